@@ -1,0 +1,36 @@
+// The only way bytes get into persistent memory. The ring's protocol is written against this interface, so that a
+// recorder can stand in for the hardware and enumerate every image a crash may leave behind.
+//
+// Model: a store becomes persistent some time after it was issued; it is persistent for certain once it was flushed
+// (`flush`, or it was a non-temporal copy) and a later `drain` by the same thread returned. On a plain file (page
+// cache) `flush` and `drain` only order what other processes see; what survives power loss is decided by `sync`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ringside {
+
+class Persistence {
+ public:
+  virtual ~Persistence() = default;
+
+  /// One 8-byte store, not torn: readers and crash images hold the old value or the new one. `to` is 8-byte aligned.
+  virtual void store64(std::uint64_t* to, std::uint64_t value) noexcept = 0;
+
+  /// Copies `bytes` (a multiple of 8; `to` 64-byte aligned) past the cache, flushed but not drained, and returns
+  /// `hash64(from, bytes)`, computed while the bytes are in the cache.
+  virtual std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept = 0;
+
+  /// Starts writing back the cache lines that hold [address, address + bytes).
+  virtual void flush(const void* address, std::size_t bytes) noexcept = 0;
+
+  /// Waits until what this thread flushed or copied is persistent (DAX) or visible to everyone in order (page cache).
+  virtual void drain() noexcept = 0;
+
+  /// Makes everything stored so far survive power loss. 0, or an errno value: after an error nothing is known about
+  /// what survived, and the run must stop. On DAX there is nothing left to do.
+  virtual int sync() noexcept = 0;
+};
+
+}  // namespace ringside

@@ -1,0 +1,17 @@
+# ringside_isa_variants(TARGET SOURCE...) compiles each SOURCE three times, for plain x86-64, AVX2 and AVX-512, with
+# RINGSIDE_ISA set to the variant's name (common/isa.hpp chooses among them at run time).
+#
+# A source compiled this way holds plain loops over raw pointers and includes nothing with inline functions of external
+# linkage (no std containers or algorithms): the linker keeps one copy of those, and it might keep the AVX-512 one.
+function(ringside_isa_variants target)
+  set(flags_plain "")
+  set(flags_avx2 -mavx2 -mbmi2)
+  set(flags_avx512 -mavx2 -mbmi2 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512)
+  foreach(isa plain avx2 avx512)
+    add_library(${target}_${isa} OBJECT ${ARGN})
+    target_compile_definitions(${target}_${isa} PRIVATE RINGSIDE_ISA=${isa})
+    target_compile_options(${target}_${isa} PRIVATE ${flags_${isa}})
+    target_link_libraries(${target}_${isa} PRIVATE ringside_flags)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_${isa}>)
+  endforeach()
+endfunction()

@@ -1,0 +1,20 @@
+# The warnings every target of ours is compiled with, and the flags that keep results the same on every machine.
+add_library(ringside_flags INTERFACE)
+target_compile_options(ringside_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wcast-align -Wformat=2 -Wundef
+  # A contracted multiply-add rounds once instead of twice: iterates would differ between instruction sets.
+  -ffp-contract=off
+  # A vector type wider than the baseline instruction set is passed by reference; we pass none across files.
+  -Wno-psabi)
+if(RINGSIDE_WERROR)
+  target_compile_options(ringside_flags INTERFACE -Werror)
+endif()
+target_include_directories(ringside_flags INTERFACE "${PROJECT_SOURCE_DIR}")
+target_compile_definitions(ringside_flags INTERFACE "RINGSIDE_VERSION=\"${PROJECT_VERSION}\"")
+
+# ringside_library(NAME SOURCES... ) declares a static library of ours with those flags.
+function(ringside_library name)
+  add_library(${name} STATIC ${ARGN})
+  target_link_libraries(${name} PUBLIC ringside_flags)
+endfunction()

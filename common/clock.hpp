@@ -1,0 +1,23 @@
+// The one clock of the account: CLOCK_MONOTONIC in integer nanoseconds. It is the same clock in both processes, so a
+// time taken by the producer can be subtracted from one taken by the analyzer.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+
+namespace ringside {
+
+inline std::int64_t now_ns() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+/// Wall clock, only for "when was this run started": never subtracted.
+inline std::int64_t realtime_ns() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+}  // namespace ringside

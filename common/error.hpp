@@ -1,0 +1,60 @@
+// How set-up fails: one exception type, one line of text, one exit code. The per-step path never throws; it returns
+// enums.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace ringside {
+
+/// What a process tells its caller (docs/architecture.md; the numbers are a stable interface).
+enum class ExitCode : int {
+  kDone = 0,
+  kUsage = 2,         // usage or bad input
+  kSystem = 3,        // the system lacks something: space, permission, cores
+  kPeerLost = 4,      // the other process went away
+  kDamaged = 5,       // data failed verification
+  kInterrupted = 130  // stopped by a signal, after a clean stop
+};
+
+/// `what()` is one line that names the file, line or option, what was found and what would be accepted.
+class Error : public std::runtime_error {
+ public:
+  Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  ExitCode code() const noexcept { return code_; }
+
+ private:
+  ExitCode code_;
+};
+
+/// `throw usage_error("{}: line {}: ...", file, line)`: bad input or a bad option, exit code 2.
+template <class... Args>
+Error usage_error(fmt::format_string<Args...> format, Args&&... args) {
+  return Error(ExitCode::kUsage, fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// The system lacks something, exit code 3. `errno`'s text is the caller's to add: see `errno_text`.
+template <class... Args>
+Error system_error(fmt::format_string<Args...> format, Args&&... args) {
+  return Error(ExitCode::kSystem, fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// Data failed verification, exit code 5.
+template <class... Args>
+Error damage_error(fmt::format_string<Args...> format, Args&&... args) {
+  return Error(ExitCode::kDamaged, fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// The other process went away, exit code 4.
+template <class... Args>
+Error peer_error(fmt::format_string<Args...> format, Args&&... args) {
+  return Error(ExitCode::kPeerLost, fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// The text of `error`, an errno value: "No space left on device".
+std::string errno_text(int error);
+
+}  // namespace ringside

@@ -1,0 +1,35 @@
+// Hashes of bulk bytes: XXH3 (https://github.com/Cyan4973/xxHash), compiled for the processor at hand. They find damage
+// and name content; they are not meant to withstand someone who forges content on purpose.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace ringside {
+
+/// A 128-bit name: of a run (random) or of content (XXH3-128). Trivially copyable: it is stored in pools and messages.
+struct Id128 {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+  auto operator<=>(const Id128&) const = default;
+};
+
+/// 32 lower-case hexadecimal digits.
+std::string to_string(const Id128& id);
+
+/// XXH3-64 of `bytes` bytes at `data`.
+std::uint64_t hash64(const void* data, std::size_t bytes, std::uint64_t seed = 0) noexcept;
+
+/// XXH3-128 of `bytes` bytes at `data`.
+Id128 hash128(const void* data, std::size_t bytes, std::uint64_t seed = 0) noexcept;
+
+/// A 128-bit hash of a large array, computed by all OpenMP threads over fixed 1 MiB pieces whose hashes are hashed in
+/// order: the value does not depend on the number of threads (and differs from `hash128` of the same bytes).
+Id128 hash128_parallel(const void* data, std::size_t bytes, std::uint64_t seed = 0);
+
+/// 128 random bits from the kernel.
+Id128 random_id();
+
+}  // namespace ringside

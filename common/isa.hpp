@@ -1,0 +1,30 @@
+// Which instruction set the kernels use. A kernel source is compiled once per variant (cmake/isa_variants.cmake), each
+// in a namespace of the variant's name; the caller picks one with `select`. All variants give the same bits: kernels
+// fix the order of additions with eight logical lanes whatever the width of the registers.
+#pragma once
+
+#include <string_view>
+
+namespace ringside {
+
+enum class Isa { kPlain, kAvx2, kAvx512 };
+
+/// The widest variant this processor runs; the environment variable RINGSIDE_ISA (plain, avx2, avx512) narrows it, for
+/// tests and comparisons. Decided once, at the first call. A name it does not know, or a set the processor lacks, is
+/// ignored in favour of the widest one available.
+Isa selected_isa() noexcept;
+
+std::string_view to_string(Isa isa) noexcept;
+
+/// The function of the chosen variant: `select(plain::f, avx2::f, avx512::f)`.
+template <class Function>
+Function* select(Function* plain, Function* avx2, Function* avx512) noexcept {
+  switch (selected_isa()) {
+    case Isa::kAvx512: return avx512;
+    case Isa::kAvx2: return avx2;
+    case Isa::kPlain: break;
+  }
+  return plain;
+}
+
+}  // namespace ringside

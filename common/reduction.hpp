@@ -1,0 +1,64 @@
+// What is computed of every iterate: norms, extremes, the change against the iterate before, a histogram, the largest
+// entries. One pass over memory for all of them: the iterate is walked in blocks that fit the first-level cache, and
+// every reduction looks at the block while it is there. Results do not depend on the number of threads or on the
+// instruction set: block sums use eight logical lanes, and blocks are combined in their order with compensated
+// addition.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+namespace ringside {
+
+inline constexpr std::size_t kHistogramBins = 256;
+inline constexpr std::size_t kTopEntries = 16;
+
+struct TopEntry {
+  std::uint64_t row = 0;
+  double value = 0;
+};
+
+/// The reductions of one iterate x of `rows` doubles. Stored in the ring as it stands (docs/ring_format.md).
+struct Reductions {
+  std::uint64_t rows = 0;
+  double sum = 0;
+  double mean = 0;
+  double min = 0;
+  double max = 0;
+  double l1 = 0;                 // sum |x_i|
+  double l2 = 0;                 // sqrt(sum x_i^2)
+  double linf = 0;               // max |x_i|
+  std::uint64_t has_change = 0;  // 1 if there was an iterate to compare with, else 0 and the next three are 0
+  double change_l1 = 0;          // sum |x_i - previous_i|
+  double change_l2 = 0;
+  double change_linf = 0;
+  std::uint64_t non_finite = 0;  // entries that are NaN or infinite
+  std::uint64_t top_count = 0;   // min(rows, kTopEntries)
+  TopEntry top[kTopEntries];     // largest values first, equal values by ascending row
+  // Magnitudes |x_i| in logarithmic bins, four per octave from 2^-60: bin b holds
+  // [2^(-60 + b/4), 2^(-60 + (b+1)/4)) with the octave cut in four linear parts; the first bin also holds everything
+  // smaller (and zeros), the last everything larger.
+  std::uint64_t histogram[kHistogramBins] = {};
+};
+static_assert(std::is_trivially_copyable_v<Reductions>);
+
+/// Computes `Reductions` with all OpenMP threads of the process. Allocates at construction only.
+class Reducer {
+ public:
+  explicit Reducer(std::uint64_t rows);
+  ~Reducer();
+  Reducer(const Reducer&) = delete;
+  Reducer& operator=(const Reducer&) = delete;
+
+  /// x, previous: `rows` doubles; `previous` may be null (nothing to compare with). The iterate is swept `passes` times
+  /// (at least 1), each sweep computing every reduction of x anew; the change, which reads a second iterate, is
+  /// computed in the first sweep. The result stays valid until the next call.
+  const Reductions& reduce(const double* x, const double* previous, int passes) noexcept;
+
+ private:
+  struct Workspace;
+  std::unique_ptr<Workspace> workspace_;
+};
+
+}  // namespace ringside
