@@ -1,0 +1,127 @@
+#include "common/handoff_reader.hpp"
+
+#include <array>
+#include <cstring>
+#include <limits>
+#include <span>
+
+namespace ringside {
+namespace {
+
+// An iterate of more doubles than this would not fit any address space; the sum of sizes below cannot overflow.
+constexpr std::uint64_t kMaxRows = std::uint64_t{1} << 40;
+
+AttachRequest checked_request(std::span<const std::byte> bytes, std::size_t fds) {
+  AttachRequest request;
+  if (bytes.size() != sizeof request) {
+    throw usage_error("attach request of {} bytes, expected {}", bytes.size(), sizeof request);
+  }
+  std::memcpy(&request, bytes.data(), sizeof request);
+  if (request.header.magic != kHandoffMagic || request.header.kind != MessageKind::kAttachRequest) {
+    throw usage_error("the first message is not an attach request");
+  }
+  if (request.header.version != kHandoffVersion) {
+    throw usage_error("the producer speaks hand-off version {}, this analyzer version {}; use the same release for both",
+                      request.header.version, kHandoffVersion);
+  }
+  if (fds != 2) throw usage_error("attach request with {} file descriptors, expected 2", fds);
+  if (request.buffers < kMinBuffers || request.buffers > kMaxBuffers) {
+    throw usage_error("attach request for {} buffers, expected {} to {}", request.buffers, kMinBuffers, kMaxBuffers);
+  }
+  if (request.run.rows == 0 || request.run.rows > kMaxRows) {
+    throw usage_error("attach request for iterates of {} rows, expected 1 to {}", request.run.rows, kMaxRows);
+  }
+  return request;
+}
+
+}  // namespace
+
+HandoffReader::HandoffReader(Peer peer, int timeout_ms) : peer_(std::move(peer)) {
+  std::array<std::byte, sizeof(AttachRequest) + 1> buffer;  // one more: a longer message is told from the right one
+  auto received = peer_.receive(buffer, timeout_ms);
+  if (!received) throw usage_error("the peer (pid {}) sent no attach request within {} ms", peer_.pid(), timeout_ms);
+  request_ = checked_request(std::span(buffer).first(received->bytes), received->fds.size());
+  // Text fields come from outside: whatever they hold, they end within their field.
+  request_.run.solver[sizeof request_.run.solver - 1] = '\0';
+  request_.run.matrix[sizeof request_.run.matrix - 1] = '\0';
+  request_.run.parameters[sizeof request_.run.parameters - 1] = '\0';
+
+  geometry_ = {request_.buffers, request_.run.rows};
+  payload_ = SharedMapping::adopt(std::move(received->fds[0]), geometry_.total_bytes(), PeerAccess::kReadOnly);
+  control_mapping_ = SharedMapping::adopt(std::move(received->fds[1]), sizeof(HandoffControl), PeerAccess::kReadWrite);
+  control_ = reinterpret_cast<HandoffControl*>(control_mapping_.data());
+  if (control_->magic != kHandoffMagic || control_->version != kHandoffVersion ||
+      control_->buffers != request_.buffers || control_->rows != request_.run.rows) {
+    throw usage_error("the control memory of the peer (pid {}) does not match its attach request", peer_.pid());
+  }
+  next_step_ = control_->released.load(std::memory_order_acquire);
+}
+
+void HandoffReader::accept(std::uint64_t epoch) {
+  control_->epoch.store(epoch, std::memory_order_relaxed);
+  control_->analyzer_state.store(kAnalyzerServing, std::memory_order_release);
+  AttachReply reply;
+  reply.epoch = epoch;
+  if (!peer_.send(std::as_bytes(std::span(&reply, 1)))) {
+    throw peer_error("the producer (pid {}) hung up while attaching", peer_.pid());
+  }
+}
+
+void HandoffReader::refuse(const Error& error) {
+  AttachReply reply;
+  reply.exit_code = static_cast<std::uint32_t>(error.code());
+  assign(reply.message, error.what());
+  peer_.send(std::as_bytes(std::span(&reply, 1)));  // a peer that left meanwhile needs no answer
+}
+
+NextStatus HandoffReader::next(PublishedStep& step, std::int64_t spin_ns, const std::atomic<bool>* stop) noexcept {
+  const WaitLimits limits{.spin_ns = spin_ns,
+                          .timeout_ns = std::numeric_limits<std::int64_t>::max(),  // an iteration may take hours
+                          .state = &control_->producer_state,
+                          .state_that_ends = kProducerDetached,
+                          .stop = stop};
+  switch (wait_until(control_->published, next_step_ + 1, peer_, limits)) {
+    case WaitResult::kReached: break;
+    case WaitResult::kEnded: return NextStatus::kDetached;
+    case WaitResult::kStopped: return NextStatus::kStopped;
+    case WaitResult::kPeerLost:
+    case WaitResult::kTimedOut: return NextStatus::kProducerLost;
+  }
+  const auto* descriptors =
+      reinterpret_cast<const StepDescriptor*>(payload_.data() + PayloadGeometry::descriptors_offset());
+  step.descriptor = descriptors[next_step_ % geometry_.buffers];
+  step.buffer = reinterpret_cast<const double*>(payload_.data() + geometry_.buffer_offset(next_step_));
+  return NextStatus::kStep;
+}
+
+void HandoffReader::release() noexcept {
+  ++next_step_;
+  // Release: our last read of the buffer comes before the producer's first write of a later step.
+  control_->released.store(next_step_, std::memory_order_release);
+  wake(control_->released);
+}
+
+void HandoffReader::farewell(ExitCode code, const std::string& message, std::uint64_t steps_committed) noexcept {
+  Farewell farewell;
+  farewell.exit_code = static_cast<std::uint32_t>(code);
+  farewell.steps_committed = steps_committed;
+  assign(farewell.message, message);
+  peer_.send(std::as_bytes(std::span(&farewell, 1)));
+  if (code != ExitCode::kDone) {
+    control_->analyzer_state.store(kAnalyzerFailed, std::memory_order_release);
+    wake(control_->released);
+  }
+}
+
+Outcome HandoffReader::outcome() noexcept {
+  std::array<std::byte, sizeof(Detach)> buffer;
+  Detach detach;
+  const auto received = peer_.receive(buffer, 1000);
+  if (!received || received->bytes != sizeof detach) return Outcome::kFailed;
+  std::memcpy(&detach, buffer.data(), sizeof detach);
+  const bool well_formed = detach.header.magic == kHandoffMagic && detach.header.kind == MessageKind::kDetach &&
+                           detach.outcome <= Outcome::kFailed;
+  return well_formed ? detach.outcome : Outcome::kFailed;
+}
+
+}  // namespace ringside

@@ -1,0 +1,69 @@
+// The receiving side of the hand-off: takes a producer in, waits for its steps, releases its buffers, says farewell.
+// Everything that comes from the peer is checked before it is used (docs/handoff_protocol.md).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "common/counter_wait.hpp"
+#include "common/error.hpp"
+#include "common/handoff_layout.hpp"
+#include "common/peer.hpp"
+#include "common/shared_mapping.hpp"
+
+namespace ringside {
+
+enum class NextStatus {
+  kStep,          // a step is there
+  kDetached,      // the producer said goodbye, and all its steps were taken
+  kProducerLost,  // it exited or hung up without; all it published was taken
+  kStopped        // `stop` was set
+};
+
+/// A published step: where it lies, and what the producer said of it. Valid until `release`.
+struct PublishedStep {
+  const double* buffer = nullptr;  // rows doubles, read-only
+  StepDescriptor descriptor;
+};
+
+/// Not thread-safe: one thread waits and releases. Many may read the buffer in between.
+class HandoffReader {
+ public:
+  /// Reads the attach request of a peer that just connected. Throws Error when it does not send one within
+  /// `timeout_ms`, or when anything in it is not as the protocol says.
+  HandoffReader(Peer peer, int timeout_ms);
+
+  const RunDescription& run() const noexcept { return request_.run; }
+  bool may_overwrite() const noexcept { return request_.may_overwrite == 1; }
+  std::uint32_t buffers() const noexcept { return geometry_.buffers; }
+  pid_t producer_pid() const noexcept { return peer_.pid(); }
+
+  /// Answers the request: the run is served from here on.
+  void accept(std::uint64_t epoch);
+  /// Answers the request: it is not, for the reason in `error`.
+  void refuse(const Error& error);
+
+  /// Waits for the next step. `spin_ns` as in WaitLimits.
+  NextStatus next(PublishedStep& step, std::int64_t spin_ns, const std::atomic<bool>* stop) noexcept;
+
+  /// The step's buffer has been copied: the producer may write to it again.
+  void release() noexcept;
+
+  /// Last words. code kDone: all that was published is committed (and persisted, where asked for).
+  void farewell(ExitCode code, const std::string& message, std::uint64_t steps_committed) noexcept;
+
+  /// How the producer said its run ended; kFailed if it did not say.
+  Outcome outcome() noexcept;
+
+ private:
+  AttachRequest request_;
+  PayloadGeometry geometry_;
+  Peer peer_;
+  SharedMapping payload_;
+  SharedMapping control_mapping_;
+  HandoffControl* control_ = nullptr;
+  std::uint64_t next_step_ = 0;
+};
+
+}  // namespace ringside

@@ -1,0 +1,181 @@
+#include "common/peer.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+
+#include "common/clock.hpp"
+#include "common/error.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kMaxFds = 2;
+
+sockaddr_un address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof address.sun_path) {
+    throw system_error("socket path '{}' has {} characters, at most {} are possible; choose a shorter --socket", path,
+                       path.size(), sizeof address.sun_path - 1);
+  }
+  std::copy(path.begin(), path.end(), address.sun_path);
+  return address;
+}
+
+UniqueFd new_socket() {
+  UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  if (!fd.valid()) throw system_error("cannot create a socket: {}", errno_text(errno));
+  return fd;
+}
+
+void pause_ms(long milliseconds) {
+  const timespec time{0, milliseconds * 1'000'000};
+  nanosleep(&time, nullptr);
+}
+
+}  // namespace
+
+Peer::Peer(UniqueFd socket) : socket_(std::move(socket)) {
+  ucred credentials{};
+  socklen_t length = sizeof credentials;
+  if (getsockopt(socket_.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0) {
+    pid_ = credentials.pid;
+    uid_ = credentials.uid;
+    // Without a pidfd (an old kernel, another pid namespace) the socket's hang-up alone tells.
+    pidfd_.reset(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+  }
+}
+
+Peer Peer::connect(const std::string& path, double timeout_s) {
+  const sockaddr_un address = address_of(path);
+  const std::int64_t deadline = now_ns() + static_cast<std::int64_t>(timeout_s * 1e9);
+  for (;;) {
+    UniqueFd fd = new_socket();
+    if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+      return Peer(std::move(fd));
+    }
+    const int error = errno;
+    if (error != ENOENT && error != ECONNREFUSED && error != EAGAIN && error != EINTR) {
+      throw system_error("cannot connect to the analyzer at '{}': {}", path, errno_text(error));
+    }
+    if (now_ns() >= deadline) {
+      throw peer_error("no analyzer listens at '{}' ({}) after {} s; start ringside-analyzer with the same --socket", path,
+                       errno_text(error), timeout_s);
+    }
+    pause_ms(10);
+  }
+}
+
+bool Peer::send(std::span<const std::byte> message, std::span<const int> fds) noexcept {
+  iovec part{const_cast<std::byte*>(message.data()), message.size()};
+  alignas(cmsghdr) char control[CMSG_SPACE(kMaxFds * sizeof(int))] = {};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  if (!fds.empty()) {
+    const std::size_t fds_bytes = std::min(fds.size(), kMaxFds) * sizeof(int);
+    header.msg_control = control;
+    header.msg_controllen = CMSG_SPACE(fds_bytes);
+    cmsghdr* rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(fds_bytes);
+    std::memcpy(CMSG_DATA(rights), fds.data(), fds_bytes);
+  }
+  ssize_t sent;
+  do {
+    sent = sendmsg(socket_.get(), &header, MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  return sent == static_cast<ssize_t>(message.size());
+}
+
+std::optional<Peer::Received> Peer::receive(std::span<std::byte> buffer, int timeout_ms) {
+  pollfd waiting{socket_.get(), POLLIN, 0};
+  const int ready = poll(&waiting, 1, timeout_ms);
+  if (ready <= 0) return std::nullopt;  // the time is over, or a signal: the caller looks at its stop flag
+
+  iovec part{buffer.data(), buffer.size()};
+  alignas(cmsghdr) char control[CMSG_SPACE(kMaxFds * sizeof(int))];
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  header.msg_control = control;
+  header.msg_controllen = sizeof control;
+  ssize_t length;
+  do {
+    length = recvmsg(socket_.get(), &header, MSG_CMSG_CLOEXEC);
+  } while (length < 0 && errno == EINTR);
+
+  Received received;
+  if (length <= 0) return received;
+  for (cmsghdr* item = CMSG_FIRSTHDR(&header); item != nullptr; item = CMSG_NXTHDR(&header, item)) {
+    if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (item->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(item) + i * sizeof(int), sizeof fd);
+      received.fds.emplace_back(fd);
+    }
+  }
+  if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0) received.bytes = static_cast<std::size_t>(length);
+  return received;
+}
+
+bool Peer::alive() const noexcept {
+  pollfd watched[2] = {{socket_.get(), POLLRDHUP, 0}, {pidfd_.get(), POLLIN, 0}};
+  const nfds_t count = pidfd_.valid() ? 2 : 1;
+  if (poll(watched, count, 0) <= 0) return true;
+  const bool hung_up = (watched[0].revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0;
+  const bool exited = count == 2 && (watched[1].revents & POLLIN) != 0;
+  return !hung_up && !exited;
+}
+
+Listener::Listener(const std::string& path) : path_(path) {
+  const sockaddr_un address = address_of(path);
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty() && mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    throw system_error("cannot create the folder '{}' for the socket: {}", folder.string(), errno_text(errno));
+  }
+  // The lock first: a second bind would otherwise take the live socket's place.
+  const std::string lock_path = path + ".lock";
+  lock_.reset(open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!lock_.valid()) throw system_error("cannot open the lock file '{}': {}", lock_path, errno_text(errno));
+  if (flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
+    throw system_error("another analyzer serves '{}'; stop it, or choose another --socket", path);
+  }
+  unlink(path.c_str());
+  socket_ = new_socket();
+  // Created without rights for others, whatever the umask: between bind and chmod nobody can slip in.
+  const mode_t umask_before = umask(0177);
+  const int bound = bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  const int error = errno;
+  umask(umask_before);
+  if (bound != 0) throw system_error("cannot listen at '{}': {}", path, errno_text(error));
+  if (listen(socket_.get(), 8) != 0) throw system_error("cannot listen at '{}': {}", path, errno_text(errno));
+}
+
+// The lock file stays: removing it would let a third process lock a new file of that name while a second holds the old.
+Listener::~Listener() { unlink(path_.c_str()); }
+
+std::optional<Peer> Listener::accept(int timeout_ms) {
+  pollfd waiting{socket_.get(), POLLIN, 0};
+  if (poll(&waiting, 1, timeout_ms) <= 0) return std::nullopt;
+  UniqueFd fd(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!fd.valid()) return std::nullopt;
+  Peer peer(std::move(fd));
+  if (peer.uid() != geteuid()) return std::nullopt;
+  return peer;
+}
+
+}  // namespace ringside
