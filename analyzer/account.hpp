@@ -1,0 +1,33 @@
+// The analyzer's side of the account: who worked and who waited, summed over one run. One thread writes; the report's
+// thread reads the atomics (relaxed: each figure stands alone). The histogram is read when the run is over.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+
+#include "common/latency_histogram.hpp"
+
+namespace ringside {
+
+struct AnalyzerAccount {
+  std::atomic<std::uint64_t> steps_committed{0};
+  std::atomic<std::uint64_t> steps_persisted{0};
+  std::atomic<std::uint64_t> steps_skipped{0};  // as the producer counted them
+  std::atomic<std::uint64_t> bytes_transferred{0};
+  std::atomic<std::uint64_t> last_iteration{0};
+  std::atomic<std::int64_t> transfer_ns{0};
+  std::atomic<std::int64_t> commit_ns{0};
+  std::atomic<std::int64_t> analyze_ns{0};
+  std::atomic<std::int64_t> analyzer_idle_ns{0};
+  std::atomic<std::int64_t> ended_ns{0};  // CLOCK_MONOTONIC: the end of the last thing done with an iterate
+  LatencyHistogram hand_off;              // from publish to the first copied byte
+};
+
+/// The keys of `--summary` that the analyzer counts (seconds as doubles), without the histogram.
+nlohmann::json to_json(const AnalyzerAccount& account);
+
+/// {p50, p99, max} in nanoseconds.
+nlohmann::json to_json(const LatencyHistogram& histogram);
+
+}  // namespace ringside

@@ -1,0 +1,113 @@
+#include "analyzer/analyzer.hpp"
+
+#include <fmt/format.h>
+
+#include "analyzer/ring_admission.hpp"
+#include "common/clock.hpp"
+
+namespace ringside {
+namespace {
+
+void add(std::atomic<std::int64_t>& figure, std::int64_t ns) noexcept {
+  figure.store(figure.load(std::memory_order_relaxed) + ns, std::memory_order_relaxed);
+}
+
+/// The pool, or a refusal that the producer hears of before it is thrown here.
+RingPool admit_or_refuse(HandoffReader& handoff, const RingOptions& options) {
+  try {
+    return admit(options, handoff.run().rows, handoff.may_overwrite());
+  } catch (const Error& error) {
+    handoff.refuse(error);
+    throw;
+  }
+}
+
+}  // namespace
+
+Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, std::uint64_t epoch,
+                       AnalyzerAccount& account)
+    : handoff_(handoff),
+      options_(options),
+      account_(account),
+      pool_(admit_or_refuse(handoff, options.ring)),
+      ring_(pool_.ring(), pool_.persistence(), pool_.storage(), options.ring.durability),
+      reducer_(handoff.run().rows) {
+  try {
+    ring_.begin_run(handoff.run());
+  } catch (const Error& error) {
+    handoff.refuse(error);
+    throw;
+  }
+  handoff.accept(epoch);
+}
+
+ServeEnd Attachment::serve(const std::atomic<bool>& stop) noexcept {
+  for (std::int64_t idle_since = now_ns();;) {
+    PublishedStep step;
+    const NextStatus status = handoff_.next(step, options_.spin_ns, &stop);
+    const std::int64_t arrived = now_ns();
+    if (status == NextStatus::kStep) {
+      add(account_.analyzer_idle_ns, arrived - idle_since);
+      if (!keep(step, arrived)) return ServeEnd::kSyncFailed;
+      idle_since = account_.ended_ns.load(std::memory_order_relaxed);
+      continue;
+    }
+    switch (status) {
+      case NextStatus::kDetached: return ServeEnd::kDetached;
+      case NextStatus::kStopped: return ServeEnd::kStopped;
+      default: return ServeEnd::kProducerLost;
+    }
+  }
+}
+
+// One iterate's way: shared buffer -> slot (transfer), header (commit), reductions (analyze). Bytes moved: the copy reads
+// and writes the iterate once, a sweep of the reductions reads it once, the first sweep also reads the iterate before.
+bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns) noexcept {
+  if (ring_.begin() != CommitStatus::kOk) return false;
+  const std::int64_t copy_begin = now_ns();
+  ring_.copy(step.buffer);
+  const std::int64_t copied = now_ns();
+  handoff_.release();  // before the commit: the producer need not wait for that
+  if (ring_.commit(step.descriptor.iteration, step.descriptor.step) != CommitStatus::kOk) return false;
+  const std::int64_t committed = now_ns();
+  last_ = reducer_.reduce(ring_.payload(), ring_.previous_payload(), options_.reduce.passes);
+  ring_.record_reductions(*last_);
+  const std::int64_t analyzed = now_ns();
+
+  account_.hand_off.add(copy_begin - step.descriptor.published_at_ns);
+  add(account_.transfer_ns, copied - copy_begin);
+  add(account_.commit_ns, (copy_begin - arrived_ns) + (committed - copied));
+  add(account_.analyze_ns, analyzed - committed);
+  account_.bytes_transferred.store(account_.bytes_transferred.load(std::memory_order_relaxed) +
+                                       handoff_.run().rows * sizeof(double),
+                                   std::memory_order_relaxed);
+  account_.steps_skipped.store(account_.steps_skipped.load(std::memory_order_relaxed) + step.descriptor.skipped_before,
+                               std::memory_order_relaxed);
+  account_.last_iteration.store(step.descriptor.iteration, std::memory_order_relaxed);
+  account_.steps_committed.store(ring_.committed() - ring_.committed_before_run(), std::memory_order_relaxed);
+  account_.ended_ns.store(analyzed, std::memory_order_relaxed);
+  count_persisted();
+  return true;
+}
+
+void Attachment::count_persisted() noexcept {
+  const std::uint64_t persisted = ring_.persisted();
+  const std::uint64_t before = ring_.committed_before_run();
+  account_.steps_persisted.store(persisted > before ? persisted - before : 0, std::memory_order_relaxed);
+}
+
+ExitCode Attachment::finish(std::string& message) {
+  const int error = ring_.finish();
+  count_persisted();
+  ExitCode code = ExitCode::kDone;
+  if (error != 0) {
+    code = ExitCode::kSystem;
+    message = fmt::format(
+        "{}: writing to the disk failed ({}); {} of {} committed steps are known to survive power loss; the run was stopped",
+        options_.ring.pool, errno_text(error), account_.steps_persisted.load(), account_.steps_committed.load());
+  }
+  handoff_.farewell(code, message, account_.steps_committed.load());
+  return code;
+}
+
+}  // namespace ringside

@@ -1,0 +1,155 @@
+// ringside-analyzer: owns the pool, serves one producer at a time, keeps and reduces what it publishes. Lives as long as
+// the service; with --once as long as one run.
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "analyzer/analyzer.hpp"
+#include "analyzer/ring_pool.hpp"
+#include "common/error.hpp"
+#include "common/log.hpp"
+#include "common/options.hpp"
+#include "common/peer.hpp"
+#include "common/reduction_json.hpp"
+#include "common/report.hpp"
+#include "common/stop_signal.hpp"
+#include "common/topology.hpp"
+
+namespace ringside {
+namespace {
+
+// How long a peer that connected may take to say what it wants, and how often the stop flag is looked at.
+constexpr int kRequestTimeoutMs = 5000;
+constexpr int kAcceptSliceMs = 200;
+
+struct Options {
+  AnalyzerOptions analyzer;
+  std::string cores;  // empty: not pinned
+  std::string socket = "/run/ringside/analyzer.socket";
+  int report_fd = -1;
+  bool once = false;
+  bool shared_core = false;
+  std::string log_level = "warning";
+};
+
+const char* to_text(ServeEnd end) {
+  switch (end) {
+    case ServeEnd::kDetached: return "detached";
+    case ServeEnd::kProducerLost: return "producer_lost";
+    case ServeEnd::kStopped: return "stopped";
+    case ServeEnd::kSyncFailed: break;
+  }
+  return "sync_failed";
+}
+
+/// Serves one producer from its request to its farewell. An Error means that it was refused.
+ExitCode serve(const Options& options, Peer peer, std::uint64_t epoch, Report& report, const std::atomic<bool>& stop) {
+  HandoffReader handoff(std::move(peer), kRequestTimeoutMs);
+  const RunDescription& run = handoff.run();
+  AnalyzerAccount account;
+  Attachment attachment(handoff, options.analyzer, epoch, account);
+  const Storage storage = attachment.pool().storage();
+  spdlog::info("event=attached run_id={} producer_pid={} rows={} matrix={} storage={}", to_string(run.run_id),
+               handoff.producer_pid(), run.rows, text_of(run.matrix), to_string(storage));
+  report.start([&account] {
+    nlohmann::json line = to_json(account);
+    line["event"] = "progress";
+    return line;
+  });
+
+  const ServeEnd end = attachment.serve(stop);
+  std::string message;
+  ExitCode code = attachment.finish(message);
+  if (end == ServeEnd::kProducerLost) {
+    code = ExitCode::kPeerLost;
+    spdlog::warn("event=producer_lost run_id={} producer_pid={} steps_committed={}", to_string(run.run_id),
+                 handoff.producer_pid(), account.steps_committed.load());
+  }
+  if (!message.empty()) spdlog::error("event=sync_failed run_id={} text=\"{}\"", to_string(run.run_id), message);
+  spdlog::info("event=run_ended run_id={} how={} steps_committed={} steps_persisted={} exit_code={}",
+               to_string(run.run_id), to_text(end), account.steps_committed.load(), account.steps_persisted.load(),
+               static_cast<int>(code));
+
+  report.stop();
+  nlohmann::json final = to_json(account);
+  final["event"] = "final";
+  final["slots"] = attachment.pool().ring().slots();
+  final["durability"] = to_string(options.analyzer.ring.durability);
+  final["storage"] = to_string(storage);
+  final["reduce"] = options.analyzer.reduce.reduce;
+  final["passes"] = options.analyzer.reduce.passes;
+  final["hand_off_ns"] = to_json(account.hand_off);
+  if (attachment.last()) final["last"] = to_json(*attachment.last(), account.last_iteration.load());
+  report.write(final);
+  return code;
+}
+
+ExitCode run(const Options& options) {
+  const std::atomic<bool>& stop = catch_stop_signals();
+  if (!options.cores.empty()) pin_openmp_threads(parse_core_list("--cores", options.cores));
+  Listener listener(options.socket);
+  // A pool that cannot be opened is known at the start, not when hours later a producer attaches.
+  if (std::filesystem::exists(options.analyzer.ring.pool)) RingPool::open(options.analyzer.ring.pool);
+
+  Report report(options.report_fd);
+  report.write({{"event", "ready"}, {"pid", getpid()}});
+  spdlog::info("event=listening socket={} pool={}", options.socket, options.analyzer.ring.pool);
+
+  for (std::uint64_t epoch = 1; !stop.load();) {
+    std::optional<Peer> peer = listener.accept(kAcceptSliceMs);
+    if (!peer) continue;
+    ExitCode code = ExitCode::kDone;
+    try {
+      code = serve(options, std::move(*peer), epoch++, report, stop);
+    } catch (const Error& error) {
+      // The producer was told, and tells its user; the service goes on.
+      spdlog::info("event=refused text=\"{}\"", error.what());
+      code = error.code();
+    }
+    if (options.once) return code;
+    // After a failed write nothing is known about the pool's disk: the service ends, and its manager decides.
+    if (code == ExitCode::kSystem) return code;
+  }
+  return ExitCode::kDone;
+}
+
+}  // namespace
+}  // namespace ringside
+
+int main(int argc, char** argv) {
+  using namespace ringside;
+  Options options;
+  CLI::App app("Keeps and reduces what producers publish: owns the pool, serves one producer at a time.",
+               "ringside-analyzer");
+  app.set_version_flag("--version", RINGSIDE_VERSION);
+  declare(app, options.analyzer.ring);
+  declare(app, options.analyzer.reduce);
+  app.add_option("--cores", options.cores, "cores to pin the analyzer's threads to, as 0-3,8 (default: not pinned)")
+      ->type_name("LIST")
+      ->group(kCoreGroup);
+  app.add_flag("--shared-core", options.shared_core, "the producer runs on the same core: never spin")->group(kCoreGroup);
+  app.add_option("--socket", options.socket, "where to listen for producers")->type_name("PATH")->capture_default_str();
+  app.add_flag("--once", options.once, "serve one producer, then exit");
+  app.add_option("--report-fd", options.report_fd, "write progress and the account as JSON lines to this descriptor")
+      ->type_name("FD");
+  app.add_option("--log-level", options.log_level, "trace, debug, info, warning, error or off")
+      ->type_name("LEVEL")
+      ->capture_default_str();
+  declare_config_file(app);
+  if (const int code = parse_or_exit_code(app, argc, argv); code >= 0) return code;
+  if (options.shared_core) options.analyzer.spin_ns = 0;
+  try {
+    start_log("ringside-analyzer", options.log_level);
+    return static_cast<int>(run(options));
+  } catch (const Error& error) {
+    std::cerr << "ringside: " << error.what() << '\n';
+    return static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    std::cerr << "ringside: unexpected failure: " << error.what() << '\n';
+    return static_cast<int>(ExitCode::kSystem);
+  }
+}

@@ -1,0 +1,21 @@
+// Whether a run may use a pool, and which pool it gets: one place decides. A pool that holds another run's iterates is never
+// overwritten silently, and a run that is refused leaves everything as it was.
+#pragma once
+
+#include <string>
+
+#include "analyzer/ring_pool.hpp"
+#include "common/options.hpp"
+
+namespace ringside {
+
+/// Throws Error (exit code 2, naming --overwrite) if the pool at `path` holds committed iterates; does nothing if there is
+/// no such file, or an empty pool. Only looks; a file that is not a pool is an error of its own (see RingReader::open).
+void refuse_foreign_iterates(const std::string& path);
+
+/// The pool for a run of iterates of `rows` doubles: the one at `options.pool`, or a new one. A pool with iterates, or
+/// of another shape, is refused unless `may_overwrite`; then it is emptied, or made anew where its shape is wrong.
+/// Throws Error: exit code 2 when refused, 3 in use, no space, no permission, 5 damaged.
+RingPool admit(const RingOptions& options, std::uint64_t rows, bool may_overwrite);
+
+}  // namespace ringside

@@ -1,0 +1,77 @@
+// ringside: one command, one file a subcommand. What each does is in docs/architecture.md, and in `ringside help`.
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+#include "cli/cache.hpp"
+#include "cli/doctor_command.hpp"
+#include "cli/export.hpp"
+#include "cli/info.hpp"
+#include "cli/run.hpp"
+#include "cli/verify.hpp"
+#include "common/error.hpp"
+
+namespace ringside {
+namespace {
+
+struct Subcommand {
+  std::string_view name;
+  std::string_view arguments;
+  std::string_view does;
+  int (*run)(int argc, const char* const* argv);
+};
+
+constexpr std::array kSubcommands = {
+    Subcommand{"run", "--matrix FILE|grid:SIDE|rmat:SCALE", "solve; keep, reduce and account for every iterate", run_command},
+    Subcommand{"info", "POOL", "what a pool holds: runs, iterations, slots, sizes, storage", info_command},
+    Subcommand{"verify", "POOL", "check every slot's hashes; says which slot and chunk is damaged", verify_command},
+    Subcommand{"export", "POOL --output FILE", "write a kept iterate as .npy, .csv or .mtx", export_command},
+    Subcommand{"cache", "FILE|grid:SIDE|rmat:SCALE", "write a matrix's binary cache, mapped on the next start", cache_command},
+    Subcommand{"doctor", "[POOL|DIR]", "what this node offers, and what to change", doctor_command},
+};
+
+void print_usage(FILE* to) {
+  fmt::print(to, "Ringside keeps every iterate of a running solver, analyses it beside the solver, and accounts for who waited.\n\n"
+                 "Usage: ringside SUBCOMMAND [OPTIONS]\n\nSubcommands:\n");
+  for (const Subcommand& s : kSubcommands) fmt::print(to, "  {:<8}{:<38}{}\n", s.name, s.arguments, s.does);
+  fmt::print(to, "\nringside SUBCOMMAND --help lists a subcommand's options. ringside --version prints the version.\n"
+                 "Exit codes: 0 done, 2 usage or bad input, 3 the system lacks something, 4 a peer was lost,\n"
+                 "            5 data failed verification, 130 interrupted.\n");
+}
+
+int dispatch(int argc, const char* const* argv) {
+  const std::string_view name = argc > 1 ? argv[1] : "";
+  if (name == "--help" || name == "-h" || name == "help") {
+    print_usage(stdout);
+    return 0;
+  }
+  if (name == "--version") {
+    fmt::print("{}\n", RINGSIDE_VERSION);
+    return 0;
+  }
+  for (const Subcommand& s : kSubcommands) {
+    if (s.name == name) return s.run(argc - 1, argv + 1);
+  }
+  if (name.empty()) {
+    print_usage(stderr);
+  } else {
+    fmt::print(stderr, "ringside: unknown subcommand '{}'; expected run, info, verify, export, cache or doctor\n", name);
+  }
+  return static_cast<int>(ExitCode::kUsage);
+}
+
+}  // namespace
+}  // namespace ringside
+
+int main(int argc, char** argv) {
+  try {
+    return ringside::dispatch(argc, argv);
+  } catch (const ringside::Error& error) {
+    fmt::print(stderr, "ringside: {}\n", error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "ringside: unexpected failure: {}\n", error.what());
+    return static_cast<int>(ringside::ExitCode::kSystem);
+  }
+}

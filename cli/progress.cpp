@@ -1,0 +1,87 @@
+#include "cli/progress.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/account_table.hpp"
+#include "common/clock.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::int64_t kTerminalIntervalNs = 200'000'000;
+constexpr std::int64_t kPlainIntervalNs = 2'000'000'000;
+
+double number(const nlohmann::json& object, const char* key) {
+  return object.is_object() && object.contains(key) && object.at(key).is_number() ? object.at(key).get<double>() : 0.0;
+}
+
+std::string duration(double seconds) {
+  if (seconds < 60) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 3600) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+std::size_t terminal_columns() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+}  // namespace
+
+Progress::Progress(bool shown) : shown_(shown), terminal_(isatty(STDERR_FILENO) == 1), drawn_at_ns_(now_ns()) {}
+
+std::string Progress::line(const nlohmann::json& producer, const nlohmann::json& analyzer, double seconds) {
+  const auto rate = [&](const nlohmann::json& now, const nlohmann::json& before, const char* key) {
+    return seconds > 0 ? (number(now, key) - number(before, key)) / seconds : 0.0;
+  };
+  // In the baseline nothing is published: its steps are its iterations.
+  const bool pipeline = analyzer.is_object();
+  const double steps_per_s = pipeline ? rate(analyzer, analyzer_before_, "steps_committed")
+                                      : rate(producer, producer_before_, "iterations");
+  std::string text = fmt::format("iteration {}  L1 change {:.2e}  {:.1f} steps/s",
+                                 with_separators(static_cast<std::uint64_t>(number(producer, "iterations"))),
+                                 number(producer, "residual_l1"), steps_per_s);
+  if (pipeline) {
+    text += fmt::format("  {:.2f} GB/s  idle: producer {:.0f} %, analyzer {:.0f} %",
+                        rate(analyzer, analyzer_before_, "bytes_transferred") * 1e-9,
+                        100 * std::clamp(rate(producer, producer_before_, "producer_idle_s"), 0.0, 1.0),
+                        100 * std::clamp(rate(analyzer, analyzer_before_, "analyzer_idle_s"), 0.0, 1.0));
+  }
+  const double left = number(producer, "iterations_left");
+  const double iterations_per_s = rate(producer, producer_before_, "iterations");
+  if (left > 0 && iterations_per_s > 0) text += "  ETA " + duration(left / iterations_per_s);
+  return text;
+}
+
+void Progress::update(const nlohmann::json& producer, const nlohmann::json& analyzer) {
+  if (!shown_ || number(producer, "iterations") == 0) return;
+  const std::int64_t now = now_ns();
+  if (now - drawn_at_ns_ < (terminal_ ? kTerminalIntervalNs : kPlainIntervalNs)) return;
+  const double seconds = static_cast<double>(now - drawn_at_ns_) * 1e-9;
+  std::string text = line(producer, analyzer, seconds);
+  producer_before_ = producer;
+  analyzer_before_ = analyzer;
+  drawn_at_ns_ = now;
+  if (terminal_) {
+    text.resize(std::min(text.size(), terminal_columns() - 1));
+    fmt::print(stderr, "\r{}\x1b[K", text);
+    std::fflush(stderr);
+    drawn_ = true;
+  } else {
+    fmt::print(stderr, "{}\n", text);
+  }
+}
+
+void Progress::clear() {
+  if (!drawn_) return;
+  fmt::print(stderr, "\r\x1b[K");
+  std::fflush(stderr);
+  drawn_ = false;
+}
+
+}  // namespace ringside

@@ -1,0 +1,33 @@
+// The live line of `ringside run`: redrawn in place on a terminal, a plain line every two seconds elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace ringside {
+
+class Progress {
+ public:
+  /// Writes to standard error. `shown` false: never writes.
+  explicit Progress(bool shown);
+
+  /// The newest report line of each side; null where there is none. Draws if it is time to.
+  void update(const nlohmann::json& producer, const nlohmann::json& analyzer);
+
+  /// Takes the line off the terminal, so that something else can be printed.
+  void clear();
+
+ private:
+  std::string line(const nlohmann::json& producer, const nlohmann::json& analyzer, double seconds);
+
+  bool shown_;
+  bool terminal_;
+  bool drawn_ = false;
+  std::int64_t drawn_at_ns_ = 0;
+  // The figures of the line before: rates and shares are those of the time in between.
+  nlohmann::json producer_before_;
+  nlohmann::json analyzer_before_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,218 @@
+#include "common/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <map>
+
+#include "common/error.hpp"
+
+namespace ringside {
+namespace {
+
+const std::map<std::string, Mode> kModes = {{"pipeline", Mode::kPipeline}, {"dram", Mode::kDram}};
+const std::map<std::string, WhenFull> kWhenFull = {{"wait", WhenFull::kWait}, {"skip", WhenFull::kSkip}};
+const std::map<std::string, Durability> kDurabilities = {{"power", Durability::kPower},
+                                                         {"process", Durability::kProcess}};
+
+template <class Value>
+std::string name_of(const std::map<std::string, Value>& names, Value value) {
+  for (const auto& [name, v] : names) {
+    if (v == value) return name;
+  }
+  return {};
+}
+
+/// An option whose value is one of the names; help shows the names, an error names them.
+template <class Value>
+CLI::Option* add_choice(CLI::App& app, const std::string& flag, Value& value, const std::map<std::string, Value>& names,
+                        const std::string& description) {
+  std::string choices;
+  for (const auto& [name, v] : names) choices += (choices.empty() ? "" : "|") + name;
+  return app
+      .add_option_function<std::string>(
+          flag,
+          [&value, &names, flag, choices](const std::string& text) {
+            const auto found = names.find(text);
+            if (found == names.end()) {
+              throw CLI::ValidationError(flag, fmt::format("found '{}', expected {}", text, choices));
+            }
+            value = found->second;
+          },
+          description)
+      ->type_name(choices)
+      ->default_str(name_of(names, value));
+}
+
+CLI::Validator one_of(const std::string& flag, const std::vector<std::string>& accepted) {
+  return CLI::Validator(
+      [flag, accepted](std::string& text) -> std::string {
+        for (const std::string& name : accepted) {
+          if (name == text) return {};
+        }
+        return fmt::format("found '{}', expected {}", text, fmt::join(accepted, "|"));
+      },
+      "");
+}
+
+/// A number within [low, high].
+template <class Number>
+CLI::Validator within(Number low, Number high) {
+  return CLI::Validator(
+      [low, high](std::string& text) -> std::string {
+        Number number{};
+        if (CLI::detail::lexical_cast(text, number) && number >= low && number <= high) return {};
+        return fmt::format("found '{}', expected a number from {} to {}", text, low, high);
+      },
+      "");
+}
+
+}  // namespace
+
+void declare(CLI::App& app, SolveOptions& options) {
+  app.add_option("--matrix", options.matrix, "matrix or graph: FILE (.mtx, edge list; .gz, .xz), grid:SIDE, rmat:SCALE[:EDGEFACTOR]")
+      ->required()
+      ->type_name("FILE|grid:SIDE|rmat:SCALE")
+      ->group(kSolveGroup);
+  app.add_option("--solver", options.solver, "iterative method")
+      ->check(one_of("--solver", {"pagerank", "jacobi"}))
+      ->type_name("pagerank|jacobi")
+      ->capture_default_str()
+      ->group(kSolveGroup);
+  app.add_option("--rhs", options.rhs, "Jacobi's right-hand side b, an n-by-1 .mtx file (default: all ones)")
+      ->type_name("FILE")
+      ->group(kSolveGroup);
+  app.add_option("--damping", options.damping, "PageRank's damping d, between 0 and 1")
+      ->type_name("D")
+      ->capture_default_str()
+      ->group(kSolveGroup);
+  app.add_option("--tolerance", options.tolerance, "stop when the L1 change of an iteration is at most T (0: never)")
+      ->check(within(0.0, 1e300))
+      ->type_name("T")
+      ->capture_default_str()
+      ->group(kSolveGroup);
+  app.add_option("--iterations", options.iterations, "stop after N iterations")
+      ->check(within<std::uint64_t>(1, std::uint64_t{1} << 60))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(kSolveGroup);
+  app.add_option("--every", options.every, "publish every E-th iterate, and the last")
+      ->check(within<std::uint64_t>(1, std::uint64_t{1} << 60))
+      ->type_name("E")
+      ->capture_default_str()
+      ->group(kSolveGroup);
+  app.add_flag("--cache", options.cache, "map the matrix from a binary cache, written on first use")->group(kSolveGroup);
+  app.add_option("--cache-dir", options.cache_dir, "folder of that cache (default: beside the matrix file)")
+      ->type_name("DIR")
+      ->group(kSolveGroup);
+}
+
+void declare(CLI::App& app, PublishOptions& options) {
+  app.add_option("--coordination", options.coordination, "how the processes tell each other of a step: futexes on shared counters")
+      ->check(one_of("--coordination", {"locks"}))
+      ->type_name("locks")
+      ->capture_default_str()
+      ->group(kPublishGroup);
+  app.add_option("--buffers", options.buffers, "shared buffers of one iterate each, 2 to 64")
+      ->check(within<std::uint32_t>(2, 64))
+      ->type_name("B")
+      ->capture_default_str()
+      ->group(kPublishGroup);
+  add_choice(app, "--when-full", options.when_full, kWhenFull, "while no buffer is free: wait, or skip the step (counted)")
+      ->group(kPublishGroup);
+  app.add_option("--peer-timeout", options.peer_timeout_s, "seconds the analyzer may be absent or make no progress")
+      ->check(within(0.1, 1e6))
+      ->type_name("S")
+      ->capture_default_str()
+      ->group(kPublishGroup);
+  app.add_flag("--overwrite", options.overwrite, "let a pool that holds another run's iterates lose them")
+      ->group(kPublishGroup);
+}
+
+void declare(CLI::App& app, RingOptions& options) {
+  app.add_option("--pool", options.pool, "pool file of the ring, on NVDIMM or any file system")
+      ->type_name("FILE")
+      ->capture_default_str()
+      ->group(kRingGroup);
+  app.add_option_function<std::uint32_t>(
+         "--slots",
+         [&options](std::uint32_t slots) {
+           options.slots = slots;
+           options.slots_given = true;
+         },
+         "iterates the ring keeps, 3 to 1024")
+      ->check(within<std::uint32_t>(3, 1024))
+      ->type_name("K")
+      ->default_str(std::to_string(options.slots))
+      ->group(kRingGroup);
+  add_choice(app, "--durability", options.durability, kDurabilities,
+             "persisted survives power loss, or the death of processes only")
+      ->group(kRingGroup);
+}
+
+void declare(CLI::App& app, ReduceOptions& options) {
+  app.add_option("--reduce", options.reduce, "reduce each iterate in its slot, after its commit")
+      ->check(one_of("--reduce", {"slot"}))
+      ->type_name("slot")
+      ->capture_default_str()
+      ->group(kReduceGroup);
+  app.add_option("--passes", options.passes, "sweeps of the reductions over each iterate")
+      ->check(within(1, 1000))
+      ->type_name("P")
+      ->capture_default_str()
+      ->group(kReduceGroup);
+}
+
+void declare(CLI::App& app, CoreOptions& options) {
+  app.add_option("--producer-cores", options.producer_cores, "cores of the producer, as 0-3,8 (default: chosen)")
+      ->type_name("LIST")
+      ->group(kCoreGroup);
+  app.add_option("--analyzer-cores", options.analyzer_cores, "cores of the analyzer, as 0-3,8 (default: chosen)")
+      ->type_name("LIST")
+      ->group(kCoreGroup);
+}
+
+void declare(CLI::App& app, Mode& mode) {
+  add_choice(app, "--mode", mode, kModes, "keep every iterate, or the baseline: one process, all cores, nothing kept");
+}
+
+void declare_config_file(CLI::App& app) {
+  app.set_config("--config", "", "options from a TOML file: the flags' names without dashes are its keys")
+      ->type_name("FILE.toml");
+  app.allow_config_extras(CLI::config_extras_mode::error);
+}
+
+std::vector<std::string> arguments_given(const CLI::App& app, const std::vector<std::string>& groups) {
+  std::vector<std::string> arguments;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0 || std::find(groups.begin(), groups.end(), option->get_group()) == groups.end()) continue;
+    const std::string name = "--" + option->get_lnames().front();
+    if (option->get_expected_max() == 0) {
+      if (option->as<bool>()) arguments.push_back(name);
+    } else {
+      arguments.push_back(name + "=" + option->results().back());
+    }
+  }
+  return arguments;
+}
+
+int parse_or_exit_code(CLI::App& app, int argc, const char* const* argv) {
+  try {
+    app.parse(argc, argv);
+    return -1;
+  } catch (const CLI::CallForHelp&) {
+    std::cout << app.help();
+    return static_cast<int>(ExitCode::kDone);
+  } catch (const CLI::CallForVersion& version) {
+    std::cout << version.what() << '\n';
+    return static_cast<int>(ExitCode::kDone);
+  } catch (const CLI::ParseError& error) {
+    std::cerr << app.get_name() << ": " << error.what() << " (see " << app.get_name() << " --help)\n";
+    return static_cast<int>(ExitCode::kUsage);
+  }
+}
+
+std::string to_string(Mode mode) { return name_of(kModes, mode); }
+std::string to_string(Durability durability) { return name_of(kDurabilities, durability); }
+std::string to_string(WhenFull when_full) { return name_of(kWhenFull, when_full); }
+
+}  // namespace ringside

@@ -1,0 +1,95 @@
+// Every option of a run: its default and meaning beside the field here, its flag, file key and help text declared once in
+// options.cpp. `ringside run` declares them all and passes each process its own.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace ringside {
+
+enum class Mode {
+  kPipeline,  // producer and analyzer, every iterate kept
+  kDram       // the baseline: one process, same solver, same reductions, nothing kept
+};
+enum class WhenFull { kWait, kSkip };
+enum class Durability {
+  kPower,   // persisted means it survives power loss
+  kProcess  // survives the death of any process, not power loss
+};
+
+/// What is solved, and how: the producer's.
+struct SolveOptions {
+  std::string matrix;               // FILE, grid:SIDE or rmat:SCALE[:EDGEFACTOR]
+  std::string solver = "pagerank";  // pagerank, jacobi
+  std::string rhs;                  // Jacobi's b, an n-by-1 MatrixMarket file; empty: all ones
+  double damping = 0.85;            // PageRank's d
+  double tolerance = 0;             // stop when the L1 change is at most this; 0: never
+  std::uint64_t iterations = 100;   // stop after so many
+  std::uint64_t every = 1;          // publish each every-th iterate, and the last
+  bool cache = false;               // map the matrix from a binary cache, written on first use
+  std::string cache_dir;            // where that cache lies; empty: beside the file
+};
+
+/// How iterates change hands: the producer's.
+struct PublishOptions {
+  std::string coordination = "locks";  // locks
+  std::uint32_t buffers = 2;           // 2: the double buffer
+  WhenFull when_full = WhenFull::kWait;
+  double peer_timeout_s = 30;  // how long the peer may be absent, or make no progress
+  bool overwrite = false;      // the pool may lose another run's iterates
+};
+
+/// Where iterates are kept: the analyzer's.
+struct RingOptions {
+  std::string pool = "ringside.pool";
+  std::uint32_t slots = 8;  // at least 3
+  bool slots_given = false;
+  Durability durability = Durability::kPower;
+};
+
+/// What is computed of each: the analyzer's, and the baseline's.
+struct ReduceOptions {
+  std::string reduce = "slot";  // slot
+  int passes = 1;
+};
+
+/// Which cores each process is pinned to, as "0-3,8"; empty: chosen.
+struct CoreOptions {
+  std::string producer_cores;
+  std::string analyzer_cores;
+};
+
+void declare(CLI::App& app, SolveOptions& options);
+void declare(CLI::App& app, PublishOptions& options);
+void declare(CLI::App& app, RingOptions& options);
+void declare(CLI::App& app, ReduceOptions& options);
+void declare(CLI::App& app, CoreOptions& options);
+void declare(CLI::App& app, Mode& mode);
+
+/// `--config FILE.toml`: the flags' names without dashes are the keys; an unknown key is an error.
+void declare_config_file(CLI::App& app);
+
+/// The options of `app` in the given help groups that were set (by flag or file), as arguments for a child process.
+std::vector<std::string> arguments_given(const CLI::App& app, const std::vector<std::string>& groups);
+
+// The help groups the declarations above use.
+inline constexpr const char* kSolveGroup = "Problem and solver";
+inline constexpr const char* kPublishGroup = "Hand-off";
+inline constexpr const char* kRingGroup = "Ring";
+inline constexpr const char* kReduceGroup = "Reductions";
+inline constexpr const char* kCoreGroup = "Cores";
+
+/// Parses; 0 to go on, or the exit code to leave with: help and version print and leave with kDone, a wrong option prints
+/// one line ("ringside run: ...") to standard error and leaves with kUsage. Returns -1 to go on.
+int parse_or_exit_code(CLI::App& app, int argc, const char* const* argv);
+
+std::string to_string(Mode mode);
+std::string to_string(Durability durability);
+std::string to_string(WhenFull when_full);
+
+}  // namespace ringside

@@ -1,0 +1,24 @@
+#include "common/stop_signal.hpp"
+
+#include <csignal>
+
+namespace ringside {
+namespace {
+
+std::atomic<bool> stop_requested{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
+
+extern "C" void request_stop(int) { stop_requested.store(true, std::memory_order_relaxed); }
+
+}  // namespace
+
+const std::atomic<bool>& catch_stop_signals() {
+  struct sigaction action {};
+  action.sa_handler = request_stop;
+  // No SA_RESTART: a sleeping futex or poll returns, so that the flag is seen at once.
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  return stop_requested;
+}
+
+}  // namespace ringside

@@ -1,0 +1,29 @@
+// The producer's side of the account: who worked and who waited, summed over the run. One thread writes; the report's
+// thread reads, hence the atomics (relaxed: each figure stands alone).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+
+namespace ringside {
+
+struct ProducerAccount {
+  std::atomic<std::uint64_t> iterations{0};
+  std::atomic<std::uint64_t> steps_published{0};
+  std::atomic<std::uint64_t> steps_skipped{0};
+  std::atomic<std::int64_t> generate_ns{0};
+  std::atomic<std::int64_t> producer_idle_ns{0};
+  std::atomic<double> residual_l1{0};
+  std::atomic<double> residual_linf{0};
+  std::atomic<double> iterations_left{-1};  // estimate until the tolerance is met; below 0: none
+  std::atomic<std::int64_t> load_ns{0};
+  std::atomic<std::int64_t> begun_ns{0};  // CLOCK_MONOTONIC: the first iteration's start
+  std::atomic<std::int64_t> ended_ns{0};  // CLOCK_MONOTONIC: the last iteration's end
+  std::atomic<bool> converged{false};
+};
+
+/// The keys of `--summary` that the producer knows (seconds as doubles), and the two instants.
+nlohmann::json to_json(const ProducerAccount& account);
+
+}  // namespace ringside

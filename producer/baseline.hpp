@@ -1,0 +1,28 @@
+// `--mode dram`, the baseline the pipeline is measured against: the same solver and the same reductions in one process on
+// all cores, one after the other, and nothing kept.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "common/options.hpp"
+#include "common/reduction.hpp"
+#include "producer/account.hpp"
+#include "producer/convergence.hpp"
+#include "producer/producer.hpp"
+#include "producer/solver.hpp"
+
+namespace ringside {
+
+struct BaselineResult {
+  SolveEnd end = SolveEnd::kIterationsDone;
+  std::int64_t analyze_ns = 0;
+  std::int64_t ended_ns = 0;  // CLOCK_MONOTONIC: the last reduction's end
+  std::uint64_t last_iteration = 0;
+  Reductions last;
+};
+
+BaselineResult run_baseline(Solver& solver, const SolveOptions& options, int passes, const std::atomic<bool>& stop,
+                            ProducerAccount& account, Convergence& convergence);
+
+}  // namespace ringside

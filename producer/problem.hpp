@@ -1,0 +1,21 @@
+// From options to something to solve: the matrix is loaded, checked for what the solver needs, given to it, and the
+// problem gets its name (problem_id).
+#pragma once
+
+#include <memory>
+
+#include "common/options.hpp"
+#include "common/run_description.hpp"
+#include "producer/solver.hpp"
+
+namespace ringside {
+
+struct Problem {
+  std::unique_ptr<Solver> solver;
+  RunDescription description;  // run_id fresh and random
+};
+
+/// Throws Error: bad input exit code 2, a missing or unreadable file too; 3 when memory or a cache folder is lacking.
+Problem load_problem(const SolveOptions& options);
+
+}  // namespace ringside

@@ -1,0 +1,113 @@
+#include "producer/producer.hpp"
+
+#include <cstring>
+
+#include "common/clock.hpp"
+
+namespace ringside {
+namespace {
+
+template <class T>
+void set(std::atomic<T>& figure, T value) noexcept {
+  figure.store(value, std::memory_order_relaxed);
+}
+
+SolveEnd end_of(ClaimStatus status) noexcept {
+  switch (status) {
+    case ClaimStatus::kStopped: return SolveEnd::kInterrupted;
+    case ClaimStatus::kAnalyzerFailed: return SolveEnd::kAnalyzerFailed;
+    case ClaimStatus::kOk:
+    case ClaimStatus::kFull:
+    case ClaimStatus::kAnalyzerLost: break;
+  }
+  return SolveEnd::kAnalyzerLost;
+}
+
+}  // namespace
+
+Producer::Producer(Solver& solver, HandoffWriter& handoff, const SolveOptions& options, WhenFull when_full,
+                   const std::atomic<bool>& stop, ProducerAccount& account)
+    : solver_(solver),
+      handoff_(handoff),
+      options_(options),
+      when_full_(when_full),
+      stop_(stop),
+      account_(account),
+      convergence_(options.tolerance),
+      private_iterates_(solver) {}
+
+SolveEnd Producer::run() noexcept {
+  const double* previous = private_iterates_.start();
+  solver_.start(private_iterates_.start());
+  solver_.prepare(previous);
+  set(account_.begun_ns, now_ns());
+
+  for (std::uint64_t k = 1;; ++k) {
+    // x_k goes straight into shared memory if it is to be published, and if there is room.
+    double* next = nullptr;
+    const bool due = k % options_.every == 0 || k == options_.iterations;
+    const Claimed claimed = due ? claim(next) : Claimed::kNone;
+    if (claimed == Claimed::kEnded) return end_of(claim_status_);
+    if (claimed == Claimed::kNone) next = private_iterates_.target(previous);
+
+    const std::int64_t begin = now_ns();
+    const Residual residual = solver_.iterate(previous, next);
+    const std::int64_t end = now_ns();
+    previous = next;
+
+    generate_unpublished_ns_ += end - begin;
+    set(account_.generate_ns, account_.generate_ns.load(std::memory_order_relaxed) + (end - begin));
+    set(account_.ended_ns, end);
+    set(account_.iterations, k);
+    set(account_.residual_l1, residual.l1);
+    set(account_.residual_linf, residual.linf);
+    const ConvergenceState state = convergence_.observe(residual.l1);
+    set(account_.iterations_left, convergence_.iterations_left());
+    // A diverged iterate is not worth keeping, and may hold NaN: it stays unpublished.
+    if (state == ConvergenceState::kDiverged) return SolveEnd::kDiverged;
+    if (claimed == Claimed::kBuffer) publish(k, residual);
+
+    const bool interrupted = stop_.load(std::memory_order_relaxed);
+    if (state == ConvergenceState::kConverged || k == options_.iterations || interrupted) {
+      set(account_.converged, state == ConvergenceState::kConverged);
+      const SolveEnd how = state == ConvergenceState::kConverged ? SolveEnd::kConverged
+                           : interrupted                         ? SolveEnd::kInterrupted
+                                                                 : SolveEnd::kIterationsDone;
+      return claimed == Claimed::kBuffer ? how : publish_last(k, previous, residual, how);
+    }
+  }
+}
+
+Producer::Claimed Producer::claim(double*& buffer) noexcept {
+  const Claim claim = when_full_ == WhenFull::kWait ? handoff_.claim() : handoff_.try_claim();
+  claim_status_ = claim.status;
+  set(account_.producer_idle_ns, handoff_.idle_ns());
+  set(account_.steps_skipped, handoff_.skipped());
+  if (claim.status == ClaimStatus::kOk) {
+    buffer = claim.buffer;
+    return Claimed::kBuffer;
+  }
+  return claim.status == ClaimStatus::kFull ? Claimed::kNone : Claimed::kEnded;
+}
+
+void Producer::publish(std::uint64_t iteration, const Residual& residual) noexcept {
+  handoff_.publish({.iteration = iteration,
+                    .residual_l1 = residual.l1,
+                    .residual_linf = residual.linf,
+                    .generate_ns = generate_unpublished_ns_});
+  generate_unpublished_ns_ = 0;
+  set(account_.steps_published, handoff_.published());
+}
+
+// The iteration that turns out to be the last was not due, or was skipped: it is the one iterate that is copied.
+SolveEnd Producer::publish_last(std::uint64_t iteration, const double* x, const Residual& residual,
+                                SolveEnd end) noexcept {
+  const Claim claim = handoff_.claim();
+  set(account_.producer_idle_ns, handoff_.idle_ns());
+  if (claim.status != ClaimStatus::kOk) return end_of(claim.status);
+  std::memcpy(claim.buffer, x, solver_.rows() * sizeof(double));
+  publish(iteration, residual);
+  return end;
+}
+
+}  // namespace ringside

@@ -1,0 +1,68 @@
+// The producer's main loop: iterate, publish, account. The solver writes x_k straight into the buffer the hand-off lends;
+// solver and hand-off know nothing of each other.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "common/handoff_writer.hpp"
+#include "common/options.hpp"
+#include "producer/account.hpp"
+#include "producer/array.hpp"
+#include "producer/convergence.hpp"
+#include "producer/solver.hpp"
+
+namespace ringside {
+
+/// How the loop ended, apart from an exception.
+enum class SolveEnd { kConverged, kIterationsDone, kDiverged, kInterrupted, kAnalyzerLost, kAnalyzerFailed };
+
+/// Two private vectors for the iterates that are not published, and x_0; pages that are never written cost no memory.
+class PrivateIterates {
+ public:
+  explicit PrivateIterates(const Solver& solver)
+      : first_(solver.rows()), second_(solver.may_overwrite_previous() ? 0 : solver.rows()) {}
+
+  double* start() noexcept { return first_.data(); }
+
+  /// Where x_k may go when x_{k-1} lies at `previous`.
+  double* target(const double* previous) noexcept {
+    return second_.empty() || previous != first_.data() ? first_.data() : second_.data();
+  }
+
+ private:
+  Array<double> first_;
+  Array<double> second_;
+};
+
+/// Runs iterations 1, 2, 3 ... of `solver` and publishes each `options.every`-th iterate and the last one. `stop` ends it
+/// after the iteration at hand; what was computed by then is published.
+class Producer {
+ public:
+  Producer(Solver& solver, HandoffWriter& handoff, const SolveOptions& options, WhenFull when_full,
+           const std::atomic<bool>& stop, ProducerAccount& account);
+
+  SolveEnd run() noexcept;
+
+  /// After kDiverged: what to tell the user.
+  const Convergence& convergence() const noexcept { return convergence_; }
+
+ private:
+  enum class Claimed { kBuffer, kNone, kEnded };
+  Claimed claim(double*& buffer) noexcept;
+  void publish(std::uint64_t iteration, const Residual& residual) noexcept;
+  SolveEnd publish_last(std::uint64_t iteration, const double* x, const Residual& residual, SolveEnd end) noexcept;
+
+  Solver& solver_;
+  HandoffWriter& handoff_;
+  SolveOptions options_;
+  WhenFull when_full_;
+  const std::atomic<bool>& stop_;
+  ProducerAccount& account_;
+  Convergence convergence_;
+  PrivateIterates private_iterates_;
+  ClaimStatus claim_status_ = ClaimStatus::kOk;
+  std::int64_t generate_unpublished_ns_ = 0;  // generate time since the last published step
+};
+
+}  // namespace ringside
