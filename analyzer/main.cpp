@@ -102,17 +102,15 @@ ExitCode run(const Options& options) {
   for (std::uint64_t epoch = 1; !stop.load();) {
     std::optional<Peer> peer = listener.accept(kAcceptSliceMs);
     if (!peer) continue;
-    ExitCode code = ExitCode::kDone;
     try {
-      code = serve(options, std::move(*peer), epoch++, report, stop);
+      const ExitCode code = serve(options, std::move(*peer), epoch++, report, stop);
+      // After a failed write nothing is known about what the disk holds: the service ends, and its manager decides.
+      if (options.once || code == ExitCode::kSystem) return code;
     } catch (const Error& error) {
       // The producer was told, and tells its user; the service goes on.
       spdlog::info("event=refused text=\"{}\"", error.what());
-      code = error.code();
+      if (options.once) return error.code();
     }
-    if (options.once) return code;
-    // After a failed write nothing is known about the pool's disk: the service ends, and its manager decides.
-    if (code == ExitCode::kSystem) return code;
   }
   return ExitCode::kDone;
 }
