@@ -1,0 +1,84 @@
+// The shortest program that publishes its iterates: any solver can do this by linking ringside_handoff. Start an analyzer
+// first:
+//   ringside-analyzer --socket /tmp/ringside/analyzer.socket --pool heat.pool --once &
+//   publish_from_your_solver /tmp/ringside/analyzer.socket
+//   ringside info heat.pool
+//
+// The solver here is explicit heat conduction on a rod; what matters is the loop at the end.
+#include <cstdio>
+#include <vector>
+
+#include "common/clock.hpp"
+#include "common/error.hpp"
+#include "common/handoff_writer.hpp"
+
+namespace {
+
+constexpr std::uint64_t kPoints = 100'000;
+constexpr std::uint64_t kIterations = 200;
+constexpr double kConductivity = 0.25;  // below 0.5: stable
+
+/// x_k[i] = x_{k-1}[i] + c (x_{k-1}[i-1] - 2 x_{k-1}[i] + x_{k-1}[i+1]); the ends stay as they are.
+ringside::StepReport heat_step(const double* before, double* after) {
+  ringside::StepReport report;
+  after[0] = before[0];
+  after[kPoints - 1] = before[kPoints - 1];
+  for (std::uint64_t i = 1; i + 1 < kPoints; ++i) {
+    const double change = kConductivity * (before[i - 1] - 2 * before[i] + before[i + 1]);
+    after[i] = before[i] + change;
+    const double size = change < 0 ? -change : change;
+    report.residual_l1 += size;
+    if (size > report.residual_linf) report.residual_linf = size;
+  }
+  return report;
+}
+
+ringside::RunDescription describe() {
+  ringside::RunDescription run;
+  run.run_id = ringside::random_id();
+  run.problem_id = ringside::hash128("heat", 4);  // name all that decides the iterates
+  run.rows = kPoints;
+  run.started_realtime_ns = ringside::realtime_ns();
+  ringside::assign(run.solver, "heat");
+  ringside::assign(run.matrix, "rod of 100,000 points");
+  ringside::assign(run.parameters, "conductivity=0.25");
+  return run;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: %s SOCKET\n", argv[0]);
+    return static_cast<int>(ringside::ExitCode::kUsage);
+  }
+  try {
+    ringside::HandoffOptions options;
+    options.socket = argv[1];
+    ringside::HandoffWriter handoff(options, describe());
+
+    std::vector<double> start(kPoints, 0.0);
+    start[0] = 100.0;  // the hot end
+    const double* before = start.data();
+    for (std::uint64_t k = 1; k <= kIterations; ++k) {
+      const ringside::Claim claim = handoff.claim();  // where x_k goes; waits while the analyzer still copies
+      if (claim.status != ringside::ClaimStatus::kOk) {
+        std::fprintf(stderr, "the analyzer was lost at iteration %llu\n", static_cast<unsigned long long>(k));
+        return static_cast<int>(ringside::ExitCode::kPeerLost);
+      }
+      const std::int64_t begin = ringside::now_ns();
+      ringside::StepReport report = heat_step(before, claim.buffer);
+      report.iteration = k;
+      report.generate_ns = ringside::now_ns() - begin;
+      handoff.publish(report);
+      before = claim.buffer;  // x_{k-1} of the next iteration: its bytes stay as they are
+    }
+    handoff.detach(ringside::Outcome::kFinished);  // returns when every iterate is committed
+    std::printf("%llu iterates published, producer idle %.3f ms\n", static_cast<unsigned long long>(handoff.published()),
+                static_cast<double>(handoff.idle_ns()) * 1e-6);
+    return 0;
+  } catch (const ringside::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return static_cast<int>(error.code());
+  }
+}
