@@ -2,7 +2,6 @@
 
 #include <immintrin.h>
 
-#include "common/copy.hpp"
 #include "common/hash_kernel.hpp"
 
 namespace ringside::RINGSIDE_ISA {

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "common/copy.hpp"
+
 namespace ringside {
 
 using CopyFunction = void(void* to, const void* from, std::size_t bytes) noexcept;
