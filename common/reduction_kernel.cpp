@@ -1,0 +1,131 @@
+#include "common/reduction_kernel.hpp"
+
+#include "common/reduction_list.hpp"
+
+namespace ringside::RINGSIDE_ISA {
+namespace {
+
+struct alignas(64) State {
+  OfIterate of_iterate;
+  OfChange of_change;
+};
+constexpr std::size_t kSumsPerBlock = OfIterate::kBlockSums + OfChange::kBlockSums;
+
+/// Fetches the next block, a share at a time between the reductions of this one, so that memory is busy while they
+/// look at what is in the cache. Hints only: past the end of the array there is no fault.
+class ReadAhead {
+ public:
+  ReadAhead(const double* next, std::size_t shares) noexcept
+      : next_(reinterpret_cast<const char*>(next)),
+        share_bytes_((kBlockRows * sizeof(double) / shares + kLineBytes - 1) / kLineBytes * kLineBytes) {}
+
+  void share() noexcept {
+    for (std::size_t i = 0; i < share_bytes_; i += kLineBytes) __builtin_prefetch(next_ + i);
+    next_ += share_bytes_;
+  }
+
+ private:
+  static constexpr std::size_t kLineBytes = 64;
+  const char* next_;
+  std::size_t share_bytes_;
+};
+
+std::size_t count_non_finite(const double* x, std::size_t rows) noexcept {
+  std::size_t count = 0;
+  for (std::size_t row = 0; row < rows; ++row) count += !__builtin_isfinite(x[row]);
+  return count;
+}
+
+/// min, max and non_finite of the block.
+void look_at(Block& block) noexcept {
+  Lanes low = __builtin_inf() - Lanes{};
+  Lanes high = -low;
+  Lanes spoiled{};  // x - x is 0 unless x is NaN or infinite; then it is NaN, and so is every sum with it
+  const std::size_t whole = block.rows / kLanes * kLanes;
+  for (std::size_t row = 0; row < whole; row += kLanes) {
+    const Lanes x = load(block.x + row);
+    low = lesser(x, low);
+    high = greater(x, high);
+    spoiled += x - x;
+  }
+  block.min = low[0];
+  block.max = high[0];
+  double any_spoiled = 0;
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    block.min = lesser<double>(low[i], block.min);
+    block.max = greater<double>(high[i], block.max);
+    any_spoiled += spoiled[i];
+  }
+  for (std::size_t row = whole; row < block.rows; ++row) {
+    const double x = block.x[row];
+    block.min = lesser(x, block.min);
+    block.max = greater(x, block.max);
+    any_spoiled += x - x;
+  }
+  block.non_finite = any_spoiled == 0 ? 0 : count_non_finite(block.x, block.rows);
+}
+
+void clear(void* state) noexcept {
+  *static_cast<State*>(state) = State{};
+}
+
+void sweep(void* state_memory, double* block_sums, const SweepPart& part) noexcept {
+  State& state = *static_cast<State*>(state_memory);
+  state.of_iterate = OfIterate{};
+  for (std::uint64_t number = part.first_block; number < part.end_block; ++number) {
+    Block block;
+    block.first_row = number * kBlockRows;
+    const std::uint64_t left = part.rows - block.first_row;
+    block.rows = left < kBlockRows ? left : kBlockRows;
+    block.x = part.x + block.first_row;
+    block.previous = part.previous != nullptr ? part.previous + block.first_row : nullptr;
+    look_at(block);
+
+    double* sums = block_sums + number * kSumsPerBlock;
+    ReadAhead x_ahead(block.x + kBlockRows, OfIterate::kCount);
+    state.of_iterate.add_block(block, sums, [&] { x_ahead.share(); });
+    if (block.previous != nullptr) {
+      ReadAhead previous_ahead(block.previous + kBlockRows, OfChange::kCount);
+      state.of_change.add_block(block, sums + OfIterate::kBlockSums, [&] { previous_ahead.share(); });
+    }
+  }
+}
+
+/// sum over blocks of block_sums[block][column], in order, with the rounding errors collected beside it (Neumaier,
+/// "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54, 1974).
+double total_of(const double* block_sums, std::uint64_t blocks, std::size_t column) noexcept {
+  double sum = 0;
+  double error = 0;
+  for (std::uint64_t block = 0; block < blocks; ++block) {
+    const double term = block_sums[block * kSumsPerBlock + column];
+    const double next = sum + term;
+    error += __builtin_fabs(sum) >= __builtin_fabs(term) ? (sum - next) + term : (term - next) + sum;
+    sum = next;
+  }
+  // Beside an infinite sum the error is infinity less infinity: no news.
+  return __builtin_isfinite(sum) ? sum + error : sum;
+}
+
+void finish(void* states, std::size_t threads, const double* block_sums, std::uint64_t rows, bool has_change,
+            Reductions& result) noexcept {
+  State* state = static_cast<State*>(states);
+  for (std::size_t other = 1; other < threads; ++other) {
+    state->of_iterate.merge(state[other].of_iterate);
+    state->of_change.merge(state[other].of_change);
+  }
+  result = Reductions{};
+  result.rows = rows;
+  double totals[kSumsPerBlock] = {};
+  const std::size_t columns = has_change ? kSumsPerBlock : OfIterate::kBlockSums;
+  for (std::size_t column = 0; column < columns; ++column) {
+    totals[column] = total_of(block_sums, (rows + kBlockRows - 1) / kBlockRows, column);
+  }
+  state->of_iterate.finish(totals, result);
+  if (has_change) state->of_change.finish(totals + OfIterate::kBlockSums, result);
+}
+
+}  // namespace
+
+const ReductionKernel reduction_kernel = {kBlockRows, kSumsPerBlock, sizeof(State), clear, sweep, finish};
+
+}  // namespace ringside::RINGSIDE_ISA

@@ -1,0 +1,48 @@
+// The largest entries of an iterate, with their rows.
+#pragma once
+
+#include "common/reduction.hpp"
+#include "common/reduction_block.hpp"
+
+namespace ringside::RINGSIDE_ISA {
+
+/// Larger values first, equal ones by ascending row: a total order, so the result does not depend on who saw what
+/// first. NaN is never among them.
+inline bool before(const TopEntry& a, const TopEntry& b) noexcept {
+  return a.value > b.value || (a.value == b.value && a.row < b.row);
+}
+
+class Top {
+ public:
+  static constexpr std::size_t kBlockSums = 0;
+
+  void add_block(const Block& block, double*) noexcept {
+    // Rows seen so far come before the block's: an equal value does not enter.
+    if (count_ == kTopEntries && !(block.max > entries_[kTopEntries - 1].value)) return;
+    // Backwards: where values ascend, the first look finds the largest and the rest of the block is turned away.
+    for (std::size_t i = block.rows; i-- > 0;) offer({block.first_row + i, block.x[i]});
+  }
+
+  void merge(const Top& other) noexcept {
+    for (std::size_t i = 0; i < other.count_; ++i) offer(other.entries_[i]);
+  }
+
+  void finish(const double*, Reductions& result) const noexcept {
+    result.top_count = count_;
+    for (std::size_t i = 0; i < count_; ++i) result.top[i] = entries_[i];
+  }
+
+ private:
+  void offer(const TopEntry& entry) noexcept {
+    if (entry.value != entry.value) return;
+    if (count_ == kTopEntries && !before(entry, entries_[kTopEntries - 1])) return;
+    std::size_t place = count_ < kTopEntries ? count_++ : kTopEntries - 1;
+    for (; place > 0 && before(entry, entries_[place - 1]); --place) entries_[place] = entries_[place - 1];
+    entries_[place] = entry;
+  }
+
+  std::size_t count_ = 0;
+  TopEntry entries_[kTopEntries] = {};  // the first count_, in order
+};
+
+}  // namespace ringside::RINGSIDE_ISA
