@@ -1,0 +1,24 @@
+// From what the user names with --matrix to a matrix in memory: which kind of thing it is, who reads it, and whether a
+// cache stands in.
+#pragma once
+
+#include <string>
+
+#include "producer/csr_matrix.hpp"
+
+namespace ringside {
+
+struct MatrixOptions {
+  std::string matrix;     // FILE, grid:SIDE, rmat:SCALE[:EDGEFACTOR[:SEED]] (docs/inputs.md)
+  bool cache = false;     // map a cache of it if there is a fresh one, else write one
+  std::string cache_dir;  // where; empty: beside the file, or the current folder for a generated matrix
+};
+
+/// The matrix, in the orientation the solver needs. Uses all OpenMP threads. Throws `Error` with one line and the exit
+/// code: 2 for input, 3 for what the system lacks, 5 for a damaged cache.
+CsrMatrix load_matrix(const MatrixOptions& options, Orientation orientation);
+
+/// Reads the matrix and writes its cache, fresh or not; returns the cache's path.
+std::string write_cache(const MatrixOptions& options, Orientation orientation);
+
+}  // namespace ringside

@@ -1,0 +1,148 @@
+// How the readers look at text: lines, blanks, numbers, with explicit ends instead of a terminating NUL (a mapped file
+// has none). Lines end in LF, CRLF or CR. The functions here sit in the innermost loop of parsing, so they are inline
+// and report by return value; messages are made afterwards by whoever finds that parsing failed.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace ringside {
+
+inline bool is_blank(char c) noexcept {
+  return c == ' ' || c == '\t';
+}
+
+inline bool is_line_end(char c) noexcept {
+  return c == '\n' || c == '\r';
+}
+
+inline const char* skip_blanks(const char* p, const char* end) noexcept {
+  while (p < end && is_blank(*p)) ++p;
+  return p;
+}
+
+/// The beginning of the next line, given a position at a line end (or `end`).
+inline const char* after_line_end(const char* p, const char* end) noexcept {
+  if (p < end && *p == '\r') {
+    ++p;
+    if (p < end && *p == '\n') ++p;
+    return p;
+  }
+  return p < end ? p + 1 : end;
+}
+
+inline const char* find_line_end(const char* p, const char* end) noexcept {
+  while (p < end && !is_line_end(*p)) ++p;
+  return p;
+}
+
+/// The beginning of the next line, from anywhere within one.
+inline const char* skip_line(const char* p, const char* end) noexcept {
+  return after_line_end(find_line_end(p, end), end);
+}
+
+/// Reads an unsigned whole number at `p`. Returns the position after it, or null: no digit there, or more than 64 bits.
+inline const char* parse_unsigned(const char* p, const char* end, std::uint64_t& number) noexcept {
+  const char* const first = p;
+  std::uint64_t n = 0;
+  // 19 digits always fit 64 bits; only longer runs need the check.
+  const char* const safe_end = end - p > 19 ? p + 19 : end;
+  while (p < safe_end) {
+    const unsigned digit = static_cast<unsigned char>(*p) - unsigned{'0'};
+    if (digit > 9) break;
+    n = n * 10 + digit;
+    ++p;
+  }
+  if (p == first) return nullptr;
+  for (; p < end; ++p) {
+    const unsigned digit = static_cast<unsigned char>(*p) - unsigned{'0'};
+    if (digit > 9) break;
+    if (n > (std::numeric_limits<std::uint64_t>::max() - digit) / 10) return nullptr;
+    n = n * 10 + digit;
+  }
+  number = n;
+  return p;
+}
+
+/// Reads a decimal number, "inf" or "nan" at `p`. Returns the position after it, or null: not a number, or too large
+/// for a double. One too small for a double becomes 0 or a subnormal.
+inline const char* parse_real(const char* p, const char* end, double& number) noexcept {
+  const char* first = p;
+  if (p < end && *p == '+') {
+    ++first;
+    if (first < end && *first == '-') return nullptr;
+  }
+  // Short plain decimals ("-1", "12", "0.5") are most of what files hold: digits/10^k with both exact rounds correctly.
+  static constexpr double kPowersOfTen[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                            1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  const char* q = first;
+  const bool negative = q < end && *q == '-';
+  q += negative ? 1 : 0;
+  std::uint64_t digits = 0;
+  int seen = 0;
+  int fraction = 0;
+  for (; q < end && static_cast<unsigned char>(*q) - unsigned{'0'} <= 9 && seen < 16; ++q, ++seen) {
+    digits = digits * 10 + (static_cast<unsigned char>(*q) - unsigned{'0'});
+  }
+  if (q < end && *q == '.') {
+    ++q;
+    for (; q < end && static_cast<unsigned char>(*q) - unsigned{'0'} <= 9 && seen < 16; ++q, ++seen, ++fraction) {
+      digits = digits * 10 + (static_cast<unsigned char>(*q) - unsigned{'0'});
+    }
+  }
+  if (seen > 0 && seen <= 15 && (q == end || is_blank(*q) || is_line_end(*q) || *q == ',')) {
+    const double magnitude = static_cast<double>(digits) / kPowersOfTen[fraction];
+    number = negative ? -magnitude : magnitude;
+    return q;
+  }
+  const std::from_chars_result result = std::from_chars(first, end, number);
+  if (result.ec == std::errc{}) return result.ptr;
+  if (result.ec != std::errc::result_out_of_range) return nullptr;
+  // from_chars does not say on which side the number is out of range; strtod does.
+  try {
+    number = std::strtod(std::string(first, result.ptr).c_str(), nullptr);
+  } catch (...) {
+    return nullptr;
+  }
+  const bool too_large = number > std::numeric_limits<double>::max() || number < std::numeric_limits<double>::lowest();
+  return too_large ? nullptr : result.ptr;
+}
+
+/// Reads a whole number of 64 bits (signed or unsigned) as a double; also "inf" and "nan".
+inline const char* parse_integer(const char* p, const char* end, double& number) noexcept {
+  const char* digits = p;
+  const bool has_sign = p < end && (*p == '-' || *p == '+');
+  if (has_sign) ++digits;
+  const bool negative = has_sign && *p == '-';
+  if (digits < end && (*digits | 0x20) >= 'a')
+    return (*digits | 0x20) == 'i' || (*digits | 0x20) == 'n' ? parse_real(p, end, number) : nullptr;
+  std::uint64_t magnitude = 0;
+  p = parse_unsigned(digits, end, magnitude);
+  if (p == nullptr || (negative && magnitude > std::uint64_t{1} << 63)) return nullptr;
+  number = negative ? -static_cast<double>(magnitude) : static_cast<double>(magnitude);
+  return p;
+}
+
+/// Cuts `text` into pieces that begin at line beginnings, for the threads to share. At most `count` of them.
+std::vector<std::string_view> split_at_lines(std::string_view text, std::size_t count);
+
+/// A number of pieces that keeps all threads busy to the end, and lets small texts stay whole.
+std::size_t piece_count(std::size_t text_bytes);
+
+/// The number, from 1, of the line that holds `offset`.
+std::uint64_t line_number(std::string_view text, std::size_t offset);
+
+/// What a message shows of the text at `offset`: up to the next blank, comma or line end, shortened, unprintable bytes
+/// as '?', in quotes; "the end of the line" or "the end of the file" where nothing follows.
+std::string quote_word(std::string_view text, std::size_t offset);
+
+/// The same for the whole line that holds `offset`.
+std::string quote_line(std::string_view text, std::size_t offset);
+
+}  // namespace ringside
