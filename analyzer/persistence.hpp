@@ -4,6 +4,7 @@
 // Model: a store becomes persistent some time after it was issued; it is persistent for certain once it was flushed
 // (`flush`, or it was a non-temporal copy) and a later `drain` by the same thread returned. On a plain file (page
 // cache) `flush` and `drain` only order what other processes see; what survives power loss is decided by `sync`.
+// All functions may be called by several threads at a time, each on bytes of its own.
 #pragma once
 
 #include <cstddef>
@@ -32,5 +33,11 @@ class Persistence {
   /// what survived, and the run must stop. On DAX there is nothing left to do.
   virtual int sync() noexcept = 0;
 };
+
+/// Stores `bytes` bytes (a multiple of 8) from `from` at `to` (8-byte aligned), word by word in ascending order.
+void store_words(Persistence& persistence, void* to, const void* from, std::size_t bytes) noexcept;
+
+/// Flush and drain.
+void persist(Persistence& persistence, const void* address, std::size_t bytes) noexcept;
 
 }  // namespace ringside

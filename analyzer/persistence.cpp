@@ -1,0 +1,22 @@
+#include "analyzer/persistence.hpp"
+
+#include <cstring>
+
+namespace ringside {
+
+void store_words(Persistence& persistence, void* to, const void* from, std::size_t bytes) noexcept {
+  auto* target = static_cast<std::uint64_t*>(to);
+  const auto* source = static_cast<const std::byte*>(from);
+  for (std::size_t i = 0; i < bytes / sizeof(std::uint64_t); ++i) {
+    std::uint64_t word;
+    std::memcpy(&word, source + i * sizeof(word), sizeof(word));
+    persistence.store64(target + i, word);
+  }
+}
+
+void persist(Persistence& persistence, const void* address, std::size_t bytes) noexcept {
+  persistence.flush(address, bytes);
+  persistence.drain();
+}
+
+}  // namespace ringside

@@ -1,0 +1,69 @@
+#include "analyzer/pool_persistence.hpp"
+
+#include <libpmem.h>
+#include <unistd.h>
+#include <xmmintrin.h>
+
+#include <cerrno>
+
+#include "common/copy_kernel.hpp"
+
+namespace ringside {
+namespace {
+
+class PoolPersistence : public Persistence {
+ public:
+  void store64(std::uint64_t* to, std::uint64_t value) noexcept final {
+    // A release store is a plain one on x86-64; it keeps the compiler from moving or splitting it, and readers of the
+    // mapping see stores in this order.
+    __atomic_store_n(to, value, __ATOMIC_RELEASE);
+  }
+
+  std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept final {
+    return copy_nontemporal_hashed(to, from, bytes);
+  }
+};
+
+/// Persistent memory. libpmem knows which instruction flushes a line here, and that none is needed where the caches
+/// are inside the power-fail domain (eADR).
+class DaxPersistence final : public PoolPersistence {
+ public:
+  void flush(const void* address, std::size_t bytes) noexcept override { pmem_flush(address, bytes); }
+
+  void drain() noexcept override {
+    _mm_sfence();  // for non-temporal stores; libpmem leaves the fence out where its own flushes do not need one
+    pmem_drain();
+  }
+
+  int sync() noexcept override { return 0; }
+};
+
+/// A page cache. Other processes see stores at once, so that they survive the death of this one; the disk sees them in
+/// any order, until a sync returns.
+class FilePersistence final : public PoolPersistence {
+ public:
+  explicit FilePersistence(UniqueFd file) : file_(std::move(file)) {}
+
+  void flush(const void*, std::size_t) noexcept override {}
+  void drain() noexcept override { _mm_sfence(); }  // non-temporal stores wait in write-combining buffers until then
+
+  int sync() noexcept override {
+    int result = 0;
+    do {
+      result = fdatasync(file_.get());
+    } while (result != 0 && errno == EINTR);
+    return result == 0 ? 0 : errno;
+  }
+
+ private:
+  UniqueFd file_;
+};
+
+}  // namespace
+
+std::unique_ptr<Persistence> make_pool_persistence(Storage storage, UniqueFd file) {
+  if (storage == Storage::kDax) return std::make_unique<DaxPersistence>();
+  return std::make_unique<FilePersistence>(std::move(file));
+}
+
+}  // namespace ringside

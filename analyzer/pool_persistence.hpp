@@ -1,0 +1,15 @@
+// The hardware behind the persistence interface: persistent memory through libpmem, or a page cache and fdatasync.
+#pragma once
+
+#include <memory>
+
+#include "analyzer/persistence.hpp"
+#include "analyzer/storage.hpp"
+#include "common/unique_fd.hpp"
+
+namespace ringside {
+
+/// file: the pool file, opened for writing; it is what `sync` syncs.
+std::unique_ptr<Persistence> make_pool_persistence(Storage storage, UniqueFd file);
+
+}  // namespace ringside

@@ -1,0 +1,55 @@
+// Reads a pool file without owning it: through a read-only mapping, while an analyzer writes it or when none runs. What
+// is returned was verified; what was overwritten meanwhile is reported as such.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "analyzer/ring_recovery.hpp"
+#include "analyzer/ring_view.hpp"
+#include "analyzer/storage.hpp"
+
+namespace ringside {
+
+enum class ReadStatus {
+  kOk,
+  kOverwritten,  // the slot took another commit meanwhile
+  kDamaged       // the payload does not verify
+};
+
+struct ReadResult {
+  ReadStatus status = ReadStatus::kOk;
+  std::uint64_t damaged_chunk = 0;  // the first one, where kDamaged
+};
+
+/// Copies the payload that `header`, a reading of this slot, belongs to into `out` (rows doubles), and verifies the
+/// copy. `out` is only to be used if the status is kOk. Uses all OpenMP threads.
+ReadResult read_payload(const RingView& ring, std::uint32_t slot, const SlotHeader& header, double* out);
+
+class RingReader {
+ public:
+  /// Throws Error: exit code 2 if there is no pool, or it is not a Ringside pool or a newer one; 3 if it may not be
+  /// read; 5 if it is damaged. The file must not shrink while it is open (nothing of ours shrinks a pool).
+  static RingReader open(const std::filesystem::path& path);
+
+  const std::filesystem::path& path() const noexcept { return path_; }
+  Storage storage() const noexcept { return storage_; }
+  const RingView& ring() const noexcept { return *ring_; }
+
+  /// The slots as they are now, by ascending commit_seq.
+  Recovery recover() const { return ringside::recover(*ring_); }
+  PayloadCheck verify(const KeptSlot& kept) const { return check_payload(*ring_, kept.slot, kept.header); }
+  ReadResult read(const KeptSlot& kept, double* out) const { return read_payload(*ring_, kept.slot, kept.header, out); }
+
+ private:
+  RingReader() = default;
+
+  std::filesystem::path path_;
+  Storage storage_ = Storage::kFile;
+  std::shared_ptr<const std::byte> mapping_;
+  std::unique_ptr<RingView> ring_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,266 @@
+#include "analyzer/ring_view.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+#include "common/error.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::string_view kPoolSignature = "PMEMOBJ";  // how every libpmemobj pool begins
+constexpr std::uint64_t kMinChunkBytes = 256;           // the write granule of persistent memory
+constexpr std::uint64_t kMaxChunkBytes = 1 << 30;
+
+template <class T>
+T load(std::span<const std::byte> file, std::uint64_t offset) {
+  T value;
+  std::memcpy(&value, file.data() + offset, sizeof(T));
+  return value;
+}
+
+/// True of a libpmemobj pool, and of the zeros that a file holds before it becomes one.
+bool begins_like_a_pool(std::span<const std::byte> file) {
+  if (file.size() < kPageBytes) return false;
+  if (std::memcmp(file.data(), kPoolSignature.data(), kPoolSignature.size()) == 0) return true;
+  return std::all_of(file.begin(), file.begin() + kPageBytes, [](std::byte byte) { return byte == std::byte{0}; });
+}
+
+/// What a superblock's place in the file says about it.
+struct Candidate {
+  Superblock fixed;
+  bool hash_holds = false;
+};
+
+/// The bytes at `offset` as a superblock, if they begin like one. Nothing in it is believed unless its hash holds.
+std::optional<Candidate> candidate_at(std::span<const std::byte> file, std::uint64_t offset) {
+  if (load<std::uint64_t>(file, offset) != kRingMagic) return std::nullopt;
+  Candidate candidate{load<Superblock>(file, offset), false};
+  const std::uint64_t bytes = candidate.fixed.bytes;
+  if (bytes >= 24 && bytes <= superblock_bytes(kMaxSlots) && bytes <= file.size() - offset) {
+    candidate.hash_holds = superblock_hash(file.data() + offset, bytes) == candidate.fixed.hash;
+  }
+  return candidate;
+}
+
+/// Geometry from a superblock whose hash holds. Whoever can write the file can also write its hash, so that every
+/// number is still treated as hostile. Throws on the first that cannot be.
+RingGeometry checked_geometry(std::span<const std::byte> file, std::uint64_t offset, const Superblock& fixed,
+                              std::string_view name) {
+  const auto damaged = [&](std::string_view what, std::uint64_t found) {
+    return damage_error("{}: damaged pool: the superblock at byte {} says {} = {}, which cannot be", name, offset, what,
+                        found);
+  };
+  if (fixed.slots < kMinSlots || fixed.slots > kMaxSlots) throw damaged("slots", fixed.slots);
+  if (fixed.bytes != superblock_bytes(fixed.slots)) throw damaged("its size", fixed.bytes);
+  if (fixed.run_records != fixed.slots + 2) throw damaged("run records", fixed.run_records);
+  if (fixed.rows == 0 || fixed.rows > kMaxPayloadBytes / sizeof(double)) throw damaged("rows", fixed.rows);
+  if (fixed.payload_bytes != fixed.rows * sizeof(double)) throw damaged("payload bytes", fixed.payload_bytes);
+  if (fixed.chunk_bytes < kMinChunkBytes || fixed.chunk_bytes > kMaxChunkBytes ||
+      (fixed.chunk_bytes & (fixed.chunk_bytes - 1)) != 0) {
+    throw damaged("chunk bytes", fixed.chunk_bytes);
+  }
+  if (fixed.file_bytes > file.size()) {
+    throw damage_error("{}: damaged pool: the file has {} bytes, it was created with {}: it was truncated", name,
+                       file.size(), fixed.file_bytes);
+  }
+
+  RingGeometry geometry;
+  geometry.file_bytes = fixed.file_bytes;
+  geometry.rows = fixed.rows;
+  geometry.chunk_bytes = fixed.chunk_bytes;
+  geometry.created_realtime_ns = fixed.created_realtime_ns;
+  geometry.pool_id = fixed.pool_id;
+  geometry.slots.resize(fixed.slots);
+  std::memcpy(geometry.slots.data(), file.data() + offset + sizeof(Superblock), fixed.slots * sizeof(SlotPlace));
+  if (fixed.meta_bytes != geometry.meta_bytes()) throw damaged("meta bytes", fixed.meta_bytes);
+
+  // Every part as [begin, end); none may leave the file or touch another.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> parts;
+  const auto add_part = [&](std::string_view what, std::uint64_t begin, std::uint64_t bytes, std::uint64_t alignment) {
+    if (begin % alignment != 0 || begin > fixed.file_bytes || bytes > fixed.file_bytes - begin) {
+      throw damaged(what, begin);
+    }
+    parts.emplace_back(begin, begin + bytes);
+  };
+  for (int copy : {0, 1}) {
+    geometry.superblock_offset[copy] = fixed.superblock_offset[copy];
+    geometry.run_table_offset[copy] = fixed.run_table_offset[copy];
+    add_part("superblock offset", fixed.superblock_offset[copy], superblock_area_bytes(fixed.slots), kPageBytes);
+    add_part("run table offset", fixed.run_table_offset[copy], geometry.run_table_bytes(), kPageBytes);
+  }
+  if (fixed.superblock_offset[1] < fixed.superblock_offset[0]) {
+    throw damaged("the offset of the second superblock", fixed.superblock_offset[1]);
+  }
+  for (const SlotPlace& place : geometry.slots) {
+    add_part("payload offset", place.payload_offset, geometry.payload_bytes(), kPayloadAlignment);
+    if (place.meta_offset > place.payload_offset || place.payload_offset - place.meta_offset != geometry.meta_bytes()) {
+      throw damaged("meta offset", place.meta_offset);
+    }
+    add_part("meta offset", place.meta_offset, geometry.meta_bytes(), kLineBytes);
+  }
+  std::sort(parts.begin(), parts.end());
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    if (parts[i].first < parts[i - 1].second) throw damaged("two parts that overlap, one at byte", parts[i].first);
+  }
+  return geometry;
+}
+
+}  // namespace
+
+RingView::RingView(const std::byte* base, RingGeometry geometry) : base_(base), geometry_(std::move(geometry)) {
+  slot_seeds_.reserve(geometry_.slot_count());
+  for (std::uint32_t slot = 0; slot < geometry_.slot_count(); ++slot) {
+    slot_seeds_.push_back(slot_seed(geometry_, slot));
+  }
+}
+
+RingView RingView::parse(std::span<const std::byte> file, std::string_view name) {
+  std::optional<RingGeometry> geometry;
+  bool saw_damaged = false;
+  bool intact[2] = {false, false};
+  const std::uint64_t scan_end = std::min<std::uint64_t>(file.size(), kScanBytes);
+  for (std::uint64_t offset = 0; offset + sizeof(Superblock) <= scan_end; offset += kPageBytes) {
+    const std::optional<Candidate> candidate = candidate_at(file, offset);
+    if (!candidate) continue;
+    if (!candidate->hash_holds) {
+      saw_damaged = true;
+      continue;
+    }
+    if (candidate->fixed.version != kRingVersion) {
+      throw usage_error("{}: pool format version {}, this program knows version {}: use the release that made it", name,
+                        candidate->fixed.version, kRingVersion);
+    }
+    // A superblock that is not where it says it should be is a copy of one, in somebody's payload.
+    const Superblock& fixed = candidate->fixed;
+    if (fixed.superblock_offset[0] != offset && fixed.superblock_offset[1] != offset) continue;
+    if (!geometry) geometry = checked_geometry(file, offset, fixed, name);
+    for (int copy : {0, 1}) {
+      if (geometry->superblock_offset[copy] == offset) intact[copy] = geometry->pool_id == fixed.pool_id;
+    }
+    if (offset >= geometry->superblock_offset[1]) break;
+  }
+
+  if (!geometry) {
+    if (saw_damaged) throw damage_error("{}: damaged pool: both superblocks fail their hash", name);
+    if (begins_like_a_pool(file)) {
+      throw usage_error(
+          "{}: holds no ring: its creation was interrupted (--overwrite makes a new pool), or it is not a "
+          "Ringside pool",
+          name);
+    }
+    throw usage_error("{}: not a Ringside pool", name);
+  }
+  bool formatted = false;
+  for (int copy : {0, 1}) {
+    const std::uint64_t word = geometry->superblock_offset[copy] + formatted_word_offset(geometry->slot_count());
+    formatted = formatted || load<std::uint64_t>(file, word) == kFormattedWord;
+  }
+  if (!formatted) throw usage_error("{}: the creation of this pool was interrupted; --overwrite makes a new one", name);
+
+  RingView view(file.data(), std::move(*geometry));
+  view.superblock_intact_[0] = intact[0];
+  view.superblock_intact_[1] = intact[1];
+  return view;
+}
+
+SlotReading RingView::slot(std::uint32_t slot) const noexcept {
+  const auto* words = at<std::uint64_t>(geometry_.slots[slot].meta_offset);
+  constexpr std::size_t kSeqWord = offsetof(SlotHeader, commit_seq) / sizeof(std::uint64_t);
+  SlotReading reading;
+  // The writer stores commit_seq = 0, then changes the line, then stores a commit_seq never used before: the same
+  // value before and after means that nothing between was changed.
+  std::uint64_t copy[kSeqWord + 1];
+  do {
+    copy[kSeqWord] = __atomic_load_n(words + kSeqWord, __ATOMIC_ACQUIRE);
+    for (std::size_t i = 0; i < kSeqWord; ++i) copy[i] = __atomic_load_n(words + i, __ATOMIC_RELAXED);
+    std::atomic_thread_fence(std::memory_order_acquire);
+  } while (__atomic_load_n(words + kSeqWord, __ATOMIC_RELAXED) != copy[kSeqWord]);
+  std::memcpy(&reading.header, copy, sizeof(copy));
+
+  const SlotHeader& header = reading.header;
+  if (header.commit_seq == 0) return reading;
+  const bool valid = header.commit_seq <= kMaxSequence && header.rows == geometry_.rows &&
+                     header.header_hash == header_hash(header, slot_seeds_[slot]);
+  reading.state = valid ? SlotState::kCommitted : SlotState::kDamagedHeader;
+  return reading;
+}
+
+bool RingView::still_holds(std::uint32_t slot, const SlotHeader& header) const noexcept {
+  std::atomic_thread_fence(std::memory_order_acquire);  // what was read of the slot so far was read before this
+  const SlotReading now = this->slot(slot);
+  return std::memcmp(&now.header, &header, sizeof(header)) == 0;
+}
+
+const double* RingView::payload(std::uint32_t slot) const noexcept {
+  return at<double>(geometry_.slots[slot].payload_offset);
+}
+
+const std::uint64_t* RingView::chunk_hashes(std::uint32_t slot) const noexcept {
+  return at<std::uint64_t>(geometry_.slots[slot].meta_offset + kChunkHashesOffset);
+}
+
+ReductionsState RingView::reductions(std::uint32_t slot, const SlotHeader& header,
+                                     Reductions& reductions) const noexcept {
+  ReductionsRecord record;
+  std::memcpy(&record, base_ + geometry_.slots[slot].meta_offset + kReductionsOffset, sizeof(record));
+  if (record.commit_seq != header.commit_seq) return ReductionsState::kNotRecorded;
+  if (record.hash != reductions_hash(record, header.header_hash)) return ReductionsState::kDamaged;
+  reductions = record.reductions;
+  return ReductionsState::kRecorded;
+}
+
+std::vector<RunReading> RingView::runs() const {
+  std::vector<RunReading> runs;
+  for (std::uint32_t index = 0; index < geometry_.run_records(); ++index) {
+    const std::uint64_t seed = run_seed(geometry_, index);
+    RunReading newest;
+    for (std::uint64_t table : geometry_.run_table_offset) {
+      RunRecord record;
+      std::memcpy(&record, base_ + table + index * sizeof(RunRecord), sizeof(record));
+      const bool valid =
+          record.record_seq != 0 && record.record_seq <= kMaxSequence && record.hash == run_hash(record, seed);
+      if (valid && record.record_seq > newest.record_seq) newest = {record.run, record.record_seq, index};
+    }
+    if (newest.record_seq != 0) runs.push_back(newest);
+  }
+  std::sort(runs.begin(), runs.end(),
+            [](const RunReading& a, const RunReading& b) { return a.record_seq < b.record_seq; });
+  return runs;
+}
+
+std::optional<RunDescription> RingView::run(const Id128& run_id) const {
+  std::optional<RunDescription> found;
+  for (const RunReading& reading : runs()) {
+    if (reading.run.run_id == run_id) found = reading.run;
+  }
+  return found;
+}
+
+WritableRing WritableRing::parse(std::span<std::byte> file, std::string_view name) {
+  return WritableRing(file.data(), RingView::parse(file, name));
+}
+
+SlotHeader* WritableRing::header(std::uint32_t slot) const noexcept {
+  return at<SlotHeader>(geometry().slots[slot].meta_offset);
+}
+
+ReductionsRecord* WritableRing::reductions_record(std::uint32_t slot) const noexcept {
+  return at<ReductionsRecord>(geometry().slots[slot].meta_offset + kReductionsOffset);
+}
+
+std::uint64_t* WritableRing::chunk_hash_table(std::uint32_t slot) const noexcept {
+  return at<std::uint64_t>(geometry().slots[slot].meta_offset + kChunkHashesOffset);
+}
+
+double* WritableRing::writable_payload(std::uint32_t slot) const noexcept {
+  return at<double>(geometry().slots[slot].payload_offset);
+}
+
+RunRecord* WritableRing::run_record(int copy, std::uint32_t index) const noexcept {
+  return at<RunRecord>(geometry().run_table_offset[copy] + index * sizeof(RunRecord));
+}
+
+}  // namespace ringside

@@ -1,0 +1,203 @@
+#include "analyzer/ring_writer.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "analyzer/ring_recovery.hpp"
+#include "common/error.hpp"
+
+namespace ringside {
+
+std::string_view to_string(Durability durability) noexcept {
+  return durability == Durability::kPower ? "power" : "process";
+}
+
+RingWriter::RingWriter(WritableRing ring, Persistence& persistence, Storage storage, Durability durability)
+    : ring_(std::move(ring)),
+      persistence_(persistence),
+      syncs_(durability == Durability::kPower && storage == Storage::kFile),
+      durability_(durability),
+      slot_seq_(ring_.geometry().slot_count(), 0) {
+  const Recovery recovery = recover(ring_);
+  for (const KeptSlot& kept : recovery.kept) slot_seq_[kept.slot] = kept.header.commit_seq;
+  next_seq_ = recovery.newest_seq() + 1;
+  committed_.store(recovery.newest_seq());
+  committed_before_run_.store(recovery.newest_seq());
+}
+
+void RingWriter::begin_run(const RunDescription& run) {
+  const std::uint64_t rows = ring_.geometry().rows;
+  if (run.rows != rows) {
+    throw usage_error("the pool holds iterates of {} rows, this run's have {}; --overwrite makes a new pool", rows,
+                      run.rows);
+  }
+  if (const int error = finish()) {
+    throw system_error("the pool could not be synced to its disk: {}; what was committed last may be lost",
+                       errno_text(error));
+  }
+
+  // A header can outlive its payload when power is cut under a plain file. The newest slot whose payload verifies is
+  // the one to keep at any rate; what claims to be newer goes first. Sequence numbers go on above all of them.
+  const Recovery recovery = recover(ring_);
+  const std::optional<KeptSlot> intact = newest_intact(ring_, recovery);
+  const std::uint64_t intact_seq = intact ? intact->header.commit_seq : 0;
+  std::fill(slot_seq_.begin(), slot_seq_.end(), 0);
+  for (const KeptSlot& kept : recovery.kept) {
+    if (kept.header.commit_seq <= intact_seq) slot_seq_[kept.slot] = kept.header.commit_seq;
+  }
+  next_seq_ = recovery.newest_seq() + 1;
+  run_id_ = run.run_id;
+  newest_.reset();
+  if (intact && intact->header.run_id == run.run_id) newest_ = intact->slot;
+  previous_ = newest_;
+  current_ = newest_.value_or(0);
+
+  write_run(run);
+  if (const int error = sync_all()) {
+    throw system_error("the pool could not be synced to its disk: {}", errno_text(error));
+  }
+  committed_before_run_.store(recovery.newest_seq(), std::memory_order_release);
+  committed_.store(recovery.newest_seq(), std::memory_order_release);
+  if (durability_ == Durability::kPower) persisted_.store(intact_seq, std::memory_order_release);
+  if (syncs_) syncer_ = std::make_unique<RingSyncer>(persistence_, persisted_);
+}
+
+void RingWriter::write_run(const RunDescription& run) {
+  // Needed are the newest description of every run that a slot refers to, and the newest of all: at most K + 1 of the
+  // K + 2 entries.
+  const std::vector<RunReading> runs = ring_.runs();
+  if (!runs.empty() && std::memcmp(&runs.back().run, &run, sizeof(run)) == 0) return;
+  std::vector<char> needed(ring_.geometry().run_records(), 0);
+  if (!runs.empty()) needed[runs.back().index] = 1;
+  for (const KeptSlot& kept : recover(ring_).kept) {
+    const auto newest = std::find_if(runs.rbegin(), runs.rend(), [&](const RunReading& reading) {
+      return reading.run.run_id == kept.header.run_id;
+    });
+    if (newest != runs.rend()) needed[newest->index] = 1;
+  }
+  const auto index = static_cast<std::uint32_t>(std::find(needed.begin(), needed.end(), 0) - needed.begin());
+
+  RunRecord record;
+  record.run = run;
+  record.record_seq = runs.empty() ? 1 : runs.back().record_seq + 1;
+  record.hash = run_hash(record, run_seed(ring_.geometry(), index));
+  for (int copy : {0, 1}) {  // one after the other: a crash tears at most one of them
+    RunRecord* to = ring_.run_record(copy, index);
+    persistence_.store64(&to->record_seq, 0);
+    persist(persistence_, &to->record_seq, sizeof(to->record_seq));
+    store_words(persistence_, &to->run, &record.run, sizeof(record.run));
+    persist(persistence_, &to->run, sizeof(to->run));
+    persistence_.store64(&to->hash, record.hash);
+    persistence_.store64(&to->record_seq, record.record_seq);
+    persist(persistence_, &to->hash, sizeof(to->hash) + sizeof(to->record_seq));
+  }
+}
+
+CommitStatus RingWriter::begin() noexcept {
+  if (sync_error() != 0) return CommitStatus::kSyncFailed;
+  // The smallest commit_seq: 0 (nothing worth keeping) before the oldest commit. With at least three slots it is none
+  // of the two newest, which the reductions may still be reading.
+  const auto oldest = std::min_element(slot_seq_.begin(), slot_seq_.end());
+  if (*oldest != 0 && syncer_ && !syncer_->wait_past(*oldest)) return CommitStatus::kSyncFailed;
+  current_ = static_cast<std::uint32_t>(oldest - slot_seq_.begin());
+  previous_ = newest_;
+  *oldest = 0;
+
+  SlotHeader* header = ring_.header(current_);
+  persistence_.store64(&header->commit_seq, 0);
+  persist(persistence_, &header->commit_seq, sizeof(header->commit_seq));  // fence 1
+  return CommitStatus::kOk;
+}
+
+void RingWriter::copy(const double* source) noexcept {
+  // Bytes moved: 8 n read, 8 n written past the cache, 8 per chunk for its hash.
+  const RingGeometry& geometry = ring_.geometry();
+  const std::uint64_t chunks = geometry.chunk_count();
+  auto* to = reinterpret_cast<std::byte*>(ring_.writable_payload(current_));
+  const auto* from = reinterpret_cast<const std::byte*>(source);
+  std::uint64_t* table = ring_.chunk_hash_table(current_);
+
+#pragma omp parallel
+  {
+    const auto threads = static_cast<std::uint64_t>(omp_get_num_threads());
+    const auto thread = static_cast<std::uint64_t>(omp_get_thread_num());
+    const std::uint64_t first = chunks * thread / threads;
+    const std::uint64_t last = chunks * (thread + 1) / threads;
+    for (std::uint64_t chunk = first; chunk < last; ++chunk) {
+      const std::uint64_t offset = chunk * geometry.chunk_bytes;
+      const std::uint64_t hash = persistence_.copy_nontemporal(to + offset, from + offset, geometry.chunk_size(chunk));
+      persistence_.store64(table + chunk, hash);
+    }
+    persistence_.flush(table + first, (last - first) * sizeof(std::uint64_t));
+    persistence_.drain();  // fence 2: only the thread that stored can wait for its stores
+  }
+}
+
+CommitStatus RingWriter::commit(std::uint64_t iteration, std::uint64_t step) noexcept {
+  const RingGeometry& geometry = ring_.geometry();
+  header_.iteration = iteration;
+  header_.step = step;
+  header_.run_id = run_id_;
+  header_.rows = geometry.rows;
+  header_.payload_hash = hash64(ring_.chunk_hashes(current_), geometry.chunk_count() * sizeof(std::uint64_t));
+  header_.commit_seq = next_seq_;
+  header_.header_hash = header_hash(header_, ring_.seed(current_));
+
+  SlotHeader* header = ring_.header(current_);
+  store_words(persistence_, header, &header_, sizeof(header_));  // ascending: commit_seq is the last word
+  persist(persistence_, header, sizeof(*header));                // fence 3
+
+  slot_seq_[current_] = next_seq_;
+  newest_ = current_;
+  committed_.store(next_seq_, std::memory_order_release);
+  if (syncer_) {
+    syncer_->request(next_seq_);
+  } else if (durability_ == Durability::kPower) {
+    persisted_.store(next_seq_, std::memory_order_release);
+  }
+  ++next_seq_;
+  return sync_error() == 0 ? CommitStatus::kOk : CommitStatus::kSyncFailed;
+}
+
+void RingWriter::record_reductions(const Reductions& reductions) noexcept {
+  ReductionsRecord record;
+  record.reductions = reductions;
+  record.commit_seq = header_.commit_seq;
+  record.hash = reductions_hash(record, header_.header_hash);
+
+  // The old record names another commit, so that it is invalid already. A torn one counts as not recorded.
+  ReductionsRecord* to = ring_.reductions_record(current_);
+  store_words(persistence_, &to->reductions, &record.reductions, sizeof(record.reductions));
+  persist(persistence_, &to->reductions, sizeof(to->reductions));
+  persistence_.store64(&to->hash, record.hash);
+  persistence_.store64(&to->commit_seq, record.commit_seq);
+  persist(persistence_, &to->commit_seq, sizeof(to->commit_seq) + sizeof(to->hash));
+}
+
+const double* RingWriter::previous_payload() const noexcept {
+  return previous_ ? ring_.payload(*previous_) : nullptr;
+}
+
+int RingWriter::sync_all() noexcept {
+  if (!syncs_ || sync_error_ != 0) return sync_error_;
+  sync_error_ = persistence_.sync();
+  return sync_error_;
+}
+
+int RingWriter::finish() noexcept {
+  if (!syncer_) return sync_error_;
+  syncer_->stop();
+  sync_error_ = syncer_->error();
+  syncer_.reset();
+  // One more: reductions are recorded after the commit whose sync may have been the last.
+  if (sync_all() == 0) persisted_.store(committed_.load(), std::memory_order_release);
+  return sync_error_;
+}
+
+int RingWriter::sync_error() const noexcept {
+  return syncer_ ? syncer_->error() : sync_error_;
+}
+
+}  // namespace ringside

@@ -1,0 +1,21 @@
+// What lies under a pool file: persistent memory mapped directly (DAX), or a page cache. It decides what a commit needs
+// to survive power loss.
+#pragma once
+
+#include <string_view>
+
+namespace ringside {
+
+enum class Storage {
+  kDax,  // stores reach the medium: flush and drain persist
+  kFile  // stores reach the page cache: only a sync persists
+};
+
+std::string_view to_string(Storage storage) noexcept;
+
+/// Asks the kernel, by mapping the file with MAP_SYNC. fd: an open regular file of at least one page. Throws Error
+/// (exit code 2) where PMEM_IS_PMEM_FORCE=1 claims that a plain file is persistent memory, unless
+/// RINGSIDE_ALLOW_FORCED_PMEM=1 (tests) lets it pass as DAX. `name` opens the message.
+Storage storage_of(int fd, std::string_view name);
+
+}  // namespace ringside
