@@ -33,7 +33,9 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, s
       ring_(pool_.ring(), pool_.persistence(), pool_.storage(), options.ring.durability),
       reducer_(handoff.run().rows) {
   try {
+    if (handoff.may_overwrite()) ring_.clear();
     ring_.begin_run(handoff.run());
+    pool_.prefault();
   } catch (const Error& error) {
     handoff.refuse(error);
     throw;

@@ -77,7 +77,7 @@ ExitCode serve(const Options& options, Peer peer, std::uint64_t epoch, Report& r
   report.stop();
   nlohmann::json final = to_json(account);
   final["event"] = "final";
-  final["slots"] = attachment.pool().ring().slots();
+  final["slots"] = attachment.pool().ring().geometry().slot_count();
   final["durability"] = to_string(options.analyzer.ring.durability);
   final["storage"] = to_string(storage);
   final["reduce"] = options.analyzer.reduce.reduce;
@@ -90,7 +90,7 @@ ExitCode serve(const Options& options, Peer peer, std::uint64_t epoch, Report& r
 
 ExitCode run(const Options& options) {
   const std::atomic<bool>& stop = catch_stop_signals();
-  if (!options.cores.empty()) pin_openmp_threads(parse_core_list("--cores", options.cores));
+  if (!options.cores.empty()) pin_openmp_threads(parse_core_list(options.cores, "--cores").cpus);
   Listener listener(options.socket);
   // A pool that cannot be opened is known at the start, not when hours later a producer attaches.
   if (std::filesystem::exists(options.analyzer.ring.pool)) RingPool::open(options.analyzer.ring.pool);

@@ -10,10 +10,6 @@
 
 namespace ringside {
 
-std::string_view to_string(Durability durability) noexcept {
-  return durability == Durability::kPower ? "power" : "process";
-}
-
 RingWriter::RingWriter(WritableRing ring, Persistence& persistence, Storage storage, Durability durability)
     : ring_(std::move(ring)),
       persistence_(persistence),
@@ -92,6 +88,18 @@ void RingWriter::write_run(const RunDescription& run) {
     persistence_.store64(&to->hash, record.hash);
     persistence_.store64(&to->record_seq, record.record_seq);
     persist(persistence_, &to->hash, sizeof(to->hash) + sizeof(to->record_seq));
+  }
+}
+
+void RingWriter::clear() {
+  for (std::uint32_t slot = 0; slot < ring_.geometry().slot_count(); ++slot) {
+    SlotHeader* header = ring_.header(slot);
+    persistence_.store64(&header->commit_seq, 0);
+    persist(persistence_, &header->commit_seq, sizeof(header->commit_seq));
+  }
+  std::fill(slot_seq_.begin(), slot_seq_.end(), 0);
+  if (const int error = sync_all()) {
+    throw system_error("the pool could not be synced to its disk: {}", errno_text(error));
   }
 }
 

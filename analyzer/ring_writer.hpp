@@ -17,15 +17,9 @@
 #include "analyzer/ring_syncer.hpp"
 #include "analyzer/ring_view.hpp"
 #include "analyzer/storage.hpp"
+#include "common/durability.hpp"
 
 namespace ringside {
-
-enum class Durability {
-  kPower,   // persisted means: survives power loss
-  kProcess  // commits survive the death of any process, not power loss; nothing counts as persisted
-};
-
-std::string_view to_string(Durability durability) noexcept;
 
 enum class CommitStatus {
   kOk,
@@ -45,6 +39,10 @@ class RingWriter {
   /// that the slots to keep are known to be good. If that payload is of the same run, the run goes on from it. Throws
   /// Error: exit code 2 if the run's rows are not the ring's, 3 if a sync failed.
   void begin_run(const RunDescription& run);
+
+  /// Forgets every iterate, before a run that may overwrite them begins. Their bytes stay until they are overwritten.
+  /// Throws Error (exit code 3) if a sync failed.
+  void clear();
 
   /// Takes the oldest slot, or one that holds nothing valid; never one of the two newest. Under Durability::kPower on a
   /// plain file it waits while the oldest is the newest *persisted* one.

@@ -33,9 +33,9 @@ std::size_t terminal_columns() {
 
 }  // namespace
 
-Progress::Progress(bool shown) : shown_(shown), terminal_(isatty(STDERR_FILENO) == 1), drawn_at_ns_(now_ns()) {}
+ProgressLine::ProgressLine(bool shown) : shown_(shown), terminal_(isatty(STDERR_FILENO) == 1), drawn_at_ns_(now_ns()) {}
 
-std::string Progress::line(const nlohmann::json& producer, const nlohmann::json& analyzer, double seconds) {
+std::string ProgressLine::line(const nlohmann::json& producer, const nlohmann::json& analyzer, double seconds) {
   const auto rate = [&](const nlohmann::json& now, const nlohmann::json& before, const char* key) {
     return seconds > 0 ? (number(now, key) - number(before, key)) / seconds : 0.0;
   };
@@ -58,7 +58,7 @@ std::string Progress::line(const nlohmann::json& producer, const nlohmann::json&
   return text;
 }
 
-void Progress::update(const nlohmann::json& producer, const nlohmann::json& analyzer) {
+void ProgressLine::update(const nlohmann::json& producer, const nlohmann::json& analyzer) {
   if (!shown_ || number(producer, "iterations") == 0) return;
   const std::int64_t now = now_ns();
   if (now - drawn_at_ns_ < (terminal_ ? kTerminalIntervalNs : kPlainIntervalNs)) return;
@@ -77,7 +77,7 @@ void Progress::update(const nlohmann::json& producer, const nlohmann::json& anal
   }
 }
 
-void Progress::clear() {
+void ProgressLine::clear() {
   if (!drawn_) return;
   fmt::print(stderr, "\r\x1b[K");
   std::fflush(stderr);

@@ -7,10 +7,10 @@
 
 namespace ringside {
 
-class Progress {
+class ProgressLine {
  public:
   /// Writes to standard error. `shown` false: never writes.
-  explicit Progress(bool shown);
+  explicit ProgressLine(bool shown);
 
   /// The newest report line of each side; null where there is none. Draws if it is time to.
   void update(const nlohmann::json& producer, const nlohmann::json& analyzer);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -85,13 +86,13 @@ std::string sibling(const char* program) {
 /// The producer's core list in the baseline: everything either side would have had.
 CorePlan cores_for(const RunOptions& options) {
   const auto given = [](const char* flag, const std::string& text) -> std::optional<CoreList> {
-    return text.empty() ? std::nullopt : std::optional(parse_core_list(flag, text));
+    return text.empty() ? std::nullopt : std::optional(parse_core_list(text, flag));
   };
   CorePlan plan = plan_cores(given("--producer-cores", options.cores.producer_cores),
                              given("--analyzer-cores", options.cores.analyzer_cores));
   if (options.mode == Mode::kDram && !plan.oversubscribed_one_core) {
     plan.producer.insert(plan.producer.end(), plan.analyzer.begin(), plan.analyzer.end());
-    plan.analyzer.clear();
+    std::sort(plan.producer.begin(), plan.producer.end());
   }
   return plan;
 }
@@ -149,8 +150,8 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
 
   const RunFacts facts{.mode = to_string(options.mode),
                        .pool = options.ring.pool,
-                       .producer_cores = to_string(cores.producer),
-                       .analyzer_cores = to_string(cores.analyzer),
+                       .producer_cores = to_string(CoreList{cores.producer}),
+                       .analyzer_cores = pipeline ? to_string(CoreList{cores.analyzer}) : "",
                        .coordination = options.publish.coordination,
                        .buffers = options.publish.buffers};
   RuntimeFolder folder;

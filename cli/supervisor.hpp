@@ -40,7 +40,7 @@ class Supervisor {
   void pass_on_signals(Child* producer, Child* analyzer);
 
   UniqueFd signals_;
-  Progress progress_;
+  ProgressLine progress_;
   Reported producer_;
   Reported analyzer_;
   int interrupts_ = 0;

@@ -212,7 +212,6 @@ int parse_or_exit_code(CLI::App& app, int argc, const char* const* argv) {
 }
 
 std::string to_string(Mode mode) { return name_of(kModes, mode); }
-std::string to_string(Durability durability) { return name_of(kDurabilities, durability); }
 std::string to_string(WhenFull when_full) { return name_of(kWhenFull, when_full); }
 
 }  // namespace ringside

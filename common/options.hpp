@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "common/durability.hpp"
+
 namespace CLI {
 class App;
 }
@@ -17,10 +19,6 @@ enum class Mode {
   kDram       // the baseline: one process, same solver, same reductions, nothing kept
 };
 enum class WhenFull { kWait, kSkip };
-enum class Durability {
-  kPower,   // persisted means it survives power loss
-  kProcess  // survives the death of any process, not power loss
-};
 
 /// What is solved, and how: the producer's.
 struct SolveOptions {
@@ -89,7 +87,6 @@ inline constexpr const char* kCoreGroup = "Cores";
 int parse_or_exit_code(CLI::App& app, int argc, const char* const* argv);
 
 std::string to_string(Mode mode);
-std::string to_string(Durability durability);
 std::string to_string(WhenFull when_full);
 
 }  // namespace ringside

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 
 namespace ringside {
 
@@ -22,6 +23,11 @@ struct ProducerAccount {
   std::atomic<std::int64_t> ended_ns{0};  // CLOCK_MONOTONIC: the last iteration's end
   std::atomic<bool> converged{false};
 };
+
+/// An estimate as a figure of the account: -1 where there is none.
+inline double to_figure(const std::optional<std::uint64_t>& estimate) noexcept {
+  return estimate ? static_cast<double>(*estimate) : -1.0;
+}
 
 /// The keys of `--summary` that the producer knows (seconds as doubles), and the two instants.
 nlohmann::json to_json(const ProducerAccount& account);

@@ -30,13 +30,13 @@ BaselineResult run_baseline(Solver& solver, const SolveOptions& options, int pas
     account.residual_l1.store(residual.l1, std::memory_order_relaxed);
     account.residual_linf.store(residual.linf, std::memory_order_relaxed);
 
-    const ConvergenceState state = convergence.observe(residual.l1);
-    account.iterations_left.store(convergence.iterations_left(), std::memory_order_relaxed);
-    if (state == ConvergenceState::kDiverged) {
+    const Progress state = convergence.observe(residual);
+    account.iterations_left.store(to_figure(convergence.iterations_left()), std::memory_order_relaxed);
+    if (state == Progress::kDiverged) {
       result.end = SolveEnd::kDiverged;
       return result;
     }
-    const bool last = state == ConvergenceState::kConverged || k == options.iterations || stop.load();
+    const bool last = state == Progress::kConverged || k == options.iterations || stop.load();
     if (k % options.every == 0 || last) {
       // With --every the iterate of the step before is gone: like the analyzer, compare only with what is at hand.
       result.last = reducer.reduce(next, options.every == 1 ? reduced_before : nullptr, passes);
@@ -46,8 +46,8 @@ BaselineResult run_baseline(Solver& solver, const SolveOptions& options, int pas
       reduced_before = next;
     }
     if (last) {
-      account.converged.store(state == ConvergenceState::kConverged, std::memory_order_relaxed);
-      if (state == ConvergenceState::kConverged) result.end = SolveEnd::kConverged;
+      account.converged.store(state == Progress::kConverged, std::memory_order_relaxed);
+      if (state == Progress::kConverged) result.end = SolveEnd::kConverged;
       else if (stop.load()) result.end = SolveEnd::kInterrupted;
       return result;
     }

@@ -23,6 +23,6 @@ struct BaselineResult {
 };
 
 BaselineResult run_baseline(Solver& solver, const SolveOptions& options, int passes, const std::atomic<bool>& stop,
-                            ProducerAccount& account, Convergence& convergence);
+                            ProducerAccount& account, ConvergenceCheck& convergence);
 
 }  // namespace ringside

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "common/clock.hpp"
@@ -68,11 +69,12 @@ nlohmann::json describe(const RunDescription& run) {
           {"nonzeros", run.nonzeros}};
 }
 
-Error divergence_error(const SolveOptions& options, const ProducerAccount& account, const Convergence& convergence) {
+Error divergence_error(const SolveOptions& options, const ProducerAccount& account, const ConvergenceCheck& convergence) {
+  const double growth = convergence.growth_per_iteration().value_or(std::numeric_limits<double>::infinity());
   return usage_error(
       "{}: {} diverges: after {} iterations the L1 change is {:.3g} and grows by a factor of about {:.3g} per iteration; "
       "a matrix whose iteration matrix has a spectral radius below 1 would be accepted (a diagonally dominant one has)",
-      options.matrix, options.solver, account.iterations.load(), account.residual_l1.load(), convergence.growth());
+      options.matrix, options.solver, account.iterations.load(), account.residual_l1.load(), growth);
 }
 
 /// The baseline: no hand-off, no ring.
@@ -88,7 +90,7 @@ SolveEnd run_dram(const ProducerOptions& options, Problem& problem, ProducerAcco
 
 /// Publishes every step and waits for the analyzer's farewell.
 SolveEnd run_pipeline(const ProducerOptions& options, Problem& problem, ProducerAccount& account,
-                      Convergence& convergence, const std::atomic<bool>& stop) {
+                      ConvergenceCheck& convergence, const std::atomic<bool>& stop) {
   HandoffOptions handoff_options{.socket = options.socket,
                                  .buffers = options.publish.buffers,
                                  .peer_timeout_s = options.publish.peer_timeout_s,
@@ -116,7 +118,7 @@ SolveEnd run_pipeline(const ProducerOptions& options, Problem& problem, Producer
 
 ExitCode run(const ProducerOptions& options) {
   const std::atomic<bool>& stop = catch_stop_signals();
-  if (!options.cores.empty()) pin_openmp_threads(parse_core_list("--cores", options.cores));
+  if (!options.cores.empty()) pin_openmp_threads(parse_core_list(options.cores, "--cores").cpus);
 
   const std::int64_t load_begin = now_ns();
   Problem problem = load_problem(options.solve);
@@ -132,7 +134,7 @@ ExitCode run(const ProducerOptions& options) {
   });
 
   nlohmann::json final;
-  Convergence convergence(options.solve.tolerance);
+  ConvergenceCheck convergence(options.solve.tolerance);
   SolveEnd end = SolveEnd::kAnalyzerLost;
   const auto write_final = [&] {
     report.stop();

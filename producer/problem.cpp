@@ -3,6 +3,7 @@
 #include "common/clock.hpp"
 #include "common/error.hpp"
 #include "producer/jacobi.hpp"
+#include "producer/matrix_checks.hpp"
 #include "producer/matrix_source.hpp"
 #include "producer/pagerank.hpp"
 
@@ -16,6 +17,20 @@ Id128 problem_id(const Id128& content_id, const Solver& solver) {
   return hash128(text.data(), text.size());
 }
 
+/// b from an n-by-1 matrix file; all ones where there is none.
+RightSide load_right_side(const std::string& file) {
+  if (file.empty()) return {};
+  const CsrMatrix matrix = load_matrix({.matrix = file, .cache = false, .cache_dir = {}}, Orientation::kRows);
+  if (matrix.columns != 1) throw usage_error("--rhs: {} has {} columns, expected 1", file, matrix.columns);
+  RightSide b{Array<double>(matrix.rows), to_string(matrix.content_id)};
+  for (std::uint64_t row = 0; row < matrix.rows; ++row) {
+    for (std::uint64_t e = matrix.row_begin[row]; e < matrix.row_begin[row + 1]; ++e) {
+      b.value[row] = matrix.value.empty() ? 1.0 : matrix.value[e];
+    }
+  }
+  return b;
+}
+
 }  // namespace
 
 Problem load_problem(const SolveOptions& options) {
@@ -27,8 +42,7 @@ Problem load_problem(const SolveOptions& options) {
 
   Problem problem;
   if (jacobi) {
-    Array<double> rhs = options.rhs.empty() ? Array<double>() : load_vector(options.rhs);
-    problem.solver = make_jacobi(std::move(matrix), std::move(rhs));
+    problem.solver = make_jacobi(std::move(matrix), load_right_side(options.rhs));
   } else {
     check_weights_for_pagerank(matrix, options.matrix);
     problem.solver = make_pagerank(std::move(matrix), options.damping);

@@ -61,16 +61,16 @@ SolveEnd Producer::run() noexcept {
     set(account_.iterations, k);
     set(account_.residual_l1, residual.l1);
     set(account_.residual_linf, residual.linf);
-    const ConvergenceState state = convergence_.observe(residual.l1);
-    set(account_.iterations_left, convergence_.iterations_left());
+    const Progress state = convergence_.observe(residual);
+    set(account_.iterations_left, to_figure(convergence_.iterations_left()));
     // A diverged iterate is not worth keeping, and may hold NaN: it stays unpublished.
-    if (state == ConvergenceState::kDiverged) return SolveEnd::kDiverged;
+    if (state == Progress::kDiverged) return SolveEnd::kDiverged;
     if (claimed == Claimed::kBuffer) publish(k, residual);
 
     const bool interrupted = stop_.load(std::memory_order_relaxed);
-    if (state == ConvergenceState::kConverged || k == options_.iterations || interrupted) {
-      set(account_.converged, state == ConvergenceState::kConverged);
-      const SolveEnd how = state == ConvergenceState::kConverged ? SolveEnd::kConverged
+    if (state == Progress::kConverged || k == options_.iterations || interrupted) {
+      set(account_.converged, state == Progress::kConverged);
+      const SolveEnd how = state == Progress::kConverged ? SolveEnd::kConverged
                            : interrupted                         ? SolveEnd::kInterrupted
                                                                  : SolveEnd::kIterationsDone;
       return claimed == Claimed::kBuffer ? how : publish_last(k, previous, residual, how);

@@ -45,7 +45,7 @@ class Producer {
   SolveEnd run() noexcept;
 
   /// After kDiverged: what to tell the user.
-  const Convergence& convergence() const noexcept { return convergence_; }
+  const ConvergenceCheck& convergence() const noexcept { return convergence_; }
 
  private:
   enum class Claimed { kBuffer, kNone, kEnded };
@@ -59,7 +59,7 @@ class Producer {
   WhenFull when_full_;
   const std::atomic<bool>& stop_;
   ProducerAccount& account_;
-  Convergence convergence_;
+  ConvergenceCheck convergence_;
   PrivateIterates private_iterates_;
   ClaimStatus claim_status_ = ClaimStatus::kOk;
   std::int64_t generate_unpublished_ns_ = 0;  // generate time since the last published step

@@ -1,0 +1,8 @@
+// `ringside info POOL`: what a pool holds, without owning it.
+#pragma once
+
+namespace ringside {
+
+int info_command(int argc, const char* const* argv);
+
+}  // namespace ringside
