@@ -1,0 +1,16 @@
+// The unit in which rows are shared among threads and summed. It stands alone because kernels, which include nothing
+// with code in it (cmake/isa_variants.cmake), need it too.
+#pragma once
+
+#include <cstdint>
+
+namespace ringside {
+
+/// 1024 rows: 8 kB of doubles, so that what a block computes stays in the first-level cache until its second pass.
+inline constexpr std::uint64_t kBlockRows = 1024;
+
+constexpr std::uint64_t block_count(std::uint64_t rows) noexcept {
+  return (rows + kBlockRows - 1) / kBlockRows;
+}
+
+}  // namespace ringside

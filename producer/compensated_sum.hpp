@@ -1,0 +1,26 @@
+// Addition that carries its rounding error along (Neumaier 1974): the sum of thousands of block sums is then as exact
+// as one addition, and ranks keep their sum of one over any number of iterations.
+#pragma once
+
+#include <cmath>
+
+namespace ringside {
+
+class CompensatedSum {
+ public:
+  void add(double term) noexcept {
+    const double total = total_ + term;
+    // The low-order part of the smaller of the two is what the addition lost.
+    error_ += std::fabs(total_) >= std::fabs(term) ? (total_ - total) + term : (term - total) + total_;
+    total_ = total;
+  }
+
+  /// Infinite or NaN if a term was, or if the sum overflowed.
+  double value() const noexcept { return std::isfinite(total_) ? total_ + error_ : total_; }
+
+ private:
+  double total_ = 0;
+  double error_ = 0;
+};
+
+}  // namespace ringside

@@ -1,0 +1,51 @@
+// Whether an iteration is getting anywhere, judged by the change it makes in each step alone: converged, diverging, or
+// still running, and how long it may take. Close to its end, or to its ruin, a linear iteration changes by a constant
+// factor per step, the spectral radius of its matrix; before that almost anything may happen (a non-normal matrix can
+// grow for many steps and converge after all), so a verdict of divergence asks for a lot.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "producer/solver.hpp"
+
+namespace ringside {
+
+enum class Progress { kRunning, kConverged, kDiverged };
+
+class ConvergenceCheck {
+ public:
+  /// Diverged: for kDivergedIterations in a row the L1 change was more than kDivergedFactor times the smallest one
+  /// seen, and it is larger now than it was at the first of these.
+  static constexpr double kDivergedFactor = 1e4;
+  static constexpr int kDivergedIterations = 32;
+
+  /// tolerance: of the L1 change; 0: never converged, the caller counts iterations (and divergence is still noticed).
+  explicit ConvergenceCheck(double tolerance) noexcept : tolerance_(tolerance) {}
+
+  /// The residual of one more iteration. Converged: l1 <= tolerance. Diverged: see above, or not finite.
+  Progress observe(const Residual& residual) noexcept;
+
+  /// By what factor the L1 change was multiplied per iteration, over the last up to 32 iterations: an estimate of the
+  /// spectral radius of the iteration's matrix. Nothing before there are two iterations, or when one changed nothing.
+  std::optional<double> growth_per_iteration() const noexcept;
+
+  /// How many more iterations until the L1 change is within the tolerance, if it goes on shrinking as it does. Nothing
+  /// if the tolerance is 0 or the change is not shrinking.
+  std::optional<std::uint64_t> iterations_left() const noexcept;
+
+ private:
+  static constexpr std::size_t kWindow = 33;  // 32 steps have 33 ends
+
+  double recent(std::size_t back) const noexcept { return recent_[(observed_ - 1 - back) % kWindow]; }
+
+  double tolerance_;
+  double smallest_ = 0;
+  int grown_for_ = 0;         // iterations in a row beyond kDivergedFactor
+  std::size_t observed_ = 0;  // finite residuals
+  std::array<double, kWindow> recent_{};
+};
+
+}  // namespace ringside

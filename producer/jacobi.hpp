@@ -1,0 +1,30 @@
+// The Jacobi iteration for A x = b:
+//
+//   x_k = D^-1 * (b - R * x_{k-1}),   x_0 = 0,   A = D + R, D its diagonal
+//
+// It converges for any b exactly if the spectral radius of I - D^-1 A is below one, for instance if A is diagonally
+// dominant; whether it does is watched from outside (producer/convergence.hpp).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "producer/csr_matrix.hpp"
+#include "producer/solver.hpp"
+
+namespace ringside {
+
+/// b. `name` stands for its content in problem_id: a different b needs a different name.
+struct RightSide {
+  Array<double> value;  // one per row, or empty: all ones
+  std::string name = "ones";
+};
+
+/// matrix: square, orientation kRows; without values every entry is 1. Uses omp_get_max_threads() threads, as counted
+/// here. Beside the matrix the solver keeps half a vector (where each row's diagonal is), and b if it was given.
+///
+/// Throws `Error` (exit code 2) for a matrix that is empty or not square, a row without a nonzero diagonal, an entry of
+/// A or b that is not finite, and a b of another length.
+std::unique_ptr<Solver> make_jacobi(CsrMatrix matrix, RightSide right_side = {});
+
+}  // namespace ringside

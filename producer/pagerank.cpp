@@ -1,0 +1,209 @@
+#include "producer/pagerank.hpp"
+
+#include <omp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "common/error.hpp"
+#include "producer/compensated_sum.hpp"
+#include "producer/pagerank_kernel.hpp"
+#include "producer/row_partition.hpp"
+#include "producer/row_runs.hpp"
+
+namespace ringside {
+namespace {
+
+const PagerankKernels& kernels_for(Isa isa) noexcept {
+  switch (isa) {
+    case Isa::kAvx512: return avx512::kPagerankKernels;
+    case Isa::kAvx2: return avx2::kPagerankKernels;
+    case Isa::kPlain: break;
+  }
+  return plain::kPagerankKernels;
+}
+
+/// Whether four vectors (two contributions, the old and the new iterate) are more than the last-level cache keeps. Then
+/// nothing stored in one iteration is still there in the next, and stores past the cache save reading the line first.
+bool vectors_exceed_cache(std::uint64_t rows) noexcept {
+  constexpr long kAssumedCacheBytes = 32L << 20;  // where the system does not tell
+  const long told = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  const long cache_bytes = told > 0 ? told : kAssumedCacheBytes;
+  return 4 * rows * sizeof(double) > static_cast<std::uint64_t>(cache_bytes);
+}
+
+void check_weights(const CsrMatrix& matrix) {
+  constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  std::uint64_t bad = kNone;
+#pragma omp parallel for schedule(static) reduction(min : bad)
+  for (std::uint64_t e = 0; e < matrix.value.size(); ++e) {
+    if (!(std::isfinite(matrix.value[e]) && matrix.value[e] >= 0)) bad = std::min(bad, e);
+  }
+  if (bad == kNone) return;
+  const std::uint64_t* row_end = std::upper_bound(matrix.row_begin.begin(), matrix.row_begin.end(), bad);
+  const auto target = static_cast<std::uint64_t>(row_end - matrix.row_begin.begin()) - 1;
+  const auto name = [&](std::uint64_t row) { return matrix.id.empty() ? row + 1 : matrix.id[row]; };
+  throw usage_error(
+      "the link from node {} to node {} ({}) has weight {}; PageRank accepts finite weights from 0 upwards",
+      name(matrix.column[bad]), name(target), matrix.id.empty() ? "counted from 1" : "ids of the input",
+      matrix.value[bad]);
+}
+
+class Pagerank final : public Solver {
+ public:
+  Pagerank(CsrMatrix matrix, double damping, Isa isa)
+      : matrix_(std::move(matrix)),
+        damping_(damping),
+        kernels_(kernels_for(isa)),
+        stream_(vectors_exceed_cache(matrix_.rows)),
+        part_(partition_blocks(matrix_.row_begin.span(), omp_get_max_threads())),
+        runs_(find_row_runs(matrix_)),
+        scale_(matrix_.rows),
+        group_scale_((matrix_.rows + kGroupRows - 1) / kGroupRows),
+        sums_(block_count(matrix_.rows)) {
+    for (Array<double>& contribution : contribution_) contribution = Array<double>(matrix_.rows);
+    find_scales();
+  }
+
+  std::string_view name() const noexcept override { return "pagerank"; }
+  std::uint64_t rows() const noexcept override { return matrix_.rows; }
+  std::uint64_t nonzeros() const noexcept override { return matrix_.nonzeros(); }
+  std::string parameters() const override { return fmt::format("damping={}", damping_); }
+  bool may_overwrite_previous() const noexcept override { return true; }
+
+  void start(double* x) const noexcept override {
+    const double rank = 1.0 / static_cast<double>(matrix_.rows);
+    for_each_part([&](std::uint64_t first, std::uint64_t last) {
+      std::fill(x + first * kBlockRows, x + std::min(last * kBlockRows, matrix_.rows), rank);
+    });
+  }
+
+  void prepare(const double* x) noexcept override {
+    PagerankPass pass = next_pass();
+    pass.previous = x;
+    for_each_part([&](std::uint64_t first, std::uint64_t last) { kernels_.prepare(pass, first, last, sums_.data()); });
+    finish_pass();
+  }
+
+  Residual iterate(const double* previous, double* next) noexcept override {
+    PagerankPass pass = next_pass();
+    pass.previous = previous;
+    pass.next = next;
+    constexpr std::uintptr_t kLineBytes = 64;
+    const bool stream = stream_ && reinterpret_cast<std::uintptr_t>(next) % kLineBytes == 0;
+    for_each_part(
+        [&](std::uint64_t first, std::uint64_t last) { kernels_.iterate(pass, stream, first, last, sums_.data()); });
+    return finish_pass();
+  }
+
+ private:
+  /// Calls work(first_block, last_block) for every part, each on its own thread; in turn where there are fewer threads.
+  template <class Work>
+  void for_each_part(const Work& work) const {
+    const int parts = static_cast<int>(part_.size()) - 1;
+#pragma omp parallel for schedule(static, 1) num_threads(parts)
+    for (int p = 0; p < parts; ++p) work(part_[static_cast<std::size_t>(p)], part_[static_cast<std::size_t>(p) + 1]);
+  }
+
+  /// scale_[i] = d / (sum of the weights leaving i). Links are stored at their target, so every thread looks at all of
+  /// them and adds up those that leave its own rows: no two threads write the same sum, and its order is the matrix's.
+  void find_scales() {
+    for_each_part([&](std::uint64_t first, std::uint64_t last) {
+      const std::uint64_t begin = first * kBlockRows;
+      const std::uint64_t end = std::min(last * kBlockRows, matrix_.rows);
+      for (std::uint64_t e = 0; begin < end && e < matrix_.nonzeros(); ++e) {
+        const std::uint64_t source = matrix_.column[e];
+        if (source - begin < end - begin) scale_[source] += matrix_.value.empty() ? 1.0 : matrix_.value[e];
+      }
+      for (Array<double>& contribution : contribution_) {
+        std::fill(contribution.data() + begin, contribution.data() + end, 0.0);  // the first touch
+      }
+      for (std::uint64_t i = begin; i < end; ++i) scale_[i] = scale_[i] > 0 ? damping_ / scale_[i] : 0.0;
+      for (std::uint64_t i = begin; i < end; i += kGroupRows) {
+        const double* const group = scale_.data() + i;
+        const double* const group_end = scale_.data() + std::min(i + kGroupRows, end);
+        const bool shared = group[0] > 0 && std::all_of(group, group_end, [&](double s) { return s == group[0]; });
+        group_scale_[i / kGroupRows] = shared ? group[0] : kMixedGroup;
+      }
+    });
+    for (std::uint64_t i = 0; i < matrix_.rows; ++i) {
+      if (scale_[i] != 0 && !std::isnormal(scale_[i])) {
+        throw usage_error(
+            "the weights of the links that leave node {} ({}) add up to {}; PageRank accepts sums from 1e-300 to 1e300",
+            matrix_.id.empty() ? i + 1 : matrix_.id[i], matrix_.id.empty() ? "counted from 1" : "id of the input",
+            damping_ / scale_[i]);
+      }
+    }
+  }
+
+  /// From the contributions of x_{k-1} to those of x_k.
+  PagerankPass next_pass() noexcept {
+    const auto n = static_cast<double>(matrix_.rows);
+    return {.rows = matrix_.rows,
+            .row_begin = matrix_.row_begin.data(),
+            .column = matrix_.column.data(),
+            .value = matrix_.value.empty() ? nullptr : matrix_.value.data(),
+            .block = runs_.block.data(),
+            .run = runs_.run.data(),
+            .run_column = runs_.run_column.data(),
+            .single = runs_.single.data(),
+            .scale = scale_.data(),
+            .group_scale = group_scale_.data(),
+            .contribution = contribution_[current_].data(),
+            .next_contribution = contribution_[1 - current_].data(),
+            .previous = nullptr,
+            .next = nullptr,
+            .base = ((1.0 - damping_) + damping_ * dangling_) / n};
+  }
+
+  Residual finish_pass() noexcept {
+    CompensatedSum change;
+    CompensatedSum dangling;
+    Residual residual;
+    for (const PagerankBlockSums& sums : sums_) {
+      change.add(sums.change_l1);
+      dangling.add(sums.dangling);
+      residual.linf = std::max(residual.linf, sums.change_linf);
+    }
+    residual.l1 = change.value();
+    dangling_ = dangling.value();
+    current_ = 1 - current_;
+    return residual;
+  }
+
+  CsrMatrix matrix_;
+  double damping_;
+  const PagerankKernels& kernels_;
+  bool stream_;
+  std::vector<std::uint64_t> part_;  // part p owns the blocks [part_[p], part_[p + 1])
+  RowRuns runs_;
+  Array<double> scale_;
+  Array<double> group_scale_;
+  std::vector<PagerankBlockSums> sums_;
+  Array<double> contribution_[2];
+  int current_ = 0;      // contribution_[current_] belongs to the last iterate
+  double dangling_ = 0;  // so does this: its mass on dangling nodes
+};
+
+}  // namespace
+
+std::unique_ptr<Solver> make_pagerank(CsrMatrix matrix, double damping, Isa isa) {
+  if (matrix.orientation != Orientation::kInLinks) {
+    throw std::logic_error("make_pagerank needs a matrix of orientation kInLinks");
+  }
+  if (!(damping > 0 && damping < 1)) throw usage_error("--damping {}: must be greater than 0 and less than 1", damping);
+  if (matrix.rows != matrix.columns) {
+    throw usage_error("the matrix has {} rows and {} columns; PageRank needs as many rows as columns", matrix.rows,
+                      matrix.columns);
+  }
+  if (matrix.rows == 0) throw usage_error("the graph has no nodes; PageRank needs at least one");
+  check_weights(matrix);
+  return std::make_unique<Pagerank>(std::move(matrix), damping, isa);
+}
+
+}  // namespace ringside
