@@ -71,39 +71,56 @@ struct Changes {
   Lanes lanes(std::size_t row) const noexcept { return load(x + row) - load(previous + row); }
 };
 
+/// op over all lanes of all registers, by halves: first half with second half until one value is left.
+template <std::size_t kRegisters, class Op>
+double fold(Lanes (&registers)[kRegisters], Op op) noexcept {
+#pragma GCC unroll 16
+  for (std::size_t half = kRegisters / 2; half > 0; half /= 2) {
+#pragma GCC unroll 16
+    for (std::size_t r = 0; r < half; ++r) registers[r] = op(registers[r], registers[r + half]);
+  }
+  Lanes lanes = registers[0];
+#pragma GCC unroll 16
+  for (std::size_t half = kLanes / 2; half > 0; half /= 2) {
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < half; ++i) lanes[i] = op(double{lanes[i]}, double{lanes[i + half]});
+  }
+  return lanes[0];
+}
+
 /// sum over row < rows of term(source[row]).
 /// Row r is added to running sum r mod 32 (enough of them that no addition waits for the one before), and those are
-/// folded in halves: an order that neither the instruction set nor the compiler changes.
+/// folded by halves: an order that neither the instruction set nor the compiler changes.
 template <class Source, class Term>
 double sum_of(Source source, std::size_t rows, Term term) noexcept {
   constexpr std::size_t kRunning = 32;
   constexpr std::size_t kRegisters = kRunning / kLanes;
-  Lanes in_registers[kRegisters] = {};
+  Lanes running[kRegisters] = {};
   const std::size_t whole = rows / kRunning * kRunning;
   for (std::size_t row = 0; row < whole; row += kRunning) {
-    for (std::size_t r = 0; r < kRegisters; ++r) in_registers[r] += term(source.lanes(row + r * kLanes));
+    for (std::size_t r = 0; r < kRegisters; ++r) running[r] += term(source.lanes(row + r * kLanes));
   }
-  double running[kRunning];
-  __builtin_memcpy(running, in_registers, sizeof running);
-  for (std::size_t row = whole; row < rows; ++row) running[row - whole] += term(source.one(row));
-  for (std::size_t half = kRunning / 2; half > 0; half /= 2) {
-    for (std::size_t i = 0; i < half; ++i) running[i] += running[i + half];
+  if (whole < rows) {  // the last block only
+    double values[kRunning];
+    __builtin_memcpy(values, running, sizeof values);
+    for (std::size_t row = whole; row < rows; ++row) values[row - whole] += term(source.one(row));
+    __builtin_memcpy(running, values, sizeof values);
   }
-  return running[0];
+  return fold(running, [](auto a, auto b) { return a + b; });
 }
 
 /// The largest of `least` and term(source[row]) over row < rows; NaN apart.
 template <class Source, class Term>
 double max_of(Source source, std::size_t rows, Term term, double least) noexcept {
-  Lanes even = least - Lanes{};
-  Lanes odd = even;
-  const std::size_t whole = rows / (2 * kLanes) * (2 * kLanes);
-  for (std::size_t row = 0; row < whole; row += 2 * kLanes) {
-    even = greater(term(source.lanes(row)), even);
-    odd = greater(term(source.lanes(row + kLanes)), odd);
+  constexpr std::size_t kRegisters = 4;
+  constexpr std::size_t kRowsAtOnce = kRegisters * kLanes;
+  Lanes most[kRegisters];
+  for (Lanes& lanes : most) lanes = least - Lanes{};
+  const std::size_t whole = rows / kRowsAtOnce * kRowsAtOnce;
+  for (std::size_t row = 0; row < whole; row += kRowsAtOnce) {
+    for (std::size_t r = 0; r < kRegisters; ++r) most[r] = greater(term(source.lanes(row + r * kLanes)), most[r]);
   }
-  even = greater(odd, even);
-  for (std::size_t i = 0; i < kLanes; ++i) least = greater<double>(even[i], least);
+  least = fold(most, [](auto a, auto b) { return greater(a, b); });
   for (std::size_t row = whole; row < rows; ++row) least = greater(term(source.one(row)), least);
   return least;
 }

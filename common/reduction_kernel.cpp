@@ -38,31 +38,35 @@ std::size_t count_non_finite(const double* x, std::size_t rows) noexcept {
 
 /// min, max and non_finite of the block.
 void look_at(Block& block) noexcept {
-  Lanes low = __builtin_inf() - Lanes{};
-  Lanes high = -low;
-  Lanes spoiled{};  // x - x is 0 unless x is NaN or infinite; then it is NaN, and so is every sum with it
-  const std::size_t whole = block.rows / kLanes * kLanes;
-  for (std::size_t row = 0; row < whole; row += kLanes) {
-    const Lanes x = load(block.x + row);
-    low = lesser(x, low);
-    high = greater(x, high);
-    spoiled += x - x;
+  // Several registers of each, so that no comparison waits for the one before.
+  constexpr std::size_t kRegisters = 4;
+  constexpr std::size_t kRowsAtOnce = kRegisters * kLanes;
+  Lanes low[kRegisters];
+  Lanes high[kRegisters];
+  LaneBits spoiled{};
+  for (std::size_t r = 0; r < kRegisters; ++r) {
+    low[r] = __builtin_inf() - Lanes{};
+    high[r] = -low[r];
   }
-  block.min = low[0];
-  block.max = high[0];
-  double any_spoiled = 0;
-  for (std::size_t i = 0; i < kLanes; ++i) {
-    block.min = lesser<double>(low[i], block.min);
-    block.max = greater<double>(high[i], block.max);
-    any_spoiled += spoiled[i];
+  const std::size_t whole = block.rows / kRowsAtOnce * kRowsAtOnce;
+  for (std::size_t row = 0; row < whole; row += kRowsAtOnce) {
+    for (std::size_t r = 0; r < kRegisters; ++r) {
+      const Lanes x = load(block.x + row + r * kLanes);
+      low[r] = lesser(x, low[r]);
+      high[r] = greater(x, high[r]);
+      spoiled |= reinterpret_cast<LaneBits>(x - x);  // 0, or NaN if x is NaN or infinite
+    }
   }
+  block.min = fold(low, [](auto a, auto b) { return lesser(a, b); });
+  block.max = fold(high, [](auto a, auto b) { return greater(a, b); });
+  std::uint64_t any_spoiled = 0;
+  for (std::size_t i = 0; i < kLanes; ++i) any_spoiled |= spoiled[i];
   for (std::size_t row = whole; row < block.rows; ++row) {
-    const double x = block.x[row];
-    block.min = lesser(x, block.min);
-    block.max = greater(x, block.max);
-    any_spoiled += x - x;
+    block.min = lesser(block.x[row], block.min);
+    block.max = greater(block.x[row], block.max);
   }
-  block.non_finite = any_spoiled == 0 ? 0 : count_non_finite(block.x, block.rows);
+  block.non_finite =
+      any_spoiled == 0 ? count_non_finite(block.x + whole, block.rows - whole) : count_non_finite(block.x, block.rows);
 }
 
 void clear(void* state) noexcept {

@@ -1,0 +1,70 @@
+// The reductions written down the obvious way: one row after the other, sums in long double, the histogram by comparing
+// with its bounds, the largest entries by sorting everything. What common/reduction must agree with.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "common/reduction.hpp"
+
+namespace ringside::reference {
+
+/// The bin of a magnitude, found by trying the lower bounds of the bins from above (see Reductions::histogram).
+inline std::size_t histogram_bin(double x) {
+  const double magnitude = std::fabs(x);
+  if (std::isnan(magnitude)) return kHistogramBins - 1;
+  for (std::size_t bin = kHistogramBins - 1; bin > 0; --bin) {
+    const int octave = static_cast<int>(bin / 4) - 60;
+    const double lower = std::ldexp(1.0 + 0.25 * static_cast<double>(bin % 4), octave);
+    if (magnitude >= lower) return bin;
+  }
+  return 0;
+}
+
+/// x: the iterate; previous: as many values, or empty for none.
+inline Reductions serial_reductions(const std::vector<double>& x, const std::vector<double>& previous) {
+  Reductions result;
+  result.rows = x.size();
+  long double sum = 0, l1 = 0, squares = 0, change_l1 = 0, change_squares = 0;
+  result.min = std::numeric_limits<double>::infinity();
+  result.max = -std::numeric_limits<double>::infinity();
+  std::vector<TopEntry> entries;
+  for (std::size_t row = 0; row < x.size(); ++row) {
+    sum += x[row];
+    l1 += std::fabs(x[row]);
+    squares += static_cast<long double>(x[row]) * x[row];
+    ++result.histogram[histogram_bin(x[row])];
+    if (!std::isfinite(x[row])) ++result.non_finite;
+    if (!std::isnan(x[row])) {
+      result.min = std::min(result.min, x[row]);
+      result.max = std::max(result.max, x[row]);
+      entries.push_back({row, x[row]});
+    }
+    if (!previous.empty()) {
+      const double change = x[row] - previous[row];
+      change_l1 += std::fabs(change);
+      change_squares += static_cast<long double>(change) * change;
+      if (std::fabs(change) > result.change_linf) result.change_linf = std::fabs(change);
+    }
+  }
+  result.sum = static_cast<double>(sum);
+  result.mean = static_cast<double>(sum / static_cast<long double>(x.size()));
+  result.l1 = static_cast<double>(l1);
+  result.l2 = static_cast<double>(std::sqrt(squares));
+  result.linf = std::max(std::fabs(result.min), std::fabs(result.max));
+  result.has_change = previous.empty() ? 0 : 1;
+  result.change_l1 = static_cast<double>(change_l1);
+  result.change_l2 = static_cast<double>(std::sqrt(change_squares));
+
+  std::sort(entries.begin(), entries.end(), [](const TopEntry& a, const TopEntry& b) {
+    return a.value > b.value || (a.value == b.value && a.row < b.row);
+  });
+  result.top_count = std::min(entries.size(), kTopEntries);
+  std::copy_n(entries.begin(), result.top_count, result.top);
+  return result;
+}
+
+}  // namespace ringside::reference
