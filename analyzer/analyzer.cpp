@@ -86,16 +86,14 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns) noexce
   account_.steps_skipped.store(account_.steps_skipped.load(std::memory_order_relaxed) + step.descriptor.skipped_before,
                                std::memory_order_relaxed);
   account_.last_iteration.store(step.descriptor.iteration, std::memory_order_relaxed);
-  account_.steps_committed.store(ring_.committed() - ring_.committed_before_run(), std::memory_order_relaxed);
+  account_.steps_committed.store(ring_.run_committed(), std::memory_order_relaxed);
   account_.ended_ns.store(analyzed, std::memory_order_relaxed);
   count_persisted();
   return true;
 }
 
 void Attachment::count_persisted() noexcept {
-  const std::uint64_t persisted = ring_.persisted();
-  const std::uint64_t before = ring_.committed_before_run();
-  account_.steps_persisted.store(persisted > before ? persisted - before : 0, std::memory_order_relaxed);
+  account_.steps_persisted.store(ring_.run_persisted(), std::memory_order_relaxed);
 }
 
 ExitCode Attachment::finish(std::string& message) {

@@ -50,11 +50,13 @@ json total_seconds(const json& producer, const json& analyzer) {
 }  // namespace
 
 std::string with_separators(std::uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (std::ptrdiff_t place = static_cast<std::ptrdiff_t>(digits.size()) - 3; place > 0; place -= 3) {
-    digits.insert(static_cast<std::size_t>(place), ",");
+  const std::string digits = std::to_string(number);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text.push_back(',');
+    text.push_back(digits[i]);
   }
-  return digits;
+  return text;
 }
 
 ordered_json make_summary(const RunFacts& facts, const json& producer, const json& analyzer) {

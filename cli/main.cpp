@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "cli/cache.hpp"
-#include "cli/doctor_command.hpp"
 #include "cli/export.hpp"
 #include "cli/info.hpp"
 #include "cli/run.hpp"
@@ -28,7 +27,6 @@ constexpr std::array kSubcommands = {
     Subcommand{"verify", "POOL", "check every slot's hashes; says which slot and chunk is damaged", verify_command},
     Subcommand{"export", "POOL --output FILE", "write a kept iterate as .npy, .csv or .mtx", export_command},
     Subcommand{"cache", "FILE|grid:SIDE|rmat:SCALE", "write a matrix's binary cache, mapped on the next start", cache_command},
-    Subcommand{"doctor", "[POOL|DIR]", "what this node offers, and what to change", doctor_command},
 };
 
 void print_usage(FILE* to) {
@@ -56,7 +54,6 @@ int dispatch(int argc, const char* const* argv) {
   if (name.empty()) {
     print_usage(stderr);
   } else {
-    fmt::print(stderr, "ringside: unknown subcommand '{}'; expected run, info, verify, export, cache or doctor\n", name);
   }
   return static_cast<int>(ExitCode::kUsage);
 }

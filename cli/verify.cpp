@@ -65,7 +65,7 @@ int verify_command(int argc, const char* const* argv) {
   std::size_t damaged = recovery.damaged.size();
   ordered_json slots = ordered_json::array();
   for (const SlotVerdict& verdict : verdicts) {
-    damaged += verdict.intact() ? 0 : 1;
+    if (!verdict.intact()) ++damaged;
     slots.push_back({{"slot", verdict.kept.slot},
                      {"iteration", verdict.kept.header.iteration},
                      {"commit_seq", verdict.kept.header.commit_seq},

@@ -8,7 +8,7 @@
 namespace ringside {
 
 BaselineResult run_baseline(Solver& solver, const SolveOptions& options, int passes, const std::atomic<bool>& stop,
-                            ProducerAccount& account, Convergence& convergence) {
+                            ProducerAccount& account, ConvergenceCheck& convergence) {
   Array<double> x(solver.rows());
   Array<double> x_before(solver.rows());
   Reducer reducer(solver.rows());

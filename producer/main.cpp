@@ -78,7 +78,7 @@ Error divergence_error(const SolveOptions& options, const ProducerAccount& accou
 }
 
 /// The baseline: no hand-off, no ring.
-SolveEnd run_dram(const ProducerOptions& options, Problem& problem, ProducerAccount& account, Convergence& convergence,
+SolveEnd run_dram(const ProducerOptions& options, Problem& problem, ProducerAccount& account, ConvergenceCheck& convergence,
                   const std::atomic<bool>& stop, nlohmann::json& final) {
   const BaselineResult result =
       run_baseline(*problem.solver, options.solve, options.reduce.passes, stop, account, convergence);
