@@ -46,7 +46,7 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, s
 ServeEnd Attachment::serve(const std::atomic<bool>& stop) noexcept {
   for (std::int64_t idle_since = now_ns();;) {
     PublishedStep step;
-    const NextStatus status = handoff_.next(step, options_.spin_ns, &stop);
+    const NextStatus status = handoff_.next(step, options_.may_spin, &stop);
     const std::int64_t arrived = now_ns();
     if (status == NextStatus::kStep) {
       add(account_.analyzer_idle_ns, arrived - idle_since);

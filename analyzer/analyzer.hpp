@@ -18,7 +18,7 @@ namespace ringside {
 struct AnalyzerOptions {
   RingOptions ring;
   ReduceOptions reduce;
-  std::int64_t spin_ns = 50'000;  // before a wait sleeps; 0 where producer and analyzer share a core
+  bool may_spin = true;  // while it waits; false where producer and analyzer share a core
 };
 
 /// How serving one producer ended.

@@ -139,7 +139,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   declare_config_file(app);
   if (const int code = parse_or_exit_code(app, argc, argv); code >= 0) return code;
-  if (options.shared_core) options.analyzer.spin_ns = 0;
+  options.analyzer.may_spin = !options.shared_core;
   try {
     start_log("ringside-analyzer", options.log_level);
     return static_cast<int>(run(options));

@@ -34,6 +34,14 @@ void relax() noexcept {
 #endif
 }
 
+bool spin(const std::atomic<std::uint64_t>& counter, std::uint64_t target, std::int64_t for_ns) noexcept {
+  for (const std::int64_t end = now_ns() + for_ns; now_ns() < end;) {
+    for (int i = 0; i < 16; ++i) relax();
+    if (counter.load(std::memory_order_acquire) >= target) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 WaitResult wait_until(const std::atomic<std::uint64_t>& counter, std::uint64_t target, const Peer& peer,
@@ -42,14 +50,15 @@ WaitResult wait_until(const std::atomic<std::uint64_t>& counter, std::uint64_t t
   if (seen >= target) return WaitResult::kReached;
 
   std::int64_t grown_at = now_ns();
-  for (const std::int64_t spin_end = grown_at + limits.spin_ns; now_ns() < spin_end;) {
-    for (int i = 0; i < 16; ++i) relax();
-    seen = counter.load(std::memory_order_acquire);
-    if (seen >= target) return WaitResult::kReached;
-  }
-
+  bool spun = limits.spin_ns == 0;
   for (;;) {
-    sleep_while_equal(counter, seen, std::min(kSliceNs, std::max<std::int64_t>(limits.timeout_ns, 1)));
+    const std::int64_t early_ns = limits.not_before_ns - now_ns();
+    if (!spun && early_ns <= 0) {
+      if (spin(counter, target, limits.spin_ns)) return WaitResult::kReached;
+      spun = true;
+    }
+    const std::int64_t sleep_ns = spun ? std::min(kSliceNs, limits.timeout_ns) : std::min(kSliceNs, early_ns);
+    sleep_while_equal(counter, seen, std::max<std::int64_t>(sleep_ns, 1));
     const std::uint64_t now_seen = counter.load(std::memory_order_acquire);
     if (now_seen >= target) return WaitResult::kReached;
     if (limits.stop != nullptr && limits.stop->load(std::memory_order_relaxed)) return WaitResult::kStopped;

@@ -12,9 +12,11 @@ namespace ringside {
 enum class WaitResult { kReached, kEnded, kPeerLost, kTimedOut, kStopped };
 
 struct WaitLimits {
-  // How long to spin before sleeping. A wake-up through the kernel costs tens of microseconds here; spinning for longer
-  // than a few of those burns a core that is ours anyway (the cores are pinned), but on one shared core it is zero.
+  // How long to spin before sleeping in the kernel, whose wake-up costs tens of microseconds. Zero where both processes
+  // share a core: spinning would keep the peer from running.
   std::int64_t spin_ns = 0;
+  // The growth is not expected before this instant (CLOCK_MONOTONIC): sleep until then, and only then spin. 0: spin at once.
+  std::int64_t not_before_ns = 0;
   std::int64_t timeout_ns = 0;  // without any growth of the counter
   // The peer's state word ends the wait once it has this value: it detached, or it failed. Whoever changes it calls
   // `wake` on the counter. May be null.

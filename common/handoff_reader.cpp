@@ -74,8 +74,9 @@ void HandoffReader::refuse(const Error& error) {
   peer_.send(std::as_bytes(std::span(&reply, 1)));  // a peer that left meanwhile needs no answer
 }
 
-NextStatus HandoffReader::next(PublishedStep& step, std::int64_t spin_ns, const std::atomic<bool>* stop) noexcept {
-  const WaitLimits limits{.spin_ns = spin_ns,
+NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, const std::atomic<bool>* stop) noexcept {
+  const WaitLimits limits{.spin_ns = may_spin ? 2 * rhythm_.margin_ns() : 0,
+                          .not_before_ns = rhythm_.expected_ns() - rhythm_.margin_ns(),
                           .timeout_ns = std::numeric_limits<std::int64_t>::max(),  // an iteration may take hours
                           .state = &control_->producer_state,
                           .state_that_ends = kProducerDetached,
@@ -91,6 +92,7 @@ NextStatus HandoffReader::next(PublishedStep& step, std::int64_t spin_ns, const 
       reinterpret_cast<const StepDescriptor*>(payload_.data() + PayloadGeometry::descriptors_offset());
   step.descriptor = descriptors[next_step_ % geometry_.buffers];
   step.buffer = reinterpret_cast<const double*>(payload_.data() + geometry_.buffer_offset(next_step_));
+  rhythm_.observe(step.descriptor.published_at_ns);
   return NextStatus::kStep;
 }
 

@@ -27,6 +27,26 @@ struct PublishedStep {
   StepDescriptor descriptor;
 };
 
+/// When the next step is to be expected: iterations of one solver take about as long as the last ones did. Knowing it, the
+/// analyzer can sleep through most of an iteration and still be awake when the step comes.
+class StepRhythm {
+ public:
+  void observe(std::int64_t published_at_ns) noexcept {
+    const std::int64_t interval = published_at_ns - last_ns_;
+    if (last_ns_ != 0) interval_ns_ = interval_ns_ == 0 ? interval : (3 * interval_ns_ + interval) / 4;
+    last_ns_ = published_at_ns;
+  }
+
+  /// Spinning begins this long before the expected instant and ends as long after it. 100 us: a late timer, a busy
+  /// hypervisor; an eighth: iterations that vary.
+  std::int64_t margin_ns() const noexcept { return 100'000 + interval_ns_ / 8; }
+  std::int64_t expected_ns() const noexcept { return interval_ns_ == 0 ? 0 : last_ns_ + interval_ns_; }
+
+ private:
+  std::int64_t last_ns_ = 0;
+  std::int64_t interval_ns_ = 0;  // smoothed
+};
+
 /// Not thread-safe: one thread waits and releases. Many may read the buffer in between.
 class HandoffReader {
  public:
@@ -44,8 +64,8 @@ class HandoffReader {
   /// Answers the request: it is not, for the reason in `error`.
   void refuse(const Error& error);
 
-  /// Waits for the next step. `spin_ns` as in WaitLimits.
-  NextStatus next(PublishedStep& step, std::int64_t spin_ns, const std::atomic<bool>* stop) noexcept;
+  /// Waits for the next step. may_spin: false where both processes share a core.
+  NextStatus next(PublishedStep& step, bool may_spin, const std::atomic<bool>* stop) noexcept;
 
   /// The step's buffer has been copied: the producer may write to it again.
   void release() noexcept;
@@ -64,6 +84,7 @@ class HandoffReader {
   SharedMapping control_mapping_;
   HandoffControl* control_ = nullptr;
   std::uint64_t next_step_ = 0;
+  StepRhythm rhythm_;
 };
 
 }  // namespace ringside

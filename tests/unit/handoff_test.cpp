@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::uint64_t kRows = 1000;
 constexpr std::int64_t kSpinNs = 1000;
+constexpr bool kMaySpin = true;
 
 RunDescription description(std::uint64_t rows = kRows) {
   RunDescription run;
@@ -84,7 +85,7 @@ TEST_F(HandoffTest, EveryStepArrivesInOrderAndBitEqual) {
   reader.accept(1);
   PublishedStep step;
   std::uint64_t taken = 0;
-  while (reader.next(step, kSpinNs, nullptr) == NextStatus::kStep) {
+  while (reader.next(step, kMaySpin, nullptr) == NextStatus::kStep) {
     ASSERT_EQ(step.descriptor.step, taken);
     ASSERT_EQ(step.descriptor.iteration, taken + 1);
     ASSERT_EQ(step.descriptor.residual_linf, 0.25);
@@ -115,14 +116,14 @@ TEST_F(HandoffTest, ABufferIsNotLentAgainBeforeItsRelease) {
   EXPECT_EQ(writer->skipped(), 1u);
 
   PublishedStep step;
-  ASSERT_EQ(reader.next(step, kSpinNs, nullptr), NextStatus::kStep);
+  ASSERT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kStep);
   EXPECT_EQ(writer->try_claim().status, ClaimStatus::kFull) << "seen, but not yet released";
   reader.release();
   EXPECT_EQ(writer->try_claim().status, ClaimStatus::kOk);
   writer->publish({.iteration = 5});
-  ASSERT_EQ(reader.next(step, kSpinNs, nullptr), NextStatus::kStep);
+  ASSERT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kStep);
   reader.release();
-  ASSERT_EQ(reader.next(step, kSpinNs, nullptr), NextStatus::kStep);
+  ASSERT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kStep);
   EXPECT_EQ(step.descriptor.skipped_before, 2u) << "skipped steps are told with the next published one";
 }
 
@@ -136,7 +137,7 @@ TEST_F(HandoffTest, TheAnalyzersMappingOfThePayloadIsReadOnly) {
   ASSERT_EQ(writer->claim().status, ClaimStatus::kOk);
   writer->publish({.iteration = 1});
   PublishedStep step;
-  ASSERT_EQ(reader.next(step, kSpinNs, nullptr), NextStatus::kStep);
+  ASSERT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kStep);
   auto* page = const_cast<double*>(step.buffer);  // 2 MiB-aligned, hence page-aligned
   EXPECT_EQ(mprotect(page, 4096, PROT_READ | PROT_WRITE), -1) << "the seal forbids writable mappings";
 }
@@ -185,10 +186,10 @@ TEST_F(HandoffTest, AStepPublishedBeforeTheProducerDiedIsStillTaken) {
   reader.accept(1);
   waitpid(child, nullptr, 0);  // dead before we look
   PublishedStep step;
-  ASSERT_EQ(reader.next(step, kSpinNs, nullptr), NextStatus::kStep);
+  ASSERT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kStep);
   EXPECT_TRUE(holds(step.buffer, 0));
   reader.release();
-  EXPECT_EQ(reader.next(step, kSpinNs, nullptr), NextStatus::kProducerLost);
+  EXPECT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kProducerLost);
   EXPECT_EQ(reader.outcome(), Outcome::kFailed);
 }
 
@@ -203,7 +204,7 @@ TEST_F(HandoffTest, AClaimEndsWhenTheAnalyzerDies) {
     HandoffReader reader = accept_reader(listener);
     reader.accept(1);
     PublishedStep step;
-    reader.next(step, kSpinNs, nullptr);
+    reader.next(step, kMaySpin, nullptr);
     kill(getpid(), SIGKILL);  // with the step taken and its buffer never released
   }
   char byte = 0;
@@ -265,10 +266,10 @@ TEST_F(HandoffTest, AStopRequestEndsBothWaits) {
   reader.accept(1);
   attach.join();
   PublishedStep step;
-  EXPECT_EQ(reader.next(step, kSpinNs, &stop), NextStatus::kStopped);
+  EXPECT_EQ(reader.next(step, kMaySpin, &stop), NextStatus::kStopped);
   ASSERT_EQ(writer->claim().status, ClaimStatus::kOk);
   writer->publish({});
-  EXPECT_EQ(reader.next(step, kSpinNs, &stop), NextStatus::kStep) << "what is published is taken even then";
+  EXPECT_EQ(reader.next(step, kMaySpin, &stop), NextStatus::kStep) << "what is published is taken even then";
 }
 
 TEST_F(HandoffTest, ASecondAnalyzerOnTheSameSocketIsRefused) {
