@@ -1,0 +1,145 @@
+// What happens when a process is interrupted or killed: nothing published is lost, nobody waits for ever, nobody is left.
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using testing::Finished;
+using testing::PipelineTest;
+using testing::Process;
+using testing::run;
+
+// More than any machine does within a test.
+const std::string kEndless = "--iterations=1000000000000";
+
+class LossTest : public PipelineTest {
+ protected:
+  // Orphans of `ringside run` become ours: then we can see whether there are any.
+  void SetUp() override { ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); }
+
+  static void expect_no_child_left() {
+    errno = 0;
+    EXPECT_EQ(waitpid(-1, nullptr, 0), -1) << "a process was left behind";
+    EXPECT_EQ(errno, ECHILD);
+  }
+
+  /// The pids of `parent`'s children whose program has this name.
+  static std::vector<pid_t> children_of(pid_t parent, const std::string& name) {
+    std::vector<pid_t> found;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const std::string pid = entry.path().filename();
+      if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
+      std::ifstream file(entry.path() / "stat");
+      std::string stat;
+      std::getline(file, stat);
+      const std::size_t open = stat.find('(');
+      const std::size_t close = stat.rfind(')');
+      if (close == std::string::npos) continue;
+      const std::string comm = stat.substr(open + 1, close - open - 1);
+      const pid_t its_parent = std::stoi(stat.substr(close + 4));
+      // The kernel keeps 15 characters of a name.
+      if (its_parent == parent && comm == name.substr(0, 15)) found.push_back(std::stoi(pid));
+    }
+    return found;
+  }
+};
+
+TEST_F(LossTest, CtrlCStopsCleanlyAndStillPrintsTheAccount) {
+  Process ringside("ringside", run_arguments("grid:100", {kEndless}));
+  ASSERT_TRUE(ringside.wait_for_err("iteration "));
+  ringside.signal(SIGINT);
+  const Finished ran = ringside.finish();
+  EXPECT_EQ(ran.exit_code, 130) << ran.err;
+  EXPECT_NE(ran.out.find("interrupted"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("generate"), std::string::npos) << ran.out;
+  const json s = summary();
+  EXPECT_GT(s["steps_published"].get<std::uint64_t>(), 0u);
+  EXPECT_EQ(s["steps_published"], s["steps_committed"]);
+  EXPECT_EQ(s["iterations"], s["last"]["iteration"]);
+  expect_intact();
+  expect_no_child_left();
+}
+
+TEST_F(LossTest, AKilledAnalyzerEndsTheRunWithPeerLost) {
+  Process ringside("ringside", run_arguments("grid:100", {kEndless}));
+  ASSERT_TRUE(ringside.wait_for_err("iteration "));
+  const std::vector<pid_t> analyzers = children_of(ringside.pid(), "ringside-analyzer");
+  ASSERT_EQ(analyzers.size(), 1u);
+  kill(analyzers[0], SIGKILL);
+  const Finished ran = ringside.finish();
+  EXPECT_EQ(ran.exit_code, 4) << ran.err;
+  EXPECT_NE(ran.err.find("analyzer was killed by signal 9"), std::string::npos) << ran.err;
+  expect_intact();
+  expect_no_child_left();
+}
+
+TEST_F(LossTest, AfterAKilledProducerAllItPublishedIsCommitted) {
+  Process ringside("ringside", run_arguments("grid:100", {kEndless}));
+  ASSERT_TRUE(ringside.wait_for_err("iteration "));
+  const std::vector<pid_t> producers = children_of(ringside.pid(), "ringside-producer");
+  ASSERT_EQ(producers.size(), 1u);
+  kill(producers[0], SIGKILL);
+  const Finished ran = ringside.finish();
+  EXPECT_EQ(ran.exit_code, 4) << ran.err;
+  EXPECT_NE(ran.err.find("producer was killed by signal 9"), std::string::npos) << ran.err;
+  expect_intact();
+  expect_no_child_left();
+}
+
+TEST_F(LossTest, KillingTheSupervisorTakesBothProcessesWithIt) {
+  Process ringside("ringside", run_arguments("grid:100", {kEndless}));
+  ASSERT_TRUE(ringside.wait_for_err("iteration "));
+  ringside.signal(SIGKILL);
+  EXPECT_EQ(ringside.finish().death_signal, SIGKILL);
+  expect_no_child_left();  // waits for them, as they became ours
+  expect_intact();
+}
+
+TEST_F(LossTest, TheServiceGoesOnAfterAProducerWasKilled) {
+  const std::string socket = folder_.file("s");
+  Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
+  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  const std::vector<std::string> producer = {"--matrix=grid:100", "--socket=" + socket, "--overwrite"};
+  {
+    std::vector<std::string> endless = producer;
+    endless.push_back(kEndless);
+    Process first("ringside-producer", endless);
+    ASSERT_TRUE(analyzer.wait_for_err("event=attached"));
+    first.signal(SIGKILL);
+    first.finish();
+  }
+  ASSERT_TRUE(analyzer.wait_for_err("event=producer_lost"));
+  const Finished second = run("ringside-producer", producer);
+  EXPECT_EQ(second.exit_code, 0) << second.err;
+  analyzer.signal(SIGTERM);
+  const Finished stopped = analyzer.finish();
+  EXPECT_EQ(stopped.exit_code, 0) << stopped.err;
+  const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  EXPECT_EQ(info["iterates"].back()["iteration"], 100);
+  expect_intact();
+}
+
+TEST_F(LossTest, StoppingTheServiceCommitsWhatWasPublishedAndTellsTheProducer) {
+  const std::string socket = folder_.file("s");
+  Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
+  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  Process producer("ringside-producer", {"--matrix=grid:100", "--socket=" + socket, kEndless});
+  ASSERT_TRUE(analyzer.wait_for_err("event=attached"));
+  analyzer.signal(SIGTERM);
+  EXPECT_EQ(analyzer.finish().exit_code, 0);
+  const Finished stopped = producer.finish();
+  EXPECT_EQ(stopped.exit_code, 4) << stopped.err;
+  expect_one_line(stopped.err, {"analyzer"});
+  expect_intact();
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,50 @@
+// Real processes for the tests: starts a program, feeds back what it printed, and kills it with the test if need be.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ringside::testing {
+
+struct Finished {
+  int exit_code = -1;   // -1: died by a signal
+  int death_signal = 0;
+  std::string out;
+  std::string err;
+};
+
+class Process {
+ public:
+  /// Starts build/bin/PROGRAM. `in_child` runs between fork and exec (limits, affinity, working folder).
+  Process(const std::string& program, const std::vector<std::string>& arguments,
+          const std::function<void()>& in_child = {});
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  pid_t pid() const { return pid_; }
+  void signal(int number) const;
+
+  /// Blocks until standard error holds `text`; false if the process closed it before.
+  bool wait_for_err(const std::string& text);
+
+  /// Waits for its end.
+  Finished finish();
+
+ private:
+  bool read_some();
+
+  pid_t pid_ = -1;
+  int out_ = -1;
+  int err_ = -1;
+  Finished finished_;
+};
+
+/// Starts, waits, returns.
+Finished run(const std::string& program, const std::vector<std::string>& arguments,
+             const std::function<void()>& in_child = {});
+
+}  // namespace ringside::testing

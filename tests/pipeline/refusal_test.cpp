@@ -1,0 +1,220 @@
+// Bad input and bad states, end to end: one clear line, the right exit code, and what was kept before is still there.
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using testing::Finished;
+using testing::PipelineTest;
+using testing::Process;
+using testing::run;
+
+class RefusalTest : public PipelineTest {
+ protected:
+  void expect_refused(const std::vector<std::string>& arguments, int code, const std::vector<std::string>& fragments,
+                      const std::function<void()>& in_child = {}) const {
+    const Finished ran = run("ringside", arguments, in_child);
+    EXPECT_EQ(ran.exit_code, code) << ran.err;
+    expect_one_line(ran.err, fragments);
+  }
+
+  /// Fills the pool with 10 iterations of grid:20.
+  void keep_something() const {
+    const Finished ran = run("ringside", run_arguments("grid:20", {"--iterations=10"}));
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  }
+
+  /// What `keep_something` kept is still there.
+  void expect_kept() const {
+    const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+    ASSERT_EQ(info["kept"], 8);
+    EXPECT_EQ(info["iterates"].back()["iteration"], 10);
+    EXPECT_EQ(info["rows"], 400);
+    expect_intact();
+  }
+};
+
+TEST_F(RefusalTest, MatricesThatCannotBeReadLeaveNoPoolBehind) {
+  expect_refused(run_arguments(folder_.file("missing.mtx")), 2, {"missing.mtx"});
+  expect_refused(run_arguments(folder_.path()), 2, {folder_.path()});
+  expect_refused(run_arguments(write_file("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 x 1\n")), 2,
+                 {"a.mtx", "line 3", "x"});
+  expect_refused(run_arguments("grid:0"), 2, {"grid:0"});
+  expect_refused(run_arguments("grid:99999999999"), 2, {"grid:99999999999"});
+  expect_refused(run_arguments("rmat:x"), 2, {"rmat:x"});
+  EXPECT_FALSE(std::filesystem::exists(pool_));
+}
+
+TEST_F(RefusalTest, MatricesTheSolversCannotUse) {
+  const auto real = [&](const std::string& name, const std::string& body) {
+    return write_file(name, "%%MatrixMarket matrix coordinate real general\n" + body);
+  };
+  expect_refused(run_arguments(real("wide.mtx", "2 3 1\n1 1 1\n")), 2, {"wide.mtx", "square"});
+  expect_refused(run_arguments(real("negative.mtx", "2 2 2\n1 2 1\n2 1 -3\n")), 2, {"negative.mtx", "-3"});
+  expect_refused(run_arguments(real("nan.mtx", "2 2 2\n1 2 nan\n2 1 1\n")), 2, {"nan"});
+  expect_refused(run_arguments(real("inf.mtx", "2 2 2\n1 2 inf\n2 1 1\n")), 2, {"inf"});
+  expect_refused(run_arguments(real("zero.mtx", "2 2 3\n1 1 1\n1 2 1\n2 1 1\n"), {"--solver=jacobi"}), 2, {"diagonal"});
+  EXPECT_FALSE(std::filesystem::exists(pool_));
+}
+
+TEST_F(RefusalTest, JacobiThatDivergesSaysSoAndKeepsNoNaN) {
+  const std::string matrix = write_file(
+      "diverging.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 3\n2 1 3\n2 2 1\n");
+  const Finished ran = run("ringside", run_arguments(matrix, {"--solver=jacobi", "--iterations=100000"}));
+  EXPECT_EQ(ran.exit_code, 2);
+  expect_one_line(ran.err, {"diverges", "factor of about 3"});
+  EXPECT_FALSE(summary()["converged"].get<bool>());
+  const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  for (const json& iterate : info["iterates"]) EXPECT_EQ(iterate["reductions"]["non_finite"], 0);
+}
+
+TEST_F(RefusalTest, OptionsThatAreWrong) {
+  const auto with = [&](const std::string& option) { return run_arguments("grid:10", {option}); };
+  expect_refused({"run"}, 2, {"--matrix"});
+  expect_refused({"fly"}, 2, {"fly", "run"});
+  expect_refused(with("--speed=11"), 2, {"--speed"});
+  expect_refused(with("--solver=gauss"), 2, {"--solver", "gauss", "pagerank"});
+  expect_refused(with("--damping=1.5"), 2, {"--damping", "1.5"});
+  expect_refused(with("--slots=2"), 2, {"--slots", "2", "3"});
+  expect_refused(with("--buffers=1"), 2, {"--buffers", "1", "2"});
+  expect_refused(with("--iterations=-1"), 2, {"--iterations", "-1"});
+  expect_refused(with("--iterations=many"), 2, {"--iterations", "many"});
+  expect_refused(with("--every=0"), 2, {"--every", "0"});
+  expect_refused(with("--durability=eternal"), 2, {"--durability", "eternal", "power"});
+  expect_refused(with("--mode=fast"), 2, {"--mode", "fast", "pipeline"});
+  expect_refused(with("--coordination=telepathy"), 2, {"--coordination", "telepathy", "locks"});
+  expect_refused(with("--producer-cores=0-"), 2, {"--producer-cores", "0-"});
+  expect_refused(with("--producer-cores=4000"), 3, {"--producer-cores", "4000"});
+  EXPECT_FALSE(std::filesystem::exists(pool_));
+}
+
+TEST_F(RefusalTest, APoolWithAnotherRunIsKeptUnlessOverwriteIsGiven) {
+  keep_something();
+  expect_refused(run_arguments("grid:20"), 2, {pool_, "another run", "--overwrite"});
+  expect_refused(run_arguments("grid:30"), 2, {pool_, "--overwrite"});
+  expect_kept();
+  // The analyzer refuses by itself, too, whoever attaches.
+  const std::string socket = folder_.file("s");
+  Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
+  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  const Finished refused = run("ringside-producer", {"--matrix=grid:20", "--socket=" + socket});
+  EXPECT_EQ(refused.exit_code, 2);
+  expect_one_line(refused.err, {pool_, "another run"});
+  analyzer.signal(SIGTERM);
+  analyzer.finish();
+  expect_kept();
+
+  EXPECT_EQ(run("ringside", run_arguments("grid:20", {"--overwrite", "--iterations=3"})).exit_code, 0);
+  json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  EXPECT_EQ(info["kept"], 3) << "the other run's iterates are gone";
+  EXPECT_EQ(run("ringside", run_arguments("grid:30", {"--overwrite", "--iterations=3"})).exit_code, 0);
+  info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  EXPECT_EQ(info["rows"], 900) << "another shape: a new pool";
+}
+
+TEST_F(RefusalTest, FilesThatAreNoPool) {
+  const std::string text = "this is no pool, but somebody's letter\n";
+  pool_ = write_file("letter.pool", text);
+  expect_refused(run_arguments("grid:10"), 2, {"letter.pool"});
+  expect_refused(run_arguments("grid:10", {"--overwrite"}), 2, {"letter.pool"});
+  for (const char* command : {"info", "verify"}) expect_refused({command, pool_}, 2, {"letter.pool"});
+  expect_refused({"export", pool_, "--output", folder_.file("x")}, 2, {"letter.pool"});
+  std::ifstream file(pool_);
+  EXPECT_EQ(std::string((std::istreambuf_iterator<char>(file)), {}), text) << "left as it was, even with --overwrite";
+  expect_refused({"info", folder_.file("nothing.pool")}, 2, {"nothing.pool"});
+  expect_refused({"info", folder_.path()}, 2, {folder_.path()});
+}
+
+TEST_F(RefusalTest, APoolInUse) {
+  keep_something();
+  Process owner("ringside-analyzer", {"--socket", folder_.file("s"), "--pool", pool_, "--log-level", "info"});
+  ASSERT_TRUE(owner.wait_for_err("event=listening"));
+  Process producer("ringside-producer", {"--matrix=grid:20", "--socket=" + folder_.file("s"), "--overwrite",
+                                         "--iterations=1000000000000"});
+  ASSERT_TRUE(owner.wait_for_err("event=attached"));
+  expect_refused(run_arguments("grid:20", {"--overwrite"}), 3, {pool_, "use"});
+  EXPECT_EQ(run("ringside", {"info", pool_}).exit_code, 0) << "looking is allowed";
+  expect_refused({"run", "--matrix=grid:20", "--pool=" + folder_.file("other.pool"), "--summary=/nowhere/s.json"}, 3,
+                 {"--summary", "/nowhere/s.json"});
+}
+
+TEST_F(RefusalTest, AFullDiskLeavesNothingBehind) {
+  expect_refused(run_arguments("grid:1000"), 3, {pool_}, [] {
+    // Stands in for a full disk where nothing may be mounted: no file of ours may grow beyond 20 MB.
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{20'000'000, 20'000'000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  });
+  EXPECT_FALSE(std::filesystem::exists(pool_));
+}
+
+TEST_F(RefusalTest, AFullFileSystemNamesTheSpaceItLacks) {
+  const std::string mount_point = folder_.file("small");
+  std::filesystem::create_directory(mount_point);
+  if (mount("tmpfs", mount_point.c_str(), "tmpfs", 0, "size=30m") != 0) {
+    GTEST_SKIP() << "mounting a small tmpfs needs root";
+  }
+  const std::string small_pool = mount_point + "/p.pool";
+  const Finished ran = run("ringside", {"run", "--matrix=grid:1000", "--pool=" + small_pool});
+  EXPECT_EQ(ran.exit_code, 3) << ran.err;
+  expect_one_line(ran.err, {small_pool, "space"});
+  EXPECT_FALSE(std::filesystem::exists(small_pool));
+  umount(mount_point.c_str());
+}
+
+TEST_F(RefusalTest, ADamagedChunkIsFoundNamedAndNotExported) {
+  keep_something();
+  const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  ASSERT_EQ(info["iterates"][7]["iteration"], 10);
+  // The newest payload's first double, found by its bytes: damage one of them.
+  const std::string exported = folder_.file("x.npy");
+  ASSERT_EQ(run("ringside", {"export", pool_, "--output", exported}).exit_code, 0);
+  std::ifstream npy(exported, std::ios::binary);
+  const std::string values((std::istreambuf_iterator<char>(npy)), {});
+  const std::string payload = values.substr(values.find('\n') + 1);
+  std::ifstream pool_in(pool_, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(pool_in)), {});
+  const std::size_t at = bytes.find(payload);
+  ASSERT_NE(at, std::string::npos);
+  std::fstream out(pool_, std::ios::binary | std::ios::in | std::ios::out);
+  out.seekp(static_cast<std::streamoff>(at + 100));
+  out.put(static_cast<char>(bytes[at + 100] ^ 1));
+  out.close();
+
+  const Finished verified = run("ringside", {"verify", pool_});
+  EXPECT_EQ(verified.exit_code, 5);
+  EXPECT_NE(verified.out.find("DAMAGED: 1 of 1 chunks"), std::string::npos) << verified.out;
+  expect_refused({"export", pool_, "--output", folder_.file("y.npy")}, 5, {"iteration 10", "damaged"});
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("y.npy")));
+  EXPECT_EQ(run("ringside", {"export", pool_, "--iteration=9", "--output", folder_.file("y.npy")}).exit_code, 0)
+      << "damage costs the damaged slot only";
+}
+
+TEST_F(RefusalTest, IterationsThatAreNotKept) {
+  keep_something();
+  expect_refused({"export", pool_, "--iteration=1", "--output", folder_.file("x")}, 2, {"--iteration", "1", "3 to 10"});
+  expect_refused({"export", pool_, "--iteration=first", "--output", folder_.file("x")}, 2, {"--iteration", "first"});
+  expect_refused({"export", pool_, "--format=xlsx", "--output", folder_.file("x")}, 2, {"--format", "xlsx"});
+  expect_refused({"export", pool_, "--output", "/nowhere/x.npy"}, 3, {"--output", "/nowhere/x.npy"});
+}
+
+TEST_F(RefusalTest, NobodyElseCanReadThePool) {
+  const mode_t before = umask(0);
+  keep_something();
+  umask(before);
+  struct stat status {};
+  ASSERT_EQ(stat(pool_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+}  // namespace
+}  // namespace ringside

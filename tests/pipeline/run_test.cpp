@@ -1,0 +1,245 @@
+// `ringside run` as a user sees it: what it keeps, what it accounts for, and that both modes and all thread counts agree.
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <cstring>
+
+#include "producer/grid.hpp"
+#include "producer/pagerank.hpp"
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using testing::Finished;
+using testing::PipelineTest;
+using testing::run;
+
+/// The doubles of a NumPy file as `export` writes it.
+std::vector<double> read_npy(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT_EQ(bytes.substr(1, 5), "NUMPY");
+  const std::size_t start = bytes.find('\n') + 1;
+  EXPECT_EQ(start % 64, 0u);
+  std::vector<double> values((bytes.size() - start) / sizeof(double));
+  std::memcpy(values.data(), bytes.data() + start, values.size() * sizeof(double));
+  return values;
+}
+
+/// x_k of PageRank on grid:SIDE, computed in this process.
+std::vector<double> solve_grid(std::uint64_t side, int iterations) {
+  const auto solver = make_pagerank(make_grid(static_cast<std::uint32_t>(side), Orientation::kInLinks), 0.85);
+  std::vector<double> x(side * side);
+  std::vector<double> next(side * side);
+  solver->start(x.data());
+  solver->prepare(x.data());
+  for (int k = 0; k < iterations; ++k) {
+    solver->iterate(x.data(), next.data());
+    x.swap(next);
+  }
+  return x;
+}
+
+TEST_F(PipelineTest, EveryIterateIsCommittedAndTheLastOnesAreKeptBitForBit) {
+  const Finished ran = run("ringside", run_arguments("grid:50", {"--iterations=30", "--slots=5"}));
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const json s = summary();
+  EXPECT_EQ(s["steps_published"], 30);
+  EXPECT_EQ(s["steps_committed"], 30);
+  EXPECT_EQ(s["steps_persisted"], 30);
+  EXPECT_EQ(s["steps_skipped"], 0);
+  EXPECT_EQ(s["bytes_transferred"], 30 * 50 * 50 * 8);
+  EXPECT_EQ(s["slots"], 5);
+  expect_intact();
+
+  const Finished info = run("ringside", {"info", pool_, "--json"});
+  ASSERT_EQ(info.exit_code, 0) << info.err;
+  const json iterates = json::parse(info.out)["iterates"];
+  ASSERT_EQ(iterates.size(), 5u);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(iterates[static_cast<std::size_t>(i)]["iteration"], 26 + i);
+    EXPECT_FALSE(iterates[static_cast<std::size_t>(i)]["reductions"].is_null());
+  }
+  for (const int k : {26, 30}) {
+    const std::string file = folder_.file("x.npy");
+    const Finished exported = run("ringside", {"export", pool_, "--iteration", std::to_string(k), "--output", file});
+    ASSERT_EQ(exported.exit_code, 0) << exported.err;
+    EXPECT_EQ(read_npy(file), solve_grid(50, k)) << "iteration " << k;
+  }
+}
+
+TEST_F(PipelineTest, TheSummaryHasEveryKeyAndItsTimesAddUp) {
+  ASSERT_EQ(run("ringside", run_arguments("grid:200", {"--iterations=20"})).exit_code, 0);
+  const json s = summary();
+  for (const char* key :
+       {"version", "run_id", "problem_id", "mode", "solver", "rows", "nonzeros", "iterations", "converged", "residual_l1",
+        "residual_linf", "steps_published", "steps_committed", "steps_persisted", "steps_skipped", "bytes_transferred",
+        "total_s", "load_s", "generate_s", "producer_idle_s", "transfer_s", "commit_s", "analyze_s", "analyzer_idle_s",
+        "producer_cores", "analyzer_cores", "coordination", "buffers", "slots", "durability", "storage", "reduce",
+        "passes", "last", "hand_off_ns"}) {
+    ASSERT_TRUE(s.contains(key)) << key;
+    EXPECT_FALSE(s[key].is_null()) << key;
+  }
+  for (const char* key : {"iteration", "mean", "min", "max", "l1", "l2", "linf"}) EXPECT_TRUE(s["last"].contains(key));
+  for (const char* key : {"p50", "p99", "max"}) EXPECT_TRUE(s["hand_off_ns"].contains(key));
+  const double total = s["total_s"];
+  EXPECT_GT(total, 0);
+  EXPECT_LE(s["generate_s"].get<double>() + s["producer_idle_s"].get<double>(), total);
+  EXPECT_LE(s["transfer_s"].get<double>() + s["commit_s"].get<double>() + s["analyze_s"].get<double>(), total);
+  EXPECT_EQ(s["run_id"].get<std::string>().size(), 32u);
+}
+
+TEST_F(PipelineTest, TheBaselineComputesTheSameAndKeepsNothing) {
+  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=25"})).exit_code, 0);
+  const json pipeline = summary();
+  std::filesystem::remove(pool_);
+  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=25", "--mode=dram"})).exit_code, 0);
+  const json dram = summary();
+  EXPECT_EQ(dram["last"], pipeline["last"]);
+  EXPECT_EQ(dram["residual_l1"], pipeline["residual_l1"]);
+  EXPECT_EQ(dram["problem_id"], pipeline["problem_id"]);
+  EXPECT_EQ(dram["steps_committed"], 0);
+  EXPECT_FALSE(std::filesystem::exists(pool_));
+}
+
+TEST_F(PipelineTest, TheToleranceEndsTheRunAndTheLastIterateIsKeptAlthoughItWasNotDue) {
+  const Finished ran =
+      run("ringside", run_arguments("grid:40", {"--tolerance=1e-8", "--iterations=1000", "--every=7"}));
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const json s = summary();
+  EXPECT_TRUE(s["converged"].get<bool>());
+  EXPECT_LE(s["residual_l1"].get<double>(), 1e-8);
+  const int iterations = s["iterations"];
+  EXPECT_LT(iterations, 1000);
+  ASSERT_NE(iterations % 7, 0) << "the test wants a last iterate that was not due; choose another --every";
+  EXPECT_EQ(s["steps_published"], iterations / 7 + 1);
+  EXPECT_EQ(s["last"]["iteration"], iterations);
+  const std::string file = folder_.file("x.npy");
+  ASSERT_EQ(run("ringside", {"export", pool_, "--output", file}).exit_code, 0);
+  EXPECT_EQ(read_npy(file), solve_grid(40, iterations));
+}
+
+TEST_F(PipelineTest, SkippedStepsAreCountedAndNothingElseIsLost) {
+  const Finished ran = run("ringside", run_arguments("grid:300", {"--iterations=200", "--when-full=skip", "--passes=20"}));
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const json s = summary();
+  EXPECT_EQ(s["steps_published"], s["steps_committed"]);
+  // The last iterate is always published: when it was skipped first, it counts once as each.
+  const int accounted = s["steps_published"].get<int>() + s["steps_skipped"].get<int>();
+  EXPECT_GE(accounted, 200);
+  EXPECT_LE(accounted, 201);
+  EXPECT_EQ(s["last"]["iteration"], 200);
+  expect_intact();
+}
+
+TEST_F(PipelineTest, OneCoreWorksWithAWarning) {
+  const Finished ran = run("ringside", run_arguments("grid:30", {"--iterations=10"}), [] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(0, &one);
+    sched_setaffinity(0, sizeof one, &one);
+  });
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_NE(ran.err.find("warning"), std::string::npos) << ran.err;
+  EXPECT_EQ(summary()["steps_committed"], 10);
+}
+
+TEST_F(PipelineTest, AConfigFileGivesTheSameOptionsAsFlags) {
+  const std::string config = write_file("run.toml", "matrix = \"grid:20\"\niterations = 12\nslots = 4\npassess = 2\n");
+  const Finished misspelt = run("ringside", {"run", "--config", config, "--pool", pool_});
+  EXPECT_EQ(misspelt.exit_code, 2);
+  EXPECT_NE(misspelt.err.find("passess"), std::string::npos) << misspelt.err;
+
+  write_file("run.toml", "matrix = \"grid:20\"\niterations = 12\nslots = 4\npasses = 2\ndurability = \"process\"\n");
+  const Finished ran = run("ringside", {"run", "--config", config, "--pool", pool_, "--summary", summary_, "--slots=6"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(summary()["iterations"], 12);
+  EXPECT_EQ(summary()["passes"], 2);
+  EXPECT_EQ(summary()["durability"], "process");
+  EXPECT_EQ(summary()["slots"], 6) << "a flag wins over the file";
+}
+
+TEST_F(PipelineTest, QuietPrintsNothing) {
+  const Finished ran = run("ringside", run_arguments("grid:20", {"--iterations=5", "--quiet"}));
+  EXPECT_EQ(ran.exit_code, 0);
+  EXPECT_EQ(ran.out + ran.err, "");
+}
+
+TEST_F(PipelineTest, TheBinaryCacheGivesTheSameProblemAndIterates) {
+  const std::string matrix = write_file("g.txt", "0 1\n1 2\n2 0\n2 1\n");
+  ASSERT_EQ(run("ringside", run_arguments(matrix, {"--iterations=9"})).exit_code, 0);
+  const json plain = summary();
+  const Finished cached = run("ringside", {"cache", matrix});
+  ASSERT_EQ(cached.exit_code, 0) << cached.err;
+  ASSERT_EQ(run("ringside", run_arguments(matrix, {"--iterations=9", "--cache", "--overwrite"})).exit_code, 0);
+  EXPECT_EQ(summary()["problem_id"], plain["problem_id"]);
+  EXPECT_EQ(summary()["last"], plain["last"]);
+}
+
+TEST_F(PipelineTest, JacobiSolvesWithItsRightHandSide) {
+  const std::string matrix =
+      write_file("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 4\n1 2 1\n2 1 1\n2 2 3\n");
+  const std::string rhs = write_file("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n6\n7\n");
+  const Finished ran = run("ringside", run_arguments(matrix, {"--solver=jacobi", "--rhs=" + rhs, "--tolerance=1e-14"}));
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const std::string file = folder_.file("x.csv");
+  ASSERT_EQ(run("ringside", {"export", pool_, "--format=csv", "--output", file}).exit_code, 0);
+  std::ifstream csv(file);
+  std::string line;
+  std::getline(csv, line);
+  EXPECT_EQ(line, "row,value");
+  for (const double expected : {1.0, 2.0}) {  // 4 + 2 = 6, 1 + 6 = 7
+    std::getline(csv, line);
+    EXPECT_NEAR(std::stod(line.substr(line.find(',') + 1)), expected, 1e-12);
+  }
+}
+
+TEST_F(PipelineTest, AnExportedVectorCanBeReadAgainAsAMatrix) {
+  ASSERT_EQ(run("ringside", run_arguments("grid:3", {"--iterations=5"})).exit_code, 0);
+  const std::string file = folder_.file("b.mtx");
+  ASSERT_EQ(run("ringside", {"export", pool_, "--format=mtx", "--output", file}).exit_code, 0);
+  std::string identity = "%%MatrixMarket matrix coordinate real general\n9 9 9\n";
+  for (int i = 1; i <= 9; ++i) identity += std::to_string(i) + " " + std::to_string(i) + " 1\n";
+  const std::string matrix = write_file("i.mtx", identity);
+  const Finished ran =
+      run("ringside", run_arguments(matrix, {"--solver=jacobi", "--rhs=" + file, "--iterations=1", "--overwrite"}));
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  ASSERT_EQ(run("ringside", {"export", pool_, "--output", folder_.file("x.npy")}).exit_code, 0);
+  EXPECT_EQ(read_npy(folder_.file("x.npy")), solve_grid(3, 5)) << "the identity's solution is b";
+}
+
+TEST_F(PipelineTest, AnySolverCanPublish) {
+  const std::string socket = folder_.file("s");
+  testing::Process analyzer("ringside-analyzer",
+                            {"--socket", socket, "--pool", pool_, "--once", "--log-level", "info"});
+  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  const Finished published = run("publish_from_your_solver", {socket});
+  EXPECT_EQ(published.exit_code, 0) << published.err;
+  EXPECT_EQ(analyzer.finish().exit_code, 0);
+  const Finished info = run("ringside", {"info", pool_});
+  EXPECT_NE(info.out.find("heat of rod"), std::string::npos) << info.out;
+  expect_intact();
+}
+
+TEST_F(PipelineTest, HelpNamesEveryOptionAndGoesToStandardOutput) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--help"}, {"run", "--help"}, {"info", "--help"}, {"verify", "--help"},
+        {"export", "--help"}, {"cache", "--help"}}) {
+    const Finished help = run("ringside", arguments);
+    EXPECT_EQ(help.exit_code, 0);
+    EXPECT_NE(help.out, "");
+    EXPECT_EQ(help.err, "");
+  }
+  const std::string text = run("ringside", {"run", "--help"}).out;
+  for (const char* flag :
+       {"--matrix", "--solver", "--damping", "--tolerance", "--iterations", "--every", "--mode", "--producer-cores",
+        "--analyzer-cores", "--coordination", "--buffers", "--when-full", "--peer-timeout", "--pool", "--slots",
+        "--durability", "--reduce", "--passes", "--overwrite", "--summary", "--config", "--quiet", "--cache"}) {
+    EXPECT_NE(text.find(flag), std::string::npos) << flag;
+  }
+}
+
+}  // namespace
+}  // namespace ringside
