@@ -1,6 +1,7 @@
 """The package graph on a made-up distribution small enough to check by hand, and the table of an exported iterate."""
 
 import array
+import os
 import pathlib
 import struct
 import subprocess
@@ -164,6 +165,52 @@ class TheFiles(unittest.TestCase):
                 (self.folder / "x.npy").write_bytes(content)
                 with self.assertRaises(top.NpyError):
                     top.read_npy(self.folder / "x.npy")
+
+
+# Stands in for the program: notes how it is called, and exports what lies ready.
+RINGSIDE = """#!/bin/bash
+echo "$*" >>"$NOTES"
+[[ $1 == run && -n ${FAIL:-} ]] && exit "$FAIL"
+[[ $1 == export ]] && cp "$RANKS" "${@: -1}"
+exit 0
+"""
+
+
+class TheWholeExample(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="with a blank ")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "ringside").write_text(RINGSIDE, encoding="utf-8")
+        (self.folder / "ringside").chmod(0o755)
+        (self.folder / "ranks").write_bytes(npy([0.1, 0.4, 0.05, 0.3, 0.1, 0.05]))
+        (self.folder / "Packages").write_text(PACKAGES, encoding="utf-8")
+
+    def run_example(self, **environment):
+        return subprocess.run([str(EXAMPLE / "run.sh"), str(self.folder / "work")], cwd="/", stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, encoding="utf-8", check=False,
+                              env={**os.environ, "RINGSIDE": str(self.folder / "ringside"),
+                                   "PACKAGES": str(self.folder / "Packages"), "NOTES": str(self.folder / "notes"),
+                                   "RANKS": str(self.folder / "ranks"), **environment})
+
+    def test_graph_run_export_and_table_follow_each_other_twice_in_a_row(self):
+        for _ in range(2):
+            run = self.run_example()
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn("1  base", run.stdout)
+        work = self.folder / "work"
+        self.assertEqual((self.folder / "notes").read_text(encoding="utf-8").splitlines()[:2], [
+            f"run --matrix {work}/packages.txt --tolerance 1e-12 --pool {work}/packages.pool --overwrite "
+            f"--summary {work}/packages.json",
+            f"export {work}/packages.pool --iteration last --format npy --output {work}/packages.npy"])
+
+    def test_a_failed_run_ends_the_example_with_its_exit_code(self):
+        self.assertEqual(self.run_example(FAIL="4").returncode, 4)
+
+    def test_a_program_that_is_not_there_is_named(self):
+        run = self.run_example(RINGSIDE="/no/such/ringside")
+        self.assertEqual(run.returncode, 3)
+        self.assertIn("/no/such/ringside", run.stderr)
 
 
 if __name__ == "__main__":
