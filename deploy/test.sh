@@ -41,11 +41,11 @@ configure_and_build() {
     quietly "$logs/$preset-build.log" "${prefix[@]}" cmake --build --preset "$preset" --parallel "$jobs"
 }
 
-# run_tests PRESET: what failed in full, what was skipped by name, and ctest's own count.
+# run_tests PRESET: the output of tests that failed, what was skipped by name, and ctest's own count.
 run_tests() {
   local preset=$1 status=0
   "${prefix[@]}" ctest --preset "$preset" --parallel "$jobs" >"$logs/$preset-tests.log" 2>&1 </dev/null || status=$?
-  if ((status != 0)); then tail -n 200 "$logs/$preset-tests.log"; fi
+  if ((status != 0)); then grep -vE '^ +Start +[0-9]+:|\.\.\. +Passed ' "$logs/$preset-tests.log" | tail -n 200; fi
   sed -n '/tests passed/p; /tests did not run/,/^$/p' "$logs/$preset-tests.log"
   return "$status"
 }
