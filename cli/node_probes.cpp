@@ -123,7 +123,7 @@ Finding probe_cores(const Machine& machine) {
   const MachineCounts counts = count(machine);
   Finding finding{"cores",
                   Verdict::kOk,
-                  fmt::format("{}{} sockets, {} NUMA nodes, {} cores, {} hardware threads ({} may be used here)",
+                  fmt::format("{}sockets {}, NUMA nodes {}, cores {}, hardware threads {} ({} may be used here)",
                               machine.model.empty() ? "" : machine.model + ": ", counts.packages, counts.numa_nodes,
                               counts.cores, counts.threads, counts.allowed_threads),
                   "",
@@ -152,7 +152,7 @@ Finding probe_caches(const Machine& machine) {
   if (machine.l3_bytes == 0) return {"caches", Verdict::kNote, "n/a: no last-level cache is reported", "", {}};
   return {"caches",
           Verdict::kOk,
-          fmt::format("{} last-level caches of {:.0f} MiB", machine.l3_caches,
+          fmt::format("last-level cache {} x {:.0f} MiB", machine.l3_caches,
                       static_cast<double>(machine.l3_bytes) / (1 << 20)),
           "",
           {{"l3_bytes", static_cast<std::int64_t>(machine.l3_bytes)}, {"l3_caches", std::int64_t{machine.l3_caches}}}};

@@ -84,7 +84,7 @@ Finding probe_space(const std::string& place) {
   const std::string folder = folder_of(place);
   struct statfs status {};
   if (statfs(folder.c_str(), &status) != 0) return unreachable("space", folder, errno);
-  const std::uint64_t free_bytes = status.f_bavail * static_cast<std::uint64_t>(status.f_bsize);
+  const std::uint64_t free_bytes = status.f_bavail * static_cast<std::uint64_t>(status.f_frsize);
   const std::string kind = file_system_name(status.f_type);
   Finding finding{"space",
                   Verdict::kOk,

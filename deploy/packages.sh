@@ -36,8 +36,8 @@ missing_packages() {
   echo "${missing% }"
 }
 
-# install_packages PACKAGE... installs what is missing and asks for nothing where nothing is. Returns 3, having said what
-# is missing and the command that installs it, where it cannot.
+# install_packages PACKAGE... installs what is missing and asks for nothing where nothing is. Returns 3, having said
+# what is missing and the command that installs it, where it cannot.
 install_packages() {
   local missing command log
   local -a names as_root=()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds with warnings as errors, and passes all tests: as released, under AddressSanitizer
-# and UndefinedBehaviorSanitizer, the threaded ones under ThreadSanitizer, and short runs of the fuzz targets. One failing
-# stage does not hide the next; the last line is the verdict. Exit status: 0 passed, 1 failed, 2 usage, 3 the system
+# and UndefinedBehaviorSanitizer, the threaded ones under ThreadSanitizer, and short runs of the fuzz targets. One
+# failing stage does not hide the next; the last line is the verdict. Exit status: 0 passed, 1 failed, 2 usage, 3 the system
 # lacks something.
 set -euo pipefail
 

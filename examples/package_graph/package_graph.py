@@ -50,7 +50,8 @@ def names_in(text: str, separator: str) -> List[str]:
 def package_from(fields: Dict[str, str]) -> Package:
     clauses = ",".join(fields[key] for key in ("Pre-Depends", "Depends") if key in fields).split(",")
     needs = [alternatives for alternatives in (names_in(clause, "|") for clause in clauses) if alternatives]
-    return Package(fields["Package"], fields.get("Architecture", "all"), needs, names_in(fields.get("Provides", ""), ","))
+    provides = names_in(fields.get("Provides", ""), ",")
+    return Package(fields["Package"], fields.get("Architecture", "all"), needs, provides)
 
 
 def read_packages(lines: Iterable[str]) -> Iterator[Package]:
@@ -135,11 +136,12 @@ def local_package_lists() -> Tuple[List[Package], str]:
         return known, "apt's package lists"
     if installed:
         return installed, "the installed packages (apt has no package lists; `apt-get update` fetches them)"
-    sys.exit(f"package_graph.py: neither apt-cache nor {DPKG_STATUS} knows any package; pass a Packages file (--packages)")
+    sys.exit(f"package_graph.py: neither apt-cache nor {DPKG_STATUS} knows any package; "
+             "pass a Packages file (--packages)")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Writes packages.txt and packages.names, the package dependency graph.")
+    parser = argparse.ArgumentParser(description="Writes packages.txt and packages.names: the dependency graph.")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("."), help="folder to write into")
     parser.add_argument("--packages", type=pathlib.Path, help="a Packages file to read instead of this machine's lists")
     arguments = parser.parse_args()

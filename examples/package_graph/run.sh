@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Ranks the packages of this distribution: package lists -> edge list -> ringside -> the ten highest, with names.
 # usage: run.sh [WORK_FOLDER]   (default: build/package_graph in the source folder)
-# Environment: RINGSIDE, the program (default: build/release/bin/ringside in the source folder); PACKAGES, a Packages file
-# to read instead of this machine's package lists.
+# Environment: RINGSIDE, the program (default: build/release/bin/ringside in the source folder); PACKAGES, a Packages
+# file to read instead of this machine's package lists.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -115,7 +115,8 @@ class TheFiles(unittest.TestCase):
 
     def test_the_edge_list_announces_isolated_packages_and_the_names_follow_its_numbers(self):
         (self.folder / "Packages").write_text(PACKAGES, encoding="utf-8")
-        run = self.run_script("package_graph.py", "--packages", self.folder / "Packages", "--output", self.folder / "out")
+        run = self.run_script("package_graph.py", "--packages", self.folder / "Packages",
+                              "--output", self.folder / "out")
         self.assertEqual(run.returncode, 0, run.stderr)
         lines = (self.folder / "out" / "packages.txt").read_text(encoding="ascii").splitlines()
         self.assertEqual(lines[1], "# Nodes: 6 Edges: 6")
