@@ -79,7 +79,8 @@ CorePlan plan_cores(const std::optional<CoreList>& producer, const std::optional
 void pin_this_thread(int cpu);
 
 /// Makes OpenMP use cpus.size() threads in this process's parallel regions and binds thread i to cpus[i]; the calling
-/// thread becomes thread 0. Call it from the thread that will open the parallel regions. Throws `Error` (exit code 3).
+/// thread becomes thread 0. Call it from the thread that will open the parallel regions; threads that one starts later
+/// inherit cpus[0]. Throws `Error` (exit code 3).
 void pin_openmp_threads(const std::vector<int>& cpus);
 
 }  // namespace ringside

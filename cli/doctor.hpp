@@ -1,0 +1,23 @@
+// `ringside doctor [POOL|DIR] [--json]`: what this node offers a run, what stands in its way, and what to change.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/node_probes.hpp"
+
+namespace ringside {
+
+/// Every finding about this node and about `pool_or_dir`, the place a pool is kept; `root` as in cli/node_probes.hpp.
+std::vector<Finding> examine_node(const std::string& pool_or_dir, const std::string& root = "");
+
+/// For people: a line a finding, the advice below it.
+std::string doctor_table(const std::vector<Finding>& findings);
+
+/// For programs: {"verdict": "ok|note|problem", "findings": {topic: {"verdict", "found", "advice", facts...}}}.
+std::string doctor_json(const std::vector<Finding>& findings);
+
+/// Prints one of the two to standard output. Returns the exit code: 0, or 3 if something stands in the way of a run.
+int doctor(const std::string& pool_or_dir, bool json);
+
+}  // namespace ringside

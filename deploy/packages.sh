@@ -1,0 +1,103 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034  # the lists are used by the scripts that source this one
+# The one list of Debian packages Ringside is built and tested with, and how the missing ones are installed. Sourced by
+# quickstart.sh and test.sh; cmake/dependencies.cmake looks for what is named here.
+
+# To configure and build everything but the sanitizer presets, and to run it.
+packages_build=(
+  cmake ninja-build g++ pkg-config
+  libpmemobj-dev libpmem-dev libhwloc-dev
+  libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev
+  libxxhash-dev zlib1g-dev liblzma-dev xz-utils
+  libgtest-dev libbenchmark-dev
+  python3
+)
+
+# The ThreadSanitizer preset: clang, because its OpenMP run time can tell the sanitizer how threads synchronise.
+packages_test=(clang-14 libclang-rt-14-dev libomp-14-dev)
+
+# The libFuzzer preset.
+packages_fuzz=(clang-14 libclang-rt-14-dev libomp-14-dev)
+
+# Not needed, used where found.
+packages_optional=(ccache shellcheck clang-format-14 clang-tidy-14)
+
+is_installed() {
+  dpkg-query --show --showformat='${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed
+}
+
+# missing_packages PACKAGE... prints those not installed, each once, in one line.
+missing_packages() {
+  local package missing=" "
+  for package in "$@"; do
+    if [[ $missing != *" $package "* ]] && ! is_installed "$package"; then missing+="$package "; fi
+  done
+  missing=${missing# }
+  echo "${missing% }"
+}
+
+# install_packages PACKAGE... installs what is missing and asks for nothing where nothing is. Returns 3, having said
+# what is missing and the command that installs it, where it cannot.
+install_packages() {
+  local missing command log
+  local -a names as_root=()
+  if [[ -n ${RINGSIDE_SKIP_PACKAGES:-} ]]; then
+    echo "packages: not looked at (RINGSIDE_SKIP_PACKAGES is set)"
+    return 0
+  fi
+  if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    echo "packages: this is no Debian or Ubuntu, so they cannot be installed here. Install the equivalents of:" >&2
+    echo "  $(printf '%s\n' "$@" | sort -u | tr '\n' ' ')" >&2
+    echo "then run again with RINGSIDE_SKIP_PACKAGES=1" >&2
+    return 3
+  fi
+  missing=$(missing_packages "$@")
+  if [[ -z $missing ]]; then
+    echo "packages: all installed"
+    return 0
+  fi
+  command="apt-get update && apt-get install -y --no-install-recommends $missing"
+  if ((EUID != 0)); then
+    # Without a terminal sudo cannot ask for a password: then only a permission that needs none helps.
+    if command -v sudo >/dev/null && { [[ -t 0 ]] || sudo -n true 2>/dev/null; }; then
+      as_root=(sudo)
+    else
+      echo "packages: missing: $missing" >&2
+      echo "This needs root, and sudo is not usable here. As root, run:" >&2
+      echo "  $command" >&2
+      return 3
+    fi
+  fi
+  read -ra names <<<"$missing"
+  as_root+=(env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -q)
+  log=$(mktemp "${TMPDIR:-/tmp}/ringside-packages.XXXXXX")
+  echo "packages: installing $missing"
+  # A machine with fresh package lists needs no update; an image without any, or with stale ones, fails here at once.
+  if ! "${as_root[@]}" install -y --no-install-recommends "${names[@]}" >"$log" 2>&1 </dev/null; then
+    echo "packages: fetching new package lists first"
+    if ! { "${as_root[@]}" update && "${as_root[@]}" install -y --no-install-recommends "${names[@]}"; } \
+      >>"$log" 2>&1 </dev/null; then
+      echo "packages: apt-get failed; the end of $log:" >&2
+      tail -n 20 "$log" | sed 's/^/  /' >&2
+      echo "Still missing: $(missing_packages "$@"). As root, run:" >&2
+      echo "  $command" >&2
+      return 3
+    fi
+  fi
+  missing=$(missing_packages "$@")
+  if [[ -n $missing ]]; then
+    echo "packages: apt-get reported success, but these are not installed: $missing (see $log)" >&2
+    return 3
+  fi
+  rm -f "$log"
+}
+
+# leave_root SCRIPT ARGUMENT... runs the script again as the user who called sudo, if the source folder is theirs:
+# otherwise what is built now could not be rebuilt without sudo. Returns where there is nothing to leave.
+leave_root() {
+  local script=$1
+  shift
+  if ((EUID != 0)) || [[ ${SUDO_UID:-0} == 0 ]] || ! command -v sudo >/dev/null; then return 0; fi
+  [[ $(stat -c %u "${script%/*}/..") == "$SUDO_UID" ]] || return 0
+  exec sudo -H -u "#$SUDO_UID" -g "#${SUDO_GID:-$SUDO_UID}" -- "$script" "$@"
+}

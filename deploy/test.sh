@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds with warnings as errors, and passes all tests: as released, under AddressSanitizer
+# and UndefinedBehaviorSanitizer, the threaded ones under ThreadSanitizer, and short runs of the fuzz targets. One
+# failing stage does not hide the next; the last line is the verdict. Exit status: 0 passed, 1 failed, 2 usage, 3 the system
+# lacks something.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(dirname "$here")
+# shellcheck source=deploy/packages.sh
+source "$here/packages.sh"
+# shellcheck source=deploy/stages.sh
+source "$here/stages.sh"
+
+usage() {
+  cat <<'TEXT'
+usage: test.sh [--quick]
+  --quick   the release build and its tests only
+TEXT
+}
+
+quick=no
+for argument in "$@"; do
+  case $argument in
+    --quick) quick=yes ;;
+    -h | --help) usage && exit 0 ;;
+    *) echo "test.sh: unknown option '$argument'" >&2 && usage >&2 && exit 2 ;;
+  esac
+done
+
+failed=()
+prefix=()  # put before programs that build and test
+jobs=$(build_jobs)
+logs=$root/build/logs
+
+# configure_and_build PRESET [CMAKE OPTION...]: the build preset names the targets where it needs only some.
+configure_and_build() {
+  local preset=$1
+  shift
+  quietly "$logs/$preset-configure.log" cmake --preset "$preset" -DRINGSIDE_WERROR=ON "$@" &&
+    quietly "$logs/$preset-build.log" "${prefix[@]}" cmake --build --preset "$preset" --parallel "$jobs"
+}
+
+# run_tests PRESET: the output of tests that failed, what was skipped by name, and ctest's own count.
+run_tests() {
+  local preset=$1 status=0
+  "${prefix[@]}" ctest --preset "$preset" --parallel "$jobs" >"$logs/$preset-tests.log" 2>&1 </dev/null || status=$?
+  if ((status != 0)); then grep -vE '^ +Start +[0-9]+:|\.\.\. +Passed ' "$logs/$preset-tests.log" | tail -n 200; fi
+  sed -n '/tests passed/p; /tests did not run/,/^$/p' "$logs/$preset-tests.log"
+  return "$status"
+}
+
+# check NAME TITLE FUNCTION ARGUMENT...: one stage, noted if it fails.
+check() {
+  local name=$1
+  stage "$2"
+  shift 2
+  "$@" || failed+=("$name")
+}
+
+release() { configure_and_build release -DRINGSIDE_BUILD_TESTS=ON && run_tests release; }
+asan() { configure_and_build asan && run_tests asan; }
+fuzz() { configure_and_build fuzz && run_tests fuzz; }
+
+# clang 14's ThreadSanitizer cannot place its shadow where the kernel randomises more than 28 bits of an address. The
+# build is concerned too: it runs the test programs to list their tests.
+tsan() {
+  local bits
+  bits=$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 28)
+  if ((bits > 28)); then
+    if ! setarch --addr-no-randomize true 2>/dev/null; then
+      echo "ThreadSanitizer needs vm.mmap_rnd_bits=28 (found $bits); as root: sysctl vm.mmap_rnd_bits=28" >&2
+      return 1
+    fi
+    prefix=(setarch --addr-no-randomize)
+  fi
+  configure_and_build tsan && run_tests tsan
+  local status=$?
+  prefix=()
+  return "$status"
+}
+
+cd "$root"
+stage "packages"
+if [[ $quick == yes ]]; then
+  install_packages "${packages_build[@]}" || exit $?
+else
+  install_packages "${packages_build[@]}" "${packages_test[@]}" "${packages_fuzz[@]}" || exit $?
+fi
+leave_root "$here/test.sh" "$@"
+mkdir -p "$logs"
+
+check release "release: build and all tests" release
+if [[ $quick == no ]]; then
+  check asan "AddressSanitizer and UndefinedBehaviorSanitizer: build and all tests" asan
+  check tsan "ThreadSanitizer: build and the threaded tests" tsan
+  check fuzz "fuzzing: build and short runs" fuzz
+fi
+
+stage "verdict"
+if ((${#failed[@]} > 0)); then
+  echo "FAILED: ${failed[*]} (logs in $logs)"
+  exit 1
+fi
+echo "PASSED: all stages"
