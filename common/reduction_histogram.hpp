@@ -27,7 +27,7 @@ class Histogram {
     if (low == high) {
       tables_[0][low] += block.rows;
     } else {
-      std::int32_t bins[kBlockRows];
+      std::uint8_t bins[kBlockRows];
       find_bins(block, bins);
       if (high - low < kFewBins) {
         count_few(bins, block.rows, low, high);
@@ -53,7 +53,7 @@ class Histogram {
  private:
   static constexpr int kBins = static_cast<int>(kHistogramBins);
   static constexpr int kTables = 4;
-  static constexpr int kFewBins = 8;
+  static constexpr int kFewBins = 24;  // from here on counting in memory is faster
   // The upper half of a double is sign (1), exponent (11), mantissa: its exponent and two bits of mantissa, less those
   // of 2^-60, are the bin.
   static constexpr int kShift = 18;
@@ -66,28 +66,48 @@ class Histogram {
     return bin < 0 ? 0 : bin < kBins ? bin : kBins - 1;
   }
 
-  static void find_bins(const Block& block, std::int32_t* bins) noexcept {
+  static void find_bins(const Block& block, std::uint8_t* bins) noexcept {
     using AliasedWord = std::int32_t __attribute__((may_alias));
     const auto* words = reinterpret_cast<const AliasedWord*>(block.x);
     for (std::size_t row = 0; row < block.rows; ++row) {
       const std::int32_t upper = words[2 * row + 1];
       const std::int32_t bin = ((upper & 0x7FFFFFFF) >> kShift) - kFirst;
-      bins[row] = bin < 0 ? 0 : bin < kBins ? bin : kBins - 1;
+      bins[row] = static_cast<std::uint8_t>(bin < 0 ? 0 : bin < kBins ? bin : kBins - 1);
     }
   }
 
-  void count_few(const std::int32_t* bins, std::size_t rows, int low, int high) noexcept {
+  /// All bins are in [low, high]: one look at the block for each but the last.
+  void count_few(const std::uint8_t* bins, std::size_t rows, int low, int high) noexcept {
     std::uint64_t rest = rows;
     for (int bin = low; bin < high; ++bin) {
-      std::int32_t count = 0;
-      for (std::size_t row = 0; row < rows; ++row) count += bins[row] == bin;
-      tables_[0][bin] += static_cast<std::uint64_t>(count);
-      rest -= static_cast<std::uint64_t>(count);
+      const std::uint64_t count = count_equal(bins, rows, static_cast<std::uint8_t>(bin));
+      tables_[0][bin] += count;
+      rest -= count;
     }
     tables_[0][high] += rest;
   }
 
-  void count_many(const std::int32_t* bins, std::size_t rows) noexcept {
+  static std::uint64_t count_equal(const std::uint8_t* bins, std::size_t rows, std::uint8_t bin) noexcept {
+    using Bytes = std::uint8_t __attribute__((vector_size(sizeof(Lanes))));
+    static_assert(kBlockRows / sizeof(Bytes) <= 255, "a byte counts the matches in one lane");
+    Bytes matches{};
+    const std::size_t whole = rows / sizeof(Bytes) * sizeof(Bytes);
+    for (std::size_t row = 0; row < whole; row += sizeof(Bytes)) {
+      Bytes some;
+      __builtin_memcpy(&some, bins + row, sizeof some);
+      matches -= reinterpret_cast<Bytes>(some == bin);  // a match is -1
+    }
+    // Bytes to 16 bits, lanes to one, and a multiplication adds its four parts in the uppermost.
+    const auto pairs = reinterpret_cast<LaneBits>(matches);
+    const LaneBits parts = (pairs & 0x00FF00FF00FF00FF) + (pairs >> 8 & 0x00FF00FF00FF00FF);
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < kLanes; ++i) sum += parts[i];
+    std::uint64_t count = sum * 0x0001000100010001 >> 48;
+    for (std::size_t row = whole; row < rows; ++row) count += bins[row] == bin;
+    return count;
+  }
+
+  void count_many(const std::uint8_t* bins, std::size_t rows) noexcept {
     std::size_t row = 0;
     for (; row + kTables <= rows; row += kTables) {
       for (int table = 0; table < kTables; ++table) ++tables_[table][bins[row + static_cast<std::size_t>(table)]];
