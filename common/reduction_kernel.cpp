@@ -83,12 +83,13 @@ void look_at(Block& block) noexcept {
 }
 
 void clear(void* state) noexcept {
-  *static_cast<State*>(state) = State{};
+  new (&static_cast<State*>(state)->of_iterate) OfIterate;
+  new (&static_cast<State*>(state)->of_change) OfChange;
 }
 
 void sweep(void* state_memory, double* block_sums, const SweepPart& part) noexcept {
   State& state = *static_cast<State*>(state_memory);
-  state.of_iterate = OfIterate{};
+  new (&state.of_iterate) OfIterate;
   for (std::uint64_t number = part.first_block; number < part.end_block; ++number) {
     Block block;
     block.first_row = number * kBlockRows;
