@@ -11,15 +11,22 @@ struct alignas(64) State {
 };
 constexpr std::size_t kSumsPerBlock = OfIterate::kBlockSums + OfChange::kBlockSums;
 
-/// Fetches the block after the next, a share at a time between the reductions of this one, so that memory is busy
-/// while they look at what is in the cache. Hints only: past the end of the array there is no fault.
+/// Fetches what comes next, a share at a time between the reductions of this block, so that memory is busy while they
+/// look at what is in the cache: of the iterate alone the block after the next (the last share of the next one would be
+/// wanted as soon as it is asked for), of two iterates the next one (more would not fit beside the rest). Hints only:
+/// past the end of the array there is no fault.
 class ReadAhead {
  public:
-  explicit ReadAhead(const Block& block) noexcept
-      : x_(reinterpret_cast<const char*>(block.x + kRowsAhead)),
-        previous_(block.previous != nullptr ? reinterpret_cast<const char*>(block.previous + kRowsAhead) : nullptr),
-        share_bytes_(previous_ != nullptr ? share_of(OfIterate::kCount + OfChange::kCount)
-                                          : share_of(OfIterate::kCount)) {}
+  explicit ReadAhead(const Block& block) noexcept {
+    if (block.previous == nullptr) {
+      x_ = reinterpret_cast<const char*>(block.x + 2 * kBlockRows);
+      share_bytes_ = share_of(OfIterate::kCount);
+    } else {
+      x_ = reinterpret_cast<const char*>(block.x + kBlockRows);
+      previous_ = reinterpret_cast<const char*>(block.previous + kBlockRows);
+      share_bytes_ = share_of(OfIterate::kCount + OfChange::kCount);
+    }
+  }
 
   void share() noexcept {
     for (std::size_t i = 0; i < share_bytes_; i += kLineBytes) __builtin_prefetch(x_ + i);
@@ -30,8 +37,6 @@ class ReadAhead {
   }
 
  private:
-  // Two blocks: one block ahead, the last share of it would be wanted as soon as it is asked for.
-  static constexpr std::size_t kRowsAhead = 2 * kBlockRows;
   static constexpr std::size_t kLineBytes = 64;
   static constexpr std::size_t share_of(std::size_t shares) noexcept {
     constexpr std::size_t kLines = kBlockRows * sizeof(double) / kLineBytes;
@@ -39,7 +44,7 @@ class ReadAhead {
   }
 
   const char* x_;
-  const char* previous_;
+  const char* previous_ = nullptr;
   std::size_t share_bytes_;
 };
 
