@@ -15,7 +15,7 @@ class Histogram {
  public:
   static constexpr std::size_t kBlockSums = 0;
 
-  Histogram() noexcept {}
+  Histogram() noexcept {}  // not = default: pairs_ is large, and cleared only where it is wanted
 
   void add_block(const Block& block, double*) noexcept {
     int low = 0;
