@@ -1,9 +1,9 @@
 // How the magnitudes of an iterate are distributed: counts in logarithmic bins, found from the exponent and the first
 // two bits of the mantissa.
 //
-// The danger is the counter in memory: adding one to the count just added to waits for that store. Iterates are smooth,
-// so most blocks hold one bin or few, known from the block's extremes: those are counted without touching memory. Other
-// blocks spread their additions over several tables.
+// The cost is the counter in memory: one store for each entry, and one that waits for the store before it where
+// neighbours fall into the same bin. Iterates are smooth, so most blocks hold one bin or few, known from the block's
+// extremes: those are counted in registers. Other blocks count pairs of neighbours, one store for two entries.
 #pragma once
 
 #include "common/reduction.hpp"
@@ -15,6 +15,8 @@ class Histogram {
  public:
   static constexpr std::size_t kBlockSums = 0;
 
+  Histogram() noexcept {}  // not = default: pairs_ is large, and cleared only where it is wanted
+
   void add_block(const Block& block, double*) noexcept {
     int low = 0;
     int high = kBins - 1;
@@ -25,35 +27,25 @@ class Histogram {
       high = of_min < of_max ? of_max : of_min;
     }
     if (low == high) {
-      tables_[0][low] += block.rows;
+      counts_[low] += block.rows;
     } else {
-      std::int32_t bins[kBlockRows];
+      std::uint8_t bins[kBlockRows];
       find_bins(block, bins);
       if (high - low < kFewBins) {
         count_few(bins, block.rows, low, high);
       } else {
-        count_many(bins, block.rows);
+        count_many(bins, block.rows, static_cast<std::uint8_t>(bin_of(block.x[block.rows / 2])));
       }
     }
   }
 
-  void merge(const Histogram& other) noexcept {
-    for (int table = 0; table < kTables; ++table) {
-      for (int bin = 0; bin < kBins; ++bin) tables_[table][bin] += other.tables_[table][bin];
-    }
-  }
+  void merge(const Histogram& other) noexcept { other.add_to(counts_); }
 
-  void finish(const double*, Reductions& result) const noexcept {
-    for (int bin = 0; bin < kBins; ++bin) {
-      result.histogram[bin] = 0;
-      for (int table = 0; table < kTables; ++table) result.histogram[bin] += tables_[table][bin];
-    }
-  }
+  void finish(const double*, Reductions& result) const noexcept { add_to(result.histogram); }
 
  private:
   static constexpr int kBins = static_cast<int>(kHistogramBins);
-  static constexpr int kTables = 4;
-  static constexpr int kFewBins = 8;
+  static constexpr int kFewBins = 16;  // from here on counting in memory is faster
   // The upper half of a double is sign (1), exponent (11), mantissa: its exponent and two bits of mantissa, less those
   // of 2^-60, are the bin.
   static constexpr int kShift = 18;
@@ -66,36 +58,87 @@ class Histogram {
     return bin < 0 ? 0 : bin < kBins ? bin : kBins - 1;
   }
 
-  static void find_bins(const Block& block, std::int32_t* bins) noexcept {
+  static void find_bins(const Block& block, std::uint8_t* bins) noexcept {
     using AliasedWord = std::int32_t __attribute__((may_alias));
     const auto* words = reinterpret_cast<const AliasedWord*>(block.x);
     for (std::size_t row = 0; row < block.rows; ++row) {
       const std::int32_t upper = words[2 * row + 1];
       const std::int32_t bin = ((upper & 0x7FFFFFFF) >> kShift) - kFirst;
-      bins[row] = bin < 0 ? 0 : bin < kBins ? bin : kBins - 1;
+      bins[row] = static_cast<std::uint8_t>(bin < 0 ? 0 : bin < kBins ? bin : kBins - 1);
     }
   }
 
-  void count_few(const std::int32_t* bins, std::size_t rows, int low, int high) noexcept {
+  /// All bins are in [low, high]: one look at the block for each but the last.
+  void count_few(const std::uint8_t* bins, std::size_t rows, int low, int high) noexcept {
     std::uint64_t rest = rows;
     for (int bin = low; bin < high; ++bin) {
-      std::int32_t count = 0;
-      for (std::size_t row = 0; row < rows; ++row) count += bins[row] == bin;
-      tables_[0][bin] += static_cast<std::uint64_t>(count);
-      rest -= static_cast<std::uint64_t>(count);
+      const std::uint64_t count = count_equal(bins, rows, static_cast<std::uint8_t>(bin));
+      counts_[bin] += count;
+      rest -= count;
     }
-    tables_[0][high] += rest;
+    counts_[high] += rest;
   }
 
-  void count_many(const std::int32_t* bins, std::size_t rows) noexcept {
-    std::size_t row = 0;
-    for (; row + kTables <= rows; row += kTables) {
-      for (int table = 0; table < kTables; ++table) ++tables_[table][bins[row + static_cast<std::size_t>(table)]];
+  static std::uint64_t count_equal(const std::uint8_t* bins, std::size_t rows, std::uint8_t bin) noexcept {
+    using Bytes = std::uint8_t __attribute__((vector_size(sizeof(Lanes))));
+    static_assert(kBlockRows / sizeof(Bytes) <= 255, "a byte counts the matches in one lane");
+    Bytes matches{};
+    const std::size_t whole = rows / sizeof(Bytes) * sizeof(Bytes);
+    for (std::size_t row = 0; row < whole; row += sizeof(Bytes)) {
+      Bytes some;
+      __builtin_memcpy(&some, bins + row, sizeof some);
+      matches -= reinterpret_cast<Bytes>(some == bin);  // a match is -1
     }
-    for (; row < rows; ++row) ++tables_[0][bins[row]];
+    // Bytes to 16 bits, lanes to one, and a multiplication adds its four parts in the uppermost.
+    const auto pairs = reinterpret_cast<LaneBits>(matches);
+    const LaneBits parts = (pairs & 0x00FF00FF00FF00FF) + (pairs >> 8 & 0x00FF00FF00FF00FF);
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < kLanes; ++i) sum += parts[i];
+    std::uint64_t count = sum * 0x0001000100010001 >> 48;
+    for (std::size_t row = whole; row < rows; ++row) count += bins[row] == bin;
+    return count;
   }
 
-  std::uint64_t tables_[kTables][kBins] = {};
+  /// usual: any bin. Where it fills most of the block, each pair of it would wait for the one before; so eight
+  /// neighbours in it are one addition.
+  void count_many(const std::uint8_t* bins, std::size_t rows, std::uint8_t usual) noexcept {
+    if (!has_pairs_) __builtin_memset(pairs_, 0, sizeof pairs_);
+    has_pairs_ = true;
+    const std::uint64_t usual_eight = usual * std::uint64_t{0x0101010101010101};
+    std::uint64_t usual_eights = 0;
+    const std::size_t whole = rows / 8 * 8;
+    for (std::size_t row = 0; row < whole; row += 8) {
+      std::uint64_t eight;
+      __builtin_memcpy(&eight, bins + row, sizeof eight);
+      if (eight == usual_eight) {
+        ++usual_eights;
+      } else {
+        for (int pair = 0; pair < 4; ++pair) ++pairs_[eight >> 16 * pair & 0xFFFF];
+      }
+    }
+    counts_[usual] += 8 * usual_eights;
+    for (std::size_t row = whole; row < rows; ++row) ++counts_[bins[row]];
+  }
+
+  void add_to(std::uint64_t (&histogram)[kBins]) const noexcept {
+    for (int bin = 0; bin < kBins; ++bin) histogram[bin] += counts_[bin];
+    if (!has_pairs_) return;
+    for (int one = 0; one < kBins; ++one) {
+      const std::uint32_t* with_one = pairs_ + one * kBins;
+      std::uint64_t ones = 0;
+      for (int other = 0; other < kBins; ++other) {
+        ones += with_one[other];
+        histogram[other] += with_one[other];
+      }
+      histogram[one] += ones;
+    }
+  }
+
+  std::uint64_t counts_[kBins] = {};
+  bool has_pairs_ = false;  // else pairs_ was not even cleared
+  // pairs_[256 a + b]: neighbours in bins a and b. 256 KiB, but what is used of it is small: the squares of the bins
+  // that occur. 32 bits: full after 2^33 rows of one thread.
+  std::uint32_t pairs_[kBins * kBins];
 };
 
 }  // namespace ringside::RINGSIDE_ISA

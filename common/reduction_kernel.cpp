@@ -11,22 +11,40 @@ struct alignas(64) State {
 };
 constexpr std::size_t kSumsPerBlock = OfIterate::kBlockSums + OfChange::kBlockSums;
 
-/// Fetches the next block, a share at a time between the reductions of this one, so that memory is busy while they
-/// look at what is in the cache. Hints only: past the end of the array there is no fault.
+/// Fetches what comes next, a share at a time between the reductions of this block, so that memory is busy while they
+/// look at what is in the cache: of the iterate alone the block after the next (the last share of the next one would be
+/// wanted as soon as it is asked for), of two iterates the next one (more would not fit beside the rest). Hints only:
+/// past the end of the array there is no fault.
 class ReadAhead {
  public:
-  ReadAhead(const double* next, std::size_t shares) noexcept
-      : next_(reinterpret_cast<const char*>(next)),
-        share_bytes_((kBlockRows * sizeof(double) / shares + kLineBytes - 1) / kLineBytes * kLineBytes) {}
+  explicit ReadAhead(const Block& block) noexcept {
+    if (block.previous == nullptr) {
+      x_ = reinterpret_cast<const char*>(block.x + 2 * kBlockRows);
+      share_bytes_ = share_of(OfIterate::kCount);
+    } else {
+      x_ = reinterpret_cast<const char*>(block.x + kBlockRows);
+      previous_ = reinterpret_cast<const char*>(block.previous + kBlockRows);
+      share_bytes_ = share_of(OfIterate::kCount + OfChange::kCount);
+    }
+  }
 
   void share() noexcept {
-    for (std::size_t i = 0; i < share_bytes_; i += kLineBytes) __builtin_prefetch(next_ + i);
-    next_ += share_bytes_;
+    for (std::size_t i = 0; i < share_bytes_; i += kLineBytes) __builtin_prefetch(x_ + i);
+    x_ += share_bytes_;
+    if (previous_ == nullptr) return;
+    for (std::size_t i = 0; i < share_bytes_; i += kLineBytes) __builtin_prefetch(previous_ + i);
+    previous_ += share_bytes_;
   }
 
  private:
   static constexpr std::size_t kLineBytes = 64;
-  const char* next_;
+  static constexpr std::size_t share_of(std::size_t shares) noexcept {
+    constexpr std::size_t kLines = kBlockRows * sizeof(double) / kLineBytes;
+    return (kLines + shares - 1) / shares * kLineBytes;
+  }
+
+  const char* x_;
+  const char* previous_ = nullptr;
   std::size_t share_bytes_;
 };
 
@@ -70,12 +88,13 @@ void look_at(Block& block) noexcept {
 }
 
 void clear(void* state) noexcept {
-  *static_cast<State*>(state) = State{};
+  new (&static_cast<State*>(state)->of_iterate) OfIterate;
+  new (&static_cast<State*>(state)->of_change) OfChange;
 }
 
 void sweep(void* state_memory, double* block_sums, const SweepPart& part) noexcept {
   State& state = *static_cast<State*>(state_memory);
-  state.of_iterate = OfIterate{};
+  new (&state.of_iterate) OfIterate;
   for (std::uint64_t number = part.first_block; number < part.end_block; ++number) {
     Block block;
     block.first_row = number * kBlockRows;
@@ -86,12 +105,10 @@ void sweep(void* state_memory, double* block_sums, const SweepPart& part) noexce
     look_at(block);
 
     double* sums = block_sums + number * kSumsPerBlock;
-    ReadAhead x_ahead(block.x + kBlockRows, OfIterate::kCount);
-    state.of_iterate.add_block(block, sums, [&] { x_ahead.share(); });
-    if (block.previous != nullptr) {
-      ReadAhead previous_ahead(block.previous + kBlockRows, OfChange::kCount);
-      state.of_change.add_block(block, sums + OfIterate::kBlockSums, [&] { previous_ahead.share(); });
-    }
+    ReadAhead ahead(block);
+    const auto read_ahead = [&] { ahead.share(); };
+    state.of_iterate.add_block(block, sums, read_ahead);
+    if (block.previous != nullptr) state.of_change.add_block(block, sums + OfIterate::kBlockSums, read_ahead);
   }
 }
 

@@ -7,7 +7,7 @@
 //                            the rest (counts, extremes: the order does not matter) in its members;
 //   merge(other)             takes in the members of another thread's instance;
 //   finish(totals, result)   writes its fields of the result, given the totals of its block sums.
-// One instance serves one thread for one sweep; a new one is `Class{}`.
+// One instance serves one thread for one sweep. It is made in memory that exists already and is never destroyed.
 #pragma once
 
 #include "common/reduction.hpp"
@@ -104,6 +104,9 @@ template <class... Each>
 struct Together : Each... {
   static constexpr std::size_t kBlockSums = (std::size_t{0} + ... + Each::kBlockSums);
   static constexpr std::size_t kCount = sizeof...(Each);
+
+  /// Makes a new one at `place`: some are too large to be made elsewhere and copied.
+  static void* operator new(std::size_t, void* place) noexcept { return place; }
 
   /// `between` is called before each: the pass uses it to read ahead.
   template <class Between>

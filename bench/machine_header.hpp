@@ -1,0 +1,31 @@
+// The head of every benchmark's JSON: what machine, system, compiler and commit the figures belong to, and how busy the
+// machine was when the benchmark began.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace ringside::bench {
+
+/// {cpu, cores_online, cores_allowed, governor, kernel, compiler, flags, commit, isa, load_average, started}. What
+/// cannot be found out is "n/a".
+nlohmann::json machine_header();
+
+/// {unit, median, min, max, p25, p75, repeats} of the samples, which are sorted.
+nlohmann::json spread(std::vector<double> samples, const std::string& unit);
+
+/// The middle of the samples (the lower one of two).
+double median(std::vector<double> samples);
+
+/// Binds the calling thread to one core. Throws `Error` (exit code 3) if this process may not use it.
+void pin_to_core(int core);
+
+/// The lowest core this process may use.
+int first_allowed_core();
+
+/// Writes `document` to `path`, or to standard output if `path` is empty. Throws `Error` (exit code 3).
+void write_json(const nlohmann::json& document, const std::string& path);
+
+}  // namespace ringside::bench
