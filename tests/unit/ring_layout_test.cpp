@@ -107,15 +107,15 @@ TEST(RingLayoutTest, ReductionsRecordHasItsGoldenBytes) {
   reductions.top_count = 1;
   reductions.top[0] = {77, 2.0};
   reductions.histogram[3] = 1000;
-  record.commit_seq = 17;
-  record.hash = reductions_hash(record, golden_header().header_hash);
+  record.header_hash = golden_header().header_hash;
+  record.hash = reductions_hash(record);
   EXPECT_EQ(hex(&record, 128),
             "e803000000000000000000000000f83ffa7e6abc7493583f000000000000f0bf"
             "00000000000000400000000000000c40000000000000f43f0000000000000040"
             "0100000000000000000000000000e03f000000000000d03f000000000000c03f"
             "000000000000000001000000000000004d000000000000000000000000000040");
-  EXPECT_EQ(hex(&record.commit_seq, 16), "1100000000000000b382517b8dac4b48");
-  EXPECT_EQ(hash64(&record, sizeof(record)), 0xb6309022e55a8800u);  // of all 2432 bytes
+  EXPECT_EQ(hex(&record.header_hash, 16), "306c56e645357bacb0abacc3abace2db");
+  EXPECT_EQ(hash64(&record, sizeof(record)), 0x41ca294b0fd87c1u);  // of all 2432 bytes
 }
 
 TEST(RingLayoutTest, EveryWordOfAHeaderIsCoveredByItsHash) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <condition_variable>
 #include <functional>
@@ -233,6 +234,30 @@ TEST(RingWriterTest, AWriterThatDiedHalfWayCostsOnlyTheVictim) {
   EXPECT_EQ(writer.run_committed(), 1u);
 }
 
+TEST(RingWriterTest, ASuccessorPersistsTheHeadersItFindsBeforeItStoresAnything) {
+  // A writer killed between the stores of its commit and their flush leaves a header that is visible, not persistent.
+  RingInMemory memory(100, 3);
+  {
+    RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+    writer.begin_run(run_of(100));
+    for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, 100);
+  }
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  memory.persistence.record(memory.at(0));
+  writer.begin_run(run_of(100, 50));
+  std::vector<std::uint64_t> flushed;
+  bool drained = false;
+  for (const RecordedEvent& event : memory.persistence.take()) {
+    if (event.event == Event::kStore) break;
+    if (event.event == Event::kFlush) flushed.push_back(event.offset);
+    drained = event.event == Event::kDrain;
+  }
+  EXPECT_TRUE(drained);
+  for (const SlotPlace& place : memory.geometry().slots) {
+    EXPECT_EQ(std::count(flushed.begin(), flushed.end(), place.meta_offset), 1);
+  }
+}
+
 TEST(RingWriterTest, ADamagedHeaderIsOverwrittenBeforeAnythingElse) {
   RingInMemory memory(100, 4);
   {
@@ -435,6 +460,26 @@ TEST(RingWriterTest, ReductionsBelongToOneCommit) {
   const KeptSlot newest = recover(memory.ring()).kept.back();
   memory.flip_bit(memory.geometry().slots[newest.slot].meta_offset + kReductionsOffset + 9);
   EXPECT_EQ(state(), ReductionsState::kDamaged);
+}
+
+TEST(RingWriterTest, ReductionsOfAnEarlierCommitWithTheSameNumberAreNotTakenForDamage) {
+  RingInMemory memory(100);
+  {
+    RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+    writer.begin_run(run_of(100));
+    commit_iterate(writer, 1, 100);
+    writer.record_reductions(Reductions{});
+  }
+  memory.flip_bit(memory.geometry().slots[0].meta_offset);  // commit 1 is lost, its number free
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  writer.begin_run(run_of(100));
+  commit_iterate(writer, 2, 100);
+  const RingView ring = memory.ring();
+  const KeptSlot newest = recover(ring).kept.back();
+  ASSERT_EQ(newest.slot, 0u);
+  ASSERT_EQ(newest.header.commit_seq, 1u);
+  Reductions reductions;
+  EXPECT_EQ(ring.reductions(newest.slot, newest.header, reductions), ReductionsState::kNotRecorded);
 }
 
 TEST(RingWriterTest, EveryKeptIterateKeepsTheDescriptionOfItsRun) {
