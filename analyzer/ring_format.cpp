@@ -5,6 +5,14 @@
 namespace ringside {
 namespace {
 
+// Up to 2.5 MiB libpmemobj may put an object into a run of 16 chunks, shared with others of its size or not; a larger
+// one gets chunks of its own, which is what the size of a pool is computed from.
+constexpr std::uint64_t kMinObjectBytes = 3 << 20;
+
+std::uint64_t object_bytes(std::uint64_t used) noexcept {
+  return used > kMinObjectBytes ? used : kMinObjectBytes;
+}
+
 void write_superblock(std::span<std::byte> file, const RingGeometry& geometry, int copy, Persistence& persistence) {
   const std::vector<std::uint64_t> words = encode_superblock(geometry);
   void* to = file.data() + geometry.superblock_offset[copy];
@@ -20,15 +28,11 @@ void write_formatted_word(std::span<std::byte> file, const RingGeometry& geometr
 
 }  // namespace
 
-std::uint64_t slot_object_bytes(std::uint64_t rows) noexcept {
-  RingGeometry shape;
-  shape.rows = rows;
-  return kPayloadAlignment + shape.meta_bytes() + round_up(shape.payload_bytes(), kLineBytes);
+std::uint64_t slot_object_bytes(const RingGeometry& shape) noexcept {
+  return object_bytes(kPayloadAlignment + shape.meta_bytes() + round_up(shape.payload_bytes(), kLineBytes));
 }
 
-SlotPlace place_slot(std::uint64_t object_offset, std::uint64_t rows) noexcept {
-  RingGeometry shape;
-  shape.rows = rows;
+SlotPlace place_slot(std::uint64_t object_offset, const RingGeometry& shape) noexcept {
   const std::uint64_t payload = round_up(object_offset + shape.meta_bytes(), kPayloadAlignment);
   return {payload - shape.meta_bytes(), payload};
 }
@@ -36,7 +40,8 @@ SlotPlace place_slot(std::uint64_t object_offset, std::uint64_t rows) noexcept {
 std::uint64_t root_object_bytes(std::uint32_t slots) noexcept {
   RingGeometry shape;
   shape.slots.resize(slots);
-  return kPageBytes + 2 * superblock_area_bytes(slots) + 2 * round_up(shape.run_table_bytes(), kPageBytes);
+  return object_bytes(kPageBytes + 2 * superblock_area_bytes(slots) +
+                      2 * round_up(shape.run_table_bytes(), kPageBytes));
 }
 
 void place_root(std::uint64_t object_offset, std::uint32_t slots, RingGeometry& geometry) noexcept {

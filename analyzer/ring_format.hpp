@@ -11,8 +11,9 @@
 namespace ringside {
 
 /// Bytes one slot needs wherever it may begin, and its place within an object of that many bytes at `object_offset`.
-std::uint64_t slot_object_bytes(std::uint64_t rows) noexcept;
-SlotPlace place_slot(std::uint64_t object_offset, std::uint64_t rows) noexcept;
+/// shape: rows and chunk_bytes.
+std::uint64_t slot_object_bytes(const RingGeometry& shape) noexcept;
+SlotPlace place_slot(std::uint64_t object_offset, const RingGeometry& shape) noexcept;
 
 /// The same for the superblocks and run tables, which share one object.
 std::uint64_t root_object_bytes(std::uint32_t slots) noexcept;

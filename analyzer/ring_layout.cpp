@@ -57,8 +57,8 @@ std::uint64_t header_hash(const SlotHeader& header, std::uint64_t seed) noexcept
   return hash64(&covered, sizeof(covered), seed);
 }
 
-std::uint64_t reductions_hash(const ReductionsRecord& record, std::uint64_t header_hash) noexcept {
-  return hash64(&record, offsetof(ReductionsRecord, hash), header_hash);
+std::uint64_t reductions_hash(const ReductionsRecord& record) noexcept {
+  return hash64(&record, offsetof(ReductionsRecord, hash));
 }
 
 std::uint64_t run_hash(const RunRecord& record, std::uint64_t seed) noexcept {

@@ -73,12 +73,12 @@ static_assert(sizeof(SlotHeader) == kLineBytes && std::is_trivially_copyable_v<S
 static_assert(offsetof(SlotHeader, run_id) == 16 && offsetof(SlotHeader, rows) == 32);
 static_assert(offsetof(SlotHeader, header_hash) == 48 && offsetof(SlotHeader, commit_seq) == 56);
 
-/// What was computed of the slot's iterate, written after its commit. `hash` is seeded by the header_hash of that very
-/// commit: a record of another one never fits.
+/// What was computed of the slot's iterate, written after its commit. The header_hash of that commit names it: sequence
+/// numbers can come again (a header was damaged, or the ring emptied), whole headers do not.
 struct alignas(kLineBytes) ReductionsRecord {
   Reductions reductions;
-  std::uint64_t commit_seq = 0;
-  std::uint64_t hash = 0;
+  std::uint64_t header_hash = 0;
+  std::uint64_t hash = 0;  // of all before it
 };
 static_assert(sizeof(Reductions) == 2416 && offsetof(Reductions, top) == 112 && offsetof(Reductions, histogram) == 368);
 static_assert(sizeof(ReductionsRecord) == 38 * kLineBytes && offsetof(ReductionsRecord, hash) == 2424);
@@ -152,7 +152,7 @@ std::uint64_t slot_seed(const RingGeometry& geometry, std::uint32_t slot) noexce
 std::uint64_t run_seed(const RingGeometry& geometry, std::uint32_t index) noexcept;
 
 std::uint64_t header_hash(const SlotHeader& header, std::uint64_t seed) noexcept;
-std::uint64_t reductions_hash(const ReductionsRecord& record, std::uint64_t header_hash) noexcept;
+std::uint64_t reductions_hash(const ReductionsRecord& record) noexcept;
 std::uint64_t run_hash(const RunRecord& record, std::uint64_t seed) noexcept;
 
 }  // namespace ringside

@@ -28,7 +28,7 @@ constexpr std::uint64_t kZoneHeaderBytes = 512 << 10;
 constexpr std::uint64_t kObjectHeaderBytes = 16;
 constexpr std::uint64_t kMaxObjectBytes = PMEMOBJ_MAX_ALLOC_SIZE;
 constexpr std::uint64_t kBeforeHeapBytes = 4 << 20;  // pool header and lanes, a little more than they take
-constexpr std::uint64_t kSpareChunks = 8;            // the allocator's own: runs of small objects round the root
+constexpr std::uint64_t kSpareChunks = 4;
 
 std::uint64_t heap_chunks(std::uint64_t object_bytes) {
   return (object_bytes + kObjectHeaderBytes + kHeapChunkBytes - 1) / kHeapChunkBytes;
@@ -131,12 +131,14 @@ std::uint64_t RingPool::file_bytes(std::uint64_t rows, std::uint32_t slots) {
     throw usage_error("--slots {}: a ring has {} to {} slots", slots, kMinSlots, kMaxSlots);
   }
   if (rows == 0) throw usage_error("an iterate of 0 rows cannot be kept");
-  if (rows > kMaxPayloadBytes / sizeof(double) || slot_object_bytes(rows) > kMaxObjectBytes) {
+  RingGeometry shape;
+  shape.rows = rows;
+  if (rows > kMaxPayloadBytes / sizeof(double) || slot_object_bytes(shape) > kMaxObjectBytes) {
     throw usage_error("an iterate of {} rows cannot be kept: a slot is one object of at most {} bytes, about {} rows",
                       rows, kMaxObjectBytes, (kMaxObjectBytes - 2 * kPayloadAlignment) / sizeof(double));
   }
   const std::uint64_t first_chunks = heap_chunks(root_object_bytes(slots)) + kSpareChunks;
-  const std::uint64_t slot_chunks = heap_chunks(slot_object_bytes(rows));
+  const std::uint64_t slot_chunks = heap_chunks(slot_object_bytes(shape));
   const std::uint64_t zone_bytes = kZoneHeaderBytes + kZoneChunks * kHeapChunkBytes;
 
   // Whole zones while the slots last, then what the last one needs.
@@ -184,11 +186,11 @@ RingPool RingPool::create(const std::filesystem::path& path, std::uint64_t rows,
   place_root(root.off, slots, geometry);
   for (std::uint32_t slot = 0; slot < slots; ++slot) {
     PMEMoid object;
-    if (pmemobj_alloc(pool.pool_.get(), &object, slot_object_bytes(rows), 0, nullptr, nullptr) != 0) {
+    if (pmemobj_alloc(pool.pool_.get(), &object, slot_object_bytes(geometry), 0, nullptr, nullptr) != 0) {
       throw system_error("{}: libpmemobj cannot place slot {} of {} in {} bytes: {}", name, slot, slots, bytes,
                          pmdk_message());
     }
-    geometry.slots.push_back(place_slot(object.off, rows));
+    geometry.slots.push_back(place_slot(object.off, geometry));
   }
 
   const std::span<std::byte> file(pool.base(), bytes);

@@ -206,8 +206,8 @@ ReductionsState RingView::reductions(std::uint32_t slot, const SlotHeader& heade
                                      Reductions& reductions) const noexcept {
   ReductionsRecord record;
   std::memcpy(&record, base_ + geometry_.slots[slot].meta_offset + kReductionsOffset, sizeof(record));
-  if (record.commit_seq != header.commit_seq) return ReductionsState::kNotRecorded;
-  if (record.hash != reductions_hash(record, header.header_hash)) return ReductionsState::kDamaged;
+  if (record.header_hash != header.header_hash) return ReductionsState::kNotRecorded;
+  if (record.hash != reductions_hash(record)) return ReductionsState::kDamaged;
   reductions = record.reductions;
   return ReductionsState::kRecorded;
 }

@@ -34,6 +34,8 @@ void RingWriter::begin_run(const RunDescription& run) {
                        errno_text(error));
   }
 
+  persist_found();
+
   // A header can outlive its payload when power is cut under a plain file. The newest slot whose payload verifies is
   // the one to keep at any rate; what claims to be newer goes first. Sequence numbers go on above all of them.
   const Recovery recovery = recover(ring_);
@@ -43,7 +45,7 @@ void RingWriter::begin_run(const RunDescription& run) {
   for (const KeptSlot& kept : recovery.kept) {
     if (kept.header.commit_seq <= intact_seq) slot_seq_[kept.slot] = kept.header.commit_seq;
   }
-  next_seq_ = recovery.newest_seq() + 1;
+  next_seq_ = std::max(next_seq_, recovery.newest_seq() + 1);
   run_id_ = run.run_id;
   newest_.reset();
   if (intact && intact->header.run_id == run.run_id) newest_ = intact->slot;
@@ -54,10 +56,22 @@ void RingWriter::begin_run(const RunDescription& run) {
   if (const int error = sync_all()) {
     throw system_error("the pool could not be synced to its disk: {}", errno_text(error));
   }
-  committed_before_run_.store(recovery.newest_seq(), std::memory_order_release);
+  committed_before_run_.store(next_seq_ - 1, std::memory_order_release);
   committed_.store(recovery.newest_seq(), std::memory_order_release);
   if (durability_ == Durability::kPower) persisted_.store(intact_seq, std::memory_order_release);
   if (syncs_) syncer_ = std::make_unique<RingSyncer>(persistence_, persisted_);
+}
+
+void RingWriter::persist_found() noexcept {
+  // A predecessor that was killed may have left stores in the processor's caches, visible but not yet persistent. What
+  // is built upon from here on must not vanish under it at the next power cut. Payloads and chunk hashes need no flush:
+  // they were drained before their header was stored.
+  const RingGeometry& geometry = ring_.geometry();
+  for (std::uint32_t slot = 0; slot < geometry.slot_count(); ++slot) {
+    persistence_.flush(ring_.header(slot), sizeof(SlotHeader));
+  }
+  for (int copy : {0, 1}) persistence_.flush(ring_.run_record(copy, 0), geometry.run_table_bytes());
+  persistence_.drain();
 }
 
 void RingWriter::write_run(const RunDescription& run) {
@@ -172,16 +186,16 @@ CommitStatus RingWriter::commit(std::uint64_t iteration, std::uint64_t step) noe
 void RingWriter::record_reductions(const Reductions& reductions) noexcept {
   ReductionsRecord record;
   record.reductions = reductions;
-  record.commit_seq = header_.commit_seq;
-  record.hash = reductions_hash(record, header_.header_hash);
+  record.header_hash = header_.header_hash;
+  record.hash = reductions_hash(record);
 
   // The old record names another commit, so that it is invalid already. A torn one counts as not recorded.
   ReductionsRecord* to = ring_.reductions_record(current_);
   store_words(persistence_, &to->reductions, &record.reductions, sizeof(record.reductions));
   persist(persistence_, &to->reductions, sizeof(to->reductions));
   persistence_.store64(&to->hash, record.hash);
-  persistence_.store64(&to->commit_seq, record.commit_seq);
-  persist(persistence_, &to->commit_seq, sizeof(to->commit_seq) + sizeof(to->hash));
+  persistence_.store64(&to->header_hash, record.header_hash);
+  persist(persistence_, &to->header_hash, sizeof(to->header_hash) + sizeof(to->hash));
 }
 
 const double* RingWriter::previous_payload() const noexcept {

@@ -80,6 +80,7 @@ class RingWriter {
   const RingView& ring() const noexcept { return ring_; }
 
  private:
+  void persist_found() noexcept;
   void write_run(const RunDescription& run);
   int sync_all() noexcept;
   std::uint64_t of_run(std::uint64_t seq) const noexcept {

@@ -1,0 +1,296 @@
+#include "analyzer/ring_pool.hpp"
+
+#include <gtest/gtest.h>
+#include <libpmemobj.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <functional>
+
+#include "analyzer/ring_recovery.hpp"
+#include "analyzer/ring_writer.hpp"
+#include "common/error.hpp"
+#include "tests/unit/ring_in_memory.hpp"
+#include "tests/unit/temporary_directory.hpp"
+
+namespace ringside {
+namespace {
+
+std::pair<ExitCode, std::string> failure_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << "more than one line";
+    return {error.code(), error.what()};
+  }
+  return {ExitCode::kDone, ""};
+}
+
+#define EXPECT_FAILS(action, expected_code, part)                                         \
+  {                                                                                       \
+    const auto [code, text] = failure_of([&] { action; });                                \
+    EXPECT_EQ(static_cast<int>(code), static_cast<int>(ExitCode::expected_code)) << text; \
+    EXPECT_NE(text.find(part), std::string::npos) << text;                                \
+  }
+
+/// Overwrites bytes of a closed file.
+void write_at(const std::filesystem::path& path, std::uint64_t offset, const void* data, std::size_t bytes) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(offset));
+  file.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
+}
+
+/// Sets an environment variable for as long as it lives.
+class WithEnvironment {
+ public:
+  WithEnvironment(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~WithEnvironment() { unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+TEST(RingPoolTest, WhatWasCommittedIsThereAfterReopening) {
+  constexpr std::uint64_t kRows = 50'000;
+  const TemporaryDirectory directory;
+  const auto path = directory / "x.pool";
+  {
+    const RingPool pool = RingPool::create(path, kRows, 4);
+    RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kPower);
+    writer.begin_run(run_of(kRows));
+    for (std::uint64_t k = 1; k <= 6; ++k) {
+      ASSERT_EQ(writer.begin(), CommitStatus::kOk);
+      writer.copy(iterate(k, kRows).data());
+      ASSERT_EQ(writer.commit(k, k - 1), CommitStatus::kOk);
+    }
+    EXPECT_EQ(writer.finish(), 0);
+    EXPECT_EQ(writer.persisted(), 6u);
+  }
+  const RingPool pool = RingPool::open(path);
+  const Recovery recovery = recover(pool.ring());
+  ASSERT_EQ(recovery.kept.size(), 4u);
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    const auto& [slot, header] = recovery.kept[i];
+    EXPECT_EQ(header.iteration, i + 3);
+    EXPECT_TRUE(check_payload(pool.ring(), slot, header).intact());
+    EXPECT_EQ(std::memcmp(pool.ring().payload(slot), iterate(i + 3, kRows).data(), kRows * 8), 0);
+  }
+}
+
+TEST(RingPoolTest, EverythingLiesWhereReadersExpectIt) {
+  const TemporaryDirectory directory;
+  for (const std::uint64_t rows : {1u, 32'768u, 300'000u}) {
+    for (const std::uint32_t slots : {3u, 8u, 33u}) {
+      const auto path = directory / fmt::format("{}-{}", rows, slots);
+      const RingPool pool = RingPool::create(path, rows, slots);
+      const RingGeometry& geometry = pool.ring().geometry();
+      EXPECT_EQ(geometry.slot_count(), slots);
+      EXPECT_EQ(geometry.file_bytes, std::filesystem::file_size(path));
+      EXPECT_EQ(geometry.file_bytes, RingPool::file_bytes(rows, slots));
+      for (const SlotPlace& place : geometry.slots) EXPECT_EQ(place.payload_offset % (2 << 20), 0u);
+      for (std::uint64_t offset : geometry.superblock_offset) EXPECT_LT(offset, 16u << 20);
+      std::filesystem::remove(path);
+    }
+  }
+}
+
+TEST(RingPoolTest, OnlyTheOwnerMayReadIt) {
+  const TemporaryDirectory directory;
+  for (const mode_t mask : {mode_t{0}, mode_t{0277}}) {
+    const mode_t before = umask(mask);
+    const auto path = directory / fmt::format("{}.pool", mask);
+    { const RingPool pool = RingPool::create(path, 100, 3); }
+    umask(before);
+    struct stat status {};
+    ASSERT_EQ(stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 07777, mode_t{0600});
+  }
+}
+
+TEST(RingPoolTest, AnExistingFileIsLeftAlone) {
+  const TemporaryDirectory directory;
+  const auto path = directory / "x";
+  std::ofstream(path) << "precious";
+  EXPECT_FAILS(RingPool::create(path, 100, 3), kUsage, "exists already");
+  EXPECT_EQ(std::filesystem::file_size(path), 8u);
+}
+
+TEST(RingPoolTest, ImpossibleShapesAreRefused) {
+  const TemporaryDirectory directory;
+  EXPECT_FAILS(RingPool::create(directory / "x", 100, 2), kUsage, "3 to 1024");
+  EXPECT_FAILS(RingPool::create(directory / "x", 100, 1025), kUsage, "3 to 1024");
+  EXPECT_FAILS(RingPool::create(directory / "x", 0, 3), kUsage, "0 rows");
+  EXPECT_FAILS(RingPool::create(directory / "x", std::uint64_t{1} << 31, 3), kUsage, "17177771968");
+  EXPECT_FAILS(RingPool::create(directory / "x", ~std::uint64_t{0}, 3), kUsage, "rows");
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+}
+
+TEST(RingPoolTest, IteratesOfManyGibibytesAreSpreadOverZones) {
+  // Eight iterates of 7 GiB: two fit into a zone of just under 16 GiB.
+  const std::uint64_t bytes = RingPool::file_bytes(std::uint64_t{7} << 27, 8);
+  EXPECT_GT(bytes, std::uint64_t{3} * 65528 * 262144 + (std::uint64_t{14} << 30));
+  EXPECT_LT(bytes, std::uint64_t{64} << 30);
+}
+
+TEST(RingPoolTest, WhatIsNotAPoolIsSaidToBeNone) {
+  const TemporaryDirectory directory;
+  EXPECT_FAILS(RingPool::open(directory / "missing"), kUsage, "No such file");
+  EXPECT_FAILS(RingPool::open(directory / "missing" / "x"), kUsage, "No such file");
+  EXPECT_FAILS(RingPool::open(directory.path()), kUsage, "directory");
+  EXPECT_FAILS(RingPool::create(directory / "missing" / "x", 100, 3), kUsage, "No such file");
+  std::ofstream(directory / "empty").flush();
+  EXPECT_FAILS(RingPool::open(directory / "empty"), kUsage, "empty");
+  std::ofstream(directory / "text") << "%%MatrixMarket matrix coordinate real general\n";
+  EXPECT_FAILS(RingPool::open(directory / "text"), kUsage, "not a Ringside pool");
+  std::ofstream(directory / "zeros") << std::string(10'000'000, '\0');
+  EXPECT_FAILS(RingPool::open(directory / "zeros"), kUsage, "--overwrite");
+}
+
+TEST(RingPoolTest, APoolOfAnotherLayoutIsNotARing) {
+  const TemporaryDirectory directory;
+  const auto path = directory / "x";
+  PMEMobjpool* other = pmemobj_create(path.c_str(), "somebody else's", PMEMOBJ_MIN_POOL, 0600);
+  ASSERT_NE(other, nullptr) << pmemobj_errormsg();
+  pmemobj_close(other);
+  EXPECT_FAILS(RingPool::open(path), kUsage, "not a Ringside pool");
+}
+
+TEST(RingPoolTest, APoolHasOneOwner) {
+  const TemporaryDirectory directory;
+  const auto path = directory / "x";
+  const RingPool pool = RingPool::create(path, 100, 3);
+  EXPECT_FAILS(RingPool::open(path), kSystem, "in use");
+  EXPECT_FAILS(RingPool::create(path, 100, 3), kUsage, "exists");
+}
+
+TEST(RingPoolTest, DamageIsToldFromWhatIsNotAPool) {
+  const TemporaryDirectory directory;
+  const auto path = directory / "x";
+  RingGeometry geometry;
+  {
+    const RingPool pool = RingPool::create(path, 100, 3);
+    geometry = pool.ring().geometry();
+  }
+  const char noise[16] = "not what it was";
+
+  write_at(path, geometry.superblock_offset[0] + 64, noise, sizeof(noise));
+  {
+    const RingPool pool = RingPool::open(path);  // mended from its twin
+    EXPECT_EQ(pool.ring().geometry().slot_count(), 3u);
+  }
+  write_at(path, geometry.superblock_offset[1] + 64, noise, sizeof(noise));
+  { const RingPool pool = RingPool::open(path); }
+  for (std::uint64_t offset : geometry.superblock_offset) write_at(path, offset + 64, noise, sizeof(noise));
+  EXPECT_FAILS(RingPool::open(path), kDamaged, "both superblocks");
+}
+
+TEST(RingPoolTest, DamageInWhatIsPmdksIsDamage) {
+  const TemporaryDirectory directory;
+  const auto path = directory / "x";
+  { const RingPool pool = RingPool::create(path, 100, 3); }
+  const char noise[16] = "not what it was";
+  write_at(path, 32, noise, sizeof(noise));
+  EXPECT_FAILS(RingPool::open(path), kDamaged, "libpmemobj");
+}
+
+TEST(RingPoolTest, ATruncatedPoolIsDamage) {
+  const TemporaryDirectory directory;
+  const auto path = directory / "x";
+  { const RingPool pool = RingPool::create(path, 100, 3); }
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 4096);
+  EXPECT_FAILS(RingPool::open(path), kDamaged, "truncated");
+}
+
+TEST(RingPoolTest, AnInterruptedCreationIsNamedAsSuch) {
+  const TemporaryDirectory directory;
+  const auto path = directory / "x";
+  RingGeometry geometry;
+  {
+    const RingPool pool = RingPool::create(path, 100, 3);
+    geometry = pool.ring().geometry();
+  }
+  const std::uint64_t nothing = 0;
+  for (std::uint64_t offset : geometry.superblock_offset)
+    write_at(path, offset + formatted_word_offset(3), &nothing, 8);
+  EXPECT_FAILS(RingPool::open(path), kUsage, "--overwrite");
+}
+
+TEST(RingPoolTest, AFullDiskIsNamedWithTheBytesItLacksAndNothingIsLeft) {
+  const TemporaryDirectory directory;
+  if (mount("none", directory.path().c_str(), "tmpfs", 0, "size=8m") != 0) {
+    GTEST_SKIP() << "cannot mount a small tmpfs here: " << errno_text(errno);
+  }
+  EXPECT_FAILS(RingPool::create(directory / "x", 1'000'000, 3), kSystem,
+               std::to_string(RingPool::file_bytes(1'000'000, 3)));
+  EXPECT_FAILS(RingPool::create(directory / "x", 1'000'000, 3), kSystem, "8388608");
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+  umount(directory.path().c_str());
+}
+
+TEST(RingPoolTest, AFileSizeLimitIsNamedAndNothingIsLeft) {
+  const TemporaryDirectory directory;
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit small = before;
+  small.rlim_cur = 1 << 20;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  EXPECT_FAILS(RingPool::create(directory / "x", 1000, 3), kSystem, "1048576");
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+}
+
+TEST(RingPoolTest, AFileThatMayNotBeOpenedIsTheSystemsFault) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may open everything";
+  const TemporaryDirectory directory;
+  const auto path = directory / "x";
+  { const RingPool pool = RingPool::create(path, 100, 3); }
+  chmod(path.c_str(), 0);
+  EXPECT_FAILS(RingPool::open(path), kSystem, "Permission denied");
+}
+
+TEST(RingPoolTest, AForcedPlainFileIsRefused) {
+  const TemporaryDirectory directory;
+  const WithEnvironment force("PMEM_IS_PMEM_FORCE", "1");
+  EXPECT_FAILS(RingPool::create(directory / "x", 100, 3), kUsage, "PMEM_IS_PMEM_FORCE");
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+}
+
+TEST(RingPoolTest, ThePathOverPersistentMemoryKeepsIteratesToo) {
+  const TemporaryDirectory directory;
+  const WithEnvironment force("PMEM_IS_PMEM_FORCE", "1");
+  const WithEnvironment allow("RINGSIDE_ALLOW_FORCED_PMEM", "1");
+  {
+    const RingPool pool = RingPool::create(directory / "x", 50'000, 3);
+    EXPECT_EQ(pool.storage(), Storage::kDax);
+    pool.prefault();
+    RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kPower);
+    writer.begin_run(run_of(50'000));
+    for (std::uint64_t k = 1; k <= 5; ++k) {
+      ASSERT_EQ(writer.begin(), CommitStatus::kOk);
+      writer.copy(iterate(k, 50'000).data());
+      ASSERT_EQ(writer.commit(k, k - 1), CommitStatus::kOk);
+      EXPECT_EQ(writer.persisted(), k);
+    }
+    EXPECT_EQ(writer.finish(), 0);
+  }
+  const RingPool pool = RingPool::open(directory / "x");
+  const Recovery recovery = recover(pool.ring());
+  EXPECT_EQ(recovery.contiguous, 3u);
+  EXPECT_EQ(newest_intact(pool.ring(), recovery)->header.iteration, 5u);
+}
+
+TEST(RingPoolTest, CanBeMovedWhileOpen) {
+  const TemporaryDirectory directory;
+  RingPool first = RingPool::create(directory / "x", 100, 3);
+  const std::byte* base = first.base();
+  const RingPool second = std::move(first);
+  EXPECT_EQ(second.base(), base);
+  EXPECT_EQ(second.ring().slot(0).state, SlotState::kEmpty);
+}
+
+}  // namespace
+}  // namespace ringside

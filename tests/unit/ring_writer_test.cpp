@@ -1,0 +1,541 @@
+// The commit protocol, over a ring in plain memory. "After a crash" means here: another writer or view on the bytes as
+// they are; what a crash may leave of them is tests/crash's subject.
+#include "analyzer/ring_writer.hpp"
+
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <functional>
+#include <future>
+
+#include "analyzer/ring_recovery.hpp"
+#include "common/error.hpp"
+#include "tests/unit/ring_in_memory.hpp"
+
+namespace ringside {
+namespace {
+
+void commit_iterate(RingWriter& writer, std::uint64_t k, std::uint64_t rows) {
+  ASSERT_EQ(writer.begin(), CommitStatus::kOk);
+  writer.copy(iterate(k, rows).data());
+  ASSERT_EQ(writer.commit(k, k - 1), CommitStatus::kOk);
+}
+
+std::vector<std::uint64_t> kept_iterations(const RingView& ring) {
+  std::vector<std::uint64_t> iterations;
+  for (const KeptSlot& kept : recover(ring).kept) iterations.push_back(kept.header.iteration);
+  return iterations;
+}
+
+using Iterations = std::vector<std::uint64_t>;
+
+/// Whose `sync` waits for the test and then answers what the test says.
+class SlowDisk : public RecordingPersistence {
+ public:
+  int sync() noexcept override {
+    std::unique_lock lock(mutex_);
+    ++started_;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return free_ > 0; });
+    --free_;
+    return error_;
+  }
+  void let(int syncs, int error = 0) {
+    const std::lock_guard lock(mutex_);
+    free_ += syncs;
+    error_ = error;
+    changed_.notify_all();
+  }
+  void wait_until_started(int syncs) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return started_ >= syncs; });
+  }
+  void store64(std::uint64_t* to, std::uint64_t value) noexcept override {
+    if (value == 0 && *to != 0 && on_invalidation) on_invalidation();
+    RecordingPersistence::store64(to, value);
+  }
+  std::function<void()> on_invalidation;  // called before a slot is made invalid
+
+  int started() {
+    const std::lock_guard lock(mutex_);
+    return started_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int started_ = 0;
+  int free_ = 0;
+  int error_ = 0;
+};
+
+TEST(RingWriterTest, WhatWasCommittedIsThere) {
+  constexpr std::uint64_t kRows = 20'000;  // two chunks and a part of one
+  RingInMemory memory(kRows);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  writer.begin_run(run_of(kRows));
+  commit_iterate(writer, 1, kRows);
+
+  const RingView ring = memory.ring();
+  const Recovery recovery = recover(ring);
+  ASSERT_EQ(recovery.kept.size(), 1u);
+  const auto& [slot, header] = recovery.kept[0];
+  EXPECT_EQ(header.commit_seq, 1u);
+  EXPECT_EQ(header.iteration, 1u);
+  EXPECT_EQ(header.step, 0u);
+  EXPECT_EQ(header.run_id, (Id128{7, 8}));
+  EXPECT_TRUE(check_payload(ring, slot, header).intact());
+  EXPECT_EQ(std::memcmp(ring.payload(slot), iterate(1, kRows).data(), kRows * 8), 0);
+  EXPECT_EQ(text_of(ring.run(header.run_id)->solver), "pagerank");
+  EXPECT_EQ(writer.committed(), 1u);
+  EXPECT_EQ(writer.persisted(), 1u);  // on DAX the fences persisted it
+}
+
+TEST(RingWriterTest, AfterWrappingTheNewestKAreKeptInOrder) {
+  RingInMemory memory(100, 5);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kProcess);
+  writer.begin_run(run_of(100));
+  for (std::uint64_t k = 1; k <= 23; ++k) {
+    commit_iterate(writer, k, 100);
+    const Recovery recovery = recover(memory.ring());
+    EXPECT_EQ(recovery.kept.size(), std::min<std::uint64_t>(k, 5));
+    EXPECT_EQ(recovery.contiguous, recovery.kept.size());
+    EXPECT_EQ(recovery.newest_seq(), k);
+  }
+  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{19, 20, 21, 22, 23}));
+}
+
+TEST(RingWriterTest, WhileACommitIsUnderWayTheOtherSlotsStayContiguous) {
+  RingInMemory memory(20'000, 3);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  writer.begin_run(run_of(20'000));
+  for (std::uint64_t k = 1; k <= 7; ++k) commit_iterate(writer, k, 20'000);
+  ASSERT_EQ(writer.begin(), CommitStatus::kOk);
+  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{6, 7}));
+  writer.copy(iterate(8, 20'000).data());
+  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{6, 7}));
+  ASSERT_EQ(writer.commit(8, 7), CommitStatus::kOk);
+  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{6, 7, 8}));
+}
+
+TEST(RingWriterTest, TheProtocolHasItsThreeFencesInOrder) {
+  constexpr std::uint64_t kRows = 20'000;
+  omp_set_num_threads(1);
+  RingInMemory memory(kRows);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  writer.begin_run(run_of(kRows));
+  const SlotPlace place = memory.geometry().slots[0];
+  const std::uint64_t table = place.meta_offset + kChunkHashesOffset;
+  const std::uint64_t seq = place.meta_offset + offsetof(SlotHeader, commit_seq);
+  memory.persistence.record(memory.at(0));
+
+  writer.begin();
+  std::vector<RecordedEvent> events = memory.persistence.take();
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_TRUE(events[0].event == Event::kStore && events[0].offset == seq && events[0].value == 0);
+  EXPECT_TRUE(events[1].event == Event::kFlush && events[1].offset == seq);
+  EXPECT_EQ(events[2].event, Event::kDrain);
+
+  writer.copy(iterate(1, kRows).data());
+  events = memory.persistence.take();
+  ASSERT_EQ(events.size(), 8u);  // three chunks, each copied and its hash stored
+  for (std::uint64_t chunk = 0; chunk < 3; ++chunk) {
+    EXPECT_EQ(events[2 * chunk].event, Event::kCopy);
+    EXPECT_EQ(events[2 * chunk].offset, place.payload_offset + chunk * kChunkBytes);
+    EXPECT_EQ(events[2 * chunk + 1].event, Event::kStore);
+    EXPECT_EQ(events[2 * chunk + 1].offset, table + 8 * chunk);
+  }
+  EXPECT_TRUE(events[6].event == Event::kFlush && events[6].offset == table && events[6].bytes == 24);
+  EXPECT_EQ(events[7].event, Event::kDrain);
+
+  writer.commit(1, 0);
+  events = memory.persistence.take();
+  ASSERT_EQ(events.size(), 10u);  // the header's eight words, commit_seq the last
+  for (std::uint64_t word = 0; word < 8; ++word) {
+    EXPECT_EQ(events[word].event, Event::kStore);
+    EXPECT_EQ(events[word].offset, place.meta_offset + 8 * word);
+  }
+  EXPECT_EQ(events[7].value, 1u);
+  EXPECT_TRUE(events[8].event == Event::kFlush && events[8].offset == place.meta_offset && events[8].bytes == 64);
+  EXPECT_EQ(events[9].event, Event::kDrain);
+}
+
+TEST(RingWriterTest, EveryThreadDrainsItsOwnStores) {
+  omp_set_num_threads(3);
+  RingInMemory memory(100'000);  // 13 chunks
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  writer.begin_run(run_of(100'000));
+  writer.begin();
+  memory.persistence.record(memory.at(0));
+  writer.copy(iterate(1, 100'000).data());
+  int copies = 0;
+  int drains = 0;
+  for (const RecordedEvent& event : memory.persistence.take()) {
+    copies += event.event == Event::kCopy;
+    drains += event.event == Event::kDrain;
+    if (event.event == Event::kCopy) {
+      EXPECT_EQ(event.offset % 256, 0u);
+    }
+  }
+  EXPECT_EQ(copies, 13);
+  EXPECT_EQ(drains, 3);
+  omp_set_num_threads(1);
+}
+
+TEST(RingWriterTest, TheBytesDoNotDependOnTheNumberOfThreads) {
+  std::vector<std::vector<std::byte>> images;
+  for (int threads : {1, 2, 3, 7}) {
+    omp_set_num_threads(threads);
+    RingInMemory memory(100'000);
+    RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+    writer.begin_run(run_of(100'000));
+    for (std::uint64_t k = 1; k <= 4; ++k) commit_iterate(writer, k, 100'000);
+    images.emplace_back(memory.bytes().begin(), memory.bytes().end());
+  }
+  omp_set_num_threads(1);
+  for (const auto& image : images) EXPECT_TRUE(image == images[0]);
+}
+
+TEST(RingWriterTest, AnyChangedBitOfAHeaderTakesItsSlotAway) {
+  RingInMemory memory(100);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  writer.begin_run(run_of(100));
+  for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, 100);
+  const KeptSlot newest = recover(memory.ring()).kept.back();
+  const std::uint64_t header = memory.geometry().slots[newest.slot].meta_offset;
+  for (std::uint64_t bit = 0; bit < 512; ++bit) {
+    memory.flip_bit(header + bit / 8, static_cast<int>(bit % 8));
+    EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{1, 2})) << "bit " << bit;
+    memory.flip_bit(header + bit / 8, static_cast<int>(bit % 8));
+  }
+  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{1, 2, 3}));
+}
+
+TEST(RingWriterTest, AWriterThatDiedHalfWayCostsOnlyTheVictim) {
+  RingInMemory memory(20'000, 4);
+  {
+    RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+    writer.begin_run(run_of(20'000));
+    for (std::uint64_t k = 1; k <= 6; ++k) commit_iterate(writer, k, 20'000);
+    writer.begin();
+    writer.copy(iterate(7, 20'000).data());
+  }
+  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{4, 5, 6}));
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  EXPECT_EQ(writer.committed(), 6u);
+  writer.begin_run(run_of(20'000));
+  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{4, 5, 6}));
+  commit_iterate(writer, 7, 20'000);
+  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{4, 5, 6, 7}));
+  EXPECT_EQ(writer.committed(), 7u);
+  EXPECT_EQ(writer.run_committed(), 1u);
+}
+
+TEST(RingWriterTest, ASuccessorPersistsTheHeadersItFindsBeforeItStoresAnything) {
+  // A writer killed between the stores of its commit and their flush leaves a header that is visible, not persistent.
+  RingInMemory memory(100, 3);
+  {
+    RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+    writer.begin_run(run_of(100));
+    for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, 100);
+  }
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  memory.persistence.record(memory.at(0));
+  writer.begin_run(run_of(100, 50));
+  std::vector<std::uint64_t> flushed;
+  bool drained = false;
+  for (const RecordedEvent& event : memory.persistence.take()) {
+    if (event.event == Event::kStore) break;
+    if (event.event == Event::kFlush) flushed.push_back(event.offset);
+    drained = event.event == Event::kDrain;
+  }
+  EXPECT_TRUE(drained);
+  for (const SlotPlace& place : memory.geometry().slots) {
+    EXPECT_EQ(std::count(flushed.begin(), flushed.end(), place.meta_offset), 1);
+  }
+}
+
+TEST(RingWriterTest, ADamagedHeaderIsOverwrittenBeforeAnythingElse) {
+  RingInMemory memory(100, 4);
+  {
+    RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+    writer.begin_run(run_of(100));
+    for (std::uint64_t k = 1; k <= 4; ++k) commit_iterate(writer, k, 100);
+  }
+  memory.flip_bit(memory.geometry().slots[recover(memory.ring()).kept[2].slot].meta_offset);
+  EXPECT_EQ(recover(memory.ring()).contiguous, 1u);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  writer.begin_run(run_of(100));
+  commit_iterate(writer, 5, 100);
+  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{1, 2, 4, 5}));
+}
+
+TEST(RingWriterTest, AHeaderWhosePayloadWasLostIsNotWhatIsKept) {
+  // After power loss on a plain file: the headers of 2 and 3 reached the disk, their payloads did not. Commit 1 is the
+  // only intact one and must outlive the next commits until one of them is persisted.
+  constexpr std::uint64_t kRows = 20'000;
+  RingInMemory memory(kRows, 3);
+  {
+    RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+    writer.begin_run(run_of(kRows));
+    for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, kRows);
+  }
+  const Recovery recovery = recover(memory.ring());
+  for (std::size_t lost : {1u, 2u})
+    memory.flip_bit(memory.geometry().slots[recovery.kept[lost].slot].payload_offset + 70'000);
+  EXPECT_EQ(newest_intact(memory.ring(), recovery)->header.iteration, 1u);
+
+  SlowDisk disk;
+  disk.let(1);  // the one of begin_run
+  RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kPower);
+  writer.begin_run(run_of(kRows));
+  EXPECT_EQ(writer.persisted(), 1u);
+  EXPECT_EQ(writer.run_persisted(), 0u);
+  commit_iterate(writer, 2, kRows);
+  commit_iterate(writer, 3, kRows);
+  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{1, 2, 3}));
+  EXPECT_EQ(recover(memory.ring()).newest_seq(), 5u);
+  EXPECT_EQ(writer.run_committed(), 2u);
+  disk.let(9);
+  EXPECT_EQ(writer.finish(), 0);
+  EXPECT_EQ(writer.run_persisted(), 2u);
+}
+
+TEST(RingWriterTest, TheNewestPersistedIterateIsNotOverwrittenBeforeANewerOneIs) {
+  RingInMemory memory(100, 3);
+  SlowDisk disk;
+  disk.let(1);
+  RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kPower);
+  writer.begin_run(run_of(100));
+  commit_iterate(writer, 1, 100);
+  disk.let(1);  // 1 is persisted
+  disk.wait_until_started(2);
+  while (writer.persisted() < 1) std::this_thread::yield();
+  commit_iterate(writer, 2, 100);  // the disk hangs from here on
+  disk.wait_until_started(3);
+  commit_iterate(writer, 3, 100);
+  EXPECT_EQ(writer.persisted(), 1u);
+
+  std::promise<void> begins;
+  std::thread other([&] {
+    begins.get_future().wait();
+    disk.let(1);  // 2 is persisted: now 1 may go
+  });
+  std::uint64_t persisted_when_invalidated = 0;
+  disk.on_invalidation = [&] { persisted_when_invalidated = writer.persisted(); };
+  begins.set_value();
+  EXPECT_EQ(writer.begin(), CommitStatus::kOk);
+  other.join();
+  EXPECT_GE(persisted_when_invalidated, 2u);
+  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{2, 3}));
+  disk.let(9);
+  EXPECT_EQ(writer.finish(), 0);
+}
+
+TEST(RingWriterTest, NothingIsOverwrittenWhileNothingNewerIsPersisted) {
+  // The same without another thread: each slot that `begin` takes is older than what was persisted at that moment.
+  RingInMemory memory(100, 4);
+  SlowDisk disk;
+  disk.let(1000);
+  RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kPower);
+  writer.begin_run(run_of(100));
+  for (std::uint64_t k = 1; k <= 200; ++k) {
+    const Recovery before = recover(memory.ring());
+    ASSERT_EQ(writer.begin(), CommitStatus::kOk);
+    if (before.kept.size() == 4) {
+      EXPECT_LT(before.kept.front().header.commit_seq, writer.persisted());
+    }
+    writer.copy(iterate(k, 100).data());
+    ASSERT_EQ(writer.commit(k, k - 1), CommitStatus::kOk);
+  }
+  EXPECT_EQ(writer.finish(), 0);
+  EXPECT_EQ(writer.persisted(), 200u);
+}
+
+TEST(RingWriterTest, AFailedSyncIsReportedAndNeverRetried) {
+  RingInMemory memory(100, 3);
+  SlowDisk disk;
+  disk.let(1);
+  RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kPower);
+  writer.begin_run(run_of(100));
+  commit_iterate(writer, 1, 100);
+  disk.let(100, EIO);
+  while (writer.sync_error() == 0) std::this_thread::yield();
+  EXPECT_EQ(writer.begin(), CommitStatus::kSyncFailed);
+  EXPECT_EQ(writer.persisted(), 0u);
+  EXPECT_EQ(writer.finish(), EIO);
+  EXPECT_EQ(writer.finish(), EIO);
+  EXPECT_EQ(writer.sync_error(), EIO);
+  EXPECT_EQ(disk.started(), 2);
+  try {
+    writer.begin_run(run_of(100));
+    ADD_FAILURE() << "a disk that lost something served another run";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kSystem);
+  }
+}
+
+TEST(RingWriterTest, AFailedSyncWakesWhoWaitsForIt) {
+  RingInMemory memory(100, 3);
+  SlowDisk disk;
+  disk.let(1);
+  RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kPower);
+  writer.begin_run(run_of(100));
+  for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, 100);
+  CommitStatus status = CommitStatus::kOk;
+  std::thread other([&] { status = writer.begin(); });
+  disk.let(1, EIO);
+  other.join();
+  EXPECT_EQ(status, CommitStatus::kSyncFailed);
+  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{1, 2, 3}));
+}
+
+TEST(RingWriterTest, DurabilityProcessNeverAsksTheDisk) {
+  RingInMemory memory(100);
+  SlowDisk disk;  // would hang
+  RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kProcess);
+  writer.begin_run(run_of(100));
+  for (std::uint64_t k = 1; k <= 10; ++k) commit_iterate(writer, k, 100);
+  EXPECT_EQ(writer.finish(), 0);
+  EXPECT_EQ(writer.persisted(), 0u);
+  EXPECT_EQ(writer.run_committed(), 10u);
+  EXPECT_EQ(disk.started(), 0);
+}
+
+TEST(RingWriterTest, FinishSyncsWhatWasRecordedAfterTheLastCommit) {
+  RingInMemory memory(100);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kFile, Durability::kPower);
+  writer.begin_run(run_of(100));
+  commit_iterate(writer, 1, 100);
+  memory.persistence.record(memory.at(0));
+  writer.record_reductions(Reductions{});
+  EXPECT_EQ(writer.finish(), 0);
+  const std::vector<RecordedEvent> events = memory.persistence.take();
+  EXPECT_EQ(events.back().event, Event::kSync);
+  EXPECT_EQ(writer.persisted(), 1u);
+}
+
+TEST(RingWriterTest, ThePreviousIterateIsTheOneBeforeInTheSameRun) {
+  RingInMemory memory(100);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  writer.begin_run(run_of(100));
+  EXPECT_EQ(writer.previous_payload(), nullptr);
+  commit_iterate(writer, 1, 100);
+  EXPECT_EQ(writer.previous_payload(), nullptr);
+  EXPECT_EQ(writer.payload()[5], iterate(1, 100)[5]);
+  commit_iterate(writer, 2, 100);
+  EXPECT_EQ(writer.previous_payload()[5], iterate(1, 100)[5]);
+  EXPECT_EQ(writer.payload()[5], iterate(2, 100)[5]);
+
+  writer.begin_run(run_of(100));  // the same run goes on
+  writer.begin();
+  EXPECT_EQ(writer.previous_payload()[5], iterate(2, 100)[5]);
+  writer.begin_run(run_of(100, 50));  // another one
+  writer.begin();
+  EXPECT_EQ(writer.previous_payload(), nullptr);
+}
+
+TEST(RingWriterTest, ReductionsBelongToOneCommit) {
+  RingInMemory memory(100);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  writer.begin_run(run_of(100));
+  Reductions reductions;
+  const auto state = [&] {
+    const RingView ring = memory.ring();
+    const KeptSlot newest = recover(ring).kept.back();
+    return ring.reductions(newest.slot, newest.header, reductions);
+  };
+  for (std::uint64_t k = 1; k <= 5; ++k) {
+    commit_iterate(writer, k, 100);
+    EXPECT_EQ(state(), ReductionsState::kNotRecorded);
+    Reductions computed;
+    computed.sum = static_cast<double>(k);
+    writer.record_reductions(computed);
+    EXPECT_EQ(state(), ReductionsState::kRecorded);
+    EXPECT_EQ(reductions.sum, static_cast<double>(k));
+  }
+  const KeptSlot newest = recover(memory.ring()).kept.back();
+  memory.flip_bit(memory.geometry().slots[newest.slot].meta_offset + kReductionsOffset + 9);
+  EXPECT_EQ(state(), ReductionsState::kDamaged);
+}
+
+TEST(RingWriterTest, ReductionsOfAnEarlierCommitWithTheSameNumberAreNotTakenForDamage) {
+  RingInMemory memory(100);
+  {
+    RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+    writer.begin_run(run_of(100));
+    commit_iterate(writer, 1, 100);
+    writer.record_reductions(Reductions{});
+  }
+  memory.flip_bit(memory.geometry().slots[0].meta_offset);  // commit 1 is lost, its number free
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  writer.begin_run(run_of(100));
+  commit_iterate(writer, 2, 100);
+  const RingView ring = memory.ring();
+  const KeptSlot newest = recover(ring).kept.back();
+  ASSERT_EQ(newest.slot, 0u);
+  ASSERT_EQ(newest.header.commit_seq, 1u);
+  Reductions reductions;
+  EXPECT_EQ(ring.reductions(newest.slot, newest.header, reductions), ReductionsState::kNotRecorded);
+}
+
+TEST(RingWriterTest, EveryKeptIterateKeepsTheDescriptionOfItsRun) {
+  RingInMemory memory(100, 3);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  for (std::uint64_t run = 1; run <= 20; ++run) {
+    writer.begin_run(run_of(100, 1000 + run));
+    if (run % 4 == 0) continue;  // a run that never commits
+    commit_iterate(writer, run, 100);
+    const RingView ring = memory.ring();
+    for (const KeptSlot& kept : recover(ring).kept) EXPECT_TRUE(ring.run(kept.header.run_id)) << run;
+    EXPECT_EQ(ring.runs().back().run.run_id.high, 1000 + run);
+  }
+}
+
+TEST(RingWriterTest, OneDamagedCopyOfARunRecordCostsNothing) {
+  RingInMemory memory(100, 3);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  writer.begin_run(run_of(100, 1));
+  for (std::uint64_t table : memory.geometry().run_table_offset) {
+    memory.flip_bit(table + 20);
+    EXPECT_TRUE(memory.ring().run({1, 2}));
+    memory.flip_bit(table + 20);
+  }
+  for (std::uint64_t table : memory.geometry().run_table_offset) memory.flip_bit(table + 20);
+  EXPECT_FALSE(memory.ring().run({1, 2}));
+}
+
+TEST(RingWriterTest, ARunWithOtherRowsIsRefused) {
+  RingInMemory memory(100);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  try {
+    writer.begin_run(run_of(101));
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    EXPECT_NE(std::string(error.what()).find("101"), std::string::npos);
+  }
+}
+
+TEST(RingWriterTest, RecoveryTwiceIsRecoveryOnceAndChangesNoByte) {
+  RingInMemory memory(20'000, 4);
+  {
+    RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+    writer.begin_run(run_of(20'000));
+    for (std::uint64_t k = 1; k <= 6; ++k) commit_iterate(writer, k, 20'000);
+    writer.begin();
+  }
+  const std::vector<std::byte> before(memory.bytes().begin(), memory.bytes().end());
+  for (int time = 0; time < 3; ++time) {
+    const RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+    EXPECT_EQ(writer.committed(), 6u);
+    EXPECT_EQ(kept_iterations(writer.ring()), (Iterations{4, 5, 6}));
+    EXPECT_TRUE(std::equal(before.begin(), before.end(), memory.bytes().begin()));
+  }
+}
+
+}  // namespace
+}  // namespace ringside
