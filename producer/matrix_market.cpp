@@ -60,9 +60,9 @@ class Reader {
   bool for_each_coordinate_of(std::string_view piece, Visit&& visit) const;
   template <class Visit>
   bool for_each_array_value(std::string_view piece, std::uint64_t first, bool with_value, Visit&& visit) const;
-  template <class Visit>
+  template <class Sink>
   std::uint64_t read_pieces(const std::vector<std::string_view>& pieces, const std::vector<std::uint64_t>& first_line,
-                            bool with_value, Visit&& visit) const;
+                            bool with_value, CsrBuilder& builder) const;
   [[noreturn]] void explain() const;
   [[noreturn]] void explain_line(const char* at, Wrong wrong) const;
   [[noreturn]] void fail(std::size_t offset, const std::string& found, std::string_view expected) const {
@@ -323,31 +323,30 @@ std::vector<std::uint64_t> Reader::count_lines(const std::vector<std::string_vie
   return first_line;
 }
 
-// Calls visit(i, j, value), counted from 0, for every entry and its mirror. Returns how many lines held an entry, or
+// Gives every entry and its mirror to a Sink (EntryCounter or EntryPlacer). Returns how many lines held an entry, or
 // kWrongLine.
-template <class Visit>
+template <class Sink>
 std::uint64_t Reader::read_pieces(const std::vector<std::string_view>& pieces,
-                                  const std::vector<std::uint64_t>& first_line, bool with_value, Visit&& visit) const {
+                                  const std::vector<std::uint64_t>& first_line, bool with_value,
+                                  CsrBuilder& builder) const {
   const bool mirror = header_.symmetry != Symmetry::kGeneral;
   const double sign = header_.symmetry == Symmetry::kSkewSymmetric ? -1.0 : 1.0;
-  const auto visit_both = [&](const Entry& entry) {
-    const auto i = static_cast<std::uint32_t>(entry.row - 1);
-    const auto j = static_cast<std::uint32_t>(entry.column - 1);
-    visit(i, j, entry.value);
-    if (mirror && i != j) visit(j, i, sign * entry.value);
-  };
   bool good = true;
   std::uint64_t lines = 0;
 #pragma omp parallel for schedule(dynamic, 1) reduction(&& : good) reduction(+ : lines)
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (!good) continue;
     std::uint64_t piece_lines = 0;
-    const auto visit_line = [&](const Entry& entry) {
+    Sink sink(builder);
+    const auto visit = [&](const Entry& entry) {
       ++piece_lines;
-      visit_both(entry);
+      const auto row = static_cast<std::uint32_t>(entry.row - 1);
+      const auto column = static_cast<std::uint32_t>(entry.column - 1);
+      sink.add(row, column, entry.value);
+      if (mirror && row != column) sink.add(column, row, sign * entry.value);
     };
-    good = header_.is_array ? for_each_array_value(pieces[i], first_line[i], with_value, visit_line)
-                            : for_each_coordinate(pieces[i], with_value, visit_line);
+    good = header_.is_array ? for_each_array_value(pieces[i], first_line[i], with_value, visit)
+                            : for_each_coordinate(pieces[i], with_value, visit);
     lines += piece_lines;
   }
   return good ? lines : kWrongLine;
@@ -366,11 +365,9 @@ CsrMatrix Reader::read(Orientation orientation) {
     if (first_line.back() != header_.entries) explain();
   }
   CsrBuilder builder(header_.rows, header_.columns, orientation, header_.field != Field::kPattern);
-  const auto count = [&](std::uint32_t i, std::uint32_t j, double) { builder.count(i, j); };
-  if (read_pieces(pieces, first_line, false, count) != header_.entries) explain();
+  if (read_pieces<EntryCounter>(pieces, first_line, false, builder) != header_.entries) explain();
   builder.allocate();
-  const auto place = [&](std::uint32_t i, std::uint32_t j, double value) { builder.place(i, j, value); };
-  if (read_pieces(pieces, first_line, true, place) != header_.entries) explain();
+  if (read_pieces<EntryPlacer>(pieces, first_line, true, builder) != header_.entries) explain();
   return builder.finish();
 }
 

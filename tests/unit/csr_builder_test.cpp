@@ -121,13 +121,15 @@ TEST(CsrBuilder, ALongRowIsSortedInPlaceToTheSameResult) {
   // Longer than the copy a thread may take (2^20): the in-place sort. Columns 0 .. 2^19 - 1 each three times.
   constexpr std::uint64_t kColumns = std::uint64_t{1} << 19;
   CsrBuilder builder(1, kColumns, Orientation::kRows, true);
-  const auto for_each_entry = [&](auto&& visit) {
-    for (std::uint64_t k = 0; k < 3 * kColumns; ++k)
-      visit(static_cast<std::uint32_t>(k * 12347 % kColumns), k < kColumns ? 1e16 : 1.0);
+  const auto add_all = [&]<class Sink>() {
+    Sink sink(builder);
+    for (std::uint64_t k = 0; k < 3 * kColumns; ++k) {
+      sink.add(0, static_cast<std::uint32_t>(k * 12347 % kColumns), k < kColumns ? 1e16 : 1.0);
+    }
   };
-  for_each_entry([&](std::uint32_t j, double) { builder.count(0, j); });
+  add_all.operator()<EntryCounter>();
   builder.allocate();
-  for_each_entry([&](std::uint32_t j, double value) { builder.place(0, j, value); });
+  add_all.operator()<EntryPlacer>();
   const CsrMatrix matrix = builder.finish();
   ASSERT_EQ(matrix.nonzeros(), kColumns);
   for (std::uint64_t k = 0; k < kColumns; ++k) {
@@ -139,10 +141,16 @@ TEST(CsrBuilder, ALongRowIsSortedInPlaceToTheSameResult) {
 TEST(CsrBuilder, EntriesThatDifferTheSecondTimeAreNoticedAndStayInBounds) {
   for (const std::uint32_t second_row : {0u, 1u, 2u}) {
     CsrBuilder builder(3, 3, Orientation::kRows, true);
-    builder.count(0, 1);
-    builder.count(2, 2);
+    {
+      EntryCounter counter(builder);
+      counter.add(0, 1, 1.0);
+      counter.add(2, 2, 1.0);
+    }
     builder.allocate();
-    for (int i = 0; i < 5; ++i) builder.place(second_row, 1, 1.0);
+    {
+      EntryPlacer placer(builder);
+      for (int i = 0; i < 5; ++i) placer.add(second_row, 1, 1.0);
+    }
     EXPECT_NE(error_of([&] { builder.finish(); }).find("changed while it was read"), std::string::npos);
   }
 }
