@@ -125,7 +125,7 @@ class Reader {
   void check_rows(std::uint64_t rows, const char* at, std::uint64_t most) const;
   [[noreturn]] void explain() const;
   [[noreturn]] void fail(const char* at, const std::string& found, std::string_view expected) const {
-    throw usage_error("{}: line {}: found {}, expected {}", name_, line_number(text_, offset_of(at)), found, expected);
+    fail_at(text_, name_, offset_of(at), found, expected);
   }
   std::size_t offset_of(const char* p) const { return static_cast<std::size_t>(p - text_.data()); }
 
