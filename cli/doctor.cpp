@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.hpp"
+#include "common/options.hpp"
 
 namespace ringside {
 namespace {
@@ -68,8 +69,15 @@ std::string doctor_json(const std::vector<Finding>& findings) {
   return report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-int doctor(const std::string& pool_or_dir, bool json) {
-  const std::vector<Finding> findings = examine_node(pool_or_dir);
+int doctor_command(int argc, const char* const* argv) {
+  std::string place = "ringside.pool";
+  bool json = false;
+  CLI::App app("Says what this node offers a run, what stands in its way, and what to change.", "ringside doctor");
+  app.add_option("PLACE", place, "the pool, or the folder it is to lie in")->type_name("POOL|DIR")->capture_default_str();
+  app.add_flag("--json", json, "one JSON object");
+  if (const int code = parse_or_exit_code(app, argc, argv); code >= 0) return code;
+
+  const std::vector<Finding> findings = examine_node(place);
   fmt::print("{}", json ? doctor_json(findings) + "\n" : doctor_table(findings));
   return static_cast<int>(worst(findings) == Verdict::kProblem ? ExitCode::kSystem : ExitCode::kDone);
 }

@@ -18,6 +18,6 @@ std::string doctor_table(const std::vector<Finding>& findings);
 std::string doctor_json(const std::vector<Finding>& findings);
 
 /// Prints one of the two to standard output. Returns the exit code: 0, or 3 if something stands in the way of a run.
-int doctor(const std::string& pool_or_dir, bool json);
+int doctor_command(int argc, const char* const* argv);
 
 }  // namespace ringside

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "cli/cache.hpp"
+#include "cli/doctor.hpp"
 #include "cli/export.hpp"
 #include "cli/info.hpp"
 #include "cli/run.hpp"
@@ -27,6 +28,7 @@ constexpr std::array kSubcommands = {
     Subcommand{"verify", "POOL", "check every slot's hashes; says which slot and chunk is damaged", verify_command},
     Subcommand{"export", "POOL --output FILE", "write a kept iterate as .npy, .csv or .mtx", export_command},
     Subcommand{"cache", "FILE|grid:SIDE|rmat:SCALE", "write a matrix's binary cache, mapped on the next start", cache_command},
+    Subcommand{"doctor", "[POOL|DIR]", "what this node offers, and what to change", doctor_command},
 };
 
 void print_usage(FILE* to) {

@@ -3,3 +3,7 @@ if(RINGSIDE_SANITIZE)
   add_compile_options(-fsanitize=${RINGSIDE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${RINGSIDE_SANITIZE})
 endif()
+# libFuzzer steers by the coverage of the code under test, so all of it is instrumented.
+if(RINGSIDE_BUILD_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()

@@ -115,8 +115,8 @@ class Reader {
 
  private:
   Survey survey(IdBitmap& bitmap) const;
-  template <class Visit>
-  bool for_each_edge(Visit&& visit) const;
+  template <class Sink, class RowOf>
+  bool read_edges(CsrBuilder& builder, std::uint64_t rows, const RowOf& row_of) const;
   template <class RowOf>
   CsrMatrix build(Orientation orientation, std::uint64_t rows, Array<std::uint64_t> id, const RowOf& row_of) const;
   CsrMatrix build_consecutive(Orientation orientation, std::uint64_t rows, std::uint64_t base) const;
@@ -125,7 +125,7 @@ class Reader {
   void check_rows(std::uint64_t rows, const char* at, std::uint64_t most) const;
   [[noreturn]] void explain() const;
   [[noreturn]] void fail(const char* at, const std::string& found, std::string_view expected) const {
-    throw usage_error("{}: line {}: found {}, expected {}", name_, line_number(text_, offset_of(at)), found, expected);
+    fail_at(text_, name_, offset_of(at), found, expected);
   }
   std::size_t offset_of(const char* p) const { return static_cast<std::size_t>(p - text_.data()); }
 
@@ -136,13 +136,15 @@ class Reader {
   std::vector<std::string_view> pieces_;
 };
 
-// Calls visit(edge) for every edge, from all threads; false if a line is wrong or has a weight where others have none.
-template <class Visit>
-bool Reader::for_each_edge(Visit&& visit) const {
+// Gives every edge to a Sink (EntryCounter or EntryPlacer), from all threads; false if a line is wrong or has a weight
+// where others have none.
+template <class Sink, class RowOf>
+bool Reader::read_edges(CsrBuilder& builder, std::uint64_t rows, const RowOf& row_of) const {
   bool good = true;
 #pragma omp parallel for schedule(dynamic, 1) reduction(&& : good)
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     if (!good) continue;
+    Sink sink(builder);
     const char* p = pieces_[i].data();
     const char* const end = p + pieces_[i].size();
     Edge edge;
@@ -154,7 +156,11 @@ bool Reader::for_each_edge(Visit&& visit) const {
         break;
       }
       p = after_line_end(p, end);
-      visit(edge);
+      const std::uint64_t row = row_of(edge.from);
+      const std::uint64_t column = row_of(edge.to);
+      // A text that changes underneath must not lead outside the arrays, although the survey knew every id.
+      if (row >= rows || column >= rows) continue;
+      sink.add(static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(column), edge.weight);
     }
   }
   return good;
@@ -209,20 +215,9 @@ template <class RowOf>
 CsrMatrix Reader::build(Orientation orientation, std::uint64_t rows, Array<std::uint64_t> id,
                         const RowOf& row_of) const {
   CsrBuilder builder(rows, rows, orientation, weighted_);
-  // A text that changes underneath must not lead outside the arrays, so rows are checked although the survey knew them.
-  const bool counted = for_each_edge([&](const Edge& edge) {
-    const std::uint64_t i = row_of(edge.from);
-    const std::uint64_t j = row_of(edge.to);
-    if (i < rows && j < rows) builder.count(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j));
-  });
-  if (!counted) explain();
+  if (!read_edges<EntryCounter>(builder, rows, row_of)) explain();
   builder.allocate();
-  const bool placed = for_each_edge([&](const Edge& edge) {
-    const std::uint64_t i = row_of(edge.from);
-    const std::uint64_t j = row_of(edge.to);
-    if (i < rows && j < rows) builder.place(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j), edge.weight);
-  });
-  if (!placed) explain();
+  if (!read_edges<EntryPlacer>(builder, rows, row_of)) explain();
   return builder.finish(std::move(id));
 }
 

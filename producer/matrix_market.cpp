@@ -8,27 +8,14 @@
 
 #include "common/error.hpp"
 #include "producer/csr_builder.hpp"
+#include "producer/matrix_market_header.hpp"
 #include "producer/text_scan.hpp"
 
 namespace ringside {
 namespace {
 
-constexpr std::string_view kAccepted =
-    "'%%MatrixMarket matrix coordinate|array real|double|integer|pattern general|symmetric|skew-symmetric'";
-
-enum class Field { kReal, kInteger, kPattern };
-enum class Symmetry { kGeneral, kSymmetric, kSkewSymmetric };
-
-struct Header {
-  bool is_array = false;
-  Field field = Field::kReal;
-  Symmetry symmetry = Symmetry::kGeneral;
-  std::uint64_t rows = 0;
-  std::uint64_t columns = 0;
-  std::uint64_t entries = 0;  // announced lines
-  std::size_t size_line_offset = 0;
-  std::size_t body_offset = 0;  // the line after the size line
-};
+using Field = MatrixMarketHeader::Field;
+using Symmetry = MatrixMarketHeader::Symmetry;
 
 // Where and why a line cannot be read: `at` is the word to show.
 enum class Wrong { kNothing, kRow, kColumn, kValue, kMissing, kExtra, kAboveDiagonal, kOnDiagonal };
@@ -48,9 +35,6 @@ class Reader {
   CsrMatrix read(Orientation orientation);
 
  private:
-  Header read_header() const;
-  void read_banner(Header& header, std::string_view line) const;
-  void read_sizes(Header& header, std::size_t offset) const;
   std::vector<std::uint64_t> count_lines(const std::vector<std::string_view>& pieces) const;
   template <Field field, bool with_value>
   const char* parse_entry(const char* p, const char* end, Entry& entry, Wrong& wrong) const noexcept;
@@ -60,134 +44,21 @@ class Reader {
   bool for_each_coordinate_of(std::string_view piece, Visit&& visit) const;
   template <class Visit>
   bool for_each_array_value(std::string_view piece, std::uint64_t first, bool with_value, Visit&& visit) const;
-  template <class Visit>
+  template <class Sink>
   std::uint64_t read_pieces(const std::vector<std::string_view>& pieces, const std::vector<std::uint64_t>& first_line,
-                            bool with_value, Visit&& visit) const;
+                            bool with_value, CsrBuilder& builder) const;
   [[noreturn]] void explain() const;
   [[noreturn]] void explain_line(const char* at, Wrong wrong) const;
   [[noreturn]] void fail(std::size_t offset, const std::string& found, std::string_view expected) const {
-    throw usage_error("{}: line {}: found {}, expected {}", name_, line_number(text_, offset), found, expected);
+    fail_at(text_, name_, offset, found, expected);
   }
   std::size_t offset_of(const char* p) const { return static_cast<std::size_t>(p - text_.data()); }
   std::string expected_line() const;
 
   std::string_view text_;
   const std::string& name_;
-  Header header_;
+  MatrixMarketHeader header_;
 };
-
-bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
-    return lower(x) == lower(y);
-  });
-}
-
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  const char* p = line.data();
-  const char* const end = p + line.size();
-  while ((p = skip_blanks(p, end)) < end) {
-    const char* last = p;
-    while (last < end && !is_blank(*last)) ++last;
-    words.emplace_back(p, static_cast<std::size_t>(last - p));
-    p = last;
-  }
-  return words;
-}
-
-// Position of the first line, at or after p, that is neither blank nor a comment; at its first character.
-const char* skip_to_data(const char* p, const char* end) {
-  while (p < end) {
-    p = skip_blanks(p, end);
-    if (p < end && *p != '%' && !is_line_end(*p)) return p;
-    p = skip_line(p, end);
-  }
-  return end;
-}
-
-void Reader::read_banner(Header& header, std::string_view line) const {
-  const std::size_t at = offset_of(line.data());
-  const std::vector<std::string_view> words = words_of(line);
-  if (words.empty() || !equal_ignoring_case(words[0], "%%MatrixMarket")) fail(at, quote_line(text_, at), kAccepted);
-  if (words.size() != 5) fail(at, quote_line(text_, at), kAccepted);
-  const auto refuse = [&](std::string_view word, std::string_view expected) {
-    const std::size_t offset = offset_of(word.data());
-    fail(offset, quote_word(text_, offset), expected);
-  };
-  if (!equal_ignoring_case(words[1], "matrix")) refuse(words[1], "'matrix' (vectors are not read)");
-  header.is_array = equal_ignoring_case(words[2], "array");
-  if (!header.is_array && !equal_ignoring_case(words[2], "coordinate")) refuse(words[2], "'coordinate' or 'array'");
-  if (equal_ignoring_case(words[3], "real") || equal_ignoring_case(words[3], "double")) {
-    header.field = Field::kReal;
-  } else if (equal_ignoring_case(words[3], "integer")) {
-    header.field = Field::kInteger;
-  } else if (equal_ignoring_case(words[3], "pattern") && !header.is_array) {
-    header.field = Field::kPattern;
-  } else {
-    refuse(words[3],
-           header.is_array ? "'real', 'double' or 'integer' in an array" : "'real', 'double', 'integer' or 'pattern'");
-  }
-  if (equal_ignoring_case(words[4], "symmetric")) {
-    header.symmetry = Symmetry::kSymmetric;
-  } else if (equal_ignoring_case(words[4], "skew-symmetric") && header.field != Field::kPattern) {
-    header.symmetry = Symmetry::kSkewSymmetric;
-  } else if (!equal_ignoring_case(words[4], "general")) {
-    refuse(words[4], header.field == Field::kPattern ? "'general' or 'symmetric' in a pattern"
-                                                     : "'general', 'symmetric' or 'skew-symmetric'");
-  }
-}
-
-void Reader::read_sizes(Header& header, std::size_t offset) const {
-  const std::string_view expected =
-      header.is_array ? "the size line 'rows columns'" : "the size line 'rows columns entries'";
-  const char* const begin = text_.data() + offset;
-  const char* const end = text_.data() + text_.size();
-  const std::vector<std::string_view> words =
-      words_of({begin, static_cast<std::size_t>(find_line_end(begin, end) - begin)});
-  if (words.size() != (header.is_array ? 2 : 3)) fail(offset, quote_line(text_, offset), expected);
-  std::uint64_t numbers[3] = {};
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const char* const last = words[i].data() + words[i].size();
-    if (parse_unsigned(words[i].data(), last, numbers[i]) != last) {
-      fail(offset, quote_word(text_, offset_of(words[i].data())), "a whole number from 0 up in the size line");
-    }
-  }
-  header.rows = numbers[0];
-  header.columns = numbers[1];
-  header.entries = numbers[2];
-  const std::uint64_t most = most_announced_rows(text_.size());
-  if (std::max(header.rows, header.columns) > most) {
-    fail(offset, quote_line(text_, offset), fmt::format("at most {} rows and columns in a text of this size", most));
-  }
-  if (header.rows == 0 || header.columns == 0)
-    fail(offset, quote_line(text_, offset), "at least one row and one column");
-  if (header.symmetry != Symmetry::kGeneral && header.rows != header.columns) {
-    fail(offset, fmt::format("{} rows and {} columns", header.rows, header.columns),
-         "as many rows as columns in a symmetric matrix");
-  }
-  if (header.is_array) {
-    // At most 2^64: rows and columns passed the 32-bit check.
-    header.entries = header.rows * header.columns;
-    if (header.symmetry != Symmetry::kGeneral) {
-      header.entries =
-          header.rows * (header.rows - 1) / 2 + (header.symmetry == Symmetry::kSymmetric ? header.rows : 0);
-    }
-  }
-}
-
-Header Reader::read_header() const {
-  Header header;
-  const char* const end = text_.data() + text_.size();
-  const char* const begin = skip_blanks(text_.data(), end);
-  const char* p = find_line_end(begin, end);
-  read_banner(header, {begin, static_cast<std::size_t>(p - begin)});
-  p = skip_to_data(after_line_end(p, end), end);
-  header.size_line_offset = offset_of(p);
-  read_sizes(header, header.size_line_offset);
-  header.body_offset = offset_of(skip_line(p, end));
-  return header;
-}
 
 // Reads the line at p up to its end. Returns the position of the line end; or sets `wrong`, and the
 // offending word begins at the position returned. Without values the rest of the line is only skipped: a second reading
@@ -289,7 +160,7 @@ bool Reader::for_each_array_value(std::string_view piece, std::uint64_t first, b
   }
   const char* p = piece.data();
   const char* const end = p + piece.size();
-  while ((p = skip_to_data(p, end)) < end) {
+  while ((p = skip_to_matrix_market_data(p, end)) < end) {
     if (with_value) {
       const char* next =
           header_.field == Field::kInteger ? parse_integer(p, end, entry.value) : parse_real(p, end, entry.value);
@@ -316,45 +187,44 @@ std::vector<std::uint64_t> Reader::count_lines(const std::vector<std::string_vie
     const char* p = pieces[i].data();
     const char* const end = p + pieces[i].size();
     std::uint64_t lines = 0;
-    for (; (p = skip_to_data(p, end)) < end; p = skip_line(p, end)) ++lines;
+    for (; (p = skip_to_matrix_market_data(p, end)) < end; p = skip_line(p, end)) ++lines;
     first_line[i + 1] = lines;
   }
   for (std::size_t i = 0; i < pieces.size(); ++i) first_line[i + 1] += first_line[i];
   return first_line;
 }
 
-// Calls visit(i, j, value), counted from 0, for every entry and its mirror. Returns how many lines held an entry, or
+// Gives every entry and its mirror to a Sink (EntryCounter or EntryPlacer). Returns how many lines held an entry, or
 // kWrongLine.
-template <class Visit>
+template <class Sink>
 std::uint64_t Reader::read_pieces(const std::vector<std::string_view>& pieces,
-                                  const std::vector<std::uint64_t>& first_line, bool with_value, Visit&& visit) const {
+                                  const std::vector<std::uint64_t>& first_line, bool with_value,
+                                  CsrBuilder& builder) const {
   const bool mirror = header_.symmetry != Symmetry::kGeneral;
   const double sign = header_.symmetry == Symmetry::kSkewSymmetric ? -1.0 : 1.0;
-  const auto visit_both = [&](const Entry& entry) {
-    const auto i = static_cast<std::uint32_t>(entry.row - 1);
-    const auto j = static_cast<std::uint32_t>(entry.column - 1);
-    visit(i, j, entry.value);
-    if (mirror && i != j) visit(j, i, sign * entry.value);
-  };
   bool good = true;
   std::uint64_t lines = 0;
 #pragma omp parallel for schedule(dynamic, 1) reduction(&& : good) reduction(+ : lines)
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (!good) continue;
     std::uint64_t piece_lines = 0;
-    const auto visit_line = [&](const Entry& entry) {
+    Sink sink(builder);
+    const auto visit = [&](const Entry& entry) {
       ++piece_lines;
-      visit_both(entry);
+      const auto row = static_cast<std::uint32_t>(entry.row - 1);
+      const auto column = static_cast<std::uint32_t>(entry.column - 1);
+      sink.add(row, column, entry.value);
+      if (mirror && row != column) sink.add(column, row, sign * entry.value);
     };
-    good = header_.is_array ? for_each_array_value(pieces[i], first_line[i], with_value, visit_line)
-                            : for_each_coordinate(pieces[i], with_value, visit_line);
+    good = header_.is_array ? for_each_array_value(pieces[i], first_line[i], with_value, visit)
+                            : for_each_coordinate(pieces[i], with_value, visit);
     lines += piece_lines;
   }
   return good ? lines : kWrongLine;
 }
 
 CsrMatrix Reader::read(Orientation orientation) {
-  header_ = read_header();
+  header_ = read_matrix_market_header(text_, name_);
   const std::vector<std::string_view> pieces =
       split_at_lines(text_.substr(header_.body_offset), piece_count(text_.size()));
 
@@ -366,11 +236,9 @@ CsrMatrix Reader::read(Orientation orientation) {
     if (first_line.back() != header_.entries) explain();
   }
   CsrBuilder builder(header_.rows, header_.columns, orientation, header_.field != Field::kPattern);
-  const auto count = [&](std::uint32_t i, std::uint32_t j, double) { builder.count(i, j); };
-  if (read_pieces(pieces, first_line, false, count) != header_.entries) explain();
+  if (read_pieces<EntryCounter>(pieces, first_line, false, builder) != header_.entries) explain();
   builder.allocate();
-  const auto place = [&](std::uint32_t i, std::uint32_t j, double value) { builder.place(i, j, value); };
-  if (read_pieces(pieces, first_line, true, place) != header_.entries) explain();
+  if (read_pieces<EntryPlacer>(pieces, first_line, true, builder) != header_.entries) explain();
   return builder.finish();
 }
 
@@ -409,7 +277,7 @@ void Reader::explain() const {
   const char* const end = text_.data() + text_.size();
   std::uint64_t lines = 0;
   const std::uint64_t size_line = line_number(text_, header_.size_line_offset);
-  for (; (p = skip_to_data(p, end)) < end; p = skip_line(p, end), ++lines) {
+  for (; (p = skip_to_matrix_market_data(p, end)) < end; p = skip_line(p, end), ++lines) {
     if (lines == header_.entries) {
       fail(offset_of(p), quote_line(text_, offset_of(p)),
            fmt::format("no more than the {} entries that line {} announces", lines, size_line));
@@ -440,13 +308,6 @@ void Reader::explain() const {
 }
 
 }  // namespace
-
-bool has_matrix_market_banner(std::string_view text) {
-  constexpr std::string_view kBanner = "%%MatrixMarket";
-  const char* const begin = skip_blanks(text.data(), text.data() + text.size());
-  const std::string_view rest = text.substr(static_cast<std::size_t>(begin - text.data()));
-  return rest.size() >= kBanner.size() && equal_ignoring_case(rest.substr(0, kBanner.size()), kBanner);
-}
 
 CsrMatrix read_matrix_market(std::string_view text, const std::string& name, Orientation orientation) {
   return Reader(text, name).read(orientation);

@@ -20,31 +20,35 @@ constexpr std::uint32_t probability(double p) {
   return static_cast<std::uint32_t>(p * 4294967296.0);
 }
 
-// Calls visit(from, to) for every edge, from all threads.
-template <class Visit>
-void for_each_edge(const RmatOptions& options, Visit&& visit) {
+// Gives every edge to a Sink (EntryCounter or EntryPlacer), from all threads.
+template <class Sink>
+void make_edges(const RmatOptions& options, CsrBuilder& builder) {
   constexpr std::uint32_t kA = probability(0.57);
   constexpr std::uint32_t kAB = probability(0.57 + 0.19);
   constexpr std::uint32_t kABC = probability(0.57 + 0.19 + 0.19);
   const std::uint64_t edges = std::uint64_t{options.edge_factor} << options.scale;
   const std::uint64_t seed = splitmix64(options.seed);
-#pragma omp parallel for schedule(static)
-  for (std::uint64_t edge = 0; edge < edges; ++edge) {
-    const std::uint64_t stream = splitmix64(seed ^ splitmix64(edge));
-    std::uint32_t from = 0;
-    std::uint32_t to = 0;
-    std::uint64_t bits = 0;
-    for (std::uint32_t level = 0; level < options.scale; ++level) {
-      // 32 random bits a level: a number makes two.
-      bits = level % 2 == 0 ? splitmix64(stream + level * kGolden) : bits >> 32;
-      const auto random = static_cast<std::uint32_t>(bits);
-      // Quadrants in the order a (0,0), b (0,1), c (1,0), d (1,1); which one is noise, so no branches.
-      const std::uint32_t lower = random >= kAB ? 1 : 0;
-      const std::uint32_t right = (random >= kA ? 1u : 0u) ^ lower ^ (random >= kABC ? 1u : 0u);
-      from = from * 2 + lower;
-      to = to * 2 + right;
+#pragma omp parallel
+  {
+    Sink sink(builder);
+#pragma omp for schedule(static)
+    for (std::uint64_t edge = 0; edge < edges; ++edge) {
+      const std::uint64_t stream = splitmix64(seed ^ splitmix64(edge));
+      std::uint32_t from = 0;
+      std::uint32_t to = 0;
+      std::uint64_t bits = 0;
+      for (std::uint32_t level = 0; level < options.scale; ++level) {
+        // 32 random bits a level: a number makes two.
+        bits = level % 2 == 0 ? splitmix64(stream + level * kGolden) : bits >> 32;
+        const auto random = static_cast<std::uint32_t>(bits);
+        // Quadrants in the order a (0,0), b (0,1), c (1,0), d (1,1); which one is noise, so no branches.
+        const std::uint32_t lower = random >= kAB ? 1 : 0;
+        const std::uint32_t right = (random >= kA ? 1u : 0u) ^ lower ^ (random >= kABC ? 1u : 0u);
+        from = from * 2 + lower;
+        to = to * 2 + right;
+      }
+      sink.add(from, to, 1);
     }
-    visit(from, to);
   }
 }
 
@@ -58,9 +62,9 @@ CsrMatrix make_rmat(const RmatOptions& options, Orientation orientation) {
   }
   const std::uint64_t rows = std::uint64_t{1} << options.scale;
   CsrBuilder builder(rows, rows, orientation, false);
-  for_each_edge(options, [&](std::uint32_t from, std::uint32_t to) { builder.count(from, to); });
+  make_edges<EntryCounter>(options, builder);
   builder.allocate();
-  for_each_edge(options, [&](std::uint32_t from, std::uint32_t to) { builder.place(from, to, 1); });
+  make_edges<EntryPlacer>(options, builder);
   return builder.finish();
 }
 

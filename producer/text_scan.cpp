@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "common/error.hpp"
+
 namespace ringside {
 namespace {
 
@@ -66,6 +68,11 @@ std::string quote_line(std::string_view text, std::size_t offset) {
   while (first < last && is_blank(text[first])) ++first;
   while (first < last && is_blank(text[last - 1])) --last;
   return first == last ? "an empty line" : quote(text.substr(first, last - first));
+}
+
+void fail_at(std::string_view text, const std::string& name, std::size_t offset, const std::string& found,
+             std::string_view expected) {
+  throw usage_error("{}: line {}: found {}, expected {}", name, line_number(text, offset), found, expected);
 }
 
 }  // namespace ringside

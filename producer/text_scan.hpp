@@ -145,4 +145,8 @@ std::string quote_word(std::string_view text, std::size_t offset);
 /// The same for the whole line that holds `offset`.
 std::string quote_line(std::string_view text, std::size_t offset);
 
+/// Throws `Error` (exit code 2): "NAME: line L: found FOUND, expected EXPECTED", L being the line that holds `offset`.
+[[noreturn]] void fail_at(std::string_view text, const std::string& name, std::size_t offset, const std::string& found,
+                          std::string_view expected);
+
 }  // namespace ringside

@@ -24,24 +24,37 @@ constexpr std::string_view kXzMagic =
     "\xfd"
     "7zXZ\0"sv;
 
-struct OpenFile {
-  int descriptor;
-  struct stat status;
-  ~OpenFile() { close(descriptor); }
-};
-
-std::unique_ptr<OpenFile> open_regular(const std::string& path) {
-  // O_NONBLOCK: opening a pipe nobody writes to must not hang; on regular files it means nothing.
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) throw usage_error("{}: cannot be opened ({}), expected a readable file", path, errno_text(errno));
-  auto file = std::make_unique<OpenFile>(OpenFile{descriptor, {}});
-  if (fstat(descriptor, &file->status) != 0) throw usage_error("{}: cannot be examined ({})", path, errno_text(errno));
-  if (!S_ISREG(file->status.st_mode)) {
-    throw usage_error("{}: found a {}, expected a regular file", path,
-                      S_ISDIR(file->status.st_mode) ? "folder" : "device, pipe or socket");
+// A regular file, opened to be read.
+class InputFile {
+ public:
+  explicit InputFile(const std::string& path) {
+    // O_NONBLOCK: opening a pipe nobody writes to must not hang; on regular files it means nothing.
+    descriptor_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor_ < 0 || fstat(descriptor_, &status_) != 0) {
+      const int error = errno;
+      if (descriptor_ >= 0) close(descriptor_);
+      throw usage_error("{}: cannot be opened ({}), expected a readable file", path, errno_text(error));
+    }
+    if (!S_ISREG(status_.st_mode)) {
+      close(descriptor_);
+      throw usage_error("{}: found a {}, expected a regular file", path,
+                        S_ISDIR(status_.st_mode) ? "folder" : "device, pipe or socket");
+    }
   }
-  return file;
-}
+  ~InputFile() { close(descriptor_); }
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  FileStamp stamp() const {
+    return {static_cast<std::uint64_t>(status_.st_size),
+            static_cast<std::int64_t>(status_.st_mtim.tv_sec) * 1'000'000'000 + status_.st_mtim.tv_nsec};
+  }
+
+ private:
+  int descriptor_ = -1;
+  struct stat status_ = {};
+};
 
 // Memory that doubles as it fills. Growing moves page tables, not bytes.
 class GrowingBytes {
@@ -160,16 +173,14 @@ Text unpack_xz(std::string_view packed, const std::string& name) {
 }  // namespace
 
 FileStamp stamp_of(const std::string& path) {
-  const std::unique_ptr<OpenFile> file = open_regular(path);
-  return {static_cast<std::uint64_t>(file->status.st_size),
-          static_cast<std::int64_t>(file->status.st_mtim.tv_sec) * 1'000'000'000 + file->status.st_mtim.tv_nsec};
+  return InputFile(path).stamp();
 }
 
 Text map_file(const std::string& path) {
-  const std::unique_ptr<OpenFile> file = open_regular(path);
-  const auto bytes = static_cast<std::size_t>(file->status.st_size);
+  const InputFile file(path);
+  const std::size_t bytes = file.stamp().size_bytes;
   if (bytes == 0) return {};
-  void* const map = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file->descriptor, 0);
+  void* const map = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.descriptor(), 0);
   if (map == MAP_FAILED) throw system_error("{}: cannot be mapped ({})", path, errno_text(errno));
   madvise(map, bytes, MADV_WILLNEED);
   return {{map, [bytes](void* p) { munmap(p, bytes); }}, {static_cast<const char*>(map), bytes}};

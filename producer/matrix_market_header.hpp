@@ -1,0 +1,32 @@
+// The first lines of a MatrixMarket text: the banner, comments, the size line.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace ringside {
+
+struct MatrixMarketHeader {
+  enum class Field { kReal, kInteger, kPattern };
+  enum class Symmetry { kGeneral, kSymmetric, kSkewSymmetric };
+
+  bool is_array = false;
+  Field field = Field::kReal;
+  Symmetry symmetry = Symmetry::kGeneral;
+  std::uint64_t rows = 0;
+  std::uint64_t columns = 0;
+  std::uint64_t entries = 0;  // lines that hold an entry, as announced; of an array, what its shape demands
+  std::size_t size_line_offset = 0;
+  std::size_t body_offset = 0;  // the line after the size line
+};
+
+/// Reads the header and checks that it describes something readable (docs/inputs.md). Throws `Error` (exit code 2)
+/// naming the line, what was found and what would be accepted. `name` is how messages call the text.
+MatrixMarketHeader read_matrix_market_header(std::string_view text, const std::string& name);
+
+/// Position of the first line, at or after p, that is neither blank nor a comment; at its first character.
+const char* skip_to_matrix_market_data(const char* p, const char* end) noexcept;
+
+}  // namespace ringside

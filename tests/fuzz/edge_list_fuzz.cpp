@@ -1,0 +1,11 @@
+// Any bytes as an edge list: a matrix a solver can walk, or one Error.
+#include "producer/edge_list.hpp"
+#include "tests/fuzz/fuzzing.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
+  using namespace ringside;
+  fuzzing::read_both_ways([&](Orientation orientation) {
+    return read_edge_list({reinterpret_cast<const char*>(data), bytes}, "fuzz.txt", orientation);
+  });
+  return 0;
+}

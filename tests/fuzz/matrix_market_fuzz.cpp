@@ -1,0 +1,11 @@
+// Any bytes as MatrixMarket text: a matrix a solver can walk, or one Error.
+#include "producer/matrix_market.hpp"
+#include "tests/fuzz/fuzzing.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
+  using namespace ringside;
+  fuzzing::read_both_ways([&](Orientation orientation) {
+    return read_matrix_market({reinterpret_cast<const char*>(data), bytes}, "fuzz.mtx", orientation);
+  });
+  return 0;
+}

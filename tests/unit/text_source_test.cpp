@@ -1,0 +1,143 @@
+// Plain, gzip and xz files give the same text; damaged and cut ones give one clear line.
+#include "producer/text_source.hpp"
+
+#include <gtest/gtest.h>
+#include <lzma.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <random>
+#include <string>
+
+#include "producer/text_scan.hpp"
+#include "tests/unit/matrix_testing.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::error_of;
+using testing::Folder;
+
+std::string gzip_of(std::string_view text) {
+  z_stream stream{};
+  deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+  std::string packed(deflateBound(&stream, text.size()) + 64, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(packed.size() - stream.avail_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+std::string xz_of(std::string_view text) {
+  std::string packed(lzma_stream_buffer_bound(text.size()), '\0');
+  std::size_t size = 0;
+  EXPECT_EQ(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const std::uint8_t*>(text.data()),
+                                    text.size(), reinterpret_cast<std::uint8_t*>(packed.data()), &size, packed.size()),
+            LZMA_OK);
+  packed.resize(size);
+  return packed;
+}
+
+std::string some_text() {
+  std::mt19937_64 random(4);
+  std::string text;
+  while (text.size() < 3'000'000) text += std::to_string(random() % 100000) + '\n';
+  return text;
+}
+
+TEST(TextSource, PackedTextIsUnpackedWhole) {
+  const std::string text = some_text();
+  for (const std::string& packed : {gzip_of(text), xz_of(text)}) {
+    EXPECT_TRUE(is_packed(packed));
+    EXPECT_EQ(unpack(packed, "a").text, text);
+  }
+}
+
+TEST(TextSource, MembersAndStreamsInARowAreOneText) {
+  EXPECT_EQ(unpack(gzip_of("one\n") + gzip_of("") + gzip_of("two\n"), "a").text, "one\ntwo\n");
+  EXPECT_EQ(unpack(xz_of("one\n") + xz_of("two\n"), "a").text, "one\ntwo\n");
+  EXPECT_EQ(unpack(gzip_of("one\n") + std::string(512, '\0'), "a").text, "one\n");
+}
+
+TEST(TextSource, ATextThatFillsItsMemoryExactlyIsWhole) {
+  for (const std::size_t bytes : {std::size_t{1} << 20, (std::size_t{1} << 20) + 1, std::size_t{1} << 21}) {
+    const std::string text(bytes, 'x');
+    EXPECT_EQ(unpack(gzip_of(text), "a").text.size(), bytes);
+    EXPECT_EQ(unpack(xz_of(text), "a").text.size(), bytes);
+  }
+}
+
+TEST(TextSource, EveryCutIsNoticed) {
+  const std::string text = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n";
+  for (const std::string& packed : {gzip_of(text), xz_of(text)}) {
+    for (std::size_t bytes = 8; bytes < packed.size(); ++bytes) {
+      const std::string error = error_of([&] { unpack(std::string_view(packed).substr(0, bytes), "a.gz"); });
+      EXPECT_TRUE(error.starts_with("a.gz: found the end of the file within the ")) << bytes << ": " << error;
+    }
+  }
+}
+
+TEST(TextSource, DamageIsNoticedOrHarmless) {
+  const std::string text = some_text().substr(0, 5000);
+  for (const std::string& packed : {gzip_of(text), xz_of(text)}) {
+    std::mt19937_64 random(5);
+    for (int i = 0; i < 300; ++i) {
+      std::string damaged = packed;
+      damaged[6 + random() % (damaged.size() - 6)] ^= static_cast<char>(1 << random() % 8);
+      std::string unpacked;
+      const std::string error = error_of([&] { unpacked = unpack(damaged, "a.gz").text; });
+      EXPECT_TRUE(!error.empty() || unpacked == text);  // gzip's header holds bytes that mean nothing
+    }
+  }
+}
+
+TEST(TextSource, AFileIsMappedAsItIs) {
+  const Folder folder;
+  EXPECT_EQ(map_file(folder.write("a", "hello\n")).text, "hello\n");
+  EXPECT_EQ(map_file(folder.write("empty", "")).text, "");
+  EXPECT_EQ(stamp_of(folder.file("a")).size_bytes, 6u);
+}
+
+TEST(TextSource, WhatIsNoReadableFileIsNamed) {
+  const Folder folder;
+  EXPECT_NE(error_of([&] { map_file(folder.file("absent")); }).find("absent: cannot be opened (No such file"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { map_file(folder.path()); }).find("found a folder"), std::string::npos);
+  ASSERT_EQ(mkfifo(folder.file("pipe").c_str(), 0600), 0);
+  EXPECT_NE(error_of([&] { map_file(folder.file("pipe")); }).find("found a device, pipe or socket"), std::string::npos);
+  folder.write("secret", "x");
+  chmod(folder.file("secret").c_str(), 0);
+  if (geteuid() == 0) return;  // root reads everything
+  EXPECT_NE(error_of([&] { map_file(folder.file("secret")); }).find("Permission denied"), std::string::npos);
+}
+
+TEST(TextScan, PiecesAreWholeLinesThatAddUpToTheText) {
+  std::mt19937_64 random(6);
+  for (int repeat = 0; repeat < 2000; ++repeat) {
+    std::string text;
+    for (std::uint64_t i = random() % 40; i > 0; --i) text += "a\n\r"[random() % 3];
+    std::string joined;
+    for (const std::string_view piece : split_at_lines(text, 1 + random() % 6)) {
+      const char before = joined.empty() ? '\n' : joined.back();
+      EXPECT_TRUE(before == '\n' || (before == '\r' && piece.front() != '\n')) << repeat;
+      joined += piece;
+    }
+    EXPECT_EQ(joined, text);
+  }
+}
+
+TEST(TextScan, LinesAreNumberedWhateverTheyEndIn) {
+  for (const std::string text : {"a\nb\nc", "a\r\nb\r\nc", "a\rb\rc"}) {
+    EXPECT_EQ(line_number(text, text.find('a')), 1u);
+    EXPECT_EQ(line_number(text, text.find('b')), 2u);
+    EXPECT_EQ(line_number(text, text.find('c')), 3u);
+  }
+}
+
+}  // namespace
+}  // namespace ringside
