@@ -1,7 +1,6 @@
 #include "producer/pagerank.hpp"
 
 #include <omp.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -31,10 +30,10 @@ const PagerankKernels& kernels_for(Isa isa) noexcept {
 /// Whether four vectors (two contributions, the old and the new iterate) are more than the last-level cache keeps. Then
 /// nothing stored in one iteration is still there in the next, and stores past the cache save reading the line first.
 bool vectors_exceed_cache(std::uint64_t rows) noexcept {
-  constexpr long kAssumedCacheBytes = 32L << 20;  // where the system does not tell
-  const long told = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  const long cache_bytes = told > 0 ? told : kAssumedCacheBytes;
-  return 4 * rows * sizeof(double) > static_cast<std::uint64_t>(cache_bytes);
+  // What one core reaches of a last-level cache is one slice, 32 MiB on common servers. The system is of no
+  // help: glibc reports the sum of all slices of a processor, even to a virtual machine that has a part of one.
+  constexpr std::uint64_t kCacheBytes = std::uint64_t{32} << 20;
+  return 4 * rows * sizeof(double) > kCacheBytes;
 }
 
 void check_weights(const CsrMatrix& matrix) {
