@@ -21,17 +21,18 @@ constexpr int kLanes = 8;
 constexpr int kParts = kLanes / kWidth;
 
 using Register = double __attribute__((vector_size(kWidth * 8)));
-using UnalignedRegister = double __attribute__((vector_size(kWidth * 8), aligned(8), may_alias));
 using Bits = long long __attribute__((vector_size(kWidth * 8)));
 
 inline Register load(const double* from) noexcept {
-  return *reinterpret_cast<const UnalignedRegister*>(from);
+  Register value;
+  __builtin_memcpy(&value, from, sizeof value);  // one load, whatever the alignment
+  return value;
 }
 
 template <bool kStream>
 inline void store(double* to, Register value) noexcept {
   if constexpr (!kStream) {
-    *reinterpret_cast<UnalignedRegister*>(to) = value;
+    __builtin_memcpy(to, &value, sizeof value);
   } else {
 #if defined(__AVX512F__)
     _mm512_stream_pd(to, value);
