@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "common/error.hpp"

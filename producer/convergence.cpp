@@ -8,6 +8,8 @@ namespace ringside {
 Progress ConvergenceCheck::observe(const Residual& residual) noexcept {
   const double change = residual.l1;
   if (!std::isfinite(change)) return Progress::kDiverged;
+  const bool largest = change > largest_;
+  largest_ = std::max(largest_, change);
   smallest_ = observed_ == 0 ? change : std::min(smallest_, change);
   recent_[observed_ % kWindow] = change;
   ++observed_;
@@ -16,8 +18,7 @@ Progress ConvergenceCheck::observe(const Residual& residual) noexcept {
   // A change of zero on the way would make any later one infinitely larger: it says nothing about growth.
   const bool grown = smallest_ > 0 && change > kDivergedFactor * smallest_;
   grown_for_ = grown ? grown_for_ + 1 : 0;
-  const bool still_growing = grown_for_ >= kDivergedIterations && change > recent(kDivergedIterations - 1);
-  return still_growing ? Progress::kDiverged : Progress::kRunning;
+  return largest && grown_for_ >= kDivergedIterations ? Progress::kDiverged : Progress::kRunning;
 }
 
 std::optional<double> ConvergenceCheck::growth_per_iteration() const noexcept {

@@ -17,8 +17,8 @@ enum class Progress { kRunning, kConverged, kDiverged };
 
 class ConvergenceCheck {
  public:
-  /// Diverged: for kDivergedIterations in a row the L1 change was more than kDivergedFactor times the smallest one
-  /// seen, and it is larger now than it was at the first of these.
+  /// Diverged: for at least kDivergedIterations in a row the L1 change was more than kDivergedFactor times the smallest
+  /// one seen, and now it is the largest one seen. (A passing hump has its peak behind it by then.)
   static constexpr double kDivergedFactor = 1e4;
   static constexpr int kDivergedIterations = 32;
 
@@ -42,7 +42,8 @@ class ConvergenceCheck {
   double recent(std::size_t back) const noexcept { return recent_[(observed_ - 1 - back) % kWindow]; }
 
   double tolerance_;
-  double smallest_ = 0;
+  double smallest_ = 0;  // L1 change seen
+  double largest_ = 0;
   int grown_for_ = 0;         // iterations in a row beyond kDivergedFactor
   std::size_t observed_ = 0;  // finite residuals
   std::array<double, kWindow> recent_{};

@@ -1,7 +1,6 @@
 #include "producer/pagerank.hpp"
 
 #include <omp.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -31,10 +30,10 @@ const PagerankKernels& kernels_for(Isa isa) noexcept {
 /// Whether four vectors (two contributions, the old and the new iterate) are more than the last-level cache keeps. Then
 /// nothing stored in one iteration is still there in the next, and stores past the cache save reading the line first.
 bool vectors_exceed_cache(std::uint64_t rows) noexcept {
-  constexpr long kAssumedCacheBytes = 32L << 20;  // where the system does not tell
-  const long told = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  const long cache_bytes = told > 0 ? told : kAssumedCacheBytes;
-  return 4 * rows * sizeof(double) > static_cast<std::uint64_t>(cache_bytes);
+  // What one core reaches of a last-level cache is one slice, 32 MiB on common servers. The system is of no
+  // help: glibc reports the sum of all slices of a processor, even to a virtual machine that has a part of one.
+  constexpr std::uint64_t kCacheBytes = std::uint64_t{32} << 20;
+  return 4 * rows * sizeof(double) > kCacheBytes;
 }
 
 void check_weights(const CsrMatrix& matrix) {
@@ -102,12 +101,16 @@ class Pagerank final : public Solver {
   }
 
  private:
-  /// Calls work(first_block, last_block) for every part, each on its own thread; in turn where there are fewer threads.
+  /// Calls work(first_block, last_block) for every part that has blocks, each on its own thread.
   template <class Work>
   void for_each_part(const Work& work) const {
     const int parts = static_cast<int>(part_.size()) - 1;
 #pragma omp parallel for schedule(static, 1) num_threads(parts)
-    for (int p = 0; p < parts; ++p) work(part_[static_cast<std::size_t>(p)], part_[static_cast<std::size_t>(p) + 1]);
+    for (int p = 0; p < parts; ++p) {
+      const std::uint64_t first = part_[static_cast<std::size_t>(p)];
+      const std::uint64_t last = part_[static_cast<std::size_t>(p) + 1];
+      if (first < last) work(first, last);
+    }
   }
 
   /// scale_[i] = d / (sum of the weights leaving i). Links are stored at their target, so every thread looks at all of
@@ -116,14 +119,18 @@ class Pagerank final : public Solver {
     for_each_part([&](std::uint64_t first, std::uint64_t last) {
       const std::uint64_t begin = first * kBlockRows;
       const std::uint64_t end = std::min(last * kBlockRows, matrix_.rows);
-      for (std::uint64_t e = 0; begin < end && e < matrix_.nonzeros(); ++e) {
+      for (std::uint64_t e = 0; e < matrix_.nonzeros(); ++e) {
         const std::uint64_t source = matrix_.column[e];
         if (source - begin < end - begin) scale_[source] += matrix_.value.empty() ? 1.0 : matrix_.value[e];
       }
       for (Array<double>& contribution : contribution_) {
         std::fill(contribution.data() + begin, contribution.data() + end, 0.0);  // the first touch
       }
-      for (std::uint64_t i = begin; i < end; ++i) scale_[i] = scale_[i] > 0 ? damping_ / scale_[i] : 0.0;
+      for (std::uint64_t i = begin; i < end; ++i) {
+        const double sum = scale_[i];
+        const double scale = damping_ / sum;
+        scale_[i] = sum == 0 ? 0.0 : std::isnormal(scale) ? scale : -sum;  // negative: refused below
+      }
       for (std::uint64_t i = begin; i < end; i += kGroupRows) {
         const double* const group = scale_.data() + i;
         const double* const group_end = scale_.data() + std::min(i + kGroupRows, end);
@@ -132,12 +139,11 @@ class Pagerank final : public Solver {
       }
     });
     for (std::uint64_t i = 0; i < matrix_.rows; ++i) {
-      if (scale_[i] != 0 && !std::isnormal(scale_[i])) {
-        throw usage_error(
-            "the weights of the links that leave node {} ({}) add up to {}; PageRank accepts sums from 1e-300 to 1e300",
-            matrix_.id.empty() ? i + 1 : matrix_.id[i], matrix_.id.empty() ? "counted from 1" : "id of the input",
-            damping_ / scale_[i]);
-      }
+      if (!(scale_[i] < 0)) continue;
+      throw usage_error(
+          "the weights of the links that leave node {} ({}) add up to {}; PageRank accepts sums from 1e-300 to 1e300",
+          matrix_.id.empty() ? i + 1 : matrix_.id[i], matrix_.id.empty() ? "counted from 1" : "its id in the input",
+          -scale_[i]);
     }
   }
 

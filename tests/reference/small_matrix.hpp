@@ -1,0 +1,111 @@
+// Matrices one can check by hand, and generated ones with known structure, built the slow and obvious way: a sorted map
+// of entries written out row by row.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "producer/csr_matrix.hpp"
+
+namespace ringside::reference {
+
+/// Entry (row, column) of the matrix as written: for a graph, a link from `row` to `column`.
+struct Entry {
+  std::uint64_t row;
+  std::uint64_t column;
+  double value = 1;
+};
+
+/// n x n. Of entries given twice the last one counts. kInLinks stores the transpose. with_values: keep the values; a
+/// pattern otherwise.
+inline CsrMatrix build_matrix(std::uint64_t n, const std::vector<Entry>& entries, Orientation orientation,
+                              bool with_values) {
+  std::map<std::pair<std::uint64_t, std::uint64_t>, double> sorted;
+  for (const Entry& e : entries) {
+    sorted[orientation == Orientation::kRows ? std::pair{e.row, e.column} : std::pair{e.column, e.row}] = e.value;
+  }
+  CsrMatrix matrix;
+  matrix.rows = n;
+  matrix.columns = n;
+  matrix.orientation = orientation;
+  matrix.row_begin = Array<std::uint64_t>(n + 1);
+  matrix.column = Array<std::uint32_t>(sorted.size());
+  if (with_values) matrix.value = Array<double>(sorted.size());
+  std::uint64_t e = 0;
+  for (const auto& [place, value] : sorted) {
+    ++matrix.row_begin[place.first + 1];
+    matrix.column[e] = static_cast<std::uint32_t>(place.second);
+    if (with_values) matrix.value[e] = value;
+    ++e;
+  }
+  for (std::uint64_t row = 0; row < n; ++row) matrix.row_begin[row + 1] += matrix.row_begin[row];
+  return matrix;
+}
+
+inline CsrMatrix build_graph(std::uint64_t nodes, const std::vector<Entry>& links) {
+  return build_matrix(nodes, links, Orientation::kInLinks, false);
+}
+
+inline CsrMatrix build_weighted_graph(std::uint64_t nodes, const std::vector<Entry>& links) {
+  return build_matrix(nodes, links, Orientation::kInLinks, true);
+}
+
+/// The grid graph of side x side nodes, each linked with its up to eight neighbours.
+inline std::vector<Entry> grid_links(std::uint64_t side) {
+  std::vector<Entry> links;
+  const auto n = static_cast<std::int64_t>(side);
+  for (std::int64_t row = 0; row < n; ++row) {
+    for (std::int64_t column = 0; column < n; ++column) {
+      for (std::int64_t r = std::max<std::int64_t>(row - 1, 0); r <= std::min(row + 1, n - 1); ++r) {
+        for (std::int64_t c = std::max<std::int64_t>(column - 1, 0); c <= std::min(column + 1, n - 1); ++c) {
+          if (r == row && c == column) continue;
+          links.push_back({static_cast<std::uint64_t>(row * n + column), static_cast<std::uint64_t>(r * n + c)});
+        }
+      }
+    }
+  }
+  return links;
+}
+
+/// Those of `links` that survive when each is dropped with the given probability.
+inline std::vector<Entry> thinned(const std::vector<Entry>& links, double drop, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::bernoulli_distribution dropped(drop);
+  std::vector<Entry> kept;
+  for (const Entry& link : links) {
+    if (!dropped(random)) kept.push_back(link);
+  }
+  return kept;
+}
+
+/// `count` links between random nodes; low-numbered nodes are linked to more often, and some nodes have no way out.
+inline std::vector<Entry> random_links(std::uint64_t nodes, std::uint64_t count, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> part(0.0, 1.0);
+  std::vector<Entry> links;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const double u = part(random);
+    const auto source = static_cast<std::uint64_t>(part(random) * static_cast<double>(nodes));
+    const auto target = static_cast<std::uint64_t>(u * u * u * static_cast<double>(nodes));
+    if (source % 7 != 3) links.push_back({source, target, 0.25 + part(random)});
+  }
+  return links;
+}
+
+/// Every node linked to the nodes at the given distances, where they exist.
+inline std::vector<Entry> band_links(std::uint64_t nodes, const std::vector<std::int64_t>& distances) {
+  std::vector<Entry> links;
+  for (std::uint64_t i = 0; i < nodes; ++i) {
+    for (const std::int64_t distance : distances) {
+      const std::int64_t j = static_cast<std::int64_t>(i) + distance;
+      if (j >= 0 && j < static_cast<std::int64_t>(nodes)) links.push_back({i, static_cast<std::uint64_t>(j)});
+    }
+  }
+  return links;
+}
+
+}  // namespace ringside::reference
