@@ -108,4 +108,10 @@ inline std::vector<Entry> band_links(std::uint64_t nodes, const std::vector<std:
   return links;
 }
 
+/// `links` and one from `hub` to every node: rows that advance by one in every column but the hub's.
+inline std::vector<Entry> with_hub(std::vector<Entry> links, std::uint64_t nodes, std::uint64_t hub) {
+  for (std::uint64_t i = 0; i < nodes; ++i) links.push_back({hub, i});
+  return links;
+}
+
 }  // namespace ringside::reference

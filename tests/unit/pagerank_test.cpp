@@ -230,6 +230,7 @@ TEST_P(PagerankBits, BandsAreBitEqualToPlainSerialLoops) {
   expect_bits_of_plain_loops(build_graph(6000, band_links(6000, {-1, 0, 1})), "tridiagonal");
   expect_bits_of_plain_loops(build_graph(6000, band_links(6000, {-500, -3, 2, 700})), "wide band");
   expect_bits_of_plain_loops(build_graph(6000, band_links(6000, {3000})), "half of the nodes dangling");
+  expect_bits_of_plain_loops(build_graph(6000, with_hub(band_links(6000, {-1, 1}), 6000, 0)), "band and a hub");
   expect_bits_of_plain_loops(build_graph(2047, {}), "no links");
 }
 

@@ -59,6 +59,8 @@ TEST(RowRuns, DescribeEveryRowExactlyOnce) {
   expect_described(build_graph(70 * 70, thinned(grid_links(70), 0.3, 2)));
   expect_described(build_graph(3000, random_links(3000, 20000, 3)));
   expect_described(build_graph(5000, band_links(5000, {-40, -1, 0, 3})));
+  expect_described(build_graph(5000, with_hub(band_links(5000, {-1, 0, 1}), 5000, 0)));
+  expect_described(build_graph(5000, with_hub(band_links(5000, {-1, 0, 1}), 5000, 4999)));
 }
 
 TEST(RowRuns, AGridIsAllRuns) {
