@@ -35,7 +35,8 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, s
   try {
     if (handoff.may_overwrite()) ring_.clear();
     ring_.begin_run(handoff.run());
-    pool_.prefault();
+    // A plain file under `power` is left alone: every page would be dirty, and the first sync write the whole ring.
+    if (pool_.storage() == Storage::kDax || options.ring.durability == Durability::kProcess) pool_.prefault();
   } catch (const Error& error) {
     handoff.refuse(error);
     throw;

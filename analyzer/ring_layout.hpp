@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "common/copy.hpp"
 #include "common/hash.hpp"
 #include "common/reduction.hpp"
 #include "common/run_description.hpp"
@@ -21,7 +22,7 @@ inline constexpr std::uint32_t kRingVersion = 1;
 inline constexpr std::size_t kLineBytes = 64;              // the unit that reaches persistent memory in store order
 inline constexpr std::size_t kPageBytes = 4096;            // superblocks and run tables start on one
 inline constexpr std::size_t kPayloadAlignment = 2 << 20;  // a huge page, so that DAX maps a payload with few entries
-inline constexpr std::size_t kChunkBytes = 64 << 10;       // hashed while in the first-level and second-level caches
+inline constexpr std::size_t kChunkBytes = kCopyChunkBytes;  // hashed while in the first-level cache
 inline constexpr std::uint64_t kScanBytes = 64 << 20;      // superblocks lie in this much of the file's beginning
 inline constexpr std::uint32_t kMinSlots = 3;              // newest, newest persisted (or previous), victim
 inline constexpr std::uint32_t kMaxSlots = 1024;

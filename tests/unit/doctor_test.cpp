@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 
@@ -243,7 +244,9 @@ TEST_F(Doctor, TheWorstFindingIsTheVerdictAndTheExitCode) {
   EXPECT_EQ(verdict_of({ok}), "ok");
   EXPECT_EQ(verdict_of({note, ok}), "note");
   EXPECT_EQ(verdict_of({problem, note, ok}), "problem");
-  EXPECT_EQ(doctor(root_ + "/no/such/place", true), 3);
+  const std::string place = root_ + "/no/such/place";
+  const std::array<const char*, 3> command = {"doctor", place.c_str(), "--json"};
+  EXPECT_EQ(doctor_command(3, command.data()), 3);
 }
 
 }  // namespace
