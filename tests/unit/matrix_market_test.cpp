@@ -164,9 +164,12 @@ TEST(MatrixMarket, TheMatrixIsTheSameForEveryNumberOfThreads) {
 }
 
 TEST(MatrixMarket, DuplicatesAreAddedUpInAscendingMagnitude) {
-  const CsrMatrix matrix =
-      read("%%MatrixMarket matrix coordinate real general\n1 1 4\n1 1 1e16\n1 1 1\n1 1 -1e16\n1 1 1\n");
-  EXPECT_EQ(entries_of(matrix), (Entries{{0, 0, (1.0 + 1.0 - 1e16) + 1e16}}));
+  const std::string four = "%%MatrixMarket matrix coordinate real general\n1 1 4\n";
+  // From the small end the two ones survive; the other way round 1e16 would swallow each.
+  ASSERT_NE(1e16 + 1.0 + 1.0, (1.0 + 1.0) + 1e16);
+  EXPECT_EQ(entries_of(read(four + "1 1 1e16\n1 1 1\n1 1 1\n1 1 0\n")), (Entries{{0, 0, (1.0 + 1.0) + 1e16}}));
+  // Of equal magnitudes the negative comes first.
+  EXPECT_EQ(entries_of(read(four + "1 1 1e16\n1 1 1\n1 1 -1e16\n1 1 2\n")), (Entries{{0, 0, (3.0 - 1e16) + 1e16}}));
 }
 
 TEST(MatrixMarket, DuplicatesInAPatternCollapse) {

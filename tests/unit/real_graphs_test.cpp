@@ -33,13 +33,13 @@ constexpr double kAgreement = 1e-12;
 std::filesystem::path data_folder() {
   const char* told = std::getenv("RINGSIDE_TEST_DATA");
   const auto folder = told != nullptr ? std::filesystem::path(told)
-                                      : std::filesystem::path(RINGSIDE_SOURCE_FOLDER) / ".." / "shared" / "data";
+                                      : std::filesystem::path(RINGSIDE_SOURCE_DIR) / ".." / "shared" / "data";
   return std::filesystem::is_directory(folder) ? folder : std::filesystem::path();
 }
 
 const json& expected() {
   static const json values = [] {
-    std::ifstream file(std::filesystem::path(RINGSIDE_SOURCE_FOLDER) / "tests" / "reference" / "expected.json");
+    std::ifstream file(std::filesystem::path(RINGSIDE_SOURCE_DIR) / "tests" / "reference" / "expected.json");
     return json::parse(file);
   }();
   return values;
