@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyzer/ring_admission.hpp"
 #include "common/clock.hpp"
 
@@ -10,6 +12,11 @@ namespace {
 
 void add(std::atomic<std::int64_t>& figure, std::int64_t ns) noexcept {
   figure.store(figure.load(std::memory_order_relaxed) + ns, std::memory_order_relaxed);
+}
+
+/// When the work on the first published step began.
+std::int64_t begun_ns(const StepDescriptor& step) noexcept {
+  return step.published_at_ns - step.generate_ns - step.producer_idle_ns;
 }
 
 /// The pool, or a refusal that the producer hears of before it is thrown here.
@@ -45,11 +52,15 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, s
 }
 
 ServeEnd Attachment::serve(const std::atomic<bool>& stop) noexcept {
+  bool first = true;
   for (std::int64_t idle_since = now_ns();;) {
     PublishedStep step;
     const NextStatus status = handoff_.next(step, options_.may_spin, &stop);
     const std::int64_t arrived = now_ns();
     if (status == NextStatus::kStep) {
+      // The account begins with the first iteration, not with the solver's preparations for it.
+      if (first) idle_since = std::max(idle_since, begun_ns(step.descriptor));
+      first = false;
       add(account_.analyzer_idle_ns, arrived - idle_since);
       if (!keep(step, arrived)) return ServeEnd::kSyncFailed;
       idle_since = account_.ended_ns.load(std::memory_order_relaxed);
@@ -63,8 +74,9 @@ ServeEnd Attachment::serve(const std::atomic<bool>& stop) noexcept {
   }
 }
 
-// One iterate's way: shared buffer -> slot (transfer), header (commit), reductions (analyze). Bytes moved: the copy reads
-// and writes the iterate once, a sweep of the reductions reads it once, the first sweep also reads the iterate before.
+// One iterate's way: shared buffer -> slot (transfer), header (commit), reductions (analyze). Bytes moved: the copy
+// reads and writes the iterate once, a sweep of the reductions reads it once, the first sweep also reads the iterate
+// before.
 bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns) noexcept {
   if (ring_.begin() != CommitStatus::kOk) return false;
   const std::int64_t copy_begin = now_ns();
@@ -81,9 +93,9 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns) noexce
   add(account_.transfer_ns, copied - copy_begin);
   add(account_.commit_ns, (copy_begin - arrived_ns) + (committed - copied));
   add(account_.analyze_ns, analyzed - committed);
-  account_.bytes_transferred.store(account_.bytes_transferred.load(std::memory_order_relaxed) +
-                                       handoff_.run().rows * sizeof(double),
-                                   std::memory_order_relaxed);
+  account_.bytes_transferred.store(
+      account_.bytes_transferred.load(std::memory_order_relaxed) + handoff_.run().rows * sizeof(double),
+      std::memory_order_relaxed);
   account_.steps_skipped.store(account_.steps_skipped.load(std::memory_order_relaxed) + step.descriptor.skipped_before,
                                std::memory_order_relaxed);
   account_.last_iteration.store(step.descriptor.iteration, std::memory_order_relaxed);
@@ -104,7 +116,8 @@ ExitCode Attachment::finish(std::string& message) {
   if (error != 0) {
     code = ExitCode::kSystem;
     message = fmt::format(
-        "{}: writing to the disk failed ({}); {} of {} committed steps are known to survive power loss; the run was stopped",
+        "{}: writing to the disk failed ({}); {} of {} committed steps are known to survive power loss; the run was "
+        "stopped",
         options_.ring.pool, errno_text(error), account_.steps_persisted.load(), account_.steps_committed.load());
   }
   handoff_.farewell(code, message, account_.steps_committed.load());

@@ -46,6 +46,16 @@ const char* to_text(ServeEnd end) {
   return "sync_failed";
 }
 
+const char* to_text(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kFinished: return "finished";
+    case Outcome::kInterrupted: return "interrupted";
+    case Outcome::kDiverged: return "diverged";
+    case Outcome::kFailed: break;
+  }
+  return "failed";
+}
+
 /// Serves one producer from its request to its farewell. An Error means that it was refused.
 ExitCode serve(const Options& options, Peer peer, std::uint64_t epoch, Report& report, const std::atomic<bool>& stop) {
   HandoffReader handoff(std::move(peer), kRequestTimeoutMs);
@@ -62,6 +72,7 @@ ExitCode serve(const Options& options, Peer peer, std::uint64_t epoch, Report& r
   });
 
   const ServeEnd end = attachment.serve(stop);
+  const Outcome outcome = end == ServeEnd::kDetached ? handoff.outcome() : Outcome::kFailed;
   std::string message;
   ExitCode code = attachment.finish(message);
   if (end == ServeEnd::kProducerLost) {
@@ -70,8 +81,8 @@ ExitCode serve(const Options& options, Peer peer, std::uint64_t epoch, Report& r
                  handoff.producer_pid(), account.steps_committed.load());
   }
   if (!message.empty()) spdlog::error("event=sync_failed run_id={} text=\"{}\"", to_string(run.run_id), message);
-  spdlog::info("event=run_ended run_id={} how={} steps_committed={} steps_persisted={} exit_code={}",
-               to_string(run.run_id), to_text(end), account.steps_committed.load(), account.steps_persisted.load(),
+  spdlog::info("event=run_ended run_id={} how={} outcome={} steps_committed={} steps_persisted={} exit_code={}",
+               to_string(run.run_id), to_text(end), to_text(outcome), account.steps_committed.load(), account.steps_persisted.load(),
                static_cast<int>(code));
 
   report.stop();

@@ -56,6 +56,7 @@ int dispatch(int argc, const char* const* argv) {
   if (name.empty()) {
     print_usage(stderr);
   } else {
+    fmt::print(stderr, "ringside: unknown subcommand '{}'; expected run, info, verify, export, cache or doctor\n", name);
   }
   return static_cast<int>(ExitCode::kUsage);
 }

@@ -73,7 +73,7 @@ class HandoffReader {
   /// Last words. code kDone: all that was published is committed (and persisted, where asked for).
   void farewell(ExitCode code, const std::string& message, std::uint64_t steps_committed) noexcept;
 
-  /// How the producer said its run ended; kFailed if it did not say.
+  /// After kDetached: how the producer said its run ended; kFailed if it did not say.
   Outcome outcome() noexcept;
 
  private:

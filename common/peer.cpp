@@ -113,9 +113,16 @@ std::optional<Peer::Received> Peer::receive(std::span<std::byte> buffer, int tim
   header.msg_control = control;
   header.msg_controllen = sizeof control;
   ssize_t length;
+  bool again;
+  bool was_reset = false;
   do {
     length = recvmsg(socket_.get(), &header, MSG_CMSG_CLOEXEC);
-  } while (length < 0 && errno == EINTR);
+    // A peer that leaves without having read our last message resets the connection; that is told once, and what it
+    // wrote before it left (its farewell) comes after.
+    const bool reset = length < 0 && errno == ECONNRESET && !was_reset;
+    again = (length < 0 && errno == EINTR) || reset;
+    was_reset = was_reset || reset;
+  } while (again);
 
   Received received;
   if (length <= 0) return received;

@@ -58,7 +58,7 @@ TEST_F(RefusalTest, MatricesTheSolversCannotUse) {
   const auto real = [&](const std::string& name, const std::string& body) {
     return write_file(name, "%%MatrixMarket matrix coordinate real general\n" + body);
   };
-  expect_refused(run_arguments(real("wide.mtx", "2 3 1\n1 1 1\n")), 2, {"wide.mtx", "square"});
+  expect_refused(run_arguments(real("wide.mtx", "2 3 1\n1 1 1\n")), 2, {"wide.mtx", "as many rows as columns"});
   expect_refused(run_arguments(real("negative.mtx", "2 2 2\n1 2 1\n2 1 -3\n")), 2, {"negative.mtx", "-3"});
   expect_refused(run_arguments(real("nan.mtx", "2 2 2\n1 2 nan\n2 1 1\n")), 2, {"nan"});
   expect_refused(run_arguments(real("inf.mtx", "2 2 2\n1 2 inf\n2 1 1\n")), 2, {"inf"});

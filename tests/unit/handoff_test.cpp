@@ -257,6 +257,21 @@ TEST_F(HandoffTest, AFailedAnalyzerSaysWhy) {
   EXPECT_EQ(text_of(farewell->message), "the disk is broken");
 }
 
+TEST_F(HandoffTest, AFarewellIsHeardEvenIfTheGoodbyeBeforeItWasNotRead) {
+  Listener listener(socket_path_);
+  std::optional<HandoffWriter> writer;
+  std::thread attach([&] { writer.emplace(options(), description()); });
+  std::optional<HandoffReader> reader = accept_reader(listener);
+  reader->accept(1);
+  attach.join();
+  std::thread detach([&] { EXPECT_NO_THROW(writer->detach(Outcome::kFinished)); });
+  PublishedStep step;
+  EXPECT_EQ(reader->next(step, kMaySpin, nullptr), NextStatus::kDetached);
+  reader->farewell(ExitCode::kDone, "", 0);
+  reader.reset();  // hangs up with the goodbye still unread
+  detach.join();
+}
+
 TEST_F(HandoffTest, AStopRequestEndsBothWaits) {
   std::atomic<bool> stop{true};
   Listener listener(socket_path_);
