@@ -1,8 +1,9 @@
 #include "common/options.hpp"
 
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <map>
+
+#include <CLI/CLI.hpp>
 
 #include "common/error.hpp"
 
@@ -69,7 +70,8 @@ CLI::Validator within(Number low, Number high) {
 }  // namespace
 
 void declare(CLI::App& app, SolveOptions& options) {
-  app.add_option("--matrix", options.matrix, "matrix or graph: FILE (.mtx, edge list; .gz, .xz), grid:SIDE, rmat:SCALE[:EDGEFACTOR]")
+  app.add_option("--matrix", options.matrix,
+                 "matrix or graph: FILE (.mtx, edge list; .gz, .xz), grid:SIDE, rmat:SCALE[:EDGEFACTOR]")
       ->required()
       ->type_name("FILE|grid:SIDE|rmat:SCALE")
       ->group(kSolveGroup);
@@ -90,24 +92,26 @@ void declare(CLI::App& app, SolveOptions& options) {
       ->type_name("T")
       ->capture_default_str()
       ->group(kSolveGroup);
-  app.add_option("--iterations", options.iterations, "stop after N iterations")
+  app.add_option("--iterations", options.iterations,
+                 "stop after N iterations (default: 100, or 1000000 with --tolerance)")
       ->check(within<std::uint64_t>(1, std::uint64_t{1} << 60))
       ->type_name("N")
-      ->capture_default_str()
       ->group(kSolveGroup);
   app.add_option("--every", options.every, "publish every E-th iterate, and the last")
       ->check(within<std::uint64_t>(1, std::uint64_t{1} << 60))
       ->type_name("E")
       ->capture_default_str()
       ->group(kSolveGroup);
-  app.add_flag("--cache", options.cache, "map the matrix from a binary cache, written on first use")->group(kSolveGroup);
+  app.add_flag("--cache", options.cache, "map the matrix from a binary cache, written on first use")
+      ->group(kSolveGroup);
   app.add_option("--cache-dir", options.cache_dir, "folder of that cache (default: beside the matrix file)")
       ->type_name("DIR")
       ->group(kSolveGroup);
 }
 
 void declare(CLI::App& app, PublishOptions& options) {
-  app.add_option("--coordination", options.coordination, "how the processes tell each other of a step: futexes on shared counters")
+  app.add_option("--coordination", options.coordination,
+                 "how the processes tell each other of a step: futexes on shared counters")
       ->check(one_of("--coordination", {"locks"}))
       ->type_name("locks")
       ->capture_default_str()
@@ -117,7 +121,8 @@ void declare(CLI::App& app, PublishOptions& options) {
       ->type_name("B")
       ->capture_default_str()
       ->group(kPublishGroup);
-  add_choice(app, "--when-full", options.when_full, kWhenFull, "while no buffer is free: wait, or skip the step (counted)")
+  add_choice(app, "--when-full", options.when_full, kWhenFull,
+             "while no buffer is free: wait, or skip the step (counted)")
       ->group(kPublishGroup);
   app.add_option("--peer-timeout", options.peer_timeout_s, "seconds the analyzer may be absent or make no progress")
       ->check(within(0.1, 1e6))
@@ -211,7 +216,11 @@ int parse_or_exit_code(CLI::App& app, int argc, const char* const* argv) {
   }
 }
 
-std::string to_string(Mode mode) { return name_of(kModes, mode); }
-std::string to_string(WhenFull when_full) { return name_of(kWhenFull, when_full); }
+std::string to_string(Mode mode) {
+  return name_of(kModes, mode);
+}
+std::string to_string(WhenFull when_full) {
+  return name_of(kWhenFull, when_full);
+}
 
 }  // namespace ringside

@@ -1,5 +1,5 @@
-// Every option of a run: its default and meaning beside the field here, its flag, file key and help text declared once in
-// options.cpp. `ringside run` declares them all and passes each process its own.
+// Every option of a run: its default and meaning beside the field here, its flag, file key and help text declared once
+// in options.cpp. `ringside run` declares them all and passes each process its own.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,10 @@ enum class Mode {
 };
 enum class WhenFull { kWait, kSkip };
 
+// Without --iterations: so few that a first try ends soon, and with a tolerance so many that it decides.
+inline constexpr std::uint64_t kFewIterations = 100;
+inline constexpr std::uint64_t kMostIterations = 1'000'000;
+
 /// What is solved, and how: the producer's.
 struct SolveOptions {
   std::string matrix;               // FILE, grid:SIDE or rmat:SCALE[:EDGEFACTOR]
@@ -27,10 +31,15 @@ struct SolveOptions {
   std::string rhs;                  // Jacobi's b, an n-by-1 MatrixMarket file; empty: all ones
   double damping = 0.85;            // PageRank's d
   double tolerance = 0;             // stop when the L1 change is at most this; 0: never
-  std::uint64_t iterations = 100;   // stop after so many
+  std::uint64_t iterations = 0;     // stop after so many; 0: 100, or with a tolerance kMostIterations
   std::uint64_t every = 1;          // publish each every-th iterate, and the last
-  bool cache = false;               // map the matrix from a binary cache, written on first use
-  std::string cache_dir;            // where that cache lies; empty: beside the file
+  std::uint64_t last_iteration() const noexcept {
+    if (iterations > 0) return iterations;
+    return tolerance > 0 ? kMostIterations : kFewIterations;
+  }
+
+  bool cache = false;     // map the matrix from a binary cache, written on first use
+  std::string cache_dir;  // where that cache lies; empty: beside the file
 };
 
 /// How iterates change hands: the producer's.
@@ -82,8 +91,8 @@ inline constexpr const char* kRingGroup = "Ring";
 inline constexpr const char* kReduceGroup = "Reductions";
 inline constexpr const char* kCoreGroup = "Cores";
 
-/// Parses; 0 to go on, or the exit code to leave with: help and version print and leave with kDone, a wrong option prints
-/// one line ("ringside run: ...") to standard error and leaves with kUsage. Returns -1 to go on.
+/// Parses; 0 to go on, or the exit code to leave with: help and version print and leave with kDone, a wrong option
+/// prints one line ("ringside run: ...") to standard error and leaves with kUsage. Returns -1 to go on.
 int parse_or_exit_code(CLI::App& app, int argc, const char* const* argv);
 
 std::string to_string(Mode mode);

@@ -36,7 +36,7 @@ BaselineResult run_baseline(Solver& solver, const SolveOptions& options, int pas
       result.end = SolveEnd::kDiverged;
       return result;
     }
-    const bool last = state == Progress::kConverged || k == options.iterations || stop.load();
+    const bool last = state == Progress::kConverged || k == options.last_iteration() || stop.load();
     if (k % options.every == 0 || last) {
       // With --every the iterate of the step before is gone: like the analyzer, compare only with what is at hand.
       result.last = reducer.reduce(next, options.every == 1 ? reduced_before : nullptr, passes);

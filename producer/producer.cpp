@@ -45,7 +45,7 @@ SolveEnd Producer::run() noexcept {
   for (std::uint64_t k = 1;; ++k) {
     // x_k goes straight into shared memory if it is to be published, and if there is room.
     double* next = nullptr;
-    const bool due = k % options_.every == 0 || k == options_.iterations;
+    const bool due = k % options_.every == 0 || k == options_.last_iteration();
     const Claimed claimed = due ? claim(next) : Claimed::kNone;
     if (claimed == Claimed::kEnded) return end_of(claim_status_);
     if (claimed == Claimed::kNone) next = private_iterates_.target(previous);
@@ -68,7 +68,7 @@ SolveEnd Producer::run() noexcept {
     if (claimed == Claimed::kBuffer) publish(k, residual);
 
     const bool interrupted = stop_.load(std::memory_order_relaxed);
-    if (state == Progress::kConverged || k == options_.iterations || interrupted) {
+    if (state == Progress::kConverged || k == options_.last_iteration() || interrupted) {
       set(account_.converged, state == Progress::kConverged);
       const SolveEnd how = state == Progress::kConverged ? SolveEnd::kConverged
                            : interrupted                         ? SolveEnd::kInterrupted
