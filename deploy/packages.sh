@@ -9,7 +9,7 @@ packages_build=(
   libpmemobj-dev libpmem-dev libhwloc-dev
   libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev
   libxxhash-dev zlib1g-dev liblzma-dev xz-utils
-  libgtest-dev libbenchmark-dev
+  libgtest-dev
   python3
 )
 
