@@ -43,11 +43,11 @@ std::string ProgressLine::line(const nlohmann::json& producer, const nlohmann::j
   const bool pipeline = analyzer.is_object();
   const double steps_per_s = pipeline ? rate(analyzer, analyzer_before_, "steps_committed")
                                       : rate(producer, producer_before_, "iterations");
-  std::string text = fmt::format("iteration {}  L1 change {:.2e}  {:.1f} steps/s",
+  std::string text = fmt::format("iteration {}  L1 {:.1e}  {:.1f} steps/s",
                                  with_separators(static_cast<std::uint64_t>(number(producer, "iterations"))),
                                  number(producer, "residual_l1"), steps_per_s);
   if (pipeline) {
-    text += fmt::format("  {:.2f} GB/s  idle: producer {:.0f} %, analyzer {:.0f} %",
+    text += fmt::format("  {:.2f} GB/s  idle P {:.0f} A {:.0f} %",
                         rate(analyzer, analyzer_before_, "bytes_transferred") * 1e-9,
                         100 * std::clamp(rate(producer, producer_before_, "producer_idle_s"), 0.0, 1.0),
                         100 * std::clamp(rate(analyzer, analyzer_before_, "analyzer_idle_s"), 0.0, 1.0));

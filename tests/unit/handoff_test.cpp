@@ -315,6 +315,16 @@ TEST_F(HandoffTest, TooFewOrTooManyBuffersAreRefused) {
   }
 }
 
+TEST(StepRhythmTest, TheNextStepIsExpectedWhenTheLastOnesSay) {
+  StepRhythm rhythm;
+  EXPECT_EQ(rhythm.expected_ns(), 0) << "nothing is known yet: spin at once";
+  rhythm.observe(1'000'000);
+  EXPECT_EQ(rhythm.expected_ns(), 0);
+  for (std::int64_t step = 2; step <= 40; ++step) rhythm.observe(step * 1'000'000);
+  EXPECT_EQ(rhythm.expected_ns(), 41'000'000);
+  EXPECT_EQ(rhythm.margin_ns(), 225'000);
+}
+
 // --- a hostile producer ------------------------------------------------------------------------------------------
 
 class HostileProducerTest : public HandoffTest {
