@@ -1,11 +1,11 @@
-// ringside-analyzer: owns the pool, serves one producer at a time, keeps and reduces what it publishes. Lives as long as
-// the service; with --once as long as one run.
+// ringside-analyzer: owns the pool, serves one producer at a time, keeps and reduces what it publishes. Lives as long
+// as the service; with --once as long as one run.
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
-#include <iostream>
+
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "analyzer/analyzer.hpp"
@@ -14,6 +14,7 @@
 #include "common/log.hpp"
 #include "common/options.hpp"
 #include "common/peer.hpp"
+#include "common/program.hpp"
 #include "common/reduction_json.hpp"
 #include "common/report.hpp"
 #include "common/stop_signal.hpp"
@@ -28,12 +29,8 @@ constexpr int kAcceptSliceMs = 200;
 
 struct Options {
   AnalyzerOptions analyzer;
-  std::string cores;  // empty: not pinned
-  std::string socket = "/run/ringside/analyzer.socket";
-  int report_fd = -1;
+  ProcessOptions process;
   bool once = false;
-  bool shared_core = false;
-  std::string log_level = "warning";
 };
 
 const char* to_text(ServeEnd end) {
@@ -82,8 +79,8 @@ ExitCode serve(const Options& options, Peer peer, std::uint64_t epoch, Report& r
   }
   if (!message.empty()) spdlog::error("event=sync_failed run_id={} text=\"{}\"", to_string(run.run_id), message);
   spdlog::info("event=run_ended run_id={} how={} outcome={} steps_committed={} steps_persisted={} exit_code={}",
-               to_string(run.run_id), to_text(end), to_text(outcome), account.steps_committed.load(), account.steps_persisted.load(),
-               static_cast<int>(code));
+               to_string(run.run_id), to_text(end), to_text(outcome), account.steps_committed.load(),
+               account.steps_persisted.load(), static_cast<int>(code));
 
   report.stop();
   nlohmann::json final = to_json(account);
@@ -101,14 +98,14 @@ ExitCode serve(const Options& options, Peer peer, std::uint64_t epoch, Report& r
 
 ExitCode run(const Options& options) {
   const std::atomic<bool>& stop = catch_stop_signals();
-  if (!options.cores.empty()) pin_openmp_threads(parse_core_list(options.cores, "--cores").cpus);
-  Listener listener(options.socket);
+  if (!options.process.cores.empty()) pin_openmp_threads(parse_core_list(options.process.cores, "--cores").cpus);
+  Listener listener(options.process.socket);
   // A pool that cannot be opened is known at the start, not when hours later a producer attaches.
   if (std::filesystem::exists(options.analyzer.ring.pool)) RingPool::open(options.analyzer.ring.pool);
 
-  Report report(options.report_fd);
+  Report report(options.process.report_fd);
   report.write({{"event", "ready"}, {"pid", getpid()}});
-  spdlog::info("event=listening socket={} pool={}", options.socket, options.analyzer.ring.pool);
+  spdlog::info("event=listening socket={} pool={}", options.process.socket, options.analyzer.ring.pool);
 
   for (std::uint64_t epoch = 1; !stop.load();) {
     std::optional<Peer> peer = listener.accept(kAcceptSliceMs);
@@ -137,28 +134,13 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", RINGSIDE_VERSION);
   declare(app, options.analyzer.ring);
   declare(app, options.analyzer.reduce);
-  app.add_option("--cores", options.cores, "cores to pin the analyzer's threads to, as 0-3,8 (default: not pinned)")
-      ->type_name("LIST")
-      ->group(kCoreGroup);
-  app.add_flag("--shared-core", options.shared_core, "the producer runs on the same core: never spin")->group(kCoreGroup);
-  app.add_option("--socket", options.socket, "where to listen for producers")->type_name("PATH")->capture_default_str();
+  declare(app, options.process);
   app.add_flag("--once", options.once, "serve one producer, then exit");
-  app.add_option("--report-fd", options.report_fd, "write progress and the account as JSON lines to this descriptor")
-      ->type_name("FD");
-  app.add_option("--log-level", options.log_level, "trace, debug, info, warning, error or off")
-      ->type_name("LEVEL")
-      ->capture_default_str();
   declare_config_file(app);
   if (const int code = parse_or_exit_code(app, argc, argv); code >= 0) return code;
-  options.analyzer.may_spin = !options.shared_core;
-  try {
-    start_log("ringside-analyzer", options.log_level);
+  options.analyzer.may_spin = !options.process.shared_core;
+  return run_program([&] {
+    start_log("ringside-analyzer", options.process.log_level);
     return static_cast<int>(run(options));
-  } catch (const Error& error) {
-    std::cerr << "ringside: " << error.what() << '\n';
-    return static_cast<int>(error.code());
-  } catch (const std::exception& error) {
-    std::cerr << "ringside: unexpected failure: " << error.what() << '\n';
-    return static_cast<int>(ExitCode::kSystem);
-  }
+  });
 }

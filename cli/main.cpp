@@ -11,6 +11,7 @@
 #include "cli/run.hpp"
 #include "cli/verify.hpp"
 #include "common/error.hpp"
+#include "common/program.hpp"
 
 namespace ringside {
 namespace {
@@ -23,21 +24,26 @@ struct Subcommand {
 };
 
 constexpr std::array kSubcommands = {
-    Subcommand{"run", "--matrix FILE|grid:SIDE|rmat:SCALE", "solve; keep, reduce and account for every iterate", run_command},
+    Subcommand{"run", "--matrix FILE|grid:SIDE|rmat:SCALE", "solve; keep, reduce and account for every iterate",
+               run_command},
     Subcommand{"info", "POOL", "what a pool holds: runs, iterations, slots, sizes, storage", info_command},
     Subcommand{"verify", "POOL", "check every slot's hashes; says which slot and chunk is damaged", verify_command},
     Subcommand{"export", "POOL --output FILE", "write a kept iterate as .npy, .csv or .mtx", export_command},
-    Subcommand{"cache", "FILE|grid:SIDE|rmat:SCALE", "write a matrix's binary cache, mapped on the next start", cache_command},
+    Subcommand{"cache", "FILE|grid:SIDE|rmat:SCALE", "write a matrix's binary cache, mapped on the next start",
+               cache_command},
     Subcommand{"doctor", "[POOL|DIR]", "what this node offers, and what to change", doctor_command},
 };
 
 void print_usage(FILE* to) {
-  fmt::print(to, "Ringside keeps every iterate of a running solver, analyses it beside the solver, and accounts for who waited.\n\n"
-                 "Usage: ringside SUBCOMMAND [OPTIONS]\n\nSubcommands:\n");
+  fmt::print(to,
+             "Ringside keeps every iterate of a running solver, analyses it beside the solver, and accounts for who "
+             "waited.\n\n"
+             "Usage: ringside SUBCOMMAND [OPTIONS]\n\nSubcommands:\n");
   for (const Subcommand& s : kSubcommands) fmt::print(to, "  {:<8}{:<38}{}\n", s.name, s.arguments, s.does);
-  fmt::print(to, "\nringside SUBCOMMAND --help lists a subcommand's options. ringside --version prints the version.\n"
-                 "Exit codes: 0 done, 2 usage or bad input, 3 the system lacks something, 4 a peer was lost,\n"
-                 "            5 data failed verification, 130 interrupted.\n");
+  fmt::print(to,
+             "\nringside SUBCOMMAND --help lists a subcommand's options. ringside --version prints the version.\n"
+             "Exit codes: 0 done, 2 usage or bad input, 3 the system lacks something, 4 a peer was lost,\n"
+             "            5 data failed verification, 130 interrupted.\n");
 }
 
 int dispatch(int argc, const char* const* argv) {
@@ -56,7 +62,8 @@ int dispatch(int argc, const char* const* argv) {
   if (name.empty()) {
     print_usage(stderr);
   } else {
-    fmt::print(stderr, "ringside: unknown subcommand '{}'; expected run, info, verify, export, cache or doctor\n", name);
+    fmt::print(stderr, "ringside: unknown subcommand '{}'; expected run, info, verify, export, cache or doctor\n",
+               name);
   }
   return static_cast<int>(ExitCode::kUsage);
 }
@@ -65,13 +72,5 @@ int dispatch(int argc, const char* const* argv) {
 }  // namespace ringside
 
 int main(int argc, char** argv) {
-  try {
-    return ringside::dispatch(argc, argv);
-  } catch (const ringside::Error& error) {
-    fmt::print(stderr, "ringside: {}\n", error.what());
-    return static_cast<int>(error.code());
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "ringside: unexpected failure: {}\n", error.what());
-    return static_cast<int>(ringside::ExitCode::kSystem);
-  }
+  return ringside::run_program([&] { return ringside::dispatch(argc, argv); });
 }

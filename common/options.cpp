@@ -23,6 +23,21 @@ std::string name_of(const std::map<std::string, Value>& names, Value value) {
   return {};
 }
 
+/// Help as `--flag VALUE   what it does (default: X)`.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter() { column_width(34); }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    return option->get_type_name().empty() ? "" : " " + option->get_type_name();
+  }
+  std::string make_option_desc(const CLI::Option* option) const override {
+    std::string text = option->get_description();
+    if (option->get_required()) text += " (required)";
+    if (!option->get_default_str().empty()) text += fmt::format(" (default: {})", option->get_default_str());
+    return text;
+  }
+};
+
 /// An option whose value is one of the names; help shows the names, an error names them.
 template <class Value>
 CLI::Option* add_choice(CLI::App& app, const std::string& flag, Value& value, const std::map<std::string, Value>& names,
@@ -87,7 +102,7 @@ void declare(CLI::App& app, SolveOptions& options) {
       ->type_name("D")
       ->capture_default_str()
       ->group(kSolveGroup);
-  app.add_option("--tolerance", options.tolerance, "stop when the L1 change of an iteration is at most T (0: never)")
+  app.add_option("--tolerance", options.tolerance, "stop when the L1 change of an iteration is at most T; 0: never")
       ->check(within(0.0, 1e300))
       ->type_name("T")
       ->capture_default_str()
@@ -122,7 +137,7 @@ void declare(CLI::App& app, PublishOptions& options) {
       ->capture_default_str()
       ->group(kPublishGroup);
   add_choice(app, "--when-full", options.when_full, kWhenFull,
-             "while no buffer is free: wait, or skip the step (counted)")
+             "while no buffer is free: wait, or skip the step and count it")
       ->group(kPublishGroup);
   app.add_option("--peer-timeout", options.peer_timeout_s, "seconds the analyzer may be absent or make no progress")
       ->check(within(0.1, 1e6))
@@ -176,6 +191,19 @@ void declare(CLI::App& app, CoreOptions& options) {
       ->group(kCoreGroup);
 }
 
+void declare(CLI::App& app, ProcessOptions& options) {
+  app.add_option("--cores", options.cores, "cores to pin the threads to, as 0-3,8 (default: not pinned)")
+      ->type_name("LIST")
+      ->group(kCoreGroup);
+  app.add_flag("--shared-core", options.shared_core, "the peer runs on the same core: never spin")->group(kCoreGroup);
+  app.add_option("--socket", options.socket, "the analyzer's socket")->type_name("PATH")->capture_default_str();
+  app.add_option("--report-fd", options.report_fd, "write progress and the account as JSON lines to this descriptor")
+      ->type_name("FD");
+  app.add_option("--log-level", options.log_level, "trace, debug, info, warning, error or off")
+      ->type_name("LEVEL")
+      ->capture_default_str();
+}
+
 void declare(CLI::App& app, Mode& mode) {
   add_choice(app, "--mode", mode, kModes, "keep every iterate, or the baseline: one process, all cores, nothing kept");
 }
@@ -201,6 +229,7 @@ std::vector<std::string> arguments_given(const CLI::App& app, const std::vector<
 }
 
 int parse_or_exit_code(CLI::App& app, int argc, const char* const* argv) {
+  app.formatter(std::make_shared<HelpFormatter>());
   try {
     app.parse(argc, argv);
     return -1;

@@ -71,11 +71,21 @@ struct CoreOptions {
   std::string analyzer_cores;
 };
 
+/// What either process of a run needs beside its work.
+struct ProcessOptions {
+  std::string cores;         // "0-3,8"; empty: not pinned
+  bool shared_core = false;  // the peer runs on the same core: never spin
+  std::string socket = "/run/ringside/analyzer.socket";
+  int report_fd = -1;  // where reports go; below 0: nowhere
+  std::string log_level = "warning";
+};
+
 void declare(CLI::App& app, SolveOptions& options);
 void declare(CLI::App& app, PublishOptions& options);
 void declare(CLI::App& app, RingOptions& options);
 void declare(CLI::App& app, ReduceOptions& options);
 void declare(CLI::App& app, CoreOptions& options);
+void declare(CLI::App& app, ProcessOptions& options);
 void declare(CLI::App& app, Mode& mode);
 
 /// `--config FILE.toml`: the flags' names without dashes are the keys; an unknown key is an error.

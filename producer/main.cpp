@@ -1,9 +1,9 @@
 // ringside-producer: loads the matrix, attaches to the analyzer, solves, publishes each iterate. One run, one process.
 #include <spdlog/spdlog.h>
 
-#include <CLI/CLI.hpp>
-#include <iostream>
 #include <limits>
+
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "common/clock.hpp"
@@ -11,6 +11,7 @@
 #include "common/handoff_writer.hpp"
 #include "common/log.hpp"
 #include "common/options.hpp"
+#include "common/program.hpp"
 #include "common/reduction_json.hpp"
 #include "common/report.hpp"
 #include "common/stop_signal.hpp"
@@ -28,11 +29,7 @@ struct ProducerOptions {
   PublishOptions publish;
   ReduceOptions reduce;  // the baseline's
   Mode mode = Mode::kPipeline;
-  std::string cores;     // empty: not pinned
-  std::string socket = "/run/ringside/analyzer.socket";
-  int report_fd = -1;
-  bool shared_core = false;
-  std::string log_level = "warning";
+  ProcessOptions process;
 };
 
 ExitCode exit_code_of(SolveEnd end) {
@@ -60,26 +57,24 @@ Outcome outcome_of(SolveEnd end) {
 }
 
 nlohmann::json describe(const RunDescription& run) {
-  return {{"run_id", to_string(run.run_id)},
-          {"problem_id", to_string(run.problem_id)},
-          {"solver", text_of(run.solver)},
-          {"matrix", text_of(run.matrix)},
-          {"parameters", text_of(run.parameters)},
-          {"rows", run.rows},
+  return {{"run_id", to_string(run.run_id)}, {"problem_id", to_string(run.problem_id)}, {"solver", text_of(run.solver)},
+          {"matrix", text_of(run.matrix)},   {"parameters", text_of(run.parameters)},   {"rows", run.rows},
           {"nonzeros", run.nonzeros}};
 }
 
-Error divergence_error(const SolveOptions& options, const ProducerAccount& account, const ConvergenceCheck& convergence) {
+Error divergence_error(const SolveOptions& options, const ProducerAccount& account,
+                       const ConvergenceCheck& convergence) {
   const double growth = convergence.growth_per_iteration().value_or(std::numeric_limits<double>::infinity());
   return usage_error(
-      "{}: {} diverges: after {} iterations the L1 change is {:.3g} and grows by a factor of about {:.3g} per iteration; "
+      "{}: {} diverges: after {} iterations the L1 change is {:.3g} and grows by a factor of about {:.3g} per "
+      "iteration; "
       "a matrix whose iteration matrix has a spectral radius below 1 would be accepted (a diagonally dominant one has)",
       options.matrix, options.solver, account.iterations.load(), account.residual_l1.load(), growth);
 }
 
 /// The baseline: no hand-off, no ring.
-SolveEnd run_dram(const ProducerOptions& options, Problem& problem, ProducerAccount& account, ConvergenceCheck& convergence,
-                  const std::atomic<bool>& stop, nlohmann::json& final) {
+SolveEnd run_dram(const ProducerOptions& options, Problem& problem, ProducerAccount& account,
+                  ConvergenceCheck& convergence, const std::atomic<bool>& stop, nlohmann::json& final) {
   const BaselineResult result =
       run_baseline(*problem.solver, options.solve, options.reduce.passes, stop, account, convergence);
   final["analyze_s"] = static_cast<double>(result.analyze_ns) * 1e-9;
@@ -91,14 +86,14 @@ SolveEnd run_dram(const ProducerOptions& options, Problem& problem, ProducerAcco
 /// Publishes every step and waits for the analyzer's farewell.
 SolveEnd run_pipeline(const ProducerOptions& options, Problem& problem, ProducerAccount& account,
                       ConvergenceCheck& convergence, const std::atomic<bool>& stop) {
-  HandoffOptions handoff_options{.socket = options.socket,
+  HandoffOptions handoff_options{.socket = options.process.socket,
                                  .buffers = options.publish.buffers,
                                  .peer_timeout_s = options.publish.peer_timeout_s,
                                  .overwrite = options.publish.overwrite,
                                  .stop = &stop};
-  if (options.shared_core) handoff_options.spin_ns = 0;
+  if (options.process.shared_core) handoff_options.spin_ns = 0;
   HandoffWriter handoff(handoff_options, problem.description);
-  spdlog::info("event=attached run_id={} socket={}", to_string(problem.description.run_id), options.socket);
+  spdlog::info("event=attached run_id={} socket={}", to_string(problem.description.run_id), options.process.socket);
 
   Producer producer(*problem.solver, handoff, options.solve, options.publish.when_full, stop, account);
   const SolveEnd end = producer.run();
@@ -118,14 +113,14 @@ SolveEnd run_pipeline(const ProducerOptions& options, Problem& problem, Producer
 
 ExitCode run(const ProducerOptions& options) {
   const std::atomic<bool>& stop = catch_stop_signals();
-  if (!options.cores.empty()) pin_openmp_threads(parse_core_list(options.cores, "--cores").cpus);
+  if (!options.process.cores.empty()) pin_openmp_threads(parse_core_list(options.process.cores, "--cores").cpus);
 
   const std::int64_t load_begin = now_ns();
   Problem problem = load_problem(options.solve);
   ProducerAccount account;
   account.load_ns.store(now_ns() - load_begin, std::memory_order_relaxed);
 
-  Report report(options.report_fd);
+  Report report(options.process.report_fd);
   report.write({{"event", "loaded"}, {"run", describe(problem.description)}});
   report.start([&account] {
     nlohmann::json line = to_json(account);
@@ -166,26 +161,11 @@ int main(int argc, char** argv) {
   declare(app, options.publish);
   declare(app, options.reduce);
   declare(app, options.mode);
-  app.add_option("--cores", options.cores, "cores to pin the solver's threads to, as 0-3,8 (default: not pinned)")
-      ->type_name("LIST")
-      ->group(kCoreGroup);
-  app.add_flag("--shared-core", options.shared_core, "the analyzer runs on the same core: never spin")->group(kCoreGroup);
-  app.add_option("--socket", options.socket, "the analyzer's socket")->type_name("PATH")->capture_default_str();
-  app.add_option("--report-fd", options.report_fd, "write progress and the account as JSON lines to this descriptor")
-      ->type_name("FD");
-  app.add_option("--log-level", options.log_level, "trace, debug, info, warning, error or off")
-      ->type_name("LEVEL")
-      ->capture_default_str();
+  declare(app, options.process);
   declare_config_file(app);
   if (const int code = parse_or_exit_code(app, argc, argv); code >= 0) return code;
-  try {
-    start_log("ringside-producer", options.log_level);
+  return run_program([&] {
+    start_log("ringside-producer", options.process.log_level);
     return static_cast<int>(run(options));
-  } catch (const Error& error) {
-    std::cerr << "ringside: " << error.what() << '\n';
-    return static_cast<int>(error.code());
-  } catch (const std::exception& error) {
-    std::cerr << "ringside: unexpected failure: " << error.what() << '\n';
-    return static_cast<int>(ExitCode::kSystem);
-  }
+  });
 }

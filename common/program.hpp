@@ -1,0 +1,12 @@
+// What the three programs' main functions share: the only place that catches everything.
+#pragma once
+
+#include <functional>
+
+namespace ringside {
+
+/// Runs `body` and returns its exit code. An Error becomes its line on standard error and its exit code; anything else
+/// that was thrown a line of its own and kSystem.
+int run_program(const std::function<int()>& body) noexcept;
+
+}  // namespace ringside
