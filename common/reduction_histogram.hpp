@@ -13,11 +13,9 @@ namespace ringside::RINGSIDE_ISA {
 
 class Histogram {
  public:
-  static constexpr std::size_t kBlockSums = 0;
-
   Histogram() noexcept {}  // not = default: pairs_ is large, and cleared only where it is wanted
 
-  void add_block(const Block& block, double*) noexcept {
+  void add_block(const Block& block) noexcept {
     int low = 0;
     int high = kBins - 1;
     if (block.non_finite == 0 && (block.min > 0 || block.max < 0)) {
@@ -41,7 +39,7 @@ class Histogram {
 
   void merge(const Histogram& other) noexcept { other.add_to(counts_); }
 
-  void finish(const double*, Reductions& result) const noexcept { add_to(result.histogram); }
+  void finish(Reductions& result) const noexcept { add_to(result.histogram); }
 
  private:
   static constexpr int kBins = static_cast<int>(kHistogramBins);

@@ -14,9 +14,7 @@ inline bool before(const TopEntry& a, const TopEntry& b) noexcept {
 
 class Top {
  public:
-  static constexpr std::size_t kBlockSums = 0;
-
-  void add_block(const Block& block, double*) noexcept {
+  void add_block(const Block& block) noexcept {
     // Rows seen so far come before the block's: an equal value does not enter.
     if (count_ == kTopEntries && !(block.max > entries_[kTopEntries - 1].value)) return;
     // Backwards: where values ascend, the first look finds the largest and the rest of the block is turned away.
@@ -27,7 +25,7 @@ class Top {
     for (std::size_t i = 0; i < other.count_; ++i) offer(other.entries_[i]);
   }
 
-  void finish(const double*, Reductions& result) const noexcept {
+  void finish(Reductions& result) const noexcept {
     result.top_count = count_;
     for (std::size_t i = 0; i < count_; ++i) result.top[i] = entries_[i];
   }
