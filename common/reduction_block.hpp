@@ -79,6 +79,19 @@ struct Changes {
   void read_ahead(std::size_t row) const noexcept { __builtin_prefetch(previous + row + kRowsAhead); }
 };
 
+/// The lanes `distance` apart change places; distance: a power of two below kLanes.
+template <std::size_t distance>
+Lanes exchange(Lanes x) noexcept {
+  constexpr int d = static_cast<int>(distance);
+#if defined(__AVX512F__)
+  return __builtin_shufflevector(x, x, 0 ^ d, 1 ^ d, 2 ^ d, 3 ^ d, 4 ^ d, 5 ^ d, 6 ^ d, 7 ^ d);
+#elif defined(__AVX2__)
+  return __builtin_shufflevector(x, x, 0 ^ d, 1 ^ d, 2 ^ d, 3 ^ d);
+#else
+  return __builtin_shufflevector(x, x, 0 ^ d, 1 ^ d);
+#endif
+}
+
 /// op over all lanes of all registers, by halves: first half with second half until one value is left.
 template <std::size_t kRegisters, class Op>
 double fold(Lanes (&registers)[kRegisters], Op op) noexcept {
@@ -88,12 +101,9 @@ double fold(Lanes (&registers)[kRegisters], Op op) noexcept {
     for (std::size_t r = 0; r < half; ++r) registers[r] = op(registers[r], registers[r + half]);
   }
   Lanes lanes = registers[0];
-#pragma GCC unroll 16
-  for (std::size_t half = kLanes / 2; half > 0; half /= 2) {
-#pragma GCC unroll 16
-    for (std::size_t i = 0; i < half; ++i) lanes[i] = op(double{lanes[i]}, double{lanes[i + half]});
-  }
-  return lanes[0];
+  if constexpr (kLanes > 4) lanes = op(lanes, exchange<4>(lanes));
+  if constexpr (kLanes > 2) lanes = op(lanes, exchange<2>(lanes));
+  return op(lanes, exchange<1>(lanes))[0];
 }
 
 template <class Source>

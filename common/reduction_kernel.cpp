@@ -9,7 +9,8 @@ struct alignas(64) State {
   OfIterate of_iterate;
   OfChange of_change;
 };
-constexpr std::size_t kSumsPerBlock = OfIterate::kBlockSums + OfChange::kBlockSums;
+// Filled up to whole registers, the same for every instruction set.
+constexpr std::size_t kSumsPerBlock = (OfIterate::kBlockSums + OfChange::kBlockSums + 7) / 8 * 8;
 
 void clear(void* state) noexcept {
   new (&static_cast<State*>(state)->of_iterate) OfIterate;
@@ -33,19 +34,26 @@ void sweep(void* state_memory, double* block_sums, const SweepPart& part) noexce
   }
 }
 
-/// sum over blocks of block_sums[block][column], in order, with the rounding errors collected beside it (Neumaier,
-/// "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54, 1974).
-double total_of(const double* block_sums, std::uint64_t blocks, std::size_t column) noexcept {
-  double sum = 0;
-  double error = 0;
-  for (std::uint64_t block = 0; block < blocks; ++block) {
-    const double term = block_sums[block * kSumsPerBlock + column];
-    const double next = sum + term;
-    error += __builtin_fabs(sum) >= __builtin_fabs(term) ? (sum - next) + term : (term - next) + sum;
-    sum = next;
+/// totals[column] = sum over blocks of block_sums[block][column], in order, with the rounding errors collected beside it
+/// (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54, 1974).
+void add_blocks(const double* block_sums, std::uint64_t blocks, double* totals) noexcept {
+  // A register of columns at a time: within a column every addition waits for the one before.
+  for (std::size_t column = 0; column < kSumsPerBlock; column += kLanes) {
+    Lanes sum{};
+    Lanes error{};
+    for (std::uint64_t block = 0; block < blocks; ++block) {
+      const Lanes term = load(block_sums + block * kSumsPerBlock + column);
+      const Lanes next = sum + term;
+      const Lanes from_term = (sum - next) + term;
+      const Lanes from_sum = (term - next) + sum;
+      error += magnitude(sum) >= magnitude(term) ? from_term : from_sum;
+      sum = next;
+    }
+    // Beside an infinite sum the error is infinity less infinity: no news.
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      totals[column + i] = __builtin_isfinite(sum[i]) ? sum[i] + error[i] : sum[i];
+    }
   }
-  // Beside an infinite sum the error is infinity less infinity: no news.
-  return __builtin_isfinite(sum) ? sum + error : sum;
 }
 
 void finish(void* states, std::size_t threads, const double* block_sums, std::uint64_t rows, bool has_change,
@@ -57,11 +65,8 @@ void finish(void* states, std::size_t threads, const double* block_sums, std::ui
   }
   result = Reductions{};
   result.rows = rows;
-  double totals[kSumsPerBlock] = {};
-  const std::size_t columns = has_change ? kSumsPerBlock : OfIterate::kBlockSums;
-  for (std::size_t column = 0; column < columns; ++column) {
-    totals[column] = total_of(block_sums, (rows + kBlockRows - 1) / kBlockRows, column);
-  }
+  double totals[kSumsPerBlock];
+  add_blocks(block_sums, (rows + kBlockRows - 1) / kBlockRows, totals);
   state->of_iterate.finish(totals, result);
   if (has_change) state->of_change.finish(totals + OfIterate::kBlockSums, result);
 }
