@@ -1,6 +1,6 @@
-// What every reduction is written with: a block of the iterate that lies in the first-level cache, and the one loop over
-// its values that makes all sums, in an order of additions that is fixed. Compiled once per instruction set (cmake/isa_variants.cmake): everything lives in
-// the variant's namespace.
+// What every reduction is written with: a block of the iterate that lies in the first-level cache, and the one loop
+// over its values that makes all sums, in an order of additions that is fixed. Compiled once per instruction set
+// (cmake/isa_variants.cmake): everything lives in the variant's namespace.
 #pragma once
 
 #include <cstddef>
@@ -56,17 +56,21 @@ struct Block {
   std::size_t non_finite;   // NaN and infinities
 };
 
-/// How far ahead of the rows at hand memory is asked for what is read next. Hints only: past the end of the array there
-/// is no fault.
+/// How far ahead of the rows at hand memory is asked for what is read next: of one array two blocks, of two arrays one
+/// of each, so that what waits stays within the first-level cache. Hints only: past the end of the array there is no
+/// fault.
 inline constexpr std::size_t kRowsAhead = 2 * kBlockRows;
+inline constexpr std::size_t kRowsAheadOfTwo = kBlockRows;
 
 /// What is looked at: the values of a block, one by one or by the register.
 struct Values {
   const double* x;
-  explicit Values(const Block& block) noexcept : x(block.x) {}
+  const double* ahead;
+  explicit Values(const Block& block) noexcept
+      : x(block.x), ahead(x + (block.previous == nullptr ? kRowsAhead : kRowsAheadOfTwo)) {}
   double one(std::size_t row) const noexcept { return x[row]; }
   Lanes lanes(std::size_t row) const noexcept { return load(x + row); }
-  void read_ahead(std::size_t row) const noexcept { __builtin_prefetch(x + row + kRowsAhead); }
+  void read_ahead(std::size_t row) const noexcept { __builtin_prefetch(ahead + row); }
 };
 
 /// Or the change of a block against the iterate before. Its values have been looked at already.
@@ -76,7 +80,7 @@ struct Changes {
   explicit Changes(const Block& block) noexcept : x(block.x), previous(block.previous) {}
   double one(std::size_t row) const noexcept { return x[row] - previous[row]; }
   Lanes lanes(std::size_t row) const noexcept { return load(x + row) - load(previous + row); }
-  void read_ahead(std::size_t row) const noexcept { __builtin_prefetch(previous + row + kRowsAhead); }
+  void read_ahead(std::size_t row) const noexcept { __builtin_prefetch(previous + row + kRowsAheadOfTwo); }
 };
 
 /// The lanes `distance` apart change places; distance: a power of two below kLanes.

@@ -66,10 +66,10 @@ class Histogram {
   }
 
   static void find_bins(const Block& block, std::uint8_t* bins) noexcept {
-    using AliasedWord = std::int32_t __attribute__((may_alias));
-    const auto* words = reinterpret_cast<const AliasedWord*>(block.x);
     for (std::size_t row = 0; row < block.rows; ++row) {
-      const std::int32_t upper = words[2 * row + 1];
+      std::uint64_t bits;
+      __builtin_memcpy(&bits, block.x + row, sizeof bits);
+      const auto upper = static_cast<std::int32_t>(bits >> 32);
       const std::int32_t bin = ((upper & 0x7FFFFFFF) >> kShift) - kFirst;
       bins[row] = static_cast<std::uint8_t>(bin < 0 ? 0 : bin < kBins ? bin : kBins - 1);
     }

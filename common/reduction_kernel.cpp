@@ -34,8 +34,8 @@ void sweep(void* state_memory, double* block_sums, const SweepPart& part) noexce
   }
 }
 
-/// totals[column] = sum over blocks of block_sums[block][column], in order, with the rounding errors collected beside it
-/// (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54, 1974).
+/// totals[column] = sum over blocks of block_sums[block][column], in order, with the rounding errors collected beside
+/// it (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54, 1974).
 void add_blocks(const double* block_sums, std::uint64_t blocks, double* totals) noexcept {
   // A register of columns at a time: within a column every addition waits for the one before.
   for (std::size_t column = 0; column < kSumsPerBlock; column += kLanes) {

@@ -8,7 +8,9 @@
 namespace ringside::RINGSIDE_ISA {
 
 template <class Reduction>
-concept IsSum = requires(double value) { Reduction::term(value); };
+concept IsSum = requires(double value) {
+  Reduction::term(value);
+};
 
 template <class... Sums>
 struct Terms {
