@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-
 #include <nlohmann/json_fwd.hpp>
 
 #include "common/reduction.hpp"
