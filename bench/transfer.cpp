@@ -22,9 +22,11 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/machine_header.hpp"
+#include "bench/read_kernel.hpp"
 #include "common/clock.hpp"
 #include "common/copy.hpp"
 #include "common/error.hpp"
+#include "common/isa.hpp"
 #include "common/reduction.hpp"
 
 namespace ringside::bench {
@@ -86,15 +88,6 @@ std::uint64_t transfer(double* slot, const double* x, std::size_t rows) {
   return hashes;
 }
 
-/// Reads every byte and does next to nothing with it.
-std::uint64_t read_all(const double* x, std::size_t rows) {
-  using AliasedWord = std::uint64_t __attribute__((may_alias));
-  const auto* words = reinterpret_cast<const AliasedWord*>(x);
-  std::uint64_t sum = 0;
-  for (std::size_t row = 0; row < rows; ++row) sum += words[row];
-  return sum;
-}
-
 std::vector<double> quotients(const std::vector<double>& a, const std::vector<double>& b) {
   std::vector<double> result;
   for (std::size_t i = 0; i < a.size(); ++i) result.push_back(a[i] / b[i]);
@@ -137,6 +130,7 @@ nlohmann::json measure_transfer(const std::vector<Values>& iterates, std::size_t
 }
 
 nlohmann::json measure_reductions(const std::vector<Values>& iterates, std::size_t rows, int repeats) {
+  const auto read_all = select(&plain::read_all, &avx2::read_all, &avx512::read_all);
   Reducer reducer(rows);
   std::vector<double> read_ms;
   std::vector<double> first_ms;

@@ -1,8 +1,9 @@
 // What is computed of every iterate: norms, extremes, the change against the iterate before, a histogram, the largest
-// entries. One pass over memory for all of them: the iterate is walked in blocks that fit the first-level cache, and
-// every reduction looks at the block while it is there. Results do not depend on the number of threads or on the
-// instruction set: a block is added up by 32 running sums folded in a fixed order, and blocks are combined in their
-// order with compensated addition. docs/reductions.md: definitions, NaN and infinity, how to add one.
+// entries. One pass over memory for all of them: the iterate is walked in blocks that fit the first-level cache; one
+// loop makes all sums and extremes of a block, and the rest looks at it while it is there. Results do not depend on the
+// number of threads or on the instruction set: each sum of a block is made of 16 running sums folded in a fixed order,
+// and blocks are combined in their order with compensated addition. docs/reductions.md: definitions, NaN and infinity,
+// how to add one.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +46,7 @@ struct Reductions {
 static_assert(std::is_trivially_copyable_v<Reductions>);
 
 /// Computes `Reductions` with all OpenMP threads of the process (their number when it was constructed). Allocates at
-/// construction only: 40 bytes for 1024 rows, and about 260 KiB a thread. rows: at least 1.
+/// construction only: 64 bytes for 1024 rows, and about 260 KiB a thread. rows: at least 1.
 class Reducer {
  public:
   explicit Reducer(std::uint64_t rows);

@@ -1,6 +1,6 @@
-// What every reduction is written with: a block of the iterate that lies in the first-level cache, and sums over it
-// whose order of additions is fixed. Compiled once per instruction set (cmake/isa_variants.cmake): everything lives in
-// the variant's namespace.
+// What every reduction is written with: a block of the iterate that lies in the first-level cache, and the one loop
+// over its values that makes all sums, in an order of additions that is fixed. Compiled once per instruction set
+// (cmake/isa_variants.cmake): everything lives in the variant's namespace.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ inline Lanes load(const double* from) noexcept {
   return lanes;
 }
 
-inline double magnitude(double x) noexcept {
+constexpr double magnitude(double x) noexcept {
   return __builtin_fabs(x);
 }
 inline Lanes magnitude(Lanes x) noexcept {
@@ -45,7 +45,7 @@ T greater(T x, T so_far) noexcept {
   return x > so_far ? x : so_far;
 }
 
-/// Consecutive rows of the iterate, and what the pass has found out about them before it asks the reductions.
+/// Consecutive rows of the iterate, and what the look at all their values (or changes) has found out.
 struct Block {
   const double* x;          // rows values, in the first-level cache
   const double* previous;   // the same rows of the iterate before; null where the change is not asked for
@@ -56,20 +56,45 @@ struct Block {
   std::size_t non_finite;   // NaN and infinities
 };
 
-/// The values of a block, one by one or by the register.
+/// How far ahead of the rows at hand memory is asked for what is read next: of one array two blocks, of two arrays one
+/// of each, so that what waits stays within the first-level cache. Hints only: past the end of the array there is no
+/// fault.
+inline constexpr std::size_t kRowsAhead = 2 * kBlockRows;
+inline constexpr std::size_t kRowsAheadOfTwo = kBlockRows;
+
+/// What is looked at: the values of a block, one by one or by the register.
 struct Values {
   const double* x;
+  const double* ahead;
+  explicit Values(const Block& block) noexcept
+      : x(block.x), ahead(x + (block.previous == nullptr ? kRowsAhead : kRowsAheadOfTwo)) {}
   double one(std::size_t row) const noexcept { return x[row]; }
   Lanes lanes(std::size_t row) const noexcept { return load(x + row); }
+  void read_ahead(std::size_t row) const noexcept { __builtin_prefetch(ahead + row); }
 };
 
-/// The change of a block against the iterate before.
+/// Or the change of a block against the iterate before. Its values have been looked at already.
 struct Changes {
   const double* x;
   const double* previous;
+  explicit Changes(const Block& block) noexcept : x(block.x), previous(block.previous) {}
   double one(std::size_t row) const noexcept { return x[row] - previous[row]; }
   Lanes lanes(std::size_t row) const noexcept { return load(x + row) - load(previous + row); }
+  void read_ahead(std::size_t row) const noexcept { __builtin_prefetch(previous + row + kRowsAheadOfTwo); }
 };
+
+/// The lanes `distance` apart change places; distance: a power of two below kLanes.
+template <std::size_t distance>
+Lanes exchange(Lanes x) noexcept {
+  constexpr int d = static_cast<int>(distance);
+#if defined(__AVX512F__)
+  return __builtin_shufflevector(x, x, 0 ^ d, 1 ^ d, 2 ^ d, 3 ^ d, 4 ^ d, 5 ^ d, 6 ^ d, 7 ^ d);
+#elif defined(__AVX2__)
+  return __builtin_shufflevector(x, x, 0 ^ d, 1 ^ d, 2 ^ d, 3 ^ d);
+#else
+  return __builtin_shufflevector(x, x, 0 ^ d, 1 ^ d);
+#endif
+}
 
 /// op over all lanes of all registers, by halves: first half with second half until one value is left.
 template <std::size_t kRegisters, class Op>
@@ -80,49 +105,81 @@ double fold(Lanes (&registers)[kRegisters], Op op) noexcept {
     for (std::size_t r = 0; r < half; ++r) registers[r] = op(registers[r], registers[r + half]);
   }
   Lanes lanes = registers[0];
-#pragma GCC unroll 16
-  for (std::size_t half = kLanes / 2; half > 0; half /= 2) {
-#pragma GCC unroll 16
-    for (std::size_t i = 0; i < half; ++i) lanes[i] = op(double{lanes[i]}, double{lanes[i + half]});
-  }
-  return lanes[0];
+  if constexpr (kLanes > 4) lanes = op(lanes, exchange<4>(lanes));
+  if constexpr (kLanes > 2) lanes = op(lanes, exchange<2>(lanes));
+  return op(lanes, exchange<1>(lanes))[0];
 }
 
-/// sum over row < rows of term(source[row]).
-/// Row r is added to running sum r mod 32 (enough of them that no addition waits for the one before), and those are
-/// folded by halves: an order that neither the instruction set nor the compiler changes.
-template <class Source, class Term>
-double sum_of(Source source, std::size_t rows, Term term) noexcept {
-  constexpr std::size_t kRunning = 32;
+template <class Source>
+std::size_t count_non_finite(Source source, std::size_t rows) noexcept {
+  std::size_t count = 0;
+  for (std::size_t row = 0; row < rows; ++row) count += !__builtin_isfinite(source.one(row));
+  return count;
+}
+
+/// Whether a sum of this term shows that there was a NaN or an infinity among what it was made of.
+template <class Term>
+constexpr bool shows_non_finite() noexcept {
+  return !__builtin_isfinite(Term::term(__builtin_inf())) && !__builtin_isfinite(Term::term(__builtin_nan("")));
+}
+
+/// The one loop over all values of a block: for every term sums[t] = sum over row < rows of Term::term(source[row]),
+/// and what the block says of itself (min, max, non_finite).
+///
+/// Row r is added to running sum r mod 16, and those are folded by halves: an order that neither the instruction set
+/// nor the compiler changes. 16 are enough that an addition rarely waits for the one before, given that other sums are
+/// added to meanwhile, and few enough that those of three terms fit the registers.
+template <class... Terms, class Source>
+void look_at(Source source, Block& block, double* sums) noexcept {
+  constexpr std::size_t kTerms = sizeof...(Terms);
+  constexpr std::size_t kRunning = 16;
   constexpr std::size_t kRegisters = kRunning / kLanes;
-  Lanes running[kRegisters] = {};
-  const std::size_t whole = rows / kRunning * kRunning;
-  for (std::size_t row = 0; row < whole; row += kRunning) {
-    for (std::size_t r = 0; r < kRegisters; ++r) running[r] += term(source.lanes(row + r * kLanes));
-  }
-  if (whole < rows) {  // the last block only
-    double values[kRunning];
-    __builtin_memcpy(values, running, sizeof values);
-    for (std::size_t row = whole; row < rows; ++row) values[row - whole] += term(source.one(row));
-    __builtin_memcpy(running, values, sizeof values);
-  }
-  return fold(running, [](auto a, auto b) { return a + b; });
-}
+  constexpr std::size_t kExtremes = 2;
+  constexpr std::size_t kLineRows = 8;
+  const auto add = [](auto a, auto b) { return a + b; };
+  const auto less = [](auto a, auto b) { return lesser(a, b); };
+  const auto more = [](auto a, auto b) { return greater(a, b); };
 
-/// The largest of `least` and term(source[row]) over row < rows; NaN apart.
-template <class Source, class Term>
-double max_of(Source source, std::size_t rows, Term term, double least) noexcept {
-  constexpr std::size_t kRegisters = 4;
-  constexpr std::size_t kRowsAtOnce = kRegisters * kLanes;
-  Lanes most[kRegisters];
-  for (Lanes& lanes : most) lanes = least - Lanes{};
-  const std::size_t whole = rows / kRowsAtOnce * kRowsAtOnce;
-  for (std::size_t row = 0; row < whole; row += kRowsAtOnce) {
-    for (std::size_t r = 0; r < kRegisters; ++r) most[r] = greater(term(source.lanes(row + r * kLanes)), most[r]);
+  Lanes running[kTerms][kRegisters] = {};
+  Lanes low[kExtremes];
+  Lanes high[kExtremes];
+  for (Lanes& lanes : low) lanes = __builtin_inf() - Lanes{};
+  for (Lanes& lanes : high) lanes = -__builtin_inf() - Lanes{};
+  const std::size_t whole = block.rows / kRunning * kRunning;
+  for (std::size_t row = 0; row < whole; row += kRunning) {
+#pragma GCC unroll 16
+    for (std::size_t line = 0; line < kRunning; line += kLineRows) source.read_ahead(row + line);
+#pragma GCC unroll 16
+    for (std::size_t r = 0; r < kRegisters; ++r) {
+      const Lanes values = source.lanes(row + r * kLanes);
+      std::size_t t = 0;
+      ((running[t++][r] += Terms::term(values)), ...);
+      low[r % kExtremes] = lesser(values, low[r % kExtremes]);
+      high[r % kExtremes] = greater(values, high[r % kExtremes]);
+    }
   }
-  least = fold(most, [](auto a, auto b) { return greater(a, b); });
-  for (std::size_t row = whole; row < rows; ++row) least = greater(term(source.one(row)), least);
-  return least;
+  block.min = fold(low, less);
+  block.max = fold(high, more);
+  if (whole < block.rows) {  // the last block only
+    double rest[kTerms][kRunning];
+    __builtin_memcpy(rest, running, sizeof rest);
+    for (std::size_t row = whole; row < block.rows; ++row) {
+      const double value = source.one(row);
+      std::size_t t = 0;
+      ((rest[t++][row - whole] += Terms::term(value)), ...);
+      block.min = lesser(value, block.min);
+      block.max = greater(value, block.max);
+    }
+    __builtin_memcpy(running, rest, sizeof rest);
+  }
+  bool finite = true;
+  for (std::size_t t = 0; t < kTerms; ++t) {
+    sums[t] = fold(running[t], add);
+    finite = finite && __builtin_isfinite(sums[t]);
+  }
+  // A finite sum has only finite terms; an infinite one may be an overflow, so the exact count.
+  static_assert((shows_non_finite<Terms>() || ...), "the list needs a term that is finite only where the value is");
+  block.non_finite = finite ? 0 : count_non_finite(source, block.rows);
 }
 
 }  // namespace ringside::RINGSIDE_ISA

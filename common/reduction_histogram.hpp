@@ -13,27 +13,19 @@ namespace ringside::RINGSIDE_ISA {
 
 class Histogram {
  public:
-  static constexpr std::size_t kBlockSums = 0;
-
   Histogram() noexcept {}  // not = default: pairs_ is large, and cleared only where it is wanted
 
-  void add_block(const Block& block, double*) noexcept {
-    int low = 0;
-    int high = kBins - 1;
-    if (block.non_finite == 0 && (block.min > 0 || block.max < 0)) {
-      const int of_min = bin_of(block.min);
-      const int of_max = bin_of(block.max);
-      low = of_min < of_max ? of_min : of_max;
-      high = of_min < of_max ? of_max : of_min;
-    }
-    if (low == high) {
-      counts_[low] += block.rows;
+  void add_block(const Block& block) noexcept {
+    const Range range = range_of(block);
+    if (range.low == range.high) {
+      counts_[range.low] += block.rows;
     } else {
       std::uint8_t bins[kBlockRows];
       find_bins(block, bins);
-      if (high - low < kFewBins) {
-        count_few(bins, block.rows, low, high);
+      if (range.high - range.low < kFewBins) {
+        count_few(bins, block.rows, range);
       } else {
+        widen_pairs(range);
         count_many(bins, block.rows, static_cast<std::uint8_t>(bin_of(block.x[block.rows / 2])));
       }
     }
@@ -41,7 +33,7 @@ class Histogram {
 
   void merge(const Histogram& other) noexcept { other.add_to(counts_); }
 
-  void finish(const double*, Reductions& result) const noexcept { add_to(result.histogram); }
+  void finish(Reductions& result) const noexcept { add_to(result.histogram); }
 
  private:
   static constexpr int kBins = static_cast<int>(kHistogramBins);
@@ -51,6 +43,21 @@ class Histogram {
   static constexpr int kShift = 18;
   static constexpr int kFirst = (1023 - 60) * 4;
 
+  struct Range {
+    int low;
+    int high;  // the last one
+  };
+
+  /// Bins that hold all of the block.
+  static Range range_of(const Block& block) noexcept {
+    if (block.non_finite != 0) return {0, kBins - 1};
+    const int of_min = bin_of(block.min);
+    const int of_max = bin_of(block.max);
+    if (block.min > 0) return {of_min, of_max};
+    if (block.max < 0) return {of_max, of_min};
+    return {0, of_min < of_max ? of_max : of_min};
+  }
+
   static int bin_of(double x) noexcept {
     std::uint64_t bits;
     __builtin_memcpy(&bits, &x, sizeof bits);
@@ -59,24 +66,24 @@ class Histogram {
   }
 
   static void find_bins(const Block& block, std::uint8_t* bins) noexcept {
-    using AliasedWord = std::int32_t __attribute__((may_alias));
-    const auto* words = reinterpret_cast<const AliasedWord*>(block.x);
     for (std::size_t row = 0; row < block.rows; ++row) {
-      const std::int32_t upper = words[2 * row + 1];
+      std::uint64_t bits;
+      __builtin_memcpy(&bits, block.x + row, sizeof bits);
+      const auto upper = static_cast<std::int32_t>(bits >> 32);
       const std::int32_t bin = ((upper & 0x7FFFFFFF) >> kShift) - kFirst;
       bins[row] = static_cast<std::uint8_t>(bin < 0 ? 0 : bin < kBins ? bin : kBins - 1);
     }
   }
 
-  /// All bins are in [low, high]: one look at the block for each but the last.
-  void count_few(const std::uint8_t* bins, std::size_t rows, int low, int high) noexcept {
+  /// All bins are in the range: one look at the block for each but the last.
+  void count_few(const std::uint8_t* bins, std::size_t rows, Range range) noexcept {
     std::uint64_t rest = rows;
-    for (int bin = low; bin < high; ++bin) {
+    for (int bin = range.low; bin < range.high; ++bin) {
       const std::uint64_t count = count_equal(bins, rows, static_cast<std::uint8_t>(bin));
       counts_[bin] += count;
       rest -= count;
     }
-    counts_[high] += rest;
+    counts_[range.high] += rest;
   }
 
   static std::uint64_t count_equal(const std::uint8_t* bins, std::size_t rows, std::uint8_t bin) noexcept {
@@ -99,11 +106,26 @@ class Histogram {
     return count;
   }
 
+  /// Makes pairs_ ready for the bins of this range: only what is used of it is ever touched.
+  void widen_pairs(Range range) noexcept {
+    if (paired_.low > paired_.high) paired_ = {range.low, range.low - 1};
+    if (range.low < paired_.low) {
+      clear_pairs(range.low, paired_.low);
+      paired_.low = range.low;
+    }
+    if (range.high > paired_.high) {
+      clear_pairs(paired_.high + 1, range.high + 1);
+      paired_.high = range.high;
+    }
+  }
+
+  void clear_pairs(int first, int end) noexcept {
+    __builtin_memset(pairs_ + first * kBins, 0, static_cast<std::size_t>(end - first) * kBins * sizeof *pairs_);
+  }
+
   /// usual: any bin. Where it fills most of the block, each pair of it would wait for the one before; so eight
   /// neighbours in it are one addition.
   void count_many(const std::uint8_t* bins, std::size_t rows, std::uint8_t usual) noexcept {
-    if (!has_pairs_) __builtin_memset(pairs_, 0, sizeof pairs_);
-    has_pairs_ = true;
     const std::uint64_t usual_eight = usual * std::uint64_t{0x0101010101010101};
     std::uint64_t usual_eights = 0;
     const std::size_t whole = rows / 8 * 8;
@@ -122,11 +144,10 @@ class Histogram {
 
   void add_to(std::uint64_t (&histogram)[kBins]) const noexcept {
     for (int bin = 0; bin < kBins; ++bin) histogram[bin] += counts_[bin];
-    if (!has_pairs_) return;
-    for (int one = 0; one < kBins; ++one) {
+    for (int one = paired_.low; one <= paired_.high; ++one) {
       const std::uint32_t* with_one = pairs_ + one * kBins;
       std::uint64_t ones = 0;
-      for (int other = 0; other < kBins; ++other) {
+      for (int other = paired_.low; other <= paired_.high; ++other) {
         ones += with_one[other];
         histogram[other] += with_one[other];
       }
@@ -135,7 +156,7 @@ class Histogram {
   }
 
   std::uint64_t counts_[kBins] = {};
-  bool has_pairs_ = false;  // else pairs_ was not even cleared
+  Range paired_ = {0, -1};  // the bins whose pairs were counted; nothing else of pairs_ was even cleared
   // pairs_[256 a + b]: neighbours in bins a and b. 256 KiB, but what is used of it is small: the squares of the bins
   // that occur. 32 bits: full after 2^33 rows of one thread.
   std::uint32_t pairs_[kBins * kBins];

@@ -1,0 +1,74 @@
+// Several reductions as one: the sums among them are made in one loop over a block, then the looks have their turn. All
+// of it is put together by the compiler from the list of the classes (common/reduction_list.hpp).
+#pragma once
+
+#include "common/reduction.hpp"
+#include "common/reduction_block.hpp"
+
+namespace ringside::RINGSIDE_ISA {
+
+template <class Reduction>
+concept IsSum = requires(double value) {
+  Reduction::term(value);
+};
+
+template <class... Sums>
+struct Terms {
+  static constexpr std::size_t kCount = sizeof...(Sums);
+
+  template <class Source>
+  static void add_block(Source source, Block& block, double* sums) noexcept {
+    look_at<Sums...>(source, block, sums);
+  }
+  static void finish(const double* totals, Reductions& result) noexcept { (Sums::finish(*totals++, result), ...); }
+};
+
+/// Takes the sums out of a list, in their order.
+template <class Sums, class... Rest>
+struct SumsAmong {
+  using Type = Sums;
+};
+template <class... Sums, class First, class... Rest>
+struct SumsAmong<Terms<Sums...>, First, Rest...> : SumsAmong<Terms<Sums...>, Rest...> {};
+template <class... Sums, IsSum First, class... Rest>
+struct SumsAmong<Terms<Sums...>, First, Rest...> : SumsAmong<Terms<Sums..., First>, Rest...> {};
+
+/// Source: what is looked at of a block, its values or its changes.
+template <class Source, class... Each>
+class Together : Each... {
+  using Sums = typename SumsAmong<Terms<>, Each...>::Type;
+
+ public:
+  static constexpr std::size_t kBlockSums = Sums::kCount;
+
+  /// Makes a new one at `place`: some are too large to be made elsewhere and copied.
+  static void* operator new(std::size_t, void* place) noexcept { return place; }
+
+  /// sums: kBlockSums doubles of this block.
+  void add_block(Block& block, double* sums) noexcept {
+    Sums::add_block(Source(block), block, sums);
+    (look<Each>(block), ...);
+  }
+  void merge(const Together& other) noexcept { (merge_one<Each>(other), ...); }
+  /// totals: of the block sums.
+  void finish(const double* totals, Reductions& result) const noexcept {
+    Sums::finish(totals, result);
+    (finish_one<Each>(result), ...);
+  }
+
+ private:
+  template <class One>
+  void look(const Block& block) noexcept {
+    if constexpr (!IsSum<One>) One::add_block(block);
+  }
+  template <class One>
+  void merge_one(const One& other) noexcept {
+    if constexpr (!IsSum<One>) One::merge(other);
+  }
+  template <class One>
+  void finish_one(Reductions& result) const noexcept {
+    if constexpr (!IsSum<One>) One::finish(result);
+  }
+};
+
+}  // namespace ringside::RINGSIDE_ISA
