@@ -19,36 +19,19 @@ std::int64_t begun_ns(const StepDescriptor& step) noexcept {
   return step.published_at_ns - step.generate_ns - step.producer_idle_ns;
 }
 
-/// The pool, or a refusal that the producer hears of before it is thrown here.
-RingPool admit_or_refuse(HandoffReader& handoff, const RingOptions& options) {
-  try {
-    return admit(options, handoff.run().rows, handoff.may_overwrite());
-  } catch (const Error& error) {
-    handoff.refuse(error);
-    throw;
-  }
-}
-
 }  // namespace
 
-Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, std::uint64_t epoch,
-                       AnalyzerAccount& account)
+Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, AnalyzerAccount& account)
     : handoff_(handoff),
       options_(options),
       account_(account),
-      pool_(admit_or_refuse(handoff, options.ring)),
+      pool_(admit(options.ring, handoff.run().rows, handoff.may_overwrite())),
       ring_(pool_.ring(), pool_.persistence(), pool_.storage(), options.ring.durability),
       reducer_(handoff.run().rows) {
-  try {
-    if (handoff.may_overwrite()) ring_.clear();
-    ring_.begin_run(handoff.run());
-    // A plain file under `power` is left alone: every page would be dirty, and the first sync write the whole ring.
-    if (pool_.storage() == Storage::kDax || options.ring.durability == Durability::kProcess) pool_.prefault();
-  } catch (const Error& error) {
-    handoff.refuse(error);
-    throw;
-  }
-  handoff.accept(epoch);
+  if (handoff.may_overwrite()) ring_.clear();
+  ring_.begin_run(handoff.run());
+  // A plain file under `power` is left alone: every page would be dirty, and the first sync write the whole ring.
+  if (pool_.storage() == Storage::kDax || options.ring.durability == Durability::kProcess) pool_.prefault();
 }
 
 ServeEnd Attachment::serve(const std::atomic<bool>& stop) noexcept {
@@ -69,6 +52,7 @@ ServeEnd Attachment::serve(const std::atomic<bool>& stop) noexcept {
     switch (status) {
       case NextStatus::kDetached: return ServeEnd::kDetached;
       case NextStatus::kStopped: return ServeEnd::kStopped;
+      case NextStatus::kViolation: return ServeEnd::kViolation;
       default: return ServeEnd::kProducerLost;
     }
   }
@@ -109,19 +93,33 @@ void Attachment::count_persisted() noexcept {
   account_.steps_persisted.store(ring_.run_persisted(), std::memory_order_relaxed);
 }
 
-ExitCode Attachment::finish(std::string& message) {
-  const int error = ring_.finish();
+Error Attachment::finish(ServeEnd end) {
+  const int sync_error = ring_.finish();
   count_persisted();
-  ExitCode code = ExitCode::kDone;
-  if (error != 0) {
-    code = ExitCode::kSystem;
-    message = fmt::format(
-        "{}: writing to the disk failed ({}); {} of {} committed steps are known to survive power loss; the run was "
-        "stopped",
-        options_.ring.pool, errno_text(error), account_.steps_persisted.load(), account_.steps_committed.load());
-  }
-  handoff_.farewell(code, message, account_.steps_committed.load());
-  return code;
+  const std::uint64_t committed = account_.steps_committed.load();
+  const auto verdict = [&]() -> Error {
+    if (sync_error != 0) {
+      return system_error(
+          "{}: writing to the disk failed ({}); {} of {} committed steps are known to survive power loss; the run was "
+          "stopped",
+          options_.ring.pool, errno_text(sync_error), account_.steps_persisted.load(), committed);
+    }
+    switch (end) {
+      case ServeEnd::kStopped:
+        return peer_error("the analyzer was asked to stop; the {} steps it had committed are in {}", committed,
+                          options_.ring.pool);
+      case ServeEnd::kViolation:
+        return peer_error("the producer broke the hand-off protocol after {} steps; what was committed is in {}",
+                          committed, options_.ring.pool);
+      case ServeEnd::kProducerLost: return peer_error("the producer was lost after {} committed steps", committed);
+      case ServeEnd::kDetached:
+      case ServeEnd::kSyncFailed: break;
+    }
+    return {ExitCode::kDone, ""};
+  };
+  const Error error = verdict();
+  handoff_.farewell(error.code(), error.what(), committed);
+  return error;
 }
 
 }  // namespace ringside

@@ -1,4 +1,5 @@
-// The analyzer's main loop: wait for a step, copy it into the ring, release the producer's buffer, commit, reduce, account.
+// The analyzer's main loop: wait for a step, copy it into the ring, release the producer's buffer, commit, reduce,
+// account.
 #pragma once
 
 #include <atomic>
@@ -22,21 +23,22 @@ struct AnalyzerOptions {
 };
 
 /// How serving one producer ended.
-enum class ServeEnd { kDetached, kProducerLost, kStopped, kSyncFailed };
+enum class ServeEnd { kDetached, kProducerLost, kStopped, kViolation, kSyncFailed };
 
-/// One attachment: from consent to farewell.
+/// One attachment: from the search for a ring to the farewell.
 class Attachment {
  public:
-  /// Finds the ring for the run, and says yes or no to the producer. Throws the Error the producer was refused with.
-  Attachment(HandoffReader& handoff, const AnalyzerOptions& options, std::uint64_t epoch, AnalyzerAccount& account);
+  /// Finds and prepares the ring for the run; throws Error, for which the producer is to be refused. References are
+  /// kept.
+  Attachment(HandoffReader& handoff, const AnalyzerOptions& options, AnalyzerAccount& account);
 
-  /// Serves steps until the producer leaves or is lost, `stop` is set, or the disk fails. What was published is committed
-  /// in every case but the last.
+  /// Serves steps until the producer leaves or is lost, `stop` is set, or the disk fails. What was published by then is
+  /// committed, unless the disk failed or the producer broke the protocol.
   ServeEnd serve(const std::atomic<bool>& stop) noexcept;
 
-  /// Waits until everything is persisted (where asked for) and tells the producer how it went. kDone, or kSystem when the
-  /// disk failed; `message` then is the line for the user.
-  ExitCode finish(std::string& message);
+  /// Waits until everything is persisted (where asked for) and tells the producer how it went. Returns what it was
+  /// told: code kDone, or why not, with the line for the user; a disk that failed goes before any other reason.
+  Error finish(ServeEnd end);
 
   const RingPool& pool() const noexcept { return pool_; }
   const std::optional<Reductions>& last() const noexcept { return last_; }

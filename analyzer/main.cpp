@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -38,6 +39,7 @@ const char* to_text(ServeEnd end) {
     case ServeEnd::kDetached: return "detached";
     case ServeEnd::kProducerLost: return "producer_lost";
     case ServeEnd::kStopped: return "stopped";
+    case ServeEnd::kViolation: return "protocol_violation";
     case ServeEnd::kSyncFailed: break;
   }
   return "sync_failed";
@@ -53,47 +55,81 @@ const char* to_text(Outcome outcome) {
   return "failed";
 }
 
-/// Serves one producer from its request to its farewell. An Error means that it was refused.
-ExitCode serve(const Options& options, Peer peer, std::uint64_t epoch, Report& report, const std::atomic<bool>& stop) {
-  HandoffReader handoff(std::move(peer), kRequestTimeoutMs);
-  const RunDescription& run = handoff.run();
-  AnalyzerAccount account;
-  Attachment attachment(handoff, options.analyzer, epoch, account);
-  const Storage storage = attachment.pool().storage();
-  spdlog::info("event=attached run_id={} producer_pid={} rows={} matrix={} storage={}", to_string(run.run_id),
-               handoff.producer_pid(), run.rows, text_of(run.matrix), to_string(storage));
-  report.start([&account] {
-    nlohmann::json line = to_json(account);
-    line["event"] = "progress";
-    return line;
-  });
-
-  const ServeEnd end = attachment.serve(stop);
-  const Outcome outcome = end == ServeEnd::kDetached ? handoff.outcome() : Outcome::kFailed;
-  std::string message;
-  ExitCode code = attachment.finish(message);
-  if (end == ServeEnd::kProducerLost) {
-    code = ExitCode::kPeerLost;
-    spdlog::warn("event=producer_lost run_id={} producer_pid={} steps_committed={}", to_string(run.run_id),
-                 handoff.producer_pid(), account.steps_committed.load());
+/// Finds a ring for the run and tells the producer yes, or no and why. Throws the Error it was told.
+void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const AnalyzerOptions& options,
+            std::uint64_t epoch, AnalyzerAccount& account) {
+  try {
+    attachment.emplace(handoff, options, account);
+  } catch (const Error& error) {
+    handoff.refuse(error);
+    throw;
+  } catch (const std::exception& error) {  // no memory for a hostile number of rows: the service goes on
+    const Error refusal = system_error("the analyzer cannot serve {} rows: {}", handoff.run().rows, error.what());
+    handoff.refuse(refusal);
+    throw refusal;
   }
-  if (!message.empty()) spdlog::error("event=sync_failed run_id={} text=\"{}\"", to_string(run.run_id), message);
-  spdlog::info("event=run_ended run_id={} how={} outcome={} steps_committed={} steps_persisted={} exit_code={}",
-               to_string(run.run_id), to_text(end), to_text(outcome), account.steps_committed.load(),
-               account.steps_persisted.load(), static_cast<int>(code));
+  handoff.accept(epoch);
+}
 
-  report.stop();
+/// The report's thread reads an account: it has to end before the account does.
+class ReportScope {
+ public:
+  ReportScope(Report& report, const AnalyzerAccount& account) : report_(report) {
+    report_.start([&account] {
+      nlohmann::json line = to_json(account);
+      line["event"] = "progress";
+      return line;
+    });
+  }
+  ~ReportScope() { report_.stop(); }
+  ReportScope(const ReportScope&) = delete;
+  ReportScope& operator=(const ReportScope&) = delete;
+
+ private:
+  Report& report_;
+};
+
+nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attachment, const AnalyzerAccount& account) {
   nlohmann::json final = to_json(account);
   final["event"] = "final";
   final["slots"] = attachment.pool().ring().geometry().slot_count();
-  final["durability"] = to_string(options.analyzer.ring.durability);
-  final["storage"] = to_string(storage);
-  final["reduce"] = options.analyzer.reduce.reduce;
-  final["passes"] = options.analyzer.reduce.passes;
+  final["durability"] = to_string(options.ring.durability);
+  final["storage"] = to_string(attachment.pool().storage());
+  final["reduce"] = options.reduce.reduce;
+  final["passes"] = options.reduce.passes;
   final["hand_off_ns"] = to_json(account.hand_off);
   if (attachment.last()) final["last"] = to_json(*attachment.last(), account.last_iteration.load());
-  report.write(final);
-  return code;
+  return final;
+}
+
+/// Serves one producer from its request to its farewell. An Error means that it was refused.
+ExitCode serve(const Options& options, HandoffReader& handoff, std::uint64_t epoch, Report& report,
+               const std::atomic<bool>& stop) {
+  const RunDescription& run = handoff.run();
+  AnalyzerAccount account;
+  std::optional<Attachment> attachment;
+  attach(attachment, handoff, options.analyzer, epoch, account);
+  spdlog::info("event=attached run_id={} producer_pid={} rows={} matrix={} storage={}", to_string(run.run_id),
+               handoff.producer_pid(), run.rows, text_of(run.matrix), to_string(attachment->pool().storage()));
+
+  ReportScope progress(report, account);
+  const ServeEnd end = attachment->serve(stop);
+  const Outcome outcome = end == ServeEnd::kDetached ? handoff.outcome() : Outcome::kFailed;
+  const Error error = attachment->finish(end);
+  if (end == ServeEnd::kProducerLost) {
+    spdlog::warn("event=producer_lost run_id={} producer_pid={} steps_committed={}", to_string(run.run_id),
+                 handoff.producer_pid(), account.steps_committed.load());
+  }
+  if (error.code() == ExitCode::kSystem) {
+    spdlog::error("event=sync_failed run_id={} text=\"{}\"", to_string(run.run_id), error.what());
+  }
+  spdlog::info("event=run_ended run_id={} how={} outcome={} steps_committed={} steps_persisted={} exit_code={}",
+               to_string(run.run_id), to_text(end), to_text(outcome), account.steps_committed.load(),
+               account.steps_persisted.load(), static_cast<int>(error.code()));
+  report.stop();
+  report.write(describe(options.analyzer, *attachment, account));
+  // Being asked to stop is no failure of the service.
+  return end == ServeEnd::kStopped && error.code() == ExitCode::kPeerLost ? ExitCode::kDone : error.code();
 }
 
 ExitCode run(const Options& options) {
@@ -110,8 +146,15 @@ ExitCode run(const Options& options) {
   for (std::uint64_t epoch = 1; !stop.load();) {
     std::optional<Peer> peer = listener.accept(kAcceptSliceMs);
     if (!peer) continue;
+    std::optional<HandoffReader> handoff;
     try {
-      const ExitCode code = serve(options, std::move(*peer), epoch++, report, stop);
+      handoff.emplace(std::move(*peer), kRequestTimeoutMs);
+    } catch (const std::exception& error) {  // not one of ours: it is turned away, and the next one may come
+      spdlog::warn("event=turned_away text=\"{}\"", error.what());
+      continue;
+    }
+    try {
+      const ExitCode code = serve(options, *handoff, epoch++, report, stop);
       // After a failed write nothing is known about what the disk holds: the service ends, and its manager decides.
       if (options.once || code == ExitCode::kSystem) return code;
     } catch (const Error& error) {

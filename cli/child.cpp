@@ -61,7 +61,8 @@ Child::Child(const std::string& program, const std::vector<std::string>& argumen
   report_ = std::move(report.read_end);
   stderr_ = std::move(errors.read_end);
   pidfd_.reset(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
-  if (!pidfd_.valid()) throw system_error("cannot watch {}: {}; Linux 5.3 or newer is needed", program, errno_text(errno));
+  if (!pidfd_.valid())
+    throw system_error("cannot watch {}: {}; Linux 5.3 or newer is needed", program, errno_text(errno));
 }
 
 Child::~Child() {

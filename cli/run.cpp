@@ -5,14 +5,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <optional>
+
+#include <CLI/CLI.hpp>
 
 #include "analyzer/ring_admission.hpp"
 #include "cli/account_table.hpp"
@@ -97,43 +100,52 @@ CorePlan cores_for(const RunOptions& options) {
   return plan;
 }
 
-/// A summary that cannot be written should be known before hours of solving, not after.
+/// A summary that cannot be written should be known before hours of solving, not after. Leaves nothing behind.
 void check_summary_writable(const std::string& path) {
   if (path.empty()) return;
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-  if (fd < 0) throw system_error("--summary: cannot write '{}': {}", path, errno_text(errno));
-  close(fd);
+  const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
+  const bool writable = access(path.c_str(), F_OK) == 0 ? access(path.c_str(), W_OK) == 0 && !fs::is_directory(path)
+                                                        : access(folder.c_str(), W_OK | X_OK) == 0;
+  if (!writable) {
+    throw system_error("--summary: cannot write '{}': {}; expected a file in a folder that may be written", path,
+                       errno_text(errno != 0 ? errno : EISDIR));
+  }
 }
 
 void write_summary(const std::string& path, const nlohmann::ordered_json& summary) {
-  const std::string text = summary.dump(2) + "\n";
-  FILE* file = std::fopen(path.c_str(), "w");
+  // A path may hold bytes that are no UTF-8; a summary is written all the same.
+  const std::string text = summary.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  std::FILE* file = std::fopen(path.c_str(), "w");
   const bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
   const bool closed = file != nullptr && std::fclose(file) == 0;
   if (!written || !closed) throw system_error("--summary: cannot write '{}': {}", path, errno_text(errno));
 }
 
-/// One exit code from two processes. Their own lines are on standard error already; a death has no line of its own.
+/// Says how `name` died, if it did by a signal.
+bool report_death(const char* name, const Child& child) {
+  if (child.death_signal() == 0) return false;
+  fmt::print(stderr, "ringside: the {} was killed by signal {} ({})\n", name, child.death_signal(),
+             strsignal(child.death_signal()));
+  return true;
+}
+
+/// One exit code from two processes. A process that exits has said why on standard error; a death has no line of its
+/// own. A disk that failed goes before everything else, because it says that something may be lost.
 ExitCode judge(const Child& producer, const Child* analyzer, bool interrupted) {
-  if (interrupted && producer.exit_code() < 0) return ExitCode::kInterrupted;  // stopped while it still loaded
-  if (analyzer != nullptr && analyzer->death_signal() != 0 && !interrupted) {
-    fmt::print(stderr, "ringside: the analyzer was killed by signal {} ({})\n", analyzer->death_signal(),
-               strsignal(analyzer->death_signal()));
-    return ExitCode::kPeerLost;
-  }
-  if (producer.death_signal() != 0) {
-    fmt::print(stderr, "ringside: the producer was killed by signal {} ({}); every iterate it published was committed\n",
-               producer.death_signal(), strsignal(producer.death_signal()));
-    return ExitCode::kPeerLost;
-  }
+  if (analyzer != nullptr && analyzer->exit_code() == static_cast<int>(ExitCode::kSystem)) return ExitCode::kSystem;
+  if (interrupted && producer.exit_code() != static_cast<int>(ExitCode::kSystem)) return ExitCode::kInterrupted;
+  if (analyzer != nullptr && report_death("analyzer", *analyzer)) return ExitCode::kPeerLost;
+  if (report_death("producer", producer)) return ExitCode::kPeerLost;
   if (producer.exit_code() != 0) return static_cast<ExitCode>(producer.exit_code());
   return analyzer != nullptr ? static_cast<ExitCode>(analyzer->exit_code()) : ExitCode::kDone;
 }
 
-const char* headline(ExitCode code) {
+const char* headline(ExitCode code, const Child& producer, const Child* analyzer) {
+  const bool both_exited = producer.death_signal() == 0 && (analyzer == nullptr || analyzer->death_signal() == 0);
   switch (code) {
     case ExitCode::kDone: return "done";
-    case ExitCode::kInterrupted: return "interrupted, stopped cleanly";
+    case ExitCode::kInterrupted:
+      return both_exited ? "interrupted, stopped cleanly" : "interrupted; the account so far";
     default: return "failed; the account so far";
   }
 }
@@ -154,8 +166,8 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
                        .analyzer_cores = pipeline ? to_string(CoreList{cores.analyzer}) : "",
                        .coordination = options.publish.coordination,
                        .buffers = options.publish.buffers};
+  Supervisor supervisor(!options.quiet);  // takes signals in: from here on the folder below is always removed
   RuntimeFolder folder;
-  Supervisor supervisor(!options.quiet);
   const std::string shared_core = cores.oversubscribed_one_core ? "--shared-core" : "";
 
   std::optional<Child> analyzer;
@@ -182,8 +194,11 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
   const nlohmann::json& reported = supervisor.producer().figures;
   if (reported.is_object() && reported.contains("begun_ns")) {
     const nlohmann::ordered_json summary = make_summary(facts, reported, supervisor.analyzer().figures);
+    if (!options.quiet) {
+      fmt::print("ringside run: {}\n{}", headline(code, producer, analyzer ? &*analyzer : nullptr),
+                 account_table(summary, facts));
+    }
     if (!options.summary.empty()) write_summary(options.summary, summary);
-    if (!options.quiet) fmt::print("ringside run: {}\n{}", headline(code), account_table(summary, facts));
   }
   return code;
 }

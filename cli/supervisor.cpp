@@ -20,6 +20,7 @@ sigset_t stop_signals() {
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGHUP);  // the terminal was closed
   return set;
 }
 
@@ -43,13 +44,19 @@ bool Supervisor::wait_until_ready(Child& analyzer) {
 }
 
 void Supervisor::wait_until_ended(Child& producer, Child* analyzer) {
-  bool told_to_stop = false;
+  bool told_analyzer = false;
+  bool told_producer = false;
   while (producer.running() || (analyzer != nullptr && analyzer->running())) {
     wait_once(&producer, analyzer);
     // Without its producer the analyzer has nothing left to do: SIGTERM lets it finish what was published.
-    if (!producer.running() && analyzer != nullptr && !told_to_stop) {
+    if (!producer.running() && analyzer != nullptr && !told_analyzer) {
       analyzer->signal(SIGTERM);
-      told_to_stop = true;
+      told_analyzer = true;
+    }
+    // Without its analyzer a producer that still loads need not go on; one that was attached has noticed by itself.
+    if (producer.running() && analyzer != nullptr && !analyzer->running() && !told_producer) {
+      producer.signal(SIGINT);
+      told_producer = true;
     }
   }
   progress_.clear();
@@ -84,7 +91,6 @@ void Supervisor::take_in(Child& child, Reported& reported) {
       reported.ready = true;
       return;
     }
-    if (event == "final") reported.final = true;
     if (reported.figures.is_null()) reported.figures = nlohmann::json::object();
     reported.figures.update(line);
   });

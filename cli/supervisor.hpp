@@ -1,9 +1,11 @@
-// Looks after the two processes of a run until both have ended: takes in their reports, shows progress, passes signals on.
+// Looks after the two processes of a run until both have ended: takes in their reports, shows progress, passes signals
+// on.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "cli/child.hpp"
 #include "cli/progress.hpp"
@@ -16,12 +18,11 @@ namespace ringside {
 struct Reported {
   nlohmann::json figures;  // null until the first line of progress
   bool ready = false;      // the analyzer listens
-  bool final = false;      // the last line came
 };
 
 class Supervisor {
  public:
-  /// Blocks SIGINT and SIGTERM for this process and takes them in itself from here on.
+  /// Blocks SIGINT, SIGTERM and SIGHUP for this process and takes them in itself from here on.
   explicit Supervisor(bool show_progress);
 
   /// Waits until `analyzer` listens. False if it ended first, or if we were interrupted.

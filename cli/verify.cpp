@@ -89,7 +89,7 @@ int verify_command(int argc, const char* const* argv) {
                                     {"superblocks_intact", superblocks_intact},
                                     {"damaged_slots", damaged},
                                     {"slots", slots}}
-                           .dump(2));
+                           .dump(2, ' ', false, ordered_json::error_handler_t::replace));
   } else {
     if (!superblocks_intact) fmt::print("one of the two superblocks is damaged; its twin serves, the analyzer mends it\n");
     fmt::print("{}: {} iterates, {} damaged slots\n", pool, verdicts.size(), damaged);

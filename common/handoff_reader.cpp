@@ -5,6 +5,8 @@
 #include <limits>
 #include <span>
 
+#include "common/clock.hpp"
+
 namespace ringside {
 namespace {
 
@@ -21,8 +23,9 @@ AttachRequest checked_request(std::span<const std::byte> bytes, std::size_t fds)
     throw usage_error("the first message is not an attach request");
   }
   if (request.header.version != kHandoffVersion) {
-    throw usage_error("the producer speaks hand-off version {}, this analyzer version {}; use the same release for both",
-                      request.header.version, kHandoffVersion);
+    throw usage_error(
+        "the producer speaks hand-off version {}, this analyzer version {}; use the same release for both",
+        request.header.version, kHandoffVersion);
   }
   if (fds != 2) throw usage_error("attach request with {} file descriptors, expected 2", fds);
   if (request.buffers < kMinBuffers || request.buffers > kMaxBuffers) {
@@ -54,7 +57,10 @@ HandoffReader::HandoffReader(Peer peer, int timeout_ms) : peer_(std::move(peer))
       control_->buffers != request_.buffers || control_->rows != request_.run.rows) {
     throw usage_error("the control memory of the peer (pid {}) does not match its attach request", peer_.pid());
   }
-  next_step_ = control_->released.load(std::memory_order_acquire);
+  if (control_->published.load(std::memory_order_acquire) != 0 ||
+      control_->released.load(std::memory_order_acquire) != 0) {
+    throw usage_error("the control memory of the peer (pid {}) was used before", peer_.pid());
+  }
 }
 
 void HandoffReader::accept(std::uint64_t epoch) {
@@ -75,6 +81,7 @@ void HandoffReader::refuse(const Error& error) {
 }
 
 NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, const std::atomic<bool>* stop) noexcept {
+  if (all_taken_at_stop(stop)) return NextStatus::kStopped;
   const WaitLimits limits{.spin_ns = may_spin ? 2 * rhythm_.margin_ns() : 0,
                           .not_before_ns = rhythm_.expected_ns() - rhythm_.margin_ns(),
                           .timeout_ns = std::numeric_limits<std::int64_t>::max(),  // an iteration may take hours
@@ -84,16 +91,39 @@ NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, const std::at
   switch (wait_until(control_->published, next_step_ + 1, peer_, limits)) {
     case WaitResult::kReached: break;
     case WaitResult::kEnded: return NextStatus::kDetached;
-    case WaitResult::kStopped: return NextStatus::kStopped;
+    case WaitResult::kStopped:
+      if (all_taken_at_stop(stop)) return peer_.alive() ? NextStatus::kStopped : NextStatus::kProducerLost;
+      break;  // something was published just before we looked
     case WaitResult::kPeerLost:
     case WaitResult::kTimedOut: return NextStatus::kProducerLost;
   }
+  return take(step) ? NextStatus::kStep : NextStatus::kViolation;
+}
+
+bool HandoffReader::all_taken_at_stop(const std::atomic<bool>* stop) noexcept {
+  if (stop == nullptr || !stop->load(std::memory_order_relaxed)) return false;
+  if (!stop_at_) stop_at_ = control_->published.load(std::memory_order_acquire);
+  return next_step_ >= *stop_at_;
+}
+
+/// Takes the step at hand, if the producer kept to the protocol: what lies in its memory is only its word.
+bool HandoffReader::take(PublishedStep& step) noexcept {
   const auto* descriptors =
       reinterpret_cast<const StepDescriptor*>(payload_.data() + PayloadGeometry::descriptors_offset());
-  step.descriptor = descriptors[next_step_ % geometry_.buffers];
+  const StepDescriptor descriptor = descriptors[next_step_ % geometry_.buffers];
+  const std::uint64_t published = control_->published.load(std::memory_order_acquire);
+  const bool kept_to_protocol =
+      published > next_step_ && published - next_step_ <= geometry_.buffers && descriptor.step == next_step_ &&
+      descriptor.iteration > last_iteration_ && descriptor.published_at_ns >= last_published_at_ns_ &&
+      descriptor.published_at_ns <= now_ns() && descriptor.generate_ns >= 0 && descriptor.producer_idle_ns >= 0 &&
+      descriptor.generate_ns <= descriptor.published_at_ns && descriptor.producer_idle_ns <= descriptor.published_at_ns;
+  if (!kept_to_protocol) return false;
+  last_iteration_ = descriptor.iteration;
+  last_published_at_ns_ = descriptor.published_at_ns;
+  rhythm_.observe(descriptor.published_at_ns);
+  step.descriptor = descriptor;
   step.buffer = reinterpret_cast<const double*>(payload_.data() + geometry_.buffer_offset(next_step_));
-  rhythm_.observe(step.descriptor.published_at_ns);
-  return NextStatus::kStep;
+  return true;
 }
 
 void HandoffReader::release() noexcept {

@@ -2,8 +2,10 @@
 // Everything that comes from the peer is checked before it is used (docs/handoff_protocol.md).
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "common/counter_wait.hpp"
@@ -18,7 +20,8 @@ enum class NextStatus {
   kStep,          // a step is there
   kDetached,      // the producer said goodbye, and all its steps were taken
   kProducerLost,  // it exited or hung up without; all it published was taken
-  kStopped        // `stop` was set
+  kStopped,       // `stop` was set; all that was published by then was taken
+  kViolation      // what the producer wrote into the shared memory is against the protocol
 };
 
 /// A published step: where it lies, and what the producer said of it. Valid until `release`.
@@ -27,19 +30,20 @@ struct PublishedStep {
   StepDescriptor descriptor;
 };
 
-/// When the next step is to be expected: iterations of one solver take about as long as the last ones did. Knowing it, the
-/// analyzer can sleep through most of an iteration and still be awake when the step comes.
+/// When the next step is to be expected: iterations of one solver take about as long as the last ones did. Knowing it,
+/// the analyzer can sleep through most of an iteration and still be awake when the step comes.
 class StepRhythm {
  public:
+  /// published_at_ns: not before the one observed last.
   void observe(std::int64_t published_at_ns) noexcept {
     const std::int64_t interval = published_at_ns - last_ns_;
-    if (last_ns_ != 0) interval_ns_ = interval_ns_ == 0 ? interval : (3 * interval_ns_ + interval) / 4;
+    if (last_ns_ != 0) interval_ns_ = interval_ns_ == 0 ? interval : interval_ns_ + (interval - interval_ns_) / 4;
     last_ns_ = published_at_ns;
   }
 
   /// Spinning begins this long before the expected instant and ends as long after it. 100 us: a late timer, a busy
-  /// hypervisor; an eighth: iterations that vary.
-  std::int64_t margin_ns() const noexcept { return 100'000 + interval_ns_ / 8; }
+  /// hypervisor; an eighth: iterations that vary. At most 2 ms, because whoever spins looks at nothing else.
+  std::int64_t margin_ns() const noexcept { return std::min<std::int64_t>(100'000 + interval_ns_ / 8, 2'000'000); }
   std::int64_t expected_ns() const noexcept { return interval_ns_ == 0 ? 0 : last_ns_ + interval_ns_; }
 
  private:
@@ -56,7 +60,6 @@ class HandoffReader {
 
   const RunDescription& run() const noexcept { return request_.run; }
   bool may_overwrite() const noexcept { return request_.may_overwrite == 1; }
-  std::uint32_t buffers() const noexcept { return geometry_.buffers; }
   pid_t producer_pid() const noexcept { return peer_.pid(); }
 
   /// Answers the request: the run is served from here on.
@@ -77,6 +80,9 @@ class HandoffReader {
   Outcome outcome() noexcept;
 
  private:
+  bool take(PublishedStep& step) noexcept;
+  bool all_taken_at_stop(const std::atomic<bool>* stop) noexcept;
+
   AttachRequest request_;
   PayloadGeometry geometry_;
   Peer peer_;
@@ -84,6 +90,9 @@ class HandoffReader {
   SharedMapping control_mapping_;
   HandoffControl* control_ = nullptr;
   std::uint64_t next_step_ = 0;
+  std::uint64_t last_iteration_ = 0;
+  std::int64_t last_published_at_ns_ = 0;
+  std::optional<std::uint64_t> stop_at_;  // what was published when `stop` was first seen: taken before we stop
   StepRhythm rhythm_;
 };
 

@@ -14,8 +14,10 @@ namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 
-// Detaching waits for the disk, which may take longer than a step: the analyzer is asked whether it lives, not hurried.
-constexpr int kFarewellSliceMs = 200;
+// Attaching (a pool may have to be made) and detaching (all must be on the disk) take longer than a step does: so many
+// times the peer's time-out.
+constexpr std::int64_t kDiskPatience = 20;
+constexpr int kReceiveSliceMs = 200;
 
 template <class Message>
 bool parse(std::span<const std::byte> bytes, MessageKind kind, Message& message) {
@@ -32,7 +34,7 @@ HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription
   if (options.buffers < kMinBuffers || options.buffers > kMaxBuffers) {
     throw usage_error("--buffers: found {}, expected {} to {}", options.buffers, kMinBuffers, kMaxBuffers);
   }
-  peer_ = Peer::connect(options.socket, options.peer_timeout_s);
+  peer_ = Peer::connect(options.socket, options.peer_timeout_s, options.stop);
   payload_ = SharedMapping::create("ringside-payload", geometry_.total_bytes(), PeerAccess::kReadOnly);
   control_mapping_ = SharedMapping::create("ringside-control", sizeof(HandoffControl), PeerAccess::kReadWrite);
   control_ = new (control_mapping_.data()) HandoffControl;
@@ -49,11 +51,15 @@ HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription
   }
 
   std::array<std::byte, sizeof(AttachReply)> buffer;
-  // Creating a pool allocates and zeroes it, which takes as long as the disk takes; only a dead analyzer ends this wait.
+  const std::int64_t deadline = now_ns() + kDiskPatience * timeout_ns();
   std::optional<Peer::Received> received;
-  while (!(received = peer_.receive(buffer, kFarewellSliceMs))) {
+  while (!(received = peer_.receive(buffer, kReceiveSliceMs))) {
     if (options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed)) {
       throw Error(ExitCode::kInterrupted, "interrupted while attaching to the analyzer");
+    }
+    if (now_ns() > deadline) {
+      throw peer_error("the analyzer at '{}' did not answer the request to attach within {} s", options.socket,
+                       static_cast<double>(kDiskPatience) * options.peer_timeout_s);
     }
   }
   AttachReply reply;
@@ -70,27 +76,27 @@ Claim HandoffWriter::take_buffer() noexcept {
   return {ClaimStatus::kOk, reinterpret_cast<double*>(payload_.data() + geometry_.buffer_offset(next_step_))};
 }
 
-Claim HandoffWriter::claim() noexcept {
-  // The rule of the buffers: step s may be written once released >= s + 1 - B. Acquire, so that our writes come after the
-  // analyzer's last read of this buffer.
+Claim HandoffWriter::claim(const std::atomic<bool>* stop) noexcept {
+  // The rule of the buffers: step s may be written once released >= s + 1 - B. Acquire, so that our writes come after
+  // the analyzer's last read of this buffer.
   if (next_step_ < geometry_.buffers) return take_buffer();
   const std::uint64_t needed = next_step_ + 1 - geometry_.buffers;
   if (control_->released.load(std::memory_order_acquire) >= needed) return take_buffer();
 
   const std::int64_t begin = now_ns();
   const WaitLimits limits{.spin_ns = options_.spin_ns,
-                          .timeout_ns = static_cast<std::int64_t>(options_.peer_timeout_s * kSecondNs),
+                          .timeout_ns = timeout_ns(),
                           .state = &control_->analyzer_state,
                           .state_that_ends = kAnalyzerFailed,
-                          .stop = options_.stop};
+                          .stop = stop};
   const WaitResult result = wait_until(control_->released, needed, peer_, limits);
   idle_ns_ += now_ns() - begin;
   switch (result) {
     case WaitResult::kReached: return take_buffer();
     case WaitResult::kStopped: return {ClaimStatus::kStopped, nullptr};
+    case WaitResult::kTimedOut: return {ClaimStatus::kAnalyzerStalled, nullptr};
     case WaitResult::kEnded:
-    case WaitResult::kPeerLost:
-    case WaitResult::kTimedOut: break;
+    case WaitResult::kPeerLost: break;
   }
   const bool failed = control_->analyzer_state.load(std::memory_order_acquire) == kAnalyzerFailed;
   return {failed ? ClaimStatus::kAnalyzerFailed : ClaimStatus::kAnalyzerLost, nullptr};
@@ -127,15 +133,22 @@ void HandoffWriter::publish(const StepReport& report) noexcept {
   wake(control_->published);
 }
 
+std::int64_t HandoffWriter::timeout_ns() const noexcept {
+  return static_cast<std::int64_t>(options_.peer_timeout_s * kSecondNs);
+}
+
+/// False while there is nothing to read. A hang-up, or anything else than a farewell, leaves `farewell_` empty.
+bool HandoffWriter::receive_farewell(int timeout_ms) {
+  std::array<std::byte, sizeof(Farewell)> buffer;
+  const auto received = peer_.receive(buffer, timeout_ms);
+  if (!received) return false;
+  Farewell message;
+  if (parse(std::span(buffer).first(received->bytes), MessageKind::kFarewell, message)) farewell_ = message;
+  return true;
+}
+
 std::optional<Farewell> HandoffWriter::farewell() {
-  if (!farewell_) {
-    std::array<std::byte, sizeof(Farewell)> buffer;
-    Farewell message;
-    const auto received = peer_.receive(buffer, 0);
-    if (received && parse(std::span(buffer).first(received->bytes), MessageKind::kFarewell, message)) {
-      farewell_ = message;
-    }
-  }
+  if (!farewell_) receive_farewell(0);
   return farewell_;
 }
 
@@ -144,23 +157,32 @@ void HandoffWriter::detach(Outcome outcome) {
   Detach detach;
   detach.outcome = outcome;
   detach.steps_published = next_step_;
-  const bool sent = peer_.send(std::as_bytes(std::span(&detach, 1)));
+  peer_.send(std::as_bytes(std::span(&detach, 1)));
   wake(control_->published);  // an analyzer asleep there finds the message at once
 
-  std::array<std::byte, sizeof(Farewell)> buffer;
-  while (!farewell_) {
-    const auto received = peer_.receive(buffer, kFarewellSliceMs);
-    if (!received) continue;
-    Farewell message;
-    if (!parse(std::span(buffer).first(received->bytes), MessageKind::kFarewell, message)) break;
-    farewell_ = message;
+  // First the copies, during which a lack of progress tells a stalled analyzer; then the disk, which may take its time.
+  WaitResult copied = WaitResult::kReached;
+  if (!farewell_) {
+    const WaitLimits limits{
+        .timeout_ns = timeout_ns(), .state = &control_->analyzer_state, .state_that_ends = kAnalyzerFailed};
+    copied = wait_until(control_->released, next_step_, peer_, limits);
+  }
+  const std::int64_t deadline = now_ns() + kDiskPatience * timeout_ns();
+  while (!farewell_ && copied != WaitResult::kTimedOut && now_ns() < deadline) {
+    if (receive_farewell(kReceiveSliceMs)) break;
   }
   if (!farewell_) {
-    throw peer_error("the analyzer was lost{} after {} steps were published; what it had committed is in the pool",
-                     sent ? " while it finished" : "", next_step_);
+    throw peer_error(
+        "the analyzer was lost while it finished, after {} steps were published; what it had committed is in "
+        "the pool",
+        next_step_);
   }
   if (farewell_->exit_code != 0) {
     throw Error(static_cast<ExitCode>(farewell_->exit_code), std::string(text_of(farewell_->message)));
+  }
+  if (farewell_->steps_committed != next_step_) {
+    throw peer_error("the analyzer left after it had committed {} of {} published steps", farewell_->steps_committed,
+                     next_step_);
   }
 }
 

@@ -33,8 +33,8 @@ sockaddr_un address_of(const std::string& path) {
   return address;
 }
 
-UniqueFd new_socket() {
-  UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+UniqueFd new_socket(int flags = 0) {
+  UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
   if (!fd.valid()) throw system_error("cannot create a socket: {}", errno_text(errno));
   return fd;
 }
@@ -57,21 +57,26 @@ Peer::Peer(UniqueFd socket) : socket_(std::move(socket)) {
   }
 }
 
-Peer Peer::connect(const std::string& path, double timeout_s) {
+Peer Peer::connect(const std::string& path, double timeout_s, const std::atomic<bool>* stop) {
   const sockaddr_un address = address_of(path);
   const std::int64_t deadline = now_ns() + static_cast<std::int64_t>(timeout_s * 1e9);
   for (;;) {
-    UniqueFd fd = new_socket();
+    // Not blocking: where the listener's queue is full, a blocking connect would wait for ever.
+    UniqueFd fd = new_socket(SOCK_NONBLOCK);
     if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+      fcntl(fd.get(), F_SETFL, 0);
       return Peer(std::move(fd));
     }
     const int error = errno;
+    if (stop != nullptr && stop->load(std::memory_order_relaxed)) {
+      throw Error(ExitCode::kInterrupted, "interrupted while waiting for an analyzer");
+    }
     if (error != ENOENT && error != ECONNREFUSED && error != EAGAIN && error != EINTR) {
       throw system_error("cannot connect to the analyzer at '{}': {}", path, errno_text(error));
     }
     if (now_ns() >= deadline) {
-      throw peer_error("no analyzer listens at '{}' ({}) after {} s; start ringside-analyzer with the same --socket", path,
-                       errno_text(error), timeout_s);
+      throw peer_error("no analyzer listens at '{}' ({}) after {} s; start ringside-analyzer with the same --socket",
+                       path, errno_text(error), timeout_s);
     }
     pause_ms(10);
   }
@@ -173,7 +178,9 @@ Listener::Listener(const std::string& path) : path_(path) {
 }
 
 // The lock file stays: removing it would let a third process lock a new file of that name while a second holds the old.
-Listener::~Listener() { unlink(path_.c_str()); }
+Listener::~Listener() {
+  unlink(path_.c_str());
+}
 
 std::optional<Peer> Listener::accept(int timeout_ms) {
   pollfd waiting{socket_.get(), POLLIN, 0};

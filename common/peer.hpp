@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -20,8 +21,9 @@ class Peer {
   explicit Peer(UniqueFd socket);
 
   /// Connects to the SOCK_SEQPACKET socket at `path`, trying again until `timeout_s` seconds have passed while nobody
-  /// listens there. Throws Error: exit code 4 when the time is over, 3 for a path that is too long or not permitted.
-  static Peer connect(const std::string& path, double timeout_s);
+  /// listens there. Throws Error: exit code 4 when the time is over, 3 for a path that is too long or not permitted,
+  /// 130 once `stop` (may be null) is set.
+  static Peer connect(const std::string& path, double timeout_s, const std::atomic<bool>* stop = nullptr);
 
   /// Sends one message with up to two file descriptors (they stay the caller's). False if the peer is gone.
   bool send(std::span<const std::byte> message, std::span<const int> fds = {}) noexcept;
@@ -30,17 +32,15 @@ class Peer {
     std::size_t bytes = 0;      // 0: the peer hung up
     std::vector<UniqueFd> fds;  // at most two
   };
-  /// Waits up to `timeout_ms` (-1: for ever) for one message of at most `buffer.size()` bytes; a longer one is a protocol
-  /// error and reads as a hang-up. Empty when the time is over.
+  /// Waits up to `timeout_ms` (-1: for ever) for one message of at most `buffer.size()` bytes; a longer one is a
+  /// protocol error and reads as a hang-up. Empty when the time is over.
   std::optional<Received> receive(std::span<std::byte> buffer, int timeout_ms);
 
   /// False once the peer has hung up or exited. A system call, for the slow path of a wait.
   bool alive() const noexcept;
 
-  bool connected() const noexcept { return socket_.valid(); }
   pid_t pid() const noexcept { return pid_; }
   uid_t uid() const noexcept { return uid_; }
-  int socket() const noexcept { return socket_.get(); }
 
  private:
   UniqueFd socket_;
@@ -52,8 +52,8 @@ class Peer {
 /// The listening end. Only the owner can connect: the socket is created 0600 and the peer's user id is checked.
 class Listener {
  public:
-  /// Binds `path` (its folder is made 0700 if missing). A lock file beside the socket keeps a second listener away (Error,
-  /// exit code 3); a socket file left by a dead one is replaced.
+  /// Binds `path` (its folder is made 0700 if missing). A lock file beside the socket keeps a second listener away
+  /// (Error, exit code 3); a socket file left by a dead one is replaced.
   explicit Listener(const std::string& path);
   ~Listener();
   Listener(const Listener&) = delete;
@@ -61,8 +61,6 @@ class Listener {
 
   /// The next peer of this user, or nothing within `timeout_ms`. Peers of other users are turned away.
   std::optional<Peer> accept(int timeout_ms);
-
-  int socket() const noexcept { return socket_.get(); }
 
  private:
   std::string path_;

@@ -5,10 +5,12 @@
 #include <new>
 
 #include "common/error.hpp"
+#include "common/stop_signal.hpp"
 
 namespace ringside {
 
 int run_program(const std::function<int()>& body) noexcept {
+  ignore_write_signals();
   try {
     return body();
   } catch (const Error& error) {

@@ -8,7 +8,9 @@ namespace {
 std::atomic<bool> stop_requested{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
 
-extern "C" void request_stop(int) { stop_requested.store(true, std::memory_order_relaxed); }
+extern "C" void request_stop(int) {
+  stop_requested.store(true, std::memory_order_relaxed);
+}
 
 }  // namespace
 
@@ -19,6 +21,11 @@ const std::atomic<bool>& catch_stop_signals() {
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   return stop_requested;
+}
+
+void ignore_write_signals() {
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
 }
 
 }  // namespace ringside

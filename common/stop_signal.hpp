@@ -6,7 +6,12 @@
 
 namespace ringside {
 
-/// Installs the handlers and returns the flag they set. Call once, in main.
+/// Installs the handlers and returns the flag they set. Call once, when there is something to stop cleanly: until then
+/// these signals end the process at once.
 const std::atomic<bool>& catch_stop_signals();
+
+/// A pipe whose reader went away, or a file that may not grow, becomes an error of the call that hit it instead of a
+/// signal that ends the process. Call first thing in main.
+void ignore_write_signals();
 
 }  // namespace ringside

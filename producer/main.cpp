@@ -39,6 +39,7 @@ ExitCode exit_code_of(SolveEnd end) {
     case SolveEnd::kDiverged: return ExitCode::kUsage;
     case SolveEnd::kInterrupted: return ExitCode::kInterrupted;
     case SolveEnd::kAnalyzerLost:
+    case SolveEnd::kAnalyzerStalled:
     case SolveEnd::kAnalyzerFailed: break;
   }
   return ExitCode::kPeerLost;
@@ -51,6 +52,7 @@ Outcome outcome_of(SolveEnd end) {
     case SolveEnd::kInterrupted: return Outcome::kInterrupted;
     case SolveEnd::kDiverged: return Outcome::kDiverged;
     case SolveEnd::kAnalyzerLost:
+    case SolveEnd::kAnalyzerStalled:
     case SolveEnd::kAnalyzerFailed: break;
   }
   return Outcome::kFailed;
@@ -102,21 +104,23 @@ SolveEnd run_pipeline(const ProducerOptions& options, Problem& problem, Producer
     if (const auto farewell = handoff.farewell(); farewell && farewell->exit_code != 0) {
       throw Error(static_cast<ExitCode>(farewell->exit_code), std::string(text_of(farewell->message)));
     }
-    throw peer_error(
-        "the analyzer was lost, or made no progress for {} s (--peer-timeout), after {} steps were published; what it "
-        "had committed is in the pool",
-        options.publish.peer_timeout_s, handoff.published());
+    throw peer_error("the analyzer was lost after {} steps were published; what it had committed is in the pool",
+                     handoff.published());
+  }
+  if (end == SolveEnd::kAnalyzerStalled) {
+    throw peer_error("the analyzer made no progress for {} s (--peer-timeout), after {} steps were published",
+                     options.publish.peer_timeout_s, handoff.published());
   }
   handoff.detach(outcome_of(end));
   return end;
 }
 
 ExitCode run(const ProducerOptions& options) {
-  const std::atomic<bool>& stop = catch_stop_signals();
   if (!options.process.cores.empty()) pin_openmp_threads(parse_core_list(options.process.cores, "--cores").cpus);
 
   const std::int64_t load_begin = now_ns();
   Problem problem = load_problem(options.solve);
+  const std::atomic<bool>& stop = catch_stop_signals();  // while it loads there is nothing to stop cleanly
   ProducerAccount account;
   account.load_ns.store(now_ns() - load_begin, std::memory_order_relaxed);
 

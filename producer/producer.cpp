@@ -16,6 +16,7 @@ SolveEnd end_of(ClaimStatus status) noexcept {
   switch (status) {
     case ClaimStatus::kStopped: return SolveEnd::kInterrupted;
     case ClaimStatus::kAnalyzerFailed: return SolveEnd::kAnalyzerFailed;
+    case ClaimStatus::kAnalyzerStalled: return SolveEnd::kAnalyzerStalled;
     case ClaimStatus::kOk:
     case ClaimStatus::kFull:
     case ClaimStatus::kAnalyzerLost: break;
@@ -41,17 +42,22 @@ SolveEnd Producer::run() noexcept {
   solver_.start(private_iterates_.start());
   solver_.prepare(previous);
   set(account_.begun_ns, now_ns());
+  Residual residual;
+  bool published = true;  // x_0 is nobody's step
 
   for (std::uint64_t k = 1;; ++k) {
     // x_k goes straight into shared memory if it is to be published, and if there is room.
     double* next = nullptr;
     const bool due = k % options_.every == 0 || k == options_.last_iteration();
     const Claimed claimed = due ? claim(next) : Claimed::kNone;
-    if (claimed == Claimed::kEnded) return end_of(claim_status_);
+    if (claimed == Claimed::kEnded) {
+      const SolveEnd end = end_of(claim_status_);
+      return published || end != SolveEnd::kInterrupted ? end : publish_last(k - 1, previous, residual, end);
+    }
     if (claimed == Claimed::kNone) next = private_iterates_.target(previous);
 
     const std::int64_t begin = now_ns();
-    const Residual residual = solver_.iterate(previous, next);
+    residual = solver_.iterate(previous, next);
     const std::int64_t end = now_ns();
     previous = next;
 
@@ -65,15 +71,16 @@ SolveEnd Producer::run() noexcept {
     set(account_.iterations_left, to_figure(convergence_.iterations_left()));
     // A diverged iterate is not worth keeping, and may hold NaN: it stays unpublished.
     if (state == Progress::kDiverged) return SolveEnd::kDiverged;
-    if (claimed == Claimed::kBuffer) publish(k, residual);
+    published = claimed == Claimed::kBuffer;
+    if (published) publish(k, residual);
 
     const bool interrupted = stop_.load(std::memory_order_relaxed);
     if (state == Progress::kConverged || k == options_.last_iteration() || interrupted) {
       set(account_.converged, state == Progress::kConverged);
       const SolveEnd how = state == Progress::kConverged ? SolveEnd::kConverged
-                           : interrupted                         ? SolveEnd::kInterrupted
-                                                                 : SolveEnd::kIterationsDone;
-      return claimed == Claimed::kBuffer ? how : publish_last(k, previous, residual, how);
+                           : interrupted                 ? SolveEnd::kInterrupted
+                                                         : SolveEnd::kIterationsDone;
+      return published ? how : publish_last(k, previous, residual, how);
     }
   }
 }
@@ -102,7 +109,7 @@ void Producer::publish(std::uint64_t iteration, const Residual& residual) noexce
 // The iteration that turns out to be the last was not due, or was skipped: it is the one iterate that is copied.
 SolveEnd Producer::publish_last(std::uint64_t iteration, const double* x, const Residual& residual,
                                 SolveEnd end) noexcept {
-  const Claim claim = handoff_.claim();
+  const Claim claim = handoff_.claim_last();
   set(account_.producer_idle_ns, handoff_.idle_ns());
   if (claim.status != ClaimStatus::kOk) return end_of(claim.status);
   std::memcpy(claim.buffer, x, solver_.rows() * sizeof(double));

@@ -1,5 +1,5 @@
-// The producer's main loop: iterate, publish, account. The solver writes x_k straight into the buffer the hand-off lends;
-// solver and hand-off know nothing of each other.
+// The producer's main loop: iterate, publish, account. The solver writes x_k straight into the buffer the hand-off
+// lends; solver and hand-off know nothing of each other.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,15 @@
 namespace ringside {
 
 /// How the loop ended, apart from an exception.
-enum class SolveEnd { kConverged, kIterationsDone, kDiverged, kInterrupted, kAnalyzerLost, kAnalyzerFailed };
+enum class SolveEnd {
+  kConverged,
+  kIterationsDone,
+  kDiverged,
+  kInterrupted,
+  kAnalyzerLost,  // these three as ClaimStatus
+  kAnalyzerStalled,
+  kAnalyzerFailed
+};
 
 /// Two private vectors for the iterates that are not published, and x_0; pages that are never written cost no memory.
 class PrivateIterates {
@@ -35,8 +43,8 @@ class PrivateIterates {
   Array<double> second_;
 };
 
-/// Runs iterations 1, 2, 3 ... of `solver` and publishes each `options.every`-th iterate and the last one. `stop` ends it
-/// after the iteration at hand; what was computed by then is published.
+/// Runs iterations 1, 2, 3 ... of `solver` and publishes each `options.every`-th iterate and the last one. `stop` ends
+/// it after the iteration at hand; what was computed by then is published.
 class Producer {
  public:
   Producer(Solver& solver, HandoffWriter& handoff, const SolveOptions& options, WhenFull when_full,

@@ -1,4 +1,5 @@
-// What happens when a process is interrupted or killed: nothing published is lost, nobody waits for ever, nobody is left.
+// What happens when a process is interrupted or killed: nothing published is lost, nobody waits for ever, nobody is
+// left.
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -100,7 +101,9 @@ TEST_F(LossTest, KillingTheSupervisorTakesBothProcessesWithIt) {
   ringside.signal(SIGKILL);
   EXPECT_EQ(ringside.finish().death_signal, SIGKILL);
   int ended = 0;
-  while (waitpid(-1, nullptr, 0) > 0) ++ended;  // they became ours; the test's time limit is what fails otherwise
+  for (int status = 0; waitpid(-1, &status, 0) > 0; ++ended) {  // they became ours; else the test's time limit fails it
+    EXPECT_TRUE(WIFEXITED(status)) << "it stopped cleanly, not by a signal";
+  }
   EXPECT_EQ(ended, 2);
   expect_intact();
 }
@@ -126,6 +129,43 @@ TEST_F(LossTest, TheServiceGoesOnAfterAProducerWasKilled) {
   EXPECT_EQ(stopped.exit_code, 0) << stopped.err;
   const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
   EXPECT_EQ(info["iterates"].back()["iteration"], 100);
+  expect_intact();
+}
+
+TEST_F(LossTest, AnInterruptWhileAMatrixLoadsEndsAtOnce) {
+  // A large grid takes longer to make than the signal to arrive; nothing is attached yet, so no pool may appear.
+  Process ringside("ringside", run_arguments("grid:20000"));
+  std::vector<pid_t> producers;
+  while (producers.empty()) producers = children_of(ringside.pid(), "ringside-producer");
+  ringside.signal(SIGINT);
+  EXPECT_EQ(ringside.finish().exit_code, 130);
+  EXPECT_FALSE(std::filesystem::exists(pool_));
+  expect_no_child_left();
+}
+
+TEST_F(LossTest, AWedgedAnalyzerIsNoticedWithinThePeerTimeout) {
+  Process ringside("ringside", run_arguments("grid:100", {kEndless, "--peer-timeout=1"}));
+  ASSERT_TRUE(ringside.wait_for_err("iteration "));
+  const std::vector<pid_t> analyzers = children_of(ringside.pid(), "ringside-analyzer");
+  ASSERT_EQ(analyzers.size(), 1u);
+  kill(analyzers[0], SIGSTOP);
+  EXPECT_TRUE(ringside.wait_for_err("made no progress for 1 s"));
+  kill(analyzers[0], SIGCONT);
+  EXPECT_EQ(ringside.finish().exit_code, 4);
+  expect_no_child_left();
+}
+
+TEST_F(LossTest, AnAnalyzerThatIsTheBottleneckStopsWhenAsked) {
+  const std::string socket = folder_.file("s");
+  Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--passes=100", "--log-level", "info"});
+  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  Process producer("ringside-producer", {"--matrix=grid:300", "--socket=" + socket, kEndless, "--buffers=16"});
+  ASSERT_TRUE(analyzer.wait_for_err("event=attached"));
+  analyzer.signal(SIGTERM);
+  EXPECT_EQ(analyzer.finish().exit_code, 0);
+  const Finished stopped = producer.finish();
+  EXPECT_EQ(stopped.exit_code, 4) << "published and never committed is no success";
+  expect_one_line(stopped.err, {"asked to stop", pool_});
   expect_intact();
 }
 
