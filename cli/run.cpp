@@ -74,6 +74,8 @@ class RuntimeFolder {
   bool try_under(const std::string& base) {
     if (base.empty()) return false;
     path_ = base + "/ringside-XXXXXX";
+    // The socket's whole path has to fit 107 characters.
+    if (socket().size() > 100) return false;
     return mkdtemp(path_.data()) != nullptr;
   }
 
@@ -86,14 +88,14 @@ std::string sibling(const char* program) {
   return (self.parent_path() / program).string();
 }
 
-/// The producer's core list in the baseline: everything either side would have had.
 CorePlan cores_for(const RunOptions& options) {
   const auto given = [](const char* flag, const std::string& text) -> std::optional<CoreList> {
     return text.empty() ? std::nullopt : std::optional(parse_core_list(text, flag));
   };
   CorePlan plan = plan_cores(given("--producer-cores", options.cores.producer_cores),
                              given("--analyzer-cores", options.cores.analyzer_cores));
-  if (options.mode == Mode::kDram && !plan.oversubscribed_one_core) {
+  // The baseline has the cores of both, unless the user said which.
+  if (options.mode == Mode::kDram && !plan.oversubscribed_one_core && options.cores.producer_cores.empty()) {
     plan.producer.insert(plan.producer.end(), plan.analyzer.begin(), plan.analyzer.end());
     std::sort(plan.producer.begin(), plan.producer.end());
   }
@@ -166,7 +168,9 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
                        .analyzer_cores = pipeline ? to_string(CoreList{cores.analyzer}) : "",
                        .coordination = options.publish.coordination,
                        .buffers = options.publish.buffers};
-  Supervisor supervisor(!options.quiet);  // takes signals in: from here on the folder below is always removed
+  Supervisor supervisor(
+      !options.quiet,
+      options.publish.peer_timeout_s);  // takes signals in: from here on the folder below is always removed
   RuntimeFolder folder;
   const std::string shared_core = cores.oversubscribed_one_core ? "--shared-core" : "";
 
@@ -178,6 +182,7 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
     analyzer.emplace(sibling("ringside-analyzer"), arguments);
     if (!supervisor.wait_until_ready(*analyzer)) {
       if (supervisor.interrupted()) return ExitCode::kInterrupted;
+      report_death("analyzer", *analyzer);
       return analyzer->exit_code() > 0 ? static_cast<ExitCode>(analyzer->exit_code()) : ExitCode::kPeerLost;
     }
   }

@@ -5,9 +5,12 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+
+#include "common/clock.hpp"
 
 namespace ringside {
 namespace {
@@ -34,7 +37,10 @@ UniqueFd take_in_stop_signals() {
 
 }  // namespace
 
-Supervisor::Supervisor(bool show_progress) : signals_(take_in_stop_signals()), progress_(show_progress) {}
+Supervisor::Supervisor(bool show_progress, double kill_after_s)
+    : signals_(take_in_stop_signals()),
+      kill_after_ns_(static_cast<std::int64_t>(kill_after_s * 1e9)),
+      progress_(show_progress) {}
 
 bool Supervisor::wait_until_ready(Child& analyzer) {
   while (analyzer.running() && !analyzer_.ready && interrupts_ == 0) wait_once(nullptr, &analyzer);
@@ -44,14 +50,23 @@ bool Supervisor::wait_until_ready(Child& analyzer) {
 }
 
 void Supervisor::wait_until_ended(Child& producer, Child* analyzer) {
-  bool told_analyzer = false;
+  std::int64_t analyzer_alone_since_ns = 0;
   bool told_producer = false;
   while (producer.running() || (analyzer != nullptr && analyzer->running())) {
     wait_once(&producer, analyzer);
     // Without its producer the analyzer has nothing left to do: SIGTERM lets it finish what was published.
-    if (!producer.running() && analyzer != nullptr && !told_analyzer) {
+    if (!producer.running() && analyzer != nullptr && analyzer_alone_since_ns == 0) {
       analyzer->signal(SIGTERM);
-      told_analyzer = true;
+      analyzer_alone_since_ns = now_ns();
+    }
+    // One that is stopped (SIGSTOP) would never hear it. While it waits for the disk it must not be killed: it reports.
+    if (analyzer_alone_since_ns != 0 && analyzer->running() &&
+        now_ns() - std::max(analyzer_alone_since_ns, analyzer_.heard_at_ns) > kill_after_ns_) {
+      progress_.clear();
+      fmt::print(stderr,
+                 "ringside: the analyzer does not answer; it is killed, what it had committed is in the pool\n");
+      analyzer->signal(SIGKILL);
+      analyzer_alone_since_ns = now_ns();
     }
     // Without its analyzer a producer that still loads need not go on; one that was attached has noticed by itself.
     if (producer.running() && analyzer != nullptr && !analyzer->running() && !told_producer) {
@@ -84,6 +99,7 @@ void Supervisor::wait_once(Child* producer, Child* analyzer) {
 
 void Supervisor::take_in(Child& child, Reported& reported) {
   child.read_report([&](const std::string& text) {
+    reported.heard_at_ns = now_ns();
     const nlohmann::json line = nlohmann::json::parse(text, nullptr, false);
     if (!line.is_object()) return;
     const std::string event = line.value("event", "");

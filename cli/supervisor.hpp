@@ -16,14 +16,16 @@ namespace ringside {
 
 /// What a process reported so far: the newest figures over the older ones.
 struct Reported {
-  nlohmann::json figures;  // null until the first line of progress
-  bool ready = false;      // the analyzer listens
+  nlohmann::json figures;        // null until the first line of progress
+  bool ready = false;            // the analyzer listens
+  std::int64_t heard_at_ns = 0;  // CLOCK_MONOTONIC of the last line, whatever it said
 };
 
 class Supervisor {
  public:
   /// Blocks SIGINT, SIGTERM and SIGHUP for this process and takes them in itself from here on.
-  explicit Supervisor(bool show_progress);
+  /// kill_after_s: how long a process that was told to stop may make us wait.
+  Supervisor(bool show_progress, double kill_after_s);
 
   /// Waits until `analyzer` listens. False if it ended first, or if we were interrupted.
   bool wait_until_ready(Child& analyzer);
@@ -41,6 +43,7 @@ class Supervisor {
   void pass_on_signals(Child* producer, Child* analyzer);
 
   UniqueFd signals_;
+  std::int64_t kill_after_ns_;
   ProgressLine progress_;
   Reported producer_;
   Reported analyzer_;

@@ -105,12 +105,16 @@ Claim HandoffWriter::claim(const std::atomic<bool>* stop) noexcept {
 Claim HandoffWriter::try_claim() noexcept {
   if (next_step_ < geometry_.buffers ||
       control_->released.load(std::memory_order_acquire) >= next_step_ + 1 - geometry_.buffers) {
+    full_since_ns_ = 0;
     return take_buffer();
   }
   if (control_->analyzer_state.load(std::memory_order_acquire) == kAnalyzerFailed) {
     return {ClaimStatus::kAnalyzerFailed, nullptr};
   }
   if (!peer_.alive()) return {ClaimStatus::kAnalyzerLost, nullptr};
+  const std::int64_t now = now_ns();
+  if (full_since_ns_ == 0) full_since_ns_ = now;
+  if (now - full_since_ns_ > timeout_ns()) return {ClaimStatus::kAnalyzerStalled, nullptr};
   ++skipped_;
   return {ClaimStatus::kFull, nullptr};
 }

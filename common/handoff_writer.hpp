@@ -57,8 +57,12 @@ class HandoffWriter {
   /// The same, deaf to `stop`: for the last iterate of a run that was asked to stop.
   Claim claim_last() noexcept { return claim(nullptr); }
 
-  /// The same without waiting; kFull counts the step as skipped.
+  /// The same without waiting; kFull counts the step as skipped. kAnalyzerStalled once nothing was released for
+  /// peer_timeout_s.
   Claim try_claim() noexcept;
+
+  /// The step counted as skipped last is going to be published after all.
+  void take_back_skip() noexcept { --skipped_; }
 
   /// Hands the claimed buffer over. Its bytes may still be read (x_{k-1}), but not written, until B - 1 more claims.
   void publish(const StepReport& report) noexcept;
@@ -90,6 +94,7 @@ class HandoffWriter {
   std::optional<Farewell> farewell_;
   std::uint64_t next_step_ = 0;
   std::uint64_t skipped_ = 0;
+  std::int64_t full_since_ns_ = 0;  // of try_claim: when it first found no buffer free; 0: it found one
   std::uint64_t skipped_reported_ = 0;
   std::int64_t idle_ns_ = 0;
   std::int64_t idle_reported_ns_ = 0;

@@ -35,6 +35,10 @@ RightSide load_right_side(const std::string& file) {
 
 Problem load_problem(const SolveOptions& options) {
   const bool jacobi = options.solver == "jacobi";
+  if (!jacobi && !options.rhs.empty()) {
+    throw usage_error("--rhs: found {} with --solver {}, expected it with --solver jacobi only", options.rhs,
+                      options.solver);
+  }
   CsrMatrix matrix = load_matrix({.matrix = options.matrix, .cache = options.cache, .cache_dir = options.cache_dir},
                                  jacobi ? Orientation::kRows : Orientation::kInLinks);
   check_square(matrix, options.matrix);

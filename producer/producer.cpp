@@ -49,6 +49,7 @@ SolveEnd Producer::run() noexcept {
     // x_k goes straight into shared memory if it is to be published, and if there is room.
     double* next = nullptr;
     const bool due = k % options_.every == 0 || k == options_.last_iteration();
+    claim_status_ = ClaimStatus::kOk;
     const Claimed claimed = due ? claim(next) : Claimed::kNone;
     if (claimed == Claimed::kEnded) {
       const SolveEnd end = end_of(claim_status_);
@@ -109,7 +110,9 @@ void Producer::publish(std::uint64_t iteration, const Residual& residual) noexce
 // The iteration that turns out to be the last was not due, or was skipped: it is the one iterate that is copied.
 SolveEnd Producer::publish_last(std::uint64_t iteration, const double* x, const Residual& residual,
                                 SolveEnd end) noexcept {
+  if (claim_status_ == ClaimStatus::kFull) handoff_.take_back_skip();
   const Claim claim = handoff_.claim_last();
+  set(account_.steps_skipped, handoff_.skipped());
   set(account_.producer_idle_ns, handoff_.idle_ns());
   if (claim.status != ClaimStatus::kOk) return end_of(claim.status);
   std::memcpy(claim.buffer, x, solver_.rows() * sizeof(double));

@@ -126,10 +126,8 @@ TEST_F(PipelineTest, SkippedStepsAreCountedAndNothingElseIsLost) {
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   const json s = summary();
   EXPECT_EQ(s["steps_published"], s["steps_committed"]);
-  // The last iterate is always published: when it was skipped first, it counts once as each.
-  const int accounted = s["steps_published"].get<int>() + s["steps_skipped"].get<int>();
-  EXPECT_GE(accounted, 200);
-  EXPECT_LE(accounted, 201);
+  EXPECT_GT(s["steps_skipped"], 0) << "the test wants an analyzer that is too slow; give it more --passes";
+  EXPECT_EQ(s["steps_published"].get<int>() + s["steps_skipped"].get<int>(), 200);
   EXPECT_EQ(s["last"]["iteration"], 200);
   expect_intact();
 }
