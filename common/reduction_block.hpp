@@ -127,36 +127,42 @@ constexpr bool shows_non_finite() noexcept {
 /// and what the block says of itself (min, max, non_finite).
 ///
 /// Row r is added to running sum r mod 16, and those are folded by halves: an order that neither the instruction set
-/// nor the compiler changes. 16 are enough that an addition rarely waits for the one before, given that other sums are
-/// added to meanwhile, and few enough that those of three terms fit the registers.
+/// nor the compiler changes. Two registers of each sum are held at a time: enough that an addition rarely waits for the
+/// one before, given that other sums are added to meanwhile, and few enough that those of three terms fit the
+/// registers. With AVX-512 that is all 16; narrower registers go over the block, in the first-level cache by then,
+/// several times.
 template <class... Terms, class Source>
 void look_at(Source source, Block& block, double* sums) noexcept {
   constexpr std::size_t kTerms = sizeof...(Terms);
   constexpr std::size_t kRunning = 16;
   constexpr std::size_t kRegisters = kRunning / kLanes;
-  constexpr std::size_t kExtremes = 2;
+  constexpr std::size_t kAtOnce = 2;
   constexpr std::size_t kLineRows = 8;
   const auto add = [](auto a, auto b) { return a + b; };
   const auto less = [](auto a, auto b) { return lesser(a, b); };
   const auto more = [](auto a, auto b) { return greater(a, b); };
 
-  Lanes running[kTerms][kRegisters] = {};
-  Lanes low[kExtremes];
-  Lanes high[kExtremes];
+  Lanes running[kTerms][kRegisters];
+  Lanes low[kAtOnce];
+  Lanes high[kAtOnce];
   for (Lanes& lanes : low) lanes = __builtin_inf() - Lanes{};
   for (Lanes& lanes : high) lanes = -__builtin_inf() - Lanes{};
   const std::size_t whole = block.rows / kRunning * kRunning;
-  for (std::size_t row = 0; row < whole; row += kRunning) {
+  for (std::size_t first = 0; first < kRunning; first += kAtOnce * kLanes) {
+    Lanes some[kTerms][kAtOnce] = {};
+    for (std::size_t row = first; row < whole; row += kRunning) {
 #pragma GCC unroll 16
-    for (std::size_t line = 0; line < kRunning; line += kLineRows) source.read_ahead(row + line);
+      for (std::size_t line = 0; line < kAtOnce * kLanes; line += kLineRows) source.read_ahead(row + line);
 #pragma GCC unroll 16
-    for (std::size_t r = 0; r < kRegisters; ++r) {
-      const Lanes values = source.lanes(row + r * kLanes);
-      std::size_t t = 0;
-      ((running[t++][r] += Terms::term(values)), ...);
-      low[r % kExtremes] = lesser(values, low[r % kExtremes]);
-      high[r % kExtremes] = greater(values, high[r % kExtremes]);
+      for (std::size_t r = 0; r < kAtOnce; ++r) {
+        const Lanes values = source.lanes(row + r * kLanes);
+        std::size_t t = 0;
+        ((some[t++][r] += Terms::term(values)), ...);
+        low[r] = lesser(values, low[r]);
+        high[r] = greater(values, high[r]);
+      }
     }
+    for (std::size_t t = 0; t < kTerms; ++t) __builtin_memcpy(running[t] + first / kLanes, some[t], sizeof some[t]);
   }
   block.min = fold(low, less);
   block.max = fold(high, more);
