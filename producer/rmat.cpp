@@ -61,6 +61,8 @@ CsrMatrix make_rmat(const RmatOptions& options, Orientation orientation) {
     throw usage_error("rmat:{}:{}: expected an edge factor from 1 to 1024", options.scale, options.edge_factor);
   }
   const std::uint64_t rows = std::uint64_t{1} << options.scale;
+  // What cannot fit is refused before hours of counting: the offsets, and half of the columns, as duplicates collapse.
+  require_memory(rows * sizeof(std::uint64_t) + rows * options.edge_factor * sizeof(std::uint32_t) / 2);
   CsrBuilder builder(rows, rows, orientation, false);
   make_edges<EntryCounter>(options, builder);
   builder.allocate();

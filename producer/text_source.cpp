@@ -33,6 +33,9 @@ class InputFile {
     if (descriptor_ < 0 || fstat(descriptor_, &status_) != 0) {
       const int error = errno;
       if (descriptor_ >= 0) close(descriptor_);
+      if (error == EACCES || error == EPERM) {
+        throw system_error("{}: cannot be opened ({}), expected a file this user may read", path, errno_text(error));
+      }
       throw usage_error("{}: cannot be opened ({}), expected a readable file", path, errno_text(error));
     }
     if (!S_ISREG(status_.st_mode)) {
