@@ -15,6 +15,7 @@
 
 namespace ringside {
 
+inline constexpr char kPoolLayoutName[] = "ringside.ring";
 inline constexpr std::uint64_t kRingMagic = 0x3130474e49525352;      // "RSRING01" in memory
 inline constexpr std::uint64_t kFormattedWord = 0x454e4f44474e4952;  // "RINGDONE" in memory
 inline constexpr std::uint32_t kRingVersion = 1;
@@ -68,7 +69,7 @@ struct alignas(kLineBytes) SlotHeader {
   std::uint64_t rows = 0;
   std::uint64_t payload_hash = 0;  // hash64 of the slot's table of chunk hashes
   std::uint64_t header_hash = 0;   // of all other words, commit_seq included, seeded by the slot's seed
-  std::uint64_t commit_seq = 0;    // 1, 2, 3 ... over the pool's life; 0: nothing valid here
+  std::uint64_t commit_seq = 0;    // greater than any the ring held before; 0: nothing valid here
 };
 static_assert(sizeof(SlotHeader) == kLineBytes && std::is_trivially_copyable_v<SlotHeader>);
 static_assert(offsetof(SlotHeader, run_id) == 16 && offsetof(SlotHeader, rows) == 32);
