@@ -326,13 +326,14 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
 RingPool RingPool::replace(const fs::path& path, RingPool old, std::uint64_t rows, std::uint32_t slots) {
   const std::string name = path.string();
   const fs::path file = fs::canonical(path);  // through a symbolic link it is the file that is replaced
-  const UniqueFd fd = open_file(file.string(), O_RDWR);
+  UniqueFd fd = open_file(file.string(), O_RDWR);
   const fs::path made = file.string() + ".new";
   const std::uint64_t needed = file_bytes(rows, slots);
   remove_leftover(made);
   if (room_for(needed, fd.get(), name) == Room::kForOne) {
     // Unlinked while it is locked, nobody else can come to own it; its blocks are free when its last user lets go.
     if (unlink(file.c_str()) != 0) throw system_error("{}: cannot be removed: {}", name, errno_text(errno));
+    fd.reset();
     { const RingPool closed = std::move(old); }
     return make(file, name, rows, slots);
   }

@@ -5,17 +5,36 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "analyzer/pool_persistence.hpp"
 #include "analyzer/ring_recovery.hpp"
 #include "analyzer/ring_writer.hpp"
 #include "common/error.hpp"
 #include "tests/unit/ring_in_memory.hpp"
 #include "tests/unit/temporary_folder.hpp"
+
+namespace {
+int folders_synced = 0;
+int files_synced = 0;
+}  // namespace
+
+/// Stands in for the C library's, and counts.
+extern "C" int fsync(int fd) {
+  struct stat status {};
+  if (fstat(fd, &status) == 0) ++(S_ISDIR(status.st_mode) ? folders_synced : files_synced);
+  return static_cast<int>(syscall(SYS_fsync, fd));
+}
 
 namespace ringside {
 namespace {
@@ -107,6 +126,22 @@ TEST(RingPoolTest, OnlyTheOwnerMayReadIt) {
     ASSERT_EQ(stat(path.c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 07777, mode_t{0600});
   }
+}
+
+TEST(RingPoolTest, ANewPoolAndItsNameSurvivePowerLoss) {
+  const testing::TemporaryFolder folder;
+  folders_synced = files_synced = 0;
+  { const RingPool pool = RingPool::create(folder.file("x"), 100, 3); }
+  EXPECT_GE(files_synced, 1);
+  EXPECT_GE(folders_synced, 1);
+  folders_synced = 0;
+  const RingPool pool = RingPool::replace(folder.file("x"), RingPool::open(folder.file("x")), 200, 3);
+  EXPECT_GE(folders_synced, 1) << "the new name of the file counts";
+}
+
+TEST(RingPoolTest, OrdinaryMemoryIsNotPersistent) {
+  const std::vector<std::byte> memory(100'000);
+  EXPECT_FALSE(maps_persistent_memory(memory.data(), memory.size()));
 }
 
 TEST(RingPoolTest, AnExistingFileIsLeftAlone) {

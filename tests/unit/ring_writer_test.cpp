@@ -312,5 +312,21 @@ TEST(RingWriterTest, RecoveryTwiceIsRecoveryOnceAndChangesNoByte) {
   }
 }
 
+TEST(RingWriterTest, ClearingEndsTheRunThatGoesOn) {
+  RingInMemory memory(100);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kFile, Durability::kPower);
+  writer.begin_run(run_of(100));
+  for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, 100);
+  writer.clear();
+  EXPECT_TRUE(recover(memory.ring()).kept.empty());
+  EXPECT_EQ(writer.persisted(), 3u) << "what ran before was finished";
+  EXPECT_EQ(writer.previous_payload(), nullptr) << "no iterate that was forgotten is read again";
+  writer.begin_run(run_of(100));
+  EXPECT_EQ(writer.run_committed(), 0u);
+  commit_iterate(writer, 4, 100);
+  EXPECT_EQ(recover(memory.ring()).newest_seq(), 4u) << "the numbers go on";
+  EXPECT_EQ(writer.finish(), 0);
+}
+
 }  // namespace
 }  // namespace ringside
