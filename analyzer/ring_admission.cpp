@@ -56,8 +56,9 @@ RingPool admit(const RingOptions& options, std::uint64_t rows, bool may_overwrit
   const bool fits = shape.rows == rows && (!options.slots_given || shape.slot_count() == options.slots);
   if (fits) return std::move(*pool);
   if (!may_overwrite) {
-    throw usage_error("{}: the pool has {} slots of {} rows, this run needs {} of {}; give --overwrite, or another --pool",
-                      options.pool, shape.slot_count(), shape.rows, options.slots, rows);
+    throw usage_error(
+        "{}: the pool has {} slots of {} rows, this run needs {} of {}; give --overwrite, or another --pool",
+        options.pool, shape.slot_count(), shape.rows, options.slots, rows);
   }
   return RingPool::replace(options.pool, std::move(*pool), rows, options.slots);
 }

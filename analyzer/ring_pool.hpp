@@ -1,6 +1,7 @@
-// A ring in a libpmemobj pool: the only place that knows libpmemobj (libpmem is pool_persistence's). The pool gives the file its lock against a second owner
-// and its allocator the slots, all of them at creation; from then on the ring is offsets in a mapped file
-// (ring_layout.hpp). While a pool is open, do not fork without exec: the child would keep it locked.
+// A ring in a libpmemobj pool: the only place that knows libpmemobj (libpmem is pool_persistence's). The pool gives the
+// file its lock against a second owner and its allocator the slots, all of them at creation; from then on the ring is
+// offsets in a mapped file (ring_layout.hpp). While a pool is open, do not fork without exec: the child would keep it
+// locked.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +32,8 @@ class RingPool {
 
   /// A new pool in the place of `old`, which is the pool at `path` and stays locked until it is gone. It goes only when
   /// the new one is known to be possible: after that is made, where the file system has room for both, else right
-  /// before. Throws Error and leaves the old pool as it was: as `create`, and exit code 2 if PATH.new, where the new one
-  /// is made first, is somebody's.
+  /// before. Throws Error and leaves the old pool as it was: as `create`, and exit code 2 if PATH.new, where the new
+  /// one is made first, is somebody's.
   static RingPool replace(const std::filesystem::path& path, RingPool old, std::uint64_t rows, std::uint32_t slots);
 
   /// The same in the place of what an interrupted creation left. Throws Error: as `open` if that is not what is there,

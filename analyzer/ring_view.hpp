@@ -17,8 +17,8 @@
 
 namespace ringside {
 
-/// Exit code 2: the creation of a pool was interrupted here. There is nothing of anybody's in the file: whoever was told
-/// to overwrite may replace it, unless its creation is still under way (it is locked then).
+/// Exit code 2: the creation of a pool was interrupted here. There is nothing of anybody's in the file: whoever was
+/// told to overwrite may replace it, unless its creation is still under way (it is locked then).
 class UnfinishedPoolError : public Error {
  public:
   explicit UnfinishedPoolError(const std::string& message) : Error(ExitCode::kUsage, message) {}

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -11,6 +10,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <CLI/CLI.hpp>
 
 #include "analyzer/ring_reader.hpp"
 #include "cli/account_table.hpp"
@@ -113,7 +114,15 @@ void write_npy(OutputFile& file, const std::vector<double>& x) {
   constexpr std::size_t kPreambleBytes = 10;
   header.append(63 - (kPreambleBytes + header.size()) % 64, ' ');
   header += '\n';
-  const char preamble[kPreambleBytes] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, static_cast<char>(header.size() & 0xff),
+  const char preamble[kPreambleBytes] = {'\x93',
+                                         'N',
+                                         'U',
+                                         'M',
+                                         'P',
+                                         'Y',
+                                         1,
+                                         0,
+                                         static_cast<char>(header.size() & 0xff),
                                          static_cast<char>(header.size() >> 8)};
   file.write(preamble, sizeof preamble);
   file.write(header);

@@ -67,8 +67,8 @@ TEST_F(RefusalTest, MatricesTheSolversCannotUse) {
 }
 
 TEST_F(RefusalTest, JacobiThatDivergesSaysSoAndKeepsNoNaN) {
-  const std::string matrix = write_file(
-      "diverging.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 3\n2 1 3\n2 2 1\n");
+  const std::string matrix =
+      write_file("diverging.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 3\n2 1 3\n2 2 1\n");
   const Finished ran = run("ringside", run_arguments(matrix, {"--solver=jacobi", "--iterations=100000"}));
   EXPECT_EQ(ran.exit_code, 2);
   expect_one_line(ran.err, {"diverges", "factor of about 3"});
@@ -146,8 +146,8 @@ TEST_F(RefusalTest, APoolInUse) {
   keep_something();
   Process owner("ringside-analyzer", {"--socket", folder_.file("s"), "--pool", pool_, "--log-level", "info"});
   ASSERT_TRUE(owner.wait_for_err("event=listening"));
-  Process producer("ringside-producer", {"--matrix=grid:20", "--socket=" + folder_.file("s"), "--overwrite",
-                                         "--iterations=1000000000000"});
+  Process producer("ringside-producer",
+                   {"--matrix=grid:20", "--socket=" + folder_.file("s"), "--overwrite", "--iterations=1000000000000"});
   ASSERT_TRUE(owner.wait_for_err("event=attached"));
   expect_refused(run_arguments("grid:20", {"--overwrite"}), 3, {pool_, "use"});
   EXPECT_EQ(run("ringside", {"info", pool_}).exit_code, 0) << "looking is allowed";
@@ -176,11 +176,12 @@ TEST_F(RefusalTest, AFullFileSystemNamesTheSpaceItLacks) {
   EXPECT_EQ(ran.exit_code, 3) << ran.err;
   expect_one_line(ran.err, {small_pool, "space"});
   EXPECT_FALSE(std::filesystem::exists(small_pool));
-  ASSERT_EQ(run("ringside", {"run", "--matrix=grid:20", "--pool=" + small_pool, "--iterations=3", "--slots=3"}).exit_code,
-            0);
+  ASSERT_EQ(
+      run("ringside", {"run", "--matrix=grid:20", "--pool=" + small_pool, "--iterations=3", "--slots=3"}).exit_code, 0);
   const Finished larger = run("ringside", {"run", "--matrix=grid:1000", "--pool=" + small_pool, "--overwrite"});
   EXPECT_EQ(larger.exit_code, 3) << larger.err;
-  EXPECT_EQ(json::parse(run("ringside", {"info", small_pool, "--json"}).out)["kept"], 3) << "the old pool is still there";
+  EXPECT_EQ(json::parse(run("ringside", {"info", small_pool, "--json"}).out)["kept"], 3)
+      << "the old pool is still there";
   umount(mount_point.c_str());
 }
 

@@ -170,13 +170,17 @@ TEST_F(RingAdmissionTest, EveryStateOfAnInterruptedCreationCanBeOverwritten) {
       {"zeros", [&] { std::ofstream(path_) << std::string(10'000'000, '\0'); }},
       {"a pool's signature", [&] { std::ofstream(path_) << "PMEMOBJ" << std::string(9'000'000, '\0'); }},
       {"a pool of our layout",
-       [&] { std::ofstream(path_) << "PMEMOBJ" << std::string(4089, '\0') << "ringside.ring" << std::string(9'000'000, '\0'); }},
+       [&] {
+         std::ofstream(path_) << "PMEMOBJ" << std::string(4089, '\0') << "ringside.ring"
+                              << std::string(9'000'000, '\0');
+       }},
       {"torn superblocks",
        [&] {
          leave_unformatted(path_);
          std::string bytes = content_of(path_);
          for (std::size_t page = 0; page + kPageBytes <= bytes.size(); page += kPageBytes) {
-           if (std::memcmp(bytes.data() + page, &kRingMagic, sizeof(kRingMagic)) == 0) bytes.replace(page + 64, 8, 8, '\0');
+           if (std::memcmp(bytes.data() + page, &kRingMagic, sizeof(kRingMagic)) == 0)
+             bytes.replace(page + 64, 8, 8, '\0');
          }
          std::ofstream(path_, std::ios::binary) << bytes;
        }},

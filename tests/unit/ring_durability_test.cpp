@@ -1,5 +1,5 @@
-// What is persisted when: the thread that syncs, what a failed sync does, and what a writer keeps after a power cut. The
-// disk is a stand-in that syncs when the test lets it.
+// What is persisted when: the thread that syncs, what a failed sync does, and what a writer keeps after a power cut.
+// The disk is a stand-in that syncs when the test lets it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
