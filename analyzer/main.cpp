@@ -3,14 +3,13 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <optional>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "analyzer/analyzer.hpp"
-#include "analyzer/ring_pool.hpp"
+#include "analyzer/ring_admission.hpp"
 #include "common/error.hpp"
 #include "common/log.hpp"
 #include "common/options.hpp"
@@ -136,8 +135,7 @@ ExitCode run(const Options& options) {
   const std::atomic<bool>& stop = catch_stop_signals();
   if (!options.process.cores.empty()) pin_openmp_threads(parse_core_list(options.process.cores, "--cores").cpus);
   Listener listener(options.process.socket);
-  // A pool that cannot be opened is known at the start, not when hours later a producer attaches.
-  if (std::filesystem::exists(options.analyzer.ring.pool)) RingPool::open(options.analyzer.ring.pool);
+  check_pool(options.analyzer.ring.pool);
 
   Report report(options.process.report_fd);
   report.write({{"event", "ready"}, {"pid", getpid()}});

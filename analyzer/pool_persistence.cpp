@@ -5,6 +5,7 @@
 #include <xmmintrin.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "common/copy_kernel.hpp"
 
@@ -60,6 +61,10 @@ class FilePersistence final : public PoolPersistence {
 };
 
 }  // namespace
+
+bool maps_persistent_memory(const void* base, std::size_t bytes) noexcept {
+  return pmem_is_pmem(base, bytes) != 0;
+}
 
 std::unique_ptr<Persistence> make_pool_persistence(Storage storage, UniqueFd file) {
   if (storage == Storage::kDax) return std::make_unique<DaxPersistence>();

@@ -1,6 +1,7 @@
 // The hardware behind the persistence interface: persistent memory through libpmem, or a page cache and fdatasync.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "analyzer/persistence.hpp"
@@ -8,6 +9,10 @@
 #include "common/unique_fd.hpp"
 
 namespace ringside {
+
+/// True if libpmem, too, takes this mapping (base: its `bytes` bytes) for persistent memory. Flushing the caches of a
+/// mapping that is not would persist nothing.
+bool maps_persistent_memory(const void* base, std::size_t bytes) noexcept;
 
 /// file: the pool file, opened for writing; it is what `sync` syncs.
 std::unique_ptr<Persistence> make_pool_persistence(Storage storage, UniqueFd file);

@@ -1,8 +1,13 @@
 #include "analyzer/ring_admission.hpp"
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "analyzer/ring_reader.hpp"
+#include "analyzer/ring_recovery.hpp"
 #include "common/error.hpp"
 
 namespace ringside {
@@ -28,21 +33,34 @@ void refuse_foreign_iterates(const std::string& path) {
   refuse_iterates_in(RingReader::open(path).ring(), path);
 }
 
+void check_pool(const std::string& path) {
+  if (!fs::exists(path)) return;
+  try {
+    RingPool::open(path);
+  } catch (const UnfinishedPoolError&) {
+  }
+}
+
 RingPool admit(const RingOptions& options, std::uint64_t rows, bool may_overwrite) {
   if (!fs::exists(options.pool)) return RingPool::create(options.pool, rows, options.slots);
 
-  RingPool pool = RingPool::open(options.pool);
-  const RingGeometry& shape = pool.ring().geometry();
-  if (!may_overwrite) refuse_iterates_in(pool.ring(), options.pool);
-  const bool fits = shape.rows == rows && (!options.slots_given || shape.slot_count() == options.slots);
-  if (fits) return pool;
-  if (!may_overwrite) {
-    throw usage_error("{}: the pool has {} slots of {} rows, this run needs {} of {}; give --overwrite, or another --pool",
-                      options.pool, shape.slot_count(), shape.rows, options.slots, rows);
+  std::optional<RingPool> pool;
+  try {
+    pool = RingPool::open(options.pool);
+  } catch (const UnfinishedPoolError&) {
+    if (!may_overwrite) throw;
+    return RingPool::replace_unfinished(options.pool, rows, options.slots);
   }
-  { const RingPool closed = std::move(pool); }  // its lock goes before its file does
-  fs::remove(options.pool);
-  return RingPool::create(options.pool, rows, options.slots);
+  const RingGeometry& shape = pool->ring().geometry();
+  if (!may_overwrite) refuse_iterates_in(pool->ring(), options.pool);
+  const bool fits = shape.rows == rows && (!options.slots_given || shape.slot_count() == options.slots);
+  if (fits) return std::move(*pool);
+  if (!may_overwrite) {
+    throw usage_error(
+        "{}: the pool has {} slots of {} rows, this run needs {} of {}; give --overwrite, or another --pool",
+        options.pool, shape.slot_count(), shape.rows, options.slots, rows);
+  }
+  return RingPool::replace(options.pool, std::move(*pool), rows, options.slots);
 }
 
 }  // namespace ringside

@@ -15,16 +15,17 @@
 
 namespace ringside {
 
+inline constexpr char kPoolLayoutName[] = "ringside.ring";
 inline constexpr std::uint64_t kRingMagic = 0x3130474e49525352;      // "RSRING01" in memory
 inline constexpr std::uint64_t kFormattedWord = 0x454e4f44474e4952;  // "RINGDONE" in memory
 inline constexpr std::uint32_t kRingVersion = 1;
 
-inline constexpr std::size_t kLineBytes = 64;              // the unit that reaches persistent memory in store order
-inline constexpr std::size_t kPageBytes = 4096;            // superblocks and run tables start on one
-inline constexpr std::size_t kPayloadAlignment = 2 << 20;  // a huge page, so that DAX maps a payload with few entries
+inline constexpr std::size_t kLineBytes = 64;                // the unit that reaches persistent memory in store order
+inline constexpr std::size_t kPageBytes = 4096;              // superblocks and run tables start on one
+inline constexpr std::size_t kPayloadAlignment = 2 << 20;    // a huge page, so that DAX maps a payload with few entries
 inline constexpr std::size_t kChunkBytes = kCopyChunkBytes;  // hashed while in the first-level cache
-inline constexpr std::uint64_t kScanBytes = 64 << 20;      // superblocks lie in this much of the file's beginning
-inline constexpr std::uint32_t kMinSlots = 3;              // newest, newest persisted (or previous), victim
+inline constexpr std::uint64_t kScanBytes = 64 << 20;        // superblocks lie in this much of the file's beginning
+inline constexpr std::uint32_t kMinSlots = 3;                // newest, newest persisted (or previous), victim
 inline constexpr std::uint32_t kMaxSlots = 1024;
 inline constexpr std::uint64_t kMaxPayloadBytes = std::uint64_t{1} << 34;  // PMDK's largest object is just below
 inline constexpr std::uint64_t kMaxSequence = std::uint64_t{1} << 62;      // a greater one is damage, not history
@@ -68,7 +69,7 @@ struct alignas(kLineBytes) SlotHeader {
   std::uint64_t rows = 0;
   std::uint64_t payload_hash = 0;  // hash64 of the slot's table of chunk hashes
   std::uint64_t header_hash = 0;   // of all other words, commit_seq included, seeded by the slot's seed
-  std::uint64_t commit_seq = 0;    // 1, 2, 3 ... over the pool's life; 0: nothing valid here
+  std::uint64_t commit_seq = 0;    // greater than any the ring held before; 0: nothing valid here
 };
 static_assert(sizeof(SlotHeader) == kLineBytes && std::is_trivially_copyable_v<SlotHeader>);
 static_assert(offsetof(SlotHeader, run_id) == 16 && offsetof(SlotHeader, rows) == 32);

@@ -2,23 +2,30 @@
 
 #include <fcntl.h>
 #include <libpmemobj.h>
+#include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <fstream>
+#include <span>
 #include <string>
+#include <utility>
 
+#include "analyzer/pool_file.hpp"
 #include "analyzer/pool_persistence.hpp"
 #include "analyzer/ring_format.hpp"
 #include "common/clock.hpp"
 #include "common/error.hpp"
+#include "common/unique_fd.hpp"
 
 namespace ringside {
 namespace {
+
+namespace fs = std::filesystem;
 
 // How libpmemobj cuts its heap: zones of up to kZoneChunks chunks, each zone behind a header. An object begins with 16
 // bytes of the allocator's and does not cross a zone.
@@ -41,74 +48,11 @@ std::string pmdk_message() {
   return message;
 }
 
-std::uint64_t available_bytes(int fd) {
-  struct statvfs system {};
-  if (fstatvfs(fd, &system) != 0) return 0;
-  return static_cast<std::uint64_t>(system.f_bavail) * system.f_frsize;
+/// Whether storage is DAX is the kernel's word about the file and libpmem's about the mapping that is stored to.
+Storage confirmed(Storage storage, const void* base, std::uint64_t bytes) {
+  if (storage == Storage::kDax && !forced_dax_allowed() && !maps_persistent_memory(base, bytes)) return Storage::kFile;
+  return storage;
 }
-
-Error no_room(const std::string& name, std::uint64_t needed, int fd, int error) {
-  return system_error("{}: no room for the pool: {} bytes are needed, {} are available ({})", name, needed,
-                      available_bytes(fd), errno_text(error));
-}
-
-/// Gives the file its blocks, so that a store into the mapping never finds the disk full (that would be SIGBUS).
-void allocate_blocks(int fd, std::uint64_t bytes, const std::string& name) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur) {
-    throw system_error("{}: the pool needs {} bytes, the limit on a file's size (ulimit -f) is {} bytes", name, bytes,
-                       limit.rlim_cur);
-  }
-  if (bytes > available_bytes(fd)) throw no_room(name, bytes, fd, ENOSPC);
-  if (const int error = posix_fallocate(fd, 0, static_cast<off_t>(bytes))) throw no_room(name, bytes, fd, error);
-}
-
-UniqueFd open_file(const std::string& name, int flags) {
-  UniqueFd fd(::open(name.c_str(), flags | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  if (!fd.valid()) {
-    const int error = errno;
-    if (error == EEXIST) throw usage_error("{}: exists already; --overwrite makes a new pool in its place", name);
-    if (error == ENOENT || error == ENOTDIR) throw usage_error("{}: {}", name, errno_text(error));
-    if (error == EISDIR) throw usage_error("{}: is a directory; a pool is a file", name);
-    throw system_error("{}: cannot be opened for writing: {}", name, errno_text(error));
-  }
-  struct stat status {};
-  if (fstat(fd.get(), &status) != 0) throw system_error("{}: {}", name, errno_text(errno));
-  if (!S_ISREG(status.st_mode)) throw usage_error("{}: not a regular file; a pool is one", name);
-  return fd;
-}
-
-std::uint64_t size_of(int fd) {
-  struct stat status {};
-  return fstat(fd, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
-}
-
-/// Looks for the ring through a mapping of its own, before libpmemobj believes anything in the file.
-void check_content(int fd, const std::string& name) {
-  const std::uint64_t bytes = size_of(fd);
-  if (bytes == 0) throw usage_error("{}: an empty file, not a Ringside pool", name);
-  void* mapped = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
-  if (mapped == MAP_FAILED) throw system_error("{}: cannot be mapped: {}", name, errno_text(errno));
-  struct Unmap {
-    std::uint64_t bytes;
-    void operator()(void* address) const noexcept { munmap(address, bytes); }
-  };
-  const std::unique_ptr<void, Unmap> owner(mapped, Unmap{bytes});
-  RingView::parse({static_cast<const std::byte*>(mapped), bytes}, name);
-}
-
-/// Deletes a file that is not to be left behind half made.
-class UnlinkUnlessKept {
- public:
-  explicit UnlinkUnlessKept(std::string name) : name_(std::move(name)) {}
-  ~UnlinkUnlessKept() {
-    if (!name_.empty()) unlink(name_.c_str());
-  }
-  void keep() noexcept { name_.clear(); }
-
- private:
-  std::string name_;
-};
 
 std::uint64_t available_memory_bytes() {
   std::ifstream meminfo("/proc/meminfo");
@@ -154,26 +98,37 @@ std::uint64_t RingPool::file_bytes(std::uint64_t rows, std::uint32_t slots) {
   return round_up(bytes, kPayloadAlignment);
 }
 
-RingPool RingPool::create(const std::filesystem::path& path, std::uint64_t rows, std::uint32_t slots) {
-  const std::string name = path.string();
+RingPool RingPool::create(const fs::path& path, std::uint64_t rows, std::uint32_t slots) {
+  return make(path, path.string(), rows, slots);
+}
+
+RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint64_t rows, std::uint32_t slots) {
   const std::uint64_t bytes = file_bytes(rows, slots);
 
-  UniqueFd fd = open_file(name, O_RDWR | O_CREAT | O_EXCL);
-  UnlinkUnlessKept unlink_unless_kept(name);
+  UniqueFd fd = open_pool_file(path.string(), O_RDWR | O_CREAT | O_EXCL);
+  const struct stat made = status_of(fd.get(), name);
+  UnlinkUnlessKept unlink_unless_kept(path, made);
+  lock_or_throw(fd.get(), name);
   if (fchmod(fd.get(), S_IRUSR | S_IWUSR) != 0) throw system_error("{}: {}", name, errno_text(errno));
   allocate_blocks(fd.get(), bytes, name);
 
   RingPool pool;
-  pool.path_ = path;
   pool.storage_ = storage_of(fd.get(), name);
   if (pool.storage_ == Storage::kFile) {
     // The shutdown state counts unsafe shutdowns of DIMMs, which a plain file has not.
     int no_shutdown_state = 0;
     pmemobj_ctl_set(nullptr, "sds.at_create", &no_shutdown_state);
   }
-  pool.pool_.reset(pmemobj_create(name.c_str(), kPoolLayoutName, 0, S_IRUSR | S_IWUSR));
+  // libpmemobj opens the file again, and can only lock what this descriptor no longer does.
+  flock(fd.get(), LOCK_UN);
+  pool.pool_.reset(pmemobj_create(path.c_str(), kPoolLayoutName, 0, S_IRUSR | S_IWUSR));
+  if (!pool.pool_ && errno == EAGAIN) throw in_use(name);
   if (!pool.pool_) throw system_error("{}: libpmemobj cannot make the pool: {}", name, pmdk_message());
-  pool.persistence_ = make_pool_persistence(pool.storage_, std::move(fd));
+  if (!still_named(path, made)) throw in_use(name);  // replaced by another process in that moment
+  pool.storage_ = confirmed(pool.storage_, pool.base(), bytes);
+  UniqueFd for_persistence(fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
+  if (!for_persistence.valid()) throw system_error("{}: {}", name, errno_text(errno));
+  pool.persistence_ = make_pool_persistence(pool.storage_, std::move(for_persistence));
 
   // The root first: it lands at the beginning of the heap, where readers look for superblocks.
   RingGeometry geometry;
@@ -197,31 +152,75 @@ RingPool RingPool::create(const std::filesystem::path& path, std::uint64_t rows,
   if (const int error = format_ring(file, geometry, *pool.persistence_)) {
     throw system_error("{}: the new pool could not be synced to its disk: {}", name, errno_text(error));
   }
+  // Once for all: from here on only the content changes, which fdatasync or flushes persist.
+  if (fsync(fd.get()) != 0) {
+    throw system_error("{}: the new pool could not be synced to its disk: {}", name, errno_text(errno));
+  }
+  sync_folder_of(path, name);
   pool.ring_ = std::make_unique<WritableRing>(WritableRing::parse(file, name));
   unlink_unless_kept.keep();
   return pool;
 }
 
-RingPool RingPool::open(const std::filesystem::path& path) {
+RingPool RingPool::replace(const fs::path& path, RingPool old, std::uint64_t rows, std::uint32_t slots) {
   const std::string name = path.string();
-  UniqueFd fd = open_file(name, O_RDWR);
+  const fs::path file = real_path(path);  // through a symbolic link it is the file that is replaced
+  UniqueFd fd = open_pool_file(file.string(), O_RDWR);
+  const fs::path made = file.string() + ".new";
+  const std::uint64_t needed = file_bytes(rows, slots);
+  remove_leftover(made);
+  if (room_for(needed, fd.get(), name) == Room::kForOne) {
+    // Unlinked while it is locked, nobody else can come to own it; its blocks are free when its last user lets go.
+    if (unlink(file.c_str()) != 0) throw system_error("{}: cannot be removed: {}", name, errno_text(errno));
+    fd.reset();
+    { const RingPool closed = std::move(old); }
+    return make(file, name, rows, slots);
+  }
+
+  RingPool pool = make(made, name, rows, slots);
+  if (rename(made.c_str(), file.c_str()) != 0) {
+    const int error = errno;
+    unlink(made.c_str());
+    throw system_error("{}: cannot be replaced: {}", name, errno_text(error));
+  }
+  sync_folder_of(file, name);
+  return pool;
+}
+
+RingPool RingPool::replace_unfinished(const fs::path& path, std::uint64_t rows, std::uint32_t slots) {
+  const std::string name = path.string();
+  const fs::path file = real_path(path);
+  UniqueFd fd = open_pool_file(file.string(), O_RDWR);
+  lock_or_throw(fd.get(), name);
+  if (!still_named(file, status_of(fd.get(), name))) throw in_use(name);
+  if (!holds_nothing(fd.get(), name)) throw in_use(name);  // another process has finished and used it since
+  room_for(file_bytes(rows, slots), fd.get(), name);
+  if (unlink(file.c_str()) != 0) throw system_error("{}: cannot be removed: {}", name, errno_text(errno));
+  fd.reset();  // its blocks are free
+  return make(file, name, rows, slots);
+}
+
+RingPool RingPool::open(const fs::path& path) {
+  const std::string name = path.string();
+  UniqueFd fd = open_pool_file(name, O_RDWR);
   check_content(fd.get(), name);
 
   RingPool pool;
-  pool.path_ = path;
   pool.storage_ = storage_of(fd.get(), name);
   pool.pool_.reset(pmemobj_open(name.c_str(), kPoolLayoutName));
   if (!pool.pool_) {
     const int error = errno;
-    if (error == EAGAIN || error == EWOULDBLOCK) {
-      throw system_error("{}: is in use by another process; one at a time can own a pool", name);
-    }
+    if (error == EAGAIN || error == EWOULDBLOCK) throw in_use(name);
     if (error == EACCES || error == EPERM || error == ENOMEM) {
       throw system_error("{}: cannot be opened: {}", name, errno_text(error));
     }
     throw damage_error("{}: damaged pool: libpmemobj cannot open it: {}", name, pmdk_message());
   }
-  const std::span<std::byte> file(pool.base(), size_of(fd.get()));
+  // What was checked and will be synced, what libpmemobj opened and what has the name is one file: else an owner has
+  // just replaced it.
+  if (!still_named(path, status_of(fd.get(), name))) throw in_use(name);
+  const std::span<std::byte> file(pool.base(), static_cast<std::uint64_t>(status_of(fd.get(), name).st_size));
+  pool.storage_ = confirmed(pool.storage_, file.data(), file.size());
   pool.persistence_ = make_pool_persistence(pool.storage_, std::move(fd));
   pool.ring_ = std::make_unique<WritableRing>(WritableRing::parse(file, name));
   if (const int error = mend_superblocks(file, *pool.ring_, *pool.persistence_)) {

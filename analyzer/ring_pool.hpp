@@ -1,11 +1,14 @@
-// A ring in a libpmemobj pool: the only place that knows PMDK. The pool gives the file its lock against a second owner
-// and its allocator the slots, all of them at creation; from then on the ring is offsets in a mapped file
-// (ring_layout.hpp). While a pool is open, do not fork without exec: the child would keep it locked.
+// A ring in a libpmemobj pool: the only place that knows libpmemobj (libpmem is pool_persistence's). The pool gives the
+// file its lock against a second owner and its allocator the slots, all of them at creation; from then on the ring is
+// offsets in a mapped file (ring_layout.hpp). While a pool is open, do not fork without exec: the child would keep it
+// locked.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 
 #include "analyzer/persistence.hpp"
 #include "analyzer/ring_view.hpp"
@@ -15,8 +18,6 @@ struct pmemobjpool;
 
 namespace ringside {
 
-inline constexpr char kPoolLayoutName[] = "ringside.ring";
-
 class RingPool {
  public:
   /// Makes a pool file, mode 0600, for `slots` (kMinSlots ... kMaxSlots) iterates of `rows` doubles. Throws Error and
@@ -25,14 +26,23 @@ class RingPool {
   static RingPool create(const std::filesystem::path& path, std::uint64_t rows, std::uint32_t slots);
 
   /// Opens a pool for writing; reads no payload. A damaged superblock is written again from its twin. Throws Error:
-  /// exit code 2 if there is no pool, or it is not a Ringside pool or a newer one; 3 if another process uses it or the
-  /// system refuses; 5 if it is damaged.
+  /// exit code 2 if there is no pool, it was never finished (an UnfinishedPoolError), or it is not a Ringside pool or a
+  /// newer one; 3 if another process uses it or the system refuses; 5 if it is damaged.
   static RingPool open(const std::filesystem::path& path);
+
+  /// A new pool in the place of `old`, which is the pool at `path` and stays locked until it is gone. It goes only when
+  /// the new one is known to be possible: after that is made, where the file system has room for both, else right
+  /// before. Throws Error and leaves the old pool as it was: as `create`, and exit code 2 if PATH.new, where the new
+  /// one is made first, is somebody's.
+  static RingPool replace(const std::filesystem::path& path, RingPool old, std::uint64_t rows, std::uint32_t slots);
+
+  /// The same in the place of what an interrupted creation left. Throws Error: as `open` if that is not what is there,
+  /// 3 if another process is still at it, and as `create`.
+  static RingPool replace_unfinished(const std::filesystem::path& path, std::uint64_t rows, std::uint32_t slots);
 
   /// The size of the file `create` makes. Throws Error (exit code 2) if the shape is impossible.
   static std::uint64_t file_bytes(std::uint64_t rows, std::uint32_t slots);
 
-  const std::filesystem::path& path() const noexcept { return path_; }
   std::byte* base() const noexcept;  // the mapped file
   const WritableRing& ring() const noexcept { return *ring_; }
   Storage storage() const noexcept { return storage_; }
@@ -49,7 +59,10 @@ class RingPool {
 
   RingPool() = default;
 
-  std::filesystem::path path_;
+  /// `create`, with `file` for the file and `name` for the messages.
+  static RingPool make(const std::filesystem::path& file, const std::string& name, std::uint64_t rows,
+                       std::uint32_t slots);
+
   Storage storage_ = Storage::kFile;
   std::unique_ptr<Persistence> persistence_;
   std::unique_ptr<pmemobjpool, Close> pool_;

@@ -53,7 +53,7 @@ RingReader RingReader::open(const std::filesystem::path& path) {
   if (fstat(fd.get(), &status) != 0) throw system_error("{}: {}", name, errno_text(errno));
   if (S_ISDIR(status.st_mode)) throw usage_error("{}: is a directory; a pool is a file", name);
   if (!S_ISREG(status.st_mode)) throw usage_error("{}: not a regular file; a pool is one", name);
-  if (status.st_size == 0) throw usage_error("{}: an empty file, not a Ringside pool", name);
+  if (status.st_size == 0) throw empty_pool_file(name);
 
   const auto bytes = static_cast<std::size_t>(status.st_size);
   void* mapped = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd.get(), 0);

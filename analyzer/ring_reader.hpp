@@ -30,8 +30,9 @@ ReadResult read_payload(const RingView& ring, std::uint32_t slot, const SlotHead
 
 class RingReader {
  public:
-  /// Throws Error: exit code 2 if there is no pool, or it is not a Ringside pool or a newer one; 3 if it may not be
-  /// read; 5 if it is damaged. The file must not shrink while it is open (nothing of ours shrinks a pool).
+  /// Throws Error: exit code 2 if there is no pool, it was never finished, or it is not a Ringside pool or a newer one;
+  /// 3 if it may not be read; 5 if it is damaged. The file must not shrink while it is open (nothing of ours shrinks a
+  /// pool).
   static RingReader open(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const noexcept { return path_; }

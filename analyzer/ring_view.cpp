@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "common/error.hpp"
@@ -11,6 +12,8 @@ namespace ringside {
 namespace {
 
 constexpr std::string_view kPoolSignature = "PMEMOBJ";  // how every libpmemobj pool begins
+constexpr std::uint64_t kPoolDescriptorOffset = 4096;   // where libpmemobj writes what kind of pool it is:
+constexpr std::uint64_t kPoolDescriptorBytes = 2048;    // the layout's name and, at the end of its creation, a checksum
 constexpr std::uint64_t kMinChunkBytes = 256;           // the write granule of persistent memory
 constexpr std::uint64_t kMaxChunkBytes = 1 << 30;
 
@@ -21,11 +24,31 @@ T load(std::span<const std::byte> file, std::uint64_t offset) {
   return value;
 }
 
-/// True of a libpmemobj pool, and of the zeros that a file holds before it becomes one.
-bool begins_like_a_pool(std::span<const std::byte> file) {
-  if (file.size() < kPageBytes) return false;
-  if (std::memcmp(file.data(), kPoolSignature.data(), kPoolSignature.size()) == 0) return true;
-  return std::all_of(file.begin(), file.begin() + kPageBytes, [](std::byte byte) { return byte == std::byte{0}; });
+/// True of what an interrupted creation leaves, from its first moment to its last: nothing; zeros; a libpmemobj pool
+/// whose descriptor (layout name, checksum) is not written yet; one of our layout. What somebody else put into a file
+/// is none of these.
+bool is_begun_pool(std::span<const std::byte> file) {
+  const auto zeros = [](std::span<const std::byte> bytes) {
+    return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
+  };
+  if (file.size() < kPoolDescriptorOffset + kPoolDescriptorBytes || file[0] == std::byte{0}) return zeros(file);
+  if (std::memcmp(file.data(), kPoolSignature.data(), kPoolSignature.size()) != 0) return false;
+  const std::span<const std::byte> descriptor = file.subspan(kPoolDescriptorOffset, kPoolDescriptorBytes);
+  return std::memcmp(descriptor.data(), kPoolLayoutName, sizeof(kPoolLayoutName)) == 0 || zeros(descriptor);
+}
+
+/// For files whose superblocks say nothing: formatted words end the pages they may lie in.
+bool was_ever_formatted(std::span<const std::byte> file) {
+  const std::uint64_t scan_end = std::min<std::uint64_t>(file.size(), kScanBytes);
+  for (std::uint64_t page = 0; page + kPageBytes <= scan_end; page += kPageBytes) {
+    if (load<std::uint64_t>(file, page + kPageBytes - kLineBytes) == kFormattedWord) return true;
+  }
+  return false;
+}
+
+UnfinishedPoolError unfinished(std::string_view name) {
+  return UnfinishedPoolError(
+      fmt::format("{}: the creation of this pool was interrupted; --overwrite makes a new one", name));
 }
 
 /// What a superblock's place in the file says about it.
@@ -110,6 +133,10 @@ RingGeometry checked_geometry(std::span<const std::byte> file, std::uint64_t off
 
 }  // namespace
 
+UnfinishedPoolError empty_pool_file(std::string_view name) {
+  return UnfinishedPoolError(fmt::format("{}: an empty file, not a pool; --overwrite makes one in its place", name));
+}
+
 RingView::RingView(const std::byte* base, RingGeometry geometry) : base_(base), geometry_(std::move(geometry)) {
   slot_seeds_.reserve(geometry_.slot_count());
   for (std::uint32_t slot = 0; slot < geometry_.slot_count(); ++slot) {
@@ -144,13 +171,9 @@ RingView RingView::parse(std::span<const std::byte> file, std::string_view name)
   }
 
   if (!geometry) {
+    if (saw_damaged && !was_ever_formatted(file)) throw unfinished(name);  // torn while they were written
     if (saw_damaged) throw damage_error("{}: damaged pool: both superblocks fail their hash", name);
-    if (begins_like_a_pool(file)) {
-      throw usage_error(
-          "{}: holds no ring: its creation was interrupted (--overwrite makes a new pool), or it is not a "
-          "Ringside pool",
-          name);
-    }
+    if (is_begun_pool(file)) throw unfinished(name);
     throw usage_error("{}: not a Ringside pool", name);
   }
   bool formatted = false;
@@ -158,7 +181,7 @@ RingView RingView::parse(std::span<const std::byte> file, std::string_view name)
     const std::uint64_t word = geometry->superblock_offset[copy] + formatted_word_offset(geometry->slot_count());
     formatted = formatted || load<std::uint64_t>(file, word) == kFormattedWord;
   }
-  if (!formatted) throw usage_error("{}: the creation of this pool was interrupted; --overwrite makes a new one", name);
+  if (!formatted) throw unfinished(name);
 
   RingView view(file.data(), std::move(*geometry));
   view.superblock_intact_[0] = intact[0];
@@ -166,12 +189,12 @@ RingView RingView::parse(std::span<const std::byte> file, std::string_view name)
   return view;
 }
 
-SlotReading RingView::slot(std::uint32_t slot) const noexcept {
+SlotReading RingView::read_slot(std::uint32_t slot) const noexcept {
   const auto* words = at<std::uint64_t>(geometry_.slots[slot].meta_offset);
   constexpr std::size_t kSeqWord = offsetof(SlotHeader, commit_seq) / sizeof(std::uint64_t);
   SlotReading reading;
-  // The writer stores commit_seq = 0, then changes the line, then stores a commit_seq never used before: the same
-  // value before and after means that nothing between was changed.
+  // The writer stores commit_seq = 0, then changes the line, then stores a commit_seq it never used before: the same
+  // value before and after means that nothing between was changed, unless the owner changed too (see slot()).
   std::uint64_t copy[kSeqWord + 1];
   do {
     copy[kSeqWord] = __atomic_load_n(words + kSeqWord, __ATOMIC_ACQUIRE);
@@ -186,6 +209,13 @@ SlotReading RingView::slot(std::uint32_t slot) const noexcept {
                      header.header_hash == header_hash(header, slot_seeds_[slot]);
   reading.state = valid ? SlotState::kCommitted : SlotState::kDamagedHeader;
   return reading;
+}
+
+SlotReading RingView::slot(std::uint32_t slot) const noexcept {
+  // An owner that emptied the ring and the next one both count from 1: a reader that was held up in between can see the
+  // same number around words of two headers. Damage is still there when one looks again.
+  const SlotReading reading = read_slot(slot);
+  return reading.state == SlotState::kDamagedHeader ? read_slot(slot) : reading;
 }
 
 bool RingView::still_holds(std::uint32_t slot, const SlotHeader& header) const noexcept {
@@ -204,12 +234,24 @@ const std::uint64_t* RingView::chunk_hashes(std::uint32_t slot) const noexcept {
 
 ReductionsState RingView::reductions(std::uint32_t slot, const SlotHeader& header,
                                      Reductions& reductions) const noexcept {
-  ReductionsRecord record;
-  std::memcpy(&record, base_ + geometry_.slots[slot].meta_offset + kReductionsOffset, sizeof(record));
-  if (record.header_hash != header.header_hash) return ReductionsState::kNotRecorded;
-  if (record.hash != reductions_hash(record)) return ReductionsState::kDamaged;
-  reductions = record.reductions;
-  return ReductionsState::kRecorded;
+  const auto* words = at<std::uint64_t>(geometry_.slots[slot].meta_offset + kReductionsOffset);
+  constexpr std::size_t kNameWord = offsetof(ReductionsRecord, header_hash) / sizeof(std::uint64_t);
+  constexpr int kAttempts = 2;  // what fails its hash twice, under a header that has not changed, is damaged
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    // The writer stores header_hash last: where it names this commit, the rest was there before.
+    if (__atomic_load_n(words + kNameWord, __ATOMIC_ACQUIRE) != header.header_hash) break;
+    std::uint64_t copy[sizeof(ReductionsRecord) / sizeof(std::uint64_t)];
+    for (std::size_t i = 0; i < std::size(copy); ++i) copy[i] = __atomic_load_n(words + i, __ATOMIC_RELAXED);
+    if (!still_holds(slot, header)) break;
+    ReductionsRecord record;
+    std::memcpy(&record, copy, sizeof(record));
+    if (record.hash != reductions_hash(record)) continue;
+    reductions = record.reductions;
+    return ReductionsState::kRecorded;
+  }
+  // The name is looked at again: without it, or under another header, there is nothing to be damaged.
+  const bool named = __atomic_load_n(words + kNameWord, __ATOMIC_ACQUIRE) == header.header_hash;
+  return named && still_holds(slot, header) ? ReductionsState::kDamaged : ReductionsState::kNotRecorded;
 }
 
 std::vector<RunReading> RingView::runs() const {

@@ -7,12 +7,25 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/ring_layout.hpp"
+#include "common/error.hpp"
 
 namespace ringside {
+
+/// Exit code 2: the creation of a pool was interrupted here. There is nothing of anybody's in the file: whoever was
+/// told to overwrite may replace it, unless its creation is still under way (it is locked then).
+class UnfinishedPoolError : public Error {
+ public:
+  explicit UnfinishedPoolError(const std::string& message) : Error(ExitCode::kUsage, message) {}
+};
+
+/// What a file of no bytes is: the first moment of a creation.
+UnfinishedPoolError empty_pool_file(std::string_view name);
 
 enum class SlotState {
   kEmpty,         // never committed, or being overwritten
@@ -40,7 +53,8 @@ struct RunReading {
 class RingView {
  public:
   /// file: the whole pool file, from offset 0. Throws Error in one line that begins with `name`: exit code 2 where
-  /// there is no ring in it, its creation was interrupted, or its version is newer; 5 where it is damaged.
+  /// there is no ring in it, its creation was interrupted (an UnfinishedPoolError), or its version is newer; 5 where it
+  /// is damaged.
   static RingView parse(std::span<const std::byte> file, std::string_view name);
 
   const RingGeometry& geometry() const noexcept { return geometry_; }
@@ -54,7 +68,8 @@ class RingView {
   const double* payload(std::uint32_t slot) const noexcept;  // rows doubles
   const std::uint64_t* chunk_hashes(std::uint32_t slot) const noexcept;
 
-  /// Copies the reductions recorded for the commit `header` to `reductions`, if there are any.
+  /// Copies the reductions recorded for the commit `header` to `reductions`, if there are any and the slot still holds
+  /// that commit; consistently, also while another process writes them.
   ReductionsState reductions(std::uint32_t slot, const SlotHeader& header, Reductions& reductions) const noexcept;
 
   /// Every valid run description, by ascending record_seq: the last is the newest.
@@ -72,6 +87,8 @@ class RingView {
   const T* at(std::uint64_t offset) const noexcept {
     return static_cast<const T*>(static_cast<const void*>(base_ + offset));
   }
+
+  SlotReading read_slot(std::uint32_t slot) const noexcept;
 
   const std::byte* base_;
   RingGeometry geometry_;

@@ -106,12 +106,17 @@ void RingWriter::write_run(const RunDescription& run) {
 }
 
 void RingWriter::clear() {
+  if (const int error = finish()) {
+    throw system_error("the pool could not be synced to its disk: {}", errno_text(error));
+  }
   for (std::uint32_t slot = 0; slot < ring_.geometry().slot_count(); ++slot) {
     SlotHeader* header = ring_.header(slot);
     persistence_.store64(&header->commit_seq, 0);
     persist(persistence_, &header->commit_seq, sizeof(header->commit_seq));
   }
   std::fill(slot_seq_.begin(), slot_seq_.end(), 0);
+  newest_.reset();
+  previous_.reset();
   if (const int error = sync_all()) {
     throw system_error("the pool could not be synced to its disk: {}", errno_text(error));
   }

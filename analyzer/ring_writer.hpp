@@ -40,8 +40,9 @@ class RingWriter {
   /// Error: exit code 2 if the run's rows are not the ring's, 3 if a sync failed.
   void begin_run(const RunDescription& run);
 
-  /// Forgets every iterate, before a run that may overwrite them begins. Their bytes stay until they are overwritten.
-  /// Throws Error (exit code 3) if a sync failed.
+  /// Forgets every iterate, before a run that may overwrite them begins: `begin_run` comes next. A run that goes on is
+  /// finished first. Their bytes stay until they are overwritten; commits of this writer are numbered on, those of the
+  /// pool's next owner from 1 if none comes before it. Throws Error (exit code 3) if a sync failed.
   void clear();
 
   /// Takes the oldest slot, or one that holds nothing valid; never one of the two newest. Under Durability::kPower on a
@@ -66,8 +67,8 @@ class RingWriter {
   /// returns the errno value of the sync that failed.
   int finish() noexcept;
 
-  /// commit_seq of the newest commit and of the newest one that survives power loss (0 if there is none). Both count
-  /// over the pool's life.
+  /// commit_seq of the newest commit and of the newest one that survives power loss (0 if there is none). Both go on
+  /// from what the pool held when it was opened.
   std::uint64_t committed() const noexcept { return committed_.load(std::memory_order_acquire); }
   std::uint64_t persisted() const noexcept { return persisted_.load(std::memory_order_acquire); }
   /// How many of them this run has made since `begin_run`.

@@ -18,4 +18,7 @@ std::string_view to_string(Storage storage) noexcept;
 /// RINGSIDE_ALLOW_FORCED_PMEM=1 (tests) lets it pass as DAX. `name` opens the message.
 Storage storage_of(int fd, std::string_view name);
 
+/// True where the environment lets a plain file pass as DAX, as above: tests of the path over persistent memory.
+bool forced_dax_allowed() noexcept;
+
 }  // namespace ringside

@@ -2,11 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
+
+#include <CLI/CLI.hpp>
 
 #include "analyzer/ring_reader.hpp"
 #include "cli/account_table.hpp"
@@ -16,33 +21,54 @@
 namespace ringside {
 namespace {
 
-/// The kept slot of that iteration ("last": the newest).
-KeptSlot find(const std::string& pool, const Recovery& recovery, const std::string& iteration) {
+/// `--iteration`: a number, or nothing for "last".
+std::optional<std::uint64_t> parse_iteration(const std::string& text) {
+  if (text == "last") return std::nullopt;
+  std::uint64_t iteration = 0;
+  if (!CLI::detail::lexical_cast(text, iteration)) {
+    throw usage_error("--iteration: found '{}', expected a number or 'last'", text);
+  }
+  return iteration;
+}
+
+KeptSlot find(const std::string& pool, const Recovery& recovery, std::optional<std::uint64_t> wanted) {
   if (recovery.kept.empty()) throw usage_error("{}: the pool holds no iterates", pool);
-  if (iteration == "last") return recovery.kept.back();
-  std::uint64_t wanted = 0;
-  if (!CLI::detail::lexical_cast(iteration, wanted)) {
-    throw usage_error("--iteration: found '{}', expected a number or 'last'", iteration);
-  }
+  if (!wanted) return recovery.kept.back();
   for (auto kept = recovery.kept.rbegin(); kept != recovery.kept.rend(); ++kept) {
-    if (kept->header.iteration == wanted) return *kept;
+    if (kept->header.iteration == *wanted) return *kept;
   }
-  throw usage_error("--iteration: {} is not kept in {}; kept are {} to {}", wanted, pool,
+  throw usage_error("--iteration: {} is not kept in {}; kept are {} to {}", *wanted, pool,
                     recovery.kept.front().header.iteration, recovery.kept.back().header.iteration);
 }
 
-std::vector<double> read(const RingReader& reader, const KeptSlot& kept) {
+/// An older iterate is never handed out as the last one: what to ask for instead is the user's to decide.
+Error damaged(const RingReader& reader, const KeptSlot& kept, std::uint64_t chunk) {
+  const std::optional<KeptSlot> intact = newest_intact(reader.ring(), reader.recover());
+  return damage_error("{}: iteration {} in slot {} is damaged (chunk {}); {}", reader.path().string(),
+                      kept.header.iteration, kept.slot, chunk,
+                      intact ? fmt::format("--iteration {} is the newest intact one", intact->header.iteration)
+                             : std::string("none of the others is intact"));
+}
+
+/// The iterate of `wanted` (nothing: the newest) and where it was kept.
+std::pair<KeptSlot, std::vector<double>> read(const RingReader& reader, std::optional<std::uint64_t> wanted) {
+  // The newest is overwritten K - 1 commits later: a reader that loses this race so often is not going to win it.
+  constexpr int kAttempts = 8;
+  const std::string pool = reader.path().string();
   std::vector<double> x(reader.ring().geometry().rows);
-  const ReadResult result = reader.read(kept, x.data());
-  switch (result.status) {
-    case ReadStatus::kOk: return x;
-    case ReadStatus::kDamaged:
-      throw damage_error("{}: iteration {} in slot {} is damaged (chunk {}); `ringside verify` lists all damage",
-                         reader.path().string(), kept.header.iteration, kept.slot, result.damaged_chunk);
-    case ReadStatus::kOverwritten: break;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const Recovery recovery = reader.recover();
+    if (!wanted && !recovery.damaged.empty()) {
+      fmt::print(stderr, "ringside: note: {}: the headers of {} slots are damaged; one may have held a newer iterate\n",
+                 pool, recovery.damaged.size());
+    }
+    const KeptSlot kept = find(pool, recovery, wanted);
+    const ReadResult result = reader.read(kept, x.data());
+    if (result.status == ReadStatus::kOk) return {kept, std::move(x)};
+    if (result.status == ReadStatus::kDamaged) throw damaged(reader, kept, result.damaged_chunk);
+    // Overwritten while it was read: one that was asked for by its number is found no more, the last one is another.
   }
-  throw damage_error("{}: iteration {} was overwritten while it was read: an analyzer is at work; try a newer one",
-                     reader.path().string(), kept.header.iteration);
+  throw usage_error("{}: each iterate was overwritten while it was read: an analyzer is at work, and faster", pool);
 }
 
 /// A file that appears under its name only when it is complete.
@@ -53,10 +79,8 @@ class OutputFile {
     if (!file_) throw system_error("--output: cannot write '{}': {}", path_, errno_text(errno));
   }
   ~OutputFile() {
-    if (file_) {
-      file_.reset();
-      std::remove(partial_.c_str());
-    }
+    file_.reset();
+    if (!finished_) std::remove(partial_.c_str());
   }
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -67,11 +91,9 @@ class OutputFile {
   void write(const std::string& text) { write(text.data(), text.size()); }
 
   void finish() {
-    if (std::fflush(file_.get()) != 0) fail();
-    file_.reset();
-    if (std::rename(partial_.c_str(), path_.c_str()) != 0) {
-      throw system_error("--output: cannot write '{}': {}", path_, errno_text(errno));
-    }
+    if (std::fclose(file_.release()) != 0) fail();  // what was buffered is written now
+    if (std::rename(partial_.c_str(), path_.c_str()) != 0) fail();
+    finished_ = true;
   }
 
  private:
@@ -83,6 +105,7 @@ class OutputFile {
   std::string path_;
   std::string partial_;
   std::unique_ptr<std::FILE, Close> file_;
+  bool finished_ = false;
 };
 
 /// NumPy's format 1.0: magic, version, length of a header padded so that the data starts at a multiple of 64, the data.
@@ -91,7 +114,15 @@ void write_npy(OutputFile& file, const std::vector<double>& x) {
   constexpr std::size_t kPreambleBytes = 10;
   header.append(63 - (kPreambleBytes + header.size()) % 64, ' ');
   header += '\n';
-  const char preamble[kPreambleBytes] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, static_cast<char>(header.size() & 0xff),
+  const char preamble[kPreambleBytes] = {'\x93',
+                                         'N',
+                                         'U',
+                                         'M',
+                                         'P',
+                                         'Y',
+                                         1,
+                                         0,
+                                         static_cast<char>(header.size() & 0xff),
                                          static_cast<char>(header.size() >> 8)};
   file.write(preamble, sizeof preamble);
   file.write(header);
@@ -127,8 +158,7 @@ int export_command(int argc, const char* const* argv) {
   if (const int code = parse_or_exit_code(app, argc, argv); code >= 0) return code;
 
   const RingReader reader = RingReader::open(pool);
-  const KeptSlot kept = find(pool, reader.recover(), iteration);
-  const std::vector<double> x = read(reader, kept);
+  const auto [kept, x] = read(reader, parse_iteration(iteration));
   OutputFile file(output);
   if (format == "npy") write_npy(file, x);
   if (format == "csv") write_csv(file, x);

@@ -67,8 +67,8 @@ TEST_F(RefusalTest, MatricesTheSolversCannotUse) {
 }
 
 TEST_F(RefusalTest, JacobiThatDivergesSaysSoAndKeepsNoNaN) {
-  const std::string matrix = write_file(
-      "diverging.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 3\n2 1 3\n2 2 1\n");
+  const std::string matrix =
+      write_file("diverging.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 3\n2 1 3\n2 2 1\n");
   const Finished ran = run("ringside", run_arguments(matrix, {"--solver=jacobi", "--iterations=100000"}));
   EXPECT_EQ(ran.exit_code, 2);
   expect_one_line(ran.err, {"diverges", "factor of about 3"});
@@ -134,12 +134,20 @@ TEST_F(RefusalTest, FilesThatAreNoPool) {
   expect_refused({"info", folder_.path()}, 2, {folder_.path()});
 }
 
+TEST_F(RefusalTest, AnUnfinishedPoolIsReplacedWithOverwriteOnly) {
+  write_file("test.pool", std::string(10'000'000, '\0'));
+  expect_refused(run_arguments("grid:10"), 2, {"test.pool", "interrupted", "--overwrite"});
+  const Finished ran = run("ringside", run_arguments("grid:10", {"--overwrite", "--iterations=3"}));
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  expect_intact();
+}
+
 TEST_F(RefusalTest, APoolInUse) {
   keep_something();
   Process owner("ringside-analyzer", {"--socket", folder_.file("s"), "--pool", pool_, "--log-level", "info"});
   ASSERT_TRUE(owner.wait_for_err("event=listening"));
-  Process producer("ringside-producer", {"--matrix=grid:20", "--socket=" + folder_.file("s"), "--overwrite",
-                                         "--iterations=1000000000000"});
+  Process producer("ringside-producer",
+                   {"--matrix=grid:20", "--socket=" + folder_.file("s"), "--overwrite", "--iterations=1000000000000"});
   ASSERT_TRUE(owner.wait_for_err("event=attached"));
   expect_refused(run_arguments("grid:20", {"--overwrite"}), 3, {pool_, "use"});
   EXPECT_EQ(run("ringside", {"info", pool_}).exit_code, 0) << "looking is allowed";
@@ -168,6 +176,12 @@ TEST_F(RefusalTest, AFullFileSystemNamesTheSpaceItLacks) {
   EXPECT_EQ(ran.exit_code, 3) << ran.err;
   expect_one_line(ran.err, {small_pool, "space"});
   EXPECT_FALSE(std::filesystem::exists(small_pool));
+  ASSERT_EQ(
+      run("ringside", {"run", "--matrix=grid:20", "--pool=" + small_pool, "--iterations=3", "--slots=3"}).exit_code, 0);
+  const Finished larger = run("ringside", {"run", "--matrix=grid:1000", "--pool=" + small_pool, "--overwrite"});
+  EXPECT_EQ(larger.exit_code, 3) << larger.err;
+  EXPECT_EQ(json::parse(run("ringside", {"info", small_pool, "--json"}).out)["kept"], 3)
+      << "the old pool is still there";
   umount(mount_point.c_str());
 }
 
@@ -193,7 +207,8 @@ TEST_F(RefusalTest, ADamagedChunkIsFoundNamedAndNotExported) {
   const Finished verified = run("ringside", {"verify", pool_});
   EXPECT_EQ(verified.exit_code, 5);
   EXPECT_NE(verified.out.find("DAMAGED: 1 of 1 chunks"), std::string::npos) << verified.out;
-  expect_refused({"export", pool_, "--output", folder_.file("y.npy")}, 5, {"iteration 10", "damaged"});
+  expect_refused({"export", pool_, "--output", folder_.file("y.npy")}, 5,
+                 {"iteration 10", "damaged", "--iteration 9 is the newest intact one"});
   EXPECT_FALSE(std::filesystem::exists(folder_.file("y.npy")));
   EXPECT_EQ(run("ringside", {"export", pool_, "--iteration=9", "--output", folder_.file("y.npy")}).exit_code, 0)
       << "damage costs the damaged slot only";
@@ -205,6 +220,14 @@ TEST_F(RefusalTest, IterationsThatAreNotKept) {
   expect_refused({"export", pool_, "--iteration=first", "--output", folder_.file("x")}, 2, {"--iteration", "first"});
   expect_refused({"export", pool_, "--format=xlsx", "--output", folder_.file("x")}, 2, {"--format", "xlsx"});
   expect_refused({"export", pool_, "--output", "/nowhere/x.npy"}, 3, {"--output", "/nowhere/x.npy"});
+}
+
+TEST_F(RefusalTest, AnExportThatFailsLeavesNoPartOfAFile) {
+  keep_something();
+  const std::string output = folder_.file("x.npy");
+  std::filesystem::create_directory(output);
+  expect_refused({"export", pool_, "--output", output}, 3, {"--output", output, "directory"});
+  EXPECT_FALSE(std::filesystem::exists(output + ".partial"));
 }
 
 TEST_F(RefusalTest, NobodyElseCanReadThePool) {

@@ -2,17 +2,22 @@
 // without a pool, a file or persistent memory.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <cstdint>
 #include <cstring>
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/persistence.hpp"
 #include "analyzer/ring_format.hpp"
+#include "analyzer/ring_recovery.hpp"
 #include "analyzer/ring_view.hpp"
+#include "analyzer/ring_writer.hpp"
 
 namespace ringside {
 
@@ -111,6 +116,21 @@ inline RunDescription run_of(std::uint64_t rows, std::uint64_t run = 7) {
   description.rows = rows;
   assign(description.solver, "pagerank");
   return description;
+}
+
+/// Commits that iterate with all three steps of the protocol.
+inline void commit_iterate(RingWriter& writer, std::uint64_t k, std::uint64_t rows) {
+  ASSERT_EQ(writer.begin(), CommitStatus::kOk);
+  writer.copy(iterate(k, rows).data());
+  ASSERT_EQ(writer.commit(k, k - 1), CommitStatus::kOk);
+}
+
+using Iterations = std::vector<std::uint64_t>;
+
+inline Iterations kept_iterations(const RingView& ring) {
+  Iterations iterations;
+  for (const KeptSlot& kept : recover(ring).kept) iterations.push_back(kept.header.iteration);
+  return iterations;
 }
 
 }  // namespace ringside

@@ -5,17 +5,36 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "analyzer/pool_persistence.hpp"
 #include "analyzer/ring_recovery.hpp"
 #include "analyzer/ring_writer.hpp"
 #include "common/error.hpp"
 #include "tests/unit/ring_in_memory.hpp"
-#include "tests/unit/temporary_directory.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace {
+int folders_synced = 0;
+int files_synced = 0;
+}  // namespace
+
+/// Stands in for the C library's, and counts.
+extern "C" int fsync(int fd) {
+  struct stat status {};
+  if (fstat(fd, &status) == 0) ++(S_ISDIR(status.st_mode) ? folders_synced : files_synced);
+  return static_cast<int>(syscall(SYS_fsync, fd));
+}
 
 namespace ringside {
 namespace {
@@ -56,16 +75,14 @@ class WithEnvironment {
 
 TEST(RingPoolTest, WhatWasCommittedIsThereAfterReopening) {
   constexpr std::uint64_t kRows = 50'000;
-  const TemporaryDirectory directory;
-  const auto path = directory / "x.pool";
+  const testing::TemporaryFolder folder;
+  const auto path = folder.file("x.pool");
   {
     const RingPool pool = RingPool::create(path, kRows, 4);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kPower);
     writer.begin_run(run_of(kRows));
     for (std::uint64_t k = 1; k <= 6; ++k) {
-      ASSERT_EQ(writer.begin(), CommitStatus::kOk);
-      writer.copy(iterate(k, kRows).data());
-      ASSERT_EQ(writer.commit(k, k - 1), CommitStatus::kOk);
+      commit_iterate(writer, k, kRows);
     }
     EXPECT_EQ(writer.finish(), 0);
     EXPECT_EQ(writer.persisted(), 6u);
@@ -82,10 +99,10 @@ TEST(RingPoolTest, WhatWasCommittedIsThereAfterReopening) {
 }
 
 TEST(RingPoolTest, EverythingLiesWhereReadersExpectIt) {
-  const TemporaryDirectory directory;
+  const testing::TemporaryFolder folder;
   for (const std::uint64_t rows : {1u, 32'768u, 300'000u}) {
     for (const std::uint32_t slots : {3u, 8u, 33u}) {
-      const auto path = directory / fmt::format("{}-{}", rows, slots);
+      const auto path = folder.file(fmt::format("{}-{}", rows, slots));
       const RingPool pool = RingPool::create(path, rows, slots);
       const RingGeometry& geometry = pool.ring().geometry();
       EXPECT_EQ(geometry.slot_count(), slots);
@@ -99,10 +116,10 @@ TEST(RingPoolTest, EverythingLiesWhereReadersExpectIt) {
 }
 
 TEST(RingPoolTest, OnlyTheOwnerMayReadIt) {
-  const TemporaryDirectory directory;
+  const testing::TemporaryFolder folder;
   for (const mode_t mask : {mode_t{0}, mode_t{0277}}) {
     const mode_t before = umask(mask);
-    const auto path = directory / fmt::format("{}.pool", mask);
+    const auto path = folder.file(fmt::format("{}.pool", mask));
     { const RingPool pool = RingPool::create(path, 100, 3); }
     umask(before);
     struct stat status {};
@@ -111,22 +128,38 @@ TEST(RingPoolTest, OnlyTheOwnerMayReadIt) {
   }
 }
 
+TEST(RingPoolTest, ANewPoolAndItsNameSurvivePowerLoss) {
+  const testing::TemporaryFolder folder;
+  folders_synced = files_synced = 0;
+  { const RingPool pool = RingPool::create(folder.file("x"), 100, 3); }
+  EXPECT_GE(files_synced, 1);
+  EXPECT_GE(folders_synced, 1);
+  folders_synced = 0;
+  const RingPool pool = RingPool::replace(folder.file("x"), RingPool::open(folder.file("x")), 200, 3);
+  EXPECT_GE(folders_synced, 1) << "the new name of the file counts";
+}
+
+TEST(RingPoolTest, OrdinaryMemoryIsNotPersistent) {
+  const std::vector<std::byte> memory(100'000);
+  EXPECT_FALSE(maps_persistent_memory(memory.data(), memory.size()));
+}
+
 TEST(RingPoolTest, AnExistingFileIsLeftAlone) {
-  const TemporaryDirectory directory;
-  const auto path = directory / "x";
+  const testing::TemporaryFolder folder;
+  const auto path = folder.file("x");
   std::ofstream(path) << "precious";
   EXPECT_FAILS(RingPool::create(path, 100, 3), kUsage, "exists already");
   EXPECT_EQ(std::filesystem::file_size(path), 8u);
 }
 
 TEST(RingPoolTest, ImpossibleShapesAreRefused) {
-  const TemporaryDirectory directory;
-  EXPECT_FAILS(RingPool::create(directory / "x", 100, 2), kUsage, "3 to 1024");
-  EXPECT_FAILS(RingPool::create(directory / "x", 100, 1025), kUsage, "3 to 1024");
-  EXPECT_FAILS(RingPool::create(directory / "x", 0, 3), kUsage, "0 rows");
-  EXPECT_FAILS(RingPool::create(directory / "x", std::uint64_t{1} << 31, 3), kUsage, "17177771968");
-  EXPECT_FAILS(RingPool::create(directory / "x", ~std::uint64_t{0}, 3), kUsage, "rows");
-  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+  const testing::TemporaryFolder folder;
+  EXPECT_FAILS(RingPool::create(folder.file("x"), 100, 2), kUsage, "3 to 1024");
+  EXPECT_FAILS(RingPool::create(folder.file("x"), 100, 1025), kUsage, "3 to 1024");
+  EXPECT_FAILS(RingPool::create(folder.file("x"), 0, 3), kUsage, "0 rows");
+  EXPECT_FAILS(RingPool::create(folder.file("x"), std::uint64_t{1} << 31, 3), kUsage, "17177771968");
+  EXPECT_FAILS(RingPool::create(folder.file("x"), ~std::uint64_t{0}, 3), kUsage, "rows");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(RingPoolTest, IteratesOfManyGibibytesAreSpreadOverZones) {
@@ -137,22 +170,22 @@ TEST(RingPoolTest, IteratesOfManyGibibytesAreSpreadOverZones) {
 }
 
 TEST(RingPoolTest, WhatIsNotAPoolIsSaidToBeNone) {
-  const TemporaryDirectory directory;
-  EXPECT_FAILS(RingPool::open(directory / "missing"), kUsage, "No such file");
-  EXPECT_FAILS(RingPool::open(directory / "missing" / "x"), kUsage, "No such file");
-  EXPECT_FAILS(RingPool::open(directory.path()), kUsage, "directory");
-  EXPECT_FAILS(RingPool::create(directory / "missing" / "x", 100, 3), kUsage, "No such file");
-  std::ofstream(directory / "empty").flush();
-  EXPECT_FAILS(RingPool::open(directory / "empty"), kUsage, "empty");
-  std::ofstream(directory / "text") << "%%MatrixMarket matrix coordinate real general\n";
-  EXPECT_FAILS(RingPool::open(directory / "text"), kUsage, "not a Ringside pool");
-  std::ofstream(directory / "zeros") << std::string(10'000'000, '\0');
-  EXPECT_FAILS(RingPool::open(directory / "zeros"), kUsage, "--overwrite");
+  const testing::TemporaryFolder folder;
+  EXPECT_FAILS(RingPool::open(folder.file("missing")), kUsage, "No such file");
+  EXPECT_FAILS(RingPool::open(folder.file("missing/x")), kUsage, "No such file");
+  EXPECT_FAILS(RingPool::open(folder.path()), kUsage, "directory");
+  EXPECT_FAILS(RingPool::create(folder.file("missing/x"), 100, 3), kUsage, "No such file");
+  std::ofstream(folder.file("empty")).flush();
+  EXPECT_FAILS(RingPool::open(folder.file("empty")), kUsage, "empty");
+  std::ofstream(folder.file("text")) << "%%MatrixMarket matrix coordinate real general\n";
+  EXPECT_FAILS(RingPool::open(folder.file("text")), kUsage, "not a Ringside pool");
+  std::ofstream(folder.file("zeros")) << std::string(10'000'000, '\0');
+  EXPECT_FAILS(RingPool::open(folder.file("zeros")), kUsage, "--overwrite");
 }
 
 TEST(RingPoolTest, APoolOfAnotherLayoutIsNotARing) {
-  const TemporaryDirectory directory;
-  const auto path = directory / "x";
+  const testing::TemporaryFolder folder;
+  const auto path = folder.file("x");
   PMEMobjpool* other = pmemobj_create(path.c_str(), "somebody else's", PMEMOBJ_MIN_POOL, 0600);
   ASSERT_NE(other, nullptr) << pmemobj_errormsg();
   pmemobj_close(other);
@@ -160,16 +193,16 @@ TEST(RingPoolTest, APoolOfAnotherLayoutIsNotARing) {
 }
 
 TEST(RingPoolTest, APoolHasOneOwner) {
-  const TemporaryDirectory directory;
-  const auto path = directory / "x";
+  const testing::TemporaryFolder folder;
+  const auto path = folder.file("x");
   const RingPool pool = RingPool::create(path, 100, 3);
   EXPECT_FAILS(RingPool::open(path), kSystem, "in use");
   EXPECT_FAILS(RingPool::create(path, 100, 3), kUsage, "exists");
 }
 
 TEST(RingPoolTest, DamageIsToldFromWhatIsNotAPool) {
-  const TemporaryDirectory directory;
-  const auto path = directory / "x";
+  const testing::TemporaryFolder folder;
+  const auto path = folder.file("x");
   RingGeometry geometry;
   {
     const RingPool pool = RingPool::create(path, 100, 3);
@@ -189,8 +222,8 @@ TEST(RingPoolTest, DamageIsToldFromWhatIsNotAPool) {
 }
 
 TEST(RingPoolTest, DamageInWhatIsPmdksIsDamage) {
-  const TemporaryDirectory directory;
-  const auto path = directory / "x";
+  const testing::TemporaryFolder folder;
+  const auto path = folder.file("x");
   { const RingPool pool = RingPool::create(path, 100, 3); }
   const char noise[16] = "not what it was";
   write_at(path, 32, noise, sizeof(noise));
@@ -198,16 +231,16 @@ TEST(RingPoolTest, DamageInWhatIsPmdksIsDamage) {
 }
 
 TEST(RingPoolTest, ATruncatedPoolIsDamage) {
-  const TemporaryDirectory directory;
-  const auto path = directory / "x";
+  const testing::TemporaryFolder folder;
+  const auto path = folder.file("x");
   { const RingPool pool = RingPool::create(path, 100, 3); }
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 4096);
   EXPECT_FAILS(RingPool::open(path), kDamaged, "truncated");
 }
 
 TEST(RingPoolTest, AnInterruptedCreationIsNamedAsSuch) {
-  const TemporaryDirectory directory;
-  const auto path = directory / "x";
+  const testing::TemporaryFolder folder;
+  const auto path = folder.file("x");
   RingGeometry geometry;
   {
     const RingPool pool = RingPool::create(path, 100, 3);
@@ -220,72 +253,70 @@ TEST(RingPoolTest, AnInterruptedCreationIsNamedAsSuch) {
 }
 
 TEST(RingPoolTest, AFullDiskIsNamedWithTheBytesItLacksAndNothingIsLeft) {
-  const TemporaryDirectory directory;
-  if (mount("none", directory.path().c_str(), "tmpfs", 0, "size=8m") != 0) {
+  const testing::TemporaryFolder folder;
+  if (mount("none", folder.path().c_str(), "tmpfs", 0, "size=8m") != 0) {
     GTEST_SKIP() << "cannot mount a small tmpfs here: " << errno_text(errno);
   }
-  EXPECT_FAILS(RingPool::create(directory / "x", 1'000'000, 3), kSystem,
+  EXPECT_FAILS(RingPool::create(folder.file("x"), 1'000'000, 3), kSystem,
                std::to_string(RingPool::file_bytes(1'000'000, 3)));
-  EXPECT_FAILS(RingPool::create(directory / "x", 1'000'000, 3), kSystem, "8388608");
-  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
-  umount(directory.path().c_str());
+  EXPECT_FAILS(RingPool::create(folder.file("x"), 1'000'000, 3), kSystem, "8388608");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  umount(folder.path().c_str());
 }
 
 TEST(RingPoolTest, AFileSizeLimitIsNamedAndNothingIsLeft) {
-  const TemporaryDirectory directory;
+  const testing::TemporaryFolder folder;
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   rlimit small = before;
   small.rlim_cur = 1 << 20;
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-  EXPECT_FAILS(RingPool::create(directory / "x", 1000, 3), kSystem, "1048576");
+  EXPECT_FAILS(RingPool::create(folder.file("x"), 1000, 3), kSystem, "1048576");
   setrlimit(RLIMIT_FSIZE, &before);
-  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(RingPoolTest, AFileThatMayNotBeOpenedIsTheSystemsFault) {
   if (geteuid() == 0) GTEST_SKIP() << "root may open everything";
-  const TemporaryDirectory directory;
-  const auto path = directory / "x";
+  const testing::TemporaryFolder folder;
+  const auto path = folder.file("x");
   { const RingPool pool = RingPool::create(path, 100, 3); }
   chmod(path.c_str(), 0);
   EXPECT_FAILS(RingPool::open(path), kSystem, "Permission denied");
 }
 
 TEST(RingPoolTest, AForcedPlainFileIsRefused) {
-  const TemporaryDirectory directory;
+  const testing::TemporaryFolder folder;
   const WithEnvironment force("PMEM_IS_PMEM_FORCE", "1");
-  EXPECT_FAILS(RingPool::create(directory / "x", 100, 3), kUsage, "PMEM_IS_PMEM_FORCE");
-  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+  EXPECT_FAILS(RingPool::create(folder.file("x"), 100, 3), kUsage, "PMEM_IS_PMEM_FORCE");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(RingPoolTest, ThePathOverPersistentMemoryKeepsIteratesToo) {
-  const TemporaryDirectory directory;
+  const testing::TemporaryFolder folder;
   const WithEnvironment force("PMEM_IS_PMEM_FORCE", "1");
   const WithEnvironment allow("RINGSIDE_ALLOW_FORCED_PMEM", "1");
   {
-    const RingPool pool = RingPool::create(directory / "x", 50'000, 3);
+    const RingPool pool = RingPool::create(folder.file("x"), 50'000, 3);
     EXPECT_EQ(pool.storage(), Storage::kDax);
     pool.prefault();
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kPower);
     writer.begin_run(run_of(50'000));
     for (std::uint64_t k = 1; k <= 5; ++k) {
-      ASSERT_EQ(writer.begin(), CommitStatus::kOk);
-      writer.copy(iterate(k, 50'000).data());
-      ASSERT_EQ(writer.commit(k, k - 1), CommitStatus::kOk);
+      commit_iterate(writer, k, 50'000);
       EXPECT_EQ(writer.persisted(), k);
     }
     EXPECT_EQ(writer.finish(), 0);
   }
-  const RingPool pool = RingPool::open(directory / "x");
+  const RingPool pool = RingPool::open(folder.file("x"));
   const Recovery recovery = recover(pool.ring());
   EXPECT_EQ(recovery.contiguous, 3u);
   EXPECT_EQ(newest_intact(pool.ring(), recovery)->header.iteration, 5u);
 }
 
 TEST(RingPoolTest, CanBeMovedWhileOpen) {
-  const TemporaryDirectory directory;
-  RingPool first = RingPool::create(directory / "x", 100, 3);
+  const testing::TemporaryFolder folder;
+  RingPool first = RingPool::create(folder.file("x"), 100, 3);
   const std::byte* base = first.base();
   const RingPool second = std::move(first);
   EXPECT_EQ(second.base(), base);

@@ -11,25 +11,19 @@
 #include "analyzer/ring_writer.hpp"
 #include "common/error.hpp"
 #include "tests/unit/ring_in_memory.hpp"
-#include "tests/unit/temporary_directory.hpp"
+#include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
 namespace {
 
 constexpr std::uint64_t kRows = 50'000;  // six chunks and a part of one
 
-void commit_iterate(RingWriter& writer, std::uint64_t k) {
-  ASSERT_EQ(writer.begin(), CommitStatus::kOk);
-  writer.copy(iterate(k, kRows).data());
-  ASSERT_EQ(writer.commit(k, k - 1), CommitStatus::kOk);
-}
-
 /// A ring in memory with three commits in four slots.
-class RingReaderTest : public testing::Test {
+class RingReaderTest : public ::testing::Test {
  protected:
   RingReaderTest() {
     writer_.begin_run(run_of(kRows));
-    for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer_, k);
+    for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer_, k, kRows);
     newest_ = recover(memory_.ring()).kept.back();
   }
   std::uint64_t payload_offset() const { return memory_.geometry().slots[newest_.slot].payload_offset; }
@@ -79,7 +73,7 @@ TEST_F(RingReaderTest, ADamagedTableOfHashesIsNoticed) {
 TEST_F(RingReaderTest, AnotherPayloadWithItsOwnTableIsNotTakenForThisOne) {
   // What a power cut under a plain file may leave: an old header over a complete newer payload.
   const SlotHeader old = *memory_.ring().header(newest_.slot);
-  for (std::uint64_t k = 4; k <= 7; ++k) commit_iterate(writer_, k);
+  for (std::uint64_t k = 4; k <= 7; ++k) commit_iterate(writer_, k, kRows);
   *memory_.ring().header(newest_.slot) = old;
   EXPECT_EQ(read().status, ReadStatus::kDamaged);
   EXPECT_FALSE(check().intact());
@@ -93,27 +87,27 @@ TEST_F(RingReaderTest, AHalfOverwrittenPayloadUnderItsOldHeaderIsDamaged) {
 }
 
 TEST_F(RingReaderTest, ASlotThatTookAnotherCommitIsReportedAsOverwritten) {
-  for (std::uint64_t k = 4; k <= 7; ++k) commit_iterate(writer_, k);
+  for (std::uint64_t k = 4; k <= 7; ++k) commit_iterate(writer_, k, kRows);
   EXPECT_EQ(read().status, ReadStatus::kOverwritten);
   EXPECT_TRUE(check().overwritten);
 }
 
 TEST_F(RingReaderTest, ASlotThatIsBeingOverwrittenIsReportedAsSuch) {
-  for (std::uint64_t k = 4; k <= 6; ++k) commit_iterate(writer_, k);
+  for (std::uint64_t k = 4; k <= 6; ++k) commit_iterate(writer_, k, kRows);
   writer_.begin();
   EXPECT_EQ(read().status, ReadStatus::kOverwritten);
 }
 
 TEST(RingReaderOpenTest, WorksWithAndWithoutAnOwner) {
-  const TemporaryDirectory directory;
-  const auto path = directory / "x";
+  const testing::TemporaryFolder folder;
+  const auto path = folder.file("x");
   {
     const RingPool pool = RingPool::create(path, kRows, 3);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);
     writer.begin_run(run_of(kRows));
     const RingReader reader = RingReader::open(path);
     EXPECT_TRUE(reader.recover().kept.empty());
-    commit_iterate(writer, 1);
+    commit_iterate(writer, 1, kRows);
     EXPECT_EQ(reader.recover().newest_seq(), 1u);  // seen at once
     EXPECT_EQ(reader.storage(), pool.storage());
   }
@@ -128,13 +122,13 @@ TEST(RingReaderOpenTest, WorksWithAndWithoutAnOwner) {
 }
 
 TEST(RingReaderOpenTest, RefusesWhatIsNotAPool) {
-  const TemporaryDirectory directory;
-  std::ofstream(directory / "text") << "hello\n";
-  std::ofstream(directory / "empty").flush();
-  ASSERT_EQ(mkfifo((directory / "fifo").c_str(), 0600), 0);
+  const testing::TemporaryFolder folder;
+  std::ofstream(folder.file("text")) << "hello\n";
+  std::ofstream(folder.file("empty")).flush();
+  ASSERT_EQ(mkfifo(folder.file("fifo").c_str(), 0600), 0);
   for (const char* name : {"missing", "text", "empty", "fifo", "."}) {
     try {
-      RingReader::open(directory / name);
+      RingReader::open(folder.file(name));
       ADD_FAILURE() << name;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ExitCode::kUsage) << error.what();
@@ -143,18 +137,18 @@ TEST(RingReaderOpenTest, RefusesWhatIsNotAPool) {
 }
 
 TEST(RingReaderOpenTest, ARunningWriterNeverMakesItReturnATornIterate) {
-  const TemporaryDirectory directory;
-  const RingPool pool = RingPool::create(directory / "x", kRows, 3);
+  const testing::TemporaryFolder folder;
+  const RingPool pool = RingPool::create(folder.file("x"), kRows, 3);
   RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kPower);
   writer.begin_run(run_of(kRows));
-  for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k);
+  for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, kRows);
 
   std::atomic<bool> enough{false};
   std::atomic<bool> reading{false};
   int read = 0;
   int overwritten = 0;
   std::thread other([&] {
-    const RingReader reader = RingReader::open(directory / "x");
+    const RingReader reader = RingReader::open(folder.file("x"));
     std::vector<double> out(kRows);
     do {
       for (const KeptSlot& kept : reader.recover().kept) {
@@ -169,7 +163,7 @@ TEST(RingReaderOpenTest, ARunningWriterNeverMakesItReturnATornIterate) {
     } while (!enough);
   });
   while (!reading) std::this_thread::yield();
-  for (std::uint64_t k = 4; k <= 400; ++k) commit_iterate(writer, k);
+  for (std::uint64_t k = 4; k <= 400; ++k) commit_iterate(writer, k, kRows);
   enough = true;
   other.join();
   EXPECT_GT(read, 0);

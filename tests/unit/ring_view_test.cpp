@@ -162,5 +162,23 @@ TEST(RingViewTest, AHugeSequenceNumberIsDamageNotHistory) {
   EXPECT_EQ(ring.slot(0).state, SlotState::kDamagedHeader);
 }
 
+TEST(RingViewTest, ReductionsOfACommitThatIsNoLongerThereAreNotDamaged) {
+  RingInMemory memory(100);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  writer.begin_run(run_of(100));
+  for (std::uint64_t k = 1; k <= 3; ++k) {
+    commit_iterate(writer, k, 100);
+    writer.record_reductions(Reductions{});
+  }
+  const RingView ring = memory.ring();
+  const KeptSlot oldest = recover(ring).kept.front();
+  Reductions reductions;
+  ASSERT_EQ(ring.reductions(oldest.slot, oldest.header, reductions), ReductionsState::kRecorded);
+  // A reader that comes from the header of commit 1 meets the record while that of commit 4 is written over it.
+  commit_iterate(writer, 4, 100);
+  memory.flip_bit(memory.geometry().slots[oldest.slot].meta_offset + kReductionsOffset + 9);
+  EXPECT_EQ(ring.reductions(oldest.slot, oldest.header, reductions), ReductionsState::kNotRecorded);
+}
+
 }  // namespace
 }  // namespace ringside

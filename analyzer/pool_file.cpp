@@ -1,0 +1,165 @@
+#include "analyzer/pool_file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <span>
+#include <system_error>
+
+#include "analyzer/ring_recovery.hpp"
+#include "analyzer/ring_view.hpp"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::uint64_t available_bytes(int fd) {
+  struct statvfs system {};
+  if (fstatvfs(fd, &system) != 0) return 0;
+  return static_cast<std::uint64_t>(system.f_bavail) * system.f_frsize;
+}
+
+Error no_room(const std::string& name, std::uint64_t needed, std::uint64_t available, int error) {
+  return system_error("{}: no room for the pool: {} bytes are needed, {} are available ({})", name, needed, available,
+                      errno_text(error));
+}
+
+void check_file_size_limit(std::uint64_t bytes, const std::string& name) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur) {
+    throw system_error("{}: the pool needs {} bytes, the limit on a file's size (ulimit -f) is {} bytes", name, bytes,
+                       limit.rlim_cur);
+  }
+}
+
+/// A read-only mapping of a file, for looking at it before libpmemobj believes anything in it.
+class Look {
+ public:
+  Look(int fd, const std::string& name) : bytes_(static_cast<std::uint64_t>(status_of(fd, name).st_size)) {
+    if (bytes_ == 0) throw empty_pool_file(name);
+    mapped_ = mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, fd, 0);
+    if (mapped_ == MAP_FAILED) throw system_error("{}: cannot be mapped: {}", name, errno_text(errno));
+  }
+  ~Look() { munmap(mapped_, bytes_); }
+  Look(const Look&) = delete;
+  Look& operator=(const Look&) = delete;
+
+  std::span<const std::byte> file() const { return {static_cast<const std::byte*>(mapped_), bytes_}; }
+
+ private:
+  std::uint64_t bytes_;
+  void* mapped_ = nullptr;
+};
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+}  // namespace
+
+UniqueFd open_pool_file(const std::string& name, int flags) {
+  UniqueFd fd(::open(name.c_str(), flags | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (!fd.valid()) {
+    const int error = errno;
+    if (error == EEXIST) throw usage_error("{}: exists already; --overwrite makes a new pool in its place", name);
+    if (error == ENOENT || error == ENOTDIR) throw usage_error("{}: {}", name, errno_text(error));
+    if (error == EISDIR) throw usage_error("{}: is a directory; a pool is a file", name);
+    throw system_error("{}: cannot be opened for writing: {}", name, errno_text(error));
+  }
+  if (!S_ISREG(status_of(fd.get(), name).st_mode)) throw usage_error("{}: not a regular file; a pool is one", name);
+  return fd;
+}
+
+fs::path real_path(const fs::path& path) {
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);
+  if (error) throw usage_error("{}: {}", path.string(), error.message());
+  return real;
+}
+
+struct stat status_of(int fd, const std::string& name) {
+  struct stat status {};
+  if (fstat(fd, &status) != 0) throw system_error("{}: {}", name, errno_text(errno));
+  return status;
+}
+
+bool still_named(const fs::path& path, const struct stat& opened) {
+  struct stat now {};
+  return stat(path.c_str(), &now) == 0 && now.st_dev == opened.st_dev && now.st_ino == opened.st_ino;
+}
+
+void check_content(int fd, const std::string& name) {
+  const Look look(fd, name);
+  RingView::parse(look.file(), name);
+}
+
+bool holds_nothing(int fd, const std::string& name) {
+  try {
+    const Look look(fd, name);
+    const Recovery recovery = recover(RingView::parse(look.file(), name));
+    return recovery.kept.empty() && recovery.damaged.empty();
+  } catch (const UnfinishedPoolError&) {
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void lock_or_throw(int fd, const std::string& name) {
+  if (flock(fd, LOCK_EX | LOCK_NB) == 0) return;
+  if (errno == EWOULDBLOCK) throw in_use(name);
+  throw system_error("{}: cannot be locked: {}", name, errno_text(errno));
+}
+
+Error in_use(const std::string& name) {
+  return system_error("{}: is in use by another process; one at a time can own a pool", name);
+}
+
+void allocate_blocks(int fd, std::uint64_t bytes, const std::string& name) {
+  check_file_size_limit(bytes, name);
+  if (bytes > available_bytes(fd)) throw no_room(name, bytes, available_bytes(fd), ENOSPC);
+  if (const int error = posix_fallocate(fd, 0, static_cast<off_t>(bytes))) {
+    throw no_room(name, bytes, available_bytes(fd), error);
+  }
+}
+
+Room room_for(std::uint64_t needed, int old, const std::string& name) {
+  check_file_size_limit(needed, name);
+  const std::uint64_t available = available_bytes(old);
+  if (needed <= available) return Room::kForBoth;
+  const std::uint64_t freed = static_cast<std::uint64_t>(status_of(old, name).st_blocks) * 512;  // POSIX: units of 512
+  if (needed <= available + freed) return Room::kForOne;
+  throw no_room(name, needed, available + freed, ENOSPC);
+}
+
+void remove_leftover(const fs::path& made) {
+  if (!fs::exists(fs::symlink_status(made))) return;
+  const UniqueFd fd = open_pool_file(made.string(), O_RDWR | O_NOFOLLOW);
+  lock_or_throw(fd.get(), made.string());
+  if (!holds_nothing(fd.get(), made.string())) {
+    throw usage_error("{}: is in the way of the new pool, which is made there first; move it away", made.string());
+  }
+  if (unlink(made.c_str()) != 0) throw system_error("{}: cannot be removed: {}", made.string(), errno_text(errno));
+}
+
+void sync_folder_of(const fs::path& path, const std::string& name) {
+  const UniqueFd folder(::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // EINVAL: a file system whose folders need no sync. A folder that may be written but not read cannot be asked.
+  if (!folder.valid() && errno == EACCES) return;
+  if (!folder.valid() || (fsync(folder.get()) != 0 && errno != EINVAL)) {
+    throw system_error("{}: the pool's folder could not be synced to its disk: {}", name, errno_text(errno));
+  }
+}
+
+UnlinkUnlessKept::~UnlinkUnlessKept() {
+  if (!path_.empty() && still_named(path_, file_)) unlink(path_.c_str());
+}
+
+}  // namespace ringside

@@ -1,0 +1,70 @@
+// The pool as a file, before and beside libpmemobj: opened, looked at, locked, given its blocks and its name, synced.
+// Messages begin with `name`, what the user calls the pool; all Errors are of set-up.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "common/error.hpp"
+#include "common/unique_fd.hpp"
+
+namespace ringside {
+
+/// A regular file, opened with `flags`. Throws Error: exit code 2 if there is none, there is one already (O_EXCL), or
+/// it is not a regular file; 3 if the system refuses.
+UniqueFd open_pool_file(const std::string& name, int flags);
+
+/// The file behind symbolic links. Throws Error (exit code 2) if there is none.
+std::filesystem::path real_path(const std::filesystem::path& path);
+
+struct stat status_of(int fd, const std::string& name);
+
+/// True if `path` still names the file that `opened` describes.
+bool still_named(const std::filesystem::path& path, const struct stat& opened);
+
+/// Looks for the ring through a mapping of its own, before libpmemobj believes anything in the file. Throws Error (as
+/// RingView::parse).
+void check_content(int fd, const std::string& name);
+
+/// True of what a creation that was killed leaves: a ring without iterates, or less.
+bool holds_nothing(int fd, const std::string& name);
+
+/// Takes the lock that libpmemobj takes on a pool, without it. Throws Error (exit code 3) if another process has it.
+void lock_or_throw(int fd, const std::string& name);
+
+/// What to throw where another process owns the pool.
+Error in_use(const std::string& name);
+
+/// Gives the file its blocks, so that a store into the mapping never finds the disk full (that would be SIGBUS). Throws
+/// Error (exit code 3) if there is no room.
+void allocate_blocks(int fd, std::uint64_t bytes, const std::string& name);
+
+/// How a new pool of `needed` bytes finds room where `old`, an open file, goes: beside it, or only without it. Throws
+/// Error (exit code 3, with the bytes needed and available) if not even that.
+enum class Room { kForBoth, kForOne };
+Room room_for(std::uint64_t needed, int old, const std::string& name);
+
+/// Removes what a replacement that was killed left at `made`. Throws Error (exit code 2) if it is anything else.
+void remove_leftover(const std::filesystem::path& made);
+
+/// Makes a file's name survive power loss, which is a matter of its folder. Throws Error (exit code 3).
+void sync_folder_of(const std::filesystem::path& path, const std::string& name);
+
+/// Deletes a file that is not to be left behind half made, unless its name has become another file's.
+class UnlinkUnlessKept {
+ public:
+  UnlinkUnlessKept(const std::filesystem::path& path, const struct stat& file) : path_(path), file_(file) {}
+  ~UnlinkUnlessKept();
+  UnlinkUnlessKept(const UnlinkUnlessKept&) = delete;
+  UnlinkUnlessKept& operator=(const UnlinkUnlessKept&) = delete;
+  void keep() noexcept { path_.clear(); }
+
+ private:
+  std::filesystem::path path_;
+  const struct stat file_;
+};
+
+}  // namespace ringside

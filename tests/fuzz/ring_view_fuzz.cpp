@@ -1,0 +1,156 @@
+// A pool's bytes as somebody may have left them who means harm: an intact ring, words of it changed to what the fuzzer
+// chose, and, as hashes keep noise out, the hashes over them mended. Each time: one Error, or a view whose every part
+// lies in the file, from which whatever is asked for can be read.
+#include <fuzzer/FuzzedDataProvider.h>
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "analyzer/ring_reader.hpp"
+#include "analyzer/ring_recovery.hpp"
+#include "analyzer/ring_view.hpp"
+#include "tests/fuzz/fuzzing.hpp"
+#include "tests/unit/ring_in_memory.hpp"
+
+namespace {
+
+using namespace ringside;
+
+constexpr std::uint64_t kRows = 5000;  // two chunks and a part of one
+
+// An image that is changed and restored; right behind it lies a page nobody may touch.
+class Image {
+ public:
+  Image() {
+    RingInMemory memory(kRows);
+    RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+    writer.begin_run(run_of(kRows));
+    for (std::uint64_t k = 1; k <= 4; ++k) {
+      commit_iterate(writer, k, kRows);
+      writer.record_reductions(Reductions{});
+    }
+    geometry_ = memory.geometry();
+    bytes_ = round_up(geometry_.file_bytes, kPageBytes);
+    void* mapped = mmap(nullptr, bytes_ + kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) std::abort();
+    base_ = static_cast<std::byte*>(mapped);
+    mprotect(base_ + bytes_, kPageBytes, PROT_NONE);
+    std::memcpy(base_, memory.bytes().data(), geometry_.file_bytes);
+  }
+
+  const RingGeometry& geometry() const { return geometry_; }
+  std::span<const std::byte> file() const { return {base_, geometry_.file_bytes}; }
+
+  std::uint64_t word(std::uint64_t offset) const {
+    std::uint64_t value = 0;
+    std::memcpy(&value, base_ + offset, sizeof(value));
+    return value;
+  }
+  void set_word(std::uint64_t offset, std::uint64_t value) {
+    changed_.push_back({offset, word(offset)});
+    std::memcpy(base_ + offset, &value, sizeof(value));
+  }
+  void restore() {
+    for (auto change = changed_.rbegin(); change != changed_.rend(); ++change) {
+      std::memcpy(base_ + change->offset, &change->before, sizeof(change->before));
+    }
+    changed_.clear();
+  }
+
+ private:
+  struct Change {
+    std::uint64_t offset = 0;
+    std::uint64_t before = 0;
+  };
+  RingGeometry geometry_;
+  std::uint64_t bytes_ = 0;
+  std::byte* base_ = nullptr;
+  std::vector<Change> changed_;
+};
+
+// One word of any part, near what it was or anything at all.
+void change_a_word(Image& image, FuzzedDataProvider& choice) {
+  const RingGeometry& shape = image.geometry();
+  const auto copy = choice.ConsumeIntegralInRange<std::size_t>(0, 1);
+  const SlotPlace& slot = shape.slots[choice.ConsumeIntegralInRange<std::size_t>(0, shape.slots.size() - 1)];
+  const auto within = [&](std::uint64_t offset, std::uint64_t bytes) {
+    return offset + 8 * choice.ConsumeIntegralInRange<std::uint64_t>(0, bytes / 8 - 1);
+  };
+  std::uint64_t offset = 0;
+  switch (choice.ConsumeIntegralInRange<int>(0, 5)) {
+    case 0: offset = within(shape.superblock_offset[copy], superblock_bytes(shape.slot_count())); break;
+    case 1: offset = shape.superblock_offset[copy] + formatted_word_offset(shape.slot_count()); break;
+    case 2: offset = within(slot.meta_offset, sizeof(SlotHeader)); break;
+    case 3: offset = within(slot.meta_offset + kReductionsOffset, sizeof(ReductionsRecord)); break;
+    case 4:
+      offset = within(slot.meta_offset + kChunkHashesOffset, 8 * shape.chunk_count() + shape.payload_bytes());
+      break;
+    default: offset = within(shape.run_table_offset[copy], shape.run_table_bytes()); break;
+  }
+  const auto value = choice.ConsumeIntegral<std::uint64_t>();
+  image.set_word(offset, choice.ConsumeBool() ? value : image.word(offset) ^ (value & 0xffff) << (value >> 58));
+}
+
+void mend_superblocks(Image& image) {
+  for (const std::uint64_t offset : image.geometry().superblock_offset) {
+    const std::uint64_t bytes = image.word(offset + 8) >> 32;
+    if (bytes < 24 || bytes > superblock_bytes(kMaxSlots) || bytes % 8 != 0) continue;
+    image.set_word(offset + offsetof(Superblock, hash), superblock_hash(image.file().data() + offset, bytes));
+  }
+}
+
+void mend_headers(Image& image) {
+  for (std::uint32_t slot = 0; slot < image.geometry().slot_count(); ++slot) {
+    const std::uint64_t offset = image.geometry().slots[slot].meta_offset;
+    SlotHeader header;
+    std::memcpy(static_cast<void*>(&header), image.file().data() + offset, sizeof(header));
+    image.set_word(offset + offsetof(SlotHeader, header_hash), header_hash(header, slot_seed(image.geometry(), slot)));
+  }
+}
+
+void read_everything(std::span<const std::byte> file) {
+  const RingView ring = RingView::parse(file, "fuzz.pool");
+  const RingGeometry& shape = ring.geometry();
+  fuzzing::demand(shape.file_bytes <= file.size(), "the ring is not larger than its file");
+  fuzzing::demand(shape.slot_count() >= kMinSlots && shape.slot_count() <= kMaxSlots,
+                  "the number of slots is possible");
+  for (const SlotPlace& place : shape.slots) {
+    fuzzing::demand(place.meta_offset < place.payload_offset && place.payload_offset <= file.size() &&
+                        shape.payload_bytes() <= file.size() - place.payload_offset,
+                    "every slot lies in the file");
+  }
+  for (const RunReading& run : ring.runs()) fuzzing::demand(ring.run(run.run.run_id).has_value(), "a run is found");
+  const Recovery recovery = recover(ring);
+  fuzzing::demand(recovery.kept.size() + recovery.damaged.size() <= shape.slot_count(), "no slot counts twice");
+  fuzzing::demand(recovery.contiguous <= recovery.kept.size(), "only kept slots are contiguous");
+  std::vector<double> out(shape.rows);
+  for (const KeptSlot& kept : recovery.kept) {
+    Reductions reductions;
+    ring.reductions(kept.slot, kept.header, reductions);
+    const bool intact = check_payload(ring, kept.slot, kept.header).intact();
+    const ReadResult read = read_payload(ring, kept.slot, kept.header, out.data());
+    fuzzing::demand(intact == (read.status == ReadStatus::kOk), "what verifies is returned, and nothing else");
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
+  static Image image;
+  FuzzedDataProvider choice(data, bytes);
+  const bool mends_superblocks = choice.ConsumeBool();
+  const bool mends_headers = choice.ConsumeBool();
+  const bool truncates = choice.ConsumeBool();
+  while (choice.remaining_bytes() > 0) change_a_word(image, choice);
+  if (mends_superblocks) mend_superblocks(image);
+  if (mends_headers) mend_headers(image);
+  // Cut in the middle: offsets that were right point behind the end.
+  const std::span<const std::byte> file = image.file();
+  fuzzing::run([&] { read_everything(truncates ? file.first(file.size() / 2) : file); });
+  image.restore();
+  return 0;
+}
