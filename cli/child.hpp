@@ -1,5 +1,5 @@
-// A process that `ringside run` starts and looks after: its report lines and its standard error come through pipes, its end
-// through a pidfd, and it is told to stop if we die first.
+// A process that `ringside run` starts and looks after: its report lines and its standard error come through pipes, its
+// end through a pidfd, and it is told to stop if we die first.
 #pragma once
 
 #include <sys/types.h>
@@ -14,8 +14,8 @@ namespace ringside {
 
 class Child {
  public:
-  /// Starts `program` (a path) with `arguments` and `--report-fd N` behind them, in a process group of its own, so that the
-  /// terminal's Ctrl-C reaches only us. Throws Error (exit code 3) when it cannot be started.
+  /// Starts `program` (a path) with `arguments` and `--report-fd N` behind them, in a process group of its own, so that
+  /// the terminal's Ctrl-C reaches only us. Throws Error (exit code 3) when it cannot be started.
   Child(const std::string& program, const std::vector<std::string>& arguments);
   /// Kills the process if it still runs.
   ~Child();
@@ -26,13 +26,16 @@ class Child {
   int report_fd() const noexcept { return report_.get(); }
   int stderr_fd() const noexcept { return stderr_.get(); }
   bool running() const noexcept { return running_; }
-  pid_t pid() const noexcept { return pid_; }
 
   void signal(int number) noexcept;
 
   /// Reads what there is, without waiting, and hands each whole line to `on_line`. Closes the descriptor at its end.
-  void read_report(const std::function<void(const std::string&)>& on_line) { read_lines(report_, report_text_, on_line); }
-  void read_stderr(const std::function<void(const std::string&)>& on_line) { read_lines(stderr_, stderr_text_, on_line); }
+  void read_report(const std::function<void(const std::string&)>& on_line) {
+    read_lines(report_, report_text_, on_line);
+  }
+  void read_stderr(const std::function<void(const std::string&)>& on_line) {
+    read_lines(stderr_, stderr_text_, on_line);
+  }
 
   /// Collects the exit status if the process has ended (pidfd readable). Then `exit_code` or `death_signal` is valid.
   void reap() noexcept;

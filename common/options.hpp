@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -101,11 +102,10 @@ inline constexpr const char* kRingGroup = "Ring";
 inline constexpr const char* kReduceGroup = "Reductions";
 inline constexpr const char* kCoreGroup = "Cores";
 
-/// Parses; 0 to go on, or the exit code to leave with: help and version print and leave with kDone, a wrong option
-/// prints one line ("ringside run: ...") to standard error and leaves with kUsage. Returns -1 to go on.
-int parse_or_exit_code(CLI::App& app, int argc, const char* const* argv);
+/// Parses. Returns nothing to go on, or the exit code to leave with: help and version print and leave with kDone, a
+/// wrong option prints one line ("ringside run: ...") to standard error and leaves with kUsage.
+std::optional<int> parse_or_exit_code(CLI::App& app, int argc, const char* const* argv);
 
 std::string to_string(Mode mode);
-std::string to_string(WhenFull when_full);
 
 }  // namespace ringside

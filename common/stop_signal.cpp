@@ -8,7 +8,9 @@ namespace {
 std::atomic<bool> stop_requested{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
 
-extern "C" void request_stop(int) { stop_requested.store(true, std::memory_order_relaxed); }
+extern "C" void request_stop(int) {
+  stop_requested.store(true, std::memory_order_relaxed);
+}
 
 }  // namespace
 
@@ -18,6 +20,10 @@ const std::atomic<bool>& catch_stop_signals() {
   // No SA_RESTART: a sleeping futex or poll returns, so that the flag is seen at once.
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  // Whoever reads our reports or our log may die first: a write then fails, it does not end us half-way.
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &ignore, nullptr);
   return stop_requested;
 }
 

@@ -6,7 +6,8 @@
 
 namespace ringside {
 
-/// Installs the handlers and returns the flag they set. Call once, in main.
+/// Installs the handlers and returns the flag they set. Also ignores SIGPIPE: when the reader of our reports or our log
+/// is gone, a write fails, and the clean stop goes on. Call once, in main.
 const std::atomic<bool>& catch_stop_signals();
 
 }  // namespace ringside

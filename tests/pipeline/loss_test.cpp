@@ -100,7 +100,11 @@ TEST_F(LossTest, KillingTheSupervisorTakesBothProcessesWithIt) {
   ringside.signal(SIGKILL);
   EXPECT_EQ(ringside.finish().death_signal, SIGKILL);
   int ended = 0;
-  while (waitpid(-1, nullptr, 0) > 0) ++ended;  // they became ours; the test's time limit is what fails otherwise
+  int status = 0;
+  while (waitpid(-1, &status, 0) > 0) {  // they became ours; the test's time limit is what fails otherwise
+    ++ended;
+    EXPECT_TRUE(WIFEXITED(status)) << "told to stop, it stops cleanly; it died of signal " << WTERMSIG(status);
+  }
   EXPECT_EQ(ended, 2);
   expect_intact();
 }
