@@ -43,7 +43,12 @@ Reductions reduced_in_slots(std::uint64_t last, std::uint64_t every, int passes)
 
 class BaselineTest : public ::testing::Test {
  protected:
-  BaselineResult run(const SolveOptions& options, int passes = 1) {
+  /// iterations 0: until the tolerance is met.
+  BaselineResult run(std::uint64_t iterations, std::uint64_t every = 1, int passes = 1, double tolerance = 0) {
+    SolveOptions options;
+    options.iterations = iterations;
+    options.every = every;
+    options.tolerance = tolerance;
     const auto solver = solver_of_grid();
     convergence_ = ConvergenceCheck(options.tolerance);
     return run_baseline(*solver, options, passes, stop_, account_, convergence_);
@@ -59,7 +64,7 @@ void expect_same_bytes(const Reductions& a, const Reductions& b) {
 }
 
 TEST_F(BaselineTest, ReducesEachIterateAgainstTheOneBefore) {
-  const BaselineResult result = run({.iterations = 10});
+  const BaselineResult result = run(10);
   EXPECT_EQ(result.end, SolveEnd::kIterationsDone);
   EXPECT_EQ(result.last_iteration, 10u);
   EXPECT_EQ(result.last.has_change, 1u);
@@ -67,9 +72,9 @@ TEST_F(BaselineTest, ReducesEachIterateAgainstTheOneBefore) {
 }
 
 TEST_F(BaselineTest, WithEveryItComparesWithTheIterateReducedBefore) {
-  for (const std::uint64_t every : {2, 3, 5}) {
+  for (const std::uint64_t every : {2u, 3u, 5u}) {
     for (const std::uint64_t last : {every, 2 * every, 3 * every + 1, 4 * every}) {
-      const BaselineResult result = run({.iterations = last, .every = every}, 2);
+      const BaselineResult result = run(last, every, 2);
       EXPECT_EQ(result.last_iteration, last);
       EXPECT_EQ(result.last.has_change, last > every ? 1u : 0u);
       expect_same_bytes(result.last, reduced_in_slots(last, every, 2));
@@ -78,11 +83,11 @@ TEST_F(BaselineTest, WithEveryItComparesWithTheIterateReducedBefore) {
 }
 
 TEST_F(BaselineTest, TheFirstIterateHasNothingToBeComparedWith) {
-  EXPECT_EQ(run({.iterations = 1}).last.has_change, 0u);
+  EXPECT_EQ(run(1).last.has_change, 0u);
 }
 
 TEST_F(BaselineTest, TheIterationThatConvergesIsReducedAlthoughItWasNotDue) {
-  const BaselineResult result = run({.tolerance = 1e-6, .every = 1000});
+  const BaselineResult result = run(0, 1000, 1, 1e-6);
   EXPECT_EQ(result.end, SolveEnd::kConverged);
   EXPECT_TRUE(account_.converged.load());
   EXPECT_EQ(result.last_iteration, account_.iterations.load());
@@ -91,7 +96,7 @@ TEST_F(BaselineTest, TheIterationThatConvergesIsReducedAlthoughItWasNotDue) {
 
 TEST_F(BaselineTest, StopEndsItAfterTheIterationAtHandWhichIsReduced) {
   stop_ = true;
-  const BaselineResult result = run({.iterations = 10, .every = 4});
+  const BaselineResult result = run(10, 4);
   EXPECT_EQ(result.end, SolveEnd::kInterrupted);
   EXPECT_EQ(result.last_iteration, 1u);
   expect_same_bytes(result.last, reduced_in_slots(1, 4, 1));
