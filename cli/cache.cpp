@@ -17,7 +17,7 @@ int cache_command(int argc, const char* const* argv) {
   std::string solver = "pagerank";
   CLI::App app("Writes a matrix's binary cache; `ringside run --cache` maps it instead of reading the text again.",
                "ringside cache");
-  app.add_option("MATRIX", matrix.matrix, "FILE, grid:SIDE or rmat:SCALE[:EDGEFACTOR]")
+  app.add_option("MATRIX", matrix.matrix, "FILE, grid:SIDE or rmat:SCALE[:EDGEFACTOR[:SEED]]")
       ->required()
       ->type_name("MATRIX");
   app.add_option("--solver", solver, "whose orientation: PageRank sums over in-links, Jacobi over rows")

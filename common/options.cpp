@@ -91,7 +91,7 @@ CLI::Validator within(Number low, Number high) {
 
 void declare(CLI::App& app, SolveOptions& options) {
   app.add_option("--matrix", options.matrix,
-                 "matrix or graph: FILE (.mtx, edge list; .gz, .xz), grid:SIDE, rmat:SCALE[:EDGEFACTOR]")
+                 "matrix or graph: FILE (.mtx, edge list; .gz, .xz), grid:SIDE, rmat:SCALE[:EDGEFACTOR[:SEED]]")
       ->required()
       ->type_name("FILE|grid:SIDE|rmat:SCALE")
       ->group(kSolveGroup);

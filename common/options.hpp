@@ -27,7 +27,7 @@ inline constexpr std::uint64_t kMostIterations = 1'000'000;
 
 /// What is solved, and how: the producer's.
 struct SolveOptions {
-  std::string matrix;               // FILE, grid:SIDE or rmat:SCALE[:EDGEFACTOR]
+  std::string matrix;               // FILE, grid:SIDE or rmat:SCALE[:EDGEFACTOR[:SEED]]
   std::string solver = "pagerank";  // pagerank, jacobi
   std::string rhs;                  // Jacobi's b, an n-by-1 MatrixMarket file; empty: all ones
   double damping = 0.85;            // PageRank's d
