@@ -178,7 +178,7 @@ int main(int argc, char** argv) {
   declare(app, options.process);
   app.add_flag("--once", options.once, "serve one producer, then exit");
   declare_config_file(app);
-  if (const int code = parse_or_exit_code(app, argc, argv); code >= 0) return code;
+  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
   options.analyzer.may_spin = !options.process.shared_core;
   return run_program([&] {
     start_log("ringside-analyzer", options.process.log_level);

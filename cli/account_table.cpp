@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+
+#include "cli/format.hpp"
 
 namespace ringside {
 namespace {
@@ -11,10 +12,8 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-json value_or_null(const json& object, const char* key) { return object.contains(key) ? object.at(key) : json(); }
-
-double number(const ordered_json& object, const char* key) {
-  return object.contains(key) && object.at(key).is_number() ? object.at(key).get<double>() : 0.0;
+json value_or_null(const json& object, const char* key) {
+  return object.contains(key) ? object.at(key) : json();
 }
 
 std::uint64_t count(const ordered_json& object, const char* key) {
@@ -49,22 +48,11 @@ json total_seconds(const json& producer, const json& analyzer) {
 
 }  // namespace
 
-std::string with_separators(std::uint64_t number) {
-  const std::string digits = std::to_string(number);
-  std::string text;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) text.push_back(',');
-    text.push_back(digits[i]);
-  }
-  return text;
-}
-
 ordered_json make_summary(const RunFacts& facts, const json& producer, const json& analyzer) {
   const bool dram = facts.mode == "dram";
   const json run = producer.contains("run") ? producer.at("run") : json::object();
   // The baseline keeps nothing: what belongs to the ring is zero there, and what does not exist is null.
-  const json& keeper = analyzer;
-  const auto kept = [&](const char* key) { return dram ? json(0) : value_or_null(keeper, key); };
+  const auto kept = [&](const char* key) { return dram ? json(0) : value_or_null(analyzer, key); };
   ordered_json summary;
   summary["version"] = RINGSIDE_VERSION;
   for (const char* key : {"run_id", "problem_id"}) summary[key] = value_or_null(run, key);
@@ -86,7 +74,8 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
   summary["analyzer_cores"] = facts.analyzer_cores;
   summary["coordination"] = dram ? json() : json(facts.coordination);
   summary["buffers"] = dram ? json() : json(facts.buffers);
-  for (const char* key : {"slots", "durability", "storage"}) summary[key] = dram ? json() : value_or_null(analyzer, key);
+  for (const char* key : {"slots", "durability", "storage"})
+    summary[key] = dram ? json() : value_or_null(analyzer, key);
   for (const char* key : {"reduce", "passes", "last"}) {
     summary[key] = dram ? value_or_null(producer, key) : value_or_null(analyzer, key);
   }
@@ -109,17 +98,18 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
   if (!dram) {
     const std::uint64_t committed = count(summary, "steps_committed");
     const bool power = text(summary, "durability") == "power";
-    line(fmt::format("  kept       {} steps committed, {}, {} skipped; the last {} are in {}", with_separators(committed),
-                     power ? with_separators(count(summary, "steps_persisted")) + " persisted"
-                           : std::string("kept across the death of processes, not power loss"),
-                     with_separators(count(summary, "steps_skipped")), std::min(committed, count(summary, "slots")),
-                     facts.pool));
+    line(fmt::format(
+        "  kept       {} steps committed, {}, {} skipped; the last {} are in {}", with_separators(committed),
+        power ? with_separators(count(summary, "steps_persisted")) + " persisted"
+              : std::string("kept across the death of processes, not power loss"),
+        with_separators(count(summary, "steps_skipped")), std::min(committed, count(summary, "slots")), facts.pool));
   }
   if (summary["last"].is_object()) {
     const ordered_json& last = summary["last"];
-    line(fmt::format("  last       iteration {}: mean {:.6g}, min {:.6g}, max {:.6g}, L1 {:.6g}, L2 {:.6g}, Linf {:.6g}",
-                     with_separators(count(last, "iteration")), number(last, "mean"), number(last, "min"),
-                     number(last, "max"), number(last, "l1"), number(last, "l2"), number(last, "linf")));
+    line(
+        fmt::format("  last       iteration {}: mean {:.6g}, min {:.6g}, max {:.6g}, L1 {:.6g}, L2 {:.6g}, Linf {:.6g}",
+                    with_separators(count(last, "iteration")), number(last, "mean"), number(last, "min"),
+                    number(last, "max"), number(last, "l1"), number(last, "l2"), number(last, "linf")));
   }
 
   const double generate = number(summary, "generate_s");

@@ -1,9 +1,11 @@
-// The account of a run as people and programs see it: the summary's keys put together from what the two processes reported,
-// and the closing table made from nothing but the summary.
+// The account of a run as people and programs see it: the summary's keys put together from what the two processes
+// reported, and the closing table made from nothing but the summary.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <cstdint>
 #include <string>
+
+#include <nlohmann/json.hpp>
 
 namespace ringside {
 
@@ -19,12 +21,10 @@ struct RunFacts {
 
 /// One JSON object with the keys of `--summary` (docs/architecture.md lists them), in a fixed order. `producer` and
 /// `analyzer` are the last lines each reported; what a process never reported is null.
-nlohmann::ordered_json make_summary(const RunFacts& facts, const nlohmann::json& producer, const nlohmann::json& analyzer);
+nlohmann::ordered_json make_summary(const RunFacts& facts, const nlohmann::json& producer,
+                                    const nlohmann::json& analyzer);
 
 /// The closing table, several lines.
 std::string account_table(const nlohmann::ordered_json& summary, const RunFacts& facts);
-
-/// "1,234,567"
-std::string with_separators(std::uint64_t number);
 
 }  // namespace ringside

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <variant>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -74,9 +74,11 @@ int doctor_command(int argc, const char* const* argv) {
   std::string place = "ringside.pool";
   bool json = false;
   CLI::App app("Says what this node offers a run, what stands in its way, and what to change.", "ringside doctor");
-  app.add_option("PLACE", place, "the pool, or the folder it is to lie in")->type_name("POOL|DIR")->capture_default_str();
+  app.add_option("PLACE", place, "the pool, or the folder it is to lie in")
+      ->type_name("POOL|DIR")
+      ->capture_default_str();
   app.add_flag("--json", json, "one JSON object");
-  if (const int code = parse_or_exit_code(app, argc, argv); code >= 0) return code;
+  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
 
   const std::vector<Finding> findings = examine_node(place);
   fmt::print("{}", json ? doctor_json(findings) + "\n" : doctor_table(findings));

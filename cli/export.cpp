@@ -14,7 +14,7 @@
 #include <CLI/CLI.hpp>
 
 #include "analyzer/ring_reader.hpp"
-#include "cli/account_table.hpp"
+#include "cli/format.hpp"
 #include "common/error.hpp"
 #include "common/options.hpp"
 
@@ -155,7 +155,7 @@ int export_command(int argc, const char* const* argv) {
       ->type_name("npy|csv|mtx")
       ->capture_default_str();
   app.add_option("--output", output, "file to write")->required()->type_name("FILE");
-  if (const int code = parse_or_exit_code(app, argc, argv); code >= 0) return code;
+  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
 
   const RingReader reader = RingReader::open(pool);
   const auto [kept, x] = read(reader, parse_iteration(iteration));

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/ring_reader.hpp"
-#include "cli/account_table.hpp"
+#include "cli/format.hpp"
 #include "common/options.hpp"
 #include "common/reduction_json.hpp"
 
@@ -19,8 +19,6 @@ using nlohmann::ordered_json;
 std::string utc_time(std::int64_t realtime_ns) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(realtime_ns / 1'000'000'000)));
 }
-
-std::string megabytes(std::uint64_t bytes) { return fmt::format("{:.1f} MB", static_cast<double>(bytes) * 1e-6); }
 
 ordered_json describe_run(const RunReading& reading) {
   const RunDescription& run = reading.run;
@@ -111,12 +109,13 @@ int info_command(int argc, const char* const* argv) {
                "ringside info");
   app.add_option("POOL", pool, "pool file")->required()->type_name("FILE");
   app.add_flag("--json", json, "one JSON object, with every recorded reduction");
-  if (const int code = parse_or_exit_code(app, argc, argv); code >= 0) return code;
+  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
 
   const RingReader reader = RingReader::open(pool);
   const Recovery recovery = reader.recover();
   if (json) {
-    fmt::print("{}\n", describe(reader, recovery).dump(2));
+    // Names of files may hold any byte; the pool is described all the same.
+    fmt::print("{}\n", describe(reader, recovery).dump(2, ' ', false, ordered_json::error_handler_t::replace));
   } else {
     print(reader, recovery);
   }

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/account_table.hpp"
+#include "cli/format.hpp"
 #include "common/clock.hpp"
 
 namespace ringside {
@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::int64_t kTerminalIntervalNs = 200'000'000;
 constexpr std::int64_t kPlainIntervalNs = 2'000'000'000;
-
-double number(const nlohmann::json& object, const char* key) {
-  return object.is_object() && object.contains(key) && object.at(key).is_number() ? object.at(key).get<double>() : 0.0;
-}
 
 std::string duration(double seconds) {
   if (seconds < 60) return fmt::format("{:.0f} s", seconds);
@@ -41,8 +37,8 @@ std::string ProgressLine::line(const nlohmann::json& producer, const nlohmann::j
   };
   // In the baseline nothing is published: its steps are its iterations.
   const bool pipeline = analyzer.is_object();
-  const double steps_per_s = pipeline ? rate(analyzer, analyzer_before_, "steps_committed")
-                                      : rate(producer, producer_before_, "iterations");
+  const double steps_per_s =
+      pipeline ? rate(analyzer, analyzer_before_, "steps_committed") : rate(producer, producer_before_, "iterations");
   std::string text = fmt::format("iteration {}  L1 {:.1e}  {:.1f} steps/s",
                                  with_separators(static_cast<std::uint64_t>(number(producer, "iterations"))),
                                  number(producer, "residual_l1"), steps_per_s);

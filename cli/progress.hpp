@@ -1,11 +1,12 @@
-// The live line of `ringside run`: redrawn in place on a terminal, a plain line every two seconds elsewhere. Iteration, L1
-// change, steps and bytes a second, the idle shares of producer (P) and analyzer (A), and the time left where there is a
-// tolerance to reach; short enough for 80 columns.
+// The live line of `ringside run`: redrawn in place on a terminal, a plain line every two seconds elsewhere. Iteration,
+// L1 change, steps and bytes a second, the idle shares of producer (P) and analyzer (A), and the time left where there
+// is a tolerance to reach; short enough for 80 columns.
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include <nlohmann/json.hpp>
 
 namespace ringside {
 

@@ -214,7 +214,7 @@ int run_command(int argc, const char* const* argv) {
   RunOptions options;
   CLI::App app("Runs a solver and keeps, reduces and accounts for every iterate.", "ringside run");
   declare_all(app, options);
-  if (const int code = parse_or_exit_code(app, argc, argv); code >= 0) return code;
+  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
   return static_cast<int>(run(app, options));
 }
 

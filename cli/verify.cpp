@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/ring_reader.hpp"
-#include "cli/account_table.hpp"
+#include "cli/format.hpp"
 #include "common/error.hpp"
 #include "common/options.hpp"
 
@@ -51,7 +51,7 @@ int verify_command(int argc, const char* const* argv) {
                "ringside verify");
   app.add_option("POOL", pool, "pool file")->required()->type_name("FILE");
   app.add_flag("--json", json, "one JSON object");
-  if (const int code = parse_or_exit_code(app, argc, argv); code >= 0) return code;
+  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
 
   const RingReader reader = RingReader::open(pool);
   const RingView& ring = reader.ring();

@@ -1,5 +1,12 @@
-# The warnings every target of ours is compiled with, and the flags that keep results the same on every machine.
+# What a target needs that includes our headers, be it ours or that of a solver which links ringside_handoff.
+add_library(ringside_headers INTERFACE)
+target_compile_features(ringside_headers INTERFACE cxx_std_20)
+target_include_directories(ringside_headers INTERFACE "${PROJECT_SOURCE_DIR}")
+
+# The warnings every target of ours is compiled with, and the flags that keep results the same on every machine. Targets
+# of ours link them privately: how someone else's solver is compiled is not for us to say.
 add_library(ringside_flags INTERFACE)
+target_link_libraries(ringside_flags INTERFACE ringside_headers)
 target_compile_options(ringside_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
   -Wcast-align -Wformat=2 -Wundef
@@ -10,11 +17,10 @@ target_compile_options(ringside_flags INTERFACE
 if(RINGSIDE_WERROR)
   target_compile_options(ringside_flags INTERFACE -Werror)
 endif()
-target_include_directories(ringside_flags INTERFACE "${PROJECT_SOURCE_DIR}")
 target_compile_definitions(ringside_flags INTERFACE "RINGSIDE_VERSION=\"${PROJECT_VERSION}\"")
 
 # ringside_library(NAME SOURCES... ) declares a static library of ours with those flags.
 function(ringside_library name)
   add_library(${name} STATIC ${ARGN})
-  target_link_libraries(${name} PUBLIC ringside_flags)
+  target_link_libraries(${name} PUBLIC ringside_headers PRIVATE ringside_flags)
 endfunction()

@@ -1,6 +1,6 @@
 // Which instruction set the kernels use. A kernel source is compiled once per variant (cmake/isa_variants.cmake), each
-// in a namespace of the variant's name; the caller picks one with `select`. All variants give the same bits: kernels
-// fix the order of additions with eight logical lanes whatever the width of the registers.
+// in a namespace of the variant's name; the caller picks one with `select`. All variants give the same bits: a kernel
+// that adds fixes how many running sums there are and how they are folded, whatever the width of the registers.
 #pragma once
 
 #include <string_view>

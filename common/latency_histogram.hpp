@@ -30,7 +30,6 @@ class LatencyHistogram {
   }
 
   std::uint64_t max() const noexcept { return max_; }
-  std::uint64_t count() const noexcept { return total_; }
 
  private:
   static constexpr unsigned kPartsLog2 = 6;

@@ -1,7 +1,12 @@
 #include "common/options.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <iostream>
 #include <map>
+#include <memory>
 
 #include <CLI/CLI.hpp>
 
@@ -86,7 +91,7 @@ CLI::Validator within(Number low, Number high) {
 
 void declare(CLI::App& app, SolveOptions& options) {
   app.add_option("--matrix", options.matrix,
-                 "matrix or graph: FILE (.mtx, edge list; .gz, .xz), grid:SIDE, rmat:SCALE[:EDGEFACTOR]")
+                 "matrix or graph: FILE (.mtx, edge list; .gz, .xz), grid:SIDE, rmat:SCALE[:EDGEFACTOR[:SEED]]")
       ->required()
       ->type_name("FILE|grid:SIDE|rmat:SCALE")
       ->group(kSolveGroup);
@@ -228,11 +233,11 @@ std::vector<std::string> arguments_given(const CLI::App& app, const std::vector<
   return arguments;
 }
 
-int parse_or_exit_code(CLI::App& app, int argc, const char* const* argv) {
+std::optional<int> parse_or_exit_code(CLI::App& app, int argc, const char* const* argv) {
   app.formatter(std::make_shared<HelpFormatter>());
   try {
     app.parse(argc, argv);
-    return -1;
+    return std::nullopt;
   } catch (const CLI::CallForHelp&) {
     std::cout << app.help();
     return static_cast<int>(ExitCode::kDone);
@@ -247,9 +252,6 @@ int parse_or_exit_code(CLI::App& app, int argc, const char* const* argv) {
 
 std::string to_string(Mode mode) {
   return name_of(kModes, mode);
-}
-std::string to_string(WhenFull when_full) {
-  return name_of(kWhenFull, when_full);
 }
 
 }  // namespace ringside

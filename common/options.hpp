@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ inline constexpr std::uint64_t kMostIterations = 1'000'000;
 
 /// What is solved, and how: the producer's.
 struct SolveOptions {
-  std::string matrix;               // FILE, grid:SIDE or rmat:SCALE[:EDGEFACTOR]
+  std::string matrix;               // FILE, grid:SIDE or rmat:SCALE[:EDGEFACTOR[:SEED]]
   std::string solver = "pagerank";  // pagerank, jacobi
   std::string rhs;                  // Jacobi's b, an n-by-1 MatrixMarket file; empty: all ones
   double damping = 0.85;            // PageRank's d
@@ -101,11 +102,10 @@ inline constexpr const char* kRingGroup = "Ring";
 inline constexpr const char* kReduceGroup = "Reductions";
 inline constexpr const char* kCoreGroup = "Cores";
 
-/// Parses; 0 to go on, or the exit code to leave with: help and version print and leave with kDone, a wrong option
-/// prints one line ("ringside run: ...") to standard error and leaves with kUsage. Returns -1 to go on.
-int parse_or_exit_code(CLI::App& app, int argc, const char* const* argv);
+/// Parses. Returns nothing to go on, or the exit code to leave with: help and version print and leave with kDone, a
+/// wrong option prints one line ("ringside run: ...") to standard error and leaves with kUsage.
+std::optional<int> parse_or_exit_code(CLI::App& app, int argc, const char* const* argv);
 
 std::string to_string(Mode mode);
-std::string to_string(WhenFull when_full);
 
 }  // namespace ringside

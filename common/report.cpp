@@ -6,6 +6,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <string>
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 namespace ringside {
@@ -31,7 +34,8 @@ void Report::stop() {
 
 void Report::write(const nlohmann::json& line) {
   if (fd_ < 0) return;
-  const std::string text = line.dump() + "\n";
+  // Names of files may hold any byte; the account is written all the same.
+  const std::string text = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   for (std::size_t written = 0; written < text.size();) {
     const ssize_t count = ::write(fd_, text.data() + written, text.size() - written);
     if (count < 0 && errno == EINTR) continue;

@@ -1,13 +1,14 @@
 // How a producer or analyzer tells the program that started it how it is doing: lines of JSON on an inherited file
-// descriptor (`--report-fd`), a few a second while it runs and one at the end. Written by a thread of its own, so that the
-// per-step path only counts.
+// descriptor (`--report-fd`), a few a second while it runs and one at the end. Written by a thread of its own, so that
+// the per-step path only counts.
 #pragma once
 
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <stop_token>
 #include <string>
 #include <thread>
+
+#include <nlohmann/json_fwd.hpp>
 
 namespace ringside {
 

@@ -23,10 +23,14 @@ struct RunDescription {
 static_assert(sizeof(RunDescription) == 1008 && std::is_trivially_copyable_v<RunDescription>);
 
 /// Copies `text` into a fixed field, NUL-terminated and zero-padded. A text that is too long loses its beginning, as
-/// the end of a path tells more.
+/// the end of a path tells more, and no UTF-8 character is cut: its continuation bytes (10xxxxxx, at most three) go
+/// too.
 template <std::size_t N>
 void assign(char (&field)[N], std::string_view text) noexcept {
-  if (text.size() > N - 1) text.remove_prefix(text.size() - (N - 1));
+  if (text.size() > N - 1) {
+    text.remove_prefix(text.size() - (N - 1));
+    for (int i = 0; i < 3 && !text.empty() && (text.front() & 0xC0) == 0x80; ++i) text.remove_prefix(1);
+  }
   for (std::size_t i = 0; i < N; ++i) field[i] = i < text.size() ? text[i] : '\0';
 }
 

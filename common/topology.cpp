@@ -324,11 +324,6 @@ CorePlan plan_cores(const std::optional<CoreList>& producer, const std::optional
   return plan_cores(read_machine(), producer, analyzer);
 }
 
-void pin_this_thread(int cpu) {
-  const int error = cpu < 0 ? EINVAL : bind_calling_thread(cpu);
-  if (error != 0) throw system_error("cannot run on core {} ({}); choose another", cpu, errno_text(error));
-}
-
 void pin_openmp_threads(const std::vector<int>& cpus) {
   if (cpus.empty()) throw system_error("no core given to run on");
   omp_set_dynamic(0);  // or the runtime may start fewer threads than asked for

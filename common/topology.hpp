@@ -75,9 +75,6 @@ CorePlan plan_cores(const Machine& machine, const std::optional<CoreList>& produ
 /// The same on this machine.
 CorePlan plan_cores(const std::optional<CoreList>& producer, const std::optional<CoreList>& analyzer);
 
-/// Binds the calling thread to one logical CPU. Throws `Error` (exit code 3).
-void pin_this_thread(int cpu);
-
 /// Makes OpenMP use cpus.size() threads in this process's parallel regions and binds thread i to cpus[i]; the calling
 /// thread becomes thread 0. Call it from the thread that will open the parallel regions; threads that one starts later
 /// inherit cpus[0]. Throws `Error` (exit code 3).

@@ -1,22 +1,29 @@
-// The shortest program that publishes its iterates: any solver can do this by linking ringside_handoff. Start an analyzer
-// first:
+// The shortest program that publishes its iterates: any solver can do this by linking ringside_handoff. Start an
+// analyzer first:
 //   ringside-analyzer --socket /tmp/ringside/analyzer.socket --pool heat.pool --once &
 //   publish_from_your_solver /tmp/ringside/analyzer.socket
 //   ringside info heat.pool
 //
 // The solver here is explicit heat conduction on a rod; what matters is the loop at the end.
+#include <fmt/format.h>
+
+#include <cstdint>
 #include <cstdio>
+#include <string>
 #include <vector>
 
 #include "common/clock.hpp"
 #include "common/error.hpp"
 #include "common/handoff_writer.hpp"
+#include "common/hash.hpp"
+#include "common/run_description.hpp"
 
 namespace {
 
 constexpr std::uint64_t kPoints = 100'000;
 constexpr std::uint64_t kIterations = 200;
 constexpr double kConductivity = 0.25;  // below 0.5: stable
+constexpr double kHotEnd = 100.0;
 
 /// x_k[i] = x_{k-1}[i] + c (x_{k-1}[i-1] - 2 x_{k-1}[i] + x_{k-1}[i+1]); the ends stay as they are.
 ringside::StepReport heat_step(const double* before, double* after) {
@@ -36,12 +43,15 @@ ringside::StepReport heat_step(const double* before, double* after) {
 ringside::RunDescription describe() {
   ringside::RunDescription run;
   run.run_id = ringside::random_id();
-  run.problem_id = ringside::hash128("heat", 4);  // name all that decides the iterates
+  // The name of the problem: a hash of all that decides the iterates, and of nothing else.
+  const std::string parameters = fmt::format("conductivity={} hot_end={} points={}", kConductivity, kHotEnd, kPoints);
+  const std::string problem = "heat " + parameters;
+  run.problem_id = ringside::hash128(problem.data(), problem.size());
   run.rows = kPoints;
   run.started_realtime_ns = ringside::realtime_ns();
   ringside::assign(run.solver, "heat");
   ringside::assign(run.matrix, "rod of 100,000 points");
-  ringside::assign(run.parameters, "conductivity=0.25");
+  ringside::assign(run.parameters, parameters);
   return run;
 }
 
@@ -58,13 +68,16 @@ int main(int argc, char** argv) {
     ringside::HandoffWriter handoff(options, describe());
 
     std::vector<double> start(kPoints, 0.0);
-    start[0] = 100.0;  // the hot end
+    start[0] = kHotEnd;
     const double* before = start.data();
     for (std::uint64_t k = 1; k <= kIterations; ++k) {
       const ringside::Claim claim = handoff.claim();  // where x_k goes; waits while the analyzer still copies
       if (claim.status != ringside::ClaimStatus::kOk) {
-        std::fprintf(stderr, "the analyzer was lost at iteration %llu\n", static_cast<unsigned long long>(k));
-        return static_cast<int>(ringside::ExitCode::kPeerLost);
+        if (const auto farewell = handoff.farewell(); farewell && farewell->exit_code != 0) {
+          throw ringside::Error(static_cast<ringside::ExitCode>(farewell->exit_code),
+                                std::string(ringside::text_of(farewell->message)));
+        }
+        throw ringside::peer_error("the analyzer was lost at iteration {}", k);
       }
       const std::int64_t begin = ringside::now_ns();
       ringside::StepReport report = heat_step(before, claim.buffer);
@@ -74,8 +87,8 @@ int main(int argc, char** argv) {
       before = claim.buffer;  // x_{k-1} of the next iteration: its bytes stay as they are
     }
     handoff.detach(ringside::Outcome::kFinished);  // returns when every iterate is committed
-    std::printf("%llu iterates published, producer idle %.3f ms\n", static_cast<unsigned long long>(handoff.published()),
-                static_cast<double>(handoff.idle_ns()) * 1e-6);
+    std::printf("%llu iterates published, producer idle %.3f ms\n",
+                static_cast<unsigned long long>(handoff.published()), static_cast<double>(handoff.idle_ns()) * 1e-6);
     return 0;
   } catch (const ringside::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -1,26 +1,49 @@
 #include "producer/baseline.hpp"
 
-#include <utility>
+#include <array>
 
 #include "common/clock.hpp"
 #include "producer/array.hpp"
 
 namespace ringside {
+namespace {
+
+/// The vectors of the baseline. With --every the iterate reduced last is needed once more, for the change of the next,
+/// long after the solver has moved on: it stays where it is and the other two take turns. A page that is never written
+/// costs no memory, so that without --every there are but two.
+class Iterates {
+ public:
+  explicit Iterates(std::uint64_t rows) : vectors_{Array<double>(rows), Array<double>(rows), Array<double>(rows)} {}
+
+  double* start() noexcept { return vectors_[0].data(); }
+
+  /// A vector that is neither of the two.
+  double* other_than(const double* previous, const double* reduced) noexcept {
+    for (Array<double>& vector : vectors_) {
+      if (vector.data() != previous && vector.data() != reduced) return vector.data();
+    }
+    return nullptr;  // not with three
+  }
+
+ private:
+  std::array<Array<double>, 3> vectors_;
+};
+
+}  // namespace
 
 BaselineResult run_baseline(Solver& solver, const SolveOptions& options, int passes, const std::atomic<bool>& stop,
                             ProducerAccount& account, ConvergenceCheck& convergence) {
-  Array<double> x(solver.rows());
-  Array<double> x_before(solver.rows());
+  Iterates iterates(solver.rows());
   Reducer reducer(solver.rows());
-  double* previous = x_before.data();
-  double* next = x.data();
-  solver.start(previous);
-  solver.prepare(previous);
+  solver.start(iterates.start());
+  solver.prepare(iterates.start());
 
   BaselineResult result;
-  const double* reduced_before = nullptr;  // x_0 is nobody's step: the first change has nothing to compare with
+  const double* previous = iterates.start();
+  const double* reduced = nullptr;  // x_0 is nobody's step: the first change has nothing to compare with
   account.begun_ns.store(now_ns(), std::memory_order_relaxed);
   for (std::uint64_t k = 1;; ++k) {
+    double* next = iterates.other_than(previous, reduced);
     const std::int64_t begin = now_ns();
     const Residual residual = solver.iterate(previous, next);
     const std::int64_t generated = now_ns();
@@ -36,22 +59,24 @@ BaselineResult run_baseline(Solver& solver, const SolveOptions& options, int pas
       result.end = SolveEnd::kDiverged;
       return result;
     }
-    const bool last = state == Progress::kConverged || k == options.last_iteration() || stop.load();
+    const bool interrupted = stop.load(std::memory_order_relaxed);
+    const bool last = state == Progress::kConverged || k == options.last_iteration() || interrupted;
     if (k % options.every == 0 || last) {
-      // With --every the iterate of the step before is gone: like the analyzer, compare only with what is at hand.
-      result.last = reducer.reduce(next, options.every == 1 ? reduced_before : nullptr, passes);
+      result.last = reducer.reduce(next, reduced, passes);
       result.last_iteration = k;
       result.ended_ns = now_ns();
       result.analyze_ns += result.ended_ns - generated;
-      reduced_before = next;
+      reduced = next;
     }
     if (last) {
       account.converged.store(state == Progress::kConverged, std::memory_order_relaxed);
-      if (state == Progress::kConverged) result.end = SolveEnd::kConverged;
-      else if (stop.load()) result.end = SolveEnd::kInterrupted;
+      if (state == Progress::kConverged)
+        result.end = SolveEnd::kConverged;
+      else if (interrupted)
+        result.end = SolveEnd::kInterrupted;
       return result;
     }
-    std::swap(previous, next);
+    previous = next;
   }
 }
 

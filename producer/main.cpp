@@ -81,6 +81,8 @@ SolveEnd run_dram(const ProducerOptions& options, Problem& problem, ProducerAcco
       run_baseline(*problem.solver, options.solve, options.reduce.passes, stop, account, convergence);
   final["analyze_s"] = static_cast<double>(result.analyze_ns) * 1e-9;
   final["analysis_ended_ns"] = result.ended_ns;
+  final["reduce"] = options.reduce.reduce;
+  final["passes"] = options.reduce.passes;
   final["last"] = to_json(result.last, result.last_iteration);
   return result.end;
 }
@@ -167,7 +169,7 @@ int main(int argc, char** argv) {
   declare(app, options.mode);
   declare(app, options.process);
   declare_config_file(app);
-  if (const int code = parse_or_exit_code(app, argc, argv); code >= 0) return code;
+  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
   return run_program([&] {
     start_log("ringside-producer", options.process.log_level);
     return static_cast<int>(run(options));

@@ -104,6 +104,30 @@ TEST_F(PipelineTest, TheBaselineComputesTheSameAndKeepsNothing) {
   EXPECT_FALSE(std::filesystem::exists(pool_));
 }
 
+TEST_F(PipelineTest, WithEveryTheBaselineStillComputesTheSame) {
+  const std::vector<std::string> options = {"--iterations=20", "--every=3", "--passes=2"};
+  ASSERT_EQ(run("ringside", run_arguments("grid:60", options)).exit_code, 0);
+  const json pipeline = summary();
+  std::vector<std::string> dram_options = options;
+  dram_options.push_back("--mode=dram");
+  ASSERT_EQ(run("ringside", run_arguments("grid:60", dram_options)).exit_code, 0);
+  const json dram = summary();
+  EXPECT_EQ(dram["last"], pipeline["last"]);
+  EXPECT_EQ(dram["passes"], 2);
+  EXPECT_EQ(dram["reduce"], pipeline["reduce"]);
+}
+
+TEST_F(PipelineTest, AMatrixWhoseNameIsNotUtf8IsSolvedLikeAnyOther) {
+  const std::string matrix = write_file("caf\xe9.txt", "0 1\n1 2\n2 0\n");
+  const Finished ran = run("ringside", run_arguments(matrix, {"--iterations=9"}));
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const std::string shown = "caf\xef\xbf\xbd.txt";  // U+FFFD for the byte that is no character
+  EXPECT_NE(summary()["matrix"].get<std::string>().find(shown), std::string::npos) << summary()["matrix"];
+  const Finished info = run("ringside", {"info", pool_, "--json"});
+  ASSERT_EQ(info.exit_code, 0) << info.err;
+  EXPECT_NE(json::parse(info.out)["runs"][0]["matrix"].get<std::string>().find(shown), std::string::npos) << info.out;
+}
+
 TEST_F(PipelineTest, TheToleranceEndsTheRunAndTheLastIterateIsKeptAlthoughItWasNotDue) {
   const Finished ran =
       run("ringside", run_arguments("grid:40", {"--tolerance=1e-8", "--iterations=1000", "--every=7"}));

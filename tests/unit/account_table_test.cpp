@@ -27,10 +27,17 @@ json producer_report() {
 }
 
 json analyzer_report() {
-  return {{"steps_committed", 9}, {"steps_persisted", 7},       {"bytes_transferred", 2'000'000'000},
-          {"transfer_s", 0.25},   {"commit_s", 0.01},           {"analyze_s", 0.3},
-          {"analyzer_idle_s", 1}, {"ended_ns", 3'000'000'000},  {"slots", 8},
-          {"durability", "power"}, {"hand_off_ns", {{"p50", 1500}, {"p99", 20'000}, {"max", 30'000}}}};
+  return {{"steps_committed", 9},
+          {"steps_persisted", 7},
+          {"bytes_transferred", 2'000'000'000},
+          {"transfer_s", 0.25},
+          {"commit_s", 0.01},
+          {"analyze_s", 0.3},
+          {"analyzer_idle_s", 1},
+          {"ended_ns", 3'000'000'000},
+          {"slots", 8},
+          {"durability", "power"},
+          {"hand_off_ns", {{"p50", 1500}, {"p99", 20'000}, {"max", 30'000}}}};
 }
 
 TEST(AccountTableTest, TotalRunsFromTheFirstIterationToTheLastThingDone) {
@@ -62,17 +69,10 @@ TEST(AccountTableTest, TheBaselineHasNoRing) {
 TEST(AccountTableTest, TheTableShowsWhatTheSummaryHolds) {
   const auto summary = make_summary(kPipeline, producer_report(), analyzer_report());
   const std::string table = account_table(summary, kPipeline);
-  for (const char* text : {"1,234,567 rows", "9 steps committed, 7 persisted", "the last 8 are in p.pool", "transfer 8.0 GB/s",
-                           "p50 1.50 us", "p99 20.0 us", "50.0 %"}) {
+  for (const char* text : {"1,234,567 rows", "9 steps committed, 7 persisted", "the last 8 are in p.pool",
+                           "transfer 8.0 GB/s", "p50 1.50 us", "p99 20.0 us", "50.0 %"}) {
     EXPECT_NE(table.find(text), std::string::npos) << text << " in\n" << table;
   }
-}
-
-TEST(AccountTableTest, SeparatorsComeEveryThreeDigits) {
-  EXPECT_EQ(with_separators(0), "0");
-  EXPECT_EQ(with_separators(999), "999");
-  EXPECT_EQ(with_separators(1000), "1,000");
-  EXPECT_EQ(with_separators(1234567890), "1,234,567,890");
 }
 
 }  // namespace

@@ -203,22 +203,6 @@ TEST(ReadMachine, FindsAtLeastTheCoreThisTestRunsOn) {
   EXPECT_TRUE(found) << "cpu " << here;
 }
 
-TEST(Pinning, AThreadRunsWhereItWasPut) {
-  std::thread([] {
-    for (const HardwareThread& thread : read_machine().threads) {
-      if (!thread.allowed) continue;
-      pin_this_thread(thread.cpu);
-      EXPECT_EQ(sched_getcpu(), thread.cpu);
-      break;
-    }
-  }).join();
-}
-
-TEST(Pinning, ACpuThatDoesNotExistIsASystemError) {
-  expect_error(ExitCode::kSystem, "cannot run on core 60000", [] { pin_this_thread(60000); });
-  expect_error(ExitCode::kSystem, "cannot run on core -1", [] { pin_this_thread(-1); });
-}
-
 TEST(Pinning, EveryOpenMpThreadRunsOnItsOwnCpu) {
   std::thread([] {
     Cpus cpus;
@@ -232,6 +216,7 @@ TEST(Pinning, EveryOpenMpThreadRunsOnItsOwnCpu) {
     seen[static_cast<std::size_t>(omp_get_thread_num())] = sched_getcpu();
     EXPECT_EQ(seen, cpus);
     expect_error(ExitCode::kSystem, "cannot run on core 60000", [&] { pin_openmp_threads({cpus[0], 60000}); });
+    expect_error(ExitCode::kSystem, "cannot run on core -1", [] { pin_openmp_threads({-1}); });
   }).join();
 }
 

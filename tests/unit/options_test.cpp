@@ -1,0 +1,142 @@
+#include "common/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include <CLI/CLI.hpp>
+
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// A program that declares all options of a run, as `ringside run` does.
+class OptionsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    declare(app_, mode_);
+    declare(app_, solve_);
+    declare(app_, publish_);
+    declare(app_, ring_);
+    declare(app_, reduce_);
+    declare(app_, cores_);
+    declare_config_file(app_);
+  }
+
+  std::optional<int> parse(const Words& words) {
+    std::vector<const char*> argv = {"program"};
+    for (const std::string& word : words) argv.push_back(word.c_str());
+    ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
+    const std::optional<int> code = parse_or_exit_code(app_, static_cast<int>(argv.size()), argv.data());
+    out_ = ::testing::internal::GetCapturedStdout();
+    err_ = ::testing::internal::GetCapturedStderr();
+    return code;
+  }
+
+  /// The arguments that make `parse` read a file of this text.
+  Words config(const std::string& text) {
+    std::ofstream(folder_.file("run.toml")) << text;
+    return {"--config", folder_.file("run.toml")};
+  }
+
+  testing::TemporaryFolder folder_;
+  CLI::App app_{"A program.", "program"};
+  Mode mode_ = Mode::kPipeline;
+  SolveOptions solve_;
+  PublishOptions publish_;
+  RingOptions ring_;
+  ReduceOptions reduce_;
+  CoreOptions cores_;
+  std::string out_;
+  std::string err_;
+};
+
+TEST_F(OptionsTest, WhatIsNotGivenKeepsItsDefault) {
+  EXPECT_EQ(parse({"--matrix=grid:9"}), std::nullopt) << err_;
+  EXPECT_EQ(solve_.matrix, "grid:9");
+  EXPECT_EQ(solve_.solver, "pagerank");
+  EXPECT_EQ(solve_.last_iteration(), kFewIterations);
+  EXPECT_EQ(ring_.slots, 8u);
+  EXPECT_FALSE(ring_.slots_given);
+  EXPECT_EQ(mode_, Mode::kPipeline);
+}
+
+TEST_F(OptionsTest, AToleranceDecidesUnlessIterationsAreGivenToo) {
+  ASSERT_EQ(parse({"--matrix=m", "--tolerance=1e-6"}), std::nullopt);
+  EXPECT_EQ(solve_.last_iteration(), kMostIterations);
+  ASSERT_EQ(parse({"--matrix=m", "--tolerance=1e-6", "--iterations=7"}), std::nullopt);
+  EXPECT_EQ(solve_.last_iteration(), 7u);
+}
+
+TEST_F(OptionsTest, HelpAndAWrongOptionSayWhatToLeaveWith) {
+  EXPECT_EQ(parse({"--help"}), 0);
+  EXPECT_NE(out_.find("--matrix"), std::string::npos);
+  EXPECT_EQ(err_, "");
+  EXPECT_EQ(parse({"--matrix=m", "--when-full=cry"}), 2);
+  EXPECT_EQ(out_, "");
+  EXPECT_EQ(err_, "program: --when-full: found 'cry', expected skip|wait (see program --help)\n");
+}
+
+TEST_F(OptionsTest, AFileGivesWhatFlagsGiveAndAFlagWins) {
+  Words words = config(
+      "matrix = \"grid:20\"\niterations = 12\nslots = 4\nwhen-full = \"skip\"\noverwrite = true\n"
+      "mode = \"dram\"\ndurability = \"process\"\nproducer-cores = \"0,2\"\n");
+  words.push_back("--slots=6");
+  ASSERT_EQ(parse(words), std::nullopt) << err_;
+  EXPECT_EQ(solve_.matrix, "grid:20");
+  EXPECT_EQ(solve_.iterations, 12u);
+  EXPECT_EQ(publish_.when_full, WhenFull::kSkip);
+  EXPECT_TRUE(publish_.overwrite);
+  EXPECT_EQ(mode_, Mode::kDram);
+  EXPECT_EQ(ring_.durability, Durability::kProcess);
+  EXPECT_EQ(cores_.producer_cores, "0,2");
+  EXPECT_EQ(ring_.slots, 6u);
+}
+
+TEST_F(OptionsTest, AFilesMistakesAreNamed) {
+  EXPECT_EQ(parse(config("matrix = \"m\"\niterationss = 12\n")), 2);
+  EXPECT_NE(err_.find("iterationss"), std::string::npos) << err_;
+  EXPECT_EQ(parse(config("matrix = \"m\"\nslots = 2\n")), 2);
+  EXPECT_NE(err_.find("--slots: found '2', expected a number from 3 to 1024"), std::string::npos) << err_;
+  EXPECT_EQ(parse({"--matrix=m", "--config", folder_.file("missing.toml")}), 2);
+  EXPECT_NE(err_.find("missing.toml"), std::string::npos) << err_;
+}
+
+TEST_F(OptionsTest, ExactlyWhatWasSetIsPassedOnByGroup) {
+  Words words = config("passes = 3\nwhen-full = \"skip\"\n");
+  words.insert(words.end(), {"--matrix=a file, with \"marks\".mtx", "--damping=0.9", "--cache", "--pool", "p.pool"});
+  ASSERT_EQ(parse(words), std::nullopt) << err_;
+  EXPECT_EQ(arguments_given(app_, {kSolveGroup}),
+            (Words{"--matrix=a file, with \"marks\".mtx", "--damping=0.9", "--cache"}));
+  EXPECT_EQ(arguments_given(app_, {kPublishGroup}), Words{"--when-full=skip"});
+  EXPECT_EQ(arguments_given(app_, {kRingGroup, kReduceGroup}), (Words{"--pool=p.pool", "--passes=3"}));
+  EXPECT_EQ(arguments_given(app_, {kCoreGroup}), Words{});
+}
+
+TEST_F(OptionsTest, AFlagThatAFileSetsToFalseIsNotPassedOn) {
+  ASSERT_EQ(parse(config("matrix = \"m\"\noverwrite = false\ncache = true\n")), std::nullopt) << err_;
+  EXPECT_EQ(arguments_given(app_, {kPublishGroup}), Words{});
+  EXPECT_EQ(arguments_given(app_, {kSolveGroup}), (Words{"--matrix=m", "--cache"}));
+}
+
+TEST_F(OptionsTest, WhatIsPassedOnMeansTheSameToTheChild) {
+  ASSERT_EQ(parse({"--matrix=x y", "--tolerance=1e-9", "--rhs", "b.mtx", "--every=4"}), std::nullopt);
+  SolveOptions child;
+  CLI::App child_app("A child.", "child");
+  declare(child_app, child);
+  Words arguments = arguments_given(app_, {kSolveGroup});
+  std::vector<const char*> argv = {"child"};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  ASSERT_EQ(parse_or_exit_code(child_app, static_cast<int>(argv.size()), argv.data()), std::nullopt);
+  EXPECT_EQ(child.matrix, "x y");
+  EXPECT_EQ(child.tolerance, 1e-9);
+  EXPECT_EQ(child.rhs, "b.mtx");
+  EXPECT_EQ(child.every, 4u);
+}
+
+}  // namespace
+}  // namespace ringside
