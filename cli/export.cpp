@@ -58,7 +58,7 @@ std::pair<KeptSlot, std::vector<double>> read(const RingReader& reader, std::opt
   std::vector<double> x(reader.ring().geometry().rows);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const Recovery recovery = reader.recover();
-    if (!wanted && !recovery.damaged.empty()) {
+    if (attempt == 0 && !wanted && !recovery.damaged.empty()) {
       fmt::print(stderr, "ringside: note: {}: the headers of {} slots are damaged; one may have held a newer iterate\n",
                  pool, recovery.damaged.size());
     }
