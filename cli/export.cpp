@@ -52,13 +52,14 @@ Error damaged(const RingReader& reader, const KeptSlot& kept, std::uint64_t chun
 
 /// The iterate of `wanted` (nothing: the newest) and where it was kept.
 std::pair<KeptSlot, std::vector<double>> read(const RingReader& reader, std::optional<std::uint64_t> wanted) {
-  // The newest is overwritten K - 1 commits later: a reader that loses this race so often is not going to win it.
-  constexpr int kAttempts = 8;
+  // The newest is overwritten K - 1 commits later: on busy cores a reader of few slots may lose that race a dozen
+  // times.
+  constexpr int kAttempts = 100;
   const std::string pool = reader.path().string();
   std::vector<double> x(reader.ring().geometry().rows);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const Recovery recovery = reader.recover();
-    if (!wanted && !recovery.damaged.empty()) {
+    if (attempt == 0 && !wanted && !recovery.damaged.empty()) {
       fmt::print(stderr, "ringside: note: {}: the headers of {} slots are damaged; one may have held a newer iterate\n",
                  pool, recovery.damaged.size());
     }
@@ -68,7 +69,9 @@ std::pair<KeptSlot, std::vector<double>> read(const RingReader& reader, std::opt
     if (result.status == ReadStatus::kDamaged) throw damaged(reader, kept, result.damaged_chunk);
     // Overwritten while it was read: one that was asked for by its number is found no more, the last one is another.
   }
-  throw usage_error("{}: each iterate was overwritten while it was read: an analyzer is at work, and faster", pool);
+  throw system_error(
+      "{}: the last iterate was overwritten while it was read, {} times: an analyzer is at work, and faster", pool,
+      kAttempts);
 }
 
 /// A file that appears under its name only when it is complete.
