@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+
 #include <nlohmann/json_fwd.hpp>
 
 #include "common/latency_histogram.hpp"

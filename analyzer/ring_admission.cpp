@@ -26,15 +26,21 @@ void refuse_iterates_in(const RingView& ring, const std::string& path) {
       path, kept.kept.size(), run ? text_of(run->matrix) : "of an unknown matrix", newest.iteration);
 }
 
+/// A place that may not be looked at counts as there: opening the pool then says why not.
+bool is_missing(const fs::path& path) {
+  std::error_code error;
+  return fs::status(path, error).type() == fs::file_type::not_found;
+}
+
 }  // namespace
 
 void refuse_foreign_iterates(const std::string& path) {
-  if (!fs::exists(path)) return;
+  if (is_missing(path)) return;
   refuse_iterates_in(RingReader::open(path).ring(), path);
 }
 
 void check_pool(const std::string& path) {
-  if (!fs::exists(path)) return;
+  if (is_missing(path)) return;
   try {
     RingPool::open(path);
   } catch (const UnfinishedPoolError&) {
@@ -42,7 +48,7 @@ void check_pool(const std::string& path) {
 }
 
 RingPool admit(const RingOptions& options, std::uint64_t rows, bool may_overwrite) {
-  if (!fs::exists(options.pool)) return RingPool::create(options.pool, rows, options.slots);
+  if (is_missing(options.pool)) return RingPool::create(options.pool, rows, options.slots);
 
   std::optional<RingPool> pool;
   try {

@@ -97,12 +97,16 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
                    number(summary, "residual_l1"), number(summary, "residual_linf")));
   if (!dram) {
     const std::uint64_t committed = count(summary, "steps_committed");
-    const bool power = text(summary, "durability") == "power";
-    line(fmt::format(
-        "  kept       {} steps committed, {}, {} skipped; the last {} are in {}", with_separators(committed),
-        power ? with_separators(count(summary, "steps_persisted")) + " persisted"
-              : std::string("kept across the death of processes, not power loss"),
-        with_separators(count(summary, "steps_skipped")), std::min(committed, count(summary, "slots")), facts.pool));
+    const std::string persisted = facts.durability == "power"
+                                      ? with_separators(count(summary, "steps_persisted")) + " persisted"
+                                      : "kept across the death of processes, not power loss";
+    const std::string skipped = with_separators(count(summary, "steps_skipped")) + " skipped";
+    // An analyzer that died did not say how many slots there are, nor do its last figures have to be complete.
+    const std::string where = summary["slots"].is_number()
+                                  ? fmt::format("the last {} are in", std::min(committed, count(summary, "slots")))
+                                  : std::string("at least; `ringside info` tells what is in");
+    line(fmt::format("  kept       {} steps committed, {}, {}; {} {}", with_separators(committed), persisted, skipped,
+                     where, facts.pool));
   }
   if (summary["last"].is_object()) {
     const ordered_json& last = summary["last"];

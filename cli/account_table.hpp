@@ -17,6 +17,7 @@ struct RunFacts {
   std::string analyzer_cores;  // empty with mode dram
   std::string coordination;
   std::uint32_t buffers = 0;
+  std::string durability;  // as asked for
 };
 
 /// One JSON object with the keys of `--summary` (docs/architecture.md lists them), in a fixed order. `producer` and

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,8 @@
 
 namespace ringside {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// `--iteration`: a number, or nothing for "last".
 std::optional<std::uint64_t> parse_iteration(const std::string& text) {
@@ -74,16 +77,20 @@ std::pair<KeptSlot, std::vector<double>> read(const RingReader& reader, std::opt
       kAttempts);
 }
 
-/// A file that appears under its name only when it is complete.
+/// A file that appears under its name only when it is complete. What exists and is no plain file (a device, a pipe, a
+/// link) is written to as it is: a rename would put a file in its place.
 class OutputFile {
  public:
-  explicit OutputFile(std::string path) : path_(std::move(path)), partial_(path_ + ".partial") {
+  explicit OutputFile(std::string path)
+      : path_(std::move(path)),
+        in_place_(exists_as_something_else(path_)),
+        partial_(path_ + (in_place_ ? "" : ".partial")) {
     file_.reset(std::fopen(partial_.c_str(), "wb"));
     if (!file_) throw system_error("--output: cannot write '{}': {}", path_, errno_text(errno));
   }
   ~OutputFile() {
     file_.reset();
-    if (!finished_) std::remove(partial_.c_str());
+    if (!finished_ && !in_place_) std::remove(partial_.c_str());
   }
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -95,7 +102,7 @@ class OutputFile {
 
   void finish() {
     if (std::fclose(file_.release()) != 0) fail();  // what was buffered is written now
-    if (std::rename(partial_.c_str(), path_.c_str()) != 0) fail();
+    if (!in_place_ && std::rename(partial_.c_str(), path_.c_str()) != 0) fail();
     finished_ = true;
   }
 
@@ -105,7 +112,14 @@ class OutputFile {
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
+  static bool exists_as_something_else(const std::string& path) {
+    std::error_code ignored;
+    const fs::file_status status = fs::symlink_status(path, ignored);
+    return fs::exists(status) && !fs::is_regular_file(status);
+  }
+
   std::string path_;
+  bool in_place_;
   std::string partial_;
   std::unique_ptr<std::FILE, Close> file_;
   bool finished_ = false;

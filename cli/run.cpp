@@ -167,7 +167,8 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
                        .producer_cores = to_string(CoreList{cores.producer}),
                        .analyzer_cores = pipeline ? to_string(CoreList{cores.analyzer}) : "",
                        .coordination = options.publish.coordination,
-                       .buffers = options.publish.buffers};
+                       .buffers = options.publish.buffers,
+                       .durability = std::string(to_string(options.ring.durability))};
   Supervisor supervisor(
       !options.quiet,
       options.publish.peer_timeout_s);  // takes signals in: from here on the folder below is always removed

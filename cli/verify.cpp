@@ -47,8 +47,9 @@ std::string explanation(const RingView& ring, const SlotVerdict& verdict) {
 int verify_command(int argc, const char* const* argv) {
   std::string pool;
   bool json = false;
-  CLI::App app("Checks every slot's hashes; says which slot and which chunk is damaged. Works while an analyzer uses the pool.",
-               "ringside verify");
+  CLI::App app(
+      "Checks every slot's hashes; says which slot and which chunk is damaged. Works while an analyzer uses the pool.",
+      "ringside verify");
   app.add_option("POOL", pool, "pool file")->required()->type_name("FILE");
   app.add_flag("--json", json, "one JSON object");
   if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
@@ -74,13 +75,14 @@ int verify_command(int argc, const char* const* argv) {
                      {"chunk_table_intact", verdict.payload.table_intact},
                      {"reductions_intact", verdict.reductions != ReductionsState::kDamaged}});
     if (!json) {
-      fmt::print("slot {:>4}  iteration {:>12}  {}\n", verdict.kept.slot, with_separators(verdict.kept.header.iteration),
-                 explanation(ring, verdict));
+      fmt::print("slot {:>4}  iteration {:>12}  {}\n", verdict.kept.slot,
+                 with_separators(verdict.kept.header.iteration), explanation(ring, verdict));
     }
   }
   for (const std::uint32_t slot : recovery.damaged) {
     slots.push_back({{"slot", slot}, {"verdict", "damaged header"}});
-    if (!json) fmt::print("slot {:>4}  DAMAGED: its header does not verify; which iterate it held is not known\n", slot);
+    if (!json)
+      fmt::print("slot {:>4}  DAMAGED: its header does not verify; which iterate it held is not known\n", slot);
   }
   const bool superblocks_intact = ring.superblock_intact(0) && ring.superblock_intact(1);
   if (json) {
@@ -91,7 +93,8 @@ int verify_command(int argc, const char* const* argv) {
                                     {"slots", slots}}
                            .dump(2, ' ', false, ordered_json::error_handler_t::replace));
   } else {
-    if (!superblocks_intact) fmt::print("one of the two superblocks is damaged; its twin serves, the analyzer mends it\n");
+    if (!superblocks_intact)
+      fmt::print("one of the two superblocks is damaged; its twin serves, the analyzer mends it\n");
     fmt::print("{}: {} iterates, {} damaged slots\n", pool, verdicts.size(), damaged);
   }
   if (damaged == 0 && superblocks_intact) return 0;

@@ -23,7 +23,8 @@ const std::uint32_t* futex_word(const std::atomic<std::uint64_t>& counter) noexc
   return reinterpret_cast<const std::uint32_t*>(&counter);
 }
 
-void sleep_while_equal(const std::atomic<std::uint64_t>& counter, std::uint64_t seen, std::int64_t at_most_ns) noexcept {
+void sleep_while_equal(const std::atomic<std::uint64_t>& counter, std::uint64_t seen,
+                       std::int64_t at_most_ns) noexcept {
   const timespec time{at_most_ns / 1'000'000'000, at_most_ns % 1'000'000'000};
   syscall(SYS_futex, futex_word(counter), FUTEX_WAIT, static_cast<std::uint32_t>(seen), &time, nullptr, 0);
 }

@@ -1,5 +1,5 @@
-// Waiting for a counter of the other process to grow: spin, then sleep in a futex, and look at the peer after each sleep,
-// because a futex is not woken by a death (docs/handoff_protocol.md, "Waiting").
+// Waiting for a counter of the other process to grow: spin, then sleep in a futex, and look at the peer after each
+// sleep, because a futex is not woken by a death (docs/handoff_protocol.md, "Waiting").
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,8 @@ struct WaitLimits {
   // How long to spin before sleeping in the kernel, whose wake-up costs tens of microseconds. Zero where both processes
   // share a core: spinning would keep the peer from running.
   std::int64_t spin_ns = 0;
-  // The growth is not expected before this instant (CLOCK_MONOTONIC): sleep until then, and only then spin. 0: spin at once.
+  // The growth is not expected before this instant (CLOCK_MONOTONIC): sleep until then, and only then spin. 0: spin at
+  // once.
   std::int64_t not_before_ns = 0;
   std::int64_t timeout_ns = 0;  // without any growth of the counter
   // The peer's state word ends the wait once it has this value: it detached, or it failed. Whoever changes it calls

@@ -5,8 +5,8 @@
 
 namespace ringside {
 
-/// Sets up the process's logger. `program` begins each line; `level` is trace, debug, info, warning, error or off (others:
-/// Error, exit code 2).
+/// Sets up the process's logger. `program` begins each line; `level` is trace, debug, info, warning, error or off
+/// (others: Error, exit code 2).
 void start_log(const std::string& program, const std::string& level);
 
 }  // namespace ringside

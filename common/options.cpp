@@ -235,8 +235,19 @@ std::vector<std::string> arguments_given(const CLI::App& app, const std::vector<
 
 std::optional<int> parse_or_exit_code(CLI::App& app, int argc, const char* const* argv) {
   app.formatter(std::make_shared<HelpFormatter>());
+  const auto refuse = [&app](const std::string& line) {
+    std::cerr << app.get_name() << ": " << line << " (see " << app.get_name() << " --help)\n";
+    return static_cast<int>(ExitCode::kUsage);
+  };
   try {
     app.parse(argc, argv);
+    for (const CLI::Option* option : app.get_options()) {
+      // An empty value is a variable that was not set, and would be lost on the way to a child process.
+      for (const std::string& value : option->results()) {
+        if (value.empty())
+          return refuse(option->get_name() + ": found an empty value, expected " + option->get_type_name());
+      }
+    }
     return std::nullopt;
   } catch (const CLI::CallForHelp&) {
     std::cout << app.help();
@@ -244,9 +255,15 @@ std::optional<int> parse_or_exit_code(CLI::App& app, int argc, const char* const
   } catch (const CLI::CallForVersion& version) {
     std::cout << version.what() << '\n';
     return static_cast<int>(ExitCode::kDone);
+  } catch (const CLI::ConfigError& error) {
+    // CLI11 names only the key, behind these words.
+    constexpr std::string_view kUnknownKey = "INI was not able to parse ";
+    std::string what = error.what();
+    if (what.starts_with(kUnknownKey)) what = "unknown key '" + what.substr(kUnknownKey.size()) + "'";
+    return refuse("--config: " + what +
+                  "; expected lines like `slots = 8`, without sections, the keys being this program's options");
   } catch (const CLI::ParseError& error) {
-    std::cerr << app.get_name() << ": " << error.what() << " (see " << app.get_name() << " --help)\n";
-    return static_cast<int>(ExitCode::kUsage);
+    return refuse(error.what());
   }
 }
 

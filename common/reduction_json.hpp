@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+
 #include <nlohmann/json_fwd.hpp>
 
 #include "common/reduction.hpp"

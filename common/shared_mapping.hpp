@@ -1,5 +1,5 @@
-// A sealed memfd and its mapping: memory that two processes share, that vanishes with the last of them, and that neither
-// can pull away from under the other. memfd_create(2) and fcntl(2) describe the seals.
+// A sealed memfd and its mapping: memory that two processes share, that vanishes with the last of them, and that
+// neither can pull away from under the other. memfd_create(2) and fcntl(2) describe the seals.
 #pragma once
 
 #include <cstddef>

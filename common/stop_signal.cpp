@@ -20,10 +20,6 @@ const std::atomic<bool>& catch_stop_signals() {
   // No SA_RESTART: a sleeping futex or poll returns, so that the flag is seen at once.
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  // Whoever reads our reports or our log may die first: a write then fails, it does not end us half-way.
-  struct sigaction ignore {};
-  ignore.sa_handler = SIG_IGN;
-  sigaction(SIGPIPE, &ignore, nullptr);
   return stop_requested;
 }
 

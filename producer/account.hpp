@@ -4,8 +4,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
+
+#include <nlohmann/json_fwd.hpp>
 
 namespace ringside {
 

@@ -46,7 +46,13 @@ Problem load_problem(const SolveOptions& options) {
 
   Problem problem;
   if (jacobi) {
-    problem.solver = make_jacobi(std::move(matrix), load_right_side(options.rhs));
+    RightSide right_side = load_right_side(options.rhs);
+    try {
+      problem.solver = make_jacobi(std::move(matrix), std::move(right_side));
+    } catch (const Error& error) {  // the solver knows rows, not files
+      const std::string files = options.matrix + (options.rhs.empty() ? "" : " with --rhs " + options.rhs);
+      throw Error(error.code(), files + ": " + error.what());
+    }
   } else {
     check_weights_for_pagerank(matrix, options.matrix);
     problem.solver = make_pagerank(std::move(matrix), options.damping);

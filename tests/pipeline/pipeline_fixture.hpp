@@ -4,9 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "tests/pipeline/process.hpp"
 #include "tests/unit/temporary_folder.hpp"

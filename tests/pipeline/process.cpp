@@ -46,7 +46,9 @@ Process::~Process() {
   if (err_ >= 0) close(err_);
 }
 
-void Process::signal(int number) const { kill(pid_, number); }
+void Process::signal(int number) const {
+  kill(pid_, number);
+}
 
 bool Process::read_some() {
   std::array<pollfd, 2> open = {{{out_, POLLIN, 0}, {err_, POLLIN, 0}}};

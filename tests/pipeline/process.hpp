@@ -10,7 +10,7 @@
 namespace ringside::testing {
 
 struct Finished {
-  int exit_code = -1;   // -1: died by a signal
+  int exit_code = -1;  // -1: died by a signal
   int death_signal = 0;
   std::string out;
   std::string err;

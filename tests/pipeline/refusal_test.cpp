@@ -93,6 +93,9 @@ TEST_F(RefusalTest, OptionsThatAreWrong) {
   expect_refused(with("--mode=fast"), 2, {"--mode", "fast", "pipeline"});
   expect_refused(with("--coordination=telepathy"), 2, {"--coordination", "telepathy", "locks"});
   expect_refused(with("--producer-cores=0-"), 2, {"--producer-cores", "0-"});
+  expect_refused({"run", "--matrix=grid:10", "--pool", ""}, 2, {"--pool", "empty"});
+  expect_refused({"run", "--matrix=grid:10", "--summary", ""}, 2, {"--summary", "empty"});
+  expect_refused(with("--rhs=b.mtx"), 2, {"--rhs", "jacobi"});
   expect_refused(with("--producer-cores=4000"), 3, {"--producer-cores", "4000"});
   EXPECT_FALSE(std::filesystem::exists(pool_));
 }

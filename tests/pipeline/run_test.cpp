@@ -1,4 +1,5 @@
-// `ringside run` as a user sees it: what it keeps, what it accounts for, and that both modes and all thread counts agree.
+// `ringside run` as a user sees it: what it keeps, what it accounts for, and that both modes and all thread counts
+// agree.
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -73,12 +74,24 @@ TEST_F(PipelineTest, EveryIterateIsCommittedAndTheLastOnesAreKeptBitForBit) {
 TEST_F(PipelineTest, TheSummaryHasEveryKeyAndItsTimesAddUp) {
   ASSERT_EQ(run("ringside", run_arguments("grid:200", {"--iterations=20"})).exit_code, 0);
   const json s = summary();
-  for (const char* key :
-       {"version", "run_id", "problem_id", "mode", "solver", "rows", "nonzeros", "iterations", "converged", "residual_l1",
-        "residual_linf", "steps_published", "steps_committed", "steps_persisted", "steps_skipped", "bytes_transferred",
-        "total_s", "load_s", "generate_s", "producer_idle_s", "transfer_s", "commit_s", "analyze_s", "analyzer_idle_s",
-        "producer_cores", "analyzer_cores", "coordination", "buffers", "slots", "durability", "storage", "reduce",
-        "passes", "last", "hand_off_ns"}) {
+  for (const char* key : {"version",         "run_id",
+                          "problem_id",      "mode",
+                          "solver",          "rows",
+                          "nonzeros",        "iterations",
+                          "converged",       "residual_l1",
+                          "residual_linf",   "steps_published",
+                          "steps_committed", "steps_persisted",
+                          "steps_skipped",   "bytes_transferred",
+                          "total_s",         "load_s",
+                          "generate_s",      "producer_idle_s",
+                          "transfer_s",      "commit_s",
+                          "analyze_s",       "analyzer_idle_s",
+                          "producer_cores",  "analyzer_cores",
+                          "coordination",    "buffers",
+                          "slots",           "durability",
+                          "storage",         "reduce",
+                          "passes",          "last",
+                          "hand_off_ns"}) {
     ASSERT_TRUE(s.contains(key)) << key;
     EXPECT_FALSE(s[key].is_null()) << key;
   }
@@ -146,7 +159,8 @@ TEST_F(PipelineTest, TheToleranceEndsTheRunAndTheLastIterateIsKeptAlthoughItWasN
 }
 
 TEST_F(PipelineTest, SkippedStepsAreCountedAndNothingElseIsLost) {
-  const Finished ran = run("ringside", run_arguments("grid:300", {"--iterations=200", "--when-full=skip", "--passes=20"}));
+  const Finished ran =
+      run("ringside", run_arguments("grid:300", {"--iterations=200", "--when-full=skip", "--passes=20"}));
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   const json s = summary();
   EXPECT_EQ(s["steps_published"], s["steps_committed"]);
@@ -175,7 +189,8 @@ TEST_F(PipelineTest, AConfigFileGivesTheSameOptionsAsFlags) {
   EXPECT_NE(misspelt.err.find("passess"), std::string::npos) << misspelt.err;
 
   write_file("run.toml", "matrix = \"grid:20\"\niterations = 12\nslots = 4\npasses = 2\ndurability = \"process\"\n");
-  const Finished ran = run("ringside", {"run", "--config", config, "--pool", pool_, "--summary", summary_, "--slots=6"});
+  const Finished ran =
+      run("ringside", {"run", "--config", config, "--pool", pool_, "--summary", summary_, "--slots=6"});
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_EQ(summary()["iterations"], 12);
   EXPECT_EQ(summary()["passes"], 2);
@@ -218,6 +233,15 @@ TEST_F(PipelineTest, JacobiSolvesWithItsRightHandSide) {
   }
 }
 
+TEST_F(PipelineTest, AnExportToALinkWritesWhereItPoints) {
+  ASSERT_EQ(run("ringside", run_arguments("grid:3", {"--iterations=5"})).exit_code, 0);
+  const std::string target = write_file("target.npy", "");
+  std::filesystem::create_symlink(target, folder_.file("link.npy"));
+  ASSERT_EQ(run("ringside", {"export", pool_, "--output", folder_.file("link.npy")}).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_.file("link.npy")));
+  EXPECT_EQ(read_npy(target), solve_grid(3, 5));
+}
+
 TEST_F(PipelineTest, AnExportedVectorCanBeReadAgainAsAMatrix) {
   ASSERT_EQ(run("ringside", run_arguments("grid:3", {"--iterations=5"})).exit_code, 0);
   const std::string file = folder_.file("b.mtx");
@@ -246,9 +270,12 @@ TEST_F(PipelineTest, AnySolverCanPublish) {
 }
 
 TEST_F(PipelineTest, HelpNamesEveryOptionAndGoesToStandardOutput) {
-  for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{"--help"}, {"run", "--help"}, {"info", "--help"}, {"verify", "--help"},
-        {"export", "--help"}, {"cache", "--help"}}) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"},
+                                                    {"run", "--help"},
+                                                    {"info", "--help"},
+                                                    {"verify", "--help"},
+                                                    {"export", "--help"},
+                                                    {"cache", "--help"}}) {
     const Finished help = run("ringside", arguments);
     EXPECT_EQ(help.exit_code, 0);
     EXPECT_NE(help.out, "");
@@ -256,9 +283,10 @@ TEST_F(PipelineTest, HelpNamesEveryOptionAndGoesToStandardOutput) {
   }
   const std::string text = run("ringside", {"run", "--help"}).out;
   for (const char* flag :
-       {"--matrix", "--solver", "--damping", "--tolerance", "--iterations", "--every", "--mode", "--producer-cores",
-        "--analyzer-cores", "--coordination", "--buffers", "--when-full", "--peer-timeout", "--pool", "--slots",
-        "--durability", "--reduce", "--passes", "--overwrite", "--summary", "--config", "--quiet", "--cache"}) {
+       {"--matrix",       "--solver",         "--damping",        "--tolerance",    "--iterations", "--every",
+        "--mode",         "--producer-cores", "--analyzer-cores", "--coordination", "--buffers",    "--when-full",
+        "--peer-timeout", "--pool",           "--slots",          "--durability",   "--reduce",     "--passes",
+        "--overwrite",    "--summary",        "--config",         "--quiet",        "--cache"}) {
     EXPECT_NE(text.find(flag), std::string::npos) << flag;
   }
 }
