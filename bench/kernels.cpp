@@ -181,12 +181,14 @@ int run(int argc, char** argv) {
   std::uint64_t side = 2000;
   std::vector<int> threads = {1, 2};
   int repeats = 21;
-  CLI::App app("Time of one PageRank iterate on a grid graph, against memory bandwidth; JSON on standard output");
+  CLI::App app("Time of one PageRank iterate on a grid graph, against memory bandwidth; as JSON");
   app.add_option("--side", side, "nodes along each side of the grid")->check(CLI::Range(2, 60000));
   app.add_option("--threads", threads, "numbers of threads to measure with")
       ->delimiter(',')
       ->check(CLI::PositiveNumber);
   app.add_option("--repeats", repeats, "measurements of each kind")->check(CLI::Range(5, 100000));
+  std::string output;
+  app.add_option("--output", output, "File for the JSON (default: standard output)");
   CLI11_PARSE(app, argc, argv);
 
   ordered_json report;
@@ -199,7 +201,7 @@ int run(int argc, char** argv) {
   report["model"] = {{"iterate_bytes_per_row", kIterateBytesPerRow}, {"copy_bytes_per_row", kCopyBytesPerRow}};
   report["results"] = ordered_json::array();
   for (const int count : threads) report["results"].push_back(measure(matrix, count, repeats));
-  std::puts(report.dump(2).c_str());
+  write_json(report, output);
   return 0;
 }
 

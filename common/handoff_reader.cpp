@@ -64,6 +64,9 @@ HandoffReader::HandoffReader(Peer peer, int timeout_ms) : peer_(std::move(peer))
 }
 
 void HandoffReader::accept(std::uint64_t epoch) {
+  for (std::uint32_t b = 0; b < geometry_.buffers; ++b) {
+    payload_.populate(geometry_.buffer_offset(b), geometry_.rows * sizeof(double));
+  }
   control_->epoch.store(epoch, std::memory_order_relaxed);
   control_->analyzer_state.store(kAnalyzerServing, std::memory_order_release);
   AttachReply reply;

@@ -69,6 +69,9 @@ HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription
   if (reply.exit_code != 0) {
     throw Error(static_cast<ExitCode>(reply.exit_code), std::string(text_of(reply.message)));
   }
+  for (std::uint32_t b = 0; b < options.buffers; ++b) {
+    payload_.populate(geometry_.buffer_offset(b), run.rows * sizeof(double));
+  }
   control_->producer_state.store(kProducerRunning, std::memory_order_release);
 }
 

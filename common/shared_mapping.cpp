@@ -11,6 +11,10 @@
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010  // Linux 5.1; older C library headers lack it
 #endif
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22  // Linux 5.14
+#define MADV_POPULATE_WRITE 23
+#endif
 
 namespace ringside {
 namespace {
@@ -39,7 +43,7 @@ SharedMapping SharedMapping::create(const std::string& name, std::size_t bytes, 
   }
   // Map first, seal second: F_SEAL_FUTURE_WRITE leaves this writable mapping alone and makes every later one read-only.
   std::byte* data = map(fd.get(), bytes, PROT_READ | PROT_WRITE);
-  SharedMapping mapping(std::move(fd), data, bytes);
+  SharedMapping mapping(std::move(fd), data, bytes, true);
   if (fcntl(mapping.fd(), F_ADD_SEALS, seals_for(peer_access)) != 0) {
     throw system_error("cannot seal shared memory '{}': {}; Linux 5.1 or newer is needed", name, errno_text(errno));
   }
@@ -61,14 +65,19 @@ SharedMapping SharedMapping::adopt(UniqueFd memfd, std::size_t bytes, PeerAccess
   }
   const int protection = access == PeerAccess::kReadOnly ? PROT_READ : PROT_READ | PROT_WRITE;
   std::byte* data = map(memfd.get(), bytes, protection);
-  return {std::move(memfd), data, bytes};
+  return {std::move(memfd), data, bytes, access == PeerAccess::kReadWrite};
 }
 
 SharedMapping& SharedMapping::operator=(SharedMapping&& other) noexcept {
   std::swap(fd_, other.fd_);
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
+  std::swap(writable_, other.writable_);
   return *this;
+}
+
+void SharedMapping::populate(std::size_t offset, std::size_t bytes) const noexcept {
+  madvise(data_ + offset, bytes, writable_ ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
 }
 
 SharedMapping::~SharedMapping() {
