@@ -201,7 +201,7 @@ def main():
     parser.add_argument("--passes", type=int, default=5)
     parser.add_argument("--repeats", type=int, default=7, help="measured rounds (default 7)")
     parser.add_argument("--bin", default=ROOT / "build/release/bin", help="folder of the programs")
-    parser.add_argument("--pool-dir", default="/dev/shm", help="where the pools lie (default /dev/shm)")
+    parser.add_argument("--pool-dir", default=tempfile.gettempdir(), help="where the pools lie (default: the temporary folder)")
     parser.add_argument("--reference", default=ROOT / "../shared/reference/thesis_sim.c", help="the reference's source")
     parser.add_argument("--output", help="JSON file to write")
     report(parser.parse_args())
