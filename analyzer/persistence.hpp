@@ -29,6 +29,10 @@ class Persistence {
   /// Waits until what this thread flushed or copied is persistent (DAX) or visible to everyone in order (page cache).
   virtual void drain() noexcept = 0;
 
+  /// From here on `sync` follows every few copies: an implementation may choose how it copies by that. Called while
+  /// nobody copies.
+  virtual void expect_syncs() noexcept {}
+
   /// Makes everything stored so far survive power loss. 0, or an errno value: after an error nothing is known about
   /// what survived, and the run must stop. On DAX there is nothing left to do.
   virtual int sync() noexcept = 0;

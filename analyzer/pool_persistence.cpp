@@ -7,20 +7,21 @@
 #include <cerrno>
 #include <utility>
 
-#include "common/copy_kernel.hpp"
+#include "common/copy.hpp"
+#include "common/hash.hpp"
 
 namespace ringside {
 namespace {
 
 class PoolPersistence : public Persistence {
  public:
-  void store64(std::uint64_t* to, std::uint64_t value) noexcept final {
+  void store64(std::uint64_t* to, std::uint64_t value) noexcept override {
     // A release store is a plain one on x86-64; it keeps the compiler from moving or splitting it, and readers of the
     // mapping see stores in this order.
     __atomic_store_n(to, value, __ATOMIC_RELEASE);
   }
 
-  std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept final {
+  std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept override {
     return copy_nontemporal_hashed(to, from, bytes);
   }
 };
@@ -41,9 +42,24 @@ class DaxPersistence final : public PoolPersistence {
 
 /// A page cache. Other processes see stores at once, so that they survive the death of this one; the disk sees them in
 /// any order, until a sync returns.
+///
+/// A sync leaves the pages it wrote protected against writing, so that the next store through the mapping faults, page
+/// by page: that halved the speed of copies, against write(2) into the same pages. So where syncs follow every few
+/// copies, copies are writes; both are the same page cache, and whoever maps the file sees the one like the other.
 class FilePersistence final : public PoolPersistence {
  public:
-  explicit FilePersistence(UniqueFd file) : file_(std::move(file)) {}
+  FilePersistence(UniqueFd file, const std::byte* base) : file_(std::move(file)), base_(base) {}
+
+  std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept override {
+    if (!syncs_follow_) return PoolPersistence::copy_nontemporal(to, from, bytes);
+    const off_t offset = static_cast<const std::byte*>(to) - base_;
+    const ssize_t written = pwrite(file_.get(), from, bytes, offset);
+    // Cut short by a signal, or refused: the mapping takes it all the same, and an error shows in the next sync.
+    if (written != static_cast<ssize_t>(bytes)) return PoolPersistence::copy_nontemporal(to, from, bytes);
+    return hash64(from, bytes);  // still in the cache
+  }
+
+  void expect_syncs() noexcept override { syncs_follow_ = true; }
 
   void flush(const void*, std::size_t) noexcept override {}
   void drain() noexcept override { _mm_sfence(); }  // non-temporal stores wait in write-combining buffers until then
@@ -58,6 +74,8 @@ class FilePersistence final : public PoolPersistence {
 
  private:
   UniqueFd file_;
+  const std::byte* base_;
+  bool syncs_follow_ = false;
 };
 
 }  // namespace
@@ -66,9 +84,9 @@ bool maps_persistent_memory(const void* base, std::size_t bytes) noexcept {
   return pmem_is_pmem(base, bytes) != 0;
 }
 
-std::unique_ptr<Persistence> make_pool_persistence(Storage storage, UniqueFd file) {
+std::unique_ptr<Persistence> make_pool_persistence(Storage storage, UniqueFd file, const std::byte* base) {
   if (storage == Storage::kDax) return std::make_unique<DaxPersistence>();
-  return std::make_unique<FilePersistence>(std::move(file));
+  return std::make_unique<FilePersistence>(std::move(file), base);
 }
 
 }  // namespace ringside

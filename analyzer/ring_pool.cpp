@@ -128,7 +128,7 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
   pool.storage_ = confirmed(pool.storage_, pool.base(), bytes);
   UniqueFd for_persistence(fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
   if (!for_persistence.valid()) throw system_error("{}: {}", name, errno_text(errno));
-  pool.persistence_ = make_pool_persistence(pool.storage_, std::move(for_persistence));
+  pool.persistence_ = make_pool_persistence(pool.storage_, std::move(for_persistence), pool.base());
 
   // The root first: it lands at the beginning of the heap, where readers look for superblocks.
   RingGeometry geometry;
@@ -221,7 +221,7 @@ RingPool RingPool::open(const fs::path& path) {
   if (!still_named(path, status_of(fd.get(), name))) throw in_use(name);
   const std::span<std::byte> file(pool.base(), static_cast<std::uint64_t>(status_of(fd.get(), name).st_size));
   pool.storage_ = confirmed(pool.storage_, file.data(), file.size());
-  pool.persistence_ = make_pool_persistence(pool.storage_, std::move(fd));
+  pool.persistence_ = make_pool_persistence(pool.storage_, std::move(fd), pool.base());
   pool.ring_ = std::make_unique<WritableRing>(WritableRing::parse(file, name));
   if (const int error = mend_superblocks(file, *pool.ring_, *pool.persistence_)) {
     throw system_error("{}: the pool could not be synced to its disk: {}", name, errno_text(error));

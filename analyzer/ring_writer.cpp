@@ -59,7 +59,10 @@ void RingWriter::begin_run(const RunDescription& run) {
   committed_before_run_.store(next_seq_ - 1, std::memory_order_release);
   committed_.store(recovery.newest_seq(), std::memory_order_release);
   if (durability_ == Durability::kPower) persisted_.store(intact_seq, std::memory_order_release);
-  if (syncs_) syncer_ = std::make_unique<RingSyncer>(persistence_, persisted_);
+  if (syncs_) {
+    persistence_.expect_syncs();
+    syncer_ = std::make_unique<RingSyncer>(persistence_, persisted_);
+  }
 }
 
 void RingWriter::persist_found() noexcept {

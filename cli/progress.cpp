@@ -29,7 +29,8 @@ std::size_t terminal_columns() {
 
 }  // namespace
 
-ProgressLine::ProgressLine(bool shown) : shown_(shown), terminal_(isatty(STDERR_FILENO) == 1), drawn_at_ns_(now_ns()) {}
+ProgressLine::ProgressLine(bool shown)
+    : shown_(shown), terminal_(isatty(STDERR_FILENO) == 1), begun_at_ns_(now_ns()), drawn_at_ns_(begun_at_ns_) {}
 
 std::string ProgressLine::line(const nlohmann::json& producer, const nlohmann::json& analyzer, double seconds) {
   const auto rate = [&](const nlohmann::json& now, const nlohmann::json& before, const char* key) {
@@ -55,11 +56,14 @@ std::string ProgressLine::line(const nlohmann::json& producer, const nlohmann::j
 }
 
 void ProgressLine::update(const nlohmann::json& producer, const nlohmann::json& analyzer) {
-  if (!shown_ || number(producer, "iterations") == 0) return;
+  if (!shown_) return;
   const std::int64_t now = now_ns();
   if (now - drawn_at_ns_ < (terminal_ ? kTerminalIntervalNs : kPlainIntervalNs)) return;
   const double seconds = static_cast<double>(now - drawn_at_ns_) * 1e-9;
-  std::string text = line(producer, analyzer, seconds);
+  // A large matrix takes its time to read; nothing has been reported until it is there.
+  std::string text = number(producer, "iterations") > 0
+                         ? line(producer, analyzer, seconds)
+                         : "loading the matrix, " + duration(static_cast<double>(now - begun_at_ns_) * 1e-9);
   producer_before_ = producer;
   analyzer_before_ = analyzer;
   drawn_at_ns_ = now;

@@ -27,7 +27,8 @@ class ProgressLine {
   bool shown_;
   bool terminal_;
   bool drawn_ = false;
-  std::int64_t drawn_at_ns_ = 0;
+  std::int64_t begun_at_ns_;
+  std::int64_t drawn_at_ns_;
   // The figures of the line before: rates and shares are those of the time in between.
   nlohmann::json producer_before_;
   nlohmann::json analyzer_before_;
