@@ -14,7 +14,6 @@ namespace ringside {
 struct AnalyzerAccount {
   std::atomic<std::uint64_t> steps_committed{0};
   std::atomic<std::uint64_t> steps_persisted{0};
-  std::atomic<std::uint64_t> steps_skipped{0};  // as the producer counted them
   std::atomic<std::uint64_t> bytes_transferred{0};
   std::atomic<std::uint64_t> last_iteration{0};
   std::atomic<std::int64_t> transfer_ns{0};

@@ -80,8 +80,6 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns) noexce
   account_.bytes_transferred.store(
       account_.bytes_transferred.load(std::memory_order_relaxed) + handoff_.run().rows * sizeof(double),
       std::memory_order_relaxed);
-  account_.steps_skipped.store(account_.steps_skipped.load(std::memory_order_relaxed) + step.descriptor.skipped_before,
-                               std::memory_order_relaxed);
   account_.last_iteration.store(step.descriptor.iteration, std::memory_order_relaxed);
   account_.steps_committed.store(ring_.run_committed(), std::memory_order_relaxed);
   account_.ended_ns.store(analyzed, std::memory_order_relaxed);

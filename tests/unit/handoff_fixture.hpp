@@ -10,6 +10,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "common/error.hpp"
 #include "common/handoff_reader.hpp"
@@ -88,6 +89,26 @@ class HandoffTest : public ::testing::Test {
     std::optional<Peer> peer = listener.accept(10'000);
     if (!peer) throw std::runtime_error("nobody connected");
     return HandoffReader(std::move(*peer), 10'000);
+  }
+
+  /// Both ends of an attachment, the producer's and the analyzer's.
+  struct Attached {
+    std::optional<HandoffWriter> writer;
+    std::optional<HandoffReader> reader;
+  };
+  Attached attach(Listener& listener, const HandoffOptions& options) {
+    Attached ends;
+    std::thread producer([&] { ends.writer.emplace(options, description()); });
+    ends.reader.emplace(accept_reader(listener));
+    ends.reader->accept(1);
+    producer.join();
+    return ends;
+  }
+
+  /// Claims, publishes, and expects room for it.
+  static void publish_one(HandoffWriter& writer) {
+    ASSERT_EQ(writer.claim().status, ClaimStatus::kOk);
+    writer.publish({.iteration = writer.published() + 1});
   }
 
   TemporaryFolder folder_;

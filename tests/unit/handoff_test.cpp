@@ -50,43 +50,33 @@ TEST_F(HandoffTest, EveryStepArrivesInOrderAndBitEqual) {
 
 TEST_F(HandoffTest, ABufferIsNotLentAgainBeforeItsRelease) {
   Listener listener(socket_path_);
-  std::atomic<bool> attached{false};
-  std::optional<HandoffWriter> writer;
-  std::thread attach([&] { writer.emplace(options(), description()); });
-  HandoffReader reader = accept_reader(listener);
-  reader.accept(1);
-  attach.join();
+  Attached ends = attach(listener, options());
 
   for (std::uint64_t s = 0; s < 2; ++s) {
-    ASSERT_EQ(writer->try_claim().status, ClaimStatus::kOk);
-    writer->publish({.iteration = s + 1});
+    ASSERT_EQ(ends.writer->try_claim().status, ClaimStatus::kOk);
+    ends.writer->publish({.iteration = s + 1});
   }
-  EXPECT_EQ(writer->try_claim().status, ClaimStatus::kFull);
-  EXPECT_EQ(writer->skipped(), 1u);
+  EXPECT_EQ(ends.writer->try_claim().status, ClaimStatus::kFull);
+  EXPECT_EQ(ends.writer->skipped(), 1u);
 
   PublishedStep step;
-  ASSERT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kStep);
-  EXPECT_EQ(writer->try_claim().status, ClaimStatus::kFull) << "seen, but not yet released";
-  reader.release();
-  EXPECT_EQ(writer->try_claim().status, ClaimStatus::kOk);
-  writer->publish({.iteration = 5});
-  ASSERT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kStep);
-  reader.release();
-  ASSERT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kStep);
+  ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
+  EXPECT_EQ(ends.writer->try_claim().status, ClaimStatus::kFull) << "seen, but not yet released";
+  ends.reader->release();
+  EXPECT_EQ(ends.writer->try_claim().status, ClaimStatus::kOk);
+  ends.writer->publish({.iteration = 5});
+  ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
+  ends.reader->release();
+  ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
   EXPECT_EQ(step.descriptor.skipped_before, 2u) << "skipped steps are told with the next published one";
 }
 
 TEST_F(HandoffTest, TheAnalyzersMappingOfThePayloadIsReadOnly) {
   Listener listener(socket_path_);
-  std::optional<HandoffWriter> writer;
-  std::thread attach([&] { writer.emplace(options(), description()); });
-  HandoffReader reader = accept_reader(listener);
-  reader.accept(1);
-  attach.join();
-  ASSERT_EQ(writer->claim().status, ClaimStatus::kOk);
-  writer->publish({.iteration = 1});
+  Attached ends = attach(listener, options());
+  publish_one(*ends.writer);
   PublishedStep step;
-  ASSERT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kStep);
+  ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
   auto* page = const_cast<double*>(step.buffer);  // 2 MiB-aligned, hence page-aligned
   EXPECT_EQ(mprotect(page, 4096, PROT_READ | PROT_WRITE), -1) << "the seal forbids writable mappings";
 }
@@ -172,36 +162,24 @@ TEST_F(HandoffTest, AClaimEndsWhenTheAnalyzerDies) {
 
 TEST_F(HandoffTest, AClaimEndsWhenTheAnalyzerMakesNoProgress) {
   Listener listener(socket_path_);
-  std::optional<HandoffWriter> writer;
   HandoffOptions o = options();
   o.peer_timeout_s = 0.1;
-  std::thread attach([&] { writer.emplace(o, description()); });
-  HandoffReader reader = accept_reader(listener);
-  reader.accept(1);
-  attach.join();
-  for (std::uint64_t s = 0; s < 2; ++s) {
-    ASSERT_EQ(writer->claim().status, ClaimStatus::kOk);
-    writer->publish({.iteration = s + 1});
-  }
-  EXPECT_EQ(writer->claim().status, ClaimStatus::kAnalyzerStalled);
-  EXPECT_THROW(writer->detach(Outcome::kFinished), Error) << "nor does the goodbye wait for ever";
+  Attached ends = attach(listener, o);
+  publish_one(*ends.writer);
+  publish_one(*ends.writer);
+  EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerStalled);
+  EXPECT_THROW(ends.writer->detach(Outcome::kFinished), Error) << "nor does the goodbye wait for ever";
 }
 
 TEST_F(HandoffTest, AnAnalyzerThatLeavesWithoutHavingCommittedAllIsNoSuccess) {
   Listener listener(socket_path_);
-  std::optional<HandoffWriter> writer;
-  std::thread attach([&] { writer.emplace(options(), description()); });
-  std::optional<HandoffReader> reader = accept_reader(listener);
-  reader->accept(1);
-  attach.join();
-  for (std::uint64_t s = 0; s < 2; ++s) {
-    ASSERT_EQ(writer->claim().status, ClaimStatus::kOk);
-    writer->publish({.iteration = s + 1});
-  }
-  reader->farewell(ExitCode::kDone, "", 1);
-  reader.reset();
+  Attached ends = attach(listener, options());
+  publish_one(*ends.writer);
+  publish_one(*ends.writer);
+  ends.reader->farewell(ExitCode::kDone, "", 1);
+  ends.reader.reset();
   try {
-    writer->detach(Outcome::kFinished);
+    ends.writer->detach(Outcome::kFinished);
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kPeerLost);
@@ -211,19 +189,13 @@ TEST_F(HandoffTest, AnAnalyzerThatLeavesWithoutHavingCommittedAllIsNoSuccess) {
 
 TEST_F(HandoffTest, AFailedAnalyzerSaysWhy) {
   Listener listener(socket_path_);
-  std::optional<HandoffWriter> writer;
-  std::thread attach([&] { writer.emplace(options(), description()); });
-  HandoffReader reader = accept_reader(listener);
-  reader.accept(1);
-  attach.join();
-  for (int s = 0; s < 2; ++s) {
-    ASSERT_EQ(writer->claim().status, ClaimStatus::kOk);
-    writer->publish({.iteration = writer->published() + 1});
-  }
-  std::thread claim([&] { EXPECT_EQ(writer->claim().status, ClaimStatus::kAnalyzerFailed); });
-  reader.farewell(ExitCode::kSystem, "the disk is broken", 1);
+  Attached ends = attach(listener, options());
+  publish_one(*ends.writer);
+  publish_one(*ends.writer);
+  std::thread claim([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerFailed); });
+  ends.reader->farewell(ExitCode::kSystem, "the disk is broken", 1);
   claim.join();
-  const auto farewell = writer->farewell();
+  const auto farewell = ends.writer->farewell();
   ASSERT_TRUE(farewell.has_value());
   EXPECT_EQ(farewell->exit_code, static_cast<std::uint32_t>(ExitCode::kSystem));
   EXPECT_EQ(text_of(farewell->message), "the disk is broken");
@@ -231,37 +203,27 @@ TEST_F(HandoffTest, AFailedAnalyzerSaysWhy) {
 
 TEST_F(HandoffTest, AFarewellIsHeardEvenIfTheGoodbyeBeforeItWasNotRead) {
   Listener listener(socket_path_);
-  std::optional<HandoffWriter> writer;
-  std::thread attach([&] { writer.emplace(options(), description()); });
-  std::optional<HandoffReader> reader = accept_reader(listener);
-  reader->accept(1);
-  attach.join();
-  std::thread detach([&] { EXPECT_NO_THROW(writer->detach(Outcome::kFinished)); });
+  Attached ends = attach(listener, options());
+  std::thread detach([&] { EXPECT_NO_THROW(ends.writer->detach(Outcome::kFinished)); });
   PublishedStep step;
-  EXPECT_EQ(reader->next(step, kMaySpin, nullptr), NextStatus::kDetached);
-  reader->farewell(ExitCode::kDone, "", 0);
-  reader.reset();  // hangs up with the goodbye still unread
+  EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kDetached);
+  ends.reader->farewell(ExitCode::kDone, "", 0);
+  ends.reader.reset();  // hangs up with the goodbye still unread
   detach.join();
 }
 
 TEST_F(HandoffTest, AStopRequestIsHeardOnceAllThatWasPublishedIsTaken) {
   std::atomic<bool> stop{false};
   Listener listener(socket_path_);
-  std::optional<HandoffWriter> writer;
-  std::thread attach([&] { writer.emplace(options(), description()); });
-  HandoffReader reader = accept_reader(listener);
-  reader.accept(1);
-  attach.join();
-  ASSERT_EQ(writer->claim().status, ClaimStatus::kOk);
-  writer->publish({.iteration = 1});
+  Attached ends = attach(listener, options());
+  publish_one(*ends.writer);
   stop = true;
   PublishedStep step;
-  ASSERT_EQ(reader.next(step, kMaySpin, &stop), NextStatus::kStep);
-  reader.release();
+  ASSERT_EQ(ends.reader->next(step, kMaySpin, &stop), NextStatus::kStep);
+  ends.reader->release();
   // A producer that goes on publishing does not keep the analyzer from stopping.
-  ASSERT_EQ(writer->claim().status, ClaimStatus::kOk);
-  writer->publish({.iteration = 2});
-  EXPECT_EQ(reader.next(step, kMaySpin, &stop), NextStatus::kStopped);
+  publish_one(*ends.writer);
+  EXPECT_EQ(ends.reader->next(step, kMaySpin, &stop), NextStatus::kStopped);
 }
 
 TEST_F(HandoffTest, ASecondAnalyzerOnTheSameSocketIsRefused) {
