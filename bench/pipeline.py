@@ -202,7 +202,9 @@ def main():
     parser.add_argument("--repeats", type=int, default=7, help="measured rounds (default 7)")
     parser.add_argument("--bin", default=ROOT / "build/release/bin", help="folder of the programs")
     parser.add_argument("--pool-dir", default=tempfile.gettempdir(), help="where the pools lie (default: the temporary folder)")
-    parser.add_argument("--reference", default=ROOT / "../shared/reference/thesis_sim.c", help="the reference's source")
+    data = pathlib.Path(os.environ.get("RINGSIDE_TEST_DATA", ROOT / "../shared/data"))
+    parser.add_argument("--reference", default=data.parent / "reference/thesis_sim.c",
+                        help="the reference's source (default: reference/thesis_sim.c beside the test data)")
     parser.add_argument("--output", help="JSON file to write")
     report(parser.parse_args())
 
