@@ -134,7 +134,7 @@ TEST_F(LossTest, TheServiceGoesOnAfterAProducerWasKilled) {
 
 TEST_F(LossTest, AnInterruptWhileAMatrixLoadsEndsAtOnce) {
   // A large grid takes longer to make than the signal to arrive; nothing is attached yet, so no pool may appear.
-  Process ringside("ringside", run_arguments("grid:20000"));
+  Process ringside("ringside", run_arguments("grid:8000"));
   std::vector<pid_t> producers;
   while (producers.empty()) producers = children_of(ringside.pid(), "ringside-producer");
   ringside.signal(SIGINT);
