@@ -11,7 +11,7 @@ namespace ringside {
 namespace {
 
 // An iterate of more doubles than this would not fit any address space; the sum of sizes below cannot overflow.
-constexpr std::uint64_t kMaxRows = std::uint64_t{1} << 40;
+constexpr std::uint64_t kMostRows = std::uint64_t{1} << 40;
 
 AttachRequest checked_request(std::span<const std::byte> bytes, std::size_t fds) {
   AttachRequest request;
@@ -31,8 +31,8 @@ AttachRequest checked_request(std::span<const std::byte> bytes, std::size_t fds)
   if (request.buffers < kMinBuffers || request.buffers > kMaxBuffers) {
     throw usage_error("attach request for {} buffers, expected {} to {}", request.buffers, kMinBuffers, kMaxBuffers);
   }
-  if (request.run.rows == 0 || request.run.rows > kMaxRows) {
-    throw usage_error("attach request for iterates of {} rows, expected 1 to {}", request.run.rows, kMaxRows);
+  if (request.run.rows == 0 || request.run.rows > kMostRows) {
+    throw usage_error("attach request for iterates of {} rows, expected 1 to {}", request.run.rows, kMostRows);
   }
   return request;
 }

@@ -46,11 +46,7 @@ class PipelineTest : public ::testing::Test {
     }
   }
 
-  /// Writes `text` to a file of this test and returns its path.
-  std::string write_file(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_.file(name)) << text;
-    return folder_.file(name);
-  }
+  std::string write_file(const std::string& name, const std::string& text) const { return folder_.write(name, text); }
 
   TemporaryFolder folder_;
   std::string pool_ = folder_.file("test.pool");

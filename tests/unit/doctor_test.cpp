@@ -12,6 +12,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/unit/temporary_folder.hpp"
+
 namespace ringside {
 namespace {
 
@@ -19,20 +21,13 @@ namespace fs = std::filesystem;
 
 class Doctor : public ::testing::Test {
  protected:
-  Doctor() : root_((fs::temp_directory_path() / "ringside-doctor-XXXXXX").string()) {
-    if (mkdtemp(root_.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
-  }
-  ~Doctor() override {
-    std::error_code ignored;
-    fs::remove_all(root_, ignored);
-  }
-
   void write(const std::string& path, const std::string& text) {
     fs::create_directories(fs::path(root_ + path).parent_path());
     std::ofstream(root_ + path) << text;
   }
 
-  std::string root_;
+  testing::TemporaryFolder folder_;
+  std::string root_ = folder_.path();
 };
 
 using ProbeHugePages = Doctor;

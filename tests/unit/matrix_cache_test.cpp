@@ -24,7 +24,6 @@ namespace {
 
 using testing::content_of;
 using testing::error_of;
-using testing::Folder;
 
 const char* const kWeighted = "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 2 0.5\n2 1 3\n3 3 -1\n4 1 2\n";
 
@@ -37,7 +36,7 @@ CsrMatrix read_file(const std::string& path, Orientation orientation = Orientati
 }
 
 TEST(MatrixCache, GivesBackWhatWasWritten) {
-  const Folder folder;
+  const testing::TemporaryFolder folder;
   const CsrMatrix matrices[] = {weighted(), make_grid(40, Orientation::kRows), make_grid(1, Orientation::kRows),
                                 read_edge_list("7 9 1\n9 7 2\n", "a", Orientation::kRows)};
   for (const CsrMatrix& matrix : matrices) {
@@ -49,7 +48,7 @@ TEST(MatrixCache, GivesBackWhatWasWritten) {
 }
 
 TEST(MatrixCache, BytesOnDiskAreThoseOfTheDocument) {
-  const Folder folder;
+  const testing::TemporaryFolder folder;
   write_matrix_cache(read_edge_list("7 9\n9 8\n", "a", Orientation::kInLinks), {"e.txt", {8, 12345}},
                      folder.file("a.rsm"));
   const std::string bytes = content_of(folder.file("a.rsm"));
@@ -86,7 +85,7 @@ TEST(MatrixCache, BytesOnDiskAreThoseOfTheDocument) {
 }
 
 TEST(MatrixCache, BelongsToItsOwner) {
-  const Folder folder;
+  const testing::TemporaryFolder folder;
   write_matrix_cache(weighted(), {"a", {}}, folder.file("a.rsm"));
   struct stat status {};
   ASSERT_EQ(stat(folder.file("a.rsm").c_str(), &status), 0);
@@ -94,7 +93,7 @@ TEST(MatrixCache, BelongsToItsOwner) {
 }
 
 TEST(MatrixCache, EveryFlippedBitOfTheContentIsDamage) {
-  const Folder folder;
+  const testing::TemporaryFolder folder;
   write_matrix_cache(weighted(), {"a", {}}, folder.file("a.rsm"));
   const std::string bytes = content_of(folder.file("a.rsm"));
   const CsrMatrix matrix = weighted();
@@ -115,7 +114,7 @@ TEST(MatrixCache, EveryFlippedBitOfTheContentIsDamage) {
 }
 
 TEST(MatrixCache, EveryCutIsDamage) {
-  const Folder folder;
+  const testing::TemporaryFolder folder;
   write_matrix_cache(weighted(), {"a", {}}, folder.file("a.rsm"));
   const std::string bytes = content_of(folder.file("a.rsm"));
   for (const std::size_t size : {8u, 100u, 511u, 512u, 4095u, 4096u, 5000u, 12289u, 16383u, 16385u}) {
@@ -128,7 +127,7 @@ TEST(MatrixCache, EveryCutIsDamage) {
 
 // Someone who changes a cache and mends its hashes must still not lead a solver outside its arrays.
 TEST(MatrixCache, AForgedMatrixIsRefused) {
-  const Folder folder;
+  const testing::TemporaryFolder folder;
   const auto forge = [&](const std::function<void(CsrMatrix&)>& change) {
     CsrMatrix matrix = weighted();
     change(matrix);
@@ -144,7 +143,7 @@ TEST(MatrixCache, AForgedMatrixIsRefused) {
 }
 
 TEST(MatrixCache, AForgedHeaderIsRefused) {
-  const Folder folder;
+  const testing::TemporaryFolder folder;
   write_matrix_cache(weighted(), {"a", {}}, folder.file("a.rsm"));
   const std::string bytes = content_of(folder.file("a.rsm"));
   const auto forge = [&](const std::function<void(CacheHeader&)>& change) {
@@ -188,7 +187,7 @@ TEST(MatrixCache, AFolderThatCannotBeWrittenIsNamedWithTheWayOut) {
 }
 
 TEST(MatrixCache, WhenTheDiskIsFullWhatWasThereStaysAndNothingIsLeftBehind) {
-  const Folder folder;
+  const testing::TemporaryFolder folder;
   write_matrix_cache(weighted(), {"a", {}}, folder.file("a.rsm"));
   // A limit on the size of files stands in for a full disk.
   rlimit before{};
@@ -215,7 +214,7 @@ class MatrixSource : public ::testing::Test {
     struct stat status {};
     return stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
   }
-  Folder folder_;
+  testing::TemporaryFolder folder_;
 };
 
 TEST_F(MatrixSource, TellsTheKindsOfInputApart) {

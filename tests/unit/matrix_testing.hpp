@@ -15,6 +15,7 @@
 
 #include "common/error.hpp"
 #include "producer/csr_matrix.hpp"
+#include "tests/unit/temporary_folder.hpp"
 
 namespace ringside::testing {
 
@@ -50,28 +51,6 @@ inline void expect_same_matrix(const CsrMatrix& a, const CsrMatrix& b) {
   EXPECT_TRUE(same_bits(a.id, b.id)) << "id";
   EXPECT_EQ(a.content_id, b.content_id);
 }
-
-/// A folder of its own for one test, removed with everything in it.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "ringside-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::string file(const std::string& name) const { return path_ + '/' + name; }
-  std::string write(const std::string& name, std::string_view content) const {
-    std::ofstream(file(name), std::ios::binary) << content;
-    return file(name);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 inline std::string content_of(const std::string& path) {
   std::ostringstream content;

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace ringside::testing {
 
@@ -23,6 +25,12 @@ class TemporaryFolder {
 
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   const std::string& path() const { return path_; }
+
+  /// Writes a file of this folder and returns its path.
+  std::string write(const std::string& name, std::string_view content) const {
+    std::ofstream(file(name), std::ios::binary) << content;
+    return file(name);
+  }
 
  private:
   std::string path_;

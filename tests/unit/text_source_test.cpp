@@ -17,7 +17,6 @@ namespace ringside {
 namespace {
 
 using testing::error_of;
-using testing::Folder;
 
 std::string gzip_of(std::string_view text) {
   z_stream stream{};
@@ -97,14 +96,14 @@ TEST(TextSource, DamageIsNoticedOrHarmless) {
 }
 
 TEST(TextSource, AFileIsMappedAsItIs) {
-  const Folder folder;
+  const testing::TemporaryFolder folder;
   EXPECT_EQ(map_file(folder.write("a", "hello\n")).text, "hello\n");
   EXPECT_EQ(map_file(folder.write("empty", "")).text, "");
   EXPECT_EQ(stamp_of(folder.file("a")).size_bytes, 6u);
 }
 
 TEST(TextSource, WhatIsNoReadableFileIsNamed) {
-  const Folder folder;
+  const testing::TemporaryFolder folder;
   EXPECT_NE(error_of([&] { map_file(folder.file("absent")); }).find("absent: cannot be opened (No such file"),
             std::string::npos);
   EXPECT_NE(error_of([&] { map_file(folder.path()); }).find("found a folder"), std::string::npos);
