@@ -8,9 +8,11 @@
 #include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <thread>
 
+#include "common/clock.hpp"
 #include "common/error.hpp"
 #include "tests/kill/pool_check.hpp"
 #include "tests/kill/sequence.hpp"
@@ -29,7 +31,17 @@ constexpr const char* kEndless = "1000000000";
 constexpr int kRunIterations = 900;
 constexpr int kRunSlots = 5;
 
-/// A random instant: often within the start of a process, sometimes well into its work.
+/// Mostly waits until `progress` is true: what is killed has something to lose then. False if that never happens.
+bool let_work_begin(std::mt19937_64& random, const std::function<bool()>& progress) {
+  if (std::uniform_int_distribution<int>(0, 3)(random) == 0) return true;
+  for (const std::int64_t deadline = now_ns() + std::int64_t{kHangMs} * 1'000'000; !progress();) {
+    if (now_ns() > deadline) return false;
+    poll(nullptr, 0, 1);
+  }
+  return true;
+}
+
+/// Then a random instant: often soon, sometimes well into the work.
 void let_time_pass(std::mt19937_64& random, int at_most_ms) {
   const double share = std::uniform_real_distribution<double>(0, 1)(random);
   const auto us = static_cast<long>(share * share * at_most_ms * 1000);
@@ -73,6 +85,7 @@ class Watcher {
  public:
   explicit Watcher(std::string pool) : pool_(std::move(pool)), thread_([this] { watch(); }) {}
   ~Watcher() { stop(); }
+  std::uint64_t newest() const { return newest_; }
   std::uint64_t stop() {
     stop_ = true;
     if (thread_.joinable()) thread_.join();
@@ -89,7 +102,7 @@ class Watcher {
         while (!stop_ && fs::exists(pool_)) {
           const Recovery recovery = reader.recover();
           if (!recovery.kept.empty() && reader.read(recovery.kept.back(), x.data()).status == ReadStatus::kOk) {
-            newest_ = std::max(newest_, recovery.newest_iteration());
+            newest_ = std::max(newest_.load(), recovery.newest_iteration());
           }
           poll(nullptr, 0, 1);
         }
@@ -101,7 +114,7 @@ class Watcher {
 
   std::string pool_;
   std::atomic<bool> stop_{false};
-  std::uint64_t newest_ = 0;
+  std::atomic<std::uint64_t> newest_{0};
   std::thread thread_;
 };
 
@@ -147,7 +160,12 @@ void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deat
   start_analyzer();
   start_producer();
   for (int death = 1; death <= deaths; ++death) {
-    let_time_pass(random, 60);
+    const std::uint64_t before = acknowledged_in(acknowledgements);
+    if (!let_work_begin(random, [&] { return acknowledged_in(acknowledgements) != before; })) {
+      ++tally.hangs;
+      tally.violations.push_back("nothing more is committed, see " + log);
+    }
+    let_time_pass(random, 30);
     const int target = death == deaths ? 2 : std::uniform_int_distribution<int>(0, 2)(random);
     if (target == 0) {
       kill_one(*analyzer, "analyzer");
@@ -220,7 +238,12 @@ void RunsThatResume::live(std::mt19937_64& random, Tally& tally) const {
     Watcher watcher(pool);
     Victim run(at_.programs + "/ringside", arguments(pool, kRunSlots), log);
     for (bool at_rest = false; !at_rest;) {
-      let_time_pass(random, 150);
+      const std::uint64_t before = watcher.newest();
+      if (!let_work_begin(random, [&] { return watcher.newest() != before || !run.running(); })) {
+        ++tally.hangs;
+        tally.violations.push_back("nothing more is committed, see " + log);
+      }
+      let_time_pass(random, 100);
       const int target = std::uniform_int_distribution<int>(0, 3)(random);
       if (target == 0) {
         kill_children(run.pid(), "ringside-analyzer");  // another one takes over
