@@ -49,7 +49,7 @@ void write_lies(const Memories& memories, const AttachRequest& request, FuzzedDa
     control->published = data.ConsumeBool() ? control->released + small() : data.ConsumeIntegral<std::uint64_t>();
     if (data.ConsumeIntegralInRange(0, 7) == 0) {
       const std::size_t at = data.ConsumeIntegralInRange<std::size_t>(0, sizeof(HandoffControl) - 1);
-      memories.control->data()[at] = data.ConsumeIntegral<std::byte>();
+      memories.control->data()[at] = std::byte{data.ConsumeIntegral<unsigned char>()};
     }
   }
   if (!memories.payload) return;
@@ -114,7 +114,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     if (ftruncate(unsealed.get(), sizeof(HandoffControl)) == 0) fds.push_back(unsealed.get());
   }
   write_lies(memories, request, data);
-  const std::vector<std::uint8_t> noise = data.ConsumeBytes<std::uint8_t>(data.ConsumeIntegralInRange(0, 64));
+  const std::vector<std::uint8_t> noise = data.ConsumeBytes<std::uint8_t>(data.ConsumeIntegralInRange<std::size_t>(0, 64));
   if (data.ConsumeIntegralInRange(0, 7) == 0) {
     producer.send(std::as_bytes(std::span(noise)), fds);
   } else {
