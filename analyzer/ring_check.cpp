@@ -21,8 +21,8 @@ TwinsCheck check_twins(const RingView& ring) {
     const RecordReading copies[2] = {ring.run_record_copy(0, index), ring.run_record_copy(1, index)};
     TwinsCheck::DamagedRecord record{index, {}};
     for (int copy : {0, 1}) {
-      record.copy_damaged[copy] = copies[copy].state == RecordState::kDamaged ||
-                                  lost_its_sequence_number(copies[copy], copies[1 - copy]);
+      record.copy_damaged[copy] =
+          copies[copy].state == RecordState::kDamaged || lost_its_sequence_number(copies[copy], copies[1 - copy]);
     }
     if (record.copy_damaged[0] || record.copy_damaged[1]) check.run_records.push_back(record);
   }

@@ -109,15 +109,23 @@ int mend_run_records(const WritableRing& ring, Persistence& persistence) {
       return copies[copy].state == RecordState::kValid ? copies[copy].record.record_seq : 0;
     };
     const int good = valid_seq(0) >= valid_seq(1) ? 0 : 1;
-    const int other = 1 - good;
-    if (valid_seq(good) == 0 || valid_seq(good) == valid_seq(other)) continue;
-    // A writer that was killed may have left the good one in the processor's caches: while the other is torn, it is the
-    // only one.
-    persist(persistence, ring.run_record(good, index), sizeof(RunRecord));
-    if (!changed) {
-      if (const int error = persistence.sync()) return error;
+    if (valid_seq(good) == 0) {
+      // Beside a copy that was never written a damaged one describes nothing.
+      for (int copy : {0, 1}) {
+        if (copies[copy].state != RecordState::kDamaged || copies[1 - copy].state != RecordState::kEmpty) continue;
+        std::uint64_t* record_seq = &ring.run_record(copy, index)->record_seq;
+        persistence.store64(record_seq, 0);
+        persist(persistence, record_seq, sizeof(*record_seq));
+        changed = true;
+      }
+      continue;
     }
-    write_run_record(ring.run_record(other, index), copies[good].record, persistence);
+    if (valid_seq(0) == valid_seq(1)) continue;
+    // A writer that was killed may have left the good one in the processor's caches: while the other is being written,
+    // it is the only one.
+    persist(persistence, ring.run_record(good, index), sizeof(RunRecord));
+    if (const int error = persistence.sync()) return error;
+    write_run_record(ring.run_record(1 - good, index), copies[good].record, persistence);
     changed = true;
   }
   return changed ? persistence.sync() : 0;

@@ -183,7 +183,8 @@ RingView RingView::parse(std::span<const std::byte> file, std::string_view name)
     // Without their magic they are not even seen. What was never formatted was torn while they were written.
     if (!saw_damaged && !is_begun_pool(file)) throw usage_error("{}: not a Ringside pool", name);
     if (!was_ever_formatted(file)) throw unfinished(name);
-    throw damage_error("{}: damaged pool: both superblocks are damaged, and only they say where its iterates lie", name);
+    throw damage_error("{}: damaged pool: both superblocks are damaged, and only they say where its iterates lie",
+                       name);
   }
   RingView view(file.data(), std::move(*geometry));
   if (!view.is_formatted(0) && !view.is_formatted(1)) throw unfinished(name);

@@ -51,7 +51,7 @@ struct RunReading {
 };
 
 enum class RecordState {
-  kEmpty,   // never written, or being written
+  kEmpty,  // never written, or being written
   kValid,
   kDamaged  // claims a record_seq that its hash does not confirm
 };

@@ -16,6 +16,7 @@
 
 #include "analyzer/ring_reader.hpp"
 #include "cli/format.hpp"
+#include "cli/iterations.hpp"
 #include "common/error.hpp"
 #include "common/options.hpp"
 
@@ -24,24 +25,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// `--iteration`: a number, or nothing for "last".
-std::optional<std::uint64_t> parse_iteration(const std::string& text) {
-  if (text == "last") return std::nullopt;
-  std::uint64_t iteration = 0;
-  if (!CLI::detail::lexical_cast(text, iteration)) {
-    throw usage_error("--iteration: found '{}', expected a number or 'last'", text);
-  }
-  return iteration;
-}
-
 KeptSlot find(const std::string& pool, const Recovery& recovery, std::optional<std::uint64_t> wanted) {
   if (recovery.kept.empty()) throw usage_error("{}: the pool holds no iterates", pool);
   if (!wanted) return recovery.kept.back();
   for (auto kept = recovery.kept.rbegin(); kept != recovery.kept.rend(); ++kept) {
     if (kept->header.iteration == *wanted) return *kept;
   }
-  throw usage_error("--iteration: {} is not kept in {}; kept are {} to {}", *wanted, pool,
-                    recovery.kept.front().header.iteration, recovery.kept.back().header.iteration);
+  throw usage_error("--iteration: {} is not kept in {}; {}", *wanted, pool, kept_iterations(recovery));
 }
 
 /// An older iterate is never handed out as the last one: what to ask for instead is the user's to decide.
@@ -175,7 +165,9 @@ int export_command(int argc, const char* const* argv) {
   if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
 
   const RingReader reader = RingReader::open(pool);
-  const auto [kept, x] = read(reader, parse_iteration(iteration));
+  std::optional<std::uint64_t> wanted;
+  if (iteration != "last") wanted = parse_iteration(iteration, "--iteration", "a number or 'last'");
+  const auto [kept, x] = read(reader, wanted);
   OutputFile file(output);
   if (format == "npy") write_npy(file, x);
   if (format == "csv") write_csv(file, x);
