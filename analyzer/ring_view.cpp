@@ -25,11 +25,6 @@ T load(std::span<const std::byte> file, std::uint64_t offset) {
   return value;
 }
 
-bool is_pmemobj_pool(std::span<const std::byte> file) {
-  return file.size() >= kPoolDescriptorOffset + kPoolDescriptorBytes &&
-         std::memcmp(file.data(), kPoolSignature.data(), kPoolSignature.size()) == 0;
-}
-
 /// True of what an interrupted creation leaves, from its first moment to its last: nothing; zeros; a libpmemobj pool
 /// whose descriptor (layout name, checksum) is not written yet; one of our layout. What somebody else put into a file
 /// is none of these.
@@ -136,6 +131,11 @@ RingGeometry checked_geometry(std::span<const std::byte> file, std::uint64_t off
 }
 
 }  // namespace
+
+bool is_pmemobj_pool(std::span<const std::byte> file) noexcept {
+  return file.size() >= kPoolDescriptorOffset + kPoolDescriptorBytes &&
+         std::memcmp(file.data(), kPoolSignature.data(), kPoolSignature.size()) == 0;
+}
 
 bool names_our_layout(std::span<const std::byte> file) noexcept {
   return is_pmemobj_pool(file) &&

@@ -62,7 +62,10 @@ struct RecordReading {
   RunRecord record;  // to be believed where kValid
 };
 
-/// True of a libpmemobj pool whose descriptor says that it is of our layout, whatever became of the rest.
+/// True of what begins like a libpmemobj pool, whoever's.
+bool is_pmemobj_pool(std::span<const std::byte> file) noexcept;
+
+/// True of one whose descriptor says that it is of our layout, whatever became of the rest.
 bool names_our_layout(std::span<const std::byte> file) noexcept;
 
 class RingView {

@@ -12,6 +12,7 @@
 #include "cli/replay.hpp"
 #include "cli/run.hpp"
 #include "cli/verify.hpp"
+#include "cli/wipe.hpp"
 #include "common/error.hpp"
 #include "common/program.hpp"
 
@@ -32,6 +33,7 @@ constexpr std::array kSubcommands = {
     Subcommand{"verify", "POOL", "check every hash; says which slot and chunk is damaged", verify_command},
     Subcommand{"replay", "POOL", "reduce the kept iterates again, compare with what was recorded", replay_command},
     Subcommand{"export", "POOL --output FILE", "write a kept iterate as .npy, .csv or .mtx", export_command},
+    Subcommand{"wipe", "POOL", "overwrite every byte of a pool, then delete it", wipe_command},
     Subcommand{"cache", "FILE|grid:SIDE|rmat:SCALE", "write a matrix's binary cache, mapped on the next start",
                cache_command},
     Subcommand{"doctor", "[POOL|DIR]", "what this node offers, and what to change", doctor_command},

@@ -159,7 +159,7 @@ class Output {
   void print_row(const ReplayedIterate& iterate) {
     const SlotHeader& header = iterate.kept.header;
     print_head_of_run(header.run_id);
-    fmt::print("{:>13}", with_separators(header.iteration));
+    fmt::print("{:>11}", with_separators(header.iteration));
     if (iterate.verdict == ReplayVerdict::kOverwritten) {
       fmt::print("  overwritten while it was read: an analyzer is at work\n");
       return;
@@ -169,11 +169,11 @@ class Output {
       return;
     }
     const Reductions& r = iterate.reductions;
-    fmt::print(" {:>11.5g} {:>11.5g} {:>11.5g} {:>11.5g} {:>11.5g} {:>11.5g} {:>11} {:>11.5g}  {}\n", r.mean, r.min,
-               r.max, r.l1, r.l2, r.linf, r.has_change == 1 ? fmt::format("{:.5g}", r.change_l1) : "-",
+    fmt::print(" {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10} {:>10.4g}  {}\n", r.mean, r.min,
+               r.max, r.l1, r.l2, r.linf, r.has_change == 1 ? fmt::format("{:.4g}", r.change_l1) : "-",
                iterate.step.residual_l1, explain(iterate));
     for (const FieldDifference& d : iterate.differences) {
-      fmt::print("{:>13}   {}: recorded {}, recomputed {}\n", "", d.field, d.recorded, d.recomputed);
+      fmt::print("{:>11}   {}: recorded {}, recomputed {}\n", "", d.field, d.recorded, d.recomputed);
     }
   }
 
@@ -185,7 +185,7 @@ class Output {
       default: break;
     }
     const std::string text = name_of(iterate.verdict).name;
-    return iterate.change_left_out ? text + " (without its change: the iterate before is gone)" : text;
+    return iterate.change_left_out ? text + " but for its change: the iterate before is gone" : text;
   }
 
   void print_head_of_run(const Id128& run_id) {
@@ -195,8 +195,8 @@ class Output {
         "{}run {}{}\n", run_ ? "\n" : "", to_string(run_id),
         run ? fmt::format(": {} of {} ({})", text_of(run->solver), text_of(run->matrix), text_of(run->parameters))
             : std::string(", of which no description is left"));
-    fmt::print("{:>13} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}  {}\n", "iteration", "mean", "min",
-               "max", "L1", "L2", "Linf", "L1 change", "L1 residual", "against the record");
+    fmt::print("{:>11} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  {}\n", "iteration", "mean", "min",
+               "max", "L1", "L2", "Linf", "L1 change", "L1 resid.", "verdict");
     run_ = run_id;
   }
 
@@ -215,9 +215,8 @@ int replay_command(int argc, const char* const* argv) {
   std::string to;
   bool json = false;
   CLI::App app(
-      "Reduces the kept iterates again, from their verified bytes and in the order of their commits, and compares bit "
-      "for "
-      "bit with what was recorded. Works while an analyzer uses the pool.",
+      "Reduces the kept iterates again, from their verified bytes and in the order of their commits, and compares\n"
+      "the results bit for bit with what was recorded. Works while an analyzer uses the pool.",
       "ringside replay");
   app.add_option("POOL", pool, "pool file")->required()->type_name("FILE");
   app.add_option("--from", from, "first iteration (default: the oldest kept)")->type_name("K");
