@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <span>
-#include <string_view>
 
 #include "analyzer/pool_file.hpp"
 #include "analyzer/ring_view.hpp"
@@ -24,9 +24,13 @@ constexpr std::uint64_t kHeadBytes = 2 * kPageBytes;
 constexpr std::uint64_t kFirstWordBytes = 8;
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+// Synced at a time, so that what is called done is done.
+constexpr std::uint64_t kPartBytes = std::uint64_t{8} << 20;
 
 bool is_zero(std::span<const std::byte> bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
+  // The first byte, and each the same as the one before.
+  return bytes.empty() ||
+         (bytes[0] == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 
 /// What a wipe leaves that was cut off within the head: libpmemobj's first word, and zeros behind the head.
@@ -70,13 +74,12 @@ PoolWipe::PoolWipe(const fs::path& path) : name_(path.string()), given_(path), f
 void PoolWipe::overwrite(const std::function<void(std::uint64_t bytes_done)>& progress) {
   const std::uint64_t head = std::min(kHeadBytes, bytes_);
   for (std::uint64_t end = bytes_; end > head;) {
-    // Blocks begin at multiples of their size, so that only the first and the last may be cut.
-    const std::uint64_t begin = std::max(head, (end - 1) / kBlockBytes * kBlockBytes);
+    const std::uint64_t begin = std::max(head, (end - 1) / kPartBytes * kPartBytes);
     write_zeros(begin, end);
+    sync();
     end = begin;
     progress(bytes_ - end);
   }
-  sync();
   const std::uint64_t word = std::min(kFirstWordBytes, bytes_);
   write_zeros(word, head);
   sync();

@@ -27,7 +27,8 @@ class PoolWipe {
   /// How many other names (hard links) the file has: they stay, with nothing in it.
   std::uint64_t other_names() const noexcept { return other_names_; }
 
-  /// Stores zeros in each byte and syncs. `progress` is told how many bytes are done. Throws Error (exit code 3).
+  /// Stores zeros in each byte and syncs. `progress` is told how many bytes are gone for good. Throws Error (exit code
+  /// 3): what was not overwritten is still there, and the name as well.
   void overwrite(const std::function<void(std::uint64_t bytes_done)>& progress);
 
   /// Deletes the file (and the symbolic link that led to it) and syncs its folder. Throws Error (exit code 3).

@@ -20,7 +20,7 @@ bool is_written_in_place(const std::string& path) {
   if (!S_ISREG(status.st_mode)) return !S_ISDIR(status.st_mode);
   const std::size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  return access(folder.c_str(), W_OK | X_OK) != 0;
+  return faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0;
 }
 
 }  // namespace
