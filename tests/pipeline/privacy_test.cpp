@@ -1,10 +1,14 @@
 // What belongs to the owner alone: no file of ours can be read by others, whatever the umask; and wiping leaves
 // nothing.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 
+#include "common/unique_fd.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
 
 namespace ringside {
@@ -98,6 +102,26 @@ TEST_F(PrivacyTest, WipingAsksAndWithoutATerminalWantsYes) {
   EXPECT_NE(wiped.out.find("bytes overwritten with zeros, synced, and deleted"), std::string::npos) << wiped.out;
   EXPECT_FALSE(std::filesystem::exists(pool_));
   expect_one_line(run("ringside", {"wipe", pool_, "--yes"}).err, {pool_, "No such file"});
+}
+
+TEST_F(PrivacyTest, OnATerminalOnlyYesIsYes) {
+  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=5"})).exit_code, 0);
+  const auto wipe_answering = [&](const std::string& answer) {
+    const UniqueFd terminal(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+    EXPECT_TRUE(grantpt(terminal.get()) == 0 && unlockpt(terminal.get()) == 0);
+    const UniqueFd keyboard(open(ptsname(terminal.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
+    EXPECT_EQ(write(terminal.get(), answer.data(), answer.size()), static_cast<ssize_t>(answer.size()));
+    return run("ringside", {"wipe", pool_}, [&] { dup2(keyboard.get(), STDIN_FILENO); });
+  };
+  for (const char* answer : {"no\n", "\n", "y\n", "yes please\n"}) {
+    const Finished refused = wipe_answering(answer);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_NE(refused.err.find("5 iterates, the newest of iteration 5"), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find("expected yes"), std::string::npos) << refused.err;
+    expect_intact();
+  }
+  EXPECT_EQ(wipe_answering("yes\n").exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(pool_));
 }
 
 TEST_F(PrivacyTest, APoolInUseIsNotWiped) {
