@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
-#include <span>
 #include <system_error>
 
 #include "analyzer/ring_recovery.hpp"
@@ -39,30 +37,21 @@ void check_file_size_limit(std::uint64_t bytes, const std::string& name) {
   }
 }
 
-/// A read-only mapping of a file, for looking at it before libpmemobj believes anything in it.
-class Look {
- public:
-  Look(int fd, const std::string& name) : bytes_(static_cast<std::uint64_t>(status_of(fd, name).st_size)) {
-    if (bytes_ == 0) throw empty_pool_file(name);
-    mapped_ = mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, fd, 0);
-    if (mapped_ == MAP_FAILED) throw system_error("{}: cannot be mapped: {}", name, errno_text(errno));
-  }
-  ~Look() { munmap(mapped_, bytes_); }
-  Look(const Look&) = delete;
-  Look& operator=(const Look&) = delete;
+}  // namespace
 
-  std::span<const std::byte> file() const { return {static_cast<const std::byte*>(mapped_), bytes_}; }
+Look::Look(int fd, const std::string& name) : bytes_(static_cast<std::uint64_t>(status_of(fd, name).st_size)) {
+  if (bytes_ == 0) throw empty_pool_file(name);
+  mapped_ = mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, fd, 0);
+  if (mapped_ == MAP_FAILED) throw system_error("{}: cannot be mapped: {}", name, errno_text(errno));
+}
 
- private:
-  std::uint64_t bytes_;
-  void* mapped_ = nullptr;
-};
+Look::~Look() {
+  munmap(mapped_, bytes_);
+}
 
 fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
-
-}  // namespace
 
 UniqueFd open_pool_file(const std::string& name, int flags) {
   UniqueFd fd(::open(name.c_str(), flags | O_CLOEXEC, S_IRUSR | S_IWUSR));

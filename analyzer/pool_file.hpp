@@ -4,14 +4,35 @@
 
 #include <sys/stat.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 
 #include "common/error.hpp"
 #include "common/unique_fd.hpp"
 
 namespace ringside {
+
+/// A read-only mapping of an open file, for looking at it before libpmemobj believes anything in it.
+class Look {
+ public:
+  /// Throws Error: an UnfinishedPoolError for an empty file, exit code 3 where the system refuses.
+  Look(int fd, const std::string& name);
+  ~Look();
+  Look(const Look&) = delete;
+  Look& operator=(const Look&) = delete;
+
+  std::span<const std::byte> file() const noexcept { return {static_cast<const std::byte*>(mapped_), bytes_}; }
+
+ private:
+  std::uint64_t bytes_;
+  void* mapped_ = nullptr;
+};
+
+/// The folder `path` names a file in.
+std::filesystem::path folder_of(const std::filesystem::path& path);
 
 /// A regular file, opened with `flags`. Throws Error: exit code 2 if there is none, there is one already (O_EXCL), or
 /// it is not a regular file; 3 if the system refuses.

@@ -91,4 +91,44 @@ int mend_superblocks(std::span<std::byte> file, const RingView& view, Persistenc
   return changed ? persistence.sync() : 0;
 }
 
+void write_run_record(RunRecord* to, const RunRecord& record, Persistence& persistence) noexcept {
+  persistence.store64(&to->record_seq, 0);
+  persist(persistence, &to->record_seq, sizeof(to->record_seq));
+  store_words(persistence, &to->run, &record.run, sizeof(record.run));
+  persist(persistence, &to->run, sizeof(to->run));
+  persistence.store64(&to->hash, record.hash);
+  persistence.store64(&to->record_seq, record.record_seq);
+  persist(persistence, &to->hash, sizeof(to->hash) + sizeof(to->record_seq));
+}
+
+int mend_run_records(const WritableRing& ring, Persistence& persistence) {
+  bool changed = false;
+  for (std::uint32_t index = 0; index < ring.geometry().run_records(); ++index) {
+    const RecordReading copies[2] = {ring.run_record_copy(0, index), ring.run_record_copy(1, index)};
+    const auto valid_seq = [&](int copy) {
+      return copies[copy].state == RecordState::kValid ? copies[copy].record.record_seq : 0;
+    };
+    const int good = valid_seq(0) >= valid_seq(1) ? 0 : 1;
+    if (valid_seq(good) == 0) {
+      // Beside a copy that was never written a damaged one describes nothing.
+      for (int copy : {0, 1}) {
+        if (copies[copy].state != RecordState::kDamaged || copies[1 - copy].state != RecordState::kEmpty) continue;
+        std::uint64_t* record_seq = &ring.run_record(copy, index)->record_seq;
+        persistence.store64(record_seq, 0);
+        persist(persistence, record_seq, sizeof(*record_seq));
+        changed = true;
+      }
+      continue;
+    }
+    if (valid_seq(0) == valid_seq(1)) continue;
+    // A writer that was killed may have left the good one in the processor's caches: while the other is being written,
+    // it is the only one.
+    persist(persistence, ring.run_record(good, index), sizeof(RunRecord));
+    if (const int error = persistence.sync()) return error;
+    write_run_record(ring.run_record(1 - good, index), copies[good].record, persistence);
+    changed = true;
+  }
+  return changed ? persistence.sync() : 0;
+}
+
 }  // namespace ringside

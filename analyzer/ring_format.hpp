@@ -1,4 +1,4 @@
-// Makes a ring out of empty bytes, and a damaged superblock out of its twin.
+// Makes a ring out of empty bytes, and what is kept twice, superblocks and run records, out of its intact twin.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,15 @@ void place_root(std::uint64_t object_offset, std::uint32_t slots, RingGeometry& 
 /// of a failed sync.
 int format_ring(std::span<std::byte> file, const RingGeometry& geometry, Persistence& persistence);
 
-/// Writes a superblock that fails its hash again; the other one is intact, or there would be no view. Returns 0 or the
-/// errno value of a failed sync. Done again, it changes nothing.
+/// Writes a superblock that is not intact again; the other one is, or there would be no view. Returns 0 or the errno
+/// value of a failed sync. Done again, it changes nothing.
 int mend_superblocks(std::span<std::byte> file, const RingView& view, Persistence& persistence);
+
+/// Writes one copy of a run record: invalid first, valid last. A crash tears this copy only.
+void write_run_record(RunRecord* to, const RunRecord& record, Persistence& persistence) noexcept;
+
+/// Writes each copy of a run record that is damaged, or was left behind by a crash, again from its valid twin. Returns
+/// 0 or the errno value of a failed sync. Done again, it changes nothing.
+int mend_run_records(const WritableRing& ring, Persistence& persistence);
 
 }  // namespace ringside

@@ -223,7 +223,9 @@ RingPool RingPool::open(const fs::path& path) {
   pool.storage_ = confirmed(pool.storage_, file.data(), file.size());
   pool.persistence_ = make_pool_persistence(pool.storage_, std::move(fd), pool.base());
   pool.ring_ = std::make_unique<WritableRing>(WritableRing::parse(file, name));
-  if (const int error = mend_superblocks(file, *pool.ring_, *pool.persistence_)) {
+  int error = mend_superblocks(file, *pool.ring_, *pool.persistence_);
+  if (error == 0) error = mend_run_records(*pool.ring_, *pool.persistence_);
+  if (error != 0) {
     throw system_error("{}: the pool could not be synced to its disk: {}", name, errno_text(error));
   }
   return pool;

@@ -25,9 +25,9 @@ class RingPool {
   /// room (the message names the bytes needed and available) or refuses.
   static RingPool create(const std::filesystem::path& path, std::uint64_t rows, std::uint32_t slots);
 
-  /// Opens a pool for writing; reads no payload. A damaged superblock is written again from its twin. Throws Error:
-  /// exit code 2 if there is no pool, it was never finished (an UnfinishedPoolError), or it is not a Ringside pool or a
-  /// newer one; 3 if another process uses it or the system refuses; 5 if it is damaged.
+  /// Opens a pool for writing; reads no payload. A damaged superblock or copy of a run record is written again from its
+  /// twin. Throws Error: exit code 2 if there is no pool, it was never finished (an UnfinishedPoolError), or it is not
+  /// a Ringside pool or a newer one; 3 if another process uses it or the system refuses; 5 if it is damaged.
   static RingPool open(const std::filesystem::path& path);
 
   /// A new pool in the place of `old`, which is the pool at `path` and stays locked until it is gone. It goes only when

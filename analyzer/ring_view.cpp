@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 #include <iterator>
+#include <thread>
 #include <utility>
 
 #include "common/error.hpp"
@@ -31,10 +32,8 @@ bool is_begun_pool(std::span<const std::byte> file) {
   const auto zeros = [](std::span<const std::byte> bytes) {
     return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
   };
-  if (file.size() < kPoolDescriptorOffset + kPoolDescriptorBytes || file[0] == std::byte{0}) return zeros(file);
-  if (std::memcmp(file.data(), kPoolSignature.data(), kPoolSignature.size()) != 0) return false;
-  const std::span<const std::byte> descriptor = file.subspan(kPoolDescriptorOffset, kPoolDescriptorBytes);
-  return std::memcmp(descriptor.data(), kPoolLayoutName, sizeof(kPoolLayoutName)) == 0 || zeros(descriptor);
+  if (!is_pmemobj_pool(file)) return zeros(file);
+  return names_our_layout(file) || zeros(file.subspan(kPoolDescriptorOffset, kPoolDescriptorBytes));
 }
 
 /// For files whose superblocks say nothing: formatted words end the pages they may lie in.
@@ -133,6 +132,16 @@ RingGeometry checked_geometry(std::span<const std::byte> file, std::uint64_t off
 
 }  // namespace
 
+bool is_pmemobj_pool(std::span<const std::byte> file) noexcept {
+  return file.size() >= kPoolDescriptorOffset + kPoolDescriptorBytes &&
+         std::memcmp(file.data(), kPoolSignature.data(), kPoolSignature.size()) == 0;
+}
+
+bool names_our_layout(std::span<const std::byte> file) noexcept {
+  return is_pmemobj_pool(file) &&
+         std::memcmp(file.data() + kPoolDescriptorOffset, kPoolLayoutName, sizeof(kPoolLayoutName)) == 0;
+}
+
 UnfinishedPoolError empty_pool_file(std::string_view name) {
   return UnfinishedPoolError(fmt::format("{}: an empty file, not a pool; --overwrite makes one in its place", name));
 }
@@ -171,22 +180,21 @@ RingView RingView::parse(std::span<const std::byte> file, std::string_view name)
   }
 
   if (!geometry) {
-    if (saw_damaged && !was_ever_formatted(file)) throw unfinished(name);  // torn while they were written
-    if (saw_damaged) throw damage_error("{}: damaged pool: both superblocks fail their hash", name);
-    if (is_begun_pool(file)) throw unfinished(name);
-    throw usage_error("{}: not a Ringside pool", name);
+    // Without their magic they are not even seen. What was never formatted was torn while they were written.
+    if (!saw_damaged && !is_begun_pool(file)) throw usage_error("{}: not a Ringside pool", name);
+    if (!was_ever_formatted(file)) throw unfinished(name);
+    throw damage_error("{}: damaged pool: both superblocks are damaged, and only they say where its iterates lie",
+                       name);
   }
-  bool formatted = false;
-  for (int copy : {0, 1}) {
-    const std::uint64_t word = geometry->superblock_offset[copy] + formatted_word_offset(geometry->slot_count());
-    formatted = formatted || load<std::uint64_t>(file, word) == kFormattedWord;
-  }
-  if (!formatted) throw unfinished(name);
-
   RingView view(file.data(), std::move(*geometry));
-  view.superblock_intact_[0] = intact[0];
-  view.superblock_intact_[1] = intact[1];
+  if (!view.is_formatted(0) && !view.is_formatted(1)) throw unfinished(name);
+  for (int copy : {0, 1}) view.superblock_intact_[copy] = intact[copy] && view.is_formatted(copy);
   return view;
+}
+
+bool RingView::is_formatted(int copy) const noexcept {
+  return *at<std::uint64_t>(geometry_.superblock_offset[copy] + formatted_word_offset(geometry_.slot_count())) ==
+         kFormattedWord;
 }
 
 SlotReading RingView::read_slot(std::uint32_t slot) const noexcept {
@@ -242,35 +250,61 @@ ReductionsState RingView::reductions(std::uint32_t slot, const SlotHeader& heade
                                      Reductions& reductions) const noexcept {
   const auto* words = at<std::uint64_t>(geometry_.slots[slot].meta_offset + kReductionsOffset);
   constexpr std::size_t kNameWord = offsetof(ReductionsRecord, header_hash) / sizeof(std::uint64_t);
-  constexpr int kAttempts = 2;  // what fails its hash twice, under a header that has not changed, is damaged
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  // Damage is what is still there, under an unchanged header, when one looks again.
+  constexpr int kAttempts = 2;
+  // Where all but the name says "this commit", its owner may be between its last two stores, which a processor taken
+  // away from it can make long.
+  constexpr int kAttemptsUnnamed = 1000;
+  for (int attempt = 0; attempt < kAttemptsUnnamed; ++attempt) {
     // The writer stores header_hash last: where it names this commit, the rest was there before.
-    if (__atomic_load_n(words + kNameWord, __ATOMIC_ACQUIRE) != header.header_hash) break;
+    const bool named = __atomic_load_n(words + kNameWord, __ATOMIC_ACQUIRE) == header.header_hash;
     std::uint64_t copy[sizeof(ReductionsRecord) / sizeof(std::uint64_t)];
     for (std::size_t i = 0; i < std::size(copy); ++i) copy[i] = __atomic_load_n(words + i, __ATOMIC_RELAXED);
-    if (!still_holds(slot, header)) break;
+    if (!still_holds(slot, header)) return ReductionsState::kNotRecorded;
     ReductionsRecord record;
     std::memcpy(&record, copy, sizeof(record));
-    if (record.hash != reductions_hash(record)) continue;
-    reductions = record.reductions;
-    return ReductionsState::kRecorded;
+    record.header_hash = header.header_hash;
+    const bool complete = record.hash == reductions_hash(record);
+    if (named && complete) {
+      reductions = record.reductions;
+      return ReductionsState::kRecorded;
+    }
+    if (!named && !complete) return ReductionsState::kNotRecorded;  // of another commit, or being written
+    if (named && attempt + 1 >= kAttempts) break;
+    if (!named) std::this_thread::yield();
   }
-  // The name is looked at again: without it, or under another header, there is nothing to be damaged.
-  const bool named = __atomic_load_n(words + kNameWord, __ATOMIC_ACQUIRE) == header.header_hash;
-  return named && still_holds(slot, header) ? ReductionsState::kDamaged : ReductionsState::kNotRecorded;
+  return ReductionsState::kDamaged;
+}
+
+RecordReading RingView::run_record_copy(int copy, std::uint32_t index) const noexcept {
+  const auto* words = at<std::uint64_t>(geometry_.run_table_offset[copy] + index * sizeof(RunRecord));
+  constexpr std::size_t kSeqWord = offsetof(RunRecord, record_seq) / sizeof(std::uint64_t);
+  // As with a slot's header: record_seq is 0 while anything changes, and another number afterwards.
+  std::uint64_t read[kSeqWord + 1];
+  do {
+    read[kSeqWord] = __atomic_load_n(words + kSeqWord, __ATOMIC_ACQUIRE);
+    for (std::size_t i = 0; i < kSeqWord; ++i) read[i] = __atomic_load_n(words + i, __ATOMIC_RELAXED);
+    std::atomic_thread_fence(std::memory_order_acquire);
+  } while (__atomic_load_n(words + kSeqWord, __ATOMIC_RELAXED) != read[kSeqWord]);
+  RecordReading reading;
+  std::memcpy(&reading.record, read, sizeof(read));
+
+  const RunRecord& record = reading.record;
+  if (record.record_seq == 0) return reading;
+  const bool valid = record.record_seq <= kMaxSequence && record.hash == run_hash(record, run_seed(geometry_, index));
+  reading.state = valid ? RecordState::kValid : RecordState::kDamaged;
+  return reading;
 }
 
 std::vector<RunReading> RingView::runs() const {
   std::vector<RunReading> runs;
   for (std::uint32_t index = 0; index < geometry_.run_records(); ++index) {
-    const std::uint64_t seed = run_seed(geometry_, index);
     RunReading newest;
-    for (std::uint64_t table : geometry_.run_table_offset) {
-      RunRecord record;
-      std::memcpy(&record, base_ + table + index * sizeof(RunRecord), sizeof(record));
-      const bool valid =
-          record.record_seq != 0 && record.record_seq <= kMaxSequence && record.hash == run_hash(record, seed);
-      if (valid && record.record_seq > newest.record_seq) newest = {record.run, record.record_seq, index};
+    for (int copy : {0, 1}) {
+      const auto [state, record] = run_record_copy(copy, index);
+      if (state == RecordState::kValid && record.record_seq > newest.record_seq) {
+        newest = {record.run, record.record_seq, index};
+      }
     }
     if (newest.record_seq != 0) runs.push_back(newest);
   }

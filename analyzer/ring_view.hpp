@@ -50,6 +50,24 @@ struct RunReading {
   std::uint32_t index = 0;  // in the run table
 };
 
+enum class RecordState {
+  kEmpty,  // never written, or being written
+  kValid,
+  kDamaged  // claims a record_seq that its hash does not confirm
+};
+
+/// One of the two copies of a run record.
+struct RecordReading {
+  RecordState state = RecordState::kEmpty;
+  RunRecord record;  // to be believed where kValid
+};
+
+/// True of what begins like a libpmemobj pool, whoever's.
+bool is_pmemobj_pool(std::span<const std::byte> file) noexcept;
+
+/// True of one whose descriptor says that it is of our layout, whatever became of the rest.
+bool names_our_layout(std::span<const std::byte> file) noexcept;
+
 class RingView {
  public:
   /// file: the whole pool file, from offset 0. Throws Error in one line that begins with `name`: exit code 2 where
@@ -58,6 +76,7 @@ class RingView {
   static RingView parse(std::span<const std::byte> file, std::string_view name);
 
   const RingGeometry& geometry() const noexcept { return geometry_; }
+  /// Its hash holds, and its formatted word is there.
   bool superblock_intact(int copy) const noexcept { return superblock_intact_[copy]; }
 
   /// Reads a slot's header consistently, also while another process writes it.
@@ -74,6 +93,8 @@ class RingView {
   /// that commit; consistently, also while another process writes them.
   ReductionsState reductions(std::uint32_t slot, const SlotHeader& header, Reductions& reductions) const noexcept;
 
+  /// Entry `index` of copy `copy` (0, 1) of the run table; consistent also while another process writes it.
+  RecordReading run_record_copy(int copy, std::uint32_t index) const noexcept;
   /// Every valid run description, by ascending record_seq: the last is the newest.
   std::vector<RunReading> runs() const;
   /// The newest description of that run.
@@ -91,6 +112,7 @@ class RingView {
   }
 
   SlotReading read_slot(std::uint32_t slot) const noexcept;
+  bool is_formatted(int copy) const noexcept;
 
   const std::byte* base_;
   RingGeometry geometry_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "analyzer/ring_format.hpp"
 #include "common/error.hpp"
 
 namespace ringside {
@@ -96,16 +97,8 @@ void RingWriter::write_run(const RunDescription& run) {
   record.run = run;
   record.record_seq = runs.empty() ? 1 : runs.back().record_seq + 1;
   record.hash = run_hash(record, run_seed(ring_.geometry(), index));
-  for (int copy : {0, 1}) {  // one after the other: a crash tears at most one of them
-    RunRecord* to = ring_.run_record(copy, index);
-    persistence_.store64(&to->record_seq, 0);
-    persist(persistence_, &to->record_seq, sizeof(to->record_seq));
-    store_words(persistence_, &to->run, &record.run, sizeof(record.run));
-    persist(persistence_, &to->run, sizeof(to->run));
-    persistence_.store64(&to->hash, record.hash);
-    persistence_.store64(&to->record_seq, record.record_seq);
-    persist(persistence_, &to->hash, sizeof(to->hash) + sizeof(to->record_seq));
-  }
+  // One after the other: a crash tears at most one of them.
+  for (int copy : {0, 1}) write_run_record(ring_.run_record(copy, index), record, persistence_);
 }
 
 void RingWriter::clear() {

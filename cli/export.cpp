@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,23 +13,13 @@
 
 #include "analyzer/ring_reader.hpp"
 #include "cli/format.hpp"
+#include "cli/iterations.hpp"
 #include "common/error.hpp"
 #include "common/options.hpp"
+#include "common/output_file.hpp"
 
 namespace ringside {
 namespace {
-
-namespace fs = std::filesystem;
-
-/// `--iteration`: a number, or nothing for "last".
-std::optional<std::uint64_t> parse_iteration(const std::string& text) {
-  if (text == "last") return std::nullopt;
-  std::uint64_t iteration = 0;
-  if (!CLI::detail::lexical_cast(text, iteration)) {
-    throw usage_error("--iteration: found '{}', expected a number or 'last'", text);
-  }
-  return iteration;
-}
 
 KeptSlot find(const std::string& pool, const Recovery& recovery, std::optional<std::uint64_t> wanted) {
   if (recovery.kept.empty()) throw usage_error("{}: the pool holds no iterates", pool);
@@ -40,8 +27,7 @@ KeptSlot find(const std::string& pool, const Recovery& recovery, std::optional<s
   for (auto kept = recovery.kept.rbegin(); kept != recovery.kept.rend(); ++kept) {
     if (kept->header.iteration == *wanted) return *kept;
   }
-  throw usage_error("--iteration: {} is not kept in {}; kept are {} to {}", *wanted, pool,
-                    recovery.kept.front().header.iteration, recovery.kept.back().header.iteration);
+  throw usage_error("--iteration: {} is not kept in {}; {}", *wanted, pool, kept_iterations(recovery));
 }
 
 /// An older iterate is never handed out as the last one: what to ask for instead is the user's to decide.
@@ -76,54 +62,6 @@ std::pair<KeptSlot, std::vector<double>> read(const RingReader& reader, std::opt
       "{}: the last iterate was overwritten while it was read, {} times: an analyzer is at work, and faster", pool,
       kAttempts);
 }
-
-/// A file that appears under its name only when it is complete. What exists and is no plain file (a device, a pipe, a
-/// link) is written to as it is: a rename would put a file in its place.
-class OutputFile {
- public:
-  explicit OutputFile(std::string path)
-      : path_(std::move(path)),
-        in_place_(exists_as_something_else(path_)),
-        partial_(path_ + (in_place_ ? "" : ".partial")) {
-    file_.reset(std::fopen(partial_.c_str(), "wb"));
-    if (!file_) throw system_error("--output: cannot write '{}': {}", path_, errno_text(errno));
-  }
-  ~OutputFile() {
-    file_.reset();
-    if (!finished_ && !in_place_) std::remove(partial_.c_str());
-  }
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-
-  void write(const void* data, std::size_t bytes) {
-    if (std::fwrite(data, 1, bytes, file_.get()) != bytes) fail();
-  }
-  void write(const std::string& text) { write(text.data(), text.size()); }
-
-  void finish() {
-    if (std::fclose(file_.release()) != 0) fail();  // what was buffered is written now
-    if (!in_place_ && std::rename(partial_.c_str(), path_.c_str()) != 0) fail();
-    finished_ = true;
-  }
-
- private:
-  [[noreturn]] void fail() { throw system_error("--output: cannot write '{}': {}", path_, errno_text(errno)); }
-
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  static bool exists_as_something_else(const std::string& path) {
-    std::error_code ignored;
-    const fs::file_status status = fs::symlink_status(path, ignored);
-    return fs::exists(status) && !fs::is_regular_file(status);
-  }
-
-  std::string path_;
-  bool in_place_;
-  std::string partial_;
-  std::unique_ptr<std::FILE, Close> file_;
-  bool finished_ = false;
-};
 
 /// NumPy's format 1.0: magic, version, length of a header padded so that the data starts at a multiple of 64, the data.
 void write_npy(OutputFile& file, const std::vector<double>& x) {
@@ -175,8 +113,10 @@ int export_command(int argc, const char* const* argv) {
   if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
 
   const RingReader reader = RingReader::open(pool);
-  const auto [kept, x] = read(reader, parse_iteration(iteration));
-  OutputFile file(output);
+  std::optional<std::uint64_t> wanted;
+  if (iteration != "last") wanted = parse_iteration(iteration, "--iteration", "a number or 'last'");
+  const auto [kept, x] = read(reader, wanted);
+  OutputFile file(output, "--output");
   if (format == "npy") write_npy(file, x);
   if (format == "csv") write_csv(file, x);
   if (format == "mtx") write_mtx(file, x);

@@ -2,14 +2,17 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <string>
 #include <string_view>
 
 #include "cli/cache.hpp"
 #include "cli/doctor.hpp"
 #include "cli/export.hpp"
 #include "cli/info.hpp"
+#include "cli/replay.hpp"
 #include "cli/run.hpp"
 #include "cli/verify.hpp"
+#include "cli/wipe.hpp"
 #include "common/error.hpp"
 #include "common/program.hpp"
 
@@ -27,8 +30,10 @@ constexpr std::array kSubcommands = {
     Subcommand{"run", "--matrix FILE|grid:SIDE|rmat:SCALE", "solve; keep, reduce and account for every iterate",
                run_command},
     Subcommand{"info", "POOL", "what a pool holds: runs, iterations, slots, sizes, storage", info_command},
-    Subcommand{"verify", "POOL", "check every slot's hashes; says which slot and chunk is damaged", verify_command},
+    Subcommand{"verify", "POOL", "check every hash; says which slot and chunk is damaged", verify_command},
+    Subcommand{"replay", "POOL", "reduce the kept iterates again, compare with what was recorded", replay_command},
     Subcommand{"export", "POOL --output FILE", "write a kept iterate as .npy, .csv or .mtx", export_command},
+    Subcommand{"wipe", "POOL", "overwrite every byte of a pool, then delete it", wipe_command},
     Subcommand{"cache", "FILE|grid:SIDE|rmat:SCALE", "write a matrix's binary cache, mapped on the next start",
                cache_command},
     Subcommand{"doctor", "[POOL|DIR]", "what this node offers, and what to change", doctor_command},
@@ -62,8 +67,9 @@ int dispatch(int argc, const char* const* argv) {
   if (name.empty()) {
     print_usage(stderr);
   } else {
-    fmt::print(stderr, "ringside: unknown subcommand '{}'; expected run, info, verify, export, cache or doctor\n",
-               name);
+    std::string names;
+    for (const Subcommand& s : kSubcommands) names += fmt::format("{}{}", names.empty() ? "" : ", ", s.name);
+    fmt::print(stderr, "ringside: unknown subcommand '{}'; expected one of {}\n", name, names);
   }
   return static_cast<int>(ExitCode::kUsage);
 }

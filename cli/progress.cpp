@@ -1,11 +1,10 @@
 #include "cli/progress.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "cli/format.hpp"
 #include "common/clock.hpp"
@@ -22,15 +21,9 @@ std::string duration(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
-std::size_t terminal_columns() {
-  winsize size{};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
 }  // namespace
 
-ProgressLine::ProgressLine(bool shown)
-    : shown_(shown), terminal_(isatty(STDERR_FILENO) == 1), begun_at_ns_(now_ns()), drawn_at_ns_(begun_at_ns_) {}
+ProgressLine::ProgressLine(bool shown) : shown_(shown), begun_at_ns_(now_ns()), drawn_at_ns_(begun_at_ns_) {}
 
 std::string ProgressLine::line(const nlohmann::json& producer, const nlohmann::json& analyzer, double seconds) {
   const auto rate = [&](const nlohmann::json& now, const nlohmann::json& before, const char* key) {
@@ -58,7 +51,7 @@ std::string ProgressLine::line(const nlohmann::json& producer, const nlohmann::j
 void ProgressLine::update(const nlohmann::json& producer, const nlohmann::json& analyzer) {
   if (!shown_) return;
   const std::int64_t now = now_ns();
-  if (now - drawn_at_ns_ < (terminal_ ? kTerminalIntervalNs : kPlainIntervalNs)) return;
+  if (now - drawn_at_ns_ < (terminal_.on_terminal() ? kTerminalIntervalNs : kPlainIntervalNs)) return;
   const double seconds = static_cast<double>(now - drawn_at_ns_) * 1e-9;
   // A large matrix takes its time to read; nothing has been reported until it is there.
   std::string text = number(producer, "iterations") > 0
@@ -67,21 +60,11 @@ void ProgressLine::update(const nlohmann::json& producer, const nlohmann::json& 
   producer_before_ = producer;
   analyzer_before_ = analyzer;
   drawn_at_ns_ = now;
-  if (terminal_) {
-    text.resize(std::min(text.size(), terminal_columns() - 1));
-    fmt::print(stderr, "\r{}\x1b[K", text);
-    std::fflush(stderr);
-    drawn_ = true;
+  if (terminal_.on_terminal()) {
+    terminal_.show(std::move(text));
   } else {
     fmt::print(stderr, "{}\n", text);
   }
-}
-
-void ProgressLine::clear() {
-  if (!drawn_) return;
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
-  drawn_ = false;
 }
 
 }  // namespace ringside

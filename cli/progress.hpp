@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/terminal_line.hpp"
+
 namespace ringside {
 
 class ProgressLine {
@@ -19,14 +21,13 @@ class ProgressLine {
   void update(const nlohmann::json& producer, const nlohmann::json& analyzer);
 
   /// Takes the line off the terminal, so that something else can be printed.
-  void clear();
+  void clear() { terminal_.clear(); }
 
  private:
   std::string line(const nlohmann::json& producer, const nlohmann::json& analyzer, double seconds);
 
   bool shown_;
-  bool terminal_;
-  bool drawn_ = false;
+  TerminalLine terminal_;
   std::int64_t begun_at_ns_;
   std::int64_t drawn_at_ns_;
   // The figures of the line before: rates and shares are those of the time in between.

@@ -22,6 +22,7 @@
 #include "cli/account_table.hpp"
 #include "cli/supervisor.hpp"
 #include "common/options.hpp"
+#include "common/output_file.hpp"
 #include "common/topology.hpp"
 
 namespace ringside {
@@ -118,12 +119,10 @@ void check_summary_writable(const std::string& path) {
 }
 
 void write_summary(const std::string& path, const nlohmann::ordered_json& summary) {
+  OutputFile file(path, "--summary");
   // A path may hold bytes that are no UTF-8; a summary is written all the same.
-  const std::string text = summary.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  std::FILE* file = std::fopen(path.c_str(), "w");
-  const bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const bool closed = file != nullptr && std::fclose(file) == 0;
-  if (!written || !closed) throw system_error("--summary: cannot write '{}': {}", path, errno_text(errno));
+  file.write(summary.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  file.finish();
 }
 
 /// Says how `name` died, if it did by a signal.

@@ -1,12 +1,17 @@
 #include "cli/verify.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "analyzer/ring_check.hpp"
 #include "analyzer/ring_reader.hpp"
+#include "cli/damage.hpp"
 #include "cli/format.hpp"
 #include "common/error.hpp"
 #include "common/options.hpp"
@@ -16,31 +21,39 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct SlotVerdict {
-  KeptSlot kept;
-  PayloadCheck payload;
-  ReductionsState reductions = ReductionsState::kNotRecorded;
-
-  bool intact() const { return payload.overwritten || (payload.intact() && reductions != ReductionsState::kDamaged); }
-};
-
-const char* text_of(const SlotVerdict& verdict) {
-  if (verdict.payload.overwritten) return "overwritten";
-  return verdict.intact() ? "intact" : "damaged";
+const char* verdict_of(const SlotCheck& check) {
+  if (check.payload.overwritten) return "overwritten";
+  return check.damaged() ? "damaged" : "intact";
 }
 
-std::string explanation(const RingView& ring, const SlotVerdict& verdict) {
-  if (verdict.payload.overwritten) return "overwritten while it was read: an analyzer is at work";
-  std::string text;
-  if (!verdict.payload.table_intact)
-    text += " its table of chunk hashes, or what the producer said of the step, is damaged;";
-  if (!verdict.payload.damaged_chunks.empty()) {
-    text += fmt::format(" {} of {} chunks of {} bytes differ: {};", verdict.payload.damaged_chunks.size(),
-                        ring.geometry().chunk_count(), ring.geometry().chunk_bytes,
-                        fmt::join(verdict.payload.damaged_chunks, ", "));
+std::string explanation(const SlotCheck& check, const RingGeometry& shape) {
+  if (check.payload.overwritten) return "overwritten while it was read: an analyzer is at work";
+  if (!check.damaged()) return "intact";
+  std::string text = check.payload.intact() ? "" : describe(check.payload, shape);
+  if (check.reductions_damaged()) text += std::string(text.empty() ? "" : "; ") + "its reductions record is damaged";
+  return "DAMAGED: " + text;
+}
+
+ordered_json to_json(const SlotCheck& check) {
+  ordered_json slot = {{"slot", check.kept.slot},
+                       {"iteration", check.kept.header.iteration},
+                       {"commit_seq", check.kept.header.commit_seq},
+                       {"verdict", verdict_of(check)}};
+  add_to(slot, check.payload);
+  slot["reductions_intact"] = !check.reductions_damaged();
+  return slot;
+}
+
+/// Never committed, or being overwritten, now or when their writer died.
+std::vector<std::uint32_t> empty_slots(const RingView& ring, const Recovery& recovery) {
+  std::vector<char> taken(ring.geometry().slot_count(), 0);
+  for (const KeptSlot& kept : recovery.kept) taken[kept.slot] = 1;
+  for (const std::uint32_t slot : recovery.damaged) taken[slot] = 1;
+  std::vector<std::uint32_t> empty;
+  for (std::uint32_t slot = 0; slot < taken.size(); ++slot) {
+    if (taken[slot] == 0) empty.push_back(slot);
   }
-  if (verdict.reductions == ReductionsState::kDamaged) text += " its reductions record is damaged;";
-  return text.empty() ? "intact" : "DAMAGED:" + text.substr(0, text.size() - 1);
+  return empty;
 }
 
 }  // namespace
@@ -49,7 +62,7 @@ int verify_command(int argc, const char* const* argv) {
   std::string pool;
   bool json = false;
   CLI::App app(
-      "Checks every slot's hashes; says which slot and which chunk is damaged. Works while an analyzer uses the pool.",
+      "Checks every hash in a pool; says which slot and which chunk is damaged. Works while an analyzer uses the pool.",
       "ringside verify");
   app.add_option("POOL", pool, "pool file")->required()->type_name("FILE");
   app.add_flag("--json", json, "one JSON object");
@@ -58,48 +71,38 @@ int verify_command(int argc, const char* const* argv) {
   const RingReader reader = RingReader::open(pool);
   const RingView& ring = reader.ring();
   const Recovery recovery = reader.recover();
-  std::vector<SlotVerdict> verdicts;
-  for (const KeptSlot& kept : recovery.kept) {
-    Reductions ignored;
-    verdicts.push_back({kept, reader.verify(kept), ring.reductions(kept.slot, kept.header, ignored)});
-  }
-
   std::size_t damaged = recovery.damaged.size();
   ordered_json slots = ordered_json::array();
-  for (const SlotVerdict& verdict : verdicts) {
-    if (!verdict.intact()) ++damaged;
-    slots.push_back({{"slot", verdict.kept.slot},
-                     {"iteration", verdict.kept.header.iteration},
-                     {"commit_seq", verdict.kept.header.commit_seq},
-                     {"verdict", text_of(verdict)},
-                     {"damaged_chunks", verdict.payload.damaged_chunks},
-                     {"chunk_table_intact", verdict.payload.table_intact},
-                     {"reductions_intact", verdict.reductions != ReductionsState::kDamaged}});
+  for (const KeptSlot& kept : recovery.kept) {
+    const SlotCheck check = check_slot(ring, kept);
+    if (check.damaged()) ++damaged;
+    slots.push_back(to_json(check));
     if (!json) {
-      fmt::print("slot {:>4}  iteration {:>12}  {}\n", verdict.kept.slot,
-                 with_separators(verdict.kept.header.iteration), explanation(ring, verdict));
+      fmt::print("slot {:>4}  iteration {:>12}  {}\n", kept.slot, with_separators(kept.header.iteration),
+                 explanation(check, ring.geometry()));
     }
   }
   for (const std::uint32_t slot : recovery.damaged) {
     slots.push_back({{"slot", slot}, {"verdict", "damaged header"}});
-    if (!json)
-      fmt::print("slot {:>4}  DAMAGED: its header does not verify; which iterate it held is not known\n", slot);
+    if (!json) fmt::print("{}\n", describe_damaged_header(slot));
   }
-  const bool superblocks_intact = ring.superblock_intact(0) && ring.superblock_intact(1);
+  for (const std::uint32_t slot : empty_slots(ring, recovery)) {
+    slots.push_back({{"slot", slot}, {"verdict", "empty"}});
+    if (!json) fmt::print("slot {:>4}  empty\n", slot);
+  }
+  const TwinsCheck twins = check_twins(ring);
+  const bool intact = damaged == 0 && twins.intact();
   if (json) {
-    fmt::print("{}\n", ordered_json{{"pool", pool},
-                                    {"intact", damaged == 0 && superblocks_intact},
-                                    {"superblocks_intact", superblocks_intact},
-                                    {"damaged_slots", damaged},
-                                    {"slots", slots}}
-                           .dump(2, ' ', false, ordered_json::error_handler_t::replace));
+    ordered_json object = {{"pool", pool}, {"intact", intact}};
+    add_to(object, twins);
+    object["damaged_slots"] = damaged;
+    object["slots"] = std::move(slots);
+    fmt::print("{}\n", object.dump(2, ' ', false, ordered_json::error_handler_t::replace));
   } else {
-    if (!superblocks_intact)
-      fmt::print("one of the two superblocks is damaged; its twin serves, the analyzer mends it\n");
-    fmt::print("{}: {} iterates, {} damaged slots\n", pool, verdicts.size(), damaged);
+    for (const std::string& line : describe(twins)) fmt::print("{}\n", line);
+    fmt::print("{}: {} iterates, {} damaged slots\n", pool, recovery.kept.size(), damaged);
   }
-  if (damaged == 0 && superblocks_intact) return 0;
-  return static_cast<int>(ExitCode::kDamaged);
+  return static_cast<int>(intact ? ExitCode::kDone : ExitCode::kDamaged);
 }
 
 }  // namespace ringside

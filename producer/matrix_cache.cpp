@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "common/error.hpp"
+#include "common/output_file.hpp"
 #include "common/run_description.hpp"
 #include "producer/csr_builder.hpp"
 #include "producer/matrix_checks.hpp"
@@ -50,26 +51,25 @@ void lay_out(CacheHeader& header, bool has_value, bool has_id) {
 // A file that removes itself unless it was renamed to its final name.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::string& final_path) : final_path_(final_path), path_(final_path + ".XXXXXX") {
-    descriptor_ = mkostemp(path_.data(), O_CLOEXEC);
-    if (descriptor_ < 0) fail("cannot be created", errno);
+  explicit TemporaryFile(const std::string& final_path)
+      : final_path_(final_path), descriptor_(create_beside(final_path, kPrivateMode, path_)) {
+    if (!descriptor_.valid()) fail("cannot be created", errno);
   }
   ~TemporaryFile() {
-    if (descriptor_ >= 0) close(descriptor_);
-    if (!renamed_ && !path_.empty()) unlink(path_.c_str());
+    if (!renamed_) unlink(path_.c_str());
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
   void reserve(std::uint64_t bytes) {
-    const int error = posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes));
+    const int error = posix_fallocate(descriptor_.get(), 0, static_cast<off_t>(bytes));
     if (error != 0) fail(fmt::format("cannot be given {} bytes", bytes), error);
   }
 
   void write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
     const char* from = static_cast<const char*>(data);
     while (bytes > 0) {
-      const ssize_t written = pwrite(descriptor_, from, bytes, static_cast<off_t>(offset));
+      const ssize_t written = pwrite(descriptor_.get(), from, bytes, static_cast<off_t>(offset));
       if (written < 0 && errno == EINTR) continue;
       if (written <= 0) fail("cannot be written", written < 0 ? errno : EIO);
       from += written;
@@ -79,7 +79,7 @@ class TemporaryFile {
   }
 
   void sync_and_rename() {
-    if (fsync(descriptor_) != 0) fail("cannot be synced", errno);
+    if (fsync(descriptor_.get()) != 0) fail("cannot be synced", errno);
     if (rename(path_.c_str(), final_path_.c_str()) != 0) fail("cannot be renamed to its final name", errno);
     renamed_ = true;
     // The name is durable only once the folder is.
@@ -100,7 +100,7 @@ class TemporaryFile {
 
   std::string final_path_;
   std::string path_;
-  int descriptor_ = -1;
+  UniqueFd descriptor_;
   bool renamed_ = false;
 };
 

@@ -50,6 +50,12 @@ void Process::signal(int number) const {
   kill(pid_, number);
 }
 
+bool Process::running() const {
+  siginfo_t ended{};
+  waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT);
+  return ended.si_pid == 0;
+}
+
 bool Process::read_some() {
   std::array<pollfd, 2> open = {{{out_, POLLIN, 0}, {err_, POLLIN, 0}}};
   if (out_ < 0 && err_ < 0) return false;

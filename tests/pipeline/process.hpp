@@ -27,6 +27,8 @@ class Process {
 
   pid_t pid() const { return pid_; }
   void signal(int number) const;
+  /// False once it has ended.
+  bool running() const;
 
   /// Blocks until standard error holds `text`; false if the process closed it before.
   bool wait_for_err(const std::string& text);

@@ -274,6 +274,8 @@ TEST_F(PipelineTest, HelpNamesEveryOptionAndGoesToStandardOutput) {
                                                     {"run", "--help"},
                                                     {"info", "--help"},
                                                     {"verify", "--help"},
+                                                    {"replay", "--help"},
+                                                    {"wipe", "--help"},
                                                     {"export", "--help"},
                                                     {"cache", "--help"}}) {
     const Finished help = run("ringside", arguments);

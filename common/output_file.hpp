@@ -1,0 +1,52 @@
+// Files for a user, made in one place, so that one place decides who may read them: never others, whatever the umask.
+// A file appears under its name only when it is complete.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "common/unique_fd.hpp"
+
+namespace ringside {
+
+inline constexpr mode_t kPrivateMode = 0600;  // what only its owner's programs read again: a pool, a cache
+inline constexpr mode_t kOutputMode = 0640;   // what a user asked for: the group may have it, where the umask lets it
+
+/// Makes a new file beside `path`, named like it, and puts its name into `made`. Only ever takes rights away from
+/// `mode`. Returns an invalid descriptor, with errno set, if it cannot.
+UniqueFd create_beside(const std::string& path, mode_t mode, std::string& made);
+
+/// Written to beside its name and renamed at the end. What exists and is no plain file (a device, a pipe, a link), or
+/// lies in a folder that may not be written to, is written to as it is: a rename would put a file in its place.
+class OutputFile {
+ public:
+  /// option: what messages begin with ("--output"). Throws Error (exit code 3), as all that follow.
+  OutputFile(std::string path, std::string option);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void write(const void* data, std::size_t bytes);
+  void write(std::string_view text) { write(text.data(), text.size()); }
+
+  /// The file is complete: it gets its name. Without this, nothing is left of it.
+  void finish();
+
+ private:
+  [[noreturn]] void fail(int error) const;
+
+  const std::string path_;
+  const std::string option_;
+  struct Close {
+    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+  };
+  std::string partial_;  // empty: written in place, or finished
+  std::unique_ptr<std::FILE, Close> file_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,132 @@
+// `ringside replay`, and all that reads a pool while an analyzer writes it.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <sstream>
+
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using testing::Finished;
+using testing::PipelineTest;
+using testing::Process;
+using testing::run;
+
+class ReplayTest : public PipelineTest {
+ protected:
+  static std::vector<json> lines(const std::string& text) {
+    std::vector<json> objects;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) objects.push_back(json::parse(line));
+    return objects;
+  }
+
+  Finished replay(std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"replay", pool_});
+    return run("ringside", more);
+  }
+};
+
+TEST_F(ReplayTest, TheKeptIteratesAreWhatWasRecordedOfThem) {
+  ASSERT_EQ(run("ringside", run_arguments("grid:50", {"--iterations=12", "--slots=5"})).exit_code, 0);
+  const Finished replayed = replay({"--json"});
+  EXPECT_EQ(replayed.exit_code, 0) << replayed.out << replayed.err;
+  EXPECT_EQ(replayed.err, "") << "progress is for terminals";
+  const std::vector<json> objects = lines(replayed.out);
+  ASSERT_EQ(objects.size(), 6u);
+  const json recorded = json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"];
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(objects[i]["iteration"], 8 + i);
+    EXPECT_EQ(objects[i]["verdict"], "equal");
+    EXPECT_EQ(objects[i]["change_left_out"], i == 0);
+    EXPECT_GT(objects[i]["residual_l1"], 0);
+    if (i == 0) continue;  // its change was recorded, and is not recomputed
+    EXPECT_EQ(objects[i]["reductions"], recorded[i]["reductions"]);
+  }
+  EXPECT_EQ(objects[4]["residual_l1"], summary()["residual_l1"]);
+  EXPECT_EQ(objects[5]["equal"], 5);
+  EXPECT_TRUE(objects[5]["intact"].get<bool>());
+
+  const Finished table = replay();
+  EXPECT_EQ(table.exit_code, 0);
+  EXPECT_NE(table.out.find("pagerank of grid:50"), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find("but for its change: the iterate before is gone"), std::string::npos) << table.out;
+  EXPECT_EQ(table.out.substr(table.out.rfind('\n', table.out.size() - 2) + 1),
+            pool_ + ": 5 iterates: 5 equal to what was recorded\n");
+}
+
+TEST_F(ReplayTest, ARangeIsReplayedWithTheChangeOfItsFirstIterate) {
+  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=20", "--every=2"})).exit_code, 0);
+  const std::vector<json> objects = lines(replay({"--json", "--from=9", "--to=14"}).out);
+  ASSERT_EQ(objects.size(), 4u);
+  EXPECT_EQ(objects[0]["iteration"], 10);
+  EXPECT_EQ(objects[0]["change_left_out"], false);
+  EXPECT_EQ(objects[0]["verdict"], "equal");
+  EXPECT_EQ(objects[2]["iteration"], 14);
+  EXPECT_EQ(objects[3]["iterates"], 3);
+}
+
+TEST_F(ReplayTest, RangesThatAreNotKeptAndPoolsThatAreNotThere) {
+  EXPECT_EQ(replay().exit_code, 2);
+  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=20"})).exit_code, 0);
+  const auto expect_refused = [&](const std::vector<std::string>& arguments,
+                                  const std::vector<std::string>& fragments) {
+    const Finished refused = replay(arguments);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_EQ(refused.out, "");
+    expect_one_line(refused.err, fragments);
+  };
+  expect_refused({"--from=21"}, {"--from 21", "kept are 13 to 20"});
+  expect_refused({"--to=12"}, {"--to 12", "kept are 13 to 20"});
+  expect_refused({"--from=2", "--to=5"}, {"--from 2 --to 5", "kept are 13 to 20"});
+  expect_refused({"--from=15", "--to=14"}, {"--from 15", "--to 14"});
+  expect_refused({"--from=first"}, {"--from", "first", "a number"});
+}
+
+TEST_F(ReplayTest, WithAnyNumberOfThreadsTheBitsAreTheSame) {
+  ASSERT_EQ(run("ringside", run_arguments("grid:200", {"--iterations=5"})).exit_code, 0);
+  for (const char* threads : {"1", "3"}) {
+    for (const char* isa : {"plain", "avx2"}) {
+      const Finished replayed = run("ringside", {"replay", pool_}, [&] {
+        setenv("OMP_NUM_THREADS", threads, 1);
+        setenv("RINGSIDE_ISA", isa, 1);
+      });
+      EXPECT_EQ(replayed.exit_code, 0) << threads << " " << isa << "\n" << replayed.out;
+    }
+  }
+}
+
+TEST_F(ReplayTest, BesideARunningAnalyzerNothingIsEverDamaged) {
+  Process running("ringside", run_arguments("grid:60", {"--iterations=1000000000000", "--slots=3", "--quiet"}));
+  const auto kept = [&] {
+    const Finished info = run("ringside", {"info", pool_, "--json"});
+    return info.exit_code == 0 ? json::parse(info.out)["kept"].get<int>() : 0;
+  };
+  while (kept() < 2) ASSERT_TRUE(running.running());
+
+  int overwritten = 0;
+  for (int i = 0; i < 25; ++i) {
+    const Finished replayed = replay({"--json"});
+    EXPECT_EQ(replayed.exit_code, 0) << replayed.out << replayed.err;
+    const std::vector<json> objects = lines(replayed.out);
+    EXPECT_EQ(objects.back()["differs"], 0);
+    overwritten += objects.back()["overwritten"].get<int>();
+    const Finished verified = run("ringside", {"verify", pool_});
+    EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+    EXPECT_EQ(run("ringside", {"info", pool_}).exit_code, 0);
+    // 3: the newest was overwritten a hundred times while it was read.
+    const Finished exported = run("ringside", {"export", pool_, "--output", folder_.file("x.npy")});
+    EXPECT_TRUE(exported.exit_code == 0 || exported.exit_code == 3) << exported.err;
+  }
+  RecordProperty("overwritten", overwritten);
+  running.signal(SIGINT);
+  EXPECT_EQ(running.finish().exit_code, 130);
+  const std::vector<json> objects = lines(replay({"--json"}).out);
+  EXPECT_EQ(objects.back()["equal"], 3) << "what was kept at its end is all there";
+}
+
+}  // namespace
+}  // namespace ringside
