@@ -64,10 +64,10 @@ ServeEnd Attachment::serve(const std::atomic<bool>& stop) noexcept {
 bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns) noexcept {
   if (ring_.begin() != CommitStatus::kOk) return false;
   const std::int64_t copy_begin = now_ns();
-  ring_.copy(step.buffer);
+  ring_.copy(step.buffer, step.descriptor);
   const std::int64_t copied = now_ns();
   handoff_.release();  // before the commit: the producer need not wait for that
-  if (ring_.commit(step.descriptor.iteration, step.descriptor.step) != CommitStatus::kOk) return false;
+  if (ring_.commit() != CommitStatus::kOk) return false;
   const std::int64_t committed = now_ns();
   last_ = reducer_.reduce(ring_.payload(), ring_.previous_payload(), options_.reduce.passes);
   ring_.record_reductions(*last_);

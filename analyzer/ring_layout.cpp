@@ -51,6 +51,11 @@ std::uint64_t run_seed(const RingGeometry& geometry, std::uint32_t index) noexce
   return hash64(identity, sizeof(identity));
 }
 
+std::uint64_t payload_hash(const std::uint64_t* chunk_hashes, std::uint64_t chunks,
+                           const StepDescriptor& step) noexcept {
+  return hash64(chunk_hashes, chunks * sizeof(std::uint64_t), hash64(&step, sizeof(step)));
+}
+
 std::uint64_t header_hash(const SlotHeader& header, std::uint64_t seed) noexcept {
   SlotHeader covered = header;
   covered.header_hash = 0;

@@ -12,13 +12,14 @@
 #include "common/hash.hpp"
 #include "common/reduction.hpp"
 #include "common/run_description.hpp"
+#include "common/step_descriptor.hpp"
 
 namespace ringside {
 
 inline constexpr char kPoolLayoutName[] = "ringside.ring";
 inline constexpr std::uint64_t kRingMagic = 0x3130474e49525352;      // "RSRING01" in memory
 inline constexpr std::uint64_t kFormattedWord = 0x454e4f44474e4952;  // "RINGDONE" in memory
-inline constexpr std::uint32_t kRingVersion = 1;
+inline constexpr std::uint32_t kRingVersion = 2;
 
 inline constexpr std::size_t kLineBytes = 64;                // the unit that reaches persistent memory in store order
 inline constexpr std::size_t kPageBytes = 4096;              // superblocks and run tables start on one
@@ -67,7 +68,7 @@ struct alignas(kLineBytes) SlotHeader {
   std::uint64_t step = 0;
   Id128 run_id;
   std::uint64_t rows = 0;
-  std::uint64_t payload_hash = 0;  // hash64 of the slot's table of chunk hashes
+  std::uint64_t payload_hash = 0;  // of the slot's step descriptor and chunk hashes
   std::uint64_t header_hash = 0;   // of all other words, commit_seq included, seeded by the slot's seed
   std::uint64_t commit_seq = 0;    // greater than any the ring held before; 0: nothing valid here
 };
@@ -93,10 +94,11 @@ struct alignas(kLineBytes) RunRecord {
 };
 static_assert(sizeof(RunRecord) == 1024 && offsetof(RunRecord, hash) == 1008);
 
-// A slot's meta area: header, reductions record, chunk hashes (8 bytes each, rounded up to a line).
-inline constexpr std::size_t kReductionsOffset = sizeof(SlotHeader);
+// A slot's meta area: header, step descriptor, reductions record, chunk hashes (8 bytes each, rounded up to a line).
+inline constexpr std::size_t kStepOffset = sizeof(SlotHeader);
+inline constexpr std::size_t kReductionsOffset = kStepOffset + sizeof(StepDescriptor);
 inline constexpr std::size_t kChunkHashesOffset = kReductionsOffset + sizeof(ReductionsRecord);
-static_assert(kChunkHashesOffset == 2496);
+static_assert(kStepOffset == 64 && kReductionsOffset == 128 && kChunkHashesOffset == 2560);
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) noexcept {
   return (value + unit - 1) / unit * unit;
@@ -152,6 +154,10 @@ std::uint64_t slot_seed(const RingGeometry& geometry, std::uint32_t slot) noexce
 
 /// Seed of the hash of entry `index` of the run table, the same for both copies.
 std::uint64_t run_seed(const RingGeometry& geometry, std::uint32_t index) noexcept;
+
+/// Of the `chunks` chunk hashes of a payload and the step it belongs to: what a header vouches for.
+std::uint64_t payload_hash(const std::uint64_t* chunk_hashes, std::uint64_t chunks,
+                           const StepDescriptor& step) noexcept;
 
 std::uint64_t header_hash(const SlotHeader& header, std::uint64_t seed) noexcept;
 std::uint64_t reductions_hash(const ReductionsRecord& record) noexcept;

@@ -22,6 +22,7 @@ enum class ReadStatus {
 struct ReadResult {
   ReadStatus status = ReadStatus::kOk;
   std::uint64_t damaged_chunk = 0;  // the first one, where kDamaged
+  StepDescriptor step;              // where kOk: what the producer said of it
 };
 
 /// Copies the payload that `header`, a reading of this slot, belongs to into `out` (rows doubles), and verifies the

@@ -26,6 +26,7 @@ PayloadCheck check_payload(const RingView& ring, std::uint32_t slot, const SlotH
   const std::uint64_t chunks = geometry.chunk_count();
   const auto* payload = reinterpret_cast<const std::byte*>(ring.payload(slot));
   const std::vector<std::uint64_t> expected(ring.chunk_hashes(slot), ring.chunk_hashes(slot) + chunks);
+  const StepDescriptor step = ring.step(slot);
   std::vector<char> differs(chunks, 0);
 
 #pragma omp parallel for schedule(static)
@@ -35,7 +36,7 @@ PayloadCheck check_payload(const RingView& ring, std::uint32_t slot, const SlotH
   }
 
   PayloadCheck check;
-  check.table_intact = hash64(expected.data(), chunks * sizeof(std::uint64_t)) == header.payload_hash;
+  check.table_intact = payload_hash(expected.data(), chunks, step) == header.payload_hash;
   for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) {
     if (differs[chunk]) check.damaged_chunks.push_back(chunk);
   }

@@ -29,7 +29,7 @@ Recovery recover(const RingView& ring);
 
 /// What the hashes say of one payload.
 struct PayloadCheck {
-  bool table_intact = true;                   // the chunk hashes are those the header was written for
+  bool table_intact = true;                   // chunk hashes and step descriptor are those the header was written for
   std::vector<std::uint64_t> damaged_chunks;  // ascending; if the table is not intact, those that differ from it
   bool overwritten = false;                   // the slot took another commit meanwhile: the rest says nothing
 

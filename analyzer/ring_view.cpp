@@ -232,6 +232,12 @@ const std::uint64_t* RingView::chunk_hashes(std::uint32_t slot) const noexcept {
   return at<std::uint64_t>(geometry_.slots[slot].meta_offset + kChunkHashesOffset);
 }
 
+StepDescriptor RingView::step(std::uint32_t slot) const noexcept {
+  StepDescriptor step;
+  std::memcpy(&step, base_ + geometry_.slots[slot].meta_offset + kStepOffset, sizeof(step));
+  return step;
+}
+
 ReductionsState RingView::reductions(std::uint32_t slot, const SlotHeader& header,
                                      Reductions& reductions) const noexcept {
   const auto* words = at<std::uint64_t>(geometry_.slots[slot].meta_offset + kReductionsOffset);
@@ -287,6 +293,10 @@ WritableRing WritableRing::parse(std::span<std::byte> file, std::string_view nam
 
 SlotHeader* WritableRing::header(std::uint32_t slot) const noexcept {
   return at<SlotHeader>(geometry().slots[slot].meta_offset);
+}
+
+StepDescriptor* WritableRing::step_descriptor(std::uint32_t slot) const noexcept {
+  return at<StepDescriptor>(geometry().slots[slot].meta_offset + kStepOffset);
 }
 
 ReductionsRecord* WritableRing::reductions_record(std::uint32_t slot) const noexcept {

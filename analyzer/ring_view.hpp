@@ -67,6 +67,8 @@ class RingView {
 
   const double* payload(std::uint32_t slot) const noexcept;  // rows doubles
   const std::uint64_t* chunk_hashes(std::uint32_t slot) const noexcept;
+  /// What the producer said of the slot's step. As good as the payload: check that (ring_recovery.hpp) before use.
+  StepDescriptor step(std::uint32_t slot) const noexcept;
 
   /// Copies the reductions recorded for the commit `header` to `reductions`, if there are any and the slot still holds
   /// that commit; consistently, also while another process writes them.
@@ -102,6 +104,7 @@ class WritableRing : public RingView {
   static WritableRing parse(std::span<std::byte> file, std::string_view name);
 
   SlotHeader* header(std::uint32_t slot) const noexcept;
+  StepDescriptor* step_descriptor(std::uint32_t slot) const noexcept;
   ReductionsRecord* reductions_record(std::uint32_t slot) const noexcept;
   std::uint64_t* chunk_hash_table(std::uint32_t slot) const noexcept;
   double* writable_payload(std::uint32_t slot) const noexcept;

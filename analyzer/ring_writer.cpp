@@ -141,8 +141,12 @@ CommitStatus RingWriter::begin() noexcept {
   return CommitStatus::kOk;
 }
 
-void RingWriter::copy(const double* source) noexcept {
-  // Bytes moved: 8 n read, 8 n written past the cache, 8 per chunk for its hash.
+void RingWriter::copy(const double* source, const StepDescriptor& step) noexcept {
+  // Bytes moved: 8 n read, 8 n written past the cache, 8 per chunk for its hash, a line for the step.
+  step_ = step;
+  StepDescriptor* descriptor = ring_.step_descriptor(current_);
+  store_words(persistence_, descriptor, &step_, sizeof(step_));
+  persistence_.flush(descriptor, sizeof(step_));  // waited for by the first drain below: this thread is one of the team
   const RingGeometry& geometry = ring_.geometry();
   const std::uint64_t chunks = geometry.chunk_count();
   auto* to = reinterpret_cast<std::byte*>(ring_.writable_payload(current_));
@@ -165,13 +169,13 @@ void RingWriter::copy(const double* source) noexcept {
   }
 }
 
-CommitStatus RingWriter::commit(std::uint64_t iteration, std::uint64_t step) noexcept {
+CommitStatus RingWriter::commit() noexcept {
   const RingGeometry& geometry = ring_.geometry();
-  header_.iteration = iteration;
-  header_.step = step;
+  header_.iteration = step_.iteration;
+  header_.step = step_.step;
   header_.run_id = run_id_;
   header_.rows = geometry.rows;
-  header_.payload_hash = hash64(ring_.chunk_hashes(current_), geometry.chunk_count() * sizeof(std::uint64_t));
+  header_.payload_hash = payload_hash(ring_.chunk_hashes(current_), geometry.chunk_count(), step_);
   header_.commit_seq = next_seq_;
   header_.header_hash = header_hash(header_, ring_.seed(current_));
 

@@ -49,11 +49,11 @@ class RingWriter {
   /// plain file it waits while the oldest is the newest *persisted* one.
   CommitStatus begin() noexcept;
 
-  /// source: rows doubles, left alone while this runs. Uses all OpenMP threads. After `begin`.
-  void copy(const double* source) noexcept;
+  /// source: the iterate of `step`, rows doubles, left alone while this runs. Uses all OpenMP threads. After `begin`.
+  void copy(const double* source, const StepDescriptor& step) noexcept;
 
   /// After `copy`. When it returns kOk the iterate is committed; on DAX it is also persisted.
-  CommitStatus commit(std::uint64_t iteration, std::uint64_t step) noexcept;
+  CommitStatus commit() noexcept;
 
   /// Puts `reductions` beside the iterate committed last.
   void record_reductions(const Reductions& reductions) noexcept;
@@ -99,6 +99,7 @@ class RingWriter {
   std::uint32_t current_ = 0;              // slot of the last `begin`
   std::optional<std::uint32_t> newest_;    // slot of the newest commit of this run
   std::optional<std::uint32_t> previous_;  // the one before `current_`
+  StepDescriptor step_;                    // as copied last
   SlotHeader header_;                      // as committed last
   std::atomic<std::uint64_t> committed_{0};
   std::atomic<std::uint64_t> persisted_{0};

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "common/run_description.hpp"
+#include "common/step_descriptor.hpp"
 
 namespace ringside {
 
@@ -21,19 +22,6 @@ inline constexpr std::uint32_t kMaxBuffers = 64;
 
 // Buffers begin at multiples of a huge page; the memfd is sparse, so that small iterates pay nothing for it.
 inline constexpr std::size_t kBufferAlignmentBytes = std::size_t{2} << 20;
-
-/// What the producer says about one published step, in the payload memfd: the analyzer cannot write there.
-struct StepDescriptor {
-  std::uint64_t step = 0;
-  std::uint64_t iteration = 0;
-  double residual_l1 = 0;
-  double residual_linf = 0;
-  std::int64_t generate_ns = 0;       // making the iterates since the step before
-  std::int64_t producer_idle_ns = 0;  // waiting for this step's buffer
-  std::int64_t published_at_ns = 0;   // CLOCK_MONOTONIC, just before `published` was stored
-  std::uint64_t skipped_before = 0;   // steps dropped since the step before, because no buffer was free
-};
-static_assert(sizeof(StepDescriptor) == 64 && std::is_trivially_copyable_v<StepDescriptor>);
 
 // The state words. A side that waits for the other's counter also stops waiting when the other's state changes.
 enum : std::uint32_t { kProducerAttaching = 0, kProducerRunning = 1, kProducerDetached = 2 };

@@ -158,8 +158,8 @@ TEST(RingDurabilityTest, NothingIsOverwrittenWhileNothingNewerIsPersisted) {
     if (before.kept.size() == 4) {
       EXPECT_LT(before.kept.front().header.commit_seq, writer.persisted());
     }
-    writer.copy(iterate(k, 100).data());
-    ASSERT_EQ(writer.commit(k, k - 1), CommitStatus::kOk);
+    writer.copy(iterate(k, 100).data(), step_of(k));
+    ASSERT_EQ(writer.commit(), CommitStatus::kOk);
   }
   EXPECT_EQ(writer.finish(), 0);
   EXPECT_EQ(writer.persisted(), 200u);

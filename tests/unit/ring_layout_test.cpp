@@ -53,20 +53,20 @@ TEST(RingLayoutTest, SuperblockHasItsGoldenBytes) {
   const std::vector<std::uint64_t> words = encode_superblock(golden_geometry());
   EXPECT_EQ(words.size() * 8, 176u);
   EXPECT_EQ(hex(words.data(), words.size() * 8),
-            "525352494e47303101000000b0000000b060d0b4766be6110000800000000000"
+            "525352494e47303102000000b00000004e84f84c0034cf1b0000800000000000"
             "0010000000000000002000000000000000300000000000000050000000000000"
             "0300000005000000e803000000000000401f0000000000000000010000000000"
-            "000a00000000000000002a36fe9c9717887766554433221100ffeeddccbbaa99"
-            "00f61f0000000000000020000000000000f63f0000000000000040000000000000"
-            "f65f00000000000000600000000000");
+            "400a00000000000000002a36fe9c9717887766554433221100ffeeddccbbaa99"
+            "c0f51f00000000000000200000000000c0f53f00000000000000400000000000"
+            "c0f55f00000000000000600000000000");
 }
 
 TEST(RingLayoutTest, SlotHeaderHasItsGoldenBytes) {
-  EXPECT_EQ(slot_seed(golden_geometry(), 1), 0xadba8879712872b3u);
+  EXPECT_EQ(slot_seed(golden_geometry(), 1), 0x22c898cd988ee87eu);
   const SlotHeader header = golden_header();
   EXPECT_EQ(hex(&header, sizeof(header)),
             "2a000000000000002900000000000000a100000000000000b200000000000000"
-            "e803000000000000efcdab8967452301306c56e645357bac1100000000000000");
+            "e803000000000000efcdab89674523014597b46a796de39f1100000000000000");
 }
 
 TEST(RingLayoutTest, RunRecordHasItsGoldenBytes) {
@@ -81,12 +81,12 @@ TEST(RingLayoutTest, RunRecordHasItsGoldenBytes) {
   assign(record.run.parameters, "damping=0.85");
   record.record_seq = 9;
   record.hash = run_hash(record, run_seed(golden_geometry(), 2));
-  EXPECT_EQ(run_seed(golden_geometry(), 2), 0xf5170b2877e0d2b4u);
+  EXPECT_EQ(run_seed(golden_geometry(), 2), 0x513f856914f5f90cu);
   EXPECT_EQ(hex(&record, 80),
             "a100000000000000b200000000000000c300000000000000d400000000000000"
             "e803000000000000881300000000000001002a36fe9c97177061676572616e6b00000000000000000000000000000000");
-  EXPECT_EQ(hex(&record.hash, 16), "f51f4fd8f7fa63320900000000000000");
-  EXPECT_EQ(hash64(&record, sizeof(record)), 0x263bb30d73078360u);  // of all 1024 bytes
+  EXPECT_EQ(hex(&record.hash, 16), "4704e79c8b43ac820900000000000000");
+  EXPECT_EQ(hash64(&record, sizeof(record)), 0xdb48de81b7325235u);  // of all 1024 bytes
 }
 
 TEST(RingLayoutTest, ReductionsRecordHasItsGoldenBytes) {
@@ -114,8 +114,24 @@ TEST(RingLayoutTest, ReductionsRecordHasItsGoldenBytes) {
             "00000000000000400000000000000c40000000000000f43f0000000000000040"
             "0100000000000000000000000000e03f000000000000d03f000000000000c03f"
             "000000000000000001000000000000004d000000000000000000000000000040");
-  EXPECT_EQ(hex(&record.header_hash, 16), "306c56e645357bacb0abacc3abace2db");
-  EXPECT_EQ(hash64(&record, sizeof(record)), 0x41ca294b0fd87c1u);  // of all 2432 bytes
+  EXPECT_EQ(hex(&record.header_hash, 16), "4597b46a796de39f7030005bd3a2abd0");
+  EXPECT_EQ(hash64(&record, sizeof(record)), 0xc50733581c6dae0du);  // of all 2432 bytes
+}
+
+TEST(RingLayoutTest, StepDescriptorHasItsGoldenBytesAndSeedsThePayloadHash) {
+  const StepDescriptor step = {.step = 41,
+                               .iteration = 42,
+                               .residual_l1 = 0.5,
+                               .residual_linf = 0.125,
+                               .generate_ns = 1000,
+                               .producer_idle_ns = 200,
+                               .published_at_ns = 3'000'000,
+                               .skipped_before = 2};
+  EXPECT_EQ(hex(&step, sizeof(step)),
+            "29000000000000002a00000000000000000000000000e03f000000000000c03f"
+            "e803000000000000c800000000000000c0c62d00000000000200000000000000");
+  const std::uint64_t chunk_hashes[] = {0x11, 0x22};
+  EXPECT_EQ(payload_hash(chunk_hashes, 2, step), 0x899ee834d9c332eeu);
 }
 
 TEST(RingLayoutTest, EveryWordOfAHeaderIsCoveredByItsHash) {

@@ -38,8 +38,21 @@ class RingReaderTest : public ::testing::Test {
 };
 
 TEST_F(RingReaderTest, ReadsWhatWasCommitted) {
-  EXPECT_EQ(read().status, ReadStatus::kOk);
+  const ReadResult result = read();
+  EXPECT_EQ(result.status, ReadStatus::kOk);
   EXPECT_EQ(out_, iterate(3, kRows));
+  const StepDescriptor expected = step_of(3);
+  EXPECT_EQ(std::memcmp(&result.step, &expected, sizeof expected), 0);
+}
+
+TEST_F(RingReaderTest, ADamagedStepDescriptorIsNotReturned) {
+  for (std::uint64_t byte = 0; byte < sizeof(StepDescriptor); ++byte) {
+    const std::uint64_t offset = memory_.geometry().slots[newest_.slot].meta_offset + kStepOffset + byte;
+    memory_.flip_bit(offset, 3);
+    EXPECT_EQ(read().status, ReadStatus::kDamaged) << byte;
+    EXPECT_FALSE(check().table_intact) << byte;
+    memory_.flip_bit(offset, 3);
+  }
 }
 
 TEST_F(RingReaderTest, EveryFlippedBitOfThePayloadIsLocatedToItsChunk) {

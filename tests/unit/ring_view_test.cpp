@@ -89,10 +89,10 @@ TEST(RingViewTest, WithoutTheFormattedWordCreationWasInterrupted) {
 
 TEST(RingViewTest, ANewerVersionIsNamedAsSuch) {
   const RingInMemory memory(1000);
-  forge(memory, [](Superblock& superblock, SlotPlace*) { superblock.version = 2; });
+  forge(memory, [](Superblock& superblock, SlotPlace*) { superblock.version = 3; });
   const auto [code, text] = failure_of(memory.bytes());
   EXPECT_EQ(code, ExitCode::kUsage);
-  EXPECT_NE(text.find("version 2"), std::string::npos) << text;
+  EXPECT_NE(text.find("version 3"), std::string::npos) << text;
 }
 
 TEST(RingViewTest, NoiseAndEmptyFilesAreNotRings) {

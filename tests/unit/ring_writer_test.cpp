@@ -59,9 +59,9 @@ TEST(RingWriterTest, WhileACommitIsUnderWayTheOtherSlotsStayContiguous) {
   for (std::uint64_t k = 1; k <= 7; ++k) commit_iterate(writer, k, 20'000);
   ASSERT_EQ(writer.begin(), CommitStatus::kOk);
   EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{6, 7}));
-  writer.copy(iterate(8, 20'000).data());
+  writer.copy(iterate(8, 20'000).data(), step_of(8));
   EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{6, 7}));
-  ASSERT_EQ(writer.commit(8, 7), CommitStatus::kOk);
+  ASSERT_EQ(writer.commit(), CommitStatus::kOk);
   EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{6, 7, 8}));
 }
 
@@ -83,19 +83,24 @@ TEST(RingWriterTest, TheProtocolHasItsThreeFencesInOrder) {
   EXPECT_TRUE(events[1].event == Event::kFlush && events[1].offset == seq);
   EXPECT_EQ(events[2].event, Event::kDrain);
 
-  writer.copy(iterate(1, kRows).data());
+  writer.copy(iterate(1, kRows).data(), step_of(1));
   events = memory.persistence.take();
-  ASSERT_EQ(events.size(), 8u);  // three chunks, each copied and its hash stored
-  for (std::uint64_t chunk = 0; chunk < 3; ++chunk) {
-    EXPECT_EQ(events[2 * chunk].event, Event::kCopy);
-    EXPECT_EQ(events[2 * chunk].offset, place.payload_offset + chunk * kChunkBytes);
-    EXPECT_EQ(events[2 * chunk + 1].event, Event::kStore);
-    EXPECT_EQ(events[2 * chunk + 1].offset, table + 8 * chunk);
+  ASSERT_EQ(events.size(), 17u);  // the step's eight words, its flush; three chunks, each copied and its hash stored
+  for (std::uint64_t word = 0; word < 8; ++word) {
+    EXPECT_TRUE(events[word].event == Event::kStore &&
+                events[word].offset == place.meta_offset + kStepOffset + 8 * word);
   }
-  EXPECT_TRUE(events[6].event == Event::kFlush && events[6].offset == table && events[6].bytes == 24);
-  EXPECT_EQ(events[7].event, Event::kDrain);
+  EXPECT_TRUE(events[8].event == Event::kFlush && events[8].offset == place.meta_offset + kStepOffset);
+  for (std::uint64_t chunk = 0; chunk < 3; ++chunk) {
+    EXPECT_EQ(events[9 + 2 * chunk].event, Event::kCopy);
+    EXPECT_EQ(events[9 + 2 * chunk].offset, place.payload_offset + chunk * kChunkBytes);
+    EXPECT_EQ(events[10 + 2 * chunk].event, Event::kStore);
+    EXPECT_EQ(events[10 + 2 * chunk].offset, table + 8 * chunk);
+  }
+  EXPECT_TRUE(events[15].event == Event::kFlush && events[15].offset == table && events[15].bytes == 24);
+  EXPECT_EQ(events[16].event, Event::kDrain);
 
-  writer.commit(1, 0);
+  writer.commit();
   events = memory.persistence.take();
   ASSERT_EQ(events.size(), 10u);  // the header's eight words, commit_seq the last
   for (std::uint64_t word = 0; word < 8; ++word) {
@@ -114,7 +119,7 @@ TEST(RingWriterTest, EveryThreadDrainsItsOwnStores) {
   writer.begin_run(run_of(100'000));
   writer.begin();
   memory.persistence.record(memory.at(0));
-  writer.copy(iterate(1, 100'000).data());
+  writer.copy(iterate(1, 100'000).data(), step_of(1));
   int copies = 0;
   int drains = 0;
   for (const RecordedEvent& event : memory.persistence.take()) {
@@ -165,7 +170,7 @@ TEST(RingWriterTest, AWriterThatDiedHalfWayCostsOnlyTheVictim) {
     writer.begin_run(run_of(20'000));
     for (std::uint64_t k = 1; k <= 6; ++k) commit_iterate(writer, k, 20'000);
     writer.begin();
-    writer.copy(iterate(7, 20'000).data());
+    writer.copy(iterate(7, 20'000).data(), step_of(7));
   }
   EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{4, 5, 6}));
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
