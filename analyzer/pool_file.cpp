@@ -97,7 +97,19 @@ bool still_named(const fs::path& path, const struct stat& opened) {
 
 void check_content(int fd, const std::string& name) {
   const Look look(fd, name);
+  if (RingView::parse(look.file(), name).pmdk_metadata_intact()) return;
+  throw unownable(name, "what libpmemobj keeps in it is not what it was");
+}
+
+void check_is_ring(int fd, const std::string& name) {
+  const Look look(fd, name);
   RingView::parse(look.file(), name);
+}
+
+UnownablePoolError unownable(const std::string& name, const std::string& why) {
+  return UnownablePoolError(fmt::format(
+      "{}: damaged pool: {}; its iterates can be read (ringside verify, export), --overwrite makes a new pool", name,
+      why));
 }
 
 bool holds_nothing(int fd, const std::string& name) {

@@ -44,6 +44,7 @@ void check_pool(const std::string& path) {
   try {
     RingPool::open(path);
   } catch (const UnfinishedPoolError&) {
+  } catch (const UnownablePoolError&) {
   }
 }
 
@@ -56,6 +57,9 @@ RingPool admit(const RingOptions& options, std::uint64_t rows, bool may_overwrit
   } catch (const UnfinishedPoolError&) {
     if (!may_overwrite) throw;
     return RingPool::replace_unfinished(options.pool, rows, options.slots);
+  } catch (const UnownablePoolError&) {
+    if (!may_overwrite) throw;
+    return RingPool::replace_unownable(options.pool, rows, options.slots);
   }
   const RingGeometry& shape = pool->ring().geometry();
   if (!may_overwrite) refuse_iterates_in(pool->ring(), options.pool);

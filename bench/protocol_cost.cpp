@@ -128,12 +128,14 @@ struct Commit {
 
 Commit commit_one(RingWriter& writer, const double* x, std::uint64_t k) {
   Commit commit;
+  StepDescriptor step;
+  step.step = step.iteration = k;
   const std::int64_t begin_ns = now_ns();
   bool fine = writer.begin() == CommitStatus::kOk;
   commit.begin_ms = milliseconds_since(begin_ns);
-  writer.copy(x);
+  writer.copy(x, step);
   const std::int64_t copied_ns = now_ns();
-  fine = writer.commit(k, k) == CommitStatus::kOk && fine;
+  fine = writer.commit() == CommitStatus::kOk && fine;
   commit.commit_ms = milliseconds_since(copied_ns);
   commit.ms = milliseconds_since(begin_ns);
   if (!fine) throw system_error("the benchmark's ring cannot be committed to");

@@ -32,7 +32,8 @@ const char* text_of(const SlotVerdict& verdict) {
 std::string explanation(const RingView& ring, const SlotVerdict& verdict) {
   if (verdict.payload.overwritten) return "overwritten while it was read: an analyzer is at work";
   std::string text;
-  if (!verdict.payload.table_intact) text += " its table of chunk hashes, or what the producer said of the step, is damaged;";
+  if (!verdict.payload.table_intact)
+    text += " its table of chunk hashes, or what the producer said of the step, is damaged;";
   if (!verdict.payload.damaged_chunks.empty()) {
     text += fmt::format(" {} of {} chunks of {} bytes differ: {};", verdict.payload.damaged_chunks.size(),
                         ring.geometry().chunk_count(), ring.geometry().chunk_bytes,
@@ -48,7 +49,7 @@ int verify_command(int argc, const char* const* argv) {
   std::string pool;
   bool json = false;
   CLI::App app(
-      "Checks every slot's hashes; says which slot and which chunk is damaged. Works while an analyzer uses the pool.",
+      "Checks every hash in a pool; says which slot and which chunk is damaged. Works while an analyzer uses the pool.",
       "ringside verify");
   app.add_option("POOL", pool, "pool file")->required()->type_name("FILE");
   app.add_flag("--json", json, "one JSON object");
@@ -85,20 +86,27 @@ int verify_command(int argc, const char* const* argv) {
       fmt::print("slot {:>4}  DAMAGED: its header does not verify; which iterate it held is not known\n", slot);
   }
   const bool superblocks_intact = ring.superblock_intact(0) && ring.superblock_intact(1);
+  const bool pmdk_intact = ring.pmdk_metadata_intact();
+  const bool intact = damaged == 0 && superblocks_intact && pmdk_intact;
   if (json) {
     fmt::print("{}\n", ordered_json{{"pool", pool},
-                                    {"intact", damaged == 0 && superblocks_intact},
+                                    {"intact", intact},
                                     {"superblocks_intact", superblocks_intact},
+                                    {"pmdk_metadata_intact", pmdk_intact},
                                     {"damaged_slots", damaged},
                                     {"slots", slots}}
                            .dump(2, ' ', false, ordered_json::error_handler_t::replace));
   } else {
     if (!superblocks_intact)
       fmt::print("one of the two superblocks is damaged; its twin serves, the analyzer mends it\n");
+    if (!pmdk_intact) {
+      fmt::print(
+          "what libpmemobj keeps in the file is damaged: the iterates can be read, but an analyzer refuses the pool; "
+          "export what is needed, then --overwrite\n");
+    }
     fmt::print("{}: {} iterates, {} damaged slots\n", pool, verdicts.size(), damaged);
   }
-  if (damaged == 0 && superblocks_intact) return 0;
-  return static_cast<int>(ExitCode::kDamaged);
+  return intact ? 0 : static_cast<int>(ExitCode::kDamaged);
 }
 
 }  // namespace ringside
