@@ -13,7 +13,7 @@ struct Range {
   std::uint64_t end = 0;
 };
 
-// Layout 6 of libpmemobj's pools (`struct pool_hdr` and `struct pmemobjpool`), which every release since 1.5 writes.
+// Layout 6 of libpmemobj's pools (`struct pool_hdr`, `struct pmemobjpool`), which its releases from 1.8 to 2.1 write.
 // Between these ranges lie the words that change while a pool is used:
 constexpr Range kConstant[] = {
     {0, 4032},     // signature, features, uuids; then the shutdown state, which has a checksum of its own

@@ -4,8 +4,10 @@
 
 #include <sys/stat.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 
 #include "analyzer/ring_view.hpp"
@@ -32,6 +34,11 @@ void check_content(int fd, const std::string& name);
 
 /// Throws Error as RingView::parse.
 void check_is_ring(int fd, const std::string& name);
+
+/// Asks the disk for what recovery reads of a mapped pool, before it is read: libpmemobj's part, in which the ring is
+/// looked for; the slots' headers. Page faults would ask one by one, each time with all that the device reads ahead.
+void fetch_front(std::span<const std::byte> mapping) noexcept;
+void fetch_headers(std::span<const std::byte> mapping, const RingGeometry& geometry) noexcept;
 
 /// True of what a creation that was killed leaves: a ring without iterates, or less.
 bool holds_nothing(int fd, const std::string& name);

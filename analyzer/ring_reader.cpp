@@ -7,9 +7,11 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "analyzer/pool_file.hpp"
 #include "common/error.hpp"
 #include "common/unique_fd.hpp"
 
@@ -64,7 +66,10 @@ RingReader RingReader::open(const std::filesystem::path& path) {
   reader.mapping_ =
       std::shared_ptr<const std::byte>(static_cast<const std::byte*>(mapped),
                                        [bytes](const std::byte* at) { munmap(const_cast<std::byte*>(at), bytes); });
-  reader.ring_ = std::make_unique<RingView>(RingView::parse({reader.mapping_.get(), bytes}, name));
+  const std::span<const std::byte> file(static_cast<const std::byte*>(mapped), bytes);
+  fetch_front(file);
+  reader.ring_ = std::make_unique<RingView>(RingView::parse(file, name));
+  fetch_headers(file, reader.ring_->geometry());
   reader.storage_ = storage_of(fd.get(), name);
   return reader;
 }
