@@ -14,8 +14,7 @@ inline constexpr std::size_t kCopyChunkBytes = std::size_t{16} << 10;
 
 /// Copies `bytes` (a multiple of 8) from `from` (8-byte aligned) to `to` (64-byte aligned) with non-temporal stores
 /// only, so nothing is left to flush. There is no fence: the calling thread drains its own stores (sfence) before it
-/// tells anyone of them. Fetches ahead of `from + bytes` and `to + bytes`, by hints only: what is there need
-/// not exist.
+/// tells anyone of them. Reads ahead of `from + bytes`, by hints only: what is there need not exist.
 void copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept;
 
 /// The same, and returns `hash64(from, bytes)`. Fast where `bytes` is a multiple of 1 KiB.

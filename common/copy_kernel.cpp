@@ -26,15 +26,6 @@ static_assert(kLineBytes == XXH_STRIPE_LEN);
 // How far ahead of the stores the source is fetched: enough to cover the memory's latency; more is not faster.
 constexpr std::size_t kAheadBytes = 2048;
 
-constexpr std::size_t kPageBytes = 4096;
-
-/// Has the address of the next page's stores translated before they come: a store waits for that, and everything behind
-/// it waits for the store. Where pages are 4 KiB (a page cache) copies are up to a fifth faster, where they are 2 MiB
-/// (DAX) it is one line read in vain for 64 written.
-void translate_next_page(const char* to, std::size_t offset) noexcept {
-  if (offset % kPageBytes == 0) _mm_prefetch(to + offset + kPageBytes, _MM_HINT_NTA);
-}
-
 /// One cache line, in as few stores as the instruction set has: a line written whole leaves as one memory write.
 void stream_line(char* to, const char* from) noexcept {
 #if defined(__AVX512F__)
@@ -55,7 +46,6 @@ void copy_reading_ahead(char* to, const char* from, std::size_t bytes) noexcept 
   const std::size_t whole_lines_bytes = bytes / kLineBytes * kLineBytes;
 #pragma GCC unroll 4
   for (std::size_t i = 0; i < whole_lines_bytes; i += kLineBytes) {
-    translate_next_page(to, i);
     _mm_prefetch(from + i + kAheadBytes, _MM_HINT_T0);
     stream_line(to + i, from + i);
   }
@@ -84,7 +74,6 @@ std::uint64_t copy_blocks_hashed(char* to, const char* from, std::size_t bytes) 
     stream_line(to + offset, from + offset);
   };
   for (std::size_t block = 0; block < bytes; block += kBlockBytes) {
-    translate_next_page(to, block);
     const bool is_last = block + kBlockBytes == bytes;
     for (std::size_t line = 0; line < kBlockLines - 1; ++line) {
       take_and_store(block + line * kLineBytes, XXH3_kSecret + line * XXH_SECRET_CONSUME_RATE);
