@@ -238,7 +238,8 @@ int main(int argc, char** argv) {
       ->delimiter(',')
       ->check(CLI::PositiveNumber);
   app.add_option("--rounds", rounds, "Measured rounds, each of one commit in every way")->check(CLI::Range(5, 100'000));
-  app.add_option("--folder", folder, "Where the pool is made, a tmpfs")->check(CLI::ExistingDirectory);
+  app.add_option("--folder", folder, "Where the pool is made: a tmpfs, best mounted with huge=always")
+      ->check(CLI::ExistingDirectory);
   app.add_option("--output", output, "File for the JSON (default: standard output)");
   CLI11_PARSE(app, argc, argv);
   try {
