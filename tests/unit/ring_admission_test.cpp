@@ -105,7 +105,8 @@ TEST_F(SmallFileSystemTest, APoolWithoutRoomForItsSuccessorStaysAsItWas) {
   mount_with(needed - (1 << 20));
   if (IsSkipped()) return;
   keep_something(path_);
-  expect_refused([&] { admit(options(path_), 100 * kRows, true); }, ExitCode::kSystem, std::to_string(needed));
+  expect_refused([&] { admit(options(path_), run_of(100 * kRows), PoolUse::kOverwrite); }, ExitCode::kSystem,
+                 std::to_string(needed));
   EXPECT_LT(kept, needed);
   EXPECT_EQ(kept_in(path_), (Iterations{1, 2, 3}));
   EXPECT_FALSE(fs::exists(path_ + ".new"));
@@ -116,7 +117,7 @@ TEST_F(SmallFileSystemTest, APoolGoesFirstWhereThereIsRoomForOneOnly) {
   mount_with(needed + (1 << 20));
   if (IsSkipped()) return;
   keep_something(path_);
-  const RingPool pool = admit(options(path_), 10 * kRows, true);
+  const RingPool pool = admit(options(path_), run_of(10 * kRows), PoolUse::kOverwrite).pool;
   EXPECT_EQ(pool.ring().geometry().rows, 10 * kRows);
   EXPECT_EQ(fs::file_size(path_), needed);
 }
@@ -125,13 +126,14 @@ TEST_F(SmallFileSystemTest, WhatIsUnfinishedStaysWhereThereIsNoRoomForAPool) {
   mount_with(8 << 20);
   if (IsSkipped()) return;
   std::ofstream(path_) << std::string(1 << 20, '\0');
-  expect_refused([&] { admit(options(path_), 100 * kRows, true); }, ExitCode::kSystem, "no room");
+  expect_refused([&] { admit(options(path_), run_of(100 * kRows), PoolUse::kOverwrite); }, ExitCode::kSystem,
+                 "no room");
   EXPECT_EQ(fs::file_size(path_), 1u << 20);
 }
 
 TEST_F(RingAdmissionTest, APoolOfAnotherShapeIsReplacedAsAWhole) {
   keep_something(path_);
-  const RingPool pool = admit(options(path_), 2 * kRows, true);
+  const RingPool pool = admit(options(path_), run_of(2 * kRows), PoolUse::kOverwrite).pool;
   EXPECT_EQ(pool.ring().geometry().rows, 2 * kRows);
   EXPECT_FALSE(fs::exists(path_ + ".new"));
   expect_refused([&] { RingPool::open(path_); }, ExitCode::kSystem, "in use");
@@ -139,7 +141,8 @@ TEST_F(RingAdmissionTest, APoolOfAnotherShapeIsReplacedAsAWhole) {
 
 TEST_F(RingAdmissionTest, AnImpossibleShapeCostsNoPool) {
   keep_something(path_);
-  expect_refused([&] { admit(options(path_), std::uint64_t{1} << 40, true); }, ExitCode::kUsage, "rows");
+  expect_refused([&] { admit(options(path_), run_of(std::uint64_t{1} << 40), PoolUse::kOverwrite); }, ExitCode::kUsage,
+                 "rows");
   EXPECT_EQ(kept_in(path_), (Iterations{1, 2, 3}));
 }
 
@@ -147,7 +150,7 @@ TEST_F(RingAdmissionTest, ThroughASymbolicLinkItIsThePoolThatIsReplaced) {
   const std::string link = folder_.file("link.pool");
   keep_something(path_);
   fs::create_symlink(path_, link);
-  { const RingPool pool = admit(options(link), 2 * kRows, true); }
+  { const RingPool pool = admit(options(link), run_of(2 * kRows), PoolUse::kOverwrite).pool; }
   EXPECT_TRUE(fs::is_symlink(link));
   EXPECT_EQ(RingPool::open(path_).ring().geometry().rows, 2 * kRows);
 }
@@ -155,11 +158,11 @@ TEST_F(RingAdmissionTest, ThroughASymbolicLinkItIsThePoolThatIsReplaced) {
 TEST_F(RingAdmissionTest, WhatAKilledReplacementLeftIsRemovedAndNothingElse) {
   keep_something(path_);
   leave_unformatted(path_ + ".new");
-  { const RingPool pool = admit(options(path_), 2 * kRows, true); }
+  { const RingPool pool = admit(options(path_), run_of(2 * kRows), PoolUse::kOverwrite).pool; }
   EXPECT_FALSE(fs::exists(path_ + ".new"));
 
   keep_something(path_ + ".new");
-  expect_refused([&] { admit(options(path_), 3 * kRows, true); }, ExitCode::kUsage, ".new");
+  expect_refused([&] { admit(options(path_), run_of(3 * kRows), PoolUse::kOverwrite); }, ExitCode::kUsage, ".new");
   EXPECT_EQ(kept_in(path_ + ".new"), (Iterations{1, 2, 3}));
   EXPECT_EQ(RingPool::open(path_).ring().geometry().rows, 2 * kRows);
 }
@@ -192,11 +195,11 @@ TEST_F(RingAdmissionTest, EveryStateOfAnInterruptedCreationCanBeOverwritten) {
     leave();
     const std::string before = content_of(path_);
     EXPECT_NO_THROW(check_pool(path_));
-    expect_refused([&] { admit(options(path_), kRows, false); }, ExitCode::kUsage, "--overwrite");
+    expect_refused([&] { admit(options(path_), run_of(kRows), PoolUse::kFresh); }, ExitCode::kUsage, "--overwrite");
     expect_refused([&] { refuse_foreign_iterates(path_); }, ExitCode::kUsage, "--overwrite");
     EXPECT_EQ(content_of(path_), before) << "a refusal changes nothing";
     try {
-      const RingPool pool = admit(options(path_), kRows, true);
+      const RingPool pool = admit(options(path_), run_of(kRows), PoolUse::kOverwrite).pool;
       EXPECT_EQ(pool.ring().geometry().rows, kRows);
     } catch (const Error& error) {
       ADD_FAILURE() << error.what();
@@ -215,11 +218,16 @@ TEST_F(RingAdmissionTest, ARingThatLibpmemobjCannotOpenIsReplacedWhenThatWasAske
     keep_something(path_);
     std::fstream(path_, std::ios::in | std::ios::out | std::ios::binary).seekp(static_cast<long>(offset)).put(1);
     EXPECT_NO_THROW(check_pool(path_)) << "--overwrite can use it";
-    expect_refused([&] { admit(options(path_), kRows, false); }, ExitCode::kDamaged, "--overwrite");
-    expect_refused([&] { admit(options(path_), std::uint64_t{1} << 40, true); }, ExitCode::kUsage, "rows");
+    const RunDescription other = run_of(kRows, 9);
+    for (const PoolUse use : {PoolUse::kFresh, PoolUse::kResume}) {
+      expect_refused([&] { admit(options(path_), other, use); }, ExitCode::kDamaged, "--overwrite");
+    }
+    expect_refused([&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); }, ExitCode::kDamaged, "export");
+    expect_refused([&] { admit(options(path_), run_of(std::uint64_t{1} << 40, 9), PoolUse::kOverwrite); },
+                   ExitCode::kUsage, "rows");
     EXPECT_EQ(kept_iterations(RingReader::open(path_).ring()), (Iterations{1, 2, 3})) << "a refusal costs nothing";
     {
-      const RingPool pool = admit(options(path_), kRows, true);
+      const RingPool pool = admit(options(path_), other, PoolUse::kOverwrite).pool;
       EXPECT_TRUE(kept_iterations(pool.ring()).empty());
       expect_refused([&] { RingPool::replace_unownable(path_, kRows, kSlots); }, ExitCode::kSystem, "in use");
     }
@@ -241,7 +249,8 @@ TEST_F(RingAdmissionTest, SomebodysFileIsNeverOverwritten) {
     SCOPED_TRACE(what);
     std::ofstream(path_, std::ios::binary) << bytes;
     expect_refused([&] { check_pool(path_); }, ExitCode::kUsage, "not a Ringside pool");
-    expect_refused([&] { admit(options(path_), kRows, true); }, ExitCode::kUsage, "not a Ringside pool");
+    expect_refused([&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); }, ExitCode::kUsage,
+                   "not a Ringside pool");
     EXPECT_EQ(content_of(path_), bytes);
   }
 }
@@ -250,7 +259,7 @@ TEST_F(RingAdmissionTest, ACreationThatIsUnderWayIsNotAnInterruptedOne) {
   std::ofstream(path_) << std::string(10'000'000, '\0');
   const UniqueFd creator(open(path_.c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_EQ(flock(creator.get(), LOCK_EX), 0);
-  expect_refused([&] { admit(options(path_), kRows, true); }, ExitCode::kSystem, "in use");
+  expect_refused([&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); }, ExitCode::kSystem, "in use");
   EXPECT_EQ(fs::file_size(path_), 10'000'000u);
 }
 
