@@ -7,6 +7,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -43,6 +44,7 @@ Look::Look(int fd, const std::string& name) : bytes_(static_cast<std::uint64_t>(
   if (bytes_ == 0) throw empty_pool_file(name);
   mapped_ = mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, fd, 0);
   if (mapped_ == MAP_FAILED) throw system_error("{}: cannot be mapped: {}", name, errno_text(errno));
+  fetch_front(file());
 }
 
 Look::~Look() {
@@ -86,7 +88,21 @@ bool still_named(const fs::path& path, const struct stat& opened) {
 
 void check_content(int fd, const std::string& name) {
   const Look look(fd, name);
+  const RingView ring = RingView::parse(look.file(), name);
+  fetch_headers(look.file(), ring.geometry());  // read next, through libpmemobj's mapping
+  if (ring.pmdk_metadata_intact()) return;
+  throw unownable(name, "what libpmemobj keeps in it is not what it was");
+}
+
+void check_is_ring(int fd, const std::string& name) {
+  const Look look(fd, name);
   RingView::parse(look.file(), name);
+}
+
+UnownablePoolError unownable(const std::string& name, const std::string& why) {
+  return UnownablePoolError(fmt::format(
+      "{}: damaged pool: {}; its iterates can be read (ringside verify, export), --overwrite makes a new pool", name,
+      why));
 }
 
 bool holds_nothing(int fd, const std::string& name) {
@@ -98,6 +114,18 @@ bool holds_nothing(int fd, const std::string& name) {
     return true;
   } catch (const Error&) {
     return false;
+  }
+}
+
+void fetch_front(std::span<const std::byte> mapping) noexcept {
+  constexpr std::size_t kFrontBytes = 4 << 20;
+  madvise(const_cast<std::byte*>(mapping.data()), std::min(mapping.size(), kFrontBytes), MADV_WILLNEED);
+}
+
+void fetch_headers(std::span<const std::byte> mapping, const RingGeometry& geometry) noexcept {
+  for (const SlotPlace& place : geometry.slots) {
+    const std::uint64_t page = place.meta_offset / kPageBytes * kPageBytes;
+    madvise(const_cast<std::byte*>(mapping.data() + page), kPageBytes, MADV_WILLNEED);
   }
 }
 

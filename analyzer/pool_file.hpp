@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "analyzer/ring_view.hpp"
 #include "common/error.hpp"
 #include "common/unique_fd.hpp"
 
@@ -47,14 +48,25 @@ struct stat status_of(int fd, const std::string& name);
 bool still_named(const std::filesystem::path& path, const struct stat& opened);
 
 /// Looks for the ring through a mapping of its own, before libpmemobj believes anything in the file. Throws Error (as
-/// RingView::parse).
+/// RingView::parse), and UnownablePoolError where libpmemobj's own bytes are not what they were.
 void check_content(int fd, const std::string& name);
+
+/// Throws Error as RingView::parse.
+void check_is_ring(int fd, const std::string& name);
+
+/// Asks the disk for what recovery reads of a mapped pool, before it is read: libpmemobj's part, in which the ring is
+/// looked for; the slots' headers. Page faults would ask one by one, each time with all that the device reads ahead.
+void fetch_front(std::span<const std::byte> mapping) noexcept;
+void fetch_headers(std::span<const std::byte> mapping, const RingGeometry& geometry) noexcept;
 
 /// True of what a creation that was killed leaves: a ring without iterates, or less.
 bool holds_nothing(int fd, const std::string& name);
 
 /// Takes the lock that libpmemobj takes on a pool, without it. Throws Error (exit code 3) if another process has it.
 void lock_or_throw(int fd, const std::string& name);
+
+/// What to throw where libpmemobj must not or cannot open a ring, and why.
+UnownablePoolError unownable(const std::string& name, const std::string& why);
 
 /// What to throw where another process owns the pool.
 Error in_use(const std::string& name);

@@ -68,6 +68,12 @@ RunDescription resumable(const RingView& ring, const SlotHeader& newest, const R
   return *kept;
 }
 
+/// Whether the newest iterate of the ring at `path`, which need not be one that can be owned, is of that run.
+bool holds_iterates_of(const Id128& run_id, const std::string& path) {
+  const Recovery kept = RingReader::open(path).recover();
+  return !kept.kept.empty() && kept.kept.back().header.run_id == run_id;
+}
+
 /// A place that may not be looked at counts as there: opening the pool then says why not.
 bool is_missing(const fs::path& path) {
   std::error_code error;
@@ -86,6 +92,7 @@ void check_pool(const std::string& path) {
   try {
     RingPool::open(path);
   } catch (const UnfinishedPoolError&) {
+  } catch (const UnownablePoolError&) {
   }
 }
 
@@ -99,6 +106,10 @@ Admission admit(const RingOptions& options, const RunDescription& run, PoolUse u
   } catch (const UnfinishedPoolError&) {
     if (use == PoolUse::kFresh) throw;
     return fresh(RingPool::replace_unfinished(options.pool, run.rows, options.slots));
+  } catch (const UnownablePoolError&) {
+    // A run that was told to overwrite keeps saying so when its analyzer was lost: its own iterates are not meant.
+    if (use != PoolUse::kOverwrite || holds_iterates_of(run.run_id, options.pool)) throw;
+    return fresh(RingPool::replace_unownable(options.pool, run.rows, options.slots));
   }
 
   const Recovery kept = recover(pool->ring());

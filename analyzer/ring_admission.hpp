@@ -18,7 +18,8 @@ namespace ringside {
 void refuse_foreign_iterates(const std::string& path);
 
 /// Throws Error (as RingPool::open) if there is a file at `path` that no run could use: known when a service starts,
-/// not when hours later a producer attaches. What an interrupted creation left passes: a pool can be made of it.
+/// not when hours later a producer attaches. What an interrupted creation left passes, and a ring that only
+/// libpmemobj cannot open: a pool can be made of it.
 void check_pool(const std::string& path);
 
 /// What becomes of the iterates in a pool that a run was admitted to.
@@ -37,7 +38,8 @@ struct Admission {
 
 /// The pool for `run`: the one at `options.pool`, or a new one. Iterates of another run are refused unless `use` allows
 /// for them; so is a pool of another shape, or one that was never finished, unless there is nothing in it to lose
-/// (kResume) or all of it may go (kOverwrite): then it is replaced (see RingPool::replace). Iterates that may go are
+/// (kResume) or all of it may go (kOverwrite): then it is replaced (see RingPool::replace), and with kOverwrite a ring
+/// that libpmemobj cannot open, too, unless it holds this very run's iterates. Iterates that may go are
 /// there until the caller clears them. Throws Error: exit code 2 when refused, 3 in use, no space, no permission, 5
 /// damaged; whatever was there before is then still there.
 Admission admit(const RingOptions& options, const RunDescription& run, PoolUse use);

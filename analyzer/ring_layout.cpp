@@ -28,6 +28,7 @@ std::vector<std::uint64_t> encode_superblock(const RingGeometry& geometry) {
   fixed.meta_bytes = geometry.meta_bytes();
   fixed.created_realtime_ns = geometry.created_realtime_ns;
   fixed.pool_id = geometry.pool_id;
+  fixed.pmdk_hash = geometry.pmdk_hash;
 
   std::vector<std::uint64_t> words(fixed.bytes / sizeof(std::uint64_t));
   std::memcpy(words.data(), &fixed, sizeof(fixed));

@@ -56,10 +56,11 @@ struct Superblock {
   std::uint64_t meta_bytes = 0;
   std::int64_t created_realtime_ns = 0;
   Id128 pool_id;  // random; seeds every other hash, so that bytes of another pool are never taken for this one's
+  std::uint64_t pmdk_hash = 0;  // of what libpmemobj keeps in the file (pmdk_metadata.hpp)
 };
-static_assert(sizeof(Superblock) == 128 && std::is_trivially_copyable_v<Superblock>);
+static_assert(sizeof(Superblock) == 136 && std::is_trivially_copyable_v<Superblock>);
 static_assert(offsetof(Superblock, hash) == 16 && offsetof(Superblock, rows) == 72);
-static_assert(offsetof(Superblock, pool_id) == 112);
+static_assert(offsetof(Superblock, pool_id) == 112 && offsetof(Superblock, pmdk_hash) == 128);
 
 /// The first line of a slot: one cache line, so that its stores reach persistent memory in program order, and
 /// `commit_seq`, stored last, tells that the others are there.
@@ -113,6 +114,7 @@ struct RingGeometry {
   std::uint64_t chunk_bytes = kChunkBytes;
   std::int64_t created_realtime_ns = 0;
   Id128 pool_id;
+  std::uint64_t pmdk_hash = 0;
   std::vector<SlotPlace> slots;
 
   std::uint32_t slot_count() const noexcept { return static_cast<std::uint32_t>(slots.size()); }

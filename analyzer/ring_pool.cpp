@@ -15,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/pmdk_metadata.hpp"
 #include "analyzer/pool_file.hpp"
 #include "analyzer/pool_persistence.hpp"
 #include "analyzer/ring_format.hpp"
@@ -149,6 +150,7 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
   }
 
   const std::span<std::byte> file(pool.base(), bytes);
+  geometry.pmdk_hash = pmdk_metadata_hash(file, geometry.superblock_offset[0]);  // from here on nothing is allocated
   if (const int error = format_ring(file, geometry, *pool.persistence_)) {
     throw system_error("{}: the new pool could not be synced to its disk: {}", name, errno_text(error));
   }
@@ -163,9 +165,23 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
 }
 
 RingPool RingPool::replace(const fs::path& path, RingPool old, std::uint64_t rows, std::uint32_t slots) {
-  const std::string name = path.string();
   const fs::path file = real_path(path);  // through a symbolic link it is the file that is replaced
+  return replace_locked(path, file, open_pool_file(file.string(), O_RDWR), std::move(old), rows, slots);
+}
+
+RingPool RingPool::replace_unownable(const fs::path& path, std::uint64_t rows, std::uint32_t slots) {
+  const std::string name = path.string();
+  const fs::path file = real_path(path);
   UniqueFd fd = open_pool_file(file.string(), O_RDWR);
+  lock_or_throw(fd.get(), name);
+  if (!still_named(file, status_of(fd.get(), name))) throw in_use(name);
+  check_is_ring(fd.get(), name);
+  return replace_locked(path, file, std::move(fd), std::nullopt, rows, slots);
+}
+
+RingPool RingPool::replace_locked(const fs::path& path, const fs::path& file, UniqueFd fd, std::optional<RingPool> old,
+                                  std::uint64_t rows, std::uint32_t slots) {
+  const std::string name = path.string();
   const fs::path made = file.string() + ".new";
   const std::uint64_t needed = file_bytes(rows, slots);
   remove_leftover(made);
@@ -173,7 +189,7 @@ RingPool RingPool::replace(const fs::path& path, RingPool old, std::uint64_t row
     // Unlinked while it is locked, nobody else can come to own it; its blocks are free when its last user lets go.
     if (unlink(file.c_str()) != 0) throw system_error("{}: cannot be removed: {}", name, errno_text(errno));
     fd.reset();
-    { const RingPool closed = std::move(old); }
+    old.reset();
     return make(file, name, rows, slots);
   }
 
@@ -214,7 +230,7 @@ RingPool RingPool::open(const fs::path& path) {
     if (error == EACCES || error == EPERM || error == ENOMEM) {
       throw system_error("{}: cannot be opened: {}", name, errno_text(error));
     }
-    throw damage_error("{}: damaged pool: libpmemobj cannot open it: {}", name, pmdk_message());
+    throw unownable(name, fmt::format("libpmemobj cannot open it ({})", pmdk_message()));
   }
   // What was checked and will be synced, what libpmemobj opened and what has the name is one file: else an owner has
   // just replaced it.

@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "analyzer/persistence.hpp"
 #include "analyzer/ring_view.hpp"
 #include "analyzer/storage.hpp"
+#include "common/unique_fd.hpp"
 
 struct pmemobjpool;
 
@@ -27,7 +29,8 @@ class RingPool {
 
   /// Opens a pool for writing; reads no payload. A damaged superblock or copy of a run record is written again from its
   /// twin. Throws Error: exit code 2 if there is no pool, it was never finished (an UnfinishedPoolError), or it is not
-  /// a Ringside pool or a newer one; 3 if another process uses it or the system refuses; 5 if it is damaged.
+  /// a Ringside pool or a newer one; 3 if another process uses it or the system refuses; 5 if it is damaged (an
+  /// UnownablePoolError where only libpmemobj's part of it is: that is looked at before libpmemobj is).
   static RingPool open(const std::filesystem::path& path);
 
   /// A new pool in the place of `old`, which is the pool at `path` and stays locked until it is gone. It goes only when
@@ -35,6 +38,10 @@ class RingPool {
   /// before. Throws Error and leaves the old pool as it was: as `create`, and exit code 2 if PATH.new, where the new
   /// one is made first, is somebody's.
   static RingPool replace(const std::filesystem::path& path, RingPool old, std::uint64_t rows, std::uint32_t slots);
+
+  /// The same in the place of a ring that libpmemobj must not or cannot open (an UnownablePoolError). Throws Error: 3
+  /// if another process uses it, and as `replace`.
+  static RingPool replace_unownable(const std::filesystem::path& path, std::uint64_t rows, std::uint32_t slots);
 
   /// The same in the place of what an interrupted creation left. Throws Error: as `open` if that is not what is there,
   /// 3 if another process is still at it, and as `create`.
@@ -62,6 +69,10 @@ class RingPool {
   /// `create`, with `file` for the file and `name` for the messages.
   static RingPool make(const std::filesystem::path& file, const std::string& name, std::uint64_t rows,
                        std::uint32_t slots);
+
+  /// `fd` is the pool at `file`, which it or `old` has locked.
+  static RingPool replace_locked(const std::filesystem::path& path, const std::filesystem::path& file, UniqueFd fd,
+                                 std::optional<RingPool> old, std::uint64_t rows, std::uint32_t slots);
 
   Storage storage_ = Storage::kFile;
   std::unique_ptr<Persistence> persistence_;

@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <span>
 #include <string>
 
+#include "analyzer/pool_file.hpp"
 #include "common/error.hpp"
 #include "common/unique_fd.hpp"
 
@@ -34,7 +36,10 @@ RingReader RingReader::open(const std::filesystem::path& path) {
   reader.mapping_ =
       std::shared_ptr<const std::byte>(static_cast<const std::byte*>(mapped),
                                        [bytes](const std::byte* at) { munmap(const_cast<std::byte*>(at), bytes); });
-  reader.ring_ = std::make_unique<RingView>(RingView::parse({reader.mapping_.get(), bytes}, name));
+  const std::span<const std::byte> file(static_cast<const std::byte*>(mapped), bytes);
+  fetch_front(file);
+  reader.ring_ = std::make_unique<RingView>(RingView::parse(file, name));
+  fetch_headers(file, reader.ring_->geometry());
   reader.storage_ = storage_of(fd.get(), name);
   return reader;
 }

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "analyzer/pmdk_metadata.hpp"
 #include "common/error.hpp"
 
 namespace ringside {
@@ -95,6 +96,7 @@ RingGeometry checked_geometry(std::span<const std::byte> file, std::uint64_t off
   geometry.chunk_bytes = fixed.chunk_bytes;
   geometry.created_realtime_ns = fixed.created_realtime_ns;
   geometry.pool_id = fixed.pool_id;
+  geometry.pmdk_hash = fixed.pmdk_hash;
   geometry.slots.resize(fixed.slots);
   std::memcpy(geometry.slots.data(), file.data() + offset + sizeof(Superblock), fixed.slots * sizeof(SlotPlace));
   if (fixed.meta_bytes != geometry.meta_bytes()) throw damaged("meta bytes", fixed.meta_bytes);
@@ -195,6 +197,10 @@ RingView RingView::parse(std::span<const std::byte> file, std::string_view name)
 bool RingView::is_formatted(int copy) const noexcept {
   return *at<std::uint64_t>(geometry_.superblock_offset[copy] + formatted_word_offset(geometry_.slot_count())) ==
          kFormattedWord;
+}
+
+bool RingView::pmdk_metadata_intact() const noexcept {
+  return pmdk_metadata_hash({base_, geometry_.file_bytes}, geometry_.superblock_offset[0]) == geometry_.pmdk_hash;
 }
 
 SlotReading RingView::read_slot(std::uint32_t slot) const noexcept {

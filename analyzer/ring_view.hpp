@@ -24,6 +24,13 @@ class UnfinishedPoolError : public Error {
   explicit UnfinishedPoolError(const std::string& message) : Error(ExitCode::kUsage, message) {}
 };
 
+/// Exit code 5: the ring in this pool can be read, but no analyzer can own it, as libpmemobj's part of it is damaged.
+/// Whoever was told to overwrite may replace it.
+class UnownablePoolError : public Error {
+ public:
+  explicit UnownablePoolError(const std::string& message) : Error(ExitCode::kDamaged, message) {}
+};
+
 /// What a file of no bytes is: the first moment of a creation.
 UnfinishedPoolError empty_pool_file(std::string_view name);
 
@@ -78,6 +85,9 @@ class RingView {
   const RingGeometry& geometry() const noexcept { return geometry_; }
   /// Its hash holds, and its formatted word is there.
   bool superblock_intact(int copy) const noexcept { return superblock_intact_[copy]; }
+
+  /// True if what libpmemobj keeps in the file is what it was at the pool's creation. Reads a few MB.
+  bool pmdk_metadata_intact() const noexcept;
 
   /// Reads a slot's header consistently, also while another process writes it.
   SlotReading slot(std::uint32_t slot) const noexcept;

@@ -8,7 +8,6 @@
 // cache: x_k and its contributions), the copy 16 B: `fraction_of_copy_bandwidth` compares the two rates pair by pair.
 #include <emmintrin.h>
 #include <omp.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <cmath>
@@ -57,30 +56,6 @@ CsrMatrix grid_matrix(std::uint64_t side) {
     }
   }
   return matrix;
-}
-
-/// Pins OpenMP thread t to the t-th core this process may use. Throws where there are fewer cores than threads.
-void pin_threads(int threads) {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) throw system_error("cannot read the allowed cores");
-  static const cpu_set_t allowed_at_start = allowed;  // later calls find the main thread pinned already
-  std::vector<std::size_t> cores;
-  for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(core, &allowed_at_start)) cores.push_back(core);
-  }
-  if (static_cast<int>(cores.size()) < threads) {
-    throw usage_error("--threads {}: this process may use {} core(s) only; a figure on shared cores means nothing",
-                      threads, cores.size());
-  }
-  omp_set_num_threads(threads);
-#pragma omp parallel num_threads(threads)
-  {
-    cpu_set_t mine;
-    CPU_ZERO(&mine);
-    CPU_SET(cores[static_cast<std::size_t>(omp_get_thread_num())], &mine);
-    sched_setaffinity(0, sizeof mine, &mine);
-  }
 }
 
 /// `rows` doubles (even), past the cache; both 16-byte aligned.

@@ -1,5 +1,6 @@
 #include "bench/machine_header.hpp"
 
+#include <omp.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
@@ -133,6 +134,21 @@ void pin_to_core(int core) {
     throw system_error("cannot run on core {} ({}); the first one this process may use is {}", core, errno_text(errno),
                        first_allowed_core());
   }
+}
+
+void pin_threads(int threads) {
+  static const cpu_set_t allowed = allowed_cores();  // later calls find the main thread pinned already
+  std::vector<int> cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(static_cast<std::size_t>(core), &allowed)) cores.push_back(core);
+  }
+  if (threads > static_cast<int>(cores.size())) {
+    throw usage_error("--threads {}: this process may use {} core(s) only; a figure on shared cores means nothing",
+                      threads, cores.size());
+  }
+  omp_set_num_threads(threads);
+#pragma omp parallel num_threads(threads)
+  pin_to_core(cores[static_cast<std::size_t>(omp_get_thread_num())]);
 }
 
 void write_json(const nlohmann::json& document, const std::string& path) {

@@ -22,6 +22,10 @@ double median(std::vector<double> samples);
 /// Binds the calling thread to one core. Throws `Error` (exit code 3) if this process may not use it.
 void pin_to_core(int core);
 
+/// From here on OpenMP uses `threads` threads, thread t on the t-th core this process may use. Throws `Error` (exit
+/// code 2) where there are fewer cores.
+void pin_threads(int threads);
+
 /// The lowest core this process may use.
 int first_allowed_core();
 

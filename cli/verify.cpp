@@ -91,15 +91,22 @@ int verify_command(int argc, const char* const* argv) {
     if (!json) fmt::print("slot {:>4}  empty\n", slot);
   }
   const TwinsCheck twins = check_twins(ring);
-  const bool intact = damaged == 0 && twins.intact();
+  const bool pmdk_intact = ring.pmdk_metadata_intact();
+  const bool intact = damaged == 0 && twins.intact() && pmdk_intact;
   if (json) {
     ordered_json object = {{"pool", pool}, {"intact", intact}};
     add_to(object, twins);
+    object["pmdk_metadata_intact"] = pmdk_intact;
     object["damaged_slots"] = damaged;
     object["slots"] = std::move(slots);
     fmt::print("{}\n", object.dump(2, ' ', false, ordered_json::error_handler_t::replace));
   } else {
     for (const std::string& line : describe(twins)) fmt::print("{}\n", line);
+    if (!pmdk_intact) {
+      fmt::print(
+          "what libpmemobj keeps in the file is DAMAGED: the iterates can be read, but an analyzer refuses the pool; "
+          "export what is needed, then --overwrite\n");
+    }
     fmt::print("{}: {} iterates, {} damaged slots\n", pool, recovery.kept.size(), damaged);
   }
   return static_cast<int>(intact ? ExitCode::kDone : ExitCode::kDamaged);

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/ring_reader.hpp"
 #include "common/error.hpp"
 #include "common/unique_fd.hpp"
 #include "tests/unit/ring_in_memory.hpp"
@@ -203,6 +204,34 @@ TEST_F(RingAdmissionTest, EveryStateOfAnInterruptedCreationCanBeOverwritten) {
     } catch (const Error& error) {
       ADD_FAILURE() << error.what();
     }
+    fs::remove(path_);
+  }
+}
+
+TEST_F(RingAdmissionTest, ARingThatLibpmemobjCannotOpenIsReplacedWhenThatWasAskedFor) {
+  const std::vector<std::pair<const char*, std::uint64_t>> damages = {
+      {"the heap's size, seen by its hash", 6176},
+      {"run_id, which no hash covers: libpmemobj refuses an odd one", 6152},
+  };
+  for (const auto& [what, offset] : damages) {
+    SCOPED_TRACE(what);
+    keep_something(path_);
+    std::fstream(path_, std::ios::in | std::ios::out | std::ios::binary).seekp(static_cast<long>(offset)).put(1);
+    EXPECT_NO_THROW(check_pool(path_)) << "--overwrite can use it";
+    const RunDescription other = run_of(kRows, 9);
+    for (const PoolUse use : {PoolUse::kFresh, PoolUse::kResume}) {
+      expect_refused([&] { admit(options(path_), other, use); }, ExitCode::kDamaged, "--overwrite");
+    }
+    expect_refused([&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); }, ExitCode::kDamaged, "export");
+    expect_refused([&] { admit(options(path_), run_of(std::uint64_t{1} << 40, 9), PoolUse::kOverwrite); },
+                   ExitCode::kUsage, "rows");
+    EXPECT_EQ(kept_iterations(RingReader::open(path_).ring()), (Iterations{1, 2, 3})) << "a refusal costs nothing";
+    {
+      const RingPool pool = admit(options(path_), other, PoolUse::kOverwrite).pool;
+      EXPECT_TRUE(kept_iterations(pool.ring()).empty());
+      expect_refused([&] { RingPool::replace_unownable(path_, kRows, kSlots); }, ExitCode::kSystem, "in use");
+    }
+    EXPECT_FALSE(fs::exists(path_ + ".new"));
     fs::remove(path_);
   }
 }

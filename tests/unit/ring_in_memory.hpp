@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analyzer/persistence.hpp"
+#include "analyzer/pmdk_metadata.hpp"
 #include "analyzer/ring_format.hpp"
 #include "analyzer/ring_recovery.hpp"
 #include "analyzer/ring_view.hpp"
@@ -84,6 +85,7 @@ class RingInMemory {
     geometry_.file_bytes = at;
     void* memory = mmap(nullptr, at, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     base_ = static_cast<std::byte*>(memory);
+    geometry_.pmdk_hash = pmdk_metadata_hash(bytes(), geometry_.superblock_offset[0]);
     format_ring(bytes(), geometry_, persistence);
   }
   ~RingInMemory() { munmap(base_, geometry_.file_bytes); }

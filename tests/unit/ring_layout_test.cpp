@@ -31,6 +31,7 @@ RingGeometry golden_geometry() {
   geometry.chunk_bytes = 65536;
   geometry.created_realtime_ns = 1'700'000'000'000'000'000;
   geometry.pool_id = {0x1122334455667788, 0x99aabbccddeeff00};
+  geometry.pmdk_hash = 0x0102030405060708;
   for (std::uint64_t slot = 1; slot <= 3; ++slot) {
     geometry.slots.push_back({slot * 0x200000 - geometry.meta_bytes(), slot * 0x200000});
   }
@@ -51,14 +52,14 @@ SlotHeader golden_header() {
 
 TEST(RingLayoutTest, SuperblockHasItsGoldenBytes) {
   const std::vector<std::uint64_t> words = encode_superblock(golden_geometry());
-  EXPECT_EQ(words.size() * 8, 176u);
+  EXPECT_EQ(words.size() * 8, 184u);
   EXPECT_EQ(hex(words.data(), words.size() * 8),
-            "525352494e47303102000000b00000004e84f84c0034cf1b0000800000000000"
+            "525352494e47303102000000b80000002001c65775e496cf0000800000000000"
             "0010000000000000002000000000000000300000000000000050000000000000"
             "0300000005000000e803000000000000401f0000000000000000010000000000"
             "400a00000000000000002a36fe9c9717887766554433221100ffeeddccbbaa99"
-            "c0f51f00000000000000200000000000c0f53f00000000000000400000000000"
-            "c0f55f00000000000000600000000000");
+            "0807060504030201c0f51f00000000000000200000000000c0f53f0000000000"
+            "0000400000000000c0f55f00000000000000600000000000");
 }
 
 TEST(RingLayoutTest, SlotHeaderHasItsGoldenBytes) {
