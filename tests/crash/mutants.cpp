@@ -284,7 +284,7 @@ Kill try_to_kill(const Mutant& mutant, bool checksums, std::uint64_t seed, int r
   const auto scenario = std::find_if(scenarios().begin(), scenarios().end(),
                                      [&](const Scenario& one) { return one.name == mutant.scenario; });
   const Storage storage = mutant.model == Model::kDax ? Storage::kDax : Storage::kFile;
-  Depth depth;
+  Depth depth = kQuick;
   depth.cut_again_every = ~std::uint64_t{0};  // first cuts show them all
   Kill kill;
   for (int round = 0; round < rounds && kill.violation.empty(); ++round) {
