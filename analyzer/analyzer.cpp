@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "analyzer/ring_admission.hpp"
 #include "common/clock.hpp"
 
 namespace ringside {
@@ -25,16 +24,43 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, A
     : handoff_(handoff),
       options_(options),
       account_(account),
-      pool_(admit(options.ring, handoff.run().rows, handoff.may_overwrite())),
-      ring_(pool_.ring(), pool_.persistence(), pool_.storage(), options.ring.durability),
+      admission_(admit(options.ring, handoff.run(), handoff.pool_use())),
+      ring_(pool().ring(), pool().persistence(), pool().storage(), options.ring.durability),
       reducer_(handoff.run().rows) {
-  if (handoff.may_overwrite()) ring_.clear();
-  ring_.begin_run(handoff.run());
+  if (iterates() == Iterates::kClear) ring_.clear();
+  if (iterates() == Iterates::kResume) {
+    continuation_.payload =
+        SharedMapping::create("ringside-resume", run().rows * sizeof(double), PeerAccess::kReadOnly);
+  }
+  const std::uint64_t newest_kept = recover(pool().ring()).newest_iteration();
+  const std::optional<KeptSlot> newest =
+      ring_.begin_run(run(), reinterpret_cast<double*>(continuation_.payload.data()));
+  if (newest && newest->header.run_id == run().run_id) continue_from(*newest, newest_kept);
+  if (iterates() == Iterates::kResume && !continuation_.last) {
+    throw damage_error("{}: --resume: none of the kept iterates verifies; `ringside verify` says what is damaged",
+                       options.ring.pool);
+  }
   // A plain file under `power` is left alone: every page would be dirty, and the first sync write the whole ring.
-  if (pool_.storage() == Storage::kDax || options.ring.durability == Durability::kProcess) pool_.prefault();
+  if (pool().storage() == Storage::kDax || options.ring.durability == Durability::kProcess) pool().prefault();
+}
+
+void Attachment::continue_from(const KeptSlot& newest, std::uint64_t newest_kept) {
+  continuation_.last = pool().ring().step(newest.slot);
+  account_.last_iteration.store(newest.header.iteration);
+  Reductions recorded;
+  if (pool().ring().reductions(newest.slot, newest.header, recorded) == ReductionsState::kRecorded) last_ = recorded;
+  if (iterates() != Iterates::kResume) return;
+  continuation_.resumed = run().run_id;
+  if (newest.header.iteration != newest_kept) {
+    continuation_.note = fmt::format("{}: iteration {} is damaged; the run goes on from {}, the newest that is intact",
+                                     options_.ring.pool, newest_kept, newest.header.iteration);
+  }
 }
 
 ServeEnd Attachment::serve(const std::atomic<bool>& stop) noexcept {
+  steps_before_ = handoff_.steps_released();
+  account_.steps_committed.store(steps_before_);
+  count_persisted();
   bool first = true;
   for (std::int64_t idle_since = now_ns();;) {
     PublishedStep step;
@@ -53,6 +79,7 @@ ServeEnd Attachment::serve(const std::atomic<bool>& stop) noexcept {
       case NextStatus::kDetached: return ServeEnd::kDetached;
       case NextStatus::kStopped: return ServeEnd::kStopped;
       case NextStatus::kViolation: return ServeEnd::kViolation;
+      case NextStatus::kProducerStopped: return ServeEnd::kProducerStopped;
       default: return ServeEnd::kProducerLost;
     }
   }
@@ -66,8 +93,8 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns) noexce
   const std::int64_t copy_begin = now_ns();
   ring_.copy(step.buffer, step.descriptor);
   const std::int64_t copied = now_ns();
-  handoff_.release();  // before the commit: the producer need not wait for that
   if (ring_.commit() != CommitStatus::kOk) return false;
+  handoff_.release();  // not before the commit: what was released is never needed again, even if we die now
   const std::int64_t committed = now_ns();
   last_ = reducer_.reduce(ring_.payload(), ring_.previous_payload(), options_.reduce.passes);
   ring_.record_reductions(*last_);
@@ -81,14 +108,16 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns) noexce
       account_.bytes_transferred.load(std::memory_order_relaxed) + handoff_.run().rows * sizeof(double),
       std::memory_order_relaxed);
   account_.last_iteration.store(step.descriptor.iteration, std::memory_order_relaxed);
-  account_.steps_committed.store(ring_.run_committed(), std::memory_order_relaxed);
+  account_.steps_committed.store(steps_before_ + ring_.run_committed(), std::memory_order_relaxed);
   account_.ended_ns.store(analyzed, std::memory_order_relaxed);
   count_persisted();
   return true;
 }
 
 void Attachment::count_persisted() noexcept {
-  account_.steps_persisted.store(ring_.run_persisted(), std::memory_order_relaxed);
+  // What was found when the run began is persisted: begin_run saw to it.
+  const bool counts = options_.ring.durability == Durability::kPower;
+  account_.steps_persisted.store(counts ? steps_before_ + ring_.run_persisted() : 0, std::memory_order_relaxed);
 }
 
 Error Attachment::finish(ServeEnd end) {
@@ -110,13 +139,17 @@ Error Attachment::finish(ServeEnd end) {
         return peer_error("the producer broke the hand-off protocol after {} steps; what was committed is in {}",
                           committed, options_.ring.pool);
       case ServeEnd::kProducerLost: return peer_error("the producer was lost after {} committed steps", committed);
+      case ServeEnd::kProducerStopped:
+        return peer_error("the producer was stopped by a signal for {} s (--peer-timeout), after {} committed steps",
+                          options_.peer.timeout_s, committed);
       case ServeEnd::kDetached:
       case ServeEnd::kSyncFailed: break;
     }
     return {ExitCode::kDone, ""};
   };
   const Error error = verdict();
-  handoff_.farewell(error.code(), error.what(), committed);
+  const bool stopping = end == ServeEnd::kStopped || end == ServeEnd::kProducerStopped;
+  handoff_.farewell(error.code(), error.what(), stopping && error.code() == ExitCode::kPeerLost);
   return error;
 }
 

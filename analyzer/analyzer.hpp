@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analyzer/account.hpp"
+#include "analyzer/ring_admission.hpp"
 #include "analyzer/ring_pool.hpp"
 #include "analyzer/ring_writer.hpp"
 #include "common/error.hpp"
@@ -19,11 +20,12 @@ namespace ringside {
 struct AnalyzerOptions {
   RingOptions ring;
   ReduceOptions reduce;
+  PeerOptions peer;
   bool may_spin = true;  // while it waits; false where producer and analyzer share a core
 };
 
 /// How serving one producer ended.
-enum class ServeEnd { kDetached, kProducerLost, kStopped, kViolation, kSyncFailed };
+enum class ServeEnd { kDetached, kProducerLost, kProducerStopped, kStopped, kViolation, kSyncFailed };
 
 /// One attachment: from the search for a ring to the farewell.
 class Attachment {
@@ -31,6 +33,11 @@ class Attachment {
   /// Finds and prepares the ring for the run; throws Error, for which the producer is to be refused. References are
   /// kept.
   Attachment(HandoffReader& handoff, const AnalyzerOptions& options, AnalyzerAccount& account);
+
+  /// From where the run goes on: for HandoffReader::accept, which comes next. Its payload is let go of then.
+  Continuation take_continuation() { return std::move(continuation_); }
+  Iterates iterates() const noexcept { return admission_.iterates; }
+  const RunDescription& run() const noexcept { return admission_.run; }
 
   /// Serves steps until the producer leaves or is lost, `stop` is set, or the disk fails. What was published by then is
   /// committed, unless the disk failed or the producer broke the protocol.
@@ -40,19 +47,22 @@ class Attachment {
   /// told: code kDone, or why not, with the line for the user; a disk that failed goes before any other reason.
   Error finish(ServeEnd end);
 
-  const RingPool& pool() const noexcept { return pool_; }
+  const RingPool& pool() const noexcept { return admission_.pool; }
   const std::optional<Reductions>& last() const noexcept { return last_; }
 
  private:
+  void continue_from(const KeptSlot& newest, std::uint64_t newest_kept);
   bool keep(const PublishedStep& step, std::int64_t arrived_ns) noexcept;
   void count_persisted() noexcept;
 
   HandoffReader& handoff_;
   const AnalyzerOptions& options_;
   AnalyzerAccount& account_;
-  RingPool pool_;
+  Admission admission_;
   RingWriter ring_;
   Reducer reducer_;
+  Continuation continuation_;
+  std::uint64_t steps_before_ = 0;  // committed by analyzers before us
   std::optional<Reductions> last_;
 };
 

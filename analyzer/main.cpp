@@ -37,11 +37,22 @@ const char* to_text(ServeEnd end) {
   switch (end) {
     case ServeEnd::kDetached: return "detached";
     case ServeEnd::kProducerLost: return "producer_lost";
+    case ServeEnd::kProducerStopped: return "producer_stopped";
     case ServeEnd::kStopped: return "stopped";
     case ServeEnd::kViolation: return "protocol_violation";
     case ServeEnd::kSyncFailed: break;
   }
   return "sync_failed";
+}
+
+const char* to_text(Iterates iterates) {
+  switch (iterates) {
+    case Iterates::kNone: return "none";
+    case Iterates::kClear: return "cleared";
+    case Iterates::kOwn: return "own";
+    case Iterates::kResume: break;
+  }
+  return "resumed";
 }
 
 const char* to_text(Outcome outcome) {
@@ -67,7 +78,7 @@ void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const
     handoff.refuse(refusal);
     throw refusal;
   }
-  handoff.accept(epoch);
+  handoff.accept(epoch, attachment->take_continuation());
 }
 
 /// The report's thread reads an account: it has to end before the account does.
@@ -88,9 +99,11 @@ class ReportScope {
   Report& report_;
 };
 
-nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attachment, const AnalyzerAccount& account) {
+nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attachment, const AnalyzerAccount& account,
+                        ServeEnd end) {
   nlohmann::json final = to_json(account);
   final["event"] = "final";
+  final["how"] = to_text(end);
   final["slots"] = attachment.pool().ring().geometry().slot_count();
   final["durability"] = to_string(options.ring.durability);
   final["storage"] = to_string(attachment.pool().storage());
@@ -104,19 +117,20 @@ nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attach
 /// Serves one producer from its request to its farewell. An Error means that it was refused.
 ExitCode serve(const Options& options, HandoffReader& handoff, std::uint64_t epoch, Report& report,
                const std::atomic<bool>& stop) {
-  const RunDescription& run = handoff.run();
   AnalyzerAccount account;
   std::optional<Attachment> attachment;
   attach(attachment, handoff, options.analyzer, epoch, account);
-  spdlog::info("event=attached run_id={} producer_pid={} rows={} matrix={} storage={}", to_string(run.run_id),
-               handoff.producer_pid(), run.rows, text_of(run.matrix), to_string(attachment->pool().storage()));
+  const RunDescription& run = attachment->run();
+  spdlog::info("event=attached run_id={} producer_pid={} rows={} matrix={} storage={} iterates={} from_step={}",
+               to_string(run.run_id), handoff.producer_pid(), run.rows, text_of(run.matrix),
+               to_string(attachment->pool().storage()), to_text(attachment->iterates()), handoff.steps_released());
 
   ReportScope progress(report, account);
   const ServeEnd end = attachment->serve(stop);
   const Outcome outcome = end == ServeEnd::kDetached ? handoff.outcome() : Outcome::kFailed;
   const Error error = attachment->finish(end);
-  if (end == ServeEnd::kProducerLost) {
-    spdlog::warn("event=producer_lost run_id={} producer_pid={} steps_committed={}", to_string(run.run_id),
+  if (end == ServeEnd::kProducerLost || end == ServeEnd::kProducerStopped) {
+    spdlog::warn("event={} run_id={} producer_pid={} steps_committed={}", to_text(end), to_string(run.run_id),
                  handoff.producer_pid(), account.steps_committed.load());
   }
   if (error.code() == ExitCode::kSystem) {
@@ -126,7 +140,7 @@ ExitCode serve(const Options& options, HandoffReader& handoff, std::uint64_t epo
                to_string(run.run_id), to_text(end), to_text(outcome), account.steps_committed.load(),
                account.steps_persisted.load(), static_cast<int>(error.code()));
   report.stop();
-  report.write(describe(options.analyzer, *attachment, account));
+  report.write(describe(options.analyzer, *attachment, account, end));
   // Being asked to stop is no failure of the service.
   return end == ServeEnd::kStopped && error.code() == ExitCode::kPeerLost ? ExitCode::kDone : error.code();
 }
@@ -146,7 +160,7 @@ ExitCode run(const Options& options) {
     if (!peer) continue;
     std::optional<HandoffReader> handoff;
     try {
-      handoff.emplace(std::move(*peer), kRequestTimeoutMs);
+      handoff.emplace(std::move(*peer), kRequestTimeoutMs, options.analyzer.peer.timeout_s);
     } catch (const std::exception& error) {  // not one of ours: it is turned away, and the next one may come
       spdlog::warn("event=turned_away text=\"{}\"", error.what());
       continue;
@@ -175,6 +189,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", RINGSIDE_VERSION);
   declare(app, options.analyzer.ring);
   declare(app, options.analyzer.reduce);
+  declare(app, options.analyzer.peer);
   declare(app, options.process);
   app.add_flag("--once", options.once, "serve one producer, then exit");
   declare_config_file(app);

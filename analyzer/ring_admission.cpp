@@ -1,10 +1,13 @@
 #include "analyzer/ring_admission.hpp"
 
+#include <fmt/ranges.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "analyzer/ring_reader.hpp"
 #include "analyzer/ring_recovery.hpp"
@@ -21,9 +24,48 @@ void refuse_iterates_in(const RingView& ring, const std::string& path) {
   const SlotHeader& newest = kept.kept.back().header;
   const auto run = ring.run(newest.run_id);
   throw usage_error(
-      "{}: the pool holds {} iterates of another run ({}, newest iteration {}); give --overwrite to let them go, or "
-      "another --pool",
+      "{}: the pool holds {} iterates of another run ({}, newest iteration {}); give --resume to go on from there, "
+      "--overwrite to let them go, or another --pool",
       path, kept.kept.size(), run ? text_of(run->matrix) : "of an unknown matrix", newest.iteration);
+}
+
+/// What tells the problems of two runs apart, as "solver jacobi instead of pagerank": `here` instead of `kept`.
+std::string differences(const RunDescription& kept, const RunDescription& here) {
+  std::vector<std::string> found;
+  const auto compare = [&found](std::string_view what, const auto& in_pool, const auto& given) {
+    if (in_pool != given) found.push_back(fmt::format("{} {} instead of {}", what, given, in_pool));
+  };
+  compare("solver", text_of(kept.solver), text_of(here.solver));
+  compare("parameters", text_of(kept.parameters), text_of(here.parameters));
+  compare("rows", kept.rows, here.rows);
+  compare("nonzeros", kept.nonzeros, here.nonzeros);
+  // A file may have moved, or have another content than it had.
+  if (found.empty()) compare("matrix", text_of(kept.matrix), text_of(here.matrix));
+  if (found.empty()) found.push_back(fmt::format("another content in {}", text_of(here.matrix)));
+  return fmt::format("{}", fmt::join(found, ", "));
+}
+
+/// The description of the run that `newest` belongs to, if `run` may go on with it.
+RunDescription resumable(const RingView& ring, const SlotHeader& newest, const RunDescription& run,
+                         const RingOptions& options) {
+  const std::optional<RunDescription> kept = ring.run(newest.run_id);
+  if (!kept) {
+    throw damage_error(
+        "{}: --resume: the description of the run that iteration {} belongs to is damaged, so that nothing tells "
+        "whether it is this problem's; `ringside export` reads the iterate",
+        options.pool, newest.iteration);
+  }
+  if (kept->problem_id != run.problem_id || kept->rows != run.rows) {
+    throw usage_error(
+        "{}: --resume: the pool's iterates are of another problem: this run has {}; give what that run was given, "
+        "--overwrite to begin anew, or another --pool",
+        options.pool, differences(*kept, run));
+  }
+  if (options.slots_given && options.slots != ring.geometry().slot_count()) {
+    throw usage_error("{}: --slots: found {} with --resume, expected the pool's {}", options.pool, options.slots,
+                      ring.geometry().slot_count());
+  }
+  return *kept;
 }
 
 /// A place that may not be looked at counts as there: opening the pool then says why not.
@@ -47,26 +89,39 @@ void check_pool(const std::string& path) {
   }
 }
 
-RingPool admit(const RingOptions& options, std::uint64_t rows, bool may_overwrite) {
-  if (is_missing(options.pool)) return RingPool::create(options.pool, rows, options.slots);
+Admission admit(const RingOptions& options, const RunDescription& run, PoolUse use) {
+  const auto fresh = [&run](RingPool pool) { return Admission{std::move(pool), Iterates::kNone, run}; };
+  if (is_missing(options.pool)) return fresh(RingPool::create(options.pool, run.rows, options.slots));
 
   std::optional<RingPool> pool;
   try {
     pool = RingPool::open(options.pool);
   } catch (const UnfinishedPoolError&) {
-    if (!may_overwrite) throw;
-    return RingPool::replace_unfinished(options.pool, rows, options.slots);
+    if (use == PoolUse::kFresh) throw;
+    return fresh(RingPool::replace_unfinished(options.pool, run.rows, options.slots));
   }
+
+  const Recovery kept = recover(pool->ring());
+  if (!kept.kept.empty()) {
+    const SlotHeader& newest = kept.kept.back().header;
+    const auto own = newest.run_id == run.run_id ? pool->ring().run(run.run_id) : std::nullopt;
+    if (own && own->rows == run.rows) return {std::move(*pool), Iterates::kOwn, *own};
+    if (use == PoolUse::kResume) {
+      const RunDescription goes_on = resumable(pool->ring(), newest, run, options);
+      return {std::move(*pool), Iterates::kResume, goes_on};
+    }
+    if (use == PoolUse::kFresh) refuse_iterates_in(pool->ring(), options.pool);
+  }
+
   const RingGeometry& shape = pool->ring().geometry();
-  if (!may_overwrite) refuse_iterates_in(pool->ring(), options.pool);
-  const bool fits = shape.rows == rows && (!options.slots_given || shape.slot_count() == options.slots);
-  if (fits) return std::move(*pool);
-  if (!may_overwrite) {
+  const bool fits = shape.rows == run.rows && (!options.slots_given || shape.slot_count() == options.slots);
+  if (fits) return {std::move(*pool), kept.kept.empty() ? Iterates::kNone : Iterates::kClear, run};
+  if (use == PoolUse::kFresh) {
     throw usage_error(
         "{}: the pool has {} slots of {} rows, this run needs {} of {}; give --overwrite, or another --pool",
-        options.pool, shape.slot_count(), shape.rows, options.slots, rows);
+        options.pool, shape.slot_count(), shape.rows, options.slots, run.rows);
   }
-  return RingPool::replace(options.pool, std::move(*pool), rows, options.slots);
+  return fresh(RingPool::replace(options.pool, std::move(*pool), run.rows, options.slots));
 }
 
 }  // namespace ringside

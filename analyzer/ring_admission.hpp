@@ -1,28 +1,45 @@
-// Whether a run may use a pool, and which pool it gets: one place decides. A pool that holds another run's iterates is
-// never overwritten silently, and a run that is refused leaves everything as it was.
+// Whether a run may use a pool, which pool it gets, and what becomes of the iterates in it: one place decides. A pool
+// that holds another run's iterates is never overwritten silently, and a run that is refused leaves everything as it
+// was.
 #pragma once
 
 #include <string>
 
 #include "analyzer/ring_pool.hpp"
+#include "common/handoff_layout.hpp"
 #include "common/options.hpp"
+#include "common/run_description.hpp"
 
 namespace ringside {
 
-/// Throws Error (exit code 2, naming --overwrite) if the pool at `path` holds committed iterates; does nothing if there
-/// is no such file, or an empty pool. Only looks; a file that is not a pool is an error of its own (see
-/// RingReader::open).
+/// Throws Error (exit code 2, naming --resume and --overwrite) if the pool at `path` holds committed iterates; does
+/// nothing if there is no such file, or an empty pool. Only looks; a file that is not a pool is an error of its own
+/// (see RingReader::open).
 void refuse_foreign_iterates(const std::string& path);
 
 /// Throws Error (as RingPool::open) if there is a file at `path` that no run could use: known when a service starts,
-/// not when hours later a producer attaches. What an interrupted creation left passes: --overwrite makes a pool of it.
+/// not when hours later a producer attaches. What an interrupted creation left passes: a pool can be made of it.
 void check_pool(const std::string& path);
 
-/// The pool for a run of iterates of `rows` doubles: the one at `options.pool`, or a new one. A pool with iterates, of
-/// another shape, or never finished is refused unless `may_overwrite`. With it, a pool of another shape, or what an
-/// interrupted creation left, is replaced (see RingPool::replace); one of the right shape keeps its iterates until the
-/// caller clears it. Throws Error: exit code 2 when refused, 3 in use, no space, no permission, 5 damaged; whatever was
-/// there before is then still there.
-RingPool admit(const RingOptions& options, std::uint64_t rows, bool may_overwrite);
+/// What becomes of the iterates in a pool that a run was admitted to.
+enum class Iterates {
+  kNone,   // there are none
+  kClear,  // they go: the user said so
+  kOwn,    // they are of this very run, whose analyzer was lost: it is taken over
+  kResume  // they are of an earlier run of the same problem, which goes on
+};
+
+struct Admission {
+  RingPool pool;
+  Iterates iterates = Iterates::kNone;
+  RunDescription run;  // as it is kept: with kOwn and kResume the description in the pool
+};
+
+/// The pool for `run`: the one at `options.pool`, or a new one. Iterates of another run are refused unless `use` allows
+/// for them; so is a pool of another shape, or one that was never finished, unless there is nothing in it to lose
+/// (kResume) or all of it may go (kOverwrite): then it is replaced (see RingPool::replace). Iterates that may go are
+/// there until the caller clears them. Throws Error: exit code 2 when refused, 3 in use, no space, no permission, 5
+/// damaged; whatever was there before is then still there.
+Admission admit(const RingOptions& options, const RunDescription& run, PoolUse use);
 
 }  // namespace ringside

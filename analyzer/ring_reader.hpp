@@ -13,22 +13,6 @@
 
 namespace ringside {
 
-enum class ReadStatus {
-  kOk,
-  kOverwritten,  // the slot took another commit meanwhile
-  kDamaged       // the payload does not verify
-};
-
-struct ReadResult {
-  ReadStatus status = ReadStatus::kOk;
-  std::uint64_t damaged_chunk = 0;  // the first one, where kDamaged
-  StepDescriptor step;              // where kOk: what the producer said of it
-};
-
-/// Copies the payload that `header`, a reading of this slot, belongs to into `out` (rows doubles), and verifies the
-/// copy. `out` is only to be used if the status is kOk. Uses all OpenMP threads.
-ReadResult read_payload(const RingView& ring, std::uint32_t slot, const SlotHeader& header, double* out);
-
 class RingReader {
  public:
   /// Throws Error: exit code 2 if there is no pool, it was never finished, or it is not a Ringside pool or a newer one;

@@ -22,6 +22,7 @@ struct Recovery {
   std::vector<std::uint32_t> damaged;  // slots whose header does not verify
 
   std::uint64_t newest_seq() const noexcept { return kept.empty() ? 0 : kept.back().header.commit_seq; }
+  std::uint64_t newest_iteration() const noexcept { return kept.empty() ? 0 : kept.back().header.iteration; }
 };
 
 /// Reads the slots' headers, not their payloads.
@@ -39,8 +40,25 @@ struct PayloadCheck {
 /// Hashes the payload that `header`, a reading of this slot, belongs to. Uses all OpenMP threads.
 PayloadCheck check_payload(const RingView& ring, std::uint32_t slot, const SlotHeader& header);
 
+enum class ReadStatus {
+  kOk,
+  kOverwritten,  // the slot took another commit meanwhile
+  kDamaged       // the payload does not verify
+};
+
+struct ReadResult {
+  ReadStatus status = ReadStatus::kOk;
+  std::uint64_t damaged_chunk = 0;  // the first one, where kDamaged
+  StepDescriptor step;              // where kOk: what the producer said of it
+};
+
+/// Copies the payload that `header`, a reading of this slot, belongs to into `out` (rows doubles), and verifies the
+/// copy. `out` is only to be used if the status is kOk. Uses all OpenMP threads.
+ReadResult read_payload(const RingView& ring, std::uint32_t slot, const SlotHeader& header, double* out);
+
 /// The newest kept slot whose payload verifies. Usually one payload is read; more after a power cut on a plain file,
 /// where headers may have reached the disk before their payloads did.
-std::optional<KeptSlot> newest_intact(const RingView& ring, const Recovery& recovery);
+/// payload: becomes a copy of it (rows doubles), made while it is verified; may be null.
+std::optional<KeptSlot> newest_intact(const RingView& ring, const Recovery& recovery, double* payload = nullptr);
 
 }  // namespace ringside

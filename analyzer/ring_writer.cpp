@@ -6,7 +6,6 @@
 #include <cstring>
 #include <numeric>
 
-#include "analyzer/ring_recovery.hpp"
 #include "common/error.hpp"
 
 namespace ringside {
@@ -24,7 +23,7 @@ RingWriter::RingWriter(WritableRing ring, Persistence& persistence, Storage stor
   committed_before_run_.store(recovery.newest_seq());
 }
 
-void RingWriter::begin_run(const RunDescription& run) {
+std::optional<KeptSlot> RingWriter::begin_run(const RunDescription& run, double* newest_payload) {
   const std::uint64_t rows = ring_.geometry().rows;
   if (run.rows != rows) {
     throw usage_error("the pool holds iterates of {} rows, this run's have {}; --overwrite makes a new pool", rows,
@@ -40,7 +39,7 @@ void RingWriter::begin_run(const RunDescription& run) {
   // A header can outlive its payload when power is cut under a plain file. The newest slot whose payload verifies is
   // the one to keep at any rate; what claims to be newer goes first. Sequence numbers go on above all of them.
   const Recovery recovery = recover(ring_);
-  const std::optional<KeptSlot> intact = newest_intact(ring_, recovery);
+  const std::optional<KeptSlot> intact = newest_intact(ring_, recovery, newest_payload);
   const std::uint64_t intact_seq = intact ? intact->header.commit_seq : 0;
   std::fill(slot_seq_.begin(), slot_seq_.end(), 0);
   for (const KeptSlot& kept : recovery.kept) {
@@ -64,6 +63,7 @@ void RingWriter::begin_run(const RunDescription& run) {
     persistence_.expect_syncs();
     syncer_ = std::make_unique<RingSyncer>(persistence_, persisted_);
   }
+  return intact;
 }
 
 void RingWriter::persist_found() noexcept {

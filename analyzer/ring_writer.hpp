@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analyzer/persistence.hpp"
+#include "analyzer/ring_recovery.hpp"
 #include "analyzer/ring_syncer.hpp"
 #include "analyzer/ring_view.hpp"
 #include "analyzer/storage.hpp"
@@ -36,9 +37,10 @@ class RingWriter {
   RingWriter& operator=(const RingWriter&) = delete;
 
   /// Set-up of a run: writes its description and verifies the newest payload (one, unless a power cut damaged it), so
-  /// that the slots to keep are known to be good. If that payload is of the same run, the run goes on from it. Throws
-  /// Error: exit code 2 if the run's rows are not the ring's, 3 if a sync failed.
-  void begin_run(const RunDescription& run);
+  /// that the slots to keep are known to be good. If that payload is of the same run, the run goes on from it. Returns
+  /// the slot it is in, if there is one; newest_payload (rows doubles, may be null) becomes a copy of it. Throws Error:
+  /// exit code 2 if the run's rows are not the ring's, 3 if a sync failed.
+  std::optional<KeptSlot> begin_run(const RunDescription& run, double* newest_payload = nullptr);
 
   /// Forgets every iterate, before a run that may overwrite them begins: `begin_run` comes next. A run that goes on is
   /// finished first. Their bytes stay until they are overwritten; commits of this writer are numbered on, those of the

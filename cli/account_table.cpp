@@ -61,9 +61,11 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
   for (const char* key : {"iterations", "converged", "residual_l1", "residual_linf"}) {
     summary[key] = value_or_null(producer, key);
   }
+  summary["resumed_from"] = dram ? json() : value_or_null(producer, "resumed_from");
   summary["steps_published"] = value_or_null(producer, "steps_published");
   for (const char* key : {"steps_committed", "steps_persisted"}) summary[key] = kept(key);
   summary["steps_skipped"] = value_or_null(producer, "steps_skipped");
+  summary["analyzer_restarts"] = dram ? json(0) : json(facts.analyzer_restarts);
   summary["bytes_transferred"] = kept("bytes_transferred");
   summary["total_s"] = total_seconds(producer, analyzer);
   for (const char* key : {"load_s", "generate_s", "producer_idle_s"}) summary[key] = value_or_null(producer, key);
@@ -95,6 +97,14 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
   line(fmt::format("  solved     {} iterations, {}; change in the last: L1 {:.3e}, Linf {:.3e}",
                    with_separators(count(summary, "iterations")), converged ? "converged" : "not converged",
                    number(summary, "residual_l1"), number(summary, "residual_linf")));
+  if (const std::uint64_t from = count(summary, "resumed_from"); from > 0) {
+    line(fmt::format("  resumed    from iteration {}, {} iterations since", with_separators(from),
+                     with_separators(count(summary, "iterations") - from)));
+  }
+  if (facts.analyzer_restarts > 0) {
+    line(fmt::format("  took over  {} analyzers were lost; each time another one went on from there",
+                     facts.analyzer_restarts));
+  }
   if (!dram) {
     const std::uint64_t committed = count(summary, "steps_committed");
     const std::string persisted = facts.durability == "power"

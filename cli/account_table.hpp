@@ -17,7 +17,8 @@ struct RunFacts {
   std::string analyzer_cores;  // empty with mode dram
   std::string coordination;
   std::uint32_t buffers = 0;
-  std::string durability;  // as asked for
+  std::string durability;     // as asked for
+  int analyzer_restarts = 0;  // how many took over from one that was lost
 };
 
 /// One JSON object with the keys of `--summary` (docs/architecture.md lists them), in a fixed order. `producer` and

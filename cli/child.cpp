@@ -1,6 +1,7 @@
 #include "cli/child.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -9,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 
 #include "common/error.hpp"
 
@@ -63,6 +65,11 @@ Child::Child(const std::string& program, const std::vector<std::string>& argumen
   pidfd_.reset(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
   if (!pidfd_.valid())
     throw system_error("cannot watch {}: {}; Linux 5.3 or newer is needed", program, errno_text(errno));
+}
+
+std::string Child::how_it_ended() const {
+  return death_signal_ != 0 ? fmt::format("was killed by signal {} ({})", death_signal_, strsignal(death_signal_))
+                            : fmt::format("ended with exit code {}", exit_code_);
 }
 
 Child::~Child() {

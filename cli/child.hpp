@@ -41,6 +41,7 @@ class Child {
   void reap() noexcept;
   int exit_code() const noexcept { return exit_code_; }        // -1 if it died by a signal
   int death_signal() const noexcept { return death_signal_; }  // 0 if it exited
+  std::string how_it_ended() const;                            // "was killed by signal 9 (Killed)"
 
  private:
   static void read_lines(UniqueFd& fd, std::string& partial, const std::function<void(const std::string&)>& on_line);

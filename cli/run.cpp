@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <optional>
 
@@ -31,6 +32,7 @@ namespace fs = std::filesystem;
 struct RunOptions {
   SolveOptions solve;
   PublishOptions publish;
+  PeerOptions peer;
   RingOptions ring;
   ReduceOptions reduce;
   CoreOptions cores;
@@ -44,6 +46,7 @@ void declare_all(CLI::App& app, RunOptions& options) {
   declare(app, options.solve);
   declare(app, options.cores);
   declare(app, options.publish);
+  declare(app, options.peer);
   declare(app, options.ring);
   declare(app, options.reduce);
   app.add_option("--summary", options.summary, "write the account as one JSON object")->type_name("FILE.json");
@@ -126,8 +129,7 @@ void write_summary(const std::string& path, const nlohmann::ordered_json& summar
 /// Says how `name` died, if it did by a signal.
 bool report_death(const char* name, const Child& child) {
   if (child.death_signal() == 0) return false;
-  fmt::print(stderr, "ringside: the {} was killed by signal {} ({})\n", name, child.death_signal(),
-             strsignal(child.death_signal()));
+  fmt::print(stderr, "ringside: the {} {}\n", name, child.how_it_ended());
   return true;
 }
 
@@ -142,10 +144,13 @@ ExitCode judge(const Child& producer, const Child* analyzer, bool interrupted) {
   return analyzer != nullptr ? static_cast<ExitCode>(analyzer->exit_code()) : ExitCode::kDone;
 }
 
-const char* headline(ExitCode code, const Child& producer, const Child* analyzer) {
+const char* headline(ExitCode code, const Child& producer, const Child* analyzer, const nlohmann::json& reported) {
   const bool both_exited = producer.death_signal() == 0 && (analyzer == nullptr || analyzer->death_signal() == 0);
   switch (code) {
-    case ExitCode::kDone: return "done";
+    case ExitCode::kDone:
+      return reported.value("resumed_from", 0ull) > 0 && reported["resumed_from"] == reported["iterations"]
+                 ? "done before: nothing was left to do"
+                 : "done";
     case ExitCode::kInterrupted:
       return both_exited ? "interrupted, stopped cleanly" : "interrupted; the account so far";
     default: return "failed; the account so far";
@@ -160,27 +165,34 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
   }
   check_summary_writable(options.summary);
   // The analyzer has the last word when the producer attaches; asked here first, before a large matrix is loaded.
-  if (pipeline && !options.publish.overwrite) refuse_foreign_iterates(options.ring.pool);
+  const PoolUse pool_use = options.publish.pool_use();
+  if (!pipeline && pool_use == PoolUse::kResume) {
+    throw usage_error("--resume: found with --mode dram, which keeps nothing to go on from; expected --mode pipeline");
+  }
+  if (pipeline && pool_use == PoolUse::kFresh) refuse_foreign_iterates(options.ring.pool);
 
-  const RunFacts facts{.mode = to_string(options.mode),
-                       .pool = options.ring.pool,
-                       .producer_cores = to_string(CoreList{cores.producer}),
-                       .analyzer_cores = pipeline ? to_string(CoreList{cores.analyzer}) : "",
-                       .coordination = options.publish.coordination,
-                       .buffers = options.publish.buffers,
-                       .durability = std::string(to_string(options.ring.durability))};
-  Supervisor supervisor(
-      !options.quiet,
-      options.publish.peer_timeout_s);  // takes signals in: from here on the folder below is always removed
+  RunFacts facts{.mode = to_string(options.mode),
+                 .pool = options.ring.pool,
+                 .producer_cores = to_string(CoreList{cores.producer}),
+                 .analyzer_cores = pipeline ? to_string(CoreList{cores.analyzer}) : "",
+                 .coordination = options.publish.coordination,
+                 .buffers = options.publish.buffers,
+                 .durability = std::string(to_string(options.ring.durability))};
+  // Takes signals in: from here on the folder below is always removed.
+  Supervisor supervisor(!options.quiet, options.peer.timeout_s);
   RuntimeFolder folder;
   const std::string shared_core = cores.oversubscribed_one_core ? "--shared-core" : "";
 
   std::optional<Child> analyzer;
-  if (pipeline) {
-    std::vector<std::string> arguments = arguments_given(app, {kRingGroup, kReduceGroup});
+  const auto start_analyzer = [&] {
+    std::vector<std::string> arguments = arguments_given(app, {kRingGroup, kReduceGroup, kPeerGroup});
     arguments.insert(arguments.end(), {"--once", "--socket=" + folder.socket(), "--cores=" + facts.analyzer_cores});
     if (!shared_core.empty()) arguments.push_back(shared_core);
+    analyzer.reset();
     analyzer.emplace(sibling("ringside-analyzer"), arguments);
+  };
+  if (pipeline) {
+    start_analyzer();
     if (!supervisor.wait_until_ready(*analyzer)) {
       if (supervisor.interrupted()) return ExitCode::kInterrupted;
       report_death("analyzer", *analyzer);
@@ -188,20 +200,22 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
     }
   }
 
-  std::vector<std::string> arguments = arguments_given(app, {kSolveGroup, kPublishGroup});
+  std::vector<std::string> arguments = arguments_given(app, {kSolveGroup, kPublishGroup, kPeerGroup});
   arguments.insert(arguments.end(), {"--mode=" + facts.mode, "--cores=" + facts.producer_cores});
   if (pipeline) arguments.push_back("--socket=" + folder.socket());
   if (!pipeline) arguments.push_back("--passes=" + std::to_string(options.reduce.passes));
   if (!shared_core.empty()) arguments.push_back(shared_core);
   Child producer(sibling("ringside-producer"), arguments);
-  supervisor.wait_until_ended(producer, analyzer ? &*analyzer : nullptr);
+  const bool restarts = options.publish.on_analyzer_loss != OnAnalyzerLoss::kStop;
+  supervisor.wait_until_ended(producer, analyzer, restarts ? start_analyzer : std::function<void()>());
 
   const ExitCode code = judge(producer, analyzer ? &*analyzer : nullptr, supervisor.interrupted());
   const nlohmann::json& reported = supervisor.producer().figures;
   if (reported.is_object() && reported.contains("begun_ns")) {
+    facts.analyzer_restarts = supervisor.restarts();
     const nlohmann::ordered_json summary = make_summary(facts, reported, supervisor.analyzer().figures);
     if (!options.quiet) {
-      fmt::print("ringside run: {}\n{}", headline(code, producer, analyzer ? &*analyzer : nullptr),
+      fmt::print("ringside run: {}\n{}", headline(code, producer, analyzer ? &*analyzer : nullptr, reported),
                  account_table(summary, facts));
     }
     if (!options.summary.empty()) write_summary(options.summary, summary);

@@ -9,7 +9,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <vector>
 
+#include "cli/format.hpp"
 #include "common/clock.hpp"
 
 namespace ringside {
@@ -35,6 +37,12 @@ UniqueFd take_in_stop_signals() {
   return fd;
 }
 
+/// Integers stay integers.
+nlohmann::json add(const nlohmann::json& a, const nlohmann::json& b) {
+  if (a.is_number_unsigned() && b.is_number_unsigned()) return a.get<std::uint64_t>() + b.get<std::uint64_t>();
+  return a.get<double>() + b.get<double>();
+}
+
 }  // namespace
 
 Supervisor::Supervisor(bool show_progress, double kill_after_s)
@@ -49,32 +57,78 @@ bool Supervisor::wait_until_ready(Child& analyzer) {
   return analyzer.running() && analyzer_.ready && interrupts_ == 0;
 }
 
-void Supervisor::wait_until_ended(Child& producer, Child* analyzer) {
+void Supervisor::wait_until_ended(Child& producer, std::optional<Child>& analyzer,
+                                  const std::function<void()>& restart_analyzer) {
+  const auto alone_for_ns = [](std::int64_t since_ns, const Reported& reported) {
+    return now_ns() - std::max(since_ns, reported.heard_at_ns);
+  };
   std::int64_t analyzer_alone_since_ns = 0;
-  bool told_producer = false;
-  while (producer.running() || (analyzer != nullptr && analyzer->running())) {
-    wait_once(&producer, analyzer);
+  std::int64_t producer_alone_since_ns = 0;
+  while (producer.running() || (analyzer && analyzer->running())) {
+    wait_once(&producer, analyzer ? &*analyzer : nullptr);
+    if (producer.running() && analyzer && !analyzer->running() && producer_alone_since_ns == 0) {
+      // A successor takes over where this one left off; the producer waits for it.
+      if (restart_analyzer && analyzer_can_be_replaced(*analyzer)) {
+        say(fmt::format("the analyzer {}; another one takes over", analyzer->how_it_ended()));
+        remember_lost_analyzer();
+        restart_analyzer();
+        continue;
+      }
+      // Without its analyzer a producer that still loads need not go on; one that was attached notices by itself.
+      producer.signal(SIGINT);
+      producer_alone_since_ns = now_ns();
+    }
     // Without its producer the analyzer has nothing left to do: SIGTERM lets it finish what was published.
-    if (!producer.running() && analyzer != nullptr && analyzer_alone_since_ns == 0) {
+    if (!producer.running() && analyzer && analyzer_alone_since_ns == 0) {
       analyzer->signal(SIGTERM);
       analyzer_alone_since_ns = now_ns();
     }
-    // One that is stopped (SIGSTOP) would never hear it. While it waits for the disk it must not be killed: it reports.
+    // One that is stopped (SIGSTOP) would never hear it. While it waits for the disk, or iterates, it must not be
+    // killed: it reports.
     if (analyzer_alone_since_ns != 0 && analyzer->running() &&
-        now_ns() - std::max(analyzer_alone_since_ns, analyzer_.heard_at_ns) > kill_after_ns_) {
-      progress_.clear();
-      fmt::print(stderr,
-                 "ringside: the analyzer does not answer; it is killed, what it had committed is in the pool\n");
+        alone_for_ns(analyzer_alone_since_ns, analyzer_) > kill_after_ns_) {
+      say("the analyzer does not answer; it is killed, what it had committed is in the pool");
       analyzer->signal(SIGKILL);
       analyzer_alone_since_ns = now_ns();
     }
-    // Without its analyzer a producer that still loads need not go on; one that was attached has noticed by itself.
-    if (producer.running() && analyzer != nullptr && !analyzer->running() && !told_producer) {
-      producer.signal(SIGINT);
-      told_producer = true;
+    if (producer_alone_since_ns != 0 && producer.running() &&
+        alone_for_ns(producer_alone_since_ns, producer_) > kill_after_ns_) {
+      say("the producer does not answer; it is killed, what it had published is in the pool");
+      producer.signal(SIGKILL);
+      producer_alone_since_ns = now_ns();
     }
   }
   progress_.clear();
+}
+
+void Supervisor::say(const std::string& text) {
+  progress_.clear();
+  fmt::print(stderr, "ringside: {}\n", text);
+}
+
+/// It was killed, or stopped by somebody else; not if it ended by itself (it has said why), or we are to end, or one
+/// after the other dies of the same thing.
+bool Supervisor::analyzer_can_be_replaced(const Child& analyzer) noexcept {
+  constexpr int kFutileRestarts = 3;
+  const bool stopped = analyzer_.figures.is_object() && analyzer_.figures.value("how", "") == "stopped";
+  const bool taken = analyzer.death_signal() != 0 || stopped;
+  if (!taken || interrupts_ > 0) return false;
+  const double committed = number(analyzer_.figures, "steps_committed");
+  futile_restarts_ = restarts_ > 0 && committed <= committed_at_restart_ ? futile_restarts_ + 1 : 0;
+  committed_at_restart_ = committed;
+  return futile_restarts_ < kFutileRestarts;
+}
+
+// What each analyzer counts for itself; everything else its successor goes on counting.
+constexpr const char* kCountedByEach[] = {"transfer_s", "commit_s", "analyze_s", "analyzer_idle_s",
+                                          "bytes_transferred"};
+
+void Supervisor::remember_lost_analyzer() {
+  ++restarts_;
+  for (const char* key : kCountedByEach) {
+    if (analyzer_.figures.is_object() && analyzer_.figures.contains(key)) lost_[key] = analyzer_.figures[key];  // sums already
+  }
+  if (analyzer_.figures.is_object()) analyzer_.figures.erase("how");
 }
 
 void Supervisor::wait_once(Child* producer, Child* analyzer) {
@@ -100,9 +154,15 @@ void Supervisor::wait_once(Child* producer, Child* analyzer) {
 void Supervisor::take_in(Child& child, Reported& reported) {
   child.read_report([&](const std::string& text) {
     reported.heard_at_ns = now_ns();
-    const nlohmann::json line = nlohmann::json::parse(text, nullptr, false);
+    nlohmann::json line = nlohmann::json::parse(text, nullptr, false);
     if (!line.is_object()) return;
+    if (&reported == &analyzer_) {
+      for (const auto& [key, lost] : lost_.items()) {
+        if (line.contains(key)) line[key] = add(line[key], lost);
+      }
+    }
     const std::string event = line.value("event", "");
+    if (event == "attached" && line.contains("note")) say(line.value("note", ""));
     if (event == "ready") {
       reported.ready = true;
       return;

@@ -2,8 +2,9 @@
 // on.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -30,23 +31,33 @@ class Supervisor {
   /// Waits until `analyzer` listens. False if it ended first, or if we were interrupted.
   bool wait_until_ready(Child& analyzer);
 
-  /// Waits until both have ended. `analyzer` may be null (the baseline).
-  void wait_until_ended(Child& producer, Child* analyzer);
+  /// Waits until both have ended. `analyzer` is empty for the baseline. restart_analyzer: puts another one in its
+  /// place; called when it was killed or stopped by somebody else while the producer runs, unless several died in a row
+  /// without a step committed. May be empty: then the producer is told to end.
+  void wait_until_ended(Child& producer, std::optional<Child>& analyzer, const std::function<void()>& restart_analyzer);
 
   const Reported& producer() const noexcept { return producer_; }
   const Reported& analyzer() const noexcept { return analyzer_; }
   bool interrupted() const noexcept { return interrupts_ > 0; }
+  int restarts() const noexcept { return restarts_; }
 
  private:
   void wait_once(Child* producer, Child* analyzer);
   void take_in(Child& child, Reported& reported);
   void pass_on_signals(Child* producer, Child* analyzer);
+  void say(const std::string& text);
+  bool analyzer_can_be_replaced(const Child& analyzer) noexcept;
+  void remember_lost_analyzer();
 
   UniqueFd signals_;
   std::int64_t kill_after_ns_;
   ProgressLine progress_;
   Reported producer_;
   Reported analyzer_;
+  nlohmann::json lost_;  // sums of what lost analyzers reported, key by key
+  int restarts_ = 0;
+  int futile_restarts_ = 0;  // in a row, without a step committed
+  double committed_at_restart_ = -1;
   int interrupts_ = 0;
 };
 

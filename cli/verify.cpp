@@ -32,7 +32,8 @@ const char* text_of(const SlotVerdict& verdict) {
 std::string explanation(const RingView& ring, const SlotVerdict& verdict) {
   if (verdict.payload.overwritten) return "overwritten while it was read: an analyzer is at work";
   std::string text;
-  if (!verdict.payload.table_intact) text += " its table of chunk hashes, or what the producer said of the step, is damaged;";
+  if (!verdict.payload.table_intact)
+    text += " its table of chunk hashes, or what the producer said of the step, is damaged;";
   if (!verdict.payload.damaged_chunks.empty()) {
     text += fmt::format(" {} of {} chunks of {} bytes differ: {};", verdict.payload.damaged_chunks.size(),
                         ring.geometry().chunk_count(), ring.geometry().chunk_bytes,

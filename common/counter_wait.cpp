@@ -51,6 +51,7 @@ WaitResult wait_until(const std::atomic<std::uint64_t>& counter, std::uint64_t t
   if (seen >= target) return WaitResult::kReached;
 
   std::int64_t grown_at = now_ns();
+  std::int64_t stopped_since = 0;  // 0: the peer is not stopped
   bool spun = limits.spin_ns == 0;
   for (;;) {
     const std::int64_t early_ns = limits.not_before_ns - now_ns();
@@ -76,6 +77,9 @@ WaitResult wait_until(const std::atomic<std::uint64_t>& counter, std::uint64_t t
       grown_at = now;
     }
     if (now - grown_at >= limits.timeout_ns) return WaitResult::kTimedOut;
+    if (limits.stopped_timeout_ns == kNever) continue;
+    stopped_since = !peer.stopped() ? 0 : stopped_since == 0 ? now : stopped_since;
+    if (stopped_since != 0 && now - stopped_since >= limits.stopped_timeout_ns) return WaitResult::kTimedOut;
   }
 }
 

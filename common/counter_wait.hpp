@@ -4,12 +4,15 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 
 #include "common/peer.hpp"
 
 namespace ringside {
 
 enum class WaitResult { kReached, kEnded, kPeerLost, kTimedOut, kStopped };
+
+inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 struct WaitLimits {
   // How long to spin before sleeping in the kernel, whose wake-up costs tens of microseconds. Zero where both processes
@@ -19,6 +22,8 @@ struct WaitLimits {
   // once.
   std::int64_t not_before_ns = 0;
   std::int64_t timeout_ns = 0;  // without any growth of the counter
+  // With the peer's process stopped by a signal all the while: it will not make the counter grow.
+  std::int64_t stopped_timeout_ns = kNever;
   // The peer's state word ends the wait once it has this value: it detached, or it failed. Whoever changes it calls
   // `wake` on the counter. May be null.
   const std::atomic<std::uint32_t>* state = nullptr;
@@ -26,7 +31,8 @@ struct WaitLimits {
   const std::atomic<bool>* stop = nullptr;  // set by a signal handler: ends the wait; may be null
 };
 
-/// Waits until `counter >= target` (acquire). kTimedOut only if the counter did not grow at all for `timeout_ns`.
+/// Waits until `counter >= target` (acquire). kTimedOut only if the counter did not grow at all for one of the two
+/// time-outs.
 WaitResult wait_until(const std::atomic<std::uint64_t>& counter, std::uint64_t target, const Peer& peer,
                       const WaitLimits& limits) noexcept;
 

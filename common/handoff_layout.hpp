@@ -13,7 +13,7 @@
 namespace ringside {
 
 inline constexpr std::uint64_t kHandoffMagic = 0x3146464f44485352;  // "RSHDOFF1", little-endian
-inline constexpr std::uint32_t kHandoffVersion = 1;
+inline constexpr std::uint32_t kHandoffVersion = 2;
 
 // 2: x_{k-1} is read from the buffer published last, while x_k is written into another. 64: their descriptors fill a
 // page.
@@ -40,7 +40,7 @@ struct HandoffControl {
   std::atomic<std::uint32_t> producer_state{kProducerAttaching};
 
   // Written by the analyzer.
-  alignas(64) std::atomic<std::uint64_t> released{0};  // steps copied: buffer s mod B is free again once this is > s
+  alignas(64) std::atomic<std::uint64_t> released{0};  // steps committed: buffer s mod B is free again once this is > s
   std::atomic<std::uint64_t> epoch{0};                 // attachments served so far, this one included
   std::atomic<std::uint32_t> analyzer_state{kAnalyzerAbsent};
 };
@@ -76,19 +76,28 @@ struct MessageHeader {
   MessageKind kind{};
 };
 
+/// What a run may do with iterates of other runs that it finds in the pool. From its own it always goes on.
+enum class PoolUse : std::uint32_t {
+  kFresh = 0,      // nothing: it is refused
+  kOverwrite = 1,  // let them go
+  kResume = 2      // go on from the newest, if it is of the same problem
+};
+
 struct AttachRequest {  // with two descriptors: the payload memfd, the control memfd
   MessageHeader header{.kind = MessageKind::kAttachRequest};
   std::uint32_t buffers = 0;
-  std::uint32_t may_overwrite = 0;  // 1: another run's iterates in the pool may go
+  PoolUse pool_use = PoolUse::kFresh;
   RunDescription run;
 };
 
-struct AttachReply {
+struct AttachReply {  // with a descriptor where `resumed`: a memfd with the iterate to go on from, rows doubles
   MessageHeader header{.kind = MessageKind::kAttachReply};
   std::uint32_t exit_code = 0;  // 0: accepted; else an ExitCode, and `message` is the line for the user
-  std::uint32_t reserved = 0;
+  std::uint32_t resumed = 0;    // 1: a kept run goes on
   std::uint64_t epoch = 0;
-  char message[992] = {};
+  Id128 run_id;            // where `resumed`: of the run that goes on
+  StepDescriptor kept;     // where `resumed`: of the iterate to go on from
+  char message[912] = {};  // where accepted: a note for the user, or nothing
 };
 
 struct Detach {
@@ -101,7 +110,7 @@ struct Detach {
 struct Farewell {
   MessageHeader header{.kind = MessageKind::kFarewell};
   std::uint32_t exit_code = 0;  // 0: everything published was committed (and persisted, where asked for)
-  std::uint32_t reserved = 0;
+  std::uint32_t stopping = 0;   // 1: the analyzer was asked to stop; another one may take over
   std::uint64_t steps_committed = 0;
   char message[992] = {};
 };

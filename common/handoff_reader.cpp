@@ -2,8 +2,8 @@
 
 #include <array>
 #include <cstring>
-#include <limits>
 #include <span>
+#include <vector>
 
 #include "common/clock.hpp"
 
@@ -31,6 +31,10 @@ AttachRequest checked_request(std::span<const std::byte> bytes, std::size_t fds)
   if (request.buffers < kMinBuffers || request.buffers > kMaxBuffers) {
     throw usage_error("attach request for {} buffers, expected {} to {}", request.buffers, kMinBuffers, kMaxBuffers);
   }
+  if (request.pool_use > PoolUse::kResume) {
+    throw usage_error("attach request for use {} of the pool, expected 0 to 2",
+                      static_cast<std::uint32_t>(request.pool_use));
+  }
   if (request.run.rows == 0 || request.run.rows > kMostRows) {
     throw usage_error("attach request for iterates of {} rows, expected 1 to {}", request.run.rows, kMostRows);
   }
@@ -39,7 +43,8 @@ AttachRequest checked_request(std::span<const std::byte> bytes, std::size_t fds)
 
 }  // namespace
 
-HandoffReader::HandoffReader(Peer peer, int timeout_ms) : peer_(std::move(peer)) {
+HandoffReader::HandoffReader(Peer peer, int timeout_ms, double peer_timeout_s)
+    : peer_timeout_ns_(static_cast<std::int64_t>(peer_timeout_s * 1e9)), peer_(std::move(peer)) {
   std::array<std::byte, sizeof(AttachRequest) + 1> buffer;  // one more: a longer message is told from the right one
   auto received = peer_.receive(buffer, timeout_ms);
   if (!received) throw usage_error("the peer (pid {}) sent no attach request within {} ms", peer_.pid(), timeout_ms);
@@ -57,13 +62,23 @@ HandoffReader::HandoffReader(Peer peer, int timeout_ms) : peer_(std::move(peer))
       control_->buffers != request_.buffers || control_->rows != request_.run.rows) {
     throw usage_error("the control memory of the peer (pid {}) does not match its attach request", peer_.pid());
   }
-  if (control_->published.load(std::memory_order_acquire) != 0 ||
-      control_->released.load(std::memory_order_acquire) != 0) {
-    throw usage_error("the control memory of the peer (pid {}) was used before", peer_.pid());
+  // Where an analyzer before us left off; 0 and 0 where there was none.
+  next_step_ = control_->released.load(std::memory_order_acquire);
+  const std::uint64_t published = control_->published.load(std::memory_order_acquire);
+  if (next_step_ > published || published - next_step_ > request_.buffers) {
+    throw usage_error("the peer (pid {}) says that {} of {} published steps are committed, with {} buffers",
+                      peer_.pid(), next_step_, published, request_.buffers);
   }
 }
 
-void HandoffReader::accept(std::uint64_t epoch) {
+void HandoffReader::accept(std::uint64_t epoch, const Continuation& from) {
+  if (from.last) {
+    // The analyzer before us may have died between a commit and its release. What it kept of the step says so.
+    const bool waits = control_->published.load(std::memory_order_acquire) > next_step_;
+    const StepDescriptor waiting = descriptor_at(next_step_);
+    if (waits && std::memcmp(&waiting, &*from.last, sizeof waiting) == 0) release();
+    last_iteration_ = from.last->iteration;
+  }
   for (std::uint32_t b = 0; b < geometry_.buffers; ++b) {
     payload_.populate(geometry_.buffer_offset(b), geometry_.rows * sizeof(double));
   }
@@ -71,7 +86,15 @@ void HandoffReader::accept(std::uint64_t epoch) {
   control_->analyzer_state.store(kAnalyzerServing, std::memory_order_release);
   AttachReply reply;
   reply.epoch = epoch;
-  if (!peer_.send(std::as_bytes(std::span(&reply, 1)))) {
+  assign(reply.message, from.note);
+  std::vector<int> fds;
+  if (from.resumed) {
+    reply.resumed = 1;
+    reply.run_id = *from.resumed;
+    reply.kept = from.last.value();
+    fds.push_back(from.payload.fd());
+  }
+  if (!peer_.send(std::as_bytes(std::span(&reply, 1)), fds)) {
     throw peer_error("the producer (pid {}) hung up while attaching", peer_.pid());
   }
 }
@@ -87,7 +110,8 @@ NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, const std::at
   if (all_taken_at_stop(stop)) return NextStatus::kStopped;
   const WaitLimits limits{.spin_ns = may_spin ? 2 * rhythm_.margin_ns() : 0,
                           .not_before_ns = rhythm_.expected_ns() - rhythm_.margin_ns(),
-                          .timeout_ns = std::numeric_limits<std::int64_t>::max(),  // an iteration may take hours
+                          .timeout_ns = kNever,  // an iteration may take hours
+                          .stopped_timeout_ns = peer_timeout_ns_,
                           .state = &control_->producer_state,
                           .state_that_ends = kProducerDetached,
                           .stop = stop};
@@ -97,8 +121,8 @@ NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, const std::at
     case WaitResult::kStopped:
       if (all_taken_at_stop(stop)) return peer_.alive() ? NextStatus::kStopped : NextStatus::kProducerLost;
       break;  // something was published just before we looked
-    case WaitResult::kPeerLost:
-    case WaitResult::kTimedOut: return NextStatus::kProducerLost;
+    case WaitResult::kTimedOut: return NextStatus::kProducerStopped;
+    case WaitResult::kPeerLost: return NextStatus::kProducerLost;
   }
   return take(step) ? NextStatus::kStep : NextStatus::kViolation;
 }
@@ -111,9 +135,7 @@ bool HandoffReader::all_taken_at_stop(const std::atomic<bool>* stop) noexcept {
 
 /// Takes the step at hand, if the producer kept to the protocol: what lies in its memory is only its word.
 bool HandoffReader::take(PublishedStep& step) noexcept {
-  const auto* descriptors =
-      reinterpret_cast<const StepDescriptor*>(payload_.data() + PayloadGeometry::descriptors_offset());
-  const StepDescriptor descriptor = descriptors[next_step_ % geometry_.buffers];
+  const StepDescriptor descriptor = descriptor_at(next_step_);
   const std::uint64_t published = control_->published.load(std::memory_order_acquire);
   const bool kept_to_protocol =
       published > next_step_ && published - next_step_ <= geometry_.buffers && descriptor.step == next_step_ &&
@@ -129,6 +151,12 @@ bool HandoffReader::take(PublishedStep& step) noexcept {
   return true;
 }
 
+const StepDescriptor& HandoffReader::descriptor_at(std::uint64_t step) const noexcept {
+  const auto* descriptors =
+      reinterpret_cast<const StepDescriptor*>(payload_.data() + PayloadGeometry::descriptors_offset());
+  return descriptors[step % geometry_.buffers];
+}
+
 void HandoffReader::release() noexcept {
   ++next_step_;
   // Release: our last read of the buffer comes before the producer's first write of a later step.
@@ -136,10 +164,11 @@ void HandoffReader::release() noexcept {
   wake(control_->released);
 }
 
-void HandoffReader::farewell(ExitCode code, const std::string& message, std::uint64_t steps_committed) noexcept {
+void HandoffReader::farewell(ExitCode code, const std::string& message, bool stopping) noexcept {
   Farewell farewell;
   farewell.exit_code = static_cast<std::uint32_t>(code);
-  farewell.steps_committed = steps_committed;
+  farewell.stopping = stopping ? 1 : 0;
+  farewell.steps_committed = next_step_;
   assign(farewell.message, message);
   peer_.send(std::as_bytes(std::span(&farewell, 1)));
   if (code != ExitCode::kDone) {

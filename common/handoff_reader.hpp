@@ -17,11 +17,20 @@
 namespace ringside {
 
 enum class NextStatus {
-  kStep,          // a step is there
-  kDetached,      // the producer said goodbye, and all its steps were taken
-  kProducerLost,  // it exited or hung up without; all it published was taken
-  kStopped,       // `stop` was set; all that was published by then was taken
-  kViolation      // what the producer wrote into the shared memory is against the protocol
+  kStep,             // a step is there
+  kDetached,         // the producer said goodbye, and all its steps were taken
+  kProducerLost,     // it exited or hung up without; all it published was taken
+  kProducerStopped,  // a signal (SIGSTOP) has stopped it for the peer's time-out; all it published was taken
+  kStopped,          // `stop` was set; all that was published by then was taken
+  kViolation         // what the producer wrote into the shared memory is against the protocol
+};
+
+/// From where a run goes on that the analyzer has kept steps of; all empty: from its beginning.
+struct Continuation {
+  std::optional<StepDescriptor> last;  // the newest step kept of this run: what is published comes after it
+  std::optional<Id128> resumed;        // the run that goes on, where the producer did not know it
+  SharedMapping payload;               // then: the iterate of `last`, rows doubles
+  std::string note;                    // for the user
 };
 
 /// A published step: where it lies, and what the producer said of it. Valid until `release`.
@@ -55,35 +64,42 @@ class StepRhythm {
 class HandoffReader {
  public:
   /// Reads the attach request of a peer that just connected. Throws Error when it does not send one within
-  /// `timeout_ms`, or when anything in it is not as the protocol says.
-  HandoffReader(Peer peer, int timeout_ms);
+  /// `timeout_ms`, or when anything in it is not as the protocol says. peer_timeout_s: how long the producer's process
+  /// may be stopped by a signal before it counts as lost.
+  HandoffReader(Peer peer, int timeout_ms, double peer_timeout_s = 30);
 
   const RunDescription& run() const noexcept { return request_.run; }
-  bool may_overwrite() const noexcept { return request_.may_overwrite == 1; }
+  PoolUse pool_use() const noexcept { return request_.pool_use; }
   pid_t producer_pid() const noexcept { return peer_.pid(); }
+  /// Steps of this attachment that are committed, by whatever analyzer.
+  std::uint64_t steps_released() const noexcept { return next_step_; }
 
-  /// Answers the request: the run is served from here on.
-  void accept(std::uint64_t epoch);
+  /// Answers the request: the run is served from here on. A step that the analyzer before us committed and could not
+  /// release any more is released.
+  void accept(std::uint64_t epoch, const Continuation& from = {});
   /// Answers the request: it is not, for the reason in `error`.
   void refuse(const Error& error);
 
   /// Waits for the next step. may_spin: false where both processes share a core.
   NextStatus next(PublishedStep& step, bool may_spin, const std::atomic<bool>* stop) noexcept;
 
-  /// The step's buffer has been copied: the producer may write to it again.
+  /// The step is committed: the producer may write to its buffer again.
   void release() noexcept;
 
-  /// Last words. code kDone: all that was published is committed (and persisted, where asked for).
-  void farewell(ExitCode code, const std::string& message, std::uint64_t steps_committed) noexcept;
+  /// Last words. code kDone: all that was published is committed (and persisted, where asked for). stopping: the
+  /// producer may look for another analyzer.
+  void farewell(ExitCode code, const std::string& message, bool stopping = false) noexcept;
 
   /// After kDetached: how the producer said its run ended; kFailed if it did not say.
   Outcome outcome() noexcept;
 
  private:
+  const StepDescriptor& descriptor_at(std::uint64_t step) const noexcept;
   bool take(PublishedStep& step) noexcept;
   bool all_taken_at_stop(const std::atomic<bool>* stop) noexcept;
 
   AttachRequest request_;
+  std::int64_t peer_timeout_ns_;
   PayloadGeometry geometry_;
   Peer peer_;
   SharedMapping payload_;

@@ -1,5 +1,8 @@
 #include "common/handoff_writer.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <new>
@@ -12,11 +15,13 @@
 namespace ringside {
 namespace {
 
-constexpr std::int64_t kSecondNs = 1'000'000'000;
+std::int64_t seconds_to_ns(double seconds) noexcept {
+  return static_cast<std::int64_t>(seconds * 1e9);
+}
 
 // Attaching (a pool may have to be made) and detaching (all must be on the disk) take longer than a step does: so many
 // times the peer's time-out.
-constexpr std::int64_t kDiskPatience = 20;
+constexpr int kDiskPatience = 20;
 constexpr int kReceiveSliceMs = 200;
 
 template <class Message>
@@ -30,61 +35,167 @@ bool parse(std::span<const std::byte> bytes, MessageKind kind, Message& message)
 }  // namespace
 
 HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription& run)
-    : options_(options), geometry_{options.buffers, run.rows} {
+    : options_(options), run_(run), geometry_{options.buffers, run.rows} {
   if (options.buffers < kMinBuffers || options.buffers > kMaxBuffers) {
     throw usage_error("--buffers: found {}, expected {} to {}", options.buffers, kMinBuffers, kMaxBuffers);
   }
-  peer_ = Peer::connect(options.socket, options.peer_timeout_s, options.stop);
+  // Connected before memory is taken: without an analyzer there is no use for it.
+  Peer peer = Peer::connect(options.socket, options.peer_timeout_s, options.stop);
   payload_ = SharedMapping::create("ringside-payload", geometry_.total_bytes(), PeerAccess::kReadOnly);
   control_mapping_ = SharedMapping::create("ringside-control", sizeof(HandoffControl), PeerAccess::kReadWrite);
   control_ = new (control_mapping_.data()) HandoffControl;
   control_->buffers = options.buffers;
   control_->rows = run.rows;
 
-  AttachRequest request;
-  request.buffers = options.buffers;
-  request.may_overwrite = options.overwrite ? 1 : 0;
-  request.run = run;
-  const std::array<int, 2> fds = {payload_.fd(), control_mapping_.fd()};
-  if (!peer_.send(std::as_bytes(std::span(&request, 1)), fds)) {
-    throw peer_error("the analyzer at '{}' hung up before the run was attached", options.socket);
+  ask(std::move(peer));
+  attach(options.peer_timeout_s, kDiskPatience * options.peer_timeout_s);
+  for (std::uint32_t b = 0; b < options.buffers; ++b) {
+    payload_.populate(geometry_.buffer_offset(b), run.rows * sizeof(double));
   }
+}
 
+// --- finding an analyzer -----------------------------------------------------------------------------------------
+
+/// Sends the request to attach; a peer that is gone already shows when its answer is waited for.
+void HandoffWriter::ask(Peer peer) {
+  peer_ = std::move(peer);
+  farewell_.reset();
+  AttachRequest request;
+  request.buffers = options_.buffers;
+  request.pool_use = options_.pool_use;
+  request.run = run_;
+  const std::array<int, 2> fds = {payload_.fd(), control_mapping_.fd()};
+  peer_.send(std::as_bytes(std::span(&request, 1)), fds);
+  link_ = Link::kAsked;
+}
+
+/// True once the analyzer has taken us in. Throws Error if it refuses, or turns us away without a word. One that died
+/// over our request leaves us where we were before it.
+bool HandoffWriter::answered(int timeout_ms) {
   std::array<std::byte, sizeof(AttachReply)> buffer;
-  const std::int64_t deadline = now_ns() + kDiskPatience * timeout_ns();
-  std::optional<Peer::Received> received;
-  while (!(received = peer_.receive(buffer, kReceiveSliceMs))) {
-    if (options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed)) {
-      throw Error(ExitCode::kInterrupted, "interrupted while attaching to the analyzer");
-    }
-    if (now_ns() > deadline) {
-      throw peer_error("the analyzer at '{}' did not answer the request to attach within {} s", options.socket,
-                       static_cast<double>(kDiskPatience) * options.peer_timeout_s);
-    }
-  }
+  std::optional<Peer::Received> received = peer_.receive(buffer, timeout_ms);
+  if (!received) return false;
+  link_ = Link::kNone;
   AttachReply reply;
   if (!parse(std::span(buffer).first(received->bytes), MessageKind::kAttachReply, reply)) {
-    throw peer_error("the analyzer at '{}' closed the connection while attaching; see its log", options.socket);
+    constexpr int kDyingMs = 1000;  // a process hangs up first, and is gone when its memory is
+    if (peer_.exited(kDyingMs)) return false;
+    throw peer_error("the analyzer at '{}' closed the connection while attaching; see its log", options_.socket);
   }
   if (reply.exit_code != 0) {
     throw Error(static_cast<ExitCode>(reply.exit_code), std::string(text_of(reply.message)));
   }
-  for (std::uint32_t b = 0; b < options.buffers; ++b) {
-    payload_.populate(geometry_.buffer_offset(b), run.rows * sizeof(double));
+  take_in(reply, *received);
+  return true;
+}
+
+void HandoffWriter::take_in(const AttachReply& reply, Peer::Received& received) {
+  note_ = text_of(reply.message);
+  if (reply.resumed != 0) {
+    if (received.fds.size() != 1 || next_step_ != 0) {
+      throw peer_error("the analyzer at '{}' says the run goes on, with {} iterates to go on from after {} steps",
+                       options_.socket, received.fds.size(), next_step_);
+    }
+    kept_ = KeptIterate{
+        .run_id = reply.run_id,
+        .step = reply.kept,
+        .payload = SharedMapping::adopt(std::move(received.fds[0]), run_.rows * sizeof(double), PeerAccess::kReadOnly)};
+    run_.run_id = reply.run_id;  // by which a successor knows us
   }
+  link_ = Link::kAttached;
+  full_since_ns_ = 0;
   control_->producer_state.store(kProducerRunning, std::memory_order_release);
 }
 
+/// Waits until an analyzer has taken us in: connect_s seconds for one that listens, answer_s for its answer. Throws
+/// Error: 4 when the time is over, 130 once `stop` is set, the analyzer's own if it refuses.
+void HandoffWriter::attach(double connect_s, double answer_s) {
+  const std::int64_t connect_by = now_ns() + seconds_to_ns(connect_s);
+  const std::int64_t answer_by = now_ns() + seconds_to_ns(answer_s);
+  while (true) {
+    if (link_ == Link::kNone) {
+      const auto left_ns = std::max<std::int64_t>(connect_by - now_ns(), 0);
+      ask(Peer::connect(options_.socket, static_cast<double>(left_ns) * 1e-9, options_.stop));
+    }
+    if (answered(kReceiveSliceMs)) return;
+    if (stop_wanted()) throw Error(ExitCode::kInterrupted, "interrupted while attaching to the analyzer");
+    if (link_ == Link::kAsked && now_ns() > answer_by) {
+      link_ = Link::kNone;
+      throw peer_error("the analyzer at '{}' did not answer the request to attach within {} s", options_.socket,
+                       answer_s);
+    }
+  }
+}
+
+/// The analyzer is gone: what `policy` says. kOk: another one took over.
+ClaimStatus HandoffWriter::reattach(OnAnalyzerLoss policy) noexcept {
+  if (policy == OnAnalyzerLoss::kStop) return ClaimStatus::kAnalyzerLost;
+  const std::int64_t begin = now_ns();
+  ClaimStatus status = ClaimStatus::kOk;
+  try {
+    if (policy == OnAnalyzerLoss::kContinue) {
+      if (!try_reattach()) return ClaimStatus::kFull;
+    } else {
+      attach(options_.peer_timeout_s, options_.peer_timeout_s);
+    }
+  } catch (const Error& error) {
+    switch (error.code()) {
+      case ExitCode::kInterrupted: status = ClaimStatus::kStopped; break;
+      case ExitCode::kPeerLost: status = ClaimStatus::kAnalyzerLost; break;
+      default: refusal_ = error; status = ClaimStatus::kAnalyzerFailed;
+    }
+  }
+  idle_ns_ += now_ns() - begin;
+  return status;
+}
+
+bool HandoffWriter::try_reattach() {
+  constexpr std::int64_t kBetweenAttemptsNs = 10'000'000;  // a step may take microseconds, a connect takes some, too
+  if (link_ == Link::kNone) {
+    if (now_ns() < next_attempt_ns_) return false;
+    next_attempt_ns_ = now_ns() + kBetweenAttemptsNs;
+    std::optional<Peer> peer = Peer::try_connect(options_.socket);
+    if (!peer) return false;
+    ask(std::move(*peer));
+  }
+  return answered(0);
+}
+
+// --- claim, publish ----------------------------------------------------------------------------------------------
+
+Claim HandoffWriter::claim(When when, OnAnalyzerLoss policy, const std::atomic<bool>* stop) noexcept {
+  const bool goes_on = policy == OnAnalyzerLoss::kContinue;
+  while (true) {
+    Claim claim{ClaimStatus::kAnalyzerLost, nullptr};
+    if (link_ == Link::kAttached) {
+      claim = when == When::kNow || (stalled_ && goes_on) ? look_for_buffer() : wait_for_buffer(stop);
+      stalled_ = goes_on && claim.status == ClaimStatus::kAnalyzerStalled;
+      if (stalled_) claim.status = ClaimStatus::kFull;
+    }
+    if (claim.status == ClaimStatus::kAnalyzerLost) {
+      if (link_ == Link::kAttached) link_ = Link::kNone;
+      claim.status = reattach(policy);
+      if (claim.status == ClaimStatus::kOk) continue;
+    }
+    if (claim.status == ClaimStatus::kFull) ++skipped_;
+    return claim;
+  }
+}
+
 Claim HandoffWriter::take_buffer() noexcept {
+  full_since_ns_ = 0;
   return {ClaimStatus::kOk, reinterpret_cast<double*>(payload_.data() + geometry_.buffer_offset(next_step_))};
 }
 
-Claim HandoffWriter::claim(const std::atomic<bool>* stop) noexcept {
+bool HandoffWriter::buffer_is_free() const noexcept {
   // The rule of the buffers: step s may be written once released >= s + 1 - B. Acquire, so that our writes come after
   // the analyzer's last read of this buffer.
-  if (next_step_ < geometry_.buffers) return take_buffer();
-  const std::uint64_t needed = next_step_ + 1 - geometry_.buffers;
-  if (control_->released.load(std::memory_order_acquire) >= needed) return take_buffer();
+  return next_step_ < geometry_.buffers ||
+         control_->released.load(std::memory_order_acquire) >= next_step_ + 1 - geometry_.buffers;
+}
+
+Claim HandoffWriter::wait_for_buffer(const std::atomic<bool>* stop) noexcept {
+  if (buffer_is_free()) return take_buffer();
 
   const std::int64_t begin = now_ns();
   const WaitLimits limits{.spin_ns = options_.spin_ns,
@@ -92,7 +203,7 @@ Claim HandoffWriter::claim(const std::atomic<bool>* stop) noexcept {
                           .state = &control_->analyzer_state,
                           .state_that_ends = kAnalyzerFailed,
                           .stop = stop};
-  const WaitResult result = wait_until(control_->released, needed, peer_, limits);
+  const WaitResult result = wait_until(control_->released, next_step_ + 1 - geometry_.buffers, peer_, limits);
   idle_ns_ += now_ns() - begin;
   switch (result) {
     case WaitResult::kReached: return take_buffer();
@@ -101,25 +212,30 @@ Claim HandoffWriter::claim(const std::atomic<bool>* stop) noexcept {
     case WaitResult::kEnded:
     case WaitResult::kPeerLost: break;
   }
-  const bool failed = control_->analyzer_state.load(std::memory_order_acquire) == kAnalyzerFailed;
-  return {failed ? ClaimStatus::kAnalyzerFailed : ClaimStatus::kAnalyzerLost, nullptr};
+  return {lost_or_failed(), nullptr};
 }
 
-Claim HandoffWriter::try_claim() noexcept {
-  if (next_step_ < geometry_.buffers ||
-      control_->released.load(std::memory_order_acquire) >= next_step_ + 1 - geometry_.buffers) {
-    full_since_ns_ = 0;
-    return take_buffer();
+Claim HandoffWriter::look_for_buffer() noexcept {
+  if (buffer_is_free()) return take_buffer();
+  if (control_->analyzer_state.load(std::memory_order_acquire) == kAnalyzerFailed || !peer_.alive()) {
+    return {lost_or_failed(), nullptr};
   }
-  if (control_->analyzer_state.load(std::memory_order_acquire) == kAnalyzerFailed) {
-    return {ClaimStatus::kAnalyzerFailed, nullptr};
-  }
-  if (!peer_.alive()) return {ClaimStatus::kAnalyzerLost, nullptr};
   const std::int64_t now = now_ns();
   if (full_since_ns_ == 0) full_since_ns_ = now;
-  if (now - full_since_ns_ > timeout_ns()) return {ClaimStatus::kAnalyzerStalled, nullptr};
-  ++skipped_;
-  return {ClaimStatus::kFull, nullptr};
+  return {now - full_since_ns_ > timeout_ns() ? ClaimStatus::kAnalyzerStalled : ClaimStatus::kFull, nullptr};
+}
+
+/// The analyzer has left: with an error, or so that another one may take over?
+ClaimStatus HandoffWriter::lost_or_failed() noexcept {
+  if (!farewell_) receive_farewell(0);
+  const bool failed = farewell_ && farewell_->exit_code != 0 && farewell_->stopping == 0;
+  return failed ? ClaimStatus::kAnalyzerFailed : ClaimStatus::kAnalyzerLost;
+}
+
+/// Whoever wants to leave does not wait for somebody who is gone.
+OnAnalyzerLoss HandoffWriter::loss_at_the_end() const noexcept {
+  const bool stops = stop_wanted() || options_.on_analyzer_loss == OnAnalyzerLoss::kStop;
+  return stops ? OnAnalyzerLoss::kStop : OnAnalyzerLoss::kWait;
 }
 
 void HandoffWriter::publish(const StepReport& report) noexcept {
@@ -140,8 +256,45 @@ void HandoffWriter::publish(const StepReport& report) noexcept {
   wake(control_->published);
 }
 
-std::int64_t HandoffWriter::timeout_ns() const noexcept {
-  return static_cast<std::int64_t>(options_.peer_timeout_s * kSecondNs);
+// --- the end -----------------------------------------------------------------------------------------------------
+
+void HandoffWriter::detach(Outcome outcome) {
+  while (!leave(outcome)) {
+    link_ = Link::kNone;
+    const ClaimStatus status = reattach(loss_at_the_end());
+    if (status != ClaimStatus::kOk) throw failure(status);
+  }
+}
+
+/// Says goodbye to the analyzer there is and waits for its farewell; false if it was lost before.
+bool HandoffWriter::leave(Outcome outcome) {
+  if (link_ != Link::kAttached) return false;
+  control_->producer_state.store(kProducerDetached, std::memory_order_release);
+  Detach detach;
+  detach.outcome = outcome;
+  detach.steps_published = next_step_;
+  peer_.send(std::as_bytes(std::span(&detach, 1)));
+  wake(control_->published);  // an analyzer asleep there finds the message at once
+
+  // First the copies, during which a lack of progress tells a stalled analyzer; then the disk, which may take its time.
+  if (!farewell_) {
+    const WaitLimits limits{
+        .timeout_ns = timeout_ns(), .state = &control_->analyzer_state, .state_that_ends = kAnalyzerFailed};
+    if (wait_until(control_->released, next_step_, peer_, limits) == WaitResult::kTimedOut) {
+      throw failure(ClaimStatus::kAnalyzerStalled);
+    }
+  }
+  const std::int64_t deadline = now_ns() + kDiskPatience * timeout_ns();
+  while (!farewell_ && !receive_farewell(kReceiveSliceMs)) {
+    if (now_ns() >= deadline) throw failure(ClaimStatus::kAnalyzerStalled);
+  }
+  if (!farewell_ || farewell_->stopping != 0) return farewell_ && farewell_->steps_committed == next_step_;
+  if (farewell_->exit_code != 0) throw failure(ClaimStatus::kAnalyzerFailed);
+  if (farewell_->steps_committed != next_step_) {
+    throw peer_error("the analyzer left after it had committed {} of {} published steps", farewell_->steps_committed,
+                     next_step_);
+  }
+  return true;
 }
 
 /// False while there is nothing to read. A hang-up, or anything else than a farewell, leaves `farewell_` empty.
@@ -154,43 +307,29 @@ bool HandoffWriter::receive_farewell(int timeout_ms) {
   return true;
 }
 
-std::optional<Farewell> HandoffWriter::farewell() {
-  if (!farewell_) receive_farewell(0);
-  return farewell_;
+Error HandoffWriter::failure(ClaimStatus status) {
+  if (refusal_) return *refusal_;
+  if (status == ClaimStatus::kStopped) return {ExitCode::kInterrupted, "interrupted while the analyzer was gone"};
+  if (status == ClaimStatus::kAnalyzerStalled) {
+    return peer_error("the analyzer made no progress for {} s (--peer-timeout), after {} steps were published",
+                      options_.peer_timeout_s, next_step_);
+  }
+  if (!farewell_ && status == ClaimStatus::kAnalyzerFailed) receive_farewell(0);
+  if (farewell_ && farewell_->exit_code != 0) {
+    return {static_cast<ExitCode>(farewell_->exit_code), std::string(text_of(farewell_->message))};
+  }
+  const bool waited = loss_at_the_end() == OnAnalyzerLoss::kWait;
+  return peer_error(
+      "the analyzer was lost after {} steps were published{}; what it had committed is in the pool", next_step_,
+      waited ? fmt::format(", and no other took over within {} s (--peer-timeout)", options_.peer_timeout_s) : "");
 }
 
-void HandoffWriter::detach(Outcome outcome) {
-  control_->producer_state.store(kProducerDetached, std::memory_order_release);
-  Detach detach;
-  detach.outcome = outcome;
-  detach.steps_published = next_step_;
-  peer_.send(std::as_bytes(std::span(&detach, 1)));
-  wake(control_->published);  // an analyzer asleep there finds the message at once
+bool HandoffWriter::stop_wanted() const noexcept {
+  return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed);
+}
 
-  // First the copies, during which a lack of progress tells a stalled analyzer; then the disk, which may take its time.
-  WaitResult copied = WaitResult::kReached;
-  if (!farewell_) {
-    const WaitLimits limits{
-        .timeout_ns = timeout_ns(), .state = &control_->analyzer_state, .state_that_ends = kAnalyzerFailed};
-    copied = wait_until(control_->released, next_step_, peer_, limits);
-  }
-  const std::int64_t deadline = now_ns() + kDiskPatience * timeout_ns();
-  while (!farewell_ && copied != WaitResult::kTimedOut && now_ns() < deadline) {
-    if (receive_farewell(kReceiveSliceMs)) break;
-  }
-  if (!farewell_) {
-    throw peer_error(
-        "the analyzer was lost while it finished, after {} steps were published; what it had committed is in "
-        "the pool",
-        next_step_);
-  }
-  if (farewell_->exit_code != 0) {
-    throw Error(static_cast<ExitCode>(farewell_->exit_code), std::string(text_of(farewell_->message)));
-  }
-  if (farewell_->steps_committed != next_step_) {
-    throw peer_error("the analyzer left after it had committed {} of {} published steps", farewell_->steps_committed,
-                     next_step_);
-  }
+std::int64_t HandoffWriter::timeout_ns() const noexcept {
+  return seconds_to_ns(options_.peer_timeout_s);
 }
 
 }  // namespace ringside

@@ -6,28 +6,22 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "common/error.hpp"
 #include "common/handoff_layout.hpp"
+#include "common/handoff_options.hpp"
 #include "common/peer.hpp"
 #include "common/shared_mapping.hpp"
 
 namespace ringside {
 
-struct HandoffOptions {
-  std::string socket;             // path of the analyzer's socket
-  std::uint32_t buffers = 2;      // 2..64; 2 is the double buffer
-  double peer_timeout_s = 30;     // how long a peer may be absent, or make no progress, before it counts as lost
-  bool overwrite = false;         // the pool may lose another run's iterates
-  std::int64_t spin_ns = 50'000;  // before a wait sleeps; 0 where producer and analyzer share a core
-  const std::atomic<bool>* stop = nullptr;  // ends a wait early; may be null
-};
-
 enum class ClaimStatus {
   kOk,
-  kFull,             // only from try_claim: no buffer is free now
-  kAnalyzerLost,     // it exited or hung up
+  kFull,             // no buffer is free now (try_claim), or nobody takes them (OnAnalyzerLoss::kContinue)
+  kAnalyzerLost,     // it exited or hung up, and no other one took over
   kAnalyzerStalled,  // it made no progress for peer_timeout_s
-  kAnalyzerFailed,   // it said farewell with an error (`farewell()` has the line)
+  kAnalyzerFailed,   // it said farewell with an error, or its successor refused us
   kStopped           // `stop` was set while waiting
 };
 
@@ -44,6 +38,14 @@ struct StepReport {
   std::int64_t generate_ns = 0;
 };
 
+/// The iterate a run goes on from.
+struct KeptIterate {
+  Id128 run_id;         // of the run that goes on: it replaces the one that was offered
+  StepDescriptor step;  // its iteration and residuals
+  SharedMapping payload;
+  const double* x() const noexcept { return reinterpret_cast<const double*>(payload.data()); }  // rows doubles
+};
+
 /// Not thread-safe: one thread attaches, claims, publishes and detaches. The buffers may be written by many.
 class HandoffWriter {
  public:
@@ -51,15 +53,22 @@ class HandoffWriter {
   /// exit code when it refuses, exit code 4 when there is none, 2 when `buffers` is out of range.
   HandoffWriter(const HandoffOptions& options, const RunDescription& run);
 
+  /// With PoolUse::kResume: the iterate to go on from, once; nothing if there was none.
+  std::optional<KeptIterate> take_kept() { return std::exchange(kept_, std::nullopt); }
+  /// What the analyzer wants the user to know about the attachment; usually empty.
+  const std::string& note() const noexcept { return note_; }
+
   /// The buffer for the next step, waiting while the analyzer still copies from it. The wait counts as producer idle.
-  Claim claim() noexcept { return claim(options_.stop); }
+  /// If the analyzer is lost meanwhile, the options say what happens; a successor takes over at the first step that is
+  /// not committed. kFull counts the step as skipped.
+  Claim claim() noexcept { return claim(When::kFree, options_.on_analyzer_loss, options_.stop); }
 
-  /// The same, deaf to `stop`: for the last iterate of a run that was asked to stop.
-  Claim claim_last() noexcept { return claim(nullptr); }
+  /// The same without waiting for a buffer. kAnalyzerStalled once nothing was released for peer_timeout_s.
+  Claim try_claim() noexcept { return claim(When::kNow, options_.on_analyzer_loss, options_.stop); }
 
-  /// The same without waiting; kFull counts the step as skipped. kAnalyzerStalled once nothing was released for
-  /// peer_timeout_s.
-  Claim try_claim() noexcept;
+  /// The buffer for the last iterate of a run: deaf to `stop`, which may be why it is the last; an analyzer that is
+  /// gone is waited for, unless the run is to stop.
+  Claim claim_last() noexcept { return claim(When::kFree, loss_at_the_end(), nullptr); }
 
   /// The step counted as skipped last is going to be published after all.
   void take_back_skip() noexcept { --skipped_; }
@@ -68,34 +77,59 @@ class HandoffWriter {
   void publish(const StepReport& report) noexcept;
 
   /// Says goodbye and waits until the analyzer has committed everything published (and persisted it, where asked for).
-  /// Throws Error with the analyzer's exit code and line if it failed, 4 if it was lost or stalled, or left earlier
-  /// without having committed all.
+  /// An analyzer that is lost meanwhile is waited for as by claim_last. Throws Error with the analyzer's exit code and
+  /// line if it failed, 4 if it was lost or stalled, or left without having committed all.
   void detach(Outcome outcome);
 
-  /// The line the analyzer gave when it failed, with its exit code; nothing while all is well.
-  std::optional<Farewell> farewell();
+  /// After a claim that gave no buffer: why, in the analyzer's own words if it said any.
+  Error failure(ClaimStatus status);
 
   std::uint64_t published() const noexcept { return next_step_; }
   std::uint64_t skipped() const noexcept { return skipped_; }
   std::int64_t idle_ns() const noexcept { return idle_ns_; }
 
  private:
-  Claim claim(const std::atomic<bool>* stop) noexcept;
+  enum class When { kFree, kNow };               // which buffer: one that has become free, or one that is
+  enum class Link { kNone, kAsked, kAttached };  // how far the way to an analyzer has come
+
+  void ask(Peer peer);
+  bool answered(int timeout_ms);
+  void take_in(const AttachReply& reply, Peer::Received& received);
+  void attach(double connect_s, double answer_s);
+  ClaimStatus reattach(OnAnalyzerLoss policy) noexcept;
+  bool try_reattach();
+
+  Claim claim(When when, OnAnalyzerLoss policy, const std::atomic<bool>* stop) noexcept;
+  Claim wait_for_buffer(const std::atomic<bool>* stop) noexcept;
+  Claim look_for_buffer() noexcept;
+  ClaimStatus lost_or_failed() noexcept;
   Claim take_buffer() noexcept;
+  bool buffer_is_free() const noexcept;
+  OnAnalyzerLoss loss_at_the_end() const noexcept;
+
+  bool leave(Outcome outcome);
   bool receive_farewell(int timeout_ms);
+  bool stop_wanted() const noexcept;
   std::int64_t timeout_ns() const noexcept;
 
   HandoffOptions options_;
+  RunDescription run_;
   PayloadGeometry geometry_;
   Peer peer_;
+  Link link_ = Link::kNone;
   SharedMapping payload_;
   SharedMapping control_mapping_;
   HandoffControl* control_ = nullptr;
+  std::optional<KeptIterate> kept_;
+  std::string note_;
   std::optional<Farewell> farewell_;
+  std::optional<Error> refusal_;  // of a successor
   std::uint64_t next_step_ = 0;
   std::uint64_t skipped_ = 0;
-  std::int64_t full_since_ns_ = 0;  // of try_claim: when it first found no buffer free; 0: it found one
   std::uint64_t skipped_reported_ = 0;
+  std::int64_t full_since_ns_ = 0;    // when no buffer was found free first; 0: one was
+  std::int64_t next_attempt_ns_ = 0;  // to find a successor without waiting for one
+  bool stalled_ = false;              // the analyzer is there and does not move, and is not waited for
   std::int64_t idle_ns_ = 0;
   std::int64_t idle_reported_ns_ = 0;
 };

@@ -17,6 +17,8 @@ namespace {
 
 const std::map<std::string, Mode> kModes = {{"pipeline", Mode::kPipeline}, {"dram", Mode::kDram}};
 const std::map<std::string, WhenFull> kWhenFull = {{"wait", WhenFull::kWait}, {"skip", WhenFull::kSkip}};
+const std::map<std::string, OnAnalyzerLoss> kOnAnalyzerLoss = {
+    {"wait", OnAnalyzerLoss::kWait}, {"continue", OnAnalyzerLoss::kContinue}, {"stop", OnAnalyzerLoss::kStop}};
 const std::map<std::string, Durability> kDurabilities = {{"power", Durability::kPower},
                                                          {"process", Durability::kProcess}};
 
@@ -144,13 +146,28 @@ void declare(CLI::App& app, PublishOptions& options) {
   add_choice(app, "--when-full", options.when_full, kWhenFull,
              "while no buffer is free: wait, or skip the step and count it")
       ->group(kPublishGroup);
-  app.add_option("--peer-timeout", options.peer_timeout_s, "seconds the analyzer may be absent or make no progress")
-      ->check(within(0.1, 1e6))
-      ->type_name("S")
-      ->capture_default_str()
+  add_choice(app, "--on-analyzer-loss", options.on_analyzer_loss, kOnAnalyzerLoss,
+             "wait for another analyzer, continue and skip steps until one is there, or stop")
+      ->group(kPublishGroup);
+  app.add_flag("--resume", options.resume,
+               "go on from the newest iterate in the pool, or from the start if it holds none")
       ->group(kPublishGroup);
   app.add_flag("--overwrite", options.overwrite, "let a pool that holds another run's iterates lose them")
       ->group(kPublishGroup);
+}
+
+PoolUse PublishOptions::pool_use() const {
+  if (resume && overwrite) throw usage_error("--resume, --overwrite: found both, expected at most one of them");
+  return resume ? PoolUse::kResume : overwrite ? PoolUse::kOverwrite : PoolUse::kFresh;
+}
+
+void declare(CLI::App& app, PeerOptions& options) {
+  app.add_option("--peer-timeout", options.timeout_s,
+                 "seconds the other process may be absent, stopped, or make no progress")
+      ->check(within(0.1, 1e6))
+      ->type_name("S")
+      ->capture_default_str()
+      ->group(kPeerGroup);
 }
 
 void declare(CLI::App& app, RingOptions& options) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/durability.hpp"
+#include "common/handoff_options.hpp"
 
 namespace CLI {
 class App;
@@ -48,8 +49,17 @@ struct PublishOptions {
   std::string coordination = "locks";  // locks
   std::uint32_t buffers = 2;           // 2: the double buffer
   WhenFull when_full = WhenFull::kWait;
-  double peer_timeout_s = 30;  // how long the peer may be absent, or make no progress
-  bool overwrite = false;      // the pool may lose another run's iterates
+  OnAnalyzerLoss on_analyzer_loss = OnAnalyzerLoss::kWait;
+  bool resume = false;     // go on from the newest iterate in the pool
+  bool overwrite = false;  // the pool may lose another run's iterates
+
+  /// Throws Error (exit code 2) if both were asked for.
+  PoolUse pool_use() const;
+};
+
+/// What each side takes for the loss of the other.
+struct PeerOptions {
+  double timeout_s = 30;  // how long it may be absent, stopped, or make no progress
 };
 
 /// Where iterates are kept: the analyzer's.
@@ -83,6 +93,7 @@ struct ProcessOptions {
 
 void declare(CLI::App& app, SolveOptions& options);
 void declare(CLI::App& app, PublishOptions& options);
+void declare(CLI::App& app, PeerOptions& options);
 void declare(CLI::App& app, RingOptions& options);
 void declare(CLI::App& app, ReduceOptions& options);
 void declare(CLI::App& app, CoreOptions& options);
@@ -98,6 +109,7 @@ std::vector<std::string> arguments_given(const CLI::App& app, const std::vector<
 // The help groups the declarations above use.
 inline constexpr const char* kSolveGroup = "Problem and solver";
 inline constexpr const char* kPublishGroup = "Hand-off";
+inline constexpr const char* kPeerGroup = "Peers";
 inline constexpr const char* kRingGroup = "Ring";
 inline constexpr const char* kReduceGroup = "Reductions";
 inline constexpr const char* kCoreGroup = "Cores";

@@ -7,9 +7,11 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
@@ -57,22 +59,44 @@ Peer::Peer(UniqueFd socket) : socket_(std::move(socket)) {
   }
 }
 
-Peer Peer::connect(const std::string& path, double timeout_s, const std::atomic<bool>* stop) {
+namespace {
+
+/// One attempt; `error` says why it gave nothing.
+std::optional<Peer> connect_once(const std::string& path, int& error) {
   const sockaddr_un address = address_of(path);
-  const std::int64_t deadline = now_ns() + static_cast<std::int64_t>(timeout_s * 1e9);
-  for (;;) {
-    // Not blocking: where the listener's queue is full, a blocking connect would wait for ever.
-    UniqueFd fd = new_socket(SOCK_NONBLOCK);
-    if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
-      fcntl(fd.get(), F_SETFL, 0);
-      return Peer(std::move(fd));
-    }
-    const int error = errno;
-    if (stop != nullptr && stop->load(std::memory_order_relaxed)) {
-      throw Error(ExitCode::kInterrupted, "interrupted while waiting for an analyzer");
-    }
+  // Not blocking: where the listener's queue is full, a blocking connect would wait for ever.
+  UniqueFd fd = new_socket(SOCK_NONBLOCK);
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    error = errno;
     if (error != ENOENT && error != ECONNREFUSED && error != EAGAIN && error != EINTR) {
       throw system_error("cannot connect to the analyzer at '{}': {}", path, errno_text(error));
+    }
+    return std::nullopt;
+  }
+  fcntl(fd.get(), F_SETFL, 0);
+  Peer peer(std::move(fd));
+  // What we pass on is for an analyzer of our own, not for whoever was first to listen at a path of that name.
+  if (peer.uid() != geteuid()) {
+    throw system_error("the analyzer at '{}' belongs to user {}, expected user {}; choose another --socket", path,
+                       peer.uid(), geteuid());
+  }
+  return peer;
+}
+
+}  // namespace
+
+std::optional<Peer> Peer::try_connect(const std::string& path) {
+  int error = 0;
+  return connect_once(path, error);
+}
+
+Peer Peer::connect(const std::string& path, double timeout_s, const std::atomic<bool>* stop) {
+  const std::int64_t deadline = now_ns() + static_cast<std::int64_t>(timeout_s * 1e9);
+  for (;;) {
+    int error = 0;
+    if (std::optional<Peer> peer = connect_once(path, error)) return std::move(*peer);
+    if (stop != nullptr && stop->load(std::memory_order_relaxed)) {
+      throw Error(ExitCode::kInterrupted, "interrupted while waiting for an analyzer");
     }
     if (now_ns() >= deadline) {
       throw peer_error("no analyzer listens at '{}' ({}) after {} s; start ringside-analyzer with the same --socket",
@@ -151,6 +175,26 @@ bool Peer::alive() const noexcept {
   const bool hung_up = (watched[0].revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0;
   const bool exited = count == 2 && (watched[1].revents & POLLIN) != 0;
   return !hung_up && !exited;
+}
+
+bool Peer::exited(int timeout_ms) const noexcept {
+  pollfd watched{pidfd_.get(), POLLIN, 0};
+  return pidfd_.valid() && poll(&watched, 1, timeout_ms) > 0;
+}
+
+bool Peer::stopped() const noexcept {
+  char path[32];
+  std::snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(pid_));
+  const UniqueFd file(open(path, O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return false;
+  // "PID (NAME) STATE ...": the name may hold anything, but not more than 16 bytes of it.
+  char text[128];
+  const ssize_t length = read(file.get(), text, sizeof text);
+  if (length <= 0) return false;
+  const void* end_of_name = memrchr(text, ')', static_cast<std::size_t>(length));
+  if (end_of_name == nullptr) return false;
+  const char* state = static_cast<const char*>(end_of_name) + 2;
+  return state < text + length && *state == 'T';
 }
 
 Listener::Listener(const std::string& path) : path_(path) {

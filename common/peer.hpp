@@ -21,9 +21,13 @@ class Peer {
   explicit Peer(UniqueFd socket);
 
   /// Connects to the SOCK_SEQPACKET socket at `path`, trying again until `timeout_s` seconds have passed while nobody
-  /// listens there. Throws Error: exit code 4 when the time is over, 3 for a path that is too long or not permitted,
+  /// listens there. Throws Error: exit code 4 when the time is over, 3 for a path that is too long, not permitted, or
+  /// another user's,
   /// 130 once `stop` (may be null) is set.
   static Peer connect(const std::string& path, double timeout_s, const std::atomic<bool>* stop = nullptr);
+
+  /// The same without waiting: nothing while nobody listens there.
+  static std::optional<Peer> try_connect(const std::string& path);
 
   /// Sends one message with up to two file descriptors (they stay the caller's). False if the peer is gone.
   bool send(std::span<const std::byte> message, std::span<const int> fds = {}) noexcept;
@@ -38,6 +42,12 @@ class Peer {
 
   /// False once the peer has hung up or exited. A system call, for the slow path of a wait.
   bool alive() const noexcept;
+
+  /// True once the process has exited, looked for up to `timeout_ms`: a process that dies hangs up first.
+  bool exited(int timeout_ms) const noexcept;
+
+  /// True while the process is stopped by a signal (SIGSTOP, SIGTSTP). Reads /proc; false where that is not possible.
+  bool stopped() const noexcept;
 
   pid_t pid() const noexcept { return pid_; }
   uid_t uid() const noexcept { return uid_; }

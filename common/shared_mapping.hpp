@@ -28,8 +28,8 @@ class SharedMapping {
   SharedMapping& operator=(SharedMapping&& other) noexcept;
   ~SharedMapping();
 
-  /// Takes the page faults of a part now instead of in the first step. Only a hint: without the kernel's help (Linux 5.14)
-  /// or enough memory nothing happens.
+  /// Takes the page faults of a part now instead of in the first step. Only a hint: without the kernel's help
+  /// (Linux 5.14) or enough memory nothing happens.
   void populate(std::size_t offset, std::size_t bytes) const noexcept;
 
   std::byte* data() const noexcept { return data_; }

@@ -7,6 +7,7 @@
 // The solver here is explicit heat conduction on a rod; what matters is the loop at the end.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -58,27 +59,30 @@ ringside::RunDescription describe() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: %s SOCKET\n", argv[0]);
+  const bool resume = argc == 3 && std::string(argv[2]) == "--resume";
+  if (argc != 2 && !resume) {
+    std::fprintf(stderr, "usage: %s SOCKET [--resume]\n", argv[0]);
     return static_cast<int>(ringside::ExitCode::kUsage);
   }
   try {
     ringside::HandoffOptions options;
     options.socket = argv[1];
+    if (resume) options.pool_use = ringside::PoolUse::kResume;
     ringside::HandoffWriter handoff(options, describe());
 
+    // Where to begin: with the rod as it is, or with the newest iterate that was kept.
     std::vector<double> start(kPoints, 0.0);
     start[0] = kHotEnd;
+    std::uint64_t first = 1;
+    if (const auto kept = handoff.take_kept()) {
+      std::copy(kept->x(), kept->x() + kPoints, start.begin());
+      first = kept->step.iteration + 1;
+      std::printf("going on at iteration %llu\n", static_cast<unsigned long long>(first));
+    }
     const double* before = start.data();
-    for (std::uint64_t k = 1; k <= kIterations; ++k) {
+    for (std::uint64_t k = first; k <= kIterations; ++k) {
       const ringside::Claim claim = handoff.claim();  // where x_k goes; waits while the analyzer still copies
-      if (claim.status != ringside::ClaimStatus::kOk) {
-        if (const auto farewell = handoff.farewell(); farewell && farewell->exit_code != 0) {
-          throw ringside::Error(static_cast<ringside::ExitCode>(farewell->exit_code),
-                                std::string(ringside::text_of(farewell->message)));
-        }
-        throw ringside::peer_error("the analyzer was lost at iteration {}", k);
-      }
+      if (claim.status != ringside::ClaimStatus::kOk) throw handoff.failure(claim.status);
       const std::int64_t begin = ringside::now_ns();
       ringside::StepReport report = heat_step(before, claim.buffer);
       report.iteration = k;

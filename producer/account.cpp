@@ -7,6 +7,7 @@ namespace ringside {
 nlohmann::json to_json(const ProducerAccount& account) {
   const auto seconds = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-9; };
   return {{"iterations", account.iterations.load(std::memory_order_relaxed)},
+          {"resumed_from", account.resumed_from.load(std::memory_order_relaxed)},
           {"converged", account.converged.load(std::memory_order_relaxed)},
           {"residual_l1", account.residual_l1.load(std::memory_order_relaxed)},
           {"residual_linf", account.residual_linf.load(std::memory_order_relaxed)},

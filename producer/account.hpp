@@ -11,7 +11,8 @@
 namespace ringside {
 
 struct ProducerAccount {
-  std::atomic<std::uint64_t> iterations{0};
+  std::atomic<std::uint64_t> iterations{0};    // the solver's index: a run that goes on counts on
+  std::atomic<std::uint64_t> resumed_from{0};  // the kept iteration it went on from; 0: from the start
   std::atomic<std::uint64_t> steps_published{0};
   std::atomic<std::uint64_t> steps_skipped{0};
   std::atomic<std::int64_t> generate_ns{0};

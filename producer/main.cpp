@@ -2,6 +2,9 @@
 #include <spdlog/spdlog.h>
 
 #include <limits>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -27,6 +30,7 @@ namespace {
 struct ProducerOptions {
   SolveOptions solve;
   PublishOptions publish;
+  PeerOptions peer;
   ReduceOptions reduce;  // the baseline's
   Mode mode = Mode::kPipeline;
   ProcessOptions process;
@@ -38,9 +42,7 @@ ExitCode exit_code_of(SolveEnd end) {
     case SolveEnd::kIterationsDone: return ExitCode::kDone;
     case SolveEnd::kDiverged: return ExitCode::kUsage;
     case SolveEnd::kInterrupted: return ExitCode::kInterrupted;
-    case SolveEnd::kAnalyzerLost:
-    case SolveEnd::kAnalyzerStalled:
-    case SolveEnd::kAnalyzerFailed: break;
+    case SolveEnd::kAnalyzerGone: break;
   }
   return ExitCode::kPeerLost;
 }
@@ -51,9 +53,7 @@ Outcome outcome_of(SolveEnd end) {
     case SolveEnd::kIterationsDone: return Outcome::kFinished;
     case SolveEnd::kInterrupted: return Outcome::kInterrupted;
     case SolveEnd::kDiverged: return Outcome::kDiverged;
-    case SolveEnd::kAnalyzerLost:
-    case SolveEnd::kAnalyzerStalled:
-    case SolveEnd::kAnalyzerFailed: break;
+    case SolveEnd::kAnalyzerGone: break;
   }
   return Outcome::kFailed;
 }
@@ -87,32 +87,39 @@ SolveEnd run_dram(const ProducerOptions& options, Problem& problem, ProducerAcco
   return result.end;
 }
 
+/// A kept run that goes on keeps its name; what is special about the attachment is reported.
+void report_attachment(const ProducerOptions& options, const HandoffWriter& handoff,
+                       const std::optional<KeptIterate>& kept, RunDescription& run, Report& report) {
+  if (kept) run.run_id = kept->run_id;
+  const std::uint64_t from = kept ? kept->step.iteration : 0;
+  std::string note = handoff.note();
+  if (note.empty() && options.publish.resume && !kept) note = "nothing to go on from: the run begins with iteration 1";
+  spdlog::info("event=attached run_id={} socket={} resumed_from={}", to_string(run.run_id), options.process.socket,
+               from);
+  if (!note.empty()) spdlog::warn("event=attached text=\"{}\"", note);
+  nlohmann::json line{{"event", "attached"}, {"run", describe(run)}, {"resumed_from", from}};
+  if (!note.empty()) line["note"] = note;
+  report.write(line);
+}
+
 /// Publishes every step and waits for the analyzer's farewell.
 SolveEnd run_pipeline(const ProducerOptions& options, Problem& problem, ProducerAccount& account,
-                      ConvergenceCheck& convergence, const std::atomic<bool>& stop) {
+                      ConvergenceCheck& convergence, const std::atomic<bool>& stop, Report& report) {
   HandoffOptions handoff_options{.socket = options.process.socket,
                                  .buffers = options.publish.buffers,
-                                 .peer_timeout_s = options.publish.peer_timeout_s,
-                                 .overwrite = options.publish.overwrite,
+                                 .peer_timeout_s = options.peer.timeout_s,
+                                 .pool_use = options.publish.pool_use(),
+                                 .on_analyzer_loss = options.publish.on_analyzer_loss,
                                  .stop = &stop};
   if (options.process.shared_core) handoff_options.spin_ns = 0;
   HandoffWriter handoff(handoff_options, problem.description);
-  spdlog::info("event=attached run_id={} socket={}", to_string(problem.description.run_id), options.process.socket);
+  std::optional<KeptIterate> kept = handoff.take_kept();
+  report_attachment(options, handoff, kept, problem.description, report);
 
   Producer producer(*problem.solver, handoff, options.solve, options.publish.when_full, stop, account);
-  const SolveEnd end = producer.run();
+  const SolveEnd end = producer.run(std::move(kept));
   convergence = producer.convergence();
-  if (end == SolveEnd::kAnalyzerLost || end == SolveEnd::kAnalyzerFailed) {
-    if (const auto farewell = handoff.farewell(); farewell && farewell->exit_code != 0) {
-      throw Error(static_cast<ExitCode>(farewell->exit_code), std::string(text_of(farewell->message)));
-    }
-    throw peer_error("the analyzer was lost after {} steps were published; what it had committed is in the pool",
-                     handoff.published());
-  }
-  if (end == SolveEnd::kAnalyzerStalled) {
-    throw peer_error("the analyzer made no progress for {} s (--peer-timeout), after {} steps were published",
-                     options.publish.peer_timeout_s, handoff.published());
-  }
+  if (end == SolveEnd::kAnalyzerGone) throw handoff.failure(producer.claim_status());
   handoff.detach(outcome_of(end));
   return end;
 }
@@ -136,7 +143,7 @@ ExitCode run(const ProducerOptions& options) {
 
   nlohmann::json final;
   ConvergenceCheck convergence(options.solve.tolerance);
-  SolveEnd end = SolveEnd::kAnalyzerLost;
+  SolveEnd end = SolveEnd::kAnalyzerGone;
   const auto write_final = [&] {
     report.stop();
     final.update(to_json(account));
@@ -145,7 +152,7 @@ ExitCode run(const ProducerOptions& options) {
   };
   try {
     end = options.mode == Mode::kDram ? run_dram(options, problem, account, convergence, stop, final)
-                                      : run_pipeline(options, problem, account, convergence, stop);
+                                      : run_pipeline(options, problem, account, convergence, stop, report);
   } catch (...) {
     write_final();  // the account of a run that failed is still an account
     throw;
@@ -165,6 +172,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", RINGSIDE_VERSION);
   declare(app, options.solve);
   declare(app, options.publish);
+  declare(app, options.peer);
   declare(app, options.reduce);
   declare(app, options.mode);
   declare(app, options.process);

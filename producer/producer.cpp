@@ -13,15 +13,7 @@ void set(std::atomic<T>& figure, T value) noexcept {
 }
 
 SolveEnd end_of(ClaimStatus status) noexcept {
-  switch (status) {
-    case ClaimStatus::kStopped: return SolveEnd::kInterrupted;
-    case ClaimStatus::kAnalyzerFailed: return SolveEnd::kAnalyzerFailed;
-    case ClaimStatus::kAnalyzerStalled: return SolveEnd::kAnalyzerStalled;
-    case ClaimStatus::kOk:
-    case ClaimStatus::kFull:
-    case ClaimStatus::kAnalyzerLost: break;
-  }
-  return SolveEnd::kAnalyzerLost;
+  return status == ClaimStatus::kStopped ? SolveEnd::kInterrupted : SolveEnd::kAnalyzerGone;
 }
 
 }  // namespace
@@ -37,15 +29,25 @@ Producer::Producer(Solver& solver, HandoffWriter& handoff, const SolveOptions& o
       convergence_(options.tolerance),
       private_iterates_(solver) {}
 
-SolveEnd Producer::run() noexcept {
+SolveEnd Producer::run(std::optional<KeptIterate> kept) noexcept {
+  Residual residual;
+  std::uint64_t k = 1;
+  if (kept) {
+    residual = {kept->step.residual_l1, kept->step.residual_linf};
+    k = kept->step.iteration + 1;
+    set(account_.resumed_from, kept->step.iteration);
+    if (const auto end = already_ended(k - 1, residual)) return *end;
+    std::memcpy(private_iterates_.start(), kept->x(), solver_.rows() * sizeof(double));
+    kept.reset();
+  } else {
+    solver_.start(private_iterates_.start());
+  }
   const double* previous = private_iterates_.start();
-  solver_.start(private_iterates_.start());
   solver_.prepare(previous);
   set(account_.begun_ns, now_ns());
-  Residual residual;
-  bool published = true;  // x_0 is nobody's step
+  bool published = true;  // x_0 is nobody's step, and a kept iterate is in the ring
 
-  for (std::uint64_t k = 1;; ++k) {
+  for (;; ++k) {
     // x_k goes straight into shared memory if it is to be published, and if there is room.
     double* next = nullptr;
     const bool due = k % options_.every == 0 || k == options_.last_iteration();
@@ -86,6 +88,21 @@ SolveEnd Producer::run() noexcept {
   }
 }
 
+// A kept iterate may have been the last one: it met the tolerance before the run was interrupted, or there were to be
+// no more of them.
+std::optional<SolveEnd> Producer::already_ended(std::uint64_t iteration, const Residual& residual) noexcept {
+  const bool converged = convergence_.observe(residual) == Progress::kConverged;
+  if (!converged && iteration < options_.last_iteration()) return std::nullopt;
+  const std::int64_t now = now_ns();
+  set(account_.begun_ns, now);
+  set(account_.ended_ns, now);
+  set(account_.iterations, iteration);
+  set(account_.residual_l1, residual.l1);
+  set(account_.residual_linf, residual.linf);
+  set(account_.converged, converged);
+  return converged ? SolveEnd::kConverged : SolveEnd::kIterationsDone;
+}
+
 Producer::Claimed Producer::claim(double*& buffer) noexcept {
   const Claim claim = when_full_ == WhenFull::kWait ? handoff_.claim() : handoff_.try_claim();
   claim_status_ = claim.status;
@@ -114,6 +131,7 @@ SolveEnd Producer::publish_last(std::uint64_t iteration, const double* x, const 
   const Claim claim = handoff_.claim_last();
   set(account_.steps_skipped, handoff_.skipped());
   set(account_.producer_idle_ns, handoff_.idle_ns());
+  claim_status_ = claim.status;
   if (claim.status != ClaimStatus::kOk) return end_of(claim.status);
   std::memcpy(claim.buffer, x, solver_.rows() * sizeof(double));
   publish(iteration, residual);

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include "common/handoff_writer.hpp"
 #include "common/options.hpp"
@@ -20,9 +21,7 @@ enum class SolveEnd {
   kIterationsDone,
   kDiverged,
   kInterrupted,
-  kAnalyzerLost,  // these three as ClaimStatus
-  kAnalyzerStalled,
-  kAnalyzerFailed
+  kAnalyzerGone  // lost, stalled or failed: `claim_status` says which
 };
 
 /// Two private vectors for the iterates that are not published, and x_0; pages that are never written cost no memory.
@@ -43,21 +42,26 @@ class PrivateIterates {
   Array<double> second_;
 };
 
-/// Runs iterations 1, 2, 3 ... of `solver` and publishes each `options.every`-th iterate and the last one. `stop` ends
-/// it after the iteration at hand; what was computed by then is published.
+/// Runs iterations 1, 2, 3 ... of `solver`, or those after the iterate a kept run goes on from, and publishes each
+/// `options.every`-th iterate and the last one. `stop` ends it after the iteration at hand; what was computed by then
+/// is published.
 class Producer {
  public:
   Producer(Solver& solver, HandoffWriter& handoff, const SolveOptions& options, WhenFull when_full,
            const std::atomic<bool>& stop, ProducerAccount& account);
 
-  SolveEnd run() noexcept;
+  /// kept: the iterate to go on from; it is let go of once it is copied.
+  SolveEnd run(std::optional<KeptIterate> kept = std::nullopt) noexcept;
 
   /// After kDiverged: what to tell the user.
   const ConvergenceCheck& convergence() const noexcept { return convergence_; }
+  /// After kAnalyzerGone: what HandoffWriter::failure wants to know.
+  ClaimStatus claim_status() const noexcept { return claim_status_; }
 
  private:
   enum class Claimed { kBuffer, kNone, kEnded };
   Claimed claim(double*& buffer) noexcept;
+  std::optional<SolveEnd> already_ended(std::uint64_t iteration, const Residual& residual) noexcept;
   void publish(std::uint64_t iteration, const Residual& residual) noexcept;
   SolveEnd publish_last(std::uint64_t iteration, const double* x, const Residual& residual, SolveEnd end) noexcept;
 

@@ -4,8 +4,12 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
+#include <optional>
+#include <thread>
 
 #include "tests/pipeline/pipeline_fixture.hpp"
 
@@ -21,6 +25,11 @@ using testing::run;
 // More than any machine does within a test.
 const std::string kEndless = "--iterations=1000000000000";
 
+// Nobody pins a service's threads here: more than one each would wait for cores, not for each other.
+void one_thread() {
+  setenv("OMP_NUM_THREADS", "1", 1);
+}
+
 class LossTest : public PipelineTest {
  protected:
   // Orphans of `ringside run` become ours: then we can see whether there are any.
@@ -30,26 +39,6 @@ class LossTest : public PipelineTest {
     errno = 0;
     EXPECT_EQ(waitpid(-1, nullptr, 0), -1) << "a process was left behind";
     EXPECT_EQ(errno, ECHILD);
-  }
-
-  /// The pids of `parent`'s children whose program has this name.
-  static std::vector<pid_t> children_of(pid_t parent, const std::string& name) {
-    std::vector<pid_t> found;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-      const std::string pid = entry.path().filename();
-      if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
-      std::ifstream file(entry.path() / "stat");
-      std::string stat;
-      std::getline(file, stat);
-      const std::size_t open = stat.find('(');
-      const std::size_t close = stat.rfind(')');
-      if (close == std::string::npos) continue;
-      const std::string comm = stat.substr(open + 1, close - open - 1);
-      const pid_t its_parent = std::stoi(stat.substr(close + 4));
-      // The kernel keeps 15 characters of a name.
-      if (its_parent == parent && comm == name.substr(0, 15)) found.push_back(std::stoi(pid));
-    }
-    return found;
   }
 };
 
@@ -69,8 +58,8 @@ TEST_F(LossTest, CtrlCStopsCleanlyAndStillPrintsTheAccount) {
   expect_no_child_left();
 }
 
-TEST_F(LossTest, AKilledAnalyzerEndsTheRunWithPeerLost) {
-  Process ringside("ringside", run_arguments("grid:100", {kEndless}));
+TEST_F(LossTest, AKilledAnalyzerEndsTheRunWithPeerLostIfSoWanted) {
+  Process ringside("ringside", run_arguments("grid:100", {kEndless, "--on-analyzer-loss=stop"}));
   ASSERT_TRUE(ringside.wait_for_err("iteration "));
   const std::vector<pid_t> analyzers = children_of(ringside.pid(), "ringside-analyzer");
   ASSERT_EQ(analyzers.size(), 1u);
@@ -80,6 +69,115 @@ TEST_F(LossTest, AKilledAnalyzerEndsTheRunWithPeerLost) {
   EXPECT_NE(ran.err.find("analyzer was killed by signal 9"), std::string::npos) << ran.err;
   expect_intact();
   expect_no_child_left();
+}
+
+TEST_F(LossTest, AfterAKilledAnalyzerAnotherOneTakesOverAndNothingIsMissing) {
+  for (const char* policy : {"wait", "continue"}) {
+    SCOPED_TRACE(policy);
+    const bool waits = std::string(policy) == "wait";
+    const int kills_wanted = waits ? 3 : 1;  // whoever continues may be done before the third
+    const std::string iterations = waits ? "1500" : "30000";
+    Process ringside("ringside",
+                     run_arguments("grid:100", {"--iterations=" + iterations, "--slots=1024", "--durability=process",
+                                                "--overwrite", std::string("--on-analyzer-loss=") + policy}));
+    std::vector<pid_t> analyzers;
+    for (int kills = 0; kills < kills_wanted; ++kills) {
+      const std::vector<pid_t> before = analyzers;
+      do analyzers = children_of(ringside.pid(), "ringside-analyzer");
+      while (analyzers.empty() || analyzers == before);
+      ASSERT_TRUE(wait_for_commits(static_cast<std::uint64_t>(100 * (kills + 1))));
+      kill(analyzers[0], SIGKILL);
+      ASSERT_TRUE(ringside.wait_for_err("another one takes over"));
+    }
+    const Finished ran = ringside.finish();
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    const json s = summary();
+    EXPECT_EQ(s["analyzer_restarts"], kills_wanted);
+    EXPECT_EQ(s["iterations"], std::stoi(iterations));
+    EXPECT_EQ(s["steps_committed"], s["steps_published"]);
+    const std::uint64_t skipped = s["steps_skipped"];
+    EXPECT_EQ(s["steps_published"].get<std::uint64_t>() + skipped, std::stoull(iterations));
+    if (waits) {
+      EXPECT_EQ(skipped, 0u);
+      const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+      for (std::uint64_t i = 0; i < 1024; ++i) ASSERT_EQ(info["iterates"][i]["iteration"], 477 + i) << "contiguous";
+    }
+    expect_intact();
+  }
+  expect_no_child_left();
+}
+
+TEST_F(LossTest, AnAnalyzerThatDiesAgainAndAgainIsGivenUp) {
+  Process ringside("ringside", run_arguments("grid:100", {kEndless, "--peer-timeout=2"}));
+  ASSERT_TRUE(ringside.wait_for_err("iteration "));
+  std::atomic<bool> done{false};
+  const pid_t parent = ringside.pid();
+  std::thread killer([&] {
+    while (!done) {
+      for (const pid_t analyzer : children_of(parent, "ringside-analyzer")) kill(analyzer, SIGKILL);
+    }
+  });
+  const Finished ran = ringside.finish();
+  done = true;
+  killer.join();
+  EXPECT_EQ(ran.exit_code, 4) << ran.err;
+  expect_intact();
+  expect_no_child_left();
+}
+
+TEST_F(LossTest, AProducerStoppedByASignalIsNoticedWithinThePeerTimeout) {
+  Process ringside("ringside", run_arguments("grid:100", {kEndless, "--peer-timeout=1"}));
+  ASSERT_TRUE(ringside.wait_for_err("iteration "));
+  const std::vector<pid_t> producers = children_of(ringside.pid(), "ringside-producer");
+  ASSERT_EQ(producers.size(), 1u);
+  kill(producers[0], SIGSTOP);
+  const Finished ran = ringside.finish();
+  EXPECT_EQ(ran.exit_code, 4);
+  EXPECT_NE(ran.err.find("the producer does not answer"), std::string::npos) << ran.err;
+  expect_intact();
+  expect_no_child_left();
+}
+
+TEST_F(LossTest, AStoppedProducerOfAServiceLetsTheNextOneInAndComesBackItself) {
+  const std::string socket = folder_.file("s");
+  Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info",
+                                         "--peer-timeout=0.2", "--durability=process"});
+  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  Process producer("ringside-producer", {"--matrix=grid:100", "--socket=" + socket, "--iterations=1000"}, one_thread);
+  ASSERT_TRUE(wait_for_commits(1));
+  producer.signal(SIGSTOP);
+  ASSERT_TRUE(analyzer.wait_for_err("event=producer_stopped"));
+  producer.signal(SIGCONT);
+  const Finished ran = producer.finish();
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  analyzer.signal(SIGTERM);
+  const Finished stopped = analyzer.finish();
+  EXPECT_NE(stopped.err.find("iterates=own"), std::string::npos) << "it took over its own steps: " << stopped.err;
+  const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  EXPECT_EQ(info["iterates"].back()["iteration"], 1000);
+  expect_intact();
+}
+
+TEST_F(LossTest, AServiceThatIsRestartedGoesOnWithTheRunningProducer) {
+  const std::string socket = folder_.file("s");
+  const std::vector<std::string> arguments = {
+      "--socket", socket, "--pool", pool_, "--log-level", "info", "--durability=process"};
+  std::optional<Process> analyzer(std::in_place, "ringside-analyzer", arguments, one_thread);
+  ASSERT_TRUE(analyzer->wait_for_err("event=listening"));
+  Process producer("ringside-producer", {"--matrix=grid:100", "--socket=" + socket, "--iterations=2000"}, one_thread);
+  for (const int signal : {SIGTERM, SIGKILL}) {
+    ASSERT_TRUE(analyzer->wait_for_err("event=attached"));
+    analyzer->signal(signal);
+    analyzer->finish();
+    analyzer.emplace("ringside-analyzer", arguments, one_thread);
+  }
+  const Finished ran = producer.finish();
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  analyzer->signal(SIGTERM);
+  EXPECT_EQ(analyzer->finish().exit_code, 0);
+  const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  for (std::uint64_t i = 0; i < 8; ++i) EXPECT_EQ(info["iterates"][i]["iteration"], 1993 + i);
+  expect_intact();
 }
 
 TEST_F(LossTest, AfterAKilledProducerAllItPublishedIsCommitted) {
@@ -161,7 +259,8 @@ TEST_F(LossTest, AnAnalyzerThatIsTheBottleneckStopsWhenAsked) {
   const std::string socket = folder_.file("s");
   Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--passes=100", "--log-level", "info"});
   ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
-  Process producer("ringside-producer", {"--matrix=grid:300", "--socket=" + socket, kEndless, "--buffers=16"});
+  Process producer("ringside-producer",
+                   {"--matrix=grid:300", "--socket=" + socket, kEndless, "--buffers=16", "--on-analyzer-loss=stop"});
   ASSERT_TRUE(analyzer.wait_for_err("event=attached"));
   analyzer.signal(SIGTERM);
   EXPECT_EQ(analyzer.finish().exit_code, 0);
@@ -175,13 +274,14 @@ TEST_F(LossTest, StoppingTheServiceCommitsWhatWasPublishedAndTellsTheProducer) {
   const std::string socket = folder_.file("s");
   Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
   ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
-  Process producer("ringside-producer", {"--matrix=grid:100", "--socket=" + socket, kEndless});
+  Process producer("ringside-producer",
+                   {"--matrix=grid:100", "--socket=" + socket, kEndless, "--on-analyzer-loss=stop"});
   ASSERT_TRUE(analyzer.wait_for_err("event=attached"));
   analyzer.signal(SIGTERM);
   EXPECT_EQ(analyzer.finish().exit_code, 0);
   const Finished stopped = producer.finish();
   EXPECT_EQ(stopped.exit_code, 4) << stopped.err;
-  expect_one_line(stopped.err, {"analyzer"});
+  expect_one_line(stopped.err, {"asked to stop"});
   expect_intact();
 }
 

@@ -3,12 +3,17 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "analyzer/ring_reader.hpp"
+#include "common/error.hpp"
 #include "tests/pipeline/process.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
@@ -43,6 +48,57 @@ class PipelineTest : public ::testing::Test {
     EXPECT_EQ(err.rfind("ringside", 0), 0u) << err;
     for (const std::string& fragment : fragments) {
       EXPECT_NE(err.find(fragment), std::string::npos) << "'" << fragment << "' in: " << err;
+    }
+  }
+
+  static std::string content_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  /// The pids of `parent`'s children whose program has this name.
+  static std::vector<pid_t> children_of(pid_t parent, const std::string& name) {
+    std::vector<pid_t> found;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const std::string pid = entry.path().filename();
+      if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
+      std::ifstream file(entry.path() / "stat");
+      std::string stat;
+      std::getline(file, stat);
+      const std::size_t open = stat.find('(');
+      const std::size_t close = stat.rfind(')');
+      if (close == std::string::npos) continue;
+      const std::string comm = stat.substr(open + 1, close - open - 1);
+      const pid_t its_parent = std::stoi(stat.substr(close + 4));
+      // The kernel keeps 15 characters of a name.
+      if (its_parent == parent && comm == name.substr(0, 15)) found.push_back(std::stoi(pid));
+    }
+    return found;
+  }
+
+  /// Waits until the pool's newest commit is at least the `count`-th; false if nothing new comes for long.
+  bool wait_for_commits(std::uint64_t count) const {
+    for (int looks = 0; looks < 3000; ++looks) {
+      try {
+        if (RingReader::open(pool_).recover().newest_seq() >= count) return true;
+      } catch (const Error&) {  // not there yet
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  }
+
+  /// Flips a bit in the payload of a kept iterate.
+  void damage_payload_of(std::uint64_t iteration) const {
+    const RingReader reader = RingReader::open(pool_);
+    for (const KeptSlot& kept : reader.recover().kept) {
+      if (kept.header.iteration != iteration) continue;
+      const auto at = static_cast<std::streamoff>(reader.ring().geometry().slots[kept.slot].payload_offset + 100);
+      std::fstream file(pool_, std::ios::in | std::ios::out | std::ios::binary);
+      file.seekg(at);
+      const char byte = static_cast<char>(file.get());
+      file.seekp(at);
+      file.put(static_cast<char>(byte ^ 0x10));
     }
   }
 

@@ -44,7 +44,7 @@ TEST_F(HandoffTest, EveryStepArrivesInOrderAndBitEqual) {
   }
   EXPECT_EQ(taken, kSteps);
   EXPECT_EQ(reader.outcome(), Outcome::kFinished);
-  reader.farewell(ExitCode::kDone, "", taken);
+  reader.farewell(ExitCode::kDone, "");
   producer.join();
 }
 
@@ -148,7 +148,9 @@ TEST_F(HandoffTest, AClaimEndsWhenTheAnalyzerDies) {
   }
   char byte = 0;
   ASSERT_EQ(read(ready[0], &byte, 1), 1);
-  HandoffWriter writer(options(), description());
+  HandoffOptions o = options();
+  o.on_analyzer_loss = OnAnalyzerLoss::kStop;
+  HandoffWriter writer(o, description());
   for (int s = 0; s < 2; ++s) {
     ASSERT_EQ(writer.claim().status, ClaimStatus::kOk);
     writer.publish({.iteration = writer.published() + 1});
@@ -176,7 +178,10 @@ TEST_F(HandoffTest, AnAnalyzerThatLeavesWithoutHavingCommittedAllIsNoSuccess) {
   Attached ends = attach(listener, options());
   publish_one(*ends.writer);
   publish_one(*ends.writer);
-  ends.reader->farewell(ExitCode::kDone, "", 1);
+  PublishedStep step;
+  ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
+  ends.reader->release();
+  ends.reader->farewell(ExitCode::kDone, "");
   ends.reader.reset();
   try {
     ends.writer->detach(Outcome::kFinished);
@@ -193,12 +198,11 @@ TEST_F(HandoffTest, AFailedAnalyzerSaysWhy) {
   publish_one(*ends.writer);
   publish_one(*ends.writer);
   std::thread claim([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerFailed); });
-  ends.reader->farewell(ExitCode::kSystem, "the disk is broken", 1);
+  ends.reader->farewell(ExitCode::kSystem, "the disk is broken");
   claim.join();
-  const auto farewell = ends.writer->farewell();
-  ASSERT_TRUE(farewell.has_value());
-  EXPECT_EQ(farewell->exit_code, static_cast<std::uint32_t>(ExitCode::kSystem));
-  EXPECT_EQ(text_of(farewell->message), "the disk is broken");
+  const Error failure = ends.writer->failure(ClaimStatus::kAnalyzerFailed);
+  EXPECT_EQ(failure.code(), ExitCode::kSystem);
+  EXPECT_STREQ(failure.what(), "the disk is broken");
 }
 
 TEST_F(HandoffTest, AFarewellIsHeardEvenIfTheGoodbyeBeforeItWasNotRead) {
@@ -207,7 +211,7 @@ TEST_F(HandoffTest, AFarewellIsHeardEvenIfTheGoodbyeBeforeItWasNotRead) {
   std::thread detach([&] { EXPECT_NO_THROW(ends.writer->detach(Outcome::kFinished)); });
   PublishedStep step;
   EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kDetached);
-  ends.reader->farewell(ExitCode::kDone, "", 0);
+  ends.reader->farewell(ExitCode::kDone, "");
   ends.reader.reset();  // hangs up with the goodbye still unread
   detach.join();
 }

@@ -104,7 +104,8 @@ TEST_F(SmallFileSystemTest, APoolWithoutRoomForItsSuccessorStaysAsItWas) {
   mount_with(needed - (1 << 20));
   if (IsSkipped()) return;
   keep_something(path_);
-  expect_refused([&] { admit(options(path_), 100 * kRows, true); }, ExitCode::kSystem, std::to_string(needed));
+  expect_refused([&] { admit(options(path_), run_of(100 * kRows), PoolUse::kOverwrite); }, ExitCode::kSystem,
+                 std::to_string(needed));
   EXPECT_LT(kept, needed);
   EXPECT_EQ(kept_in(path_), (Iterations{1, 2, 3}));
   EXPECT_FALSE(fs::exists(path_ + ".new"));
@@ -115,7 +116,7 @@ TEST_F(SmallFileSystemTest, APoolGoesFirstWhereThereIsRoomForOneOnly) {
   mount_with(needed + (1 << 20));
   if (IsSkipped()) return;
   keep_something(path_);
-  const RingPool pool = admit(options(path_), 10 * kRows, true);
+  const RingPool pool = admit(options(path_), run_of(10 * kRows), PoolUse::kOverwrite).pool;
   EXPECT_EQ(pool.ring().geometry().rows, 10 * kRows);
   EXPECT_EQ(fs::file_size(path_), needed);
 }
@@ -124,13 +125,14 @@ TEST_F(SmallFileSystemTest, WhatIsUnfinishedStaysWhereThereIsNoRoomForAPool) {
   mount_with(8 << 20);
   if (IsSkipped()) return;
   std::ofstream(path_) << std::string(1 << 20, '\0');
-  expect_refused([&] { admit(options(path_), 100 * kRows, true); }, ExitCode::kSystem, "no room");
+  expect_refused([&] { admit(options(path_), run_of(100 * kRows), PoolUse::kOverwrite); }, ExitCode::kSystem,
+                 "no room");
   EXPECT_EQ(fs::file_size(path_), 1u << 20);
 }
 
 TEST_F(RingAdmissionTest, APoolOfAnotherShapeIsReplacedAsAWhole) {
   keep_something(path_);
-  const RingPool pool = admit(options(path_), 2 * kRows, true);
+  const RingPool pool = admit(options(path_), run_of(2 * kRows), PoolUse::kOverwrite).pool;
   EXPECT_EQ(pool.ring().geometry().rows, 2 * kRows);
   EXPECT_FALSE(fs::exists(path_ + ".new"));
   expect_refused([&] { RingPool::open(path_); }, ExitCode::kSystem, "in use");
@@ -138,7 +140,8 @@ TEST_F(RingAdmissionTest, APoolOfAnotherShapeIsReplacedAsAWhole) {
 
 TEST_F(RingAdmissionTest, AnImpossibleShapeCostsNoPool) {
   keep_something(path_);
-  expect_refused([&] { admit(options(path_), std::uint64_t{1} << 40, true); }, ExitCode::kUsage, "rows");
+  expect_refused([&] { admit(options(path_), run_of(std::uint64_t{1} << 40), PoolUse::kOverwrite); }, ExitCode::kUsage,
+                 "rows");
   EXPECT_EQ(kept_in(path_), (Iterations{1, 2, 3}));
 }
 
@@ -146,7 +149,7 @@ TEST_F(RingAdmissionTest, ThroughASymbolicLinkItIsThePoolThatIsReplaced) {
   const std::string link = folder_.file("link.pool");
   keep_something(path_);
   fs::create_symlink(path_, link);
-  { const RingPool pool = admit(options(link), 2 * kRows, true); }
+  { const RingPool pool = admit(options(link), run_of(2 * kRows), PoolUse::kOverwrite).pool; }
   EXPECT_TRUE(fs::is_symlink(link));
   EXPECT_EQ(RingPool::open(path_).ring().geometry().rows, 2 * kRows);
 }
@@ -154,11 +157,11 @@ TEST_F(RingAdmissionTest, ThroughASymbolicLinkItIsThePoolThatIsReplaced) {
 TEST_F(RingAdmissionTest, WhatAKilledReplacementLeftIsRemovedAndNothingElse) {
   keep_something(path_);
   leave_unformatted(path_ + ".new");
-  { const RingPool pool = admit(options(path_), 2 * kRows, true); }
+  { const RingPool pool = admit(options(path_), run_of(2 * kRows), PoolUse::kOverwrite).pool; }
   EXPECT_FALSE(fs::exists(path_ + ".new"));
 
   keep_something(path_ + ".new");
-  expect_refused([&] { admit(options(path_), 3 * kRows, true); }, ExitCode::kUsage, ".new");
+  expect_refused([&] { admit(options(path_), run_of(3 * kRows), PoolUse::kOverwrite); }, ExitCode::kUsage, ".new");
   EXPECT_EQ(kept_in(path_ + ".new"), (Iterations{1, 2, 3}));
   EXPECT_EQ(RingPool::open(path_).ring().geometry().rows, 2 * kRows);
 }
@@ -191,11 +194,11 @@ TEST_F(RingAdmissionTest, EveryStateOfAnInterruptedCreationCanBeOverwritten) {
     leave();
     const std::string before = content_of(path_);
     EXPECT_NO_THROW(check_pool(path_));
-    expect_refused([&] { admit(options(path_), kRows, false); }, ExitCode::kUsage, "--overwrite");
+    expect_refused([&] { admit(options(path_), run_of(kRows), PoolUse::kFresh); }, ExitCode::kUsage, "--overwrite");
     expect_refused([&] { refuse_foreign_iterates(path_); }, ExitCode::kUsage, "--overwrite");
     EXPECT_EQ(content_of(path_), before) << "a refusal changes nothing";
     try {
-      const RingPool pool = admit(options(path_), kRows, true);
+      const RingPool pool = admit(options(path_), run_of(kRows), PoolUse::kOverwrite).pool;
       EXPECT_EQ(pool.ring().geometry().rows, kRows);
     } catch (const Error& error) {
       ADD_FAILURE() << error.what();
@@ -217,7 +220,8 @@ TEST_F(RingAdmissionTest, SomebodysFileIsNeverOverwritten) {
     SCOPED_TRACE(what);
     std::ofstream(path_, std::ios::binary) << bytes;
     expect_refused([&] { check_pool(path_); }, ExitCode::kUsage, "not a Ringside pool");
-    expect_refused([&] { admit(options(path_), kRows, true); }, ExitCode::kUsage, "not a Ringside pool");
+    expect_refused([&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); }, ExitCode::kUsage,
+                   "not a Ringside pool");
     EXPECT_EQ(content_of(path_), bytes);
   }
 }
@@ -226,7 +230,7 @@ TEST_F(RingAdmissionTest, ACreationThatIsUnderWayIsNotAnInterruptedOne) {
   std::ofstream(path_) << std::string(10'000'000, '\0');
   const UniqueFd creator(open(path_.c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_EQ(flock(creator.get(), LOCK_EX), 0);
-  expect_refused([&] { admit(options(path_), kRows, true); }, ExitCode::kSystem, "in use");
+  expect_refused([&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); }, ExitCode::kSystem, "in use");
   EXPECT_EQ(fs::file_size(path_), 10'000'000u);
 }
 

@@ -1,0 +1,187 @@
+// A run that was cut short and goes on: iterates are bit-equal to those of a run that was never disturbed, whatever was
+// killed, and what does not belong together is refused.
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using testing::Finished;
+using testing::PipelineTest;
+using testing::Process;
+using testing::run;
+
+class ResumeTest : public PipelineTest {
+ protected:
+  std::string export_last(const std::string& pool) const {
+    const std::string output = folder_.file("last.npy");
+    const Finished exported = run("ringside", {"export", pool, "--output", output});
+    EXPECT_EQ(exported.exit_code, 0) << exported.err;
+    return content_of(output);
+  }
+
+  /// The last iterate of a run that nobody disturbed.
+  std::string undisturbed(const std::string& matrix, const std::vector<std::string>& more) const {
+    const std::string pool = folder_.file("undisturbed.pool");
+    std::vector<std::string> arguments = {"run", "--matrix=" + matrix, "--pool=" + pool, "--quiet"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Finished ran = run("ringside", arguments);
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    return export_last(pool);
+  }
+
+  Finished run_it(const std::string& matrix, const std::vector<std::string>& more) const {
+    return run("ringside", run_arguments(matrix, more));
+  }
+};
+
+TEST_F(ResumeTest, AShortenedRunGoesOnAndEndsBitEqual) {
+  ASSERT_EQ(run_it("grid:60", {"--iterations=30"}).exit_code, 0);
+  const std::string run_id = summary()["run_id"];
+  const Finished resumed = run_it("grid:60", {"--iterations=80", "--resume"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  const json s = summary();
+  EXPECT_EQ(s["run_id"], run_id) << "it is the same run";
+  EXPECT_EQ(s["resumed_from"], 30);
+  EXPECT_EQ(s["iterations"], 80);
+  EXPECT_EQ(s["steps_published"], 50);
+  EXPECT_NE(resumed.out.find("from iteration 30"), std::string::npos) << resumed.out;
+  EXPECT_EQ(export_last(pool_), undisturbed("grid:60", {"--iterations=80"}));
+  expect_intact();
+}
+
+TEST_F(ResumeTest, JacobiGoesOnBitEqualToo) {
+  const std::string matrix =
+      write_file("a.mtx",
+                 "%%MatrixMarket matrix coordinate real general\n3 3 7\n1 1 4\n1 2 1\n2 1 1\n2 2 "
+                 "5\n2 3 2\n3 2 1\n3 3 6\n");
+  ASSERT_EQ(run_it(matrix, {"--solver=jacobi", "--iterations=7"}).exit_code, 0);
+  ASSERT_EQ(run_it(matrix, {"--solver=jacobi", "--iterations=19", "--resume"}).exit_code, 0);
+  EXPECT_EQ(export_last(pool_), undisturbed(matrix, {"--solver=jacobi", "--iterations=19"}));
+}
+
+TEST_F(ResumeTest, WithEveryTenthIterateKeptItGoesOnFromTheLastOfThem) {
+  ASSERT_EQ(run_it("grid:60", {"--iterations=40", "--every=10"}).exit_code, 0);
+  ASSERT_EQ(run_it("grid:60", {"--iterations=75", "--every=10", "--resume"}).exit_code, 0);
+  const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  std::vector<int> kept;
+  for (const json& iterate : info["iterates"]) kept.push_back(iterate["iteration"]);
+  EXPECT_EQ(kept, (std::vector<int>{10, 20, 30, 40, 50, 60, 70, 75}));
+  EXPECT_EQ(export_last(pool_), undisturbed("grid:60", {"--iterations=75", "--every=10"}));
+}
+
+TEST_F(ResumeTest, ARunThatHadConvergedSaysSoAndDoesNothing) {
+  const std::vector<std::string> options = {"--tolerance=1e-6"};
+  ASSERT_EQ(run_it("grid:60", options).exit_code, 0);
+  const json before = summary();
+  const std::string last = export_last(pool_);
+  const Finished again = run_it("grid:60", {"--tolerance=1e-6", "--resume"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_NE(again.out.find("nothing was left to do"), std::string::npos) << again.out;
+  const json s = summary();
+  EXPECT_TRUE(s["converged"].get<bool>());
+  EXPECT_EQ(s["iterations"], before["iterations"]);
+  EXPECT_EQ(s["residual_l1"], before["residual_l1"]);
+  EXPECT_EQ(s["steps_published"], 0);
+  EXPECT_EQ(s["last"], before["last"]) << "as it was recorded";
+  EXPECT_EQ(export_last(pool_), last);
+
+  const Finished tighter = run_it("grid:60", {"--tolerance=1e-8", "--resume"});
+  EXPECT_EQ(tighter.exit_code, 0) << tighter.err;
+  EXPECT_GT(summary()["steps_published"], 0) << "a tighter tolerance is no other problem";
+}
+
+TEST_F(ResumeTest, WithNothingToGoOnFromItBeginsAndSaysSo) {
+  const Finished ran = run_it("grid:60", {"--iterations=10", "--resume"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_NE(ran.err.find("begins with iteration 1"), std::string::npos) << ran.err;
+  EXPECT_EQ(summary()["resumed_from"], 0);
+  EXPECT_EQ(summary()["iterations"], 10);
+}
+
+TEST_F(ResumeTest, AnotherProblemIsRefusedAndNamed) {
+  ASSERT_EQ(run_it("grid:60", {"--iterations=10"}).exit_code, 0);
+  const std::string last = export_last(pool_);
+  const auto refused = [&](const std::string& matrix, std::vector<std::string> more, const std::string& what) {
+    more.push_back("--resume");
+    const Finished ran = run_it(matrix, more);
+    EXPECT_EQ(ran.exit_code, 2) << ran.err;
+    expect_one_line(ran.err, {"--resume", pool_, what});
+  };
+  refused("grid:60", {"--damping=0.9"}, "damping=0.9 instead of damping=0.85");
+  refused("grid:61", {}, "rows 3721 instead of 3600");
+  const std::string matrix = write_file("a.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 4\n");
+  refused(matrix, {"--solver=jacobi"}, "solver jacobi instead of pagerank");
+  refused("grid:60", {"--slots=4"}, "--slots");
+  EXPECT_EQ(export_last(pool_), last) << "a refusal changes nothing";
+}
+
+TEST_F(ResumeTest, AMatrixWithAnotherContentUnderTheSameNameIsAnotherProblem) {
+  const std::string edges = write_file("g.txt", "0 1\n1 2\n2 0\n0 2\n");
+  ASSERT_EQ(run_it(edges, {"--iterations=5"}).exit_code, 0);
+  write_file("g.txt", "0 1\n1 2\n2 0\n1 0\n");
+  const Finished ran = run_it(edges, {"--resume"});
+  EXPECT_EQ(ran.exit_code, 2);
+  expect_one_line(ran.err, {"another content in " + edges});
+}
+
+TEST_F(ResumeTest, TheContradictionOfResumeAndOverwriteIsNamed) {
+  const Finished ran = run_it("grid:60", {"--resume", "--overwrite"});
+  EXPECT_EQ(ran.exit_code, 2);
+  expect_one_line(ran.err, {"--resume", "--overwrite"});
+  EXPECT_EQ(run_it("grid:60", {"--resume", "--mode=dram"}).exit_code, 2);
+}
+
+TEST_F(ResumeTest, BothProcessesKilledTheRunGoesOnBitEqual) {
+  const std::vector<std::string> options = {"--iterations=20000"};
+  {
+    Process ringside("ringside", run_arguments("grid:40", {"--iterations=1000000000000"}));
+    ASSERT_TRUE(ringside.wait_for_err("iteration "));
+    const auto producers = children_of(ringside.pid(), "ringside-producer");
+    const auto analyzers = children_of(ringside.pid(), "ringside-analyzer");
+    ASSERT_TRUE(producers.size() == 1 && analyzers.size() == 1);
+    ringside.signal(SIGSTOP);  // or it would put another analyzer in the place of the killed one
+    kill(analyzers[0], SIGKILL);
+    kill(producers[0], SIGKILL);
+    ringside.signal(SIGKILL);
+    ringside.finish();
+  }
+  const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  const std::uint64_t newest = info["iterates"].back()["iteration"];
+  const std::string end = "--iterations=" + std::to_string(newest + 25);
+  const Finished resumed = run_it("grid:40", {end, "--resume"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(summary()["resumed_from"], newest);
+  EXPECT_EQ(export_last(pool_), undisturbed("grid:40", {end}));
+}
+
+TEST_F(ResumeTest, ADamagedNewestIterateCostsOneIteration) {
+  ASSERT_EQ(run_it("grid:60", {"--iterations=20"}).exit_code, 0);
+  damage_payload_of(20);
+  const Finished resumed = run_it("grid:60", {"--iterations=30", "--resume"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_NE(resumed.err.find("iteration 20 is damaged; the run goes on from 19"), std::string::npos) << resumed.err;
+  EXPECT_EQ(export_last(pool_), undisturbed("grid:60", {"--iterations=30"}));
+}
+
+TEST_F(ResumeTest, TheServiceLetsAProducerGoOn) {
+  const std::string socket = folder_.file("s");
+  Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
+  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  const auto produce = [&](const std::string& iterations) {
+    return run("ringside-producer", {"--matrix=grid:60", "--socket=" + socket, "--resume", iterations});
+  };
+  EXPECT_EQ(produce("--iterations=10").exit_code, 0);
+  EXPECT_EQ(produce("--iterations=25").exit_code, 0);
+  analyzer.signal(SIGTERM);
+  const Finished stopped = analyzer.finish();
+  EXPECT_EQ(stopped.exit_code, 0) << stopped.err;
+  EXPECT_EQ(export_last(pool_), undisturbed("grid:60", {"--iterations=25"}));
+}
+
+}  // namespace
+}  // namespace ringside
