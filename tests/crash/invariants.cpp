@@ -187,6 +187,10 @@ std::string check_going_on(PoolBytes& pool, const History& history, const Promis
         return fmt::format("5: the run goes on after iteration {}, the newest intact one is {}", owner.newest(),
                            newest);
       }
+      const std::uint64_t bytes = owner.ring().geometry().payload_bytes();
+      if (newest != 0 && std::memcmp(owner.handed_over(), published.iterate(run, newest), bytes) != 0) {
+        return fmt::format("5: the run goes on from something else than iteration {}", newest);
+      }
       History now = history;
       for (const Event& event : trace) now.apply(event);
       Verdict verdict = check_image(pool, now, promise, published);

@@ -33,14 +33,14 @@ void Owner::begin_run(std::uint32_t run) {
   while (syncing_) end_sync();
   recorder_.enter(Phase::kBeginRun);
   recorder_.acknowledge({.kind = EventKind::kRunBegins, .run = run});
-  writer_->begin_run(published_.run(run));
+  handed_over_.assign(setting_.rows, 0);
+  const std::optional<KeptSlot> intact = writer_->begin_run(published_.run(run), handed_over_.data());
 
   // What the writer keeps: all up to the newest intact iterate.
-  const Recovery recovery = recover(ring());
-  const std::optional<KeptSlot> intact = newest_intact(ring(), recovery);
+  const std::uint64_t intact_seq = intact ? intact->header.commit_seq : 0;
   holds_.assign(setting_.slots, 0);
-  for (const KeptSlot& kept : recovery.kept) {
-    if (kept.header.commit_seq <= intact->header.commit_seq) holds_[kept.slot] = kept.header.commit_seq;
+  for (const KeptSlot& kept : recover(ring()).kept) {
+    if (kept.header.commit_seq <= intact_seq) holds_[kept.slot] = kept.header.commit_seq;
   }
   run_ = run;
   newest_ = intact && intact->header.run_id == run_id_of(run) ? intact->header.iteration : 0;
@@ -50,8 +50,7 @@ void Owner::begin_run(std::uint32_t run) {
   // What the owner goes on from counts as committed from now on, also if its predecessor was killed before it could
   // say.
   if (newest_ != 0) {
-    recorder_.acknowledge(
-        {.kind = EventKind::kCommitted, .run = run, .value = intact->header.commit_seq, .iteration = newest_});
+    recorder_.acknowledge({.kind = EventKind::kCommitted, .run = run, .value = intact_seq, .iteration = newest_});
   }
   recorder_.acknowledge({.kind = EventKind::kRunBegun, .run = run});
   recorder_.acknowledge({.kind = EventKind::kPersisted, .value = writer_->persisted()});

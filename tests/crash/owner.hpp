@@ -46,6 +46,8 @@ class Owner {
 
   /// Iteration of the newest iterate of this run, 0 if there is none.
   std::uint64_t newest() const noexcept { return newest_; }
+  /// That iterate, as begin_run handed it over for the solver to go on from: rows doubles.
+  const double* handed_over() const noexcept { return handed_over_.data(); }
   const RingView& ring() const noexcept { return writer_->ring(); }
 
  private:
@@ -59,6 +61,7 @@ class Owner {
   std::unique_ptr<RingWriter> writer_;
   std::uint32_t run_ = 0;
   std::uint64_t newest_ = 0;
+  std::vector<double> handed_over_;
   std::vector<std::uint64_t> holds_;      // commit_seq by slot; 0: nothing worth keeping
   std::optional<std::uint64_t> syncing_;  // the commit that a sync in progress is for
   std::uint64_t requested_ = 0;           // the newest commit that a sync was asked for
