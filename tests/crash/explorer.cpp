@@ -44,10 +44,11 @@ class Walk {
     const Verdict verdict = check_image(pool_, history_, promise_, published_);
     if (!verdict.violation.empty()) return report(event, image, "", verdict.violation);
     Random random(mixed(seed_) + event, image);
-    // The few images of a creation that are a ring already are all gone on with.
+    // The few images of a creation that are a ring already are all gone on with, and that is always cut off.
     const bool is_young = history_.begun_or_beginning().empty();
-    if (!verdict.is_ring || !(random.one_in(depth_.going_on_every) || is_young)) return;
-    const bool cut_again = random.one_in(std::max<std::uint64_t>(1, depth_.cut_again_every / depth_.going_on_every));
+    if (!verdict.is_ring || !(is_young || random.one_in(depth_.going_on_every))) return;
+    const bool cut_again =
+        is_young || random.one_in(std::max<std::uint64_t>(1, depth_.cut_again_every / depth_.going_on_every));
     go_on(event, image, verdict, cut_again);
   }
 
