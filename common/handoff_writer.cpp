@@ -78,7 +78,7 @@ bool HandoffWriter::answered(int timeout_ms) {
   link_ = Link::kNone;
   AttachReply reply;
   if (!parse(std::span(buffer).first(received->bytes), MessageKind::kAttachReply, reply)) {
-    constexpr int kDyingMs = 1000;  // a process hangs up first, and is gone when its memory is
+    constexpr int kDyingMs = 250;  // a process hangs up first, and is gone when its memory is
     if (peer_.exited(kDyingMs)) return false;
     throw peer_error("the analyzer at '{}' closed the connection while attaching; see its log", options_.socket);
   }

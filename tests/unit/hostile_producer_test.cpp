@@ -2,11 +2,16 @@
 // checked.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <functional>
 #include <limits>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/unit/handoff_fixture.hpp"
@@ -99,6 +104,45 @@ TEST_F(HostileProducerTest, ControlMemoryThatContradictsTheRequestIsRefused) {
   const Memory memory = valid_memory();
   reinterpret_cast<HandoffControl*>(memory.control.data())->rows = kRows + 1;
   EXPECT_NE(verdict(bytes_of(valid_request()), memory.fds()).find("does not match"), std::string::npos);
+}
+
+TEST_F(HostileProducerTest, CountersThatCannotBeAreRefused) {
+  const Memory memory = valid_memory();
+  auto* control = reinterpret_cast<HandoffControl*>(memory.control.data());
+  for (const auto& [released, published] : {std::pair(3ull, 2ull), std::pair(1ull, 4ull), std::pair(~0ull, 0ull)}) {
+    control->released = released;
+    control->published = published;
+    EXPECT_NE(verdict(bytes_of(valid_request()), memory.fds()).find("published steps are committed"),
+              std::string::npos);
+  }
+}
+
+TEST_F(HostileProducerTest, AUseOfThePoolThatDoesNotExistIsRefused) {
+  const Memory memory = valid_memory();
+  AttachRequest request = valid_request();
+  request.pool_use = static_cast<PoolUse>(3);
+  EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("use 3 of the pool"), std::string::npos);
+}
+
+TEST_F(HostileProducerTest, AProducerOfAnotherUserIsTurnedAway) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+  ASSERT_EQ(chmod(folder_.path().c_str(), 0777), 0);
+  Listener listener(socket_path_);
+  ASSERT_EQ(chmod(socket_path_.c_str(), 0777), 0);  // what protects the socket first is out of the way
+  const pid_t stranger = fork();
+  if (stranger == 0) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    socket_path_.copy(address.sun_path, sizeof address.sun_path - 1);
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+    if (setuid(65534) != 0 || connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) _exit(1);
+    char byte = 0;
+    _exit(recv(fd, &byte, 1, 0) == 0 ? 0 : 2);  // until we are hung up on
+  }
+  EXPECT_FALSE(listener.accept(10'000).has_value());
+  int status = 0;
+  waitpid(stranger, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST_F(HostileProducerTest, AProducerThatBreaksTheProtocolIsNotBelieved) {

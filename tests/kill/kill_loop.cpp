@@ -1,0 +1,79 @@
+// Kills real processes at random instants, again and again, and checks after each death what the user was promised:
+// nothing acknowledged is lost, nothing is wrong by a bit, nobody waits for ever (docs/crash_testing.md, "Kill loops").
+#include <fmt/format.h>
+#include <sys/prctl.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "bench/machine_header.hpp"
+#include "common/clock.hpp"
+#include "common/error.hpp"
+#include "common/program.hpp"
+#include "tests/kill/lives.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside::testing {
+namespace {
+
+struct Options {
+  std::uint64_t kills = 200;
+  double seconds = 60;
+  std::uint64_t seed = 1;
+  std::string json;
+};
+
+int loop(const Options& options) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans become ours, so that we see them
+  // A service's threads are not pinned here, and there are more processes than cores.
+  setenv("OMP_NUM_THREADS", "1", 1);
+  const TemporaryFolder folder;
+  Surroundings at{.folder = folder.path(), .programs = RINGSIDE_BIN_DIR};
+  std::mt19937_64 random(options.seed);
+  fmt::print("kill_loop: seed {}\n", options.seed);
+
+  const RunsThatResume runs(at);
+  Tally tally;
+  const std::int64_t begin = now_ns();
+  const auto elapsed_s = [begin] { return static_cast<double>(now_ns() - begin) * 1e-9; };
+  while ((tally.all_kills() < options.kills || elapsed_s() < options.seconds) && tally.violations.empty()) {
+    at.quiet_disk = tally.lives % 4 != 3;  // every fourth with syncs
+    live_as_a_service(at, random, 12, tally);
+    runs.live(random, tally);
+  }
+
+  fmt::print(
+      "{:.0f} s, {} lives: {} SIGKILLs, {} checks of a pool at rest with {} iterates, {} killed runs done bit-equal\n",
+      elapsed_s(), tally.lives, tally.all_kills(), tally.checks, tally.iterates_checked, tally.finished_runs);
+  for (const auto& [victim, count] : tally.kills) fmt::print("  {:>6}  {}\n", count, victim);
+  for (const std::string& violation : tally.violations) fmt::print("VIOLATION: {}\n", violation);
+  if (!options.json.empty()) {
+    bench::write_json({{"machine", bench::machine_header()},
+                       {"benchmark", "kill_loop"},
+                       {"seed", options.seed},
+                       {"seconds", elapsed_s()},
+                       {"sigkills", tally.all_kills()},
+                       {"sigkills_by_victim", tally.kills},
+                       {"pools_checked", tally.checks},
+                       {"iterates_checked", tally.iterates_checked},
+                       {"killed_runs_finished", tally.finished_runs},
+                       {"hangs", tally.hangs},
+                       {"violations", tally.violations}},
+                      options.json);
+  }
+  return tally.violations.empty() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace ringside::testing
+
+int main(int argc, char** argv) {
+  ringside::testing::Options options;
+  CLI::App app("Kills producers, analyzers and runs at random instants, and checks what they leave.", "kill_loop");
+  app.add_option("--kills", options.kills, "at least so many SIGKILLs")->capture_default_str();
+  app.add_option("--seconds", options.seconds, "for at least so long")->capture_default_str();
+  app.add_option("--seed", options.seed, "of the random instants")->capture_default_str();
+  app.add_option("--json", options.json, "write the figures to this file");
+  CLI11_PARSE(app, argc, argv);
+  return ringside::run_program([&] { return ringside::testing::loop(options); });
+}

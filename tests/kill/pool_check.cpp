@@ -1,0 +1,64 @@
+#include "tests/kill/pool_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "common/error.hpp"
+
+namespace ringside::testing {
+namespace {
+
+std::optional<RingReader> open_finished(const std::string& path) {
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  try {
+    return RingReader::open(path);
+  } catch (const UnfinishedPoolError&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+PoolCheck check_pool_at_rest(const std::string& path, std::uint64_t acknowledged, const IsIterate& is_iterate) {
+  PoolCheck check;
+  const auto violated = [&check](const std::string& text) { check.violations.push_back(text); };
+  const std::optional<RingReader> reader = open_finished(path);
+  if (!reader) {
+    if (acknowledged > 0) violated(fmt::format("iteration {} was committed, and there is no pool", acknowledged));
+    return check;
+  }
+
+  const Recovery recovery = reader->recover();
+  const RingGeometry& geometry = reader->ring().geometry();
+  check.newest = recovery.newest_iteration();
+  if (check.newest < acknowledged) {
+    violated(
+        fmt::format("an acknowledged commit is lost: iteration {}; the newest kept is {}", acknowledged, check.newest));
+  }
+  if (!recovery.damaged.empty()) violated(fmt::format("{} headers do not verify", recovery.damaged.size()));
+  if (check.newest >= geometry.slot_count() && recovery.kept.size() + 1 < geometry.slot_count()) {
+    violated(fmt::format("{} of {} slots hold an iterate, after {} iterations", recovery.kept.size(),
+                         geometry.slot_count(), check.newest));
+  }
+
+  std::vector<double> x(geometry.rows);
+  std::uint64_t expected = 0;
+  for (const KeptSlot& kept : recovery.kept) {
+    const std::uint64_t k = kept.header.iteration;
+    if (expected != 0 && k != expected) violated(fmt::format("iteration {} follows {}", k, expected - 1));
+    expected = k + 1;
+    const ReadResult read = reader->read(kept, x.data());
+    if (read.status != ReadStatus::kOk) {
+      violated(fmt::format("iteration {} does not verify, chunk {}", k, read.damaged_chunk));
+    } else if (read.step.iteration != k || !is_iterate(k, x.data(), geometry.rows)) {
+      violated(fmt::format("iteration {} is not what the solver wrote", k));
+    }
+    ++check.iterates_checked;
+  }
+  return check;
+}
+
+}  // namespace ringside::testing

@@ -1,0 +1,27 @@
+// What has to be true of a pool whose processes were killed, in the words of the design's invariants.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "analyzer/ring_reader.hpp"
+
+namespace ringside::testing {
+
+/// True if `x` (rows doubles) is bit for bit what iteration k has to be.
+using IsIterate = std::function<bool(std::uint64_t k, const double* x, std::uint64_t rows)>;
+
+struct PoolCheck {
+  std::vector<std::string> violations;  // empty: all is well
+  std::uint64_t newest = 0;             // iteration; 0: none
+  std::uint64_t iterates_checked = 0;
+};
+
+/// A pool that nobody writes: every iterate in it is the solver's, the newest is not older than `acknowledged`, they
+/// are contiguous, and all but one slot of a ring that was filled hold one. A pool that was never finished or is not
+/// there holds nothing.
+PoolCheck check_pool_at_rest(const std::string& path, std::uint64_t acknowledged, const IsIterate& is_iterate);
+
+}  // namespace ringside::testing

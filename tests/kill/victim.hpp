@@ -1,0 +1,48 @@
+// A process that is there to be killed: started with its output in a log file, waited for with a limit, because a
+// process that does not end is what the kill loop is looking for.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/unique_fd.hpp"
+
+namespace ringside::testing {
+
+/// No wait of the programs is longer than this here: they are given shorter time-outs.
+inline constexpr int kHangMs = 30'000;
+
+class Victim {
+ public:
+  /// program: a path. Its standard output and error are appended to the file `log`.
+  Victim(const std::string& program, const std::vector<std::string>& arguments, const std::string& log);
+  ~Victim();
+  Victim(const Victim&) = delete;
+  Victim& operator=(const Victim&) = delete;
+
+  pid_t pid() const { return pid_; }
+  bool running();
+  void kill();  // SIGKILL
+
+  /// The exit code, or 128 + the signal it died of; nothing if it still runs after kHangMs.
+  std::optional<int> wait();
+
+ private:
+  void reap(bool block);
+
+  pid_t pid_ = -1;
+  UniqueFd pidfd_;
+  std::optional<int> ended_;
+};
+
+/// The processes whose parent is `parent` and whose program has this name.
+std::vector<pid_t> children_of(pid_t parent, const std::string& program);
+
+/// Waits until nobody is left whose parent we are, orphans we adopted included; false after kHangMs (then they are
+/// killed).
+bool wait_for_orphans();
+
+}  // namespace ringside::testing

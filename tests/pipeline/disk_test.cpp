@@ -1,0 +1,78 @@
+// What happens when the disk fails under a run: said once, never ignored, and what had been kept is still there.
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+
+#include <cstdlib>
+
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using testing::Finished;
+using testing::PipelineTest;
+using testing::run;
+
+/// For Process: lets the disk of the program, and of those it starts, fail.
+std::function<void()> with_disk(const char* variable, const char* value) {
+  return [variable, value] {
+    setenv("LD_PRELOAD", RINGSIDE_FAILING_DISK, 1);
+    setenv(variable, value, 1);
+  };
+}
+
+class DiskTest : public PipelineTest {
+ protected:
+  std::string newest_iterate() const {
+    const std::string output = folder_.file("last.npy");
+    const Finished exported = run("ringside", {"export", pool_, "--output", output});
+    EXPECT_EQ(exported.exit_code, 0) << exported.err;
+    return content_of(output);
+  }
+};
+
+TEST_F(DiskTest, ASyncThatFailsStopsTheRunAndIsNotForgotten) {
+  // Not the first syncs, which belong to the making of the pool and the beginning of the run.
+  for (const char* at : {"4", "6", "9"}) {
+    SCOPED_TRACE(at);
+    const Finished failed = run("ringside", run_arguments("grid:60", {"--iterations=100000", "--overwrite"}),
+                                with_disk("RINGSIDE_TEST_FDATASYNC_FAILS_AT", at));
+    EXPECT_EQ(failed.exit_code, 3) << failed.err;
+    EXPECT_NE(failed.err.find("Input/output error"), std::string::npos) << failed.err;
+    expect_intact();
+  }
+  // The disk is well again: the run goes on from what it kept.
+  const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  const std::uint64_t newest = info["iterates"].empty() ? 0 : info["iterates"].back()["iteration"].get<std::uint64_t>();
+  const std::string end = "--iterations=" + std::to_string(newest + 20);
+  const Finished resumed = run("ringside", run_arguments("grid:60", {"--resume", end}));
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  const std::string last = newest_iterate();
+  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--overwrite", end})).exit_code, 0);
+  EXPECT_EQ(last, newest_iterate()) << "bit-equal to a run on a good disk";
+}
+
+TEST_F(DiskTest, AWriteThatFailsIsStoredThroughTheMapping) {
+  const Finished ran =
+      run("ringside", run_arguments("grid:60", {"--iterations=50"}), with_disk("RINGSIDE_TEST_PWRITE_FAILS_EACH", "3"));
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(summary()["steps_persisted"], 50);
+  expect_intact();
+}
+
+TEST_F(DiskTest, AnExportOntoAFullDiskLeavesNothing) {
+  ASSERT_EQ(run("ringside", run_arguments("grid:300", {"--iterations=3"})).exit_code, 0);
+  const testing::TemporaryFolder small;
+  if (mount("none", small.path().c_str(), "tmpfs", 0, "size=64k") != 0) {
+    GTEST_SKIP() << "cannot mount a small tmpfs here: " << errno_text(errno);
+  }
+  const Finished exported = run("ringside", {"export", pool_, "--output", small.file("x.npy")});
+  EXPECT_EQ(exported.exit_code, 3) << exported.err;
+  expect_one_line(exported.err, {"x.npy", "No space"});
+  EXPECT_TRUE(std::filesystem::is_empty(small.path()));
+  umount(small.path().c_str());
+}
+
+}  // namespace
+}  // namespace ringside
