@@ -90,6 +90,10 @@ nlohmann::json explore_all(const Options& options, bool& broken) {
       images += tally.sum.images + tally.sum.images_in_recovery;
       broken = broken || tally.sum.violation.has_value();
     }
+    if (options.event && images == 0) {
+      throw usage_error("--event {}: nothing is stored or acknowledged there, or before the story; try the next one",
+                        *options.event);
+    }
     if (options.event) break;
   }
   const double elapsed = seconds_since(start);
