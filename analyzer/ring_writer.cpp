@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "analyzer/ring_format.hpp"
 #include "common/error.hpp"
@@ -105,10 +106,16 @@ void RingWriter::clear() {
   if (const int error = finish()) {
     throw system_error("the pool could not be synced to its disk: {}", errno_text(error));
   }
-  for (std::uint32_t slot = 0; slot < ring_.geometry().slot_count(); ++slot) {
+  // The oldest first: if this is cut off, what is left is still contiguous.
+  std::vector<std::uint32_t> by_age(slot_seq_.size());
+  std::iota(by_age.begin(), by_age.end(), 0);
+  std::sort(by_age.begin(), by_age.end(), [&](auto a, auto b) { return slot_seq_[a] < slot_seq_[b]; });
+  for (const std::uint32_t slot : by_age) {
     SlotHeader* header = ring_.header(slot);
     persistence_.store64(&header->commit_seq, 0);
-    persist(persistence_, &header->commit_seq, sizeof(header->commit_seq));
+    // The next owner may use this number again: no word of the old header may then complete a new one.
+    persistence_.store64(&header->header_hash, 0);
+    persist(persistence_, &header->header_hash, sizeof(header->header_hash) + sizeof(header->commit_seq));
   }
   std::fill(slot_seq_.begin(), slot_seq_.end(), 0);
   newest_.reset();

@@ -317,6 +317,36 @@ TEST(RingWriterTest, RecoveryTwiceIsRecoveryOnceAndChangesNoByte) {
   }
 }
 
+TEST(RingWriterTest, ClearingForgetsTheOldestFirst) {
+  // Whoever dies while it clears leaves iterates that are contiguous.
+  RingInMemory memory(100, 4);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  writer.begin_run(run_of(100));
+  for (std::uint64_t k = 1; k <= 6; ++k) commit_iterate(writer, k, 100);  // 5, 6, 3, 4 by slot
+  memory.persistence.record(memory.at(0));
+  writer.clear();
+  std::vector<std::uint64_t> cleared;
+  for (const RecordedEvent& event : memory.persistence.take()) {
+    const std::uint64_t header = event.offset / kLineBytes * kLineBytes;
+    if (event.event == Event::kStore && (cleared.empty() || cleared.back() != header)) cleared.push_back(header);
+  }
+  const std::vector<SlotPlace>& slots = memory.geometry().slots;
+  EXPECT_EQ(cleared, (std::vector<std::uint64_t>{slots[2].meta_offset, slots[3].meta_offset, slots[0].meta_offset,
+                                                 slots[1].meta_offset}));
+}
+
+TEST(RingWriterTest, AClearedHeaderIsNotMadeValidByItsNumber) {
+  // The next owner numbers its commits from 1 again. Should that one word reach a disk before the others of its header,
+  // it must not meet the old ones.
+  RingInMemory memory(100);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  writer.begin_run(run_of(100));
+  commit_iterate(writer, 1, 100);
+  writer.clear();
+  memory.ring().header(0)->commit_seq = 1;
+  EXPECT_EQ(memory.ring().slot(0).state, SlotState::kDamagedHeader);
+}
+
 TEST(RingWriterTest, ClearingEndsTheRunThatGoesOn) {
   RingInMemory memory(100);
   RingWriter writer(memory.ring(), memory.persistence, Storage::kFile, Durability::kPower);

@@ -1,0 +1,189 @@
+// Explores power cuts for as long as one likes: every scenario, storage and model in rounds of another seed each, until
+// so many images were looked at. Exit status 5 where a promise was broken, and a line that says how to see it again.
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "bench/machine_header.hpp"
+#include "common/error.hpp"
+#include "tests/crash/explorer.hpp"
+#include "tests/crash/mutants.hpp"
+
+namespace ringside::crash {
+namespace {
+
+struct Options {
+  std::uint64_t images = 1'000'000;
+  std::uint64_t seed = 1;
+  std::string only;
+  std::optional<std::uint64_t> event;
+  bool quick = false;
+  bool mutants = false;
+  unsigned jobs = 1;
+  std::string json;
+};
+
+struct Tally {
+  std::string name;
+  Exploration sum;
+  std::optional<std::uint64_t> failed_seed;
+};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// One round: each case once, with that seed.
+void explore_round(const Options& options, std::uint64_t seed, const std::vector<Case>& cases,
+                   std::vector<Tally>& tallies) {
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    omp_set_num_threads(1);
+    for (std::size_t i = next++; i < cases.size(); i = next++) {
+      const Case& one = cases[i];
+      const Recording recording = one.scenario->record(one.storage, one.durability, seed);
+      const Exploration seen =
+          explore(recording, one.model, true, options.quick ? kQuick : Depth{}, seed, options.event);
+      Exploration& sum = tallies[i].sum;
+      sum.events += seen.events;
+      sum.images += seen.images;
+      sum.images_in_recovery += seen.images_in_recovery;
+      sum.went_on += seen.went_on;
+      if (!seen.violation || sum.violation) continue;
+      sum.violation = seen.violation;
+      tallies[i].failed_seed = seed;
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (unsigned job = 1; job < options.jobs; ++job) threads.emplace_back(work);
+  work();
+}
+
+nlohmann::json explore_all(const Options& options, bool& broken) {
+  std::vector<Case> cases;
+  std::vector<Tally> tallies;
+  for (const Case& one : all_cases()) {
+    if (name_of(one).find(options.only) == std::string::npos) continue;
+    cases.push_back(one);
+    tallies.push_back({name_of(one), {}, {}});
+  }
+  if (cases.empty())
+    throw usage_error("--only {}: no case of that name; `--only /` runs all, and lists them", options.only);
+
+  const auto start = std::chrono::steady_clock::now();
+  std::uint64_t rounds = 0;
+  std::uint64_t images = 0;
+  while (images < options.images && !broken) {
+    explore_round(options, options.seed + rounds++, cases, tallies);
+    images = 0;
+    for (const Tally& tally : tallies) {
+      images += tally.sum.images + tally.sum.images_in_recovery;
+      broken = broken || tally.sum.violation.has_value();
+    }
+    if (options.event && images == 0) {
+      throw usage_error("--event {}: nothing is stored or acknowledged there, or before the story; try the next one",
+                        *options.event);
+    }
+    if (options.event) break;
+  }
+  const double elapsed = seconds_since(start);
+
+  nlohmann::json by_case = nlohmann::json::object();
+  fmt::print("{:<52} {:>9} {:>11} {:>13} {:>9}\n", "scenario/storage/durability/model", "moments", "images",
+             "in recovery", "went on");
+  std::size_t violations = 0;
+  for (const Tally& tally : tallies) {
+    const Exploration& sum = tally.sum;
+    fmt::print("{:<52} {:>9} {:>11} {:>13} {:>9}\n", tally.name, sum.events, sum.images, sum.images_in_recovery,
+               sum.went_on);
+    by_case[tally.name] = {{"moments", sum.events},
+                           {"images", sum.images},
+                           {"images_in_recovery", sum.images_in_recovery},
+                           {"went_on", sum.went_on}};
+    if (!sum.violation) continue;
+    ++violations;
+    fmt::print(
+        "VIOLATION {}: event {} ({}), image {}: invariant {}\n  again: crash_explorer --only {} --seed {} --event "
+        "{}{}\n",
+        tally.name, sum.violation->event, sum.violation->where, sum.violation->image, sum.violation->what, tally.name,
+        *tally.failed_seed, sum.violation->event, options.quick ? " --quick" : "");
+  }
+  fmt::print("seed {}, {} rounds: {} images in {:.1f} s, {:.0f} a second, {} violations\n", options.seed, rounds,
+             images, elapsed, static_cast<double>(images) / elapsed, violations);
+  return {{"rounds", rounds}, {"images", images},         {"seconds", elapsed},
+          {"cases", by_case}, {"violations", violations}, {"images_per_second", static_cast<double>(images) / elapsed}};
+}
+
+nlohmann::json kill_all(const Options& options, bool& broken) {
+  constexpr int kRounds = 20;
+  nlohmann::json kills = nlohmann::json::array();
+  for (const Mutant& mutant : mutants()) {
+    for (const bool checksums : {true, false}) {
+      const Checksums hidden = checksums ? Checksums::kOff : Checksums::kOn;
+      if (mutant.checksums == hidden) continue;
+      const Kill kill = try_to_kill(mutant, checksums, options.seed, kRounds);
+      const char* with = checksums ? "on" : "off";
+      fmt::print("{:<7} {:<48} checksums {:<3} {:>8} images  {}\n", kill.violation.empty() ? "ALIVE" : "killed",
+                 mutant.fault, with, kill.images, kill.violation);
+      broken = broken || kill.violation.empty();
+      kills.push_back({{"fault", mutant.fault},
+                       {"checksums", with},
+                       {"scenario", mutant.scenario},
+                       {"model", mutant.flips_bits ? "bit-flips" : std::string(to_string(mutant.model))},
+                       {"killed", !kill.violation.empty()},
+                       {"images", kill.images},
+                       {"violation", kill.violation}});
+    }
+  }
+  return kills;
+}
+
+int explore_as_asked(const Options& options) {
+  nlohmann::json document = {{"benchmark", "crash_images"},
+                             {"machine", bench::machine_header()},
+                             {"seed", options.seed},
+                             {"depth", options.quick ? "quick" : "full"},
+                             {"jobs", options.jobs}};
+  bool broken = false;
+  if (options.mutants) {
+    document["mutants"] = kill_all(options, broken);
+  } else {
+    document["exploration"] = explore_all(options, broken);
+  }
+  if (!options.json.empty()) bench::write_json(document, options.json);
+  return broken ? static_cast<int>(ExitCode::kDamaged) : 0;
+}
+
+}  // namespace
+}  // namespace ringside::crash
+
+int main(int argc, char** argv) {
+  CLI::App app("Cuts the power at every store of the ring's protocol and reopens what is left");
+  ringside::crash::Options options;
+  app.add_option("--images", options.images, "Look at so many images at least (whole rounds)")->capture_default_str();
+  app.add_option("--seed", options.seed, "Of the first round; the next one takes the next")->capture_default_str();
+  app.add_option("--only", options.only, "Cases whose name, scenario/storage/durability/model, contains this");
+  app.add_option("--event", options.event, "Only this moment, as a violation names it; one round");
+  app.add_flag("--quick", options.quick, "Fewer images a moment, as the tests do");
+  app.add_flag("--mutants", options.mutants, "Break the protocol on purpose instead, and see whether it shows");
+  app.add_option("--jobs", options.jobs, "Threads")->check(CLI::Range(1, 256))->capture_default_str();
+  app.add_option("--json", options.json, "File for the figures");
+  CLI11_PARSE(app, argc, argv);
+  omp_set_num_threads(1);
+  try {
+    return ringside::crash::explore_as_asked(options);
+  } catch (const ringside::Error& error) {
+    std::fprintf(stderr, "crash_explorer: %s\n", error.what());
+    return static_cast<int>(error.code());
+  }
+}

@@ -1,0 +1,183 @@
+// The exploration that every change has to pass, and the faults it has to see. crash_explorer goes on from here.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "tests/crash/bit_flips.hpp"
+#include "tests/crash/explorer.hpp"
+#include "tests/crash/mutants.hpp"
+
+namespace ringside::crash {
+namespace {
+
+constexpr std::uint64_t kSeed = 1;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+constexpr Depth kDepth{{8, 1, 1}, {4, 0, 1}, 64, 4096};
+#else
+constexpr bool kSanitized = false;
+constexpr Depth kDepth = kQuick;
+#endif
+
+/// What a failed test says: how to see it again.
+std::string report(const Case& one, const Exploration& seen) {
+  if (!seen.violation) return "";
+  return fmt::format("{} seed {} event {} ({}) image {}: invariant {}", name_of(one), kSeed, seen.violation->event,
+                     seen.violation->where, seen.violation->image, seen.violation->what);
+}
+
+std::string as_test_name(std::string_view text) {
+  std::string name;
+  for (const char letter : text) {
+    if (std::isalnum(static_cast<unsigned char>(letter)) != 0)
+      name += letter;
+    else if (!name.empty() && name.back() != '_')
+      name += '_';
+  }
+  return name;
+}
+
+}  // namespace
+
+void PrintTo(const Scenario& scenario, std::ostream* out) {
+  *out << scenario.name;
+}
+
+namespace {
+
+class ScenarioTest : public testing::TestWithParam<Scenario> {
+ protected:
+  void SetUp() override { omp_set_num_threads(1); }
+};
+
+TEST_P(ScenarioTest, NoPowerCutBreaksAPromise) {
+  std::uint64_t images = 0;
+  for (const Case& one : all_cases()) {
+    if (one.scenario->name != GetParam().name) continue;
+    const Recording recording = one.scenario->record(one.storage, one.durability, kSeed);
+    const Exploration seen = explore(recording, one.model, true, kDepth, kSeed);
+    EXPECT_FALSE(seen.violation) << report(one, seen);
+    EXPECT_GT(seen.images, 0u);
+    images += seen.images + seen.images_in_recovery;
+  }
+  fmt::print("{} images\n", images);
+  // The figure to reach for all of them together.
+  if (!kSanitized && GetParam().name == "two-laps") {
+    EXPECT_GE(images, 100'000u);
+  }
+}
+
+TEST_P(ScenarioTest, TheSameSeedGivesTheSameTrace) {
+  for (const Storage storage : {Storage::kDax, Storage::kFile}) {
+    const Trace first = GetParam().record(storage, Durability::kPower, 7).trace;
+    const Trace second = GetParam().record(storage, Durability::kPower, 7).trace;
+    ASSERT_EQ(first.size(), second.size());
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      ASSERT_TRUE(first[i].kind == second[i].kind && first[i].thread == second[i].thread &&
+                  first[i].offset == second[i].offset && first[i].value == second[i].value)
+          << "event " << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Crash, ScenarioTest, testing::ValuesIn(scenarios().begin(), scenarios().end()),
+                         [](const auto& one) { return as_test_name(one.param.name); });
+
+class OrderTest : public testing::TestWithParam<std::string_view> {};
+
+TEST_P(OrderTest, OnDaxTheOrderAloneKeepsThePromises) {
+  // Without checksums. Not the creation and the mending: that a superblock is torn or damaged is known by its hash.
+  omp_set_num_threads(1);
+  const UseHashing off(Hashing::kOff);
+  for (const Case& one : all_cases()) {
+    if (one.scenario->name != GetParam() || one.model != Model::kDax) continue;
+    const Recording recording = one.scenario->record(one.storage, one.durability, kSeed);
+    const Exploration seen = explore(recording, one.model, false, kDepth, kSeed);
+    EXPECT_FALSE(seen.violation) << report(one, seen);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Crash, OrderTest, testing::Values("two-laps", "many-threads", "second-run", "killed-owner"),
+                         [](const auto& one) { return as_test_name(one.param); });
+
+TEST(BitFlipTest, AFlippedBitNeverChangesWhatIsReturnedAndCostsOneSlotAtMost) {
+  omp_set_num_threads(1);
+  for (const Scenario& scenario : scenarios()) {
+    if (scenario.name != "two-laps" && scenario.name != "second-run") continue;
+    const Exploration seen = explore_bit_flips(scenario.record(Storage::kDax, Durability::kPower, kSeed));
+    EXPECT_FALSE(seen.violation) << scenario.name << ": bit " << seen.violation->image << ": " << seen.violation->what;
+    EXPECT_GT(seen.images, 100'000u);
+  }
+}
+
+struct Fault {
+  Mutant mutant;
+  bool checksums;
+};
+
+void PrintTo(const Fault& fault, std::ostream* out) {
+  *out << fault.mutant.fault << (fault.checksums ? "" : ", without checksums");
+}
+
+std::vector<Fault> faults() {
+  std::vector<Fault> all;
+  for (const Mutant& mutant : mutants()) {
+    if (mutant.checksums != Checksums::kOff) all.push_back({mutant, true});
+    if (mutant.checksums != Checksums::kOn) all.push_back({mutant, false});
+  }
+  return all;
+}
+
+class MutantTest : public testing::TestWithParam<Fault> {};
+
+TEST_P(MutantTest, IsSeen) {
+  omp_set_num_threads(1);
+  const auto& [mutant, checksums] = GetParam();
+  const Kill kill = try_to_kill(mutant, checksums, kSeed, 20);
+  EXPECT_FALSE(kill.violation.empty()) << "alive after " << kill.images << " images: " << mutant.fault;
+  fmt::print("seed {}, {} images: invariant {}\n", kill.seed, kill.images, kill.violation);
+}
+
+INSTANTIATE_TEST_SUITE_P(Crash, MutantTest, testing::ValuesIn(faults()),
+                         [](const auto& one) { return as_test_name(testing::PrintToString(one.param)); });
+
+TEST(MutantsTest, AChangedOrderLeavesTheSameBytesWhenNothingGoesWrong) {
+  // A mutant is to be seen for its order, not because it wrote something else.
+  const auto bytes_of = [](const Recording& recording) {
+    auto pool = std::make_unique<PoolBytes>(recording.geometry.file_bytes);
+    for (const Event& event : recording.trace) {
+      if (is_store(event.kind)) pool->store(event.offset, event.value);
+    }
+    return pool;
+  };
+  const auto stores_of = [](const Recording& recording) {
+    return std::count_if(recording.trace.begin(), recording.trace.end(),
+                         [](const Event& event) { return is_store(event.kind); });
+  };
+  int changed = 0;
+  for (const Mutant& mutant : mutants()) {
+    const auto scenario = std::find_if(scenarios().begin(), scenarios().end(),
+                                       [&](const Scenario& one) { return one.name == mutant.scenario; });
+    const Storage storage = mutant.model == Model::kDax ? Storage::kDax : Storage::kFile;
+    const Recording whole = scenario->record(storage, Durability::kPower, kSeed);
+    const Recording other = bent(mutant, whole);
+    if (mutant.bend == nullptr || stores_of(whole) != stores_of(other)) continue;  // it leaves stores out
+    ++changed;
+    const auto expected = bytes_of(whole);
+    const auto found = bytes_of(other);
+    EXPECT_EQ(std::memcmp(expected->file().data(), found->file().data(), expected->file().size()), 0) << mutant.fault;
+  }
+  EXPECT_GE(changed, 15);
+}
+
+}  // namespace
+}  // namespace ringside::crash

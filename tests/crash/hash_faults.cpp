@@ -1,0 +1,63 @@
+#include "tests/crash/hash_faults.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+
+#include "analyzer/ring_layout.hpp"
+
+namespace ringside::crash {
+namespace {
+
+std::atomic<Hashing> current{Hashing::kWhole};
+
+constexpr std::uint64_t kTheSameNumber = 0x0ff0ff0ff0ff0ff0;
+
+}  // namespace
+
+UseHashing::UseHashing(Hashing hashing) noexcept {
+  current = hashing;
+}
+UseHashing::~UseHashing() {
+  current = Hashing::kWhole;
+}
+
+// ringside::hash64 as the linker names it: the real one, and the one that is called in its place.
+std::uint64_t real_hash64(const void* data, std::size_t bytes, std::uint64_t seed) noexcept
+    __asm__("__real__ZN8ringside6hash64EPKvmm");
+std::uint64_t hash64_in_its_place(const void* data, std::size_t bytes, std::uint64_t seed) noexcept
+    __asm__("__wrap__ZN8ringside6hash64EPKvmm");
+
+std::uint64_t hash64_in_its_place(const void* data, std::size_t bytes, std::uint64_t seed) noexcept {
+  // Who asks is told by what is hashed. A line with a seed is a header: no ring here has the 8 chunks whose table would
+  // be as long. A line without one is a step descriptor (or a last chunk of 64 bytes, which is then a fault more).
+  const bool header = bytes == kLineBytes && seed != 0;
+  const bool step = bytes == kLineBytes && seed == 0;
+  const bool chunk_hashes = bytes < kLineBytes && seed != 0;
+  const auto without = [&](std::size_t offset) {
+    SlotHeader covered;
+    std::memcpy(&covered, data, sizeof(covered));
+    const std::uint64_t nothing = 0;
+    std::memcpy(reinterpret_cast<std::byte*>(&covered) + offset, &nothing, sizeof(nothing));
+    return real_hash64(&covered, sizeof(covered), seed);
+  };
+  switch (current.load(std::memory_order_relaxed)) {
+    case Hashing::kWhole: break;
+    case Hashing::kOff: return kTheSameNumber;
+    case Hashing::kHeaderWithoutSeq:
+      if (header) return without(offsetof(SlotHeader, commit_seq));
+      break;
+    case Hashing::kHeaderWithoutPayloadHash:
+      if (header) return without(offsetof(SlotHeader, payload_hash));
+      break;
+    case Hashing::kPayloadWithoutStep:
+      if (step) return kTheSameNumber;
+      break;
+    case Hashing::kPayloadWithoutChunks:
+      if (chunk_hashes) return seed;
+      break;
+  }
+  return real_hash64(data, bytes, seed);
+}
+
+}  // namespace ringside::crash

@@ -1,0 +1,28 @@
+// Faults in what the ring hashes, switched on at run time. The ring under test is the production library, object for
+// object: the linker sends its calls of hash64 here (--wrap in CMakeLists.txt), so that nothing in it knows of faults.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace ringside::crash {
+
+enum class Hashing : std::uint8_t {
+  kWhole,                     // as it is
+  kOff,                       // every hash is the same number: nothing is ever found damaged or torn by a hash
+  kHeaderWithoutSeq,          // header_hash does not cover commit_seq
+  kHeaderWithoutPayloadHash,  // header_hash does not cover payload_hash
+  kPayloadWithoutStep,        // payload_hash does not cover the step descriptor
+  kPayloadWithoutChunks       // payload_hash does not cover the chunk hashes
+};
+
+/// Hashes that way while it lives. One at a time.
+class UseHashing {
+ public:
+  explicit UseHashing(Hashing hashing) noexcept;
+  ~UseHashing();
+  UseHashing(const UseHashing&) = delete;
+  UseHashing& operator=(const UseHashing&) = delete;
+};
+
+}  // namespace ringside::crash

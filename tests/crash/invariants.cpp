@@ -1,0 +1,218 @@
+#include "tests/crash/invariants.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "analyzer/ring_recovery.hpp"
+#include "analyzer/ring_view.hpp"
+#include "common/error.hpp"
+
+namespace ringside::crash {
+namespace {
+
+std::string name_of(const Iterate& iterate) {
+  return fmt::format("iteration {} of run {}", iterate.iteration, iterate.run);
+}
+
+template <class T>
+bool same_bytes(const T& a, const T& b) noexcept {
+  return std::memcmp(&a, &b, sizeof(T)) == 0;
+}
+
+/// The run a header names, or none of ours.
+const Iterate* find_published(const History& history, const SlotHeader& header) {
+  for (const std::uint32_t run : history.begun_or_beginning()) {
+    if (header.run_id == run_id_of(run)) return history.find(run, header.iteration);
+  }
+  return nullptr;
+}
+
+std::string check_kept(const RingView& ring, const KeptSlot& kept, const History& history, const Promise& promise,
+                       Published& published, std::vector<Found>& intact) {
+  const SlotHeader& header = kept.header;
+  const Iterate* iterate = find_published(history, header);
+  if (iterate == nullptr || header.step != step_of(iterate->run, iterate->iteration).step) {
+    return fmt::format("1: slot {} holds iteration {}, step {}, which was never published", kept.slot, header.iteration,
+                       header.step);
+  }
+  if (iterate->forgotten && (promise.committed_is_kept || promise.persisted_is_kept)) {
+    return fmt::format("1: {} is found though the ring was cleared", name_of(*iterate));
+  }
+  if (promise.numbers_hold && iterate->commit_seq != 0 && header.commit_seq != iterate->commit_seq) {
+    return fmt::format("3: {} was commit {}, it is returned as commit {}", name_of(*iterate), iterate->commit_seq,
+                       header.commit_seq);
+  }
+  // Without hashes whatever has a header is taken for good.
+  if (promise.hashes_hold && !check_payload(ring, kept.slot, header).intact()) {
+    return promise.leaves_no_damage ? fmt::format("2: {} is torn, but not marked as overwritten", name_of(*iterate))
+                                    : "";
+  }
+  const StepDescriptor step = step_of(iterate->run, iterate->iteration);
+  const double* payload = published.iterate(iterate->run, iterate->iteration);
+  if (std::memcmp(ring.payload(kept.slot), payload, ring.geometry().payload_bytes()) != 0 ||
+      !same_bytes(ring.step(kept.slot), step)) {
+    return fmt::format("3: {} is returned, but is not bit-equal to what was published", name_of(*iterate));
+  }
+
+  Reductions reductions;
+  const ReductionsState state = ring.reductions(kept.slot, header, reductions);
+  if (promise.hashes_hold) {
+    if (state == ReductionsState::kDamaged && promise.leaves_no_damage) {
+      return fmt::format("3: the reductions of {} are reported as damaged", name_of(*iterate));
+    }
+    if (state == ReductionsState::kRecorded &&
+        !same_bytes(reductions, published.reductions(iterate->run, iterate->iteration))) {
+      return fmt::format("3: the reductions of {} are returned, but are not those recorded", name_of(*iterate));
+    }
+    const bool expected =
+        promise.committed_is_kept ? iterate->recorded : promise.persisted_is_kept && iterate->recorded_persisted;
+    if (expected && state != ReductionsState::kRecorded && !iterate->given_up && !iterate->clearing) {
+      return fmt::format("1: the reductions recorded for {} are lost", name_of(*iterate));
+    }
+  }
+  intact.push_back({iterate->run, iterate->iteration, header.commit_seq, state == ReductionsState::kRecorded});
+  return "";
+}
+
+std::string check_runs(const RingView& ring, const History& history, const Promise& promise, Published& published,
+                       const std::vector<Found>& intact) {
+  const auto& known = history.begun_or_beginning();
+  const std::vector<RunReading> runs = ring.runs();
+  for (const RunReading& reading : runs) {
+    const bool ours = std::any_of(known.begin(), known.end(), [&](std::uint32_t run) {
+      return reading.run.run_id == run_id_of(run) && same_bytes(reading.run, published.run(run));
+    });
+    if (!ours) return fmt::format("3: record {} describes a run that never began", reading.index);
+  }
+  const auto described = [&](std::uint32_t run) {
+    return std::any_of(runs.begin(), runs.end(),
+                       [&](const RunReading& one) { return one.run.run_id == run_id_of(run); });
+  };
+  if (!promise.committed_is_kept && !promise.persisted_is_kept) return "";
+  const auto& begun = history.begun();
+  if (!begun.empty() && !described(begun.back())) {
+    return fmt::format("1: the description of run {}, which has begun, is lost", begun.back());
+  }
+  for (const Found& found : intact) {
+    const Iterate* iterate = history.find(found.run, found.iteration);
+    const bool expected = promise.committed_is_kept || (iterate->persisted && !iterate->given_up && !iterate->clearing);
+    if (expected && !described(found.run)) return fmt::format("1: {} has no description of its run", name_of(*iterate));
+  }
+  return "";
+}
+
+std::string check_ring(const RingView& ring, const History& history, const Promise& promise, Published& published,
+                       std::vector<Found>& intact) {
+  const Recovery recovery = recover(ring);
+  if (promise.leaves_no_damage && !recovery.damaged.empty()) {
+    return fmt::format("2: the header of slot {} is damaged", recovery.damaged.front());
+  }
+  for (const KeptSlot& kept : recovery.kept) {
+    const std::string violation = check_kept(ring, kept, history, promise, published, intact);
+    if (!violation.empty()) return violation;
+  }
+  const auto acknowledged = [&](const Iterate& iterate) {
+    if (iterate.commit_seq == 0 || iterate.clearing) return false;
+    return promise.committed_is_kept || (promise.persisted_is_kept && iterate.persisted);
+  };
+  std::uint64_t newest = 0;  // which may never be given up for another one
+  for (const Iterate& iterate : history.iterates()) {
+    if (acknowledged(iterate)) newest = std::max(newest, iterate.commit_seq);
+  }
+  for (const Iterate& iterate : history.iterates()) {
+    if (!acknowledged(iterate) || (iterate.given_up && iterate.commit_seq != newest)) continue;
+    const bool found = std::any_of(intact.begin(), intact.end(), [&](const Found& one) {
+      return one.run == iterate.run && one.iteration == iterate.iteration;
+    });
+    if (!found) {
+      return fmt::format("1: {}, whose commit was {}, is lost", name_of(iterate),
+                         promise.committed_is_kept ? "acknowledged" : "reported as persisted");
+    }
+  }
+  if (promise.committed_is_kept) {
+    if (recovery.contiguous != recovery.kept.size()) {
+      return fmt::format("2: of {} recovered iterations only the last {} are contiguous", recovery.kept.size(),
+                         recovery.contiguous);
+    }
+    const std::uint64_t slots = ring.geometry().slot_count();
+    const std::uint64_t least = std::min(history.committed_since_empty(), slots - 1);
+    if (!history.clearing() && recovery.kept.size() < least) {
+      return fmt::format("2: {} iterations are recovered, of {} slots at least {} must be", recovery.kept.size(), slots,
+                         least);
+    }
+  }
+  return check_runs(ring, history, promise, published, intact);
+}
+
+}  // namespace
+
+Promise promise_of(Model model, const Setting& setting) noexcept {
+  Promise promise;
+  const bool fenced = model == Model::kDax || model == Model::kProcessDeath;
+  promise.committed_is_kept = promise.leaves_no_damage = promise.numbers_hold = fenced;
+  promise.persisted_is_kept = setting.durability == Durability::kPower;
+  return promise;
+}
+
+Verdict check_image(const PoolBytes& pool, const History& history, const Promise& promise, Published& published) {
+  Verdict verdict;
+  try {
+    const RingView ring = RingView::parse(pool.file(), "image");
+    verdict.is_ring = true;
+    verdict.violation = check_ring(ring, history, promise, published, verdict.intact);
+  } catch (const UnfinishedPoolError& error) {
+    if (history.formatted()) verdict.violation = fmt::format("1: the pool was finished, now: {}", error.what());
+  } catch (const Error& error) {
+    verdict.violation = fmt::format("3: a power cut is taken for something else: {}", error.what());
+  }
+  return verdict;
+}
+
+std::string check_going_on(PoolBytes& pool, const History& history, const Promise& promise, const Setting& setting,
+                           const std::vector<Found>& found, Published& published, Trace& trace) {
+  const std::size_t mark = pool.mark();
+  const std::uint32_t run = history.begun_or_beginning().empty() ? 0 : history.begun_or_beginning().back();
+  const auto go_on = [&]() -> std::string {
+    try {
+      Owner owner(pool, trace, setting, published, 0);
+      if (!owner.ring().superblock_intact(0) || !owner.ring().superblock_intact(1)) {
+        return "4: an owner has opened the pool, but a superblock is still damaged";
+      }
+      owner.begin_run(run);
+      // What is newest by its number and intact, as check_image found it, is what the run goes on from.
+      const std::uint64_t newest = !found.empty() && found.back().run == run ? found.back().iteration : 0;
+      if (owner.newest() != newest) {
+        return fmt::format("5: the run goes on after iteration {}, the newest intact one is {}", owner.newest(),
+                           newest);
+      }
+      const std::uint64_t bytes = owner.ring().geometry().payload_bytes();
+      if (newest != 0 && std::memcmp(owner.handed_over(), published.iterate(run, newest), bytes) != 0) {
+        return fmt::format("5: the run goes on from something else than iteration {}", newest);
+      }
+      History now = history;
+      for (const Event& event : trace) now.apply(event);
+      Verdict verdict = check_image(pool, now, promise, published);
+      if (!verdict.violation.empty()) return "4: after recovery: " + verdict.violation;
+
+      const std::size_t before = trace.size();
+      owner.commit_next();
+      owner.finish();
+      for (std::size_t i = before; i < trace.size(); ++i) now.apply(trace[i]);
+      verdict = check_image(pool, now, promise, published);
+      if (!verdict.violation.empty()) return "5: after the next commit: " + verdict.violation;
+      const bool there = std::any_of(verdict.intact.begin(), verdict.intact.end(),
+                                     [&](const Found& one) { return one.run == run && one.iteration == newest + 1; });
+      if (!there) return fmt::format("5: the run went on, but its iteration {} is not there", newest + 1);
+      return "";
+    } catch (const Error& error) {
+      return fmt::format("4: the ring cannot be opened again: {}", error.what());
+    }
+  };
+  const std::string violation = go_on();
+  pool.rollback(mark);
+  return violation;
+}
+
+}  // namespace ringside::crash

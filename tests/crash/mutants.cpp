@@ -1,0 +1,301 @@
+#include "tests/crash/mutants.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <vector>
+
+#include "tests/crash/bit_flips.hpp"
+
+namespace ringside::crash {
+namespace {
+
+/// Erases the events of `phase` that `is_left_out` holds for.
+template <class Predicate>
+void leave_out(Trace& trace, Phase phase, Predicate is_left_out) {
+  std::erase_if(trace, [&](const Event& event) { return event.phase == phase && is_left_out(event); });
+}
+
+bool is_drain(const Event& event) {
+  return event.kind == EventKind::kDrain;
+}
+bool is_flush(const Event& event) {
+  return event.kind == EventKind::kFlush;
+}
+bool is_sync(const Event& event) {
+  return event.kind == EventKind::kSyncBegin || event.kind == EventKind::kSyncEnd;
+}
+bool is_memory(const Event& event) {
+  return !is_acknowledgement(event.kind) && !is_sync(event);
+}
+
+/// Calls `change` with each longest part of the trace whose events are all of `phase`: one call of its function, where
+/// another phase follows every one.
+template <class Change>
+void in_each(Trace& trace, Phase phase, Change change) {
+  for (auto begin = trace.begin(); begin != trace.end();) {
+    begin = std::find_if(begin, trace.end(), [&](const Event& event) { return event.phase == phase; });
+    const auto end = std::find_if(begin, trace.end(), [&](const Event& event) { return event.phase != phase; });
+    if (begin != end) change(begin, end);
+    begin = end;
+  }
+}
+
+bool is_header_word(const RingGeometry& geometry, std::uint64_t offset, std::size_t field) {
+  return std::any_of(geometry.slots.begin(), geometry.slots.end(),
+                     [&](const SlotPlace& place) { return offset == place.meta_offset + field; });
+}
+
+bool is_in_meta(const RingGeometry& geometry, std::uint64_t offset, std::uint64_t begin, std::uint64_t end) {
+  return std::any_of(geometry.slots.begin(), geometry.slots.end(), [&](const SlotPlace& place) {
+    return offset >= place.meta_offset + begin && offset < place.meta_offset + end;
+  });
+}
+
+/// Moves the store of commit_seq before the header's store number `before`, in every commit.
+void store_commit_seq_early(Trace& trace, const RingGeometry& geometry, std::size_t before_field) {
+  in_each(trace, Phase::kCommit, [&](auto begin, auto end) {
+    const auto store_of = [&](std::size_t field) {
+      return std::find_if(begin, end, [&](const Event& event) {
+        return event.kind == EventKind::kStore && is_header_word(geometry, event.offset, field);
+      });
+    };
+    const auto seq = store_of(offsetof(SlotHeader, commit_seq));
+    if (seq != end) std::rotate(store_of(before_field), seq, seq + 1);
+  });
+}
+
+void fence_1_left_out(Trace& trace, const RingGeometry&) {
+  leave_out(trace, Phase::kBegin, is_drain);
+}
+void fence_2_left_out(Trace& trace, const RingGeometry&) {
+  leave_out(trace, Phase::kCopy, is_drain);
+}
+void fence_3_left_out(Trace& trace, const RingGeometry&) {
+  leave_out(trace, Phase::kCommit, is_drain);
+}
+void header_not_flushed(Trace& trace, const RingGeometry&) {
+  leave_out(trace, Phase::kCommit, is_flush);
+}
+void invalidation_left_out(Trace& trace, const RingGeometry&) {
+  leave_out(trace, Phase::kBegin, is_memory);
+}
+
+void header_before_payload(Trace& trace, const RingGeometry&) {
+  // The commit's stores and fence, then the copy.
+  for (auto copy = trace.begin(); copy != trace.end();) {
+    copy = std::find_if(copy, trace.end(), [](const Event& event) { return event.phase == Phase::kCopy; });
+    const auto commit = std::find_if(copy, trace.end(), [](const Event& event) { return event.phase != Phase::kCopy; });
+    const auto end = std::find_if(
+        commit, trace.end(), [](const Event& event) { return event.phase != Phase::kCommit || !is_memory(event); });
+    std::rotate(copy, commit, end);
+    copy = end;
+  }
+}
+
+void seq_before_hash(Trace& trace, const RingGeometry& geometry) {
+  store_commit_seq_early(trace, geometry, offsetof(SlotHeader, header_hash));
+}
+void seq_first(Trace& trace, const RingGeometry& geometry) {
+  store_commit_seq_early(trace, geometry, offsetof(SlotHeader, iteration));
+}
+
+void one_thread_drains(Trace& trace, const RingGeometry&) {
+  leave_out(trace, Phase::kCopy, [](const Event& event) { return is_drain(event) && event.thread != 0; });
+}
+void chunk_hashes_not_flushed(Trace& trace, const RingGeometry& geometry) {
+  leave_out(trace, Phase::kCopy, [&](const Event& event) {
+    return is_flush(event) && is_in_meta(geometry, event.offset, kChunkHashesOffset, geometry.meta_bytes());
+  });
+}
+void step_not_flushed(Trace& trace, const RingGeometry& geometry) {
+  leave_out(trace, Phase::kCopy, [&](const Event& event) {
+    return is_flush(event) && is_in_meta(geometry, event.offset, kStepOffset, kReductionsOffset);
+  });
+}
+
+void reductions_named_first(Trace& trace, const RingGeometry&) {
+  // Name and hash, which follow the first fence, before the reductions.
+  in_each(trace, Phase::kReductions, [](auto begin, auto end) {
+    const auto fence = std::find_if(begin, end, is_drain);
+    const auto second = fence == end ? end : std::find_if(fence + 1, end, is_drain);
+    if (second != end) std::rotate(begin, fence + 1, second + 1);
+  });
+}
+void reductions_first_fence_left_out(Trace& trace, const RingGeometry&) {
+  Trace::iterator fences[64];
+  std::size_t count = 0;
+  in_each(trace, Phase::kReductions, [&](auto begin, auto end) {
+    const auto fence = std::find_if(begin, end, is_drain);
+    if (fence != end && count < std::size(fences)) fences[count++] = fence;
+  });
+  while (count > 0) trace.erase(fences[--count]);
+}
+
+void found_not_persisted(Trace& trace, const RingGeometry&) {
+  // What begin_run flushes before its first store.
+  bool before_first_store = false;
+  std::erase_if(trace, [&](const Event& event) {
+    if (event.kind == EventKind::kRunBegins) before_first_store = true;
+    if (event.kind == EventKind::kStore || event.kind == EventKind::kRunBegun) before_first_store = false;
+    return before_first_store && (is_flush(event) || is_drain(event));
+  });
+}
+bool is_record_seq(const Event& event, const RingGeometry& geometry) {
+  const std::uint64_t table = geometry.run_table_offset[event.offset >= geometry.run_table_offset[1] ? 1 : 0];
+  return event.kind == EventKind::kStore && event.phase == Phase::kBeginRun && event.offset >= table &&
+         (event.offset - table) % sizeof(RunRecord) == offsetof(RunRecord, record_seq);
+}
+void run_record_not_invalidated(Trace& trace, const RingGeometry& geometry) {
+  std::erase_if(trace, [&](const Event& event) { return is_record_seq(event, geometry) && event.value == 0; });
+}
+void run_record_not_flushed(Trace& trace, const RingGeometry&) {
+  // All that begin_run flushes after its first store.
+  bool after_first_store = false;
+  std::erase_if(trace, [&](const Event& event) {
+    if (event.kind == EventKind::kRunBegins) after_first_store = false;
+    if (event.kind == EventKind::kStore) after_first_store = event.phase == Phase::kBeginRun;
+    return after_first_store && is_flush(event) && event.phase == Phase::kBeginRun;
+  });
+}
+
+void formatted_word_first(Trace& trace, const RingGeometry& geometry) {
+  in_each(trace, Phase::kFormat, [&](auto begin, auto end) {
+    const auto at = [&](std::uint64_t offset) {
+      return std::find_if(begin, end, [&](const Event& event) { return event.offset == offset; });
+    };
+    const auto superblock = at(geometry.superblock_offset[0]);
+    const auto word = at(geometry.superblock_offset[0] + formatted_word_offset(geometry.slot_count()));
+    std::rotate(superblock, word, std::find_if(word, end, is_sync));
+  });
+}
+void format_sync_left_out(Trace& trace, const RingGeometry&) {
+  in_each(trace, Phase::kFormat, [&](auto begin, auto end) {
+    // Both ends of the first sync come after the second one's: it syncs nothing that the second one does not.
+    const auto sync = std::find_if(begin, end, is_sync);
+    std::rotate(sync, sync + 2, end);
+  });
+}
+
+void syncs_left_out(Trace& trace, const RingGeometry&) {
+  std::erase_if(trace, is_sync);
+}
+void too_much_reported(Trace& trace, const RingGeometry&) {
+  // A commit made while a sync was under way is reported with it.
+  std::uint64_t committed = 0;
+  for (Event& event : trace) {
+    if (event.kind == EventKind::kCommitted) committed = event.value;
+    if (event.kind == EventKind::kPersisted) event.value = std::max(event.value, committed);
+  }
+}
+void begin_does_not_wait(Trace& trace, const RingGeometry&) {
+  // The syncs that `begin` waited for end only when the slot has been overwritten.
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    if (trace[i].phase != Phase::kBegin || trace[i].kind != EventKind::kTaking) continue;
+    auto waited = trace.begin() + static_cast<std::ptrdiff_t>(i);
+    while (waited != trace.begin() && std::prev(waited)->phase == Phase::kBegin &&
+           (is_sync(*std::prev(waited)) || std::prev(waited)->kind == EventKind::kPersisted)) {
+      --waited;
+    }
+    const auto taking = trace.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto commit =
+        std::find_if(taking, trace.end(), [](const Event& event) { return event.phase == Phase::kCommit; });
+    std::rotate(waited, taking, commit);
+  }
+}
+
+void cleared_by_slot(Trace& trace, const RingGeometry&) {
+  in_each(trace, Phase::kClear, [](auto begin, auto end) {
+    // Per slot: two stores, a flush, a drain.
+    Trace stores;
+    const auto first = std::find_if(begin, end, [](const Event& event) { return event.kind == EventKind::kStore; });
+    const auto last = std::find_if(first, end, [](const Event& event) { return !is_memory(event); });
+    std::vector<Trace> slots;
+    for (auto at = first; last - at >= 4; at += 4) slots.emplace_back(at, at + 4);
+    std::sort(slots.begin(), slots.end(), [](const Trace& a, const Trace& b) { return a[0].offset < b[0].offset; });
+    auto to = first;
+    for (const Trace& slot : slots) to = std::copy(slot.begin(), slot.end(), to);
+  });
+}
+void cleared_numbers_only(Trace& trace, const RingGeometry& geometry) {
+  leave_out(trace, Phase::kClear, [&](const Event& event) {
+    return event.kind == EventKind::kStore && is_header_word(geometry, event.offset, offsetof(SlotHeader, header_hash));
+  });
+}
+void clear_not_fenced(Trace& trace, const RingGeometry&) {
+  leave_out(trace, Phase::kClear, is_drain);
+}
+
+using enum Checksums;
+constexpr Mutant kMutants[] = {
+    {"fence 1 left out", "two-laps", Model::kDax, kOnAndOff, fence_1_left_out},
+    {"fence 2 left out", "two-laps", Model::kDax, kOnAndOff, fence_2_left_out},
+    {"fence 3 left out", "two-laps", Model::kDax, kOnAndOff, fence_3_left_out},
+    {"the header is not flushed", "two-laps", Model::kDax, kOnAndOff, header_not_flushed},
+    {"the victim is not invalidated", "two-laps", Model::kDax, kOnAndOff, invalidation_left_out},
+    {"header before payload", "two-laps", Model::kDax, kOnAndOff, header_before_payload},
+    {"commit_seq before header_hash", "two-laps", Model::kDax, kOn, seq_before_hash},
+    {"commit_seq before the rest of the header", "two-laps", Model::kDax, kOnAndOff, seq_first},
+    {"only one thread drains", "many-threads", Model::kDax, kOnAndOff, one_thread_drains},
+    {"chunk hashes are not flushed", "two-laps", Model::kDax, kOn, chunk_hashes_not_flushed},
+    {"the step descriptor is not flushed", "two-laps", Model::kDax, kOnAndOff, step_not_flushed},
+    {"reductions are named before they are there", "two-laps", Model::kDax, kOn, reductions_named_first},
+    {"no fence between reductions and their name", "two-laps", Model::kDax, kOn, reductions_first_fence_left_out},
+    {"a new owner does not persist what it finds", "killed-owner", Model::kDax, kOnAndOff, found_not_persisted},
+    {"a run record is not invalidated", "second-run", Model::kDax, kOff, run_record_not_invalidated},
+    {"a run record is not flushed", "second-run", Model::kDax, kOnAndOff, run_record_not_flushed},
+    {"the ring is cleared slot by slot, not by age", "second-run", Model::kDax, kOnAndOff, cleared_by_slot},
+    {"clearing is not fenced", "second-run", Model::kDax, kOnAndOff, clear_not_fenced},
+    {"clearing leaves the header's hash", "second-run", Model::kTornPageCache, kOn, cleared_numbers_only},
+    {"formatted word before the superblocks", "format", Model::kDax, kOn, formatted_word_first},
+    {"no sync before the formatted word", "format", Model::kPageCache, kOn, format_sync_left_out},
+    {"syncs left out, their end reported", "two-laps", Model::kPageCache, kOn, syncs_left_out},
+    {"commits made during a sync reported with it", "two-laps", Model::kPageCache, kOn, too_much_reported},
+    {"begin does not wait for the disk", "two-laps", Model::kPageCache, kOn, begin_does_not_wait},
+    {"header_hash does not cover commit_seq", "two-laps", Model::kDax, kOn, nullptr, Hashing::kHeaderWithoutSeq, true},
+    {"header_hash does not cover payload_hash", "two-laps", Model::kTornPageCache, kOn, nullptr,
+     Hashing::kHeaderWithoutPayloadHash},
+    {"payload_hash does not cover the step", "two-laps", Model::kPageCache, kOn, nullptr, Hashing::kPayloadWithoutStep},
+    {"payload_hash does not cover the chunk hashes", "two-laps", Model::kPageCache, kOn, nullptr,
+     Hashing::kPayloadWithoutChunks},
+    {"no hashes on a page cache", "two-laps", Model::kPageCache, kOff, nullptr},
+};
+
+}  // namespace
+
+std::span<const Mutant> mutants() {
+  return kMutants;
+}
+
+Recording bent(const Mutant& mutant, Recording recording) {
+  if (mutant.bend == nullptr) return recording;
+  const auto story = recording.trace.begin() + static_cast<std::ptrdiff_t>(recording.first);
+  Trace bent(story, recording.trace.end());
+  mutant.bend(bent, recording.geometry);
+  recording.trace.erase(story, recording.trace.end());
+  recording.trace.insert(recording.trace.end(), bent.begin(), bent.end());
+  return recording;
+}
+
+Kill try_to_kill(const Mutant& mutant, bool checksums, std::uint64_t seed, int rounds) {
+  const UseHashing use(checksums ? mutant.hashing : Hashing::kOff);
+  const auto scenario = std::find_if(scenarios().begin(), scenarios().end(),
+                                     [&](const Scenario& one) { return one.name == mutant.scenario; });
+  const Storage storage = mutant.model == Model::kDax ? Storage::kDax : Storage::kFile;
+  Depth depth = kQuick;
+  depth.cut_again_every = ~std::uint64_t{0};  // first cuts show them all
+  Kill kill;
+  for (int round = 0; round < rounds && kill.violation.empty(); ++round) {
+    kill.seed = seed + static_cast<std::uint64_t>(round);
+    const Recording recording = bent(mutant, scenario->record(storage, Durability::kPower, kill.seed));
+    const Exploration seen = mutant.flips_bits ? explore_bit_flips(recording)
+                                               : explore(recording, mutant.model, checksums, depth, kill.seed);
+    kill.images += seen.images;
+    if (seen.violation) kill.violation = seen.violation->what;
+  }
+  return kill;
+}
+
+}  // namespace ringside::crash

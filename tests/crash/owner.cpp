@@ -1,0 +1,126 @@
+#include "tests/crash/owner.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "analyzer/ring_format.hpp"
+#include "analyzer/ring_recovery.hpp"
+
+namespace ringside::crash {
+
+std::string to_string(const Setting& setting) {
+  return fmt::format("{}/{} slots={} rows={} threads={}", to_string(setting.storage), to_string(setting.durability),
+                     setting.slots, setting.rows, setting.threads);
+}
+
+Owner::Owner(PoolBytes& pool, Trace& trace, const Setting& setting, Published& published, std::uint64_t seed)
+    : setting_(setting), published_(published), random_(seed), recorder_(pool, trace) {
+  const WritableRing ring = WritableRing::parse(pool.file(), "image");
+  recorder_.enter(Phase::kMend);
+  mend_superblocks(pool.file(), ring, recorder_);
+  writer_ = std::make_unique<RingWriter>(WritableRing::parse(pool.file(), "image"), recorder_, setting.storage,
+                                         setting.durability);
+}
+
+Owner::~Owner() {
+  recorder_.let_go();
+}
+
+void Owner::begin_run(std::uint32_t run) {
+  while (syncing_) end_sync();
+  recorder_.enter(Phase::kBeginRun);
+  recorder_.acknowledge({.kind = EventKind::kRunBegins, .run = run});
+  handed_over_.assign(setting_.rows, 0);
+  const std::optional<KeptSlot> intact = writer_->begin_run(published_.run(run), handed_over_.data());
+
+  // What the writer keeps: all up to the newest intact iterate.
+  const std::uint64_t intact_seq = intact ? intact->header.commit_seq : 0;
+  holds_.assign(setting_.slots, 0);
+  for (const KeptSlot& kept : recover(ring()).kept) {
+    if (kept.header.commit_seq <= intact_seq) holds_[kept.slot] = kept.header.commit_seq;
+  }
+  run_ = run;
+  newest_ = intact && intact->header.run_id == run_id_of(run) ? intact->header.iteration : 0;
+  requested_ = writer_->persisted();
+  syncing_.reset();
+
+  // What the owner goes on from counts as committed from now on, also if its predecessor was killed before it could
+  // say.
+  if (newest_ != 0) {
+    recorder_.acknowledge({.kind = EventKind::kCommitted, .run = run, .value = intact_seq, .iteration = newest_});
+  }
+  recorder_.acknowledge({.kind = EventKind::kRunBegun, .run = run});
+  recorder_.acknowledge({.kind = EventKind::kPersisted, .value = writer_->persisted()});
+}
+
+void Owner::clear() {
+  while (syncing_) end_sync();
+  recorder_.enter(Phase::kClear);
+  recorder_.acknowledge({.kind = EventKind::kClearing});
+  writer_->clear();
+  recorder_.acknowledge({.kind = EventKind::kCleared});
+  newest_ = 0;
+}
+
+void Owner::end_sync() {
+  recorder_.end_sync();
+  while (writer_->persisted() < *syncing_) std::this_thread::yield();
+  const std::uint64_t persisted = *syncing_;
+  syncing_.reset();
+  if (requested_ > persisted) {
+    recorder_.await_sync();
+    syncing_ = requested_;
+  }
+  recorder_.acknowledge({.kind = EventKind::kPersisted, .value = persisted});
+}
+
+void Owner::maybe_end_sync() {
+  if (syncing_ && random_.one_in(6)) end_sync();
+}
+
+void Owner::commit_next() {
+  const std::uint64_t iteration = newest_ + 1;
+  const auto oldest = std::min_element(holds_.begin(), holds_.end());
+  recorder_.enter(Phase::kBegin);
+  recorder_.acknowledge({.kind = EventKind::kPublished, .run = run_, .iteration = iteration});
+  while (syncing_ && *oldest != 0 && writer_->persisted() <= *oldest) end_sync();  // or `begin` would wait for it
+  if (*oldest != 0) recorder_.acknowledge({.kind = EventKind::kTaking, .value = *oldest});
+  writer_->begin();
+  maybe_end_sync();
+
+  recorder_.enter(Phase::kCopy);
+  omp_set_num_threads(setting_.threads);
+  writer_->copy(published_.iterate(run_, iteration), step_of(run_, iteration));
+  omp_set_num_threads(1);
+  recorder_.join_threads(random_);
+  maybe_end_sync();
+
+  recorder_.enter(Phase::kCommit);
+  writer_->commit();
+  newest_ = iteration;
+  *oldest = requested_ = writer_->committed();
+  if (setting_.syncs() && !syncing_) {
+    recorder_.await_sync();
+    syncing_ = requested_;
+  }
+  recorder_.acknowledge(
+      {.kind = EventKind::kCommitted, .run = run_, .value = writer_->committed(), .iteration = iteration});
+  maybe_end_sync();
+
+  recorder_.enter(Phase::kReductions);
+  writer_->record_reductions(published_.reductions(run_, iteration));
+  recorder_.acknowledge({.kind = EventKind::kRecorded, .run = run_, .iteration = iteration});
+  maybe_end_sync();
+}
+
+void Owner::finish() {
+  recorder_.enter(Phase::kFinish);
+  while (syncing_) end_sync();
+  writer_->finish();
+  recorder_.acknowledge({.kind = EventKind::kFinished});
+}
+
+}  // namespace ringside::crash

@@ -1,0 +1,70 @@
+// An analyzer's part in a scenario: opens the ring, begins runs, commits, with the real RingWriter, and notes in the
+// trace what each call acknowledged when it returned. Scenarios are written with it, and whoever reopens an image goes
+// on with it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/ring_writer.hpp"
+#include "analyzer/storage.hpp"
+#include "common/durability.hpp"
+#include "tests/crash/published.hpp"
+#include "tests/crash/recorder.hpp"
+
+namespace ringside::crash {
+
+/// A ring's shape and what it is kept on: what a scenario is played with.
+struct Setting {
+  Storage storage = Storage::kDax;
+  Durability durability = Durability::kPower;
+  std::uint32_t slots = 3;
+  std::uint64_t rows = 170;
+  int threads = 1;  // that copy
+
+  /// Commits are persisted by a thread that syncs.
+  bool syncs() const noexcept { return storage == Storage::kFile && durability == Durability::kPower; }
+};
+
+std::string to_string(const Setting& setting);
+
+class Owner {
+ public:
+  /// Opens the ring in `pool`, mending its superblocks. Throws Error as RingView::parse does. `seed` decides when
+  /// syncs end and how threads interleave.
+  Owner(PoolBytes& pool, Trace& trace, const Setting& setting, Published& published, std::uint64_t seed);
+  ~Owner();  // without `finish` it was killed
+
+  void begin_run(std::uint32_t run);
+  void clear();
+  /// The next iterate of the run: all of the protocol, reductions included.
+  void commit_next();
+  void finish();
+
+  /// Iteration of the newest iterate of this run, 0 if there is none.
+  std::uint64_t newest() const noexcept { return newest_; }
+  /// That iterate, as begin_run handed it over for the solver to go on from: rows doubles.
+  const double* handed_over() const noexcept { return handed_over_.data(); }
+  const RingView& ring() const noexcept { return writer_->ring(); }
+
+ private:
+  void maybe_end_sync();
+  void end_sync();
+
+  const Setting setting_;
+  Published& published_;
+  Random random_;
+  Recorder recorder_;
+  std::unique_ptr<RingWriter> writer_;
+  std::uint32_t run_ = 0;
+  std::uint64_t newest_ = 0;
+  std::vector<double> handed_over_;
+  std::vector<std::uint64_t> holds_;      // commit_seq by slot; 0: nothing worth keeping
+  std::optional<std::uint64_t> syncing_;  // the commit that a sync in progress is for
+  std::uint64_t requested_ = 0;           // the newest commit that a sync was asked for
+};
+
+}  // namespace ringside::crash

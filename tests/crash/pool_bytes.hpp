@@ -1,0 +1,52 @@
+// A pool's bytes in plain memory, with a way back: an image is made by a few stores, looked at, and undone, because
+// payloads lie 2 MiB apart and copying a pool for each of millions of images would cost more than everything else.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ringside::crash {
+
+class PoolBytes {
+ public:
+  /// `bytes` zeros, a multiple of 8. Throws Error where the system has no memory.
+  explicit PoolBytes(std::uint64_t bytes);
+  ~PoolBytes();
+  PoolBytes(const PoolBytes&) = delete;
+  PoolBytes& operator=(const PoolBytes&) = delete;
+
+  std::span<std::byte> file() const noexcept { return {base_, bytes_}; }
+  std::uint64_t* word(std::uint64_t offset) const noexcept {
+    return static_cast<std::uint64_t*>(static_cast<void*>(base_ + offset));
+  }
+  std::uint64_t offset_of(const void* address) const noexcept {
+    return static_cast<std::uint64_t>(static_cast<const std::byte*>(address) - base_);
+  }
+
+  void store(std::uint64_t offset, std::uint64_t value) {
+    undo_.push_back({offset, *word(offset)});
+    __atomic_store_n(word(offset), value, __ATOMIC_RELEASE);
+  }
+
+  /// Undoes the stores made since `mark` was asked for.
+  std::size_t mark() const noexcept { return undo_.size(); }
+  void rollback(std::size_t mark) noexcept {
+    for (; undo_.size() > mark; undo_.pop_back()) *word(undo_.back().offset) = undo_.back().before;
+  }
+  /// What was stored so far stays.
+  void keep() noexcept { undo_.clear(); }
+
+ private:
+  struct Undo {
+    std::uint64_t offset;
+    std::uint64_t before;
+  };
+
+  std::uint64_t bytes_;
+  std::byte* base_;
+  std::vector<Undo> undo_;
+};
+
+}  // namespace ringside::crash

@@ -1,0 +1,39 @@
+// What the runs of the scenarios publish: every word of it can be told from every other iterate's and run's, so that
+// one word of the wrong one in an image is seen.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "common/reduction.hpp"
+#include "common/run_description.hpp"
+#include "common/step_descriptor.hpp"
+
+namespace ringside::crash {
+
+Id128 run_id_of(std::uint32_t run) noexcept;
+/// The step of `iteration` is iteration - 1.
+StepDescriptor step_of(std::uint32_t run, std::uint64_t iteration) noexcept;
+
+/// The larger things are made once each: they are looked at for every image.
+class Published {
+ public:
+  explicit Published(std::uint64_t rows) : rows_(rows) {}
+
+  const RunDescription& run(std::uint32_t run);
+  const double* iterate(std::uint32_t run, std::uint64_t iteration);  // rows doubles
+  /// Not computed from the iterate: only their bits matter here.
+  const Reductions& reductions(std::uint32_t run, std::uint64_t iteration);
+
+ private:
+  using Key = std::pair<std::uint32_t, std::uint64_t>;  // run, iteration
+
+  std::uint64_t rows_;
+  std::map<std::uint32_t, RunDescription> runs_;
+  std::map<Key, std::vector<double>> iterates_;
+  std::map<Key, Reductions> reductions_;
+};
+
+}  // namespace ringside::crash

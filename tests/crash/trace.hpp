@@ -1,0 +1,77 @@
+// What was done to a pool, as one sequence: every store, flush, fence and sync the protocol asked for, and in between,
+// at the moment they were true, the acknowledgements the outside got. Scenarios record traces, mutants bend them, the
+// crash models cut them off.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/ring_layout.hpp"
+
+namespace ringside::crash {
+
+enum class EventKind : std::uint8_t {
+  // What reaches the pool.
+  kStore,      // one word, through the cache
+  kCopyWord,   // one word of a non-temporal copy
+  kFlush,      // of `value` bytes at `offset`
+  kDrain,      // by `thread`
+  kSyncBegin,  // fdatasync was called ...
+  kSyncEnd,    // ... and has returned 0
+  // What is known outside. `run` and `iteration` name an iterate.
+  kRunBegins,  // begin_run was called
+  kRunBegun,   // ... and has returned
+  kClearing,   // clear was called
+  kCleared,    // ... and has returned
+  kTaking,     // the slot of commit `value` may be overwritten from now on
+  kPublished,  // the iterate is handed to the ring
+  kCommitted,  // its commit, number `value`, was acknowledged
+  kRecorded,   // its reductions are recorded
+  kPersisted,  // commits up to number `value` were reported to survive power loss
+  kFinished,   // finish has returned: everything so far was reported to survive power loss
+  kFormatted,  // the creation of the pool was acknowledged
+  kKilled      // the owner died; its caches and the page cache live on, what its threads waited for does not
+};
+
+/// Which function of the protocol an event belongs to.
+enum class Phase : std::uint8_t {
+  kNone,
+  kFormat,
+  kMend,
+  kBeginRun,
+  kClear,
+  kBegin,
+  kCopy,
+  kCommit,
+  kReductions,
+  kFinish
+};
+
+struct Event {
+  EventKind kind = EventKind::kDrain;
+  Phase phase = Phase::kNone;
+  std::uint8_t thread = 0;
+  bool ends_copy = false;  // the last word of one copy_nontemporal
+  std::uint32_t run = 0;
+  std::uint64_t offset = 0;  // of the word, from the beginning of the pool
+  std::uint64_t value = 0;
+  std::uint64_t iteration = 0;
+};
+
+constexpr bool is_store(EventKind kind) noexcept {
+  return kind == EventKind::kStore || kind == EventKind::kCopyWord;
+}
+constexpr bool is_acknowledgement(EventKind kind) noexcept {
+  return kind >= EventKind::kRunBegins;
+}
+
+using Trace = std::vector<Event>;
+
+constexpr std::string_view to_string(Phase phase) noexcept {
+  constexpr std::string_view kNames[] = {"",      "format", "mend",   "begin_run",  "clear",
+                                         "begin", "copy",   "commit", "reductions", "finish"};
+  return kNames[static_cast<int>(phase)];
+}
+
+}  // namespace ringside::crash
