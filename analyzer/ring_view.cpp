@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstring>
 #include <iterator>
-#include <thread>
 #include <utility>
 
 #include "analyzer/pmdk_metadata.hpp"
@@ -256,28 +255,25 @@ ReductionsState RingView::reductions(std::uint32_t slot, const SlotHeader& heade
                                      Reductions& reductions) const noexcept {
   const auto* words = at<std::uint64_t>(geometry_.slots[slot].meta_offset + kReductionsOffset);
   constexpr std::size_t kNameWord = offsetof(ReductionsRecord, header_hash) / sizeof(std::uint64_t);
-  // Damage is what is still there, under an unchanged header, when one looks again.
-  constexpr int kAttempts = 2;
-  // Where all but the name says "this commit", its owner may be between its last two stores, which a processor taken
-  // away from it can make long.
-  constexpr int kAttemptsUnnamed = 1000;
-  for (int attempt = 0; attempt < kAttemptsUnnamed; ++attempt) {
+  constexpr int kAttempts = 2;  // damage is what is still there, under an unchanged header, when one looks again
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
     // The writer stores header_hash last: where it names this commit, the rest was there before.
-    const bool named = __atomic_load_n(words + kNameWord, __ATOMIC_ACQUIRE) == header.header_hash;
+    const std::uint64_t name = __atomic_load_n(words + kNameWord, __ATOMIC_ACQUIRE);
     std::uint64_t copy[sizeof(ReductionsRecord) / sizeof(std::uint64_t)];
     for (std::size_t i = 0; i < std::size(copy); ++i) copy[i] = __atomic_load_n(words + i, __ATOMIC_RELAXED);
     if (!still_holds(slot, header)) return ReductionsState::kNotRecorded;
     ReductionsRecord record;
     std::memcpy(&record, copy, sizeof(record));
     record.header_hash = header.header_hash;
+    const bool named = name == header.header_hash;
     const bool complete = record.hash == reductions_hash(record);
     if (named && complete) {
       reductions = record.reductions;
       return ReductionsState::kRecorded;
     }
-    if (!named && !complete) return ReductionsState::kNotRecorded;  // of another commit, or being written
-    if (named && attempt + 1 >= kAttempts) break;
-    if (!named) std::this_thread::yield();
+    // Without a name its writer did not come to the end; one that is not complete is another commit's. But what is
+    // complete bears its name, unless that was changed by nobody.
+    if (!named && (name == 0 || !complete)) return ReductionsState::kNotRecorded;
   }
   return ReductionsState::kDamaged;
 }

@@ -201,8 +201,9 @@ void RingWriter::record_reductions(const Reductions& reductions) noexcept {
   record.header_hash = header_.header_hash;
   record.hash = reductions_hash(record);
 
-  // The old record names another commit, so that it is invalid already. A torn one counts as not recorded.
+  // Without a name while it changes: a record that is torn counts as not recorded, not as damaged.
   ReductionsRecord* to = ring_.reductions_record(current_);
+  persistence_.store64(&to->header_hash, 0);
   store_words(persistence_, &to->reductions, &record.reductions, sizeof(record.reductions));
   persist(persistence_, &to->reductions, sizeof(to->reductions));
   persistence_.store64(&to->hash, record.hash);

@@ -117,11 +117,17 @@ void step_not_flushed(Trace& trace, const RingGeometry& geometry) {
 }
 
 void reductions_named_first(Trace& trace, const RingGeometry&) {
-  // Name and hash, which follow the first fence, before the reductions.
+  // Name and hash, which follow the first fence, before the reductions; the old name is taken away first in any case.
   in_each(trace, Phase::kReductions, [](auto begin, auto end) {
     const auto fence = std::find_if(begin, end, is_drain);
     const auto second = fence == end ? end : std::find_if(fence + 1, end, is_drain);
-    if (second != end) std::rotate(begin, fence + 1, second + 1);
+    if (second != end) std::rotate(begin + 1, fence + 1, second + 1);
+  });
+}
+void reductions_keep_their_old_name(Trace& trace, const RingGeometry& geometry) {
+  constexpr std::uint64_t kName = kReductionsOffset + offsetof(ReductionsRecord, header_hash);
+  leave_out(trace, Phase::kReductions, [&](const Event& event) {
+    return event.kind == EventKind::kStore && event.value == 0 && is_header_word(geometry, event.offset, kName);
   });
 }
 void reductions_first_fence_left_out(Trace& trace, const RingGeometry&) {
@@ -242,6 +248,7 @@ constexpr Mutant kMutants[] = {
     {"chunk hashes are not flushed", "two-laps", Model::kDax, kOn, chunk_hashes_not_flushed},
     {"the step descriptor is not flushed", "two-laps", Model::kDax, kOnAndOff, step_not_flushed},
     {"reductions are named before they are there", "two-laps", Model::kDax, kOn, reductions_named_first},
+    {"reductions keep their old name while they change", "two-laps", Model::kDax, kOn, reductions_keep_their_old_name},
     {"no fence between reductions and their name", "two-laps", Model::kDax, kOn, reductions_first_fence_left_out},
     {"a new owner does not persist what it finds", "killed-owner", Model::kDax, kOnAndOff, found_not_persisted},
     {"a run record is not invalidated", "second-run", Model::kDax, kOff, run_record_not_invalidated},
