@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <limits>
 #include <optional>
 #include <string>
@@ -87,7 +86,6 @@ class Output {
     } else {
       print_row(iterate);
     }
-    std::fflush(stdout);  // the next one may take its time
   }
 
   /// What is damaged beside the iterates, and the last line. Returns the exit code.
