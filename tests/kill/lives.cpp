@@ -14,6 +14,8 @@
 
 #include "common/clock.hpp"
 #include "common/error.hpp"
+#include "common/options.hpp"
+#include "producer/problem.hpp"
 #include "tests/kill/pool_check.hpp"
 #include "tests/kill/sequence.hpp"
 #include "tests/kill/victim.hpp"
@@ -28,7 +30,9 @@ constexpr int kServiceSlots = 4;
 constexpr const char* kEndless = "1000000000";
 
 // PageRank that is far from converged after so many iterations: no two iterates are the same.
-constexpr int kRunIterations = 900;
+constexpr const char* kRunMatrix = "grid:100";
+constexpr double kRunDamping = 0.9999;
+constexpr int kRunIterations = 2000;
 constexpr int kRunSlots = 5;
 
 /// Mostly waits until `progress` is true: what is killed has something to lose then. False if that never happens.
@@ -193,26 +197,33 @@ void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deat
   expect_to_end(*analyzer, "analyzer", tally);
 }
 
-RunsThatResume::RunsThatResume(const Surroundings& at) : at_(at), undisturbed_(kRunIterations + 1) {
-  const std::string pool = at.folder + "/undisturbed.pool";
-  Victim run(at.programs + "/ringside", arguments(pool, 1024), at.folder + "/undisturbed.log");
-  if (run.wait() != 0) throw system_error("the undisturbed run failed, see {}/undisturbed.log", at.folder);
-  const RingReader reader = RingReader::open(pool);
-  std::vector<double> x(reader.ring().geometry().rows);
-  for (const KeptSlot& kept : reader.recover().kept) {
-    if (reader.read(kept, x.data()).status != ReadStatus::kOk) throw damage_error("{}: does not verify", pool);
-    undisturbed_.at(kept.header.iteration) = hash128(x.data(), x.size() * sizeof(double));
+RunsThatResume::RunsThatResume(const Surroundings& at) : at_(at) {
+  SolveOptions options;
+  options.matrix = kRunMatrix;
+  options.damping = kRunDamping;
+  const Problem problem = load_problem(options);
+  std::vector<double> previous(problem.solver->rows());
+  std::vector<double> next(problem.solver->rows());
+  const auto keep = [this](const std::vector<double>& x) {
+    undisturbed_.push_back(hash128(x.data(), x.size() * sizeof(double)));
+  };
+  problem.solver->start(previous.data());
+  problem.solver->prepare(previous.data());
+  keep(previous);
+  for (int k = 1; k <= kRunIterations; ++k) {
+    problem.solver->iterate(previous.data(), next.data());
+    keep(next);
+    previous.swap(next);
   }
-  fs::remove(pool);
 }
 
-std::vector<std::string> RunsThatResume::arguments(const std::string& pool, int slots) const {
+std::vector<std::string> RunsThatResume::arguments(const std::string& pool) const {
   return {"run",
-          "--matrix=grid:100",
-          "--damping=0.9999",
+          std::string("--matrix=") + kRunMatrix,
+          fmt::format("--damping={}", kRunDamping),
           "--iterations=" + std::to_string(kRunIterations),
           "--pool=" + pool,
-          "--slots=" + std::to_string(slots),
+          "--slots=" + std::to_string(kRunSlots),
           at_.quiet_disk ? "--durability=process" : "--durability=power",
           "--peer-timeout=10",
           "--resume",
@@ -236,7 +247,7 @@ void RunsThatResume::live(std::mt19937_64& random, Tally& tally) const {
   std::uint64_t acknowledged = 0;
   for (bool done = false; !done;) {
     Watcher watcher(pool);
-    Victim run(at_.programs + "/ringside", arguments(pool, kRunSlots), log);
+    Victim run(at_.programs + "/ringside", arguments(pool), log);
     for (bool at_rest = false; !at_rest;) {
       const std::uint64_t before = watcher.newest();
       if (!let_work_begin(random, [&] { return watcher.newest() != before || !run.running(); })) {

@@ -40,11 +40,12 @@ void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deat
 /// all at a time. Commits are acknowledged by a reader of the pool that is not killed.
 class RunsThatResume {
  public:
-  explicit RunsThatResume(const Surroundings& at);  // makes the run that is never disturbed
+  /// Solves the problem here first, without anything between the solver and its iterates.
+  explicit RunsThatResume(const Surroundings& at);
   void live(std::mt19937_64& random, Tally& tally) const;
 
  private:
-  std::vector<std::string> arguments(const std::string& pool, int slots) const;
+  std::vector<std::string> arguments(const std::string& pool) const;
 
   Surroundings at_;
   std::vector<Id128> undisturbed_;  // hash of x_k at k
