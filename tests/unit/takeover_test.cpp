@@ -187,6 +187,23 @@ TEST_F(TakeoverTest, TheLastIterateWaitsForASuccessorEvenIfStepsAreSkipped) {
   producer.join();
 }
 
+TEST_F(TakeoverTest, WhoeverContinuesSkipsStepsWhileTheAnalyzerIsStalledAndNotAfter) {
+  Listener listener(socket_path_);
+  HandoffOptions o = options();
+  o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
+  o.peer_timeout_s = 0.1;
+  Attached ends = attach(listener, o);
+  publish_filled(*ends.writer);
+  publish_filled(*ends.writer);
+  for (int s = 0; s < 3; ++s) EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kFull);
+  EXPECT_EQ(ends.writer->skipped(), 3u);
+  take_one(*ends.reader, 0);  // it was not dead after all
+  publish_filled(*ends.writer);
+  EXPECT_EQ(ends.writer->skipped(), 3u);
+  take_one(*ends.reader, 1);
+  take_one(*ends.reader, 2);
+}
+
 TEST_F(TakeoverTest, AnAnalyzerLostDuringTheGoodbyeIsSucceeded) {
   Listener listener(socket_path_);
   Attached ends = attach(listener, options());
