@@ -1,4 +1,4 @@
-// The analyzer's main loop: wait for a step, copy it into the ring, release the producer's buffer, commit, reduce,
+// The analyzer's main loop: wait for a step, copy it into the ring, commit, release the producer's buffer, reduce,
 // account.
 #pragma once
 

@@ -89,6 +89,9 @@ void PoolWipe::overwrite(const std::function<void(std::uint64_t bytes_done)>& pr
 }
 
 void PoolWipe::remove() {
+  if (!still_named(file_, status_of(fd_.get(), name_))) {
+    throw system_error("{}: was overwritten, but not deleted: the name is another file's by now", name_);
+  }
   if (unlink(file_.c_str()) != 0) {
     throw system_error("{}: was overwritten, but cannot be deleted: {}", name_, errno_text(errno));
   }

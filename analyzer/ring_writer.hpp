@@ -1,5 +1,5 @@
 // Commits iterates to the ring. The protocol (docs/ring_format.md) is three functions with a fence each, so that the
-// caller can time them apart and release the producer's buffer between the second and the third:
+// caller can time them apart; after the third the producer's buffer may be released:
 //
 //   begin    choose the oldest slot and make its header invalid     fence 1: before any of its payload changes
 //   copy     payload and chunk hashes, by all threads               fence 2: before the header says they are there

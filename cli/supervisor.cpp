@@ -126,7 +126,8 @@ constexpr const char* kCountedByEach[] = {"transfer_s", "commit_s", "analyze_s",
 void Supervisor::remember_lost_analyzer() {
   ++restarts_;
   for (const char* key : kCountedByEach) {
-    if (analyzer_.figures.is_object() && analyzer_.figures.contains(key)) lost_[key] = analyzer_.figures[key];  // sums already
+    // What it reported are sums already, its predecessors' included.
+    if (analyzer_.figures.is_object() && analyzer_.figures.contains(key)) lost_[key] = analyzer_.figures[key];
   }
   if (analyzer_.figures.is_object()) analyzer_.figures.erase("how");
 }

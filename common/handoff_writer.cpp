@@ -62,7 +62,9 @@ void HandoffWriter::ask(Peer peer) {
   farewell_.reset();
   AttachRequest request;
   request.buffers = options_.buffers;
-  request.pool_use = options_.pool_use;
+  // Once a step of ours is committed the pool holds iterates of ours. Others that are in it since are not those that
+  // the user let go, or wanted to go on from.
+  request.pool_use = committed_any() ? PoolUse::kFresh : options_.pool_use;
   request.run = run_;
   const std::array<int, 2> fds = {payload_.fd(), control_mapping_.fd()};
   peer_.send(std::as_bytes(std::span(&request, 1)), fds);
@@ -169,7 +171,9 @@ Claim HandoffWriter::claim(When when, OnAnalyzerLoss policy, const std::atomic<b
     Claim claim{ClaimStatus::kAnalyzerLost, nullptr};
     if (link_ == Link::kAttached) {
       claim = when == When::kNow || (stalled_ && goes_on) ? look_for_buffer() : wait_for_buffer(stop);
-      stalled_ = goes_on && claim.status == ClaimStatus::kAnalyzerStalled;
+      // Until it has moved: a look that finds no buffer says nothing new of one that was waited for in vain.
+      const bool still = stalled_ && claim.status == ClaimStatus::kFull;
+      stalled_ = goes_on && (still || claim.status == ClaimStatus::kAnalyzerStalled);
       if (stalled_) claim.status = ClaimStatus::kFull;
     }
     if (claim.status == ClaimStatus::kAnalyzerLost) {
@@ -185,6 +189,10 @@ Claim HandoffWriter::claim(When when, OnAnalyzerLoss policy, const std::atomic<b
 Claim HandoffWriter::take_buffer() noexcept {
   full_since_ns_ = 0;
   return {ClaimStatus::kOk, reinterpret_cast<double*>(payload_.data() + geometry_.buffer_offset(next_step_))};
+}
+
+bool HandoffWriter::committed_any() const noexcept {
+  return control_->released.load(std::memory_order_acquire) != 0;
 }
 
 bool HandoffWriter::buffer_is_free() const noexcept {

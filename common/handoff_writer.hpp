@@ -105,6 +105,7 @@ class HandoffWriter {
   ClaimStatus lost_or_failed() noexcept;
   Claim take_buffer() noexcept;
   bool buffer_is_free() const noexcept;
+  bool committed_any() const noexcept;
   OnAnalyzerLoss loss_at_the_end() const noexcept;
 
   bool leave(Outcome outcome);

@@ -22,8 +22,7 @@ class Peer {
 
   /// Connects to the SOCK_SEQPACKET socket at `path`, trying again until `timeout_s` seconds have passed while nobody
   /// listens there. Throws Error: exit code 4 when the time is over, 3 for a path that is too long, not permitted, or
-  /// another user's,
-  /// 130 once `stop` (may be null) is set.
+  /// another user's, 130 once `stop` (may be null) is set.
   static Peer connect(const std::string& path, double timeout_s, const std::atomic<bool>* stop = nullptr);
 
   /// The same without waiting: nothing while nobody listens there.

@@ -21,6 +21,7 @@ Owner::Owner(PoolBytes& pool, Trace& trace, const Setting& setting, Published& p
   const WritableRing ring = WritableRing::parse(pool.file(), "image");
   recorder_.enter(Phase::kMend);
   mend_superblocks(pool.file(), ring, recorder_);
+  mend_run_records(ring, recorder_);
   writer_ = std::make_unique<RingWriter>(WritableRing::parse(pool.file(), "image"), recorder_, setting.storage,
                                          setting.durability);
 }

@@ -114,7 +114,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     if (ftruncate(unsealed.get(), sizeof(HandoffControl)) == 0) fds.push_back(unsealed.get());
   }
   write_lies(memories, request, data);
-  const std::vector<std::uint8_t> noise = data.ConsumeBytes<std::uint8_t>(data.ConsumeIntegralInRange<std::size_t>(0, 64));
+  const std::vector<std::uint8_t> noise =
+      data.ConsumeBytes<std::uint8_t>(data.ConsumeIntegralInRange<std::size_t>(0, 64));
   if (data.ConsumeIntegralInRange(0, 7) == 0) {
     producer.send(std::as_bytes(std::span(noise)), fds);
   } else {

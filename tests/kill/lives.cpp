@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "common/clock.hpp"
@@ -156,6 +157,8 @@ void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deat
     producer = std::make_unique<Victim>(at.programs + "/acknowledging_producer", arguments, log);
   };
   const auto kill_one = [&](Victim& victim, const char* name) {
+    // Nobody may have ended by itself: the producer has waited for its analyzer, the analyzer serves the next.
+    if (!victim.running()) tally.violations.push_back(fmt::format("the {} ended by itself, see {}", name, log));
     victim.kill();
     ++tally.kills[name];
     expect_to_end(victim, name, tally);
@@ -186,7 +189,6 @@ void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deat
       start_analyzer();
       start_producer();
     }
-    // Neither may have ended by itself: the producer has waited for its analyzer, the analyzer serves the next.
     for (const auto& [victim, name] : {std::pair(producer.get(), "producer"), std::pair(analyzer.get(), "analyzer")}) {
       if (!victim->running()) tally.violations.push_back(fmt::format("the {} ended by itself, see {}", name, log));
     }
@@ -269,7 +271,13 @@ void RunsThatResume::live(std::mt19937_64& random, Tally& tally) const {
       at_rest = true;
     }
     expect_to_end(run, "run", tally);
-    done = run.wait() == 0;
+    const std::optional<int> ended = run.wait();
+    done = ended == 0;
+    const bool was_killed = ended == 128 + SIGKILL || ended == static_cast<int>(ExitCode::kPeerLost);
+    if (ended && !done && !was_killed) {
+      tally.violations.push_back(fmt::format("a run that was to go on ended with exit code {}, see {}", *ended, log));
+      return;
+    }
     if (!wait_for_orphans()) {
       ++tally.hangs;
       tally.violations.push_back("a process was left behind by `ringside run`");

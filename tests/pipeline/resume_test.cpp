@@ -137,7 +137,6 @@ TEST_F(ResumeTest, TheContradictionOfResumeAndOverwriteIsNamed) {
 }
 
 TEST_F(ResumeTest, BothProcessesKilledTheRunGoesOnBitEqual) {
-  const std::vector<std::string> options = {"--iterations=20000"};
   {
     Process ringside("ringside", run_arguments("grid:40", {"--iterations=1000000000000"}));
     ASSERT_TRUE(ringside.wait_for_err("iteration "));

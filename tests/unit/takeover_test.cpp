@@ -167,6 +167,49 @@ TEST_F(TakeoverTest, ContinuingSkipsStepsUntilASuccessorIsThere) {
   producer.join();
 }
 
+TEST_F(TakeoverTest, ContinuingWaitsOnceForAnAnalyzerThatDoesNotMoveAndThenSkipsUntilItDoes) {
+  Listener listener(socket_path_);
+  HandoffOptions o = options();
+  o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
+  o.peer_timeout_s = 0.1;
+  Attached ends = attach(listener, o);
+  publish_filled(*ends.writer);
+  publish_filled(*ends.writer);
+  EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kFull);
+  const std::int64_t waited_ns = ends.writer->idle_ns();
+  EXPECT_GT(waited_ns, 0);
+  for (int s = 0; s < 5; ++s) EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kFull);
+  EXPECT_EQ(ends.writer->idle_ns(), waited_ns) << "the solver was held up again";
+  EXPECT_EQ(ends.writer->skipped(), 6u);
+  take_one(*ends.reader, 0);
+  publish_filled(*ends.writer);
+}
+
+TEST_F(TakeoverTest, OnceAStepIsCommittedASuccessorIsNotAskedToLetOthersIteratesGo) {
+  for (const PoolUse use : {PoolUse::kOverwrite, PoolUse::kResume}) {
+    Listener listener(socket_path_);
+    HandoffOptions o = options();
+    o.pool_use = use;
+    Attached ends = attach(listener, o);
+    publish_filled(*ends.writer);
+    publish_filled(*ends.writer);
+    lose(ends);
+    std::thread producer;
+    std::optional<HandoffReader> successor(std::in_place,
+                                           succeed(
+                                               listener, [&] { publish_filled(*ends.writer); }, producer));
+    EXPECT_EQ(successor->pool_use(), use) << "nothing of ours is in the pool yet";
+    take_one(*successor, 0);
+    producer.join();
+    successor.reset();
+    HandoffReader last = succeed(
+        listener, [&] { publish_filled(*ends.writer); }, producer);
+    EXPECT_EQ(last.pool_use(), PoolUse::kFresh);
+    take_one(last, 1);
+    producer.join();
+  }
+}
+
 TEST_F(TakeoverTest, TheLastIterateWaitsForASuccessorEvenIfStepsAreSkipped) {
   Listener listener(socket_path_);
   HandoffOptions o = options();
