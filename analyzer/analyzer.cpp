@@ -32,28 +32,36 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, A
     continuation_.payload =
         SharedMapping::create("ringside-resume", run().rows * sizeof(double), PeerAccess::kReadOnly);
   }
-  const std::uint64_t newest_kept = recover(pool().ring()).newest_iteration();
+  const Recovery found = recover(pool().ring());
   const std::optional<KeptSlot> newest =
       ring_.begin_run(run(), reinterpret_cast<double*>(continuation_.payload.data()));
-  if (newest && newest->header.run_id == run().run_id) continue_from(*newest, newest_kept);
+  if (newest && newest->header.run_id == run().run_id) continue_from(*newest, found);
   if (iterates() == Iterates::kResume && !continuation_.last) {
     throw damage_error("{}: --resume: none of the kept iterates verifies; `ringside verify` says what is damaged",
                        options.ring.pool);
   }
-  // A plain file under `power` is left alone: every page would be dirty, and the first sync write the whole ring.
-  if (pool().storage() == Storage::kDax || options.ring.durability == Durability::kProcess) pool().prefault();
+  // A plain file under `power` is left alone: every page would be dirty, and the first sync write the whole ring. So is
+  // a ring that goes on: what it holds would be read from the disk while the producer waits.
+  const bool begins = iterates() == Iterates::kNone || iterates() == Iterates::kClear;
+  const bool quiet = pool().storage() == Storage::kDax || options.ring.durability == Durability::kProcess;
+  if (begins && quiet) pool().prefault();
 }
 
-void Attachment::continue_from(const KeptSlot& newest, std::uint64_t newest_kept) {
+void Attachment::continue_from(const KeptSlot& newest, const Recovery& found) {
   continuation_.last = pool().ring().step(newest.slot);
   account_.last_iteration.store(newest.header.iteration);
   Reductions recorded;
   if (pool().ring().reductions(newest.slot, newest.header, recorded) == ReductionsState::kRecorded) last_ = recorded;
   if (iterates() != Iterates::kResume) return;
   continuation_.resumed = run().run_id;
-  if (newest.header.iteration != newest_kept) {
+  if (newest.header.iteration != found.newest_iteration()) {
     continuation_.note = fmt::format("{}: iteration {} is damaged; the run goes on from {}, the newest that is intact",
-                                     options_.ring.pool, newest_kept, newest.header.iteration);
+                                     options_.ring.pool, found.newest_iteration(), newest.header.iteration);
+  } else if (!found.damaged.empty()) {
+    continuation_.note = fmt::format(
+        "{}: the headers of {} slots are damaged; one may have held a newer iterate than {}, from which the run goes "
+        "on",
+        options_.ring.pool, found.damaged.size(), newest.header.iteration);
   }
 }
 

@@ -51,7 +51,7 @@ class Attachment {
   const std::optional<Reductions>& last() const noexcept { return last_; }
 
  private:
-  void continue_from(const KeptSlot& newest, std::uint64_t newest_kept);
+  void continue_from(const KeptSlot& newest, const Recovery& found);
   bool keep(const PublishedStep& step, std::int64_t arrived_ns) noexcept;
   void count_persisted() noexcept;
 

@@ -67,7 +67,9 @@ const char* to_text(Outcome outcome) {
 
 /// Finds a ring for the run and tells the producer yes, or no and why. Throws the Error it was told.
 void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const AnalyzerOptions& options,
-            std::uint64_t epoch, AnalyzerAccount& account) {
+            AnalyzerAccount& account) {
+  // A request may lie in the queue for longer than its producer lives: a pool is not made, or cleared, for a dead one.
+  if (!handoff.wanted()) throw peer_error("the producer (pid {}) left before it was attached", handoff.producer_pid());
   try {
     attachment.emplace(handoff, options, account);
   } catch (const Error& error) {
@@ -78,7 +80,7 @@ void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const
     handoff.refuse(refusal);
     throw refusal;
   }
-  handoff.accept(epoch, attachment->take_continuation());
+  handoff.accept(attachment->take_continuation());
 }
 
 /// The report's thread reads an account: it has to end before the account does.
@@ -115,11 +117,10 @@ nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attach
 }
 
 /// Serves one producer from its request to its farewell. An Error means that it was refused.
-ExitCode serve(const Options& options, HandoffReader& handoff, std::uint64_t epoch, Report& report,
-               const std::atomic<bool>& stop) {
+ExitCode serve(const Options& options, HandoffReader& handoff, Report& report, const std::atomic<bool>& stop) {
   AnalyzerAccount account;
   std::optional<Attachment> attachment;
-  attach(attachment, handoff, options.analyzer, epoch, account);
+  attach(attachment, handoff, options.analyzer, account);
   const RunDescription& run = attachment->run();
   spdlog::info("event=attached run_id={} producer_pid={} rows={} matrix={} storage={} iterates={} from_step={}",
                to_string(run.run_id), handoff.producer_pid(), run.rows, text_of(run.matrix),
@@ -155,7 +156,7 @@ ExitCode run(const Options& options) {
   report.write({{"event", "ready"}, {"pid", getpid()}});
   spdlog::info("event=listening socket={} pool={}", options.process.socket, options.analyzer.ring.pool);
 
-  for (std::uint64_t epoch = 1; !stop.load();) {
+  while (!stop.load()) {
     std::optional<Peer> peer = listener.accept(kAcceptSliceMs);
     if (!peer) continue;
     std::optional<HandoffReader> handoff;
@@ -166,7 +167,7 @@ ExitCode run(const Options& options) {
       continue;
     }
     try {
-      const ExitCode code = serve(options, *handoff, epoch++, report, stop);
+      const ExitCode code = serve(options, *handoff, report, stop);
       // After a failed write nothing is known about what the disk holds: the service ends, and its manager decides.
       if (options.once || code == ExitCode::kSystem) return code;
     } catch (const Error& error) {

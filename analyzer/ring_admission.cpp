@@ -116,7 +116,8 @@ Admission admit(const RingOptions& options, const RunDescription& run, PoolUse u
   if (!kept.kept.empty()) {
     const SlotHeader& newest = kept.kept.back().header;
     const auto own = newest.run_id == run.run_id ? pool->ring().run(run.run_id) : std::nullopt;
-    if (own && own->rows == run.rows) return {std::move(*pool), Iterates::kOwn, *own};
+    if (own && own->problem_id == run.problem_id && own->rows == run.rows)
+      return {std::move(*pool), Iterates::kOwn, *own};
     if (use == PoolUse::kResume) {
       const RunDescription goes_on = resumable(pool->ring(), newest, run, options);
       return {std::move(*pool), Iterates::kResume, goes_on};

@@ -64,6 +64,7 @@ void Supervisor::wait_until_ended(Child& producer, std::optional<Child>& analyze
   };
   std::int64_t analyzer_alone_since_ns = 0;
   std::int64_t producer_alone_since_ns = 0;
+  bool told_analyzer = false;
   while (producer.running() || (analyzer && analyzer->running())) {
     wait_once(&producer, analyzer ? &*analyzer : nullptr);
     if (producer.running() && analyzer && !analyzer->running() && producer_alone_since_ns == 0) {
@@ -78,10 +79,12 @@ void Supervisor::wait_until_ended(Child& producer, std::optional<Child>& analyze
       producer.signal(SIGINT);
       producer_alone_since_ns = now_ns();
     }
-    // Without its producer the analyzer has nothing left to do: SIGTERM lets it finish what was published.
-    if (!producer.running() && analyzer && analyzer_alone_since_ns == 0) {
+    // Without its producer the analyzer has nothing left to do: SIGTERM lets it finish what was published. (Not before
+    // it is ready: it would die of the signal instead of hearing it.)
+    if (!producer.running() && analyzer && analyzer_alone_since_ns == 0) analyzer_alone_since_ns = now_ns();
+    if (analyzer_alone_since_ns != 0 && analyzer_.ready && !told_analyzer) {
       analyzer->signal(SIGTERM);
-      analyzer_alone_since_ns = now_ns();
+      told_analyzer = true;
     }
     // One that is stopped (SIGSTOP) would never hear it. While it waits for the disk, or iterates, it must not be
     // killed: it reports.
@@ -125,6 +128,7 @@ constexpr const char* kCountedByEach[] = {"transfer_s", "commit_s", "analyze_s",
 
 void Supervisor::remember_lost_analyzer() {
   ++restarts_;
+  analyzer_.ready = false;
   for (const char* key : kCountedByEach) {
     // What it reported are sums already, its predecessors' included.
     if (analyzer_.figures.is_object() && analyzer_.figures.contains(key)) lost_[key] = analyzer_.figures[key];

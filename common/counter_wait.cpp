@@ -60,7 +60,9 @@ WaitResult wait_until(const std::atomic<std::uint64_t>& counter, std::uint64_t t
       spun = true;
     }
     const std::int64_t sleep_ns = spun ? std::min(kSliceNs, limits.timeout_ns) : std::min(kSliceNs, early_ns);
+    const std::int64_t asleep_at = now_ns();
     sleep_while_equal(counter, seen, std::max<std::int64_t>(sleep_ns, 1));
+    const std::int64_t overslept_ns = now_ns() - asleep_at - sleep_ns;
     const std::uint64_t now_seen = counter.load(std::memory_order_acquire);
     if (now_seen >= target) return WaitResult::kReached;
     if (limits.stop != nullptr && limits.stop->load(std::memory_order_relaxed)) return WaitResult::kStopped;
@@ -70,6 +72,11 @@ WaitResult wait_until(const std::atomic<std::uint64_t>& counter, std::uint64_t t
       // It may have published and left between our load and this look: what it published counts.
       if (counter.load(std::memory_order_acquire) >= target) return WaitResult::kReached;
       return ended ? WaitResult::kEnded : WaitResult::kPeerLost;
+    }
+    // Whoever was stopped himself, perhaps with his peer (a batch job that is suspended), has not waited all that time.
+    if (overslept_ns > kSliceNs) {
+      grown_at += overslept_ns;
+      if (stopped_since != 0) stopped_since += overslept_ns;
     }
     const std::int64_t now = now_ns();
     if (now_seen != seen) {

@@ -41,7 +41,7 @@ struct HandoffControl {
 
   // Written by the analyzer.
   alignas(64) std::atomic<std::uint64_t> released{0};  // steps committed: buffer s mod B is free again once this is > s
-  std::atomic<std::uint64_t> epoch{0};                 // attachments served so far, this one included
+  std::atomic<std::uint64_t> epoch{0};                 // attachments of this producer so far, this one included
   std::atomic<std::uint32_t> analyzer_state{kAnalyzerAbsent};
 };
 static_assert(sizeof(HandoffControl) == 192 && std::is_standard_layout_v<HandoffControl>);

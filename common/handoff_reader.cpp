@@ -71,7 +71,7 @@ HandoffReader::HandoffReader(Peer peer, int timeout_ms, double peer_timeout_s)
   }
 }
 
-void HandoffReader::accept(std::uint64_t epoch, const Continuation& from) {
+void HandoffReader::accept(const Continuation& from) {
   if (from.last) {
     // The analyzer before us may have died between a commit and its release. What it kept of the step says so.
     const bool waits = control_->published.load(std::memory_order_acquire) > next_step_;
@@ -82,6 +82,7 @@ void HandoffReader::accept(std::uint64_t epoch, const Continuation& from) {
   for (std::uint32_t b = 0; b < geometry_.buffers; ++b) {
     payload_.populate(geometry_.buffer_offset(b), geometry_.rows * sizeof(double));
   }
+  const std::uint64_t epoch = control_->epoch.load(std::memory_order_relaxed) + 1;
   control_->epoch.store(epoch, std::memory_order_relaxed);
   control_->analyzer_state.store(kAnalyzerServing, std::memory_order_release);
   AttachReply reply;
@@ -94,7 +95,8 @@ void HandoffReader::accept(std::uint64_t epoch, const Continuation& from) {
     reply.kept = from.last.value();
     fds.push_back(from.payload.fd());
   }
-  if (!peer_.send(std::as_bytes(std::span(&reply, 1)), fds)) {
+  // Without a producer there are still the steps it published before it died.
+  if (!peer_.send(std::as_bytes(std::span(&reply, 1)), fds) && !wanted()) {
     throw peer_error("the producer (pid {}) hung up while attaching", peer_.pid());
   }
 }

@@ -71,12 +71,16 @@ class HandoffReader {
   const RunDescription& run() const noexcept { return request_.run; }
   PoolUse pool_use() const noexcept { return request_.pool_use; }
   pid_t producer_pid() const noexcept { return peer_.pid(); }
+  /// False if nobody is left to serve: the producer is gone, and nothing it published waits to be committed.
+  bool wanted() const noexcept {
+    return peer_.alive() || control_->published.load(std::memory_order_acquire) > next_step_;
+  }
   /// Steps of this attachment that are committed, by whatever analyzer.
   std::uint64_t steps_released() const noexcept { return next_step_; }
 
   /// Answers the request: the run is served from here on. A step that the analyzer before us committed and could not
   /// release any more is released.
-  void accept(std::uint64_t epoch, const Continuation& from = {});
+  void accept(const Continuation& from = {});
   /// Answers the request: it is not, for the reason in `error`.
   void refuse(const Error& error);
 

@@ -210,6 +210,11 @@ Listener::Listener(const std::string& path) : path_(path) {
   if (flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
     throw system_error("another analyzer serves '{}'; stop it, or choose another --socket", path);
   }
+  // What a dead listener left goes; somebody's file does not.
+  struct stat found {};
+  if (lstat(path.c_str(), &found) == 0 && !S_ISSOCK(found.st_mode)) {
+    throw system_error("cannot listen at '{}': there is a file that is not a socket; choose another --socket", path);
+  }
   unlink(path.c_str());
   socket_ = new_socket();
   // Created without rights for others, whatever the umask: between bind and chmod nobody can slip in.

@@ -53,6 +53,7 @@ SolveEnd Producer::run(std::optional<KeptIterate> kept) noexcept {
     const bool due = k % options_.every == 0 || k == options_.last_iteration();
     claim_status_ = ClaimStatus::kOk;
     const Claimed claimed = due ? claim(next) : Claimed::kNone;
+    if (claim_status_ == ClaimStatus::kFull) skipped_iteration_ = k;
     if (claimed == Claimed::kEnded) {
       const SolveEnd end = end_of(claim_status_);
       return published || end != SolveEnd::kInterrupted ? end : publish_last(k - 1, previous, residual, end);
@@ -127,7 +128,7 @@ void Producer::publish(std::uint64_t iteration, const Residual& residual) noexce
 // The iteration that turns out to be the last was not due, or was skipped: it is the one iterate that is copied.
 SolveEnd Producer::publish_last(std::uint64_t iteration, const double* x, const Residual& residual,
                                 SolveEnd end) noexcept {
-  if (claim_status_ == ClaimStatus::kFull) handoff_.take_back_skip();
+  if (skipped_iteration_ == iteration) handoff_.take_back_skip();
   const Claim claim = handoff_.claim_last();
   set(account_.steps_skipped, handoff_.skipped());
   set(account_.producer_idle_ns, handoff_.idle_ns());

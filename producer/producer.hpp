@@ -74,6 +74,7 @@ class Producer {
   ConvergenceCheck convergence_;
   PrivateIterates private_iterates_;
   ClaimStatus claim_status_ = ClaimStatus::kOk;
+  std::uint64_t skipped_iteration_ = 0;       // the last one that was
   std::int64_t generate_unpublished_ns_ = 0;  // generate time since the last published step
 };
 

@@ -68,7 +68,7 @@ void write_lies(const Memories& memories, const AttachRequest& request, FuzzedDa
 void serve(HandoffReader& reader, FuzzedDataProvider& data) {
   Continuation from;
   if (data.ConsumeBool()) from.last = StepDescriptor{.step = 1, .iteration = data.ConsumeIntegralInRange(0u, 4u)};
-  reader.accept(1, from);
+  reader.accept(from);
   const std::atomic<bool> stop{true};  // takes what is there and does not wait for more
   std::uint64_t expected = reader.steps_released();
   std::uint64_t last_iteration = from.last ? from.last->iteration : 0;

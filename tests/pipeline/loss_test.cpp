@@ -142,18 +142,19 @@ TEST_F(LossTest, AStoppedProducerOfAServiceLetsTheNextOneInAndComesBackItself) {
   Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info",
                                          "--peer-timeout=0.2", "--durability=process"});
   ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
-  Process producer("ringside-producer", {"--matrix=grid:100", "--socket=" + socket, "--iterations=1000"}, one_thread);
+  Process producer("ringside-producer", {"--matrix=grid:100", "--socket=" + socket, kEndless}, one_thread);
   ASSERT_TRUE(wait_for_commits(1));
   producer.signal(SIGSTOP);
   ASSERT_TRUE(analyzer.wait_for_err("event=producer_stopped"));
+  const std::uint64_t before = RingReader::open(pool_).recover().newest_seq();
   producer.signal(SIGCONT);
+  ASSERT_TRUE(wait_for_commits(before + 10));
+  producer.signal(SIGINT);
   const Finished ran = producer.finish();
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(ran.exit_code, 130) << ran.err;
   analyzer.signal(SIGTERM);
   const Finished stopped = analyzer.finish();
   EXPECT_NE(stopped.err.find("iterates=own"), std::string::npos) << "it took over its own steps: " << stopped.err;
-  const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
-  EXPECT_EQ(info["iterates"].back()["iteration"], 1000);
   expect_intact();
 }
 

@@ -100,7 +100,7 @@ class HandoffTest : public ::testing::Test {
     Attached ends;
     std::thread producer([&] { ends.writer.emplace(options, description()); });
     ends.reader.emplace(accept_reader(listener));
-    ends.reader->accept(1);
+    ends.reader->accept();
     producer.join();
     return ends;
   }

@@ -31,7 +31,7 @@ TEST_F(HandoffTest, EveryStepArrivesInOrderAndBitEqual) {
   });
 
   HandoffReader reader = accept_reader(listener);
-  reader.accept(1);
+  reader.accept();
   PublishedStep step;
   std::uint64_t taken = 0;
   while (reader.next(step, kMaySpin, nullptr) == NextStatus::kStep) {
@@ -122,7 +122,7 @@ TEST_F(HandoffTest, AStepPublishedBeforeTheProducerDiedIsStillTaken) {
     kill(getpid(), SIGKILL);
   }
   HandoffReader reader = accept_reader(listener);
-  reader.accept(1);
+  reader.accept();
   waitpid(child, nullptr, 0);  // dead before we look
   PublishedStep step;
   ASSERT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kStep);
@@ -141,7 +141,7 @@ TEST_F(HandoffTest, AClaimEndsWhenTheAnalyzerDies) {
     char byte = 1;
     if (write(ready[1], &byte, 1) != 1) _exit(1);
     HandoffReader reader = accept_reader(listener);
-    reader.accept(1);
+    reader.accept();
     PublishedStep step;
     reader.next(step, kMaySpin, nullptr);
     kill(getpid(), SIGKILL);  // with the step taken and its buffer never released
@@ -238,6 +238,12 @@ TEST_F(HandoffTest, ASecondAnalyzerOnTheSameSocketIsRefused) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kSystem);
   }
+}
+
+TEST_F(HandoffTest, AFileInTheSocketsPlaceIsLeftAlone) {
+  const std::string file = folder_.write("letter", "Dear reader,");
+  EXPECT_THROW(Listener listener(file), Error);
+  EXPECT_EQ(std::filesystem::file_size(file), 12u);
 }
 
 TEST_F(HandoffTest, TheSocketOfADeadAnalyzerIsReplaced) {

@@ -166,7 +166,7 @@ TEST_F(HostileProducerTest, AProducerThatBreaksTheProtocolIsNotBelieved) {
     });
     HandoffReader reader = accept_reader(listener);
     attach.join();
-    reader.accept(1);
+    reader.accept();
     auto* control = reinterpret_cast<HandoffControl*>(memory.control.data());
     auto* descriptors = reinterpret_cast<StepDescriptor*>(memory.payload.data());
     descriptors[0] = {.step = 0, .iteration = 1, .published_at_ns = 10};

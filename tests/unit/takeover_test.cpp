@@ -42,7 +42,7 @@ class TakeoverTest : public HandoffTest {
                         const Continuation& from = {}) {
     thread = std::thread(producer);
     HandoffReader reader = accept_reader(listener);
-    reader.accept(2, from);
+    reader.accept(from);
     return reader;
   }
 
@@ -256,7 +256,7 @@ TEST_F(TakeoverTest, AnAnalyzerLostDuringTheGoodbyeIsSucceeded) {
   take_one(*ends.reader, 0);
   lose(ends);
   HandoffReader successor = accept_reader(listener);
-  successor.accept(2);
+  successor.accept();
   take_one(successor, 1);
   PublishedStep step;
   EXPECT_EQ(successor.next(step, kMaySpin, nullptr), NextStatus::kDetached);
@@ -317,7 +317,7 @@ TEST_F(TakeoverTest, ARunThatGoesOnGetsTheKeptIterateItsStepAndItsName) {
   Continuation from{.last = kept_step(41), .resumed = Id128{8, 9}, .payload = {}, .note = "mind the gap"};
   from.payload = SharedMapping::create("test", kRows * sizeof(double), PeerAccess::kReadOnly);
   fill(reinterpret_cast<double*>(from.payload.data()), 40);
-  reader.accept(1, from);
+  reader.accept(from);
   take_one(reader, 0);
   reader.farewell(ExitCode::kSystem, "no");
   producer.join();
@@ -351,7 +351,7 @@ TEST_F(TakeoverTest, AStoppedProducerIsNoticedWithinThePeersTimeout) {
   std::optional<Peer> peer = listener.accept(10'000);
   ASSERT_TRUE(peer.has_value());
   HandoffReader reader(std::move(*peer), 10'000, 0.1);
-  reader.accept(1);
+  reader.accept();
   take_one(reader, 0);
   PublishedStep step;
   EXPECT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kProducerStopped);
