@@ -17,6 +17,9 @@ namespace {
 // 50 ms: the longest a death goes unnoticed.
 constexpr std::int64_t kSliceNs = 50'000'000;
 
+// No look at the peer takes as long as this: if one did, it was we who were stopped.
+constexpr std::int64_t kAbsentNs = 1'000'000'000;
+
 // A futex is a 32-bit word. The low half of the counter changes with every step, and 2^32 steps do not fit one sleep.
 static_assert(std::endian::native == std::endian::little, "the low half of a counter is taken to come first");
 const std::uint32_t* futex_word(const std::atomic<std::uint64_t>& counter) noexcept {
@@ -51,6 +54,7 @@ WaitResult wait_until(const std::atomic<std::uint64_t>& counter, std::uint64_t t
   if (seen >= target) return WaitResult::kReached;
 
   std::int64_t grown_at = now_ns();
+  std::int64_t looked_at = grown_at;
   std::int64_t stopped_since = 0;  // 0: the peer is not stopped
   bool spun = limits.spin_ns == 0;
   for (;;) {
@@ -72,6 +76,12 @@ WaitResult wait_until(const std::atomic<std::uint64_t>& counter, std::uint64_t t
       return ended ? WaitResult::kEnded : WaitResult::kPeerLost;
     }
     const std::int64_t now = now_ns();
+    // A job that is suspended (SIGSTOP to all of it) goes on where it was: the peer is not to blame for our absence.
+    if (now - looked_at > kAbsentNs) {
+      grown_at += now - looked_at;
+      if (stopped_since != 0) stopped_since += now - looked_at;
+    }
+    looked_at = now;
     if (now_seen != seen) {
       seen = now_seen;
       grown_at = now;
