@@ -62,7 +62,11 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
     summary[key] = value_or_null(producer, key);
   }
   summary["resumed_from"] = dram ? json() : value_or_null(producer, "resumed_from");
-  summary["steps_published"] = value_or_null(producer, "steps_published");
+  // A producer that was killed had published more than it last reported: what was committed proves it.
+  const json published = value_or_null(producer, "steps_published");
+  const json committed = kept("steps_committed");
+  const bool proved = published.is_number() && committed.is_number() && committed > published;
+  summary["steps_published"] = proved ? committed : published;
   for (const char* key : {"steps_committed", "steps_persisted"}) summary[key] = kept(key);
   summary["steps_skipped"] = value_or_null(producer, "steps_skipped");
   summary["analyzer_restarts"] = dram ? json(0) : json(facts.analyzer_restarts);
@@ -112,9 +116,10 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
                                       : "kept across the death of processes, not power loss";
     const std::string skipped = with_separators(count(summary, "steps_skipped")) + " skipped";
     // An analyzer that died did not say how many slots there are, nor do its last figures have to be complete.
-    const std::string where = summary["slots"].is_number()
-                                  ? fmt::format("the last {} are in", std::min(committed, count(summary, "slots")))
-                                  : std::string("at least; `ringside info` tells what is in");
+    const std::string where = !summary["slots"].is_number() ? std::string("at least; `ringside info` tells what is in")
+                              : count(summary, "resumed_from") > 0
+                                  ? std::string("the newest are in")  // with kept ones of before
+                                  : fmt::format("the last {} are in", std::min(committed, count(summary, "slots")));
     line(fmt::format("  kept       {} steps committed, {}, {}; {} {}", with_separators(committed), persisted, skipped,
                      where, facts.pool));
   }

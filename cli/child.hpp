@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/process_state.hpp"
 #include "common/unique_fd.hpp"
 
 namespace ringside {
@@ -26,6 +27,8 @@ class Child {
   int report_fd() const noexcept { return report_.get(); }
   int stderr_fd() const noexcept { return stderr_.get(); }
   bool running() const noexcept { return running_; }
+  /// Stopped by a signal (SIGSTOP), not ended.
+  bool stopped() const noexcept { return running_ && is_stopped(pid_); }
 
   void signal(int number) noexcept;
 

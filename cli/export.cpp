@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -113,6 +115,10 @@ int export_command(int argc, const char* const* argv) {
   if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
 
   const RingReader reader = RingReader::open(pool);
+  std::error_code not_there;
+  if (std::filesystem::equivalent(pool, output, not_there)) {
+    throw usage_error("--output: '{}' is the pool itself; expected another file", output);
+  }
   std::optional<std::uint64_t> wanted;
   if (iteration != "last") wanted = parse_iteration(iteration, "--iteration", "a number or 'last'");
   const auto [kept, x] = read(reader, wanted);

@@ -109,6 +109,7 @@ CorePlan cores_for(const RunOptions& options) {
 /// A summary that cannot be written should be known before hours of solving, not after. Leaves nothing behind.
 void check_summary_writable(const std::string& path) {
   if (path.empty()) return;
+  refuse_to_replace_pool(path, "--summary");
   const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
   const bool writable = access(path.c_str(), F_OK) == 0 ? access(path.c_str(), W_OK) == 0 && !fs::is_directory(path)
                                                         : access(folder.c_str(), W_OK | X_OK) == 0;
@@ -116,6 +117,13 @@ void check_summary_writable(const std::string& path) {
     throw system_error("--summary: cannot write '{}': {}; expected a file in a folder that may be written", path,
                        errno_text(errno != 0 ? errno : EISDIR));
   }
+}
+
+/// Whether both name one file, also if it is not there yet.
+bool same_path(const std::string& a, const std::string& b) {
+  std::error_code error;
+  const fs::path one = fs::weakly_canonical(fs::absolute(a, error), error);
+  return !a.empty() && one == fs::weakly_canonical(fs::absolute(b, error), error);
 }
 
 void write_summary(const std::string& path, const nlohmann::ordered_json& summary) {
@@ -163,6 +171,9 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
     fmt::print(stderr, "ringside: warning: {}\n", cores.reason);
   }
   check_summary_writable(options.summary);
+  if (pipeline && same_path(options.summary, options.ring.pool)) {
+    throw usage_error("--summary: '{}' is found as --pool, too; expected another file", options.summary);
+  }
   // The analyzer has the last word when the producer attaches; asked here first, before a large matrix is loaded.
   const PoolUse pool_use = options.publish.pool_use();
   if (!pipeline && pool_use == PoolUse::kResume) {
@@ -213,7 +224,8 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
   if (reported.is_object() && reported.contains("begun_ns")) {
     facts.analyzer_restarts = supervisor.restarts();
     const nlohmann::ordered_json summary = make_summary(facts, reported, supervisor.analyzer().figures);
-    if (!options.quiet) {
+    const bool begun = reported["begun_ns"] != 0;  // one that was refused has said why; there is nothing to account for
+    if (!options.quiet && begun) {
       fmt::print("ringside run: {}\n{}", headline(code, producer, analyzer ? &*analyzer : nullptr, reported),
                  account_table(summary, facts));
     }

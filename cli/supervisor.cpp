@@ -20,6 +20,13 @@ namespace {
 // How often progress is looked at when nothing happens.
 constexpr int kTickMs = 100;
 
+// No look takes as long as this: if one did, it was we who were stopped.
+constexpr std::int64_t kAbsentNs = 1'000'000'000;
+
+// The peer of a child that is stopped gives up after one time-out, and we soon after: so many, where that peer is
+// stopped as well, or has not met it yet.
+constexpr int kStoppedPatience = 3;
+
 sigset_t stop_signals() {
   sigset_t set;
   sigemptyset(&set);
@@ -48,25 +55,33 @@ nlohmann::json add(const nlohmann::json& a, const nlohmann::json& b) {
 Supervisor::Supervisor(bool show_progress, double kill_after_s)
     : signals_(take_in_stop_signals()),
       kill_after_ns_(static_cast<std::int64_t>(kill_after_s * 1e9)),
-      progress_(show_progress) {}
+      progress_(show_progress),
+      looked_at_ns_(now_ns()) {}
 
 bool Supervisor::wait_until_ready(Child& analyzer) {
-  while (analyzer.running() && !analyzer_.ready && interrupts_ == 0) wait_once(nullptr, &analyzer);
-  if (interrupts_ > 0) analyzer.signal(SIGTERM);
-  while (analyzer.running() && !analyzer_.ready) wait_once(nullptr, &analyzer);
+  std::int64_t stopped_since_ns = 0;
+  bool told = false;
+  while (analyzer.running() && !analyzer_.ready) {
+    wait_once(nullptr, &analyzer);
+    kill_if_stopped_for_long(analyzer, "analyzer", stopped_since_ns);
+    if (interrupts_ > 0 && !told) analyzer.signal(SIGTERM);
+    told = interrupts_ > 0;
+  }
   return analyzer.running() && analyzer_.ready && interrupts_ == 0;
 }
 
 void Supervisor::wait_until_ended(Child& producer, std::optional<Child>& analyzer,
                                   const std::function<void()>& restart_analyzer) {
-  const auto alone_for_ns = [](std::int64_t since_ns, const Reported& reported) {
-    return now_ns() - std::max(since_ns, reported.heard_at_ns);
+  const auto alone_for_ns = [this](std::int64_t since_ns, const Reported& reported) {
+    return clock_ns_ - std::max(since_ns, reported.heard_at_ns);
   };
+  std::int64_t producer_stopped_since_ns = 0;
   std::int64_t analyzer_alone_since_ns = 0;
   std::int64_t producer_alone_since_ns = 0;
   bool told_analyzer = false;
   while (producer.running() || (analyzer && analyzer->running())) {
     wait_once(&producer, analyzer ? &*analyzer : nullptr);
+    kill_if_stopped_for_long(producer, "producer", producer_stopped_since_ns);
     if (producer.running() && analyzer && !analyzer->running() && producer_alone_since_ns == 0) {
       // A successor takes over where this one left off; the producer waits for it.
       if (restart_analyzer && analyzer_can_be_replaced(*analyzer)) {
@@ -77,11 +92,11 @@ void Supervisor::wait_until_ended(Child& producer, std::optional<Child>& analyze
       }
       // Without its analyzer a producer that still loads need not go on; one that was attached notices by itself.
       producer.signal(SIGINT);
-      producer_alone_since_ns = now_ns();
+      producer_alone_since_ns = clock_ns_;
     }
     // Without its producer the analyzer has nothing left to do: SIGTERM lets it finish what was published. (Not before
     // it is ready: it would die of the signal instead of hearing it.)
-    if (!producer.running() && analyzer && analyzer_alone_since_ns == 0) analyzer_alone_since_ns = now_ns();
+    if (!producer.running() && analyzer && analyzer_alone_since_ns == 0) analyzer_alone_since_ns = clock_ns_;
     if (analyzer_alone_since_ns != 0 && analyzer_.ready && !told_analyzer) {
       analyzer->signal(SIGTERM);
       told_analyzer = true;
@@ -92,16 +107,36 @@ void Supervisor::wait_until_ended(Child& producer, std::optional<Child>& analyze
         alone_for_ns(analyzer_alone_since_ns, analyzer_) > kill_after_ns_) {
       say("the analyzer does not answer; it is killed, what it had committed is in the pool");
       analyzer->signal(SIGKILL);
-      analyzer_alone_since_ns = now_ns();
+      analyzer_alone_since_ns = clock_ns_;
     }
     if (producer_alone_since_ns != 0 && producer.running() &&
         alone_for_ns(producer_alone_since_ns, producer_) > kill_after_ns_) {
       say("the producer does not answer; it is killed, what it had published is in the pool");
       producer.signal(SIGKILL);
-      producer_alone_since_ns = now_ns();
+      producer_alone_since_ns = clock_ns_;
     }
   }
   progress_.clear();
+}
+
+void Supervisor::advance_clock() noexcept {
+  const std::int64_t now = now_ns();
+  clock_ns_ += std::min(now - looked_at_ns_, kAbsentNs);
+  looked_at_ns_ = now;
+}
+
+/// Without this a run would wait for ever where nobody else looks after `child`.
+void Supervisor::kill_if_stopped_for_long(Child& child, const char* name, std::int64_t& stopped_since_ns) {
+  if (!child.stopped()) {
+    stopped_since_ns = 0;
+    return;
+  }
+  if (stopped_since_ns == 0) stopped_since_ns = clock_ns_;
+  if (clock_ns_ - stopped_since_ns <= kStoppedPatience * kill_after_ns_) return;
+  say(fmt::format("the {} has been stopped by a signal for {} times --peer-timeout; it is killed", name,
+                  kStoppedPatience));
+  child.signal(SIGKILL);
+  stopped_since_ns = 0;
 }
 
 void Supervisor::say(const std::string& text) {
@@ -146,6 +181,7 @@ void Supervisor::wait_once(Child* producer, Child* analyzer) {
     if (child->running()) watched.push_back({child->pidfd(), POLLIN, 0});
   }
   poll(watched.data(), watched.size(), kTickMs);
+  advance_clock();
 
   pass_on_signals(producer, analyzer);
   for (Child* child : {producer, analyzer}) {
@@ -158,7 +194,7 @@ void Supervisor::wait_once(Child* producer, Child* analyzer) {
 
 void Supervisor::take_in(Child& child, Reported& reported) {
   child.read_report([&](const std::string& text) {
-    reported.heard_at_ns = now_ns();
+    reported.heard_at_ns = clock_ns_;
     nlohmann::json line = nlohmann::json::parse(text, nullptr, false);
     if (!line.is_object()) return;
     if (&reported == &analyzer_) {

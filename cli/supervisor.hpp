@@ -19,7 +19,7 @@ namespace ringside {
 struct Reported {
   nlohmann::json figures;        // null until the first line of progress
   bool ready = false;            // the analyzer listens
-  std::int64_t heard_at_ns = 0;  // CLOCK_MONOTONIC of the last line, whatever it said
+  std::int64_t heard_at_ns = 0;  // when the last line came, whatever it said; by the supervisor's clock
 };
 
 class Supervisor {
@@ -43,6 +43,8 @@ class Supervisor {
 
  private:
   void wait_once(Child* producer, Child* analyzer);
+  void advance_clock() noexcept;
+  void kill_if_stopped_for_long(Child& child, const char* name, std::int64_t& stopped_since_ns);
   void take_in(Child& child, Reported& reported);
   void pass_on_signals(Child* producer, Child* analyzer);
   void say(const std::string& text);
@@ -59,6 +61,9 @@ class Supervisor {
   int futile_restarts_ = 0;  // in a row, without a step committed
   double committed_at_restart_ = -1;
   int interrupts_ = 0;
+  // Our clock: CLOCK_MONOTONIC without the time in which we were stopped ourselves.
+  std::int64_t clock_ns_ = 1;
+  std::int64_t looked_at_ns_;
 };
 
 }  // namespace ringside

@@ -17,6 +17,9 @@ namespace {
 // 50 ms: the longest a death goes unnoticed.
 constexpr std::int64_t kSliceNs = 50'000'000;
 
+// No look at the peer takes as long as this: if one did, it was we who were stopped.
+constexpr std::int64_t kAbsentNs = 1'000'000'000;
+
 // A futex is a 32-bit word. The low half of the counter changes with every step, and 2^32 steps do not fit one sleep.
 static_assert(std::endian::native == std::endian::little, "the low half of a counter is taken to come first");
 const std::uint32_t* futex_word(const std::atomic<std::uint64_t>& counter) noexcept {
@@ -51,6 +54,7 @@ WaitResult wait_until(const std::atomic<std::uint64_t>& counter, std::uint64_t t
   if (seen >= target) return WaitResult::kReached;
 
   std::int64_t grown_at = now_ns();
+  std::int64_t looked_at = grown_at;
   std::int64_t stopped_since = 0;  // 0: the peer is not stopped
   bool spun = limits.spin_ns == 0;
   for (;;) {
@@ -60,9 +64,7 @@ WaitResult wait_until(const std::atomic<std::uint64_t>& counter, std::uint64_t t
       spun = true;
     }
     const std::int64_t sleep_ns = spun ? std::min(kSliceNs, limits.timeout_ns) : std::min(kSliceNs, early_ns);
-    const std::int64_t asleep_at = now_ns();
     sleep_while_equal(counter, seen, std::max<std::int64_t>(sleep_ns, 1));
-    const std::int64_t overslept_ns = now_ns() - asleep_at - sleep_ns;
     const std::uint64_t now_seen = counter.load(std::memory_order_acquire);
     if (now_seen >= target) return WaitResult::kReached;
     if (limits.stop != nullptr && limits.stop->load(std::memory_order_relaxed)) return WaitResult::kStopped;
@@ -73,12 +75,13 @@ WaitResult wait_until(const std::atomic<std::uint64_t>& counter, std::uint64_t t
       if (counter.load(std::memory_order_acquire) >= target) return WaitResult::kReached;
       return ended ? WaitResult::kEnded : WaitResult::kPeerLost;
     }
-    // Whoever was stopped himself, perhaps with his peer (a batch job that is suspended), has not waited all that time.
-    if (overslept_ns > kSliceNs) {
-      grown_at += overslept_ns;
-      if (stopped_since != 0) stopped_since += overslept_ns;
-    }
     const std::int64_t now = now_ns();
+    // A job that is suspended (SIGSTOP to all of it) goes on where it was: the peer is not to blame for our absence.
+    if (now - looked_at > kAbsentNs) {
+      grown_at += now - looked_at;
+      if (stopped_since != 0) stopped_since += now - looked_at;
+    }
+    looked_at = now;
     if (now_seen != seen) {
       seen = now_seen;
       grown_at = now;

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "common/error.hpp"
@@ -35,7 +36,19 @@ UniqueFd create_beside(const std::string& path, mode_t mode, std::string& made) 
   return {};
 }
 
+void refuse_to_replace_pool(const std::string& path, const std::string& option) {
+  constexpr char kPoolBegins[] = "PMEMOBJ";  // libpmemobj's signature, with the zero behind it
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  char begin[sizeof kPoolBegins] = {};
+  if (!file.valid() || read(file.get(), begin, sizeof begin) != static_cast<ssize_t>(sizeof begin)) return;
+  if (std::memcmp(begin, kPoolBegins, sizeof begin) != 0) return;
+  throw usage_error("{}: '{}' is a pool, whose iterates would be lost; expected another file", option, path);
+}
+
 OutputFile::OutputFile(std::string path, std::string option) : path_(std::move(path)), option_(std::move(option)) {
+  refuse_to_replace_pool(path_, option_);
   UniqueFd fd;
   if (is_written_in_place(path_)) {
     fd.reset(open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kOutputMode));

@@ -21,11 +21,16 @@ inline constexpr mode_t kOutputMode = 0640;   // what a user asked for: the grou
 /// `mode`. Returns an invalid descriptor, with errno set, if it cannot.
 UniqueFd create_beside(const std::string& path, mode_t mode, std::string& made);
 
+/// Throws Error (exit code 2) if `path` is a pool, through a link as well: nothing but `wipe` and `--overwrite` may
+/// cost its iterates. option: what the message begins with.
+void refuse_to_replace_pool(const std::string& path, const std::string& option);
+
 /// Written to beside its name and renamed at the end. What exists and is no plain file (a device, a pipe, a link), or
 /// lies in a folder that may not be written to, is written to as it is: a rename would put a file in its place.
 class OutputFile {
  public:
-  /// option: what messages begin with ("--output"). Throws Error (exit code 3), as all that follow.
+  /// option: what messages begin with ("--output"). Throws Error (exit code 3), as all that follow; also as
+  /// refuse_to_replace_pool does.
   OutputFile(std::string path, std::string option);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;

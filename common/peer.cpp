@@ -182,21 +182,6 @@ bool Peer::exited(int timeout_ms) const noexcept {
   return pidfd_.valid() && poll(&watched, 1, timeout_ms) > 0;
 }
 
-bool Peer::stopped() const noexcept {
-  char path[32];
-  std::snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(pid_));
-  const UniqueFd file(open(path, O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) return false;
-  // "PID (NAME) STATE ...": the name may hold anything, but not more than 16 bytes of it.
-  char text[128];
-  const ssize_t length = read(file.get(), text, sizeof text);
-  if (length <= 0) return false;
-  const void* end_of_name = memrchr(text, ')', static_cast<std::size_t>(length));
-  if (end_of_name == nullptr) return false;
-  const char* state = static_cast<const char*>(end_of_name) + 2;
-  return state < text + length && *state == 'T';
-}
-
 Listener::Listener(const std::string& path) : path_(path) {
   const sockaddr_un address = address_of(path);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/process_state.hpp"
 #include "common/unique_fd.hpp"
 
 namespace ringside {
@@ -45,8 +46,8 @@ class Peer {
   /// True once the process has exited, looked for up to `timeout_ms`: a process that dies hangs up first.
   bool exited(int timeout_ms) const noexcept;
 
-  /// True while the process is stopped by a signal (SIGSTOP, SIGTSTP). Reads /proc; false where that is not possible.
-  bool stopped() const noexcept;
+  /// True while the process is stopped by a signal.
+  bool stopped() const noexcept { return is_stopped(pid_); }
 
   pid_t pid() const noexcept { return pid_; }
   uid_t uid() const noexcept { return uid_; }

@@ -137,6 +137,47 @@ TEST_F(LossTest, AProducerStoppedByASignalIsNoticedWithinThePeerTimeout) {
   expect_no_child_left();
 }
 
+TEST_F(LossTest, WhereBothAreStoppedTheRunEndsAllTheSame) {
+  Process ringside("ringside", run_arguments("grid:100", {kEndless, "--peer-timeout=0.5"}));
+  ASSERT_TRUE(ringside.wait_for_err("iteration "));
+  for (const char* name : {"ringside-producer", "ringside-analyzer"}) {
+    for (const pid_t pid : children_of(ringside.pid(), name)) kill(pid, SIGSTOP);
+  }
+  const Finished ran = ringside.finish();
+  EXPECT_EQ(ran.exit_code, 4);
+  EXPECT_NE(ran.err.find("the producer has been stopped by a signal"), std::string::npos) << ran.err;
+  expect_intact();
+  expect_no_child_left();
+}
+
+TEST_F(LossTest, AProducerThatIsStoppedBeforeItAttachesIsNoticed) {
+  Process ringside("ringside", run_arguments("grid:8000", {"--peer-timeout=0.2"}));
+  std::vector<pid_t> producers;
+  while (producers.empty()) producers = children_of(ringside.pid(), "ringside-producer");
+  kill(producers[0], SIGSTOP);
+  const Finished ran = ringside.finish();
+  EXPECT_EQ(ran.exit_code, 4) << ran.err;
+  expect_no_child_left();
+}
+
+TEST_F(LossTest, AJobThatIsSuspendedAsAWholeGoesOn) {
+  // Many sweeps: the producer waits most of the time, and would blame the analyzer.
+  Process ringside("ringside", run_arguments("grid:300", {"--iterations=1000", "--peer-timeout=0.5", "--passes=20",
+                                                          "--durability=process"}));
+  ASSERT_TRUE(wait_for_commits(20));
+  std::vector<pid_t> job = {ringside.pid()};
+  for (const char* name : {"ringside-producer", "ringside-analyzer"}) {
+    for (const pid_t pid : children_of(ringside.pid(), name)) job.push_back(pid);
+  }
+  ASSERT_EQ(job.size(), 3u);
+  for (const pid_t pid : job) kill(pid, SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  for (const pid_t pid : job) kill(pid, SIGCONT);
+  const Finished ran = ringside.finish();
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  expect_intact();
+}
+
 TEST_F(LossTest, AStoppedProducerOfAServiceLetsTheNextOneInAndComesBackItself) {
   const std::string socket = folder_.file("s");
   Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info",

@@ -93,6 +93,23 @@ TEST_F(OutputFileTest, AFileInAFolderThatTakesNoOtherIsWrittenInPlace) {
   chmod(folder_.path().c_str(), 0700);
 }
 
+TEST_F(OutputFileTest, APoolIsNeverReplacedNorWrittenThrough) {
+  using namespace std::string_literals;
+  const std::string pool = folder_.write("pool", "PMEMOBJ\0and iterates"s);
+  std::filesystem::create_symlink(pool, path_);
+  for (const std::string& path : {pool, path_}) {
+    try {
+      OutputFile(path, "--output").finish();
+      ADD_FAILURE() << path;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::kUsage);
+      EXPECT_EQ(std::string(error.what()).rfind("--output: '" + path + "' is a pool", 0), 0u) << error.what();
+    }
+    EXPECT_EQ(content(), "PMEMOBJ\0and iterates"s);
+  }
+  EXPECT_EQ(files(), 2);
+}
+
 TEST_F(OutputFileTest, FailuresNameTheOptionAndTheFile) {
   for (const std::string& path : {folder_.path(), folder_.file("no/such/folder")}) {
     try {
