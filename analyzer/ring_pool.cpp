@@ -220,6 +220,10 @@ RingPool RingPool::open(const fs::path& path) {
   const std::string name = path.string();
   UniqueFd fd = open_pool_file(name, O_RDWR);
   check_content(fd.get(), name);
+  // A copy made under another umask: what is written from here on is the owner's alone.
+  if ((status_of(fd.get(), name).st_mode & (S_IRWXG | S_IRWXO)) != 0 && fchmod(fd.get(), S_IRUSR | S_IWUSR) != 0) {
+    throw system_error("{}: others may read it, and that cannot be changed: {}", name, errno_text(errno));
+  }
 
   RingPool pool;
   pool.storage_ = storage_of(fd.get(), name);

@@ -2,17 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
+#include <charconv>
+#include <system_error>
 
 #include "common/error.hpp"
 
 namespace ringside {
 
 std::uint64_t parse_iteration(const std::string& text, const std::string& option, const std::string& accepted) {
+  // Digits and nothing else: a sign, a prefix or a number too large would become another iteration's.
   std::uint64_t iteration = 0;
-  if (!CLI::detail::lexical_cast(text, iteration)) {
-    throw usage_error("{}: found '{}', expected {}", option, text, accepted);
-  }
+  const char* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, iteration);
+  if (error != std::errc() || stopped != end) throw usage_error("{}: found '{}', expected {}", option, text, accepted);
   return iteration;
 }
 

@@ -223,11 +223,11 @@ int replay_command(int argc, const char* const* argv) {
   if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
 
   const RingReader reader = RingReader::open(pool);
+  RingReplay replay(reader.ring());  // its memory first: beside a running analyzer every moment counts from here on
   const Recovery recovery = reader.recover();
   const Selection selection = select(recovery, pool, from, to);
   Output output(reader, json);
   TerminalLine progress;
-  RingReplay replay(reader.ring());
   if (selection.before) replay.skip(*selection.before);
   for (std::size_t i = 0; i < selection.iterates.size(); ++i) {
     const KeptSlot& kept = selection.iterates[i];

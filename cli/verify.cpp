@@ -72,10 +72,12 @@ int verify_command(int argc, const char* const* argv) {
   const RingView& ring = reader.ring();
   const Recovery recovery = reader.recover();
   std::size_t damaged = recovery.damaged.size();
+  std::size_t overwritten = 0;
   ordered_json slots = ordered_json::array();
   for (const KeptSlot& kept : recovery.kept) {
     const SlotCheck check = check_slot(ring, kept);
     if (check.damaged()) ++damaged;
+    if (check.payload.overwritten) ++overwritten;
     slots.push_back(to_json(check));
     if (!json) {
       fmt::print("slot {:>4}  iteration {:>12}  {}\n", kept.slot, with_separators(kept.header.iteration),
@@ -107,7 +109,9 @@ int verify_command(int argc, const char* const* argv) {
           "what libpmemobj keeps in the file is DAMAGED: the iterates can be read, but an analyzer refuses the pool; "
           "export what is needed, then --overwrite\n");
     }
-    fmt::print("{}: {} iterates, {} damaged slots\n", pool, recovery.kept.size(), damaged);
+    const std::string unseen =
+        overwritten == 0 ? "" : fmt::format(", {} overwritten before they could be checked", overwritten);
+    fmt::print("{}: {} iterates, {} damaged slots{}\n", pool, recovery.kept.size(), damaged, unseen);
   }
   return static_cast<int>(intact ? ExitCode::kDone : ExitCode::kDamaged);
 }

@@ -96,7 +96,8 @@ void report_attachment(const ProducerOptions& options, const HandoffWriter& hand
   if (note.empty() && options.publish.resume && !kept) note = "nothing to go on from: the run begins with iteration 1";
   spdlog::info("event=attached run_id={} socket={} resumed_from={}", to_string(run.run_id), options.process.socket,
                from);
-  if (!note.empty()) spdlog::warn("event=attached text=\"{}\"", note);
+  // Whoever reads our reports tells the user.
+  if (!note.empty() && options.process.report_fd < 0) spdlog::warn("event=attached text=\"{}\"", note);
   nlohmann::json line{{"event", "attached"}, {"run", describe(run)}, {"resumed_from", from}};
   if (!note.empty()) line["note"] = note;
   report.write(line);

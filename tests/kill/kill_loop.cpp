@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <sys/prctl.h>
 
+#include <deque>
+#include <fstream>
+#include <string>
+
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -22,6 +26,20 @@ struct Options {
   std::uint64_t seed = 1;
   std::string json;
 };
+
+/// What the processes said last: the folder goes with us.
+void print_logs(const std::string& folder) {
+  constexpr std::size_t kLines = 20;
+  for (const char* name : {"service.log", "run.log"}) {
+    std::ifstream file(folder + "/" + name);
+    std::deque<std::string> last;
+    for (std::string line; std::getline(file, line);) {
+      last.push_back(line);
+      if (last.size() > kLines) last.pop_front();
+    }
+    for (const std::string& line : last) fmt::print("  {}: {}\n", name, line);
+  }
+}
 
 int loop(const Options& options) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans become ours, so that we see them
@@ -47,6 +65,7 @@ int loop(const Options& options) {
       elapsed_s(), tally.lives, tally.all_kills(), tally.checks, tally.iterates_checked, tally.finished_runs);
   for (const auto& [victim, count] : tally.kills) fmt::print("  {:>6}  {}\n", count, victim);
   for (const std::string& violation : tally.violations) fmt::print("VIOLATION: {}\n", violation);
+  if (!tally.violations.empty()) print_logs(at.folder);
   if (!options.json.empty()) {
     bench::write_json({{"machine", bench::machine_header()},
                        {"benchmark", "kill_loop"},

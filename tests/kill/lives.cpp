@@ -239,10 +239,12 @@ void RunsThatResume::live(std::mt19937_64& random, Tally& tally) const {
     return k < undisturbed_.size() && hash128(x, rows * sizeof(double)) == undisturbed_[k];
   };
   const auto kill_children = [&tally](pid_t run, const char* program) {
-    for (const pid_t pid : children_of(run, program)) {
+    const std::vector<pid_t> children = children_of(run, program);
+    for (const pid_t pid : children) {
       ::kill(pid, SIGKILL);
       ++tally.kills[std::string(program) + " of a run"];
     }
+    return !children.empty();
   };
   fs::remove(pool);
   ++tally.lives;
@@ -262,8 +264,11 @@ void RunsThatResume::live(std::mt19937_64& random, Tally& tally) const {
         kill_children(run.pid(), "ringside-analyzer");  // another one takes over
         continue;
       }
-      if (target != 1) kill_children(run.pid(), "ringside-producer");
+      const bool hit = target != 1 && kill_children(run.pid(), "ringside-producer");
       if (target == 2) kill_children(run.pid(), "ringside-analyzer");
+      // Without a producer to kill (not started yet) the run goes on, with another analyzer; without one to kill it may
+      // be over.
+      if (target == 2 && !hit && run.running()) continue;
       if (target != 2 && run.running()) {
         run.kill();
         ++tally.kills["run"];

@@ -84,6 +84,9 @@ TEST_F(ReplayTest, RangesThatAreNotKeptAndPoolsThatAreNotThere) {
   expect_refused({"--from=2", "--to=5"}, {"--from 2 --to 5", "kept are 13 to 20"});
   expect_refused({"--from=15", "--to=14"}, {"--from 15", "--to 14"});
   expect_refused({"--from=first"}, {"--from", "first", "a number"});
+  expect_refused({"--to=-1"}, {"--to", "-1", "a number"});
+  expect_refused({"--from=0x10"}, {"--from", "0x10", "a number"});
+  expect_refused({"--to=18446744073709551618"}, {"--to", "18446744073709551618", "a number"});
 }
 
 TEST_F(ReplayTest, WithAnyNumberOfThreadsTheBitsAreTheSame) {

@@ -128,6 +128,17 @@ TEST(RingPoolTest, OnlyTheOwnerMayReadIt) {
   }
 }
 
+TEST(RingPoolTest, ACopyThatOthersMayReadBecomesItsOwnersAlone) {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.file("x.pool");
+  { const RingPool pool = RingPool::create(path, 100, 3); }
+  ASSERT_EQ(chmod(path.c_str(), 0644), 0);
+  const RingPool pool = RingPool::open(path);
+  struct stat status {};
+  ASSERT_EQ(stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
 TEST(RingPoolTest, ANewPoolAndItsNameSurvivePowerLoss) {
   const testing::TemporaryFolder folder;
   folders_synced = files_synced = 0;
