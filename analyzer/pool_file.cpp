@@ -100,9 +100,10 @@ void check_is_ring(int fd, const std::string& name) {
 }
 
 UnownablePoolError unownable(const std::string& name, const std::string& why) {
-  return UnownablePoolError(fmt::format(
-      "{}: damaged pool: {}; its iterates can be read (ringside verify, export), --overwrite makes a new pool", name,
-      why));
+  return UnownablePoolError(
+      fmt::format("{}: damaged pool: {}; its iterates can be read (ringside verify, export), `ringside run "
+                  "--overwrite` makes a new pool",
+                  name, why));
 }
 
 bool holds_nothing(int fd, const std::string& name) {

@@ -1,7 +1,9 @@
 #include "analyzer/ring_admission.hpp"
 
 #include <fmt/ranges.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -80,6 +82,14 @@ bool is_missing(const fs::path& path) {
   return fs::status(path, error).type() == fs::file_type::not_found;
 }
 
+/// Whether a pool can be made at `path`.
+void check_folder_of(const fs::path& path) {
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (access(folder.c_str(), W_OK | X_OK) == 0) return;
+  throw system_error("--pool: cannot make '{}': {}; expected a file in a folder that may be written", path.string(),
+                     errno_text(errno));
+}
+
 }  // namespace
 
 void refuse_foreign_iterates(const std::string& path) {
@@ -88,7 +98,7 @@ void refuse_foreign_iterates(const std::string& path) {
 }
 
 void check_pool(const std::string& path) {
-  if (is_missing(path)) return;
+  if (is_missing(path)) return check_folder_of(path);
   try {
     RingPool::open(path);
   } catch (const UnfinishedPoolError&) {
@@ -112,6 +122,7 @@ Admission admit(const RingOptions& options, const RunDescription& run, PoolUse u
     return fresh(RingPool::replace_unownable(options.pool, run.rows, options.slots));
   }
 
+  const bool may_replace = use == PoolUse::kOverwrite || use == PoolUse::kResume;
   const Recovery kept = recover(pool->ring());
   if (!kept.kept.empty()) {
     const SlotHeader& newest = kept.kept.back().header;
@@ -122,13 +133,13 @@ Admission admit(const RingOptions& options, const RunDescription& run, PoolUse u
       const RunDescription goes_on = resumable(pool->ring(), newest, run, options);
       return {std::move(*pool), Iterates::kResume, goes_on};
     }
-    if (use == PoolUse::kFresh) refuse_iterates_in(pool->ring(), options.pool);
+    if (!may_replace) refuse_iterates_in(pool->ring(), options.pool);
   }
 
   const RingGeometry& shape = pool->ring().geometry();
   const bool fits = shape.rows == run.rows && (!options.slots_given || shape.slot_count() == options.slots);
   if (fits) return {std::move(*pool), kept.kept.empty() ? Iterates::kNone : Iterates::kClear, run};
-  if (use == PoolUse::kFresh) {
+  if (!may_replace) {
     throw usage_error(
         "{}: the pool has {} slots of {} rows, this run needs {} of {}; give --overwrite, or another --pool",
         options.pool, shape.slot_count(), shape.rows, options.slots, run.rows);

@@ -47,7 +47,7 @@ bool was_ever_formatted(std::span<const std::byte> file) {
 
 UnfinishedPoolError unfinished(std::string_view name) {
   return UnfinishedPoolError(
-      fmt::format("{}: the creation of this pool was interrupted; --overwrite makes a new one", name));
+      fmt::format("{}: the creation of this pool was interrupted; `ringside run --overwrite` makes a new one", name));
 }
 
 /// What a superblock's place in the file says about it.
@@ -144,7 +144,8 @@ bool names_our_layout(std::span<const std::byte> file) noexcept {
 }
 
 UnfinishedPoolError empty_pool_file(std::string_view name) {
-  return UnfinishedPoolError(fmt::format("{}: an empty file, not a pool; --overwrite makes one in its place", name));
+  return UnfinishedPoolError(
+      fmt::format("{}: an empty file, not a pool; `ringside run --overwrite` makes one in its place", name));
 }
 
 RingView::RingView(const std::byte* base, RingGeometry geometry) : base_(base), geometry_(std::move(geometry)) {

@@ -201,9 +201,11 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
     analyzer.reset();
     analyzer.emplace(sibling("ringside-analyzer"), arguments);
   };
+  const bool restarts = options.publish.on_analyzer_loss != OnAnalyzerLoss::kStop;
+  const std::function<void()> restart_analyzer = restarts ? start_analyzer : std::function<void()>();
   if (pipeline) {
     start_analyzer();
-    if (!supervisor.wait_until_ready(*analyzer)) {
+    if (!supervisor.wait_until_ready(analyzer, restart_analyzer)) {
       if (supervisor.interrupted()) return ExitCode::kInterrupted;
       report_death("analyzer", *analyzer);
       return analyzer->exit_code() > 0 ? static_cast<ExitCode>(analyzer->exit_code()) : ExitCode::kPeerLost;
@@ -216,8 +218,7 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
   if (!pipeline) arguments.push_back("--passes=" + std::to_string(options.reduce.passes));
   if (!shared_core.empty()) arguments.push_back(shared_core);
   Child producer(sibling("ringside-producer"), arguments);
-  const bool restarts = options.publish.on_analyzer_loss != OnAnalyzerLoss::kStop;
-  supervisor.wait_until_ended(producer, analyzer, restarts ? start_analyzer : std::function<void()>());
+  supervisor.wait_until_ended(producer, analyzer, restart_analyzer);
 
   const ExitCode code = judge(producer, analyzer ? &*analyzer : nullptr, supervisor.interrupted());
   const nlohmann::json& reported = supervisor.producer().figures;

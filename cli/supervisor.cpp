@@ -58,16 +58,16 @@ Supervisor::Supervisor(bool show_progress, double kill_after_s)
       progress_(show_progress),
       looked_at_ns_(now_ns()) {}
 
-bool Supervisor::wait_until_ready(Child& analyzer) {
+bool Supervisor::wait_until_ready(std::optional<Child>& analyzer, const std::function<void()>& restart_analyzer) {
   std::int64_t stopped_since_ns = 0;
   bool told = false;
-  while (analyzer.running() && !analyzer_.ready) {
-    wait_once(nullptr, &analyzer);
-    kill_if_stopped_for_long(analyzer, "analyzer", stopped_since_ns);
-    if (interrupts_ > 0 && !told) analyzer.signal(SIGTERM);
+  while (!analyzer_.ready && (analyzer->running() || replaced(*analyzer, restart_analyzer))) {
+    wait_once(nullptr, &*analyzer);
+    kill_if_stopped_for_long(*analyzer, "analyzer", stopped_since_ns);
+    if (interrupts_ > 0 && !told) analyzer->signal(SIGTERM);
     told = interrupts_ > 0;
   }
-  return analyzer.running() && analyzer_.ready && interrupts_ == 0;
+  return analyzer_.ready && interrupts_ == 0;
 }
 
 void Supervisor::wait_until_ended(Child& producer, std::optional<Child>& analyzer,
@@ -84,12 +84,7 @@ void Supervisor::wait_until_ended(Child& producer, std::optional<Child>& analyze
     kill_if_stopped_for_long(producer, "producer", producer_stopped_since_ns);
     if (producer.running() && analyzer && !analyzer->running() && producer_alone_since_ns == 0) {
       // A successor takes over where this one left off; the producer waits for it.
-      if (restart_analyzer && analyzer_can_be_replaced(*analyzer)) {
-        say(fmt::format("the analyzer {}; another one takes over", analyzer->how_it_ended()));
-        remember_lost_analyzer();
-        restart_analyzer();
-        continue;
-      }
+      if (replaced(*analyzer, restart_analyzer)) continue;
       // Without its analyzer a producer that still loads need not go on; one that was attached notices by itself.
       producer.signal(SIGINT);
       producer_alone_since_ns = clock_ns_;
@@ -142,6 +137,14 @@ void Supervisor::kill_if_stopped_for_long(Child& child, const char* name, std::i
 void Supervisor::say(const std::string& text) {
   progress_.clear();
   fmt::print(stderr, "ringside: {}\n", text);
+}
+
+bool Supervisor::replaced(const Child& analyzer, const std::function<void()>& restart_analyzer) {
+  if (!restart_analyzer || !analyzer_can_be_replaced(analyzer)) return false;
+  say(fmt::format("the analyzer {}; another one takes over", analyzer.how_it_ended()));
+  remember_lost_analyzer();
+  restart_analyzer();
+  return true;
 }
 
 /// It was killed, or stopped by somebody else; not if it ended by itself (it has said why), or we are to end, or one

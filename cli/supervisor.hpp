@@ -28,8 +28,8 @@ class Supervisor {
   /// kill_after_s: how long a process that was told to stop may make us wait.
   Supervisor(bool show_progress, double kill_after_s);
 
-  /// Waits until `analyzer` listens. False if it ended first, or if we were interrupted.
-  bool wait_until_ready(Child& analyzer);
+  /// Waits until `analyzer` listens. False if it ended first, or if we were interrupted. restart_analyzer: as below.
+  bool wait_until_ready(std::optional<Child>& analyzer, const std::function<void()>& restart_analyzer);
 
   /// Waits until both have ended. `analyzer` is empty for the baseline. restart_analyzer: puts another one in its
   /// place; called when it was killed or stopped by somebody else while the producer runs, unless several died in a row
@@ -48,6 +48,7 @@ class Supervisor {
   void take_in(Child& child, Reported& reported);
   void pass_on_signals(Child* producer, Child* analyzer);
   void say(const std::string& text);
+  bool replaced(const Child& analyzer, const std::function<void()>& restart_analyzer);
   bool analyzer_can_be_replaced(const Child& analyzer) noexcept;
   void remember_lost_analyzer();
 

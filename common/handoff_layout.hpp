@@ -80,7 +80,8 @@ struct MessageHeader {
 enum class PoolUse : std::uint32_t {
   kFresh = 0,      // nothing: it is refused
   kOverwrite = 1,  // let them go
-  kResume = 2      // go on from the newest, if it is of the same problem
+  kResume = 2,     // go on from the newest, if it is of the same problem
+  kAgain = 3       // nothing; but an analyzer died over this request: a pool that is unfinished is ours
 };
 
 struct AttachRequest {  // with two descriptors: the payload memfd, the control memfd

@@ -31,8 +31,8 @@ AttachRequest checked_request(std::span<const std::byte> bytes, std::size_t fds)
   if (request.buffers < kMinBuffers || request.buffers > kMaxBuffers) {
     throw usage_error("attach request for {} buffers, expected {} to {}", request.buffers, kMinBuffers, kMaxBuffers);
   }
-  if (request.pool_use > PoolUse::kResume) {
-    throw usage_error("attach request for use {} of the pool, expected 0 to 2",
+  if (request.pool_use > PoolUse::kAgain) {
+    throw usage_error("attach request for use {} of the pool, expected 0 to 3",
                       static_cast<std::uint32_t>(request.pool_use));
   }
   if (request.run.rows == 0 || request.run.rows > kMostRows) {

@@ -62,13 +62,19 @@ void HandoffWriter::ask(Peer peer) {
   farewell_.reset();
   AttachRequest request;
   request.buffers = options_.buffers;
-  // Once a step of ours is committed the pool holds iterates of ours. Others that are in it since are not those that
-  // the user let go, or wanted to go on from.
-  request.pool_use = committed_any() ? PoolUse::kFresh : options_.pool_use;
+  request.pool_use = pool_use();
   request.run = run_;
   const std::array<int, 2> fds = {payload_.fd(), control_mapping_.fd()};
   peer_.send(std::as_bytes(std::span(&request, 1)), fds);
   link_ = Link::kAsked;
+  asked_before_ = true;
+}
+
+PoolUse HandoffWriter::pool_use() const noexcept {
+  // Once a step of ours is committed the pool holds iterates of ours. Others that are in it since are not those that
+  // the user let go, or wanted to go on from.
+  if (committed_any()) return PoolUse::kFresh;
+  return asked_before_ && options_.pool_use == PoolUse::kFresh ? PoolUse::kAgain : options_.pool_use;
 }
 
 /// True once the analyzer has taken us in. Throws Error if it refuses, or turns us away without a word. One that died

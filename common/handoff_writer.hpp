@@ -106,6 +106,7 @@ class HandoffWriter {
   Claim take_buffer() noexcept;
   bool buffer_is_free() const noexcept;
   bool committed_any() const noexcept;
+  PoolUse pool_use() const noexcept;
   OnAnalyzerLoss loss_at_the_end() const noexcept;
 
   bool leave(Outcome outcome);
@@ -118,6 +119,7 @@ class HandoffWriter {
   PayloadGeometry geometry_;
   Peer peer_;
   Link link_ = Link::kNone;
+  bool asked_before_ = false;
   SharedMapping payload_;
   SharedMapping control_mapping_;
   HandoffControl* control_ = nullptr;

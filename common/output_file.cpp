@@ -74,7 +74,10 @@ void OutputFile::write(const void* data, std::size_t bytes) {
 }
 
 void OutputFile::finish() {
-  if (std::fclose(file_.release()) != 0) fail(errno);  // what was buffered is written now
+  if (std::fflush(file_.get()) != 0) fail(errno);
+  // On the disk before it gets its name: after a power cut there is the old file or the new one, never an empty one.
+  if (!partial_.empty() && fsync(fileno(file_.get())) != 0) fail(errno);
+  if (std::fclose(file_.release()) != 0) fail(errno);
   if (partial_.empty()) return;
   if (rename(partial_.c_str(), path_.c_str()) != 0) fail(errno);
   partial_.clear();

@@ -77,13 +77,11 @@ TEST_F(LossTest, AfterAKilledAnalyzerAnotherOneTakesOverAndNothingIsMissing) {
     std::filesystem::remove(pool_);
     Process ringside("ringside", run_arguments("grid:100", {kEndless, "--slots=64", "--durability=process",
                                                             std::string("--on-analyzer-loss=") + policy}));
-    std::vector<pid_t> analyzers;
+    pid_t analyzer = 0;
     for (std::uint64_t kills = 0; kills < 3; ++kills) {
-      const std::vector<pid_t> before = analyzers;
-      do analyzers = children_of(ringside.pid(), "ringside-analyzer");
-      while (analyzers.empty() || analyzers == before);
+      analyzer = wait_for_child(ringside.pid(), "ringside-analyzer", analyzer);
       ASSERT_TRUE(wait_for_commits(100 * (kills + 1)));
-      kill(analyzers[0], SIGKILL);
+      kill(analyzer, SIGKILL);
     }
     ASSERT_TRUE(wait_for_commits(RingReader::open(pool_).recover().newest_seq() + 100));  // by the fourth
     ringside.signal(SIGINT);
@@ -103,6 +101,31 @@ TEST_F(LossTest, AfterAKilledAnalyzerAnotherOneTakesOverAndNothingIsMissing) {
     }
     expect_intact();
   }
+  expect_no_child_left();
+}
+
+TEST_F(LossTest, AnAnalyzerKilledBeforeItIsReadyIsReplaced) {
+  Process ringside("ringside", run_arguments("grid:100", {"--iterations=10"}));
+  kill(wait_for_child(ringside.pid(), "ringside-analyzer"), SIGKILL);
+  const Finished ran = ringside.finish();
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(summary()["analyzer_restarts"], 1);
+  EXPECT_EQ(summary()["steps_committed"], 10);
+  expect_intact();
+  expect_no_child_left();
+}
+
+TEST_F(LossTest, AnAnalyzerKilledWhileItCreatesThePoolIsReplaced) {
+  // 512 MB take a while; where exactly the signal comes makes no difference.
+  Process ringside("ringside", run_arguments("grid:1000", {"--iterations=10", "--slots=64", "--durability=process"}));
+  const pid_t analyzer = wait_for_child(ringside.pid(), "ringside-analyzer");
+  while (!std::filesystem::exists(pool_) && kill(ringside.pid(), 0) == 0) std::this_thread::yield();
+  kill(analyzer, SIGKILL);
+  const Finished ran = ringside.finish();
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(summary()["analyzer_restarts"], 1);
+  EXPECT_EQ(summary()["steps_committed"], 10);
+  expect_intact();
   expect_no_child_left();
 }
 
@@ -152,9 +175,7 @@ TEST_F(LossTest, WhereBothAreStoppedTheRunEndsAllTheSame) {
 
 TEST_F(LossTest, AProducerThatIsStoppedBeforeItAttachesIsNoticed) {
   Process ringside("ringside", run_arguments("grid:8000", {"--peer-timeout=0.2"}));
-  std::vector<pid_t> producers;
-  while (producers.empty()) producers = children_of(ringside.pid(), "ringside-producer");
-  kill(producers[0], SIGSTOP);
+  kill(wait_for_child(ringside.pid(), "ringside-producer"), SIGSTOP);
   const Finished ran = ringside.finish();
   EXPECT_EQ(ran.exit_code, 4) << ran.err;
   expect_no_child_left();
@@ -274,8 +295,7 @@ TEST_F(LossTest, TheServiceGoesOnAfterAProducerWasKilled) {
 TEST_F(LossTest, AnInterruptWhileAMatrixLoadsEndsAtOnce) {
   // A large grid takes longer to make than the signal to arrive; nothing is attached yet, so no pool may appear.
   Process ringside("ringside", run_arguments("grid:8000"));
-  std::vector<pid_t> producers;
-  while (producers.empty()) producers = children_of(ringside.pid(), "ringside-producer");
+  wait_for_child(ringside.pid(), "ringside-producer");
   ringside.signal(SIGINT);
   EXPECT_EQ(ringside.finish().exit_code, 130);
   EXPECT_FALSE(std::filesystem::exists(pool_));

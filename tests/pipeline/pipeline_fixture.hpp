@@ -76,6 +76,17 @@ class PipelineTest : public ::testing::Test {
     return found;
   }
 
+  /// Waits until `parent` has a child of this name other than `former`. Throws std::runtime_error if it gets none.
+  static pid_t wait_for_child(pid_t parent, const std::string& name, pid_t former = 0) {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (std::chrono::steady_clock::now() < give_up) {
+      for (const pid_t child : children_of(parent, name)) {
+        if (child != former) return child;
+      }
+    }
+    throw std::runtime_error("no child named " + name);
+  }
+
   /// Waits until the pool's newest commit is at least the `count`-th; false if nothing new comes for long.
   bool wait_for_commits(std::uint64_t count) const {
     for (int looks = 0; looks < 3000; ++looks) {

@@ -120,8 +120,8 @@ TEST_F(HostileProducerTest, CountersThatCannotBeAreRefused) {
 TEST_F(HostileProducerTest, AUseOfThePoolThatDoesNotExistIsRefused) {
   const Memory memory = valid_memory();
   AttachRequest request = valid_request();
-  request.pool_use = static_cast<PoolUse>(3);
-  EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("use 3 of the pool"), std::string::npos);
+  request.pool_use = static_cast<PoolUse>(4);
+  EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("use 4 of the pool"), std::string::npos);
 }
 
 TEST_F(HostileProducerTest, AProducerOfAnotherUserIsTurnedAway) {

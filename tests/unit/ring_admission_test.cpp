@@ -198,14 +198,26 @@ TEST_F(RingAdmissionTest, EveryStateOfAnInterruptedCreationCanBeOverwritten) {
     expect_refused([&] { admit(options(path_), run_of(kRows), PoolUse::kFresh); }, ExitCode::kUsage, "--overwrite");
     expect_refused([&] { refuse_foreign_iterates(path_); }, ExitCode::kUsage, "--overwrite");
     EXPECT_EQ(content_of(path_), before) << "a refusal changes nothing";
-    try {
-      const RingPool pool = admit(options(path_), run_of(kRows), PoolUse::kOverwrite).pool;
-      EXPECT_EQ(pool.ring().geometry().rows, kRows);
-    } catch (const Error& error) {
-      ADD_FAILURE() << error.what();
+    for (const PoolUse use : {PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kAgain}) {
+      try {
+        const RingPool pool = admit(options(path_), run_of(kRows), use).pool;
+        EXPECT_EQ(pool.ring().geometry().rows, kRows);
+      } catch (const Error& error) {
+        ADD_FAILURE() << error.what();
+      }
+      fs::remove(path_);
+      leave();
     }
     fs::remove(path_);
   }
+}
+
+TEST_F(RingAdmissionTest, ARequestMadeAgainMayOverwriteNothingElse) {
+  keep_something(path_);
+  expect_refused([&] { admit(options(path_), run_of(kRows, 9), PoolUse::kAgain); }, ExitCode::kUsage, "--overwrite");
+  fs::remove(path_);
+  { const RingPool empty = RingPool::create(path_, kRows, kSlots); }
+  expect_refused([&] { admit(options(path_), run_of(2 * kRows), PoolUse::kAgain); }, ExitCode::kUsage, "--overwrite");
 }
 
 TEST_F(RingAdmissionTest, ARingThatLibpmemobjCannotOpenIsReplacedWhenThatWasAskedFor) {
@@ -253,6 +265,11 @@ TEST_F(RingAdmissionTest, SomebodysFileIsNeverOverwritten) {
                    "not a Ringside pool");
     EXPECT_EQ(content_of(path_), bytes);
   }
+}
+
+TEST_F(RingAdmissionTest, AFolderThatIsNotThereIsNoticedBeforeARunBegins) {
+  expect_refused([&] { check_pool(folder_.file("missing/x.pool")); }, ExitCode::kSystem, "expected a file in a folder");
+  EXPECT_NO_THROW(check_pool(path_));
 }
 
 TEST_F(RingAdmissionTest, ACreationThatIsUnderWayIsNotAnInterruptedOne) {

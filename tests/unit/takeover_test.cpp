@@ -185,6 +185,24 @@ TEST_F(TakeoverTest, ContinuingWaitsOnceForAnAnalyzerThatDoesNotMoveAndThenSkips
   publish_filled(*ends.writer);
 }
 
+TEST_F(TakeoverTest, AfterAnAnalyzerThatDiedOverItTheRequestSaysSo) {
+  const pid_t first = fork();  // a process of its own: one that only hangs up has turned us away
+  if (first == 0) {
+    Listener listener(socket_path_);
+    _exit(static_cast<int>(accept_reader(listener).pool_use()));
+  }
+  std::optional<HandoffWriter> writer;
+  std::thread producer([&] { writer.emplace(options(), description()); });
+  int status = 0;
+  waitpid(first, &status, 0);
+  EXPECT_EQ(status, W_EXITCODE(static_cast<int>(PoolUse::kFresh), 0));
+  Listener listener(socket_path_);
+  HandoffReader second = accept_reader(listener);
+  EXPECT_EQ(second.pool_use(), PoolUse::kAgain);
+  second.accept();
+  producer.join();
+}
+
 TEST_F(TakeoverTest, OnceAStepIsCommittedASuccessorIsNotAskedToLetOthersIteratesGo) {
   for (const PoolUse use : {PoolUse::kOverwrite, PoolUse::kResume}) {
     Listener listener(socket_path_);
