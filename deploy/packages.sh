@@ -6,7 +6,8 @@
 # To configure and build everything but the sanitizer presets, and to run it.
 packages_build=(
   cmake ninja-build g++ pkg-config
-  libpmemobj-dev libpmem-dev libhwloc-dev
+  libpmemobj-dev libpmem-dev libpmemlog-dev libhwloc-dev
+  libzmq3-dev cppzmq-dev libprotobuf-dev protobuf-compiler
   libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev
   libxxhash-dev zlib1g-dev liblzma-dev xz-utils
   libgtest-dev

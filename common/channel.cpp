@@ -1,0 +1,162 @@
+#include "common/channel.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include <zmq.hpp>
+
+#include "common/error.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::string_view kIpc = "ipc://";
+constexpr std::size_t kMostChannelsWaitedFor = 8;
+constexpr int kZapEnforceDomain = 93;  // zmq.h names it in builds with drafts only; every library since 4.3 knows it
+
+zmq::socket_type type_of(ChannelKind kind) {
+  switch (kind) {
+    case ChannelKind::kDealer: return zmq::socket_type::dealer;
+    case ChannelKind::kRouter: return zmq::socket_type::router;
+    case ChannelKind::kPublisher: return zmq::socket_type::pub;
+    case ChannelKind::kSubscriber: return zmq::socket_type::sub;
+    case ChannelKind::kReply: break;
+  }
+  return zmq::socket_type::rep;
+}
+
+[[noreturn]] void fail(const char* what, const std::string& endpoint, const zmq::error_t& error) {
+  throw system_error("cannot {} '{}': {}", what, endpoint, error.what());
+}
+
+/// Files are created for their owner alone while one of these lives. The mask is the process's: other files that are
+/// created meanwhile are stricter than they would be, never looser.
+class OwnerOnly {
+ public:
+  OwnerOnly() : before_(umask(S_IRWXG | S_IRWXO | S_IXUSR)) {}
+  ~OwnerOnly() { umask(before_); }
+  OwnerOnly(const OwnerOnly&) = delete;
+  OwnerOnly& operator=(const OwnerOnly&) = delete;
+
+ private:
+  mode_t before_;
+};
+
+}  // namespace
+
+struct ChannelContext::Implementation {
+  zmq::context_t context{1};
+};
+
+ChannelContext::ChannelContext() : implementation_(std::make_unique<Implementation>()) {}
+ChannelContext::~ChannelContext() = default;
+
+KeyPair make_key_pair() {
+  constexpr std::size_t kZ85Bytes = 40;
+  std::array<char, kZ85Bytes + 1> public_key;
+  std::array<char, kZ85Bytes + 1> secret_key;
+  if (zmq_curve_keypair(public_key.data(), secret_key.data()) != 0) {
+    throw system_error("cannot make a CURVE key pair: {}", zmq_strerror(zmq_errno()));
+  }
+  return {public_key.data(), secret_key.data()};
+}
+
+struct Channel::Implementation {
+  zmq::socket_t socket;
+  zmq::message_t incoming;
+};
+
+Channel::Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions& options)
+    : implementation_(std::make_unique<Implementation>()) {
+  zmq::socket_t& socket = implementation_->socket;
+  socket = zmq::socket_t(context.implementation_->context, type_of(kind));
+  socket.set(zmq::sockopt::linger, 0);
+  socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(options.max_message_bytes));
+  socket.set(zmq::sockopt::sndhwm, options.high_water_mark);
+  socket.set(zmq::sockopt::rcvhwm, options.high_water_mark);
+  // A peer that vanished without a word (its machine did) is let go of.
+  socket.set(zmq::sockopt::heartbeat_ivl, 2000);
+  socket.set(zmq::sockopt::heartbeat_timeout, 10000);
+  // Somebody who restarts is found again soon.
+  socket.set(zmq::sockopt::reconnect_ivl, 20);
+  socket.set(zmq::sockopt::reconnect_ivl_max, 500);
+  if (!options.name.empty()) socket.set(zmq::sockopt::routing_id, options.name);
+  if (kind == ChannelKind::kSubscriber) socket.set(zmq::sockopt::subscribe, "");
+  if (!options.curve) return;
+  socket.set(zmq::sockopt::curve_publickey, options.curve->own.public_key);
+  socket.set(zmq::sockopt::curve_secretkey, options.curve->own.secret_key);
+  if (options.curve_server) {
+    socket.set(zmq::sockopt::curve_server, true);
+    // Without a domain, and without insisting on it, ZeroMQ lets every key in where no handler listens.
+    socket.set(zmq::sockopt::zap_domain, "ringside");
+    const int enforce = 1;
+    if (zmq_setsockopt(socket.handle(), kZapEnforceDomain, &enforce, sizeof enforce) != 0) throw zmq::error_t();
+  } else {
+    socket.set(zmq::sockopt::curve_serverkey, options.curve->server_key);
+  }
+}
+
+Channel::~Channel() = default;
+Channel::Channel(Channel&&) noexcept = default;
+Channel& Channel::operator=(Channel&&) noexcept = default;
+
+void Channel::bind(const std::string& endpoint) {
+  zmq::socket_t& socket = implementation_->socket;
+  try {
+    if (!endpoint.starts_with(kIpc)) return socket.bind(endpoint);
+    const uid_t own = geteuid();
+    if (zmq_setsockopt(socket.handle(), ZMQ_IPC_FILTER_UID, &own, sizeof own) != 0) throw zmq::error_t();
+    const OwnerOnly owner_only;
+    socket.bind(endpoint);
+  } catch (const zmq::error_t& error) {
+    fail("listen at", endpoint, error);
+  }
+}
+
+void Channel::connect(const std::string& endpoint) {
+  try {
+    implementation_->socket.connect(endpoint);
+  } catch (const zmq::error_t& error) {
+    fail("connect to", endpoint, error);
+  }
+}
+
+bool Channel::send(std::span<const std::string_view> frames) noexcept {
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const int more = i + 1 < frames.size() ? ZMQ_SNDMORE : 0;
+    // Once the first frame was taken, the others are.
+    if (zmq_send(implementation_->socket.handle(), frames[i].data(), frames[i].size(), ZMQ_DONTWAIT | more) < 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Channel::receive(std::vector<std::string>& frames) noexcept {
+  zmq_msg_t* message = implementation_->incoming.handle();
+  void* socket = implementation_->socket.handle();
+  std::size_t count = 0;
+  do {
+    if (zmq_msg_recv(message, socket, ZMQ_DONTWAIT) < 0) return false;
+    if (count == frames.size()) frames.emplace_back();
+    frames[count++].assign(static_cast<const char*>(zmq_msg_data(message)), zmq_msg_size(message));
+  } while (zmq_msg_more(message) != 0);
+  frames.resize(count);
+  return true;
+}
+
+bool Channel::wait(std::span<Channel* const> channels, int timeout_ms) noexcept {
+  std::array<zmq_pollitem_t, kMostChannelsWaitedFor> items = {};
+  std::size_t count = 0;
+  for (Channel* const channel : channels.first(std::min(channels.size(), items.size()))) {
+    items[count++] = {channel->implementation_->socket.handle(), 0, ZMQ_POLLIN, 0};
+  }
+  return zmq_poll(items.data(), static_cast<int>(count), timeout_ms) > 0;
+}
+
+}  // namespace ringside

@@ -1,0 +1,93 @@
+// Messages between processes: the only user of ZeroMQ. A Channel is one socket with the defaults that fit us: it never
+// lingers, takes in no message that is larger than expected, never blocks in send, and on ipc lets nobody but the owner
+// in.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ringside {
+
+/// ZeroMQ's thread and sockets of one process. Its threads run on the cores of the thread that makes it. Outlives its
+/// channels.
+class ChannelContext {
+ public:
+  ChannelContext();
+  ~ChannelContext();
+  ChannelContext(const ChannelContext&) = delete;
+  ChannelContext& operator=(const ChannelContext&) = delete;
+
+ private:
+  friend class Channel;
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+/// A CURVE key pair, each half 40 characters of Z85.
+struct KeyPair {
+  std::string public_key;
+  std::string secret_key;
+};
+KeyPair make_key_pair();
+
+/// The encryption of a channel on tcp. The server's has no server_key.
+struct CurveKeys {
+  KeyPair own;
+  std::string server_key;  // the server's public key, which a client has to know
+};
+
+enum class ChannelKind {
+  kDealer,      // asks one router
+  kRouter,      // answers many dealers: the first frame of each message names which
+  kPublisher,   // to whoever has subscribed; drops what a slow subscriber has no room for
+  kSubscriber,  // to all topics
+  kReply        // of a ZAP handler
+};
+
+struct ChannelOptions {
+  std::size_t max_message_bytes = 1 << 20;  // a larger one ends its connection
+  int high_water_mark = 4096;               // messages held for one peer, in each direction
+  std::string name;                         // kDealer: how a router knows us; empty: drawn by it
+  std::optional<CurveKeys> curve;
+  bool curve_server = false;  // with `curve`: every client is put before the ZAP handler of this process
+};
+
+/// Used by one thread at a time.
+class Channel {
+ public:
+  Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions& options = {});
+  ~Channel();
+  Channel(Channel&&) noexcept;
+  Channel& operator=(Channel&&) noexcept;
+
+  /// Listens. ipc://PATH: the socket file is created 0600, and other users are refused; a file that a dead process left
+  /// is replaced, so the caller must hold the lock that says nobody else lives there. Throws Error (exit code 3).
+  void bind(const std::string& endpoint);
+  /// Goes on trying in the background while nobody listens. Throws Error (exit code 3).
+  void connect(const std::string& endpoint);
+
+  /// One message of these frames. False if there is no room for it, or nobody to send it to.
+  bool send(std::span<const std::string_view> frames) noexcept;
+  bool send(std::string_view frame) noexcept { return send(std::span(&frame, 1)); }
+
+  /// The next message's frames, if there is one; `frames` keeps its memory from call to call. False: there is none.
+  bool receive(std::vector<std::string>& frames) noexcept;
+
+  /// Waits up to timeout_ms (-1: for ever) for a message to any of `channels`. False: none came.
+  static bool wait(std::span<Channel* const> channels, int timeout_ms) noexcept;
+  bool wait(int timeout_ms) noexcept {
+    Channel* self = this;
+    return wait(std::span(&self, 1), timeout_ms);
+  }
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,58 @@
+// The receiving side of telemetry: records in order, each once, whatever the publisher dropped on the way or whichever
+// analyzer comes after another (docs/live.md). What `ringside tail` and `ringside serve` stand on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/channel.hpp"
+#include "proto/ringside.pb.h"
+
+namespace ringside {
+
+/// Where an analyzer's telemetry is to be found.
+struct TelemetryAddress {
+  std::string publisher;           // "ipc://…", "tcp://HOST:PORT"
+  std::string control;             // the same with another name, or PORT + 1
+  std::optional<CurveKeys> curve;  // with tcp
+};
+
+/// Of the analyzer that listens at `socket` (--socket).
+TelemetryAddress telemetry_at(const std::string& socket);
+
+enum class StreamEvent {
+  kNothing,     // the time is over, and there is nothing new
+  kRecords,     // there are records
+  kLost,        // the analyzer has not been heard of for a second (said once)
+  kBack,        // it is there again, the same one (said once)
+  kNewAnalyzer  // another one is there (said once; the numbering goes on)
+};
+
+/// Used by one thread.
+class RecordStream {
+ public:
+  /// from_seq: the first record wanted; 0: the oldest that is kept. Connects in the background.
+  RecordStream(ChannelContext& context, const TelemetryAddress& address, std::uint64_t from_seq);
+  ~RecordStream();
+
+  /// Waits up to timeout_ms. Whatever it returns, `records` then holds what is new, in ascending order of seq, without
+  /// gap or duplicate (but for records the journal no longer keeps: the first one's seq tells).
+  StreamEvent next(std::vector<wire::Record>& records, int timeout_ms);
+
+  /// Asks the analyzer; nothing if it does not answer in time. Records that come meanwhile are kept for `next`.
+  std::optional<wire::Status> status(int timeout_ms);
+  /// Asks it to end the run. False if it does not answer in time.
+  bool stop(int timeout_ms);
+
+  /// The newest record is in the hands of `next`'s caller: the past is over.
+  bool caught_up() const noexcept;
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace ringside
