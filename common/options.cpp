@@ -27,6 +27,8 @@ const std::map<std::string, JournalKind> kJournalKinds = {{"auto", JournalKind::
                                                           {"file", JournalKind::kFile},
                                                           {"off", JournalKind::kOff}};
 
+const std::map<std::string, bool> kOnOff = {{"on", true}, {"off", false}};
+
 template <class Value>
 std::string name_of(const std::map<std::string, Value>& names, Value value) {
   for (const auto& [name, v] : names) {
@@ -228,6 +230,18 @@ void declare(CLI::App& app, JournalOptions& options) {
       ->type_name("BYTES")
       ->default_str("64M")
       ->group(kJournalGroup);
+}
+
+void declare(CLI::App& app, TelemetryOptions& options) {
+  add_choice(app, "--telemetry", options.on, kOnOff, "let this user's programs follow: `ringside tail`")
+      ->group(kTelemetryGroup);
+  app.add_option("--telemetry-tcp", options.tcp,
+                 "let others follow over the network as well, at PORT and PORT + 1, encrypted (with --telemetry-keys)")
+      ->type_name("HOST:PORT")
+      ->group(kTelemetryGroup);
+  app.add_option("--telemetry-keys", options.keys, "the keys for that, and who is let in, as `ringside keygen` makes")
+      ->type_name("FOLDER")
+      ->group(kTelemetryGroup);
 }
 
 void declare(CLI::App& app, ReduceOptions& options) {
