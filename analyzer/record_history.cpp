@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <utility>
 
 #include "common/clock.hpp"
-#include "common/error.hpp"
 
 namespace ringside {
 namespace {
@@ -92,11 +92,13 @@ const RecordHistory::Files* RecordHistory::files() {
   try {
     read_ns_ = now_ns();
     files_.emplace(Files{JournalReader::open(pool_), {}});
-    for (std::uint64_t from = 0; const auto record = files_->reader.next(from); from = record->seq + 1) {
+    std::uint64_t from = 0;
+    while (const std::optional<EncodedRecord> record = files_->reader.next(from)) {
       files_->records.push_back(*record);
+      from = record->seq + 1;
     }
     return &*files_;
-  } catch (const Error&) {  // there is none yet
+  } catch (const std::exception&) {  // there is none yet
     return nullptr;
   }
 }

@@ -32,8 +32,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kTurn{10};
 constexpr int kTurnsABeat = 10;
-constexpr std::size_t kMostInAMessage = 512;       // records, about 200 KB
-constexpr std::size_t kReplyBytes = 1000u << 10;   // of records: with what is around them a reply stays below 1 MiB
+constexpr std::size_t kMostInAMessage = 512;      // records, about 200 KB
+constexpr std::size_t kReplyBytes = 1000u << 10;  // of records: with what is around them a reply stays below 1 MiB
 
 std::uint64_t draw_id() {
   std::random_device random;

@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <charconv>
-#include <cstdint>
 #include <utility>
 
 #include "common/error.hpp"
@@ -16,14 +14,16 @@ namespace ringside {
 namespace {
 
 constexpr std::size_t kMaxRequestBytes = 4096;
-constexpr int kMostRequests = 32;                        // a turn and socket
-constexpr std::size_t kMostReplyBytes = 1u << 20;        // a turn and socket; the last reply may go beyond it
-constexpr int kPublishedAhead = 512;                     // messages held for a slow subscriber: about five seconds
-constexpr int kRepliesAhead = 8;                         // held for one that asks and does not read, and asked ahead
+constexpr int kMostRequests = 32;                  // a turn and socket
+constexpr std::size_t kMostReplyBytes = 1u << 20;  // a turn and socket; the last reply may go beyond it
+constexpr int kPublishedAhead = 512;               // messages held for a slow subscriber: about five seconds
+constexpr int kFarewellMs = 100;                   // for a run's last record to be on its way
+constexpr int kRepliesAhead = 8;                   // held for one that asks and does not read, and asked ahead
 
 ChannelOptions publishing(const std::optional<CurveKeys>& keys) {
   return {.max_message_bytes = kMaxRequestBytes,
           .high_water_mark = kPublishedAhead,
+          .linger_ms = kFarewellMs,
           .name = {},
           .curve = keys,
           .curve_server = keys.has_value()};
@@ -39,18 +39,6 @@ std::string path_of(const std::string& endpoint) {
   return endpoint.substr(std::string_view("ipc://").size());
 }
 
-/// "HOST:PORT" -> {HOST, PORT}, with room for PORT + 1.
-std::pair<std::string, std::uint16_t> parse_host_and_port(const std::string& text) {
-  const std::size_t colon = text.rfind(':');
-  std::uint16_t port = 0;
-  if (colon != std::string::npos && colon > 0) {
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, port);
-    if (error == std::errc() && stop == end && port > 0 && port < 65535) return {text.substr(0, colon), port};
-  }
-  throw usage_error("--telemetry-tcp: found '{}', expected HOST:PORT with a port from 1 to 65534", text);
-}
-
 }  // namespace
 
 Telemetry::Telemetry(const TelemetryOptions& options, const std::string& socket) : socket_(socket) {
@@ -58,8 +46,8 @@ Telemetry::Telemetry(const TelemetryOptions& options, const std::string& socket)
   if (path_of(address.publisher).size() >= sizeof sockaddr_un{}.sun_path) {
     throw system_error("socket path '{}' is too long for telemetry beside it; choose a shorter --socket", socket);
   }
-  Pair& pair = pairs_.emplace_back(Pair{{context_, ChannelKind::kPublisher, publishing({})},
-                                        {context_, ChannelKind::kRouter, answering({})}});
+  Pair& pair = pairs_.emplace_back(
+      Pair{{context_, ChannelKind::kPublisher, publishing({})}, {context_, ChannelKind::kRouter, answering({})}});
   pair.publisher.bind(address.publisher);
   pair.control.bind(address.control);
   if (!options.tcp.empty()) listen_on_tcp(options);
@@ -71,14 +59,13 @@ void Telemetry::listen_on_tcp(const TelemetryOptions& options) {
         "--telemetry-tcp: found without --telemetry-keys, expected the folder of the keys: `ringside keygen FOLDER` "
         "makes one");
   }
-  const auto [host, port] = parse_host_and_port(options.tcp);
   const CurveKeys keys = read_server_keys(options.keys);
+  const TelemetryAddress address = telemetry_at_tcp(options.tcp, "--telemetry-tcp", keys);
   zap_.emplace(context_, options.keys);  // before anybody can connect
-  Pair& pair = pairs_.emplace_back(Pair{{context_, ChannelKind::kPublisher, publishing(keys)},
-                                        {context_, ChannelKind::kRouter, answering(keys)}});
-  const std::string endpoint = "tcp://" + host + ":";
-  pair.publisher.bind(endpoint + std::to_string(port));
-  pair.control.bind(endpoint + std::to_string(port + 1));
+  Pair& pair = pairs_.emplace_back(
+      Pair{{context_, ChannelKind::kPublisher, publishing(keys)}, {context_, ChannelKind::kRouter, answering(keys)}});
+  pair.publisher.bind(address.publisher);
+  pair.control.bind(address.control);
 }
 
 Telemetry::~Telemetry() {

@@ -14,7 +14,7 @@
 namespace ringside {
 namespace {
 
-constexpr int kMostAnswers = 32;                     // a call
+constexpr int kMostAnswers = 32;                    // a call
 constexpr std::int64_t kSayingNs = 10'000'000'000;  // between two lines about clients turned away
 
 // The frames of a question.
@@ -33,8 +33,8 @@ void ZapHandler::answer() noexcept {
     const bool allowed = frames_.size() == kFrames && frames_[kVersion] == "1.0" && frames_[kMechanism] == "CURVE" &&
                          is_allowed(frames_[kKey]);
     const std::string_view request_id = frames_.size() > kRequestId ? std::string_view(frames_[kRequestId]) : "";
-    const std::array<std::string_view, 6> reply = {"1.0", request_id, allowed ? "200" : "400",
-                                                   allowed ? "OK" : "not on the list", "", ""};
+    const std::array<std::string_view, 6> reply = {
+        "1.0", request_id, allowed ? "200" : "400", allowed ? "OK" : "not on the list", "", ""};
     questions_.send(reply);
     if (!allowed) say_turned_away();
   }
