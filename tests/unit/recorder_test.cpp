@@ -122,6 +122,25 @@ TEST_F(RecorderTest, AJournalThatIsSomebodyElsesIsGivenUpAndTheStatusSaysWhy) {
   EXPECT_EQ(text, "somebody's letter, which is no journal");
 }
 
+TEST_F(RecorderTest, ATakeoverNamesTheStepsThatNobodyRecorded) {
+  RecordedRun run;
+  run.started.set_run_id(std::string("\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\4", 16));
+  {
+    Recorder recorder(options(), stop_run_);
+    recorder.begin_run(run);
+    push(recorder, 0, 100);
+    end(recorder);
+  }
+  Recorder recorder(options(), stop_run_);
+  RecordStream stream(context_, address(), 0);
+  run.started.set_from_step(120);
+  recorder.begin_run(run);
+  const auto records = take(stream, 103 + 3);
+  ASSERT_TRUE(records[104].has_records_missing());
+  EXPECT_EQ(records[104].records_missing().first_step(), 100u);
+  EXPECT_EQ(records[104].records_missing().steps(), 20u);
+}
+
 TEST_F(RecorderTest, TheStatusSumsWhatWasRecorded) {
   Recorder recorder(options(), stop_run_);
   RecordStream stream(context_, address(), 0);
