@@ -1,5 +1,6 @@
 #include "analyzer/recorder.hpp"
 
+#include <pthread.h>
 #include <sched.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -101,6 +102,7 @@ class Recorder::Worker {
  private:
   void run(std::promise<void>& listening, const std::stop_token& stopping) {
     try {
+      pthread_setname_np(pthread_self(), "recorder");  // what `top -H` shows, also for the threads it starts
       run_on(options_.cpus);
       if (options_.telemetry.on) telemetry_.emplace(options_.telemetry, options_.socket);
       newest_ = history_.newest_seq();

@@ -3,6 +3,8 @@
 
   cost         whole runs in interleaved pairs: journal and telemetry on (the default), and both off. The ratio is of total_s,
                pair by pair, because a shared machine drifts.
+  processor    the same cost as processor time: of the recorder's threads and ZeroMQ's, as a share of the time that passed while
+               they were watched. Other load on the machine does not change it much.
   latency      from a step's commit to its line leaving `ringside tail --json`: both clocks are CLOCK_MONOTONIC. The commit is
                published_at_ns + hand_off_ns + transfer_ns + commit_ns: not before it, so that what is shown is rather too long.
   subscribers  pairs of a run that nobody follows and one that 100 follow, 10 of them stopped (SIGSTOP).
@@ -67,6 +69,31 @@ class Bench:
             off.append(times["off"])
         return {"matrix": f"grid:{side}", "iterations": iterations, "on_s": spread(on), "off_s": spread(off),
                 "steps_per_s": iterations / statistics.median(on), "ratio": spread(ratios)}
+
+    def processor(self, side, iterations):
+        run = self.start(side, iterations)
+        self.socket()
+        pid = subprocess.run(["pgrep", "-P", str(run.pid), "-x", "ringside-analyz"], capture_output=True, text=True).stdout
+        tasks = pathlib.Path(f"/proc/{pid.strip()}/task")
+        samples = []
+        while run.poll() is None:
+            spent = {"recorder": 0, "ZMQbg": 0, "all": 0}
+            try:
+                for task in tasks.iterdir():
+                    name = (task / "comm").read_text().strip()
+                    ns = int((task / "schedstat").read_text().split()[0])
+                    spent["all"] += ns
+                    for key in ("recorder", "ZMQbg"):
+                        spent[key] += ns if name.startswith(key) else 0
+                samples.append((time.monotonic_ns(), spent))
+            except OSError:  # it ends
+                pass
+            time.sleep(0.02)
+        total_s = self.finish(run)["total_s"]
+        first, last = samples[len(samples) // 4], samples[-1]
+        passed = last[0] - first[0]
+        shares = {key: (last[1][key] - first[1][key]) / passed for key in last[1]}
+        return {"matrix": f"grid:{side}", "steps_per_s": iterations / total_s, "share_of_one_core": shares}
 
     def latency(self, side, iterations):
         run = self.start(side, iterations)
@@ -135,6 +162,7 @@ def main():
         push = json.loads(subprocess.run([bench.bin / "bench_record_push"], capture_output=True, check=True).stdout)
         result = {"machine": header, "push_cold": push["push_cold"], "push_warm": push["push_warm"],
                   "cost": [bench.cost(side, iterations, options.pairs) for side, iterations in long.items()],
+                  "processor": [bench.processor(side, 2 * iterations) for side, iterations in long.items()],
                   "latency": [bench.latency(side, 2 * iterations) for side, iterations in long.items()],
                   "subscribers": [bench.subscribers(2000, 2 * long[2000], options.pairs)]}
         result["load_average_at_the_end"] = os.getloadavg()
