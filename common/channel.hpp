@@ -1,6 +1,6 @@
-// Messages between processes: the only user of ZeroMQ. A Channel is one socket with the defaults that fit us: it never
-// lingers, takes in no message that is larger than expected, never blocks in send, and on ipc lets nobody but the owner
-// in.
+// Messages between processes: the only user of ZeroMQ. A Channel is one socket with the defaults that fit us: it
+// lingers only where told, takes in no message that is larger than expected, never blocks in send, and on ipc lets
+// nobody but the owner in.
 #pragma once
 
 #include <cstddef>
@@ -35,6 +35,11 @@ struct KeyPair {
 };
 KeyPair make_key_pair();
 
+/// The text of a key of 32 bytes, as ZeroMQ hands it to a ZAP handler; empty for anything else.
+std::string key_text(std::string_view bytes);
+/// Whether `text` is a key's: 40 characters that stand for 32 bytes.
+bool is_key_text(const std::string& text);
+
 /// The encryption of a channel on tcp. The server's has no server_key.
 struct CurveKeys {
   KeyPair own;
@@ -52,6 +57,7 @@ enum class ChannelKind {
 struct ChannelOptions {
   std::size_t max_message_bytes = 1 << 20;  // a larger one ends its connection
   int high_water_mark = 4096;               // messages held for one peer, in each direction
+  int linger_ms = 0;                        // how long its end may wait for what was sent to be on its way
   std::string name;                         // kDealer: how a router knows us; empty: drawn by it
   std::optional<CurveKeys> curve;
   bool curve_server = false;  // with `curve`: every client is put before the ZAP handler of this process

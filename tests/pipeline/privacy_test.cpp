@@ -88,7 +88,7 @@ TEST_F(PrivacyTest, ASummaryIsCompleteOrNotThere) {
   write_file("summary.json", "what was there before");
   ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=5"})).exit_code, 0);
   EXPECT_EQ(summary()["iterations"], 5);
-  EXPECT_EQ(modes().size(), 2u) << "nothing beside pool and summary";
+  EXPECT_EQ(modes().size(), 4u) << "nothing beside pool, its two logs and summary";
 }
 
 TEST_F(PrivacyTest, WipingAsksAndWithoutATerminalWantsYes) {
