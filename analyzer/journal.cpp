@@ -230,7 +230,7 @@ Journal Journal::open(const std::string& pool, const JournalOptions& options, St
     }
     if (scan.state != LogState::kValid) continue;
     made->oldest[log] = scan.oldest_seq();
-    made->newest = std::max({made->newest, scan.newest_seq(), std::min(scan.header.first_seq, kMaxRecordSeq) - 1});
+    made->newest = std::max({made->newest, scan.newest_seq(), scan.header.first_seq - 1});
     if (made->begun && scan.header.generation <= made->generation) continue;
     made->active = log;
     made->begun = true;
@@ -273,7 +273,6 @@ int Journal::append(std::span<const EncodedRecord> records) noexcept {
   Implementation& self = *implementation_;
   if (self.error == 0 && self.syncer) self.error = self.syncer->error();
   for (std::size_t i = 0; i < records.size() && self.error == 0; ++i) self.error = self.add(records[i]);
-  // A batch that is refused in its middle leaves what came before it.
   if (self.error == 0) self.error = self.flush();
   return self.error;
 }

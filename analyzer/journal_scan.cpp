@@ -85,6 +85,9 @@ void read_header(std::span<const std::byte> bytes, std::uint32_t log, std::uint6
   if (header.log != log) {
     return damaged(LogState::kDamaged, fmt::format("this is log {}, copied to the place of log {}", header.log, log));
   }
+  if (header.first_seq == 0 || header.first_seq >= kMaxRecordSeq || header.generation >= kMaxRecordSeq) {
+    return damaged(LogState::kDamaged, "the header holds numbers that cannot be");
+  }
   scan.state = LogState::kValid;
 }
 
@@ -96,7 +99,7 @@ LogScan scan_log(std::span<const std::byte> bytes, std::uint32_t log, std::uint6
   read_header(bytes, log, file_offset, scan);
   if (scan.state != LogState::kValid) return scan;
   scan.end = sizeof(JournalHeader);
-  std::uint64_t last_seq = scan.header.first_seq == 0 ? 0 : scan.header.first_seq - 1;
+  std::uint64_t last_seq = scan.header.first_seq - 1;
   int impostors = 0;
   int places = 0;          // that are damaged
   bool in_damage = false;  // between one and the next record

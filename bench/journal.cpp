@@ -133,7 +133,7 @@ json measure(const std::string& folder, JournalKind kind, std::uint64_t journal_
 int main(int argc, char** argv) {
   CLI::App app("Records appended to the journal a second, plain files against libpmemlog; as JSON");
   std::uint64_t file_records = 400'000;
-  std::uint64_t pmemlog_records = 20'000;
+  std::uint64_t pmemlog_records = 5'000;
   std::uint64_t journal_bytes = std::uint64_t{64} << 20;
   int repeats = 5;
   std::vector<std::string> folders = {"/dev/shm", "/tmp"};

@@ -81,7 +81,7 @@ void print(const RingReader& reader, const Recovery& recovery) {
              recovery.damaged.empty() ? "" : fmt::format(", {} slots with damaged headers", recovery.damaged.size()));
   if (const auto journal = summarize_journal(reader.path().string())) {
     if (!journal->kind.empty()) {
-      fmt::print("journal   {} ({}), {} records{}\n", journal->kind, megabytes(journal->file_bytes),
+      fmt::print("journal   {} ({} bytes), {} records{}\n", journal->kind, with_separators(journal->file_bytes),
                  with_separators(journal->records),
                  journal->records == 0 ? ""
                                        : fmt::format(", {} to {}", with_separators(journal->oldest_seq),

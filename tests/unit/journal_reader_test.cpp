@@ -217,6 +217,24 @@ TEST_F(JournalReaderTest, DamageInAPmemlogPoolIsNamedAndTheNextWriterGoesOnBehin
       << read.damage();
 }
 
+TEST_F(JournalReaderTest, AHeaderWithNumbersThatCannotBeIsDamageThoughItsHashHolds) {
+  for (const std::size_t field : {offsetof(JournalHeader, first_seq), offsetof(JournalHeader, generation)}) {
+    std::filesystem::remove(log(0));
+    write_forty();
+    std::string bytes = bytes_of(log(0));
+    JournalHeader header;
+    std::memset(bytes.data() + field, 0xff, 8);
+    std::memcpy(&header, bytes.data(), sizeof(header));
+    header.hash = journal_header_hash(header);
+    std::memcpy(bytes.data(), &header, sizeof(header));
+    write(log(0), bytes);
+    EXPECT_NE(reader().damage().find("numbers that cannot be"), std::string::npos) << reader().damage();
+    Journal journal = open();
+    append(journal, 3);
+    EXPECT_EQ(journal.newest_seq(), 3u);
+  }
+}
+
 TEST_F(JournalReaderTest, BytesMadeToLookLikeRecordsDoNotKeepAReaderBusy) {
   write_forty();
   std::string bytes = bytes_of(log(0)).substr(0, offset_of(3));

@@ -21,6 +21,7 @@ class OptionsTest : public ::testing::Test {
     declare(app_, solve_);
     declare(app_, publish_);
     declare(app_, ring_);
+    declare(app_, journal_);
     declare(app_, reduce_);
     declare(app_, cores_);
     declare_config_file(app_);
@@ -49,6 +50,7 @@ class OptionsTest : public ::testing::Test {
   SolveOptions solve_;
   PublishOptions publish_;
   RingOptions ring_;
+  JournalOptions journal_;
   ReduceOptions reduce_;
   CoreOptions cores_;
   std::string out_;
@@ -136,6 +138,24 @@ TEST_F(OptionsTest, WhatIsPassedOnMeansTheSameToTheChild) {
   EXPECT_EQ(child.tolerance, 1e-9);
   EXPECT_EQ(child.rhs, "b.mtx");
   EXPECT_EQ(child.every, 4u);
+}
+
+TEST_F(OptionsTest, TheJournalsSizeIsBytesOrHasASuffix) {
+  EXPECT_EQ(journal_.kind, JournalKind::kAuto);
+  EXPECT_EQ(parse({"--matrix=m", "--journal=file", "--journal-size=8M"}), std::nullopt) << err_;
+  EXPECT_EQ(journal_.kind, JournalKind::kFile);
+  EXPECT_EQ(journal_.bytes, std::uint64_t{8} << 20);
+  const Words passed = arguments_given(app_, {kJournalGroup});
+  EXPECT_EQ(passed, (Words{"--journal=file", "--journal-size=8388608"})) << "a child process is told the same";
+}
+
+TEST_F(OptionsTest, JournalSizesThatAreNoneOrImpossibleAreRefused) {
+  for (const char* size : {"3M", "2G", "8Q", "1.5G", "M", "-1", "5000000x", "99999999999999999999"}) {
+    EXPECT_EQ(parse({"--matrix=m", std::string("--journal-size=") + size}), 2) << size;
+    EXPECT_NE(err_.find("expected bytes from 4M to 1G"), std::string::npos) << err_;
+  }
+  EXPECT_EQ(parse({"--matrix=m", "--journal=paper"}), 2);
+  EXPECT_NE(err_.find("expected auto|file|off|pmemlog"), std::string::npos) << err_;
 }
 
 }  // namespace
