@@ -88,7 +88,7 @@ class HandoffTest : public ::testing::Test {
   HandoffReader accept_reader(Listener& listener) {
     std::optional<Peer> peer = listener.accept(10'000);
     if (!peer) throw std::runtime_error("nobody connected");
-    return HandoffReader(std::move(*peer), 10'000);
+    return HandoffReader(std::move(*peer), socket_path_, 10'000);
   }
 
   /// Both ends of an attachment, the producer's and the analyzer's.

@@ -56,7 +56,7 @@ TEST_F(HostileProducerTest, ShortAndLongRequestsAreRefused) {
   EXPECT_NE(verdict(bytes_of(request).first(10), memory.fds()).find("10 bytes"), std::string::npos);
   std::array<std::byte, sizeof request + 1> longer{};
   std::memcpy(longer.data(), &request, sizeof request);
-  EXPECT_NE(verdict(longer, memory.fds()).find("expected 1032"), std::string::npos);
+  EXPECT_NE(verdict(longer, memory.fds()).find("expected 1056"), std::string::npos);
 }
 
 TEST_F(HostileProducerTest, AForeignMagicAndVersionAreRefused) {
