@@ -56,8 +56,8 @@ enum class ChannelKind {
 struct ChannelOptions {
   std::size_t max_message_bytes = 1 << 20;  // a larger one ends its connection
   int high_water_mark = 4096;               // messages held for one peer, in each direction
-  std::string name;                         // kDealer: how a router knows us; empty: drawn by it
-  std::optional<CurveKeys> curve;
+  std::string name = {};                    // kDealer: how a router knows us; empty: drawn by it
+  std::optional<CurveKeys> curve = {};
   bool curve_server = false;  // with `curve`: every client is put before the ZAP handler of this process
 };
 

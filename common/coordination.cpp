@@ -61,10 +61,12 @@ WaitResult Coordination::wait_until(std::uint64_t target, const Peer& peer, cons
       before = now_seen;
       grown_at = now;
     }
-    if (now - grown_at >= limits.timeout_ns) return WaitResult::kTimedOut;
-    if (limits.stopped_timeout_ns == kNever) continue;
-    stopped_since = !peer.stopped() ? 0 : stopped_since == 0 ? now : stopped_since;
-    if (stopped_since != 0 && now - stopped_since >= limits.stopped_timeout_ns) return WaitResult::kTimedOut;
+    const bool looks = limits.stopped_timeout_ns != kNever;
+    stopped_since = !looks || !peer.stopped() ? 0 : stopped_since == 0 ? now : stopped_since;
+    const bool stopped = stopped_since != 0 && now - stopped_since >= limits.stopped_timeout_ns;
+    if (!stopped && now - grown_at < limits.timeout_ns) continue;
+    // One that was stopped between a step and telling us of it has published it all the same.
+    return seen_at_last() >= target ? WaitResult::kReached : WaitResult::kTimedOut;
   }
 }
 

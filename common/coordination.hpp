@@ -48,12 +48,12 @@ class Coordination {
   /// How far the peer's counter has grown, as far as we were told. What the peer did before is visible (acquire).
   virtual std::uint64_t seen() noexcept = 0;
 
-  /// Waits until `seen() >= target`. kTimedOut only if nothing grew at all for one of the two time-outs. Steps of a
-  /// peer that has left or is lost count, also if we were not told of them any more.
+  /// Waits until `seen() >= target`. kTimedOut only if nothing grew at all for one of the two time-outs. What a peer
+  /// did before it left, was lost or stood still counts, also if it did not come to telling us.
   WaitResult wait_until(std::uint64_t target, const Peer& peer, const WaitLimits& limits) noexcept;
 
  protected:
-  /// What `seen` says from here on, now that nobody will tell us more: what lies in the peer's counter.
+  /// What lies in the peer's counter, now that nobody may tell us more; `seen` says no less from here on.
   virtual std::uint64_t seen_at_last() noexcept = 0;
   /// Sleeps until there may be something new, at most so long.
   virtual void sleep(std::uint64_t seen, std::int64_t at_most_ns) noexcept = 0;

@@ -12,8 +12,10 @@
 namespace ringside {
 namespace {
 
-// Two varints of at most ten bytes, each behind a tag of one: 22. What is longer than this is none of ours.
-constexpr std::size_t kMostBytes = 64;
+// Two varints of at most ten bytes, each behind a tag of one.
+constexpr std::size_t kMostBytes = 22;
+// A longer one ends its connection. It is no less than ZeroMQ's own greeting needs, which says the name.
+constexpr std::size_t kMostBytesTaken = 256;
 // Only the newest of a side's messages matters; there are never many.
 constexpr int kMessagesHeld = 256;
 // Nobody who floods us keeps us from looking at the time.
@@ -22,7 +24,7 @@ constexpr int kMessagesAtOnce = 64;
 constexpr std::int64_t kSayAgainNs = 1'000'000'000;
 
 Channel make_channel(ChannelContext& context, MessageCoordination::Side side, const std::string& name) {
-  ChannelOptions options{.max_message_bytes = kMostBytes, .high_water_mark = kMessagesHeld, .name = {}, .curve = {}};
+  ChannelOptions options{.max_message_bytes = kMostBytesTaken, .high_water_mark = kMessagesHeld};
   if (side == MessageCoordination::Side::kAnalyzer) return Channel(context, ChannelKind::kRouter, options);
   options.name = name;
   return Channel(context, ChannelKind::kDealer, options);
