@@ -17,8 +17,8 @@ namespace ringside {
 /// ipc://PATH. Throws Error (exit code 3) where PATH is longer than the 107 characters a socket's name may have.
 std::string ipc_endpoint(const std::string& path);
 
-/// ZeroMQ's thread and sockets of one process. Its threads run on the cores of the thread that makes it. Outlives its
-/// channels.
+/// ZeroMQ's threads and sockets of one process. The threads run on the cores of the thread that makes the first channel.
+/// Outlives its channels.
 class ChannelContext {
  public:
   ChannelContext();

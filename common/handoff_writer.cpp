@@ -123,7 +123,7 @@ void HandoffWriter::take_in(const AttachReply& reply, Peer::Received& received) 
   control_->producer_state.store(kProducerRunning, std::memory_order_release);
 }
 
-/// With messages: connects to this attachment's analyzer, and says hello.
+/// With messages: connects to this attachment's analyzer.
 void HandoffWriter::coordinate(std::uint64_t epoch) {
   if (options_.coordination == CoordinationKind::kLocks) {
     coordination_ = std::make_unique<FutexCoordination>(control_->published, control_->released);

@@ -22,6 +22,8 @@ constexpr int kMessagesHeld = 256;
 constexpr int kMessagesAtOnce = 64;
 // Whoever waits says its count again: a message that was lost with its connection costs a second, not the run.
 constexpr std::int64_t kSayAgainNs = 1'000'000'000;
+// At most so long a producer that attaches lets the analyzer's answer to its hello come.
+constexpr std::int64_t kGreetingNs = 20'000'000;
 
 Channel make_channel(ChannelContext& context, MessageCoordination::Side side, const std::string& name) {
   ChannelOptions options{.max_message_bytes = kMostBytesTaken, .high_water_mark = kMessagesHeld};
@@ -58,9 +60,12 @@ MessageCoordination::MessageCoordination(ChannelContext& context, Side side, con
   const std::string endpoint = steps_endpoint(address.socket);
   if (side == Side::kAnalyzer) {
     channel_.bind(endpoint);
-  } else {
-    channel_.connect(endpoint);
+    return;
   }
+  channel_.connect(endpoint);
+  announce();
+  // ZeroMQ's thread shakes hands now, while it has the core, and not during the first iterations.
+  channel_.wait_ns(kGreetingNs);
 }
 
 void MessageCoordination::announce() noexcept {
@@ -72,14 +77,16 @@ void MessageCoordination::announce() noexcept {
     message.set_epoch(epoch_);
     message.set_published(count);
     channel_.send(serialise(message, buffer));
-    return;
+  } else {
+    if (!heard_) return;  // it gets its answer when it is
+    wire::BufferReleased message;
+    message.set_epoch(epoch_);
+    message.set_released(count);
+    const std::array<std::string_view, 2> frames = {name_, serialise(message, buffer)};
+    channel_.send(frames);
   }
-  if (!heard_) return;  // it gets its answer when it is
-  wire::BufferReleased message;
-  message.set_epoch(epoch_);
-  message.set_released(count);
-  const std::array<std::string_view, 2> frames = {name_, serialise(message, buffer)};
-  channel_.send(frames);
+  // ZeroMQ's own thread, which may share our core, has something to do now, and we have for milliseconds after this.
+  sched_yield();
 }
 
 std::uint64_t MessageCoordination::seen() noexcept {

@@ -26,9 +26,9 @@ class MessageCoordination final : public Coordination {
  public:
   enum class Side { kProducer, kAnalyzer };
 
-  /// The analyzer listens, for the producer of that name only; so it has to come first. The producer connects, and has
-  /// to announce at once, even if there is nothing new: an analyzer can only speak to a producer that it has heard.
-  /// Throws Error.
+  /// The analyzer listens, for the producer of that name only; so it has to come first. The producer connects and says
+  /// hello: an analyzer can only speak to a producer that it has heard. ZeroMQ's thread starts with the context's first
+  /// channel, on the cores of the thread that calls. Throws Error.
   MessageCoordination(ChannelContext& context, Side side, const MessageAddress& address,
                       const std::atomic<std::uint64_t>& own, const std::atomic<std::uint64_t>& other);
 
