@@ -46,6 +46,7 @@ def report(options):
     work = pathlib.Path(tempfile.mkdtemp(prefix="ringside-bench-", dir=options.pool_dir))
     try:
         document = {"benchmark": "coordination", "machine": machine_header(options.bin),
+                    "scheduling": "fifo" if os.sched_getscheduler(0) == os.SCHED_FIFO else "other",
                     "workload": {"matrix": f"grid:{options.side}", "iterations": options.iterations, "passes": 1}}
         rounds = []
         for number in range(-1, options.repeats):  # round -1 warms up
