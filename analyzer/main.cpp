@@ -177,7 +177,7 @@ ExitCode run(const Options& options) {
     if (!peer) continue;
     std::optional<HandoffReader> handoff;
     try {
-      handoff.emplace(std::move(*peer), kRequestTimeoutMs, options.analyzer.peer.timeout_s);
+      handoff.emplace(std::move(*peer), options.process.socket, kRequestTimeoutMs, options.analyzer.peer.timeout_s);
     } catch (const std::exception& error) {  // not one of ours: it is turned away, and the next one may come
       spdlog::warn("event=turned_away text=\"{}\"", error.what());
       continue;

@@ -189,7 +189,7 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
                  .pool = options.ring.pool,
                  .producer_cores = to_string(CoreList{cores.producer}),
                  .analyzer_cores = pipeline ? to_string(CoreList{cores.analyzer}) : "",
-                 .coordination = options.publish.coordination,
+                 .coordination = to_string(options.publish.coordination),
                  .buffers = options.publish.buffers,
                  .durability = std::string(to_string(options.ring.durability))};
   // Takes signals in: from here on the folder below is always removed.

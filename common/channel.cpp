@@ -1,11 +1,15 @@
 #include "common/channel.hpp"
 
+#include <poll.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include <zmq.hpp>
@@ -17,6 +21,7 @@ namespace {
 
 constexpr std::string_view kIpc = "ipc://";
 constexpr std::size_t kMostChannelsWaitedFor = 8;
+constexpr std::size_t kMostFrames = 16;
 constexpr int kZapEnforceDomain = 93;  // zmq.h names it in builds with drafts only; every library since 4.3 knows it
 
 zmq::socket_type type_of(ChannelKind kind) {
@@ -47,13 +52,40 @@ class OwnerOnly {
   mode_t before_;
 };
 
+/// ZeroMQ would delete whatever lies at the path: a socket that a dead process left goes, somebody's file does not.
+void refuse_to_replace_file(const std::string& path) {
+  struct stat found {};
+  if (lstat(path.c_str(), &found) == 0 && !S_ISSOCK(found.st_mode)) {
+    throw system_error("cannot listen at '{}': there is a file that is not a socket; choose another --socket", path);
+  }
+}
+
+/// A peer that vanished without a word is let go of. On ipc the kernel says so, and a peer that was merely stopped by a
+/// signal is not gone.
+void notice_vanished_peers(zmq::socket_t& socket) {
+  socket.set(zmq::sockopt::heartbeat_ivl, 2000);
+  socket.set(zmq::sockopt::heartbeat_timeout, 10000);
+}
+
 }  // namespace
+
+std::string ipc_endpoint(const std::string& path) {
+  constexpr std::size_t kMostCharacters = sizeof(sockaddr_un::sun_path) - 1;
+  if (path.size() > kMostCharacters) {
+    throw system_error("socket path '{}' has {} characters, at most {} are possible; choose a shorter --socket", path,
+                       path.size(), kMostCharacters);
+  }
+  return std::string(kIpc) + path;
+}
 
 struct ChannelContext::Implementation {
   zmq::context_t context{1};
 };
 
-ChannelContext::ChannelContext() : implementation_(std::make_unique<Implementation>()) {}
+ChannelContext::ChannelContext() try : implementation_(std::make_unique<Implementation>()) {
+} catch (const zmq::error_t& error) {
+  throw system_error("cannot start ZeroMQ: {}", error.what());
+}
 ChannelContext::~ChannelContext() = default;
 
 KeyPair make_key_pair() {
@@ -82,9 +114,10 @@ bool is_key_text(const std::string& text) {
 struct Channel::Implementation {
   zmq::socket_t socket;
   zmq::message_t incoming;
+  int event_fd = -1;  // ZeroMQ's: readable when something may have happened
 };
 
-Channel::Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions& options)
+Channel::Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions& options) try
     : implementation_(std::make_unique<Implementation>()) {
   zmq::socket_t& socket = implementation_->socket;
   socket = zmq::socket_t(context.implementation_->context, type_of(kind));
@@ -92,9 +125,6 @@ Channel::Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions
   socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(options.max_message_bytes));
   socket.set(zmq::sockopt::sndhwm, options.high_water_mark);
   socket.set(zmq::sockopt::rcvhwm, options.high_water_mark);
-  // A peer that vanished without a word (its machine did) is let go of.
-  socket.set(zmq::sockopt::heartbeat_ivl, 2000);
-  socket.set(zmq::sockopt::heartbeat_timeout, 10000);
   // Who connects and says nothing is let go of, too.
   socket.set(zmq::sockopt::handshake_ivl, 5000);
   // Somebody who restarts is found again soon.
@@ -102,6 +132,8 @@ Channel::Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions
   socket.set(zmq::sockopt::reconnect_ivl_max, 500);
   if (!options.name.empty()) socket.set(zmq::sockopt::routing_id, options.name);
   if (kind == ChannelKind::kSubscriber) socket.set(zmq::sockopt::subscribe, "");
+  if (kind == ChannelKind::kRouter) socket.set(zmq::sockopt::router_mandatory, true);  // says whom it cannot reach
+  implementation_->event_fd = socket.get(zmq::sockopt::fd);
   if (!options.curve) return;
   socket.set(zmq::sockopt::curve_publickey, options.curve->own.public_key);
   socket.set(zmq::sockopt::curve_secretkey, options.curve->own.secret_key);
@@ -114,6 +146,8 @@ Channel::Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions
   } else {
     socket.set(zmq::sockopt::curve_serverkey, options.curve->server_key);
   }
+} catch (const zmq::error_t& error) {
+  throw system_error("cannot create a ZeroMQ socket: {}", error.what());
 }
 
 Channel::~Channel() = default;
@@ -123,7 +157,11 @@ Channel& Channel::operator=(Channel&&) noexcept = default;
 void Channel::bind(const std::string& endpoint) {
   zmq::socket_t& socket = implementation_->socket;
   try {
-    if (!endpoint.starts_with(kIpc)) return socket.bind(endpoint);
+    if (!endpoint.starts_with(kIpc)) {
+      notice_vanished_peers(socket);
+      return socket.bind(endpoint);
+    }
+    refuse_to_replace_file(endpoint.substr(kIpc.size()));
     const uid_t own = geteuid();
     if (zmq_setsockopt(socket.handle(), ZMQ_IPC_FILTER_UID, &own, sizeof own) != 0) throw zmq::error_t();
     const OwnerOnly owner_only;
@@ -135,6 +173,7 @@ void Channel::bind(const std::string& endpoint) {
 
 void Channel::connect(const std::string& endpoint) {
   try {
+    if (!endpoint.starts_with(kIpc)) notice_vanished_peers(implementation_->socket);
     implementation_->socket.connect(endpoint);
   } catch (const zmq::error_t& error) {
     fail("connect to", endpoint, error);
@@ -142,12 +181,15 @@ void Channel::connect(const std::string& endpoint) {
 }
 
 bool Channel::send(std::span<const std::string_view> frames) noexcept {
+  void* socket = implementation_->socket.handle();
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const int more = i + 1 < frames.size() ? ZMQ_SNDMORE : 0;
+    int sent;
+    do {
+      sent = zmq_send(socket, frames[i].data(), frames[i].size(), ZMQ_DONTWAIT | more);
+    } while (sent < 0 && zmq_errno() == EINTR);  // a signal between two looks of ZeroMQ at its own business
     // Once the first frame was taken, the others are.
-    if (zmq_send(implementation_->socket.handle(), frames[i].data(), frames[i].size(), ZMQ_DONTWAIT | more) < 0) {
-      return false;
-    }
+    if (sent < 0) return false;
   }
   return true;
 }
@@ -155,14 +197,33 @@ bool Channel::send(std::span<const std::string_view> frames) noexcept {
 bool Channel::receive(std::vector<std::string>& frames) noexcept {
   zmq_msg_t* message = implementation_->incoming.handle();
   void* socket = implementation_->socket.handle();
-  std::size_t count = 0;
+  std::size_t count;
   do {
-    if (zmq_msg_recv(message, socket, ZMQ_DONTWAIT) < 0) return false;
-    if (count == frames.size()) frames.emplace_back();
-    frames[count++].assign(static_cast<const char*>(zmq_msg_data(message)), zmq_msg_size(message));
-  } while (zmq_msg_more(message) != 0);
+    count = 0;
+    do {
+      int received;
+      do {
+        received = zmq_msg_recv(message, socket, ZMQ_DONTWAIT);
+      } while (received < 0 && zmq_errno() == EINTR);
+      if (received < 0) return false;
+      if (++count > kMostFrames) continue;
+      if (count > frames.size()) frames.emplace_back();
+      frames[count - 1].assign(static_cast<const char*>(zmq_msg_data(message)), zmq_msg_size(message));
+    } while (zmq_msg_more(message) != 0);
+  } while (count > kMostFrames);
   frames.resize(count);
   return true;
+}
+
+void Channel::wait_ns(std::int64_t at_most_ns) noexcept {
+  // ZeroMQ signals a change only, not that there still is something: what has come already has to be asked for.
+  int events = 0;
+  std::size_t size = sizeof events;
+  zmq_getsockopt(implementation_->socket.handle(), ZMQ_EVENTS, &events, &size);
+  if ((events & ZMQ_POLLIN) != 0) return;
+  pollfd waiting{implementation_->event_fd, POLLIN, 0};
+  const timespec time{at_most_ns / 1'000'000'000, at_most_ns % 1'000'000'000};
+  ppoll(&waiting, 1, &time, nullptr);
 }
 
 bool Channel::wait(std::span<Channel* const> channels, int timeout_ms) noexcept {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,8 +14,11 @@
 
 namespace ringside {
 
-/// ZeroMQ's thread and sockets of one process. Its threads run on the cores of the thread that makes it. Outlives its
-/// channels.
+/// ipc://PATH. Throws Error (exit code 3) where PATH is longer than the 107 characters a socket's name may have.
+std::string ipc_endpoint(const std::string& path);
+
+/// ZeroMQ's threads and sockets of one process. The threads run on the cores of the thread that makes the first channel.
+/// Outlives its channels.
 class ChannelContext {
  public:
   ChannelContext();
@@ -58,8 +62,8 @@ struct ChannelOptions {
   std::size_t max_message_bytes = 1 << 20;  // a larger one ends its connection
   int high_water_mark = 4096;               // messages held for one peer, in each direction
   int linger_ms = 0;                        // how long its end may wait for what was sent to be on its way
-  std::string name;                         // kDealer: how a router knows us; empty: drawn by it
-  std::optional<CurveKeys> curve;
+  std::string name = {};                    // kDealer: how a router knows us; empty: drawn by it
+  std::optional<CurveKeys> curve = {};
   bool curve_server = false;  // with `curve`: every client is put before the ZAP handler of this process
 };
 
@@ -71,17 +75,19 @@ class Channel {
   Channel(Channel&&) noexcept;
   Channel& operator=(Channel&&) noexcept;
 
-  /// Listens. ipc://PATH: the socket file is created 0600, and other users are refused; a file that a dead process left
-  /// is replaced, so the caller must hold the lock that says nobody else lives there. Throws Error (exit code 3).
+  /// Listens. ipc://PATH: the socket file is created 0600, and other users are refused; a socket that a dead process
+  /// left is replaced, so the caller must hold the lock that says nobody else lives there. Throws Error (exit code 3).
   void bind(const std::string& endpoint);
   /// Goes on trying in the background while nobody listens. Throws Error (exit code 3).
   void connect(const std::string& endpoint);
 
-  /// One message of these frames. False if there is no room for it, or nobody to send it to.
+  /// One message of these frames. False if there is no room for it, or nobody to send it to. A publisher always takes
+  /// it, and a dealer that has connected takes as many as it may hold until somebody listens there.
   bool send(std::span<const std::string_view> frames) noexcept;
   bool send(std::string_view frame) noexcept { return send(std::span(&frame, 1)); }
 
-  /// The next message's frames, if there is one; `frames` keeps its memory from call to call. False: there is none.
+  /// The next message's frames, if there is one; `frames` keeps its memory from call to call. False: there is none. A
+  /// message of more than 16 frames is dropped: no message of ours has so many.
   bool receive(std::vector<std::string>& frames) noexcept;
 
   /// Waits up to timeout_ms (-1: for ever) for a message to any of `channels`. False: none came.
@@ -90,6 +96,8 @@ class Channel {
     Channel* self = this;
     return wait(std::span(&self, 1), timeout_ms);
   }
+  /// The same of this channel, where a millisecond is long. May return early without a message.
+  void wait_ns(std::int64_t at_most_ns) noexcept;
 
  private:
   struct Implementation;

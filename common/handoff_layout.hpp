@@ -13,7 +13,7 @@
 namespace ringside {
 
 inline constexpr std::uint64_t kHandoffMagic = 0x3146464f44485352;  // "RSHDOFF1", little-endian
-inline constexpr std::uint32_t kHandoffVersion = 2;
+inline constexpr std::uint32_t kHandoffVersion = 3;
 
 // 2: x_{k-1} is read from the buffer published last, while x_k is written into another. 64: their descriptors fill a
 // page.
@@ -84,10 +84,19 @@ enum class PoolUse : std::uint32_t {
   kAgain = 3       // nothing; but an analyzer died over this request: a pool that is unfinished is ours
 };
 
+/// How a side tells the other that its counter has grown.
+enum class CoordinationKind : std::uint32_t {
+  kLocks = 0,    // a futex on the counter
+  kMessages = 1  // ZeroMQ
+};
+
 struct AttachRequest {  // with two descriptors: the payload memfd, the control memfd
   MessageHeader header{.kind = MessageKind::kAttachRequest};
   std::uint32_t buffers = 0;
   PoolUse pool_use = PoolUse::kFresh;
+  CoordinationKind coordination = CoordinationKind::kLocks;
+  std::uint32_t reserved = 0;
+  Id128 name;  // with messages: the producer's, by which the analyzer knows its messages
   RunDescription run;
 };
 
@@ -115,7 +124,7 @@ struct Farewell {
   std::uint64_t steps_committed = 0;
   char message[992] = {};
 };
-static_assert(sizeof(AttachRequest) == 1032 && sizeof(AttachReply) == 1024 && sizeof(Detach) == 32 &&
+static_assert(sizeof(AttachRequest) == 1056 && sizeof(AttachReply) == 1024 && sizeof(Detach) == 32 &&
               sizeof(Farewell) == 1024);
 
 }  // namespace ringside

@@ -18,7 +18,8 @@ enum class OnAnalyzerLoss {
 };
 
 struct HandoffOptions {
-  std::string socket;                  // path of the analyzer's socket
+  std::string socket;  // path of the analyzer's socket
+  CoordinationKind coordination = CoordinationKind::kLocks;
   std::uint32_t buffers = 2;           // 2..64; 2 is the double buffer
   double peer_timeout_s = 30;          // how long a peer may be absent, or make no progress, before it counts as lost
   PoolUse pool_use = PoolUse::kFresh;  // what may happen to iterates of other runs in the pool

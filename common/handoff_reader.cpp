@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "common/clock.hpp"
+#include "common/futex_coordination.hpp"
+#include "common/message_coordination.hpp"
 
 namespace ringside {
 namespace {
@@ -35,6 +37,10 @@ AttachRequest checked_request(std::span<const std::byte> bytes, std::size_t fds)
     throw usage_error("attach request for use {} of the pool, expected 0 to 3",
                       static_cast<std::uint32_t>(request.pool_use));
   }
+  if (request.coordination > CoordinationKind::kMessages) {
+    throw usage_error("attach request for coordination {}, expected 0 or 1",
+                      static_cast<std::uint32_t>(request.coordination));
+  }
   if (request.run.rows == 0 || request.run.rows > kMostRows) {
     throw usage_error("attach request for iterates of {} rows, expected 1 to {}", request.run.rows, kMostRows);
   }
@@ -43,7 +49,7 @@ AttachRequest checked_request(std::span<const std::byte> bytes, std::size_t fds)
 
 }  // namespace
 
-HandoffReader::HandoffReader(Peer peer, int timeout_ms, double peer_timeout_s)
+HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_ms, double peer_timeout_s)
     : peer_timeout_ns_(static_cast<std::int64_t>(peer_timeout_s * 1e9)), peer_(std::move(peer)) {
   std::array<std::byte, sizeof(AttachRequest) + 1> buffer;  // one more: a longer message is told from the right one
   auto received = peer_.receive(buffer, timeout_ms);
@@ -69,6 +75,26 @@ HandoffReader::HandoffReader(Peer peer, int timeout_ms, double peer_timeout_s)
     throw usage_error("the peer (pid {}) says that {} of {} published steps are committed, with {} buffers",
                       peer_.pid(), next_step_, published, request_.buffers);
   }
+  epoch_ = control_->epoch.load(std::memory_order_relaxed) + 1;
+  try {
+    coordinate(socket);
+  } catch (const Error& error) {
+    refuse(error);
+    throw;
+  }
+}
+
+/// With messages: listens before the producer is told that it may connect.
+void HandoffReader::coordinate(const std::string& socket) {
+  if (request_.coordination == CoordinationKind::kLocks) {
+    coordination_ = std::make_unique<FutexCoordination>(control_->released, control_->published);
+    return;
+  }
+  messages_ = std::make_unique<ChannelContext>();
+  coordination_ =
+      std::make_unique<MessageCoordination>(*messages_, MessageCoordination::Side::kAnalyzer,
+                                            MessageAddress{.socket = socket, .name = request_.name, .epoch = epoch_},
+                                            control_->released, control_->published);
 }
 
 void HandoffReader::accept(const Continuation& from) {
@@ -82,11 +108,10 @@ void HandoffReader::accept(const Continuation& from) {
   for (std::uint32_t b = 0; b < geometry_.buffers; ++b) {
     payload_.populate(geometry_.buffer_offset(b), geometry_.rows * sizeof(double));
   }
-  const std::uint64_t epoch = control_->epoch.load(std::memory_order_relaxed) + 1;
-  control_->epoch.store(epoch, std::memory_order_relaxed);
+  control_->epoch.store(epoch_, std::memory_order_relaxed);
   control_->analyzer_state.store(kAnalyzerServing, std::memory_order_release);
   AttachReply reply;
-  reply.epoch = epoch;
+  reply.epoch = epoch_;
   assign(reply.message, from.note);
   std::vector<int> fds;
   if (from.resumed) {
@@ -117,7 +142,7 @@ NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, const std::at
                           .state = &control_->producer_state,
                           .state_that_ends = kProducerDetached,
                           .stop = stop};
-  switch (wait_until(control_->published, next_step_ + 1, peer_, limits)) {
+  switch (coordination_->wait_until(next_step_ + 1, peer_, limits)) {
     case WaitResult::kReached: break;
     case WaitResult::kEnded: return NextStatus::kDetached;
     case WaitResult::kStopped:
@@ -163,7 +188,7 @@ void HandoffReader::release() noexcept {
   ++next_step_;
   // Release: our last read of the buffer comes before the producer's first write of a later step.
   control_->released.store(next_step_, std::memory_order_release);
-  wake(control_->released);
+  coordination_->announce();
 }
 
 void HandoffReader::farewell(ExitCode code, const std::string& message, bool stopping) noexcept {
@@ -175,7 +200,7 @@ void HandoffReader::farewell(ExitCode code, const std::string& message, bool sto
   peer_.send(std::as_bytes(std::span(&farewell, 1)));
   if (code != ExitCode::kDone) {
     control_->analyzer_state.store(kAnalyzerFailed, std::memory_order_release);
-    wake(control_->released);
+    coordination_->announce();
   }
 }
 

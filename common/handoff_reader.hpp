@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
-#include "common/counter_wait.hpp"
+#include "common/channel.hpp"
+#include "common/coordination.hpp"
 #include "common/error.hpp"
 #include "common/handoff_layout.hpp"
 #include "common/peer.hpp"
@@ -63,14 +65,16 @@ class StepRhythm {
 /// Not thread-safe: one thread waits and releases. Many may read the buffer in between.
 class HandoffReader {
  public:
-  /// Reads the attach request of a peer that just connected. Throws Error when it does not send one within
-  /// `timeout_ms`, or when anything in it is not as the protocol says. peer_timeout_s: how long the producer's process
-  /// may be stopped by a signal before it counts as lost.
-  HandoffReader(Peer peer, int timeout_ms, double peer_timeout_s = 30);
+  /// Reads the attach request of a peer that just connected at `socket`. Throws Error when it does not send one within
+  /// `timeout_ms`, or when anything in it is not as the protocol says; where the way of telling that it asks for cannot
+  /// be opened, it has been refused. peer_timeout_s: how long the producer's process may be stopped by a signal before
+  /// it counts as lost.
+  HandoffReader(Peer peer, const std::string& socket, int timeout_ms, double peer_timeout_s = 30);
 
   const RunDescription& run() const noexcept { return request_.run; }
   PoolUse pool_use() const noexcept { return request_.pool_use; }
   std::uint32_t buffers() const noexcept { return geometry_.buffers; }
+  CoordinationKind coordination() const noexcept { return request_.coordination; }
   pid_t producer_pid() const noexcept { return peer_.pid(); }
   /// False if nobody is left to serve: the producer is gone, and nothing it published waits to be committed.
   bool wanted() const noexcept {
@@ -99,6 +103,7 @@ class HandoffReader {
   Outcome outcome() noexcept;
 
  private:
+  void coordinate(const std::string& socket);
   const StepDescriptor& descriptor_at(std::uint64_t step) const noexcept;
   bool take(PublishedStep& step) noexcept;
   bool all_taken_at_stop(const std::atomic<bool>* stop) noexcept;
@@ -110,6 +115,9 @@ class HandoffReader {
   SharedMapping payload_;
   SharedMapping control_mapping_;
   HandoffControl* control_ = nullptr;
+  std::uint64_t epoch_ = 0;                   // of this attachment
+  std::unique_ptr<ChannelContext> messages_;  // for the coordination that has any
+  std::unique_ptr<Coordination> coordination_;
   std::uint64_t next_step_ = 0;
   std::uint64_t last_iteration_ = 0;
   std::int64_t last_published_at_ns_ = 0;

@@ -9,8 +9,9 @@
 #include <span>
 
 #include "common/clock.hpp"
-#include "common/counter_wait.hpp"
 #include "common/error.hpp"
+#include "common/futex_coordination.hpp"
+#include "common/message_coordination.hpp"
 
 namespace ringside {
 namespace {
@@ -39,6 +40,10 @@ HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription
   if (options.buffers < kMinBuffers || options.buffers > kMaxBuffers) {
     throw usage_error("--buffers: found {}, expected {} to {}", options.buffers, kMinBuffers, kMaxBuffers);
   }
+  if (options.coordination == CoordinationKind::kMessages) {
+    (void)steps_endpoint(options.socket);  // a name that is too long is known now, not when an analyzer is there
+    messages_ = std::make_unique<ChannelContext>();
+  }
   // Connected before memory is taken: without an analyzer there is no use for it.
   Peer peer = Peer::connect(options.socket, options.peer_timeout_s, options.stop);
   payload_ = SharedMapping::create("ringside-payload", geometry_.total_bytes(), PeerAccess::kReadOnly);
@@ -63,6 +68,8 @@ void HandoffWriter::ask(Peer peer) {
   AttachRequest request;
   request.buffers = options_.buffers;
   request.pool_use = pool_use();
+  request.coordination = options_.coordination;
+  request.name = name_ = random_id();
   request.run = run_;
   const std::array<int, 2> fds = {payload_.fd(), control_mapping_.fd()};
   peer_.send(std::as_bytes(std::span(&request, 1)), fds);
@@ -110,9 +117,23 @@ void HandoffWriter::take_in(const AttachReply& reply, Peer::Received& received) 
         .payload = SharedMapping::adopt(std::move(received.fds[0]), run_.rows * sizeof(double), PeerAccess::kReadOnly)};
     run_.run_id = reply.run_id;  // by which a successor knows us
   }
+  coordinate(reply.epoch);
   link_ = Link::kAttached;
   full_since_ns_ = 0;
   control_->producer_state.store(kProducerRunning, std::memory_order_release);
+}
+
+/// With messages: connects to this attachment's analyzer.
+void HandoffWriter::coordinate(std::uint64_t epoch) {
+  if (options_.coordination == CoordinationKind::kLocks) {
+    coordination_ = std::make_unique<FutexCoordination>(control_->published, control_->released);
+    return;
+  }
+  coordination_ =
+      std::make_unique<MessageCoordination>(*messages_, MessageCoordination::Side::kProducer,
+                                            MessageAddress{.socket = options_.socket, .name = name_, .epoch = epoch},
+                                            control_->published, control_->released);
+  coordination_->announce();
 }
 
 /// Waits until an analyzer has taken us in: connect_s seconds for one that listens, answer_s for its answer. Throws
@@ -201,11 +222,10 @@ bool HandoffWriter::committed_any() const noexcept {
   return control_->released.load(std::memory_order_acquire) != 0;
 }
 
-bool HandoffWriter::buffer_is_free() const noexcept {
-  // The rule of the buffers: step s may be written once released >= s + 1 - B. Acquire, so that our writes come after
-  // the analyzer's last read of this buffer.
-  return next_step_ < geometry_.buffers ||
-         control_->released.load(std::memory_order_acquire) >= next_step_ + 1 - geometry_.buffers;
+bool HandoffWriter::buffer_is_free() noexcept {
+  // The rule of the buffers: step s may be written once released >= s + 1 - B. What is seen is acquired, so that our
+  // writes come after the analyzer's last read of this buffer.
+  return next_step_ < geometry_.buffers || coordination_->seen() >= next_step_ + 1 - geometry_.buffers;
 }
 
 Claim HandoffWriter::wait_for_buffer(const std::atomic<bool>* stop) noexcept {
@@ -217,7 +237,7 @@ Claim HandoffWriter::wait_for_buffer(const std::atomic<bool>* stop) noexcept {
                           .state = &control_->analyzer_state,
                           .state_that_ends = kAnalyzerFailed,
                           .stop = stop};
-  const WaitResult result = wait_until(control_->released, next_step_ + 1 - geometry_.buffers, peer_, limits);
+  const WaitResult result = coordination_->wait_until(next_step_ + 1 - geometry_.buffers, peer_, limits);
   idle_ns_ += now_ns() - begin;
   switch (result) {
     case WaitResult::kReached: return take_buffer();
@@ -267,7 +287,7 @@ void HandoffWriter::publish(const StepReport& report) noexcept {
   ++next_step_;
   // Release: buffer and descriptor become visible before the counter says that they are there.
   control_->published.store(next_step_, std::memory_order_release);
-  wake(control_->published);
+  coordination_->announce();
 }
 
 // --- the end -----------------------------------------------------------------------------------------------------
@@ -288,13 +308,13 @@ bool HandoffWriter::leave(Outcome outcome) {
   detach.outcome = outcome;
   detach.steps_published = next_step_;
   peer_.send(std::as_bytes(std::span(&detach, 1)));
-  wake(control_->published);  // an analyzer asleep there finds the message at once
+  coordination_->announce();  // an analyzer asleep there finds the message at once
 
   // First the copies, during which a lack of progress tells a stalled analyzer; then the disk, which may take its time.
   if (!farewell_) {
     const WaitLimits limits{
         .timeout_ns = timeout_ns(), .state = &control_->analyzer_state, .state_that_ends = kAnalyzerFailed};
-    if (wait_until(control_->released, next_step_, peer_, limits) == WaitResult::kTimedOut) {
+    if (coordination_->wait_until(next_step_, peer_, limits) == WaitResult::kTimedOut) {
       throw failure(ClaimStatus::kAnalyzerStalled);
     }
   }

@@ -4,10 +4,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "common/channel.hpp"
+#include "common/coordination.hpp"
 #include "common/error.hpp"
 #include "common/handoff_layout.hpp"
 #include "common/handoff_options.hpp"
@@ -95,6 +98,7 @@ class HandoffWriter {
   void ask(Peer peer);
   bool answered(int timeout_ms);
   void take_in(const AttachReply& reply, Peer::Received& received);
+  void coordinate(std::uint64_t epoch);
   void attach(double connect_s, double answer_s);
   ClaimStatus reattach(OnAnalyzerLoss policy) noexcept;
   bool try_reattach();
@@ -104,7 +108,7 @@ class HandoffWriter {
   Claim look_for_buffer() noexcept;
   ClaimStatus lost_or_failed() noexcept;
   Claim take_buffer() noexcept;
-  bool buffer_is_free() const noexcept;
+  bool buffer_is_free() noexcept;
   bool committed_any() const noexcept;
   PoolUse pool_use() const noexcept;
   OnAnalyzerLoss loss_at_the_end() const noexcept;
@@ -123,6 +127,9 @@ class HandoffWriter {
   SharedMapping payload_;
   SharedMapping control_mapping_;
   HandoffControl* control_ = nullptr;
+  Id128 name_;                                // by which this attachment's analyzer knows our messages
+  std::unique_ptr<ChannelContext> messages_;  // for the coordination that has any
+  std::unique_ptr<Coordination> coordination_;
   std::optional<KeptIterate> kept_;
   std::string note_;
   std::optional<Farewell> farewell_;

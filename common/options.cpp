@@ -17,6 +17,8 @@ namespace ringside {
 namespace {
 
 const std::map<std::string, Mode> kModes = {{"pipeline", Mode::kPipeline}, {"dram", Mode::kDram}};
+const std::map<std::string, CoordinationKind> kCoordinations = {{"locks", CoordinationKind::kLocks},
+                                                                {"messages", CoordinationKind::kMessages}};
 const std::map<std::string, WhenFull> kWhenFull = {{"wait", WhenFull::kWait}, {"skip", WhenFull::kSkip}};
 const std::map<std::string, OnAnalyzerLoss> kOnAnalyzerLoss = {
     {"wait", OnAnalyzerLoss::kWait}, {"continue", OnAnalyzerLoss::kContinue}, {"stop", OnAnalyzerLoss::kStop}};
@@ -161,11 +163,8 @@ void declare(CLI::App& app, SolveOptions& options) {
 }
 
 void declare(CLI::App& app, PublishOptions& options) {
-  app.add_option("--coordination", options.coordination,
-                 "how the processes tell each other of a step: futexes on shared counters")
-      ->check(one_of("--coordination", {"locks"}))
-      ->type_name("locks")
-      ->capture_default_str()
+  add_choice(app, "--coordination", options.coordination, kCoordinations,
+             "how the processes tell each other of a step: by futexes on shared counters, or by ZeroMQ messages")
       ->group(kPublishGroup);
   app.add_option("--buffers", options.buffers, "shared buffers of one iterate each, 2 to 64")
       ->check(within<std::uint32_t>(2, 64))
@@ -335,6 +334,10 @@ std::optional<int> parse_or_exit_code(CLI::App& app, int argc, const char* const
   } catch (const CLI::ParseError& error) {
     return refuse(error.what());
   }
+}
+
+std::string to_string(CoordinationKind coordination) {
+  return name_of(kCoordinations, coordination);
 }
 
 std::string to_string(Mode mode) {

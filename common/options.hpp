@@ -47,8 +47,8 @@ struct SolveOptions {
 
 /// How iterates change hands: the producer's.
 struct PublishOptions {
-  std::string coordination = "locks";  // locks
-  std::uint32_t buffers = 2;           // 2: the double buffer
+  CoordinationKind coordination = CoordinationKind::kLocks;
+  std::uint32_t buffers = 2;  // 2: the double buffer
   WhenFull when_full = WhenFull::kWait;
   OnAnalyzerLoss on_analyzer_loss = OnAnalyzerLoss::kWait;
   bool resume = false;     // go on from the newest iterate in the pool
@@ -131,5 +131,6 @@ inline constexpr const char* kCoreGroup = "Cores";
 std::optional<int> parse_or_exit_code(CLI::App& app, int argc, const char* const* argv);
 
 std::string to_string(Mode mode);
+std::string to_string(CoordinationKind coordination);
 
 }  // namespace ringside

@@ -107,6 +107,7 @@ void report_attachment(const ProducerOptions& options, const HandoffWriter& hand
 SolveEnd run_pipeline(const ProducerOptions& options, Problem& problem, ProducerAccount& account,
                       ConvergenceCheck& convergence, const std::atomic<bool>& stop, Report& report) {
   HandoffOptions handoff_options{.socket = options.process.socket,
+                                 .coordination = options.publish.coordination,
                                  .buffers = options.publish.buffers,
                                  .peer_timeout_s = options.peer.timeout_s,
                                  .pool_use = options.publish.pool_use(),

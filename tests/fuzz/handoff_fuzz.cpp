@@ -11,6 +11,7 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "common/handoff_reader.hpp"
@@ -124,7 +125,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   if (!noise.empty()) producer.send(std::as_bytes(std::span(noise)));  // for a goodbye
 
   fuzzing::run([&] {
-    HandoffReader reader(Peer(std::move(ours)), 0);
+    // No name leaves room for messages here: a request for them is refused, and nothing is opened.
+    HandoffReader reader(Peer(std::move(ours)), std::string(120, 's'), 0);
     fuzzing::demand(reader.run().rows >= 1, "there are rows");
     // What is larger than this is for the ring to refuse: it would only take memory here.
     if (ordinary) serve(reader, data);

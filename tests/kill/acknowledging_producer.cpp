@@ -47,10 +47,11 @@ RunDescription describe(std::uint64_t rows) {
 }
 
 void produce(const std::string& socket, const std::string& acknowledgements, std::uint64_t rows,
-             std::uint64_t iterations, double peer_timeout_s) {
+             std::uint64_t iterations, double peer_timeout_s, const std::string& coordination) {
   Acknowledgements committed(acknowledgements);
   HandoffOptions options;
   options.socket = socket;
+  options.coordination = coordination == "messages" ? CoordinationKind::kMessages : CoordinationKind::kLocks;
   options.peer_timeout_s = peer_timeout_s;
   options.pool_use = PoolUse::kResume;
   options.spin_ns = 0;  // there are more processes here than cores
@@ -82,12 +83,12 @@ void produce(const std::string& socket, const std::string& acknowledgements, std
 }  // namespace ringside
 
 int main(int argc, char** argv) {
-  if (argc != 6) {
-    std::fprintf(stderr, "usage: %s SOCKET ACKNOWLEDGEMENTS ROWS ITERATIONS PEER_TIMEOUT_S\n", argv[0]);
+  if (argc != 7) {
+    std::fprintf(stderr, "usage: %s SOCKET ACKNOWLEDGEMENTS ROWS ITERATIONS PEER_TIMEOUT_S locks|messages\n", argv[0]);
     return static_cast<int>(ringside::ExitCode::kUsage);
   }
   try {
-    ringside::produce(argv[1], argv[2], std::stoull(argv[3]), std::stoull(argv[4]), std::stod(argv[5]));
+    ringside::produce(argv[1], argv[2], std::stoull(argv[3]), std::stoull(argv[4]), std::stod(argv[5]), argv[6]);
     return 0;
   } catch (const ringside::Error& error) {
     fmt::print(stderr, "acknowledging_producer: {}\n", error.what());

@@ -54,6 +54,11 @@ void let_time_pass(std::mt19937_64& random, int at_most_ms) {
   ppoll(nullptr, 0, &time, nullptr);
 }
 
+/// Each life of a producer may tell of its steps in another way than the one before.
+std::string any_coordination(std::mt19937_64& random) {
+  return std::uniform_int_distribution<int>(0, 1)(random) == 0 ? "locks" : "messages";
+}
+
 std::uint64_t acknowledged_in(const std::string& path) {
   std::uint64_t iteration = 0;
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -153,7 +158,8 @@ void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deat
     analyzer = std::make_unique<Victim>(at.programs + "/ringside-analyzer", arguments, log);
   };
   const auto start_producer = [&] {
-    const std::vector<std::string> arguments = {socket, acknowledgements, std::to_string(kRows), kEndless, "10"};
+    const std::vector<std::string> arguments = {socket, acknowledgements,        std::to_string(kRows), kEndless,
+                                                "10",   any_coordination(random)};
     producer = std::make_unique<Victim>(at.programs + "/acknowledging_producer", arguments, log);
   };
   const auto kill_one = [&](Victim& victim, const char* name) {
@@ -219,7 +225,7 @@ RunsThatResume::RunsThatResume(const Surroundings& at) : at_(at) {
   }
 }
 
-std::vector<std::string> RunsThatResume::arguments(const std::string& pool) const {
+std::vector<std::string> RunsThatResume::arguments(const std::string& pool, const std::string& coordination) const {
   return {"run",
           std::string("--matrix=") + kRunMatrix,
           fmt::format("--damping={}", kRunDamping),
@@ -228,6 +234,7 @@ std::vector<std::string> RunsThatResume::arguments(const std::string& pool) cons
           "--slots=" + std::to_string(kRunSlots),
           at_.quiet_disk ? "--durability=process" : "--durability=power",
           "--peer-timeout=10",
+          "--coordination=" + coordination,
           "--resume",
           "--quiet"};
 }
@@ -251,7 +258,7 @@ void RunsThatResume::live(std::mt19937_64& random, Tally& tally) const {
   std::uint64_t acknowledged = 0;
   for (bool done = false; !done;) {
     Watcher watcher(pool);
-    Victim run(at_.programs + "/ringside", arguments(pool), log);
+    Victim run(at_.programs + "/ringside", arguments(pool, any_coordination(random)), log);
     for (bool at_rest = false; !at_rest;) {
       const std::uint64_t before = watcher.newest();
       if (!let_work_begin(random, [&] { return watcher.newest() != before || !run.running(); })) {

@@ -45,7 +45,7 @@ class RunsThatResume {
   void live(std::mt19937_64& random, Tally& tally) const;
 
  private:
-  std::vector<std::string> arguments(const std::string& pool) const;
+  std::vector<std::string> arguments(const std::string& pool, const std::string& coordination) const;
 
   Surroundings at_;
   std::vector<Id128> undisturbed_;  // hash of x_k at k

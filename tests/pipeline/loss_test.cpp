@@ -42,7 +42,10 @@ class LossTest : public PipelineTest {
   }
 };
 
-TEST_F(LossTest, CtrlCStopsCleanlyAndStillPrintsTheAccount) {
+using EitherLossTest = testing::Either<LossTest>;
+INSTANTIATE_TEST_SUITE_P(Coordination, EitherLossTest, testing::kBothCoordinations, testing::name_of_coordination);
+
+TEST_P(EitherLossTest, CtrlCStopsCleanlyAndStillPrintsTheAccount) {
   Process ringside("ringside", run_arguments("grid:100", {kEndless}));
   ASSERT_TRUE(ringside.wait_for_err("iteration "));
   ringside.signal(SIGINT);
@@ -58,7 +61,7 @@ TEST_F(LossTest, CtrlCStopsCleanlyAndStillPrintsTheAccount) {
   expect_no_child_left();
 }
 
-TEST_F(LossTest, AKilledAnalyzerEndsTheRunWithPeerLostIfSoWanted) {
+TEST_P(EitherLossTest, AKilledAnalyzerEndsTheRunWithPeerLostIfSoWanted) {
   Process ringside("ringside", run_arguments("grid:100", {kEndless, "--on-analyzer-loss=stop"}));
   ASSERT_TRUE(ringside.wait_for_err("iteration "));
   const std::vector<pid_t> analyzers = children_of(ringside.pid(), "ringside-analyzer");
@@ -71,7 +74,7 @@ TEST_F(LossTest, AKilledAnalyzerEndsTheRunWithPeerLostIfSoWanted) {
   expect_no_child_left();
 }
 
-TEST_F(LossTest, AfterAKilledAnalyzerAnotherOneTakesOverAndNothingIsMissing) {
+TEST_P(EitherLossTest, AfterAKilledAnalyzerAnotherOneTakesOverAndNothingIsMissing) {
   for (const char* policy : {"wait", "continue"}) {
     SCOPED_TRACE(policy);
     std::filesystem::remove(pool_);
@@ -147,7 +150,7 @@ TEST_F(LossTest, AnAnalyzerThatDiesAgainAndAgainIsGivenUp) {
   expect_no_child_left();
 }
 
-TEST_F(LossTest, AProducerStoppedByASignalIsNoticedWithinThePeerTimeout) {
+TEST_P(EitherLossTest, AProducerStoppedByASignalIsNoticedWithinThePeerTimeout) {
   Process ringside("ringside", run_arguments("grid:100", {kEndless, "--peer-timeout=1"}));
   ASSERT_TRUE(ringside.wait_for_err("iteration "));
   const std::vector<pid_t> producers = children_of(ringside.pid(), "ringside-producer");
@@ -181,7 +184,7 @@ TEST_F(LossTest, AProducerThatIsStoppedBeforeItAttachesIsNoticed) {
   expect_no_child_left();
 }
 
-TEST_F(LossTest, AJobThatIsSuspendedAsAWholeGoesOn) {
+TEST_P(EitherLossTest, AJobThatIsSuspendedAsAWholeGoesOn) {
   // Many sweeps: the producer waits most of the time, and would blame the analyzer.
   Process ringside("ringside", run_arguments("grid:300", {"--iterations=1000", "--peer-timeout=0.5", "--passes=20",
                                                           "--durability=process"}));
@@ -199,12 +202,13 @@ TEST_F(LossTest, AJobThatIsSuspendedAsAWholeGoesOn) {
   expect_intact();
 }
 
-TEST_F(LossTest, AStoppedProducerOfAServiceLetsTheNextOneInAndComesBackItself) {
+TEST_P(EitherLossTest, AStoppedProducerOfAServiceLetsTheNextOneInAndComesBackItself) {
   const std::string socket = folder_.file("s");
   Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info",
                                          "--peer-timeout=0.2", "--durability=process"});
   ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
-  Process producer("ringside-producer", {"--matrix=grid:100", "--socket=" + socket, kEndless}, one_thread);
+  Process producer("ringside-producer", {"--matrix=grid:100", "--socket=" + socket, coordination(), kEndless},
+                   one_thread);
   ASSERT_TRUE(wait_for_commits(1));
   producer.signal(SIGSTOP);
   ASSERT_TRUE(analyzer.wait_for_err("event=producer_stopped"));
@@ -220,13 +224,14 @@ TEST_F(LossTest, AStoppedProducerOfAServiceLetsTheNextOneInAndComesBackItself) {
   expect_intact();
 }
 
-TEST_F(LossTest, AServiceThatIsRestartedGoesOnWithTheRunningProducer) {
+TEST_P(EitherLossTest, AServiceThatIsRestartedGoesOnWithTheRunningProducer) {
   const std::string socket = folder_.file("s");
   const std::vector<std::string> arguments = {
       "--socket", socket, "--pool", pool_, "--log-level", "info", "--durability=process"};
   std::optional<Process> analyzer(std::in_place, "ringside-analyzer", arguments, one_thread);
   ASSERT_TRUE(analyzer->wait_for_err("event=listening"));
-  Process producer("ringside-producer", {"--matrix=grid:100", "--socket=" + socket, "--iterations=2000"}, one_thread);
+  Process producer("ringside-producer",
+                   {"--matrix=grid:100", "--socket=" + socket, coordination(), "--iterations=2000"}, one_thread);
   for (const int signal : {SIGTERM, SIGKILL}) {
     ASSERT_TRUE(analyzer->wait_for_err("event=attached"));
     analyzer->signal(signal);
@@ -331,12 +336,12 @@ TEST_F(LossTest, AnAnalyzerThatIsTheBottleneckStopsWhenAsked) {
   expect_intact();
 }
 
-TEST_F(LossTest, StoppingTheServiceCommitsWhatWasPublishedAndTellsTheProducer) {
+TEST_P(EitherLossTest, StoppingTheServiceCommitsWhatWasPublishedAndTellsTheProducer) {
   const std::string socket = folder_.file("s");
   Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
   ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
   Process producer("ringside-producer",
-                   {"--matrix=grid:100", "--socket=" + socket, kEndless, "--on-analyzer-loss=stop"});
+                   {"--matrix=grid:100", "--socket=" + socket, coordination(), kEndless, "--on-analyzer-loss=stop"});
   ASSERT_TRUE(analyzer.wait_for_err("event=attached"));
   analyzer.signal(SIGTERM);
   EXPECT_EQ(analyzer.finish().exit_code, 0);

@@ -23,10 +23,14 @@ class PipelineTest : public ::testing::Test {
  protected:
   /// The arguments of `ringside run` on grid:SIDE with this test's pool and summary, and `more`.
   std::vector<std::string> run_arguments(const std::string& matrix, const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> arguments = {"run", "--matrix=" + matrix, "--pool=" + pool_, "--summary=" + summary_};
+    std::vector<std::string> arguments = {"run", "--matrix=" + matrix, "--pool=" + pool_, "--summary=" + summary_,
+                                          coordination()};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
+
+  /// The producer's, in tests that have to pass with each.
+  std::string coordination() const { return "--coordination=" + coordination_; }
 
   nlohmann::json summary() const { return read_json(summary_); }
 
@@ -118,6 +122,19 @@ class PipelineTest : public ::testing::Test {
   TemporaryFolder folder_;
   std::string pool_ = folder_.file("test.pool");
   std::string summary_ = folder_.file("summary.json");
+  std::string coordination_ = "locks";
 };
+
+/// The tests of `Suite` that have to pass whichever way the processes tell each other of a step: TEST_P, and
+/// INSTANTIATE_TEST_SUITE_P with kBothCoordinations.
+template <class Suite>
+class Either : public Suite, public ::testing::WithParamInterface<std::string> {
+ protected:
+  Either() { this->coordination_ = GetParam(); }
+};
+inline const auto kBothCoordinations = ::testing::Values("locks", "messages");
+inline std::string name_of_coordination(const ::testing::TestParamInfo<std::string>& info) {
+  return info.param;
+}
 
 }  // namespace ringside::testing

@@ -42,11 +42,12 @@ TEST_F(PrivacyTest, NothingCanBeReadByOthersWhateverTheUmask) {
                    without_umask);
   ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
   Process producer("ringside-producer",
-                   {"--matrix=" + matrix, "--cache", "--socket=" + folder_.file("s"), "--iterations=1000000000000"},
+                   {"--matrix=" + matrix, "--cache", "--socket=" + folder_.file("s"), "--coordination=messages",
+                    "--iterations=1000000000000"},
                    without_umask);
   ASSERT_TRUE(analyzer.wait_for_err("event=attached"));
   const std::map<std::string, mode_t> while_running = modes();
-  EXPECT_GE(while_running.size(), 5u) << "matrix, its cache, socket, lock, pool";
+  EXPECT_GE(while_running.size(), 6u) << "matrix, its cache, socket, lock, socket of the messages, pool";
   for (const auto& [path, mode] : while_running) EXPECT_EQ(mode & 0177, 0u) << path << " " << std::oct << mode;
   producer.signal(SIGINT);
   producer.finish();

@@ -91,7 +91,7 @@ TEST_F(RefusalTest, OptionsThatAreWrong) {
   expect_refused(with("--every=0"), 2, {"--every", "0"});
   expect_refused(with("--durability=eternal"), 2, {"--durability", "eternal", "power"});
   expect_refused(with("--mode=fast"), 2, {"--mode", "fast", "pipeline"});
-  expect_refused(with("--coordination=telepathy"), 2, {"--coordination", "telepathy", "locks"});
+  expect_refused(with("--coordination=telepathy"), 2, {"--coordination", "telepathy", "locks|messages"});
   expect_refused(with("--producer-cores=0-"), 2, {"--producer-cores", "0-"});
   expect_refused({"run", "--matrix=grid:10", "--pool", ""}, 2, {"--pool", "empty"});
   expect_refused({"run", "--matrix=grid:10", "--summary", ""}, 2, {"--summary", "empty"});

@@ -41,7 +41,10 @@ class ResumeTest : public PipelineTest {
   }
 };
 
-TEST_F(ResumeTest, AShortenedRunGoesOnAndEndsBitEqual) {
+using EitherResumeTest = testing::Either<ResumeTest>;
+INSTANTIATE_TEST_SUITE_P(Coordination, EitherResumeTest, testing::kBothCoordinations, testing::name_of_coordination);
+
+TEST_P(EitherResumeTest, AShortenedRunGoesOnAndEndsBitEqual) {
   ASSERT_EQ(run_it("grid:60", {"--iterations=30"}).exit_code, 0);
   const std::string run_id = summary()["run_id"];
   const Finished resumed = run_it("grid:60", {"--iterations=80", "--resume"});
@@ -138,7 +141,7 @@ TEST_F(ResumeTest, TheContradictionOfResumeAndOverwriteIsNamed) {
   EXPECT_EQ(run_it("grid:60", {"--resume", "--mode=dram"}).exit_code, 2);
 }
 
-TEST_F(ResumeTest, BothProcessesKilledTheRunGoesOnBitEqual) {
+TEST_P(EitherResumeTest, BothProcessesKilledTheRunGoesOnBitEqual) {
   // Orphans become ours: the pool is free once the killed analyzer is gone for good.
   ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
   {

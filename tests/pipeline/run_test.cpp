@@ -43,7 +43,10 @@ std::vector<double> solve_grid(std::uint64_t side, int iterations) {
   return x;
 }
 
-TEST_F(PipelineTest, EveryIterateIsCommittedAndTheLastOnesAreKeptBitForBit) {
+using EitherRunTest = testing::Either<PipelineTest>;
+INSTANTIATE_TEST_SUITE_P(Coordination, EitherRunTest, testing::kBothCoordinations, testing::name_of_coordination);
+
+TEST_P(EitherRunTest, EveryIterateIsCommittedAndTheLastOnesAreKeptBitForBit) {
   const Finished ran = run("ringside", run_arguments("grid:50", {"--iterations=30", "--slots=5"}));
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   const json s = summary();
@@ -53,6 +56,7 @@ TEST_F(PipelineTest, EveryIterateIsCommittedAndTheLastOnesAreKeptBitForBit) {
   EXPECT_EQ(s["steps_skipped"], 0);
   EXPECT_EQ(s["bytes_transferred"], 30 * 50 * 50 * 8);
   EXPECT_EQ(s["slots"], 5);
+  EXPECT_EQ(s["coordination"], coordination_);
   expect_intact();
 
   const Finished info = run("ringside", {"info", pool_, "--json"});
@@ -158,7 +162,7 @@ TEST_F(PipelineTest, TheToleranceEndsTheRunAndTheLastIterateIsKeptAlthoughItWasN
   EXPECT_EQ(read_npy(file), solve_grid(40, iterations));
 }
 
-TEST_F(PipelineTest, SkippedStepsAreCountedAndNothingElseIsLost) {
+TEST_P(EitherRunTest, SkippedStepsAreCountedAndNothingElseIsLost) {
   const Finished ran =
       run("ringside", run_arguments("grid:300", {"--iterations=200", "--when-full=skip", "--passes=20"}));
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
@@ -170,7 +174,7 @@ TEST_F(PipelineTest, SkippedStepsAreCountedAndNothingElseIsLost) {
   expect_intact();
 }
 
-TEST_F(PipelineTest, OneCoreWorksWithAWarning) {
+TEST_P(EitherRunTest, OneCoreWorksWithAWarning) {
   const Finished ran = run("ringside", run_arguments("grid:30", {"--iterations=10"}), [] {
     cpu_set_t one;
     CPU_ZERO(&one);

@@ -16,7 +16,9 @@ namespace {
 
 using namespace testing;
 
-TEST_F(HandoffTest, EveryStepArrivesInOrderAndBitEqual) {
+INSTANTIATE_TEST_SUITE_P(Either, HandoffTest, kBothCoordinations, name_of_coordination);
+
+TEST_P(HandoffTest, EveryStepArrivesInOrderAndBitEqual) {
   constexpr std::uint64_t kSteps = 500;
   Listener listener(socket_path_);
   std::thread producer([&] {
@@ -48,7 +50,7 @@ TEST_F(HandoffTest, EveryStepArrivesInOrderAndBitEqual) {
   producer.join();
 }
 
-TEST_F(HandoffTest, ABufferIsNotLentAgainBeforeItsRelease) {
+TEST_P(HandoffTest, ABufferIsNotLentAgainBeforeItsRelease) {
   Listener listener(socket_path_);
   Attached ends = attach(listener, options());
 
@@ -63,7 +65,7 @@ TEST_F(HandoffTest, ABufferIsNotLentAgainBeforeItsRelease) {
   ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
   EXPECT_EQ(ends.writer->try_claim().status, ClaimStatus::kFull) << "seen, but not yet released";
   ends.reader->release();
-  EXPECT_EQ(ends.writer->try_claim().status, ClaimStatus::kOk);
+  EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kOk);
   ends.writer->publish({.iteration = 5});
   ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
   ends.reader->release();
@@ -71,7 +73,7 @@ TEST_F(HandoffTest, ABufferIsNotLentAgainBeforeItsRelease) {
   EXPECT_EQ(step.descriptor.skipped_before, 2u) << "skipped steps are told with the next published one";
 }
 
-TEST_F(HandoffTest, TheAnalyzersMappingOfThePayloadIsReadOnly) {
+TEST_P(HandoffTest, TheAnalyzersMappingOfThePayloadIsReadOnly) {
   Listener listener(socket_path_);
   Attached ends = attach(listener, options());
   publish_one(*ends.writer);
@@ -81,7 +83,7 @@ TEST_F(HandoffTest, TheAnalyzersMappingOfThePayloadIsReadOnly) {
   EXPECT_EQ(mprotect(page, 4096, PROT_READ | PROT_WRITE), -1) << "the seal forbids writable mappings";
 }
 
-TEST_F(HandoffTest, ARefusalReachesTheProducerWithItsLineAndCode) {
+TEST_P(HandoffTest, ARefusalReachesTheProducerWithItsLineAndCode) {
   Listener listener(socket_path_);
   std::thread analyzer([&] {
     HandoffReader reader = accept_reader(listener);
@@ -97,7 +99,7 @@ TEST_F(HandoffTest, ARefusalReachesTheProducerWithItsLineAndCode) {
   analyzer.join();
 }
 
-TEST_F(HandoffTest, WithoutAnAnalyzerAttachingEndsWithPeerLost) {
+TEST_P(HandoffTest, WithoutAnAnalyzerAttachingEndsWithPeerLost) {
   HandoffOptions o = options();
   o.peer_timeout_s = 0.05;
   try {
@@ -109,7 +111,7 @@ TEST_F(HandoffTest, WithoutAnAnalyzerAttachingEndsWithPeerLost) {
   }
 }
 
-TEST_F(HandoffTest, AStepPublishedBeforeTheProducerDiedIsStillTaken) {
+TEST_P(HandoffTest, AStepPublishedBeforeTheProducerDiedIsStillTaken) {
   Listener listener(socket_path_);
   const pid_t child = fork();
   if (child == 0) {
@@ -132,7 +134,7 @@ TEST_F(HandoffTest, AStepPublishedBeforeTheProducerDiedIsStillTaken) {
   EXPECT_EQ(reader.outcome(), Outcome::kFailed);
 }
 
-TEST_F(HandoffTest, AClaimEndsWhenTheAnalyzerDies) {
+TEST_P(HandoffTest, AClaimEndsWhenTheAnalyzerDies) {
   int ready[2];
   ASSERT_EQ(pipe(ready), 0);
   const pid_t child = fork();
@@ -162,7 +164,7 @@ TEST_F(HandoffTest, AClaimEndsWhenTheAnalyzerDies) {
   close(ready[1]);
 }
 
-TEST_F(HandoffTest, AClaimEndsWhenTheAnalyzerMakesNoProgress) {
+TEST_P(HandoffTest, AClaimEndsWhenTheAnalyzerMakesNoProgress) {
   Listener listener(socket_path_);
   HandoffOptions o = options();
   o.peer_timeout_s = 0.1;
@@ -173,7 +175,7 @@ TEST_F(HandoffTest, AClaimEndsWhenTheAnalyzerMakesNoProgress) {
   EXPECT_THROW(ends.writer->detach(Outcome::kFinished), Error) << "nor does the goodbye wait for ever";
 }
 
-TEST_F(HandoffTest, AnAnalyzerThatLeavesWithoutHavingCommittedAllIsNoSuccess) {
+TEST_P(HandoffTest, AnAnalyzerThatLeavesWithoutHavingCommittedAllIsNoSuccess) {
   Listener listener(socket_path_);
   Attached ends = attach(listener, options());
   publish_one(*ends.writer);
@@ -192,7 +194,7 @@ TEST_F(HandoffTest, AnAnalyzerThatLeavesWithoutHavingCommittedAllIsNoSuccess) {
   }
 }
 
-TEST_F(HandoffTest, AFailedAnalyzerSaysWhy) {
+TEST_P(HandoffTest, AFailedAnalyzerSaysWhy) {
   Listener listener(socket_path_);
   Attached ends = attach(listener, options());
   publish_one(*ends.writer);
@@ -205,7 +207,7 @@ TEST_F(HandoffTest, AFailedAnalyzerSaysWhy) {
   EXPECT_STREQ(failure.what(), "the disk is broken");
 }
 
-TEST_F(HandoffTest, AFarewellIsHeardEvenIfTheGoodbyeBeforeItWasNotRead) {
+TEST_P(HandoffTest, AFarewellIsHeardEvenIfTheGoodbyeBeforeItWasNotRead) {
   Listener listener(socket_path_);
   Attached ends = attach(listener, options());
   std::thread detach([&] { EXPECT_NO_THROW(ends.writer->detach(Outcome::kFinished)); });
@@ -216,7 +218,7 @@ TEST_F(HandoffTest, AFarewellIsHeardEvenIfTheGoodbyeBeforeItWasNotRead) {
   detach.join();
 }
 
-TEST_F(HandoffTest, AStopRequestIsHeardOnceAllThatWasPublishedIsTaken) {
+TEST_P(HandoffTest, AStopRequestIsHeardOnceAllThatWasPublishedIsTaken) {
   std::atomic<bool> stop{false};
   Listener listener(socket_path_);
   Attached ends = attach(listener, options());
@@ -230,7 +232,7 @@ TEST_F(HandoffTest, AStopRequestIsHeardOnceAllThatWasPublishedIsTaken) {
   EXPECT_EQ(ends.reader->next(step, kMaySpin, &stop), NextStatus::kStopped);
 }
 
-TEST_F(HandoffTest, ASecondAnalyzerOnTheSameSocketIsRefused) {
+TEST_P(HandoffTest, ASecondAnalyzerOnTheSameSocketIsRefused) {
   Listener first(socket_path_);
   try {
     Listener second(socket_path_);
@@ -240,13 +242,13 @@ TEST_F(HandoffTest, ASecondAnalyzerOnTheSameSocketIsRefused) {
   }
 }
 
-TEST_F(HandoffTest, AFileInTheSocketsPlaceIsLeftAlone) {
+TEST_P(HandoffTest, AFileInTheSocketsPlaceIsLeftAlone) {
   const std::string file = folder_.write("letter", "Dear reader,");
   EXPECT_THROW(Listener listener(file), Error);
   EXPECT_EQ(std::filesystem::file_size(file), 12u);
 }
 
-TEST_F(HandoffTest, TheSocketOfADeadAnalyzerIsReplaced) {
+TEST_P(HandoffTest, TheSocketOfADeadAnalyzerIsReplaced) {
   const pid_t child = fork();
   if (child == 0) {
     Listener listener(socket_path_);
@@ -256,7 +258,7 @@ TEST_F(HandoffTest, TheSocketOfADeadAnalyzerIsReplaced) {
   EXPECT_NO_THROW(Listener listener(socket_path_));
 }
 
-TEST_F(HandoffTest, TooFewOrTooManyBuffersAreRefused) {
+TEST_P(HandoffTest, TooFewOrTooManyBuffersAreRefused) {
   for (const std::uint32_t buffers : {0u, 1u, 65u}) {
     HandoffOptions o = options();
     o.buffers = buffers;

@@ -17,7 +17,7 @@ namespace {
 
 using namespace testing;
 
-class HostileAnalyzerTest : public HandoffTest {
+class HostileAnalyzerTest : public HandoffFixture {
  protected:
   /// Answers a request to resume with `reply` and `fds`; the line the producer ends with.
   std::string verdict(const std::function<void(Peer&)>& answer) {

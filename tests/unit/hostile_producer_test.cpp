@@ -21,7 +21,7 @@ namespace {
 
 using namespace testing;
 
-class HostileProducerTest : public HandoffTest {
+class HostileProducerTest : public HandoffFixture {
  protected:
   /// Sends `request` with `fds`; the line the analyzer refuses it with.
   std::string verdict(std::span<const std::byte> request, std::span<const int> fds) {
@@ -56,7 +56,7 @@ TEST_F(HostileProducerTest, ShortAndLongRequestsAreRefused) {
   EXPECT_NE(verdict(bytes_of(request).first(10), memory.fds()).find("10 bytes"), std::string::npos);
   std::array<std::byte, sizeof request + 1> longer{};
   std::memcpy(longer.data(), &request, sizeof request);
-  EXPECT_NE(verdict(longer, memory.fds()).find("expected 1032"), std::string::npos);
+  EXPECT_NE(verdict(longer, memory.fds()).find("expected 1056"), std::string::npos);
 }
 
 TEST_F(HostileProducerTest, AForeignMagicAndVersionAreRefused) {
@@ -122,6 +122,13 @@ TEST_F(HostileProducerTest, AUseOfThePoolThatDoesNotExistIsRefused) {
   AttachRequest request = valid_request();
   request.pool_use = static_cast<PoolUse>(4);
   EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("use 4 of the pool"), std::string::npos);
+}
+
+TEST_F(HostileProducerTest, ACoordinationThatDoesNotExistIsRefused) {
+  const Memory memory = valid_memory();
+  AttachRequest request = valid_request();
+  request.coordination = static_cast<CoordinationKind>(2);
+  EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("coordination 2"), std::string::npos);
 }
 
 TEST_F(HostileProducerTest, AProducerOfAnotherUserIsTurnedAway) {

@@ -27,8 +27,8 @@ class TakeoverTest : public HandoffTest {
     reader.release();
   }
 
-  static void publish_filled(HandoffWriter& writer) {
-    const Claim claim = writer.claim();
+  void publish_filled(HandoffWriter& writer) const {
+    const Claim claim = claim_once_told(writer);
     ASSERT_EQ(claim.status, ClaimStatus::kOk);
     fill(claim.buffer, writer.published());
     writer.publish({.iteration = writer.published() + 1, .residual_l1 = 0.25});
@@ -55,7 +55,9 @@ class TakeoverTest : public HandoffTest {
   }
 };
 
-TEST_F(TakeoverTest, ASuccessorGoesOnWithTheFirstStepThatIsNotCommitted) {
+INSTANTIATE_TEST_SUITE_P(Either, TakeoverTest, kBothCoordinations, name_of_coordination);
+
+TEST_P(TakeoverTest, ASuccessorGoesOnWithTheFirstStepThatIsNotCommitted) {
   Listener listener(socket_path_);
   Attached ends = attach(listener, options());
   publish_filled(*ends.writer);
@@ -80,7 +82,7 @@ TEST_F(TakeoverTest, ASuccessorGoesOnWithTheFirstStepThatIsNotCommitted) {
   detach.join();
 }
 
-TEST_F(TakeoverTest, AStepThatWasCommittedButNotReleasedIsNotTakenTwice) {
+TEST_P(TakeoverTest, AStepThatWasCommittedButNotReleasedIsNotTakenTwice) {
   Listener listener(socket_path_);
   Attached ends = attach(listener, options());
   publish_filled(*ends.writer);
@@ -99,7 +101,7 @@ TEST_F(TakeoverTest, AStepThatWasCommittedButNotReleasedIsNotTakenTwice) {
   producer.join();
 }
 
-TEST_F(TakeoverTest, AnAnalyzerThatWasAskedToStopIsSucceededLikeOneThatDied) {
+TEST_P(TakeoverTest, AnAnalyzerThatWasAskedToStopIsSucceededLikeOneThatDied) {
   Listener listener(socket_path_);
   Attached ends = attach(listener, options());
   publish_filled(*ends.writer);
@@ -118,7 +120,7 @@ TEST_F(TakeoverTest, AnAnalyzerThatWasAskedToStopIsSucceededLikeOneThatDied) {
   producer.join();
 }
 
-TEST_F(TakeoverTest, WithoutASuccessorWaitingEndsWithThePeersTimeout) {
+TEST_P(TakeoverTest, WithoutASuccessorWaitingEndsWithThePeersTimeout) {
   Listener listener(socket_path_);
   HandoffOptions o = options();
   o.peer_timeout_s = 0.1;
@@ -132,7 +134,7 @@ TEST_F(TakeoverTest, WithoutASuccessorWaitingEndsWithThePeersTimeout) {
   EXPECT_NE(std::string(failure.what()).find("--peer-timeout"), std::string::npos) << failure.what();
 }
 
-TEST_F(TakeoverTest, ContinuingSkipsStepsUntilASuccessorIsThere) {
+TEST_P(TakeoverTest, ContinuingSkipsStepsUntilASuccessorIsThere) {
   std::optional<Listener> listener(std::in_place, socket_path_);
   HandoffOptions o = options();
   o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
@@ -167,7 +169,7 @@ TEST_F(TakeoverTest, ContinuingSkipsStepsUntilASuccessorIsThere) {
   producer.join();
 }
 
-TEST_F(TakeoverTest, ContinuingWaitsOnceForAnAnalyzerThatDoesNotMoveAndThenSkipsUntilItDoes) {
+TEST_P(TakeoverTest, ContinuingWaitsOnceForAnAnalyzerThatDoesNotMoveAndThenSkipsUntilItDoes) {
   Listener listener(socket_path_);
   HandoffOptions o = options();
   o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
@@ -185,7 +187,7 @@ TEST_F(TakeoverTest, ContinuingWaitsOnceForAnAnalyzerThatDoesNotMoveAndThenSkips
   publish_filled(*ends.writer);
 }
 
-TEST_F(TakeoverTest, AfterAnAnalyzerThatDiedOverItTheRequestSaysSo) {
+TEST_P(TakeoverTest, AfterAnAnalyzerThatDiedOverItTheRequestSaysSo) {
   const pid_t first = fork();  // a process of its own: one that only hangs up has turned us away
   if (first == 0) {
     Listener listener(socket_path_);
@@ -203,7 +205,7 @@ TEST_F(TakeoverTest, AfterAnAnalyzerThatDiedOverItTheRequestSaysSo) {
   producer.join();
 }
 
-TEST_F(TakeoverTest, OnceAStepIsCommittedASuccessorIsNotAskedToLetOthersIteratesGo) {
+TEST_P(TakeoverTest, OnceAStepIsCommittedASuccessorIsNotAskedToLetOthersIteratesGo) {
   for (const PoolUse use : {PoolUse::kOverwrite, PoolUse::kResume}) {
     Listener listener(socket_path_);
     HandoffOptions o = options();
@@ -228,7 +230,7 @@ TEST_F(TakeoverTest, OnceAStepIsCommittedASuccessorIsNotAskedToLetOthersIterates
   }
 }
 
-TEST_F(TakeoverTest, TheLastIterateWaitsForASuccessorEvenIfStepsAreSkipped) {
+TEST_P(TakeoverTest, TheLastIterateWaitsForASuccessorEvenIfStepsAreSkipped) {
   Listener listener(socket_path_);
   HandoffOptions o = options();
   o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
@@ -248,7 +250,7 @@ TEST_F(TakeoverTest, TheLastIterateWaitsForASuccessorEvenIfStepsAreSkipped) {
   producer.join();
 }
 
-TEST_F(TakeoverTest, WhoeverContinuesSkipsStepsWhileTheAnalyzerIsStalledAndNotAfter) {
+TEST_P(TakeoverTest, WhoeverContinuesSkipsStepsWhileTheAnalyzerIsStalledAndNotAfter) {
   Listener listener(socket_path_);
   HandoffOptions o = options();
   o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
@@ -265,7 +267,7 @@ TEST_F(TakeoverTest, WhoeverContinuesSkipsStepsWhileTheAnalyzerIsStalledAndNotAf
   take_one(*ends.reader, 2);
 }
 
-TEST_F(TakeoverTest, AnAnalyzerLostDuringTheGoodbyeIsSucceeded) {
+TEST_P(TakeoverTest, AnAnalyzerLostDuringTheGoodbyeIsSucceeded) {
   Listener listener(socket_path_);
   Attached ends = attach(listener, options());
   publish_filled(*ends.writer);
@@ -283,7 +285,7 @@ TEST_F(TakeoverTest, AnAnalyzerLostDuringTheGoodbyeIsSucceeded) {
   producer.join();
 }
 
-TEST_F(TakeoverTest, ASuccessorThatRefusesEndsTheRunWithItsWords) {
+TEST_P(TakeoverTest, ASuccessorThatRefusesEndsTheRunWithItsWords) {
   Listener listener(socket_path_);
   Attached ends = attach(listener, options());
   publish_filled(*ends.writer);
@@ -297,7 +299,7 @@ TEST_F(TakeoverTest, ASuccessorThatRefusesEndsTheRunWithItsWords) {
   producer.join();
 }
 
-TEST_F(TakeoverTest, WhoeverIsToStopDoesNotWaitForASuccessor) {
+TEST_P(TakeoverTest, WhoeverIsToStopDoesNotWaitForASuccessor) {
   std::atomic<bool> stop{false};
   Listener listener(socket_path_);
   HandoffOptions o = options();
@@ -311,7 +313,7 @@ TEST_F(TakeoverTest, WhoeverIsToStopDoesNotWaitForASuccessor) {
   EXPECT_THROW(ends.writer->detach(Outcome::kInterrupted), Error);
 }
 
-TEST_F(TakeoverTest, ARunThatGoesOnGetsTheKeptIterateItsStepAndItsName) {
+TEST_P(TakeoverTest, ARunThatGoesOnGetsTheKeptIterateItsStepAndItsName) {
   Listener listener(socket_path_);
   HandoffOptions o = options();
   o.pool_use = PoolUse::kResume;
@@ -341,7 +343,7 @@ TEST_F(TakeoverTest, ARunThatGoesOnGetsTheKeptIterateItsStepAndItsName) {
   producer.join();
 }
 
-TEST_F(TakeoverTest, AnIterationThatIsKeptAlreadyIsNotTakenAgain) {
+TEST_P(TakeoverTest, AnIterationThatIsKeptAlreadyIsNotTakenAgain) {
   Listener listener(socket_path_);
   Attached ends = attach(listener, options());
   publish_filled(*ends.writer);
@@ -357,7 +359,7 @@ TEST_F(TakeoverTest, AnIterationThatIsKeptAlreadyIsNotTakenAgain) {
   producer.join();
 }
 
-TEST_F(TakeoverTest, AStoppedProducerIsNoticedWithinThePeersTimeout) {
+TEST_P(TakeoverTest, AStoppedProducerIsNoticedWithinThePeersTimeout) {
   Listener listener(socket_path_);
   const pid_t child = fork();
   if (child == 0) {
@@ -368,7 +370,7 @@ TEST_F(TakeoverTest, AStoppedProducerIsNoticedWithinThePeersTimeout) {
   }
   std::optional<Peer> peer = listener.accept(10'000);
   ASSERT_TRUE(peer.has_value());
-  HandoffReader reader(std::move(*peer), 10'000, 0.1);
+  HandoffReader reader(std::move(*peer), socket_path_, 10'000, 0.1);
   reader.accept();
   take_one(reader, 0);
   PublishedStep step;
