@@ -3,6 +3,7 @@
 #include <string>
 
 #include "analyzer/step_record.hpp"
+#include "common/options.hpp"
 
 namespace ringside {
 
@@ -47,7 +48,7 @@ RecordedRun describe_start(const HandoffReader& handoff, const Attachment& attac
   started.set_from_step(handoff.steps_released());
   started.set_from_iteration(attachment.iterates() == Iterates::kResume ? attachment.from_iteration() : 0);
   started.set_buffers(handoff.buffers());
-  started.set_coordination("locks");
+  started.set_coordination(to_string(handoff.coordination()));
   started.set_slots(attachment.pool().ring().geometry().slot_count());
   started.set_storage(std::string(to_string(recorded.storage)));
   started.set_durability(std::string(to_string(options.ring.durability)));

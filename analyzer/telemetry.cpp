@@ -1,6 +1,5 @@
 #include "analyzer/telemetry.hpp"
 
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
@@ -43,9 +42,6 @@ std::string path_of(const std::string& endpoint) {
 
 Telemetry::Telemetry(const TelemetryOptions& options, const std::string& socket) : socket_(socket) {
   const TelemetryAddress address = telemetry_at(socket);
-  if (path_of(address.publisher).size() >= sizeof sockaddr_un{}.sun_path) {
-    throw system_error("socket path '{}' is too long for telemetry beside it; choose a shorter --socket", socket);
-  }
   Pair& pair = pairs_.emplace_back(
       Pair{{context_, ChannelKind::kPublisher, publishing({})}, {context_, ChannelKind::kRouter, answering({})}});
   pair.publisher.bind(address.publisher);

@@ -22,7 +22,7 @@ constexpr std::size_t kReplyBytes = 2u << 20;    // an analyzer's reply is at mo
 }  // namespace
 
 TelemetryAddress telemetry_at(const std::string& socket) {
-  return {"ipc://" + socket + ".telemetry", "ipc://" + socket + ".control", std::nullopt};
+  return {ipc_endpoint(socket + ".telemetry"), ipc_endpoint(socket + ".control"), std::nullopt};
 }
 
 TelemetryAddress telemetry_at_tcp(const std::string& host_and_port, const std::string& option, const CurveKeys& keys) {
