@@ -20,6 +20,7 @@
 
 #include "analyzer/ring_admission.hpp"
 #include "cli/account_table.hpp"
+#include "cli/runtime_folder.hpp"
 #include "cli/supervisor.hpp"
 #include "common/options.hpp"
 #include "common/output_file.hpp"
@@ -58,37 +59,6 @@ void declare_all(CLI::App& app, RunOptions& options) {
   app.add_flag("--quiet", options.quiet, "neither progress nor the closing table");
   declare_config_file(app);
 }
-
-/// A folder of our own for the socket, 0700, gone with us.
-class RuntimeFolder {
- public:
-  RuntimeFolder() {
-    const char* base = std::getenv("XDG_RUNTIME_DIR");
-    if (!try_under(base != nullptr ? base : "") && !try_under(fs::temp_directory_path().string())) {
-      throw system_error("cannot create a folder for the socket in {}: {}", fs::temp_directory_path().string(),
-                         errno_text(errno));
-    }
-  }
-  ~RuntimeFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  RuntimeFolder(const RuntimeFolder&) = delete;
-  RuntimeFolder& operator=(const RuntimeFolder&) = delete;
-
-  std::string socket() const { return path_ + "/analyzer.socket"; }
-
- private:
-  bool try_under(const std::string& base) {
-    if (base.empty()) return false;
-    path_ = base + "/ringside-XXXXXX";
-    // The socket's whole path has to fit 107 characters.
-    if (socket().size() > 100) return false;
-    return mkdtemp(path_.data()) != nullptr;
-  }
-
-  std::string path_;
-};
 
 std::string sibling(const char* program) {
   std::error_code error;
@@ -199,7 +169,8 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
 
   std::optional<Child> analyzer;
   const auto start_analyzer = [&] {
-    std::vector<std::string> arguments = arguments_given(app, {kRingGroup, kJournalGroup, kTelemetryGroup, kReduceGroup, kPeerGroup});
+    std::vector<std::string> arguments =
+        arguments_given(app, {kRingGroup, kJournalGroup, kTelemetryGroup, kReduceGroup, kPeerGroup});
     arguments.insert(arguments.end(), {"--once", "--socket=" + folder.socket(), "--cores=" + facts.analyzer_cores});
     if (!shared_core.empty()) arguments.push_back(shared_core);
     analyzer.reset();

@@ -7,13 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <set>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "cli/runtime_folder.hpp"
 #include "common/error.hpp"
 #include "common/key_folder.hpp"
 #include "common/options.hpp"
@@ -21,8 +19,6 @@
 
 namespace ringside {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Whether an analyzer of ours lives at `socket` and can be followed. It is its control socket that is tried: the next
 /// peer of the other one has to be a producer.
@@ -44,14 +40,8 @@ std::set<std::string> living() {
   std::set<std::string> found;
   const std::string of_service = ProcessOptions().socket;
   if (is_served(of_service)) found.insert(of_service);
-  // Where `ringside run` makes its folders.
-  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  for (const fs::path& base : {fs::path(runtime != nullptr ? runtime : ""), fs::temp_directory_path()}) {
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(base, error)) {
-      const std::string socket = (entry.path() / "analyzer.socket").string();
-      if (entry.path().filename().string().starts_with("ringside-") && is_served(socket)) found.insert(socket);
-    }
+  for (const std::string& socket : sockets_of_runs()) {
+    if (is_served(socket)) found.insert(socket);
   }
   return found;
 }
