@@ -82,8 +82,8 @@ class RuntimeFolder {
   bool try_under(const std::string& base) {
     if (base.empty()) return false;
     path_ = base + "/ringside-XXXXXX";
-    // The socket's whole path has to fit 107 characters.
-    if (socket().size() > 100) return false;
+    // The socket's whole path, and those of the others beside it, have to fit 107 characters.
+    if (socket().size() > 90) return false;
     return mkdtemp(path_.data()) != nullptr;
   }
 
