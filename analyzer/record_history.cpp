@@ -67,8 +67,9 @@ void RecordHistory::append(std::uint64_t from, std::size_t at_most, std::size_t 
     --at_most;
     ++from;
   };
-  from = std::max(from, oldest_seq());
+  // Whoever follows closely is answered without a look at the files.
   if (memory_.empty() || from < first_in_memory_) {
+    from = std::max(from, oldest_seq());
     const Files* found = files_with(from);
     if (found == nullptr) return;
     const auto before = [](const EncodedRecord& record, std::uint64_t seq) { return record.seq < seq; };

@@ -316,13 +316,17 @@ class Recorder::Worker {
     const std::size_t at_most = request.at_most() == 0 ? newest_ : request.at_most();
     history_.append(request.seq(), at_most, kReplyBytes, records);
     wire::RecordsReply rest;
-    rest.set_oldest_seq(history_.oldest_seq());
+    rest.set_oldest_seq(oldest());
     rest.set_newest_seq(newest_);
     *rest.mutable_numbering() = numbering_;
     rest.AppendToString(&records);
     std::string reply;
     append_record_field(reply, records);
     return reply;
+  }
+
+  std::uint64_t oldest() {
+    return journal_ && journal_->oldest_seq() != 0 ? journal_->oldest_seq() : history_.oldest_seq();
   }
 
   wire::ControlReply status() {
@@ -335,7 +339,7 @@ class Recorder::Worker {
     status.set_pool(options_.pool);
     status.set_journal(std::string(to_string(journal_ ? journal_->kind() : options_.journal.kind)));
     status.set_journal_error(journal_error_);
-    status.set_oldest_seq(history_.oldest_seq());
+    status.set_oldest_seq(oldest());
     status.set_newest_seq(newest_);
     status.set_records_missing(records_missing_);
     return reply;

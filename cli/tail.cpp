@@ -142,6 +142,7 @@ ExitCode follow(const TailOptions& options, const FoundService& found, const Sin
   RecordStream stream(context, found.address, since.seq);
   std::vector<wire::Record> records;
   bool lost = false;
+  bool heard = false;
   while (!stop.load()) {
     const StreamEvent event = stream.next(records, kLookMs);
     bool read = true;
@@ -149,8 +150,10 @@ ExitCode follow(const TailOptions& options, const FoundService& found, const Sin
     if (event == StreamEvent::kBack) read = output.say("the analyzer is back");
     if (event == StreamEvent::kNewAnalyzer) read = output.say("another analyzer goes on");
     if (event != StreamEvent::kNothing) lost = event == StreamEvent::kLost;
+    heard = heard || !records.empty() || event == StreamEvent::kBack;
     if (!output.show(std::exchange(records, {})) || !read) return ExitCode::kDone;
     if (lost && is_gone_for_good(options.service, found.name)) {
+      if (!heard) throw peer_error("no analyzer is alive at '{}'", found.name);
       output.say("its run is over");
       return ExitCode::kDone;
     }

@@ -231,7 +231,8 @@ TEST_F(RefusalTest, AnExportThatFailsLeavesNoPartOfAFile) {
   std::filesystem::create_directory(output);
   expect_refused({"export", pool_, "--output", output}, 3, {"--output", output, "directory"});
   const auto files = std::filesystem::directory_iterator(folder_.path());
-  EXPECT_EQ(std::distance(begin(files), end(files)), 5) << "the pool, its two logs and summary, and the folder in the way";
+  EXPECT_EQ(std::distance(begin(files), end(files)), 5)
+      << "the pool, its two logs and summary, and the folder in the way";
 }
 
 }  // namespace
