@@ -66,6 +66,19 @@ KeyPair make_key_pair() {
   return {public_key.data(), secret_key.data()};
 }
 
+std::string key_text(std::string_view bytes) {
+  constexpr std::size_t kKeyBytes = 32;
+  std::array<char, 41> text{};
+  if (bytes.size() != kKeyBytes) return {};
+  zmq_z85_encode(text.data(), reinterpret_cast<const std::uint8_t*>(bytes.data()), kKeyBytes);
+  return text.data();
+}
+
+bool is_key_text(const std::string& text) {
+  std::array<std::uint8_t, 32> bytes{};
+  return text.size() == 40 && zmq_z85_decode(bytes.data(), text.c_str()) != nullptr;
+}
+
 struct Channel::Implementation {
   zmq::socket_t socket;
   zmq::message_t incoming;

@@ -35,6 +35,11 @@ struct KeyPair {
 };
 KeyPair make_key_pair();
 
+/// The text of a key of 32 bytes, as ZeroMQ hands it to a ZAP handler; empty for anything else.
+std::string key_text(std::string_view bytes);
+/// Whether `text` is a key's: 40 characters that stand for 32 bytes.
+bool is_key_text(const std::string& text);
+
 /// The encryption of a channel on tcp. The server's has no server_key.
 struct CurveKeys {
   KeyPair own;
