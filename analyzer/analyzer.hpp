@@ -19,6 +19,7 @@ namespace ringside {
 
 struct AnalyzerOptions {
   RingOptions ring;
+  JournalOptions journal;
   ReduceOptions reduce;
   PeerOptions peer;
   bool may_spin = true;  // while it waits; false where producer and analyzer share a core

@@ -10,23 +10,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyzer/storage.hpp"
 #include "common/durability.hpp"
+#include "common/journal_options.hpp"
 
 namespace ringside {
-
-enum class JournalKind {
-  kAuto,     // kPmemlog where it was built in and the pool lies on DAX, else kFile
-  kPmemlog,  // libpmemlog
-  kFile,     // plain files
-  kOff
-};
-
-struct JournalOptions {
-  JournalKind kind = JournalKind::kAuto;
-  std::uint64_t bytes = std::uint64_t{64} << 20;  // of both logs together
-};
 
 /// A record as it is kept.
 struct EncodedRecord {
@@ -35,11 +25,17 @@ struct EncodedRecord {
 };
 inline constexpr std::size_t kMaxRecordBytes = std::size_t{64} << 10;
 
+/// The files a journal of `pool` consists of, beside the pool itself (a link is followed), and those that are there.
+inline constexpr std::uint32_t kJournalLogs = 2;
+std::string journal_file(const std::string& pool, std::uint32_t log);
+std::vector<std::string> journal_files_there(const std::string& pool);
+
 /// The writing side: one process (the one that owns the pool), one thread.
 class Journal {
  public:
-  /// Opens the journal of `pool`, or makes it; a torn tail is cut off. Throws Error: exit code 2 for files that are no
-  /// journal of ours or another kind's, 3 in use, no space, no permission.
+  /// Opens the journal of `pool`, or makes it; a torn tail is cut off, damage gets a line in the process's log. Throws
+  /// Error: exit code 2 for files that are no journal of ours or another kind's, a kind that is not built in, kOff; 3
+  /// in use, no space, no permission.
   static Journal open(const std::string& pool, const JournalOptions& options, Storage storage, Durability durability);
   ~Journal();
   Journal(Journal&&) noexcept;
@@ -76,12 +72,19 @@ class JournalReader {
   std::uint64_t oldest_seq() const noexcept;
   std::uint64_t newest_seq() const noexcept;
 
+  /// kPmemlog or kFile, by the first log that is there.
+  JournalKind kind() const noexcept;
+  /// How many records there are to be read, and how many bytes the two logs' files take.
+  std::uint64_t records() const noexcept;
+  std::uint64_t file_bytes() const noexcept;
+
   /// The next record whose seq is at least `from`, in ascending order; nothing after the last one. The bytes are valid
   /// until the reader goes.
   std::optional<EncodedRecord> next(std::uint64_t from);
 
-  /// Where reading one log ended before its writer did, in words for a user: "log FILE: byte 4096: …"; empty if
-  /// nowhere. A tail that is torn because its writer is at work, or was killed, is no damage.
+  /// What of the logs could not be read, in one line for a user: "FILE: byte 4096: ..."; empty if nothing. Records
+  /// behind damage that verify are read all the same. A tail that is torn because its writer is at work, or was killed,
+  /// is no damage.
   const std::string& damage() const noexcept;
 
  private:

@@ -189,6 +189,7 @@ int main(int argc, char** argv) {
                "ringside-analyzer");
   app.set_version_flag("--version", RINGSIDE_VERSION);
   declare(app, options.analyzer.ring);
+  declare(app, options.analyzer.journal);
   declare(app, options.analyzer.reduce);
   declare(app, options.analyzer.peer);
   declare(app, options.process);

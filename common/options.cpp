@@ -7,6 +7,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 
@@ -21,6 +22,10 @@ const std::map<std::string, OnAnalyzerLoss> kOnAnalyzerLoss = {
     {"wait", OnAnalyzerLoss::kWait}, {"continue", OnAnalyzerLoss::kContinue}, {"stop", OnAnalyzerLoss::kStop}};
 const std::map<std::string, Durability> kDurabilities = {{"power", Durability::kPower},
                                                          {"process", Durability::kProcess}};
+const std::map<std::string, JournalKind> kJournalKinds = {{"auto", JournalKind::kAuto},
+                                                          {"pmemlog", JournalKind::kPmemlog},
+                                                          {"file", JournalKind::kFile},
+                                                          {"off", JournalKind::kOff}};
 
 template <class Value>
 std::string name_of(const std::map<std::string, Value>& names, Value value) {
@@ -85,6 +90,28 @@ CLI::Validator within(Number low, Number high) {
         Number number{};
         if (CLI::detail::lexical_cast(text, number) && number >= low && number <= high) return {};
         return fmt::format("found '{}', expected a number from {} to {}", text, low, high);
+      },
+      "");
+}
+
+/// Bytes, as 67108864 or 64M; rewritten as digits.
+CLI::Validator journal_size() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        constexpr std::uint64_t kLeast = std::uint64_t{4} << 20;  // libpmemlog's smallest pool, twice
+        constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
+        const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+        const std::size_t unit = digits == text.size() ? 0 : std::string_view("_KMGT").find(text[digits]);
+        std::uint64_t bytes = 0;
+        if (digits > 0 && digits <= 13 && text.size() - digits <= 1 && unit != std::string_view::npos) {
+          bytes = std::stoull(text.substr(0, digits));
+          for (std::size_t i = 0; i < unit && bytes <= kMost; ++i) bytes *= 1024;
+        }
+        if (bytes < kLeast || bytes > kMost) {
+          return fmt::format("found '{}', expected bytes from 4M to 1T, with K, M, G or T for powers of 1024", text);
+        }
+        text = std::to_string(bytes);
+        return {};
       },
       "");
 }
@@ -189,6 +216,18 @@ void declare(CLI::App& app, RingOptions& options) {
   add_choice(app, "--durability", options.durability, kDurabilities,
              "persisted survives power loss, or the death of processes only")
       ->group(kRingGroup);
+}
+
+void declare(CLI::App& app, JournalOptions& options) {
+  add_choice(app, "--journal", options.kind, kJournalKinds,
+             "where records of the steps are kept, beside the pool: libpmemlog, plain files, nowhere, or as fits")
+      ->group(kJournalGroup);
+  app.add_option("--journal-size", options.bytes,
+                 "most bytes the journal takes, 4M to 1T; the older half is dropped when it is full")
+      ->transform(journal_size())
+      ->type_name("BYTES")
+      ->default_str("64M")
+      ->group(kJournalGroup);
 }
 
 void declare(CLI::App& app, ReduceOptions& options) {

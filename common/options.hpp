@@ -9,6 +9,7 @@
 
 #include "common/durability.hpp"
 #include "common/handoff_options.hpp"
+#include "common/journal_options.hpp"
 
 namespace CLI {
 class App;
@@ -95,6 +96,7 @@ void declare(CLI::App& app, SolveOptions& options);
 void declare(CLI::App& app, PublishOptions& options);
 void declare(CLI::App& app, PeerOptions& options);
 void declare(CLI::App& app, RingOptions& options);
+void declare(CLI::App& app, JournalOptions& options);
 void declare(CLI::App& app, ReduceOptions& options);
 void declare(CLI::App& app, CoreOptions& options);
 void declare(CLI::App& app, ProcessOptions& options);
@@ -111,6 +113,7 @@ inline constexpr const char* kSolveGroup = "Problem and solver";
 inline constexpr const char* kPublishGroup = "Hand-off";
 inline constexpr const char* kPeerGroup = "Peers";
 inline constexpr const char* kRingGroup = "Ring";
+inline constexpr const char* kJournalGroup = "Journal";
 inline constexpr const char* kReduceGroup = "Reductions";
 inline constexpr const char* kCoreGroup = "Cores";
 
