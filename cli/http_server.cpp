@@ -60,8 +60,9 @@ class LimitedServer : public httplib::Server {
 
 /// The name in a Host header, without its port.
 std::string_view host_name(std::string_view host) {
-  if (host.starts_with('[')) return host.substr(0, host.find(']') + 1);
-  return host.substr(0, host.find(':'));
+  const std::size_t colon = host.rfind(':');
+  const bool has_port = colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos;
+  return has_port ? host.substr(0, colon) : host;
 }
 
 /// A page elsewhere whose name was made to resolve to loopback still says its own name here.
@@ -237,6 +238,7 @@ void HttpServer::start() {
                        errno_text(errno != 0 ? errno : EADDRINUSE));
   }
   implementation_->listener = std::thread([&server] { server.listen_after_bind(); });
+  while (!server.is_running()) std::this_thread::yield();  // to be stopped, it has to run
 }
 
 std::string HttpServer::url() const {

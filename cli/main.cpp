@@ -11,6 +11,8 @@
 #include "cli/info.hpp"
 #include "cli/replay.hpp"
 #include "cli/run.hpp"
+#include "cli/run_report.hpp"
+#include "cli/serve.hpp"
 #include "cli/verify.hpp"
 #include "cli/wipe.hpp"
 #include "common/error.hpp"
@@ -32,6 +34,10 @@ constexpr std::array kSubcommands = {
     Subcommand{"info", "POOL", "what a pool holds: runs, iterations, slots, sizes, storage", info_command},
     Subcommand{"verify", "POOL", "check every hash; says which slot and chunk is damaged", verify_command},
     Subcommand{"replay", "POOL", "reduce the kept iterates again, compare with what was recorded", replay_command},
+    Subcommand{"serve", "[--socket PATH] [--listen HOST:PORT]", "a web page and Prometheus metrics of the run beside it",
+               serve_command},
+    Subcommand{"report", "[POOL|SUMMARY.json] -o FILE.html", "one page about a run: account, waiting, residual",
+               report_command},
     Subcommand{"export", "POOL --output FILE", "write a kept iterate as .npy, .csv or .mtx", export_command},
     Subcommand{"wipe", "POOL", "overwrite every byte of a pool, then delete it", wipe_command},
     Subcommand{"cache", "FILE|grid:SIDE|rmat:SCALE", "write a matrix's binary cache, mapped on the next start",

@@ -42,7 +42,8 @@ std::string inlined(std::string_view page, const LoadingTag& tag) {
   for (std::size_t at = page.find(tag.begin); at != std::string_view::npos; at = page.find(tag.begin)) {
     const std::size_t name_begin = at + tag.begin.size();
     const std::size_t name_end = page.find(tag.end, name_begin);
-    const std::string name = "/" + std::string(page.substr(name_begin, name_end - name_begin));
+    std::string name(page.substr(name_begin, name_end - name_begin));
+    name.insert(name.begin(), '/');
     const PageAsset* asset = find_page_asset(name);
     if (asset == nullptr) throw system_error("this program lacks its asset {}; build it again", name);
     out.append(page.substr(0, at)).append(tag.open).append(asset->content).append(tag.close);

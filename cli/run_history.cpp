@@ -19,7 +19,7 @@ std::uint64_t HandOffTimes::at_most(std::size_t i) const noexcept {
 }
 
 void RunHistory::add(const wire::Record& record) {
-  if (record.seq() <= newest_seq_) *this = RunHistory();
+  if (record.seq() <= newest_seq_ && run_) run_->series = StepSeries();
   newest_seq_ = record.seq();
   switch (record.what_case()) {
     case wire::Record::kStep:
@@ -68,6 +68,8 @@ RunView& RunHistory::run_of(const std::string& run_id) {
 void RunHistory::add(const wire::Record& record, const wire::StepRecord& step) {
   RunView& run = run_of(step.run_id());
   RunSums& sums = run.sums;
+  run.series.add(point_of(record));
+  if (sums.steps > 0 && step.commit_seq() <= run.last.commit_seq()) return;  // counted when it had another number
   if (sums.steps == 0 && step.steps_committed() > 0) run.steps_before = step.steps_committed() - 1;
   ++sums.steps;
   sums.steps_skipped += step.skipped_before();
@@ -86,7 +88,6 @@ void RunHistory::add(const wire::Record& record, const wire::StepRecord& step) {
   run.steps_persisted = std::max(run.steps_persisted, step.steps_persisted());
   run.last = step;
   run.last_unix_ns = record.unix_ns();
-  run.series.add(point_of(record));
 }
 
 }  // namespace ringside

@@ -68,7 +68,8 @@ struct RunView {
 
 class RunHistory {
  public:
-  /// Requires ascending seq; one that is not ascending says that the numbering began anew, and all before is forgotten.
+  /// In ascending order of seq. One that is not ascending says that an analyzer numbers anew from there (what the one
+  /// before it had told was kept nowhere): the series begins again, and no step is counted twice.
   void add(const wire::Record& record);
 
   /// What the analyzer says between two steps: what was persisted meanwhile, the parameters if their record is gone.
