@@ -20,10 +20,12 @@ std::int64_t begun_ns(const StepDescriptor& step) noexcept {
 
 }  // namespace
 
-Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, AnalyzerAccount& account)
+Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, AnalyzerAccount& account,
+                       RecordQueue* records)
     : handoff_(handoff),
       options_(options),
       account_(account),
+      records_(records),
       admission_(admit(options.ring, handoff.run(), handoff.pool_use())),
       ring_(pool().ring(), pool().persistence(), pool().storage(), options.ring.durability),
       reducer_(handoff.run().rows) {
@@ -78,8 +80,7 @@ ServeEnd Attachment::serve(const std::atomic<bool>& stop) noexcept {
       // The account begins with the first iteration, not with the solver's preparations for it.
       if (first) idle_since = std::max(idle_since, begun_ns(step.descriptor));
       first = false;
-      add(account_.analyzer_idle_ns, arrived - idle_since);
-      if (!keep(step, arrived)) return ServeEnd::kSyncFailed;
+      if (!keep(step, arrived, arrived - idle_since)) return ServeEnd::kSyncFailed;
       idle_since = account_.ended_ns.load(std::memory_order_relaxed);
       continue;
     }
@@ -96,7 +97,7 @@ ServeEnd Attachment::serve(const std::atomic<bool>& stop) noexcept {
 // One iterate's way: shared buffer -> slot (transfer), header (commit), reductions (analyze). Bytes moved: the copy
 // reads and writes the iterate once, a sweep of the reductions reads it once, the first sweep also reads the iterate
 // before.
-bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns) noexcept {
+bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::int64_t idle_ns) noexcept {
   if (ring_.begin() != CommitStatus::kOk) return false;
   const std::int64_t copy_begin = now_ns();
   ring_.copy(step.buffer, step.descriptor);
@@ -108,18 +109,37 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns) noexce
   ring_.record_reductions(*last_);
   const std::int64_t analyzed = now_ns();
 
-  account_.hand_off.add(copy_begin - step.descriptor.published_at_ns);
-  add(account_.transfer_ns, copied - copy_begin);
-  add(account_.commit_ns, (copy_begin - arrived_ns) + (committed - copied));
-  add(account_.analyze_ns, analyzed - committed);
-  account_.bytes_transferred.store(
-      account_.bytes_transferred.load(std::memory_order_relaxed) + handoff_.run().rows * sizeof(double),
-      std::memory_order_relaxed);
-  account_.last_iteration.store(step.descriptor.iteration, std::memory_order_relaxed);
-  account_.steps_committed.store(steps_before_ + ring_.run_committed(), std::memory_order_relaxed);
-  account_.ended_ns.store(analyzed, std::memory_order_relaxed);
-  count_persisted();
+  StepFigures figures{.run_id = run().run_id,
+                      .step = step.descriptor,
+                      .commit_seq = ring_.committed(),
+                      .analyzer_idle_ns = idle_ns,
+                      .hand_off_ns = copy_begin - step.descriptor.published_at_ns,
+                      .transfer_ns = copied - copy_begin,
+                      .commit_ns = (copy_begin - arrived_ns) + (committed - copied),
+                      .analyze_ns = analyzed - committed,
+                      .bytes_transferred = handoff_.run().rows * sizeof(double),
+                      .reductions = scalars_of(*last_)};
+  count(figures, analyzed);
+  if (records_ != nullptr) records_->push(figures);
   return true;
+}
+
+/// Adds a step to the account, and to its figures what the account then says.
+void Attachment::count(StepFigures& figures, std::int64_t ended_ns) noexcept {
+  account_.hand_off.add(figures.hand_off_ns);
+  add(account_.analyzer_idle_ns, figures.analyzer_idle_ns);
+  add(account_.transfer_ns, figures.transfer_ns);
+  add(account_.commit_ns, figures.commit_ns);
+  add(account_.analyze_ns, figures.analyze_ns);
+  account_.bytes_transferred.store(
+      account_.bytes_transferred.load(std::memory_order_relaxed) + figures.bytes_transferred,
+      std::memory_order_relaxed);
+  account_.last_iteration.store(figures.step.iteration, std::memory_order_relaxed);
+  account_.steps_committed.store(steps_before_ + ring_.run_committed(), std::memory_order_relaxed);
+  account_.ended_ns.store(ended_ns, std::memory_order_relaxed);
+  count_persisted();
+  figures.steps_committed = account_.steps_committed.load(std::memory_order_relaxed);
+  figures.steps_persisted = account_.steps_persisted.load(std::memory_order_relaxed);
 }
 
 void Attachment::count_persisted() noexcept {
@@ -143,6 +163,10 @@ Error Attachment::finish(ServeEnd end) {
       case ServeEnd::kStopped:
         return peer_error("the analyzer was asked to stop; the {} steps it had committed are in {}", committed,
                           options_.ring.pool);
+      case ServeEnd::kStopRequested:
+        return {ExitCode::kInterrupted,
+                fmt::format("the run was asked to stop (`ringside stop`); the {} steps that were committed are in {}",
+                            committed, options_.ring.pool)};
       case ServeEnd::kViolation:
         return peer_error("the producer broke the hand-off protocol after {} steps; what was committed is in {}",
                           committed, options_.ring.pool);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analyzer/account.hpp"
+#include "analyzer/record_queue.hpp"
 #include "analyzer/ring_admission.hpp"
 #include "analyzer/ring_pool.hpp"
 #include "analyzer/ring_writer.hpp"
@@ -14,26 +15,36 @@
 #include "common/handoff_reader.hpp"
 #include "common/options.hpp"
 #include "common/reduction.hpp"
+#include "common/step_figures.hpp"
 
 namespace ringside {
 
 struct AnalyzerOptions {
   RingOptions ring;
   JournalOptions journal;
+  TelemetryOptions telemetry;
   ReduceOptions reduce;
   PeerOptions peer;
   bool may_spin = true;  // while it waits; false where producer and analyzer share a core
 };
 
 /// How serving one producer ended.
-enum class ServeEnd { kDetached, kProducerLost, kProducerStopped, kStopped, kViolation, kSyncFailed };
+enum class ServeEnd {
+  kDetached,
+  kProducerLost,
+  kProducerStopped,
+  kStopped,        // the service is to end
+  kStopRequested,  // the run is, and the service goes on
+  kViolation,
+  kSyncFailed
+};
 
 /// One attachment: from the search for a ring to the farewell.
 class Attachment {
  public:
   /// Finds and prepares the ring for the run; throws Error, for which the producer is to be refused. References are
-  /// kept.
-  Attachment(HandoffReader& handoff, const AnalyzerOptions& options, AnalyzerAccount& account);
+  /// kept. records: where the figures of each step go; null: nowhere.
+  Attachment(HandoffReader& handoff, const AnalyzerOptions& options, AnalyzerAccount& account, RecordQueue* records);
 
   /// From where the run goes on: for HandoffReader::accept, which comes next. Its payload is let go of then.
   Continuation take_continuation() { return std::move(continuation_); }
@@ -48,17 +59,23 @@ class Attachment {
   /// told: code kDone, or why not, with the line for the user; a disk that failed goes before any other reason.
   Error finish(ServeEnd end);
 
+  /// Of the kept iterate that the run goes on from; 0: from its beginning. Until the first step.
+  std::uint64_t from_iteration() const noexcept { return account_.last_iteration.load(); }
+  /// commit_seq of the newest iterate in the ring.
+  std::uint64_t newest_commit() const noexcept { return ring_.committed(); }
   const RingPool& pool() const noexcept { return admission_.pool; }
   const std::optional<Reductions>& last() const noexcept { return last_; }
 
  private:
   void continue_from(const KeptSlot& newest, const Recovery& found);
-  bool keep(const PublishedStep& step, std::int64_t arrived_ns) noexcept;
+  bool keep(const PublishedStep& step, std::int64_t arrived_ns, std::int64_t idle_ns) noexcept;
+  void count(StepFigures& figures, std::int64_t ended_ns) noexcept;
   void count_persisted() noexcept;
 
   HandoffReader& handoff_;
   const AnalyzerOptions& options_;
   AnalyzerAccount& account_;
+  RecordQueue* const records_;
   Admission admission_;
   RingWriter ring_;
   Reducer reducer_;

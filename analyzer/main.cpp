@@ -4,12 +4,15 @@
 #include <unistd.h>
 
 #include <optional>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "analyzer/analyzer.hpp"
+#include "analyzer/recorder.hpp"
 #include "analyzer/ring_admission.hpp"
+#include "analyzer/run_record.hpp"
 #include "common/error.hpp"
 #include "common/log.hpp"
 #include "common/options.hpp"
@@ -33,18 +36,6 @@ struct Options {
   bool once = false;
 };
 
-const char* to_text(ServeEnd end) {
-  switch (end) {
-    case ServeEnd::kDetached: return "detached";
-    case ServeEnd::kProducerLost: return "producer_lost";
-    case ServeEnd::kProducerStopped: return "producer_stopped";
-    case ServeEnd::kStopped: return "stopped";
-    case ServeEnd::kViolation: return "protocol_violation";
-    case ServeEnd::kSyncFailed: break;
-  }
-  return "sync_failed";
-}
-
 const char* to_text(Iterates iterates) {
   switch (iterates) {
     case Iterates::kNone: return "none";
@@ -55,23 +46,13 @@ const char* to_text(Iterates iterates) {
   return "resumed";
 }
 
-const char* to_text(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kFinished: return "finished";
-    case Outcome::kInterrupted: return "interrupted";
-    case Outcome::kDiverged: return "diverged";
-    case Outcome::kFailed: break;
-  }
-  return "failed";
-}
-
 /// Finds a ring for the run and tells the producer yes, or no and why. Throws the Error it was told.
 void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const AnalyzerOptions& options,
-            AnalyzerAccount& account) {
+            AnalyzerAccount& account, RecordQueue* records) {
   // A request may lie in the queue for longer than its producer lives: a pool is not made, or cleared, for a dead one.
   if (!handoff.wanted()) throw peer_error("the producer (pid {}) left before it was attached", handoff.producer_pid());
   try {
-    attachment.emplace(handoff, options, account);
+    attachment.emplace(handoff, options, account, records);
   } catch (const Error& error) {
     handoff.refuse(error);
     throw;
@@ -116,18 +97,34 @@ nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attach
   return final;
 }
 
+/// What serves one producer after the other.
+struct Service {
+  const Options& options;
+  Report& report;
+  const std::atomic<bool>& stop;  // the service is to end
+  std::atomic<bool>& stop_run;    // the run is: set with `stop`, and by whoever asks the recorder
+  std::optional<Recorder> recorder;
+};
+
 /// Serves one producer from its request to its farewell. An Error means that it was refused.
-ExitCode serve(const Options& options, HandoffReader& handoff, Report& report, const std::atomic<bool>& stop) {
+ExitCode serve(Service& service, HandoffReader& handoff) {
+  const AnalyzerOptions& options = service.options.analyzer;
+  Report& report = service.report;
   AnalyzerAccount account;
   std::optional<Attachment> attachment;
-  attach(attachment, handoff, options.analyzer, account);
+  attach(attachment, handoff, options, account, service.recorder ? &service.recorder->queue() : nullptr);
+  // In this order: a signal in between is not forgotten.
+  service.stop_run.store(false);
+  if (service.stop.load()) service.stop_run.store(true);
+  if (service.recorder) service.recorder->begin_run(describe_start(handoff, *attachment, options));
   const RunDescription& run = attachment->run();
   spdlog::info("event=attached run_id={} producer_pid={} rows={} matrix={} storage={} iterates={} from_step={}",
                to_string(run.run_id), handoff.producer_pid(), run.rows, text_of(run.matrix),
                to_string(attachment->pool().storage()), to_text(attachment->iterates()), handoff.steps_released());
 
   ReportScope progress(report, account);
-  const ServeEnd end = attachment->serve(stop);
+  ServeEnd end = attachment->serve(service.stop_run);
+  if (end == ServeEnd::kStopped && !service.stop.load()) end = ServeEnd::kStopRequested;
   const Outcome outcome = end == ServeEnd::kDetached ? handoff.outcome() : Outcome::kFailed;
   const Error error = attachment->finish(end);
   if (end == ServeEnd::kProducerLost || end == ServeEnd::kProducerStopped) {
@@ -141,18 +138,37 @@ ExitCode serve(const Options& options, HandoffReader& handoff, Report& report, c
                to_string(run.run_id), to_text(end), to_text(outcome), account.steps_committed.load(),
                account.steps_persisted.load(), static_cast<int>(error.code()));
   report.stop();
-  report.write(describe(options.analyzer, *attachment, account, end));
+  report.write(describe(options, *attachment, account, end));
+  if (service.recorder) service.recorder->end_run(describe_end(*attachment, account, end, outcome, error));
   // Being asked to stop is no failure of the service.
   return end == ServeEnd::kStopped && error.code() == ExitCode::kPeerLost ? ExitCode::kDone : error.code();
 }
 
+void start_recorder(Service& service, const std::vector<int>& cpus) {
+  const AnalyzerOptions& options = service.options.analyzer;
+  if (options.journal.kind == JournalKind::kOff && !options.telemetry.on) return;  // nobody would know of it
+  const RecorderOptions recording{.pool = options.ring.pool,
+                                  .socket = service.options.process.socket,
+                                  .journal = options.journal,
+                                  .telemetry = options.telemetry,
+                                  .durability = options.ring.durability,
+                                  .cpus = cpus};
+  service.recorder.emplace(recording, service.stop_run);
+}
+
 ExitCode run(const Options& options) {
+  static std::atomic<bool> stop_run{false};  // for ever: the signals' handler knows it
   const std::atomic<bool>& stop = catch_stop_signals();
-  if (!options.process.cores.empty()) pin_openmp_threads(parse_core_list(options.process.cores, "--cores").cpus);
+  also_set_on_stop(stop_run);
+  const std::vector<int> cpus =
+      options.process.cores.empty() ? std::vector<int>() : parse_core_list(options.process.cores, "--cores").cpus;
+  if (!cpus.empty()) pin_openmp_threads(cpus);
   Listener listener(options.process.socket);
   check_pool(options.analyzer.ring.pool);
 
   Report report(options.process.report_fd);
+  Service service{options, report, stop, stop_run, std::nullopt};
+  start_recorder(service, cpus);
   report.write({{"event", "ready"}, {"pid", getpid()}});
   spdlog::info("event=listening socket={} pool={}", options.process.socket, options.analyzer.ring.pool);
 
@@ -167,7 +183,7 @@ ExitCode run(const Options& options) {
       continue;
     }
     try {
-      const ExitCode code = serve(options, *handoff, report, stop);
+      const ExitCode code = serve(service, *handoff);
       // After a failed write nothing is known about what the disk holds: the service ends, and its manager decides.
       if (options.once || code == ExitCode::kSystem) return code;
     } catch (const Error& error) {
@@ -190,6 +206,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", RINGSIDE_VERSION);
   declare(app, options.analyzer.ring);
   declare(app, options.analyzer.journal);
+  declare(app, options.analyzer.telemetry);
   declare(app, options.analyzer.reduce);
   declare(app, options.analyzer.peer);
   declare(app, options.process);

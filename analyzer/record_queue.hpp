@@ -53,8 +53,8 @@ class RecordQueue {
 
   // A line each: the writer's stores do not take the reader's line away.
   alignas(64) std::atomic<std::uint64_t> pushed_{0};
-  MissingSteps missing_;             // writer's
-  std::uint64_t popped_seen_ = 0;    // writer's: `popped_` as it last read it
+  MissingSteps missing_;           // writer's
+  std::uint64_t popped_seen_ = 0;  // writer's: `popped_` as it last read it
   alignas(64) std::atomic<std::uint64_t> popped_{0};
   std::vector<Cell> cells_;
   std::mutex events_mutex_;

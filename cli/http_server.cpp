@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <string_view>
 #include <thread>
@@ -42,6 +43,9 @@ const httplib::Headers kHeaders = {
 class LimitedServer : public httplib::Server {
  public:
   explicit LimitedServer(const ConnectionLimits& limits) : limits_(limits) {}
+
+  /// Once bound. The library lets 5 connections wait in the kernel; others would try again after seconds.
+  void let_wait(int connections) { ::listen(svr_sock_, connections); }
 
  private:
   bool process_and_close_socket(socket_t socket) override {
@@ -226,7 +230,7 @@ HttpServer::~HttpServer() {
 
 void HttpServer::start() {
   ListenAddress& address = implementation_->address;
-  httplib::Server& server = implementation_->server;
+  LimitedServer& server = implementation_->server;
   errno = 0;
   if (address.port == 0) {
     address.port = server.bind_to_any_port(address.host);
@@ -237,6 +241,7 @@ void HttpServer::start() {
     throw system_error("--listen: cannot listen at {}: {}; another port can be chosen", address.host,
                        errno_text(errno != 0 ? errno : EADDRINUSE));
   }
+  server.let_wait(SOMAXCONN);
   implementation_->listener = std::thread([&server] { server.listen_after_bind(); });
   while (!server.is_running()) std::this_thread::yield();  // to be stopped, it has to run
 }

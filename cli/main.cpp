@@ -9,10 +9,13 @@
 #include "cli/doctor.hpp"
 #include "cli/export.hpp"
 #include "cli/info.hpp"
+#include "cli/keygen.hpp"
 #include "cli/replay.hpp"
 #include "cli/run.hpp"
 #include "cli/run_report.hpp"
 #include "cli/serve.hpp"
+#include "cli/stop.hpp"
+#include "cli/tail.hpp"
 #include "cli/verify.hpp"
 #include "cli/wipe.hpp"
 #include "common/error.hpp"
@@ -31,6 +34,9 @@ struct Subcommand {
 constexpr std::array kSubcommands = {
     Subcommand{"run", "--matrix FILE|grid:SIDE|rmat:SCALE", "solve; keep, reduce and account for every iterate",
                run_command},
+    Subcommand{"tail", "[--since S] [--json] [--once]", "follow the running service, with the past from the journal",
+               tail_command},
+    Subcommand{"stop", "[--socket PATH]", "end the run that is being served, as Ctrl-C would", stop_command},
     Subcommand{"info", "POOL", "what a pool holds: runs, iterations, slots, sizes, storage", info_command},
     Subcommand{"verify", "POOL", "check every hash; says which slot and chunk is damaged", verify_command},
     Subcommand{"replay", "POOL", "reduce the kept iterates again, compare with what was recorded", replay_command},
@@ -42,6 +48,7 @@ constexpr std::array kSubcommands = {
     Subcommand{"wipe", "POOL", "overwrite every byte of a pool, then delete it", wipe_command},
     Subcommand{"cache", "FILE|grid:SIDE|rmat:SCALE", "write a matrix's binary cache, mapped on the next start",
                cache_command},
+    Subcommand{"keygen", "FOLDER [--client NAME]", "keys for following over the network", keygen_command},
     Subcommand{"doctor", "[POOL|DIR]", "what this node offers, and what to change", doctor_command},
 };
 

@@ -36,6 +36,7 @@ struct RunOptions {
   PeerOptions peer;
   RingOptions ring;
   JournalOptions journal;
+  TelemetryOptions telemetry;
   ReduceOptions reduce;
   CoreOptions cores;
   Mode mode = Mode::kPipeline;
@@ -51,6 +52,7 @@ void declare_all(CLI::App& app, RunOptions& options) {
   declare(app, options.peer);
   declare(app, options.ring);
   declare(app, options.journal);
+  declare(app, options.telemetry);
   declare(app, options.reduce);
   app.add_option("--summary", options.summary, "write the account as one JSON object")->type_name("FILE.json");
   app.add_flag("--quiet", options.quiet, "neither progress nor the closing table");
@@ -197,7 +199,7 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
 
   std::optional<Child> analyzer;
   const auto start_analyzer = [&] {
-    std::vector<std::string> arguments = arguments_given(app, {kRingGroup, kJournalGroup, kReduceGroup, kPeerGroup});
+    std::vector<std::string> arguments = arguments_given(app, {kRingGroup, kJournalGroup, kTelemetryGroup, kReduceGroup, kPeerGroup});
     arguments.insert(arguments.end(), {"--once", "--socket=" + folder.socket(), "--cores=" + facts.analyzer_cores});
     if (!shared_core.empty()) arguments.push_back(shared_core);
     analyzer.reset();

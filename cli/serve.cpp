@@ -13,6 +13,7 @@
 
 #include "cli/http_server.hpp"
 #include "cli/journal_records.hpp"
+#include "cli/service.hpp"
 #include "cli/watched_run.hpp"
 #include "common/channel.hpp"
 #include "common/clock.hpp"
@@ -31,7 +32,7 @@ constexpr std::int64_t kStatusEveryNs = 1'000'000'000;    // what is persisted b
 constexpr int kStatusTimeoutMs = 200;
 
 struct ServeOptions {
-  std::string socket = ProcessOptions().socket;
+  ServiceOptions service;
   std::string listen = kListen;
   std::string token_file;
   std::string pool;
@@ -53,13 +54,23 @@ void follow(RecordStream& stream, WatchedRun& watched, const std::atomic<bool>& 
   }
 }
 
+/// Where nobody lives yet and the past is to be shown: the service's socket, should somebody come.
+FoundService service_for(const ServeOptions& options) {
+  try {
+    return find_service(options.service);
+  } catch (const Error& error) {
+    if (options.pool.empty() || error.code() != ExitCode::kPeerLost) throw;
+    return {telemetry_at(ProcessOptions().socket), ProcessOptions().socket};
+  }
+}
+
 }  // namespace
 
 int serve_command(int argc, const char* const* argv) {
   ServeOptions options;
   CLI::App app("Serves a web page, JSON and Prometheus metrics of the run beside it, until it is stopped.",
                "ringside serve");
-  app.add_option("--socket", options.socket, "the analyzer's socket")->type_name("PATH")->capture_default_str();
+  declare(app, options.service);
   app.add_option("--listen", options.listen, "where to listen; beyond loopback only with --token-file")
       ->type_name("HOST:PORT")
       ->capture_default_str();
@@ -72,6 +83,7 @@ int serve_command(int argc, const char* const* argv) {
   const ListenAddress address = parse_listen_address(options.listen);
   std::optional<AccessToken> token;
   if (!options.token_file.empty()) token = AccessToken::read(options.token_file);
+  const FoundService service = service_for(options);
   WatchedRun watched;
   HttpServer server(watched, address, std::move(token));
 
@@ -83,9 +95,9 @@ int serve_command(int argc, const char* const* argv) {
   }
   const std::atomic<bool>& stop = catch_stop_signals();
   ChannelContext context;
-  RecordStream stream(context, telemetry_at(options.socket), from_seq);
+  RecordStream stream(context, service.address, from_seq);
   server.start();
-  fmt::print("ringside serve: {} shows the analyzer at {}{}; Ctrl-C ends it\n", server.url(), options.socket,
+  fmt::print("ringside serve: {} shows the analyzer at {}{}; Ctrl-C ends it\n", server.url(), service.name,
              options.token_file.empty() ? "" : " to whoever has the token");
   std::fflush(stdout);
   follow(stream, watched, stop);

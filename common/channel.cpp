@@ -88,13 +88,15 @@ Channel::Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions
     : implementation_(std::make_unique<Implementation>()) {
   zmq::socket_t& socket = implementation_->socket;
   socket = zmq::socket_t(context.implementation_->context, type_of(kind));
-  socket.set(zmq::sockopt::linger, 0);
+  socket.set(zmq::sockopt::linger, options.linger_ms);
   socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(options.max_message_bytes));
   socket.set(zmq::sockopt::sndhwm, options.high_water_mark);
   socket.set(zmq::sockopt::rcvhwm, options.high_water_mark);
   // A peer that vanished without a word (its machine did) is let go of.
   socket.set(zmq::sockopt::heartbeat_ivl, 2000);
   socket.set(zmq::sockopt::heartbeat_timeout, 10000);
+  // Who connects and says nothing is let go of, too.
+  socket.set(zmq::sockopt::handshake_ivl, 5000);
   // Somebody who restarts is found again soon.
   socket.set(zmq::sockopt::reconnect_ivl, 20);
   socket.set(zmq::sockopt::reconnect_ivl_max, 500);

@@ -1,6 +1,6 @@
-// Messages between processes: the only user of ZeroMQ. A Channel is one socket with the defaults that fit us: it never
-// lingers, takes in no message that is larger than expected, never blocks in send, and on ipc lets nobody but the owner
-// in.
+// Messages between processes: the only user of ZeroMQ. A Channel is one socket with the defaults that fit us: it
+// lingers only where told, takes in no message that is larger than expected, never blocks in send, and on ipc lets
+// nobody but the owner in.
 #pragma once
 
 #include <cstddef>
@@ -57,6 +57,7 @@ enum class ChannelKind {
 struct ChannelOptions {
   std::size_t max_message_bytes = 1 << 20;  // a larger one ends its connection
   int high_water_mark = 4096;               // messages held for one peer, in each direction
+  int linger_ms = 0;                        // how long its end may wait for what was sent to be on its way
   std::string name;                         // kDealer: how a router knows us; empty: drawn by it
   std::optional<CurveKeys> curve;
   bool curve_server = false;  // with `curve`: every client is put before the ZAP handler of this process

@@ -70,6 +70,7 @@ class HandoffReader {
 
   const RunDescription& run() const noexcept { return request_.run; }
   PoolUse pool_use() const noexcept { return request_.pool_use; }
+  std::uint32_t buffers() const noexcept { return geometry_.buffers; }
   pid_t producer_pid() const noexcept { return peer_.pid(); }
   /// False if nobody is left to serve: the producer is gone, and nothing it published waits to be committed.
   bool wanted() const noexcept {

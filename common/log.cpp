@@ -12,7 +12,7 @@ void start_log(const std::string& program, const std::string& level) {
   if (wanted == spdlog::level::off && level != "off") {
     throw usage_error("--log-level: found '{}', expected trace, debug, info, warning, error or off", level);
   }
-  auto logger = spdlog::stderr_logger_st(program);
+  auto logger = spdlog::stderr_logger_mt(program);
   logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %n level=%l %v");
   logger->set_level(wanted);
   spdlog::set_default_logger(std::move(logger));

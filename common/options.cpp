@@ -27,6 +27,8 @@ const std::map<std::string, JournalKind> kJournalKinds = {{"auto", JournalKind::
                                                           {"file", JournalKind::kFile},
                                                           {"off", JournalKind::kOff}};
 
+const std::map<std::string, bool> kOnOff = {{"on", true}, {"off", false}};
+
 template <class Value>
 std::string name_of(const std::map<std::string, Value>& names, Value value) {
   for (const auto& [name, v] : names) {
@@ -99,16 +101,16 @@ CLI::Validator journal_size() {
   return CLI::Validator(
       [](std::string& text) -> std::string {
         constexpr std::uint64_t kLeast = std::uint64_t{4} << 20;  // libpmemlog's smallest pool, twice
-        constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
+        constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
         const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-        const std::size_t unit = digits == text.size() ? 0 : std::string_view("_KMGT").find(text[digits]);
+        const std::size_t unit = digits == text.size() ? 0 : std::string_view("KMG").find(text[digits]) + 1;
         std::uint64_t bytes = 0;
-        if (digits > 0 && digits <= 13 && text.size() - digits <= 1 && unit != std::string_view::npos) {
+        if (digits > 0 && digits <= 13 && text.size() - digits <= 1 && (unit > 0 || digits == text.size())) {
           bytes = std::stoull(text.substr(0, digits));
           for (std::size_t i = 0; i < unit && bytes <= kMost; ++i) bytes *= 1024;
         }
         if (bytes < kLeast || bytes > kMost) {
-          return fmt::format("found '{}', expected bytes from 4M to 1T, with K, M, G or T for powers of 1024", text);
+          return fmt::format("found '{}', expected bytes from 4M to 1G, with K, M or G for powers of 1024", text);
         }
         text = std::to_string(bytes);
         return {};
@@ -223,11 +225,23 @@ void declare(CLI::App& app, JournalOptions& options) {
              "where records of the steps are kept, beside the pool: libpmemlog, plain files, nowhere, or as fits")
       ->group(kJournalGroup);
   app.add_option("--journal-size", options.bytes,
-                 "most bytes the journal takes, 4M to 1T; the older half is dropped when it is full")
+                 "most bytes the journal takes, 4M to 1G; the older half is dropped when it is full")
       ->transform(journal_size())
       ->type_name("BYTES")
       ->default_str("64M")
       ->group(kJournalGroup);
+}
+
+void declare(CLI::App& app, TelemetryOptions& options) {
+  add_choice(app, "--telemetry", options.on, kOnOff, "let this user's programs follow: `ringside tail`")
+      ->group(kTelemetryGroup);
+  app.add_option("--telemetry-tcp", options.tcp,
+                 "let others follow over the network as well, at PORT and PORT + 1, encrypted (with --telemetry-keys)")
+      ->type_name("HOST:PORT")
+      ->group(kTelemetryGroup);
+  app.add_option("--telemetry-keys", options.keys, "the keys for that, and who is let in, as `ringside keygen` makes")
+      ->type_name("FOLDER")
+      ->group(kTelemetryGroup);
 }
 
 void declare(CLI::App& app, ReduceOptions& options) {

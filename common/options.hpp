@@ -71,6 +71,13 @@ struct RingOptions {
   Durability durability = Durability::kPower;
 };
 
+/// Who may follow, and how: the analyzer's.
+struct TelemetryOptions {
+  bool on = true;    // records and control beside the analyzer's socket
+  std::string tcp;   // HOST:PORT, and PORT + 1 for control; empty: not over the network
+  std::string keys;  // folder of the server's keys and of the list of clients (`ringside keygen`): with `tcp`
+};
+
 /// What is computed of each: the analyzer's, and the baseline's.
 struct ReduceOptions {
   std::string reduce = "slot";  // slot
@@ -97,6 +104,7 @@ void declare(CLI::App& app, PublishOptions& options);
 void declare(CLI::App& app, PeerOptions& options);
 void declare(CLI::App& app, RingOptions& options);
 void declare(CLI::App& app, JournalOptions& options);
+void declare(CLI::App& app, TelemetryOptions& options);
 void declare(CLI::App& app, ReduceOptions& options);
 void declare(CLI::App& app, CoreOptions& options);
 void declare(CLI::App& app, ProcessOptions& options);
@@ -114,6 +122,7 @@ inline constexpr const char* kPublishGroup = "Hand-off";
 inline constexpr const char* kPeerGroup = "Peers";
 inline constexpr const char* kRingGroup = "Ring";
 inline constexpr const char* kJournalGroup = "Journal";
+inline constexpr const char* kTelemetryGroup = "Telemetry";
 inline constexpr const char* kReduceGroup = "Reductions";
 inline constexpr const char* kCoreGroup = "Cores";
 

@@ -2,20 +2,22 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <map>
 #include <string_view>
 #include <utility>
 
 #include "common/clock.hpp"
+#include "common/error.hpp"
 
 namespace ringside {
 namespace {
 
-constexpr std::int64_t kLostNs = 1'000'000'000;   // without a beat, which comes ten times a second
-constexpr std::int64_t kRetryNs = 500'000'000;    // a request, or its answer, was lost
-constexpr std::size_t kMostAhead = 16384;         // records kept while what comes before them is fetched
-constexpr std::size_t kMostAtOnce = 65536;        // records handed out by one call
-constexpr std::size_t kReplyBytes = 2u << 20;     // an analyzer's reply is at most 1 MiB, and some framing
+constexpr std::int64_t kLostNs = 1'000'000'000;  // without a beat, which comes ten times a second
+constexpr std::int64_t kRetryNs = 500'000'000;   // a request, or its answer, was lost
+constexpr std::size_t kMostAhead = 16384;        // records kept while what comes before them is fetched
+constexpr std::size_t kMostAtOnce = 65536;       // records handed out by one call
+constexpr std::size_t kReplyBytes = 2u << 20;    // an analyzer's reply is at most 1 MiB, and some framing
 
 }  // namespace
 
@@ -23,10 +25,23 @@ TelemetryAddress telemetry_at(const std::string& socket) {
   return {"ipc://" + socket + ".telemetry", "ipc://" + socket + ".control", std::nullopt};
 }
 
+TelemetryAddress telemetry_at_tcp(const std::string& host_and_port, const std::string& option, const CurveKeys& keys) {
+  const std::size_t colon = host_and_port.rfind(':');
+  std::uint16_t port = 0;
+  if (colon != std::string::npos && colon > 0) {
+    const char* end = host_and_port.data() + host_and_port.size();
+    const auto [stop, error] = std::from_chars(host_and_port.data() + colon + 1, end, port);
+    if (error == std::errc() && stop == end && port > 0 && port < 65535) {
+      const std::string host = "tcp://" + host_and_port.substr(0, colon) + ":";
+      return {host + std::to_string(port), host + std::to_string(port + 1), keys};
+    }
+  }
+  throw usage_error("{}: found '{}', expected HOST:PORT with a port from 1 to 65534", option, host_and_port);
+}
+
 struct RecordStream::Implementation {
   Implementation(ChannelContext& context, const TelemetryAddress& address, std::uint64_t from_seq)
-      : subscriber(context, ChannelKind::kSubscriber,
-                   {.max_message_bytes = kReplyBytes, .name = {}, .curve = address.curve}),
+      : subscriber(context, ChannelKind::kSubscriber, {.max_message_bytes = kReplyBytes, .name = {}, .curve = address.curve}),
         control(context, ChannelKind::kDealer, {.max_message_bytes = kReplyBytes, .name = {}, .curve = address.curve}),
         wanted(from_seq) {
     subscriber.connect(address.publisher);
@@ -35,8 +50,8 @@ struct RecordStream::Implementation {
 
   Channel subscriber;
   Channel control;
-  std::uint64_t wanted;       // the number to hand out next; 0: the oldest, not known yet
-  std::uint64_t newest = 0;   // the newest that is known to be there
+  std::uint64_t wanted;      // the number to hand out next; 0: the oldest, not known yet
+  std::uint64_t newest = 0;  // the newest that is known to be there
   bool newest_known = false;
   std::vector<wire::Record> ready;
   std::map<std::uint64_t, wire::Record> ahead;  // beyond `wanted`
@@ -217,11 +232,12 @@ std::optional<wire::Status> RecordStream::status(int timeout_ms) {
   return reply && reply->has_status() ? std::optional(reply->status()) : std::nullopt;
 }
 
-bool RecordStream::stop(int timeout_ms) {
+StopAnswer RecordStream::stop(int timeout_ms) {
   wire::ControlRequest wish;
   wish.mutable_stop();
   const std::optional<wire::ControlReply> reply = implementation_->ask(wish, timeout_ms);
-  return reply && reply->has_stopping();
+  if (!reply) return StopAnswer::kNone;
+  return reply->has_stopping() ? StopAnswer::kStopping : StopAnswer::kRefused;
 }
 
 bool RecordStream::caught_up() const noexcept {

@@ -23,6 +23,10 @@ struct TelemetryAddress {
 /// Of the analyzer that listens at `socket` (--socket).
 TelemetryAddress telemetry_at(const std::string& socket);
 
+/// Of the analyzer that listens for telemetry on "HOST:PORT": PORT for records, PORT + 1 for control. Throws Error
+/// (exit code 2) naming `option`.
+TelemetryAddress telemetry_at_tcp(const std::string& host_and_port, const std::string& option, const CurveKeys& keys);
+
 enum class StreamEvent {
   kNothing,     // the time is over, and there is nothing new
   kRecords,     // there are records
@@ -31,10 +35,18 @@ enum class StreamEvent {
   kNewAnalyzer  // another one is there (said once; the numbering goes on)
 };
 
+enum class StopAnswer {
+  kStopping,
+  kRefused,  // no run is being served
+  kNone      // in time
+};
+
 /// Used by one thread.
 class RecordStream {
  public:
-  /// from_seq: the first record wanted; 0: the oldest that is kept. Connects in the background.
+  /// from_seq: the first record wanted; 0: the oldest that is kept; kNoRecords: only to ask. Connects in the
+  /// background.
+  static constexpr std::uint64_t kNoRecords = ~std::uint64_t{0};
   RecordStream(ChannelContext& context, const TelemetryAddress& address, std::uint64_t from_seq);
   ~RecordStream();
 
@@ -44,8 +56,8 @@ class RecordStream {
 
   /// Asks the analyzer; nothing if it does not answer in time. Records that come meanwhile are kept for `next`.
   std::optional<wire::Status> status(int timeout_ms);
-  /// Asks it to end the run. False if it does not answer in time.
-  bool stop(int timeout_ms);
+  /// Asks it to end the run.
+  StopAnswer stop(int timeout_ms);
 
   /// The newest record is in the hands of `next`'s caller: the past is over.
   bool caught_up() const noexcept;

@@ -10,6 +10,9 @@ namespace ringside {
 /// these signals end the process at once.
 const std::atomic<bool>& catch_stop_signals();
 
+/// From now on these signals set `flag` as well: what else can end. It outlives the process's last signal.
+void also_set_on_stop(std::atomic<bool>& flag) noexcept;
+
 /// A pipe whose reader went away, or a file that may not grow, becomes an error of the call that hit it instead of a
 /// signal that ends the process. Call first thing in main.
 void ignore_write_signals();

@@ -1,0 +1,133 @@
+// A log in a libpmemlog pool: an append is atomic, and on DAX survives power loss when it returns. The only file that
+// knows libpmemlog, which PMDK deprecated and then dropped: without RINGSIDE_HAVE_PMEMLOG it only says so.
+#include "analyzer/journal_storage.hpp"
+#include "common/error.hpp"
+
+#ifdef RINGSIDE_HAVE_PMEMLOG
+
+#include <fcntl.h>
+#include <libpmemlog.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+
+#include "analyzer/journal_layout.hpp"
+#include "analyzer/pool_file.hpp"
+#include "common/output_file.hpp"
+
+namespace ringside {
+namespace {
+
+struct CloseLog {
+  void operator()(PMEMlogpool* log) const noexcept { pmemlog_close(log); }
+};
+using OpenLog = std::unique_ptr<PMEMlogpool, CloseLog>;
+
+class PmemLog final : public JournalStorage {
+ public:
+  PmemLog(OpenLog log, UniqueFd fd, Storage storage) : log_(std::move(log)), fd_(std::move(fd)), storage_(storage) {}
+
+  std::uint64_t used_bytes() const noexcept override { return static_cast<std::uint64_t>(pmemlog_tell(log_.get())); }
+  std::uint64_t capacity_bytes() const noexcept override { return pmemlog_nbyte(log_.get()); }
+
+  int append(std::span<const std::byte> bytes) noexcept override {
+    return pmemlog_append(log_.get(), bytes.data(), bytes.size()) == 0 ? 0 : errno;
+  }
+
+  int clear() noexcept override {
+    pmemlog_rewind(log_.get());
+    return 0;
+  }
+
+  // libpmemlog takes nothing back. What lies behind `bytes` stays, and a reader finds the records behind it.
+  int cut(std::uint64_t) noexcept override {
+    constexpr std::array<std::byte, kFrameAlignment> kPadding{};
+    const std::size_t over = used_bytes() % kFrameAlignment;
+    return over == 0 ? 0 : append(std::span(kPadding).first(kFrameAlignment - over));
+  }
+
+  // Off DAX libpmemlog syncs its mapping itself and ignores errors: a sync of the file tells them.
+  int sync() noexcept override { return storage_ == Storage::kDax || fdatasync(fd_.get()) == 0 ? 0 : errno; }
+
+ private:
+  OpenLog log_;
+  UniqueFd fd_;  // for sync
+  const Storage storage_;
+};
+
+std::string one_line(const char* text) {
+  std::string line = text;
+  for (char& c : line) c = c == '\n' ? ' ' : c;
+  return line;
+}
+
+Error cannot_open(const std::string& path, int error) {
+  if (error == EAGAIN || error == EWOULDBLOCK) {
+    return system_error("{}: the journal is in use by another process; one at a time can write it", path);
+  }
+  const std::string text = one_line(pmemlog_errormsg());
+  if (error == EINVAL) return usage_error("{}: libpmemlog does not take it as a log: {}", path, text);
+  return system_error("{}: the journal cannot be opened for writing: {}", path, text);
+}
+
+/// A new log under another name first: what a creation leaves that was killed is nobody's log.
+void create(const std::string& path, std::uint64_t capacity) {
+  const std::string made = path + ".new";
+  if (unlink(made.c_str()) != 0 && errno != ENOENT) throw system_error("{}: {}", made, errno_text(errno));
+  // Shutdown state is of use on DAX only, and there it needs rights that we do not: as for the ring's pool.
+  int no_shutdown_state = 0;
+  pmemlog_ctl_set(nullptr, "sds.at_create", &no_shutdown_state);
+  const OpenLog log(pmemlog_create(made.c_str(), std::max<std::uint64_t>(capacity, PMEMLOG_MIN_POOL), kPrivateMode));
+  if (log == nullptr) {
+    const int error = errno;
+    unlink(made.c_str());
+    if (error == ENOSPC || error == EFBIG) {
+      throw system_error("{}: no room for the journal: {} bytes are needed ({})", path, capacity, errno_text(error));
+    }
+    throw cannot_open(path, error);
+  }
+  if (rename(made.c_str(), path.c_str()) != 0) {
+    throw system_error("{}: cannot be named: {}", path, errno_text(errno));
+  }
+  sync_folder_of(path, path);
+}
+
+}  // namespace
+
+bool has_pmemlog() noexcept {
+  return true;
+}
+
+std::unique_ptr<JournalStorage> open_pmemlog_log(const std::string& path, std::uint64_t capacity, Storage storage) {
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0 || (S_ISREG(status.st_mode) && status.st_size == 0)) create(path, capacity);
+  UniqueFd fd(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!fd.valid()) throw system_error("{}: the journal cannot be opened for writing: {}", path, errno_text(errno));
+  if ((status_of(fd.get(), path).st_mode & 07077) != 0 && fchmod(fd.get(), kPrivateMode) != 0) {
+    throw system_error("{}: others may read the journal, and that cannot be changed: {}", path, errno_text(errno));
+  }
+  OpenLog log(pmemlog_open(path.c_str()));
+  if (log == nullptr) throw cannot_open(path, errno);
+  return std::make_unique<PmemLog>(std::move(log), std::move(fd), storage);
+}
+
+}  // namespace ringside
+
+#else
+
+namespace ringside {
+
+bool has_pmemlog() noexcept {
+  return false;
+}
+
+std::unique_ptr<JournalStorage> open_pmemlog_log(const std::string& path, std::uint64_t, Storage) {
+  throw usage_error(
+      "{}: --journal pmemlog: this build has no libpmemlog (newer PMDK dropped it); expected auto|file|off", path);
+}
+
+}  // namespace ringside
+
+#endif

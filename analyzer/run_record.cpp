@@ -1,0 +1,74 @@
+#include "analyzer/run_record.hpp"
+
+#include <string>
+
+#include "analyzer/step_record.hpp"
+
+namespace ringside {
+
+const char* to_text(ServeEnd end) {
+  switch (end) {
+    case ServeEnd::kDetached: return "detached";
+    case ServeEnd::kProducerLost: return "producer_lost";
+    case ServeEnd::kProducerStopped: return "producer_stopped";
+    case ServeEnd::kStopped: return "stopped";
+    case ServeEnd::kStopRequested: return "stop_requested";
+    case ServeEnd::kViolation: return "protocol_violation";
+    case ServeEnd::kSyncFailed: break;
+  }
+  return "sync_failed";
+}
+
+const char* to_text(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kFinished: return "finished";
+    case Outcome::kInterrupted: return "interrupted";
+    case Outcome::kDiverged: return "diverged";
+    case Outcome::kFailed: break;
+  }
+  return "failed";
+}
+
+RecordedRun describe_start(const HandoffReader& handoff, const Attachment& attachment, const AnalyzerOptions& options) {
+  const RunDescription& run = attachment.run();
+  RecordedRun recorded{.ring = &attachment.pool().ring(),
+                       .committed = attachment.newest_commit(),
+                       .storage = attachment.pool().storage(),
+                       .started = {}};
+  wire::RunStarted& started = recorded.started;
+  started.set_run_id(bytes_of(run.run_id));
+  started.set_problem_id(bytes_of(run.problem_id));
+  started.set_rows(run.rows);
+  started.set_nonzeros(run.nonzeros);
+  started.set_solver(utf8_text(text_of(run.solver)));
+  started.set_matrix(utf8_text(text_of(run.matrix)));
+  started.set_parameters(utf8_text(text_of(run.parameters)));
+  started.set_started_unix_ns(run.started_realtime_ns);
+  started.set_from_step(handoff.steps_released());
+  started.set_from_iteration(attachment.iterates() == Iterates::kResume ? attachment.from_iteration() : 0);
+  started.set_buffers(handoff.buffers());
+  started.set_coordination("locks");
+  started.set_slots(attachment.pool().ring().geometry().slot_count());
+  started.set_storage(std::string(to_string(recorded.storage)));
+  started.set_durability(std::string(to_string(options.ring.durability)));
+  started.set_passes(static_cast<std::uint32_t>(options.reduce.passes));
+  started.set_reduce(options.reduce.reduce);
+  started.set_producer_pid(static_cast<std::uint32_t>(handoff.producer_pid()));
+  return recorded;
+}
+
+wire::RunEnded describe_end(const Attachment& attachment, const AnalyzerAccount& account, ServeEnd end, Outcome outcome,
+                            const Error& error) {
+  wire::RunEnded ended;
+  ended.set_run_id(bytes_of(attachment.run().run_id));
+  ended.set_how(to_text(end));
+  ended.set_outcome(to_text(outcome));
+  ended.set_steps_committed(account.steps_committed.load());
+  ended.set_steps_persisted(account.steps_persisted.load());
+  ended.set_last_iteration(account.last_iteration.load());
+  ended.set_exit_code(static_cast<std::uint32_t>(error.code()));
+  ended.set_text(utf8_text(error.what()));
+  return ended;
+}
+
+}  // namespace ringside

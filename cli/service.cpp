@@ -1,0 +1,97 @@
+#include "cli/service.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "common/error.hpp"
+#include "common/key_folder.hpp"
+#include "common/options.hpp"
+#include "common/unique_fd.hpp"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Whether an analyzer of ours lives at `socket` and can be followed. It is its control socket that is tried: the next
+/// peer of the other one has to be a producer.
+bool is_served(const std::string& socket) {
+  const std::string path = socket + ".control";
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) return false;
+  std::copy(path.begin(), path.end(), address.sun_path);
+  const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return false;
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  return getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid();
+}
+
+/// The sockets of this machine's analyzers that are alive and ours.
+std::set<std::string> living() {
+  std::set<std::string> found;
+  const std::string of_service = ProcessOptions().socket;
+  if (is_served(of_service)) found.insert(of_service);
+  // Where `ringside run` makes its folders.
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  for (const fs::path& base : {fs::path(runtime != nullptr ? runtime : ""), fs::temp_directory_path()}) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(base, error)) {
+      const std::string socket = (entry.path() / "analyzer.socket").string();
+      if (entry.path().filename().string().starts_with("ringside-") && is_served(socket)) found.insert(socket);
+    }
+  }
+  return found;
+}
+
+FoundService over_tcp(const ServiceOptions& options) {
+  if (options.keys.empty()) {
+    throw usage_error(
+        "--tcp: found without --keys, expected the folder of a client's keys, which `ringside keygen FOLDER --client "
+        "NAME` makes where the analyzer runs");
+  }
+  return {telemetry_at_tcp(options.tcp, "--tcp", read_client_keys(options.keys)), options.tcp};
+}
+
+}  // namespace
+
+void declare(CLI::App& app, ServiceOptions& options) {
+  app.add_option("--socket", options.socket, "the analyzer's socket (default: the one that is alive on this machine)")
+      ->type_name("PATH");
+  app.add_option("--tcp", options.tcp, "follow an analyzer on another machine, started with --telemetry-tcp")
+      ->type_name("HOST:PORT");
+  app.add_option("--keys", options.keys, "with --tcp: this client's keys, as `ringside keygen` made them")
+      ->type_name("FOLDER");
+}
+
+FoundService find_service(const ServiceOptions& options) {
+  if (!options.tcp.empty() && !options.socket.empty()) {
+    throw usage_error("--socket, --tcp: found both, expected at most one of them");
+  }
+  if (!options.tcp.empty()) return over_tcp(options);
+  if (!options.socket.empty()) return {telemetry_at(options.socket), options.socket};
+  const std::set<std::string> sockets = living();
+  if (sockets.empty()) {
+    throw peer_error(
+        "no analyzer of this user is alive on this machine; start one with `ringside run --matrix FILE` or name its "
+        "--socket; `ringside tail --pool POOL` shows the past of a run that has ended");
+  }
+  if (sockets.size() > 1) {
+    throw usage_error("--socket: several analyzers are alive, expected one of {}", fmt::join(sockets, ", "));
+  }
+  return {telemetry_at(*sockets.begin()), *sockets.begin()};
+}
+
+}  // namespace ringside

@@ -1,0 +1,33 @@
+// Where the analyzer is that a command is to talk to: at --socket, over tcp, or the one that runs on this machine: the
+// service's, or that of a `ringside run` of this user.
+#pragma once
+
+#include <string>
+
+#include "common/record_stream.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace ringside {
+
+struct ServiceOptions {
+  std::string socket;  // the analyzer's; empty: found
+  std::string tcp;     // HOST:PORT of its telemetry
+  std::string keys;    // folder of the client's keys: with `tcp`
+};
+
+/// --socket, --tcp, --keys.
+void declare(CLI::App& app, ServiceOptions& options);
+
+struct FoundService {
+  TelemetryAddress address;
+  std::string name;  // for messages: the socket's path, or HOST:PORT
+};
+
+/// Throws Error: exit code 2 for options that do not go together, or where several analyzers live and none was named;
+/// 4 where none lives.
+FoundService find_service(const ServiceOptions& options);
+
+}  // namespace ringside

@@ -1,0 +1,224 @@
+#include "cli/tail.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "analyzer/journal.hpp"
+#include "cli/record_table.hpp"
+#include "cli/service.hpp"
+#include "common/clock.hpp"
+#include "common/error.hpp"
+#include "common/options.hpp"
+#include "common/record_stream.hpp"
+#include "common/stop_signal.hpp"
+#include "common/wire_json.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr int kStatusPatienceMs = 5000;
+constexpr int kLookMs = 100;           // how often the stop flag is looked at
+constexpr std::size_t kMostLines = 8;  // on a terminal, at a time: more cannot be read
+constexpr std::size_t kMostAtOnce = 4096;
+
+struct TailOptions {
+  ServiceOptions service;
+  std::string pool;
+  std::string since;
+  bool json = false;
+  bool once = false;
+};
+
+std::optional<std::uint64_t> number_in(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty() ? std::optional(number)
+                                                                                   : std::nullopt;
+}
+
+TableOptions table_for(int fd) {
+  TableOptions options;
+  if (isatty(fd) != 1) return options;
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  const bool plain = (no_color != nullptr && *no_color != '\0') || term == nullptr || std::string_view(term) == "dumb";
+  winsize size{};
+  options.colours = !plain;
+  options.screen_rows = ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : 24;
+  options.most_lines = kMostLines;
+  return options;
+}
+
+/// Standard output: a table, or JSON.
+class Output {
+ public:
+  Output(bool json, Since since) : json_(json), since_(since), table_(table_for(STDOUT_FILENO)) {}
+
+  /// False once nobody reads any more.
+  bool show(std::vector<wire::Record> records) {
+    std::erase_if(records, [this](const wire::Record& record) { return !since_.holds(record); });
+    if (records.empty()) return true;
+    if (!json_) return write(table_.lines(records));
+    std::string text;
+    for (const wire::Record& record : records) {
+      // Names of files may hold any byte.
+      text += to_json(record).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+    }
+    return write(text);
+  }
+
+  /// What happened to the analyzer: a line of the table, or beside the JSON.
+  bool say(std::string_view text) {
+    if (!json_) return write(table_.notice(text));
+    fmt::print(stderr, "ringside tail: {}\n", text);
+    return true;
+  }
+
+ private:
+  static bool write(const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return std::fflush(stdout) == 0;
+  }
+
+  bool json_;
+  Since since_;
+  RecordTable table_;
+};
+
+/// The past alone, from the journal's files.
+ExitCode show_journal(const std::string& pool, Output& output) {
+  JournalReader journal = JournalReader::open(pool);
+  std::vector<wire::Record> records;
+  std::uint64_t from = 0;
+  bool read = true;
+  while (const std::optional<EncodedRecord> kept = journal.next(from)) {
+    from = kept->seq + 1;
+    wire::Record& record = records.emplace_back();
+    // A record that verifies and does not parse was written by something else than an analyzer.
+    if (!record.ParseFromArray(kept->bytes.data(), static_cast<int>(kept->bytes.size()))) records.pop_back();
+    if (records.size() < kMostAtOnce) continue;
+    read = output.show(std::exchange(records, {}));
+    if (!read) return ExitCode::kDone;
+  }
+  if (!output.show(std::move(records))) return ExitCode::kDone;
+  if (!journal.damage().empty()) throw damage_error("{}", journal.damage());
+  return ExitCode::kDone;
+}
+
+/// A `ringside run` takes the folder of its socket with it: nobody will come back there.
+bool is_gone_for_good(const ServiceOptions& options, const std::string& socket) {
+  std::error_code error;
+  return options.tcp.empty() && !std::filesystem::exists(std::filesystem::path(socket).parent_path(), error) && !error;
+}
+
+ExitCode show_status(const FoundService& found, bool json) {
+  ChannelContext context;
+  RecordStream stream(context, found.address, RecordStream::kNoRecords);
+  const std::optional<wire::Status> status = stream.status(kStatusPatienceMs);
+  if (!status) {
+    throw peer_error("the analyzer at '{}' does not answer; is it alive, and was it started with --telemetry on?",
+                     found.name);
+  }
+  fmt::print("{}", json ? to_json(*status).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
+                        : status_text(*status));
+  return ExitCode::kDone;
+}
+
+ExitCode follow(const TailOptions& options, const FoundService& found, const Since& since, Output& output) {
+  const std::atomic<bool>& stop = catch_stop_signals();
+  ChannelContext context;
+  RecordStream stream(context, found.address, since.seq);
+  std::vector<wire::Record> records;
+  bool lost = false;
+  while (!stop.load()) {
+    const StreamEvent event = stream.next(records, kLookMs);
+    bool read = true;
+    if (event == StreamEvent::kLost) read = output.say(fmt::format("the analyzer at {} is silent", found.name));
+    if (event == StreamEvent::kBack) read = output.say("the analyzer is back");
+    if (event == StreamEvent::kNewAnalyzer) read = output.say("another analyzer goes on");
+    if (event != StreamEvent::kNothing) lost = event == StreamEvent::kLost;
+    if (!output.show(std::exchange(records, {})) || !read) return ExitCode::kDone;
+    if (lost && is_gone_for_good(options.service, found.name)) {
+      output.say("its run is over");
+      return ExitCode::kDone;
+    }
+  }
+  return ExitCode::kInterrupted;
+}
+
+}  // namespace
+
+bool Since::holds(const wire::Record& record) const noexcept {
+  return record.seq() >= seq && record.unix_ns() >= unix_ns &&
+         (!record.has_step() || record.step().iteration() >= iteration);
+}
+
+Since parse_since(const std::string& text, std::int64_t now_unix_ns) {
+  constexpr std::string_view kIteration = "iteration=";
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  Since since;
+  if (text.empty()) return since;
+  const std::string_view view = text;
+  if (const auto seq = number_in(view)) {
+    since.seq = *seq;
+    return since;
+  }
+  if (view.starts_with(kIteration)) {
+    if (const auto iteration = number_in(view.substr(kIteration.size()))) {
+      since.iteration = *iteration;
+      return since;
+    }
+  }
+  const std::string_view digits = view.substr(0, view.size() - 1);
+  const auto amount = number_in(digits);
+  const std::int64_t unit = view.back() == 's'   ? kSecond
+                            : view.back() == 'm' ? 60 * kSecond
+                            : view.back() == 'h' ? 3600 * kSecond
+                            : view.back() == 'd' ? 86400 * kSecond
+                                                 : 0;
+  if (!amount || unit == 0 || *amount > 36500) {
+    throw usage_error("--since: found '{}', expected a record's number, iteration=K, or how long ago: 30s, 10m, 2h, 1d",
+                      text);
+  }
+  since.unix_ns = now_unix_ns - static_cast<std::int64_t>(*amount) * unit;
+  return since;
+}
+
+int tail_command(int argc, const char* const* argv) {
+  TailOptions options;
+  CLI::App app("Follows a run: what the journal holds of the past, then each step as it is committed. Ctrl-C ends it.",
+               "ringside tail");
+  declare(app, options.service);
+  app.add_option("--pool", options.pool, "show the past alone, from this pool's journal; needs no analyzer")
+      ->type_name("POOL");
+  app.add_option("--since", options.since,
+                 "begin with the record of this number, with iteration=K of each run, or so long ago: 30s, 10m, 2h, 1d")
+      ->type_name("SEQ|iteration=K|AGO");
+  app.add_flag("--json", options.json, "one record a line, as JSON (docs/live.md)");
+  app.add_flag("--once", options.once, "print how it stands, and end");
+  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+  if (!options.pool.empty() && (options.once || !options.service.socket.empty() || !options.service.tcp.empty())) {
+    throw usage_error("--pool: found with --once, --socket or --tcp, expected alone: it is read without an analyzer");
+  }
+
+  const Since since = parse_since(options.since, realtime_ns());
+  Output output(options.json, since);
+  if (!options.pool.empty()) return static_cast<int>(show_journal(options.pool, output));
+  const FoundService found = find_service(options.service);
+  if (options.once) return static_cast<int>(show_status(found, options.json));
+  return static_cast<int>(follow(options, found, since, output));
+}
+
+}  // namespace ringside

@@ -1,0 +1,26 @@
+// ringside tail: follows a run from a terminal, with the past from the journal.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "proto/ringside.pb.h"
+
+namespace ringside {
+
+int tail_command(int argc, const char* const* argv);
+
+/// From where on records are shown: --since.
+struct Since {
+  std::uint64_t seq = 0;        // the number of the first record
+  std::uint64_t iteration = 0;  // of the first step of each run
+  std::int64_t unix_ns = 0;     // when the first was written
+
+  bool holds(const wire::Record& record) const noexcept;
+};
+
+/// Reads "17" (a record's number), "iteration=17", "10m" (s, m, h, d ago; now_unix_ns is now). Throws Error (exit
+/// code 2).
+Since parse_since(const std::string& text, std::int64_t now_unix_ns);
+
+}  // namespace ringside
