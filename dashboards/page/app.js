@@ -107,7 +107,9 @@
   function show_state(status) {
     const { analyzer, ended, run } = status;
     const notices = [];
-    if (!analyzer.up) {
+    if (!analyzer.up && ended) {
+      notices.push("The analyzer has left as well; what is shown is what it last said.");
+    } else if (!analyzer.up) {
       const words = analyzer.was_up ? `The analyzer has been away since ${ringside.format.instant(analyzer.since_s)}` : "No analyzer has been heard yet";
       notices.push(run ? `${words}; what is shown is what it last said.` : `${words}.`);
     }

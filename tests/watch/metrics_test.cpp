@@ -60,7 +60,7 @@ TEST_F(MetricsTest, ThereIsNothingOfARunBeforeTheFirst) {
 
 TEST_F(MetricsTest, CountersBeginAnewWithAnotherRun) {
   run_steps(10);
-  MadeRun second("another-run-0123", made_.next_seq());
+  MadeRun second("another-one-9876", made_.next_seq());
   watched_.take(std::vector{second.started(), second.step()});
   const std::string text = watched_.metrics_text();
   EXPECT_EQ(samples(text).at("ringside_steps_committed_total"), 1);
