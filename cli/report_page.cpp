@@ -78,6 +78,7 @@ ordered_json report_of(const RunHistory& history) {
   report["notices"] = notices_of(run);
   report["steps"] = to_json(run.series.from(0, run.series.size()));
   report["kept"] = ordered_json::array();
+  report["kept_hint"] = "";
   return report;
 }
 
@@ -110,6 +111,7 @@ ordered_json report_of_summary(const json& summary) {
   report["notices"] = {"A summary holds sums only; the steps are in the journal beside the pool."};
   report["steps"] = ordered_json::array();
   report["kept"] = ordered_json::array();
+  report["kept_hint"] = "the last iterate";
   if (value("last").is_object()) {
     ordered_json last = value("last");
     last["step"] = nullptr;

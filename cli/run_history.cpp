@@ -40,10 +40,7 @@ void RunHistory::add(const wire::Record& record) {
     case wire::Record::kAnalyzerStarted:
       analyzer_ = record.analyzer_started();
       break;
-    case wire::Record::kRecordsMissing:
-      run_of(record.records_missing().run_id()).sums.records_missing += record.records_missing().steps();
-      break;
-    default:  // a kind this version does not know
+    default:  // steps that have no record are counted by the next one that has; a kind this version does not know
       break;
   }
 }
@@ -71,6 +68,9 @@ void RunHistory::add(const wire::Record& record, const wire::StepRecord& step) {
   run.series.add(point_of(record));
   if (sums.steps > 0 && step.commit_seq() <= run.last.commit_seq()) return;  // counted when it had another number
   if (sums.steps == 0 && step.steps_committed() > 0) run.steps_before = step.steps_committed() - 1;
+  if (sums.steps > 0 && step.steps_committed() > run.last.steps_committed()) {
+    sums.records_missing += step.steps_committed() - run.last.steps_committed() - 1;
+  }
   ++sums.steps;
   sums.steps_skipped += step.skipped_before();
   sums.generate_ns += step.generate_ns();

@@ -64,6 +64,7 @@ ordered_json report_of_pool(const std::string& pool) {
   ordered_json report = report_of(history);
   if (!journal.damage.empty()) report["notices"].push_back("The journal is damaged: " + journal.damage);
   report["kept"] = kept_in(pool, report["notices"]);
+  report["kept_hint"] = "iterates in the ring";
   return report;
 }
 

@@ -64,7 +64,7 @@
   function show_tiles(status) {
     const { last, totals, run } = status;
     view.text("iteration", last ? count(last.iteration) : "–");
-    view.text("rate", last ? rate(status.now_s) : "");
+    view.text("rate", last && !status.ended ? rate(status.now_s) : "");
     view.text("residual", last ? scientific(last.residual_l1) : "–");
     view.text("residual-linf", last ? `L∞ ${scientific(last.residual_linf)}` : "");
     view.text("committed", totals ? count(totals.steps_committed) : "–");
@@ -118,8 +118,11 @@
     if (status.totals && status.totals.steps_before > 0) {
       notices.push(`The first ${count(status.totals.steps_before)} steps are no longer in the journal: sums are over the rest.`);
     }
+    if (status.totals && status.totals.records_missing > 0) {
+      notices.push(`Of ${count(status.totals.records_missing)} committed steps no record could be kept.`);
+    }
     if (ended && ended.text) notices.push(`The run ended: ${ended.text}`);
-    view.notice(notices.join(" "));
+    view.notice(notices.join(" "), Boolean(ended) && ended.exit_code === 0);
     if (ended) {
       const end = view.ending(ended);
       view.state(end.words, end.good ? "good" : "bad");

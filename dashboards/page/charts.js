@@ -19,11 +19,11 @@ ringside.charts = (() => {
   const per_step_ms = (point, kind) => point[`${kind}_ns`] / point.steps / 1e6;
 
   function line(label, colour_name, value, more = {}) {
-    return { label, colour_name, value, data: [], pointRadius: 0, pointHitRadius: 8, borderWidth: 2, ...more };
+    return { label, colour_name, value, data: [], pointRadius: 0, pointHitRadius: 8, borderWidth: 2, pointStyle: "line", ...more };
   }
 
   function area(kind) {
-    return line(kinds[kind], kind, (point) => per_step_ms(point, kind), { fill: "stack", borderWidth: 1, stack: "time" });
+    return line(kinds[kind], kind, (point) => per_step_ms(point, kind), { fill: "stack", borderWidth: 1, stack: "time", pointStyle: "rect" });
   }
 
   function iteration_axis() {
@@ -34,7 +34,12 @@ ringside.charts = (() => {
   const positive = (value) => (value > 0 ? value : null);
 
   function log_axis() {
-    return { type: "logarithmic", ticks: { maxTicksLimit: 7, callback: (value) => value.toExponential(0) } };
+    return { type: "logarithmic", ticks: { maxTicksLimit: 7, callback: power_of_ten } };
+  }
+
+  // Between the powers the numbers would touch each other.
+  function power_of_ten(value) {
+    return Number.isInteger(Math.log10(value)) ? value.toExponential(0).replace("e+0", "") : "";
   }
 
   function make(id, config) {
@@ -64,8 +69,8 @@ ringside.charts = (() => {
     }
     const labels = chart.options.plugins.legend.labels;
     labels.color = colour("text");
-    labels.boxWidth = 14;
-    labels.boxHeight = 10;
+    labels.usePointStyle = true;
+    labels.pointStyleWidth = 24;
     for (const dataset of chart.data.datasets) {
       const names = dataset.colour_names || [dataset.colour_name];
       const colours = names.map(colour);
@@ -103,7 +108,13 @@ ringside.charts = (() => {
 
   function stacked_time(id, kinds_shown) {
     const y = { stacked: true, beginAtZero: true, title: { display: true, text: "ms per step" } };
-    return over_iterations(id, kinds_shown.map(area), y, (ms) => duration(ms * 1e6));
+    return readable(over_iterations(id, kinds_shown.map(area), y, (ms) => duration(ms * 1e6)));
+  }
+
+  // Times jump from step to step where a residual does not.
+  function readable(chart) {
+    chart.most_points = 150;
+    return chart;
   }
 
   const producer_time = (id) => stacked_time(id, ["generate", "producer_idle"]);
@@ -115,11 +126,11 @@ ringside.charts = (() => {
   }
 
   function waiting(id) {
-    return over_iterations(id, [
+    return readable(over_iterations(id, [
       line("producer waits for the analyzer", "producer-idle", (p) => share(p, "producer_idle", ["generate"])),
       line("analyzer waits for the producer", "generate",
         (p) => share(p, "analyzer_idle", ["transfer", "commit", "analyze"]), { borderDash: [6, 4] }),
-    ], { min: 0, max: 100, title: { display: true, text: "% of the step" } }, (value) => `${value.toFixed(1)} %`);
+    ], { min: 0, max: 100, title: { display: true, text: "% of its time" } }, (value) => `${value.toFixed(1)} %`));
   }
 
   function reductions(id) {
@@ -144,7 +155,7 @@ ringside.charts = (() => {
       options: {
         indexAxis: "y",
         scales: {
-          x: { type: "logarithmic", ticks: { maxTicksLimit: 6, maxRotation: 0, callback: decade } },
+          x: { type: "logarithmic", ticks: { maxRotation: 0, autoSkipPadding: 12, callback: round_duration } },
           y: {},
         },
         plugins: {
@@ -155,12 +166,44 @@ ringside.charts = (() => {
     });
   }
 
-  // 1, 10, 100 … only: between them the numbers would touch each other.
-  function decade(ns) {
-    return Number.isInteger(Math.log10(ns)) ? duration(ns).replace(".00", "").replace(/(\d)\.0 /, "$1 ") : "";
+  // 1, 2 and 5 of each power of ten.
+  function round_duration(ns) {
+    const digit = Math.round(ns / 10 ** Math.floor(Math.log10(ns) + 1e-9));
+    return [1, 2, 5].includes(digit) ? duration(ns).replace(/\.0+ /, " ") : "";
   }
 
-  function show_steps(chart, points) {
+  // Neighbours put together until few enough are left to be told apart by eye: durations add up, the rest is the last
+  // one's.
+  function grouped(points, most) {
+    const each = Math.ceil(points.length / most);
+    if (each <= 1) return points;
+    const groups = [];
+    for (let i = 0; i < points.length; i += each) {
+      const group = points.slice(i, i + each);
+      const sum = { ...group[group.length - 1] };
+      for (const key of ["steps", ...Object.keys(kinds).map((kind) => `${kind}_ns`)]) {
+        sum[key] = group.reduce((total, point) => total + point[key], 0);
+      }
+      groups.push(sum);
+    }
+    return groups;
+  }
+
+  // One step that took a hundred times as long would leave the others a flat line: what is higher than four times
+  // nearly all of them is cut off, and said.
+  function cut_peaks(chart) {
+    const sums = chart.data.datasets[0].data.map((_, i) =>
+      chart.data.datasets.reduce((sum, dataset) => sum + (dataset.data[i].y || 0), 0)).sort((a, b) => a - b);
+    const usual = sums[Math.floor(0.95 * (sums.length - 1))];
+    const highest = sums[sums.length - 1];
+    const cut = highest > 4 * usual && usual > 0;
+    const y = chart.options.scales.y;
+    y.max = cut ? 2 * usual : undefined;
+    y.title.text = cut ? `ms per step, up to ${duration(highest * 1e6)} cut off` : "ms per step";
+  }
+
+  function show_steps(chart, all_points) {
+    const points = chart.most_points ? grouped(all_points, chart.most_points) : all_points;
     for (const dataset of chart.data.datasets) {
       dataset.data = points.map((point) => {
         const value = dataset.value(point);
@@ -170,6 +213,7 @@ ringside.charts = (() => {
     const x = chart.options.scales.x;
     x.min = points.length ? points[0].iteration : undefined;
     x.max = points.length > 1 ? points[points.length - 1].iteration : undefined;
+    if (chart.options.scales.y.stacked && points.length) cut_peaks(chart);
     chart.update("none");
   }
 

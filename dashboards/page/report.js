@@ -37,10 +37,10 @@
     view.text("account-note", `${notes.join("; ")}.`);
   }
 
-  function show_kept(kept) {
+  function show_kept(kept, hint) {
     const panel = document.getElementById("kept-panel");
     panel.hidden = kept.length === 0;
-    view.text("kept-hint", `${kept.length} iterates in the ring`);
+    view.text("kept-hint", hint);
     document.getElementById("kept").append(
       row(["iteration", "step", "mean", "L1", "L∞"], "th"),
       ...kept.map((k) => row([count(k.iteration), count(k.step), ...["mean", "l1", "linf"].map((key) => scientific(k[key]))])));
@@ -68,10 +68,10 @@
   } else {
     view.state(data.state, "");
   }
-  view.notice(data.notices.join(" "));
+  view.notice(data.notices.join(" "), true);
   show_account(data.account);
   show_series(data.steps);
-  show_kept(data.kept);
+  show_kept(data.kept, data.kept_hint);
   view.hand_off(data.hand_off_ns);
   document.getElementById("hand-off-panel").hidden = !data.hand_off_ns;
   view.parameters(data.run, [["from", data.source], ["report written", instant(data.written_s)], ["version", data.version]]);

@@ -34,8 +34,9 @@ ringside.view = (() => {
     pill.className = `state ${kind}`;
   }
 
-  function notice(words) {
+  function notice(words, calm = false) {
     const place = document.getElementById("notice");
+    place.classList.toggle("calm", calm);
     place.hidden = words === "";
     place.textContent = words;
   }

@@ -52,7 +52,7 @@ class Page(unittest.TestCase):
 
     def setUp(self):
         self.server = ScriptedServer(PROGRAM)
-        self.addCleanup(self.server.close)
+        self.addCleanup(lambda: self.server.close())
 
     def show(self, *commands, browser=None):
         """Has the commands done, and waits until the page shows the status they led to, which it returns."""
@@ -206,6 +206,8 @@ class Page(unittest.TestCase):
             with self.subTest(name):
                 browser = open_browser(dark, width, height)
                 self.addCleanup(browser.quit)
+                self.server.close()
+                self.server = ScriptedServer(PROGRAM)
                 browser.get(self.server.url)
                 self.show("up", "start run-0123456789ab", "steps 120", browser=browser)
                 browser.save_screenshot(str(SCREENSHOTS / f"page-{name}.png"))

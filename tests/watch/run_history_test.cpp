@@ -131,6 +131,19 @@ TEST(RunHistoryTest, WhatAnalyzersMeasuredOfARebuiltStepIsNotCountedAsZero) {
   EXPECT_EQ(history.run()->sums.rebuilt, 1u);
 }
 
+TEST(RunHistoryTest, StepsOfWhichNoRecordCameAreCounted) {
+  MadeRun made;
+  RunHistory history = history_of({made.started(), made.step()});
+  (void)made.steps(7);
+  wire::Record missing;
+  missing.set_seq(made.next_seq() - 1);
+  missing.mutable_records_missing()->set_steps(7);
+  history.add(missing);
+  history.add(made.step());
+  EXPECT_EQ(history.run()->sums.steps, 2u);
+  EXPECT_EQ(history.run()->sums.records_missing, 7u);
+}
+
 TEST(RunHistoryTest, ARunWhoseBeginningIsNoLongerKeptSaysSo) {
   MadeRun made;
   (void)made.started();
