@@ -102,7 +102,6 @@ LogsThere look_at_logs(const std::string& pool) {
     if (scan.state == LogState::kForeign || scan.state == LogState::kNewer) {
       throw usage_error("{}: {}; move it away", path, scan.damage);
     }
-    if (!scan.damage.empty()) spdlog::warn("event=journal_damaged file=\"{}\" text=\"{}\"", path, scan.damage);
   }
   return there;
 }
@@ -213,7 +212,7 @@ Journal Journal::open(const std::string& pool, const JournalOptions& options, St
   if (options.bytes < kLeastBytes) {
     throw usage_error("--journal-size: found {}, expected at least {} bytes", options.bytes, kLeastBytes);
   }
-  JournalKind kind = choose(options.kind, look_at_logs(pool).kind, storage, pool);
+  const JournalKind kind = choose(options.kind, look_at_logs(pool).kind, storage, pool);
   auto made = std::make_unique<Implementation>();
   made->kind = kind;
   for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
@@ -226,6 +225,9 @@ Journal Journal::open(const std::string& pool, const JournalOptions& options, St
   const LogsThere there = look_at_logs(pool);
   for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
     const LogScan& scan = there.scan[log];
+    if (!scan.damage.empty()) {
+      spdlog::warn("event=journal_damaged file=\"{}\" text=\"{}\"", journal_file(pool, log), scan.damage);
+    }
     if (scan.state != LogState::kValid) continue;
     made->oldest[log] = scan.oldest_seq();
     made->newest = std::max({made->newest, scan.newest_seq(), std::min(scan.header.first_seq, kMaxRecordSeq) - 1});

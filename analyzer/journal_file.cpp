@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -59,6 +60,7 @@ class FileLog final : public JournalStorage {
 }  // namespace
 
 std::unique_ptr<JournalStorage> open_file_log(const std::string& path, std::uint64_t capacity) {
+  const bool is_new = access(path.c_str(), F_OK) != 0;
   // O_NONBLOCK: a pipe in its place must not hold us up.
   UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, kPrivateMode));
   if (!fd.valid()) throw system_error("{}: the journal cannot be opened for writing: {}", path, errno_text(errno));
@@ -72,7 +74,7 @@ std::unique_ptr<JournalStorage> open_file_log(const std::string& path, std::uint
     throw system_error("{}: others may read the journal, and that cannot be changed: {}", path, errno_text(errno));
   }
   const auto used = static_cast<std::uint64_t>(status_of(fd.get(), path).st_size);
-  if (used == 0) sync_folder_of(path, path);
+  if (is_new) sync_folder_of(path, path);
   return std::make_unique<FileLog>(std::move(fd), used, capacity);
 }
 

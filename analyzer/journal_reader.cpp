@@ -102,13 +102,15 @@ JournalReader JournalReader::open(const std::string& pool) {
     if (file.place.kind == JournalKind::kPmemlog && file.place.end == 0) {
       scans[log].damage = "byte 4096: offsets that point out of the file";
     }
-    any_is_ours = any_is_ours || (scans[log].state != LogState::kForeign && scans[log].state != LogState::kNewer);
+    any_is_ours = any_is_ours || scans[log].state == LogState::kValid || scans[log].state == LogState::kDamaged;
     made->kind = file.place.kind;
     made->file_bytes += file.file_bytes;
   }
   for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
-    if (!any_is_ours && made->logs[log]) throw usage_error("{}: {}", journal_file(pool, log), scans[log].damage);
-    if (!scans[log].damage.empty()) made->report(journal_file(pool, log), scans[log].damage);
+    if (scans[log].damage.empty()) continue;
+    const bool refused = scans[log].state == LogState::kForeign || scans[log].state == LogState::kNewer;
+    if (refused && !any_is_ours) throw usage_error("{}: {}", journal_file(pool, log), scans[log].damage);
+    made->report(journal_file(pool, log), scans[log].damage);
   }
   const std::size_t older = scans[0].header.generation <= scans[1].header.generation ? 0 : 1;
   for (const std::size_t log : {older, 1 - older}) {

@@ -139,13 +139,18 @@ class Recorder::Worker {
   }
 
   void take(const MissingSteps& missing) {
-    records_missing_ += missing.steps;
-    wire::RecordsMissing& what = *record_.mutable_records_missing();
-    what.set_run_id(bytes_of(missing.run_id));
-    what.set_first_step(missing.first_step);
-    what.set_steps(missing.steps);
+    wire::RecordsMissing record;
+    record.set_run_id(bytes_of(missing.run_id));
+    record.set_first_step(missing.first_step);
+    record.set_steps(missing.steps);
+    take(record);
+  }
+
+  void take(const wire::RecordsMissing& missing) {
+    records_missing_ += missing.steps();
+    *record_.mutable_records_missing() = missing;
     add_record();
-    spdlog::warn("event=records_missing first_step={} steps={}", missing.first_step, missing.steps);
+    spdlog::warn("event=records_missing first_step={} steps={}", missing.first_step(), missing.steps());
   }
 
   void take(const wire::Record& event) {
@@ -237,10 +242,28 @@ class Recorder::Worker {
       started.set_rebuilt(rebuilt.size());
       add_record();
     }
+    if (journal_) say_what_is_lost(run.started, rebuilt);
     for (wire::StepRecord& step : rebuilt) {
       *record_.mutable_step() = std::move(step);
       add_record();
     }
+  }
+
+  /// Steps of a run that was taken over which are neither in the journal nor in the ring any more: the analyzer before
+  /// us was killed before it had recorded them.
+  void say_what_is_lost(const wire::RunStarted& run, const std::vector<wire::StepRecord>& rebuilt) {
+    if (run.from_step() == 0) return;
+    const auto first = std::find_if(rebuilt.begin(), rebuilt.end(),
+                                    [&run](const wire::StepRecord& step) { return step.run_id() == run.run_id(); });
+    const std::uint64_t known_from = first != rebuilt.end() ? first->step() : run.from_step();
+    const std::optional<std::uint64_t> newest = history_.newest_step_in_files(run.run_id());
+    const std::uint64_t unknown_from = newest ? *newest + 1 : 0;
+    if (unknown_from >= known_from) return;
+    wire::RecordsMissing missing;
+    missing.set_run_id(run.run_id());
+    missing.set_first_step(unknown_from);
+    missing.set_steps(known_from - unknown_from);
+    take(missing);
   }
 
   /// The journal's numbers decide: another analyzer may have written to it since our last run, or it was wiped. In the

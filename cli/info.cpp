@@ -8,6 +8,7 @@
 
 #include "analyzer/ring_reader.hpp"
 #include "cli/format.hpp"
+#include "cli/journal_shown.hpp"
 #include "common/options.hpp"
 #include "common/reduction_json.hpp"
 
@@ -63,6 +64,8 @@ ordered_json describe(const RingReader& reader, const Recovery& recovery) {
                        {"damaged_headers", recovery.damaged.size()},
                        {"runs", ordered_json::array()},
                        {"iterates", ordered_json::array()}};
+  const std::optional<JournalSummary> journal = summarize_journal(reader.path().string());
+  info["journal"] = journal ? to_json(*journal) : ordered_json();
   for (const RunReading& run : ring.runs()) info["runs"].push_back(describe_run(run));
   for (const KeptSlot& kept : recovery.kept) info["iterates"].push_back(describe_slot(ring, kept));
   return info;
@@ -76,6 +79,16 @@ void print(const RingReader& reader, const Recovery& recovery) {
   fmt::print("ring      {} slots of {} rows ({} each); {} iterates kept{}\n", shape.slot_count(),
              with_separators(shape.rows), megabytes(shape.payload_bytes()), recovery.kept.size(),
              recovery.damaged.empty() ? "" : fmt::format(", {} slots with damaged headers", recovery.damaged.size()));
+  if (const auto journal = summarize_journal(reader.path().string())) {
+    if (!journal->kind.empty()) {
+      fmt::print("journal   {} ({}), {} records{}\n", journal->kind, megabytes(journal->file_bytes),
+                 with_separators(journal->records),
+                 journal->records == 0 ? ""
+                                       : fmt::format(", {} to {}", with_separators(journal->oldest_seq),
+                                                     with_separators(journal->newest_seq)));
+    }
+    if (!journal->damage.empty()) fmt::print("          DAMAGED: {}\n", journal->damage);
+  }
   for (const RunReading& reading : ring.runs()) {
     const RunDescription& run = reading.run;
     fmt::print("run       {} started {}\n          {} of {} ({}), {} nonzeros\n          problem {}\n",

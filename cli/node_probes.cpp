@@ -10,6 +10,7 @@
 #include <optional>
 #include <sstream>
 
+#include "analyzer/journal_storage.hpp"
 #include "common/isa.hpp"
 
 namespace ringside {
@@ -280,7 +281,16 @@ Finding probe_kernel(const std::string& root) {
 
 Finding probe_pmdk() {
   // As found at build time: only the ring's and the journal's storage files may call the library.
-  return {"pmdk", Verdict::kOk, "libpmemobj " RINGSIDE_PMDK_VERSION, "", {{"libpmemobj", RINGSIDE_PMDK_VERSION}}};
+  Finding finding{"pmdk",
+                  Verdict::kOk,
+                  "libpmemobj " RINGSIDE_PMDK_VERSION ", libpmemlog " RINGSIDE_PMEMLOG_VERSION,
+                  "",
+                  {{"libpmemobj", RINGSIDE_PMDK_VERSION}, {"libpmemlog", has_pmemlog()}}};
+  if (has_pmemlog()) return finding;
+  finding.verdict = Verdict::kNote;
+  finding.found = "libpmemobj " RINGSIDE_PMDK_VERSION "; built without libpmemlog";
+  finding.advice = "nothing to do: the journal is kept in plain files (`--journal pmemlog` is not there)";
+  return finding;
 }
 
 Finding probe_pmem(const std::string& root) {

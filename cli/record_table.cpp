@@ -210,7 +210,7 @@ void RecordTable::add_event(std::string& out, const wire::Record& record) {
       return add(fmt::format("analyzer {} started (pid {}){}", started.version(), started.pid(), rebuilt), kYellow);
     }
     case wire::Record::kRecordsMissing:
-      return add(fmt::format("{} steps from step {} on have no record: the journal's disk stood still",
+      return add(fmt::format("{} steps from step {} on have no record",
                              record.records_missing().steps(), record.records_missing().first_step()),
                  kRed);
     default: return add("a record of a kind that this version does not know", kYellow);

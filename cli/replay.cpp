@@ -17,6 +17,7 @@
 #include "cli/damage.hpp"
 #include "cli/format.hpp"
 #include "cli/iterations.hpp"
+#include "cli/journal_table.hpp"
 #include "cli/terminal_line.hpp"
 #include "common/error.hpp"
 #include "common/options.hpp"
@@ -77,12 +78,16 @@ Selection select(const Recovery& recovery, const std::string& pool, const std::s
 /// How one replay is shown: as a table for people, or a line of JSON an iterate.
 class Output {
  public:
-  Output(const RingReader& reader, bool json) : pool_(reader.path().string()), ring_(reader.ring()), json_(json) {}
+  Output(const RingReader& reader, std::optional<JournalComparison>& journal, bool json)
+      : pool_(reader.path().string()), ring_(reader.ring()), journal_(journal), json_(json) {}
 
   void show(const ReplayedIterate& iterate) {
     ++counts_[static_cast<std::size_t>(iterate.verdict)];
+    if (journal_) journal_->compare(iterate);
     if (json_) {
-      print(to_json(iterate));
+      ordered_json object = to_json(iterate);
+      if (journal_) object["journal"] = journal_->last_as_json();
+      print(object);
     } else {
       print_row(iterate);
     }
@@ -91,14 +96,17 @@ class Output {
   /// What is damaged beside the iterates, and the last line. Returns the exit code.
   ExitCode finish(const std::vector<std::uint32_t>& damaged_headers, const TwinsCheck& twins) const {
     const bool intact = count(ReplayVerdict::kDiffers) == 0 && count(ReplayVerdict::kReductionsDamaged) == 0 &&
-                        count(ReplayVerdict::kDamaged) == 0 && damaged_headers.empty() && twins.intact();
+                        count(ReplayVerdict::kDamaged) == 0 && damaged_headers.empty() && twins.intact() &&
+                        (!journal_ || journal_->intact());
     if (json_) {
       ordered_json last = {{"pool", pool_}, {"intact", intact}, {"iterates", total()}};
       for (const VerdictName& verdict : kVerdicts) last[key_of(verdict)] = count(verdict.verdict);
       last["damaged_headers"] = damaged_headers;
       add_to(last, twins);
+      if (journal_) last["journal"] = journal_->as_json();
       print(last);
     } else {
+      if (journal_) journal_->print();
       for (const std::uint32_t slot : damaged_headers) fmt::print("{}\n", describe_damaged_header(slot));
       for (const std::string& line : describe(twins)) fmt::print("{}\n", line);
       fmt::print("{}: {}\n", pool_, counted(damaged_headers.size()));
@@ -200,6 +208,7 @@ class Output {
 
   const std::string pool_;
   const RingView& ring_;
+  std::optional<JournalComparison>& journal_;
   const bool json_;
   std::optional<Id128> run_;  // whose rows are being printed
   std::array<std::uint64_t, kVerdicts.size()> counts_ = {};
@@ -214,7 +223,9 @@ int replay_command(int argc, const char* const* argv) {
   bool json = false;
   CLI::App app(
       "Reduces the kept iterates again, from their verified bytes and in the order of their commits, and compares\n"
-      "the results bit for bit with what was recorded. Works while an analyzer uses the pool.",
+      "the results bit for bit with what was recorded, in the ring and in the journal, whose durations are shown "
+      "beside\n"
+      "them. Works while an analyzer uses the pool.",
       "ringside replay");
   app.add_option("POOL", pool, "pool file")->required()->type_name("FILE");
   app.add_option("--from", from, "first iteration (default: the oldest kept)")->type_name("K");
@@ -226,7 +237,9 @@ int replay_command(int argc, const char* const* argv) {
   RingReplay replay(reader.ring());  // its memory first: beside a running analyzer every moment counts from here on
   const Recovery recovery = reader.recover();
   const Selection selection = select(recovery, pool, from, to);
-  Output output(reader, json);
+  std::optional<JournalComparison> journal;
+  if (auto steps = JournaledSteps::read(pool)) journal.emplace(std::move(*steps), recovery.kept);
+  Output output(reader, journal, json);
   TerminalLine progress;
   if (selection.before) replay.skip(*selection.before);
   for (std::size_t i = 0; i < selection.iterates.size(); ++i) {

@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "analyzer/journal_wipe.hpp"
 #include "analyzer/pool_wipe.hpp"
 #include "analyzer/ring_reader.hpp"
 #include "cli/format.hpp"
@@ -50,9 +51,9 @@ int wipe_command(int argc, const char* const* argv) {
   std::string pool;
   bool yes = false;
   CLI::App app(
-      "Overwrites every byte of a pool with zeros, syncs, and deletes it: persistent memory and disks keep what is "
-      "not\n"
-      "overwritten. Refuses while an analyzer uses the pool. One that was cut off can be done again.",
+      "Overwrites every byte of a pool and its journal with zeros, syncs, and deletes them: persistent memory and "
+      "disks\n"
+      "keep what is not overwritten. Refuses while an analyzer uses the pool. One that was cut off can be done again.",
       "ringside wipe");
   app.add_option("POOL", pool, "pool file; a damaged or unfinished one will do")->required()->type_name("FILE");
   app.add_flag("--yes", yes, "do not ask");
@@ -65,6 +66,9 @@ int wipe_command(int argc, const char* const* argv) {
 
   PoolWipe wipe(pool);
   if (!yes) ask(pool, wipe.bytes());
+  // First, while the pool is there to do it again with, and locked: what an analyzer records of it may be still to
+  // come.
+  const WipedJournal journal = wipe_journal(pool);
   {
     TerminalLine progress;
     wipe.overwrite([&](std::uint64_t done) {
@@ -73,6 +77,9 @@ int wipe_command(int argc, const char* const* argv) {
   }
   wipe.remove();
   fmt::print("{}: {} bytes overwritten with zeros, synced, and deleted\n", pool, with_separators(wipe.bytes()));
+  if (journal.files > 0) {
+    fmt::print("{}: its journal too: {} bytes in {} files\n", pool, with_separators(journal.bytes), journal.files);
+  }
   if (wipe.other_names() > 0) {
     fmt::print("note: the file has {} other names (hard links): they are still there, with zeros behind them\n",
                wipe.other_names());

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <thread>
 
@@ -80,7 +81,7 @@ TEST_P(JournalWriterTest, LogsAreWrittenInTurnAndHalfOfTheSizeIsAlwaysKept) {
   const std::size_t fills = kFillsALog(GetParam());
   Journal journal = open(GetParam());
   for (int round = 0; round < 5; ++round) {
-    append(journal, fills * 3 / 4);
+    append(journal, fills * 3 / 4, 200, 99);
     JournalReader read = reader();
     const std::vector<std::uint64_t> all = seqs(read);
     EXPECT_EQ(all, from_to(journal.oldest_seq(), journal.newest_seq()));
@@ -91,13 +92,10 @@ TEST_P(JournalWriterTest, LogsAreWrittenInTurnAndHalfOfTheSizeIsAlwaysKept) {
   if (GetParam() == JournalKind::kFile) {
     EXPECT_LE(std::filesystem::file_size(log(0)) + std::filesystem::file_size(log(1)), kSmall);
   }
-  const std::uint64_t oldest = journal.oldest_seq();
-  const std::uint64_t newest = journal.newest_seq();
-  journal = Journal(open(JournalKind::kFile == GetParam() ? JournalKind::kAuto : JournalKind::kAuto).kind() == GetParam()
-                        ? std::move(journal)
-                        : std::move(journal));
-  EXPECT_EQ(journal.oldest_seq(), oldest);
-  EXPECT_EQ(journal.newest_seq(), newest);
+  const auto before = std::pair(journal.oldest_seq(), journal.newest_seq());
+  { const Journal closed = std::move(journal); }
+  const Journal again = open(GetParam());
+  EXPECT_EQ(std::pair(again.oldest_seq(), again.newest_seq()), before);
 }
 
 TEST_P(JournalWriterTest, ASecondWriterIsRefused) {
@@ -145,7 +143,7 @@ TEST_P(JournalWriterTest, AKilledWriterLeavesEveryRecordThatWasAcknowledgedAndNo
     }
     close(pipe_ends[1]);
     std::uint64_t acknowledged = 0;
-    for (int i = 0; i < 5 + 37 * life; ++i) {
+    for (int i = 0; i < 5 + 17 * life; ++i) {
       ASSERT_EQ(::read(pipe_ends[0], &acknowledged, sizeof(acknowledged)), ssize_t{sizeof(acknowledged)});
     }
     kill(child, SIGKILL);
@@ -171,9 +169,8 @@ TEST_P(JournalWriterTest, AReaderBesideAWriterThatEmptiesItsLogsSeesNoGapAndNoDa
   for (int i = 0; i < 60; ++i) {
     JournalReader read = reader();
     ASSERT_EQ(read.damage(), "");
-    ASSERT_EQ(seqs(read), from_to(read.oldest_seq(), read.newest_seq()).size() == 1 && read.newest_seq() == 0
-                              ? std::vector<std::uint64_t>()
-                              : from_to(read.oldest_seq(), read.newest_seq()));
+    const std::uint64_t oldest = std::max<std::uint64_t>(read.oldest_seq(), 1);  // 0: nothing was written yet
+    ASSERT_EQ(seqs(read), from_to(oldest, read.newest_seq()));
   }
 }
 
@@ -199,10 +196,11 @@ class JournalFileTest : public JournalFixture {};
 TEST_F(JournalFileTest, AtEveryByteATornTailIsCutOffAndTheNextRecordTakesItsPlace) {
   { append(*std::make_unique<Journal>(open()), 3); }
   const std::string whole = bytes_of(log(0));
-  const std::size_t two = sizeof(JournalHeader) + 2 * frame_bytes(200);
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
+    std::filesystem::remove(log(0));  // a file that is emptied and closed is flushed by ext4
     write(log(0), whole.substr(0, bytes));
-    const std::uint64_t expected = bytes < sizeof(JournalHeader) ? 0 : (bytes - sizeof(JournalHeader)) / frame_bytes(200);
+    const std::uint64_t expected =
+        bytes < sizeof(JournalHeader) ? 0 : (bytes - sizeof(JournalHeader)) / frame_bytes(200);
     JournalReader torn = reader();
     ASSERT_EQ(torn.damage(), "") << bytes;
     ASSERT_EQ(torn.newest_seq(), expected) << bytes;
@@ -213,7 +211,6 @@ TEST_F(JournalFileTest, AtEveryByteATornTailIsCutOffAndTheNextRecordTakesItsPlac
     ASSERT_EQ(seqs(mended), from_to(1, expected + 1)) << bytes;
     ASSERT_EQ(mended.damage(), "");
   }
-  EXPECT_LT(two, whole.size());
 }
 
 TEST_F(JournalFileTest, AFullDiskEndsTheJournalAndLeavesNoHalfRecord) {

@@ -1,0 +1,35 @@
+// Many subscribers in one process, for bench/telemetry.py: each has a connection of its own and reads ten times a
+// second. Prints a line when all are connected; runs until it is killed.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "common/error.hpp"
+#include "common/record_stream.hpp"
+
+int main(int argc, char** argv) {
+  using namespace ringside;
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: bench_followers SOCKET COUNT\n");
+    return static_cast<int>(ExitCode::kUsage);
+  }
+  ChannelContext context;
+  std::vector<Channel> channels;
+  for (int i = std::atoi(argv[2]); i > 0; --i) {
+    channels.emplace_back(context, ChannelKind::kSubscriber);
+    channels.back().connect(telemetry_at(argv[1]).publisher);
+  }
+  for (Channel& channel : channels) channel.wait(10000);  // a beat
+  std::puts("connected");
+  std::fflush(stdout);
+  std::vector<std::string> frames;
+  for (;; usleep(100'000)) {
+    for (Channel& channel : channels) {
+      while (channel.receive(frames)) {
+      }
+    }
+  }
+}

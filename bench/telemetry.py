@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""What following a run costs it, and how soon a step is seen.
+
+  cost         whole runs in interleaved pairs: journal and telemetry on (the default), and both off. The ratio is of total_s,
+               pair by pair, because a shared machine drifts.
+  latency      from a step's commit to its line leaving `ringside tail --json`: both clocks are CLOCK_MONOTONIC. The commit is
+               published_at_ns + hand_off_ns + transfer_ns + commit_ns: not before it, so that what is shown is rather too long.
+  subscribers  pairs of a run that nobody follows and one that 100 follow, 10 of them stopped (SIGSTOP).
+  push         what leaving a step's figures in the queue costs the main thread: bench/record_push.cpp.
+
+Writes JSON (see docs/benchmarking.md)."""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import signal
+import statistics
+import subprocess
+import tempfile
+import time
+
+from pipeline import machine_header, spread
+
+
+class Bench:
+    def __init__(self, options):
+        self.bin = pathlib.Path(options.bin).resolve()
+        self.work = pathlib.Path(tempfile.mkdtemp(prefix="ringside-bench-", dir=options.pool_dir))
+        self.environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.work))
+
+    def close(self):
+        shutil.rmtree(self.work, ignore_errors=True)
+
+    def start(self, side, iterations, *more):
+        for old in self.work.glob("bench.pool*"):
+            old.unlink()
+        command = [self.bin / "ringside", "run", f"--matrix=grid:{side}", f"--iterations={iterations}", "--quiet",
+                   "--durability=process", f"--pool={self.work / 'bench.pool'}", f"--summary={self.work / 'summary.json'}"]
+        return subprocess.Popen([*command, *more], env=self.environment)
+
+    def finish(self, run):
+        if run.wait() != 0:
+            raise SystemExit(f"the run failed with exit code {run.returncode}")
+        return json.loads((self.work / "summary.json").read_text())
+
+    def run(self, side, iterations, *more):
+        return self.finish(self.start(side, iterations, *more))["total_s"]
+
+    def socket(self):
+        while True:
+            for found in self.work.glob("ringside-*/analyzer.socket.control"):
+                return str(found).removesuffix(".control")
+            time.sleep(0.005)
+
+    def cost(self, side, iterations, pairs):
+        ratios, on, off = [], [], []
+        self.run(side, iterations)
+        for pair in range(pairs):
+            order = [("off", ["--journal=off", "--telemetry=off"]), ("on", [])]
+            if pair % 2:
+                order.reverse()
+            times = {name: self.run(side, iterations, *more) for name, more in order}
+            ratios.append(times["on"] / times["off"])
+            on.append(times["on"])
+            off.append(times["off"])
+        return {"matrix": f"grid:{side}", "iterations": iterations, "on_s": spread(on), "off_s": spread(off),
+                "steps_per_s": iterations / statistics.median(on), "ratio": spread(ratios)}
+
+    def latency(self, side, iterations):
+        run = self.start(side, iterations)
+        tail = subprocess.Popen([self.bin / "ringside", "tail", "--json", f"--socket={self.socket()}"],
+                                stdout=subprocess.PIPE)
+        seen = []
+        for line in tail.stdout:
+            now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+            seen.append((now, line))
+        self.finish(run)
+        tail.wait()
+        # The first second is the past that tail catches up with.
+        latencies = []
+        for now, line in seen:
+            record = json.loads(line)
+            if record["event"] != "step" or now - seen[0][0] < 1_000_000_000:
+                continue
+            committed = sum(record[key] for key in ("published_at_ns", "hand_off_ns", "transfer_ns", "commit_ns"))
+            latencies.append((now - committed) * 1e-6)
+        latencies.sort()
+        return {"matrix": f"grid:{side}", "steps": len(latencies),
+                "ms": {name: latencies[int(share * (len(latencies) - 1))]
+                       for name, share in (("p50", 0.5), ("p99", 0.99), ("max", 1))}}
+
+    def followed(self, side, iterations, subscribers, stopped):
+        run = self.start(side, iterations)
+        socket = self.socket()
+        # Two processes for all: a hundred programs starting would be measured instead.
+        following = [subprocess.Popen([self.bin / "bench_followers", socket, str(count)], stdout=subprocess.PIPE)
+                     for count in (subscribers - stopped, stopped)]
+        for process in following:
+            process.stdout.readline()
+        following[1].send_signal(signal.SIGSTOP)
+        total = self.finish(run)["total_s"]
+        for process in following:
+            process.kill()
+            process.wait()
+        return total
+
+    def subscribers(self, side, iterations, pairs, subscribers=100, stopped=10):
+        ratios, alone, followed = [], [], []
+        for pair in range(pairs):
+            times = {}
+            for name in ("alone", "followed") if pair % 2 == 0 else ("followed", "alone"):
+                times[name] = (self.run(side, iterations) if name == "alone"
+                               else self.followed(side, iterations, subscribers, stopped))
+            ratios.append(times["followed"] / times["alone"])
+            alone.append(times["alone"])
+            followed.append(times["followed"])
+        return {"matrix": f"grid:{side}", "iterations": iterations, "subscribers": subscribers, "stopped": stopped,
+                "alone_s": spread(alone), "followed_s": spread(followed), "ratio": spread(ratios)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", default="build/release/bin")
+    parser.add_argument("--pool-dir", default="/dev/shm")
+    parser.add_argument("--pairs", type=int, default=9)
+    parser.add_argument("--seconds", type=float, default=5, help="about how long a run takes")
+    parser.add_argument("--output", default="bench/results/telemetry.json")
+    options = parser.parse_args()
+    bench = Bench(options)
+    try:
+        header = machine_header(bench.bin)
+        long = {2000: max(int(options.seconds * 25), 10), 300: max(int(options.seconds * 2500), 1000)}
+        push = json.loads(subprocess.run([bench.bin / "bench_record_push"], capture_output=True, check=True).stdout)
+        result = {"machine": header, "push_cold": push["push_cold"], "push_warm": push["push_warm"],
+                  "cost": [bench.cost(side, iterations, options.pairs) for side, iterations in long.items()],
+                  "latency": [bench.latency(side, 2 * iterations) for side, iterations in long.items()],
+                  "subscribers": [bench.subscribers(2000, 2 * long[2000], options.pairs)]}
+        result["load_average_at_the_end"] = os.getloadavg()
+        pathlib.Path(options.output).write_text(json.dumps(result, indent=2) + "\n")
+        print(json.dumps(result, indent=2))
+    finally:
+        bench.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+// Following real runs: each step once whatever dies, the past of a run that has ended, the end of one on request, and
+// that nobody who follows can hold a run up.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <sstream>
+
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using testing::Finished;
+using testing::PipelineTest;
+using testing::Process;
+using testing::run;
+
+constexpr const char* kEndless = "--iterations=1000000000000";
+
+class TailTest : public PipelineTest {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directory(runtime_);
+    chmod(runtime_.c_str(), 0700);
+  }
+
+  /// A `ringside run` whose socket is in this test's folder.
+  std::unique_ptr<Process> start_run(const std::string& matrix, const std::vector<std::string>& more) const {
+    return std::make_unique<Process>("ringside", run_arguments(matrix, more),
+                                     [this] { setenv("XDG_RUNTIME_DIR", runtime_.c_str(), 1); });
+  }
+
+  /// The socket of that run, once it is being served.
+  std::string socket_of_run() const {
+    EXPECT_TRUE(wait_for_commits(1));
+    for (const auto& entry : std::filesystem::directory_iterator(runtime_)) {
+      return (entry.path() / "analyzer.socket").string();
+    }
+    ADD_FAILURE() << "no folder of a run";
+    return {};
+  }
+
+  static std::vector<json> records_in(const std::string& out) {
+    std::vector<json> records;
+    std::istringstream lines(out);
+    for (std::string line; std::getline(lines, line);) records.push_back(json::parse(line));
+    return records;
+  }
+
+  /// Numbered 1, 2, 3 ..., with a record for each of `steps` steps, in order.
+  static void expect_each_step_once(const std::vector<json>& records, std::uint64_t steps) {
+    std::uint64_t seq = 1;
+    std::uint64_t next = 0;
+    for (const json& record : records) {
+      ASSERT_EQ(record["seq"], seq++);
+      if (record["event"] == "step") {
+        ASSERT_EQ(record["step"], next++);
+      }
+    }
+    EXPECT_EQ(next, steps);
+  }
+
+  std::string runtime_ = folder_.file("r");
+};
+
+TEST_F(TailTest, ShowsEachStepOnceAlthoughTheAnalyzerIsKilled) {
+  // 64 slots: what the recorder had not yet taken when it was killed is in the ring.
+  const auto running = start_run("grid:300", {"--iterations=1500", "--slots=64", "--every=10", "--durability=process"});
+  const std::string socket = socket_of_run();
+  Process tail("ringside", {"tail", "--socket=" + socket, "--json"});
+  ASSERT_TRUE(wait_for_commits(20));
+  const pid_t first = wait_for_child(running->pid(), "ringside-analyzer");
+  kill(first, SIGKILL);
+  const Finished ran = running->finish();
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished tailed = tail.finish();
+  EXPECT_EQ(tailed.exit_code, 0) << tailed.err;
+  EXPECT_NE(tailed.err.find("another analyzer goes on"), std::string::npos) << tailed.err;
+  const std::vector<json> records = records_in(tailed.out);
+  expect_each_step_once(records, 150);
+  EXPECT_EQ(records.back()["event"], "run_ended");
+  EXPECT_EQ(std::count_if(records.begin(), records.end(),
+                          [](const json& record) { return record["event"] == "analyzer_started"; }),
+            2);
+  const std::vector<json> kept = records_in(run("ringside", {"tail", "--pool", pool_, "--json"}).out);
+  EXPECT_EQ(kept, records) << "what was seen live is what is kept";
+}
+
+TEST_F(TailTest, ShowsThePastOfARunThatHasEnded) {
+  ASSERT_EQ(run("ringside", run_arguments("grid:50", {"--iterations=300"})).exit_code, 0);
+  const Finished all = run("ringside", {"tail", "--pool", pool_, "--json"});
+  EXPECT_EQ(all.exit_code, 0) << all.err;
+  expect_each_step_once(records_in(all.out), 300);
+  const std::vector<json> late = records_in(run("ringside", {"tail", "--pool", pool_, "--json", "--since=300"}).out);
+  EXPECT_EQ(late.front()["seq"], 300);
+  EXPECT_EQ(late.size(), 4u) << "299 is the step before, 303 the end";
+  const Finished table = run("ringside", {"tail", "--pool", pool_, "--since=iteration=300"});
+  EXPECT_NE(table.out.find("ended: finished"), std::string::npos) << table.out;
+  EXPECT_EQ(table.out.find('\x1b'), std::string::npos) << "no colours in a pipe";
+}
+
+TEST_F(TailTest, WithoutAJournalOrAnAnalyzerItSaysSoInOneLine) {
+  const Finished no_journal = run("ringside", {"tail", "--pool", pool_});
+  EXPECT_EQ(no_journal.exit_code, 2);
+  expect_one_line(no_journal.err, {pool_});
+  const Finished nobody = run("ringside", {"stop", "--socket", folder_.file("nobody")});
+  EXPECT_EQ(nobody.exit_code, 4);
+  expect_one_line(nobody.err, {"nobody", "does not answer"});
+}
+
+TEST_F(TailTest, OnceTellsHowARunStands) {
+  const auto running = start_run("grid:50", {kEndless});
+  const std::string socket = socket_of_run();
+  const Finished once = run("ringside", {"tail", "--socket", socket, "--once"});
+  EXPECT_EQ(once.exit_code, 0) << once.err;
+  EXPECT_NE(once.out.find("is being served: pagerank of grid:50"), std::string::npos) << once.out;
+  const Finished as_json = run("ringside", {"tail", "--socket", socket, "--once", "--json"});
+  EXPECT_TRUE(json::parse(as_json.out)["attached"].get<bool>()) << as_json.out;
+  running->signal(SIGINT);
+  EXPECT_EQ(running->finish().exit_code, 130);
+}
+
+TEST_F(TailTest, StopEndsARunWithoutReplacingItsAnalyzer) {
+  const auto running = start_run("grid:50", {kEndless});
+  const std::string socket = socket_of_run();
+  EXPECT_EQ(run("ringside", {"stop", "--socket", socket}).exit_code, 0);
+  const Finished ran = running->finish();
+  EXPECT_EQ(ran.exit_code, 130) << ran.err;
+  EXPECT_EQ(ran.err.find("takes over"), std::string::npos) << ran.err;
+  expect_intact();
+  const std::vector<json> records = records_in(run("ringside", {"tail", "--pool", pool_, "--json"}).out);
+  EXPECT_EQ(records.back()["how"], "stop_requested");
+}
+
+TEST_F(TailTest, AServiceTakesTheNextProducerAfterAStop) {
+  const std::string socket = folder_.file("s");
+  Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
+  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  const Finished idle = run("ringside", {"stop", "--socket", socket});
+  EXPECT_EQ(idle.exit_code, 2);
+  expect_one_line(idle.err, {"serves no run"});
+  Process first("ringside-producer", {"--matrix=grid:50", "--socket=" + socket, kEndless});
+  ASSERT_TRUE(analyzer.wait_for_err("event=attached"));
+  EXPECT_TRUE(wait_for_commits(10));
+  EXPECT_EQ(run("ringside", {"stop", "--socket", socket}).exit_code, 0);
+  const Finished stopped = first.finish();
+  EXPECT_EQ(stopped.exit_code, 130);
+  expect_one_line(stopped.err, {"asked to stop", pool_});
+  const Finished second =
+      run("ringside-producer", {"--matrix=grid:50", "--socket=" + socket, "--overwrite", "--iterations=20"});
+  EXPECT_EQ(second.exit_code, 0) << second.err;
+  analyzer.signal(SIGTERM);
+  EXPECT_EQ(analyzer.finish().exit_code, 0);
+  expect_intact();
+}
+
+TEST_F(TailTest, AStoppedSubscriberDoesNotHinderTheRunsEnd) {
+  const auto running = start_run("grid:50", {"--iterations=5000"});
+  Process tail("ringside", {"tail", "--socket", socket_of_run(), "--json"});
+  tail.signal(SIGSTOP);
+  const Finished ran = running->finish();
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  tail.signal(SIGKILL);
+  tail.finish();
+  expect_each_step_once(records_in(run("ringside", {"tail", "--pool", pool_, "--json"}).out), 5000);
+}
+
+TEST_F(TailTest, OverTcpOnlyAKnownClientMayFollow) {
+  const std::string keys = folder_.file("keys");
+  const std::string socket = folder_.file("s");
+  const std::string tcp = "127.0.0.1:" + std::to_string(20000 + 2 * (getpid() % 10000));
+  const std::vector<std::string> service = {"--socket",         socket, "--pool",      pool_, "--telemetry-tcp", tcp,
+                                            "--telemetry-keys", keys,   "--log-level", "info"};
+  EXPECT_EQ(run("ringside", {"keygen", keys}).exit_code, 0);
+  const Finished nobody = run("ringside-analyzer", service);
+  EXPECT_EQ(nobody.exit_code, 2) << "an empty list lets nobody in";
+  expect_one_line(nobody.err, {"clients.allowed", "keygen"});
+  EXPECT_EQ(run("ringside", {"keygen", keys, "--client", "desk"}).exit_code, 0);
+  EXPECT_EQ(run("ringside", {"keygen", keys, "--client", "desk"}).exit_code, 2);
+  Process analyzer("ringside-analyzer", service);
+  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  const Finished known = run("ringside", {"tail", "--tcp", tcp, "--keys", keys + "/desk", "--once"});
+  EXPECT_EQ(known.exit_code, 0) << known.err;
+  analyzer.signal(SIGTERM);
+  EXPECT_EQ(analyzer.finish().exit_code, 0);
+}
+
+}  // namespace
+}  // namespace ringside
