@@ -32,7 +32,8 @@ bool equal_in_constant_time(std::string_view secret, std::string_view candidate)
 bool is_well_formed(std::string_view token) {
   return token.size() >= kShortest && token.size() <= kLongest &&
          std::all_of(token.begin(), token.end(), [](unsigned char c) {
-           return c < 0x80 && (std::isalnum(c) != 0 || std::string_view("-._~").find(static_cast<char>(c)) != std::string_view::npos);
+           return c < 0x80 && (std::isalnum(c) != 0 ||
+                               std::string_view("-._~").find(static_cast<char>(c)) != std::string_view::npos);
          });
 }
 
@@ -54,9 +55,10 @@ AccessToken AccessToken::read(const std::string& file) {
   token.resize(static_cast<std::size_t>(bytes));
   if (token.ends_with('\n')) token.pop_back();
   if (!is_well_formed(token)) {
-    throw usage_error("--token-file: '{}': expected one line of {} to {} letters, digits and -._~, as `openssl rand "
-                      "-hex 32` prints",
-                      file, kShortest, kLongest);
+    throw usage_error(
+        "--token-file: '{}': expected one line of {} to {} letters, digits and -._~, as `openssl rand "
+        "-hex 32` prints",
+        file, kShortest, kLongest);
   }
   return AccessToken(std::move(token));
 }

@@ -2,17 +2,17 @@
 // it. A client that sends without end, or one byte a second, holds neither memory nor a thread for longer.
 #pragma once
 
+#include <httplib.h>
+
 #include <array>
 #include <chrono>
 #include <cstddef>
-
-#include <httplib.h>
 
 namespace ringside {
 
 struct ConnectionLimits {
   std::size_t request_bytes = 8 << 10;
-  std::chrono::milliseconds request_time{5000};   // until the request is complete
+  std::chrono::milliseconds request_time{5000};     // until the request is complete
   std::chrono::milliseconds response_time{10'000};  // until the answer is taken
 };
 

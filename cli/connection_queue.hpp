@@ -2,6 +2,8 @@
 // further clients stay with the kernel, which turns them away in the end.
 #pragma once
 
+#include <httplib.h>
+
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -9,8 +11,6 @@
 #include <mutex>
 #include <thread>
 #include <vector>
-
-#include <httplib.h>
 
 namespace ringside {
 

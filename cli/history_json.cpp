@@ -112,8 +112,8 @@ ordered_json ring_of(const RunView& run) {
   const std::uint64_t slots = run.started->slots();
   ordered_json kept = ordered_json::array();
   for (const SeriesPoint& p : run.series.newest(std::min<std::size_t>(slots, kMostSlots))) {
-    kept.push_back({{"iteration", p.iteration},
-                    {"persisted", p.steps_committed > 0 && p.steps_committed <= run.steps_persisted}});
+    kept.push_back(
+        {{"iteration", p.iteration}, {"persisted", p.steps_committed > 0 && p.steps_committed <= run.steps_persisted}});
   }
   return {{"slots", slots}, {"used", std::min<std::uint64_t>(slots, run.last.commit_seq())}, {"newest", kept}};
 }
@@ -121,7 +121,7 @@ ordered_json ring_of(const RunView& run) {
 }  // namespace
 
 ordered_json describe(const RunHistory& history) {
-  ordered_json described = {{"run", ordered_json()},  {"ended", ordered_json()},       {"last", ordered_json()},
+  ordered_json described = {{"run", ordered_json()},    {"ended", ordered_json()},       {"last", ordered_json()},
                             {"totals", ordered_json()}, {"hand_off_ns", ordered_json()}, {"ring", ordered_json()}};
   if (!history.run()) return described;
   const RunView& run = *history.run();

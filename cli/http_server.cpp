@@ -120,8 +120,8 @@ ListenAddress parse_listen_address(const std::string& text) {
   in6_addr parsed{};
   const bool numeric = inet_pton(bracketed ? AF_INET6 : AF_INET, address.host.c_str(), &parsed) == 1;
   if (!port || *port > 65535 || !(numeric || (address.host == "localhost" && !bracketed))) {
-    throw usage_error("--listen: found '{}', expected HOST:PORT with a numeric address, as 127.0.0.1:9464 or [::1]:9464",
-                      text);
+    throw usage_error(
+        "--listen: found '{}', expected HOST:PORT with a numeric address, as 127.0.0.1:9464 or [::1]:9464", text);
   }
   address.port = static_cast<int>(*port);
   return address;

@@ -1,5 +1,5 @@
-// The files of dashboards/page and Chart.js, which the build puts into this program (cmake/embed_assets.cmake): the page
-// works where there is no network, and shows what this version speaks.
+// The files of dashboards/page and Chart.js, which the build puts into this program (cmake/embed_assets.cmake): the
+// page works where there is no network, and shows what this version speaks.
 #pragma once
 
 #include <string>

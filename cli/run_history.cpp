@@ -22,9 +22,7 @@ void RunHistory::add(const wire::Record& record) {
   if (record.seq() <= newest_seq_ && run_) run_->series = StepSeries();
   newest_seq_ = record.seq();
   switch (record.what_case()) {
-    case wire::Record::kStep:
-      add(record, record.step());
-      break;
+    case wire::Record::kStep: add(record, record.step()); break;
     case wire::Record::kRunStarted: {
       RunView& run = run_of(record.run_started().run_id());
       run.started = record.run_started();
@@ -37,10 +35,14 @@ void RunHistory::add(const wire::Record& record) {
       run.steps_persisted = std::max(run.steps_persisted, record.run_ended().steps_persisted());
       break;
     }
-    case wire::Record::kAnalyzerStarted:
-      analyzer_ = record.analyzer_started();
+    case wire::Record::kAnalyzerStarted: analyzer_ = record.analyzer_started(); break;
+    case wire::Record::kRecordsMissing: {
+      RunView& run = run_of(record.records_missing().run_id());
+      run.sums.records_missing += record.records_missing().steps();
+      run.missing_told += record.records_missing().steps();
       break;
-    default:  // steps that have no record are counted by the next one that has; a kind this version does not know
+    }
+    default:  // a kind this version does not know
       break;
   }
 }
@@ -68,9 +70,10 @@ void RunHistory::add(const wire::Record& record, const wire::StepRecord& step) {
   run.series.add(point_of(record));
   if (sums.steps > 0 && step.commit_seq() <= run.last.commit_seq()) return;  // counted when it had another number
   if (sums.steps == 0 && step.steps_committed() > 0) run.steps_before = step.steps_committed() - 1;
-  if (sums.steps > 0 && step.steps_committed() > run.last.steps_committed()) {
-    sums.records_missing += step.steps_committed() - run.last.steps_committed() - 1;
+  if (sums.steps > 0 && step.steps_committed() > run.last.steps_committed() + run.missing_told) {
+    sums.records_missing += step.steps_committed() - run.last.steps_committed() - run.missing_told - 1;
   }
+  run.missing_told = 0;
   ++sums.steps;
   sums.steps_skipped += step.skipped_before();
   sums.generate_ns += step.generate_ns();

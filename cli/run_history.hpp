@@ -34,8 +34,8 @@ struct RunSums {
 class HandOffTimes {
  public:
   static constexpr std::array<std::int64_t, 16> kBoundsNs = {
-      1'000,     2'000,     5'000,     10'000,     20'000,     50'000,     100'000,     200'000,
-      500'000,   1'000'000, 2'000'000, 5'000'000,  10'000'000, 50'000'000, 200'000'000, 1'000'000'000};
+      1'000,   2'000,     5'000,     10'000,    20'000,     50'000,     100'000,     200'000,
+      500'000, 1'000'000, 2'000'000, 5'000'000, 10'000'000, 50'000'000, 200'000'000, 1'000'000'000};
 
   void add(std::int64_t ns) noexcept;
   std::uint64_t count() const noexcept { return count_; }
@@ -54,12 +54,13 @@ class HandOffTimes {
 
 /// One run.
 struct RunView {
-  std::string run_id;                      // 16 bytes
+  std::string run_id;                       // 16 bytes
   std::optional<wire::RunStarted> started;  // not there if its record is no longer kept
   std::optional<wire::RunEnded> ended;
   wire::StepRecord last;  // all default before the first step
   std::int64_t last_unix_ns = 0;
   std::uint64_t steps_before = 0;     // committed before the first record that was seen
+  std::uint64_t missing_told = 0;     // since the last step: the rest of a gap before the next one was told by nobody
   std::uint64_t steps_persisted = 0;  // the most that was said of it
   RunSums sums;
   HandOffTimes hand_off;

@@ -27,8 +27,8 @@ namespace {
 
 // 9464 lies among the ports that Prometheus exporters use, where nothing else of a node is expected.
 constexpr const char* kListen = "127.0.0.1:9464";
-constexpr int kTurnMs = 100;                              // so often it is looked whether to stop
-constexpr std::int64_t kStatusEveryNs = 1'000'000'000;    // what is persisted between steps is asked for
+constexpr int kTurnMs = 100;                            // so often it is looked whether to stop
+constexpr std::int64_t kStatusEveryNs = 1'000'000'000;  // what is persisted between steps is asked for
 constexpr int kStatusTimeoutMs = 200;
 
 struct ServeOptions {

@@ -1,5 +1,5 @@
-// `ringside serve`: a web page, JSON and Prometheus metrics of the run beside it. Only subscribes: the analyzer does not
-// know that it is there.
+// `ringside serve`: a web page, JSON and Prometheus metrics of the run beside it. Only subscribes: the analyzer does
+// not know that it is there.
 #pragma once
 
 namespace ringside {

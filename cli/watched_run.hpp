@@ -15,9 +15,9 @@ namespace ringside {
 /// The analyzer as it is seen from here.
 struct AnalyzerView {
   bool up = false;
-  bool was_up = false;              // ever
-  std::int64_t since_unix_ns = 0;   // up, or not up, since then
-  std::uint64_t changes = 0;        // how often another one came
+  bool was_up = false;               // ever
+  std::int64_t since_unix_ns = 0;    // up, or not up, since then
+  std::uint64_t changes = 0;         // how often another one came
   std::optional<wire::Status> last;  // what it last said of itself
 };
 

@@ -61,6 +61,11 @@ ringside.charts = (() => {
     return chart;
   }
 
+  function labels_with_dashes(chart) {
+    const labels = Chart.defaults.plugins.legend.labels.generateLabels(chart);
+    return labels.map((label) => ({ ...label, lineDash: chart.data.datasets[label.datasetIndex].borderDash }));
+  }
+
   function dress(chart) {
     for (const scale of Object.values(chart.options.scales || {})) {
       scale.grid = { ...scale.grid, color: colour("line") };
@@ -71,6 +76,7 @@ ringside.charts = (() => {
     labels.color = colour("text");
     labels.usePointStyle = true;
     labels.pointStyleWidth = 24;
+    labels.generateLabels = labels_with_dashes;
     for (const dataset of chart.data.datasets) {
       const names = dataset.colour_names || [dataset.colour_name];
       const colours = names.map(colour);

@@ -185,11 +185,11 @@ TEST_F(HttpServerTest, ANameThatWasMadeToResolveHereIsRefused) {
 TEST_F(HttpServerTest, WithoutTheTokenNothingIsTold) {
   start(AccessToken(kToken));
   const std::string token = kToken;
-  for (const std::string& header : std::vector<std::string>{
-        "", "Authorization: Bearer \r\n", "Authorization: Bearer " + token.substr(1) + "\r\n",
-        "Authorization: Bearer " + token + "x\r\n", "Authorization: Basic " + token + "\r\n",
-        "Cookie: ringside_session=" + token + "\r\n", "Cookie: ringside_session=\r\n",
-        "Cookie: ;;=;ringside_session\r\n"}) {
+  for (const std::string& header :
+       std::vector<std::string>{"", "Authorization: Bearer \r\n", "Authorization: Bearer " + token.substr(1) + "\r\n",
+                                "Authorization: Bearer " + token + "x\r\n", "Authorization: Basic " + token + "\r\n",
+                                "Cookie: ringside_session=" + token + "\r\n", "Cookie: ringside_session=\r\n",
+                                "Cookie: ;;=;ringside_session\r\n"}) {
     for (const char* target : {"/", "/metrics", "/api/status", "/api/steps", "/app.js", "/?token=wrong"}) {
       const Answer answer = get(target, "Host: localhost\r\n" + header);
       EXPECT_EQ(answer.status, 401) << target << " " << header;

@@ -64,10 +64,11 @@ TEST(ReportPageTest, WhatTheJournalLacksIsSaid) {
 }
 
 TEST(ReportPageTest, ASummaryGivesTheAccount) {
-  const json summary = {{"run_id", "aa"},       {"solver", "pagerank"}, {"matrix", "m"},
-                        {"generate_s", 1.5},    {"total_s", 2.0},       {"converged", true},
-                        {"residual_l1", 1e-9},  {"iterations", 7},      {"steps_committed", 7},
-                        {"hand_off_ns", {{"p50", 1000}, {"p99", 2000}, {"max", 3000}}}};
+  const json summary = {{"run_id", "aa"},       {"solver", "pagerank"},
+                        {"matrix", "m"},        {"generate_s", 1.5},
+                        {"total_s", 2.0},       {"converged", true},
+                        {"residual_l1", 1e-9},  {"iterations", 7},
+                        {"steps_committed", 7}, {"hand_off_ns", {{"p50", 1000}, {"p99", 2000}, {"max", 3000}}}};
   const auto report = report_of_summary(summary);
   EXPECT_EQ(report["account"]["generate_ns"], 1'500'000'000);
   EXPECT_EQ(report["state"], "converged");

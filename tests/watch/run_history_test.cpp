@@ -131,14 +131,16 @@ TEST(RunHistoryTest, WhatAnalyzersMeasuredOfARebuiltStepIsNotCountedAsZero) {
   EXPECT_EQ(history.run()->sums.rebuilt, 1u);
 }
 
-TEST(RunHistoryTest, StepsOfWhichNoRecordCameAreCounted) {
+TEST(RunHistoryTest, StepsOfWhichNoRecordCameAreCountedToldOrNot) {
   MadeRun made;
   RunHistory history = history_of({made.started(), made.step()});
   (void)made.steps(7);
   wire::Record missing;
   missing.set_seq(made.next_seq() - 1);
-  missing.mutable_records_missing()->set_steps(7);
+  missing.mutable_records_missing()->set_run_id(history.run()->run_id);
+  missing.mutable_records_missing()->set_steps(5);
   history.add(missing);
+  EXPECT_EQ(history.run()->sums.records_missing, 5u);
   history.add(made.step());
   EXPECT_EQ(history.run()->sums.steps, 2u);
   EXPECT_EQ(history.run()->sums.records_missing, 7u);
