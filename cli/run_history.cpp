@@ -69,10 +69,9 @@ void RunHistory::add(const wire::Record& record, const wire::StepRecord& step) {
   RunSums& sums = run.sums;
   run.series.add(point_of(record));
   if (sums.steps > 0 && step.commit_seq() <= run.last.commit_seq()) return;  // counted when it had another number
-  if (sums.steps == 0 && step.steps_committed() > 0) run.steps_before = step.steps_committed() - 1;
-  if (sums.steps > 0 && step.steps_committed() > run.last.steps_committed() + run.missing_told) {
-    sums.records_missing += step.steps_committed() - run.last.steps_committed() - run.missing_told - 1;
-  }
+  if (sums.steps == 0) run.steps_before = step.step();
+  const std::uint64_t next_told = run.last.step() + 1 + run.missing_told;
+  if (sums.steps > 0 && step.step() > next_told) sums.records_missing += step.step() - next_told;
   run.missing_told = 0;
   ++sums.steps;
   sums.steps_skipped += step.skipped_before();
@@ -90,6 +89,7 @@ void RunHistory::add(const wire::Record& record, const wire::StepRecord& step) {
   }
   run.steps_persisted = std::max(run.steps_persisted, step.steps_persisted());
   run.last = step;
+  if (step.steps_committed() == 0) run.last.set_steps_committed(step.step() + 1);  // rebuilt: the ring does not tell
   run.last_unix_ns = record.unix_ns();
 }
 

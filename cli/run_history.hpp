@@ -59,7 +59,7 @@ struct RunView {
   std::optional<wire::RunEnded> ended;
   wire::StepRecord last;  // all default before the first step
   std::int64_t last_unix_ns = 0;
-  std::uint64_t steps_before = 0;     // committed before the first record that was seen
+  std::uint64_t steps_before = 0;     // of this run, before the first record that was seen
   std::uint64_t missing_told = 0;     // since the last step: the rest of a gap before the next one was told by nobody
   std::uint64_t steps_persisted = 0;  // the most that was said of it
   RunSums sums;

@@ -45,7 +45,7 @@ SeriesPoint point_of(const wire::Record& record) {
   point.residual_l1 = step.residual_l1();
   point.residual_linf = step.residual_linf();
   point.reductions = step.reductions();
-  point.steps_committed = step.steps_committed();
+  point.steps_committed = step.steps_committed() > 0 ? step.steps_committed() : step.step() + 1;
   point.rebuilt = step.rebuilt();
   return point;
 }

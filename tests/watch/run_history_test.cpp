@@ -126,9 +126,12 @@ TEST(RunHistoryTest, WhatAnalyzersMeasuredOfARebuiltStepIsNotCountedAsZero) {
   wire::Record rebuilt = made.step();
   rebuilt.mutable_step()->set_rebuilt(true);
   rebuilt.mutable_step()->set_hand_off_ns(0);
+  rebuilt.mutable_step()->set_steps_committed(0);
   const RunHistory history = history_of({rebuilt, made.step()});
   EXPECT_EQ(history.run()->hand_off.count(), 1u);
   EXPECT_EQ(history.run()->sums.rebuilt, 1u);
+  EXPECT_EQ(history.run()->sums.records_missing, 0u);
+  EXPECT_EQ(history_of({rebuilt}).run()->last.steps_committed(), 1u);
 }
 
 TEST(RunHistoryTest, StepsOfWhichNoRecordCameAreCountedToldOrNot) {
