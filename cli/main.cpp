@@ -12,6 +12,8 @@
 #include "cli/keygen.hpp"
 #include "cli/replay.hpp"
 #include "cli/run.hpp"
+#include "cli/run_report.hpp"
+#include "cli/serve.hpp"
 #include "cli/stop.hpp"
 #include "cli/tail.hpp"
 #include "cli/verify.hpp"
@@ -35,6 +37,10 @@ constexpr std::array kSubcommands = {
     Subcommand{"tail", "[--since S] [--json] [--once]", "follow the running service, with the past from the journal",
                tail_command},
     Subcommand{"stop", "[--socket PATH]", "end the run that is being served, as Ctrl-C would", stop_command},
+    Subcommand{"serve", "[--socket PATH] [--listen HOST:PORT]",
+               "a web page and Prometheus metrics of the run beside it", serve_command},
+    Subcommand{"report", "[POOL|SUMMARY.json] -o FILE.html", "one page about a run: account, waiting, residual",
+               report_command},
     Subcommand{"info", "POOL", "what a pool holds: runs, iterations, slots, sizes, storage", info_command},
     Subcommand{"verify", "POOL", "check every hash; says which slot and chunk is damaged", verify_command},
     Subcommand{"replay", "POOL", "reduce the kept iterates again, compare with what was recorded", replay_command},

@@ -9,6 +9,7 @@ packages_build=(
   libpmemobj-dev libpmem-dev libpmemlog-dev libhwloc-dev
   libzmq3-dev cppzmq-dev libprotobuf-dev protobuf-compiler
   libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev
+  libcpp-httplib-dev prometheus-cpp-dev libjs-chart.js
   libxxhash-dev zlib1g-dev liblzma-dev xz-utils
   libgtest-dev
   python3
@@ -19,6 +20,9 @@ packages_test=(clang-14 libclang-rt-14-dev libomp-14-dev)
 
 # The libFuzzer preset.
 packages_fuzz=(clang-14 libclang-rt-14-dev libomp-14-dev)
+
+# What test.sh --all adds: the page in a real browser, Prometheus itself.
+packages_all=(chromium chromium-driver python3-selenium prometheus)
 
 # Not needed, used where found.
 packages_optional=(ccache shellcheck clang-format-14 clang-tidy-14)

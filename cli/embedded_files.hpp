@@ -1,0 +1,16 @@
+// What cmake/embed_assets.cmake generates.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace ringside {
+
+struct EmbeddedFile {
+  std::string_view name;
+  std::string_view content;
+};
+
+std::span<const EmbeddedFile> embedded_files() noexcept;
+
+}  // namespace ringside

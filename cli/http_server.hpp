@@ -1,0 +1,48 @@
+// The HTTP side of `ringside serve` (cpp-httplib): the page and its assets, /metrics, /api/status, /api/steps. It only
+// reads, and distrusts whoever asks: limits on requests, time and connections, a Host header that must be ours while
+// only loopback is served, a token where it is asked for, and nothing that a page of another origin could use.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/access_token.hpp"
+#include "cli/bounded_stream.hpp"
+#include "cli/watched_run.hpp"
+
+namespace ringside {
+
+struct ListenAddress {
+  std::string host;  // a numeric address, or "localhost"
+  int port = 0;      // 0: any that is free
+  bool is_loopback() const noexcept;
+};
+
+/// Of "HOST:PORT", "[IPV6]:PORT". Throws Error (exit code 2).
+ListenAddress parse_listen_address(const std::string& text);
+
+class HttpServer {
+ public:
+  /// run: outlives the server. Throws Error (exit code 2) for an address beyond loopback without a token.
+  HttpServer(const WatchedRun& run, ListenAddress address, std::optional<AccessToken> token,
+             const ConnectionLimits& limits = {});
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  /// Answers from now on, on threads of its own, until it is destroyed. Throws Error (exit code 3) if the address is
+  /// not to be had.
+  void start();
+
+  /// "http://127.0.0.1:9464/"
+  std::string url() const;
+  int port() const noexcept;
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace ringside

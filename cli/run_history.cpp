@@ -1,0 +1,96 @@
+#include "cli/run_history.hpp"
+
+#include <algorithm>
+
+namespace ringside {
+
+void HandOffTimes::add(std::int64_t ns) noexcept {
+  histogram_.add(ns);
+  const auto bound = std::lower_bound(kBoundsNs.begin(), kBoundsNs.end(), ns);
+  ++counts_[static_cast<std::size_t>(bound - kBoundsNs.begin())];
+  ++count_;
+  sum_ns_ += std::max<std::int64_t>(ns, 0);
+}
+
+std::uint64_t HandOffTimes::at_most(std::size_t i) const noexcept {
+  std::uint64_t sum = 0;
+  for (std::size_t bin = 0; bin <= i; ++bin) sum += counts_[bin];
+  return sum;
+}
+
+void RunHistory::add(const wire::Record& record) {
+  if (record.seq() <= newest_seq_ && run_) run_->series = StepSeries();
+  newest_seq_ = record.seq();
+  switch (record.what_case()) {
+    case wire::Record::kStep: add(record, record.step()); break;
+    case wire::Record::kRunStarted: {
+      RunView& run = run_of(record.run_started().run_id());
+      run.started = record.run_started();
+      run.ended.reset();
+      break;
+    }
+    case wire::Record::kRunEnded: {
+      RunView& run = run_of(record.run_ended().run_id());
+      run.ended = record.run_ended();
+      run.steps_persisted = std::max(run.steps_persisted, record.run_ended().steps_persisted());
+      break;
+    }
+    case wire::Record::kAnalyzerStarted: analyzer_ = record.analyzer_started(); break;
+    case wire::Record::kRecordsMissing: {
+      RunView& run = run_of(record.records_missing().run_id());
+      run.sums.records_missing += record.records_missing().steps();
+      run.missing_told += record.records_missing().steps();
+      break;
+    }
+    default:  // a kind this version does not know
+      break;
+  }
+}
+
+void RunHistory::add(const wire::Status& status) {
+  if (!run_ || status.run().run_id() != run_->run_id) return;
+  if (!run_->started) run_->started = status.run();
+  // Counted per attachment, as those in the records are: they agree only while both speak of the same one.
+  if (status.attached() && !run_->ended) {
+    run_->steps_persisted = std::max(run_->steps_persisted, status.steps_persisted());
+  }
+}
+
+RunView& RunHistory::run_of(const std::string& run_id) {
+  if (!run_ || run_->run_id != run_id) {
+    run_.emplace();
+    run_->run_id = run_id;
+  }
+  return *run_;
+}
+
+void RunHistory::add(const wire::Record& record, const wire::StepRecord& step) {
+  RunView& run = run_of(step.run_id());
+  RunSums& sums = run.sums;
+  run.series.add(point_of(record));
+  if (sums.steps > 0 && step.commit_seq() <= run.last.commit_seq()) return;  // counted when it had another number
+  if (sums.steps == 0) run.steps_before = step.step();
+  const std::uint64_t next_told = run.last.step() + 1 + run.missing_told;
+  if (sums.steps > 0 && step.step() > next_told) sums.records_missing += step.step() - next_told;
+  run.missing_told = 0;
+  ++sums.steps;
+  sums.steps_skipped += step.skipped_before();
+  sums.generate_ns += step.generate_ns();
+  sums.producer_idle_ns += step.producer_idle_ns();
+  sums.analyzer_idle_ns += step.analyzer_idle_ns();
+  sums.transfer_ns += step.transfer_ns();
+  sums.commit_ns += step.commit_ns();
+  sums.analyze_ns += step.analyze_ns();
+  sums.bytes_transferred += step.bytes_transferred();
+  if (step.rebuilt()) {
+    ++sums.rebuilt;
+  } else {
+    run.hand_off.add(step.hand_off_ns());
+  }
+  run.steps_persisted = std::max(run.steps_persisted, step.steps_persisted());
+  run.last = step;
+  if (step.steps_committed() == 0) run.last.set_steps_committed(step.step() + 1);  // rebuilt: the ring does not tell
+  run.last_unix_ns = record.unix_ns();
+}
+
+}  // namespace ringside

@@ -1,0 +1,107 @@
+#include "cli/serve.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/http_server.hpp"
+#include "cli/journal_records.hpp"
+#include "cli/service.hpp"
+#include "cli/watched_run.hpp"
+#include "common/channel.hpp"
+#include "common/clock.hpp"
+#include "common/error.hpp"
+#include "common/options.hpp"
+#include "common/record_stream.hpp"
+#include "common/stop_signal.hpp"
+
+namespace ringside {
+namespace {
+
+// 9464 lies among the ports that Prometheus exporters use, where nothing else of a node is expected.
+constexpr const char* kListen = "127.0.0.1:9464";
+constexpr int kTurnMs = 100;                            // so often it is looked whether to stop
+constexpr std::int64_t kStatusEveryNs = 1'000'000'000;  // what is persisted between steps is asked for
+constexpr int kStatusTimeoutMs = 200;
+
+struct ServeOptions {
+  ServiceOptions service;
+  std::string listen = kListen;
+  std::string token_file;
+  std::string pool;
+};
+
+/// Takes in what the analyzer tells until it is asked to stop.
+void follow(RecordStream& stream, WatchedRun& watched, const std::atomic<bool>& stop) {
+  std::vector<wire::Record> records;
+  std::int64_t asked_ns = 0;
+  while (!stop.load(std::memory_order_relaxed)) {
+    const StreamEvent event = stream.next(records, kTurnMs);
+    if (event == StreamEvent::kNewAnalyzer) watched.another_analyzer_came();
+    watched.take(records);
+    if (event == StreamEvent::kLost) watched.analyzer_is(false);
+    if (event == StreamEvent::kRecords || event == StreamEvent::kBack) watched.analyzer_is(true);
+    if (event == StreamEvent::kLost || now_ns() - asked_ns < kStatusEveryNs) continue;
+    asked_ns = now_ns();
+    if (const auto status = stream.status(kStatusTimeoutMs)) watched.take(*status);
+  }
+}
+
+/// Where nobody lives yet and the past is to be shown: the service's socket, should somebody come.
+FoundService service_for(const ServeOptions& options) {
+  try {
+    return find_service(options.service);
+  } catch (const Error& error) {
+    if (options.pool.empty() || error.code() != ExitCode::kPeerLost) throw;
+    return {telemetry_at(ProcessOptions().socket), ProcessOptions().socket};
+  }
+}
+
+}  // namespace
+
+int serve_command(int argc, const char* const* argv) {
+  ServeOptions options;
+  CLI::App app("Serves a web page, JSON and Prometheus metrics of the run beside it, until it is stopped.",
+               "ringside serve");
+  declare(app, options.service);
+  app.add_option("--listen", options.listen, "where to listen; beyond loopback only with --token-file")
+      ->type_name("HOST:PORT")
+      ->capture_default_str();
+  app.add_option("--token-file", options.token_file, "ask everybody for the token in this file, mode 600")
+      ->type_name("FILE");
+  app.add_option("--pool", options.pool, "show the past from the journal beside this pool while no analyzer is there")
+      ->type_name("FILE");
+  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+
+  const ListenAddress address = parse_listen_address(options.listen);
+  std::optional<AccessToken> token;
+  if (!options.token_file.empty()) token = AccessToken::read(options.token_file);
+  const FoundService service = service_for(options);
+  WatchedRun watched;
+  HttpServer server(watched, address, std::move(token));
+
+  std::uint64_t from_seq = 0;
+  if (!options.pool.empty()) {
+    const std::vector<wire::Record> past = read_journal(options.pool).records;
+    watched.take(past);
+    if (!past.empty()) from_seq = past.back().seq() + 1;
+  }
+  const std::atomic<bool>& stop = catch_stop_signals();
+  ChannelContext context;
+  RecordStream stream(context, service.address, from_seq);
+  server.start();
+  fmt::print("ringside serve: {} shows the analyzer at {}{}; Ctrl-C ends it\n", server.url(), service.name,
+             options.token_file.empty() ? "" : " to whoever has the token");
+  std::fflush(stdout);
+  follow(stream, watched, stop);
+  return static_cast<int>(ExitCode::kDone);
+}
+
+}  // namespace ringside

@@ -1,0 +1,161 @@
+// The live page: asks `ringside serve` once a second what is new, and shows it. Nothing is computed here that is not on
+// the page; an answer that does not come is said, and what was shown last stays.
+"use strict";
+(() => {
+  const every_ms = 1000;
+  const most_points = 3000; // then the whole is asked for again: the server groups what is older
+  const { bytes, count, duration, percent, scientific } = ringside.format;
+  const { charts, view } = ringside;
+  const panels = {
+    residual: charts.residual("residual-chart"),
+    producer: charts.producer_time("producer-chart"),
+    analyzer: charts.analyzer_time("analyzer-chart"),
+  };
+  const hand_off_panel = charts.hand_off("hand-off-chart");
+  let points = [];
+  let run_id = null;
+  let newest_seq = 0;
+
+  async function ask(path) {
+    const answer = await fetch(path, { credentials: "same-origin", cache: "no-store" });
+    if (answer.status === 401) throw new Error("the token is not known any more: open the page with /?token=… again");
+    if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+    return answer.json();
+  }
+
+  function forget() {
+    points = [];
+    newest_seq = 0;
+  }
+
+  async function take_steps() {
+    for (let more = true; more;) {
+      const answer = await ask(`/api/steps?from=${newest_seq + 1}`);
+      const began_anew = answer.run_id !== run_id || answer.newest_seq < newest_seq;
+      const was_empty = newest_seq === 0;
+      run_id = answer.run_id;
+      if (began_anew && !was_empty) {
+        forget();
+        continue;
+      }
+      points.push(...answer.steps);
+      if (answer.steps.length) newest_seq = answer.steps[answer.steps.length - 1].seq;
+      more = answer.more;
+    }
+  }
+
+  async function refresh_steps() {
+    const before = newest_seq;
+    if (points.length > most_points) forget();
+    await take_steps();
+    if (newest_seq === before && points.length) return;
+    for (const chart of Object.values(panels)) charts.show_steps(chart, points);
+  }
+
+  // Over the newest points that make up about ten seconds.
+  function rate(now) {
+    const recent = points.filter((point) => point.at_s > now - 10);
+    if (recent.length < 2) return "";
+    const seconds = recent[recent.length - 1].at_s - recent[0].at_s;
+    const steps = recent.slice(1).reduce((sum, point) => sum + point.steps, 0);
+    return seconds > 0 ? `${(steps / seconds).toPrecision(3)} steps/s` : "";
+  }
+
+  function show_tiles(status) {
+    const { last, totals, run } = status;
+    view.text("iteration", last ? count(last.iteration) : "–");
+    view.text("rate", last && !status.ended ? rate(status.now_s) : "");
+    view.text("residual", last ? scientific(last.residual_l1) : "–");
+    view.text("residual-linf", last ? `L∞ ${scientific(last.residual_linf)}` : "");
+    view.text("committed", totals ? count(totals.steps_committed) : "–");
+    view.text("persisted", totals ? persisted_words(totals, run) : "");
+    if (!totals) return;
+    const producer = totals.generate_ns + totals.producer_idle_ns;
+    const analyzer = totals.transfer_ns + totals.commit_ns + totals.analyze_ns + totals.analyzer_idle_ns;
+    view.text("producer-idle", percent(totals.producer_idle_ns, producer));
+    view.text("producer-idle-time", `${duration(totals.producer_idle_ns)} of ${duration(producer)}`);
+    view.text("analyzer-idle", percent(totals.analyzer_idle_ns, analyzer));
+    view.text("analyzer-idle-time", `${duration(totals.analyzer_idle_ns)} of ${duration(analyzer)}`);
+    const seconds = totals.transfer_ns / 1e9;
+    view.text("bandwidth", seconds > 0 ? `${bytes(totals.bytes_transferred / seconds)}/s` : "–");
+    view.text("transferred", bytes(totals.bytes_transferred));
+  }
+
+  function persisted_words(totals, run) {
+    const skipped = totals.steps_skipped > 0 ? `, ${count(totals.steps_skipped)} skipped` : "";
+    const persisted = run.durability === "process" ? "kept across the death of processes" : `${count(totals.steps_persisted)} persisted`;
+    return persisted + skipped;
+  }
+
+  function show_ring(status) {
+    const { ring, run } = status;
+    view.text("ring-hint", ring ? `${ring.used} of ${ring.slots} slots hold an iterate` : "");
+    const cells = [];
+    if (ring) {
+      for (const kept of ring.newest) {
+        const cell = view.element("li", count(kept.iteration), kept.persisted ? "slot persisted" : "slot committed");
+        cell.title = kept.persisted ? "survives power loss" : "survives the death of any process";
+        cells.push(cell);
+      }
+      for (let i = ring.newest.length; i < ring.used; ++i) cells.unshift(view.element("li", "earlier", "slot committed"));
+      for (let i = ring.used; i < ring.slots; ++i) cells.push(view.element("li", "free", "slot"));
+    }
+    document.getElementById("ring").replaceChildren(...cells);
+    document.getElementById("ring-legend").hidden = !run;
+  }
+
+  function show_state(status) {
+    const { analyzer, ended, run } = status;
+    const notices = [];
+    if (!analyzer.up && ended) {
+      notices.push("The analyzer has left as well; what is shown is what it last said.");
+    } else if (!analyzer.up) {
+      const words = analyzer.was_up ? `The analyzer has been away since ${ringside.format.instant(analyzer.since_s)}` : "No analyzer has been heard yet";
+      notices.push(run ? `${words}; what is shown is what it last said.` : `${words}.`);
+    }
+    if (analyzer.changes > 0) notices.push(`Another analyzer took over (${analyzer.changes} so far).`);
+    if (analyzer.journal_error) notices.push(`The journal is no longer written: ${analyzer.journal_error}.`);
+    if (status.totals && status.totals.steps_before > 0) {
+      notices.push(`The first ${count(status.totals.steps_before)} steps are no longer in the journal: sums are over the rest.`);
+    }
+    if (status.totals && status.totals.records_missing > 0) {
+      notices.push(`Of ${count(status.totals.records_missing)} committed steps no record could be kept.`);
+    }
+    if (ended && ended.text) notices.push(`The run ended: ${ended.text}`);
+    view.notice(notices.join(" "), Boolean(ended) && ended.exit_code === 0);
+    if (ended) {
+      const end = view.ending(ended);
+      view.state(end.words, end.good ? "good" : "bad");
+    } else if (!analyzer.up) {
+      view.state("analyzer away", "bad");
+    } else {
+      view.state(run ? "live" : "waiting for a run", "good");
+    }
+  }
+
+  function show(status) {
+    view.problem(status.run);
+    show_state(status);
+    show_tiles(status);
+    show_ring(status);
+    charts.show_hand_off(hand_off_panel, status.hand_off_ns);
+    view.hand_off(status.hand_off_ns);
+    view.parameters(status.run, [["pool", status.analyzer.pool], ["journal", status.analyzer.journal], ["version", status.version]]);
+  }
+
+  async function turn() {
+    try {
+      const status = await ask("/api/status");
+      await refresh_steps();
+      show(status);
+      // For whoever drives the page by a program: what is shown is from this answer.
+      document.documentElement.dataset.newestSeq = status.newest_seq;
+    } catch (error) {
+      view.state("not connected", "bad");
+      view.notice(error instanceof TypeError ? "ringside serve does not answer; what is shown is what it last said." : error.message);
+    }
+    setTimeout(turn, document.hidden ? 5 * every_ms : every_ms);
+  }
+
+  turn();
+})();

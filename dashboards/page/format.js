@@ -1,0 +1,43 @@
+// Figures as people read them, with their units.
+"use strict";
+window.ringside = window.ringside || {};
+ringside.format = (() => {
+  const known = (value) => typeof value === "number" && Number.isFinite(value);
+
+  function duration(ns) {
+    if (!known(ns)) return "–";
+    if (ns < 1e3) return `${Math.round(ns)} ns`;
+    if (ns < 1e6) return `${(ns / 1e3).toPrecision(3)} µs`;
+    if (ns < 1e9) return `${(ns / 1e6).toPrecision(3)} ms`;
+    if (ns < 120e9) return `${(ns / 1e9).toPrecision(3)} s`;
+    const minutes = Math.floor(ns / 60e9);
+    return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  }
+
+  function count(value) {
+    return known(value) ? Math.round(value).toLocaleString("en-US") : "–";
+  }
+
+  function scientific(value) {
+    if (!known(value)) return "–";
+    return value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6) ? value.toExponential(3) : String(Number(value.toPrecision(6)));
+  }
+
+  function bytes(value) {
+    if (!known(value)) return "–";
+    const units = ["B", "kB", "MB", "GB", "TB", "PB"];
+    let unit = 0;
+    for (; value >= 1000 && unit < units.length - 1; ++unit) value /= 1000;
+    return `${unit === 0 ? value : value.toPrecision(3)} ${units[unit]}`;
+  }
+
+  function percent(part, whole) {
+    return known(part) && whole > 0 ? `${((100 * part) / whole).toFixed(1)} %` : "–";
+  }
+
+  function instant(seconds) {
+    return seconds > 0 ? `${new Date(seconds * 1000).toISOString().slice(0, 19).replace("T", " ")} UTC` : "–";
+  }
+
+  return { bytes, count, duration, instant, percent, scientific };
+})();

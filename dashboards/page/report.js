@@ -1,0 +1,78 @@
+// A report: what `ringside report` found in a journal, a ring or a summary, shown once.
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const { count, duration, instant, percent, scientific } = ringside.format;
+  const { charts, view } = ringside;
+
+  function row(cells, kind = "td") {
+    const made = document.createElement("tr");
+    made.append(...cells.map((cell) => (cell instanceof Node ? cell : view.element(kind, cell))));
+    return made;
+  }
+
+  function keyed(name, colour_name) {
+    const cell = view.element("td", name);
+    const key = view.element("span", "", "key");
+    key.style.background = `var(--${colour_name})`;
+    cell.prepend(key);
+    return cell;
+  }
+
+  // The two columns of the account: what each side did with its time.
+  function show_account(account) {
+    const whole = account.total_ns;
+    const line = (name, key) => [keyed(name, key), duration(account[`${key.replace("-", "_")}_ns`]),
+      percent(account[`${key.replace("-", "_")}_ns`], whole)];
+    const blank = ["", "", ""];
+    document.getElementById("account").append(
+      row(["producer", "", "of the run", "analyzer", "", "of the run"], "th"),
+      row([...line("generate", "generate"), ...line("transfer", "transfer")]),
+      row([...blank, ...line("commit", "commit")]),
+      row([...blank, ...line("analyze", "analyze")]),
+      row([...line("idle", "producer-idle"), ...line("idle", "analyzer-idle")]));
+    const notes = [`${count(account.steps_committed)} steps committed, ${count(account.steps_persisted)} persisted, ${count(account.steps_skipped)} skipped`];
+    if (whole > 0) notes.push(`${duration(whole)} in all`);
+    if (account.residual_l1 !== null) notes.push(`residual L1 ${scientific(account.residual_l1)} after iteration ${count(account.iteration)}`);
+    view.text("account-note", `${notes.join("; ")}.`);
+  }
+
+  function show_kept(kept, hint) {
+    const panel = document.getElementById("kept-panel");
+    panel.hidden = kept.length === 0;
+    view.text("kept-hint", hint);
+    document.getElementById("kept").append(
+      row(["iteration", "step", "mean", "L1", "L∞"], "th"),
+      ...kept.map((k) => row([count(k.iteration), count(k.step), ...["mean", "l1", "linf"].map((key) => scientific(k[key]))])));
+  }
+
+  function show_series(steps) {
+    if (steps.length === 0) {
+      for (const panel of document.querySelectorAll(".series")) panel.hidden = true;
+      return;
+    }
+    const shown = [
+      charts.residual("residual-chart"),
+      charts.producer_time("producer-chart"),
+      charts.analyzer_time("analyzer-chart"),
+      charts.waiting("waiting-chart"),
+      charts.reductions("reductions-chart"),
+    ];
+    for (const chart of shown) charts.show_steps(chart, steps);
+  }
+
+  view.problem(data.run);
+  if (data.ended) {
+    const end = view.ending(data.ended);
+    view.state(end.words, end.good ? "good" : "bad");
+  } else {
+    view.state(data.state, "");
+  }
+  view.notice(data.notices.join(" "), true);
+  show_account(data.account);
+  show_series(data.steps);
+  show_kept(data.kept, data.kept_hint);
+  view.hand_off(data.hand_off_ns);
+  document.getElementById("hand-off-panel").hidden = !data.hand_off_ns;
+  view.parameters(data.run, [["from", data.source], ["report written", instant(data.written_s)], ["version", data.version]]);
+})();

@@ -1,0 +1,83 @@
+// What the page and a report show the same way outside of their charts. Texts are set as texts: a matrix may be called
+// anything.
+"use strict";
+ringside.view = (() => {
+  const { bytes, count, duration, instant } = ringside.format;
+
+  function text(id, value) {
+    document.getElementById(id).textContent = value;
+  }
+
+  function element(name, value, classes = "") {
+    const made = document.createElement(name);
+    made.textContent = value;
+    if (classes) made.className = classes;
+    return made;
+  }
+
+  function definitions(id, pairs) {
+    const groups = pairs.filter(([, value]) => value !== undefined && value !== "").map(([name, value]) => {
+      const group = document.createElement("div");
+      group.append(element("dt", name), element("dd", value));
+      return group;
+    });
+    document.getElementById(id).replaceChildren(...groups);
+  }
+
+  function problem(run) {
+    text("problem", run && run.solver ? `${run.solver} of ${run.matrix}, ${count(run.rows)} rows` : "");
+  }
+
+  function state(words, kind) {
+    const pill = document.getElementById("state");
+    pill.textContent = words;
+    pill.className = `state ${kind}`;
+  }
+
+  function notice(words, calm = false) {
+    const place = document.getElementById("notice");
+    place.classList.toggle("calm", calm);
+    place.hidden = words === "";
+    place.textContent = words;
+  }
+
+  function hand_off(times) {
+    const pairs = times && times.max !== undefined
+      ? [["p50", duration(times.p50)], ["p90", times.p90 === undefined ? "" : duration(times.p90)],
+         ["p99", duration(times.p99)], ["max", duration(times.max)]]
+      : [];
+    definitions("hand-off", pairs);
+  }
+
+  function parameters(run, more = []) {
+    definitions("parameters", run ? [
+      ["solver", run.solver],
+      ["matrix", run.matrix],
+      ["parameters", run.parameters],
+      ["rows", run.rows === undefined ? "" : count(run.rows)],
+      ["nonzeros", run.nonzeros === undefined ? "" : count(run.nonzeros)],
+      ["size of an iterate", run.rows === undefined ? "" : bytes(8 * run.rows)],
+      ["started", run.started_s === undefined ? "" : instant(run.started_s)],
+      ["went on from iteration", run.from_iteration ? count(run.from_iteration) : ""],
+      ["coordination", run.coordination],
+      ["buffers", run.buffers],
+      ["slots", run.slots],
+      ["storage", run.storage],
+      ["durability", run.durability],
+      ["reduce", run.reduce],
+      ["passes", run.passes],
+      ["run", run.run_id],
+      ["problem", run.problem_id],
+      ...more,
+    ] : []);
+  }
+
+  // How a run ended, in one line and whether that is good.
+  function ending(ended) {
+    const good = ended.exit_code === 0;
+    const words = ended.outcome || ended.how.replaceAll("_", " ");
+    return { good, words: good ? `run ended: ${words}` : `run ended: ${words} (exit code ${ended.exit_code})` };
+  }
+
+  return { definitions, element, ending, hand_off, notice, parameters, problem, state, text };
+})();

@@ -1,0 +1,165 @@
+"""A real run, watched by `ringside serve` and told by `ringside report`: both say what the run's own account says. Takes
+the folder of the programs."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.request
+
+BIN = pathlib.Path(sys.argv.pop(1))
+PATIENCE_S = 120  # for what needs a second on an idle machine
+
+
+def data_of(report):
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', report, re.S)[1])
+
+
+class Live(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.pool = self.folder / "test.pool"
+        # Nobody else's analyzer is to be found.
+        self.environment = {**os.environ, "XDG_RUNTIME_DIR": folder.name, "TMPDIR": folder.name}
+
+    def start(self, *arguments):
+        process = subprocess.Popen([BIN / "ringside", *map(str, arguments)], env=self.environment, encoding="utf-8",
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(lambda: (process.poll() is None and process.kill(), process.communicate()))
+        return process
+
+    def ringside(self, *arguments):
+        process = self.start(*arguments)
+        out, err = process.communicate(timeout=PATIENCE_S)
+        return process.returncode, out, err
+
+    def start_run(self, iterations=100_000_000):
+        run = self.start("run", "--matrix=grid:100", f"--iterations={iterations}", f"--pool={self.pool}",
+                         f"--summary={self.folder}/summary.json", "--durability=process", "--quiet")
+        self.wait_for("the analyzer listens", lambda: list(self.folder.glob("ringside-*/analyzer.socket.control")))
+        return run
+
+    def end_run(self, run):
+        run.send_signal(signal.SIGINT)
+        run.communicate(timeout=PATIENCE_S)
+        return json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))
+
+    def start_serve(self, *more):
+        serve = self.start("serve", "--listen=127.0.0.1:0", *more)
+        line = serve.stdout.readline()
+        self.assertIn("http://", line, "serve did not start")
+        self.url = re.search(r"http://\S+/", line)[0]
+        return serve
+
+    def ask(self, path):
+        with urllib.request.urlopen(self.url + path, timeout=PATIENCE_S) as answer:
+            return answer.read().decode()
+
+    def status(self):
+        return json.loads(self.ask("api/status"))
+
+    def wait_for(self, what, question):
+        until = time.monotonic() + PATIENCE_S
+        while time.monotonic() < until:
+            answer = question()
+            if answer:
+                return answer
+            time.sleep(0.02)
+        return self.fail(what)
+
+    def compare_with_summary(self, totals, hand_off, summary):
+        self.assertEqual(totals["steps_committed"], summary["steps_committed"])
+        self.assertEqual(totals["steps_skipped"], summary["steps_skipped"])
+        for key in ("transfer", "commit", "analyze", "producer_idle", "generate"):
+            self.assertAlmostEqual(totals[key + "_ns"] / 1e9, summary[key + "_s"], places=3, msg=key)
+        self.assertEqual(hand_off["max"], summary["hand_off_ns"]["max"])
+
+    def test_serve_and_report_say_what_the_account_says(self):
+        run = self.start_run()
+        serve = self.start_serve()
+        self.wait_for("steps come", lambda: (self.status()["totals"] or {}).get("steps", 0) >= 50)
+        self.assertEqual(self.status()["analyzer"]["up"], True)
+        summary = self.end_run(run)
+        ended = self.wait_for("the end is told", lambda: (lambda s: s if s["ended"] and not s["analyzer"]["up"] else None)(self.status()))
+        self.assertEqual(ended["run"]["run_id"], summary["run_id"])
+        self.assertEqual(ended["ended"]["outcome"], "interrupted")
+        self.assertEqual(ended["last"]["iteration"], summary["iterations"])
+        self.assertEqual(ended["last"]["residual_l1"], summary["residual_l1"])
+        self.compare_with_summary(ended["totals"], ended["hand_off_ns"], summary)
+        self.assertIn("ringside_analyzer_up 0\n", self.ask("metrics"))
+        serve.send_signal(signal.SIGTERM)
+        self.assertEqual(serve.wait(PATIENCE_S), 0)
+
+        report = self.folder / "report.html"
+        code, _, err = self.ringside("report", self.pool, "-o", report)
+        self.assertEqual(code, 0, err)
+        told = data_of(report.read_text(encoding="utf-8"))
+        self.compare_with_summary(told["account"], told["hand_off_ns"], summary)
+        self.assertEqual(sum(step["steps"] for step in told["steps"]), summary["steps_committed"])
+        self.assertEqual(len(told["kept"]), summary["slots"])
+        self.assertEqual(told["kept"][-1]["iteration"], summary["iterations"])
+        self.assertEqual(stat.S_IMODE(report.stat().st_mode) & 0o007, 0)
+
+        code, _, err = self.ringside("report", self.folder / "summary.json", "-o", report)
+        self.assertEqual(code, 0, err)
+        told = data_of(report.read_text(encoding="utf-8"))
+        self.assertEqual(told["account"]["steps_committed"], summary["steps_committed"])
+
+    def test_serve_shows_the_past_while_no_analyzer_is_there(self):
+        self.start_run(iterations=300).communicate(timeout=PATIENCE_S)
+        summary = json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))
+        self.start_serve("--pool", self.pool)
+        status = self.status()
+        self.assertEqual(status["run"]["run_id"], summary["run_id"])
+        self.assertEqual(status["analyzer"]["up"], False)
+        self.assertEqual(status["last"]["iteration"], 300)
+        self.compare_with_summary(status["totals"], status["hand_off_ns"], summary)
+
+    def test_serve_goes_on_when_the_analyzer_is_replaced(self):
+        run = self.start_run()
+        self.start_serve()
+        before = self.wait_for("steps come", lambda: (lambda s: s if (s["totals"] or {}).get("steps", 0) >= 20 and "pid" in s["analyzer"] else None)(self.status()))
+        os.kill(before["analyzer"]["pid"], signal.SIGKILL)
+        after = self.wait_for("another one is shown", lambda: (lambda s: s if s["analyzer"]["changes"] == 1 and
+                              s["last"]["iteration"] > before["last"]["iteration"] + 20 else None)(self.status()))
+        self.assertEqual(after["run"]["run_id"], before["run"]["run_id"])
+        # What the killed one had not told and the ring no longer holds is counted as missing.
+        totals = after["totals"]
+        self.assertEqual(totals["steps"] + totals["records_missing"], totals["steps_committed"])
+        self.assertEqual(totals["steps_committed"], after["last"]["step"] + 1)
+        iterations = [step["iteration"] for step in json.loads(self.ask("api/steps?limit=2000"))["steps"]]
+        self.assertEqual(iterations, sorted(set(iterations)))
+        self.end_run(run)
+
+    def test_what_cannot_be_served_or_told_is_said_in_one_line(self):
+        (self.folder / "other.json").write_text("{}", encoding="utf-8")
+        (self.folder / "text").write_text("text", encoding="utf-8")
+        token = self.folder / "token"
+        token.write_text("0123456789abcdefghij", encoding="utf-8")
+        token.chmod(0o644)
+        for arguments, code, word in (
+                (("serve",), 4, "no analyzer"),
+                (("serve", "--listen=0.0.0.0:0", f"--pool={self.pool}"), 2, "--token-file"),
+                (("serve", "--listen=somewhere"), 2, "HOST:PORT"),
+                (("serve", f"--token-file={token}"), 2, "chmod 600"),
+                (("serve", "--socket=/none", f"--pool={self.pool}"), 2, "test.pool"),
+                (("report", self.pool), 2, "test.pool"),
+                (("report", self.folder / "text"), 2, "text"),
+                (("report", self.folder / "other.json"), 2, "summary")):
+            with self.subTest(arguments):
+                found, _, err = self.ringside(*arguments)
+                self.assertEqual((found, err.count("\n")), (code, 1), err)
+                self.assertIn(word, err)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,113 @@
+// Records of a made-up run, whose every figure follows from the step's number: what viewers are tested with.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "proto/ringside.pb.h"
+
+namespace ringside::testing {
+
+class MadeRun {
+ public:
+  static constexpr std::uint32_t kSlots = 8;
+  static constexpr std::int64_t kUnixNs = 1'700'000'000'000'000'000;
+
+  /// name: 16 characters, the run's id.
+  explicit MadeRun(std::string name = "run-0123456789ab", std::uint64_t first_seq = 1)
+      : name_(std::move(name)), seq_(first_seq) {}
+
+  wire::Record started(const std::string& matrix = "grid:300") {
+    wire::Record record = next();
+    wire::RunStarted& run = *record.mutable_run_started();
+    run.set_run_id(name_);
+    run.set_problem_id("problem-01234567");
+    run.set_rows(90'000);
+    run.set_nonzeros(715'204);
+    run.set_solver("pagerank");
+    run.set_matrix(matrix);
+    run.set_parameters("damping=0.85 every=1");
+    run.set_started_unix_ns(kUnixNs);
+    run.set_buffers(2);
+    run.set_coordination("locks");
+    run.set_slots(kSlots);
+    run.set_storage("file");
+    run.set_durability("power");
+    run.set_passes(1);
+    run.set_reduce("slot");
+    return record;
+  }
+
+  /// Persisted lags two steps behind committed.
+  wire::Record step() {
+    wire::Record record = next();
+    wire::StepRecord& step = *record.mutable_step();
+    const std::uint64_t s = steps_++;
+    step.set_run_id(name_);
+    step.set_step(s);
+    step.set_iteration(s + 1);
+    step.set_commit_seq(s + 1);
+    step.set_generate_ns(2'000'000 + 1000 * static_cast<std::int64_t>(s % 7));
+    step.set_producer_idle_ns(s % 10 == 9 ? 500'000 : 0);
+    step.set_analyzer_idle_ns(900'000);
+    step.set_hand_off_ns(1'500 + 10 * static_cast<std::int64_t>(s % 100));
+    step.set_transfer_ns(300'000);
+    step.set_commit_ns(20'000);
+    step.set_analyze_ns(700'000);
+    step.set_bytes_transferred(720'000);
+    step.set_residual_l1(std::pow(0.9, static_cast<double>(s)));
+    step.set_residual_linf(std::pow(0.9, static_cast<double>(s)) * 1e-4);
+    wire::Reductions& r = *step.mutable_reductions();
+    r.set_mean(1.0 / 90'000);
+    r.set_min(1e-6);
+    r.set_max(2e-5);
+    r.set_l1(1);
+    r.set_l2(0.004);
+    r.set_linf(2e-5);
+    r.set_has_change(s > 0);
+    r.set_change_l1(std::pow(0.9, static_cast<double>(s)));
+    r.set_change_l2(std::pow(0.9, static_cast<double>(s)) * 1e-2);
+    r.set_change_linf(std::pow(0.9, static_cast<double>(s)) * 1e-4);
+    step.set_steps_committed(s + 1);
+    step.set_steps_persisted(s > 1 ? s - 1 : 0);
+    return record;
+  }
+
+  std::vector<wire::Record> steps(std::uint64_t count) {
+    std::vector<wire::Record> records;
+    for (std::uint64_t i = 0; i < count; ++i) records.push_back(step());
+    return records;
+  }
+
+  wire::Record ended(const std::string& outcome = "finished", std::uint32_t exit_code = 0) {
+    wire::Record record = next();
+    wire::RunEnded& end = *record.mutable_run_ended();
+    end.set_run_id(name_);
+    end.set_how("detached");
+    end.set_outcome(outcome);
+    end.set_steps_committed(steps_);
+    end.set_steps_persisted(steps_);
+    end.set_last_iteration(steps_);
+    end.set_exit_code(exit_code);
+    return record;
+  }
+
+  std::uint64_t next_seq() const { return seq_; }
+
+ private:
+  wire::Record next() {
+    wire::Record record;
+    record.set_seq(seq_);
+    record.set_unix_ns(kUnixNs + static_cast<std::int64_t>(seq_) * 3'000'000);
+    ++seq_;
+    return record;
+  }
+
+  std::string name_;
+  std::uint64_t seq_;
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace ringside::testing

@@ -1,0 +1,223 @@
+"""The page in a real, headless Chromium: what it shows equals what the records say, in every state of run and analyzer.
+Takes scripted_server's path and the folder that keeps the screenshots."""
+
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+from scripted import ScriptedServer
+
+PROGRAM = sys.argv.pop(1)
+SCREENSHOTS = pathlib.Path(sys.argv.pop(1))
+PATIENCE_S = 120  # for what needs a second on an idle machine
+TOKEN = "0123456789abcdefghij"
+
+
+def open_browser(dark=False, width=1280, height=1100):
+    options = webdriver.ChromeOptions()
+    # As root, or where user namespaces are forbidden, Chromium's sandbox does not start; it only meets our own page.
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars",
+                     f"--window-size={width},{height}"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    options.binary_location = "/usr/bin/chromium"
+    browser = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+        "features": [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+        "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
+    return browser
+
+
+def separated(number):
+    return f"{number:,}"
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        cls.browser = open_browser()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.quit()
+
+    def setUp(self):
+        self.server = ScriptedServer(PROGRAM)
+        self.addCleanup(lambda: self.server.close())
+
+    def show(self, *commands, browser=None):
+        """Has the commands done, and waits until the page shows the status they led to, which it returns."""
+        for command in commands:
+            status = self.server.say(command)
+        self.wait_until(lambda b: b.execute_script("return document.documentElement.dataset.newestSeq") ==
+                        str(status["newest_seq"]), browser)
+        return status
+
+    def wait_until(self, condition, browser=None):
+        return WebDriverWait(browser or self.browser, PATIENCE_S, poll_frequency=0.05).until(condition)
+
+    def text(self, identity, browser=None):
+        return (browser or self.browser).find_element(By.ID, identity).text
+
+    def wait_for_text(self, identity, wanted):
+        self.wait_until(lambda b: wanted in self.text(identity))
+
+    def chart(self, identity, dataset):
+        """The values drawn by one of a chart's lines, by iteration."""
+        points = self.browser.execute_script(
+            "return Chart.getChart(arguments[0]).data.datasets[arguments[1]].data.map(p => [p.x, p.y])",
+            identity, dataset)
+        return {int(x): y for x, y in points}
+
+    def steps(self):
+        return self.browser.execute_script(
+            "return fetch('/api/steps?limit=2000').then(answer => answer.json())")["steps"]
+
+    def assert_no_complaints(self, browser=None):
+        """Of the browser: a script that fails, an asset that is missing, what the content security policy forbids."""
+        self.assertEqual((browser or self.browser).get_log("browser"), [])
+
+    def test_figures_are_those_of_the_records(self):
+        self.browser.get(self.server.url)
+        status = self.show("up", "start run-0123456789ab", "steps 100")
+        self.assertEqual(self.text("iteration"), separated(status["last"]["iteration"]))
+        residual = status["last"]["residual_l1"]
+        self.assertAlmostEqual(float(self.text("residual")), residual, delta=residual * 1e-3)
+        self.assertEqual(self.text("committed"), separated(status["totals"]["steps_committed"]))
+        self.assertEqual(self.text("persisted"), f"{status['totals']['steps_persisted']} persisted")
+        totals = status["totals"]
+        producer = totals["generate_ns"] + totals["producer_idle_ns"]
+        self.assertEqual(self.text("producer-idle"), f"{100 * totals['producer_idle_ns'] / producer:.1f} %")
+        self.assertIn("pagerank of grid:300, 90,000 rows", self.text("problem"))
+        self.assertEqual(self.text("state"), "live")
+        parameters = self.text("parameters")
+        for value in ("damping=0.85 every=1", "715,204", "720 kB", "locks", status["run"]["run_id"]):
+            self.assertIn(value, parameters)
+        self.assert_no_complaints()
+
+    def test_charts_draw_the_records(self):
+        self.browser.get(self.server.url)
+        self.show("up", "start run-0123456789ab", "steps 100")
+        self.show("steps 20")  # what comes later is added
+        steps = self.steps()
+        self.assertEqual(len(steps), 120)
+        kinds = {"producer-chart": ["generate", "producer_idle"],
+                 "analyzer-chart": ["transfer", "commit", "analyze", "analyzer_idle"]}
+        residual_l1, residual_linf = self.chart("residual-chart", 0), self.chart("residual-chart", 1)
+        self.assertEqual(len(residual_l1), 120)
+        for step in steps:
+            self.assertEqual(residual_l1[step["iteration"]], step["residual_l1"])
+            self.assertEqual(residual_linf[step["iteration"]], step["residual_linf"])
+        for identity, names in kinds.items():
+            for dataset, name in enumerate(names):
+                drawn = self.chart(identity, dataset)
+                for step in steps:
+                    self.assertAlmostEqual(drawn[step["iteration"]], step[name + "_ns"] / 1e6)
+        hand_off = self.browser.execute_script("return Chart.getChart('hand-off-chart').data.datasets[0].data")
+        status = self.server.say("up")
+        self.assertEqual(hand_off, [status["hand_off_ns"][key] for key in ("p50", "p90", "p99", "max")])
+        self.assertEqual(self.browser.execute_script("return Chart.getChart('residual-chart').scales.y.type"),
+                         "logarithmic")
+        self.assert_no_complaints()
+
+    def test_the_ring_shows_what_is_committed_and_persisted(self):
+        self.browser.get(self.server.url)
+        self.show("up", "start run-0123456789ab", "steps 5")
+        self.assertEqual(self.browser.find_element(By.ID, "ring-hint").text, "5 of 8 slots hold an iterate")
+        self.show("steps 15")
+        cells = [(cell.text, cell.get_attribute("class")) for cell in self.browser.find_elements(By.CSS_SELECTOR, "#ring li")]
+        self.assertEqual(cells, [(str(i), "slot persisted" if i <= 18 else "slot committed") for i in range(13, 21)])
+
+    def test_says_when_the_analyzer_is_away_and_when_another_came(self):
+        self.browser.get(self.server.url)
+        self.wait_for_text("notice", "No analyzer has been heard yet")
+        self.show("up", "start run-0123456789ab", "steps 10")
+        self.assertFalse(self.browser.find_element(By.ID, "notice").is_displayed())
+        self.server.say("down")
+        self.wait_for_text("state", "analyzer away")
+        self.assertIn("what is shown is what it last said", self.text("notice"))
+        self.assertEqual(self.text("iteration"), "10")
+        self.server.say("another")
+        self.wait_for_text("state", "live")
+        self.assertIn("Another analyzer took over", self.text("notice"))
+
+    def test_says_how_the_run_ended_and_shows_the_next_one_from_its_start(self):
+        self.browser.get(self.server.url)
+        self.show("up", "start run-0123456789ab", "steps 30", "end finished 0")
+        self.wait_for_text("state", "run ended: finished")
+        self.show("start another-run-0123", "steps 3")
+        self.assertEqual(self.text("state"), "live")
+        self.assertEqual(self.text("iteration"), "3")
+        self.assertEqual(sorted(self.chart("residual-chart", 0)), [1, 2, 3])
+        self.show("end diverged 2")
+        self.wait_for_text("state", "run ended: diverged (exit code 2)")
+
+    def test_says_when_serve_is_gone(self):
+        self.browser.get(self.server.url)
+        self.show("up", "start run-0123456789ab", "steps 10")
+        server = ScriptedServer(PROGRAM)
+        self.browser.get(server.url)
+        self.wait_for_text("state", "analyzer away")
+        server.close()
+        self.wait_for_text("state", "not connected")
+        self.browser.get_log("browser")  # the refused connections
+
+    def test_a_long_run_stays_whole_and_light(self):
+        self.browser.get(self.server.url)
+        self.show("up", "start run-0123456789ab", "steps 6000")
+        drawn = self.chart("residual-chart", 0)
+        self.assertLess(len(drawn), 2000)
+        self.assertLess(min(drawn), 20)
+        self.assertEqual(max(drawn), 6000)
+        self.assert_no_complaints()
+
+    def test_a_name_is_shown_and_never_run(self):
+        self.browser.get(self.server.url)
+        self.show("up", "start <img/src=x/onerr")
+        self.wait_for_text("parameters", "grid:300")
+        self.assertEqual(self.browser.find_elements(By.TAG_NAME, "img"), [])
+
+    def test_the_token_opens_the_page_and_leaves_the_address_bar(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "token")
+            with open(os.open(file, os.O_CREAT | os.O_WRONLY, 0o600), "w", encoding="utf-8") as token:
+                token.write(TOKEN)
+            server = ScriptedServer(PROGRAM, file)
+            self.addCleanup(server.close)
+        self.browser.get(server.url)
+        self.assertIn("a token is needed", self.browser.find_element(By.TAG_NAME, "body").text)
+        self.browser.get(f"{server.url}?token={TOKEN}")
+        self.wait_for_text("state", "analyzer away")
+        self.assertEqual(self.browser.current_url, server.url)
+        self.browser.get_log("browser")  # the 401
+
+    def test_fits_a_phone_and_both_colour_schemes(self):
+        for name, dark, width, height in (("light", False, 1280, 1100), ("dark", True, 1280, 1100),
+                                          ("phone", False, 390, 2300)):
+            with self.subTest(name):
+                browser = open_browser(dark, width, height)
+                self.addCleanup(browser.quit)
+                self.server.close()
+                self.server = ScriptedServer(PROGRAM)
+                browser.get(self.server.url)
+                self.show("up", "start run-0123456789ab", "steps 120", browser=browser)
+                browser.save_screenshot(str(SCREENSHOTS / f"page-{name}.png"))
+                overflow = browser.execute_script(
+                    "return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+                self.assertLessEqual(overflow, 0, "the page is wider than the screen")
+                background = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+                self.assertEqual(sum(map(int, background[4:-1].split(","))) < 200, dark)
+                self.assert_no_complaints(browser)
+
+
+if __name__ == "__main__":
+    unittest.main()
