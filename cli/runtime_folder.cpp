@@ -55,9 +55,13 @@ void remove_abandoned(const fs::path& base) {
     struct stat status {};
     if (!lock.valid() || fstat(lock.get(), &status) != 0) continue;
     if (status.st_uid != geteuid() || std::time(nullptr) - status.st_ctime < kYoungS) continue;
-    if (!locked(folder / (std::string(kSocket) + ".lock")).valid()) continue;
+    const fs::path analyzer_lock = folder / (std::string(kSocket) + ".lock");
     std::error_code ignored;
-    fs::remove_all(folder, ignored);
+    if (locked(analyzer_lock).valid()) {
+      fs::remove_all(folder, ignored);
+    } else if (!fs::exists(analyzer_lock, ignored)) {
+      rmdir(folder.c_str());  // empty, or not of our making
+    }
   }
 }
 
