@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
+#include <string_view>
 #include <system_error>
 
 #include "common/error.hpp"
@@ -18,9 +19,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kPrefix[] = "ringside-";
+constexpr char kPattern[] = "ringside-XXXXXX";
+constexpr std::string_view kPrefix = "ringside-";
 constexpr char kSocket[] = "analyzer.socket";
-constexpr char kLongestSuffix[] = ".telemetry";  // of the sockets beside the analyzer's own
+// What an analyzer puts beside its socket, and the socket itself.
+constexpr std::string_view kSuffixes[] = {"", ".lock", ".steps", ".control", ".telemetry"};
+constexpr std::string_view kLongestSuffix = ".telemetry";
 
 std::vector<fs::path> bases() {
   std::vector<fs::path> bases;
@@ -35,7 +39,8 @@ std::vector<fs::path> folders_in(const fs::path& base) {
   std::vector<fs::path> found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(base, error)) {
-    if (entry.path().filename().string().starts_with(kPrefix)) found.push_back(entry.path());
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(kPrefix) && name.size() == sizeof kPattern - 1) found.push_back(entry.path());
   }
   return found;
 }
@@ -44,6 +49,14 @@ UniqueFd locked(const fs::path& path) {
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   if (fd.valid() && flock(fd.get(), LOCK_EX | LOCK_NB) != 0) fd.reset();
   return fd;
+}
+
+/// Removes what is ours in `folder`, and then the folder itself unless there is something else in it.
+void remove_folder(const fs::path& folder) {
+  for (const std::string_view suffix : kSuffixes) {
+    unlink((folder / kSocket).concat(suffix).c_str());
+  }
+  rmdir(folder.c_str());
 }
 
 /// Removes what runs left that could not: nobody holds its lock, or its analyzer's, and it is old enough not to be one
@@ -55,13 +68,9 @@ void remove_abandoned(const fs::path& base) {
     struct stat status {};
     if (!lock.valid() || fstat(lock.get(), &status) != 0) continue;
     if (status.st_uid != geteuid() || std::time(nullptr) - status.st_ctime < kYoungS) continue;
-    const fs::path analyzer_lock = folder / (std::string(kSocket) + ".lock");
+    const fs::path analyzer_lock = (folder / kSocket).concat(".lock");
     std::error_code ignored;
-    if (locked(analyzer_lock).valid()) {
-      fs::remove_all(folder, ignored);
-    } else if (!fs::exists(analyzer_lock, ignored)) {
-      rmdir(folder.c_str());  // empty, or not of our making
-    }
+    if (!fs::exists(analyzer_lock, ignored) || locked(analyzer_lock).valid()) remove_folder(folder);
   }
 }
 
@@ -77,8 +86,7 @@ RuntimeFolder::RuntimeFolder() {
 }
 
 RuntimeFolder::~RuntimeFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
+  remove_folder(path_);
 }
 
 std::string RuntimeFolder::socket() const {
@@ -86,9 +94,9 @@ std::string RuntimeFolder::socket() const {
 }
 
 bool RuntimeFolder::try_under(const fs::path& base) {
-  path_ = (base / kPrefix).string() + "XXXXXX";
+  path_ = (base / kPattern).string();
   errno = ENAMETOOLONG;
-  if (socket().size() + sizeof kLongestSuffix > sizeof(sockaddr_un::sun_path)) return false;
+  if (socket().size() + kLongestSuffix.size() >= sizeof(sockaddr_un::sun_path)) return false;
   if (mkdtemp(path_.data()) == nullptr) return false;
   lock_ = locked(path_);
   return true;
