@@ -46,22 +46,20 @@ StepFigures figures_of(const RingView& ring, const KeptSlot& kept) {
 
 }  // namespace
 
-std::vector<wire::StepRecord> missing_in_journal(const std::string& pool, const RingView& ring,
-                                                 std::uint64_t committed) {
-  Named named;
-  if (!journal_files_there(pool).empty()) {
-    JournalReader journal = JournalReader::open(pool);
-    named = steps_in(journal);
-  }
-  std::vector<wire::StepRecord> missing;
-  for (const KeptSlot& kept : recover(ring).kept) {
-    const SlotHeader& header = kept.header;
-    if (header.commit_seq > committed) continue;
-    if (named.contains({header.run_id, header.iteration, header.commit_seq})) continue;
-    const StepFigures figures = figures_of(ring, kept);
-    if (ring.still_holds(kept.slot, header)) fill(missing.emplace_back(), figures);
-  }
-  return missing;
+std::vector<StepFigures> kept_steps(const RingView& ring) {
+  std::vector<StepFigures> steps;
+  for (const KeptSlot& kept : recover(ring).kept) steps.push_back(figures_of(ring, kept));
+  return steps;
+}
+
+std::vector<StepFigures> missing_in_journal(const std::string& pool, std::vector<StepFigures> kept) {
+  if (kept.empty() || journal_files_there(pool).empty()) return kept;
+  JournalReader journal = JournalReader::open(pool);
+  const Named named = steps_in(journal);
+  std::erase_if(kept, [&](const StepFigures& figures) {
+    return named.contains({figures.run_id, figures.step.iteration, figures.commit_seq});
+  });
+  return kept;
 }
 
 }  // namespace ringside

@@ -2,19 +2,20 @@
 // window the journal has no gap and no duplicate, whatever became of its logs.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "analyzer/ring_view.hpp"
-#include "proto/ringside.pb.h"
+#include "common/step_figures.hpp"
 
 namespace ringside {
 
-/// Records with `rebuilt` set, by ascending commit_seq: of each slot kept with a commit_seq of at most `committed`
-/// whose run and iteration no step record of the pool's journal names. The payloads are not read. Also while the ring
-/// is written: a slot that takes another commit meanwhile is left out.
-std::vector<wire::StepRecord> missing_in_journal(const std::string& pool, const RingView& ring,
-                                                 std::uint64_t committed);
+/// What the ring knows of each iterate it keeps, with `rebuilt` set, by ascending commit_seq. The payloads are not
+/// read. While nobody writes to the ring.
+std::vector<StepFigures> kept_steps(const RingView& ring);
+
+/// Those of `kept` whose run, iteration and commit_seq no step record of the pool's journal names. Throws Error as
+/// JournalReader::open.
+std::vector<StepFigures> missing_in_journal(const std::string& pool, std::vector<StepFigures> kept);
 
 }  // namespace ringside

@@ -116,13 +116,13 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   // In this order: a signal in between is not forgotten.
   service.stop_run.store(false);
   if (service.stop.load()) service.stop_run.store(true);
+  ReportScope progress(report, account);
   if (service.recorder) service.recorder->begin_run(describe_start(handoff, *attachment, options));
   const RunDescription& run = attachment->run();
   spdlog::info("event=attached run_id={} producer_pid={} rows={} matrix={} storage={} iterates={} from_step={}",
                to_string(run.run_id), handoff.producer_pid(), run.rows, text_of(run.matrix),
                to_string(attachment->pool().storage()), to_text(attachment->iterates()), handoff.steps_released());
 
-  ReportScope progress(report, account);
   ServeEnd end = attachment->serve(service.stop_run);
   if (end == ServeEnd::kStopped && !service.stop.load()) end = ServeEnd::kStopRequested;
   const Outcome outcome = end == ServeEnd::kDetached ? handoff.outcome() : Outcome::kFailed;
@@ -137,9 +137,10 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   spdlog::info("event=run_ended run_id={} how={} outcome={} steps_committed={} steps_persisted={} exit_code={}",
                to_string(run.run_id), to_text(end), to_text(outcome), account.steps_committed.load(),
                account.steps_persisted.load(), static_cast<int>(error.code()));
+  // The journal's last sync may take its time: as long as progress is reported nobody takes us for dead.
+  if (service.recorder) service.recorder->end_run(describe_end(*attachment, account, end, outcome, error));
   report.stop();
   report.write(describe(options, *attachment, account, end));
-  if (service.recorder) service.recorder->end_run(describe_end(*attachment, account, end, outcome, error));
   // Being asked to stop is no failure of the service.
   return end == ServeEnd::kStopped && error.code() == ExitCode::kPeerLost ? ExitCode::kDone : error.code();
 }

@@ -12,13 +12,13 @@
 #include <optional>
 #include <random>
 #include <span>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <variant>
 
 #include "analyzer/journal.hpp"
 #include "analyzer/journal_rebuild.hpp"
+#include "analyzer/record_batch.hpp"
 #include "analyzer/record_history.hpp"
 #include "analyzer/run_sums.hpp"
 #include "analyzer/step_record.hpp"
@@ -126,9 +126,10 @@ class Recorder::Worker {
       std::visit([this](auto& what) { take(what); }, item);
     }
     write_and_publish();
-    if (!telemetry_) return;
-    if (beats) publish_beat();
-    telemetry_->answer([this](const wire::ControlRequest& request) { return reply_to(request); });
+    if (telemetry_) {
+      if (beats) publish_beat();
+      telemetry_->answer([this](const wire::ControlRequest& request) { return reply_to(request); });
+    }
     history_.forget_files_if_unused();
   }
 
@@ -166,37 +167,26 @@ class Recorder::Worker {
     if (event.has_run_ended()) close_journal();
   }
 
-  /// Numbers `record_` and puts it, encoded, behind those to be written; clears it.
+  /// Numbers `record_` and puts it behind those to be written; clears it.
   void add_record() {
     record_.set_seq(++newest_);
     record_.set_unix_ns(realtime_ns());
     if (numbering_.first_seq() == 0) numbering_.set_first_seq(newest_);
-    const std::size_t begin = encoded_.size();
-    record_.AppendToString(&encoded_);
-    ends_.push_back(encoded_.size());
+    if (!batch_.add(record_)) --newest_;  // a run's texts are bounded, so that this cannot be
     record_.Clear();
-    if (encoded_.size() - begin > kMaxRecordBytes) {  // a run's texts are bounded, so that this cannot be
-      encoded_.resize(begin);
-      ends_.pop_back();
-      --newest_;
-    }
-    if (ends_.size() == kMostInAMessage) write_and_publish();
+    if (batch_.size() == kMostInAMessage) write_and_publish();
   }
 
   /// The journal first: what was seen live is in it, whoever is killed.
   void write_and_publish() {
-    if (ends_.empty()) return;
-    const std::uint64_t first = newest_ - ends_.size() + 1;
-    batch_.clear();
-    for (std::size_t i = 0, begin = 0; i < ends_.size(); begin = ends_[i++]) {
-      batch_.push_back({first + i, std::string_view(encoded_).substr(begin, ends_[i] - begin)});
-    }
+    if (batch_.empty()) return;
+    const std::span<const EncodedRecord> records = batch_.records();
     if (journal_) {
-      if (const int error = journal_->append(batch_); error != 0) give_up_journal(errno_text(error));
+      if (const int error = journal_->append(records); error != 0) give_up_journal(errno_text(error));
     }
     if (telemetry_) {
       message_.clear();
-      for (const EncodedRecord& record : batch_) {
+      for (const EncodedRecord& record : records) {
         history_.keep(record.seq, record.bytes);
         append_record_field(message_, record.bytes);
       }
@@ -205,8 +195,7 @@ class Recorder::Worker {
       rest.AppendToString(&message_);
       telemetry_->publish("records", message_);
     }
-    encoded_.clear();
-    ends_.clear();
+    batch_.clear();
   }
 
   void publish_beat() {
@@ -225,14 +214,14 @@ class Recorder::Worker {
       const std::lock_guard lock(begun_mutex_);
       run = std::exchange(begun_, {});
     }
-    std::vector<wire::StepRecord> rebuilt;
+    std::vector<StepFigures> rebuilt;
     journal_error_.clear();
     if (options_.journal.kind != JournalKind::kOff) {
       try {
         journal_.emplace(Journal::open(options_.pool, options_.journal, run.storage, options_.durability));
         history_.forget_files();
         number_after(journal_->newest_seq());
-        if (run.ring != nullptr) rebuilt = missing_in_journal(options_.pool, *run.ring, run.committed);
+        rebuilt = missing_in_journal(options_.pool, std::move(run.kept));
       } catch (const std::exception& error) {
         give_up_journal(error.what());
       }
@@ -245,19 +234,20 @@ class Recorder::Worker {
       add_record();
     }
     if (journal_) say_what_is_lost(run.started, rebuilt);
-    for (wire::StepRecord& step : rebuilt) {
-      *record_.mutable_step() = std::move(step);
+    for (const StepFigures& step : rebuilt) {
+      fill(*record_.mutable_step(), step);
       add_record();
     }
   }
 
   /// Steps of a run that was taken over which are neither in the journal nor in the ring any more: the analyzer before
   /// us was killed before it had recorded them.
-  void say_what_is_lost(const wire::RunStarted& run, const std::vector<wire::StepRecord>& rebuilt) {
+  void say_what_is_lost(const wire::RunStarted& run, const std::vector<StepFigures>& rebuilt) {
     if (run.from_step() == 0) return;
-    const auto first = std::find_if(rebuilt.begin(), rebuilt.end(),
-                                    [&run](const wire::StepRecord& step) { return step.run_id() == run.run_id(); });
-    const std::uint64_t known_from = first != rebuilt.end() ? first->step() : run.from_step();
+    const auto first = std::find_if(rebuilt.begin(), rebuilt.end(), [&run](const StepFigures& known) {
+      return bytes_of(known.run_id) == run.run_id();
+    });
+    const std::uint64_t known_from = first != rebuilt.end() ? first->step.step : run.from_step();
     const std::optional<std::uint64_t> newest = history_.newest_step_in_files(run.run_id());
     const std::uint64_t unknown_from = newest ? *newest + 1 : 0;
     if (unknown_from >= known_from) return;
@@ -336,9 +326,9 @@ class Recorder::Worker {
     status.set_version(RINGSIDE_VERSION);
     status.set_pid(static_cast<std::uint32_t>(getpid()));
     status.set_analyzer_id(numbering_.analyzer_id());
-    status.set_pool(options_.pool);
+    status.set_pool(utf8_text(options_.pool));
     status.set_journal(std::string(to_string(journal_ ? journal_->kind() : options_.journal.kind)));
-    status.set_journal_error(journal_error_);
+    status.set_journal_error(utf8_text(journal_error_));
     status.set_oldest_seq(oldest());
     status.set_newest_seq(newest_);
     status.set_records_missing(records_missing_);
@@ -379,9 +369,7 @@ class Recorder::Worker {
   // Kept from turn to turn for their memory.
   std::vector<QueuedItem> items_;
   wire::Record record_;
-  std::string encoded_;  // records not yet written, and where each ends
-  std::vector<std::size_t> ends_;
-  std::vector<EncodedRecord> batch_;
+  RecordBatch batch_;
   std::string message_;
 
   std::jthread thread_;  // last: it uses all of the above

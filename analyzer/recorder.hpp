@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "analyzer/record_queue.hpp"
-#include "analyzer/ring_view.hpp"
 #include "analyzer/storage.hpp"
 #include "common/durability.hpp"
 #include "common/journal_options.hpp"
 #include "common/options.hpp"
+#include "common/step_figures.hpp"
 
 namespace ringside {
 
@@ -32,8 +32,7 @@ struct RecorderOptions {
 
 /// What the recorder has to know of a run beside what it records.
 struct RecordedRun {
-  const RingView* ring = nullptr;  // valid until end_run; null: there is none
-  std::uint64_t committed = 0;     // commit_seq of the newest commit in it: what came before this analyzer
+  std::vector<StepFigures> kept;  // what the ring held when the run was taken in: the journal may lack some of it
   Storage storage = Storage::kFile;
   wire::RunStarted started;
 };

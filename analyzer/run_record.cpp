@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "analyzer/journal_rebuild.hpp"
 #include "analyzer/step_record.hpp"
 #include "common/options.hpp"
 
@@ -32,10 +33,8 @@ const char* to_text(Outcome outcome) {
 
 RecordedRun describe_start(const HandoffReader& handoff, const Attachment& attachment, const AnalyzerOptions& options) {
   const RunDescription& run = attachment.run();
-  RecordedRun recorded{.ring = &attachment.pool().ring(),
-                       .committed = attachment.newest_commit(),
-                       .storage = attachment.pool().storage(),
-                       .started = {}};
+  RecordedRun recorded{
+      .kept = kept_steps(attachment.pool().ring()), .storage = attachment.pool().storage(), .started = {}};
   wire::RunStarted& started = recorded.started;
   started.set_run_id(bytes_of(run.run_id));
   started.set_problem_id(bytes_of(run.problem_id));

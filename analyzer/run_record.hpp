@@ -11,7 +11,7 @@ namespace ringside {
 const char* to_text(ServeEnd end);
 const char* to_text(Outcome outcome);
 
-/// What the recorder is told when `attachment` is about to be served.
+/// What the recorder is told before `attachment` is served: nobody writes to the ring yet.
 RecordedRun describe_start(const HandoffReader& handoff, const Attachment& attachment, const AnalyzerOptions& options);
 
 /// And when it is over. error: what the producer was told.

@@ -1,6 +1,7 @@
 #include "common/message_coordination.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <array>
 #include <span>
@@ -32,6 +33,10 @@ Channel make_channel(ChannelContext& context, MessageCoordination::Side side, co
   return Channel(context, ChannelKind::kDealer, options);
 }
 
+std::string steps_path(const std::string& socket) {
+  return socket + ".steps";
+}
+
 template <class Message>
 std::string_view serialise(const Message& message, std::span<char> buffer) noexcept {
   const std::size_t bytes = message.ByteSizeLong();
@@ -47,7 +52,7 @@ bool parse(std::string_view bytes, Message& message) noexcept {
 }  // namespace
 
 std::string steps_endpoint(const std::string& socket) {
-  return ipc_endpoint(socket + ".steps");
+  return ipc_endpoint(steps_path(socket));
 }
 
 MessageCoordination::MessageCoordination(ChannelContext& context, Side side, const MessageAddress& address,
@@ -60,12 +65,17 @@ MessageCoordination::MessageCoordination(ChannelContext& context, Side side, con
   const std::string endpoint = steps_endpoint(address.socket);
   if (side == Side::kAnalyzer) {
     channel_.bind(endpoint);
+    bound_ = steps_path(address.socket);
     return;
   }
   channel_.connect(endpoint);
   announce();
   // ZeroMQ's thread shakes hands now, while it has the core, and not during the first iterations.
   channel_.wait_ns(kGreetingNs);
+}
+
+MessageCoordination::~MessageCoordination() {
+  if (!bound_.empty()) unlink(bound_.c_str());  // ZeroMQ leaves it there
 }
 
 void MessageCoordination::announce() noexcept {

@@ -31,6 +31,7 @@ class MessageCoordination final : public Coordination {
   /// channel, on the cores of the thread that calls. Throws Error.
   MessageCoordination(ChannelContext& context, Side side, const MessageAddress& address,
                       const std::atomic<std::uint64_t>& own, const std::atomic<std::uint64_t>& other);
+  ~MessageCoordination() override;
 
   void announce() noexcept override;
   std::uint64_t seen() noexcept override;
@@ -42,7 +43,8 @@ class MessageCoordination final : public Coordination {
   void hear() noexcept;
 
   Side side_;
-  std::string name_;  // on the wire
+  std::string bound_;  // the analyzer's: the socket's file
+  std::string name_;   // on the wire
   std::uint64_t epoch_;
   Channel channel_;
   std::vector<std::string> frames_;  // of the message at hand; keeps its memory
