@@ -47,7 +47,9 @@ void follow(RecordStream& stream, WatchedRun& watched, const std::atomic<bool>& 
     if (event == StreamEvent::kNewAnalyzer) watched.another_analyzer_came();
     watched.take(records);
     if (event == StreamEvent::kLost) watched.analyzer_is(false);
-    if (event == StreamEvent::kRecords || event == StreamEvent::kBack) watched.analyzer_is(true);
+    const bool is_up =
+        event == StreamEvent::kRecords || event == StreamEvent::kBack || event == StreamEvent::kNoLongerKept;
+    if (is_up) watched.analyzer_is(true);
     if (event == StreamEvent::kLost || now_ns() - asked_ns < kStatusEveryNs) continue;
     asked_ns = now_ns();
     if (const auto status = stream.status(kStatusTimeoutMs)) watched.take(*status);
@@ -57,7 +59,9 @@ void follow(RecordStream& stream, WatchedRun& watched, const std::atomic<bool>& 
 /// Where nobody lives yet and the past is to be shown: the service's socket, should somebody come.
 FoundService service_for(const ServeOptions& options) {
   try {
-    return find_service(options.service);
+    return find_service(options.service,
+                        "start one with `ringside run --matrix FILE`; `ringside serve --pool POOL` shows the past of a "
+                        "run that has ended");
   } catch (const Error& error) {
     if (options.pool.empty() || error.code() != ExitCode::kPeerLost) throw;
     return {telemetry_at(ProcessOptions().socket), ProcessOptions().socket};
