@@ -87,6 +87,9 @@ class JournalReader {
   /// is no damage.
   const std::string& damage() const noexcept;
 
+  /// Where such a tail begins, in one line for a user: "FILE: ends within a record at byte 4096: ..."; empty: nowhere.
+  const std::string& torn() const noexcept;
+
  private:
   struct Implementation;
   explicit JournalReader(std::unique_ptr<Implementation> implementation);

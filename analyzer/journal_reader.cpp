@@ -66,6 +66,7 @@ struct JournalReader::Implementation {
   std::vector<KeptRecord> records;  // ascending
   std::size_t next = 0;
   std::string damage;
+  std::string torn;
 
   void report(const std::string& file, const std::string& text) {
     damage += fmt::format("{}{}: {}", damage.empty() ? "" : "; ", file, text);
@@ -107,6 +108,10 @@ JournalReader JournalReader::open(const std::string& pool) {
     made->file_bytes += file.file_bytes;
   }
   for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
+    if (scans[log].torn_at) {
+      made->torn += fmt::format("{}{}: ends within a record at byte {}: its writer is at work, or was killed",
+                                made->torn.empty() ? "" : "; ", journal_file(pool, log), *scans[log].torn_at);
+    }
     if (scans[log].damage.empty()) continue;
     const bool refused = scans[log].state == LogState::kForeign || scans[log].state == LogState::kNewer;
     if (refused && !any_is_ours) throw usage_error("{}: {}", journal_file(pool, log), scans[log].damage);
@@ -132,6 +137,10 @@ std::uint64_t JournalReader::oldest_seq() const noexcept {
 
 std::uint64_t JournalReader::newest_seq() const noexcept {
   return implementation_->records.empty() ? 0 : implementation_->records.back().seq;
+}
+
+const std::string& JournalReader::torn() const noexcept {
+  return implementation_->torn;
 }
 
 JournalKind JournalReader::kind() const noexcept {

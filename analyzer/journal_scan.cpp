@@ -78,7 +78,10 @@ void read_header(std::span<const std::byte> bytes, std::uint32_t log, std::uint6
     return damaged(LogState::kNewer, fmt::format("a journal of format {}; this program reads format {}", header.version,
                                                  kJournalVersion));
   }
-  if (there < sizeof(header)) return;  // torn: kEmpty
+  if (there < sizeof(header)) {  // torn: kEmpty
+    scan.torn_at = file_offset;
+    return;
+  }
   if (journal_header_hash(header) != header.hash) {
     return damaged(LogState::kDamaged, "the header does not verify; no record behind it can be told from noise");
   }
@@ -130,6 +133,7 @@ LogScan scan_log(std::span<const std::byte> bytes, std::uint32_t log, std::uint6
     if (place.has_mark && ++impostors == kMostImpostors) break;
     at += kFrameAlignment;
   }
+  if (in_damage && first_cut) scan.torn_at = file_offset + damage_begin;
   if (in_damage && !first_cut && ++places == 1) {
     scan.damage = fmt::format("byte {}: {}; the log ends there", file_offset + damage_begin, damage_text);
   }

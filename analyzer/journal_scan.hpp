@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +33,7 @@ struct LogScan {
   std::vector<ScannedRecord> records;  // by ascending seq
   std::uint64_t end = 0;               // behind the last record that verifies, or behind the header
   std::string damage;  // what is wrong, in one line that names bytes of the file; empty: nothing. A torn tail is not.
+  std::optional<std::uint64_t> torn_at;  // the byte of the file where a record, or the header, begins that its end cuts
 
   std::uint64_t oldest_seq() const noexcept { return records.empty() ? 0 : records.front().seq; }
   std::uint64_t newest_seq() const noexcept { return records.empty() ? 0 : records.back().seq; }

@@ -19,7 +19,8 @@ JournalSummary summary_of(const JournalReader& journal) {
           .records = journal.records(),
           .oldest_seq = journal.oldest_seq(),
           .newest_seq = journal.newest_seq(),
-          .damage = journal.damage()};
+          .damage = journal.damage(),
+          .torn = journal.torn()};
 }
 
 }  // namespace
@@ -41,7 +42,8 @@ nlohmann::ordered_json to_json(const JournalSummary& summary) {
           {"records", summary.records},
           {"oldest_seq", summary.oldest_seq},
           {"newest_seq", summary.newest_seq},
-          {"damage", summary.damage}};
+          {"damage", summary.damage},
+          {"torn", summary.torn}};
 }
 
 std::optional<JournaledSteps> JournaledSteps::read(const std::string& pool) {

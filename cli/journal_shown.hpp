@@ -26,12 +26,13 @@ struct JournalSummary {
   std::uint64_t oldest_seq = 0;
   std::uint64_t newest_seq = 0;
   std::string damage;
+  std::string torn;  // no damage: its writer is at work, or was killed
 };
 
 /// Nothing if there is none beside `pool`. One that cannot be read at all has only `damage`.
 std::optional<JournalSummary> summarize_journal(const std::string& pool);
 
-/// {kind, file_bytes, records, oldest_seq, newest_seq, damage}
+/// {kind, file_bytes, records, oldest_seq, newest_seq, damage, torn}
 nlohmann::ordered_json to_json(const JournalSummary& summary);
 
 /// The steps a journal has recorded, by what names a commit.

@@ -13,6 +13,7 @@ namespace ringside {
 namespace {
 
 constexpr std::size_t kSparks = 8;  // lines a sparkline looks back
+constexpr std::size_t kIdle = 10;   // columns of an idle share
 constexpr std::string_view kGreen = "\x1b[32m";
 constexpr std::string_view kYellow = "\x1b[33m";
 constexpr std::string_view kRed = "\x1b[31m";
@@ -79,13 +80,56 @@ std::string sparkline(const std::deque<double>& values, double lowest, double hi
   return text;
 }
 
+/// The cells of a line as texts; those of idle shares and sparklines are as wide as their columns.
+struct RecordTable::Cells {
+  std::string time, iteration, steps, residual, residual_sparks, generate, transfer, commit, analyze, hand_off,
+      producer_idle, producer_sparks, analyzer_idle, analyzer_sparks;
+
+  static Cells head() {
+    const std::string blank(kSparks, ' ');
+    return {"time",   "iteration", "steps",    "residual",   blank, "generate",   "transfer",
+            "commit", "analyze",   "hand-off", "prod. idle", blank, "anal. idle", blank};
+  }
+};
+
+RecordTable::RecordTable(const TableOptions& options) : options_(options) {
+  if (options.screen_columns == 0) return;
+  // Sparklines go first: they only repeat the numbers beside them. Events still tell the time where no step does.
+  for (bool* shown : {&shown_.sparks, &shown_.commit, &shown_.hand_off, &shown_.time}) {
+    if (step_line(Cells::head()).size() <= options.screen_columns) return;
+    *shown = false;
+  }
+}
+
+std::string RecordTable::step_line(const Cells& c) const {
+  std::string line;
+  const auto add = [&line](bool shown, const std::string& cell, std::size_t columns) {
+    if (shown) line += fmt::format("{}{:>{}}", line.empty() ? "" : " ", cell, columns);
+  };
+  add(shown_.time, c.time, 8);
+  add(true, c.iteration, 11);
+  add(true, c.steps, 5);
+  add(true, c.residual, 9);
+  add(shown_.sparks, c.residual_sparks, 0);
+  add(true, c.generate, 8);
+  add(true, c.transfer, 8);
+  add(shown_.commit, c.commit, 8);
+  add(true, c.analyze, 8);
+  add(shown_.hand_off, c.hand_off, 8);
+  add(true, c.producer_idle, 0);
+  add(shown_.sparks, c.producer_sparks, 0);
+  add(true, c.analyzer_idle, 0);
+  add(shown_.sparks, c.analyzer_sparks, 0);
+  return line;
+}
+
 std::string RecordTable::paint(std::string_view text, std::string_view colour) const {
   return options_.colours && !colour.empty() ? fmt::format("{}{}{}", colour, text, kPlain) : std::string(text);
 }
 
-/// "  57 %", coloured where somebody waits for long.
+/// "    57 %", coloured where somebody waits for long.
 std::string RecordTable::share(double share) const {
-  return paint(fmt::format("{:>4.0f} %", 100 * share), share > 0.8 ? kRed : share > 0.5 ? kYellow : "");
+  return paint(fmt::format("{:>{}.0f} %", 100 * share, kIdle - 2), share > 0.8 ? kRed : share > 0.5 ? kYellow : "");
 }
 
 void RecordTable::add_line(std::string& out, std::string_view line) {
@@ -121,10 +165,7 @@ std::string RecordTable::lines(std::span<const wire::Record> records) {
 /// One line for consecutive steps: the newest one's numbers, the means of all their durations.
 void RecordTable::add_steps(std::string& out, std::span<const wire::Record* const> steps) {
   if (lines_left_ == 0) {
-    const std::string head = fmt::format(
-        "{:>8} {:>11} {:>5} {:>9} {:<8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>6} {:<8} {:>6} {:<8}", "time", "iteration",
-        "steps", "L1 change", "", "generate", "transfer", "commit", "analyze", "hand-off", "idle P", "", "idle A", "");
-    add_line(out, paint(head, kBold));
+    add_line(out, paint(step_line(Cells::head()), kBold));
     lines_left_ = options_.screen_rows > 2 ? options_.screen_rows - 2 : static_cast<std::size_t>(-1);
   }
   wire::StepRecord sum;
@@ -161,12 +202,20 @@ void RecordTable::add_steps(std::string& out, std::span<const wire::Record* cons
   const auto sparks = [](const std::deque<double>& values, double low, double high) {
     return sparkline(values, low, high) + std::string(kSparks - values.size(), ' ');
   };
-  std::string line = fmt::format("{:>8} {:>11} {:>5} {:>9.2e} {} {:>8} {:>8} {:>8} {:>8} {:>8} {} {} {} {}",
-                                 clock_text(steps.back()->unix_ns()), with_separators(newest.iteration()), steps.size(),
-                                 newest.residual_l1(), sparks(residuals_, lowest, highest), mean(sum.generate_ns()),
-                                 mean(sum.transfer_ns()), mean(sum.commit_ns()), mean(sum.analyze_ns()),
-                                 mean(sum.hand_off_ns()), share(producer_idle), sparks(producer_idle_, 0, 1),
-                                 share(analyzer_idle), sparks(analyzer_idle_, 0, 1));
+  std::string line = step_line({.time = clock_text(steps.back()->unix_ns()),
+                                .iteration = with_separators(newest.iteration()),
+                                .steps = std::to_string(steps.size()),
+                                .residual = fmt::format("{:.2e}", newest.residual_l1()),
+                                .residual_sparks = sparks(residuals_, lowest, highest),
+                                .generate = mean(sum.generate_ns()),
+                                .transfer = mean(sum.transfer_ns()),
+                                .commit = mean(sum.commit_ns()),
+                                .analyze = mean(sum.analyze_ns()),
+                                .hand_off = mean(sum.hand_off_ns()),
+                                .producer_idle = share(producer_idle),
+                                .producer_sparks = sparks(producer_idle_, 0, 1),
+                                .analyzer_idle = share(analyzer_idle),
+                                .analyzer_sparks = sparks(analyzer_idle_, 0, 1)});
   if (sum.skipped_before() > 0) line += paint(fmt::format(" {} skipped", sum.skipped_before()), kYellow);
   if (newest.rebuilt()) line += " from the ring";
   add_line(out, line);
@@ -210,8 +259,8 @@ void RecordTable::add_event(std::string& out, const wire::Record& record) {
       return add(fmt::format("analyzer {} started (pid {}){}", started.version(), started.pid(), rebuilt), kYellow);
     }
     case wire::Record::kRecordsMissing:
-      return add(fmt::format("{} steps from step {} on have no record",
-                             record.records_missing().steps(), record.records_missing().first_step()),
+      return add(fmt::format("{} steps from step {} on have no record", record.records_missing().steps(),
+                             record.records_missing().first_step()),
                  kRed);
     default: return add("a record of a kind that this version does not know", kYellow);
   }
@@ -247,11 +296,15 @@ std::string status_text(const wire::Status& status) {
     line("ended", with_note(status.ended().how() == "detached" ? status.ended().outcome() : status.ended().how(),
                             status.ended().text()));
   }
-  line("steps", fmt::format("{} committed, {} persisted, {} skipped", with_separators(status.steps_committed()),
-                            with_separators(status.steps_persisted()), with_separators(status.steps_skipped())));
+  const std::string persisted = run.durability() == "process"
+                                    ? "kept across the death of processes, not power loss"
+                                    : with_separators(status.steps_persisted()) + " persisted";
+  line("steps", fmt::format("{} committed, {}, {} skipped", with_separators(status.steps_committed()), persisted,
+                            with_separators(status.steps_skipped())));
   if (status.has_last()) {
-    line("last", fmt::format("iteration {}: change L1 {:.3e}, Linf {:.3e}", with_separators(status.last().iteration()),
-                             status.last().residual_l1(), status.last().residual_linf()));
+    line("last",
+         fmt::format("iteration {}: residual L1 {:.3e}, Linf {:.3e}", with_separators(status.last().iteration()),
+                     status.last().residual_l1(), status.last().residual_linf()));
   }
   line("producer", fmt::format("generate {}, idle {}", duration_text(status.generate_ns()),
                                duration_text(status.producer_idle_ns())));

@@ -21,13 +21,14 @@ std::string sparkline(const std::deque<double>& values, double lowest, double hi
 
 struct TableOptions {
   bool colours = false;
-  std::size_t screen_rows = 0;  // the header comes again after so many lines; 0: once
-  std::size_t most_lines = 0;   // for one call of `lines`: steps are put together to stay below; 0: a line for each
+  std::size_t screen_rows = 0;     // the header comes again after so many lines; 0: once
+  std::size_t screen_columns = 0;  // columns are left out until a step fits; 0: none are
+  std::size_t most_lines = 0;      // for one call of `lines`: steps are put together to stay below; 0: a line for each
 };
 
 class RecordTable {
  public:
-  explicit RecordTable(const TableOptions& options) : options_(options) {}
+  explicit RecordTable(const TableOptions& options);
 
   /// The lines of `records`, each with its newline.
   std::string lines(std::span<const wire::Record> records);
@@ -36,13 +37,24 @@ class RecordTable {
   std::string notice(std::string_view text);
 
  private:
+  struct Cells;
   void add_steps(std::string& out, std::span<const wire::Record* const> steps);
   void add_event(std::string& out, const wire::Record& record);
   void add_line(std::string& out, std::string_view line);
   std::string paint(std::string_view text, std::string_view colour) const;
   std::string share(double share) const;
 
+  /// What is left out where the screen is narrow.
+  struct Shown {
+    bool sparks = true;
+    bool commit = true;
+    bool hand_off = true;
+    bool time = true;
+  };
+  std::string step_line(const Cells& cells) const;
+
   TableOptions options_;
+  Shown shown_;
   std::size_t lines_left_ = 0;    // until the header comes again
   std::deque<double> residuals_;  // log10, of the newest lines
   std::deque<double> producer_idle_;

@@ -69,6 +69,7 @@ ordered_json report_of_pool(const std::string& pool) {
   if (!history.run()) throw usage_error("{}: its journal tells of no run", pool);
   ordered_json report = report_of(history);
   if (!journal.damage.empty()) report["notices"].push_back("The journal is damaged: " + journal.damage);
+  if (!journal.torn.empty()) report["notices"].push_back("The journal's last record is not whole: " + journal.torn);
   report["kept"] = kept_in(pool, report["notices"]);
   report["kept_hint"] = "iterates in the ring";
   return report;

@@ -48,7 +48,7 @@ std::optional<FoundService> successor_of(const FoundService& service, const Serv
   const bool named = !options.socket.empty() || !options.tcp.empty();
   if (named || std::filesystem::exists(std::filesystem::path(service.name).parent_path(), ignored)) return std::nullopt;
   try {
-    return find_service(options);
+    return find_service(options, {});
   } catch (const Error&) {  // none, or several: which one is not ours to say
     return std::nullopt;
   }
@@ -70,7 +70,9 @@ void follow(FoundService service, std::uint64_t from_seq, const ServiceOptions& 
     watched.take(records);
     if (event != StreamEvent::kNothing) lost = event == StreamEvent::kLost;
     if (event == StreamEvent::kLost) watched.analyzer_is(false);
-    if (event == StreamEvent::kRecords || event == StreamEvent::kBack) watched.analyzer_is(true);
+    const bool is_up =
+        event == StreamEvent::kRecords || event == StreamEvent::kBack || event == StreamEvent::kNoLongerKept;
+    if (is_up) watched.analyzer_is(true);
     if (lost && now_ns() - looked_ns >= kLookEveryNs) {
       looked_ns = now_ns();
       if (std::optional<FoundService> next = successor_of(service, options)) {
@@ -92,7 +94,9 @@ void follow(FoundService service, std::uint64_t from_seq, const ServiceOptions& 
 /// Where nobody lives yet and the past is to be shown: the service's socket, should somebody come.
 FoundService service_for(const ServeOptions& options) {
   try {
-    return find_service(options.service);
+    return find_service(options.service,
+                        "start one with `ringside run --matrix FILE`; `ringside serve --pool POOL` shows the past of a "
+                        "run that has ended");
   } catch (const Error& error) {
     if (options.pool.empty() || error.code() != ExitCode::kPeerLost) throw;
     return {telemetry_at(ProcessOptions().socket), ProcessOptions().socket};

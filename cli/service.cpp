@@ -66,17 +66,22 @@ void declare(CLI::App& app, ServiceOptions& options) {
       ->type_name("FOLDER");
 }
 
-FoundService find_service(const ServiceOptions& options) {
+FoundService find_service(const ServiceOptions& options, std::string_view otherwise) {
   if (!options.tcp.empty() && !options.socket.empty()) {
     throw usage_error("--socket, --tcp: found both, expected at most one of them");
+  }
+  if (options.tcp.empty() && !options.keys.empty()) {
+    throw usage_error("--keys: found without --tcp, expected with it: on this machine nobody is asked for a key");
   }
   if (!options.tcp.empty()) return over_tcp(options);
   if (!options.socket.empty()) return {telemetry_at(options.socket), options.socket};
   const std::set<std::string> sockets = living();
   if (sockets.empty()) {
     throw peer_error(
-        "no analyzer of this user is alive on this machine; start one with `ringside run --matrix FILE` or name its "
-        "--socket; `ringside tail --pool POOL` shows the past of a run that has ended");
+        "no analyzer of this user that can be followed is on this machine (is one alive, with --telemetry on?); name "
+        "its "
+        "--socket, or {}",
+        otherwise);
   }
   if (sockets.size() > 1) {
     throw usage_error("--socket: several analyzers are alive, expected one of {}", fmt::join(sockets, ", "));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "common/record_stream.hpp"
 
@@ -27,7 +28,7 @@ struct FoundService {
 };
 
 /// Throws Error: exit code 2 for options that do not go together, or where several analyzers live and none was named;
-/// 4 where none lives.
-FoundService find_service(const ServiceOptions& options);
+/// 4 where none lives that can be followed. otherwise: what else a user may do then.
+FoundService find_service(const ServiceOptions& options, std::string_view otherwise);
 
 }  // namespace ringside

@@ -24,7 +24,7 @@ int stop_command(int argc, const char* const* argv) {
   declare(app, service);
   if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
 
-  const FoundService found = find_service(service);
+  const FoundService found = find_service(service, "end a `ringside run` by Ctrl-C");
   ChannelContext context;
   RecordStream stream(context, found.address, RecordStream::kNoRecords);
   switch (stream.stop(kPatienceMs)) {

@@ -29,6 +29,7 @@ namespace ringside {
 namespace {
 
 constexpr int kStatusPatienceMs = 5000;
+constexpr std::int64_t kHeardWithinNs = 5'000'000'000;
 constexpr int kLookMs = 100;           // how often the stop flag is looked at
 constexpr std::size_t kMostLines = 8;  // on a terminal, at a time: more cannot be read
 constexpr std::size_t kMostAtOnce = 4096;
@@ -54,11 +55,19 @@ TableOptions table_for(int fd) {
   const char* no_color = std::getenv("NO_COLOR");
   const char* term = std::getenv("TERM");
   const bool plain = (no_color != nullptr && *no_color != '\0') || term == nullptr || std::string_view(term) == "dumb";
+  const char* columns = std::getenv("COLUMNS");
   winsize size{};
+  ioctl(fd, TIOCGWINSZ, &size);
   options.colours = !plain;
-  options.screen_rows = ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : 24;
+  options.screen_rows = size.ws_row > 0 ? size.ws_row : 24;
+  options.screen_columns = size.ws_col > 0 ? size.ws_col : columns != nullptr ? number_in(columns).value_or(0) : 0;
   options.most_lines = kMostLines;
   return options;
+}
+
+/// Beside what is shown, in a pipe as well.
+void note(std::string_view text) {
+  fmt::print(stderr, "ringside tail: {}\n", text);
 }
 
 /// Standard output: a table, or JSON.
@@ -82,7 +91,7 @@ class Output {
   /// What happened to the analyzer: a line of the table, or beside the JSON.
   bool say(std::string_view text) {
     if (!json_) return write(table_.notice(text));
-    fmt::print(stderr, "ringside tail: {}\n", text);
+    note(text);
     return true;
   }
 
@@ -113,6 +122,7 @@ ExitCode show_journal(const std::string& pool, Output& output) {
     if (!read) return ExitCode::kDone;
   }
   if (!output.show(std::move(records))) return ExitCode::kDone;
+  if (!journal.torn().empty()) note(journal.torn());
   if (!journal.damage().empty()) throw damage_error("{}", journal.damage());
   return ExitCode::kDone;
 }
@@ -120,7 +130,8 @@ ExitCode show_journal(const std::string& pool, Output& output) {
 /// A `ringside run` takes the folder of its socket with it: nobody will come back there.
 bool is_gone_for_good(const ServiceOptions& options, const std::string& socket) {
   std::error_code error;
-  return options.tcp.empty() && !std::filesystem::exists(std::filesystem::path(socket).parent_path(), error) && !error;
+  const std::filesystem::path folder = std::filesystem::absolute(socket, error).parent_path();
+  return options.tcp.empty() && !error && !std::filesystem::exists(folder, error) && !error;
 }
 
 ExitCode show_status(const FoundService& found, bool json) {
@@ -136,27 +147,41 @@ ExitCode show_status(const FoundService& found, bool json) {
   return ExitCode::kDone;
 }
 
+[[noreturn]] void throw_unheard(const ServiceOptions& options, const FoundService& found) {
+  if (options.tcp.empty()) {
+    throw peer_error("nothing was heard at '{}'; is an analyzer alive there, with --telemetry on?", found.name);
+  }
+  throw peer_error(
+      "nothing was heard at '{}'; is an analyzer alive there, with this --telemetry-tcp, and is the key in '{}' in its "
+      "clients.allowed?",
+      found.name, options.keys);
+}
+
 ExitCode follow(const TailOptions& options, const FoundService& found, const Since& since, Output& output) {
   const std::atomic<bool>& stop = catch_stop_signals();
   ChannelContext context;
   RecordStream stream(context, found.address, since.seq);
   std::vector<wire::Record> records;
+  const std::int64_t begun_ns = now_ns();
   bool lost = false;
-  bool heard = false;
   while (!stop.load()) {
     const StreamEvent event = stream.next(records, kLookMs);
     bool read = true;
     if (event == StreamEvent::kLost) read = output.say(fmt::format("the analyzer at {} is silent", found.name));
     if (event == StreamEvent::kBack) read = output.say("the analyzer is back");
     if (event == StreamEvent::kNewAnalyzer) read = output.say("another analyzer goes on");
+    if (event == StreamEvent::kNoLongerKept) {
+      const RecordRange range = stream.no_longer_kept();
+      read = output.say(fmt::format("records {} to {} are no longer kept", range.first, range.last));
+    }
     if (event != StreamEvent::kNothing) lost = event == StreamEvent::kLost;
-    heard = heard || !records.empty() || event == StreamEvent::kBack;
     if (!output.show(std::exchange(records, {})) || !read) return ExitCode::kDone;
     if (lost && is_gone_for_good(options.service, found.name)) {
-      if (!heard) throw peer_error("no analyzer is alive at '{}'", found.name);
+      if (!stream.has_heard()) throw peer_error("no analyzer is alive at '{}'", found.name);
       output.say("its run is over");
       return ExitCode::kDone;
     }
+    if (!stream.has_heard() && now_ns() - begun_ns > kHeardWithinNs) throw_unheard(options.service, found);
   }
   return ExitCode::kInterrupted;
 }
@@ -171,6 +196,7 @@ bool Since::holds(const wire::Record& record) const noexcept {
 Since parse_since(const std::string& text, std::int64_t now_unix_ns) {
   constexpr std::string_view kIteration = "iteration=";
   constexpr std::int64_t kSecond = 1'000'000'000;
+  constexpr std::int64_t kLongestAgo = kSecond * 86400 * 36500;  // a century
   Since since;
   if (text.empty()) return since;
   const std::string_view view = text;
@@ -191,7 +217,7 @@ Since parse_since(const std::string& text, std::int64_t now_unix_ns) {
                             : view.back() == 'h' ? 3600 * kSecond
                             : view.back() == 'd' ? 86400 * kSecond
                                                  : 0;
-  if (!amount || unit == 0 || *amount > 36500) {
+  if (!amount || unit == 0 || *amount > static_cast<std::uint64_t>(kLongestAgo / unit)) {
     throw usage_error("--since: found '{}', expected a record's number, iteration=K, or how long ago: 30s, 10m, 2h, 1d",
                       text);
   }
@@ -212,14 +238,22 @@ int tail_command(int argc, const char* const* argv) {
   app.add_flag("--json", options.json, "one record a line, as JSON (docs/live.md)");
   app.add_flag("--once", options.once, "print how it stands, and end");
   if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
-  if (!options.pool.empty() && (options.once || !options.service.socket.empty() || !options.service.tcp.empty())) {
-    throw usage_error("--pool: found with --once, --socket or --tcp, expected alone: it is read without an analyzer");
+  const ServiceOptions& service = options.service;
+  const bool has_service = !service.socket.empty() || !service.tcp.empty() || !service.keys.empty();
+  if (!options.pool.empty() && (options.once || has_service)) {
+    throw usage_error(
+        "--pool: found with --once, --socket, --tcp or --keys, expected alone: it is read without an analyzer");
+  }
+  if (options.once && !options.since.empty()) {
+    throw usage_error("--since: found with --once, expected without it: it shows how it stands now");
   }
 
   const Since since = parse_since(options.since, realtime_ns());
   Output output(options.json, since);
   if (!options.pool.empty()) return static_cast<int>(show_journal(options.pool, output));
-  const FoundService found = find_service(options.service);
+  const FoundService found = find_service(options.service,
+                                          "start one with `ringside run --matrix FILE`; `ringside tail --pool POOL` "
+                                          "shows the past of a run that has ended");
   if (options.once) return static_cast<int>(show_status(found, options.json));
   return static_cast<int>(follow(options, found, since, output));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <deque>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -41,7 +42,8 @@ TelemetryAddress telemetry_at_tcp(const std::string& host_and_port, const std::s
 
 struct RecordStream::Implementation {
   Implementation(ChannelContext& context, const TelemetryAddress& address, std::uint64_t from_seq)
-      : subscriber(context, ChannelKind::kSubscriber, {.max_message_bytes = kReplyBytes, .name = {}, .curve = address.curve}),
+      : subscriber(context, ChannelKind::kSubscriber,
+                   {.max_message_bytes = kReplyBytes, .name = {}, .curve = address.curve}),
         control(context, ChannelKind::kDealer, {.max_message_bytes = kReplyBytes, .name = {}, .curve = address.curve}),
         wanted(from_seq) {
     subscriber.connect(address.publisher);
@@ -57,10 +59,13 @@ struct RecordStream::Implementation {
   std::map<std::uint64_t, wire::Record> ahead;  // beyond `wanted`
   std::uint64_t analyzer_id = 0;
   std::int64_t heard_ns = now_ns();
-  bool heard = false;  // of this analyzer, and not said to be lost since
+  bool heard = false;  // of any analyzer, ever
   bool lost = false;
   StreamEvent event = StreamEvent::kNothing;  // to be told next
+  std::deque<RecordRange> skipped;            // to be told after `event`
+  RecordRange told;                           // of them, the last one that was
   std::int64_t asked_ns = 0;                  // 0: no request for records is under way
+  std::uint64_t denied = 0;                   // the number that the last reply with records to come did not have
   std::optional<wire::ControlReply> answer;   // to anything but a request for records
   std::vector<std::string> frames;
 
@@ -76,6 +81,7 @@ struct RecordStream::Implementation {
       if (analyzer_id != 0) event = StreamEvent::kNewAnalyzer;
       analyzer_id = numbering.analyzer_id();
       asked_ns = 0;
+      denied = 0;
       ahead.clear();
       newest_known = false;
       go_back = true;
@@ -124,13 +130,37 @@ struct RecordStream::Implementation {
     hand_out_ahead();
   }
 
+  /// What is before `seq` cannot be had any more.
+  void go_on_at(std::uint64_t seq) {
+    if (wanted != 0) skipped.push_back({wanted, seq - 1});
+    wanted = seq;
+  }
+
+  /// The reply lacks what is wanted although there is something newer: damage took it from the journal, or its files
+  /// cannot be read. Said twice in a row it is so; said once, it may be the answer to an earlier request.
+  void look_for_hole(const wire::RecordsReply& reply) {
+    const bool empty = reply.record().empty();
+    if (empty ? wanted > newest : reply.record(0).seq() <= wanted) {
+      denied = 0;
+      return;
+    }
+    if (empty) asked_ns = now_ns();  // it would be said again at once, and on end
+    if (std::exchange(denied, wanted) != wanted) return;
+    if (!empty) {
+      go_on_at(reply.record(0).seq());
+    } else if (!ahead.empty() && ahead.rbegin()->first > wanted) {
+      go_on_at(ahead.upper_bound(wanted)->first);
+    }
+  }
+
   void take_past(wire::RecordsReply& reply) {
     asked_ns = 0;
     take(reply.numbering());
     take_newest(reply.newest_seq());
     // What is older is not kept any more: the past begins there.
-    if (wanted < reply.oldest_seq()) wanted = reply.oldest_seq();
+    if (wanted < reply.oldest_seq()) go_on_at(reply.oldest_seq());
     if (wanted == 0) wanted = reply.newest_seq() + 1;
+    look_for_hole(reply);
     for (wire::Record& record : *reply.mutable_record()) {
       if (record.seq() == wanted) hand_out(std::move(record));
     }
@@ -214,14 +244,21 @@ StreamEvent RecordStream::next(std::vector<wire::Record>& records, int timeout_m
   const std::int64_t until = now_ns() + std::int64_t{timeout_ms} * 1'000'000;
   for (;;) {
     const std::int64_t left_ms = std::max<std::int64_t>((until - now_ns() + 999'999) / 1'000'000, 0);
-    const bool something = !stream.ready.empty() || stream.event != StreamEvent::kNothing;
+    const auto has_something = [&stream] {
+      return !stream.ready.empty() || !stream.skipped.empty() || stream.event != StreamEvent::kNothing;
+    };
     // In slices: a request may have to be sent again, and an analyzer be missed.
-    stream.turn(something ? 0 : static_cast<int>(std::min<std::int64_t>(left_ms, 100)));
-    if (!stream.ready.empty() || stream.event != StreamEvent::kNothing || left_ms == 0) break;
+    stream.turn(has_something() ? 0 : static_cast<int>(std::min<std::int64_t>(left_ms, 100)));
+    if (has_something() || left_ms == 0) break;
   }
   records = std::exchange(stream.ready, {});
   const StreamEvent said = std::exchange(stream.event, StreamEvent::kNothing);
   if (said != StreamEvent::kNothing) return said;
+  if (!stream.skipped.empty()) {
+    stream.told = stream.skipped.front();
+    stream.skipped.pop_front();
+    return StreamEvent::kNoLongerKept;
+  }
   return records.empty() ? StreamEvent::kNothing : StreamEvent::kRecords;
 }
 
@@ -238,6 +275,14 @@ StopAnswer RecordStream::stop(int timeout_ms) {
   const std::optional<wire::ControlReply> reply = implementation_->ask(wish, timeout_ms);
   if (!reply) return StopAnswer::kNone;
   return reply->has_stopping() ? StopAnswer::kStopping : StopAnswer::kRefused;
+}
+
+RecordRange RecordStream::no_longer_kept() const noexcept {
+  return implementation_->told;
+}
+
+bool RecordStream::has_heard() const noexcept {
+  return implementation_->heard;
 }
 
 bool RecordStream::caught_up() const noexcept {

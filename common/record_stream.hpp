@@ -28,11 +28,18 @@ TelemetryAddress telemetry_at(const std::string& socket);
 TelemetryAddress telemetry_at_tcp(const std::string& host_and_port, const std::string& option, const CurveKeys& keys);
 
 enum class StreamEvent {
-  kNothing,     // the time is over, and there is nothing new
-  kRecords,     // there are records
-  kLost,        // the analyzer has not been heard of for a second (said once)
-  kBack,        // it is there again, the same one (said once)
-  kNewAnalyzer  // another one is there (said once; the numbering goes on)
+  kNothing,      // the time is over, and there is nothing new
+  kRecords,      // there are records
+  kLost,         // the analyzer has not been heard of for a second (said once)
+  kBack,         // it is there again, the same one (said once)
+  kNewAnalyzer,  // another one is there (said once; the numbering goes on)
+  kNoLongerKept  // records that were wanted cannot be had any more: `no_longer_kept`
+};
+
+/// Numbers of records, both included.
+struct RecordRange {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
 };
 
 enum class StopAnswer {
@@ -51,13 +58,19 @@ class RecordStream {
   ~RecordStream();
 
   /// Waits up to timeout_ms. Whatever it returns, `records` then holds what is new, in ascending order of seq, without
-  /// gap or duplicate (but for records the journal no longer keeps: the first one's seq tells).
+  /// gap or duplicate (but for what kNoLongerKept tells of).
   StreamEvent next(std::vector<wire::Record>& records, int timeout_ms);
+
+  /// Which records it was that `next` last told of.
+  RecordRange no_longer_kept() const noexcept;
 
   /// Asks the analyzer; nothing if it does not answer in time. Records that come meanwhile are kept for `next`.
   std::optional<wire::Status> status(int timeout_ms);
   /// Asks it to end the run.
   StopAnswer stop(int timeout_ms);
+
+  /// An analyzer was heard of, ever.
+  bool has_heard() const noexcept;
 
   /// The newest record is in the hands of `next`'s caller: the past is over.
   bool caught_up() const noexcept;

@@ -27,7 +27,10 @@ ordered_json fields_of(const Message& message);
 
 ordered_json value_of(const Message& message, const Reflection& reflection, const FieldDescriptor& field) {
   switch (field.cpp_type()) {
-    case FieldDescriptor::CPPTYPE_UINT64: return reflection.GetUInt64(message, &field);
+    case FieldDescriptor::CPPTYPE_UINT64:
+      // 64 random bits: as a number it would lose digits in JavaScript and jq.
+      if (field.name() == "analyzer_id") return fmt::format("{:016x}", reflection.GetUInt64(message, &field));
+      return reflection.GetUInt64(message, &field);
     case FieldDescriptor::CPPTYPE_INT64: return reflection.GetInt64(message, &field);
     case FieldDescriptor::CPPTYPE_UINT32: return reflection.GetUInt32(message, &field);
     case FieldDescriptor::CPPTYPE_DOUBLE: return finite_or_null(reflection.GetDouble(message, &field));

@@ -1,5 +1,6 @@
 // Records and status as JSON, under the names and units of proto/ringside.proto, generated from its descriptors: a
-// field that is added there appears here. Ids are hexadecimal, whole numbers stay numbers, NaN and infinity are null.
+// field that is added there appears here. Ids are hexadecimal, other whole numbers stay numbers, NaN and infinity are
+// null.
 #pragma once
 
 #include <nlohmann/json.hpp>

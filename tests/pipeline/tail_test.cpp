@@ -112,6 +112,59 @@ TEST_F(TailTest, WithoutAJournalOrAnAnalyzerItSaysSoInOneLine) {
   const Finished nobody = run("ringside", {"stop", "--socket", folder_.file("nobody")});
   EXPECT_EQ(nobody.exit_code, 4);
   expect_one_line(nobody.err, {"nobody", "does not answer"});
+  const Finished unheard = run("ringside", {"tail", "--socket", folder_.file("nobody")});
+  EXPECT_EQ(unheard.exit_code, 4);
+  EXPECT_NE(unheard.err.find("nothing was heard"), std::string::npos) << unheard.err;
+  EXPECT_NE(unheard.err.find("--telemetry on"), std::string::npos) << unheard.err;
+}
+
+TEST_F(TailTest, OptionsThatWouldDoNothingAreRefused) {
+  const std::vector<std::vector<std::string>> wrong = {
+      {"--keys=k"}, {"--keys=k", "--pool=p"}, {"--keys=k", "--socket=s"}, {"--since=5", "--once"}};
+  for (std::vector<std::string> arguments : wrong) {
+    const std::string option = arguments[0].substr(0, arguments[0].find('='));
+    arguments.insert(arguments.begin(), "tail");
+    const Finished refused = run("ringside", arguments);
+    EXPECT_EQ(refused.exit_code, 2) << option;
+    expect_one_line(refused.err, {option, "expected"});
+  }
+}
+
+TEST_F(TailTest, SurvivesTheAnalyzersRestartWhereItsSocketIsNamedRelatively) {
+  const auto in_folder = [this] { std::filesystem::current_path(folder_.file("")); };
+  const std::vector<std::string> service = {"--socket", "a.socket", "--pool", pool_, "--log-level", "info"};
+  auto analyzer = std::make_unique<Process>("ringside-analyzer", service, in_folder);
+  ASSERT_TRUE(analyzer->wait_for_err("event=listening"));
+  const Finished ran =
+      run("ringside-producer", {"--matrix=grid:50", "--socket=a.socket", "--iterations=20"}, in_folder);
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  Process tail("ringside", {"tail", "--socket=a.socket", "--json"}, [&] {
+    in_folder();
+    dup2(STDERR_FILENO, STDOUT_FILENO);  // records as well are waited for
+  });
+  ASSERT_TRUE(tail.wait_for_err("run_ended"));
+  analyzer->signal(SIGKILL);
+  analyzer->finish();
+  ASSERT_TRUE(tail.wait_for_err("is silent"));
+  analyzer = std::make_unique<Process>("ringside-analyzer", service, in_folder);
+  EXPECT_TRUE(tail.wait_for_err("another analyzer goes on"));
+  tail.signal(SIGINT);
+  EXPECT_EQ(tail.finish().exit_code, 130);
+}
+
+TEST_F(TailTest, ShowsAJournalThatEndsWithinARecordAndSaysSo) {
+  ASSERT_EQ(run("ringside", run_arguments("grid:50", {"--iterations=30"})).exit_code, 0);
+  const std::string log = pool_ + ".journal-0";
+  std::filesystem::resize_file(log, std::filesystem::file_size(log) - 3);
+  const Finished past = run("ringside", {"tail", "--pool", pool_, "--json"});
+  EXPECT_EQ(past.exit_code, 0) << past.err;
+  expect_one_line(past.err, {log, "ends within a record at byte"});
+  expect_each_step_once(records_in(past.out), 30);
+  for (const char* command : {"info", "replay"}) {
+    const Finished shown = run("ringside", {command, pool_});
+    EXPECT_EQ(shown.exit_code, 0) << shown.err;
+    EXPECT_NE(shown.out.find("ends within a record at byte"), std::string::npos) << shown.out;
+  }
 }
 
 TEST_F(TailTest, OnceTellsHowARunStands) {

@@ -204,12 +204,18 @@ TEST_F(JournalFileTest, AtEveryByteATornTailIsCutOffAndTheNextRecordTakesItsPlac
     JournalReader torn = reader();
     ASSERT_EQ(torn.damage(), "") << bytes;
     ASSERT_EQ(torn.newest_seq(), expected) << bytes;
+    const std::uint64_t whole_bytes =
+        bytes < sizeof(JournalHeader) ? 0 : sizeof(JournalHeader) + expected * frame_bytes(200);
+    ASSERT_EQ(torn.torn().empty(), bytes == whole_bytes) << bytes;
+    const std::string where = log(0) + ": ends within a record at byte " + std::to_string(whole_bytes) + ": ";
+    ASSERT_TRUE(torn.torn().empty() || torn.torn().starts_with(where)) << torn.torn();
     Journal journal = open();
     ASSERT_EQ(journal.newest_seq(), expected) << bytes;
     append(journal, 1);
     JournalReader mended = reader();
     ASSERT_EQ(seqs(mended), from_to(1, expected + 1)) << bytes;
     ASSERT_EQ(mended.damage(), "");
+    ASSERT_EQ(mended.torn(), "");
   }
 }
 

@@ -64,6 +64,35 @@ TEST(RecordTable, ManyStepsArePutTogetherAndTheirNumberIsSaid) {
   EXPECT_NE(text.find("75 %"), std::string::npos) << text;
 }
 
+std::size_t widest_in(const std::string& text) {
+  std::size_t widest = 0;
+  std::size_t columns = 0;
+  for (const char c : text) {
+    const bool continues = (static_cast<unsigned char>(c) & 0xc0u) == 0x80;  // a bar's second or third byte
+    columns = c == '\n' ? 0 : columns + (continues ? 0 : 1);
+    widest = std::max(widest, columns);
+  }
+  return widest;
+}
+
+TEST(RecordTable, ALineFitsTheScreenWithSparklinesThenCommitThenHandOffLeftOut) {
+  std::vector<wire::Record> records;
+  for (std::uint64_t i = 1; i <= 12; ++i) records.push_back(step(i));
+  const auto drawn = [&](std::size_t columns) { return RecordTable({.screen_columns = columns}).lines(records); };
+  const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+  const std::string whole = drawn(0);
+  EXPECT_TRUE(has(whole, "█") && has(whole, "commit") && has(whole, "residual") && has(whole, "prod. idle")) << whole;
+  EXPECT_EQ(drawn(widest_in(whole)), whole);
+  for (const std::size_t columns : {120u, 100u, 90u, 80u}) EXPECT_LE(widest_in(drawn(columns)), columns);
+  EXPECT_FALSE(has(drawn(120), "█"));
+  EXPECT_TRUE(has(drawn(120), "commit"));
+  EXPECT_FALSE(has(drawn(100), "commit"));
+  EXPECT_TRUE(has(drawn(100), "hand-off"));
+  EXPECT_FALSE(has(drawn(90), "hand-off"));
+  EXPECT_TRUE(has(drawn(90), "time"));
+  EXPECT_TRUE(has(drawn(80), "anal. idle"));
+}
+
 TEST(RecordTable, ColoursAreThereOnlyWhereAskedFor) {
   const std::vector<wire::Record> records = {step(1)};
   EXPECT_EQ(RecordTable({}).lines(records).find('\x1b'), std::string::npos);
@@ -82,9 +111,30 @@ TEST(Since, IsANumberAnIterationOrHowLongAgo) {
   EXPECT_EQ(parse_since("17", 0).seq, 17u);
   EXPECT_EQ(parse_since("iteration=17", 0).iteration, 17u);
   EXPECT_EQ(parse_since("10m", 601'000'000'000).unix_ns, 1'000'000'000);
-  for (const char* wrong : {"x", "m", "-3", "10y", "iteration=", "iteration=x", "1.5h", "99999999999999999999d"}) {
+  EXPECT_EQ(parse_since("86400s", 86'401'000'000'000).unix_ns, 1'000'000'000);
+  EXPECT_EQ(parse_since("36500d", 0).unix_ns, -3'153'600'000'000'000'000);
+  for (const char* wrong : {"36501d", "99999999999999999s", "x", "m", "-3", "10y", "iteration=", "iteration=x", "1.5h",
+                            "99999999999999999999d"}) {
     EXPECT_THROW(parse_since(wrong, 0), Error) << wrong;
   }
+}
+
+TEST(StatusText, SaysWhatIsKeptOfARunWithDurabilityProcess) {
+  wire::Status status;
+  status.mutable_run()->set_durability("process");
+  status.set_steps_committed(219);
+  const std::string text = status_text(status);
+  EXPECT_NE(text.find("219 committed, kept across the death of processes"), std::string::npos) << text;
+  EXPECT_EQ(text.find("persisted"), std::string::npos) << text;
+  status.mutable_run()->set_durability("power");
+  EXPECT_NE(status_text(status).find("0 persisted"), std::string::npos);
+}
+
+TEST(WireJson, AnAnalyzersIdIsTextAsNoNumberHoldsAllItsDigitsEverywhere) {
+  wire::Status status;
+  status.set_analyzer_id(0xfedcba9876543210);
+  EXPECT_EQ(to_json(status)["analyzer_id"], "fedcba9876543210");
+  EXPECT_EQ(to_json(wire::Status())["analyzer_id"], "0000000000000000");
 }
 
 TEST(WireJson, HoldsEveryFieldWithNumbersAsNumbersAndIdsInHexadecimal) {

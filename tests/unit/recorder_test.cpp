@@ -59,6 +59,69 @@ TEST_F(RecorderTest, WithoutAJournalThePastIsWhatMemoryHolds) {
   expect_consecutive(records, newest - 16384 + 1);
 }
 
+TEST_F(RecorderTest, AStreamGoesOnBehindADamagedRecordAndSaysWhichOnesAreLost) {
+  {
+    Recorder recorder(options(), stop_run_);
+    begin(recorder);
+    push(recorder, 0, 300);
+    end(recorder);
+  }
+  const std::string log = journal_file(options().pool, 0);
+  const auto middle = static_cast<std::streamoff>(std::filesystem::file_size(log) / 2);
+  std::fstream(log, std::ios::binary | std::ios::in | std::ios::out).seekp(middle).write("damaged", 7);
+  Recorder second(options(), stop_run_);
+  RecordStream stream(context_, address(), 0);
+  std::vector<wire::Record> records;
+  std::vector<wire::Record> some;
+  RecordRange lost;
+  while (records.empty() || !stream.caught_up()) {
+    if (stream.next(some, 1000) == StreamEvent::kNoLongerKept) lost = stream.no_longer_kept();
+    records.insert(records.end(), some.begin(), some.end());
+  }
+  ASSERT_GT(lost.first, 1u);
+  EXPECT_GE(lost.last, lost.first);
+  EXPECT_LE(lost.last, lost.first + 1) << "a damaged record costs itself, seven bytes at most two";
+  std::uint64_t expected = 1;
+  for (const wire::Record& record : records) {
+    if (expected == lost.first) expected = lost.last + 1;
+    ASSERT_EQ(record.seq(), expected++);
+  }
+  EXPECT_GE(expected, 304u) << "303 were written before";
+  begin(second);
+  push(second, 0, 10);
+  expect_consecutive(take(stream, 11), expected);
+}
+
+TEST_F(RecorderTest, AStreamHasHeardOfItsAnalyzerAlthoughThereIsNothingNew) {
+  const Recorder recorder(options(), stop_run_);
+  RecordStream stream(context_, address(), 1'000'000);
+  RecordStream elsewhere(context_, telemetry_at(folder_.file("nobody")), 0);
+  std::vector<wire::Record> records;
+  while (!stream.has_heard()) stream.next(records, 1000);
+  EXPECT_TRUE(records.empty());
+  elsewhere.next(records, 0);
+  EXPECT_FALSE(elsewhere.has_heard());
+}
+
+TEST_F(RecorderTest, AStreamThatWantsWhatIsNoLongerKeptIsToldSo) {
+  RecorderOptions without = options();
+  without.journal.kind = JournalKind::kOff;
+  Recorder recorder(without, stop_run_);
+  begin(recorder);
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    push(recorder, i * 4000, (i + 1) * 4000);
+    end(recorder);
+    begin(recorder);
+  }
+  const std::uint64_t oldest = 1 + 5 * 4002 + 1 - 16384 + 1;
+  RecordStream stream(context_, address(), 5);
+  std::vector<StreamEvent> events;
+  expect_consecutive(take(stream, 16384, &events), oldest);
+  EXPECT_EQ(events, std::vector{StreamEvent::kNoLongerKept});
+  EXPECT_EQ(stream.no_longer_kept().first, 5u);
+  EXPECT_EQ(stream.no_longer_kept().last, oldest - 1);
+}
+
 TEST_F(RecorderTest, AStreamGoesOnWithTheNextAnalyzerWithoutGapOrDuplicate) {
   std::vector<StreamEvent> events;
   std::vector<wire::Record> records;

@@ -114,6 +114,17 @@ class Live(unittest.TestCase):
         told = data_of(report.read_text(encoding="utf-8"))
         self.assertEqual(told["account"]["steps_committed"], summary["steps_committed"])
 
+    def test_a_report_says_where_the_journal_breaks_off(self):
+        self.start_run("--journal=file", iterations=300).communicate(timeout=PATIENCE_S)
+        log = self.folder / "test.pool.journal-0"
+        os.truncate(log, log.stat().st_size - 5)
+        report = self.folder / "report.html"
+        code, _, err = self.ringside("report", self.pool, "-o", report)
+        self.assertEqual(code, 0, err)
+        told = data_of(report.read_text(encoding="utf-8"))
+        self.assertRegex("\n".join(told["notices"]), "not whole: .*journal-0: ends within a record at byte")
+        self.assertEqual(told["account"]["steps_committed"], 300)
+
     def test_serve_shows_the_past_while_no_analyzer_is_there(self):
         self.start_run(iterations=300).communicate(timeout=PATIENCE_S)
         summary = json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))
