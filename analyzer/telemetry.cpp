@@ -1,5 +1,6 @@
 #include "analyzer/telemetry.hpp"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -34,6 +35,15 @@ ChannelOptions answering(const std::optional<CurveKeys>& keys) {
   return options;
 }
 
+/// Whoever may connect takes a descriptor before its key is asked for: what strangers take must not be missing where a
+/// producer wants in.
+void allow_all_descriptors() noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 std::string path_of(const std::string& endpoint) {
   return endpoint.substr(std::string_view("ipc://").size());
 }
@@ -57,6 +67,7 @@ void Telemetry::listen_on_tcp(const TelemetryOptions& options) {
   }
   const CurveKeys keys = read_server_keys(options.keys);
   const TelemetryAddress address = telemetry_at_tcp(options.tcp, "--telemetry-tcp", keys);
+  allow_all_descriptors();
   zap_.emplace(context_, options.keys);  // before anybody can connect
   Pair& pair = pairs_.emplace_back(
       Pair{{context_, ChannelKind::kPublisher, publishing(keys)}, {context_, ChannelKind::kRouter, answering(keys)}});

@@ -42,8 +42,10 @@ bool is_well_formed(std::string_view token) {
 AccessToken AccessToken::read(const std::string& file) {
   const UniqueFd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
-  if (!fd.valid() || fstat(fd.get(), &status) != 0)
-    throw system_error("--token-file: cannot read '{}': {}", file, errno_text(errno));
+  if (!fd.valid() || fstat(fd.get(), &status) != 0) {
+    throw usage_error("--token-file: cannot read '{}': {}; expected a file with one line, the token", file,
+                      errno_text(errno));
+  }
   if (!S_ISREG(status.st_mode)) throw usage_error("--token-file: '{}' is no plain file", file);
   if ((status.st_mode & 077) != 0) {
     throw usage_error("--token-file: others may read '{}' (mode {:o}); expected 600: chmod 600 '{}'", file,

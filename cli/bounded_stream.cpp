@@ -9,24 +9,26 @@
 
 namespace ringside {
 
-BoundedStream::BoundedStream(socket_t socket, const ConnectionLimits& limits)
+BoundedStream::BoundedStream(socket_t socket, const ConnectionLimits& limits, int stop)
     : socket_(socket),
+      stop_(stop),
       bytes_left_(limits.request_bytes),
+      begins_until_(Clock::now() + std::min(limits.first_byte_time, limits.request_time)),
       read_until_(Clock::now() + limits.request_time),
       response_time_(limits.response_time) {}
 
 bool BoundedStream::wait(short events, Clock::time_point until) const {
-  pollfd entry{socket_, events, 0};
+  std::array<pollfd, 2> entries = {{{socket_, events, 0}, {stop_, POLLIN, 0}}};
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
     if (left <= 0) return false;
-    const int ready = poll(&entry, 1, static_cast<int>(left));
-    if (ready >= 0 || errno != EINTR) return ready > 0;
+    const int ready = poll(entries.data(), entries.size(), static_cast<int>(left));
+    if (ready >= 0 || errno != EINTR) return ready > 0 && entries[1].revents == 0;
   }
 }
 
 bool BoundedStream::is_readable() const {
-  return begin_ < end_ || wait(POLLIN, read_until_);
+  return begin_ < end_ || wait(POLLIN, end_ == 0 ? begins_until_ : read_until_);
 }
 
 bool BoundedStream::is_writable() const {
@@ -36,7 +38,7 @@ bool BoundedStream::is_writable() const {
 ssize_t BoundedStream::read(char* to, std::size_t size) {
   if (begin_ == end_) {
     const std::size_t room = std::min(buffer_.size(), bytes_left_);
-    if (room == 0 || !wait(POLLIN, read_until_)) return -1;
+    if (room == 0 || !wait(POLLIN, end_ == 0 ? begins_until_ : read_until_)) return -1;
     const ssize_t got = recv(socket_, buffer_.data(), room, MSG_DONTWAIT);
     if (got <= 0) return got;
     begin_ = 0;

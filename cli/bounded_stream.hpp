@@ -12,14 +12,16 @@ namespace ringside {
 
 struct ConnectionLimits {
   std::size_t request_bytes = 8 << 10;
+  std::chrono::milliseconds first_byte_time{1000};  // until the request begins
   std::chrono::milliseconds request_time{5000};     // until the request is complete
   std::chrono::milliseconds response_time{10'000};  // until the answer is taken
 };
 
 class BoundedStream : public httplib::Stream {
  public:
-  /// socket: the caller's, open as long as this lives.
-  BoundedStream(socket_t socket, const ConnectionLimits& limits);
+  /// Both are the caller's, open as long as this lives. stop: from when it is readable on (an eventfd), nothing is
+  /// waited for any more; below 0: never.
+  BoundedStream(socket_t socket, const ConnectionLimits& limits, int stop = -1);
 
   bool is_readable() const override;
   bool is_writable() const override;
@@ -34,7 +36,9 @@ class BoundedStream : public httplib::Stream {
   bool wait(short events, Clock::time_point until) const;
 
   socket_t socket_;
+  int stop_;
   std::size_t bytes_left_;
+  Clock::time_point begins_until_;
   Clock::time_point read_until_;
   std::chrono::milliseconds response_time_;
   Clock::time_point write_until_;  // from the first byte of the answer; the epoch before

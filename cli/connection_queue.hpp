@@ -21,7 +21,7 @@ class ConnectionQueue : public httplib::TaskQueue {
 
   /// Waits while the queue is full.
   void enqueue(std::function<void()> connection) override;
-  /// Answers what is queued and ends the threads.
+  /// Ends the threads, after what is queued: the server has been told to hang up on it.
   void shutdown() override;
 
  private:

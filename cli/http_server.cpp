@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "cli/connection_queue.hpp"
 #include "cli/page_assets.hpp"
 #include "common/error.hpp"
+#include "common/unique_fd.hpp"
 
 namespace ringside {
 namespace {
@@ -42,24 +44,35 @@ const httplib::Headers kHeaders = {
 /// cpp-httplib's requests and answers over our own streams: one request a connection.
 class LimitedServer : public httplib::Server {
  public:
-  explicit LimitedServer(const ConnectionLimits& limits) : limits_(limits) {}
+  explicit LimitedServer(const ConnectionLimits& limits)
+      : limits_(limits), stopping_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (!stopping_.valid()) throw system_error("an eventfd cannot be made: {}", errno_text(errno));
+  }
 
   /// Once bound. The library lets 5 connections wait in the kernel; others would try again after seconds.
   void let_wait(int connections) { ::listen(svr_sock_, connections); }
 
+  /// Connections that are open or wait are hung up on, so that `stop` does not take as long as they may.
+  void hang_up() { eventfd_write(stopping_.get(), 1); }
+
  private:
   bool process_and_close_socket(socket_t socket) override {
-    BoundedStream stream(socket, limits_);
+    BoundedStream stream(socket, limits_, stopping_.get());
     bool closed = false;
-    // Not compressed: what crosses loopback is not worth a core beside the solver.
-    const bool done =
-        process_request(stream, true, closed, [](Request& request) { request.headers.erase("Accept-Encoding"); });
+    const bool done = process_request(stream, true, closed, [](Request& request) {
+      // Not compressed: what crosses loopback is not worth a core beside the solver.
+      request.headers.erase("Accept-Encoding");
+      // Whole answers only: of a thousand ranges the library would make a thousand copies.
+      request.headers.erase("Range");
+      request.ranges.clear();
+    });
     ::shutdown(socket, SHUT_RDWR);
     ::close(socket);
     return done;
   }
 
   const ConnectionLimits limits_;
+  const UniqueFd stopping_;
 };
 
 /// The name in a Host header, without its port.
@@ -70,9 +83,9 @@ std::string_view host_name(std::string_view host) {
 }
 
 /// A page elsewhere whose name was made to resolve to loopback still says its own name here.
-bool is_our_name(std::string_view host) {
+bool is_our_name(std::string_view host, const std::string& listens_at) {
   const std::string_view name = host_name(host);
-  return name == "127.0.0.1" || name == "localhost" || name == "[::1]";
+  return name == "127.0.0.1" || name == "localhost" || name == "[::1]" || name == listens_at;
 }
 
 std::optional<std::string> cookie(const Request& request, std::string_view wanted) {
@@ -149,8 +162,8 @@ struct HttpServer::Implementation {
   }
 
   bool may_pass(const Request& request, Response& response) const {
-    if (address.is_loopback() && !is_our_name(request.get_header_value("Host"))) {
-      refuse(response, 421, "Host: expected localhost, 127.0.0.1 or [::1]");
+    if (address.is_loopback() && !is_our_name(request.get_header_value("Host"), address.host)) {
+      refuse(response, 421, "Host: expected localhost, 127.0.0.1 or [::1], or the address that is listened at");
       return false;
     }
     if (request.method != "GET" && request.method != "HEAD") {
@@ -224,6 +237,7 @@ HttpServer::HttpServer(const WatchedRun& run, ListenAddress address, std::option
 
 HttpServer::~HttpServer() {
   if (!implementation_->listener.joinable()) return;
+  implementation_->server.hang_up();
   implementation_->server.stop();
   implementation_->listener.join();
 }
@@ -231,6 +245,7 @@ HttpServer::~HttpServer() {
 void HttpServer::start() {
   ListenAddress& address = implementation_->address;
   LimitedServer& server = implementation_->server;
+  const int wanted = address.port;
   errno = 0;
   if (address.port == 0) {
     address.port = server.bind_to_any_port(address.host);
@@ -238,8 +253,9 @@ void HttpServer::start() {
     address.port = -1;
   }
   if (address.port <= 0) {
-    throw system_error("--listen: cannot listen at {}: {}; another port can be chosen", address.host,
-                       errno_text(errno != 0 ? errno : EADDRINUSE));
+    const int error = errno != 0 ? errno : EADDRINUSE;
+    throw system_error("--listen: cannot listen at {}:{}: {}; another port can be chosen", address.host, wanted,
+                       errno_text(error));
   }
   server.let_wait(SOMAXCONN);
   implementation_->listener = std::thread([&server] { server.listen_after_bind(); });

@@ -20,6 +20,7 @@ JournalRecords read_journal(const std::string& pool) {
     }
   }
   read.damage = reader.damage();
+  read.torn = reader.torn();
   return read;
 }
 

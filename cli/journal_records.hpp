@@ -12,6 +12,7 @@ namespace ringside {
 struct JournalRecords {
   std::vector<wire::Record> records;
   std::string damage;  // what could not be read, in words; empty: nothing
+  std::string torn;    // where the last record ends before its time, in words; empty: it is whole
 };
 
 /// All that the journal beside `pool` holds. Throws Error (exit code 2) if there is none.

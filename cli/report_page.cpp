@@ -82,9 +82,9 @@ ordered_json report_of(const RunHistory& history) {
   return report;
 }
 
-ordered_json report_of_summary(const json& summary) {
+ordered_json report_of_summary(const json& summary, const std::string& name) {
   if (!summary.is_object() || !summary.contains("run_id") || !summary.contains("generate_s")) {
-    throw usage_error("this JSON is no summary of `ringside run`: it has no run_id and generate_s");
+    throw usage_error("{}: this JSON is no summary of `ringside run`: it has no run_id and generate_s", name);
   }
   const auto value = [&summary](const char* key) { return summary.contains(key) ? summary.at(key) : json(); };
   const auto ns = [&summary](const char* key) { return std::llround(number(summary, key) * 1e9); };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <chrono>
 #include <fstream>
 
@@ -31,8 +32,13 @@ json read_summary(const std::string& path) {
 }
 
 bool is_json_object(const std::string& path) {
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw usage_error("{}: cannot be opened; expected a pool, or a summary of `ringside run`", path);
+  if (!file) {
+    const int error = errno;
+    throw usage_error("{}: cannot be opened: {}; expected a pool, or a summary of `ringside run`", path,
+                      errno_text(error != 0 ? error : EIO));
+  }
   char first = 0;
   return static_cast<bool>(file >> first) && first == '{';
 }
@@ -63,6 +69,7 @@ ordered_json report_of_pool(const std::string& pool) {
   if (!history.run()) throw usage_error("{}: its journal tells of no run", pool);
   ordered_json report = report_of(history);
   if (!journal.damage.empty()) report["notices"].push_back("The journal is damaged: " + journal.damage);
+  if (!journal.torn.empty()) report["notices"].push_back("The journal's last record is not whole: " + journal.torn);
   report["kept"] = kept_in(pool, report["notices"]);
   report["kept_hint"] = "iterates in the ring";
   return report;
@@ -81,7 +88,7 @@ int report_command(int argc, const char* const* argv) {
   app.add_option("-o,--output", output, "the file to write")->type_name("FILE.html")->capture_default_str();
   if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
 
-  ordered_json report = is_json_object(input) ? report_of_summary(read_summary(input)) : report_of_pool(input);
+  ordered_json report = is_json_object(input) ? report_of_summary(read_summary(input), input) : report_of_pool(input);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   report["written_s"] = std::chrono::duration<double>(now).count();
   report["source"] = input;

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -30,6 +33,7 @@ constexpr const char* kListen = "127.0.0.1:9464";
 constexpr int kTurnMs = 100;                            // so often it is looked whether to stop
 constexpr std::int64_t kStatusEveryNs = 1'000'000'000;  // what is persisted between steps is asked for
 constexpr int kStatusTimeoutMs = 200;
+constexpr std::int64_t kLookEveryNs = 1'000'000'000;  // for another analyzer, once ours is gone for good
 
 struct ServeOptions {
   ServiceOptions service;
@@ -38,21 +42,52 @@ struct ServeOptions {
   std::string pool;
 };
 
-/// Takes in what the analyzer tells until it is asked to stop.
-void follow(RecordStream& stream, WatchedRun& watched, const std::atomic<bool>& stop) {
+/// Where nobody was named, and the folder that our analyzer listened in is gone with its run: another one that lives.
+std::optional<FoundService> successor_of(const FoundService& service, const ServiceOptions& options) {
+  std::error_code ignored;
+  const bool named = !options.socket.empty() || !options.tcp.empty();
+  if (named || std::filesystem::exists(std::filesystem::path(service.name).parent_path(), ignored)) return std::nullopt;
+  try {
+    return find_service(options, {});
+  } catch (const Error&) {  // none, or several: which one is not ours to say
+    return std::nullopt;
+  }
+}
+
+/// Takes in what the analyzer tells, and whichever comes after it, until it is asked to stop.
+void follow(FoundService service, std::uint64_t from_seq, const ServiceOptions& options, WatchedRun& watched,
+            const std::atomic<bool>& stop) {
+  ChannelContext context;
+  std::optional<RecordStream> stream;
+  stream.emplace(context, service.address, from_seq);
   std::vector<wire::Record> records;
   std::int64_t asked_ns = 0;
+  std::int64_t looked_ns = 0;
+  bool lost = false;
   while (!stop.load(std::memory_order_relaxed)) {
-    const StreamEvent event = stream.next(records, kTurnMs);
+    const StreamEvent event = stream->next(records, kTurnMs);
     if (event == StreamEvent::kNewAnalyzer) watched.another_analyzer_came();
     watched.take(records);
+    if (event != StreamEvent::kNothing) lost = event == StreamEvent::kLost;
     if (event == StreamEvent::kLost) watched.analyzer_is(false);
     const bool is_up =
         event == StreamEvent::kRecords || event == StreamEvent::kBack || event == StreamEvent::kNoLongerKept;
     if (is_up) watched.analyzer_is(true);
-    if (event == StreamEvent::kLost || now_ns() - asked_ns < kStatusEveryNs) continue;
+    if (lost && now_ns() - looked_ns >= kLookEveryNs) {
+      looked_ns = now_ns();
+      if (std::optional<FoundService> next = successor_of(service, options)) {
+        service = std::move(*next);
+        stream.emplace(context, service.address, 0);
+        watched.begin_anew();
+        watched.another_analyzer_came();
+        lost = false;
+        fmt::print("ringside serve: shows the analyzer at {} from now on\n", service.name);
+        std::fflush(stdout);
+      }
+    }
+    if (lost || now_ns() - asked_ns < kStatusEveryNs) continue;
     asked_ns = now_ns();
-    if (const auto status = stream.status(kStatusTimeoutMs)) watched.take(*status);
+    if (const auto status = stream->status(kStatusTimeoutMs)) watched.take(*status);
   }
 }
 
@@ -98,13 +133,11 @@ int serve_command(int argc, const char* const* argv) {
     if (!past.empty()) from_seq = past.back().seq() + 1;
   }
   const std::atomic<bool>& stop = catch_stop_signals();
-  ChannelContext context;
-  RecordStream stream(context, service.address, from_seq);
   server.start();
   fmt::print("ringside serve: {} shows the analyzer at {}{}; Ctrl-C ends it\n", server.url(), service.name,
              options.token_file.empty() ? "" : " to whoever has the token");
   std::fflush(stdout);
-  follow(stream, watched, stop);
+  follow(service, from_seq, options.service, watched, stop);
   return static_cast<int>(ExitCode::kDone);
 }
 

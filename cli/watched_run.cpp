@@ -62,6 +62,11 @@ void WatchedRun::another_analyzer_came() {
   set_up(true);
 }
 
+void WatchedRun::begin_anew() {
+  const std::lock_guard lock(mutex_);
+  history_ = RunHistory();
+}
+
 void WatchedRun::set_up(bool up) {
   if (up != analyzer_.up) analyzer_.since_unix_ns = unix_now_ns();
   analyzer_.up = up;

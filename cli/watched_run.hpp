@@ -30,6 +30,8 @@ class WatchedRun {
   void take(const wire::Status& status);
   void analyzer_is(bool up);
   void another_analyzer_came();
+  /// What follows is of another journal, with a numbering of its own.
+  void begin_anew();
 
   // Any thread's. JSON objects as text, and Prometheus' text format.
   std::string status_json() const;

@@ -60,7 +60,9 @@ int wipe_command(int argc, const char* const* argv) {
   app.footer(
       "What it cannot promise: a file system that copies on write (btrfs, zfs, reflinks), snapshots and backups keep "
       "old\n"
-      "blocks, and a disk may keep what it has remapped (every SSD does). Where that matters, encrypt, or discard the\n"
+      "blocks, and a disk may keep what it has remapped (every SSD does). A journal in plain files that was full and "
+      "began\n"
+      "anew gave blocks with old records back to the file system. Where that matters, encrypt, or discard the\n"
       "whole device. Exported iterates, summaries and matrix caches are files of their own and stay.");
   if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
 

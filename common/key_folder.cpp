@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
-#include <fstream>
 #include <sstream>
 #include <string_view>
 
@@ -21,16 +21,31 @@ constexpr const char* kServerPublic = "/server.public";
 constexpr const char* kClientSecret = "/client.secret";
 constexpr const char* kAllowed = "/clients.allowed";
 
-/// `flags`: O_EXCL for a new file, O_APPEND for a line more.
-void write_file(const std::string& path, const std::string& text, int flags) {
-  const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600));
-  if (!fd.valid() && errno == EEXIST) {
-    throw usage_error("{}: found keys, expected none: keys are never overwritten; choose another folder or name", path);
-  }
+void write_to(const UniqueFd& fd, const std::string& path, const std::string& text) {
   if (!fd.valid() || write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
       fsync(fd.get()) != 0) {
     throw system_error("{}: cannot write: {}", path, errno_text(errno));
   }
+}
+
+void write_new(const std::string& path, const std::string& text) {
+  const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd.valid() && errno == EEXIST) {
+    throw usage_error("{}: found keys, expected none: keys are never overwritten; choose another folder or name", path);
+  }
+  write_to(fd, path, text);
+}
+
+/// Also behind a last line that somebody's editor left without its end.
+void append_line(const std::string& path, const std::string& line) {
+  const UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  struct stat found {};
+  char last = '\n';
+  if (fd.valid() && fstat(fd.get(), &found) == 0 && found.st_size > 0 &&
+      pread(fd.get(), &last, 1, found.st_size - 1) != 1) {
+    throw system_error("{}: cannot be read: {}", path, errno_text(errno));
+  }
+  write_to(fd, path, (last == '\n' ? "" : "\n") + line + "\n");
 }
 
 void make_folder(const std::string& path) {
@@ -40,23 +55,35 @@ void make_folder(const std::string& path) {
 }
 
 /// forbidden: permissions that others must not have.
-std::string read_file(const std::string& path, mode_t forbidden, const char* accepted) {
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+void check_owner(const struct stat& found, const std::string& path, mode_t forbidden, const char* accepted) {
+  if ((found.st_mode & forbidden) == 0 && (found.st_uid == geteuid() || found.st_uid == 0)) return;
+  throw usage_error("{}: found permissions {:03o} of user {}, expected {} that is this user's and at most {:03o}", path,
+                    found.st_mode & 0777u, found.st_uid, accepted, 0777u & ~forbidden);
+}
+
+/// Of a file in a folder in which others cannot put another one in its place. What was checked is what is read.
+std::string read_file(const std::string& folder, const char* name, mode_t forbidden, const char* accepted) {
+  const std::string path = folder + name;
+  const UniqueFd in(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   struct stat found {};
-  if (!fd.valid() || fstat(fd.get(), &found) != 0) {
-    throw usage_error("{}: cannot be read ({}); expected {}, as `ringside keygen` makes it", path, errno_text(errno),
+  const auto refuse = [&](int error) {
+    throw usage_error("{}: cannot be read ({}); expected {}, as `ringside keygen` makes it", path, errno_text(error),
                       accepted);
-  }
+  };
+  if (!in.valid() || fstat(in.get(), &found) != 0) refuse(errno);
+  check_owner(found, folder, 0022, "a folder");
+  // O_NONBLOCK: a pipe in its place must not hold us up.
+  const UniqueFd fd(openat(in.get(), name + 1, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!fd.valid() || fstat(fd.get(), &found) != 0) refuse(errno);
   if (!S_ISREG(found.st_mode)) throw usage_error("{}: found no file, expected {}", path, accepted);
-  if ((found.st_mode & forbidden) != 0 || (found.st_uid != geteuid() && found.st_uid != 0)) {
-    throw usage_error("{}: found permissions {:03o} of user {}, expected {} that is this user's and at most {:03o}",
-                      path, found.st_mode & 0777u, found.st_uid, accepted, 0777u & ~forbidden);
+  check_owner(found, path, forbidden, accepted);
+  std::string text;
+  std::array<char, 4096> buffer{};
+  for (ssize_t got = 0; (got = read(fd.get(), buffer.data(), buffer.size())) != 0;) {
+    if (got < 0 && errno != EINTR) refuse(errno);
+    if (got > 0) text.append(buffer.data(), static_cast<std::size_t>(got));
   }
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) throw usage_error("{}: cannot be read; expected {}", path, accepted);
-  return text.str();
+  return text;
 }
 
 std::string secret_text(const KeyPair& pair) {
@@ -76,13 +103,13 @@ std::string key_behind(const std::string& text, const std::string& word, const s
                     word);
 }
 
-KeyPair read_secret(const std::string& path) {
-  const std::string text = read_file(path, 0077, "a secret key");
-  return {key_behind(text, "public", path), key_behind(text, "secret", path)};
+KeyPair read_secret(const std::string& folder, const char* name) {
+  const std::string text = read_file(folder, name, 0077, "a secret key");
+  return {key_behind(text, "public", folder + name), key_behind(text, "secret", folder + name)};
 }
 
-std::string read_public(const std::string& path) {
-  return key_behind(read_file(path, 0022, "a public key"), "public", path);
+std::string read_public(const std::string& folder) {
+  return key_behind(read_file(folder, kServerPublic, 0022, "a public key"), "public", folder + kServerPublic);
 }
 
 }  // namespace
@@ -90,9 +117,9 @@ std::string read_public(const std::string& path) {
 void make_server_keys(const std::string& folder) {
   make_folder(folder);
   const KeyPair pair = make_key_pair();
-  write_file(folder + kServerSecret, secret_text(pair), O_EXCL);
-  write_file(folder + kServerPublic, fmt::format("public {}\n", pair.public_key), O_EXCL);
-  write_file(folder + kAllowed, "# Ringside: the clients that are let in, a line each: KEY NAME\n", O_EXCL);
+  write_new(folder + kServerSecret, secret_text(pair));
+  write_new(folder + kServerPublic, fmt::format("public {}\n", pair.public_key));
+  write_new(folder + kAllowed, "# Ringside: the clients that are let in, a line each: KEY NAME\n");
 }
 
 void make_client_keys(const std::string& folder, const std::string& name) {
@@ -100,27 +127,27 @@ void make_client_keys(const std::string& folder, const std::string& name) {
   if (name.empty() || name.find_first_not_of(kLetters) != std::string::npos) {
     throw usage_error("--client: found '{}', expected a name of letters, digits, - and _", name);
   }
-  const std::string server = read_public(folder + kServerPublic);
+  const std::string server = read_public(folder);
   const std::string own = folder + "/" + name;
   make_folder(own);
   const KeyPair pair = make_key_pair();
-  write_file(own + kClientSecret, secret_text(pair), O_EXCL);
-  write_file(own + kServerPublic, fmt::format("public {}\n", server), O_EXCL);
+  write_new(own + kClientSecret, secret_text(pair));
+  write_new(own + kServerPublic, fmt::format("public {}\n", server));
   // Last: nobody is let in whose keys are not there.
-  write_file(folder + kAllowed, fmt::format("{} {}\n", pair.public_key, name), O_APPEND);
+  append_line(folder + kAllowed, pair.public_key + " " + name);
 }
 
 CurveKeys read_server_keys(const std::string& folder) {
-  return {read_secret(folder + kServerSecret), {}};
+  return {read_secret(folder, kServerSecret), {}};
 }
 
 CurveKeys read_client_keys(const std::string& folder) {
-  return {read_secret(folder + kClientSecret), read_public(folder + kServerPublic)};
+  return {read_secret(folder, kClientSecret), read_public(folder)};
 }
 
 std::vector<std::string> read_allowed_clients(const std::string& folder) {
   const std::string path = folder + kAllowed;
-  std::istringstream lines(read_file(path, 0022, "the list of clients that are let in"));
+  std::istringstream lines(read_file(folder, kAllowed, 0022, "the list of clients that are let in"));
   std::vector<std::string> keys;
   int number = 0;
   for (std::string line; std::getline(lines, line);) {

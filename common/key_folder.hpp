@@ -21,8 +21,8 @@ void make_server_keys(const std::string& folder);
 /// has no server's keys.
 void make_client_keys(const std::string& folder, const std::string& name);
 
-/// What an analyzer listens with. Throws Error (exit code 2): a file is missing, is no key, or a secret can be read by
-/// others.
+/// What an analyzer listens with. Throws Error (exit code 2): a file is missing, is no key, a secret can be read by
+/// others, or the folder written to by them.
 CurveKeys read_server_keys(const std::string& folder);
 
 /// What a client connects with: FOLDER is the one `make_client_keys` made. Throws Error, as above.

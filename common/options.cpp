@@ -241,6 +241,10 @@ void declare(CLI::App& app, TelemetryOptions& options) {
   app.add_option("--telemetry-keys", options.keys, "the keys for that, and who is let in, as `ringside keygen` makes")
       ->type_name("FOLDER")
       ->group(kTelemetryGroup);
+  app.parse_complete_callback([&options] {
+    if (options.on || options.tcp.empty()) return;
+    throw CLI::ValidationError("--telemetry-tcp", "found with --telemetry off, expected at most one of them");
+  });
 }
 
 void declare(CLI::App& app, ReduceOptions& options) {

@@ -22,6 +22,7 @@ class OptionsTest : public ::testing::Test {
     declare(app_, publish_);
     declare(app_, ring_);
     declare(app_, journal_);
+    declare(app_, telemetry_);
     declare(app_, reduce_);
     declare(app_, cores_);
     declare_config_file(app_);
@@ -51,11 +52,18 @@ class OptionsTest : public ::testing::Test {
   PublishOptions publish_;
   RingOptions ring_;
   JournalOptions journal_;
+  TelemetryOptions telemetry_;
   ReduceOptions reduce_;
   CoreOptions cores_;
   std::string out_;
   std::string err_;
 };
+
+TEST_F(OptionsTest, TelemetryThatIsOffIsNotToBeHadOverTheNetwork) {
+  EXPECT_EQ(parse({"--matrix=x", "--telemetry=off", "--telemetry-tcp=127.0.0.1:7700"}), 2);
+  EXPECT_NE(err_.find("--telemetry-tcp: found with --telemetry off"), std::string::npos) << err_;
+  EXPECT_EQ(parse({"--matrix=x", "--telemetry=on", "--telemetry-tcp=127.0.0.1:7700"}), std::nullopt) << err_;
+}
 
 TEST_F(OptionsTest, WhatIsNotGivenKeepsItsDefault) {
   EXPECT_EQ(parse({"--matrix=grid:9"}), std::nullopt) << err_;

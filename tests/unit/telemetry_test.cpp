@@ -1,6 +1,7 @@
 // Hostile clients on both sockets, and who is let in over tcp: the service goes on serving its friends.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -201,6 +202,47 @@ TEST_F(TelemetryTest, WithoutKeysOrAListItDoesNotStart) {
   make_server_keys(folder_.file("empty"));
   chosen.telemetry.keys = folder_.file("empty");
   expect_refused(chosen, "no client");
+}
+
+TEST_F(TelemetryTest, OnTcpAllTheDescriptorsThereAreMayBeTaken) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{std::min<rlim_t>(256, before.rlim_max), before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  const Recorder recorder(on_tcp(), stop_run_);
+  rlimit found{};
+  EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &found), 0);
+  EXPECT_EQ(found.rlim_cur, before.rlim_max);
+  setrlimit(RLIMIT_NOFILE, &before);
+}
+
+TEST_F(TelemetryTest, KeysInAFolderThatOthersMayWriteAreRefused) {
+  const RecorderOptions chosen = on_tcp();
+  chmod(keys_.c_str(), 0777);
+  expect_refused(chosen, "permissions 777");
+  EXPECT_THROW(make_client_keys(keys_, "another"), Error);
+  chmod(keys_.c_str(), 0755);
+  EXPECT_NO_THROW(read_server_keys(keys_));
+}
+
+TEST_F(TelemetryTest, ALinkOrAPipeInTheKeysPlaceIsRefusedAtOnce) {
+  const RecorderOptions chosen = on_tcp();
+  const std::string list = keys_ + "/clients.allowed";
+  std::filesystem::rename(list, keys_ + "/elsewhere");
+  std::filesystem::create_symlink(keys_ + "/elsewhere", list);
+  expect_refused(chosen, "clients.allowed");
+  std::filesystem::remove(list);
+  ASSERT_EQ(mkfifo(list.c_str(), 0600), 0);
+  expect_refused(chosen, "found no file");
+}
+
+TEST_F(TelemetryTest, AClientIsPutOnALineOfItsOwn) {
+  make_server_keys(keys_);
+  make_client_keys(keys_, "friend");
+  const std::string list = keys_ + "/clients.allowed";
+  std::filesystem::resize_file(list, std::filesystem::file_size(list) - 1);  // as an editor may leave it
+  make_client_keys(keys_, "another");
+  EXPECT_EQ(read_allowed_clients(keys_).size(), 2u);
 }
 
 TEST_F(TelemetryTest, KeysAreNeverOverwrittenAndSecretsAreTheOwners) {

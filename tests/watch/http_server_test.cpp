@@ -234,6 +234,18 @@ TEST_F(HttpServerTest, HeadersThatAreExpensiveToReadAreHarmless) {
   EXPECT_EQ(get("/api/status").status, 200);
 }
 
+TEST_F(HttpServerTest, PartsOfAnAnswerAreNotMadeHoweverManyAreAskedFor) {
+  start();
+  const std::string whole = get("/chart.min.js").body;
+  std::string many = "Range: bytes=0-";
+  for (int i = 0; i < 1000; ++i) many += ",0-";
+  for (const std::string& ranges : {std::string("Range: bytes=0-1"), many}) {
+    const Answer answer = get("/chart.min.js", "Host: localhost\r\n" + ranges + "\r\n");
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_EQ(answer.body.size(), whole.size());
+  }
+}
+
 TEST_F(HttpServerTest, BytesThatAreNoRequestAreHarmless) {
   start();
   for (const std::string& bytes :
@@ -256,6 +268,13 @@ TEST_F(HttpServerTest, AClientThatNeverFinishesItsRequestIsHungUpOn) {
   }
 }
 
+TEST_F(HttpServerTest, AClientThatSaysNothingIsHungUpOnSooner) {
+  start(std::nullopt, {.first_byte_time = std::chrono::milliseconds(50), .request_time = std::chrono::hours(1)});
+  const UniqueFd silent = connect();
+  char byte = 0;
+  EXPECT_EQ(recv(silent.get(), &byte, 1, 0), 0);
+}
+
 TEST_F(HttpServerTest, ManyIdleConnectionsDoNotKeepOthersOut) {
   start(std::nullopt, {.request_time = std::chrono::milliseconds(50)});
   std::vector<UniqueFd> idle;
@@ -275,10 +294,31 @@ TEST_F(HttpServerTest, AClientThatTakesNoAnswerDoesNotKeepItsThread) {
 }
 
 TEST_F(HttpServerTest, ItEndsWhileClientsAreConnected) {
-  start(std::nullopt, {.request_time = std::chrono::milliseconds(50)});
+  // Whoever waited for their time to be over would never see the end of this test.
+  constexpr std::chrono::hours kLong(1);
+  start(std::nullopt, {.first_byte_time = kLong, .request_time = kLong, .response_time = kLong});
   std::vector<UniqueFd> idle;
-  for (int i = 0; i < 50; ++i) idle.push_back(connect());
+  for (int i = 0; i < 200; ++i) idle.push_back(connect());
   server_.reset();
+}
+
+TEST_F(HttpServerTest, TheAddressThatIsListenedAtIsANameOfOurs) {
+  HttpServer other(watched_, {"127.0.0.2", 0}, std::nullopt);
+  other.start();
+  const UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+  to.sin_port = htons(static_cast<std::uint16_t>(other.port()));
+  ASSERT_EQ(::connect(fd.get(), reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+  const std::string request =
+      "GET /api/status HTTP/1.1\r\nHost: 127.0.0.2:" + std::to_string(other.port()) + "\r\n\r\n";
+  ASSERT_EQ(send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
+  char status[13] = {};
+  ASSERT_EQ(recv(fd.get(), status, 12, MSG_WAITALL), 12);
+  EXPECT_STREQ(status, "HTTP/1.1 200");
+  start();
+  EXPECT_EQ(get("/api/status", "Host: 127.0.0.2\r\n").status, 421) << "it is not listened at there";
 }
 
 TEST_F(HttpServerTest, APortThatIsTakenIsSaid) {
@@ -289,7 +329,8 @@ TEST_F(HttpServerTest, APortThatIsTakenIsSaid) {
     FAIL() << "two servers share a port";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kSystem);
-    EXPECT_NE(std::string(error.what()).find("--listen"), std::string::npos) << error.what();
+    const std::string where = "127.0.0.1:" + std::to_string(server_->port());
+    EXPECT_NE(std::string(error.what()).find("--listen: cannot listen at " + where), std::string::npos) << error.what();
   }
 }
 
@@ -330,7 +371,12 @@ TEST(AccessTokenTest, IsReadFromAFileThatIsItsOwnersAlone) {
     chmod(bad.c_str(), 0600);
     EXPECT_THROW(AccessToken::read(bad), Error) << content;
   }
-  EXPECT_THROW(AccessToken::read(folder.file("none")), Error);
+  try {
+    AccessToken::read(folder.file("none"));
+    FAIL() << "there is no such file";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+  }
   EXPECT_THROW(AccessToken::read("/dev/zero"), Error);
 }
 

@@ -42,9 +42,9 @@ class Live(unittest.TestCase):
         out, err = process.communicate(timeout=PATIENCE_S)
         return process.returncode, out, err
 
-    def start_run(self, iterations=100_000_000):
+    def start_run(self, *more, iterations=100_000_000):
         run = self.start("run", "--matrix=grid:100", f"--iterations={iterations}", f"--pool={self.pool}",
-                         f"--summary={self.folder}/summary.json", "--durability=process", "--quiet")
+                         f"--summary={self.folder}/summary.json", "--durability=process", "--quiet", *more)
         self.wait_for("the analyzer listens", lambda: list(self.folder.glob("ringside-*/analyzer.socket.control")))
         return run
 
@@ -114,6 +114,17 @@ class Live(unittest.TestCase):
         told = data_of(report.read_text(encoding="utf-8"))
         self.assertEqual(told["account"]["steps_committed"], summary["steps_committed"])
 
+    def test_a_report_says_where_the_journal_breaks_off(self):
+        self.start_run("--journal=file", iterations=300).communicate(timeout=PATIENCE_S)
+        log = self.folder / "test.pool.journal-0"
+        os.truncate(log, log.stat().st_size - 5)
+        report = self.folder / "report.html"
+        code, _, err = self.ringside("report", self.pool, "-o", report)
+        self.assertEqual(code, 0, err)
+        told = data_of(report.read_text(encoding="utf-8"))
+        self.assertRegex("\n".join(told["notices"]), "not whole: .*journal-0: ends within a record at byte")
+        self.assertEqual(told["account"]["steps_committed"], 300)
+
     def test_serve_shows_the_past_while_no_analyzer_is_there(self):
         self.start_run(iterations=300).communicate(timeout=PATIENCE_S)
         summary = json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))
@@ -140,6 +151,20 @@ class Live(unittest.TestCase):
         self.assertEqual(iterations, sorted(set(iterations)))
         self.end_run(run)
 
+    def test_serve_goes_on_with_the_next_run(self):
+        run = self.start_run()
+        serve = self.start_serve()
+        self.wait_for("steps come", lambda: (self.status()["totals"] or {}).get("steps", 0) >= 20)
+        first = self.end_run(run)
+        run = self.start_run("--overwrite")
+        shown = self.wait_for("the next run is shown", lambda: (lambda s: s if s["run"] and s["analyzer"]["up"] and
+                              s["run"]["run_id"] != first["run_id"] and (s["totals"] or {}).get("steps", 0) >= 20 else None)(self.status()))
+        self.assertIn("from now on", serve.stdout.readline())
+        second = self.end_run(run)
+        self.assertEqual(shown["run"]["run_id"], second["run_id"])
+        ended = self.wait_for("its end is told", lambda: (lambda s: s if s["ended"] else None)(self.status()))
+        self.compare_with_summary(ended["totals"], ended["hand_off_ns"], second)
+
     def test_what_cannot_be_served_or_told_is_said_in_one_line(self):
         (self.folder / "other.json").write_text("{}", encoding="utf-8")
         (self.folder / "text").write_text("text", encoding="utf-8")
@@ -153,8 +178,10 @@ class Live(unittest.TestCase):
                 (("serve", f"--token-file={token}"), 2, "chmod 600"),
                 (("serve", "--socket=/none", f"--pool={self.pool}"), 2, "test.pool"),
                 (("report", self.pool), 2, "test.pool"),
+                (("report", self.folder / "nope.pool"), 2, "nope.pool: cannot be opened: No such file"),
+                (("serve", f"--token-file={self.folder}/none", f"--pool={self.pool}"), 2, "No such file"),
                 (("report", self.folder / "text"), 2, "text"),
-                (("report", self.folder / "other.json"), 2, "summary")):
+                (("report", self.folder / "other.json"), 2, "other.json: this JSON is no summary")):
             with self.subTest(arguments):
                 found, _, err = self.ringside(*arguments)
                 self.assertEqual((found, err.count("\n")), (code, 1), err)

@@ -1,3 +1,4 @@
+// What Prometheus is told, parsed as it parses it: names, types, HELP texts, and the values of the records.
 #include <gtest/gtest.h>
 
 #include <map>

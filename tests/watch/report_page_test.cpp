@@ -1,3 +1,4 @@
+// What a report says of a run and of a summary, and that nothing in it can end the script that carries it.
 #include "cli/report_page.hpp"
 
 #include <gtest/gtest.h>
@@ -69,7 +70,7 @@ TEST(ReportPageTest, ASummaryGivesTheAccount) {
                         {"total_s", 2.0},       {"converged", true},
                         {"residual_l1", 1e-9},  {"iterations", 7},
                         {"steps_committed", 7}, {"hand_off_ns", {{"p50", 1000}, {"p99", 2000}, {"max", 3000}}}};
-  const auto report = report_of_summary(summary);
+  const auto report = report_of_summary(summary, "s.json");
   EXPECT_EQ(report["account"]["generate_ns"], 1'500'000'000);
   EXPECT_EQ(report["state"], "converged");
   EXPECT_TRUE(report["steps"].empty());
@@ -78,7 +79,7 @@ TEST(ReportPageTest, ASummaryGivesTheAccount) {
 
 TEST(ReportPageTest, OtherJsonIsNoSummary) {
   for (const json& other : {json::object(), json::array(), json{{"run_id", 1}}}) {
-    EXPECT_THROW(report_of_summary(other), Error);
+    EXPECT_THROW(report_of_summary(other, "o.json"), Error);
   }
 }
 

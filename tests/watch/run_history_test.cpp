@@ -1,3 +1,4 @@
+// What is kept of a run whose records come one by one: sums over all of them, a series that does not grow.
 #include "cli/run_history.hpp"
 
 #include <gtest/gtest.h>
