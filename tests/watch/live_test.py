@@ -79,8 +79,12 @@ class Live(unittest.TestCase):
     def compare_with_summary(self, totals, hand_off, summary):
         self.assertEqual(totals["steps_committed"], summary["steps_committed"])
         self.assertEqual(totals["steps_skipped"], summary["steps_skipped"])
-        for key in ("transfer", "commit", "analyze", "producer_idle", "generate"):
+        for key in ("transfer", "commit", "analyze"):
             self.assertAlmostEqual(totals[key + "_ns"] / 1e9, summary[key + "_s"], places=3, msg=key)
+        # What the producer did after its last step, waiting for a buffer when the stop came, is in no step's record.
+        for key in ("producer_idle", "generate"):
+            self.assertLessEqual(totals[key + "_ns"] / 1e9, summary[key + "_s"] + 1e-6, msg=key)
+            self.assertGreaterEqual(totals[key + "_ns"], 0)
         self.assertEqual(hand_off["max"], summary["hand_off_ns"]["max"])
 
     def test_serve_and_report_say_what_the_account_says(self):
