@@ -14,6 +14,7 @@ third samples the peak memory of both processes. Writes JSON (see docs/benchmark
 
 import argparse
 import json
+import math
 import os
 import pathlib
 import platform
@@ -51,7 +52,15 @@ def machine_header(bin_dir):
 
 
 def spread(values):
-    return {"median": statistics.median(values), "min": min(values), "max": max(values), "repeats": len(values)}
+    """With enough values also where their median lies with 95 % confidence, whatever their distribution: between two of
+    them, by the binomial distribution of how many lie below it (Conover, Practical Nonparametric Statistics, 3.2)."""
+    found = {"median": statistics.median(values), "min": min(values), "max": max(values), "repeats": len(values)}
+    away = round(0.98 * math.sqrt(len(values)))
+    if len(values) >= 10:
+        ascending = sorted(values)
+        found["median_95"] = [ascending[max(len(values) // 2 - 1 - away, 0)],
+                              ascending[min((len(values) + 1) // 2 + away, len(values) - 1)]]
+    return found
 
 
 class Bench:

@@ -7,7 +7,10 @@
                they were watched. Other load on the machine does not change it much.
   latency      from a step's commit to its line leaving `ringside tail --json`: both clocks are CLOCK_MONOTONIC. The commit is
                published_at_ns + hand_off_ns + transfer_ns + commit_ns: not before it, so that what is shown is rather too long.
-  subscribers  pairs of a run that nobody follows and one that 100 follow, 10 of them stopped (SIGSTOP).
+  subscribers  pairs of a run that nobody follows and one that 100 follow, 10 of them stopped (SIGSTOP). The followers take only
+               what time the run leaves (SCHED_IDLE): what is measured is what the analyzer does for them, rather less of it
+               than for followers with cores of their own. subscribers_competing is the same without that: on a machine
+               with two cores, their own work too.
   push         what leaving a step's figures in the queue costs the main thread: bench/record_push.cpp.
 
 Writes JSON (see docs/benchmarking.md)."""
@@ -119,11 +122,11 @@ class Bench:
                 "ms": {name: latencies[int(share * (len(latencies) - 1))]
                        for name, share in (("p50", 0.5), ("p99", 0.99), ("max", 1))}}
 
-    def followed(self, side, iterations, subscribers, stopped):
+    def followed(self, side, iterations, subscribers, stopped, prefix):
         run = self.start(side, iterations)
         socket = self.socket()
         # Two processes for all: a hundred programs starting would be measured instead.
-        following = [subprocess.Popen([self.bin / "bench_followers", socket, str(count)], stdout=subprocess.PIPE)
+        following = [subprocess.Popen([*prefix, self.bin / "bench_followers", socket, str(count)], stdout=subprocess.PIPE)
                      for count in (subscribers - stopped, stopped)]
         for process in following:
             process.stdout.readline()
@@ -134,13 +137,13 @@ class Bench:
             process.wait()
         return total
 
-    def subscribers(self, side, iterations, pairs, subscribers=100, stopped=10):
+    def subscribers(self, side, iterations, pairs, prefix, subscribers=100, stopped=10):
         ratios, alone, followed = [], [], []
         for pair in range(pairs):
             times = {}
             for name in ("alone", "followed") if pair % 2 == 0 else ("followed", "alone"):
                 times[name] = (self.run(side, iterations) if name == "alone"
-                               else self.followed(side, iterations, subscribers, stopped))
+                               else self.followed(side, iterations, subscribers, stopped, prefix))
             ratios.append(times["followed"] / times["alone"])
             alone.append(times["alone"])
             followed.append(times["followed"])
@@ -152,8 +155,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", default="build/release/bin")
     parser.add_argument("--pool-dir", default="/dev/shm")
-    parser.add_argument("--pairs", type=int, default=9)
-    parser.add_argument("--seconds", type=float, default=5, help="about how long a run takes")
+    parser.add_argument("--pairs", type=int, default=60)
+    parser.add_argument("--seconds", type=float, default=3, help="about how long a run takes")
     parser.add_argument("--output", default="bench/results/telemetry.json")
     options = parser.parse_args()
     bench = Bench(options)
@@ -165,7 +168,8 @@ def main():
                   "cost": [bench.cost(side, iterations, options.pairs) for side, iterations in long.items()],
                   "processor": [bench.processor(side, 2 * iterations) for side, iterations in long.items()],
                   "latency": [bench.latency(side, 2 * iterations) for side, iterations in long.items()],
-                  "subscribers": [bench.subscribers(2000, 2 * long[2000], options.pairs)]}
+                  "subscribers": [bench.subscribers(2000, 2 * long[2000], options.pairs, ["chrt", "--idle", "0"])],
+                  "subscribers_competing": [bench.subscribers(2000, 2 * long[2000], options.pairs, [])]}
         result["load_average_at_the_end"] = os.getloadavg()
         pathlib.Path(options.output).write_text(json.dumps(result, indent=2) + "\n")
         print(json.dumps(result, indent=2))
