@@ -70,9 +70,11 @@ release() { configure_and_build release -DRINGSIDE_BUILD_TESTS=ON && run_tests r
 # have_run LABEL...: of the release build's tests there are some with each label. One that was left out because what it
 # drives was not found must not count as passed.
 have_run() {
-  local label
+  local label registered
   for label in "$@"; do
-    if ! ctest --preset release --show-only --label-regex "^$label\$" | grep -q '^ *Test *#'; then
+    # Read to its end first: a grep that leaves at the first match would fail the pipe whenever ctest had more to say.
+    registered=$(ctest --preset release --show-only --label-regex "^$label\$") || return 1
+    if ! grep -q '^ *Test *#' <<<"$registered"; then
       echo "no test with the label '$label' is registered (see $logs/release-configure.log)" >&2
       return 1
     fi
