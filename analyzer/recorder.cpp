@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <future>
 #include <mutex>
 #include <optional>
@@ -33,6 +34,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kTurn{10};
 constexpr int kTurnsABeat = 10;
+constexpr int kNice = 10;  // more than the main thread's: a tenth of its weight, several times what is needed
 constexpr std::size_t kMostInAMessage = 512;      // records, about 200 KB
 constexpr std::size_t kReplyBytes = 1000u << 10;  // of records: with what is around them a reply stays below 1 MiB
 
@@ -49,6 +51,12 @@ void run_on(const std::vector<int>& cpus) {
   sched_setaffinity(0, sizeof set, &set);  // it runs elsewhere then: slower, not wrong
 }
 
+/// Behind the analyzer's main thread, with which it shares its cores: a step comes before whatever wakes here. So it is
+/// for the threads that are started from here, ZeroMQ's and the journal's.
+void step_back() {
+  [[maybe_unused]] const int now = nice(kNice);  // on Linux: of this thread, and it may always be more
+}
+
 wire::ControlReply refused(const std::string& why) {
   wire::ControlReply reply;
   reply.mutable_refused()->set_why(why);
@@ -63,7 +71,9 @@ class Recorder::Worker {
   Worker(const RecorderOptions& options, std::atomic<bool>& stop_run)
       : options_(options),
         stop_run_(stop_run),
+        pool_path_(std::filesystem::absolute(options.pool).string()),
         history_(options.journal.kind == JournalKind::kOff ? std::string() : options.pool) {
+    if (options.journal.kind != JournalKind::kOff) numbering_.set_journal_pool(pool_path_);
     std::promise<void> listening;
     std::future<void> listens = listening.get_future();
     thread_ = std::jthread([this, &listening](const std::stop_token& stopping) { run(listening, stopping); });
@@ -104,6 +114,7 @@ class Recorder::Worker {
     try {
       pthread_setname_np(pthread_self(), "recorder");  // what `top -H` shows, also for the threads it starts
       run_on(options_.cpus);
+      step_back();
       if (options_.telemetry.on) telemetry_.emplace(options_.telemetry, options_.socket);
       newest_ = history_.newest_seq();
       listening.set_value();
@@ -113,7 +124,7 @@ class Recorder::Worker {
     }
     for (int turn = 0;; ++turn) {
       const bool last = stopping.stop_requested();
-      take_turn(turn % kTurnsABeat == 0);
+      take_turn(last || turn % kTurnsABeat == 0);
       if (last) return;
       std::this_thread::sleep_for(kTurn);
     }
@@ -326,7 +337,7 @@ class Recorder::Worker {
     status.set_version(RINGSIDE_VERSION);
     status.set_pid(static_cast<std::uint32_t>(getpid()));
     status.set_analyzer_id(numbering_.analyzer_id());
-    status.set_pool(utf8_text(options_.pool));
+    status.set_pool(utf8_text(pool_path_));
     status.set_journal(std::string(to_string(journal_ ? journal_->kind() : options_.journal.kind)));
     status.set_journal_error(utf8_text(journal_error_));
     status.set_oldest_seq(oldest());
@@ -346,6 +357,7 @@ class Recorder::Worker {
 
   const RecorderOptions options_;
   std::atomic<bool>& stop_run_;
+  const std::string pool_path_;  // as others find it, wherever they were started
   RecordQueue queue_;
 
   std::mutex begun_mutex_;  // the two below: left by the main thread, taken by ours

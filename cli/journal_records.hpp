@@ -1,10 +1,11 @@
-// A journal's records as messages, for what shows the past without an analyzer.
+// A journal's records as messages, for what shows the past without an analyzer, or goes on when it has left.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "common/record_stream.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside {
@@ -17,5 +18,15 @@ struct JournalRecords {
 
 /// All that the journal beside `pool` holds. Throws Error (exit code 2) if there is none.
 JournalRecords read_journal(const std::string& pool);
+
+struct RestOfRun {
+  std::vector<wire::Record> records;  // ascending, none of them handed out before
+  std::string missing;                // which records cannot be had, and why, in words; empty: they are all here
+};
+
+/// What the analyzer that a stream followed told and the stream did not hand out, from its journal. For when that
+/// analyzer is gone for good: at the end of a `ringside run` it waits for nobody. What a later run has put into the
+/// same journal is left out. Throws nothing but std::bad_alloc.
+RestOfRun read_rest(StreamEnd end);
 
 }  // namespace ringside

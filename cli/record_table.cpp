@@ -93,10 +93,23 @@ struct RecordTable::Cells {
 };
 
 RecordTable::RecordTable(const TableOptions& options) : options_(options) {
-  if (options.screen_columns == 0) return;
+  choose_columns();
+}
+
+void RecordTable::fit(std::size_t screen_rows, std::size_t screen_columns) {
+  if (screen_rows == options_.screen_rows && screen_columns == options_.screen_columns) return;
+  options_.screen_rows = screen_rows;
+  options_.screen_columns = screen_columns;
+  choose_columns();
+  lines_left_ = 0;
+}
+
+void RecordTable::choose_columns() {
+  shown_ = {};
+  if (options_.screen_columns == 0) return;
   // Sparklines go first: they only repeat the numbers beside them. Events still tell the time where no step does.
   for (bool* shown : {&shown_.sparks, &shown_.commit, &shown_.hand_off, &shown_.time}) {
-    if (step_line(Cells::head()).size() <= options.screen_columns) return;
+    if (step_line(Cells::head()).size() <= options_.screen_columns) return;
     *shown = false;
   }
 }

@@ -30,6 +30,9 @@ class RecordTable {
  public:
   explicit RecordTable(const TableOptions& options);
 
+  /// The screen has this size from now on: what fits is chosen anew, under a new header, if it is another one.
+  void fit(std::size_t screen_rows, std::size_t screen_columns);
+
   /// The lines of `records`, each with its newline.
   std::string lines(std::span<const wire::Record> records);
 
@@ -38,6 +41,7 @@ class RecordTable {
 
  private:
   struct Cells;
+  void choose_columns();
   void add_steps(std::string& out, std::span<const wire::Record* const> steps);
   void add_event(std::string& out, const wire::Record& record);
   void add_line(std::string& out, std::string_view line);

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -33,7 +33,6 @@ constexpr const char* kListen = "127.0.0.1:9464";
 constexpr int kTurnMs = 100;                            // so often it is looked whether to stop
 constexpr std::int64_t kStatusEveryNs = 1'000'000'000;  // what is persisted between steps is asked for
 constexpr int kStatusTimeoutMs = 200;
-constexpr std::int64_t kLookEveryNs = 1'000'000'000;  // for another analyzer, once ours is gone for good
 
 struct ServeOptions {
   ServiceOptions service;
@@ -42,11 +41,9 @@ struct ServeOptions {
   std::string pool;
 };
 
-/// Where nobody was named, and the folder that our analyzer listened in is gone with its run: another one that lives.
-std::optional<FoundService> successor_of(const FoundService& service, const ServiceOptions& options) {
-  std::error_code ignored;
-  const bool named = !options.socket.empty() || !options.tcp.empty();
-  if (named || std::filesystem::exists(std::filesystem::path(service.name).parent_path(), ignored)) return std::nullopt;
+/// Who comes after an analyzer that is gone for good: whoever is alive, or at the place that was named.
+std::optional<FoundService> successor_of(const FoundService& gone, const ServiceOptions& options) {
+  if (!options.socket.empty()) return is_gone_for_good(gone) ? std::nullopt : std::optional(gone);
   try {
     return find_service(options, {});
   } catch (const Error&) {  // none, or several: which one is not ours to say
@@ -54,18 +51,16 @@ std::optional<FoundService> successor_of(const FoundService& service, const Serv
   }
 }
 
-/// Takes in what the analyzer tells, and whichever comes after it, until it is asked to stop.
-void follow(FoundService service, std::uint64_t from_seq, const ServiceOptions& options, WatchedRun& watched,
-            const std::atomic<bool>& stop) {
+/// Takes in what one analyzer tells, and those who take over from it at the same place. Returns when it is gone for
+/// good, and all it told is taken in, or when it is asked to stop.
+void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& watched, const std::atomic<bool>& stop) {
   ChannelContext context;
-  std::optional<RecordStream> stream;
-  stream.emplace(context, service.address, from_seq);
+  RecordStream stream(context, service.address, from_seq);
   std::vector<wire::Record> records;
   std::int64_t asked_ns = 0;
-  std::int64_t looked_ns = 0;
   bool lost = false;
   while (!stop.load(std::memory_order_relaxed)) {
-    const StreamEvent event = stream->next(records, kTurnMs);
+    const StreamEvent event = stream.next(records, kTurnMs);
     if (event == StreamEvent::kNewAnalyzer) watched.another_analyzer_came();
     watched.take(records);
     if (event != StreamEvent::kNothing) lost = event == StreamEvent::kLost;
@@ -73,21 +68,35 @@ void follow(FoundService service, std::uint64_t from_seq, const ServiceOptions& 
     const bool is_up =
         event == StreamEvent::kRecords || event == StreamEvent::kBack || event == StreamEvent::kNoLongerKept;
     if (is_up) watched.analyzer_is(true);
-    if (lost && now_ns() - looked_ns >= kLookEveryNs) {
-      looked_ns = now_ns();
-      if (std::optional<FoundService> next = successor_of(service, options)) {
-        service = std::move(*next);
-        stream.emplace(context, service.address, 0);
-        watched.begin_anew();
-        watched.another_analyzer_came();
-        lost = false;
-        fmt::print("ringside serve: shows the analyzer at {} from now on\n", service.name);
-        std::fflush(stdout);
-      }
+    // After a turn without a message: what was on its way is here.
+    if (lost && event == StreamEvent::kNothing && is_gone_for_good(service)) {
+      const RestOfRun rest = read_rest(stream.end());
+      watched.take(rest.records);
+      if (!rest.missing.empty()) fmt::print(stderr, "ringside serve: {}\n", rest.missing);
+      return;
     }
     if (lost || now_ns() - asked_ns < kStatusEveryNs) continue;
     asked_ns = now_ns();
-    if (const auto status = stream->status(kStatusTimeoutMs)) watched.take(*status);
+    if (const auto status = stream.status(kStatusTimeoutMs)) watched.take(*status);
+  }
+}
+
+/// One analyzer after the other, until it is asked to stop.
+void follow_all(FoundService service, std::uint64_t from_seq, const ServiceOptions& options, WatchedRun& watched,
+                const std::atomic<bool>& stop) {
+  follow(service, from_seq, watched, stop);
+  while (!stop.load(std::memory_order_relaxed)) {
+    std::optional<FoundService> next = successor_of(service, options);
+    if (!next) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(kTurnMs));
+      continue;
+    }
+    service = std::move(*next);
+    watched.begin_anew();
+    watched.another_analyzer_came();
+    fmt::print("ringside serve: shows the analyzer at {} from now on\n", service.name);
+    std::fflush(stdout);
+    follow(service, 0, watched, stop);
   }
 }
 
@@ -99,7 +108,7 @@ FoundService service_for(const ServeOptions& options) {
                         "run that has ended");
   } catch (const Error& error) {
     if (options.pool.empty() || error.code() != ExitCode::kPeerLost) throw;
-    return {telemetry_at(ProcessOptions().socket), ProcessOptions().socket};
+    return {telemetry_at(ProcessOptions().socket), ProcessOptions().socket, true};
   }
 }
 
@@ -137,7 +146,7 @@ int serve_command(int argc, const char* const* argv) {
   fmt::print("ringside serve: {} shows the analyzer at {}{}; Ctrl-C ends it\n", server.url(), service.name,
              options.token_file.empty() ? "" : " to whoever has the token");
   std::fflush(stdout);
-  follow(service, from_seq, options.service, watched, stop);
+  follow_all(service, from_seq, options.service, watched, stop);
   return static_cast<int>(ExitCode::kDone);
 }
 

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 
@@ -52,7 +54,7 @@ FoundService over_tcp(const ServiceOptions& options) {
         "--tcp: found without --keys, expected the folder of a client's keys, which `ringside keygen FOLDER --client "
         "NAME` makes where the analyzer runs");
   }
-  return {telemetry_at_tcp(options.tcp, "--tcp", read_client_keys(options.keys)), options.tcp};
+  return {telemetry_at_tcp(options.tcp, "--tcp", read_client_keys(options.keys)), options.tcp, false};
 }
 
 }  // namespace
@@ -74,7 +76,7 @@ FoundService find_service(const ServiceOptions& options, std::string_view otherw
     throw usage_error("--keys: found without --tcp, expected with it: on this machine nobody is asked for a key");
   }
   if (!options.tcp.empty()) return over_tcp(options);
-  if (!options.socket.empty()) return {telemetry_at(options.socket), options.socket};
+  if (!options.socket.empty()) return {telemetry_at(options.socket), options.socket, true};
   const std::set<std::string> sockets = living();
   if (sockets.empty()) {
     throw peer_error(
@@ -86,7 +88,14 @@ FoundService find_service(const ServiceOptions& options, std::string_view otherw
   if (sockets.size() > 1) {
     throw usage_error("--socket: several analyzers are alive, expected one of {}", fmt::join(sockets, ", "));
   }
-  return {telemetry_at(*sockets.begin()), *sockets.begin()};
+  return {telemetry_at(*sockets.begin()), *sockets.begin(), true};
+}
+
+bool is_gone_for_good(const FoundService& found) {
+  if (!found.is_here) return false;
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::absolute(found.name, error).parent_path();
+  return !error && !std::filesystem::exists(folder, error) && !error;
 }
 
 }  // namespace ringside

@@ -25,10 +25,14 @@ void declare(CLI::App& app, ServiceOptions& options);
 struct FoundService {
   TelemetryAddress address;
   std::string name;  // for messages: the socket's path, or HOST:PORT
+  bool is_here;      // on this machine: `name` is a path
 };
 
 /// Throws Error: exit code 2 for options that do not go together, or where several analyzers live and none was named;
 /// 4 where none lives that can be followed. otherwise: what else a user may do then.
 FoundService find_service(const ServiceOptions& options, std::string_view otherwise);
+
+/// A `ringside run` takes the folder of its sockets with it: then nobody will come back to where `found` was.
+bool is_gone_for_good(const FoundService& found);
 
 }  // namespace ringside

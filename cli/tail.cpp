@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -16,6 +15,7 @@
 #include <CLI/CLI.hpp>
 
 #include "analyzer/journal.hpp"
+#include "cli/journal_records.hpp"
 #include "cli/record_table.hpp"
 #include "cli/service.hpp"
 #include "common/clock.hpp"
@@ -55,14 +55,19 @@ TableOptions table_for(int fd) {
   const char* no_color = std::getenv("NO_COLOR");
   const char* term = std::getenv("TERM");
   const bool plain = (no_color != nullptr && *no_color != '\0') || term == nullptr || std::string_view(term) == "dumb";
-  const char* columns = std::getenv("COLUMNS");
-  winsize size{};
-  ioctl(fd, TIOCGWINSZ, &size);
   options.colours = !plain;
-  options.screen_rows = size.ws_row > 0 ? size.ws_row : 24;
-  options.screen_columns = size.ws_col > 0 ? size.ws_col : columns != nullptr ? number_in(columns).value_or(0) : 0;
   options.most_lines = kMostLines;
   return options;
+}
+
+/// Looked at for every batch of lines: a window may be resized.
+void fit_screen(RecordTable& table, int fd) {
+  if (isatty(fd) != 1) return;
+  winsize size{};
+  ioctl(fd, TIOCGWINSZ, &size);
+  std::size_t columns = size.ws_col;
+  if (const char* told = std::getenv("COLUMNS"); columns == 0 && told != nullptr) columns = number_in(told).value_or(0);
+  table.fit(size.ws_row > 0 ? size.ws_row : 24, columns);
 }
 
 /// Beside what is shown, in a pipe as well.
@@ -79,7 +84,10 @@ class Output {
   bool show(std::vector<wire::Record> records) {
     std::erase_if(records, [this](const wire::Record& record) { return !since_.holds(record); });
     if (records.empty()) return true;
-    if (!json_) return write(table_.lines(records));
+    if (!json_) {
+      fit_screen(table_, STDOUT_FILENO);
+      return write(table_.lines(records));
+    }
     std::string text;
     for (const wire::Record& record : records) {
       // Names of files may hold any byte.
@@ -127,13 +135,6 @@ ExitCode show_journal(const std::string& pool, Output& output) {
   return ExitCode::kDone;
 }
 
-/// A `ringside run` takes the folder of its socket with it: nobody will come back there.
-bool is_gone_for_good(const ServiceOptions& options, const std::string& socket) {
-  std::error_code error;
-  const std::filesystem::path folder = std::filesystem::absolute(socket, error).parent_path();
-  return options.tcp.empty() && !error && !std::filesystem::exists(folder, error) && !error;
-}
-
 ExitCode show_status(const FoundService& found, bool json) {
   ChannelContext context;
   RecordStream stream(context, found.address, RecordStream::kNoRecords);
@@ -176,8 +177,12 @@ ExitCode follow(const TailOptions& options, const FoundService& found, const Sin
     }
     if (event != StreamEvent::kNothing) lost = event == StreamEvent::kLost;
     if (!output.show(std::exchange(records, {})) || !read) return ExitCode::kDone;
-    if (lost && is_gone_for_good(options.service, found.name)) {
+    // After a turn without a message: what was on its way is here.
+    if (lost && event == StreamEvent::kNothing && is_gone_for_good(found)) {
       if (!stream.has_heard()) throw peer_error("no analyzer is alive at '{}'", found.name);
+      RestOfRun rest = read_rest(stream.end());
+      if (!output.show(std::move(rest.records))) return ExitCode::kDone;
+      if (!rest.missing.empty()) output.say(rest.missing);
       output.say("its run is over");
       return ExitCode::kDone;
     }

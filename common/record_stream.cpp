@@ -55,6 +55,8 @@ struct RecordStream::Implementation {
   std::uint64_t wanted;      // the number to hand out next; 0: the oldest, not known yet
   std::uint64_t newest = 0;  // the newest that is known to be there
   bool newest_known = false;
+  std::int64_t last_unix_ns = 0;  // of the record before `wanted`, if it was handed out
+  std::string journal_pool;
   std::vector<wire::Record> ready;
   std::map<std::uint64_t, wire::Record> ahead;  // beyond `wanted`
   std::uint64_t analyzer_id = 0;
@@ -91,9 +93,13 @@ struct RecordStream::Implementation {
     }
     lost = false;
     heard = true;
+    journal_pool = numbering.journal_pool();
     if (go_back && numbering.first_seq() != 0) {
       // What we had beyond its first number was another analyzer's, and nobody kept it.
-      if (wanted > numbering.first_seq() && handed_out) wanted = numbering.first_seq();
+      if (wanted > numbering.first_seq() && handed_out) {
+        wanted = numbering.first_seq();
+        last_unix_ns = 0;
+      }
       go_back = false;
     }
   }
@@ -105,6 +111,7 @@ struct RecordStream::Implementation {
 
   void hand_out(wire::Record&& record) {
     wanted = record.seq() + 1;
+    last_unix_ns = record.unix_ns();
     handed_out = true;
     ready.push_back(std::move(record));
   }
@@ -134,6 +141,7 @@ struct RecordStream::Implementation {
   void go_on_at(std::uint64_t seq) {
     if (wanted != 0) skipped.push_back({wanted, seq - 1});
     wanted = seq;
+    last_unix_ns = 0;
   }
 
   /// The reply lacks what is wanted although there is something newer: damage took it from the journal, or its files
@@ -283,6 +291,14 @@ RecordRange RecordStream::no_longer_kept() const noexcept {
 
 bool RecordStream::has_heard() const noexcept {
   return implementation_->heard;
+}
+
+StreamEnd RecordStream::end() {
+  Implementation& stream = *implementation_;
+  StreamEnd end{stream.wanted, stream.last_unix_ns, stream.newest_known ? stream.newest : 0, stream.journal_pool, {}};
+  for (auto& [seq, record] : stream.ahead) end.beyond.push_back(std::move(record));
+  stream.ahead.clear();
+  return end;
 }
 
 bool RecordStream::caught_up() const noexcept {

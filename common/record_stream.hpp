@@ -42,6 +42,15 @@ struct RecordRange {
   std::uint64_t last = 0;
 };
 
+/// How far a stream came, for whoever reads on in the journal when nobody is left to ask.
+struct StreamEnd {
+  std::uint64_t next_seq = 0;        // the record to come next; 0: the oldest
+  std::int64_t last_unix_ns = 0;     // of the one before it; 0: there was none
+  std::uint64_t newest_known = 0;    // number of the newest record that was heard of
+  std::string journal_pool;          // beside which the journal lies; empty: there is none, or it was not told
+  std::vector<wire::Record> beyond;  // ascending, all behind `next_seq`: what came live while that was still missing
+};
+
 enum class StopAnswer {
   kStopping,
   kRefused,  // no run is being served
@@ -71,6 +80,9 @@ class RecordStream {
 
   /// An analyzer was heard of, ever.
   bool has_heard() const noexcept;
+
+  /// Behind what `next` last handed out. To be called last.
+  StreamEnd end();
 
   /// The newest record is in the hands of `next`'s caller: the past is over.
   bool caught_up() const noexcept;

@@ -76,11 +76,19 @@ bool Process::read_some() {
   return true;
 }
 
-bool Process::wait_for_err(const std::string& text) {
-  while (finished_.err.find(text) == std::string::npos) {
-    if (err_ < 0 || !read_some()) return false;
+bool Process::wait_for(const std::string& text, const std::string& read, const int& fd) {
+  while (read.find(text) == std::string::npos) {
+    if (fd < 0 || !read_some()) return false;
   }
   return true;
+}
+
+bool Process::wait_for_err(const std::string& text) {
+  return wait_for(text, finished_.err, err_);
+}
+
+bool Process::wait_for_out(const std::string& text) {
+  return wait_for(text, finished_.out, out_);
 }
 
 Finished Process::finish() {

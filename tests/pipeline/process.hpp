@@ -33,11 +33,15 @@ class Process {
   /// Blocks until standard error holds `text`; false if the process closed it before.
   bool wait_for_err(const std::string& text);
 
+  /// The same with standard output.
+  bool wait_for_out(const std::string& text);
+
   /// Waits for its end.
   Finished finish();
 
  private:
   bool read_some();
+  bool wait_for(const std::string& text, const std::string& read, const int& fd);
 
   pid_t pid_ = -1;
   int out_ = -1;

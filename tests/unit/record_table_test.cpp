@@ -93,6 +93,21 @@ TEST(RecordTable, ALineFitsTheScreenWithSparklinesThenCommitThenHandOffLeftOut) 
   EXPECT_TRUE(has(drawn(80), "anal. idle"));
 }
 
+TEST(RecordTable, AScreenThatIsResizedGetsANewHeaderAndWhatFits) {
+  const std::vector<wire::Record> records = {step(1)};
+  RecordTable table({.screen_rows = 24, .screen_columns = 200});
+  const std::string wide = table.lines(records);
+  EXPECT_EQ(lines_in(wide), 2u);
+  table.fit(24, 200);
+  EXPECT_EQ(lines_in(table.lines(records)), 1u) << "nothing has changed";
+  table.fit(24, 80);
+  const std::string narrow = table.lines(records);
+  EXPECT_EQ(lines_in(narrow), 2u);
+  EXPECT_LE(widest_in(narrow), 80u);
+  table.fit(50, 200);
+  EXPECT_EQ(widest_in(table.lines(records)), widest_in(wide));
+}
+
 TEST(RecordTable, ColoursAreThereOnlyWhereAskedFor) {
   const std::vector<wire::Record> records = {step(1)};
   EXPECT_EQ(RecordTable({}).lines(records).find('\x1b'), std::string::npos);

@@ -171,8 +171,19 @@ class Live(unittest.TestCase):
         self.assertIn("from now on", serve.stdout.readline())
         second = self.end_run(run)
         self.assertEqual(shown["run"]["run_id"], second["run_id"])
-        # Its end may go untold: an analyzer that leaves at once takes with it what a follower was still behind.
-        self.wait_for("it is gone", lambda: not self.status()["analyzer"]["up"])
+        ended = self.wait_for("its end is told", lambda: (lambda s: s if s["ended"] else None)(self.status()))
+        self.compare_with_summary(ended["totals"], ended["hand_off_ns"], second)
+
+    def test_serve_tells_the_end_of_a_run_that_it_slept_through(self):
+        run = self.start_run()
+        serve = self.start_serve()
+        self.wait_for("steps come", lambda: (self.status()["totals"] or {}).get("steps", 0) >= 20)
+        serve.send_signal(signal.SIGSTOP)
+        summary = self.end_run(run)
+        serve.send_signal(signal.SIGCONT)
+        ended = self.wait_for("the end is told", lambda: (lambda s: s if s["ended"] and not s["analyzer"]["up"] else None)(self.status()))
+        self.assertEqual(ended["last"]["iteration"], summary["iterations"])
+        self.compare_with_summary(ended["totals"], ended["hand_off_ns"], summary)
 
     def test_what_cannot_be_served_or_told_is_said_in_one_line(self):
         (self.folder / "other.json").write_text("{}", encoding="utf-8")
