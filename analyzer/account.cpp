@@ -15,6 +15,7 @@ nlohmann::json to_json(const AnalyzerAccount& account) {
           {"commit_s", seconds(account.commit_ns)},
           {"analyze_s", seconds(account.analyze_ns)},
           {"analyzer_idle_s", seconds(account.analyzer_idle_ns)},
+          {"producer_cores_lent_s", seconds(account.producer_cores_lent_ns)},
           {"ended_ns", load(account.ended_ns)}};
 }
 

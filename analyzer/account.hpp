@@ -20,6 +20,7 @@ struct AnalyzerAccount {
   std::atomic<std::int64_t> commit_ns{0};
   std::atomic<std::int64_t> analyze_ns{0};
   std::atomic<std::int64_t> analyzer_idle_ns{0};
+  std::atomic<std::int64_t> producer_cores_lent_ns{0};  // that our threads worked on the producer's cores, summed
   std::atomic<std::int64_t> ended_ns{0};  // CLOCK_MONOTONIC: the end of the last thing done with an iterate
   LatencyHistogram hand_off;              // from publish to the first copied byte
 };

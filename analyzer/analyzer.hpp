@@ -5,6 +5,7 @@
 #include <atomic>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analyzer/account.hpp"
 #include "analyzer/record_queue.hpp"
@@ -25,7 +26,8 @@ struct AnalyzerOptions {
   TelemetryOptions telemetry;
   ReduceOptions reduce;
   PeerOptions peer;
-  bool may_spin = true;  // while it waits; false where producer and analyzer share a core
+  std::vector<int> cores;  // this process's; empty: not pinned, and none to lend
+  bool may_spin = true;    // while it waits; false where producer and analyzer share a core
 };
 
 /// How serving one producer ended.

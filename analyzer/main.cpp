@@ -61,7 +61,7 @@ void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const
     handoff.refuse(refusal);
     throw refusal;
   }
-  handoff.accept(attachment->take_continuation());
+  handoff.accept(attachment->take_continuation(), options.cores);
 }
 
 /// The report's thread reads an account: it has to end before the account does.
@@ -161,8 +161,7 @@ ExitCode run(const Options& options) {
   static std::atomic<bool> stop_run{false};  // for ever: the signals' handler knows it
   const std::atomic<bool>& stop = catch_stop_signals();
   also_set_on_stop(stop_run);
-  const std::vector<int> cpus =
-      options.process.cores.empty() ? std::vector<int>() : parse_core_list(options.process.cores, "--cores").cpus;
+  const std::vector<int>& cpus = options.analyzer.cores;
   if (!cpus.empty()) pin_openmp_threads(cpus);
   Listener listener(options.process.socket);
   check_pool(options.analyzer.ring.pool);
@@ -217,6 +216,9 @@ int main(int argc, char** argv) {
   options.analyzer.may_spin = !options.process.shared_core;
   return run_program([&] {
     start_log("ringside-analyzer", options.process.log_level);
+    if (!options.process.cores.empty()) {
+      options.analyzer.cores = parse_core_list(options.process.cores, "--cores").cpus;
+    }
     return static_cast<int>(run(options));
   });
 }

@@ -76,6 +76,9 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
   for (const char* key : {"transfer_s", "commit_s"}) summary[key] = kept(key);
   summary["analyze_s"] = dram ? value_or_null(producer, "analyze_s") : value_or_null(analyzer, "analyze_s");
   summary["analyzer_idle_s"] = kept("analyzer_idle_s");
+  summary["elastic"] = dram ? json() : json(facts.elastic);
+  summary["producer_cores_lent_s"] = kept("producer_cores_lent_s");
+  summary["analyzer_cores_lent_s"] = dram ? json() : value_or_null(producer, "analyzer_cores_lent_s");
   summary["producer_cores"] = facts.producer_cores;
   summary["analyzer_cores"] = facts.analyzer_cores;
   summary["coordination"] = dram ? json() : json(facts.coordination);
@@ -156,6 +159,11 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
   row("", cell("commit", commit, total));
   row("", cell("analyze", analyze, total));
   row(cell("idle", producer_idle, total), cell("idle", analyzer_idle, total));
+  if (facts.elastic) {
+    // Core-seconds, of as many cores as waited: where there are several this may exceed the idle time.
+    row(cell("(lent)", number(summary, "producer_cores_lent_s"), total),
+        cell("(lent)", number(summary, "analyzer_cores_lent_s"), total));
+  }
   row(cell("other", std::max(0.0, total - generate - producer_idle), total),
       cell("other", std::max(0.0, total - transfer - commit - analyze - analyzer_idle), total));
   row(cell("total", total, total), cell("total", total, total));

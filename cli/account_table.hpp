@@ -18,6 +18,7 @@ struct RunFacts {
   std::string coordination;
   std::uint32_t buffers = 0;
   std::string durability;     // as asked for
+  bool elastic = false;       // cores that waited worked for the other process
   int analyzer_restarts = 0;  // how many took over from one that was lost
 };
 

@@ -161,7 +161,8 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
                  .analyzer_cores = pipeline ? to_string(CoreList{cores.analyzer}) : "",
                  .coordination = to_string(options.publish.coordination),
                  .buffers = options.publish.buffers,
-                 .durability = std::string(to_string(options.ring.durability))};
+                 .durability = std::string(to_string(options.ring.durability)),
+                 .elastic = pipeline && options.publish.elastic};
   // Takes signals in: from here on the folder below is always removed.
   Supervisor supervisor(!options.quiet, options.peer.timeout_s);
   RuntimeFolder folder;

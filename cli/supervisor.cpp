@@ -161,8 +161,8 @@ bool Supervisor::analyzer_can_be_replaced(const Child& analyzer) noexcept {
 }
 
 // What each analyzer counts for itself; everything else its successor goes on counting.
-constexpr const char* kCountedByEach[] = {"transfer_s", "commit_s", "analyze_s", "analyzer_idle_s",
-                                          "bytes_transferred"};
+constexpr const char* kCountedByEach[] = {"transfer_s",      "commit_s",          "analyze_s",
+                                          "analyzer_idle_s", "bytes_transferred", "producer_cores_lent_s"};
 
 void Supervisor::remember_lost_analyzer() {
   ++restarts_;

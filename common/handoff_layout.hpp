@@ -7,13 +7,14 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "common/core_loan.hpp"
 #include "common/run_description.hpp"
 #include "common/step_descriptor.hpp"
 
 namespace ringside {
 
 inline constexpr std::uint64_t kHandoffMagic = 0x3146464f44485352;  // "RSHDOFF1", little-endian
-inline constexpr std::uint32_t kHandoffVersion = 3;
+inline constexpr std::uint32_t kHandoffVersion = 4;
 
 // 2: x_{k-1} is read from the buffer published last, while x_k is written into another. 64: their descriptors fill a
 // page.
@@ -43,9 +44,14 @@ struct HandoffControl {
   alignas(64) std::atomic<std::uint64_t> released{0};  // steps committed: buffer s mod B is free again once this is > s
   std::atomic<std::uint64_t> epoch{0};                 // attachments of this producer so far, this one included
   std::atomic<std::uint32_t> analyzer_state{kAnalyzerAbsent};
+
+  // With `elastic`: the cores of each side, and whether the other one may use them (docs/elastic.md).
+  LentCores producer_cores;
+  LentCores analyzer_cores;
 };
-static_assert(sizeof(HandoffControl) == 192 && std::is_standard_layout_v<HandoffControl>);
-static_assert(offsetof(HandoffControl, published) == 64 && offsetof(HandoffControl, released) == 128);
+static_assert(sizeof(HandoffControl) == 704 && std::is_standard_layout_v<HandoffControl>);
+static_assert(offsetof(HandoffControl, published) == 64 && offsetof(HandoffControl, released) == 128 &&
+              offsetof(HandoffControl, producer_cores) == 192 && offsetof(HandoffControl, analyzer_cores) == 448);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);
 
 /// Where things lie in the payload memfd of `buffers` buffers of `rows` doubles.
@@ -95,8 +101,8 @@ struct AttachRequest {  // with two descriptors: the payload memfd, the control 
   std::uint32_t buffers = 0;
   PoolUse pool_use = PoolUse::kFresh;
   CoordinationKind coordination = CoordinationKind::kLocks;
-  std::uint32_t reserved = 0;
-  Id128 name;  // with messages: the producer's, by which the analyzer knows its messages
+  std::uint32_t elastic = 0;  // 1: cores that wait are lent to the other side
+  Id128 name;                 // with messages: the producer's, by which the analyzer knows its messages
   RunDescription run;
 };
 

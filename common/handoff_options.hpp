@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "common/handoff_layout.hpp"
 
@@ -25,6 +26,8 @@ struct HandoffOptions {
   PoolUse pool_use = PoolUse::kFresh;  // what may happen to iterates of other runs in the pool
   OnAnalyzerLoss on_analyzer_loss = OnAnalyzerLoss::kWait;
   std::int64_t spin_ns = 50'000;            // before a wait sleeps; 0 where producer and analyzer share a core
+  bool elastic = false;                     // lend cores that wait, and borrow the analyzer's: then nobody spins
+  std::vector<int> cores = {};              // the ones that are lent, with `elastic`
   const std::atomic<bool>* stop = nullptr;  // ends a wait early; may be null
 };
 

@@ -41,6 +41,7 @@ AttachRequest checked_request(std::span<const std::byte> bytes, std::size_t fds)
     throw usage_error("attach request for coordination {}, expected 0 or 1",
                       static_cast<std::uint32_t>(request.coordination));
   }
+  if (request.elastic > 1) throw usage_error("attach request for elastic {}, expected 0 or 1", request.elastic);
   if (request.run.rows == 0 || request.run.rows > kMostRows) {
     throw usage_error("attach request for iterates of {} rows, expected 1 to {}", request.run.rows, kMostRows);
   }
@@ -76,6 +77,7 @@ HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_m
                       peer_.pid(), next_step_, published, request_.buffers);
   }
   epoch_ = control_->epoch.load(std::memory_order_relaxed) + 1;
+  if (elastic()) producer_cores().forget_guests();
   try {
     coordinate(socket);
   } catch (const Error& error) {
@@ -97,7 +99,7 @@ void HandoffReader::coordinate(const std::string& socket) {
                                             control_->released, control_->published);
 }
 
-void HandoffReader::accept(const Continuation& from) {
+void HandoffReader::accept(const Continuation& from, const std::vector<int>& cores) {
   if (from.last) {
     // The analyzer before us may have died between a commit and its release. What it kept of the step says so.
     const bool waits = control_->published.load(std::memory_order_acquire) > next_step_;
@@ -108,6 +110,7 @@ void HandoffReader::accept(const Continuation& from) {
   for (std::uint32_t b = 0; b < geometry_.buffers; ++b) {
     payload_.populate(geometry_.buffer_offset(b), geometry_.rows * sizeof(double));
   }
+  if (elastic()) lender_ = CoreLender(control_->analyzer_cores, cores);
   control_->epoch.store(epoch_, std::memory_order_relaxed);
   control_->analyzer_state.store(kAnalyzerServing, std::memory_order_release);
   AttachReply reply;
@@ -135,14 +138,17 @@ void HandoffReader::refuse(const Error& error) {
 
 NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, const std::atomic<bool>* stop) noexcept {
   if (all_taken_at_stop(stop)) return NextStatus::kStopped;
-  const WaitLimits limits{.spin_ns = may_spin ? 2 * rhythm_.margin_ns() : 0,
+  const WaitLimits limits{.spin_ns = may_spin && !elastic() ? 2 * rhythm_.margin_ns() : 0,
                           .not_before_ns = rhythm_.expected_ns() - rhythm_.margin_ns(),
                           .timeout_ns = kNever,  // an iteration may take hours
                           .stopped_timeout_ns = peer_timeout_ns_,
                           .state = &control_->producer_state,
                           .state_that_ends = kProducerDetached,
                           .stop = stop};
-  switch (coordination_->wait_until(next_step_ + 1, peer_, limits)) {
+  if (coordination_->seen() <= next_step_) lender_.lend(next_step_ + 1);
+  const WaitResult result = coordination_->wait_until(next_step_ + 1, peer_, limits);
+  lender_.take_back();
+  switch (result) {
     case WaitResult::kReached: break;
     case WaitResult::kEnded: return NextStatus::kDetached;
     case WaitResult::kStopped:

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/channel.hpp"
 #include "common/coordination.hpp"
@@ -75,6 +76,9 @@ class HandoffReader {
   PoolUse pool_use() const noexcept { return request_.pool_use; }
   std::uint32_t buffers() const noexcept { return geometry_.buffers; }
   CoordinationKind coordination() const noexcept { return request_.coordination; }
+  bool elastic() const noexcept { return request_.elastic != 0; }
+  /// With `elastic`: the producer's cores, lent while it waits for a buffer. Outlived by this object.
+  CoreBorrower producer_cores() noexcept { return {control_->producer_cores, control_->released}; }
   pid_t producer_pid() const noexcept { return peer_.pid(); }
   /// False if nobody is left to serve: the producer is gone, and nothing it published waits to be committed.
   bool wanted() const noexcept {
@@ -84,8 +88,8 @@ class HandoffReader {
   std::uint64_t steps_released() const noexcept { return next_step_; }
 
   /// Answers the request: the run is served from here on. A step that the analyzer before us committed and could not
-  /// release any more is released.
-  void accept(const Continuation& from = {});
+  /// release any more is released. cores: with `elastic`, those that are lent while we wait for a step.
+  void accept(const Continuation& from = {}, const std::vector<int>& cores = {});
   /// Answers the request: it is not, for the reason in `error`.
   void refuse(const Error& error);
 
@@ -115,6 +119,7 @@ class HandoffReader {
   SharedMapping payload_;
   SharedMapping control_mapping_;
   HandoffControl* control_ = nullptr;
+  CoreLender lender_;                         // with `elastic`
   std::uint64_t epoch_ = 0;                   // of this attachment
   std::unique_ptr<ChannelContext> messages_;  // for the coordination that has any
   std::unique_ptr<Coordination> coordination_;

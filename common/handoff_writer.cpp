@@ -51,6 +51,7 @@ HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription
   control_ = new (control_mapping_.data()) HandoffControl;
   control_->buffers = options.buffers;
   control_->rows = run.rows;
+  if (options.elastic) lender_ = CoreLender(control_->producer_cores, options.cores);
 
   ask(std::move(peer));
   attach(options.peer_timeout_s, kDiskPatience * options.peer_timeout_s);
@@ -69,6 +70,7 @@ void HandoffWriter::ask(Peer peer) {
   request.buffers = options_.buffers;
   request.pool_use = pool_use();
   request.coordination = options_.coordination;
+  request.elastic = options_.elastic ? 1 : 0;
   request.name = name_ = random_id();
   request.run = run_;
   const std::array<int, 2> fds = {payload_.fd(), control_mapping_.fd()};
@@ -232,12 +234,15 @@ Claim HandoffWriter::wait_for_buffer(const std::atomic<bool>* stop) noexcept {
   if (buffer_is_free()) return take_buffer();
 
   const std::int64_t begin = now_ns();
-  const WaitLimits limits{.spin_ns = options_.spin_ns,
+  const std::uint64_t released_then = next_step_ + 1 - geometry_.buffers;
+  const WaitLimits limits{.spin_ns = options_.elastic ? 0 : options_.spin_ns,
                           .timeout_ns = timeout_ns(),
                           .state = &control_->analyzer_state,
                           .state_that_ends = kAnalyzerFailed,
                           .stop = stop};
-  const WaitResult result = coordination_->wait_until(next_step_ + 1 - geometry_.buffers, peer_, limits);
+  lender_.lend(released_then);
+  const WaitResult result = coordination_->wait_until(released_then, peer_, limits);
+  lender_.take_back();
   idle_ns_ += now_ns() - begin;
   switch (result) {
     case WaitResult::kReached: return take_buffer();
@@ -314,7 +319,10 @@ bool HandoffWriter::leave(Outcome outcome) {
   if (!farewell_) {
     const WaitLimits limits{
         .timeout_ns = timeout_ns(), .state = &control_->analyzer_state, .state_that_ends = kAnalyzerFailed};
-    if (coordination_->wait_until(next_step_, peer_, limits) == WaitResult::kTimedOut) {
+    if (coordination_->seen() < next_step_) lender_.lend(next_step_);
+    const WaitResult result = coordination_->wait_until(next_step_, peer_, limits);
+    lender_.take_back();
+    if (result == WaitResult::kTimedOut) {
       throw failure(ClaimStatus::kAnalyzerStalled);
     }
   }

@@ -61,6 +61,9 @@ class HandoffWriter {
   /// What the analyzer wants the user to know about the attachment; usually empty.
   const std::string& note() const noexcept { return note_; }
 
+  /// With `elastic`, once attached: the analyzer's cores, lent while it waits for a step. Outlived by this object.
+  CoreBorrower analyzer_cores() noexcept { return {control_->analyzer_cores, control_->published}; }
+
   /// The buffer for the next step, waiting while the analyzer still copies from it. The wait counts as producer idle.
   /// If the analyzer is lost meanwhile, the options say what happens; a successor takes over at the first step that is
   /// not committed. kFull counts the step as skipped.
@@ -127,6 +130,7 @@ class HandoffWriter {
   SharedMapping payload_;
   SharedMapping control_mapping_;
   HandoffControl* control_ = nullptr;
+  CoreLender lender_;                         // with `elastic`
   Id128 name_;                                // by which this attachment's analyzer knows our messages
   std::unique_ptr<ChannelContext> messages_;  // for the coordination that has any
   std::unique_ptr<Coordination> coordination_;

@@ -177,6 +177,16 @@ void declare(CLI::App& app, PublishOptions& options) {
   add_choice(app, "--on-analyzer-loss", options.on_analyzer_loss, kOnAnalyzerLoss,
              "wait for another analyzer, continue and skip steps until one is there, or stop")
       ->group(kPublishGroup);
+  add_choice(app, "--elastic", options.elastic, kOnOff,
+             "let cores that wait work for the other process: rows of the next iterate, or the copy of the last")
+      ->expected(0, 1)
+      ->transform(CLI::Validator(
+          [](std::string& text) -> std::string {
+            if (text.empty() || text == "true") text = "on";  // as it comes from the flag alone
+            return {};
+          },
+          ""))
+      ->group(kPublishGroup);
   app.add_flag("--resume", options.resume,
                "go on from the newest iterate in the pool, or from the start if it holds none")
       ->group(kPublishGroup);

@@ -51,6 +51,7 @@ struct PublishOptions {
   std::uint32_t buffers = 2;  // 2: the double buffer
   WhenFull when_full = WhenFull::kWait;
   OnAnalyzerLoss on_analyzer_loss = OnAnalyzerLoss::kWait;
+  bool elastic = false;    // cores that wait work for the other process
   bool resume = false;     // go on from the newest iterate in the pool
   bool overwrite = false;  // the pool may lose another run's iterates
 

@@ -17,6 +17,7 @@ nlohmann::json to_json(const ProducerAccount& account) {
           {"load_s", seconds(account.load_ns.load(std::memory_order_relaxed))},
           {"generate_s", seconds(account.generate_ns.load(std::memory_order_relaxed))},
           {"producer_idle_s", seconds(account.producer_idle_ns.load(std::memory_order_relaxed))},
+          {"analyzer_cores_lent_s", seconds(account.analyzer_cores_lent_ns.load(std::memory_order_relaxed))},
           {"begun_ns", account.begun_ns.load(std::memory_order_relaxed)},
           {"ended_ns", account.ended_ns.load(std::memory_order_relaxed)}};
 }

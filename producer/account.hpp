@@ -17,6 +17,7 @@ struct ProducerAccount {
   std::atomic<std::uint64_t> steps_skipped{0};
   std::atomic<std::int64_t> generate_ns{0};
   std::atomic<std::int64_t> producer_idle_ns{0};
+  std::atomic<std::int64_t> analyzer_cores_lent_ns{0};  // that our threads worked on the analyzer's cores, summed
   std::atomic<double> residual_l1{0};
   std::atomic<double> residual_linf{0};
   std::atomic<double> iterations_left{-1};  // estimate until the tolerance is met; below 0: none

@@ -1,7 +1,5 @@
 #include "producer/jacobi.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -10,8 +8,8 @@
 #include <vector>
 
 #include "common/error.hpp"
+#include "producer/block_parts.hpp"
 #include "producer/compensated_sum.hpp"
-#include "producer/row_partition.hpp"
 
 namespace ringside {
 namespace {
@@ -61,7 +59,7 @@ class Jacobi final : public Solver {
   Jacobi(CsrMatrix matrix, RightSide right_side)
       : matrix_(std::move(matrix)),
         right_side_(std::move(right_side)),
-        part_(partition_blocks(matrix_.row_begin.span(), omp_get_max_threads())),
+        parts_(matrix_.row_begin.span(), openmp_),
         diagonal_(matrix_.rows),
         sums_(block_count(matrix_.rows)) {
     find_diagonal();
@@ -73,6 +71,8 @@ class Jacobi final : public Solver {
   std::string parameters() const override { return "right_side=" + right_side_.name; }
   /// Other rows of the old vector are read after row i of the new one is written.
   bool may_overwrite_previous() const noexcept override { return false; }
+
+  void share_among(Team& team) override { parts_ = BlockParts(matrix_.row_begin.span(), team); }
 
   void start(double* x) const noexcept override {
     for_each_block([&](std::uint64_t, std::uint64_t begin, std::uint64_t end) { std::fill(x + begin, x + end, 0.0); });
@@ -102,16 +102,13 @@ class Jacobi final : public Solver {
   }
 
  private:
-  /// Calls work(block, first_row, last_row) for every block, on the thread that owns it.
+  /// Calls work(block, first_row, last_row) for every block.
   template <class Work>
   void for_each_block(const Work& work) const {
-    const int parts = static_cast<int>(part_.size()) - 1;
-#pragma omp parallel for schedule(static, 1) num_threads(parts)
-    for (int p = 0; p < parts; ++p) {
-      for (std::uint64_t b = part_[static_cast<std::size_t>(p)]; b < part_[static_cast<std::size_t>(p) + 1]; ++b) {
+    parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
+      for (std::uint64_t b = first; b < last; ++b)
         work(b, b * kBlockRows, std::min((b + 1) * kBlockRows, matrix_.rows));
-      }
-    }
+    });
   }
 
   void find_diagonal() {
@@ -163,9 +160,10 @@ class Jacobi final : public Solver {
 
   CsrMatrix matrix_;
   RightSide right_side_;
-  std::vector<std::uint64_t> part_;  // part p owns the blocks [part_[p], part_[p + 1])
-  Array<std::uint32_t> diagonal_;    // offset of a row's diagonal among its entries
-  std::vector<Residual> sums_;       // of each block
+  OpenMpTeam openmp_;  // until another team is given
+  BlockParts parts_;
+  Array<std::uint32_t> diagonal_;  // offset of a row's diagonal among its entries
+  std::vector<Residual> sums_;     // of each block
 };
 
 }  // namespace

@@ -5,11 +5,13 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "common/clock.hpp"
+#include "common/elastic_team.hpp"
 #include "common/error.hpp"
 #include "common/handoff_writer.hpp"
 #include "common/log.hpp"
@@ -87,6 +89,17 @@ SolveEnd run_dram(const ProducerOptions& options, Problem& problem, ProducerAcco
   return result.end;
 }
 
+constexpr const char* kNoGuests =
+    "--elastic: the analyzer has no cores of its own that this process may use; give both processes --cores of their "
+    "own";
+
+std::vector<int> lent_cores(const ProcessOptions& process) {
+  if (process.cores.empty()) {
+    throw usage_error("--elastic: found no --cores, expected the list of those that are lent while they wait");
+  }
+  return parse_core_list(process.cores, "--cores").cpus;
+}
+
 /// A kept run that goes on keeps its name; what is special about the attachment is reported.
 void report_attachment(const ProducerOptions& options, const HandoffWriter& handoff,
                        const std::optional<KeptIterate>& kept, RunDescription& run, Report& report) {
@@ -112,12 +125,21 @@ SolveEnd run_pipeline(const ProducerOptions& options, Problem& problem, Producer
                                  .peer_timeout_s = options.peer.timeout_s,
                                  .pool_use = options.publish.pool_use(),
                                  .on_analyzer_loss = options.publish.on_analyzer_loss,
+                                 .elastic = options.publish.elastic,
                                  .stop = &stop};
   if (options.process.shared_core) handoff_options.spin_ns = 0;
+  if (options.publish.elastic) handoff_options.cores = lent_cores(options.process);
   HandoffWriter handoff(handoff_options, problem.description);
   std::optional<KeptIterate> kept = handoff.take_kept();
   report_attachment(options, handoff, kept, problem.description, report);
 
+  std::optional<ElasticTeam> team;
+  if (options.publish.elastic) {
+    team.emplace(handoff_options.cores, handoff.analyzer_cores(), account.analyzer_cores_lent_ns);
+    problem.solver->share_among(*team);
+    spdlog::info("event=elastic guests={}", team->guests());
+    if (team->guests() == 0) spdlog::warn("event=elastic text=\"{}\"", kNoGuests);
+  }
   Producer producer(*problem.solver, handoff, options.solve, options.publish.when_full, stop, account);
   const SolveEnd end = producer.run(std::move(kept));
   convergence = producer.convergence();

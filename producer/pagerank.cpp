@@ -1,7 +1,5 @@
 #include "producer/pagerank.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -10,9 +8,9 @@
 #include <vector>
 
 #include "common/error.hpp"
+#include "producer/block_parts.hpp"
 #include "producer/compensated_sum.hpp"
 #include "producer/pagerank_kernel.hpp"
-#include "producer/row_partition.hpp"
 #include "producer/row_runs.hpp"
 
 namespace ringside {
@@ -60,7 +58,7 @@ class Pagerank final : public Solver {
         damping_(damping),
         kernels_(kernels_for(isa)),
         stream_(vectors_exceed_cache(matrix_.rows)),
-        part_(partition_blocks(matrix_.row_begin.span(), omp_get_max_threads())),
+        parts_(matrix_.row_begin.span(), openmp_),
         runs_(find_row_runs(matrix_)),
         scale_(matrix_.rows),
         group_scale_((matrix_.rows + kGroupRows - 1) / kGroupRows),
@@ -75,9 +73,11 @@ class Pagerank final : public Solver {
   std::string parameters() const override { return fmt::format("damping={}", damping_); }
   bool may_overwrite_previous() const noexcept override { return true; }
 
+  void share_among(Team& team) override { parts_ = BlockParts(matrix_.row_begin.span(), team); }
+
   void start(double* x) const noexcept override {
     const double rank = 1.0 / static_cast<double>(matrix_.rows);
-    for_each_part([&](std::uint64_t first, std::uint64_t last) {
+    parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
       std::fill(x + first * kBlockRows, x + std::min(last * kBlockRows, matrix_.rows), rank);
     });
   }
@@ -85,7 +85,8 @@ class Pagerank final : public Solver {
   void prepare(const double* x) noexcept override {
     PagerankPass pass = next_pass();
     pass.previous = x;
-    for_each_part([&](std::uint64_t first, std::uint64_t last) { kernels_.prepare(pass, first, last, sums_.data()); });
+    parts_.for_each(
+        [&](std::uint64_t first, std::uint64_t last) { kernels_.prepare(pass, first, last, sums_.data()); });
     finish_pass();
   }
 
@@ -95,28 +96,16 @@ class Pagerank final : public Solver {
     pass.next = next;
     constexpr std::uintptr_t kLineBytes = 64;
     const bool stream = stream_ && reinterpret_cast<std::uintptr_t>(next) % kLineBytes == 0;
-    for_each_part(
+    parts_.for_each(
         [&](std::uint64_t first, std::uint64_t last) { kernels_.iterate(pass, stream, first, last, sums_.data()); });
     return finish_pass();
   }
 
  private:
-  /// Calls work(first_block, last_block) for every part that has blocks, each on its own thread.
-  template <class Work>
-  void for_each_part(const Work& work) const {
-    const int parts = static_cast<int>(part_.size()) - 1;
-#pragma omp parallel for schedule(static, 1) num_threads(parts)
-    for (int p = 0; p < parts; ++p) {
-      const std::uint64_t first = part_[static_cast<std::size_t>(p)];
-      const std::uint64_t last = part_[static_cast<std::size_t>(p) + 1];
-      if (first < last) work(first, last);
-    }
-  }
-
   /// scale_[i] = d / (sum of the weights leaving i). Links are stored at their target, so every thread looks at all of
   /// them and adds up those that leave its own rows: no two threads write the same sum, and its order is the matrix's.
   void find_scales() {
-    for_each_part([&](std::uint64_t first, std::uint64_t last) {
+    parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
       const std::uint64_t begin = first * kBlockRows;
       const std::uint64_t end = std::min(last * kBlockRows, matrix_.rows);
       for (std::uint64_t e = 0; e < matrix_.nonzeros(); ++e) {
@@ -186,7 +175,8 @@ class Pagerank final : public Solver {
   double damping_;
   const PagerankKernels& kernels_;
   bool stream_;
-  std::vector<std::uint64_t> part_;  // part p owns the blocks [part_[p], part_[p + 1])
+  OpenMpTeam openmp_;  // until another team is given
+  BlockParts parts_;
   RowRuns runs_;
   Array<double> scale_;
   Array<double> group_scale_;

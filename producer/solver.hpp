@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/team.hpp"
+
 namespace ringside {
 
 /// The change from x_{k-1} to x_k: sum and maximum of |x_k[i] - x_{k-1}[i]|.
@@ -25,6 +27,10 @@ class Solver {
   /// Parameters that decide the iterates, as "damping=0.85": part of problem_id.
   virtual std::string parameters() const = 0;
 
+  /// From here on the work is done by `team`, which outlives every later call; until then by all OpenMP threads. The
+  /// iterates do not depend on it.
+  virtual void share_among(Team& team) = 0;
+
   /// Writes the iteration's starting vector x_0 to `x`: rows doubles.
   virtual void start(double* x) const noexcept = 0;
 
@@ -34,7 +40,7 @@ class Solver {
   virtual void prepare(const double* x) noexcept = 0;
 
   /// One iteration. previous: x_{k-1}, the vector of the last `prepare` or `iterate`, rows doubles, not changed; next:
-  /// becomes x_k, rows doubles. Uses all OpenMP threads; bit-equal for any number of them.
+  /// becomes x_k, rows doubles. Bit-equal for any team.
   virtual Residual iterate(const double* previous, double* next) noexcept = 0;
 
   /// True if `next` may be `previous`: row i of the old vector is read only to make row i of the new one.
