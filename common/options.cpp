@@ -54,25 +54,28 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
-/// An option whose value is one of the names; help shows the names, an error names them.
+/// An option whose value is one of the names; help shows the names, an error names them. alone: what the flag without a
+/// value says, if it may stand so.
 template <class Value>
 CLI::Option* add_choice(CLI::App& app, const std::string& flag, Value& value, const std::map<std::string, Value>& names,
-                        const std::string& description) {
+                        const std::string& description, const std::string& alone = {}) {
   std::string choices;
   for (const auto& [name, v] : names) choices += (choices.empty() ? "" : "|") + name;
   return app
       .add_option_function<std::string>(
           flag,
-          [&value, &names, flag, choices](const std::string& text) {
-            const auto found = names.find(text);
+          [&value, &names, flag, choices, alone](const std::string& text) {
+            const auto found = names.find(text.empty() ? alone : text);
             if (found == names.end()) {
               throw CLI::ValidationError(flag, fmt::format("found '{}', expected {}", text, choices));
             }
             value = found->second;
           },
           description)
+      ->expected(alone.empty() ? 1 : 0, 1)
       ->type_name(choices)
-      ->default_str(name_of(names, value));
+      // CLI11 takes it for the value of the flag alone, too: then the description says it.
+      ->default_str(alone.empty() ? name_of(names, value) : "");
 }
 
 CLI::Validator one_of(const std::string& flag, const std::vector<std::string>& accepted) {
@@ -177,15 +180,10 @@ void declare(CLI::App& app, PublishOptions& options) {
   add_choice(app, "--on-analyzer-loss", options.on_analyzer_loss, kOnAnalyzerLoss,
              "wait for another analyzer, continue and skip steps until one is there, or stop")
       ->group(kPublishGroup);
-  add_choice(app, "--elastic", options.elastic, kOnOff,
-             "let cores that wait work for the other process: rows of the next iterate, or the copy of the last")
-      ->expected(0, 1)
-      ->transform(CLI::Validator(
-          [](std::string& text) -> std::string {
-            if (text.empty() || text == "true") text = "on";  // as it comes from the flag alone
-            return {};
-          },
-          ""))
+  add_choice(
+      app, "--elastic", options.elastic, kOnOff,
+      "let cores that wait work for the other process, on rows or on the copy (default: off; without a value: on)",
+      "on")
       ->group(kPublishGroup);
   app.add_flag("--resume", options.resume,
                "go on from the newest iterate in the pool, or from the start if it holds none")
@@ -309,6 +307,8 @@ std::vector<std::string> arguments_given(const CLI::App& app, const std::vector<
     const std::string name = "--" + option->get_lnames().front();
     if (option->get_expected_max() == 0) {
       if (option->as<bool>()) arguments.push_back(name);
+    } else if (option->results().back().empty()) {  // one that may stand alone
+      arguments.push_back(name);
     } else {
       arguments.push_back(name + "=" + option->results().back());
     }
@@ -327,7 +327,7 @@ std::optional<int> parse_or_exit_code(CLI::App& app, int argc, const char* const
     for (const CLI::Option* option : app.get_options()) {
       // An empty value is a variable that was not set, and would be lost on the way to a child process.
       for (const std::string& value : option->results()) {
-        if (value.empty())
+        if (value.empty() && option->get_expected_min() > 0)
           return refuse(option->get_name() + ": found an empty value, expected " + option->get_type_name());
       }
     }

@@ -1,0 +1,176 @@
+// Cores that wait work for the other process: the same bits, an account that says so, and nothing lost with either
+// side.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/reduction_differences.hpp"
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using testing::Finished;
+using testing::PipelineTest;
+using testing::Process;
+using testing::run;
+
+const std::string kEndless = "--iterations=1000000000000";
+
+struct Kept {
+  std::uint64_t iteration;
+  std::vector<double> x;
+  Reductions reductions;
+};
+
+class ElasticTest : public PipelineTest {
+ protected:
+  void SetUp() override {
+    if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "needs a core for each process";
+  }
+
+  std::vector<Kept> kept() const {
+    std::vector<Kept> all;
+    const RingReader reader = RingReader::open(pool_);
+    for (const KeptSlot& slot : reader.recover().kept) {
+      Kept one{.iteration = slot.header.iteration, .x = {}, .reductions = {}};
+      const double* x = reader.ring().payload(slot.slot);
+      one.x.assign(x, x + slot.header.rows);
+      EXPECT_EQ(reader.ring().reductions(slot.slot, slot.header, one.reductions), ReductionsState::kRecorded);
+      all.push_back(one);
+    }
+    return all;
+  }
+
+  std::vector<Kept> solve(const std::string& matrix, const std::vector<std::string>& options) {
+    std::filesystem::remove(pool_);
+    const Finished ran = run("ringside", run_arguments(matrix, options));
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    expect_intact();
+    return kept();
+  }
+
+  static void expect_same_bits(const std::vector<Kept>& found, const std::vector<Kept>& expected) {
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].iteration, expected[i].iteration);
+      ASSERT_EQ(found[i].x.size(), expected[i].x.size());
+      EXPECT_EQ(std::memcmp(found[i].x.data(), expected[i].x.data(), found[i].x.size() * sizeof(double)), 0)
+          << "iteration " << found[i].iteration;
+      for (const FieldDifference& field : differences(expected[i].reductions, found[i].reductions)) {
+        ADD_FAILURE() << "iteration " << found[i].iteration << ": " << field.field;
+      }
+    }
+  }
+};
+
+using EitherElasticTest = testing::Either<ElasticTest>;
+INSTANTIATE_TEST_SUITE_P(Coordination, EitherElasticTest, testing::kBothCoordinations, testing::name_of_coordination);
+
+TEST_P(EitherElasticTest, IteratesAndReductionsAreTheSameBits) {
+  // With many passes the producer waits, and its core helps; with one, the analyzer does. With --every both do.
+  for (const std::vector<std::string>& options : std::vector<std::vector<std::string>>{
+           {"--passes=1"}, {"--passes=20"}, {"--passes=20", "--every=3"}, {"--solver=pagerank", "--when-full=wait"}}) {
+    SCOPED_TRACE(options.front());
+    std::vector<std::string> strict = {"--iterations=60", "--durability=process"};
+    strict.insert(strict.end(), options.begin(), options.end());
+    std::vector<std::string> elastic = strict;
+    elastic.push_back("--elastic");
+    const std::vector<Kept> expected = solve("grid:300", strict);
+    EXPECT_EQ(summary()["elastic"], false);
+    EXPECT_EQ(summary()["analyzer_cores_lent_s"], 0.0);
+    EXPECT_EQ(summary()["producer_cores_lent_s"], 0.0);
+    const json residual = summary()["residual_l1"];
+    expect_same_bits(solve("grid:300", elastic), expected);
+    EXPECT_EQ(summary()["elastic"], true);
+    EXPECT_EQ(summary()["residual_l1"], residual);
+  }
+}
+
+TEST_F(ElasticTest, AnalyzerCoresThatWaitWorkOnRowsAndTheAccountSaysHowLong) {
+  // A solver with ten iterations for each step that is published: the analyzer waits most of the time.
+  solve("grid:500", {"--iterations=200", "--every=10", "--durability=process", "--elastic=on"});
+  const json s = summary();
+  EXPECT_GT(s["analyzer_cores_lent_s"].get<double>(), 0.0);
+  EXPECT_LE(s["analyzer_cores_lent_s"].get<double>(), s["total_s"].get<double>());
+}
+
+TEST_F(ElasticTest, ProducerCoresThatWaitHelpToReduceAndTheAccountSaysHowLong) {
+  solve("grid:500", {"--iterations=20", "--passes=100", "--durability=process", "--elastic=on"});
+  const json s = summary();
+  EXPECT_GT(s["producer_cores_lent_s"].get<double>(), 0.0);
+  EXPECT_LE(s["producer_cores_lent_s"].get<double>(), s["total_s"].get<double>());
+}
+
+TEST_P(EitherElasticTest, AKilledAnalyzerTakesNothingWithIt) {
+  Process ringside("ringside", run_arguments("grid:300", {kEndless, "--passes=5", "--slots=64", "--durability=process",
+                                                          "--elastic"}));
+  pid_t analyzer = 0;
+  for (std::uint64_t kills = 0; kills < 3; ++kills) {
+    analyzer = wait_for_child(ringside.pid(), "ringside-analyzer", analyzer);
+    ASSERT_TRUE(wait_for_commits(100 * (kills + 1)));
+    kill(analyzer, SIGKILL);
+  }
+  ASSERT_TRUE(wait_for_commits(RingReader::open(pool_).recover().newest_seq() + 100));
+  ringside.signal(SIGINT);
+  const Finished ran = ringside.finish();
+  EXPECT_EQ(ran.exit_code, 130) << ran.err;
+  expect_intact();
+  EXPECT_EQ(summary()["analyzer_restarts"], 3);
+  EXPECT_EQ(summary()["steps_committed"], summary()["iterations"]);
+  const std::vector<Kept> found = kept();
+  ASSERT_EQ(found.size(), 64u);
+  const std::uint64_t last = found.back().iteration;
+  const std::vector<Kept> expected =
+      solve("grid:300", {"--iterations=" + std::to_string(last), "--slots=64", "--durability=process"});
+  // Of the first iterate of an analyzer's the change against the one before is known from the ring, as ever.
+  expect_same_bits(found, expected);
+}
+
+TEST_P(EitherElasticTest, AfterAKilledProducerTheRunGoesOnBitForBit) {
+  Process ringside("ringside", run_arguments("grid:300", {kEndless, "--durability=process", "--elastic"}));
+  ASSERT_TRUE(wait_for_commits(50));
+  kill(wait_for_child(ringside.pid(), "ringside-producer"), SIGKILL);
+  EXPECT_EQ(ringside.finish().exit_code, 4);
+  expect_intact();
+  const std::uint64_t reached = kept().back().iteration;
+  const std::uint64_t last = reached + 50;
+  const Finished resumed = run("ringside", run_arguments("grid:300", {"--resume", "--durability=process", "--elastic",
+                                                                      "--iterations=" + std::to_string(last)}));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  const std::vector<Kept> found = kept();
+  expect_same_bits(found, solve("grid:300", {"--iterations=" + std::to_string(last), "--durability=process"}));
+}
+
+TEST_F(ElasticTest, AServiceWithoutCoresOfItsOwnLendsNoneAndTheProducerSaysSo) {
+  setenv("OMP_NUM_THREADS", "1", 1);
+  const std::string socket = folder_.file("analyzer.socket");
+  Process analyzer("ringside-analyzer", {"--once", "--socket=" + socket, "--pool=" + pool_});
+  const Finished ran =
+      run("ringside-producer", {"--matrix=grid:50", "--iterations=5", "--socket=" + socket, "--cores=0", "--elastic"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_NE(ran.err.find("no cores of its own"), std::string::npos) << ran.err;
+  EXPECT_EQ(analyzer.finish().exit_code, 0);
+  expect_intact();
+}
+
+TEST_F(ElasticTest, AProducerThatDoesNotSayWhichCoresAreLentIsRefused) {
+  const Finished ran = run("ringside-producer", {"--matrix=grid:50", "--socket=" + folder_.file("none"), "--elastic"});
+  EXPECT_EQ(ran.exit_code, 2);
+  expect_one_line(ran.err, {"--elastic", "--cores"});
+}
+
+TEST_F(ElasticTest, AnUnknownValueIsRefused) {
+  const Finished ran = run("ringside", run_arguments("grid:50", {"--elastic=perhaps"}));
+  EXPECT_EQ(ran.exit_code, 2);
+  expect_one_line(ran.err, {"--elastic", "perhaps", "off|on"});
+}
+
+}  // namespace
+}  // namespace ringside
