@@ -96,16 +96,19 @@ ServeEnd Attachment::serve(const std::atomic<bool>& stop) noexcept {
 
 // One iterate's way: shared buffer -> slot (transfer), header (commit), reductions (analyze). Bytes moved: the copy
 // reads and writes the iterate once, a sweep of the reductions reads it once, the first sweep also reads the iterate
-// before.
+// before. With `--reduce transfer` the first sweep is part of the copy, and of its time.
 bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::int64_t idle_ns) noexcept {
+  const ReduceOptions& reduce = options_.reduce;
+  const bool on_the_way = reduce.at == ReduceAt::kTransfer;
   if (ring_.begin() != CommitStatus::kOk) return false;
   const std::int64_t copy_begin = now_ns();
-  ring_.copy(step.buffer, step.descriptor);
+  ring_.copy(step.buffer, step.descriptor, on_the_way ? &reducer_ : nullptr);
   const std::int64_t copied = now_ns();
   if (ring_.commit() != CommitStatus::kOk) return false;
   handoff_.release();  // not before the commit: what was released is never needed again, even if we die now
   const std::int64_t committed = now_ns();
-  last_ = reducer_.reduce(ring_.payload(), ring_.previous_payload(), options_.reduce.passes);
+  last_ = on_the_way ? reducer_.finish(ring_.payload(), reduce.passes)
+                     : reducer_.reduce(ring_.payload(), ring_.previous_payload(), reduce.passes);
   ring_.record_reductions(*last_);
   const std::int64_t analyzed = now_ns();
 

@@ -90,7 +90,7 @@ nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attach
   final["slots"] = attachment.pool().ring().geometry().slot_count();
   final["durability"] = to_string(options.ring.durability);
   final["storage"] = to_string(attachment.pool().storage());
-  final["reduce"] = options.reduce.reduce;
+  final["reduce"] = to_string(options.reduce.at);
   final["passes"] = options.reduce.passes;
   final["hand_off_ns"] = to_json(account.hand_off);
   if (attachment.last()) final["last"] = to_json(*attachment.last(), account.last_iteration.load());

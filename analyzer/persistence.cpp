@@ -2,7 +2,17 @@
 
 #include <cstring>
 
+#include "common/reduction.hpp"
+
 namespace ringside {
+
+std::uint64_t Persistence::copy_reduced(void* to, const void* from, std::size_t bytes,
+                                        const RowsToReduce& rows) noexcept {
+  const std::uint64_t hash = copy_nontemporal(to, from, bytes);
+  rows.reducer.sweep(rows.thread, static_cast<const double*>(to) - rows.first_row, rows.first_row,
+                     bytes / sizeof(double));
+  return hash;
+}
 
 void store_words(Persistence& persistence, void* to, const void* from, std::size_t bytes) noexcept {
   auto* target = static_cast<std::uint64_t*>(to);

@@ -12,6 +12,15 @@
 
 namespace ringside {
 
+class Reducer;
+
+/// Who reduces rows that are copied, and which they are (common/reduction.hpp).
+struct RowsToReduce {
+  Reducer& reducer;
+  std::size_t thread;
+  std::uint64_t first_row;
+};
+
 class Persistence {
  public:
   virtual ~Persistence() = default;
@@ -22,6 +31,10 @@ class Persistence {
   /// Copies `bytes` (a multiple of 8; `to` 64-byte aligned) past the cache, flushed but not drained, and returns
   /// `hash64(from, bytes)`, computed while the bytes are in the cache.
   virtual std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept = 0;
+
+  /// The same for whole rows of an iterate, at most Reducer::kMostRows, which are reduced on their way: of the bytes
+  /// that are stored, also if somebody writes at `from` meanwhile. Here in two steps; an implementation may do better.
+  virtual std::uint64_t copy_reduced(void* to, const void* from, std::size_t bytes, const RowsToReduce& rows) noexcept;
 
   /// Starts writing back the cache lines that hold [address, address + bytes).
   virtual void flush(const void* address, std::size_t bytes) noexcept = 0;

@@ -9,6 +9,7 @@
 
 #include "common/copy.hpp"
 #include "common/hash.hpp"
+#include "common/reduction.hpp"
 
 namespace ringside {
 namespace {
@@ -23,6 +24,12 @@ class PoolPersistence : public Persistence {
 
   std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept override {
     return copy_nontemporal_hashed(to, from, bytes);
+  }
+
+  std::uint64_t copy_reduced(void* to, const void* from, std::size_t bytes,
+                             const RowsToReduce& rows) noexcept override {
+    return rows.reducer.copy_nontemporal(rows.thread, static_cast<double*>(to), static_cast<const double*>(from),
+                                         rows.first_row, bytes / sizeof(double));
   }
 };
 
@@ -51,12 +58,17 @@ class FilePersistence final : public PoolPersistence {
   FilePersistence(UniqueFd file, const std::byte* base) : file_(std::move(file)), base_(base) {}
 
   std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept override {
-    if (!syncs_follow_) return PoolPersistence::copy_nontemporal(to, from, bytes);
-    const off_t offset = static_cast<const std::byte*>(to) - base_;
-    const ssize_t written = pwrite(file_.get(), from, bytes, offset);
-    // Cut short by a signal, or refused: the mapping takes it all the same, and an error shows in the next sync.
-    if (written != static_cast<ssize_t>(bytes)) return PoolPersistence::copy_nontemporal(to, from, bytes);
+    if (!syncs_follow_ || !write(to, from, bytes)) return PoolPersistence::copy_nontemporal(to, from, bytes);
     return hash64(from, bytes);  // still in the cache
+  }
+
+  std::uint64_t copy_reduced(void* to, const void* from, std::size_t bytes,
+                             const RowsToReduce& rows) noexcept override {
+    if (!syncs_follow_) return PoolPersistence::copy_reduced(to, from, bytes, rows);
+    const StagedRows staged =
+        rows.reducer.stage(rows.thread, static_cast<const double*>(from), rows.first_row, bytes / sizeof(double));
+    if (!write(to, staged.rows, bytes)) ringside::copy_nontemporal(to, staged.rows, bytes);
+    return staged.hash;
   }
 
   void expect_syncs() noexcept override { syncs_follow_ = true; }
@@ -73,6 +85,12 @@ class FilePersistence final : public PoolPersistence {
   }
 
  private:
+  /// False if it was cut short by a signal, or refused: the mapping takes it all the same, and an error shows in the
+  /// next sync.
+  bool write(void* to, const void* from, std::size_t bytes) const noexcept {
+    return pwrite(file_.get(), from, bytes, static_cast<const std::byte*>(to) - base_) == static_cast<ssize_t>(bytes);
+  }
+
   UniqueFd file_;
   const std::byte* base_;
   bool syncs_follow_ = false;

@@ -141,31 +141,59 @@ CommitStatus RingWriter::begin() noexcept {
   return CommitStatus::kOk;
 }
 
-void RingWriter::copy(const double* source, const StepDescriptor& step) noexcept {
-  // Bytes moved: 8 n read, 8 n written past the cache, 8 per chunk for its hash, a line for the step.
+void RingWriter::copy(const double* source, const StepDescriptor& step, Reducer* reducer) noexcept {
+  // Bytes moved: 8 n read, 8 n written past the cache, 8 per chunk for its hash, a line for the step; 8 n read of the
+  // iterate before, if it is reduced.
   step_ = step;
   StepDescriptor* descriptor = ring_.step_descriptor(current_);
   store_words(persistence_, descriptor, &step_, sizeof(step_));
   persistence_.flush(descriptor, sizeof(step_));  // waited for by the first drain below: this thread is one of the team
+  if (reducer != nullptr) reducer->begin(previous_payload());
   const RingGeometry& geometry = ring_.geometry();
-  const std::uint64_t chunks = geometry.chunk_count();
-  auto* to = reinterpret_cast<std::byte*>(ring_.writable_payload(current_));
-  const auto* from = reinterpret_cast<const std::byte*>(source);
+  // A portion is a chunk of the table, or several of them where they are smaller than the blocks that are reduced.
+  const std::uint64_t portion_bytes =
+      reducer == nullptr ? geometry.chunk_bytes : std::max<std::uint64_t>(geometry.chunk_bytes, kCopyChunkBytes);
+  const std::uint64_t portions = (geometry.payload_bytes() + portion_bytes - 1) / portion_bytes;
+  const std::uint64_t chunks_each = portion_bytes / geometry.chunk_bytes;
   std::uint64_t* table = ring_.chunk_hash_table(current_);
 
-#pragma omp parallel
+#pragma omp parallel num_threads(reducer == nullptr ? omp_get_max_threads() : static_cast <int>(reducer->threads()))
   {
     const auto threads = static_cast<std::uint64_t>(omp_get_num_threads());
     const auto thread = static_cast<std::uint64_t>(omp_get_thread_num());
-    const std::uint64_t first = chunks * thread / threads;
-    const std::uint64_t last = chunks * (thread + 1) / threads;
-    for (std::uint64_t chunk = first; chunk < last; ++chunk) {
-      const std::uint64_t offset = chunk * geometry.chunk_bytes;
-      const std::uint64_t hash = persistence_.copy_nontemporal(to + offset, from + offset, geometry.chunk_size(chunk));
-      persistence_.store64(table + chunk, hash);
+    const std::uint64_t first = portions * thread / threads;
+    const std::uint64_t last = portions * (thread + 1) / threads;
+    for (std::uint64_t portion = first; portion < last; ++portion) {
+      copy_portion(reinterpret_cast<const std::byte*>(source), portion * chunks_each, chunks_each, reducer, thread);
     }
-    persistence_.flush(table + first, (last - first) * sizeof(std::uint64_t));
+    const std::uint64_t end_chunk = std::min(last * chunks_each, geometry.chunk_count());
+    persistence_.flush(table + first * chunks_each, (end_chunk - first * chunks_each) * sizeof(std::uint64_t));
     persistence_.drain();  // fence 2: only the thread that stored can wait for its stores
+  }
+}
+
+/// Chunks [first_chunk, first_chunk + chunks), those of them that there are.
+void RingWriter::copy_portion(const std::byte* source, std::uint64_t first_chunk, std::uint64_t chunks,
+                              Reducer* reducer, std::size_t thread) noexcept {
+  const RingGeometry& geometry = ring_.geometry();
+  const std::uint64_t end_chunk = std::min(first_chunk + chunks, geometry.chunk_count());
+  const std::uint64_t first_row = first_chunk * geometry.chunk_bytes / sizeof(double);
+  const bool on_the_way = reducer != nullptr && geometry.chunk_bytes == kCopyChunkBytes;
+  auto* to = reinterpret_cast<std::byte*>(ring_.writable_payload(current_));
+  std::uint64_t* table = ring_.chunk_hash_table(current_);
+  std::uint64_t bytes = 0;
+  for (std::uint64_t chunk = first_chunk; chunk < end_chunk; ++chunk) {
+    const std::uint64_t offset = chunk * geometry.chunk_bytes;
+    const std::uint64_t chunk_bytes = geometry.chunk_size(chunk);
+    const std::uint64_t hash =
+        on_the_way ? persistence_.copy_reduced(to + offset, source + offset, chunk_bytes, {*reducer, thread, first_row})
+                   : persistence_.copy_nontemporal(to + offset, source + offset, chunk_bytes);
+    persistence_.store64(table + chunk, hash);
+    bytes += chunk_bytes;
+  }
+  // No ring of ours has chunks of another size; a ring that says so is served, with a second look at each.
+  if (reducer != nullptr && !on_the_way) {
+    reducer->sweep(thread, ring_.payload(current_), first_row, bytes / sizeof(double));
   }
 }
 

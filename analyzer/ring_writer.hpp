@@ -19,6 +19,7 @@
 #include "analyzer/ring_view.hpp"
 #include "analyzer/storage.hpp"
 #include "common/durability.hpp"
+#include "common/reduction.hpp"
 
 namespace ringside {
 
@@ -52,7 +53,9 @@ class RingWriter {
   CommitStatus begin() noexcept;
 
   /// source: the iterate of `step`, rows doubles, left alone while this runs. Uses all OpenMP threads. After `begin`.
-  void copy(const double* source, const StepDescriptor& step) noexcept;
+  /// With a reducer the iterate is reduced on its way, all but `reducer->finish`: of the bytes that are in the slot,
+  /// also if source is not left alone.
+  void copy(const double* source, const StepDescriptor& step, Reducer* reducer = nullptr) noexcept;
 
   /// After `copy`. When it returns kOk the iterate is committed; on DAX it is also persisted.
   CommitStatus commit() noexcept;
@@ -84,6 +87,8 @@ class RingWriter {
 
  private:
   void persist_found() noexcept;
+  void copy_portion(const std::byte* source, std::uint64_t first_chunk, std::uint64_t chunks, Reducer* reducer,
+                    std::size_t thread) noexcept;
   void write_run(const RunDescription& run);
   int sync_all() noexcept;
   std::uint64_t of_run(std::uint64_t seq) const noexcept {

@@ -52,7 +52,7 @@ RecordedRun describe_start(const HandoffReader& handoff, const Attachment& attac
   started.set_storage(std::string(to_string(recorded.storage)));
   started.set_durability(std::string(to_string(options.ring.durability)));
   started.set_passes(static_cast<std::uint32_t>(options.reduce.passes));
-  started.set_reduce(options.reduce.reduce);
+  started.set_reduce(to_string(options.reduce.at));
   started.set_producer_pid(static_cast<std::uint32_t>(handoff.producer_pid()));
   return recorded;
 }

@@ -1,13 +1,27 @@
 #include "bench/read_kernel.hpp"
 
+#include <immintrin.h>
+
 #include "common/reduction_block.hpp"
 
 namespace ringside::RINGSIDE_ISA {
+namespace {
+
+void stream(double* to, Lanes lanes) noexcept {
+#if defined(__AVX512F__)
+  _mm512_stream_pd(to, lanes);
+#elif defined(__AVX2__)
+  _mm256_stream_pd(to, lanes);
+#else
+  _mm_stream_pd(to, lanes);
+#endif
+}
+
+}  // namespace
 
 std::uint64_t read_all(const double* x, std::size_t rows) noexcept {
   // A cache line of words in four registers or more, each on its own, so that nothing but the loads takes time. Memory
   // is asked for as early as the reductions ask for it.
-  constexpr std::size_t kLineRows = 8;
   constexpr std::size_t kRowsAtOnce = 4 * kLineRows;
   LaneBits running[kRowsAtOnce / kLanes] = {};
   const std::size_t whole = rows / kRowsAtOnce * kRowsAtOnce;
@@ -27,6 +41,26 @@ std::uint64_t read_all(const double* x, std::size_t rows) noexcept {
     std::uint64_t word;
     __builtin_memcpy(&word, x + row, sizeof word);
     words ^= word;
+  }
+  return words;
+}
+
+std::uint64_t copy_and_read(double* to, const double* from, const double* third, std::size_t rows) noexcept {
+  constexpr std::size_t kAheadRows = 256;  // as the copy fetches
+  LaneBits running[kLineRows / kLanes] = {};
+#pragma GCC unroll 4
+  for (std::size_t row = 0; row < rows / kLineRows * kLineRows; row += kLineRows) {
+    __builtin_prefetch(from + row + kAheadRows);
+    __builtin_prefetch(third + row + kAheadRows);
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < kLineRows; i += kLanes) {
+      stream(to + row + i, load(from + row + i));
+      running[i / kLanes] ^= reinterpret_cast<LaneBits>(load(third + row + i));
+    }
+  }
+  std::uint64_t words = 0;
+  for (const LaneBits& lanes : running) {
+    for (std::size_t i = 0; i < kLanes; ++i) words ^= lanes[i];
   }
   return words;
 }

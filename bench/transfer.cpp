@@ -1,5 +1,9 @@
-// Two questions about the analyzer's work on one iterate, each answered as a ratio within one run, pair by pair, on one
-// pinned thread:
+// Three questions about the analyzer's work on one iterate, each answered as a ratio within one run, pair by pair, on
+// one pinned thread:
+//   one_pass    copying an iterate into a slot, hashed and with all reductions made on the way (--reduce transfer),
+//               against the bare non-temporal copy; and, with the change, against a copy that also reads a third array.
+//               Bytes that must move: 8n read, 8n written; 8n more read for the change.
+//               Beside it the same work as --reduce slot does it, in two passes: 8n (16n) read again.
 //   transfer    copying an iterate into a ring slot, hashed chunk by chunk, against the bare non-temporal copy.
 //               Bytes that must move: 8n read, 8n written; both are the same kind of store.
 //   reductions  a sweep of all reductions, against reading the same bytes. Bytes that must move: 8n read in a sweep,
@@ -9,6 +13,7 @@
 #include <omp.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -158,6 +163,92 @@ nlohmann::json measure_reductions(const std::vector<Values>& iterates, std::size
           {"read_bytes", rows * sizeof(double)}};
 }
 
+/// Where the median of what the samples are drawn from lies with 95 % confidence, whatever its distribution: between
+/// two of the sorted samples (Conover, "Practical Nonparametric Statistics", section 3.2).
+nlohmann::json confidence_of_median(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  const auto n = static_cast<double>(samples.size());
+  const double half_width = 1.96 * std::sqrt(n) / 2;
+  const auto low = static_cast<std::size_t>(std::max(0.0, std::floor(n / 2 - half_width)));
+  const auto high = std::min(samples.size() - 1, static_cast<std::size_t>(std::ceil(n / 2 + half_width)));
+  return {samples[low], samples[high]};
+}
+
+nlohmann::json ratio(const std::vector<double>& a, const std::vector<double>& b) {
+  const std::vector<double> ratios = quotients(a, b);
+  nlohmann::json result = spread(ratios, "ratio");
+  result["median_95_percent"] = confidence_of_median(ratios);
+  return result;
+}
+
+nlohmann::json measure_one_pass(const std::vector<Values>& iterates, std::size_t rows, int repeats) {
+  const auto copy_and_read = select(&plain::copy_and_read, &avx2::copy_and_read, &avx512::copy_and_read);
+  std::vector<Values> slots;
+  for (std::size_t slot = 0; slot < kSlots; ++slot) {
+    slots.push_back(allocate(rows));
+    bare_copy(slots.back().get(), iterates[0].get(), rows);
+  }
+  Reducer reducer(rows);
+  std::size_t step = 0;
+  // One iterate's way: into the next slot; the one before it holds the previous iterate.
+  const auto next = [&](auto work) {
+    const double* x = iterates[step % kIterates].get();
+    const double* previous = slots[(step + kSlots - 1) % kSlots].get();
+    double* slot = slots[step % kSlots].get();
+    ++step;
+    return milliseconds([&] { work(slot, x, previous); });
+  };
+  const auto in_one_pass = [&](double* slot, const double* x, const double* previous) {
+    reducer.begin(previous);
+    std::uint64_t hashes = 0;
+    for (std::size_t row = 0; row < rows; row += Reducer::kMostRows) {
+      hashes ^= reducer.copy_nontemporal(0, slot + row, x + row, row, std::min(Reducer::kMostRows, rows - row));
+    }
+    _mm_sfence();
+    sink = sink ^ hashes;
+    reducer.finish(slot, 1);
+  };
+  const auto in_two = [&](double* slot, const double* x, const double* previous) {
+    sink = sink ^ transfer(slot, x, rows);
+    reducer.reduce(slot, previous, 1);
+  };
+
+  enum Way { kBare, kOnePass, kSlot, kBareAndRead, kOnePassWithChange, kSlotWithChange, kWays };
+  std::vector<double> ms[kWays];
+  std::mt19937 generator(1);
+  for (int repeat = -3; repeat < repeats; ++repeat) {  // the first three warm up
+    Way order[kWays] = {kBare, kOnePass, kSlot, kBareAndRead, kOnePassWithChange, kSlotWithChange};
+    std::shuffle(std::begin(order), std::end(order), generator);
+    for (const Way way : order) {
+      const double took = next([&](double* slot, const double* x, const double* previous) {
+        switch (way) {
+          case kBare: return bare_copy(slot, x, rows);
+          case kOnePass: return in_one_pass(slot, x, nullptr);
+          case kSlot: return in_two(slot, x, nullptr);
+          case kOnePassWithChange: return in_one_pass(slot, x, previous);
+          case kSlotWithChange: return in_two(slot, x, previous);
+          default: break;
+        }
+        sink = sink ^ copy_and_read(slot, x, previous, rows);
+        _mm_sfence();
+      });
+      if (repeat >= 0) ms[way].push_back(took);
+    }
+  }
+  return {{"bare_copy", spread(ms[kBare], "ms")},
+          {"bare_copy_and_read", spread(ms[kBareAndRead], "ms")},
+          {"one_pass", spread(ms[kOnePass], "ms")},
+          {"one_pass_with_change", spread(ms[kOnePassWithChange], "ms")},
+          {"slot", spread(ms[kSlot], "ms")},
+          {"slot_with_change", spread(ms[kSlotWithChange], "ms")},
+          {"one_pass_per_bare_copy", ratio(ms[kOnePass], ms[kBare])},
+          {"one_pass_with_change_per_bare_copy", ratio(ms[kOnePassWithChange], ms[kBare])},
+          {"one_pass_with_change_per_bare_copy_and_read", ratio(ms[kOnePassWithChange], ms[kBareAndRead])},
+          {"bare_copy_and_read_per_bare_copy", ratio(ms[kBareAndRead], ms[kBare])},
+          {"slot_per_bare_copy", ratio(ms[kSlot], ms[kBare])},
+          {"slot_with_change_per_bare_copy", ratio(ms[kSlotWithChange], ms[kBare])}};
+}
+
 nlohmann::json measure(std::size_t rows, int repeats, int core) {
   nlohmann::json result = {
       {"benchmark", "transfer"}, {"machine", machine_header()}, {"rows", rows}, {"core", core}, {"threads", 1}};
@@ -170,8 +261,10 @@ nlohmann::json measure(std::size_t rows, int repeats, int core) {
     fill_smooth(iterates.back().get(), rows, i);
   }
   result["transfer"] = measure_transfer(iterates, rows, repeats);
+  result["one_pass"]["smooth"] = measure_one_pass(iterates, rows, repeats);
   result["reductions"]["smooth"] = measure_reductions(iterates, rows, repeats);
   for (std::size_t i = 0; i < kIterates; ++i) fill_power_law(iterates[i].get(), rows, i);
+  result["one_pass"]["power_law"] = measure_one_pass(iterates, rows, repeats);
   result["reductions"]["power_law"] = measure_reductions(iterates, rows, repeats);
   return result;
 }

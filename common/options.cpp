@@ -20,6 +20,7 @@ const std::map<std::string, Mode> kModes = {{"pipeline", Mode::kPipeline}, {"dra
 const std::map<std::string, CoordinationKind> kCoordinations = {{"locks", CoordinationKind::kLocks},
                                                                 {"messages", CoordinationKind::kMessages}};
 const std::map<std::string, WhenFull> kWhenFull = {{"wait", WhenFull::kWait}, {"skip", WhenFull::kSkip}};
+const std::map<std::string, ReduceAt> kReduceAt = {{"slot", ReduceAt::kSlot}, {"transfer", ReduceAt::kTransfer}};
 const std::map<std::string, OnAnalyzerLoss> kOnAnalyzerLoss = {
     {"wait", OnAnalyzerLoss::kWait}, {"continue", OnAnalyzerLoss::kContinue}, {"stop", OnAnalyzerLoss::kStop}};
 const std::map<std::string, Durability> kDurabilities = {{"power", Durability::kPower},
@@ -256,12 +257,11 @@ void declare(CLI::App& app, TelemetryOptions& options) {
 }
 
 void declare(CLI::App& app, ReduceOptions& options) {
-  app.add_option("--reduce", options.reduce, "reduce each iterate in its slot, after its commit")
-      ->check(one_of("--reduce", {"slot"}))
-      ->type_name("slot")
-      ->capture_default_str()
+  add_choice(app, "--reduce", options.at, kReduceAt,
+             "reduce each iterate in its slot, after its commit, or on its way there, in the pass that copies it")
       ->group(kReduceGroup);
-  app.add_option("--passes", options.passes, "sweeps of the reductions over each iterate")
+  app.add_option("--passes", options.passes,
+                 "sweeps of the reductions over each iterate; with --reduce transfer all but the first over its slot")
       ->check(within(1, 1000))
       ->type_name("P")
       ->capture_default_str()
@@ -352,6 +352,10 @@ std::optional<int> parse_or_exit_code(CLI::App& app, int argc, const char* const
 
 std::string to_string(CoordinationKind coordination) {
   return name_of(kCoordinations, coordination);
+}
+
+std::string to_string(ReduceAt at) {
+  return name_of(kReduceAt, at);
 }
 
 std::string to_string(Mode mode) {

@@ -22,6 +22,10 @@ enum class Mode {
   kDram       // the baseline: one process, same solver, same reductions, nothing kept
 };
 enum class WhenFull { kWait, kSkip };
+enum class ReduceAt {
+  kSlot,     // in its slot, after the commit
+  kTransfer  // on its way there
+};
 
 // Without --iterations: so few that a first try ends soon, and with a tolerance so many that it decides.
 inline constexpr std::uint64_t kFewIterations = 100;
@@ -81,7 +85,7 @@ struct TelemetryOptions {
 
 /// What is computed of each: the analyzer's, and the baseline's.
 struct ReduceOptions {
-  std::string reduce = "slot";  // slot
+  ReduceAt at = ReduceAt::kSlot;
   int passes = 1;
 };
 
@@ -132,6 +136,7 @@ inline constexpr const char* kCoreGroup = "Cores";
 std::optional<int> parse_or_exit_code(CLI::App& app, int argc, const char* const* argv);
 
 std::string to_string(Mode mode);
+std::string to_string(ReduceAt at);
 std::string to_string(CoordinationKind coordination);
 
 }  // namespace ringside

@@ -22,36 +22,84 @@ struct Reducer::Workspace {
         blocks((rows_of_iterate + kernel.block_rows - 1) / kernel.block_rows),
         threads(static_cast<std::size_t>(omp_get_max_threads())),
         states(threads * kernel.state_bytes / sizeof(Line)),
+        staging(threads * kCopyChunkBytes / sizeof(Line)),
         block_sums(blocks * kernel.sums_per_block) {}
 
   void* state(std::size_t thread) noexcept { return states.data() + thread * kernel.state_bytes / sizeof(Line); }
+
+  double* staged(std::size_t thread) noexcept {
+    return reinterpret_cast<double*>(staging.data() + thread * kCopyChunkBytes / sizeof(Line));
+  }
+
+  /// What the calling thread of the team sweeps.
+  void sweep_share(const double* x, const double* before) noexcept {
+    const auto thread = static_cast<std::uint64_t>(omp_get_thread_num());
+    const auto team = static_cast<std::uint64_t>(omp_get_num_threads());
+    kernel.sweep(state(thread), block_sums.data(),
+                 {x, before, rows, blocks * thread / team, blocks * (thread + 1) / team});
+  }
 
   const ReductionKernel& kernel;
   std::uint64_t rows;
   std::uint64_t blocks;
   std::size_t threads;
   std::vector<Line> states;
+  std::vector<Line> staging;
   std::vector<double> block_sums;
+  const double* previous = nullptr;  // what the change is against
   Reductions result;
 };
 
 Reducer::Reducer(std::uint64_t rows) : workspace_(std::make_unique<Workspace>(rows)) {}
 Reducer::~Reducer() = default;
 
+std::size_t Reducer::threads() const noexcept {
+  return workspace_->threads;
+}
+
+void Reducer::begin(const double* previous) noexcept {
+  Workspace& w = *workspace_;
+  w.previous = previous;
+  for (std::size_t thread = 0; thread < w.threads; ++thread) w.kernel.clear(w.state(thread));
+}
+
+std::uint64_t Reducer::copy_nontemporal(std::size_t thread, double* to, const double* from, std::uint64_t first_row,
+                                        std::size_t rows) noexcept {
+  Workspace& w = *workspace_;
+  const double* previous = w.previous != nullptr ? w.previous + first_row : nullptr;
+  return w.kernel.copy(w.state(thread), w.block_sums.data(), {from, to, previous, w.staged(thread), first_row, rows});
+}
+
+StagedRows Reducer::stage(std::size_t thread, const double* from, std::uint64_t first_row, std::size_t rows) noexcept {
+  return {workspace_->staged(thread), copy_nontemporal(thread, nullptr, from, first_row, rows)};
+}
+
+void Reducer::sweep(std::size_t thread, const double* x, std::uint64_t first_row, std::uint64_t rows) noexcept {
+  Workspace& w = *workspace_;
+  const std::uint64_t end_block = (first_row + rows + w.kernel.block_rows - 1) / w.kernel.block_rows;
+  w.kernel.sweep(w.state(thread), w.block_sums.data(),
+                 {x, w.previous, w.rows, first_row / w.kernel.block_rows, end_block});
+}
+
+const Reductions& Reducer::finish(const double* x, int passes) noexcept {
+  Workspace& w = *workspace_;
+  if (passes > 1) {
+#pragma omp parallel num_threads(static_cast <int>(w.threads))
+    for (int pass = 1; pass < passes; ++pass) {
+      w.kernel.clear_but_change(w.state(static_cast<std::size_t>(omp_get_thread_num())));
+      w.sweep_share(x, nullptr);
+    }
+  }
+  w.kernel.finish(w.states.data(), w.threads, w.block_sums.data(), w.rows, w.previous != nullptr, w.result);
+  return w.result;
+}
+
 const Reductions& Reducer::reduce(const double* x, const double* previous, int passes) noexcept {
   Workspace& w = *workspace_;
-  for (std::size_t thread = 0; thread < w.threads; ++thread) w.kernel.clear(w.state(thread));
+  begin(previous);
 #pragma omp parallel num_threads(static_cast <int>(w.threads))
-  {
-    const auto thread = static_cast<std::uint64_t>(omp_get_thread_num());
-    const auto threads = static_cast<std::uint64_t>(omp_get_num_threads());
-    SweepPart part{x, previous, w.rows, w.blocks * thread / threads, w.blocks * (thread + 1) / threads};
-    w.kernel.sweep(w.state(thread), w.block_sums.data(), part);
-    part.previous = nullptr;
-    for (int pass = 1; pass < passes; ++pass) w.kernel.sweep(w.state(thread), w.block_sums.data(), part);
-  }
-  w.kernel.finish(w.states.data(), w.threads, w.block_sums.data(), w.rows, previous != nullptr, w.result);
-  return w.result;
+  w.sweep_share(x, previous);
+  return finish(x, passes);
 }
 
 }  // namespace ringside

@@ -11,10 +11,16 @@
 #include <memory>
 #include <type_traits>
 
+#include "common/copy.hpp"
+
 namespace ringside {
 
 inline constexpr std::size_t kHistogramBins = 256;
 inline constexpr std::size_t kTopEntries = 16;
+
+/// Rows that are added up together: 8 KiB, so that a block of both iterates and the two that are fetched meanwhile fit
+/// a first-level cache of 32 KiB.
+inline constexpr std::size_t kReductionBlockRows = 1024;
 
 struct TopEntry {
   std::uint64_t row = 0;
@@ -45,10 +51,21 @@ struct Reductions {
 };
 static_assert(std::is_trivially_copyable_v<Reductions>);
 
-/// Computes `Reductions` with all OpenMP threads of the process (their number when it was constructed). Allocates at
-/// construction only: 64 bytes for 1024 rows, and about 260 KiB a thread. rows: at least 1.
+/// A copy of some rows, and the hash64 of its bytes.
+struct StagedRows {
+  const double* rows;
+  std::uint64_t hash;
+};
+
+/// Computes `Reductions` with all OpenMP threads of the process (their number when it was constructed): of an iterate
+/// that lies in memory (`reduce`), or of one while it is copied, chunk by chunk (`begin`, chunks, `finish`). The bits
+/// are the same. Allocates at construction only: 64 bytes for 1024 rows, and about 280 KiB a thread. rows: at least 1.
 class Reducer {
  public:
+  /// The most rows that are copied at a time.
+  static constexpr std::size_t kMostRows = kCopyChunkBytes / sizeof(double);
+  static_assert(kMostRows % kReductionBlockRows == 0);
+
   explicit Reducer(std::uint64_t rows);
   ~Reducer();
   Reducer(const Reducer&) = delete;
@@ -58,6 +75,25 @@ class Reducer {
   /// (at least 1), each sweep computing every reduction of x anew; the change, which reads a second iterate, is
   /// computed in the first sweep. The result stays valid until the next call.
   const Reductions& reduce(const double* x, const double* previous, int passes) noexcept;
+
+  /// The same, where the first sweep is made by those who copy the iterate. Between `begin` and `finish` every row is
+  /// given once, to one of the functions below, in chunks of whole blocks (the last one apart): by any thread, in any
+  /// order. A thread is its number below `threads`; no two use a number at a time.
+  void begin(const double* previous) noexcept;
+  std::size_t threads() const noexcept;
+
+  /// Copies `rows` rows (at most kMostRows) from `from` to `to` (64-byte aligned) past the cache, as
+  /// copy_nontemporal_hashed does, and reduces them in the same pass. What is stored, hashed and reduced are the same
+  /// bytes, also if somebody writes at `from` meanwhile.
+  std::uint64_t copy_nontemporal(std::size_t thread, double* to, const double* from, std::uint64_t first_row,
+                                 std::size_t rows) noexcept;
+  /// The same, where the copy is for somebody else to store: it is the thread's until its next call.
+  StagedRows stage(std::size_t thread, const double* from, std::uint64_t first_row, std::size_t rows) noexcept;
+  /// Reduces rows where they lie. x: the whole iterate; any number of rows.
+  void sweep(std::size_t thread, const double* x, std::uint64_t first_row, std::uint64_t rows) noexcept;
+
+  /// Sweeps the iterate, all of it at x by now, `passes - 1` times more. The result stays valid until the next call.
+  const Reductions& finish(const double* x, int passes) noexcept;
 
  private:
   struct Workspace;

@@ -11,23 +11,34 @@
 
 namespace ringside::RINGSIDE_ISA {
 
+// The upper half of a double is sign (1), exponent (11), mantissa: its exponent and two bits of mantissa, less those of
+// 2^-60, are the bin.
+inline constexpr int kBins = static_cast<int>(kHistogramBins);
+inline constexpr int kFirstBin = (1023 - 60) * 4;
+
+inline int bin_of(double x) noexcept {
+  std::uint64_t bits;
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  const int bin = static_cast<int>(bits << 1 >> 51) - kFirstBin;
+  return bin < 0 ? 0 : bin < kBins ? bin : kBins - 1;
+}
+
 class Histogram {
  public:
   Histogram() noexcept {}  // not = default: pairs_ is large, and cleared only where it is wanted
 
   void add_block(const Block& block) noexcept {
     const Range range = range_of(block);
-    if (range.low == range.high) {
+    if (block.found_bins != nullptr) {
+      const FoundBins& found = *block.found_bins;
+      counts_[found.usual] += block.rows - found.listed;
+      if (found.listed != 0) count(found.bins, found.listed, range, found.usual);
+    } else if (range.low == range.high) {
       counts_[range.low] += block.rows;
     } else {
       std::uint8_t bins[kBlockRows];
       find_bins(block, bins);
-      if (range.high - range.low < kFewBins) {
-        count_few(bins, block.rows, range);
-      } else {
-        widen_pairs(range);
-        count_many(bins, block.rows, static_cast<std::uint8_t>(bin_of(block.x[block.rows / 2])));
-      }
+      count(bins, block.rows, range, bin_of(block.x[block.rows / 2]));
     }
   }
 
@@ -36,12 +47,8 @@ class Histogram {
   void finish(Reductions& result) const noexcept { add_to(result.histogram); }
 
  private:
-  static constexpr int kBins = static_cast<int>(kHistogramBins);
   static constexpr int kFewBins = 16;  // from here on counting in memory is faster
-  // The upper half of a double is sign (1), exponent (11), mantissa: its exponent and two bits of mantissa, less those
-  // of 2^-60, are the bin.
-  static constexpr int kShift = 18;
-  static constexpr int kFirst = (1023 - 60) * 4;
+  static constexpr int kShift = 18;    // of the upper half
 
   struct Range {
     int low;
@@ -58,20 +65,22 @@ class Histogram {
     return {0, of_min < of_max ? of_max : of_min};
   }
 
-  static int bin_of(double x) noexcept {
-    std::uint64_t bits;
-    __builtin_memcpy(&bits, &x, sizeof bits);
-    const int bin = static_cast<int>(bits << 1 >> 51) - kFirst;
-    return bin < 0 ? 0 : bin < kBins ? bin : kBins - 1;
-  }
-
   static void find_bins(const Block& block, std::uint8_t* bins) noexcept {
     for (std::size_t row = 0; row < block.rows; ++row) {
       std::uint64_t bits;
       __builtin_memcpy(&bits, block.x + row, sizeof bits);
       const auto upper = static_cast<std::int32_t>(bits >> 32);
-      const std::int32_t bin = ((upper & 0x7FFFFFFF) >> kShift) - kFirst;
+      const std::int32_t bin = ((upper & 0x7FFFFFFF) >> kShift) - kFirstBin;
       bins[row] = static_cast<std::uint8_t>(bin < 0 ? 0 : bin < kBins ? bin : kBins - 1);
+    }
+  }
+
+  void count(const std::uint8_t* bins, std::size_t rows, Range range, int usual) noexcept {
+    if (range.high - range.low < kFewBins) {
+      count_few(bins, rows, range);
+    } else {
+      widen_pairs(range);
+      count_many(bins, rows, static_cast<std::uint8_t>(usual));
     }
   }
 

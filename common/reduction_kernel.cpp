@@ -1,25 +1,23 @@
 #include "common/reduction_kernel.hpp"
 
-#include "common/reduction_list.hpp"
+#include "common/reduction_state.hpp"
 
 namespace ringside::RINGSIDE_ISA {
 namespace {
 
-struct alignas(64) State {
-  OfIterate of_iterate;
-  OfChange of_change;
-};
-// Filled up to whole registers, the same for every instruction set.
-constexpr std::size_t kSumsPerBlock = (OfIterate::kBlockSums + OfChange::kBlockSums + 7) / 8 * 8;
+using State = ReductionState;
 
 void clear(void* state) noexcept {
   new (&static_cast<State*>(state)->of_iterate) OfIterate;
   new (&static_cast<State*>(state)->of_change) OfChange;
 }
 
+void clear_but_change(void* state) noexcept {
+  new (&static_cast<State*>(state)->of_iterate) OfIterate;
+}
+
 void sweep(void* state_memory, double* block_sums, const SweepPart& part) noexcept {
   State& state = *static_cast<State*>(state_memory);
-  new (&state.of_iterate) OfIterate;
   for (std::uint64_t number = part.first_block; number < part.end_block; ++number) {
     Block block;
     block.first_row = number * kBlockRows;
@@ -29,8 +27,8 @@ void sweep(void* state_memory, double* block_sums, const SweepPart& part) noexce
     block.previous = part.previous != nullptr ? part.previous + block.first_row : nullptr;
 
     double* sums = block_sums + number * kSumsPerBlock;
-    state.of_iterate.add_block(block, sums);
-    if (block.previous != nullptr) state.of_change.add_block(block, sums + OfIterate::kBlockSums);
+    state.of_iterate.add_block<Values>(block, sums);
+    if (block.previous != nullptr) state.of_change.add_block<Changes>(block, sums + OfIterate::kBlockSums);
   }
 }
 
@@ -67,12 +65,17 @@ void finish(void* states, std::size_t threads, const double* block_sums, std::ui
   result.rows = rows;
   double totals[kSumsPerBlock];
   add_blocks(block_sums, (rows + kBlockRows - 1) / kBlockRows, totals);
+  // Which NaN comes out of several depends on the order of operands, which is the compiler's choice.
+  for (double& total : totals) {
+    if (total != total) total = __builtin_nan("");
+  }
   state->of_iterate.finish(totals, result);
   if (has_change) state->of_change.finish(totals + OfIterate::kBlockSums, result);
 }
 
 }  // namespace
 
-const ReductionKernel reduction_kernel = {kBlockRows, kSumsPerBlock, sizeof(State), clear, sweep, finish};
+const ReductionKernel reduction_kernel = {kBlockRows,       kSumsPerBlock, sizeof(State), clear,
+                                          clear_but_change, sweep,         copy_reduced,  finish};
 
 }  // namespace ringside::RINGSIDE_ISA

@@ -10,7 +10,7 @@
 //
 // A look is for what does not depend on the order (counts, extremes, ranks):
 //   add_block(block)         looks at a block while it is in the first-level cache, or only at what the loop over it
-//                            found (min, max, non_finite), and notes in its members;
+//                            found (min, max, non_finite), and notes in its members. Blocks come in any order;
 //   merge(other)             takes in the members of another thread's instance;
 //   finish(result)           writes its fields of the result.
 // One instance serves one thread for one sweep. It is made in memory that exists already and is never destroyed.
@@ -100,8 +100,8 @@ struct ChangeLinfNorm {
 };
 
 /// THE LISTS. Of the iterate: computed in every sweep.
-using OfIterate = Together<Values, Sum, L1Norm, L2Norm, Extremes, NonFinite, Histogram, Top>;
+using OfIterate = Together<Sum, L1Norm, L2Norm, Extremes, NonFinite, Histogram, Top>;
 /// Of the iterate and the one before: computed in the first sweep, if there is one before.
-using OfChange = Together<Changes, ChangeL1Norm, ChangeL2Norm, ChangeLinfNorm>;
+using OfChange = Together<ChangeL1Norm, ChangeL2Norm, ChangeLinfNorm>;
 
 }  // namespace ringside::RINGSIDE_ISA

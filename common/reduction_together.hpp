@@ -15,12 +15,21 @@ concept IsSum = requires(double value) {
 template <class... Sums>
 struct Terms {
   static constexpr std::size_t kCount = sizeof...(Sums);
+  using Running = RunningSums<Sums...>;
 
   template <class Source>
   static void add_block(Source source, Block& block, double* sums) noexcept {
     look_at<Sums...>(source, block, sums);
   }
-  static void finish(const double* totals, Reductions& result) noexcept { (Sums::finish(*totals++, result), ...); }
+#if defined(__AVX512F__)
+  template <class Source>
+  static void settle_block(Source source, Running& running, Block& block, double* sums) noexcept {
+    settle<Sums...>(source, running.of, block, sums);
+  }
+#endif
+  static void finish(const double* totals, Reductions& result) noexcept {
+    (Sums::finish(*totals++, result), ...);
+  }
 };
 
 /// Takes the sums out of a list, in their order.
@@ -33,8 +42,7 @@ struct SumsAmong<Terms<Sums...>, First, Rest...> : SumsAmong<Terms<Sums...>, Res
 template <class... Sums, IsSum First, class... Rest>
 struct SumsAmong<Terms<Sums...>, First, Rest...> : SumsAmong<Terms<Sums..., First>, Rest...> {};
 
-/// Source: what is looked at of a block, its values or its changes.
-template <class Source, class... Each>
+template <class... Each>
 class Together : Each... {
   using Sums = typename SumsAmong<Terms<>, Each...>::Type;
 
@@ -44,12 +52,34 @@ class Together : Each... {
   /// Makes a new one at `place`: some are too large to be made elsewhere and copied.
   static void* operator new(std::size_t, void* place) noexcept { return place; }
 
-  /// sums: kBlockSums doubles of this block.
+  /// Source: what is looked at of a block, its values or its changes. sums: kBlockSums doubles of this block.
+  template <class Source>
   void add_block(Block& block, double* sums) noexcept {
     Sums::add_block(Source(block), block, sums);
     (look<Each>(block), ...);
   }
-  void merge(const Together& other) noexcept { (merge_one<Each>(other), ...); }
+#if defined(__AVX512F__)
+  /// What one loop over the block has found, where two registers hold all running sums.
+  struct Running {
+    typename Sums::Running sums;
+    RunningExtremes extremes;
+
+    void take(Lanes values, std::size_t r) noexcept {
+      sums.take(values, r);
+      extremes.take(values, r);
+    }
+  };
+  /// The same as the other, where that loop has been made already. Source: for what it left open.
+  template <class Source>
+  void add_block(Running& running, Block& block, double* sums) noexcept {
+    running.extremes.settle(block);
+    Sums::settle_block(Source(block), running.sums, block, sums);
+    (look<Each>(block), ...);
+  }
+#endif
+  void merge(const Together& other) noexcept {
+    (merge_one<Each>(other), ...);
+  }
   /// totals: of the block sums.
   void finish(const double* totals, Reductions& result) const noexcept {
     Sums::finish(totals, result);

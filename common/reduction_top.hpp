@@ -15,8 +15,7 @@ inline bool before(const TopEntry& a, const TopEntry& b) noexcept {
 class Top {
  public:
   void add_block(const Block& block) noexcept {
-    // Rows seen so far come before the block's: an equal value does not enter.
-    if (count_ == kTopEntries && !(block.max > entries_[kTopEntries - 1].value)) return;
+    if (count_ == kTopEntries && !before({block.first_row, block.max}, entries_[kTopEntries - 1])) return;
     const double least = least_of_largest(block);
     for (std::size_t i = 0; i < block.rows; ++i) {
       if (block.x[i] >= least) offer({block.first_row + i, block.x[i]});

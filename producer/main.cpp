@@ -83,7 +83,7 @@ SolveEnd run_dram(const ProducerOptions& options, Problem& problem, ProducerAcco
       run_baseline(*problem.solver, options.solve, options.reduce.passes, stop, account, convergence);
   final["analyze_s"] = static_cast<double>(result.analyze_ns) * 1e-9;
   final["analysis_ended_ns"] = result.ended_ns;
-  final["reduce"] = options.reduce.reduce;
+  final["reduce"] = to_string(options.reduce.at);
   final["passes"] = options.reduce.passes;
   final["last"] = to_json(result.last, result.last_iteration);
   return result.end;

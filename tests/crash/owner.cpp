@@ -4,6 +4,8 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cstring>
+#include <stdexcept>
 #include <thread>
 
 #include "analyzer/ring_format.hpp"
@@ -12,8 +14,9 @@
 namespace ringside::crash {
 
 std::string to_string(const Setting& setting) {
-  return fmt::format("{}/{} slots={} rows={} threads={}", to_string(setting.storage), to_string(setting.durability),
-                     setting.slots, setting.rows, setting.threads);
+  return fmt::format("{}/{} slots={} rows={} threads={}{}", to_string(setting.storage), to_string(setting.durability),
+                     setting.slots, setting.rows, setting.threads,
+                     setting.reduces_on_the_way ? " reduce=transfer" : "");
 }
 
 Owner::Owner(PoolBytes& pool, Trace& trace, const Setting& setting, Published& published, std::uint64_t seed)
@@ -94,8 +97,10 @@ void Owner::commit_next() {
 
   recorder_.enter(Phase::kCopy);
   omp_set_num_threads(setting_.threads);
-  writer_->copy(published_.iterate(run_, iteration), step_of(run_, iteration));
+  if (setting_.reduces_on_the_way && !reducer_) reducer_ = std::make_unique<Reducer>(setting_.rows);
+  writer_->copy(published_.iterate(run_, iteration), step_of(run_, iteration), reducer_.get());
   omp_set_num_threads(1);
+  check_reductions();
   recorder_.join_threads(random_);
   maybe_end_sync();
 
@@ -115,6 +120,15 @@ void Owner::commit_next() {
   writer_->record_reductions(published_.reductions(run_, iteration));
   recorder_.acknowledge({.kind = EventKind::kRecorded, .run = run_, .iteration = iteration});
   maybe_end_sync();
+}
+
+void Owner::check_reductions() {
+  if (!reducer_) return;
+  Reducer reducer(setting_.rows);
+  const Reductions& expected = reducer.reduce(writer_->payload(), writer_->previous_payload(), 1);
+  if (std::memcmp(&reducer_->finish(writer_->payload(), 1), &expected, sizeof expected) != 0) {
+    throw std::logic_error("reduced on the way, " + to_string(setting_) + ": not what is in the slot");
+  }
 }
 
 void Owner::finish() {

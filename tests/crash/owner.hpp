@@ -12,6 +12,7 @@
 #include "analyzer/ring_writer.hpp"
 #include "analyzer/storage.hpp"
 #include "common/durability.hpp"
+#include "common/reduction.hpp"
 #include "tests/crash/published.hpp"
 #include "tests/crash/recorder.hpp"
 
@@ -24,6 +25,7 @@ struct Setting {
   std::uint32_t slots = 3;
   std::uint64_t rows = 170;
   int threads = 1;  // that copy
+  bool reduces_on_the_way = false;
 
   /// Commits are persisted by a thread that syncs.
   bool syncs() const noexcept { return storage == Storage::kFile && durability == Durability::kPower; }
@@ -51,6 +53,7 @@ class Owner {
   const RingView& ring() const noexcept { return writer_->ring(); }
 
  private:
+  void check_reductions();
   void maybe_end_sync();
   void end_sync();
 
@@ -59,6 +62,7 @@ class Owner {
   Random random_;
   Recorder recorder_;
   std::unique_ptr<RingWriter> writer_;
+  std::unique_ptr<Reducer> reducer_;  // if it reduces on the way
   std::uint32_t run_ = 0;
   std::uint64_t newest_ = 0;
   std::vector<double> handed_over_;

@@ -18,6 +18,7 @@ Setting small_ring(Storage storage, Durability durability, Random& random) {
   Setting setting{storage, durability};
   setting.slots = static_cast<std::uint32_t>(3 + random.below(3));
   setting.rows = 100 + random.below(120);
+  setting.reduces_on_the_way = setting.rows % 2 == 1;
   return setting;
 }
 

@@ -59,6 +59,11 @@ std::string any_coordination(std::mt19937_64& random) {
   return std::uniform_int_distribution<int>(0, 1)(random) == 0 ? "locks" : "messages";
 }
 
+/// And each life of an analyzer may reduce in the slots or on the way there.
+std::string any_reduction(std::mt19937_64& random) {
+  return std::uniform_int_distribution<int>(0, 1)(random) == 0 ? "--reduce=slot" : "--reduce=transfer";
+}
+
 std::uint64_t acknowledged_in(const std::string& path) {
   std::uint64_t iteration = 0;
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -152,6 +157,7 @@ void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deat
                                                 "--pool=" + pool,
                                                 "--slots=" + std::to_string(kServiceSlots),
                                                 at.quiet_disk ? "--durability=process" : "--durability=power",
+                                                any_reduction(random),
                                                 "--shared-core",
                                                 "--peer-timeout=10",
                                                 "--log-level=off"};
@@ -258,7 +264,9 @@ void RunsThatResume::live(std::mt19937_64& random, Tally& tally) const {
   std::uint64_t acknowledged = 0;
   for (bool done = false; !done;) {
     Watcher watcher(pool);
-    Victim run(at_.programs + "/ringside", arguments(pool, any_coordination(random)), log);
+    std::vector<std::string> words = arguments(pool, any_coordination(random));
+    words.push_back(any_reduction(random));
+    Victim run(at_.programs + "/ringside", words, log);
     for (bool at_rest = false; !at_rest;) {
       const std::uint64_t before = watcher.newest();
       if (!let_work_begin(random, [&] { return watcher.newest() != before || !run.running(); })) {

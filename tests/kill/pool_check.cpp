@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "analyzer/ring_replay.hpp"
 #include "common/error.hpp"
 
 namespace ringside::testing {
@@ -45,6 +46,7 @@ PoolCheck check_pool_at_rest(const std::string& path, std::uint64_t acknowledged
   }
 
   std::vector<double> x(geometry.rows);
+  RingReplay replay(reader->ring());
   std::uint64_t expected = 0;
   for (const KeptSlot& kept : recovery.kept) {
     const std::uint64_t k = kept.header.iteration;
@@ -55,6 +57,9 @@ PoolCheck check_pool_at_rest(const std::string& path, std::uint64_t acknowledged
       violated(fmt::format("iteration {} does not verify, chunk {}", k, read.damaged_chunk));
     } else if (read.step.iteration != k || !is_iterate(k, x.data(), geometry.rows)) {
       violated(fmt::format("iteration {} is not what the solver wrote", k));
+    }
+    if (replay.replay(kept).verdict == ReplayVerdict::kDiffers) {
+      violated(fmt::format("the reductions recorded of iteration {} are not its own", k));
     }
     ++check.iterates_checked;
   }

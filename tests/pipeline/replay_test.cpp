@@ -58,6 +58,49 @@ TEST_F(ReplayTest, TheKeptIteratesAreWhatWasRecordedOfThem) {
             pool_ + ": 5 iterates: 5 equal to what was recorded\n");
 }
 
+TEST_F(ReplayTest, ReducedOnTheWayTheRecordIsTheSameAndReplayAgrees) {
+  const auto recorded_by = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = run_arguments("grid:110", {"--iterations=12", "--slots=5", "--overwrite"});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    EXPECT_EQ(run("ringside", arguments).exit_code, 0);
+    json iterates = json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"];
+    std::vector<json> reductions;
+    for (const json& iterate : iterates) reductions.push_back(iterate["reductions"]);
+    EXPECT_EQ(reductions.size(), 5u);
+    return reductions;
+  };
+  const std::vector<json> in_the_slot = recorded_by({});
+  EXPECT_EQ(summary()["reduce"], "slot");
+  for (const std::vector<std::string>& more : {std::vector<std::string>{},
+                                               {"--durability=process"},
+                                               {"--passes=3"},
+                                               {"--coordination=messages", "--durability=process"}}) {
+    std::vector<std::string> arguments = {"--reduce=transfer"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    EXPECT_EQ(recorded_by(arguments), in_the_slot);
+    EXPECT_EQ(summary()["reduce"], "transfer");
+    EXPECT_GT(summary()["transfer_s"], 0);
+    EXPECT_GT(summary()["analyze_s"], 0) << "combining and recording what was found, and further passes";
+    EXPECT_EQ(json::parse(run("ringside", {"info", pool_, "--json"}).out)["runs"].size(), 1u);
+    EXPECT_EQ(lines(replay({"--json"}).out).back()["equal"], 5);
+  }
+}
+
+TEST_F(ReplayTest, ARunThatIsResumedMayReduceElsewhereThanBefore) {
+  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=10", "--reduce=transfer"})).exit_code, 0);
+  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=13", "--resume"})).exit_code, 0);
+  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=16", "--resume", "--reduce=transfer"})).exit_code,
+            0);
+  const std::vector<json> objects = lines(replay({"--json"}).out);
+  ASSERT_EQ(objects.size(), 9u);
+  for (std::size_t i = 1; i < 8; ++i) {
+    EXPECT_EQ(objects[i]["iteration"], 9 + i);
+    EXPECT_EQ(objects[i]["verdict"], "equal");
+    EXPECT_EQ(objects[i]["change_left_out"], false);
+  }
+  EXPECT_EQ(objects[8]["equal"], 8);
+}
+
 TEST_F(ReplayTest, ARangeIsReplayedWithTheChangeOfItsFirstIterate) {
   ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=20", "--every=2"})).exit_code, 0);
   const std::vector<json> objects = lines(replay({"--json", "--from=9", "--to=14"}).out);

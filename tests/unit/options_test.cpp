@@ -65,6 +65,18 @@ TEST_F(OptionsTest, TelemetryThatIsOffIsNotToBeHadOverTheNetwork) {
   EXPECT_EQ(parse({"--matrix=x", "--telemetry=on", "--telemetry-tcp=127.0.0.1:7700"}), std::nullopt) << err_;
 }
 
+TEST_F(OptionsTest, ReductionsAreMadeInTheSlotOrOnTheWayThere) {
+  EXPECT_EQ(parse({"--matrix=x"}), std::nullopt) << err_;
+  EXPECT_EQ(reduce_.at, ReduceAt::kSlot);
+  EXPECT_EQ(parse({"--matrix=x", "--reduce=transfer"}), std::nullopt) << err_;
+  EXPECT_EQ(reduce_.at, ReduceAt::kTransfer);
+  EXPECT_EQ(arguments_given(app_, {kReduceGroup}), Words{"--reduce=transfer"});
+  EXPECT_EQ(parse({"--matrix=x", "--reduce=copy"}), 2);
+  EXPECT_NE(err_.find("--reduce: found 'copy', expected slot|transfer"), std::string::npos) << err_;
+  EXPECT_EQ(parse({"--help"}), 0);
+  EXPECT_NE(out_.find("--reduce slot|transfer"), std::string::npos) << out_;
+}
+
 TEST_F(OptionsTest, WhatIsNotGivenKeepsItsDefault) {
   EXPECT_EQ(parse({"--matrix=grid:9"}), std::nullopt) << err_;
   EXPECT_EQ(solve_.matrix, "grid:9");
