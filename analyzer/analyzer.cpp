@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/clock.hpp"
+#include "common/elastic_team.hpp"
 
 namespace ringside {
 namespace {
@@ -18,6 +19,12 @@ std::int64_t begun_ns(const StepDescriptor& step) noexcept {
   return step.published_at_ns - step.generate_ns - step.producer_idle_ns;
 }
 
+/// With elastic cores, if we have any of our own: one that grows by those of the producer's that wait.
+std::unique_ptr<Team> make_team(HandoffReader& handoff, const std::vector<int>& cores, AnalyzerAccount& account) {
+  if (!handoff.elastic() || cores.empty()) return std::make_unique<OpenMpTeam>();
+  return std::make_unique<ElasticTeam>(cores, handoff.producer_cores(), account.producer_cores_lent_ns);
+}
+
 }  // namespace
 
 Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, AnalyzerAccount& account,
@@ -27,8 +34,10 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, A
       account_(account),
       records_(records),
       admission_(admit(options.ring, handoff.run(), handoff.pool_use())),
+      team_(make_team(handoff, options.cores, account)),
       ring_(pool().ring(), pool().persistence(), pool().storage(), options.ring.durability),
-      reducer_(handoff.run().rows) {
+      reducer_(handoff.run().rows, *team_) {
+  ring_.share_among(*team_);
   if (iterates() == Iterates::kClear) ring_.clear();
   if (iterates() == Iterates::kResume) {
     continuation_.payload =

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "common/options.hpp"
 #include "common/reduction.hpp"
 #include "common/step_figures.hpp"
+#include "common/team.hpp"
 
 namespace ringside {
 
@@ -78,6 +80,7 @@ class Attachment {
   AnalyzerAccount& account_;
   RecordQueue* const records_;
   Admission admission_;
+  std::unique_ptr<Team> team_;
   RingWriter ring_;
   Reducer reducer_;
   Continuation continuation_;

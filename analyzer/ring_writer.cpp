@@ -1,7 +1,5 @@
 #include "analyzer/ring_writer.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -10,6 +8,12 @@
 #include "common/error.hpp"
 
 namespace ringside {
+namespace {
+
+// What a thread that comes and goes copies at a time: 1 MiB, in some 40 us.
+constexpr std::uint64_t kPortionsInPiece = 4;
+
+}  // namespace
 
 RingWriter::RingWriter(WritableRing ring, Persistence& persistence, Storage storage, Durability durability)
     : ring_(std::move(ring)),
@@ -145,9 +149,6 @@ void RingWriter::copy(const double* source, const StepDescriptor& step, Reducer*
   // Bytes moved: 8 n read, 8 n written past the cache, 8 per chunk for its hash, a line for the step; 8 n read of the
   // iterate before, if it is reduced.
   step_ = step;
-  StepDescriptor* descriptor = ring_.step_descriptor(current_);
-  store_words(persistence_, descriptor, &step_, sizeof(step_));
-  persistence_.flush(descriptor, sizeof(step_));  // waited for by the first drain below: this thread is one of the team
   if (reducer != nullptr) reducer->begin(previous_payload());
   const RingGeometry& geometry = ring_.geometry();
   // A portion is a chunk of the table, or several of them where they are smaller than the blocks that are reduced.
@@ -157,19 +158,23 @@ void RingWriter::copy(const double* source, const StepDescriptor& step, Reducer*
   const std::uint64_t chunks_each = portion_bytes / geometry.chunk_bytes;
   std::uint64_t* table = ring_.chunk_hash_table(current_);
 
-#pragma omp parallel num_threads(reducer == nullptr ? omp_get_max_threads() : static_cast <int>(reducer->threads()))
-  {
-    const auto threads = static_cast<std::uint64_t>(omp_get_num_threads());
-    const auto thread = static_cast<std::uint64_t>(omp_get_thread_num());
-    const std::uint64_t first = portions * thread / threads;
-    const std::uint64_t last = portions * (thread + 1) / threads;
+  const std::uint64_t pieces = team_->pieces(portions, kPortionsInPiece);
+  team_->share(pieces, [&](std::uint64_t piece, int thread) noexcept {
+    if (piece == 0) {
+      StepDescriptor* descriptor = ring_.step_descriptor(current_);
+      store_words(persistence_, descriptor, &step_, sizeof(step_));
+      persistence_.flush(descriptor, sizeof(step_));
+    }
+    const std::uint64_t first = piece_begin(portions, piece, pieces);
+    const std::uint64_t last = piece_begin(portions, piece + 1, pieces);
     for (std::uint64_t portion = first; portion < last; ++portion) {
-      copy_portion(reinterpret_cast<const std::byte*>(source), portion * chunks_each, chunks_each, reducer, thread);
+      copy_portion(reinterpret_cast<const std::byte*>(source), portion * chunks_each, chunks_each, reducer,
+                   static_cast<std::size_t>(thread));
     }
     const std::uint64_t end_chunk = std::min(last * chunks_each, geometry.chunk_count());
     persistence_.flush(table + first * chunks_each, (end_chunk - first * chunks_each) * sizeof(std::uint64_t));
     persistence_.drain();  // fence 2: only the thread that stored can wait for its stores
-  }
+  });
 }
 
 /// Chunks [first_chunk, first_chunk + chunks), those of them that there are.

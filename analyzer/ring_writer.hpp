@@ -20,6 +20,7 @@
 #include "analyzer/storage.hpp"
 #include "common/durability.hpp"
 #include "common/reduction.hpp"
+#include "common/team.hpp"
 
 namespace ringside {
 
@@ -37,6 +38,9 @@ class RingWriter {
   RingWriter(const RingWriter&) = delete;
   RingWriter& operator=(const RingWriter&) = delete;
 
+  /// From here on copies are made by `team`, which outlives us; until then by all OpenMP threads.
+  void share_among(Team& team) noexcept { team_ = &team; }
+
   /// Set-up of a run: writes its description and verifies the newest payload (one, unless a power cut damaged it), so
   /// that the slots to keep are known to be good. If that payload is of the same run, the run goes on from it. Returns
   /// the slot it is in, if there is one; newest_payload (rows doubles, may be null) becomes a copy of it. Throws Error:
@@ -52,9 +56,9 @@ class RingWriter {
   /// plain file it waits while the oldest is the newest *persisted* one.
   CommitStatus begin() noexcept;
 
-  /// source: the iterate of `step`, rows doubles, left alone while this runs. Uses all OpenMP threads. After `begin`.
-  /// With a reducer the iterate is reduced on its way, all but `reducer->finish`: of the bytes that are in the slot,
-  /// also if source is not left alone.
+  /// source: the iterate of `step`, rows doubles, left alone while this runs. After `begin`. With a reducer (of the
+  /// same team) the iterate is reduced on its way, all but `reducer->finish`: of the bytes that are in the slot, also
+  /// if source is not left alone.
   void copy(const double* source, const StepDescriptor& step, Reducer* reducer = nullptr) noexcept;
 
   /// After `copy`. When it returns kOk the iterate is committed; on DAX it is also persisted.
@@ -98,6 +102,8 @@ class RingWriter {
 
   WritableRing ring_;
   Persistence& persistence_;
+  OpenMpTeam openmp_;
+  Team* team_ = &openmp_;
   const bool syncs_;  // a commit needs a sync to be persisted
   const Durability durability_;
   Id128 run_id_;

@@ -51,15 +51,18 @@ struct Reductions {
 };
 static_assert(std::is_trivially_copyable_v<Reductions>);
 
+class Team;
+
 /// A copy of some rows, and the hash64 of its bytes.
 struct StagedRows {
   const double* rows;
   std::uint64_t hash;
 };
 
-/// Computes `Reductions` with all OpenMP threads of the process (their number when it was constructed): of an iterate
-/// that lies in memory (`reduce`), or of one while it is copied, chunk by chunk (`begin`, chunks, `finish`). The bits
-/// are the same. Allocates at construction only: 64 bytes for 1024 rows, and about 280 KiB a thread. rows: at least 1.
+/// Computes `Reductions` with a team, or all OpenMP threads of the process (their number when it was made): of an
+/// iterate that lies in memory (`reduce`), or of one while it is copied, chunk by chunk (`begin`, chunks, `finish`).
+/// The bits are the same. Allocates at construction only: 64 bytes for 1024 rows, and about 280 KiB a thread. rows: at
+/// least 1.
 class Reducer {
  public:
   /// The most rows that are copied at a time.
@@ -67,6 +70,8 @@ class Reducer {
   static_assert(kMostRows % kReductionBlockRows == 0);
 
   explicit Reducer(std::uint64_t rows);
+  /// team: outlives us.
+  Reducer(std::uint64_t rows, Team& team);
   ~Reducer();
   Reducer(const Reducer&) = delete;
   Reducer& operator=(const Reducer&) = delete;
@@ -78,7 +83,7 @@ class Reducer {
 
   /// The same, where the first sweep is made by those who copy the iterate. Between `begin` and `finish` every row is
   /// given once, to one of the functions below, in chunks of whole blocks (the last one apart): by any thread, in any
-  /// order. A thread is its number below `threads`; no two use a number at a time.
+  /// order. A thread is its number in the team; no two use a number at a time.
   void begin(const double* previous) noexcept;
   std::size_t threads() const noexcept;
 
@@ -97,6 +102,7 @@ class Reducer {
 
  private:
   struct Workspace;
+  std::unique_ptr<Team> own_team_;  // where none was given
   std::unique_ptr<Workspace> workspace_;
 };
 

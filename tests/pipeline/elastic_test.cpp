@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(Coordination, EitherElasticTest, testing::kBothCoordina
 TEST_P(EitherElasticTest, IteratesAndReductionsAreTheSameBits) {
   // With many passes the producer waits, and its core helps; with one, the analyzer does. With --every both do.
   for (const std::vector<std::string>& options : std::vector<std::vector<std::string>>{
-           {"--passes=1"}, {"--passes=20"}, {"--passes=20", "--every=3"}, {"--solver=pagerank", "--when-full=wait"}}) {
+           {"--passes=1"}, {"--passes=20"}, {"--passes=20", "--every=3"}, {"--reduce=transfer"}}) {
     SCOPED_TRACE(options.front());
     std::vector<std::string> strict = {"--iterations=60", "--durability=process"};
     strict.insert(strict.end(), options.begin(), options.end());
