@@ -117,6 +117,13 @@ TEST_F(HostileProducerTest, CountersThatCannotBeAreRefused) {
   }
 }
 
+TEST_F(HostileProducerTest, AnAnswerToWhetherCoresAreElasticThatIsNoneIsRefused) {
+  const Memory memory = valid_memory();
+  AttachRequest request = valid_request();
+  request.elastic = 2;
+  EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("elastic 2, expected 0 or 1"), std::string::npos);
+}
+
 TEST_F(HostileProducerTest, AUseOfThePoolThatDoesNotExistIsRefused) {
   const Memory memory = valid_memory();
   AttachRequest request = valid_request();
