@@ -179,9 +179,10 @@ class Vandal {
  public:
   Vandal(double* x, std::size_t rows) : pid_(fork()) {
     if (pid_ != 0) return;
-    for (std::uint64_t round = 0;; ++round) {
+    for (int round = 0;; ++round) {
+      const double scale = std::ldexp(1.0, 4 * (round % 13));  // the next round's bins are others
       for (std::size_t row = 0; row < rows; ++row) {
-        static_cast<volatile double*>(x)[row] = static_cast<double>(round % 97 + 1) * static_cast<double>(row % 5 + 1);
+        static_cast<volatile double*>(x)[row] = scale * static_cast<double>(row % 4 + 1);
       }
     }
   }
@@ -211,7 +212,7 @@ TEST(ReducingCopy, WhatIsStoredHashedAndReducedAreTheSameBytesWhileTheSourceIsCh
     const Vector previous(kRows, 3.0);
     Reducer reducer(kRows);
     Slot slot(kRows);
-    for (int round = 0; round < 50; ++round) {
+    for (int round = 0; round < 1000; ++round) {
       reducer.begin(previous.data());
       for (const std::size_t chunk : chunks_of(kRows)) {
         const std::size_t first = chunk * Reducer::kMostRows;
