@@ -105,14 +105,44 @@ def work_folder(parent):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def ringside_run(bin_dir, work, *arguments):
-    """One quiet `ringside run` with a fresh pool in `work`, which is removed; returns its summary."""
+def ringside_run(bin_dir, work, *arguments, peaks=None):
+    """One quiet `ringside run` with a fresh pool in `work`, which is removed; returns its summary. `peaks`: a dictionary that
+    takes the most memory each of its processes had."""
     summary = work / "summary.json"
     pool = work / "bench.pool"
     remove_pool(pool)
-    subprocess.run([bin_dir / "ringside", "run", "--quiet", f"--pool={pool}", f"--summary={summary}", *arguments], check=True)
+    command = [bin_dir / "ringside", "run", "--quiet", f"--pool={pool}", f"--summary={summary}", *arguments]
+    with subprocess.Popen(command) as run:
+        while peaks is not None and run.poll() is None:
+            note_peaks(children_of(run.pid), peaks)
+            time.sleep(0.005)
     remove_pool(pool)
+    if run.returncode != 0:
+        raise subprocess.CalledProcessError(run.returncode, command)
     return json.loads(summary.read_text())
+
+
+def children_of(pid):
+    """{name: process id}; a thread's children are listed with it."""
+    found = {}
+    for listed in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            for child in listed.read_text().split():
+                found[pathlib.Path(f"/proc/{child}/comm").read_text().strip()] = int(child)
+    return found
+
+
+def note_peaks(processes, peaks):
+    """Raises peaks[name] to what {name: process id} have now: bytes that are resident in all (of which the kernel keeps
+    the peak itself), private, shared, and mapped from files."""
+    for name, pid in processes.items():
+        with contextlib.suppress(OSError):
+            status = pathlib.Path(f"/proc/{pid}/status").read_text()
+            of_this = peaks.setdefault(name, {})
+            for key in ("VmHWM", "RssAnon", "RssShmem", "RssFile"):
+                found = re.search(rf"{key}:\s+(\d+) kB", status)
+                if found:
+                    of_this[key] = max(of_this.get(key, 0), int(found.group(1)) * 1024)
 
 
 def remove_pool(pool):

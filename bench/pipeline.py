@@ -22,7 +22,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 
 from measuring import (BIN, TEST_DATA, confidence, demand_cores, in_turn, machine_header, others_share, ringside_run,
                        spread, work_folder, write_json)
@@ -81,31 +80,11 @@ class Bench:
         return in_turn(measured, self.options.repeats)
 
     def peak_memory(self):
-        """Peak bytes of each process, sampled every 5 ms while it runs: resident in all, and private (RssAnon)."""
-        socket = self.work / "s"
-        pool = self.work / "memory.pool"
-        analyzer = subprocess.Popen(
-            [self.bin / "ringside-analyzer", f"--socket={socket}", f"--pool={pool}", "--once", "--cores=1",
-             "--durability=process"])
-        producer = subprocess.Popen(
-            [self.bin / "ringside-producer", f"--socket={socket}", f"--matrix={self.matrix}", "--iterations=30",
-             "--cores=0"])
-        peaks = {"producer": {}, "analyzer": {}}
-        while analyzer.poll() is None and producer.poll() is None:
-            for name, process in (("producer", producer), ("analyzer", analyzer)):
-                try:
-                    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
-                except OSError:
-                    continue
-                for key in ("VmHWM", "RssAnon", "RssShmem", "RssFile"):
-                    found = re.search(rf"{key}:\s+(\d+) kB", status)
-                    if found:
-                        peaks[name][key] = max(peaks[name].get(key, 0), int(found.group(1)) * 1024)
-            time.sleep(0.005)
-        producer.wait()
-        analyzer.wait()
-        pool.unlink(missing_ok=True)
-        return peaks
+        """Peak bytes of each process: resident in all, and private (RssAnon)."""
+        peaks = {}
+        ringside_run(self.bin, self.work, f"--matrix={self.matrix}", "--iterations=30", "--durability=process",
+                     "--producer-cores=0", "--analyzer-cores=1", peaks=peaks)
+        return {"producer": peaks["ringside-produc"], "analyzer": peaks["ringside-analyz"]}
 
 
 def report(options):
