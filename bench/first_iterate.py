@@ -59,7 +59,7 @@ def measure(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    pipeline.declare(parser)
+    pipeline.declare_folders(parser)
     parser.add_argument("--graph", default="cnr-2000-url", help="a file, or one of " + ", ".join(GRAPHS))
     parser.add_argument("--repeats", type=int, default=21, help="measured rounds (default 21)")
     parser.add_argument("--output", help="JSON file to write")

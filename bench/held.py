@@ -110,7 +110,7 @@ def measure(options):
 
 
 def declare(parser):
-    """The options that bench/figures.py takes, too."""
+    """The options that bench/compare.py takes, too."""
     parser.add_argument("--adios", default=TEST_DATA.parent / "reference/adios_peer.cpp",
                         help="the ADIOS2 program's source (default: reference/adios_peer.cpp beside the test data)")
     parser.add_argument("--adios-python", default=sys.executable, help="a Python that has the package adios2 (default: this one)")

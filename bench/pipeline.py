@@ -137,12 +137,20 @@ def measure(options, bench, document):
     document["rounds"] = rounds
 
 
-def declare(parser):
-    """The options that bench/figures.py takes, too."""
+def declare_folders(parser):
+    """Options that other benchmarks have, too."""
     parser.add_argument("--bin", default=BIN, help="folder of the programs")
     parser.add_argument("--pool-dir", default=tempfile.gettempdir(), help="where the pools lie (default: the temporary folder)")
+
+
+def declare_reference(parser):
     parser.add_argument("--reference", default=TEST_DATA.parent / "reference/thesis_sim.c",
                         help="the reference's source (default: reference/thesis_sim.c beside the test data)")
+
+
+def declare(parser):
+    """The options of a benchmark that runs a grid."""
+    declare_folders(parser)
     parser.add_argument("--side", type=int, default=2000)
     parser.add_argument("--iterations", type=int, default=100)
     parser.add_argument("--passes", type=int, default=5)
@@ -151,6 +159,7 @@ def declare(parser):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     declare(parser)
+    declare_reference(parser)
     parser.add_argument("--repeats", type=int, default=7, help="measured rounds (default 7)")
     parser.add_argument("--output", help="JSON file to write")
     report(parser.parse_args())
