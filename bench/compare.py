@@ -66,8 +66,8 @@ class Figures:
                    f"{share['median']:.2f} of that")
 
     def pipeline(self, ratio, what, at_most, limit=""):
-        return row(what, at_most, self.parts.get("pipeline", {}).get("ratios", {}).get(ratio),
-                   limit or "this build or machine lacks what it needs")
+        found = self.parts.get("pipeline", {}).get("ratios", {}).get(ratio)
+        return row(what, at_most, found, limit if found else "not measured: the option or the reference's source is absent")
 
     def copy_bound(self):
         """Both cores' copy of one iterate, beside an iteration of the baseline: what keeping it costs at the least."""
@@ -80,7 +80,8 @@ class Figures:
         return f"bound {1 + copy_ms / once['median']:.2f}: copying an iterate takes both cores {copy_ms:.2f} ms"
 
     def transfer(self, key, what, at_most, limit):
-        return row(what, at_most, self.parts.get("transfer", {}).get("one_pass", {}).get("smooth", {}).get(key), limit)
+        found = self.parts.get("transfer", {}).get("one_pass", {}).get("smooth", {}).get(key)
+        return row(what, at_most, found, limit if found else "not measured: this build cannot reduce while it copies")
 
     def held(self):
         part = self.parts.get("held", {})

@@ -9,11 +9,15 @@
            means the producer's peak and the analyzer's (which maps every page of the pool) without the shared
            buffers, which both map.
 
+  beyond   one iterate of 2,149,580,800 nonzeros, more than 2^31, checked against its closed form (bench/many_nonzeros.cpp).
+
 Writes JSON (see docs/benchmarking.md). Takes 14 GB of memory, and 2.5 GB of the pool's folder, which should lie on a disk."""
 
 import argparse
 import contextlib
+import json
 import pathlib
+import subprocess
 
 from measuring import (BIN, confidence, demand_cores, in_turn, machine_header, others_share, ratio, ringside_run, spread,
                        work_folder, write_json)
@@ -61,6 +65,7 @@ def main():
     parser.add_argument("--threads", nargs="+", type=int, default=(1, 2))
     parser.add_argument("--repeats", type=int, default=11, help="measured rounds (default 11)")
     parser.add_argument("--runs", nargs="*", default=RUNS, help=f"default: {' '.join(RUNS)}")
+    parser.add_argument("--no-beyond", dest="beyond", action="store_false", help="leave out the last part")
     parser.add_argument("--iterations", type=int, default=10, help="of each run (default 10)")
     parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
     parser.add_argument("--pool-dir", help="where the pools lie (default: the temporary folder)")
@@ -73,6 +78,8 @@ def main():
     with work_folder(options.pool_dir) as work:
         document["runs"] = [run(bin_dir, work, matrix, mode, options.iterations)
                             for matrix in options.runs for mode in ("pipeline", "dram")]
+    if options.beyond:
+        document["beyond"] = json.loads(subprocess.run([bin_dir / "bench_many_nonzeros"], check=True, stdout=subprocess.PIPE).stdout)
     write_json(document, options.output)
     for result in document["growth"]:
         for side in options.sides:
@@ -84,6 +91,9 @@ def main():
         print(f"{found['matrix']}, {found['mode']}: {found['ms_per_iteration']:.0f} ms an iteration "
               f"({found['generate_ns_per_row']:.2f} ns a row, {found['generate_ns_per_nonzero']:.3f} ns a nonzero), "
               f"loaded in {found['load_s']:.1f} s, {found['peak_bytes'] / 2**30:.1f} GiB in all")
+    if options.beyond:
+        print(f"{document['beyond']['nonzeros']:,} nonzeros: right to {document['beyond']['relative_error']:.1e}, "
+              f"{document['beyond']['ns_per_nonzero']:.2f} ns a nonzero")
 
 
 if __name__ == "__main__":
