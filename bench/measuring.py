@@ -37,8 +37,12 @@ def machine_header(bin_dir):
         "build": first(bin_dir.parent / "CMakeCache.txt", r"CMAKE_BUILD_TYPE:\S+=(.*)"),
         "commit": commit.stdout.strip() or "n/a",
         "load_average": os.getloadavg(),
-        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "started": now(),
     }
+
+
+def now():
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def demand_cores(count):

@@ -23,8 +23,8 @@ import subprocess
 import sys
 import tempfile
 
-from measuring import (BIN, TEST_DATA, confidence, demand_cores, in_turn, machine_header, others_share, ratio, spread,
-                       work_folder, write_json)
+from measuring import (BIN, TEST_DATA, confidence, demand_cores, in_turn, machine_header, now, others_share, ratio,
+                       spread, work_folder, write_json)
 
 PEERS = ("graphblas", "eigen", "rsb", "petsc")
 GRAPHS = {"cnr-2000-url": "cnr-2000-url.txt.xz", "cnr-2000-llp": "cnr-2000-llp.txt.xz"}
@@ -97,7 +97,7 @@ def measure(bin_dir, matrix, threads, repeats):
     path = path_of(matrix)
     if path is None:
         return None
-    result = {"matrix": matrix, "threads": threads, "absent": [name for name in PEERS if name not in installed(bin_dir)]}
+    result = {"matrix": matrix, "threads": threads, "started": now(), "absent": [name for name in PEERS if name not in installed(bin_dir)]}
     with others_share(result), contextlib.ExitStack() as stack:
         work = stack.enter_context(work_folder(None))
         cache = cached(bin_dir, path, work)
@@ -140,8 +140,13 @@ def main():
     parser.add_argument("--repeats", type=int, default=15, help="measured rounds (default 15)")
     parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
     parser.add_argument("--output", help="JSON file to write")
+    parser.add_argument("--keep", action="store_true", help="keep what the JSON file holds of other matrices and threads")
     options = parser.parse_args()
     document = {"benchmark": "products", "machine": machine_header(options.bin.resolve()), "results": [], "absent": []}
+    if options.keep:
+        before = json.loads(pathlib.Path(options.output).read_text())
+        document["results"] = [r for r in before["results"]
+                               if r["matrix"] not in options.matrices or r["threads"] not in options.threads]
     for matrix in options.matrices:
         for threads in options.threads:
             result = measure(options.bin.resolve(), matrix, threads, options.repeats)

@@ -19,7 +19,7 @@ import json
 import pathlib
 import subprocess
 
-from measuring import (BIN, confidence, demand_cores, in_turn, machine_header, others_share, ratio, ringside_run, spread,
+from measuring import (BIN, confidence, demand_cores, in_turn, machine_header, now, others_share, ringside_run, spread,
                        work_folder, write_json)
 from products import Product
 
@@ -28,7 +28,7 @@ RUNS = ("grid:10000", "rmat:24")
 
 
 def growth(bin_dir, sides, threads, repeats):
-    result = {"threads": threads}
+    result = {"threads": threads, "started": now()}
     with others_share(result), contextlib.ExitStack() as stack:
         products = {side: stack.enter_context(contextlib.closing(Product(bin_dir, "ringside", f"grid:{side}", threads)))
                     for side in sides}
@@ -46,7 +46,7 @@ def growth(bin_dir, sides, threads, repeats):
 
 def run(bin_dir, work, matrix, mode, iterations):
     peaks = {}
-    result = {"matrix": matrix, "mode": mode, "iterations": iterations}
+    result = {"matrix": matrix, "mode": mode, "iterations": iterations, "started": now()}
     where = ["--mode=dram"] if mode == "dram" else ["--slots=3", "--durability=process"]
     with others_share(result):
         summary = ringside_run(bin_dir, work, f"--matrix={matrix}", f"--iterations={iterations}", *where, peaks=peaks)
@@ -62,7 +62,7 @@ def run(bin_dir, work, matrix, mode, iterations):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sides", nargs="+", type=int, default=SIDES)
-    parser.add_argument("--threads", nargs="+", type=int, default=(1, 2))
+    parser.add_argument("--threads", nargs="*", type=int, default=(1, 2))
     parser.add_argument("--repeats", type=int, default=11, help="measured rounds (default 11)")
     parser.add_argument("--runs", nargs="*", default=RUNS, help=f"default: {' '.join(RUNS)}")
     parser.add_argument("--no-beyond", dest="beyond", action="store_false", help="leave out the last part")
@@ -70,28 +70,34 @@ def main():
     parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
     parser.add_argument("--pool-dir", help="where the pools lie (default: the temporary folder)")
     parser.add_argument("--output", help="JSON file to write")
+    parser.add_argument("--keep", action="store_true", help="keep what the JSON file holds of other threads and runs")
     options = parser.parse_args()
     demand_cores(2)
     bin_dir = options.bin.resolve()
     document = {"benchmark": "scale", "machine": machine_header(bin_dir)}
-    document["growth"] = [growth(bin_dir, options.sides, threads, options.repeats) for threads in options.threads]
+    before = json.loads(pathlib.Path(options.output).read_text()) if options.keep else {"growth": [], "runs": []}
+    document["growth"] = [result for result in before["growth"] if result["threads"] not in options.threads]
+    document["growth"] += [growth(bin_dir, options.sides, threads, options.repeats) for threads in options.threads]
+    document["runs"] = [result for result in before["runs"] if result["matrix"] not in options.runs]
     with work_folder(options.pool_dir) as work:
-        document["runs"] = [run(bin_dir, work, matrix, mode, options.iterations)
+        document["runs"] += [run(bin_dir, work, matrix, mode, options.iterations)
                             for matrix in options.runs for mode in ("pipeline", "dram")]
+    if options.keep and "beyond" in before:
+        document["beyond"] = before["beyond"]
     if options.beyond:
         document["beyond"] = json.loads(subprocess.run([bin_dir / "bench_many_nonzeros"], check=True, stdout=subprocess.PIPE).stdout)
     write_json(document, options.output)
     for result in document["growth"]:
-        for side in options.sides:
-            found = result[f"grid:{side}"]
-            print(f"grid:{side}, {result['threads']} thread(s): {confidence(found['ms'])} ms, "
-                  f"{confidence(found['ns_per_row'])} ns a row, {confidence(found['ns_per_nonzero'])} ns a nonzero; a row over "
-                  + ", ".join(f"grid:{base}'s {confidence(found[f'per_row_over_grid:{base}'])}" for base in options.sides[:2]))
+        for matrix, found in ((key, value) for key, value in result.items() if key.startswith("grid:")):
+            over = ", ".join(f"{key.removeprefix('per_row_over_')}'s {confidence(value)}"
+                             for key, value in found.items() if key.startswith("per_row_over_"))
+            print(f"{matrix}, {result['threads']} thread(s): {confidence(found['ms'])} ms, {confidence(found['ns_per_row'])} ns a "
+                  f"row, {confidence(found['ns_per_nonzero'])} ns a nonzero; a row over {over}")
     for found in document["runs"]:
         print(f"{found['matrix']}, {found['mode']}: {found['ms_per_iteration']:.0f} ms an iteration "
               f"({found['generate_ns_per_row']:.2f} ns a row, {found['generate_ns_per_nonzero']:.3f} ns a nonzero), "
               f"loaded in {found['load_s']:.1f} s, {found['peak_bytes'] / 2**30:.1f} GiB in all")
-    if options.beyond:
+    if "beyond" in document:
         print(f"{document['beyond']['nonzeros']:,} nonzeros: right to {document['beyond']['relative_error']:.1e}, "
               f"{document['beyond']['ns_per_nonzero']:.2f} ns a nonzero")
 
