@@ -6,29 +6,15 @@ core. Both ways are measured in turn after one warm-up of each; which goes first
 are taken within a round, because a shared machine drifts. Writes JSON (see docs/benchmarking.md)."""
 
 import argparse
-import json
+import functools
 import os
 import pathlib
-import shutil
-import subprocess
-import sys
 import tempfile
 
-from pipeline import ROOT, machine_header, spread
+from measuring import (BIN, confidence, demand_cores, in_turn, machine_header, ratio, ringside_run, spread, work_folder,
+                       write_json)
 
 WAYS = ("locks", "messages")
-
-
-def measure(options, work, way):
-    summary = work / "summary.json"
-    pool = work / "bench.pool"
-    pool.unlink(missing_ok=True)
-    subprocess.run(
-        [options.bin / "ringside", "run", "--quiet", f"--matrix=grid:{options.side}", f"--iterations={options.iterations}",
-         f"--pool={pool}", f"--summary={summary}", f"--coordination={way}", "--durability=process"],
-        check=True)
-    pool.unlink(missing_ok=True)
-    return json.loads(summary.read_text())
 
 
 def figures(runs):
@@ -41,37 +27,31 @@ def figures(runs):
 
 
 def report(options):
-    if len(os.sched_getaffinity(0)) < 2:
-        sys.exit("bench/coordination.py: found 1 core, expected at least 2")
-    work = pathlib.Path(tempfile.mkdtemp(prefix="ringside-bench-", dir=options.pool_dir))
-    try:
-        document = {"benchmark": "coordination", "machine": machine_header(options.bin),
-                    "scheduling": "fifo" if os.sched_getscheduler(0) == os.SCHED_FIFO else "other",
-                    "workload": {"matrix": f"grid:{options.side}", "iterations": options.iterations, "passes": 1}}
-        rounds = []
-        for number in range(-1, options.repeats):  # round -1 warms up
-            order = WAYS if number % 2 == 0 else WAYS[::-1]
-            measured = {way: measure(options, work, way) for way in order}
-            if number >= 0:
-                rounds.append(measured)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+    demand_cores(2)
+    document = {"benchmark": "coordination", "machine": machine_header(options.bin),
+                "scheduling": "fifo" if os.sched_getscheduler(0) == os.SCHED_FIFO else "other",
+                "workload": {"matrix": f"grid:{options.side}", "iterations": options.iterations, "passes": 1}}
+    with work_folder(options.pool_dir) as work:
+        def run(way):
+            return ringside_run(options.bin, work, f"--matrix=grid:{options.side}", f"--iterations={options.iterations}",
+                                f"--coordination={way}", "--durability=process")
+
+        rounds = in_turn({way: functools.partial(run, way) for way in WAYS}, options.repeats)
     for way in WAYS:
         document[way] = figures([r[way] for r in rounds])
     document["messages_over_locks"] = {
-        key: spread([r["messages"][key] / r["locks"][key] for r in rounds]) for key in ("total_s", "generate_s")}
+        key: ratio(rounds, "messages", "locks", lambda summary: summary[key]) for key in ("total_s", "generate_s")}
     document["load_average_after"] = os.getloadavg()
     document["rounds"] = rounds
-    if options.output:
-        pathlib.Path(options.output).write_text(json.dumps(document, indent=2) + "\n")
+    write_json(document, options.output)
     for way in WAYS:
         f = document[way]
         print(f"{way:<9} {f['total_s']['median']:.3f} s ({f['total_s']['min']:.3f} to {f['total_s']['max']:.3f}), "
               f"hand-off p50 {f['hand_off_p50_us']['median']:.1f} us ({f['hand_off_p50_us']['min']:.1f} to "
               f"{f['hand_off_p50_us']['max']:.1f}), p99 {f['hand_off_p99_us']['median']:.0f} us, "
               f"producer idle {100 * f['producer_idle_share']['median']:.2f} %")
-    for key, ratio in document["messages_over_locks"].items():
-        print(f"messages over locks, {key}: {ratio['median']:.3f} ({ratio['min']:.3f} to {ratio['max']:.3f})")
+    for key, found in document["messages_over_locks"].items():
+        print(f"messages over locks, {key}: {confidence(found)}")
 
 
 def main():
@@ -79,7 +59,7 @@ def main():
     parser.add_argument("--side", type=int, default=2000)
     parser.add_argument("--iterations", type=int, default=200)
     parser.add_argument("--repeats", type=int, default=11, help="measured rounds (default 11)")
-    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin", help="folder of the programs")
+    parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
     parser.add_argument("--pool-dir", default=tempfile.gettempdir(),
                         help="where the pools lie (default: the temporary folder)")
     parser.add_argument("--output", help="JSON file to write")

@@ -80,6 +80,20 @@ cpu_set_t allowed_cores() {
   return cores;
 }
 
+/// The cores this process may use, at least as many as are asked for.
+std::vector<int> cores_for(int threads) {
+  static const cpu_set_t allowed = allowed_cores();  // later calls find the main thread pinned already
+  std::vector<int> cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(static_cast<std::size_t>(core), &allowed)) cores.push_back(core);
+  }
+  if (threads > static_cast<int>(cores.size())) {
+    throw usage_error("--threads {}: this process may use {} core(s) only; a figure on shared cores means nothing",
+                      threads, cores.size());
+  }
+  return cores;
+}
+
 double percentile(const std::vector<double>& sorted, double share) {
   return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
 }
@@ -137,18 +151,16 @@ void pin_to_core(int core) {
 }
 
 void pin_threads(int threads) {
-  static const cpu_set_t allowed = allowed_cores();  // later calls find the main thread pinned already
-  std::vector<int> cores;
-  for (int core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(static_cast<std::size_t>(core), &allowed)) cores.push_back(core);
-  }
-  if (threads > static_cast<int>(cores.size())) {
-    throw usage_error("--threads {}: this process may use {} core(s) only; a figure on shared cores means nothing",
-                      threads, cores.size());
-  }
+  const std::vector<int> cores = cores_for(threads);
   omp_set_num_threads(threads);
 #pragma omp parallel num_threads(threads)
   pin_to_core(cores[static_cast<std::size_t>(omp_get_thread_num())]);
+}
+
+void pin_process(int process, int processes) {
+  const std::vector<int> cores = cores_for(processes);
+  omp_set_num_threads(1);
+  pin_to_core(cores[static_cast<std::size_t>(process)]);
 }
 
 void write_json(const nlohmann::json& document, const std::string& path) {

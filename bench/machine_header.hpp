@@ -26,6 +26,9 @@ void pin_to_core(int core);
 /// code 2) where there are fewer cores.
 void pin_threads(int threads);
 
+/// The same for one of several processes that share the work: this one is the `process`-th (from 0), with one thread.
+void pin_process(int process, int processes);
+
 /// The lowest core this process may use.
 int first_allowed_core();
 

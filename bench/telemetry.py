@@ -26,7 +26,7 @@ import subprocess
 import tempfile
 import time
 
-from pipeline import machine_header, spread
+from measuring import machine_header, spread
 
 
 class Bench:

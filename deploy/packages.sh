@@ -24,6 +24,10 @@ packages_fuzz=(clang-14 libclang-rt-14-dev libomp-14-dev)
 # What test.sh --all adds: the page in a real browser, Prometheus itself.
 packages_all=(chromium chromium-driver python3-selenium prometheus)
 
+# The libraries that bench/compare.py compares with, and what starts PETSc's processes: each is used where found.
+# (ADIOS2 is no Debian package: pip install adios2, and bench/compare.py --adios-python PYTHON.)
+packages_peers=(libgraphblas-dev libeigen3-dev librsb-dev petsc-dev openmpi-bin)
+
 # Not needed, used where found.
 packages_optional=(ccache shellcheck clang-format-14 clang-tidy-14)
 

@@ -12,11 +12,7 @@ namespace ringside {
 CsrMatrix make_grid(std::uint32_t side, Orientation orientation) {
   if (side < 1 || side > 65535) throw usage_error("grid:{}: expected a side from 1 to 65535", side);
   const std::uint64_t n = side;
-  // A cell has (cells in reach vertically) * (cells in reach horizontally) - 1 neighbours; along a line of n cells the
-  // reaches, 3 inside and 2 at both ends, add up to 3n - 2.
-  const std::uint64_t line_reach = 3 * n - 2;
-  const auto reach_before = [](std::uint64_t cell) { return cell == 0 ? 0 : 3 * cell - 1; };
-  const std::uint64_t nonzeros = line_reach * line_reach - n * n;
+  const std::uint64_t nonzeros = grid_links_above(side, side);
 
   require_memory((n * n + 1) * sizeof(std::uint64_t) + nonzeros * sizeof(std::uint32_t));
   CsrMatrix matrix;
@@ -29,10 +25,10 @@ CsrMatrix make_grid(std::uint32_t side, Orientation orientation) {
   std::uint32_t* const column = matrix.column.data();
 
 #pragma omp parallel for schedule(static)
-  for (std::uint64_t y = 0; y < n; ++y) {
+  for (std::uint32_t y = 0; y < side; ++y) {
     const std::uint64_t first_y = y == 0 ? 0 : y - 1;
-    const std::uint64_t last_y = std::min(y + 1, n - 1);
-    std::uint64_t next = reach_before(y) * line_reach - y * n;
+    const std::uint64_t last_y = std::min(y + std::uint64_t{1}, n - 1);
+    std::uint64_t next = grid_links_above(side, y);
     for (std::uint64_t x = 0; x < n; ++x) {
       const std::uint64_t first_x = x == 0 ? 0 : x - 1;
       const std::uint64_t last_x = std::min(x + 1, n - 1);

@@ -162,6 +162,17 @@ TEST(CsrBuilder, RowsAreBalancedByTheirWork) {
   EXPECT_EQ(balanced_rows(row_begin, 6, 50).back(), 6u);
 }
 
+TEST(CsrBuilder, RowsAreBalancedBeyondTwoToThe32Entries) {
+  constexpr std::uint64_t kLong = 0xffff'ffff;  // the longest row there can be
+  const std::uint64_t row_begin[] = {0, kLong, 2 * kLong, 3 * kLong, 4 * kLong};
+  EXPECT_EQ(balanced_rows(row_begin, 4, 2), (std::vector<std::uint64_t>{0, 2, 4}));
+}
+
+TEST(CsrBuilder, MoreThanTwoToThe32RowsAreNeverAnnounced) {
+  EXPECT_EQ(most_announced_rows(std::uint64_t{1} << 40), 0xffff'ffffu);
+  EXPECT_EQ(most_announced_rows(0), std::uint64_t{1} << 23);
+}
+
 TEST(CsrBuilder, HugeMemoryIsRefusedBeforeItIsTouched) {
   const auto ask = [] { require_memory(std::uint64_t{1} << 50); };
   EXPECT_NE(error_of(ask, ExitCode::kSystem).find("1073741824 MiB"), std::string::npos);

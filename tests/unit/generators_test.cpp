@@ -36,6 +36,23 @@ TEST(Grid, EveryCellIsLinkedWithEveryCellAtDistanceOneAndNoOther) {
   }
 }
 
+TEST(Grid, PlacesEveryLineAlsoBeyondTwoToThe32Entries) {
+  for (const std::uint32_t side : {1u, 2u, 3u, 100u, 16400u, 23171u, 65535u}) {
+    const std::uint64_t n = side;
+    std::uint64_t links = 0;
+    for (std::uint32_t y = 0; y < side; ++y) {
+      ASSERT_EQ(grid_links_above(side, y), links) << "side " << side << ", line " << y;
+      const std::uint64_t lines = 1u + (y > 0 ? 1u : 0u) + (y + 1 < side ? 1u : 0u);
+      // A cell in one of the two outer columns reaches one column less; in a grid of one column both are missing.
+      const std::uint64_t columns_reached = n == 1 ? 1 : 3 * n - 2;
+      links += lines * columns_reached - n;
+    }
+    EXPECT_EQ(grid_links_above(side, side), links) << side;
+  }
+  EXPECT_GT(grid_links_above(16400, 16400), std::uint64_t{1} << 31);
+  EXPECT_EQ(grid_links_above(65535, 65535), 34'357'903'384u);  // 4 s (s - 1) + 4 (s - 1)^2
+}
+
 TEST(Grid, RefusesSidesWithoutColumns) {
   EXPECT_NE(error_of([] { make_grid(0, Orientation::kRows); }).find("from 1 to 65535"), std::string::npos);
   EXPECT_NE(error_of([] { make_grid(65536, Orientation::kRows); }).find("from 1 to 65535"), std::string::npos);

@@ -43,6 +43,12 @@ TEST(RowPartition, CountsRowsWithoutEntriesAsWork) {
   EXPECT_EQ(partition_blocks(begin, 2), (std::vector<std::uint64_t>{0, 4, 8}));
 }
 
+TEST(RowPartition, CountsBeyondTwoToThe32Entries) {
+  constexpr std::uint64_t kLong = 3'000'000;  // 8 blocks of them are 2.5e10 entries
+  const auto begin = row_begin_of(std::vector<std::uint64_t>(8 * kBlockRows, kLong));
+  EXPECT_EQ(partition_blocks(begin, 4), (std::vector<std::uint64_t>{0, 2, 4, 6, 8}));
+}
+
 TEST(RowPartition, NoPartIsMoreThanABlockAwayFromItsShare) {
   std::vector<std::uint64_t> entries;
   for (std::uint64_t row = 0; row < 100 * kBlockRows; ++row) entries.push_back(row * 37 % 23);

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""How long a step holds its producer: from one iterate being ready to the next one being begun, against ADIOS2.
+
+Workload: PageRank on grid:SIDE, one core for the writer and one for the reader, which copies every step and sweeps it
+--passes times. Measured in turn:
+  ringside     the step records of a run: the time between two publications less what it took to make the iterate (so the
+               waiting for a free buffer, the publishing, and all bookkeeping)
+  sst, bp5     ADIOS2's staging engine over the loopback interface, and its file engine into the pools' folder: the time in
+               BeginStep, Put and EndStep
+ADIOS2 comes as a Python package with headers and libraries; --adios is the source of a program that is compiled against it:
+  PROGRAM SST|BP5 writer|reader SIDE ITERATIONS PASSES NAME, the writer printing 'publish=SECONDS'.
+Where either is missing that is said, and nothing is compared. Ratios are taken within a round. Writes JSON (see
+docs/benchmarking.md)."""
+
+import argparse
+import functools
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import pipeline
+from measuring import (TEST_DATA, confidence, demand_cores, in_turn, machine_header, others_share, ratio, remove_pool, spread,
+                       work_folder, write_json)
+
+ENGINES = ("SST", "BP5")
+
+
+def records_of(bin_dir, pool):
+    """The step records of the run whose journal lies beside the pool."""
+    shown = subprocess.run([bin_dir / "ringside", "tail", f"--pool={pool}", "--json"], check=True, capture_output=True, text=True)
+    return [record for record in map(json.loads, shown.stdout.splitlines()) if record["event"] == "step"]
+
+
+def steps_of(bin_dir, work, *arguments):
+    """One run's step records."""
+    pool = work / "bench.pool"
+    remove_pool(pool)
+    subprocess.run([bin_dir / "ringside", "run", "--quiet", f"--pool={pool}", "--durability=process", *arguments], check=True)
+    steps = records_of(bin_dir, pool)
+    remove_pool(pool)
+    return steps
+
+
+def held_ms(steps):
+    """Mean over the steps after the first, as ADIOS2's is a mean, too."""
+    held = [after["published_at_ns"] - before["published_at_ns"] - after["generate_ns"] for before, after in zip(steps, steps[1:])]
+    return sum(held) / len(held) * 1e-6
+
+
+def package_folder(python):
+    """Where the ADIOS2 package lies that this Python has; None if it has none."""
+    look = "import adios2, os; print(os.path.dirname(os.path.dirname(adios2.__file__)))"
+    found = subprocess.run([python, "-c", look], capture_output=True, text=True)
+    return pathlib.Path(found.stdout.strip()) if found.returncode == 0 else None
+
+
+def build_peer(source, python, work):
+    """The program, or why there is none."""
+    if not pathlib.Path(source).is_file():
+        return None, f"its program's source is missing ({source}; --adios FILE)"
+    folder = package_folder(python)
+    if folder is None:
+        return None, f"{python} has no package adios2 (--adios-python PYTHON)"
+    libraries = next((path.parent for path in folder.rglob("libadios2_cxx*.so*")), None)
+    headers = next((path.parent for path in folder.rglob("adios2.h")), None)
+    if libraries is None or headers is None:
+        return None, f"{folder} has no libadios2_cxx or no adios2.h"
+    program = work / "adios_peer"
+    subprocess.run(["g++", "-O3", "-march=native", "-std=c++17", f"-I{headers}", source, "-o", program, f"-L{libraries}",
+                    "-ladios2_cxx", "-ladios2_core", f"-Wl,-rpath,{libraries}", "-Wl,--allow-shlib-undefined"], check=True)
+    return program, None
+
+
+def adios(program, work, engine, options):
+    """Milliseconds a step that the engine held its writer."""
+    name = str(work / f"steps-{engine}")
+    common = [options.side, options.iterations, options.passes, name]
+    start = lambda core, role: subprocess.Popen(
+        [str(word) for word in ("taskset", "-c", core, program, engine, role, *common)], cwd=work, stdout=subprocess.PIPE, text=True)
+    writer = start(0, "writer")
+    reader = start(1, "reader")
+    said = writer.communicate()[0]
+    reader.communicate()
+    if writer.returncode != 0 or reader.returncode != 0:
+        sys.exit(f"bench/held.py: ADIOS2 with {engine} failed ({writer.returncode}, {reader.returncode})")
+    subprocess.run(["rm", "-rf", name, name + ".bp", name + ".sst"], check=True)
+    return float(re.search(r"publish=([\d.e+-]+)", said).group(1)) / options.iterations * 1e3
+
+
+def measure(options):
+    demand_cores(2)
+    bin_dir = pathlib.Path(options.bin).resolve()
+    document = {"benchmark": "held", "machine": machine_header(bin_dir),
+                "workload": {"matrix": f"grid:{options.side}", "iterations": options.iterations, "passes": options.passes}}
+    with work_folder(options.pool_dir) as work, others_share(document):
+        program, absent = build_peer(options.adios, options.adios_python, work)
+        measured = {"ringside": lambda: held_ms(steps_of(
+            bin_dir, work, f"--matrix=grid:{options.side}", f"--iterations={options.iterations}", f"--passes={options.passes}"))}
+        if program:
+            measured.update({engine.lower(): functools.partial(adios, program, work, engine, options) for engine in ENGINES})
+        else:
+            document["absent"] = f"ADIOS2: {absent}"
+        rounds = in_turn(measured, options.repeats)
+    document["held_ms_per_step"] = {name: spread([r[name] for r in rounds]) for name in measured}
+    document["ringside_over"] = {name: ratio(rounds, "ringside", name) for name in measured if name != "ringside"}
+    write_json(document, options.output)
+    return document
+
+
+def declare(parser):
+    """The options that bench/compare.py takes, too."""
+    parser.add_argument("--adios", default=TEST_DATA.parent / "reference/adios_peer.cpp",
+                        help="the ADIOS2 program's source (default: reference/adios_peer.cpp beside the test data)")
+    parser.add_argument("--adios-python", default=sys.executable, help="a Python that has the package adios2 (default: this one)")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    pipeline.declare(parser)
+    parser.set_defaults(iterations=50, passes=1)
+    declare(parser)
+    parser.add_argument("--repeats", type=int, default=7, help="measured rounds (default 7)")
+    parser.add_argument("--output", help="JSON file to write")
+    document = measure(parser.parse_args())
+    for name, found in document["held_ms_per_step"].items():
+        print(f"{name:<10} held its producer {confidence(found)} ms a step")
+    for name, found in document["ringside_over"].items():
+        print(f"ringside ÷ {name}: {confidence(found, 2)}")
+    if "absent" in document:
+        print(f"absent: {document['absent']}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""What the benchmarks written in Python share: the head of their JSON, turns, spread and confidence, and runs of ringside."""
+
+import contextlib
+import json
+import math
+import os
+import pathlib
+import platform
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BIN = ROOT / "build/release/bin"
+TEST_DATA = pathlib.Path(os.environ.get("RINGSIDE_TEST_DATA", ROOT / "../shared/data"))
+
+
+def machine_header(bin_dir):
+    def first(path, pattern):
+        try:
+            found = re.search(pattern, pathlib.Path(path).read_text())
+            return found.group(1).strip() if found else "n/a"
+        except OSError:
+            return "n/a"
+
+    commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True)
+    return {
+        "cpu": first("/proc/cpuinfo", r"model name\s*:\s*(.*)"),
+        "cores_allowed": len(os.sched_getaffinity(0)),
+        "governor": first("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", r"(.*)"),
+        "kernel": platform.release(),
+        "compiler": first(bin_dir.parent / "CMakeCache.txt", r"CMAKE_CXX_COMPILER:\S+=(.*)"),
+        "build": first(bin_dir.parent / "CMakeCache.txt", r"CMAKE_BUILD_TYPE:\S+=(.*)"),
+        "commit": commit.stdout.strip() or "n/a",
+        "load_average": os.getloadavg(),
+        "started": now(),
+    }
+
+
+def now():
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def demand_cores(count):
+    found = len(os.sched_getaffinity(0))
+    if found < count:
+        sys.exit(f"{sys.argv[0]}: found {found} core(s), expected at least {count}")
+
+
+def spread(values):
+    """With enough values also where their median lies with 95 % confidence, whatever their distribution: between two of
+    them, by the binomial distribution of how many lie below it (Conover, Practical Nonparametric Statistics, 3.2)."""
+    found = {"median": statistics.median(values), "min": min(values), "max": max(values), "repeats": len(values)}
+    away = round(0.98 * math.sqrt(len(values)))
+    if len(values) >= 10:
+        ascending = sorted(values)
+        found["median_95"] = [ascending[max(len(values) // 2 - 1 - away, 0)],
+                              ascending[min((len(values) + 1) // 2 + away, len(values) - 1)]]
+    return found
+
+
+def in_turn(measured, repeats):
+    """Calls each function of {name: function} in turn, A B C, C B A, ..., after one round that warms up; returns the
+    rounds, each {name: what the function returned}."""
+    rounds = []
+    for number in range(-1, repeats):
+        names = list(measured) if number % 2 else list(reversed(measured))
+        figures = {name: measured[name]() for name in names}
+        if number >= 0:
+            rounds.append(figures)
+    return rounds
+
+
+def ratio(rounds, above, below, figure=lambda value: value):
+    """The spread of above ÷ below, taken within each round: a shared machine drifts."""
+    return spread([figure(r[above]) / figure(r[below]) for r in rounds])
+
+
+def confidence(found, digits=3):
+    """'0.512 (0.49 to 0.53)': the median, and where it lies with 95 % confidence, or the range where values are few."""
+    low, high = found.get("median_95", (found["min"], found["max"]))
+    return f"{found['median']:.{digits}g} ({low:.{digits}g} to {high:.{digits}g})"
+
+
+@contextlib.contextmanager
+def others_share(document):
+    """Notes in document["processor_time_of_others"] which share of the machine others took while the body ran. Children
+    must have been waited for by its end."""
+    def busy_and_own():
+        ticks = [int(word) for word in pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:4]]
+        return sum(ticks) / os.sysconf("SC_CLK_TCK"), sum(os.times()[:4]), time.monotonic()
+
+    before = busy_and_own()
+    yield
+    busy, own, passed = (now - then for now, then in zip(busy_and_own(), before))
+    document["processor_time_of_others"] = round(max(busy - own, 0) / passed / os.cpu_count(), 4)
+
+
+@contextlib.contextmanager
+def work_folder(parent):
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="ringside-bench-", dir=parent))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def ringside_run(bin_dir, work, *arguments, peaks=None):
+    """One quiet `ringside run` with a fresh pool in `work`, which is removed; returns its summary. `peaks`: a dictionary that
+    takes the most memory each of its processes had."""
+    summary = work / "summary.json"
+    pool = work / "bench.pool"
+    remove_pool(pool)
+    command = [bin_dir / "ringside", "run", "--quiet", f"--pool={pool}", f"--summary={summary}", *arguments]
+    with subprocess.Popen(command) as run:
+        while peaks is not None and run.poll() is None:
+            note_peaks(children_of(run.pid), peaks)
+            time.sleep(0.005)
+    remove_pool(pool)
+    if run.returncode != 0:
+        raise subprocess.CalledProcessError(run.returncode, command)
+    return json.loads(summary.read_text())
+
+
+def children_of(pid):
+    """{name: process id}; a thread's children are listed with it."""
+    found = {}
+    for listed in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            for child in listed.read_text().split():
+                found[pathlib.Path(f"/proc/{child}/comm").read_text().strip()] = int(child)
+    return found
+
+
+def note_peaks(processes, peaks):
+    """Raises peaks[name] to what {name: process id} have now: bytes that are resident in all (of which the kernel keeps
+    the peak itself), private, shared, and mapped from files."""
+    for name, pid in processes.items():
+        with contextlib.suppress(OSError):
+            status = pathlib.Path(f"/proc/{pid}/status").read_text()
+            of_this = peaks.setdefault(name, {})
+            for key in ("VmHWM", "RssAnon", "RssShmem", "RssFile"):
+                found = re.search(rf"{key}:\s+(\d+) kB", status)
+                if found:
+                    of_this[key] = max(of_this.get(key, 0), int(found.group(1)) * 1024)
+
+
+def remove_pool(pool):
+    for path in pool.parent.glob(pool.name + "*"):  # its journal, too
+        path.unlink()
+
+
+def write_json(document, output):
+    if output:
+        pathlib.Path(output).write_text(json.dumps(document, indent=2) + "\n")

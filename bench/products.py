@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""One iterate of ours against the product of a sparse matrix with a vector as other libraries compute it.
+
+Measured in turn, A B C D, D C B A, ..., on the same pinned cores, each in a process of its own (bench/products/):
+  ringside    a whole PageRank iterate: product, dangling mass, the change in two norms, the next contributions
+  graphblas   SuiteSparse:GraphBLAS, the bare mxv with PLUS_SECOND over a pattern
+  eigen       Eigen, row-major sparse matrix * dense vector, with values
+  rsb         librsb, rsb_spmv, with values
+  petsc       PETSc, MatMult of AIJ, with values, a process a core
+  copy        what memory allows: a non-temporal copy of 128 MiB
+Peers that were not installed when this was built are named as absent. A turn is a burst: two products to bring the caches
+and threads back, then some that are timed each, of which the median counts. Everybody's first product is checked
+against a plain loop before anything is timed. Ratios are taken within a round. Writes JSON (see docs/benchmarking.md)."""
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from measuring import (BIN, TEST_DATA, confidence, demand_cores, in_turn, machine_header, now, others_share, ratio,
+                       spread, work_folder, write_json)
+
+PEERS = ("graphblas", "eigen", "rsb", "petsc")
+GRAPHS = {"cnr-2000-url": "cnr-2000-url.txt.xz", "cnr-2000-llp": "cnr-2000-llp.txt.xz"}
+MATRICES = ("grid:2000", *GRAPHS, "rmat:22")
+# What an iterate must read and write whatever the format: x_{k-1}, its contributions; x_k and its contributions.
+VECTOR_BYTES_PER_ROW = 32
+COPY_BYTES = 16 * 2**24
+UNTIMED = 2
+
+
+class Product:
+    """A program of bench/products, waiting for its turn."""
+
+    def __init__(self, bin_dir, name, matrix, threads):
+        command = [bin_dir / f"bench_product_{name}", f"--matrix={matrix}", f"--threads={threads}"]
+        environment = dict(os.environ)
+        if name == "petsc":
+            command = ["mpiexec", "--bind-to", "none", "-n", str(threads), *command]
+            if os.geteuid() == 0:  # Open MPI asks root to be sure
+                environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+        self.name = name
+        self.ready = self.answer()
+        # A burst takes about 60 ms, and has 3 to 25 products that count.
+        self.timed = 3
+        self.timed = round(min(max(0.060 / self.burst(), 3), 25))
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        if not line:
+            sys.exit(f"bench_product_{self.name} ended with exit code {self.process.wait()} (what it says is above)")
+        return json.loads(line)
+
+    def burst(self):
+        """Seconds a product."""
+        self.process.stdin.write(f"burst {UNTIMED} {self.timed}\n")
+        self.process.stdin.flush()
+        return statistics.median(self.answer()["ns"]) * 1e-9
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def installed(bin_dir):
+    found = [name for name in PEERS if (bin_dir / f"bench_product_{name}").exists()]
+    if "petsc" in found and not shutil.which("mpiexec"):
+        found.remove("petsc")
+    return found
+
+
+def path_of(matrix):
+    """The file of a graph that is known by its name; None if it is not there."""
+    if matrix not in GRAPHS:
+        return matrix
+    path = TEST_DATA / "graphs" / GRAPHS[matrix]
+    return path if path.exists() else None
+
+
+def cached(bin_dir, matrix, work):
+    """A binary cache of the matrix, so that not everybody parses it or makes it anew."""
+    folder = pathlib.Path(tempfile.mkdtemp(dir=work))
+    subprocess.run([bin_dir / "ringside", "cache", matrix, f"--cache-dir={folder}"], check=True, stdout=subprocess.DEVNULL)
+    return next(folder.glob("*.rsm"))
+
+
+def measure(bin_dir, matrix, threads, repeats):
+    """One matrix, one number of threads; None if the matrix is not there."""
+    demand_cores(threads)
+    path = path_of(matrix)
+    if path is None:
+        return None
+    result = {"matrix": matrix, "threads": threads, "started": now(), "absent": [name for name in PEERS if name not in installed(bin_dir)]}
+    with others_share(result), contextlib.ExitStack() as stack:
+        work = stack.enter_context(work_folder(None))
+        cache = cached(bin_dir, path, work)
+        # Ours reads what a run reads; the others copy what they need in any case.
+        products = [stack.enter_context(contextlib.closing(Product(bin_dir, name, path if name == "ringside" else cache, threads)))
+                    for name in ("ringside", *installed(bin_dir), "copy")]
+        rounds = in_turn({product.name: product.burst for product in products}, repeats)
+        result["rows"], result["nonzeros"] = (products[0].ready[key] for key in ("rows", "nonzeros"))
+        result["measured"] = {
+            product.name: {**{key: product.ready[key] for key in ("version", "what", "convert_s", "error_over_rounding")},
+                           "ms": spread([r[product.name] * 1e3 for r in rounds]),
+                           "ringside_over_this": ratio(rounds, "ringside", product.name)}
+            for product in products}
+    del result["measured"]["ringside"]["ringside_over_this"]
+    copy = result["measured"]["copy"]
+    del copy["ringside_over_this"]
+    copy["gb_per_s"] = COPY_BYTES / copy["ms"]["median"] * 1e-6
+    # How long the vectors alone take at the speed of the copy, over what the iterate took. Above 1: they were cached.
+    result["vectors_over_iterate"] = spread(
+        [r["copy"] / COPY_BYTES * VECTOR_BYTES_PER_ROW * result["rows"] / r["ringside"] for r in rounds])
+    return result
+
+
+def table(results):
+    lines = ["| matrix | threads | who | ms | ringside ÷ this |", "| --- | --- | --- | --- | --- |"]
+    for result in results:
+        for name, found in result["measured"].items():
+            unit = f", {found['gb_per_s']:.1f} GB/s" if name == "copy" else ""
+            over = confidence(found["ringside_over_this"]) if "ringside_over_this" in found else ""
+            lines.append(f"| {result['matrix']} | {result['threads']} | {name}: {found['what']} | "
+                         f"{confidence(found['ms'])}{unit} | {over} |")
+        lines += [f"| {result['matrix']} | {result['threads']} | {name} | absent | |" for name in result["absent"]]
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--matrices", nargs="+", default=MATRICES, help=f"default: {' '.join(MATRICES)}")
+    parser.add_argument("--threads", nargs="+", type=int, default=(1, 2))
+    parser.add_argument("--repeats", type=int, default=15, help="measured rounds (default 15)")
+    parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
+    parser.add_argument("--output", help="JSON file to write")
+    parser.add_argument("--keep", action="store_true", help="keep what the JSON file holds of other matrices and threads")
+    options = parser.parse_args()
+    document = {"benchmark": "products", "machine": machine_header(options.bin.resolve()), "results": [], "absent": []}
+    if options.keep:
+        before = json.loads(pathlib.Path(options.output).read_text())
+        document["results"] = [r for r in before["results"]
+                               if r["matrix"] not in options.matrices or r["threads"] not in options.threads]
+    for matrix in options.matrices:
+        for threads in options.threads:
+            result = measure(options.bin.resolve(), matrix, threads, options.repeats)
+            if result is not None:
+                document["results"].append(result)
+        if result is None:
+            document["absent"].append(matrix)
+    write_json(document, options.output)
+    print(table(document["results"]))
+    for matrix in document["absent"]:
+        print(f"{matrix}: absent, expected {GRAPHS[matrix]} in {TEST_DATA / 'graphs'} (RINGSIDE_TEST_DATA)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+// The program around an adapter. It loads the matrix, computes one product, checks it, and says so in a line of JSON;
+// then it does what it is told, line by line: "burst U T" is U products that are not timed and T that are, each for
+// itself. Between its bursts it sleeps, so that others can be measured in turn.
+//
+//   bench_product_NAME --matrix grid:2000 --threads 2
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "bench/products/product.hpp"
+#include "common/clock.hpp"
+#include "common/error.hpp"
+#include "producer/matrix_source.hpp"
+
+namespace ringside::bench {
+
+double row_error(const CsrMatrix& matrix, std::uint64_t row, double y) {
+  double sum = 0;
+  for (std::uint64_t e = matrix.row_begin[row]; e < matrix.row_begin[row + 1]; ++e) sum += operand(matrix.column[e]);
+  const double entries = static_cast<double>(matrix.row_begin[row + 1] - matrix.row_begin[row]) + 1;
+  const double difference = y > sum ? y - sum : sum - y;
+  if (!(difference >= 0)) return HUGE_VAL;  // not a number
+  return difference == 0 ? 0 : difference / (entries * 0x1p-53 * sum);
+}
+
+namespace {
+
+constexpr double kErrorAccepted = 2;
+
+void answer(const nlohmann::ordered_json& line) {
+  std::cout << line.dump() << std::endl;
+}
+
+void obey(Product& product) {
+  std::string line;
+  while (product.next_command(line)) {
+    std::istringstream words(line);
+    std::string command;
+    int untimed = 0;
+    int timed = 0;
+    if (!(words >> command >> untimed >> timed) || command != "burst" || untimed < 0 || timed < 1) {
+      throw usage_error("found the line '{}', expected 'burst UNTIMED TIMED'", line);
+    }
+    for (int i = 0; i < untimed; ++i) product.run();
+    std::vector<std::int64_t> ns;
+    for (int i = 0; i < timed; ++i) {
+      product.line_up();
+      const std::int64_t begin = now_ns();
+      product.run();
+      product.line_up();
+      ns.push_back(now_ns() - begin);
+    }
+    if (product.leads()) answer({{"ns", ns}});
+  }
+}
+
+int run(int argc, char** argv) {
+  std::string matrix_name;
+  int threads = 1;
+  CLI::App app("Times one library's product of a sparse matrix with a vector; driven by bench/products.py");
+  app.add_option("--matrix", matrix_name, "FILE, grid:SIDE or rmat:SCALE; its links count 1 each")->required();
+  app.add_option("--threads", threads, "threads (PETSc: processes)")->check(CLI::PositiveNumber);
+  CLI11_PARSE(app, argc, argv);
+
+  const std::unique_ptr<Product> product = make_product(threads);
+  nlohmann::ordered_json ready;
+  {
+    const std::int64_t begin = now_ns();
+    const CsrMatrix matrix =
+        load_matrix({.matrix = matrix_name, .cache = false, .cache_dir = {}}, Orientation::kInLinks);
+    if (!matrix.value.empty()) throw usage_error("{}: found weights, expected a graph without", matrix_name);
+    const std::int64_t loaded = now_ns();
+    product->load(matrix);
+    const std::int64_t converted = now_ns();
+    product->run();
+    const double error = product->error(matrix);
+    if (!(error <= kErrorAccepted)) {
+      throw damage_error("{}: the product is wrong: a row's error is {} times what rounding allows", matrix_name,
+                         error);
+    }
+    ready = {{"version", product->version()},
+             {"what", product->what()},
+             {"rows", matrix.rows},
+             {"nonzeros", matrix.nonzeros()},
+             {"load_s", static_cast<double>(loaded - begin) * 1e-9},
+             {"convert_s", static_cast<double>(converted - loaded) * 1e-9},
+             {"error_over_rounding", error}};
+  }
+  if (product->leads()) answer(ready);
+  obey(*product);
+  return 0;
+}
+
+}  // namespace
+}  // namespace ringside::bench
+
+int main(int argc, char** argv) {
+  try {
+    return ringside::bench::run(argc, argv);
+  } catch (const ringside::Error& error) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+    return 1;
+  }
+}

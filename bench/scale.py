@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""How large may a problem be: do a hundred million rows run within a given memory, and does time grow no faster than they?
+
+  growth   one PageRank iterate of grid:1000, 2000, 4000, 10000, measured in turn in processes of their own
+           (bench/products/), as nanoseconds a row and a nonzero; ratios to the first and to the second size are taken
+           within a round. Copies of vectors of the same sizes say what memory and caches allow: whatever does more than
+           walk a cache gets slower once its vectors leave it.
+  runs     whole runs, pipeline and --mode dram, of grid:10000 and rmat:24: seconds and the most memory they had. In all
+           means the producer's peak and the analyzer's (which maps every page of the pool) without the shared
+           buffers, which both map.
+
+  beyond   one iterate of 2,149,580,800 nonzeros, more than 2^31, checked against its closed form (bench/many_nonzeros.cpp).
+
+Writes JSON (see docs/benchmarking.md). Takes 14 GB of memory, and 2.5 GB of the pool's folder, which should lie on a disk."""
+
+import argparse
+import contextlib
+import json
+import pathlib
+import subprocess
+
+from measuring import (BIN, confidence, demand_cores, in_turn, machine_header, now, others_share, ringside_run, spread,
+                       work_folder, write_json)
+from products import Product
+
+SIDES = (1000, 2000, 4000, 10000)
+RUNS = ("grid:10000", "rmat:24")
+
+
+def growth(bin_dir, sides, threads, repeats):
+    result = {"threads": threads, "started": now()}
+    with others_share(result), contextlib.ExitStack() as stack:
+        products = {side: stack.enter_context(contextlib.closing(Product(bin_dir, "ringside", f"grid:{side}", threads)))
+                    for side in sides}
+        rounds = in_turn({side: product.burst for side, product in products.items()}, repeats)
+        for side, product in products.items():
+            rows, nonzeros = product.ready["rows"], product.ready["nonzeros"]
+            result[f"grid:{side}"] = {
+                "rows": rows, "nonzeros": nonzeros, "ms": spread([r[side] * 1e3 for r in rounds]),
+                "ns_per_row": spread([r[side] / rows * 1e9 for r in rounds]),
+                "ns_per_nonzero": spread([r[side] / nonzeros * 1e9 for r in rounds]),
+                **{f"per_row_over_grid:{base}": spread([r[side] / rows / (r[base] / products[base].ready["rows"]) for r in rounds])
+                   for base in sides[:2]}}
+    return result
+
+
+def run(bin_dir, work, matrix, mode, iterations):
+    peaks = {}
+    result = {"matrix": matrix, "mode": mode, "iterations": iterations, "started": now()}
+    where = ["--mode=dram"] if mode == "dram" else ["--slots=3", "--durability=process"]
+    with others_share(result):
+        summary = ringside_run(bin_dir, work, f"--matrix={matrix}", f"--iterations={iterations}", *where, peaks=peaks)
+    producer, analyzer = peaks["ringside-produc"], peaks.get("ringside-analyz", {"VmHWM": 0, "RssShmem": 0})
+    return {**result, **{key: summary[key] for key in ("rows", "nonzeros", "load_s", "total_s", "generate_s", "producer_idle_s",
+                                                       "transfer_s", "analyze_s", "slots")},
+            "ms_per_iteration": summary["total_s"] / iterations * 1e3,
+            "generate_ns_per_row": summary["generate_s"] / iterations / summary["rows"] * 1e9,
+            "generate_ns_per_nonzero": summary["generate_s"] / iterations / summary["nonzeros"] * 1e9,
+            "peaks_bytes": peaks, "peak_bytes": producer["VmHWM"] + analyzer["VmHWM"] - analyzer["RssShmem"]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sides", nargs="+", type=int, default=SIDES)
+    parser.add_argument("--threads", nargs="*", type=int, default=(1, 2))
+    parser.add_argument("--repeats", type=int, default=11, help="measured rounds (default 11)")
+    parser.add_argument("--runs", nargs="*", default=RUNS, help=f"default: {' '.join(RUNS)}")
+    parser.add_argument("--no-beyond", dest="beyond", action="store_false", help="leave out the last part")
+    parser.add_argument("--iterations", type=int, default=10, help="of each run (default 10)")
+    parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
+    parser.add_argument("--pool-dir", help="where the pools lie (default: the temporary folder)")
+    parser.add_argument("--output", help="JSON file to write")
+    parser.add_argument("--keep", action="store_true", help="keep what the JSON file holds of other threads and runs")
+    options = parser.parse_args()
+    demand_cores(2)
+    bin_dir = options.bin.resolve()
+    document = {"benchmark": "scale", "machine": machine_header(bin_dir)}
+    before = json.loads(pathlib.Path(options.output).read_text()) if options.keep else {"growth": [], "runs": []}
+    document["growth"] = [result for result in before["growth"] if result["threads"] not in options.threads]
+    document["growth"] += [growth(bin_dir, options.sides, threads, options.repeats) for threads in options.threads]
+    document["runs"] = [result for result in before["runs"] if result["matrix"] not in options.runs]
+    with work_folder(options.pool_dir) as work:
+        document["runs"] += [run(bin_dir, work, matrix, mode, options.iterations)
+                            for matrix in options.runs for mode in ("pipeline", "dram")]
+    if options.keep and "beyond" in before:
+        document["beyond"] = before["beyond"]
+    if options.beyond:
+        document["beyond"] = json.loads(subprocess.run([bin_dir / "bench_many_nonzeros"], check=True, stdout=subprocess.PIPE).stdout)
+    write_json(document, options.output)
+    for result in document["growth"]:
+        for matrix, found in ((key, value) for key, value in result.items() if key.startswith("grid:")):
+            over = ", ".join(f"{key.removeprefix('per_row_over_')}'s {confidence(value)}"
+                             for key, value in found.items() if key.startswith("per_row_over_"))
+            print(f"{matrix}, {result['threads']} thread(s): {confidence(found['ms'])} ms, {confidence(found['ns_per_row'])} ns a "
+                  f"row, {confidence(found['ns_per_nonzero'])} ns a nonzero; a row over {over}")
+    for found in document["runs"]:
+        print(f"{found['matrix']}, {found['mode']}: {found['ms_per_iteration']:.0f} ms an iteration "
+              f"({found['generate_ns_per_row']:.2f} ns a row, {found['generate_ns_per_nonzero']:.3f} ns a nonzero), "
+              f"loaded in {found['load_s']:.1f} s, {found['peak_bytes'] / 2**30:.1f} GiB in all")
+    if "beyond" in document:
+        print(f"{document['beyond']['nonzeros']:,} nonzeros: right to {document['beyond']['relative_error']:.1e}, "
+              f"{document['beyond']['ns_per_nonzero']:.2f} ns a nonzero")
+
+
+if __name__ == "__main__":
+    main()

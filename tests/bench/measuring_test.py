@@ -1,0 +1,94 @@
+"""What the benchmarks compute from what they measure: turns, ratios, confidence, and tables with something missing."""
+
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+
+import compare  # noqa: E402
+import held  # noqa: E402
+import measuring  # noqa: E402
+import products  # noqa: E402
+
+
+def product_result(matrix, threads, ratio):
+    found = {"what": "w", "version": "1", "ms": measuring.spread([2.0]), "convert_s": 0, "error_over_rounding": 0}
+    return {"matrix": matrix, "threads": threads, "rows": 4_000_000, "nonzeros": 1, "absent": ["petsc"],
+            "vectors_over_iterate": measuring.spread([0.5]),
+            "measured": {"ringside": found, "graphblas": {**found, "ringside_over_this": measuring.spread([ratio])},
+                         "copy": {**found, "gb_per_s": 64.0}}}
+
+
+class Measuring(unittest.TestCase):
+    def test_turns_alternate_after_one_round_that_does_not_count(self):
+        calls = []
+        rounds = measuring.in_turn({"a": lambda: calls.append("a") or len(calls), "b": lambda: calls.append("b") or len(calls)}, 3)
+        self.assertEqual("".join(calls), "abbaabba")
+        self.assertEqual(len(rounds), 3)
+        self.assertEqual([min(r.values()) for r in rounds], [3, 5, 7])
+
+    def test_a_ratio_is_taken_within_each_round(self):
+        # The machine is ten times slower in the second round: what is compared is not.
+        rounds = [{"a": 1.0, "b": 2.0}, {"a": 10.0, "b": 20.0}, {"a": 1.0, "b": 2.0}]
+        found = measuring.ratio(rounds, "a", "b")
+        self.assertEqual((found["min"], found["median"], found["max"]), (0.5, 0.5, 0.5))
+
+    def test_a_median_lies_between_the_values_that_the_binomial_distribution_names(self):
+        self.assertNotIn("median_95", measuring.spread(list(range(9))))
+        # Between the 8th and the 18th of 25 the median lies with 95.7 % (Conover, table A3); here one more on each side.
+        self.assertEqual(measuring.spread(list(range(1, 26)))["median_95"], [7, 19])
+
+    def test_few_values_show_their_range(self):
+        self.assertEqual(measuring.confidence(measuring.spread([1.0, 3.0, 2.0])), "2 (1 to 3)")
+
+    def test_the_time_others_take_is_noted(self):
+        document = {}
+        with measuring.others_share(document):
+            sum(range(1_000_000))
+        self.assertGreaterEqual(document["processor_time_of_others"], 0)
+
+    def test_what_holds_a_producer_is_the_time_between_steps_that_made_no_iterate(self):
+        steps = [{"published_at_ns": at, "generate_ns": 4_000_000} for at in (10_000_000, 15_000_000, 21_000_000)]
+        self.assertAlmostEqual(held.held_ms(steps), 1.5)
+
+
+class Tables(unittest.TestCase):
+    def figures(self, **parts):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, part in parts.items():
+                (pathlib.Path(folder) / f"{name}.json").write_text(json.dumps(part), encoding="utf-8")
+            return compare.Figures(pathlib.Path(folder))
+
+    def test_what_was_not_measured_is_named_absent(self):
+        rows = self.figures().rows()
+        self.assertTrue(all(row["measured"] is None for row in rows))
+        self.assertEqual(compare.figures_table(rows).count("| absent |"), len(rows))
+        self.assertTrue(all(row["limit"] for row in rows))
+
+    def test_each_figure_comes_from_its_own_measurement(self):
+        rows = self.figures(products={"results": [product_result("grid:2000", 1, 0.5), product_result("rmat:22", 2, 0.7)]}).rows()
+        found = {row["what"]: row["measured"]["median"] for row in rows if row["measured"]}
+        self.assertEqual(list(found.values()), [0.5, 0.7])
+        self.assertIn("grid:2000, 1 thread", list(found)[0])
+        self.assertIn("rmat:22, 2 threads", list(found)[1])
+
+    def test_the_bound_of_keeping_is_a_copy_by_both_cores(self):
+        figures = self.figures(products={"results": [product_result("grid:2000", 2, 0.5)]},
+                               pipeline={"ms_per_iteration": {"dram_once": measuring.spread([4.0])}})
+        self.assertIn("bound 1.25: copying an iterate takes both cores 1.00 ms", figures.copy_bound())  # 64 MB, 64 GB/s
+
+    def test_a_peer_that_is_absent_has_its_line(self):
+        self.assertIn("| grid:2000 | 2 | petsc | absent | |", products.table([product_result("grid:2000", 2, 0.5)]))
+
+    def test_a_second_is_a_thousand_milliseconds(self):
+        part = {name + "_ms": measuring.spread([100.0]) for name in ("all", "start", "load", "generate")}
+        row = self.figures(first_iterate={"cache": part}).first_iterate()
+        self.assertEqual(row["measured"]["median"], 0.1)
+        self.assertEqual(row["measured"]["repeats"], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
