@@ -23,6 +23,13 @@
 #include "common/error.hpp"
 #include "common/unique_fd.hpp"
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23  // Linux 5.14
+#endif
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25  // Linux 6.1
+#endif
+
 namespace ringside {
 namespace {
 
@@ -261,10 +268,13 @@ void RingPool::prefault() const noexcept {
   if (storage_ == Storage::kFile && bytes > available_memory_bytes() / 2) return;
   for (std::uint32_t slot = 0; slot < geometry.slot_count(); ++slot) {
     double* payload = ring_->writable_payload(slot);
-    madvise(payload, geometry.payload_bytes(), MADV_HUGEPAGE);  // where the file system offers them (tmpfs, DAX)
-#ifdef MADV_POPULATE_WRITE
-    madvise(payload, geometry.payload_bytes(), MADV_POPULATE_WRITE);
-#endif
+    // To the end of the last huge page: payloads begin with one. What else may lie in it stays as it is.
+    const bool huge = geometry.payload_bytes() >= kPayloadAlignment;
+    const std::uint64_t pages = huge ? round_up(geometry.payload_bytes(), kPayloadAlignment) : geometry.payload_bytes();
+    if (huge) madvise(payload, pages, MADV_HUGEPAGE);  // where the file system offers them (tmpfs, DAX)
+    madvise(payload, pages, MADV_POPULATE_WRITE);
+    // A tmpfs has had its blocks since the pool was made, when nobody could advise it.
+    if (huge) madvise(payload, pages, MADV_COLLAPSE);
   }
 }
 

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 #include <libpmemobj.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -323,6 +326,54 @@ TEST(RingPoolTest, ThePathOverPersistentMemoryKeepsIteratesToo) {
   const Recovery recovery = recover(pool.ring());
   EXPECT_EQ(recovery.contiguous, 3u);
   EXPECT_EQ(newest_intact(pool.ring(), recovery)->header.iteration, 5u);
+}
+
+long page_faults() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_minflt + usage.ru_majflt;
+}
+
+TEST(RingPoolTest, WhatWasPrefaultedIsWrittenWithoutPageFaults) {
+  const testing::TemporaryFolder folder;
+  constexpr std::uint64_t kRows = 1 << 20;  // 8 MiB
+  const RingPool pool = RingPool::create(folder.file("x"), kRows, 3);
+  pool.prefault();
+  const long before = page_faults();
+  for (std::uint32_t slot = 0; slot < 3; ++slot) {
+    volatile double* payload = pool.ring().writable_payload(slot);
+    for (std::uint64_t row = 0; row < kRows; row += 4096 / sizeof(double)) payload[row] = 1;
+  }
+  EXPECT_LT(page_faults() - before, 200) << "of 6144 pages";
+}
+
+/// KiB of huge pages among the mappings of a file.
+std::uint64_t huge_kib_of(const std::string& file) {
+  std::ifstream smaps("/proc/self/smaps");
+  std::uint64_t kib = 0;
+  bool of_file = false;
+  for (std::string line; std::getline(smaps, line);) {
+    if (line.find('-') < line.find(' ')) of_file = line.ends_with(file);
+    if (of_file && line.rfind("ShmemPmdMapped:", 0) == 0) kib += std::stoull(line.substr(15));
+  }
+  return kib;
+}
+
+TEST(RingPoolTest, OnATmpfsWhatWasPrefaultedIsInHugePages) {
+  const std::string folder = "/dev/shm";
+  struct statfs system {};
+  if (statfs(folder.c_str(), &system) != 0 || system.f_type != TMPFS_MAGIC) GTEST_SKIP() << "no tmpfs at " << folder;
+  if (access(folder.c_str(), W_OK) != 0) GTEST_SKIP() << folder << " may not be written";
+  const std::string path = folder + "/ringside_prefault." + std::to_string(getpid());
+  constexpr std::size_t kHugePage = 2 << 20;
+  const RingPool pool = RingPool::create(path, 3 * kHugePage / sizeof(double) - 5, 3);
+  unlink(path.c_str());
+  // Whether the kernel makes huge pages of a tmpfs's at all is asked of one of them.
+  if (madvise(pool.ring().writable_payload(0), kHugePage, 25 /* MADV_COLLAPSE, Linux 6.1 */) != 0) {
+    GTEST_SKIP() << "the kernel does not make huge pages of a tmpfs's pages: " << std::strerror(errno);
+  }
+  pool.prefault();
+  EXPECT_EQ(huge_kib_of(path + " (deleted)"), 3 * 3 * kHugePage / 1024);
 }
 
 TEST(RingPoolTest, CanBeMovedWhileOpen) {
