@@ -142,7 +142,8 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
   const bool pipeline = options.mode == Mode::kPipeline;
   const CorePlan cores = cores_for(options);
   if (cores.oversubscribed_one_core) {
-    fmt::print(stderr, "ringside: warning: {}\n", cores.reason);
+    fmt::print(stderr, "ringside: warning: {}{}\n", cores.reason,
+               pipeline && options.publish.elastic ? "; --elastic has no core to lend there" : "");
   }
   check_summary_writable(options.summary);
   if (pipeline && same_path(options.summary, options.ring.pool)) {

@@ -1,24 +1,22 @@
 #include "common/core_loan.hpp"
 
-#include <linux/futex.h>
 #include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <climits>
-#include <ctime>
 
 #include "common/clock.hpp"
+#include "common/futex.hpp"
 
 namespace ringside {
 namespace {
 
-// A few pieces of work (docs/elastic.md). Longer than that a guest was preempted, or its process is gone.
+// What a guest needs for the piece it is at, if there is one (docs/elastic.md). Longer than that it was preempted, or
+// its process is gone.
 constexpr std::int64_t kGuestsLeaveNs = 200'000;
 
-void ring_bell(LentCores& cores) noexcept {
+void ring_bell(LentCores& cores, int guests) noexcept {
   cores.bell.fetch_add(1);
-  syscall(SYS_futex, &cores.bell, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  futex_wake(&cores.bell, guests);
 }
 
 }  // namespace
@@ -40,7 +38,7 @@ void CoreLender::lend(std::uint64_t until) noexcept {
   if (shared_ == nullptr) return;
   lent_ = true;
   shared_->until.store(until);
-  ring_bell(*shared_);
+  ring_bell(*shared_, INT_MAX);
 }
 
 void CoreLender::take_back() noexcept {
@@ -69,12 +67,11 @@ bool CoreBorrower::enter() noexcept {
 }
 
 void CoreBorrower::sleep(std::uint32_t heard, std::int64_t at_most_ns) noexcept {
-  const timespec time{at_most_ns / 1'000'000'000, at_most_ns % 1'000'000'000};
-  syscall(SYS_futex, &shared_->bell, FUTEX_WAIT, heard, &time, nullptr, 0);
+  futex_sleep(&shared_->bell, heard, at_most_ns);
 }
 
-void CoreBorrower::ring() noexcept {
-  ring_bell(*shared_);
+void CoreBorrower::ring(int guests) noexcept {
+  ring_bell(*shared_, guests);
 }
 
 }  // namespace ringside

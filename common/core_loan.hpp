@@ -54,8 +54,9 @@ class CoreBorrower {
 
   /// Those of a process before us, which died with it.
   void forget_guests() noexcept { shared_->inside.store(0); }
+  std::uint32_t guests_inside() const noexcept { return shared_->inside.load(); }
 
-  /// The owner's cores, ascending.
+  /// The owner's cores, ascending, as it says: there may be no such cores, or none that this process may run on.
   std::vector<int> cpus() const;
   std::uint32_t generation() const noexcept { return shared_->generation.load(std::memory_order_acquire); }
 
@@ -67,7 +68,8 @@ class CoreBorrower {
   std::uint32_t bell() const noexcept { return shared_->bell.load(); }
   /// Sleeps unless the bell has rung since it was `heard`, until it does, or for `at_most_ns`.
   void sleep(std::uint32_t heard, std::int64_t at_most_ns) noexcept;
-  void ring() noexcept;
+  /// Wakes at most so many.
+  void ring(int guests) noexcept;
 
  private:
   LentCores* shared_ = nullptr;

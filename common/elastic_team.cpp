@@ -3,10 +3,14 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <climits>
+#include <latch>
+#include <new>
 #include <system_error>
 
 #include "common/clock.hpp"
 #include "common/error.hpp"
+#include "common/thread_binding.hpp"
 
 namespace ringside {
 namespace {
@@ -15,13 +19,6 @@ constexpr std::int64_t kSliceNs = 1'000'000'000;  // a bell that was not heard c
 
 // While the last pieces are done elsewhere: so many looks before the core is offered to others.
 constexpr int kLooksBeforeYield = 2000;
-
-bool bind_to(int cpu) noexcept {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<std::size_t>(cpu), &set);
-  return sched_setaffinity(0, sizeof set, &set) == 0;
-}
 
 std::vector<int> without(std::vector<int> cpus, const std::vector<int>& others) {
   std::erase_if(cpus, [&](int cpu) { return std::find(others.begin(), others.end(), cpu) != others.end(); });
@@ -35,31 +32,14 @@ constexpr std::uint64_t range_of(std::uint64_t first, std::uint64_t last) noexce
 }  // namespace
 
 ElasticTeam::ElasticTeam(const std::vector<int>& home, CoreBorrower borrower, std::atomic<std::int64_t>& lent_ns)
-    : home_(home), borrower_(borrower), lent_ns_(lent_ns) {
-  const std::size_t lent = without(borrower_.cpus(), home_).size();
-  threads_ = static_cast<int>(home_.size() + lent);
-  std::latch started(static_cast<std::ptrdiff_t>(threads_) - 1);
+    : home_(home), borrower_(borrower), lent_ns_(lent_ns), threads_(static_cast<int>(home.size())) {
   try {
-    for (int thread = 1; thread < threads_; ++thread) {
-      const auto place = static_cast<std::size_t>(thread);
-      if (place < home_.size()) {
-        thread_.emplace_back([this, thread, place, &started] { be_home_thread(thread, home_[place], started); });
-      } else {
-        thread_.emplace_back(
-            [this, thread, index = place - home_.size(), &started] { be_guest(thread, index, started); });
-      }
-    }
-  } catch (const std::system_error& error) {
-    started.count_down(threads_ - 1 - static_cast<std::ptrdiff_t>(thread_.size()));
-    started.wait();
+    start_home_threads();
+    start_guests();
+  } catch (...) {
     end();
-    throw system_error("a thread could not be started on each of {} cores: {}", threads_, error.what());
+    throw;
   }
-  started.wait();
-  if (misplaced_.load() == 0) return;
-  end();
-  throw system_error("{} of {} threads could not be bound to their cores; choose others", misplaced_.load(),
-                     home_.size());
 }
 
 ElasticTeam::~ElasticTeam() {
@@ -70,9 +50,47 @@ void ElasticTeam::end() noexcept {
   ended_.store(true);
   jobs_.fetch_add(1);
   jobs_.notify_all();
-  borrower_.ring();
+  borrower_.ring(INT_MAX);
   for (std::thread& thread : thread_) thread.join();
   thread_.clear();
+}
+
+void ElasticTeam::start_home_threads() {
+  thread_.reserve(home_.size() - 1);
+  std::vector<int> errors(home_.size(), 0);
+  std::latch started(static_cast<std::ptrdiff_t>(home_.size()) - 1);
+  try {
+    for (std::size_t thread = 1; thread < home_.size(); ++thread) {
+      thread_.emplace_back(
+          [this, thread, &errors, &started] { be_home_thread(static_cast<int>(thread), errors[thread], started); });
+    }
+  } catch (const std::system_error& error) {
+    started.count_down(static_cast<std::ptrdiff_t>(home_.size() - 1 - thread_.size()));
+    started.wait();
+    throw system_error("a thread could not be started on each of {} cores: {}", home_.size(), error.what());
+  }
+  started.wait();
+  for (std::size_t thread = 1; thread < home_.size(); ++thread) {
+    if (errors[thread] == 0) continue;
+    throw system_error("cannot run on core {} ({}); choose another", home_[thread], errno_text(errors[thread]));
+  }
+}
+
+/// The list of cores is the peer's word: only those that there are, and that we may use, get a thread.
+void ElasticTeam::start_guests() {
+  std::vector<int> usable;
+  std::thread probe([&] {  // a thread of its own, because looking means moving there
+    usable = without(borrower_.cpus(), home_);
+    std::erase_if(usable, [](int cpu) { return bind_calling_thread(cpu) != 0; });
+  });
+  probe.join();
+  thread_.reserve(thread_.size() + usable.size());
+  try {
+    for (; threads_ < static_cast<int>(home_.size() + usable.size()); ++threads_) {
+      thread_.emplace_back([this, thread = threads_] { be_guest(thread); });
+    }
+  } catch (const std::system_error&) {  // fewer will do
+  }
 }
 
 std::uint64_t ElasticTeam::pieces(std::uint64_t units, std::uint64_t grain) const noexcept {
@@ -83,7 +101,10 @@ std::uint64_t ElasticTeam::pieces(std::uint64_t units, std::uint64_t grain) cons
 }
 
 void ElasticTeam::share_out(std::uint64_t pieces, Job job) noexcept {
-  if (pieces == 0) return;
+  if (pieces <= 1) {  // nothing to share
+    if (pieces == 1) job.call(job.work, 0, 0);
+    return;
+  }
   job_ = job;
   done_.store(0, std::memory_order_relaxed);
   range_.store(range_of(0, pieces));  // whoever takes a piece sees the job, and what came before it
@@ -91,7 +112,9 @@ void ElasticTeam::share_out(std::uint64_t pieces, Job job) noexcept {
     jobs_.fetch_add(1);
     jobs_.notify_all();
   }
-  if (borrower_.lent()) borrower_.ring();
+  if (guests() > 0 && borrower_.lent()) {
+    borrower_.ring(static_cast<int>(std::min<std::uint64_t>(pieces - 1, INT_MAX)));
+  }
   work(End::kFront, 0, [] { return true; });
   for (int looks = 0; done_.load(std::memory_order_acquire) != pieces; ++looks) {
     if (looks < kLooksBeforeYield) {
@@ -129,8 +152,8 @@ bool ElasticTeam::work(End end, int thread, const GoesOn& goes_on) noexcept {
   return worked;
 }
 
-void ElasticTeam::be_home_thread(int thread, int cpu, std::latch& started) noexcept {
-  if (!bind_to(cpu)) misplaced_.fetch_add(1);
+void ElasticTeam::be_home_thread(int thread, int& error, std::latch& started) noexcept {
+  error = bind_calling_thread(home_[static_cast<std::size_t>(thread)]);
   started.count_down();
   while (!ended_.load()) {
     const std::uint32_t seen = jobs_.load();
@@ -139,22 +162,20 @@ void ElasticTeam::be_home_thread(int thread, int cpu, std::latch& started) noexc
   }
 }
 
-void ElasticTeam::be_guest(int thread, std::size_t index, std::latch& started) noexcept {
-  std::uint32_t generation = borrower_.generation();
-  bool placed = move_to_lent_core(index);
-  if (placed) guests_.fetch_add(1);
-  started.count_down();
+void ElasticTeam::be_guest(int thread) noexcept {
+  std::uint32_t generation = 0;  // of the list of cores that we were placed by; the first one is 1
+  bool placed = false;
   while (!ended_.load()) {
     const std::uint32_t heard = borrower_.bell();
     bool worked = false;
     if (borrower_.enter()) {
       if (generation != borrower_.generation()) {  // another owner, on other cores
         generation = borrower_.generation();
-        placed = move_to_lent_core(index);
+        placed = move_to_lent_core(static_cast<std::size_t>(thread) - home_.size());
       }
       if (placed) {
         const std::int64_t begin = now_ns();
-        worked = work(End::kBack, thread, [this] { return borrower_.lent(); });
+        worked = work(End::kBack, thread, [&] { return borrower_.lent() && borrower_.generation() == generation; });
         if (worked) lent_ns_.fetch_add(now_ns() - begin, std::memory_order_relaxed);
       }
       borrower_.leave();
@@ -163,13 +184,15 @@ void ElasticTeam::be_guest(int thread, std::size_t index, std::latch& started) n
   }
 }
 
+/// To the index-th of the lent cores that there are.
 bool ElasticTeam::move_to_lent_core(std::size_t index) noexcept {
   try {
-    const std::vector<int> lent = without(borrower_.cpus(), home_);
-    return index < lent.size() && bind_to(lent[index]);
-  } catch (const std::bad_alloc&) {
-    return false;
+    for (const int cpu : without(borrower_.cpus(), home_)) {
+      if (bind_calling_thread(cpu) == 0 && index-- == 0) return true;
+    }
+  } catch (const std::bad_alloc&) {  // then it works nowhere
   }
+  return false;
 }
 
 }  // namespace ringside

@@ -17,8 +17,9 @@ namespace ringside {
 class ElasticTeam final : public Team {
  public:
   /// home: this process's cores, at least one; the calling thread runs on home[0] and is the one that will share work.
-  /// Starts a thread on each other home core and a guest on each of the lender's that is no home core and that this
-  /// process may run on. Throws Error (exit code 3) if a home thread cannot be started, or not there.
+  /// Starts a thread on each other home core, and a guest on each of the lender's that is no home core and that this
+  /// process may run on; where a guest cannot be started, the team does without. Throws Error (exit code 3) if a home
+  /// thread cannot be started, or not there.
   /// lent_ns: grows by the time that guests are at work, summed over them.
   ElasticTeam(const std::vector<int>& home, CoreBorrower borrower, std::atomic<std::int64_t>& lent_ns);
   ~ElasticTeam() override;
@@ -28,8 +29,8 @@ class ElasticTeam final : public Team {
   int threads() const noexcept override { return threads_; }
   std::uint64_t pieces(std::uint64_t units, std::uint64_t grain) const noexcept override;
 
-  /// Of the lender's cores, those that guests could be put on when the team was made.
-  int guests() const noexcept { return guests_.load(std::memory_order_relaxed); }
+  /// As many as the lender had cores for when the team was made; never more.
+  int guests() const noexcept { return threads_ - static_cast<int>(home_.size()); }
 
  private:
   enum class End { kFront, kBack };
@@ -38,8 +39,10 @@ class ElasticTeam final : public Team {
   bool take(End end, std::uint32_t& piece) noexcept;
   template <class GoesOn>
   bool work(End end, int thread, const GoesOn& goes_on) noexcept;
-  void be_home_thread(int thread, int cpu, std::latch& started) noexcept;
-  void be_guest(int thread, std::size_t index, std::latch& started) noexcept;
+  void start_home_threads();
+  void start_guests();
+  void be_home_thread(int thread, int& error, std::latch& started) noexcept;
+  void be_guest(int thread) noexcept;
   bool move_to_lent_core(std::size_t index) noexcept;
   void end() noexcept;
 
@@ -55,8 +58,6 @@ class ElasticTeam final : public Team {
   alignas(64) std::atomic<std::uint64_t> done_{0};  // pieces of the job that are
   alignas(64) std::atomic<std::uint32_t> jobs_{0};  // home threads sleep on it
   std::atomic<bool> ended_{false};
-  std::atomic<int> misplaced_{0};  // home threads that could not be bound to their core
-  std::atomic<int> guests_{0};
   std::vector<std::thread> thread_;
 };
 

@@ -1,12 +1,9 @@
 #include "common/futex_coordination.hpp"
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <bit>
 #include <climits>
-#include <ctime>
+
+#include "common/futex.hpp"
 
 namespace ringside {
 namespace {
@@ -20,12 +17,11 @@ const std::uint32_t* futex_word(const std::atomic<std::uint64_t>& counter) noexc
 }  // namespace
 
 void FutexCoordination::announce() noexcept {
-  syscall(SYS_futex, futex_word(own_), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  futex_wake(futex_word(own_), INT_MAX);
 }
 
 void FutexCoordination::sleep(std::uint64_t seen, std::int64_t at_most_ns) noexcept {
-  const timespec time{at_most_ns / 1'000'000'000, at_most_ns % 1'000'000'000};
-  syscall(SYS_futex, futex_word(other_), FUTEX_WAIT, static_cast<std::uint32_t>(seen), &time, nullptr, 0);
+  futex_sleep(futex_word(other_), static_cast<std::uint32_t>(seen), at_most_ns);
 }
 
 void FutexCoordination::relax() noexcept {

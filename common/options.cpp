@@ -316,6 +316,16 @@ std::vector<std::string> arguments_given(const CLI::App& app, const std::vector<
   return arguments;
 }
 
+namespace {
+
+/// Whether a flag that may stand alone does so: `--flag`, and not `--flag=`.
+bool stands_alone(const CLI::Option* option, int argc, const char* const* argv) {
+  const std::string name = option->get_name();
+  return std::any_of(argv, argv + argc, [&](const char* argument) { return argument == name; });
+}
+
+}  // namespace
+
 std::optional<int> parse_or_exit_code(CLI::App& app, int argc, const char* const* argv) {
   app.formatter(std::make_shared<HelpFormatter>());
   const auto refuse = [&app](const std::string& line) {
@@ -327,7 +337,7 @@ std::optional<int> parse_or_exit_code(CLI::App& app, int argc, const char* const
     for (const CLI::Option* option : app.get_options()) {
       // An empty value is a variable that was not set, and would be lost on the way to a child process.
       for (const std::string& value : option->results()) {
-        if (value.empty() && option->get_expected_min() > 0)
+        if (value.empty() && !(option->get_expected_min() == 0 && stands_alone(option, argc, argv)))
           return refuse(option->get_name() + ": found an empty value, expected " + option->get_type_name());
       }
     }

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "common/error.hpp"
+#include "common/thread_binding.hpp"
 
 namespace ringside {
 namespace {
@@ -202,18 +203,6 @@ int ancestor_index(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_obj_t
   return static_cast<int>(ancestor != nullptr ? ancestor->logical_index : otherwise);
 }
 
-// 0 or an errno value.
-int bind_calling_thread(int cpu) noexcept {
-  cpu_set_t* set = CPU_ALLOC(static_cast<std::size_t>(cpu) + 1);
-  if (set == nullptr) return ENOMEM;
-  const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(cpu) + 1);
-  CPU_ZERO_S(bytes, set);
-  CPU_SET_S(static_cast<std::size_t>(cpu), bytes, set);
-  const int error = sched_setaffinity(0, bytes, set) == 0 ? 0 : errno;
-  CPU_FREE(set);
-  return error;
-}
-
 int number_in(std::string_view digits, std::string_view piece, std::string_view option) {
   int number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
@@ -334,7 +323,7 @@ void pin_openmp_threads(const std::vector<int>& cpus) {
   {
     const auto thread = static_cast<std::size_t>(omp_get_thread_num());
     if (thread == 0) started = static_cast<std::size_t>(omp_get_num_threads());
-    if (thread < cpus.size()) errors[thread] = cpus[thread] < 0 ? EINVAL : bind_calling_thread(cpus[thread]);
+    if (thread < cpus.size()) errors[thread] = bind_calling_thread(cpus[thread]);
   }
   if (started != cpus.size()) {
     throw system_error("{} threads were asked for and {} started; is OMP_THREAD_LIMIT set lower?", cpus.size(),

@@ -83,15 +83,14 @@ SolveEnd run_dram(const ProducerOptions& options, Problem& problem, ProducerAcco
       run_baseline(*problem.solver, options.solve, options.reduce.passes, stop, account, convergence);
   final["analyze_s"] = static_cast<double>(result.analyze_ns) * 1e-9;
   final["analysis_ended_ns"] = result.ended_ns;
-  final["reduce"] = to_string(options.reduce.at);
+  final["reduce"] = to_string(ReduceAt::kSlot);  // there is no transfer
   final["passes"] = options.reduce.passes;
   final["last"] = to_json(result.last, result.last_iteration);
   return result.end;
 }
 
 constexpr const char* kNoGuests =
-    "--elastic: the analyzer has no cores of its own that this process may use; give both processes --cores of their "
-    "own";
+    "--elastic: the analyzer has no cores of its own that this process may use; nothing is borrowed";
 
 std::vector<int> lent_cores(const ProcessOptions& process) {
   if (process.cores.empty()) {
@@ -149,6 +148,7 @@ SolveEnd run_pipeline(const ProducerOptions& options, Problem& problem, Producer
 }
 
 ExitCode run(const ProducerOptions& options) {
+  if (options.publish.elastic) (void)lent_cores(options.process);  // known now, not when the matrix is loaded
   if (!options.process.cores.empty()) pin_openmp_threads(parse_core_list(options.process.cores, "--cores").cpus);
 
   const std::int64_t load_begin = now_ns();

@@ -44,6 +44,7 @@ SolveEnd Producer::run(std::optional<KeptIterate> kept) noexcept {
   }
   const double* previous = private_iterates_.start();
   solver_.prepare(previous);
+  set(account_.analyzer_cores_lent_ns, std::int64_t{0});  // preparing is not part of the account
   set(account_.begun_ns, now_ns());
   bool published = true;  // x_0 is nobody's step, and a kept iterate is in the ring
 

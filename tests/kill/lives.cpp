@@ -64,6 +64,11 @@ std::string any_reduction(std::mt19937_64& random) {
   return std::uniform_int_distribution<int>(0, 1)(random) == 0 ? "--reduce=slot" : "--reduce=transfer";
 }
 
+/// And either may lend its cores while it waits, where there is one for each.
+std::string any_elastic(std::mt19937_64& random) {
+  return std::uniform_int_distribution<int>(0, 1)(random) == 0 ? "--elastic=off" : "--elastic=on";
+}
+
 std::uint64_t acknowledged_in(const std::string& path) {
   std::uint64_t iteration = 0;
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -266,6 +271,7 @@ void RunsThatResume::live(std::mt19937_64& random, Tally& tally) const {
     Watcher watcher(pool);
     std::vector<std::string> words = arguments(pool, any_coordination(random));
     words.push_back(any_reduction(random));
+    words.push_back(any_elastic(random));
     Victim run(at_.programs + "/ringside", words, log);
     for (bool at_rest = false; !at_rest;) {
       const std::uint64_t before = watcher.newest();

@@ -1,6 +1,7 @@
 // When cores are lent in the course of a hand-off: while their side waits, and until the store that ends its wait.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -27,8 +28,11 @@ class ElasticHandoffTest : public HandoffTest {
     return ends;
   }
 
-  static void wait_until_lent(CoreBorrower cores) {
-    while (!cores.lent()) std::this_thread::yield();
+  /// False if they are not for very long.
+  static bool lent_at_last(CoreBorrower cores) {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!cores.lent() && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
+    return cores.lent();
   }
 };
 INSTANTIATE_TEST_SUITE_P(Either, ElasticHandoffTest, kBothCoordinations, name_of_coordination);
@@ -41,8 +45,8 @@ TEST_P(ElasticHandoffTest, TheAnalyzersCoresAreLentWhileItWaitsUntilAStepIsPubli
   EXPECT_FALSE(cores.lent()) << "it does not wait yet";
   ASSERT_EQ(ends.writer->claim().status, ClaimStatus::kOk);
   PublishedStep step;
-  std::thread analyzer([&] { EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep); });
-  wait_until_lent(cores);
+  std::jthread analyzer([&] { EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep); });
+  EXPECT_TRUE(lent_at_last(cores));
   EXPECT_TRUE(cores.enter());
   cores.leave();
   ends.writer->publish({.iteration = 1});
@@ -59,10 +63,10 @@ TEST_P(ElasticHandoffTest, TheProducersCoresAreLentWhileItWaitsUntilABufferIsRel
   publish_one(*ends.writer);
   CoreBorrower cores = ends.reader->producer_cores();
   EXPECT_FALSE(cores.lent());
-  std::thread producer([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kOk); });
-  wait_until_lent(cores);
+  std::jthread producer([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kOk); });
+  EXPECT_TRUE(lent_at_last(cores));
   PublishedStep step;
-  ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep) << "without a wait of its own";
+  EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep) << "without a wait of its own";
   EXPECT_FALSE(ends.writer->analyzer_cores().lent());
   EXPECT_TRUE(cores.lent()) << "while the step is copied";
   ends.reader->release();
@@ -74,10 +78,10 @@ TEST_P(ElasticHandoffTest, AProducerThatLeavesLendsItsCoresWhileTheLastStepsAreC
   Listener listener(socket_path_);
   Attached ends = attach_elastic(listener);
   publish_one(*ends.writer);
-  std::thread producer([&] { ends.writer->detach(Outcome::kFinished); });
-  wait_until_lent(ends.reader->producer_cores());
+  std::jthread producer([&] { ends.writer->detach(Outcome::kFinished); });
+  EXPECT_TRUE(lent_at_last(ends.reader->producer_cores()));
   PublishedStep step;
-  ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
+  EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
   ends.reader->release();
   EXPECT_FALSE(ends.reader->producer_cores().lent());
   EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kDetached);
@@ -91,15 +95,16 @@ TEST_P(ElasticHandoffTest, AnotherAnalyzerLendsItsOwnCoresAndForgetsGuestsOfTheO
   const std::uint32_t generation = ends.writer->analyzer_cores().generation();
   PublishedStep step;
   publish_one(*ends.writer);
-  ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
+  EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
   publish_one(*ends.writer);
-  std::thread producer([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kOk); });
-  wait_until_lent(ends.reader->producer_cores());
+  std::jthread producer([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kOk); });
+  EXPECT_TRUE(lent_at_last(ends.reader->producer_cores()));
   EXPECT_TRUE(ends.reader->producer_cores().enter());  // and is killed at work
   ends.reader.reset();
   ends.reader.emplace(accept_reader(listener));
+  EXPECT_EQ(ends.reader->producer_cores().guests_inside(), 0u);
   ends.reader->accept({}, {3});
-  ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
+  EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
   ends.reader->release();
   producer.join();
   EXPECT_EQ(ends.writer->analyzer_cores().cpus(), std::vector<int>{3});
@@ -111,15 +116,20 @@ TEST_P(ElasticHandoffTest, WithoutElasticNothingIsEverLent) {
   Attached ends = attach(listener, options());
   EXPECT_FALSE(ends.reader->elastic());
   EXPECT_TRUE(ends.reader->producer_cores().cpus().empty());
-  PublishedStep step;
-  publish_one(*ends.writer);
-  publish_one(*ends.writer);
-  std::thread producer([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kOk); });
-  ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
-  EXPECT_FALSE(ends.reader->producer_cores().lent());
-  ends.reader->release();
+  const std::uint32_t bell = ends.writer->analyzer_cores().bell();
+  const std::uint32_t other_bell = ends.reader->producer_cores().bell();
+  std::jthread producer([&] {
+    for (int step = 0; step < 5; ++step) publish_one(*ends.writer);
+  });
+  for (int taken = 0; taken < 5; ++taken) {
+    PublishedStep step;
+    EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
+    ends.reader->release();
+  }
   producer.join();
-  EXPECT_FALSE(ends.writer->analyzer_cores().lent());
+  // Whoever lends rings.
+  EXPECT_EQ(ends.writer->analyzer_cores().bell(), bell);
+  EXPECT_EQ(ends.reader->producer_cores().bell(), other_bell);
 }
 
 }  // namespace

@@ -178,5 +178,37 @@ TEST_F(OptionsTest, JournalSizesThatAreNoneOrImpossibleAreRefused) {
   EXPECT_NE(err_.find("expected auto|file|off|pmemlog"), std::string::npos) << err_;
 }
 
+TEST_F(OptionsTest, ElasticStandsAloneOrWithAValue) {
+  EXPECT_FALSE(publish_.elastic);
+  const std::vector<std::pair<Words, bool>> accepted = {
+      {{"--matrix=grid:3", "--elastic"}, true},       {{"--elastic", "--matrix=grid:3"}, true},
+      {{"--matrix=grid:3", "--elastic", "on"}, true}, {{"--matrix=grid:3", "--elastic", "off"}, false},
+      {{"--matrix=grid:3", "--elastic=on"}, true},    {{"--matrix=grid:3", "--elastic=off"}, false}};
+  for (const auto& [words, expected] : accepted) {
+    SCOPED_TRACE(words.back());
+    publish_.elastic = !expected;
+    EXPECT_EQ(parse(words), std::nullopt) << err_;
+    EXPECT_EQ(publish_.elastic, expected);
+  }
+}
+
+TEST_F(OptionsTest, ElasticIsPassedOnAsItWasGiven) {
+  ASSERT_EQ(parse({"--matrix=grid:3", "--elastic"}), std::nullopt) << err_;
+  EXPECT_EQ(arguments_given(app_, {kPublishGroup}), Words{"--elastic"});
+}
+
+TEST_F(OptionsTest, ElasticTakesNoOtherValueAndNoEmptyOne) {
+  for (const char* word : {"--elastic=", "--elastic=perhaps", "--elastic=true"}) {
+    EXPECT_EQ(parse({"--matrix=grid:3", word}), std::optional<int>(2)) << word;
+    EXPECT_NE(err_.find("off|on"), std::string::npos) << err_;
+  }
+  EXPECT_EQ(parse(config("matrix = \"grid:3\"\nelastic = true\n")), std::optional<int>(2));
+}
+
+TEST_F(OptionsTest, ElasticIsAKeyOfTheFile) {
+  ASSERT_EQ(parse(config("matrix = \"grid:3\"\nelastic = \"on\"\n")), std::nullopt) << err_;
+  EXPECT_TRUE(publish_.elastic);
+}
+
 }  // namespace
 }  // namespace ringside

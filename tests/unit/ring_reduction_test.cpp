@@ -2,15 +2,19 @@
 // are those of an iterate that is copied first and swept in its slot then.
 #include <gtest/gtest.h>
 #include <omp.h>
+#include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "analyzer/ring_pool.hpp"
 #include "analyzer/ring_replay.hpp"
 #include "analyzer/ring_writer.hpp"
+#include "common/elastic_team.hpp"
 #include "tests/unit/reduction_cases.hpp"
 #include "tests/unit/ring_in_memory.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -76,6 +80,42 @@ TEST(RingReductionTest, TheRingsBytesAreThoseOfACopyThatIsReducedLater) {
     }
   }
   omp_set_num_threads(omp_get_num_procs());
+}
+
+TEST(RingReductionTest, TheRingsBytesDoNotDependOnWhoTookWhichPiece) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "needs a core that can be lent";
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  std::vector<int> cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(static_cast<std::size_t>(cpu), &before)) cpus.push_back(cpu);
+  }
+  LentCores shared;
+  std::atomic<std::uint64_t> counter{0};
+  std::atomic<std::int64_t> lent_ns{0};
+  CoreLender lender(shared, {cpus.at(1)});
+  lender.lend(1);
+  ElasticTeam team({cpus.at(0)}, {shared, counter}, lent_ns);
+  constexpr std::uint64_t kRows = 300 * kCopyChunkBytes / sizeof(double) + 77;
+  for (const bool reduced_on_the_way : {false, true}) {
+    RingInMemory alone(kRows);
+    RingInMemory shared_out(kRows);
+    RingWriter alone_writer(alone.ring(), alone.persistence, Storage::kDax, Durability::kPower);
+    RingWriter writer(shared_out.ring(), shared_out.persistence, Storage::kDax, Durability::kPower);
+    writer.share_among(team);
+    alone_writer.begin_run(run_of(kRows));
+    writer.begin_run(run_of(kRows));
+    Reducer alone_reducer(kRows);
+    Reducer reducer(kRows, team);
+    for (std::uint64_t k = 1; k <= 20; ++k) {
+      const int passes = k == 4 ? 3 : 1;
+      EXPECT_TRUE(bit_equal(keep(writer, reducer, reduced_on_the_way, k, kRows, passes),
+                            keep(alone_writer, alone_reducer, false, k, kRows, passes)));
+    }
+    EXPECT_TRUE(std::ranges::equal(shared_out.bytes(), alone.bytes()));
+  }
+  EXPECT_GT(lent_ns.load(), 0) << "the guest has taken its share";
+  sched_setaffinity(0, sizeof before, &before);
 }
 
 TEST(RingReductionTest, WhatIsStoredAndWaitedForIsTheSameInTheSameOrder) {

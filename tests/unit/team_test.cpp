@@ -94,7 +94,13 @@ class ElasticTeamTest : public ::testing::Test {
     EXPECT_EQ(sum.load(), 0 + 1) << "the caller and the guest";
   }
 
+  /// A guest is inside for a moment longer than its piece: it notes its time, and looks for more.
+  void wait_until_guests_left() {
+    while (borrower().guests_inside() != 0) std::this_thread::yield();
+  }
+
   void expect_nobody_helps(ElasticTeam& team) {
+    wait_until_guests_left();
     team.share(100, [](std::uint64_t, int thread) noexcept { EXPECT_EQ(thread, 0); });
   }
 
@@ -117,6 +123,7 @@ TEST_F(ElasticTeamTest, AGuestHelpsWhileTheCoreIsLentAndOnlyThen) {
   lender_.lend(1);
   expect_a_guest_helps(team);
   lender_.take_back();
+  wait_until_guests_left();
   EXPECT_GT(lent_ns_.load(), 0);
   expect_nobody_helps(team);
 
@@ -176,11 +183,22 @@ TEST_F(ElasticTeamTest, AGuestLeavesTheCoresOfAnOwnerThatIsReplaced) {
   expect_a_guest_helps(team);
 }
 
+TEST_F(ElasticTeamTest, OfAListOfCoresOnlyThoseThatThereAreGetAThread) {
+  std::vector<int> every_cpu;  // what a hostile peer may say
+  for (int cpu = -1; cpu <= LentCores::kMaxCpus; ++cpu) every_cpu.push_back(cpu);
+  lender_ = CoreLender(shared_, every_cpu);
+  EXPECT_EQ(borrower().cpus().size(), static_cast<std::size_t>(LentCores::kMaxCpus));
+  ElasticTeam team(home_, borrower(), lent_ns_);
+  EXPECT_EQ(team.guests(), static_cast<int>(cpus_.size()) - 1);
+  lender_.lend(1);
+  EXPECT_EQ(times_done(team, 100, 100), std::vector<int>(100, 100));
+}
+
 TEST_F(ElasticTeamTest, ALentCoreThatMayNotBeUsedIsLeftAlone) {
-  lender_ = CoreLender(shared_, {LentCores::kMaxCpus - 1, -1, LentCores::kMaxCpus});
-  EXPECT_EQ(borrower().cpus(), std::vector<int>{LentCores::kMaxCpus - 1});
+  lender_ = CoreLender(shared_, {LentCores::kMaxCpus - 1});
   ElasticTeam team(home_, borrower(), lent_ns_);
   EXPECT_EQ(team.guests(), 0);
+  EXPECT_EQ(team.threads(), 1);
   lender_.lend(1);
   expect_nobody_helps(team);
 }
@@ -197,23 +215,37 @@ TEST_F(ElasticTeamTest, SmallWorkIsCutSmallerLargeWorkByItsGrain) {
   EXPECT_EQ(team.pieces(3907, 32), 123u);
 }
 
-TEST_F(ElasticTeamTest, AnOwnerWaitsForAGuestToFinishItsPieceButNotForEver) {
-  // What a guest leaves behind that is killed inside a piece.
-  shared_.inside.store(1);
+TEST_F(ElasticTeamTest, AnOwnerThatNeedsItsCoreWaitsForAGuestToFinish) {
+  // The guest leaves while the owner waits, or before: never is it still inside when the owner goes on in time.
+  int waited = 0;
+  for (int round = 0; round < 2000 && waited == 0; ++round) {
+    CoreBorrower guest = borrower();
+    lender_.lend(1);
+    ASSERT_TRUE(guest.enter());
+    std::latch both(2);
+    std::atomic<bool> left{false};
+    std::jthread leaving([&] {
+      both.arrive_and_wait();
+      left.store(true);
+      guest.leave();
+    });
+    both.arrive_and_wait();
+    const bool before = left.load();
+    lender_.take_back();
+    waited += !before && left.load();  // it left during the wait
+  }
+  EXPECT_GT(waited, 0);
+}
+
+TEST_F(ElasticTeamTest, AnOwnerDoesNotWaitForEverForAGuestThatWasKilled) {
+  ASSERT_FALSE(borrower().lent());
   lender_.lend(1);
+  ASSERT_TRUE(borrower().enter());  // and never leaves
   lender_.take_back();
   EXPECT_FALSE(borrower().lent());
+  EXPECT_EQ(borrower().guests_inside(), 1u);
   borrower().forget_guests();
-  EXPECT_EQ(shared_.inside.load(), 0u);
-
-  ElasticTeam team(home_, borrower(), lent_ns_);
-  lender_.lend(1);
-  std::latch both(2);
-  team.share(2, [&](std::uint64_t, int thread) noexcept {
-    both.arrive_and_wait();
-    if (thread == 0) return;
-    EXPECT_EQ(shared_.inside.load(), 1u) << "seen by the owner";
-  });
+  EXPECT_EQ(borrower().guests_inside(), 0u);
 }
 
 }  // namespace
