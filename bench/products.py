@@ -40,7 +40,8 @@ class Product:
 
     def __init__(self, bin_dir, name, matrix, threads):
         command = [bin_dir / f"bench_product_{name}", f"--matrix={matrix}", f"--threads={threads}"]
-        environment = dict(os.environ)
+        # Our arrays ask for huge pages; what the others allocate is to have them, too.
+        environment = dict(os.environ, GLIBC_TUNABLES="glibc.malloc.hugetlb=1")
         if name == "petsc":
             command = ["mpiexec", "--bind-to", "none", "-n", str(threads), *command]
             if os.geteuid() == 0:  # Open MPI asks root to be sure
