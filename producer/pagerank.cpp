@@ -12,8 +12,8 @@
 #include "common/error.hpp"
 #include "producer/compensated_sum.hpp"
 #include "producer/pagerank_kernel.hpp"
+#include "producer/row_layout.hpp"
 #include "producer/row_partition.hpp"
-#include "producer/row_runs.hpp"
 
 namespace ringside {
 namespace {
@@ -55,23 +55,26 @@ void check_weights(const CsrMatrix& matrix) {
 
 class Pagerank final : public Solver {
  public:
-  Pagerank(CsrMatrix matrix, double damping, Isa isa)
+  Pagerank(CsrMatrix matrix, double damping, Isa isa, Kernel kernel)
       : matrix_(std::move(matrix)),
+        nonzeros_(matrix_.nonzeros()),
         damping_(damping),
         kernels_(kernels_for(isa)),
         stream_(vectors_exceed_cache(matrix_.rows)),
-        part_(partition_blocks(matrix_.row_begin.span(), omp_get_max_threads())),
-        runs_(find_row_runs(matrix_)),
+        layout_(make_row_layout(matrix_, kernel, true)),
+        part_(partition_work(layout_.work_before, omp_get_max_threads())),
         scale_(matrix_.rows),
         group_scale_((matrix_.rows + kGroupRows - 1) / kGroupRows),
         sums_(block_count(matrix_.rows)) {
     for (Array<double>& contribution : contribution_) contribution = Array<double>(matrix_.rows);
     find_scales();
+    if (!layout_.reads_matrix()) release_entries(matrix_);
   }
 
   std::string_view name() const noexcept override { return "pagerank"; }
   std::uint64_t rows() const noexcept override { return matrix_.rows; }
-  std::uint64_t nonzeros() const noexcept override { return matrix_.nonzeros(); }
+  std::uint64_t nonzeros() const noexcept override { return nonzeros_; }
+  std::string_view kernel() const noexcept override { return to_string(layout_.kernel); }
   std::string parameters() const override { return fmt::format("damping={}", damping_); }
   bool may_overwrite_previous() const noexcept override { return true; }
 
@@ -150,14 +153,8 @@ class Pagerank final : public Solver {
   /// From the contributions of x_{k-1} to those of x_k.
   PagerankPass next_pass() noexcept {
     const auto n = static_cast<double>(matrix_.rows);
-    return {.rows = matrix_.rows,
-            .row_begin = matrix_.row_begin.data(),
-            .column = matrix_.column.data(),
-            .value = matrix_.value.empty() ? nullptr : matrix_.value.data(),
-            .block = runs_.block.data(),
-            .run = runs_.run.data(),
-            .run_column = runs_.run_column.data(),
-            .single = runs_.single.data(),
+    return {.product = layout_.product(matrix_),
+            .place = layout_.place.empty() ? nullptr : layout_.place.data(),
             .scale = scale_.data(),
             .group_scale = group_scale_.data(),
             .contribution = contribution_[current_].data(),
@@ -182,12 +179,13 @@ class Pagerank final : public Solver {
     return residual;
   }
 
-  CsrMatrix matrix_;
+  CsrMatrix matrix_;  // without its entries where the layout has them
+  std::uint64_t nonzeros_;
   double damping_;
   const PagerankKernels& kernels_;
   bool stream_;
+  RowLayout layout_;
   std::vector<std::uint64_t> part_;  // part p owns the blocks [part_[p], part_[p + 1])
-  RowRuns runs_;
   Array<double> scale_;
   Array<double> group_scale_;
   std::vector<PagerankBlockSums> sums_;
@@ -198,7 +196,7 @@ class Pagerank final : public Solver {
 
 }  // namespace
 
-std::unique_ptr<Solver> make_pagerank(CsrMatrix matrix, double damping, Isa isa) {
+std::unique_ptr<Solver> make_pagerank(CsrMatrix matrix, double damping, Isa isa, Kernel kernel) {
   if (matrix.orientation != Orientation::kInLinks) {
     throw std::logic_error("make_pagerank needs a matrix of orientation kInLinks");
   }
@@ -209,7 +207,7 @@ std::unique_ptr<Solver> make_pagerank(CsrMatrix matrix, double damping, Isa isa)
   }
   if (matrix.rows == 0) throw usage_error("the graph has no nodes; PageRank needs at least one");
   check_weights(matrix);
-  return std::make_unique<Pagerank>(std::move(matrix), damping, isa);
+  return std::make_unique<Pagerank>(std::move(matrix), damping, isa, kernel);
 }
 
 }  // namespace ringside
