@@ -74,7 +74,7 @@ class Jacobi final : public Solver {
         nonzeros_(matrix_.nonzeros()),
         right_side_(std::move(right_side)),
         kernels_(kernels_for(isa)),
-        layout_(make_row_layout(matrix_, kernel, false)),
+        layout_(make_row_layout(matrix_, kernel, {})),
         part_(partition_work(layout_.work_before, omp_get_max_threads())),
         diagonal_(matrix_.rows),
         sums_(block_count(matrix_.rows)) {
@@ -162,14 +162,19 @@ class Jacobi final : public Solver {
 
 }  // namespace
 
+void refuse_kernel_for_jacobi(Kernel kernel) {
+  if (kernel != Kernel::kRanked) return;
+  throw usage_error(
+      "--kernel: found 'ranked' with --solver jacobi, expected auto|csr|runs|packed: Jacobi reads the iterates "
+      "themselves, "
+      "whose order is published");
+}
+
 std::unique_ptr<Solver> make_jacobi(CsrMatrix matrix, RightSide right_side, Isa isa, Kernel kernel) {
   if (matrix.orientation != Orientation::kRows) {
     throw std::logic_error("make_jacobi needs a matrix of orientation kRows");
   }
-  if (kernel == Kernel::kRanked) {
-    throw usage_error(
-        "--kernel: found 'ranked' with --solver jacobi, expected auto|csr|runs|packed: its vector is the iterate");
-  }
+  refuse_kernel_for_jacobi(kernel);
   check(matrix, right_side);
   return std::make_unique<Jacobi>(std::move(matrix), std::move(right_side), isa, kernel);
 }

@@ -32,4 +32,7 @@ struct RightSide {
 std::unique_ptr<Solver> make_jacobi(CsrMatrix matrix, RightSide right_side = {}, Isa isa = selected_isa(),
                                     Kernel kernel = Kernel::kAuto);
 
+/// Throws `Error` (exit code 2) for the one kernel Jacobi does not have, kRanked.
+void refuse_kernel_for_jacobi(Kernel kernel);
+
 }  // namespace ringside

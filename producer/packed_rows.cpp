@@ -33,6 +33,7 @@ class Packer {
   /// single: the rows of one block, offsets from `first_row`, by ascending number of entries.
   void pack(std::uint64_t first_row, std::span<const std::uint16_t> single) {
     first_row_ = first_row;
+    place_columns();
     copies_.clear();
     for (std::size_t i = 0; i < single.size();) {
       const std::uint64_t entries = entries_of(single[i]);
@@ -61,7 +62,22 @@ class Packer {
     return begin[1] - begin[0];
   }
   const std::uint32_t* columns_of(std::uint16_t row) const noexcept {
-    return matrix_.column.data() + matrix_.row_begin[first_row_ + row];
+    return columns_ + (matrix_.row_begin[first_row_ + row] - matrix_.row_begin[first_row_]);
+  }
+
+  /// The block's columns, or their places. Those are far apart in memory: all of them at once, each asked for ahead.
+  void place_columns() {
+    const std::uint64_t begin = matrix_.row_begin[first_row_];
+    const std::uint32_t* column = matrix_.column.data() + begin;
+    columns_ = column;
+    if (place_ == nullptr) return;
+    constexpr std::size_t kAhead = 64;
+    placed_.resize(matrix_.row_begin[std::min(first_row_ + kBlockRows, matrix_.rows)] - begin);
+    for (std::size_t e = 0; e < placed_.size(); ++e) {
+      __builtin_prefetch(place_ + column[std::min(e + kAhead, placed_.size() - 1)]);
+      placed_[e] = place_[column[e]];
+    }
+    columns_ = placed_.data();
   }
 
   /// Those of `rows`, which have `entries` each, that are not like an earlier one; the others join `copies_`. Rows of a
@@ -103,11 +119,9 @@ class Packer {
     std::memcpy(word_, rows.data(), rows.size_bytes());
     word_ += (rows.size() + 1) / 2;
   }
-  std::uint32_t placed(std::uint32_t column) const noexcept { return place_ == nullptr ? column : place_[column]; }
   void put_entry(std::uint16_t row, std::uint64_t entry) {
-    const std::uint64_t e = matrix_.row_begin[first_row_ + row] + entry;
-    *word_++ = placed(matrix_.column[e]);
-    if (value_ != nullptr) *value_++ = matrix_.value[e];
+    *word_++ = columns_of(row)[entry];
+    if (value_ != nullptr) *value_++ = matrix_.value[matrix_.row_begin[first_row_ + row] + entry];
   }
 
   void put_short_rows(std::span<const std::uint16_t> rows, std::uint64_t entries) {
@@ -125,9 +139,9 @@ class Packer {
     }
   }
 
-  bool consecutive(const std::uint32_t* column) const noexcept {
+  static bool consecutive(const std::uint32_t* column) noexcept {
     for (std::uint32_t i = 1; i < kEight; ++i) {
-      if (placed(column[i]) != placed(column[0]) + i) return false;
+      if (column[i] != column[0] + i) return false;
     }
     return true;
   }
@@ -144,14 +158,19 @@ class Packer {
     }
     put_head(any ? PackedKind::kIntervals : PackedKind::kLong, 1, entries);
     put_rows({&row, 1});
-    if (any) word_ = std::copy(bits_.begin(), bits_.end(), word_);
-    for (std::uint64_t e = 0; e < entries; ++e) {
-      const std::uint64_t eight = e / kEight;
-      const bool named_by_first = eight < eights && (bits_[eight / kBits] >> eight % kBits & 1) != 0;
-      if (!named_by_first || e % kEight == 0) *word_++ = placed(column[e]);
+    if (!any) {
+      word_ = std::copy_n(column, entries, word_);
+    } else {
+      word_ = std::copy(bits_.begin(), bits_.end(), word_);
+      for (std::uint64_t i = 0; i < eights; ++i) {
+        const bool named_by_first = (bits_[i / kBits] >> i % kBits & 1) != 0;
+        word_ = std::copy_n(column + i * kEight, named_by_first ? 1 : kEight, word_);
+      }
+      word_ = std::copy_n(column + eights * kEight, entries % kEight, word_);
     }
-    if (value_ != nullptr)
-      value_ = std::copy_n(matrix_.value.data() + (column - matrix_.column.data()), entries, value_);
+    if (value_ != nullptr) {
+      value_ = std::copy_n(matrix_.value.data() + matrix_.row_begin[first_row_ + row], entries, value_);
+    }
   }
 
   const CsrMatrix& matrix_;
@@ -159,8 +178,10 @@ class Packer {
   std::uint32_t* word_;  // the next to write
   double* value_;        // the same, or null
   std::uint64_t first_row_ = 0;
-  std::vector<std::uint16_t> copies_;  // a row and what it is a copy of, in turn
+  const std::uint32_t* columns_ = nullptr;  // of the block's rows, one row after the other
+  std::vector<std::uint16_t> copies_;       // a row and what it is a copy of, in turn
   // Kept to spare allocations.
+  std::vector<std::uint32_t> placed_;
   std::vector<std::pair<std::uint64_t, std::uint16_t>> marks_;
   std::vector<std::uint16_t> originals_;
   std::vector<std::uint32_t> bits_;
@@ -174,7 +195,7 @@ PackedRows pack_rows(const CsrMatrix& matrix, const RowRuns& rows, const std::ui
   const std::uint64_t blocks = block_count(matrix.rows);
   packed.block.resize(blocks);
   // Room for the worst case, of which only what is written becomes memory.
-  packed.word = Array<std::uint32_t>(words_at_most(matrix.nonzeros(), matrix.rows, blocks));
+  packed.word = Array<std::uint32_t>(words_at_most(matrix.nonzeros(), matrix.rows, blocks) + kReadAheadWords);
   packed.value = Array<double>(matrix.value.size());
 
   const int threads = omp_get_max_threads();

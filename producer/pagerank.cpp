@@ -61,12 +61,14 @@ class Pagerank final : public Solver {
         damping_(damping),
         kernels_(kernels_for(isa)),
         stream_(vectors_exceed_cache(matrix_.rows)),
-        layout_(make_row_layout(matrix_, kernel, true)),
-        part_(partition_work(layout_.work_before, omp_get_max_threads())),
+        part_(partition_blocks(matrix_.row_begin.span(), omp_get_max_threads())),
         scale_(matrix_.rows),
         group_scale_((matrix_.rows + kGroupRows - 1) / kGroupRows),
         sums_(block_count(matrix_.rows)) {
     for (Array<double>& contribution : contribution_) contribution = Array<double>(matrix_.rows);
+    find_weights();
+    layout_ = make_row_layout(matrix_, kernel, scale_.span());  // an element is read once for every link that leaves it
+    part_ = partition_work(layout_.work_before, omp_get_max_threads());
     find_scales();
     if (!layout_.reads_matrix()) release_entries(matrix_);
   }
@@ -116,9 +118,9 @@ class Pagerank final : public Solver {
     }
   }
 
-  /// scale_[i] = d / (sum of the weights leaving i). Links are stored at their target, so every thread looks at all of
-  /// them and adds up those that leave its own rows: no two threads write the same sum, and its order is the matrix's.
-  void find_scales() {
+  /// scale_[i] = sum of the weights leaving i. Links are stored at their target, so every thread looks at all of them
+  /// and adds up those that leave its own rows: no two threads write the same sum, and its order is the matrix's.
+  void find_weights() {
     for_each_part([&](std::uint64_t first, std::uint64_t last) {
       const std::uint64_t begin = first * kBlockRows;
       const std::uint64_t end = std::min(last * kBlockRows, matrix_.rows);
@@ -126,6 +128,14 @@ class Pagerank final : public Solver {
         const std::uint64_t source = matrix_.column[e];
         if (source - begin < end - begin) scale_[source] += matrix_.value.empty() ? 1.0 : matrix_.value[e];
       }
+    });
+  }
+
+  /// scale_[i] = d / (what it was).
+  void find_scales() {
+    for_each_part([&](std::uint64_t first, std::uint64_t last) {
+      const std::uint64_t begin = first * kBlockRows;
+      const std::uint64_t end = std::min(last * kBlockRows, matrix_.rows);
       for (Array<double>& contribution : contribution_) {
         std::fill(contribution.data() + begin, contribution.data() + end, 0.0);  // the first touch
       }
@@ -184,8 +194,8 @@ class Pagerank final : public Solver {
   double damping_;
   const PagerankKernels& kernels_;
   bool stream_;
-  RowLayout layout_;
   std::vector<std::uint64_t> part_;  // part p owns the blocks [part_[p], part_[p + 1])
+  RowLayout layout_;
   Array<double> scale_;
   Array<double> group_scale_;
   std::vector<PagerankBlockSums> sums_;

@@ -54,17 +54,18 @@ RowProduct RowLayout::product(const CsrMatrix& matrix) const noexcept {
           .single = rows.single.data(),
           .packed = packed.block.empty() ? nullptr : packed.block.data(),
           .word = packed.word.data(),
-          .packed_value = packed.value.empty() ? nullptr : packed.value.data()};
+          .packed_value = packed.value.empty() ? nullptr : packed.value.data(),
+          .far = matrix.columns > kNearVector};
 }
 
-RowLayout make_row_layout(const CsrMatrix& matrix, Kernel wanted, bool may_rank) {
+RowLayout make_row_layout(const CsrMatrix& matrix, Kernel wanted, std::span<const double> reads) {
   RowLayout layout;
   const bool with_runs = wanted != Kernel::kCsr && wanted != Kernel::kRanked;
   layout.rows = find_row_runs(matrix, with_runs);
-  layout.kernel = wanted == Kernel::kAuto ? choose_kernel(matrix, layout.rows, may_rank) : wanted;
+  layout.kernel = wanted == Kernel::kAuto ? choose_kernel(matrix, layout.rows, reads) : wanted;
   if (layout.kernel == Kernel::kRanked) {
-    if (with_runs) layout.rows = find_row_runs(matrix, false);
-    layout.place = places_by_degree(matrix);
+    if (!layout.rows.run.empty()) layout.rows = find_row_runs(matrix, false);
+    layout.place = places_by_reads(reads);
   }
   if (layout.kernel == Kernel::kPacked || layout.kernel == Kernel::kRanked) {
     layout.packed = pack_rows(matrix, layout.rows, layout.place.empty() ? nullptr : layout.place.data());

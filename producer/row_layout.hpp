@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -41,8 +42,9 @@ struct RowLayout {
   RowProduct product(const CsrMatrix& matrix) const noexcept;
 };
 
-/// Uses all OpenMP threads; what is chosen does not depend on their number. may_rank: the solver can read its vector in
-/// another order than it is published in. wanted: kRanked needs may_rank.
-RowLayout make_row_layout(const CsrMatrix& matrix, Kernel wanted, bool may_rank);
+/// Uses all OpenMP threads; what is chosen does not depend on their number. reads: how often each element of the vector
+/// is read, if the solver can read it in another order than it is published in; else empty, and `wanted` is not
+/// kRanked.
+RowLayout make_row_layout(const CsrMatrix& matrix, Kernel wanted, std::span<const double> reads);
 
 }  // namespace ringside

@@ -43,8 +43,11 @@ enum class PackedKind : std::uint32_t {
   kLong,       // of one row of at least kLongRow entries: its columns
   kIntervals,  // the same; a bit for each eight of its entries, set where their columns are consecutive, in as many
                // words as that takes; then for each eight one column or eight, and the columns left over
-  kCopies  // two rows to a word: the first has the entries, and so the sum, of the second. (Nothing in between.)
+  kCopies      // two rows to a word: the first has the entries, and so the sum, of the second. (Nothing in between.)
 };
+
+/// Words that may be read after the last packed one; what they hold does not matter.
+inline constexpr std::uint64_t kReadAheadWords = 256;
 
 /// A matrix without values has entries that are all 1.
 struct RowProduct {
@@ -59,6 +62,7 @@ struct RowProduct {
   const PackedBlock* packed;  // blocks: those rows packed (producer/packed_rows.hpp), or null: as they lie in `column`
   const std::uint32_t* word;
   const double* packed_value;  // in the order of the words' entries, or null
+  bool far;                    // the vector outgrows the caches: its elements are fetched ahead
 };
 
 }  // namespace ringside
