@@ -43,7 +43,9 @@ std::string differences(const RunDescription& kept, const RunDescription& here) 
   compare("nonzeros", kept.nonzeros, here.nonzeros);
   // A file may have moved, or have another content than it had.
   if (found.empty()) compare("matrix", text_of(kept.matrix), text_of(here.matrix));
-  if (found.empty()) found.push_back(fmt::format("another content in {}", text_of(here.matrix)));
+  if (found.empty())
+    found.push_back(
+        fmt::format("another content in {}, or a release that adds in another order", text_of(here.matrix)));
   return fmt::format("{}", fmt::join(found, ", "));
 }
 

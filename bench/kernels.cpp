@@ -1,11 +1,12 @@
-// How long does one PageRank iterate take, and how near is that to what memory allows?
+// How long does one PageRank iterate take, in each form a matrix can have (docs/kernels.md), and how near is that to
+// what memory allows?
 //
-//   bench_kernels [--side 2000] [--threads 1,2] [--repeats 21] > kernels.json
+//   bench_kernels [--matrix grid:2000,rmat:22,...] [--kernels csr,runs,packed,ranked] [--threads 1,2] [--repeats 21]
 //
-// Workload: the 8-neighbour grid graph of side x side nodes. Three things are timed in turn, A B C A B C ...: the
-// solver's iterate; the same iterate as a plain loop over the matrix; a copy of one vector with non-temporal stores by
-// the same pinned threads. A mesh's iterate moves 32 B per row (read: x_{k-1} and its contributions; written past the
-// cache: x_k and its contributions), the copy 16 B: `fraction_of_copy_bandwidth` compares the two rates pair by pair.
+// Timed in turn, A B C A B C ...: the solver's iterate with each kernel; the same iterate as a plain loop over the
+// matrix; a copy of 128 MiB with non-temporal stores and a read of as much, by the same pinned threads. `bytes` is what
+// an iterate must move if every array is moved once and nothing is in a cache; `share_of_copy_bandwidth` compares its
+// rate with the copy's pair by pair. Where all of it fits the last-level cache that may be more than 1.
 #include <emmintrin.h>
 #include <omp.h>
 
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,8 +26,9 @@
 #include "bench/machine_header.hpp"
 #include "common/clock.hpp"
 #include "common/error.hpp"
-#include "producer/csr_matrix.hpp"
+#include "producer/matrix_source.hpp"
 #include "producer/pagerank.hpp"
+#include "producer/row_layout.hpp"
 
 namespace ringside::bench {
 namespace {
@@ -33,59 +36,121 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr double kDamping = 0.85;
-constexpr double kIterateBytesPerRow = 32;
+constexpr std::uint64_t kCopiedRows = std::uint64_t{1} << 24;  // 128 MiB, four times a usual last-level cache
 constexpr double kCopyBytesPerRow = 16;
+constexpr double kReadBytesPerRow = 8;
 
-CsrMatrix grid_matrix(std::uint64_t side) {
-  const auto n = static_cast<std::int64_t>(side);
-  const std::uint64_t links = 4 * side * (side - 1) + 4 * (side - 1) * (side - 1);
-  CsrMatrix matrix;
-  matrix.rows = matrix.columns = side * side;
-  matrix.orientation = Orientation::kInLinks;
-  matrix.row_begin = Array<std::uint64_t>(matrix.rows + 1);
-  matrix.column = Array<std::uint32_t>(links);
-  std::uint64_t e = 0;
-  for (std::int64_t row = 0; row < n; ++row) {
-    for (std::int64_t column = 0; column < n; ++column) {
-      for (std::int64_t r = std::max<std::int64_t>(row - 1, 0); r <= std::min(row + 1, n - 1); ++r) {
-        for (std::int64_t c = std::max<std::int64_t>(column - 1, 0); c <= std::min(column + 1, n - 1); ++c) {
-          if (r != row || c != column) matrix.column[e++] = static_cast<std::uint32_t>(r * n + c);
-        }
-      }
-      matrix.row_begin[static_cast<std::uint64_t>(row * n + column) + 1] = e;
-    }
-  }
-  return matrix;
-}
-
-/// `rows` doubles (even), past the cache; both 16-byte aligned.
-void copy_nontemporal(double* to, const double* from, std::uint64_t rows) {
+/// Calls work(first, last) on every thread with its share of `rows`, whole cache lines of doubles.
+template <class Work>
+void share_rows(std::uint64_t rows, const Work& work) {
 #pragma omp parallel
   {
     const auto threads = static_cast<std::uint64_t>(omp_get_num_threads());
     const auto thread = static_cast<std::uint64_t>(omp_get_thread_num());
-    const std::uint64_t first = rows * thread / threads / 8 * 8;
-    const std::uint64_t last = thread + 1 == threads ? rows / 2 * 2 : rows * (thread + 1) / threads / 8 * 8;
-    for (std::uint64_t i = first; i < last; i += 2) _mm_stream_pd(to + i, _mm_loadu_pd(from + i));
-    _mm_sfence();
+    work(rows * thread / threads / 8 * 8, thread + 1 == threads ? rows : rows * (thread + 1) / threads / 8 * 8);
   }
 }
 
-/// The same iterate, plainly. contribution: d * x / out-degree; scale: d / out-degree. No node of a grid is dangling.
-double plain_iterate(const CsrMatrix& links, const double* scale, const double* contribution, const double* previous,
-                     double* next, double* next_contribution) {
-  const double base = (1.0 - kDamping) / static_cast<double>(links.rows);
-  double change = 0;
-#pragma omp parallel for schedule(static) reduction(+ : change)
-  for (std::uint64_t j = 0; j < links.rows; ++j) {
-    double sum = 0;
-    for (std::uint64_t e = links.row_begin[j]; e < links.row_begin[j + 1]; ++e) sum += contribution[links.column[e]];
-    const double x = base + sum;
-    change += std::fabs(x - previous[j]);
-    next[j] = x;
-    next_contribution[j] = x * scale[j];
+/// `rows` doubles (even), past the cache; both 16-byte aligned.
+void copy_nontemporal(double* to, const double* from, std::uint64_t rows) {
+  share_rows(rows, [&](std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t i = first; i < last; i += 2) _mm_stream_pd(to + i, _mm_loadu_pd(from + i));
+    _mm_sfence();
+  });
+}
+
+/// Eight sums of two doubles: as many loads under way as a core can keep.
+double read(const double* from, std::uint64_t rows) {
+  double total = 0;
+  share_rows(rows, [&](std::uint64_t first, std::uint64_t last) {
+    __m128d sum[8] = {};
+    for (std::uint64_t i = first; i + 16 <= last; i += 16) {
+      for (std::uint64_t j = 0; j < 8; ++j) sum[j] = _mm_add_pd(sum[j], _mm_loadu_pd(from + i + 2 * j));
+    }
+    double own = 0;
+    for (const __m128d& pair : sum) own += pair[0] + pair[1];
+#pragma omp atomic
+    total += own;
+  });
+  return total;
+}
+
+/// The same iterate, plainly: rows and links as they come.
+class PlainLoop {
+ public:
+  explicit PlainLoop(const CsrMatrix& links) : links_(links), scale(links.rows) {
+    for (const std::uint32_t source : links.column.span()) scale[source] += 1;
+    for (double& s : scale) s = s > 0 ? kDamping / s : 0.0;
+    for (Array<double>& vector : contribution_) vector = Array<double>(links.rows);
   }
-  return change;
+
+  void prepare(const double* x) {
+    dangling_ = 0;
+    for (std::uint64_t i = 0; i < links_.rows; ++i) {
+      contribution_[current_][i] = x[i] * scale[i];
+      if (scale[i] == 0) dangling_ += x[i];
+    }
+  }
+
+  /// Returns the L1 change.
+  double iterate(const double* previous, double* next) {
+    const double base = ((1.0 - kDamping) + kDamping * dangling_) / static_cast<double>(links_.rows);
+    const double* contribution = contribution_[current_].data();
+    double* made = contribution_[1 - current_].data();
+    double change = 0;
+    double dangling = 0;
+#pragma omp parallel for schedule(static) reduction(+ : change, dangling)
+    for (std::uint64_t j = 0; j < links_.rows; ++j) {
+      double sum = 0;
+      for (std::uint64_t e = links_.row_begin[j]; e < links_.row_begin[j + 1]; ++e) {
+        sum += contribution[links_.column[e]];
+      }
+      const double x = base + sum;
+      change += std::fabs(x - previous[j]);
+      if (scale[j] == 0) dangling += x;
+      next[j] = x;
+      made[j] = x * scale[j];
+    }
+    dangling_ = dangling;
+    current_ = 1 - current_;
+    return change;
+  }
+
+ private:
+  const CsrMatrix& links_;
+  Array<double> contribution_[2];
+  int current_ = 0;
+  double dangling_ = 0;
+
+ public:
+  Array<double> scale;  // d / out-degree
+};
+
+/// Bytes an iterate moves: x_{k-1}, its contributions, x_k and the next contributions, with plain stores reading the
+/// lines they write; scales where 64 rows differ; and the matrix in its form.
+double bytes_of_iterate(const CsrMatrix& matrix, const Array<double>& scale, Kernel kernel) {
+  std::vector<double> reads(matrix.rows);
+  for (const std::uint32_t source : matrix.column.span()) reads[source] += 1;
+  const RowLayout layout = make_row_layout(matrix, kernel, reads);
+  const auto rows = static_cast<double>(matrix.rows);
+  const bool past_the_cache = matrix.rows > (std::uint64_t{1} << 20);
+  double bytes = rows * 16 + rows * (past_the_cache ? 8 : 16);
+  bytes += rows * (past_the_cache && layout.place.empty() ? 8 : 16) + static_cast<double>(layout.place.bytes());
+  constexpr std::uint64_t kGroup = 64;
+  for (std::uint64_t i = 0; i < matrix.rows; i += kGroup) {
+    const double* end = scale.data() + std::min(i + kGroup, matrix.rows);
+    if (!std::all_of(scale.data() + i, end, [&](double s) { return s == scale[i] && s > 0; })) bytes += kGroup * 8;
+  }
+  bytes += static_cast<double>(layout.rows.run.size() * sizeof(RowRun) + layout.rows.run_column.size() * 4);
+  for (const PackedBlock& block : layout.packed.block) bytes += static_cast<double>(block.words * 4);
+  if (!layout.reads_matrix()) return bytes;
+  for (std::uint64_t block = 0; block + 1 < layout.rows.block.size(); ++block) {
+    for (std::uint64_t s = layout.rows.block[block].single; s < layout.rows.block[block + 1].single; ++s) {
+      const std::uint64_t row = block * 1024 + layout.rows.single[s];
+      bytes += 10 + 4 * static_cast<double>(matrix.row_begin[row + 1] - matrix.row_begin[row]);
+    }
+  }
+  return bytes;
 }
 
 double milliseconds_since(std::int64_t start_ns) {
@@ -97,85 +162,124 @@ ordered_json spread_of(std::vector<double> values) {
   return {{"median", values[values.size() / 2]}, {"min", values.front()}, {"max", values.back()}};
 }
 
-ordered_json measure(const CsrMatrix& matrix, int threads, int repeats) {
+struct Timed {
+  Kernel kernel;
+  std::unique_ptr<Solver> solver;
+  Array<double> x[2];
+  double prepare_ms;  // from the matrix to the first iterate
+  std::vector<double> ms, share, over_plain;
+};
+
+ordered_json measure(const CsrMatrix& matrix, const std::vector<Kernel>& kernels, int threads, int repeats) {
   pin_threads(threads);
   const std::uint64_t n = matrix.rows;
-  const auto solver = make_pagerank(matrix, kDamping);
-  Array<double> x[2] = {Array<double>(n), Array<double>(n)};
-  solver->start(x[0].data());
-  solver->start(x[1].data());
-  solver->prepare(x[0].data());
-
-  Array<double> scale(n);
-  Array<double> contribution[2] = {Array<double>(n), Array<double>(n)};
-#pragma omp parallel for schedule(static)
-  for (std::uint64_t i = 0; i < n; ++i) {
-    scale[i] = kDamping / static_cast<double>(matrix.row_begin[i + 1] - matrix.row_begin[i]);  // as many in as out
-    contribution[0][i] = scale[i] * x[0][i];
-    contribution[1][i] = 0;
+  std::vector<Timed> timed;
+  for (const Kernel kernel : kernels) {
+    const std::int64_t start = now_ns();
+    Timed t{kernel, make_pagerank(matrix, kDamping, selected_isa(), kernel), {}, 0, {}, {}, {}};
+    t.prepare_ms = milliseconds_since(start);
+    for (Array<double>& x : t.x) x = Array<double>(n);
+    t.solver->start(t.x[0].data());
+    t.solver->start(t.x[1].data());
+    t.solver->prepare(t.x[0].data());
+    timed.push_back(std::move(t));
   }
+  PlainLoop plain(matrix);
+  Array<double> plain_x[2] = {Array<double>(n), Array<double>(n)};
+  timed[0].solver->start(plain_x[0].data());
+  plain.prepare(plain_x[0].data());
+  Array<double> from(kCopiedRows);
+  Array<double> to(kCopiedRows);
+  share_rows(kCopiedRows, [&](std::uint64_t first, std::uint64_t last) {
+    std::fill(from.data() + first, from.data() + last, 1.0);
+    std::fill(to.data() + first, to.data() + last, 0.0);
+  });
 
-  std::vector<double> iterate_ms, plain_ms, copy_ms, fraction, speedup;
+  std::vector<double> plain_ms, copy_ms, read_ms;
   constexpr int kWarmUps = 3;
   for (int k = -kWarmUps; k < repeats; ++k) {
-    const int old = (k + kWarmUps) % 2;
+    const auto old = static_cast<std::size_t>(k + kWarmUps) % 2;
     std::int64_t start = now_ns();
-    const Residual residual = solver->iterate(x[old].data(), x[1 - old].data());
-    const double iterate = milliseconds_since(start);
-
-    // x[old] is x_{k-1} until the copy below overwrites it; contribution[old] belongs to it.
-    start = now_ns();
-    const double change = plain_iterate(matrix, scale.data(), contribution[old].data(), x[old].data(),
-                                        x[1 - old].data(), contribution[1 - old].data());
-    const double plain = milliseconds_since(start);
-    if (std::fabs(change - residual.l1) > 1e-9 * residual.l1) throw damage_error("the plain loop disagrees");
-
-    start = now_ns();
-    copy_nontemporal(x[old].data(), x[1 - old].data(), n);
+    copy_nontemporal(to.data(), from.data(), kCopiedRows);
     const double copy = milliseconds_since(start);
+    start = now_ns();
+    if (read(from.data(), kCopiedRows) != static_cast<double>(kCopiedRows))
+      throw damage_error("the copy's source changed");
+    const double reading = milliseconds_since(start);
+    start = now_ns();
+    const double change = plain.iterate(plain_x[old].data(), plain_x[1 - old].data());
+    const double loop = milliseconds_since(start);
+    for (Timed& t : timed) {
+      start = now_ns();
+      const Residual residual = t.solver->iterate(t.x[old].data(), t.x[1 - old].data());
+      const double ms = milliseconds_since(start);
+      if (std::fabs(change - residual.l1) > 1e-9 * residual.l1 + 1e-15) throw damage_error("the plain loop disagrees");
+      if (k < 0) continue;
+      t.ms.push_back(ms);
+      t.over_plain.push_back(loop / ms);
+      t.share.push_back((1 / ms) / (kCopyBytesPerRow * static_cast<double>(kCopiedRows) / copy));  // times its bytes
+    }
     if (k < 0) continue;
-    iterate_ms.push_back(iterate);
-    plain_ms.push_back(plain);
+    plain_ms.push_back(loop);
     copy_ms.push_back(copy);
-    fraction.push_back((kIterateBytesPerRow / iterate) / (kCopyBytesPerRow / copy));
-    speedup.push_back(plain / iterate);
+    read_ms.push_back(reading);
   }
-  const double copied_gb = kCopyBytesPerRow * static_cast<double>(n) * 1e-9;
+
   ordered_json result;
   result["threads"] = threads;
-  result["iterate_ms"] = spread_of(iterate_ms);
+  result["chosen"] = make_pagerank(matrix, kDamping)->kernel();
   result["plain_loop_ms"] = spread_of(plain_ms);
-  result["copy_nontemporal_ms"] = spread_of(copy_ms);
+  const double copied_gb = kCopyBytesPerRow * static_cast<double>(kCopiedRows) * 1e-9;
+  const double read_gb = kReadBytesPerRow * static_cast<double>(kCopiedRows) * 1e-9;
   result["copy_nontemporal_gb_per_s"] = copied_gb / (spread_of(copy_ms)["median"].get<double>() * 1e-3);
-  result["fraction_of_copy_bandwidth"] = spread_of(fraction);
-  result["plain_loop_over_iterate"] = spread_of(speedup);
+  result["read_gb_per_s"] = read_gb / (spread_of(read_ms)["median"].get<double>() * 1e-3);
+  for (Timed& t : timed) {
+    const double bytes = bytes_of_iterate(matrix, plain.scale, t.kernel);
+    for (double& share : t.share) share *= bytes;
+    result["kernels"][std::string(to_string(t.kernel))] = {{"iterate_ms", spread_of(t.ms)},
+                                                           {"mb_moved_at_least", bytes * 1e-6},
+                                                           {"share_of_copy_bandwidth", spread_of(t.share)},
+                                                           {"plain_loop_over_iterate", spread_of(t.over_plain)},
+                                                           {"preparation_ms", t.prepare_ms}};
+  }
   return result;
 }
 
 int run(int argc, char** argv) {
-  std::uint64_t side = 2000;
+  std::vector<std::string> matrices = {"grid:2000"};
+  std::vector<std::string> names = {"csr", "runs", "packed", "ranked"};
   std::vector<int> threads = {1, 2};
   int repeats = 21;
-  CLI::App app("Time of one PageRank iterate on a grid graph, against memory bandwidth; as JSON");
-  app.add_option("--side", side, "nodes along each side of the grid")->check(CLI::Range(2, 60000));
+  std::string output;
+  std::string cache_dir;
+  CLI::App app("Time of one PageRank iterate in each form a matrix can have, against memory bandwidth; as JSON");
+  app.add_option("--matrix", matrices, "matrices, as for ringside run --matrix; without values")->delimiter(',');
+  app.add_option("--kernels", names, "kernels to time")->delimiter(',');
   app.add_option("--threads", threads, "numbers of threads to measure with")
       ->delimiter(',')
       ->check(CLI::PositiveNumber);
   app.add_option("--repeats", repeats, "measurements of each kind")->check(CLI::Range(5, 100000));
-  std::string output;
+  app.add_option("--cache-dir", cache_dir, "folder for binary caches of the matrices (default: none is kept)");
   app.add_option("--output", output, "File for the JSON (default: standard output)");
   CLI11_PARSE(app, argc, argv);
+  std::vector<Kernel> kernels;
+  for (const std::string& name : names) kernels.push_back(kernel_named(name));
 
   ordered_json report;
   report["machine"] = machine_header();
-  const CsrMatrix matrix = grid_matrix(side);
-  report["workload"] = {{"matrix", fmt::format("grid:{}", side)},
-                        {"rows", matrix.rows},
-                        {"nonzeros", matrix.nonzeros()},
-                        {"repeats", repeats}};
-  report["model"] = {{"iterate_bytes_per_row", kIterateBytesPerRow}, {"copy_bytes_per_row", kCopyBytesPerRow}};
-  report["results"] = ordered_json::array();
-  for (const int count : threads) report["results"].push_back(measure(matrix, count, repeats));
+  report["repeats"] = repeats;
+  report["matrices"] = ordered_json::array();
+  for (const std::string& name : matrices) {
+    const CsrMatrix matrix =
+        load_matrix({.matrix = name, .cache = !cache_dir.empty(), .cache_dir = cache_dir}, Orientation::kInLinks);
+    if (!matrix.value.empty()) throw usage_error("{}: found a matrix with values, expected one without", name);
+    ordered_json entry = {{"matrix", name.substr(name.rfind('/') + 1)},
+                          {"rows", matrix.rows},
+                          {"nonzeros", matrix.nonzeros()},
+                          {"results", ordered_json::array()}};
+    for (const int count : threads) entry["results"].push_back(measure(matrix, kernels, count, repeats));
+    report["matrices"].push_back(entry);
+  }
   write_json(report, output);
   return 0;
 }

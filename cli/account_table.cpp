@@ -56,6 +56,7 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
   ordered_json summary;
   summary["version"] = RINGSIDE_VERSION;
   for (const char* key : {"run_id", "problem_id"}) summary[key] = value_or_null(run, key);
+  summary["kernel"] = value_or_null(producer, "kernel");
   summary["mode"] = facts.mode;
   for (const char* key : {"solver", "matrix", "parameters", "rows", "nonzeros"}) summary[key] = value_or_null(run, key);
   for (const char* key : {"iterations", "converged", "residual_l1", "residual_linf"}) {

@@ -159,6 +159,12 @@ void declare(CLI::App& app, SolveOptions& options) {
       ->type_name("E")
       ->capture_default_str()
       ->group(kSolveGroup);
+  app.add_option("--kernel", options.kernel,
+                 "form in which the matrix is multiplied; decides the time, not a bit of the iterates")
+      ->check(one_of("--kernel", {"auto", "csr", "runs", "packed", "ranked"}))
+      ->type_name("auto|csr|runs|packed|ranked")
+      ->capture_default_str()
+      ->group(kSolveGroup);
   app.add_flag("--cache", options.cache, "map the matrix from a binary cache, written on first use")
       ->group(kSolveGroup);
   app.add_option("--cache-dir", options.cache_dir, "folder of that cache (default: beside the matrix file)")

@@ -32,4 +32,11 @@ struct CsrMatrix {
   bool is_pattern() const noexcept { return value.empty() && !column.empty(); }
 };
 
+/// Gives the entries' memory back; shape, names and content_id stay.
+inline void release_entries(CsrMatrix& matrix) noexcept {
+  matrix.row_begin = {};
+  matrix.column = {};
+  matrix.value = {};
+}
+
 }  // namespace ringside

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "common/error.hpp"
 #include "producer/block_parts.hpp"
 #include "producer/compensated_sum.hpp"
+#include "producer/jacobi_kernel.hpp"
 
 namespace ringside {
 namespace {
@@ -54,126 +56,117 @@ void check(const CsrMatrix& matrix, const RightSide& right_side) {
   }
 }
 
+const JacobiKernels& kernels_for(Isa isa) noexcept {
+  switch (isa) {
+    case Isa::kAvx512: return avx512::kJacobiKernels;
+    case Isa::kAvx2: return avx2::kJacobiKernels;
+    case Isa::kPlain: break;
+  }
+  return plain::kJacobiKernels;
+}
+
 class Jacobi final : public Solver {
  public:
-  Jacobi(CsrMatrix matrix, RightSide right_side)
+  Jacobi(CsrMatrix matrix, RightSide right_side, Isa isa, Kernel kernel)
       : matrix_(std::move(matrix)),
+        nonzeros_(matrix_.nonzeros()),
         right_side_(std::move(right_side)),
-        parts_(matrix_.row_begin.span(), openmp_),
+        kernels_(kernels_for(isa)),
+        layout_(make_row_layout(matrix_, kernel, {})),
+        parts_(BlockParts::by_work(layout_.work_before, openmp_)),
         diagonal_(matrix_.rows),
         sums_(block_count(matrix_.rows)) {
     find_diagonal();
+    if (!layout_.reads_matrix()) release_entries(matrix_);
   }
 
   std::string_view name() const noexcept override { return "jacobi"; }
   std::uint64_t rows() const noexcept override { return matrix_.rows; }
-  std::uint64_t nonzeros() const noexcept override { return matrix_.nonzeros(); }
+  std::uint64_t nonzeros() const noexcept override { return nonzeros_; }
+  std::string_view kernel() const noexcept override { return to_string(layout_.kernel); }
   std::string parameters() const override { return "right_side=" + right_side_.name; }
   /// Other rows of the old vector are read after row i of the new one is written.
   bool may_overwrite_previous() const noexcept override { return false; }
 
-  void share_among(Team& team) override { parts_ = BlockParts(matrix_.row_begin.span(), team); }
+  void share_among(Team& team) override { parts_ = BlockParts::by_work(layout_.work_before, team); }
 
   void start(double* x) const noexcept override {
-    for_each_block([&](std::uint64_t, std::uint64_t begin, std::uint64_t end) { std::fill(x + begin, x + end, 0.0); });
+    parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
+      std::fill(x + first * kBlockRows, x + std::min(last * kBlockRows, matrix_.rows), 0.0);
+    });
   }
 
   /// The solver keeps nothing between iterations.
   void prepare(const double*) noexcept override {}
 
   Residual iterate(const double* previous, double* next) noexcept override {
-    if (matrix_.value.empty()) {
-      for_each_block([&](std::uint64_t block, std::uint64_t begin, std::uint64_t end) {
-        sums_[block] = iterate_rows<false>(previous, next, begin, end);
-      });
-    } else {
-      for_each_block([&](std::uint64_t block, std::uint64_t begin, std::uint64_t end) {
-        sums_[block] = iterate_rows<true>(previous, next, begin, end);
-      });
-    }
+    const JacobiPass pass = {.product = layout_.product(matrix_),
+                             .diagonal = diagonal_.data(),
+                             .right_side = right_side_.value.empty() ? nullptr : right_side_.value.data(),
+                             .previous = previous,
+                             .next = next};
+    parts_.for_each(
+        [&](std::uint64_t first, std::uint64_t last) { kernels_.iterate(pass, first, last, sums_.data()); });
     CompensatedSum l1;
     Residual residual;
-    for (const Residual& sum : sums_) {
-      l1.add(sum.l1);
-      residual.linf = std::max(residual.linf, sum.linf);
+    for (const JacobiBlockSums& sums : sums_) {
+      l1.add(sums.change_l1);
+      residual.linf = std::max(residual.linf, sums.change_linf);
     }
     residual.l1 = l1.value();
     return residual;
   }
 
  private:
-  /// Calls work(block, first_row, last_row) for every block.
-  template <class Work>
-  void for_each_block(const Work& work) const {
-    parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
-      for (std::uint64_t b = first; b < last; ++b)
-        work(b, b * kBlockRows, std::min((b + 1) * kBlockRows, matrix_.rows));
-    });
-  }
-
   void find_diagonal() {
-    for_each_block([&](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t row = begin; row < end; ++row) {
+    constexpr double kMissing = std::numeric_limits<double>::infinity();  // entries are finite
+    parts_.for_each([&](std::uint64_t first_block, std::uint64_t last_block) {
+      for (std::uint64_t row = first_block * kBlockRows; row < std::min(last_block * kBlockRows, matrix_.rows); ++row) {
         const std::uint32_t* first = matrix_.column.data() + matrix_.row_begin[row];
         const std::uint32_t* last = matrix_.column.data() + matrix_.row_begin[row + 1];
         const std::uint32_t* found = std::lower_bound(first, last, static_cast<std::uint32_t>(row));
         const bool present = found != last && *found == row;
-        diagonal_[row] = present ? static_cast<std::uint32_t>(found - first) : kNoDiagonal;
+        diagonal_[row] = !present ? kMissing
+                         : matrix_.value.empty()
+                             ? 1.0
+                             : matrix_.value[static_cast<std::size_t>(found - matrix_.column.data())];
       }
     });
     for (std::uint64_t row = 0; row < matrix_.rows; ++row) {
-      const bool missing = diagonal_[row] == kNoDiagonal;
-      if (!missing && (matrix_.value.empty() || matrix_.value[matrix_.row_begin[row] + diagonal_[row]] != 0)) continue;
+      if (diagonal_[row] != kMissing && diagonal_[row] != 0) continue;
       throw usage_error("{} has {} on the diagonal; Jacobi divides by it and needs one that is not zero in every row",
-                        row_name(matrix_, row), missing ? "no entry" : "a zero");
+                        row_name(matrix_, row), diagonal_[row] == kMissing ? "no entry" : "a zero");
     }
   }
 
-  // Row i: x_i = (b_i - sum over its entries off the diagonal, in column order, of a_ij * previous_j) / a_ii.
-  // Bytes per row: 8 (row_begin) + 4 (diagonal) + 8 (previous) + 16 (next; plain stores read the line first), + 8 with
-  // a given b; per nonzero: 4 (column) + 8 (value) and one gathered load.
-  template <bool kValues>
-  Residual iterate_rows(const double* previous, double* next, std::uint64_t begin, std::uint64_t end) const noexcept {
-    const double* b = right_side_.value.empty() ? nullptr : right_side_.value.data();
-    Residual residual;
-    for (std::uint64_t row = begin; row < end; ++row) {
-      const std::uint64_t diagonal = matrix_.row_begin[row] + diagonal_[row];
-      double rest = b != nullptr ? b[row] : 1.0;
-      const auto subtract = [&](std::uint64_t first, std::uint64_t last) {
-        for (std::uint64_t e = first; e < last; ++e) {
-          const double x = previous[matrix_.column[e]];
-          rest -= kValues ? matrix_.value[e] * x : x;
-        }
-      };
-      subtract(matrix_.row_begin[row], diagonal);
-      subtract(diagonal + 1, matrix_.row_begin[row + 1]);
-      const double x = kValues ? rest / matrix_.value[diagonal] : rest;
-      const double change = std::fabs(x - previous[row]);
-      residual.l1 += change;
-      residual.linf = change > residual.linf ? change : residual.linf;
-      next[row] = x;
-    }
-    return residual;
-  }
-
-  static constexpr std::uint32_t kNoDiagonal = ~std::uint32_t{0};
-
-  CsrMatrix matrix_;
+  CsrMatrix matrix_;  // without its entries where the layout has them
+  std::uint64_t nonzeros_;
   RightSide right_side_;
+  const JacobiKernels& kernels_;
+  RowLayout layout_;
   OpenMpTeam openmp_;  // until another team is given
   BlockParts parts_;
-  Array<std::uint32_t> diagonal_;  // offset of a row's diagonal among its entries
-  std::vector<Residual> sums_;     // of each block
+  Array<double> diagonal_;
+  std::vector<JacobiBlockSums> sums_;
 };
 
 }  // namespace
 
-std::unique_ptr<Solver> make_jacobi(CsrMatrix matrix, RightSide right_side) {
+void refuse_kernel_for_jacobi(Kernel kernel) {
+  if (kernel != Kernel::kRanked) return;
+  throw usage_error(
+      "--kernel: found 'ranked' with --solver jacobi, expected auto|csr|runs|packed: Jacobi reads the iterates "
+      "themselves, "
+      "whose order is published");
+}
+
+std::unique_ptr<Solver> make_jacobi(CsrMatrix matrix, RightSide right_side, Isa isa, Kernel kernel) {
   if (matrix.orientation != Orientation::kRows) {
     throw std::logic_error("make_jacobi needs a matrix of orientation kRows");
   }
+  refuse_kernel_for_jacobi(kernel);
   check(matrix, right_side);
-  return std::make_unique<Jacobi>(std::move(matrix), std::move(right_side));
+  return std::make_unique<Jacobi>(std::move(matrix), std::move(right_side), isa, kernel);
 }
 
 }  // namespace ringside

@@ -9,7 +9,9 @@
 #include <memory>
 #include <string>
 
+#include "common/isa.hpp"
 #include "producer/csr_matrix.hpp"
+#include "producer/row_layout.hpp"
 #include "producer/solver.hpp"
 
 namespace ringside {
@@ -21,10 +23,16 @@ struct RightSide {
 };
 
 /// matrix: square, orientation kRows; without values every entry is 1. Uses omp_get_max_threads() threads, as counted
-/// here. Beside the matrix the solver keeps half a vector (where each row's diagonal is), and b if it was given.
+/// here. Beside the matrix the solver keeps one vector (the diagonal), and b if it was given; the entries of the matrix
+/// go where the kernel, which cannot be kRanked, has them in another form. isa: for tests. Neither isa nor kernel
+/// changes a bit of the iterates.
 ///
 /// Throws `Error` (exit code 2) for a matrix that is empty or not square, a row without a nonzero diagonal, an entry of
 /// A or b that is not finite, and a b of another length.
-std::unique_ptr<Solver> make_jacobi(CsrMatrix matrix, RightSide right_side = {});
+std::unique_ptr<Solver> make_jacobi(CsrMatrix matrix, RightSide right_side = {}, Isa isa = selected_isa(),
+                                    Kernel kernel = Kernel::kAuto);
+
+/// Throws `Error` (exit code 2) for the one kernel Jacobi does not have, kRanked.
+void refuse_kernel_for_jacobi(Kernel kernel);
 
 }  // namespace ringside

@@ -165,7 +165,7 @@ ExitCode run(const ProducerOptions& options) {
     return line;
   });
 
-  nlohmann::json final;
+  nlohmann::json final{{"kernel", problem.solver->kernel()}};
   ConvergenceCheck convergence(options.solve.tolerance);
   SolveEnd end = SolveEnd::kAnalyzerGone;
   const auto write_final = [&] {

@@ -11,7 +11,7 @@
 #include "producer/block_parts.hpp"
 #include "producer/compensated_sum.hpp"
 #include "producer/pagerank_kernel.hpp"
-#include "producer/row_runs.hpp"
+#include "producer/row_layout.hpp"
 
 namespace ringside {
 namespace {
@@ -53,27 +53,32 @@ void check_weights(const CsrMatrix& matrix) {
 
 class Pagerank final : public Solver {
  public:
-  Pagerank(CsrMatrix matrix, double damping, Isa isa)
+  Pagerank(CsrMatrix matrix, double damping, Isa isa, Kernel kernel)
       : matrix_(std::move(matrix)),
+        nonzeros_(matrix_.nonzeros()),
         damping_(damping),
         kernels_(kernels_for(isa)),
         stream_(vectors_exceed_cache(matrix_.rows)),
-        parts_(matrix_.row_begin.span(), openmp_),
-        runs_(find_row_runs(matrix_)),
+        parts_(BlockParts::by_entries(matrix_.row_begin.span(), openmp_)),
         scale_(matrix_.rows),
         group_scale_((matrix_.rows + kGroupRows - 1) / kGroupRows),
         sums_(block_count(matrix_.rows)) {
     for (Array<double>& contribution : contribution_) contribution = Array<double>(matrix_.rows);
+    find_weights();
+    layout_ = make_row_layout(matrix_, kernel, scale_.span());  // an element is read once for every link that leaves it
+    parts_ = BlockParts::by_work(layout_.work_before, openmp_);
     find_scales();
+    if (!layout_.reads_matrix()) release_entries(matrix_);
   }
 
   std::string_view name() const noexcept override { return "pagerank"; }
   std::uint64_t rows() const noexcept override { return matrix_.rows; }
-  std::uint64_t nonzeros() const noexcept override { return matrix_.nonzeros(); }
+  std::uint64_t nonzeros() const noexcept override { return nonzeros_; }
+  std::string_view kernel() const noexcept override { return to_string(layout_.kernel); }
   std::string parameters() const override { return fmt::format("damping={}", damping_); }
   bool may_overwrite_previous() const noexcept override { return true; }
 
-  void share_among(Team& team) override { parts_ = BlockParts(matrix_.row_begin.span(), team); }
+  void share_among(Team& team) override { parts_ = BlockParts::by_work(layout_.work_before, team); }
 
   void start(double* x) const noexcept override {
     const double rank = 1.0 / static_cast<double>(matrix_.rows);
@@ -102,9 +107,9 @@ class Pagerank final : public Solver {
   }
 
  private:
-  /// scale_[i] = d / (sum of the weights leaving i). Links are stored at their target, so every thread looks at all of
-  /// them and adds up those that leave its own rows: no two threads write the same sum, and its order is the matrix's.
-  void find_scales() {
+  /// scale_[i] = sum of the weights leaving i. Links are stored at their target, so every thread looks at all of them
+  /// and adds up those that leave its own rows: no two threads write the same sum, and its order is the matrix's.
+  void find_weights() {
     parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
       const std::uint64_t begin = first * kBlockRows;
       const std::uint64_t end = std::min(last * kBlockRows, matrix_.rows);
@@ -112,6 +117,14 @@ class Pagerank final : public Solver {
         const std::uint64_t source = matrix_.column[e];
         if (source - begin < end - begin) scale_[source] += matrix_.value.empty() ? 1.0 : matrix_.value[e];
       }
+    });
+  }
+
+  /// scale_[i] = d / (what it was).
+  void find_scales() {
+    parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
+      const std::uint64_t begin = first * kBlockRows;
+      const std::uint64_t end = std::min(last * kBlockRows, matrix_.rows);
       for (Array<double>& contribution : contribution_) {
         std::fill(contribution.data() + begin, contribution.data() + end, 0.0);  // the first touch
       }
@@ -139,14 +152,8 @@ class Pagerank final : public Solver {
   /// From the contributions of x_{k-1} to those of x_k.
   PagerankPass next_pass() noexcept {
     const auto n = static_cast<double>(matrix_.rows);
-    return {.rows = matrix_.rows,
-            .row_begin = matrix_.row_begin.data(),
-            .column = matrix_.column.data(),
-            .value = matrix_.value.empty() ? nullptr : matrix_.value.data(),
-            .block = runs_.block.data(),
-            .run = runs_.run.data(),
-            .run_column = runs_.run_column.data(),
-            .single = runs_.single.data(),
+    return {.product = layout_.product(matrix_),
+            .place = layout_.place.empty() ? nullptr : layout_.place.data(),
             .scale = scale_.data(),
             .group_scale = group_scale_.data(),
             .contribution = contribution_[current_].data(),
@@ -171,13 +178,14 @@ class Pagerank final : public Solver {
     return residual;
   }
 
-  CsrMatrix matrix_;
+  CsrMatrix matrix_;  // without its entries where the layout has them
+  std::uint64_t nonzeros_;
   double damping_;
   const PagerankKernels& kernels_;
   bool stream_;
   OpenMpTeam openmp_;  // until another team is given
   BlockParts parts_;
-  RowRuns runs_;
+  RowLayout layout_;
   Array<double> scale_;
   Array<double> group_scale_;
   std::vector<PagerankBlockSums> sums_;
@@ -188,7 +196,7 @@ class Pagerank final : public Solver {
 
 }  // namespace
 
-std::unique_ptr<Solver> make_pagerank(CsrMatrix matrix, double damping, Isa isa) {
+std::unique_ptr<Solver> make_pagerank(CsrMatrix matrix, double damping, Isa isa, Kernel kernel) {
   if (matrix.orientation != Orientation::kInLinks) {
     throw std::logic_error("make_pagerank needs a matrix of orientation kInLinks");
   }
@@ -199,7 +207,7 @@ std::unique_ptr<Solver> make_pagerank(CsrMatrix matrix, double damping, Isa isa)
   }
   if (matrix.rows == 0) throw usage_error("the graph has no nodes; PageRank needs at least one");
   check_weights(matrix);
-  return std::make_unique<Pagerank>(std::move(matrix), damping, isa);
+  return std::make_unique<Pagerank>(std::move(matrix), damping, isa, kernel);
 }
 
 }  // namespace ringside

@@ -1,26 +1,14 @@
 // The inner loops of PageRank over raw pointers, compiled once per instruction set (cmake/isa_variants.cmake). All
-// variants give the same bits: a row's additions run in column order, sums over rows use eight lanes (row modulo
-// eight), and no multiply-add is contracted.
+// variants give the same bits: a row's additions have one order (producer/row_product.hpp), sums over rows use eight
+// lanes (row modulo eight), and no multiply-add is contracted.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "producer/row_product.hpp"
+
 namespace ringside {
-
-/// Neighbouring rows of one block with equally many entries, whose columns all advance by one from row to row.
-struct RowRun {
-  std::uint16_t first_row;  // offset into the block
-  std::uint16_t rows;
-  std::uint32_t entries;  // of each row
-};
-
-/// Where a block's part of three lists begins; it ends where the next block's begins.
-struct RowRunsBlock {
-  std::uint64_t run = 0;
-  std::uint64_t run_column = 0;
-  std::uint64_t single = 0;
-};
 
 /// Rows whose scale is looked at together: eight cache lines of them.
 inline constexpr std::uint64_t kGroupRows = 64;
@@ -30,21 +18,15 @@ inline constexpr double kMixedGroup = -1.0;
 
 /// What one iteration reads and writes. n rows; vectors are n doubles; d is the damping, w the mass on dangling rows.
 struct PagerankPass {
-  std::uint64_t rows;
-  const std::uint64_t* row_begin;   // n + 1
-  const std::uint32_t* column;      // nonzeros
-  const double* value;              // nonzeros, or null: every entry 1
-  const RowRunsBlock* block;        // blocks + 1; with the next three: producer/row_runs.hpp
-  const RowRun* run;                // rows in runs, without values only
-  const std::uint32_t* run_column;  // the columns of each run's first row, run after run
-  const std::uint16_t* single;      // rows outside runs, offsets into the block, by ascending number of entries
-  const double* scale;              // d / (sum of the weights leaving the row), 0 for a dangling row
-  const double* group_scale;        // ceil(n / kGroupRows): the positive scale a whole group shares, or kMixedGroup
-  const double* contribution;       // x_{k-1} * scale
-  double* next_contribution;        // becomes x_k * scale
-  const double* previous;           // x_{k-1}
-  double* next;                     // becomes x_k; may be `previous`
-  double base;                      // ((1 - d) + d * w_{k-1}) / n
+  RowProduct product;          // with the contributions
+  const std::uint32_t* place;  // where row i's contribution lies, or null: at i
+  const double* scale;         // d / (sum of the weights leaving the row), 0 for a dangling row
+  const double* group_scale;   // ceil(n / kGroupRows): the positive scale a whole group shares, or kMixedGroup
+  const double* contribution;  // x_{k-1} * scale, in their places
+  double* next_contribution;   // becomes x_k * scale
+  const double* previous;      // x_{k-1}
+  double* next;                // becomes x_k; may be `previous`
+  double base;                 // ((1 - d) + d * w_{k-1}) / n
 };
 
 /// Sums over the rows of one block.

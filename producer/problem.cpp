@@ -11,9 +11,15 @@ namespace ringside {
 namespace {
 
 /// Hash of the matrix content, the solver, and every parameter that decides the iterates. `--tolerance`, `--iterations`
-/// and `--every` decide only how many of them there are and which are kept, and are not part of it.
+/// and `--every` decide only how many of them there are and which are kept, `--kernel` only how soon they are there:
+/// they are not part of it.
+// The order of additions within a row decides the last bits of an iterate: a release that changes it (docs/kernels.md)
+// cannot go on, bit for bit, with what another one has kept. 1: in column order; 2: long rows in eight lanes.
+constexpr int kOrderOfAdditions = 2;
+
 Id128 problem_id(const Id128& content_id, const Solver& solver) {
-  const std::string text = fmt::format("{} {} {}", to_string(content_id), solver.name(), solver.parameters());
+  const std::string text = fmt::format("{} {} {} additions={}", to_string(content_id), solver.name(),
+                                       solver.parameters(), kOrderOfAdditions);
   return hash128(text.data(), text.size());
 }
 
@@ -39,6 +45,8 @@ Problem load_problem(const SolveOptions& options) {
     throw usage_error("--rhs: found {} with --solver {}, expected it with --solver jacobi only", options.rhs,
                       options.solver);
   }
+  const Kernel kernel = kernel_named(options.kernel);
+  if (jacobi) refuse_kernel_for_jacobi(kernel);
   CsrMatrix matrix = load_matrix({.matrix = options.matrix, .cache = options.cache, .cache_dir = options.cache_dir},
                                  jacobi ? Orientation::kRows : Orientation::kInLinks);
   check_square(matrix, options.matrix);
@@ -48,14 +56,14 @@ Problem load_problem(const SolveOptions& options) {
   if (jacobi) {
     RightSide right_side = load_right_side(options.rhs);
     try {
-      problem.solver = make_jacobi(std::move(matrix), std::move(right_side));
+      problem.solver = make_jacobi(std::move(matrix), std::move(right_side), selected_isa(), kernel);
     } catch (const Error& error) {  // the solver knows rows, not files
       const std::string files = options.matrix + (options.rhs.empty() ? "" : " with --rhs " + options.rhs);
       throw Error(error.code(), files + ": " + error.what());
     }
   } else {
     check_weights_for_pagerank(matrix, options.matrix);
-    problem.solver = make_pagerank(std::move(matrix), options.damping);
+    problem.solver = make_pagerank(std::move(matrix), options.damping, selected_isa(), kernel);
   }
 
   RunDescription& run = problem.description;

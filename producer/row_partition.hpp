@@ -16,4 +16,7 @@ namespace ringside {
 /// owns the blocks [result[p], result[p + 1]), which may be none.
 std::vector<std::uint64_t> partition_blocks(std::span<const std::uint64_t> row_begin, int parts);
 
+/// The same by given amounts of work. work_before: blocks + 1, what all blocks before each one take.
+std::vector<std::uint64_t> partition_work(std::span<const std::uint64_t> work_before, int parts);
+
 }  // namespace ringside

@@ -29,13 +29,13 @@ std::uint64_t end_of_run(const CsrMatrix& matrix, std::uint64_t row, std::uint64
 
 /// Appends the rows of one block, [first, last), to `out`, whose blocks are those before it. scratch: kept by the
 /// caller to spare an allocation per block.
-void describe_block(const CsrMatrix& matrix, std::uint64_t first, std::uint64_t last, std::vector<RowRun>& scratch,
-                    RowRuns& out) {
+void describe_block(const CsrMatrix& matrix, bool look_for_runs, std::uint64_t first, std::uint64_t last,
+                    std::vector<RowRun>& scratch, RowRuns& out) {
   const auto entries_of = [&](std::uint64_t row) { return matrix.row_begin[row + 1] - matrix.row_begin[row]; };
   scratch.clear();
   std::uint64_t entries_in_short_runs = 0;
   for (std::uint64_t row = first; row < last;) {
-    const std::uint64_t end = matrix.value.empty() ? end_of_run(matrix, row, last) : row + 1;
+    const std::uint64_t end = look_for_runs ? end_of_run(matrix, row, last) : row + 1;
     if (end - row < kMinRunRows) entries_in_short_runs += entries_of(row);
     scratch.push_back({static_cast<std::uint16_t>(row - first), static_cast<std::uint16_t>(end - row),
                        static_cast<std::uint32_t>(entries_of(row))});
@@ -44,7 +44,7 @@ void describe_block(const CsrMatrix& matrix, std::uint64_t first, std::uint64_t 
   // A few odd rows among runs (the border of a mesh) stay with them: in the matrix they are far from anything else that
   // is read, and each would be a wait for memory.
   const std::uint64_t entries = matrix.row_begin[last] - matrix.row_begin[first];
-  const bool keep_short_runs = matrix.value.empty() && entries_in_short_runs * 16 <= entries;
+  const bool keep_short_runs = look_for_runs && entries_in_short_runs * 16 <= entries;
 
   const std::size_t first_single = out.single.size();
   for (const RowRun& run : scratch) {
@@ -70,7 +70,8 @@ void append(std::vector<T>& to, const std::vector<T>& from) {
 
 }  // namespace
 
-RowRuns find_row_runs(const CsrMatrix& matrix) {
+RowRuns find_row_runs(const CsrMatrix& matrix, bool look_for_runs) {
+  look_for_runs = look_for_runs && matrix.value.empty();
   const int threads = omp_get_max_threads();
   const std::vector<std::uint64_t> border = partition_blocks(matrix.row_begin.span(), threads);
   std::vector<RowRuns> parts(static_cast<std::size_t>(threads));
@@ -80,7 +81,7 @@ RowRuns find_row_runs(const CsrMatrix& matrix) {
     std::vector<RowRun> scratch;
     for (std::uint64_t block = border[part]; block < border[part + 1]; ++block) {
       const std::uint64_t first = block * kBlockRows;
-      describe_block(matrix, first, std::min(first + kBlockRows, matrix.rows), scratch, parts[part]);
+      describe_block(matrix, look_for_runs, first, std::min(first + kBlockRows, matrix.rows), scratch, parts[part]);
     }
   }
 

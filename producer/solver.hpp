@@ -24,6 +24,9 @@ class Solver {
   virtual std::uint64_t rows() const noexcept = 0;
   virtual std::uint64_t nonzeros() const noexcept = 0;
 
+  /// The form in which the matrix is multiplied, as "packed" (docs/kernels.md): decides the time, not the iterates.
+  virtual std::string_view kernel() const noexcept = 0;
+
   /// Parameters that decide the iterates, as "damping=0.85": part of problem_id.
   virtual std::string parameters() const = 0;
 

@@ -95,7 +95,7 @@ TEST_F(PipelineTest, TheSummaryHasEveryKeyAndItsTimesAddUp) {
                           "slots",           "durability",
                           "storage",         "reduce",
                           "passes",          "last",
-                          "hand_off_ns"}) {
+                          "hand_off_ns",     "kernel"}) {
     ASSERT_TRUE(s.contains(key)) << key;
     EXPECT_FALSE(s[key].is_null()) << key;
   }

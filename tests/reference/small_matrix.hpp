@@ -108,6 +108,31 @@ inline std::vector<Entry> band_links(std::uint64_t nodes, const std::vector<std:
   return links;
 }
 
+/// Links as those of a web site: from stretches of neighbouring pages, some made from one template, to a few hubs that
+/// nearly all pages link to, and to others of any number of links; a few pages link far away, or nowhere.
+inline std::vector<Entry> site_links(std::uint64_t nodes, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::vector<Entry> links;
+  const auto stretch = [&](std::uint64_t target, std::uint64_t first, std::uint64_t count) {
+    for (std::uint64_t i = first; i < std::min(first + count, nodes); ++i) {
+      if (i % 11 != 5) links.push_back({i, target});
+    }
+  };
+  for (std::uint64_t target = 0; target < nodes; ++target) {
+    const std::uint64_t kind = random() % 64;
+    if (kind == 0) {
+      stretch(target, random() % 50, nodes);  // a hub
+    } else if (kind < 8) {
+      for (int i = 0; i < 5; ++i) stretch(target, random() % nodes, random() % 60);
+    } else if (kind < 24) {
+      stretch(target, target / 40 * 40, 40);  // from all of its stretch, like its neighbours
+    } else {
+      for (std::uint64_t i = random() % 40; i > 0; --i) links.push_back({random() % nodes, target});
+    }
+  }
+  return links;
+}
+
 /// `links` and one from `hub` to every node: rows that advance by one in every column but the hub's.
 inline std::vector<Entry> with_hub(std::vector<Entry> links, std::uint64_t nodes, std::uint64_t hub) {
   for (std::uint64_t i = 0; i < nodes; ++i) links.push_back({hub, i});

@@ -17,6 +17,7 @@ const RunFacts kPipeline{.mode = "pipeline",
 
 json producer_report() {
   return {{"run", {{"run_id", "aa"}, {"problem_id", "bb"}, {"solver", "pagerank"}, {"matrix", "m"}, {"rows", 1234567}}},
+          {"kernel", "packed"},
           {"iterations", 9},
           {"converged", true},
           {"residual_l1", 1e-9},
@@ -44,6 +45,10 @@ json analyzer_report() {
 TEST(AccountTableTest, TotalRunsFromTheFirstIterationToTheLastThingDone) {
   const auto summary = make_summary(kPipeline, producer_report(), analyzer_report());
   EXPECT_DOUBLE_EQ(summary["total_s"], 2.0);
+}
+
+TEST(AccountTableTest, TheSummaryNamesTheKernelTheProducerUsed) {
+  EXPECT_EQ(make_summary(kPipeline, producer_report(), analyzer_report())["kernel"], "packed");
 }
 
 TEST(AccountTableTest, WhatAProcessThatDiedNeverReportedIsNull) {

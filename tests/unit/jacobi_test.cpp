@@ -132,6 +132,44 @@ TEST(Jacobi, IsBitEqualForAnyNumberOfThreads) {
   omp_set_num_threads(threads_before);
 }
 
+TEST(Jacobi, EveryKernelAndInstructionSetGivesTheSameBits) {
+  std::vector<Entry> entries;
+  for (const Entry& link : site_links(2500, 4))
+    entries.push_back({link.row, link.column, link.row % 3 == 0 ? -0.25 : 1});
+  for (std::uint64_t row = 0; row < 2500; ++row) entries.push_back({row, row, 5000.0 + static_cast<double>(row % 7)});
+  for (const bool with_values : {true, false}) {
+    const CsrMatrix matrix = build_matrix(2500, entries, Orientation::kRows, with_values);
+    const int count = with_values ? 8 : 3;  // the pattern's iterates grow
+    Residual residual_of_csr;
+    const auto csr = iterate_times(*make_jacobi(matrix, {}, Isa::kPlain, Kernel::kCsr), count, &residual_of_csr);
+    const auto expected = serial_jacobi(matrix, std::vector<double>(2500, 1.0), count);
+    for (std::size_t i = 0; i < csr.size(); ++i)
+      ASSERT_NEAR(csr[i], expected[i], 1e-12 * std::fabs(expected[i]) + 1e-15);
+    for (const Isa isa : {Isa::kPlain, Isa::kAvx2, Isa::kAvx512}) {
+      if (isa > selected_isa()) continue;
+      for (const Kernel kernel : {Kernel::kAuto, Kernel::kCsr, Kernel::kRuns, Kernel::kPacked}) {
+        Residual residual;
+        const auto solver = make_jacobi(matrix, {}, isa, kernel);
+        EXPECT_EQ(solver->nonzeros(), matrix.nonzeros());
+        const auto x = iterate_times(*solver, count, &residual);
+        EXPECT_EQ(std::memcmp(x.data(), csr.data(), x.size() * sizeof(double)), 0)
+            << to_string(kernel) << ", " << to_string(isa);
+        EXPECT_EQ(residual.l1, residual_of_csr.l1);
+      }
+    }
+  }
+}
+
+TEST(Jacobi, RefusesTheKernelThatReordersItsVector) {
+  try {
+    make_jacobi(matrix_of(1, {{0, 0, 1}}), {}, selected_isa(), Kernel::kRanked);
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    EXPECT_NE(std::string(error.what()).find("found 'ranked' with --solver jacobi"), std::string::npos) << error.what();
+  }
+}
+
 TEST(Jacobi, DoesNotClaimThatItCanOverwriteThePreviousIterate) {
   EXPECT_FALSE(make_jacobi(matrix_of(1, {{0, 0, 1}}))->may_overwrite_previous());
 }

@@ -148,6 +148,23 @@ TEST(Pagerank, AgreesWithTheFormulaInLongDouble) {
   }
 }
 
+/// No sum of m entries is off by more than m/8 + 10 roundings (31 where it is short), nor what is done with it by more
+/// than eight: per iteration, relative to the iterate, as every term is positive.
+TEST(Pagerank, EveryKernelStaysWithinTheStatedBoundOfTheFormulaInLongDouble) {
+  const CsrMatrix graph = build_graph(4000, site_links(4000, 26));
+  std::uint64_t most = 0;
+  for (std::uint64_t row = 0; row < graph.rows; ++row) {
+    most = std::max(most, graph.row_begin[row + 1] - graph.row_begin[row]);
+  }
+  ASSERT_GT(most, 1000u);
+  const auto expected = serial_pagerank(graph, kDamping, 1);
+  const double bound = (static_cast<double>(std::max<std::uint64_t>(31, most / 8 + 10)) + 8) * 0x1p-53;
+  for (const Kernel kernel : {Kernel::kCsr, Kernel::kRuns, Kernel::kPacked, Kernel::kRanked}) {
+    const auto x = iterates_of(*make_pagerank(graph, kDamping, selected_isa(), kernel), 1).x[1];
+    for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], expected[i], bound * expected[i]) << "row " << i;
+  }
+}
+
 TEST(Pagerank, RanksKeepTheirSumOfOne) {
   const auto solver = make_pagerank(build_graph(20000, random_links(20000, 100000, 3)), kDamping);
   for (const auto& x : iterates_of(*solver, 300).x) {
@@ -187,9 +204,19 @@ class PagerankBits : public testing::TestWithParam<Isa> {
   }
 
   static void expect_bits_of_plain_loops(const CsrMatrix& matrix, const std::string& what) {
-    for (const int count : {1, 2, 3, 5}) {
+    for (const int count : {1, 2, 3, 5}) expect_bits_of_plain_loops(matrix, what, count, Kernel::kAuto);
+    for (const Kernel kernel : {Kernel::kCsr, Kernel::kRuns, Kernel::kPacked, Kernel::kRanked}) {
+      for (const int count : {1, 4}) {
+        expect_bits_of_plain_loops(matrix, what + ", kernel " + std::string(to_string(kernel)), count, kernel);
+      }
+    }
+  }
+
+  static void expect_bits_of_plain_loops(const CsrMatrix& matrix, const std::string& what, int count, Kernel kernel) {
+    {
       const Threads threads(count);
-      const auto solver = make_pagerank(matrix, kDamping, GetParam());
+      const auto solver = make_pagerank(matrix, kDamping, GetParam(), kernel);
+      ASSERT_TRUE(kernel == Kernel::kAuto || solver->kernel() == to_string(kernel));
       const Iterates run = iterates_of(*solver, 12);
       PlainPagerank plain(matrix, kDamping);
       for (std::size_t k = 1; k <= 12; ++k) {
@@ -232,6 +259,57 @@ TEST_P(PagerankBits, BandsAreBitEqualToPlainSerialLoops) {
   expect_bits_of_plain_loops(build_graph(6000, band_links(6000, {3000})), "half of the nodes dangling");
   expect_bits_of_plain_loops(build_graph(6000, with_hub(band_links(6000, {-1, 1}), 6000, 0)), "band and a hub");
   expect_bits_of_plain_loops(build_graph(2047, {}), "no links");
+}
+
+TEST_P(PagerankBits, RowsOfManyLengthsWithIntervalsAndEqualRowsAreBitEqualToPlainSerialLoops) {
+  for (const unsigned seed : {21u, 22u, 23u}) {
+    expect_bits_of_plain_loops(build_graph(2600, site_links(2600, seed)), "links of a web site");
+    auto weighted = site_links(1500, seed);
+    for (std::size_t i = 0; i < weighted.size(); ++i) weighted[i].value = 0.5 + static_cast<double>(i % 13);
+    expect_bits_of_plain_loops(build_weighted_graph(1500, weighted), "weighted links of a web site");
+  }
+}
+
+TEST_P(PagerankBits, RunsOfLongRowsAreBitEqualToPlainSerialLoops) {
+  for (const std::int64_t entries : {31, 32, 33, 40, 47}) {
+    std::vector<std::int64_t> distances;
+    for (std::int64_t i = 0; i < entries; ++i) distances.push_back(2 * i - entries);
+    expect_bits_of_plain_loops(build_graph(3000, band_links(3000, distances)), std::to_string(entries) + " diagonals");
+    expect_bits_of_plain_loops(build_graph(1100, thinned(band_links(1100, distances), 0.002, 5)), "a band with gaps");
+  }
+}
+
+TEST_P(PagerankBits, AVectorThatOutgrowsTheCachesIsBitEqualToPlainSerialLoops) {
+  // 1.1 million nodes: elements are asked for ahead.
+  static const CsrMatrix graph = build_graph(1'100'000, random_links(1'100'000, 2'500'000, 24));
+  PlainPagerank plain(graph, kDamping);
+  plain.iterate();
+  const Residual residual = plain.iterate();
+  for (const Kernel kernel : {Kernel::kPacked, Kernel::kRanked}) {
+    const Threads threads(3);
+    const auto solver = make_pagerank(graph, kDamping, GetParam(), kernel);
+    const Iterates run = iterates_of(*solver, 2);
+    EXPECT_TRUE(bit_equal(run.x[2], plain.x)) << to_string(kernel);
+    EXPECT_EQ(run.residual[1].l1, residual.l1) << to_string(kernel);
+  }
+}
+
+TEST_P(PagerankBits, ARunGoesOnWithAnotherKernelAndNumberOfThreads) {
+  const CsrMatrix graph = build_graph(3000, site_links(3000, 25));
+  const Threads one(1);
+  const Iterates whole = iterates_of(*make_pagerank(graph, kDamping, Isa::kPlain, Kernel::kCsr), 9);
+  const Threads four(4);
+  for (const Kernel kernel : {Kernel::kRuns, Kernel::kPacked, Kernel::kRanked}) {
+    const auto resumed = make_pagerank(graph, kDamping, GetParam(), kernel);
+    std::vector<double> x = whole.x[4];
+    resumed->prepare(x.data());
+    for (std::size_t k = 5; k <= 9; ++k) {
+      std::vector<double> next(x.size());
+      resumed->iterate(x.data(), next.data());
+      ASSERT_TRUE(bit_equal(next, whole.x[k])) << to_string(kernel) << ", iteration " << k;
+      x = next;
+    }
+  }
 }
 
 TEST_P(PagerankBits, ContinuingFromAKeptIterateIsBitEqual) {
