@@ -17,6 +17,12 @@ class Iterates {
 
   double* start() noexcept { return vectors_[0].data(); }
 
+  /// Writes x_0 to all that will be used, from the threads that will write to them: the system finds a page when it is
+  /// first written to, which takes longer than the iterate, and is not to be part of the first one.
+  void place(const Solver& solver, bool some_are_not_reduced) {
+    for (std::size_t used = some_are_not_reduced ? 3 : 2; used-- > 0;) solver.start(vectors_[used].data());
+  }
+
   /// A vector that is neither of the two.
   double* other_than(const double* previous, const double* reduced) noexcept {
     for (Array<double>& vector : vectors_) {
@@ -35,7 +41,7 @@ BaselineResult run_baseline(Solver& solver, const SolveOptions& options, int pas
                             ProducerAccount& account, ConvergenceCheck& convergence) {
   Iterates iterates(solver.rows());
   Reducer reducer(solver.rows());
-  solver.start(iterates.start());
+  iterates.place(solver, options.every > 1);
   solver.prepare(iterates.start());
 
   BaselineResult result;
