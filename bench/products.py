@@ -144,7 +144,7 @@ def main():
     parser.add_argument("--keep", action="store_true", help="keep what the JSON file holds of other matrices and threads")
     options = parser.parse_args()
     document = {"benchmark": "products", "machine": machine_header(options.bin.resolve()), "results": [], "absent": []}
-    if options.keep:
+    if options.keep and pathlib.Path(options.output).exists():
         before = json.loads(pathlib.Path(options.output).read_text())
         document["results"] = [r for r in before["results"]
                                if r["matrix"] not in options.matrices or r["threads"] not in options.threads]

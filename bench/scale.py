@@ -75,14 +75,15 @@ def main():
     demand_cores(2)
     bin_dir = options.bin.resolve()
     document = {"benchmark": "scale", "machine": machine_header(bin_dir)}
-    before = json.loads(pathlib.Path(options.output).read_text()) if options.keep else {"growth": [], "runs": []}
+    kept = options.keep and pathlib.Path(options.output).exists()
+    before = json.loads(pathlib.Path(options.output).read_text()) if kept else {"growth": [], "runs": []}
     document["growth"] = [result for result in before["growth"] if result["threads"] not in options.threads]
     document["growth"] += [growth(bin_dir, options.sides, threads, options.repeats) for threads in options.threads]
     document["runs"] = [result for result in before["runs"] if result["matrix"] not in options.runs]
     with work_folder(options.pool_dir) as work:
         document["runs"] += [run(bin_dir, work, matrix, mode, options.iterations)
                             for matrix in options.runs for mode in ("pipeline", "dram")]
-    if options.keep and "beyond" in before:
+    if "beyond" in before:
         document["beyond"] = before["beyond"]
     if options.beyond:
         document["beyond"] = json.loads(subprocess.run([bin_dir / "bench_many_nonzeros"], check=True, stdout=subprocess.PIPE).stdout)
