@@ -213,7 +213,8 @@ ordered_json measure(const CsrMatrix& matrix, const std::vector<Kernel>& kernels
       start = now_ns();
       const Residual residual = t.solver->iterate(t.x[old].data(), t.x[1 - old].data());
       const double ms = milliseconds_since(start);
-      if (std::fabs(change - residual.l1) > 1e-9 * residual.l1 + 1e-15) throw damage_error("the plain loop disagrees");
+      // Ranks add up to 1; the plain loop adds millions of them without compensation.
+      if (std::fabs(change - residual.l1) > 1e-9 * residual.l1 + 1e-11) throw damage_error("the plain loop disagrees");
       if (k < 0) continue;
       t.ms.push_back(ms);
       t.over_plain.push_back(loop / ms);
