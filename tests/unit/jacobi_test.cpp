@@ -135,7 +135,7 @@ TEST(Jacobi, IsBitEqualForAnyNumberOfThreads) {
 TEST(Jacobi, EveryKernelAndInstructionSetGivesTheSameBits) {
   std::vector<Entry> entries;
   for (const Entry& link : site_links(2500, 4))
-    entries.push_back({link.row, link.column, link.row % 3 == 0 ? -0.25 : 1});
+    entries.push_back({link.column, link.row, link.row % 3 == 0 ? -0.25 : 1});
   for (std::uint64_t row = 0; row < 2500; ++row) entries.push_back({row, row, 5000.0 + static_cast<double>(row % 7)});
   for (const bool with_values : {true, false}) {
     const CsrMatrix matrix = build_matrix(2500, entries, Orientation::kRows, with_values);

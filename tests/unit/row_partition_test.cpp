@@ -49,6 +49,12 @@ TEST(RowPartition, CountsBeyondTwoToThe32Entries) {
   EXPECT_EQ(partition_blocks(begin, 4), (std::vector<std::uint64_t>{0, 2, 4, 6, 8}));
 }
 
+TEST(RowPartition, SharesGivenWorkWhateverTheRows) {
+  EXPECT_EQ(partition_work(std::vector<std::uint64_t>{0, 90, 95, 100, 105, 180}, 2),
+            (std::vector<std::uint64_t>{0, 1, 5}));
+  EXPECT_EQ(partition_work(std::vector<std::uint64_t>{0}, 3), (std::vector<std::uint64_t>{0, 0, 0, 0}));
+}
+
 TEST(RowPartition, NoPartIsMoreThanABlockAwayFromItsShare) {
   std::vector<std::uint64_t> entries;
   for (std::uint64_t row = 0; row < 100 * kBlockRows; ++row) entries.push_back(row * 37 % 23);
