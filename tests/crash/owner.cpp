@@ -10,23 +10,37 @@
 
 #include "analyzer/ring_format.hpp"
 #include "analyzer/ring_recovery.hpp"
+#include "tests/crash/scattered_team.hpp"
 
 namespace ringside::crash {
+namespace {
+
+std::unique_ptr<Team> make_team(const Setting& setting, std::uint64_t seed) {
+  if (setting.scattered) return std::make_unique<ScatteredTeam>(setting.threads, seed);
+  // All else is the calling thread's: it alone is recorded outside the copy.
+  omp_set_num_threads(setting.threads);
+  auto team = std::make_unique<OpenMpTeam>();
+  omp_set_num_threads(1);
+  return team;
+}
+
+}  // namespace
 
 std::string to_string(const Setting& setting) {
-  return fmt::format("{}/{} slots={} rows={} threads={}{}", to_string(setting.storage), to_string(setting.durability),
-                     setting.slots, setting.rows, setting.threads,
-                     setting.reduces_on_the_way ? " reduce=transfer" : "");
+  return fmt::format("{}/{} slots={} rows={} threads={}{}{}", to_string(setting.storage), to_string(setting.durability),
+                     setting.slots, setting.rows, setting.threads, setting.reduces_on_the_way ? " reduce=transfer" : "",
+                     setting.scattered ? " scattered" : "");
 }
 
 Owner::Owner(PoolBytes& pool, Trace& trace, const Setting& setting, Published& published, std::uint64_t seed)
-    : setting_(setting), published_(published), random_(seed), recorder_(pool, trace) {
+    : setting_(setting), published_(published), random_(seed), recorder_(pool, trace), team_(make_team(setting, seed)) {
   const WritableRing ring = WritableRing::parse(pool.file(), "image");
   recorder_.enter(Phase::kMend);
   mend_superblocks(pool.file(), ring, recorder_);
   mend_run_records(ring, recorder_);
   writer_ = std::make_unique<RingWriter>(WritableRing::parse(pool.file(), "image"), recorder_, setting.storage,
                                          setting.durability);
+  writer_->share_among(*team_);
 }
 
 Owner::~Owner() {
@@ -96,10 +110,8 @@ void Owner::commit_next() {
   maybe_end_sync();
 
   recorder_.enter(Phase::kCopy);
-  omp_set_num_threads(setting_.threads);
-  if (setting_.reduces_on_the_way && !reducer_) reducer_ = std::make_unique<Reducer>(setting_.rows);
+  if (setting_.reduces_on_the_way && !reducer_) reducer_ = std::make_unique<Reducer>(setting_.rows, *team_);
   writer_->copy(published_.iterate(run_, iteration), step_of(run_, iteration), reducer_.get());
-  omp_set_num_threads(1);
   check_reductions();
   recorder_.join_threads(random_);
   maybe_end_sync();

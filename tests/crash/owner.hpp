@@ -26,6 +26,7 @@ struct Setting {
   std::uint64_t rows = 170;
   int threads = 1;  // that copy
   bool reduces_on_the_way = false;
+  bool scattered = false;  // pieces fall to threads by chance
 
   /// Commits are persisted by a thread that syncs.
   bool syncs() const noexcept { return storage == Storage::kFile && durability == Durability::kPower; }
@@ -61,6 +62,7 @@ class Owner {
   Published& published_;
   Random random_;
   Recorder recorder_;
+  std::unique_ptr<Team> team_;
   std::unique_ptr<RingWriter> writer_;
   std::unique_ptr<Reducer> reducer_;  // if it reduces on the way
   std::uint32_t run_ = 0;

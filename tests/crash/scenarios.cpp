@@ -157,6 +157,7 @@ Recording record_many_threads(Storage storage, Durability durability, std::uint6
   setting.slots = 3;
   setting.rows = 300 + random.below(100);  // 10 to 13 chunks
   setting.threads = static_cast<int>(2 + random.below(3));
+  setting.scattered = setting.rows % 4 >= 2;
   Stage stage(setting, random.next());
   play_laps(stage, setting.slots + 2);
   return stage.end();

@@ -1,0 +1,26 @@
+// A team whose pieces fall to its threads by chance, several to a thread and in any order, as where threads come and go
+// (common/elastic_team.hpp): what a crash leaves behind must not depend on who stored what.
+#pragma once
+
+#include <cstdint>
+
+#include "common/team.hpp"
+#include "tests/crash/random.hpp"
+
+namespace ringside::crash {
+
+class ScatteredTeam final : public Team {
+ public:
+  ScatteredTeam(int threads, std::uint64_t seed) noexcept : threads_(threads), random_(seed) {}
+
+  int threads() const noexcept override { return threads_; }
+  std::uint64_t pieces(std::uint64_t units, std::uint64_t grain) const noexcept override;
+
+ private:
+  void share_out(std::uint64_t pieces, Job job) noexcept override;
+
+  int threads_;
+  Random random_;
+};
+
+}  // namespace ringside::crash
