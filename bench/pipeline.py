@@ -4,12 +4,13 @@
 Workload: PageRank on grid:SIDE, --passes P. Measured in turn, A B C D, D C B A, ..., after one warm-up of each:
   pipeline         ringside run --durability process, one producer core and one analyzer core, every iterate kept
   dram             ringside run --mode dram, both cores, nothing kept
-  elastic          the pipeline with --elastic on and --reduce transfer, one pass; elastic_passes: with P passes
-  dram_once        ringside run --mode dram with one pass
+  elastic_passes   the pipeline with --elastic on and --reduce transfer
   reference_nvm    the reference simulation with two groups of one thread and an array in a pool
   reference_dram   the reference simulation with two threads in DRAM
 The reference is compiled here from the source given with --reference; without it only our own are measured. Ratios
-are taken pair by pair within a round, because a shared machine drifts.
+are taken pair by pair within a round, because a shared machine drifts. Then, in pairs of their own:
+  elastic          the pipeline with --elastic on, --reduce transfer and one pass
+  dram_once        ringside run --mode dram with one pass
 
 A second part runs the pipeline with one pass, where the analyzer keeps up, for producer idleness and hand-off times; a
 third samples the peak memory of both processes. Writes JSON (see docs/benchmarking.md)."""
@@ -25,6 +26,8 @@ import tempfile
 
 from measuring import (BIN, TEST_DATA, confidence, demand_cores, in_turn, machine_header, others_share, ringside_run,
                        spread, work_folder, write_json)
+
+SHARED = ("--elastic=on", "--reduce=transfer", "--durability=process")
 
 
 class Bench:
@@ -70,14 +73,16 @@ class Bench:
             "dram": lambda: self.ringside(passes, "--mode=dram"),
         }
         if self.has_elastic_cores():
-            shared = ("--elastic=on", "--reduce=transfer", "--durability=process")
-            measured["elastic"] = lambda: self.ringside("--passes=1", *shared)
-            measured["elastic_passes"] = lambda: self.ringside(passes, *shared)
-            measured["dram_once"] = lambda: self.ringside("--passes=1", "--mode=dram")
+            measured["elastic_passes"] = lambda: self.ringside(passes, *SHARED)
         if self.reference:
             measured["reference_nvm"] = lambda: self.run_reference("nvm", 1, 1)
             measured["reference_dram"] = lambda: self.run_reference("dram", 2)
         return in_turn(measured, self.options.repeats)
+
+    def compare_with_keeping_nothing(self):
+        """Nearly equal times: pairs that follow each other closely, many of them."""
+        return in_turn({"elastic": lambda: self.ringside("--passes=1", *SHARED),
+                        "dram_once": lambda: self.ringside("--passes=1", "--mode=dram")}, self.options.pairs)
 
     def peak_memory(self):
         """Peak bytes of each process: resident in all, and private (RssAnon)."""
@@ -107,19 +112,23 @@ def report(options):
 
 
 def measure(options, bench, document):
-    rounds = bench.compare()
+    series = [bench.compare()]
+    if bench.has_elastic_cores():
+        series.append(bench.compare_with_keeping_nothing())
     ms = 1000 / options.iterations
-    total = {name: "total" if name.startswith("reference") else "total_s" for name in rounds[0]}
+    rounds_of = {name: rounds for rounds in series for name in rounds[0]}
+    total = {name: "total" if name.startswith("reference") else "total_s" for name in rounds_of}
     document["workload"] = {"matrix": bench.matrix, "iterations": options.iterations, "passes": options.passes}
-    document["ms_per_iteration"] = {name: spread([r[name][key] * ms for r in rounds]) for name, key in total.items()}
+    document["ms_per_iteration"] = {name: spread([r[name][key] * ms for r in rounds_of[name]])
+                                    for name, key in total.items()}
     document["account_ms_per_iteration"] = {
-        way: {key: spread([r[way][f"{key}_s"] * ms for r in rounds])
+        way: {key: spread([r[way][f"{key}_s"] * ms for r in rounds_of[way]])
               for key in ("generate", "producer_idle", "transfer", "commit", "analyze", "analyzer_idle")}
         for way in ("pipeline", "elastic") if way in total}
     pairs = {"pipeline_over_dram": ("pipeline", "dram"), "pipeline_over_reference_nvm": ("pipeline", "reference_nvm"),
              "pipeline_over_reference_dram": ("pipeline", "reference_dram"), "elastic_over_dram_once": ("elastic", "dram_once"),
              "elastic_over_reference_dram": ("elastic_passes", "reference_dram")}
-    document["ratios"] = {name: spread([r[a][total[a]] / r[b][total[b]] for r in rounds])
+    document["ratios"] = {name: spread([r[a][total[a]] / r[b][total[b]] for r in rounds_of[a]])
                           for name, (a, b) in pairs.items() if a in total and b in total}
 
     keeping_up = [bench.ringside("--passes=1", "--durability=process") for _ in range(options.repeats)]
@@ -134,7 +143,7 @@ def measure(options, bench, document):
     nonzeros = keeping_up[0]["nonzeros"]
     document["peak_memory_bytes"] = bench.peak_memory()
     document["peak_memory_bytes"]["producer_bound"] = 8 * (rows + 1) + 4 * nonzeros + 4 * 8 * rows + 2 * 8 * rows
-    document["rounds"] = rounds
+    document["rounds"] = series
 
 
 def declare_folders(parser):
@@ -161,6 +170,7 @@ def main():
     declare(parser)
     declare_reference(parser)
     parser.add_argument("--repeats", type=int, default=7, help="measured rounds (default 7)")
+    parser.add_argument("--pairs", type=int, default=30, help="measured pairs of elastic and dram_once (default 30)")
     parser.add_argument("--output", help="JSON file to write")
     report(parser.parse_args())
 
