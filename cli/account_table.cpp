@@ -172,7 +172,8 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
   const double bytes = number(summary, "bytes_transferred");
   if (transfer > 0 && summary["hand_off_ns"].is_object()) {
     const ordered_json& hand_off = summary["hand_off_ns"];
-    line(fmt::format("\n  transfer {:.1f} GB/s; hand-off p50 {}, p99 {}, max {}; loading took {:.3f} s",
+    line(fmt::format("\n  {} {:.1f} GB/s; hand-off p50 {}, p99 {}, max {}; loading took {:.3f} s",
+                     text(summary, "reduce") == "transfer" ? "transfer and reductions" : "transfer",
                      bytes / transfer * 1e-9, nanoseconds(count(hand_off, "p50")), nanoseconds(count(hand_off, "p99")),
                      nanoseconds(count(hand_off, "max")), number(summary, "load_s")));
   }
