@@ -4,7 +4,7 @@
 //   x_k = x_{k-1} + (b - A x_{k-1}) / a_ii  =  (b - R x_{k-1}) / a_ii,   A = D + R
 //
 // Written like that the product is that of a matrix like any other, and the rounding errors stay within
-// (2^-53 * (m + 3) * sum of |a_ij x_j|) / |a_ii| + 2^-53 |x_i| for m entries in row i.
+// 2^-53 * ((m * sum of |a_ij x_j| + 2 |b_i - sum|) / |a_ii| + |x_i|) to first order, for m entries in row i.
 #include "producer/jacobi_kernel.hpp"
 
 #include "producer/row_product_kernel.hpp"

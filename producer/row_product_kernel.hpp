@@ -269,6 +269,7 @@ template <bool kValues>
 inline void sum_single_rows(const RowProduct& product, std::uint64_t block, const double* x, double* sum) noexcept {
   const std::uint16_t* single = product.single + product.block[block].single;
   const std::uint64_t count = product.block[block + 1].single - product.block[block].single;
+  if (count == 0) return;  // all in runs: the matrix may have let its rows go
   const std::uint64_t first_row = block * kBlockRows;
   const std::uint32_t* next_columns = nullptr;
   std::uint64_t lines_with_each_four = 0;

@@ -1,10 +1,12 @@
-// The oracle for Jacobi: the formula, row by row, in long double.
+// Two oracles for Jacobi. `serial_jacobi` is the formula, row by row, in long double, and says what is right.
+// `plain_jacobi` is the solver's arithmetic in plain serial loops and says what every bit must be.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "producer/csr_matrix.hpp"
+#include "tests/reference/serial_pagerank.hpp"
 
 namespace ringside::reference {
 
@@ -29,6 +31,24 @@ inline std::vector<double> serial_jacobi(const CsrMatrix& matrix, const std::vec
     x = next;
   }
   return {x.begin(), x.end()};
+}
+
+/// The same in double, in the promised order of additions.
+inline std::vector<double> plain_jacobi(const CsrMatrix& matrix, const std::vector<double>& b, int iterations) {
+  std::vector<double> x(matrix.rows, 0.0);
+  for (int k = 1; k <= iterations; ++k) {
+    std::vector<double> next(matrix.rows);
+    for (std::uint64_t i = 0; i < matrix.rows; ++i) {
+      double diagonal = 0;
+      for (std::uint64_t e = matrix.row_begin[i]; e < matrix.row_begin[i + 1]; ++e) {
+        if (matrix.column[e] == i) diagonal = weight(matrix, e);
+      }
+      const double sum = row_sum_in_promised_order(matrix, i, [&](std::uint32_t j) { return x[j]; });
+      next[i] = x[i] + (b[i] - sum) / diagonal;
+    }
+    x.swap(next);
+  }
+  return x;
 }
 
 }  // namespace ringside::reference

@@ -281,16 +281,19 @@ TEST_P(PagerankBits, RunsOfLongRowsAreBitEqualToPlainSerialLoops) {
 
 TEST_P(PagerankBits, AVectorThatOutgrowsTheCachesIsBitEqualToPlainSerialLoops) {
   // 1.1 million nodes: elements are asked for ahead.
-  static const CsrMatrix graph = build_graph(1'100'000, random_links(1'100'000, 2'500'000, 24));
-  PlainPagerank plain(graph, kDamping);
-  plain.iterate();
-  const Residual residual = plain.iterate();
-  for (const Kernel kernel : {Kernel::kPacked, Kernel::kRanked}) {
-    const Threads threads(3);
-    const auto solver = make_pagerank(graph, kDamping, GetParam(), kernel);
-    const Iterates run = iterates_of(*solver, 2);
-    EXPECT_TRUE(bit_equal(run.x[2], plain.x)) << to_string(kernel);
-    EXPECT_EQ(run.residual[1].l1, residual.l1) << to_string(kernel);
+  static const std::vector<Entry> links = random_links(1'100'000, 2'500'000, 24);
+  for (const bool weighted : {false, true}) {
+    const CsrMatrix graph = weighted ? build_weighted_graph(1'100'000, links) : build_graph(1'100'000, links);
+    PlainPagerank plain(graph, kDamping);
+    plain.iterate();
+    const Residual residual = plain.iterate();
+    for (const Kernel kernel : {Kernel::kPacked, Kernel::kRanked}) {
+      const Threads threads(3);
+      const auto solver = make_pagerank(graph, kDamping, GetParam(), kernel);
+      const Iterates run = iterates_of(*solver, 2);
+      EXPECT_TRUE(bit_equal(run.x[2], plain.x)) << to_string(kernel) << (weighted ? ", weighted" : "");
+      EXPECT_EQ(run.residual[1].l1, residual.l1) << to_string(kernel);
+    }
   }
 }
 
