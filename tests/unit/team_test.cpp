@@ -14,19 +14,10 @@
 #include "common/core_loan.hpp"
 #include "common/elastic_team.hpp"
 #include "common/error.hpp"
+#include "tests/unit/allowed_cpus.hpp"
 
 namespace ringside {
 namespace {
-
-std::vector<int> allowed_cpus() {
-  cpu_set_t set;
-  EXPECT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
-  std::vector<int> cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(static_cast<std::size_t>(cpu), &set)) cpus.push_back(cpu);
-  }
-  return cpus;
-}
 
 /// How often each piece was done, over several calls of `share`.
 std::vector<int> times_done(Team& team, std::uint64_t pieces, int calls) {
