@@ -8,9 +8,9 @@ written is not. Commands go through QEMU's guest agent.
 
 import base64
 import json
+import mmap
 import pathlib
 import shlex
-import shutil
 import socket
 import subprocess
 import tarfile
@@ -19,6 +19,8 @@ import time
 NVDIMM_BYTES = 1 << 30
 BOOT_SECONDS = 240  # about 15 s on an idle machine; what runs beside it may take the processor
 COMMAND_SECONDS = 240
+ENVIRONMENT = ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8",
+               "DEBIAN_FRONTEND=noninteractive"]
 
 
 class NodeError(Exception):
@@ -146,7 +148,7 @@ class VirtualNode:
 
     def run(self, command, seconds=COMMAND_SECONDS):
         """Runs a line of shell as root. Returns how it ended, whatever its status."""
-        pid = self._agent.ask("guest-exec", path="/bin/bash", arg=["-c", command], env=["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8"],
+        pid = self._agent.ask("guest-exec", path="/bin/bash", arg=["-c", command], env=ENVIRONMENT,
                               **{"capture-output": True})["pid"]
         deadline = time.monotonic() + seconds
         pause = 0.02
@@ -168,6 +170,15 @@ class VirtualNode:
             raise NodeError(f"{ended}{self._last_words()}")
         return ended.output
 
+    def read(self, path):
+        """The bytes of a file in the machine."""
+        return base64.b64decode(self.must(f"base64 {shlex.quote(path)}"))
+
+    def nvdimm_holds(self, pattern):
+        """Whether these bytes are anywhere in the persistent memory, as whoever takes the module out would find them."""
+        with open(self._nvdimm, "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as memory:
+            return memory.find(pattern) >= 0
+
     def follow(self):
         """The host's end of the port that the guest knows as /dev/virtio-ports/ringside.follow."""
         stream = socket.socket(socket.AF_UNIX)
@@ -184,7 +195,6 @@ class VirtualNode:
 
     def shut_down(self):
         """As an administrator would: services are stopped in order."""
-        self._agent.ask_and_forget = None
         try:
             self._agent.ask("guest-shutdown", mode="powerdown")
         except (NodeError, OSError, ValueError):
