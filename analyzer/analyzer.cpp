@@ -28,11 +28,12 @@ std::unique_ptr<Team> make_team(HandoffReader& handoff, const std::vector<int>& 
 }  // namespace
 
 Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, AnalyzerAccount& account,
-                       RecordQueue* records)
+                       RecordQueue* records, Pulse& pulse)
     : handoff_(handoff),
       options_(options),
       account_(account),
       records_(records),
+      pulse_(pulse),
       admission_(admit(options.ring, handoff.run(), handoff.pool_use())),
       team_(make_team(handoff, options.cores, account)),
       ring_(pool().ring(), pool().persistence(), pool().storage(), options.ring.durability),
@@ -83,7 +84,7 @@ ServeEnd Attachment::serve(const std::atomic<bool>& stop) noexcept {
   bool first = true;
   for (std::int64_t idle_since = now_ns();;) {
     PublishedStep step;
-    const NextStatus status = handoff_.next(step, options_.may_spin, &stop);
+    const NextStatus status = handoff_.next(step, options_.may_spin, &stop, &pulse_);
     const std::int64_t arrived = now_ns();
     if (status == NextStatus::kStep) {
       // The account begins with the first iteration, not with the solver's preparations for it.
@@ -133,6 +134,7 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
                       .reductions = scalars_of(*last_)};
   count(figures, analyzed);
   if (records_ != nullptr) records_->push(figures);
+  pulse_.beat(analyzed);
   return true;
 }
 

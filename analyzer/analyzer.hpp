@@ -16,6 +16,7 @@
 #include "common/error.hpp"
 #include "common/handoff_reader.hpp"
 #include "common/options.hpp"
+#include "common/pulse.hpp"
 #include "common/reduction.hpp"
 #include "common/step_figures.hpp"
 #include "common/team.hpp"
@@ -47,8 +48,10 @@ enum class ServeEnd {
 class Attachment {
  public:
   /// Finds and prepares the ring for the run; throws Error, for which the producer is to be refused. References are
-  /// kept. records: where the figures of each step go; null: nowhere.
-  Attachment(HandoffReader& handoff, const AnalyzerOptions& options, AnalyzerAccount& account, RecordQueue* records);
+  /// kept. records: where the figures of each step go; null: nowhere. pulse: hears of each step, and of waiting for
+  /// one.
+  Attachment(HandoffReader& handoff, const AnalyzerOptions& options, AnalyzerAccount& account, RecordQueue* records,
+             Pulse& pulse);
 
   /// From where the run goes on: for HandoffReader::accept, which comes next. Its payload is let go of then.
   Continuation take_continuation() { return std::move(continuation_); }
@@ -79,6 +82,7 @@ class Attachment {
   const AnalyzerOptions& options_;
   AnalyzerAccount& account_;
   RecordQueue* const records_;
+  Pulse& pulse_;
   Admission admission_;
   std::unique_ptr<Team> team_;
   RingWriter ring_;

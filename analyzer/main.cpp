@@ -1,9 +1,12 @@
 // ringside-analyzer: owns the pool, serves one producer at a time, keeps and reduces what it publishes. Lives as long
 // as the service; with --once as long as one run.
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -13,6 +16,7 @@
 #include "analyzer/recorder.hpp"
 #include "analyzer/ring_admission.hpp"
 #include "analyzer/run_record.hpp"
+#include "common/clock.hpp"
 #include "common/error.hpp"
 #include "common/log.hpp"
 #include "common/options.hpp"
@@ -20,6 +24,7 @@
 #include "common/program.hpp"
 #include "common/reduction_json.hpp"
 #include "common/report.hpp"
+#include "common/service_manager.hpp"
 #include "common/stop_signal.hpp"
 #include "common/topology.hpp"
 
@@ -29,6 +34,8 @@ namespace {
 // How long a peer that connected may take to say what it wants, and how often the stop flag is looked at.
 constexpr int kRequestTimeoutMs = 5000;
 constexpr int kAcceptSliceMs = 200;
+
+constexpr const char* kWaiting = "waiting for a producer";
 
 struct Options {
   AnalyzerOptions analyzer;
@@ -46,13 +53,29 @@ const char* to_text(Iterates iterates) {
   return "resumed";
 }
 
+// What the watchdog has to have patience for (ServiceManager::expect_work_on). A ring may be made, or overwritten and
+// made anew, and each of its pages faulted in; the newest iterates are verified.
+std::uint64_t pool_work(const RingOptions& options, std::uint64_t rows) {
+  std::error_code none;
+  const std::uintmax_t found = std::filesystem::file_size(options.pool, none);
+  return 2 * ((none ? 0 : found) + rows * sizeof(double) * options.slots);
+}
+
+// One step's: its copy, each sweep, and where the ring is full before the disk has kept up, a sync of all of it.
+std::uint64_t step_work(const Attachment& attachment, const ReduceOptions& reduce) {
+  const RingGeometry& ring = attachment.pool().ring().geometry();
+  return ring.payload_bytes() * (2 * static_cast<std::uint64_t>(reduce.passes) + 1 + ring.slot_count());
+}
+
 /// Finds a ring for the run and tells the producer yes, or no and why. Throws the Error it was told.
 void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const AnalyzerOptions& options,
-            AnalyzerAccount& account, RecordQueue* records) {
+            AnalyzerAccount& account, RecordQueue* records, ServiceManager& manager) {
   // A request may lie in the queue for longer than its producer lives: a pool is not made, or cleared, for a dead one.
   if (!handoff.wanted()) throw peer_error("the producer (pid {}) left before it was attached", handoff.producer_pid());
+  manager.describe(fmt::format("preparing {} for {} rows", options.ring.pool, handoff.run().rows));
+  manager.expect_work_on(pool_work(options.ring, handoff.run().rows));
   try {
-    attachment.emplace(handoff, options, account, records);
+    attachment.emplace(handoff, options, account, records, manager);
   } catch (const Error& error) {
     handoff.refuse(error);
     throw;
@@ -104,6 +127,32 @@ struct Service {
   const std::atomic<bool>& stop;  // the service is to end
   std::atomic<bool>& stop_run;    // the run is: set with `stop`, and by whoever asks the recorder
   std::optional<Recorder> recorder;
+  ServiceManager manager;
+};
+
+/// Tells what is done for one run; in the end that nothing is.
+class DescribedRun {
+ public:
+  DescribedRun(ServiceManager& manager, const Attachment& attachment, const AnalyzerAccount& account,
+               const ReduceOptions& reduce)
+      : manager_(manager) {
+    manager_.expect_work_on(step_work(attachment, reduce));
+    manager_.describe([&attachment, &account] {
+      const RunDescription& run = attachment.run();
+      return fmt::format("run {} of {}, {} rows: iteration {}, {} steps committed, {} persisted", to_string(run.run_id),
+                         text_of(run.matrix), run.rows, account.last_iteration.load(), account.steps_committed.load(),
+                         account.steps_persisted.load());
+    });
+  }
+  ~DescribedRun() {
+    manager_.expect_work_on(0);
+    manager_.describe(kWaiting);
+  }
+  DescribedRun(const DescribedRun&) = delete;
+  DescribedRun& operator=(const DescribedRun&) = delete;
+
+ private:
+  ServiceManager& manager_;
 };
 
 /// Serves one producer from its request to its farewell. An Error means that it was refused.
@@ -112,7 +161,9 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   Report& report = service.report;
   AnalyzerAccount account;
   std::optional<Attachment> attachment;
-  attach(attachment, handoff, options, account, service.recorder ? &service.recorder->queue() : nullptr);
+  attach(attachment, handoff, options, account, service.recorder ? &service.recorder->queue() : nullptr,
+         service.manager);
+  const DescribedRun described(service.manager, *attachment, account, options.reduce);
   // In this order: a signal in between is not forgotten.
   service.stop_run.store(false);
   if (service.stop.load()) service.stop_run.store(true);
@@ -124,6 +175,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
                to_string(attachment->pool().storage()), to_text(attachment->iterates()), handoff.steps_released());
 
   ServeEnd end = attachment->serve(service.stop_run);
+  if (service.stop.load()) service.manager.stopping();
   if (end == ServeEnd::kStopped && !service.stop.load()) end = ServeEnd::kStopRequested;
   const Outcome outcome = end == ServeEnd::kDetached ? handoff.outcome() : Outcome::kFailed;
   const Error error = attachment->finish(end);
@@ -167,13 +219,17 @@ ExitCode run(const Options& options) {
   check_pool(options.analyzer.ring.pool);
 
   Report report(options.process.report_fd);
-  Service service{options, report, stop, stop_run, std::nullopt};
+  // Where `ringside run` started us it is that one the manager knows.
+  Service service{options, report, stop, stop_run, std::nullopt, ServiceManager(options.process.report_fd < 0)};
   start_recorder(service, cpus);
   report.write({{"event", "ready"}, {"pid", getpid()}});
   spdlog::info("event=listening socket={} pool={}", options.process.socket, options.analyzer.ring.pool);
+  service.manager.describe(kWaiting);
+  service.manager.ready();
 
   while (!stop.load()) {
     std::optional<Peer> peer = listener.accept(kAcceptSliceMs);
+    service.manager.beat(now_ns());
     if (!peer) continue;
     std::optional<HandoffReader> handoff;
     try {
@@ -190,8 +246,11 @@ ExitCode run(const Options& options) {
       // The producer was told, and tells its user; the service goes on.
       spdlog::info("event=refused text=\"{}\"", error.what());
       if (options.once) return error.code();
+      service.manager.expect_work_on(0);
+      service.manager.describe(kWaiting);
     }
   }
+  service.manager.stopping();
   return ExitCode::kDone;
 }
 

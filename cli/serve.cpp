@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <thread>
@@ -21,8 +20,10 @@
 #include "common/channel.hpp"
 #include "common/clock.hpp"
 #include "common/error.hpp"
+#include "common/log.hpp"
 #include "common/options.hpp"
 #include "common/record_stream.hpp"
+#include "common/service_manager.hpp"
 #include "common/stop_signal.hpp"
 
 namespace ringside {
@@ -53,7 +54,8 @@ std::optional<FoundService> successor_of(const FoundService& gone, const Service
 
 /// Takes in what one analyzer tells, and those who take over from it at the same place. Returns when it is gone for
 /// good, and all it told is taken in, or when it is asked to stop.
-void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& watched, const std::atomic<bool>& stop) {
+void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& watched, const std::atomic<bool>& stop,
+            Pulse& pulse) {
   ChannelContext context;
   RecordStream stream(context, service.address, from_seq);
   std::vector<wire::Record> records;
@@ -61,6 +63,7 @@ void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& wat
   bool lost = false;
   while (!stop.load(std::memory_order_relaxed)) {
     const StreamEvent event = stream.next(records, kTurnMs);
+    pulse.beat(now_ns());
     if (event == StreamEvent::kNewAnalyzer) watched.another_analyzer_came();
     watched.take(records);
     if (event != StreamEvent::kNothing) lost = event == StreamEvent::kLost;
@@ -72,7 +75,10 @@ void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& wat
     if (lost && event == StreamEvent::kNothing && is_gone_for_good(service)) {
       const RestOfRun rest = read_rest(stream.end());
       watched.take(rest.records);
-      if (!rest.missing.empty()) fmt::print(stderr, "ringside serve: {}\n", rest.missing);
+      if (!rest.missing.empty()) {
+        print_notice(stderr, "ringside serve: " + rest.missing,
+                     fmt::format("event=records_missing text=\"{}\"", rest.missing));
+      }
       return;
     }
     if (lost || now_ns() - asked_ns < kStatusEveryNs) continue;
@@ -83,20 +89,21 @@ void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& wat
 
 /// One analyzer after the other, until it is asked to stop.
 void follow_all(FoundService service, std::uint64_t from_seq, const ServiceOptions& options, WatchedRun& watched,
-                const std::atomic<bool>& stop) {
-  follow(service, from_seq, watched, stop);
+                const std::atomic<bool>& stop, Pulse& pulse) {
+  follow(service, from_seq, watched, stop, pulse);
   while (!stop.load(std::memory_order_relaxed)) {
     std::optional<FoundService> next = successor_of(service, options);
     if (!next) {
       std::this_thread::sleep_for(std::chrono::milliseconds(kTurnMs));
+      pulse.beat(now_ns());
       continue;
     }
     service = std::move(*next);
     watched.begin_anew();
     watched.another_analyzer_came();
-    fmt::print("ringside serve: shows the analyzer at {} from now on\n", service.name);
-    std::fflush(stdout);
-    follow(service, 0, watched, stop);
+    print_notice(stdout, fmt::format("ringside serve: shows the analyzer at {} from now on", service.name),
+                 fmt::format("event=another_analyzer analyzer={}", service.name));
+    follow(service, 0, watched, stop, pulse);
   }
 }
 
@@ -126,6 +133,7 @@ int serve_command(int argc, const char* const* argv) {
       ->type_name("FILE");
   app.add_option("--pool", options.pool, "show the past from the journal beside this pool while no analyzer is there")
       ->type_name("FILE");
+  declare_config_file(app);
   if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
 
   const ListenAddress address = parse_listen_address(options.listen);
@@ -143,10 +151,15 @@ int serve_command(int argc, const char* const* argv) {
   }
   const std::atomic<bool>& stop = catch_stop_signals();
   server.start();
-  fmt::print("ringside serve: {} shows the analyzer at {}{}; Ctrl-C ends it\n", server.url(), service.name,
-             options.token_file.empty() ? "" : " to whoever has the token");
-  std::fflush(stdout);
-  follow_all(service, from_seq, options.service, watched, stop);
+  print_notice(stdout,
+               fmt::format("ringside serve: {} shows the analyzer at {}{}; Ctrl-C ends it", server.url(), service.name,
+                           options.token_file.empty() ? "" : " to whoever has the token"),
+               fmt::format("event=listening url={} analyzer={}", server.url(), service.name));
+  ServiceManager manager;
+  manager.describe(fmt::format("{} shows the analyzer at {}", server.url(), service.name));
+  manager.ready();
+  follow_all(service, from_seq, options.service, watched, stop, manager);
+  manager.stopping();
   return static_cast<int>(ExitCode::kDone);
 }
 

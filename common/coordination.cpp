@@ -51,6 +51,7 @@ WaitResult Coordination::wait_until(std::uint64_t target, const Peer& peer, cons
       return ended ? WaitResult::kEnded : WaitResult::kPeerLost;
     }
     const std::int64_t now = now_ns();
+    if (limits.pulse != nullptr) limits.pulse->beat(now);
     // A job that is suspended (SIGSTOP to all of it) goes on where it was: the peer is not to blame for our absence.
     if (now - looked_at > kAbsentNs) {
       grown_at += now - looked_at;

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "common/peer.hpp"
+#include "common/pulse.hpp"
 
 namespace ringside {
 
@@ -30,6 +31,7 @@ struct WaitLimits {
   const std::atomic<std::uint32_t>* state = nullptr;
   std::uint32_t state_that_ends = 0;
   const std::atomic<bool>* stop = nullptr;  // set by a signal handler: ends the wait; may be null
+  Pulse* pulse = nullptr;                   // hears of every look around, some twenty a second; may be null
 };
 
 /// Used by one thread at a time.

@@ -136,7 +136,8 @@ void HandoffReader::refuse(const Error& error) {
   peer_.send(std::as_bytes(std::span(&reply, 1)));  // a peer that left meanwhile needs no answer
 }
 
-NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, const std::atomic<bool>* stop) noexcept {
+NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, const std::atomic<bool>* stop,
+                               Pulse* pulse) noexcept {
   if (all_taken_at_stop(stop)) return NextStatus::kStopped;
   const WaitLimits limits{.spin_ns = may_spin && !elastic() ? 2 * rhythm_.margin_ns() : 0,
                           .not_before_ns = rhythm_.expected_ns() - rhythm_.margin_ns(),
@@ -144,7 +145,8 @@ NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, const std::at
                           .stopped_timeout_ns = peer_timeout_ns_,
                           .state = &control_->producer_state,
                           .state_that_ends = kProducerDetached,
-                          .stop = stop};
+                          .stop = stop,
+                          .pulse = pulse};
   if (coordination_->seen() <= next_step_) lender_.lend(next_step_ + 1);
   const WaitResult result = coordination_->wait_until(next_step_ + 1, peer_, limits);
   lender_.take_back();

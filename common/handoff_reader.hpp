@@ -15,6 +15,7 @@
 #include "common/error.hpp"
 #include "common/handoff_layout.hpp"
 #include "common/peer.hpp"
+#include "common/pulse.hpp"
 #include "common/shared_mapping.hpp"
 
 namespace ringside {
@@ -93,8 +94,9 @@ class HandoffReader {
   /// Answers the request: it is not, for the reason in `error`.
   void refuse(const Error& error);
 
-  /// Waits for the next step. may_spin: false where both processes share a core.
-  NextStatus next(PublishedStep& step, bool may_spin, const std::atomic<bool>* stop) noexcept;
+  /// Waits for the next step. may_spin: false where both processes share a core. pulse: hears, if not null, that the
+  /// wait goes on.
+  NextStatus next(PublishedStep& step, bool may_spin, const std::atomic<bool>* stop, Pulse* pulse = nullptr) noexcept;
 
   /// The step is committed: the producer may write to its buffer again.
   void release() noexcept;

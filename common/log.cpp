@@ -1,11 +1,54 @@
 #include "common/log.hpp"
 
+#include <fmt/format.h>
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
 
 #include "common/error.hpp"
 
 namespace ringside {
+namespace {
+
+/// syslog's priority, as the journal reads it at the beginning of a line (sd-daemon(3)).
+class Priority final : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& line) override {
+    const std::string_view priority = of(message.level);
+    line.append(priority.data(), priority.data() + priority.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<Priority>(); }
+
+ private:
+  static std::string_view of(spdlog::level::level_enum level) noexcept {
+    switch (level) {
+      case spdlog::level::critical:
+      case spdlog::level::err: return "<3>";
+      case spdlog::level::warn: return "<4>";
+      case spdlog::level::info: return "<6>";
+      default: return "<7>";
+    }
+  }
+};
+
+/// As the value of a key: in quotes, on one line.
+std::string quoted(std::string_view text) {
+  std::string value = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') value += '\\';
+    value += c == '\n' ? ' ' : c;
+  }
+  return value + '"';
+}
+
+}  // namespace
 
 void start_log(const std::string& program, const std::string& level) {
   const spdlog::level::level_enum wanted = spdlog::level::from_str(level);
@@ -13,9 +56,46 @@ void start_log(const std::string& program, const std::string& level) {
     throw usage_error("--log-level: found '{}', expected trace, debug, info, warning, error or off", level);
   }
   auto logger = spdlog::stderr_logger_mt(program);
-  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %n level=%l %v");
+  if (logs_to_journal()) {
+    auto formatter = std::make_unique<spdlog::pattern_formatter>();
+    formatter->add_flag<Priority>('*').set_pattern("%*level=%l %v");
+    logger->set_formatter(std::move(formatter));
+  } else {
+    logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %n level=%l %v");
+  }
   logger->set_level(wanted);
   spdlog::set_default_logger(std::move(logger));
+}
+
+bool logs_to_journal() noexcept {
+  const char* stream = std::getenv("JOURNAL_STREAM");
+  struct stat status {};
+  if (stream == nullptr || fstat(STDERR_FILENO, &status) != 0) return false;
+  char here[64];
+  std::snprintf(here, sizeof here, "%ju:%ju", static_cast<std::uintmax_t>(status.st_dev),
+                static_cast<std::uintmax_t>(status.st_ino));
+  return std::string_view(stream) == here;
+}
+
+void print_failure(std::string_view program, int exit_code, std::string_view text) noexcept {
+  try {
+    if (logs_to_journal()) {
+      fmt::print(stderr, "<3>level=error event=failed exit_code={} text={}\n", exit_code, quoted(text));
+    } else {
+      fmt::print(stderr, "{}: {}\n", program, text);
+    }
+  } catch (const std::exception&) {  // nobody reads it, or there is no memory for it
+    std::fwrite(text.data(), 1, text.size(), stderr);
+  }
+}
+
+void print_notice(std::FILE* stream, std::string_view text, std::string_view event) {
+  if (logs_to_journal()) {
+    fmt::print(stderr, "<6>level=info {}\n", event);
+  } else {
+    fmt::print(stream, "{}\n", text);
+    std::fflush(stream);
+  }
 }
 
 }  // namespace ringside

@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "common/error.hpp"
+#include "common/log.hpp"
 
 namespace ringside {
 namespace {
@@ -291,7 +292,9 @@ void declare(CLI::App& app, ProcessOptions& options) {
   app.add_option("--socket", options.socket, "the analyzer's socket")->type_name("PATH")->capture_default_str();
   app.add_option("--report-fd", options.report_fd, "write progress and the account as JSON lines to this descriptor")
       ->type_name("FD");
-  app.add_option("--log-level", options.log_level, "trace, debug, info, warning, error or off")
+  app.add_option("--log-level", options.log_level,
+                 "trace, debug, info, warning, error or off; else what RINGSIDE_LOG_LEVEL says")
+      ->envname("RINGSIDE_LOG_LEVEL")
       ->type_name("LEVEL")
       ->capture_default_str();
 }
@@ -335,8 +338,9 @@ bool stands_alone(const CLI::Option* option, int argc, const char* const* argv) 
 std::optional<int> parse_or_exit_code(CLI::App& app, int argc, const char* const* argv) {
   app.formatter(std::make_shared<HelpFormatter>());
   const auto refuse = [&app](const std::string& line) {
-    std::cerr << app.get_name() << ": " << line << " (see " << app.get_name() << " --help)\n";
-    return static_cast<int>(ExitCode::kUsage);
+    const int code = static_cast<int>(ExitCode::kUsage);
+    print_failure(app.get_name(), code, fmt::format("{} (see {} --help)", line, app.get_name()));
+    return code;
   };
   try {
     app.parse(argc, argv);

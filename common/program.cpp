@@ -1,27 +1,35 @@
 #include "common/program.hpp"
 
-#include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
+#include <string_view>
 
 #include "common/error.hpp"
+#include "common/log.hpp"
 #include "common/stop_signal.hpp"
 
 namespace ringside {
+namespace {
+
+int fail(ExitCode code, std::string_view text) noexcept {
+  print_failure("ringside", static_cast<int>(code), text);
+  return static_cast<int>(code);
+}
+
+}  // namespace
 
 int run_program(const std::function<int()>& body) noexcept {
   ignore_write_signals();
   try {
     return body();
   } catch (const Error& error) {
-    std::fprintf(stderr, "ringside: %s\n", error.what());
-    return static_cast<int>(error.code());
+    return fail(error.code(), error.what());
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "ringside: out of memory; free some, or use a smaller matrix\n");
+    return fail(ExitCode::kSystem, "out of memory; free some, or use a smaller matrix");
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "ringside: unexpected failure: %s\n", error.what());
+    return fail(ExitCode::kSystem, std::string("unexpected failure: ") + error.what());
   }
-  return static_cast<int>(ExitCode::kSystem);
 }
 
 }  // namespace ringside

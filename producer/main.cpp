@@ -1,4 +1,5 @@
 // ringside-producer: loads the matrix, attaches to the analyzer, solves, publishes each iterate. One run, one process.
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <limits>
@@ -19,6 +20,7 @@
 #include "common/program.hpp"
 #include "common/reduction_json.hpp"
 #include "common/report.hpp"
+#include "common/service_manager.hpp"
 #include "common/stop_signal.hpp"
 #include "common/topology.hpp"
 #include "producer/account.hpp"
@@ -117,7 +119,8 @@ void report_attachment(const ProducerOptions& options, const HandoffWriter& hand
 
 /// Publishes every step and waits for the analyzer's farewell.
 SolveEnd run_pipeline(const ProducerOptions& options, Problem& problem, ProducerAccount& account,
-                      ConvergenceCheck& convergence, const std::atomic<bool>& stop, Report& report) {
+                      ConvergenceCheck& convergence, const std::atomic<bool>& stop, Report& report,
+                      ServiceManager& manager) {
   HandoffOptions handoff_options{.socket = options.process.socket,
                                  .coordination = options.publish.coordination,
                                  .buffers = options.publish.buffers,
@@ -128,6 +131,7 @@ SolveEnd run_pipeline(const ProducerOptions& options, Problem& problem, Producer
                                  .stop = &stop};
   if (options.process.shared_core) handoff_options.spin_ns = 0;
   if (options.publish.elastic) handoff_options.cores = lent_cores(options.process);
+  manager.describe("waiting for the analyzer at " + options.process.socket);
   HandoffWriter handoff(handoff_options, problem.description);
   std::optional<KeptIterate> kept = handoff.take_kept();
   report_attachment(options, handoff, kept, problem.description, report);
@@ -139,8 +143,14 @@ SolveEnd run_pipeline(const ProducerOptions& options, Problem& problem, Producer
     spdlog::info("event=elastic guests={}", team->guests());
     if (team->guests() == 0) spdlog::warn("event=elastic text=\"{}\"", kNoGuests);
   }
-  Producer producer(*problem.solver, handoff, options.solve, options.publish.when_full, stop, account);
+  manager.describe([&account, &options] {
+    return fmt::format("{}: iteration {} of at most {}, L1 change {:.3g}", options.solve.matrix,
+                       account.iterations.load(), options.solve.last_iteration(), account.residual_l1.load());
+  });
+  manager.ready();
+  Producer producer(*problem.solver, handoff, options.solve, options.publish.when_full, stop, account, manager);
   const SolveEnd end = producer.run(std::move(kept));
+  manager.stopping();
   convergence = producer.convergence();
   if (end == SolveEnd::kAnalyzerGone) throw handoff.failure(producer.claim_status());
   handoff.detach(outcome_of(end));
@@ -151,6 +161,9 @@ ExitCode run(const ProducerOptions& options) {
   if (options.publish.elastic) (void)lent_cores(options.process);  // known now, not when the matrix is loaded
   if (!options.process.cores.empty()) pin_openmp_threads(parse_core_list(options.process.cores, "--cores").cpus);
 
+  // Where `ringside run` started us it is that one the manager knows.
+  ServiceManager manager(options.process.report_fd < 0);
+  manager.describe("loading " + options.solve.matrix);
   const std::int64_t load_begin = now_ns();
   Problem problem = load_problem(options.solve);
   const std::atomic<bool>& stop = catch_stop_signals();  // while it loads there is nothing to stop cleanly
@@ -176,7 +189,7 @@ ExitCode run(const ProducerOptions& options) {
   };
   try {
     end = options.mode == Mode::kDram ? run_dram(options, problem, account, convergence, stop, final)
-                                      : run_pipeline(options, problem, account, convergence, stop, report);
+                                      : run_pipeline(options, problem, account, convergence, stop, report, manager);
   } catch (...) {
     write_final();  // the account of a run that failed is still an account
     throw;

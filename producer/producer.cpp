@@ -19,13 +19,14 @@ SolveEnd end_of(ClaimStatus status) noexcept {
 }  // namespace
 
 Producer::Producer(Solver& solver, HandoffWriter& handoff, const SolveOptions& options, WhenFull when_full,
-                   const std::atomic<bool>& stop, ProducerAccount& account)
+                   const std::atomic<bool>& stop, ProducerAccount& account, Pulse& pulse)
     : solver_(solver),
       handoff_(handoff),
       options_(options),
       when_full_(when_full),
       stop_(stop),
       account_(account),
+      pulse_(pulse),
       convergence_(options.tolerance),
       private_iterates_(solver) {}
 
@@ -74,6 +75,7 @@ SolveEnd Producer::run(std::optional<KeptIterate> kept) noexcept {
     set(account_.residual_linf, residual.linf);
     const Progress state = convergence_.observe(residual);
     set(account_.iterations_left, to_figure(convergence_.iterations_left()));
+    pulse_.beat(end);
     // A diverged iterate is not worth keeping, and may hold NaN: it stays unpublished.
     if (state == Progress::kDiverged) return SolveEnd::kDiverged;
     published = claimed == Claimed::kBuffer;

@@ -8,6 +8,7 @@
 
 #include "common/handoff_writer.hpp"
 #include "common/options.hpp"
+#include "common/pulse.hpp"
 #include "producer/account.hpp"
 #include "producer/array.hpp"
 #include "producer/convergence.hpp"
@@ -48,7 +49,7 @@ class PrivateIterates {
 class Producer {
  public:
   Producer(Solver& solver, HandoffWriter& handoff, const SolveOptions& options, WhenFull when_full,
-           const std::atomic<bool>& stop, ProducerAccount& account);
+           const std::atomic<bool>& stop, ProducerAccount& account, Pulse& pulse);
 
   /// kept: the iterate to go on from; it is let go of once it is copied.
   SolveEnd run(std::optional<KeptIterate> kept = std::nullopt) noexcept;
@@ -71,6 +72,7 @@ class Producer {
   WhenFull when_full_;
   const std::atomic<bool>& stop_;
   ProducerAccount& account_;
+  Pulse& pulse_;
   ConvergenceCheck convergence_;
   PrivateIterates private_iterates_;
   ClaimStatus claim_status_ = ClaimStatus::kOk;

@@ -1,0 +1,226 @@
+// ringside-generator: systemd cannot read TOML, so at boot and at every `systemctl daemon-reload` this turns what units
+// have to know of the files in /etc/ringside into drop-ins (systemd.generator(7), docs/services.md): the cores and
+// their NUMA nodes, the folders that are written to, whether the network is needed.
+//
+// A file that cannot be used gets one line in the kernel's log and no drop-in: the boot goes on, and the service itself
+// says what is wrong. Nothing is read but /etc/ringside and /sys, since so early nothing else need be there.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "common/error.hpp"
+#include "common/topology.hpp"
+#include "common/unique_fd.hpp"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Sorted between the unit and what `systemctl edit` makes, which thus has the last word.
+constexpr const char* kDropIn = "10-ringside.conf";
+// The units write below this without being told.
+constexpr std::string_view kState = "/var/lib/ringside/";
+
+/// The file's keys, as the programs read them (CLI11's TOML).
+class Settings {
+ public:
+  explicit Settings(const fs::path& file) : items_(CLI::ConfigTOML().from_file(file.string())) {}
+  std::string value(std::string_view key) const {
+    std::string value;
+    for (const CLI::ConfigItem& item : items_) {
+      if (item.name == key && item.parents.empty()) value = fmt::format("{}", fmt::join(item.inputs, ","));
+    }
+    return value;
+  }
+  bool is_on(std::string_view key) const { return value(key) == "true" || value(key) == "on" || value(key) == "1"; }
+
+ private:
+  std::vector<CLI::ConfigItem> items_;
+};
+
+/// A list of cores or nodes in /sys; nothing where there is no such file.
+std::optional<std::vector<int>> list_in(const fs::path& file) {
+  std::ifstream in(file);
+  std::string text;
+  if (!in) return std::nullopt;
+  std::getline(in, text);
+  if (text.empty()) return std::vector<int>{};  // a node of memory alone
+  return parse_core_list(text, file.string()).cpus;
+}
+
+bool holds_all(const std::vector<int>& list, const std::vector<int>& wanted) {
+  return std::includes(list.begin(), list.end(), wanted.begin(), wanted.end());
+}
+
+/// CPUAffinity=, and where the cores are not on all of the machine's nodes, the policy for memory: of one node while it
+/// lasts, of several alone. Other nodes are farther away.
+std::string placement(const std::string& cores, const fs::path& system) {
+  if (cores.empty()) return {};
+  const std::vector<int> cpus = parse_core_list(cores, "cores").cpus;
+  if (const auto online = list_in(system / "cpu/online"); online && !holds_all(*online, cpus)) {
+    throw usage_error("cores: found {}, expected some of {}, which are there", cores, to_string(CoreList{*online}));
+  }
+  const std::string affinity = fmt::format("CPUAffinity={}\n", to_string(CoreList{cpus}));
+  const std::vector<int> nodes = list_in(system / "node/has_memory").value_or(std::vector<int>{});
+  std::vector<int> of_cores;
+  std::set<int> near_memory;
+  for (const int node : nodes) {
+    const std::vector<int> here =
+        list_in(system / fmt::format("node/node{}/cpulist", node)).value_or(std::vector<int>{});
+    const auto is_here = [&here](int cpu) { return std::binary_search(here.begin(), here.end(), cpu); };
+    if (std::any_of(cpus.begin(), cpus.end(), is_here)) of_cores.push_back(node);
+    std::copy_if(cpus.begin(), cpus.end(), std::inserter(near_memory, near_memory.end()), is_here);
+  }
+  const bool all_near = near_memory.size() == cpus.size();
+  if (!all_near || of_cores.size() == nodes.size()) return affinity;
+  return affinity + fmt::format("NUMAPolicy={}\nNUMAMask={}\n", of_cores.size() == 1 ? "preferred" : "bind",
+                                to_string(CoreList{of_cores}));
+}
+
+/// As a word of a unit file.
+std::string word(const std::string& path) {
+  std::string word = "\"";
+  for (const char c : path) {
+    if (static_cast<unsigned char>(c) < ' ') throw usage_error("found a path with a control character, expected none");
+    if (c == '%') word += '%';
+    if (c == '"' || c == '\\') word += '\\';
+    word += c;
+  }
+  return word + '"';
+}
+
+struct DropIn {
+  std::string unit;     // lines of its [Unit]
+  std::string service;  // and of its [Service]
+
+  /// `path`, if it is absolute: what it lies on is mounted first.
+  void needs(const fs::path& path) {
+    if (path.is_absolute()) unit += "RequiresMountsFor=" + word(path) + "\n";
+  }
+  /// The folder is written to. One that is missing is the program's to complain of.
+  void writes(const fs::path& folder) {
+    if (!folder.is_absolute() || (folder.string() + "/").starts_with(kState)) return;
+    needs(folder);
+    service += "ReadWritePaths=" + word("-" + folder.string()) + "\n";
+  }
+};
+
+DropIn for_analyzer(const Settings& settings, const fs::path& system) {
+  DropIn drop_in{{}, placement(settings.value("cores"), system)};
+  if (const fs::path pool = settings.value("pool"); !pool.empty()) drop_in.writes(pool.parent_path());
+  if (!settings.value("telemetry-tcp").empty()) {
+    drop_in.service += "PrivateNetwork=no\nRestrictAddressFamilies=AF_INET AF_INET6\nIPAddressAllow=any\n";
+  }
+  return drop_in;
+}
+
+DropIn for_producer(const Settings& settings, const fs::path& system) {
+  DropIn drop_in{{}, placement(settings.value("cores"), system)};
+  const fs::path matrix = settings.value("matrix");
+  drop_in.needs(matrix);
+  const fs::path cache = settings.value("cache-dir");
+  if (settings.is_on("cache")) drop_in.writes(cache.empty() ? matrix.parent_path() : cache);
+  return drop_in;
+}
+
+DropIn for_serve(const Settings& settings, const fs::path&) {
+  const std::string listen = settings.value("listen");
+  const auto begins = [&listen](std::string_view host) { return listen.starts_with(host); };
+  const bool is_local = listen.empty() || begins("127.") || begins("localhost:") || begins("[::1]");
+  if (is_local && settings.value("tcp").empty()) return {};
+  return {{}, "IPAddressAllow=any\n"};
+}
+
+/// In the kernel's log, since no other is there so early, and on standard error for whoever tries it.
+void say(const std::string& text) {
+  fmt::print(stderr, "ringside-generator: {}\n", text);
+  const std::string line = fmt::format("<27>ringside-generator[{}]: {}\n", getpid(), text);  // daemon, err
+  const UniqueFd log(open("/dev/kmsg", O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  if (log.valid() && write(log.get(), line.data(), line.size()) < 0) return;  // then nobody can be told
+}
+
+void write_drop_in(const fs::path& folder, const fs::path& source, const DropIn& drop_in) {
+  if (drop_in.unit.empty() && drop_in.service.empty()) return;
+  fs::create_directories(folder);
+  std::ofstream out(folder / kDropIn);
+  out << "# Made by ringside-generator of " << source.string() << "; `systemctl daemon-reload` makes it anew.\n";
+  if (!drop_in.unit.empty()) out << "[Unit]\n" << drop_in.unit;
+  if (!drop_in.service.empty()) out << "[Service]\n" << drop_in.service;
+  out.close();
+  if (!out) throw system_error("{}: cannot be written", (folder / kDropIn).string());
+}
+
+/// Systemd's own rule for what is between @ and .service.
+bool is_instance(const std::string& name) {
+  constexpr std::string_view kValid = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ:-_.\\@";
+  return !name.empty() && name.find_first_not_of(kValid) == std::string::npos;
+}
+
+struct Folders {
+  fs::path root;
+  fs::path made;  // where drop-ins go
+};
+
+/// `file`, below the root; nothing happens where it is missing.
+void generate(const Folders& folders, const fs::path& file, const std::string& unit,
+              DropIn (*drop_in)(const Settings&, const fs::path&)) {
+  try {
+    const fs::path found = folders.root / file.relative_path();
+    if (!fs::exists(found)) return;
+    write_drop_in(folders.made / (unit + ".d"), file, drop_in(Settings(found), folders.root / "sys/devices/system"));
+  } catch (const std::exception& error) {
+    say(fmt::format("{}: {}; {} gets no drop-in", file.string(), error.what(), unit));
+  }
+}
+
+void generate_all(const Folders& folders) {
+  const fs::path etc = "/etc/ringside";
+  generate(folders, etc / "analyzer.toml", "ringside-analyzer.service", for_analyzer);
+  generate(folders, etc / "serve.toml", "ringside-serve.service", for_serve);
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(folders.root / "etc/ringside/jobs", none)) {
+    const fs::path file = etc / "jobs" / entry.path().filename();
+    if (file.extension() != ".toml") continue;
+    const std::string name = file.stem();
+    if (is_instance(name)) {
+      generate(folders, file, fmt::format("ringside-producer@{}.service", name), for_producer);
+    } else {
+      say(fmt::format("{}: found the name '{}', expected letters, digits and any of :-_.; it is no service's job",
+                      file.string(), name));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringside
+
+int main(int argc, char** argv) {
+  using namespace ringside;
+  std::vector<std::string> folders;
+  std::string root = "/";
+  CLI::App app("Makes drop-ins of Ringside's configuration; systemd calls it.", "ringside-generator");
+  app.set_version_flag("--version", RINGSIDE_VERSION);
+  app.add_option("folders", folders, "where drop-ins go; systemd names three folders, of which the first is taken")
+      ->type_name("FOLDER")
+      ->required()
+      ->expected(1, 3);
+  app.add_option("--root", root, "read etc/ringside and sys below this folder")->type_name("DIR");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    generate_all({root, folders.front()});
+  } catch (const std::exception& error) {
+    say(error.what());  // whatever it is, the boot goes on
+  }
+  return 0;
+}
