@@ -31,6 +31,9 @@ packages_all=(
   "${packages_package[@]}" lintian fakeroot man-db groff shellcheck zsh fish
 )
 
+# The virtual node: a machine, and what its image is made with.
+packages_node=(qemu-system-x86 debootstrap cpio busybox-static kmod e2fsprogs)
+
 # The libraries that bench/compare.py compares with, and what starts PETSc's processes: each is used where found.
 # (ADIOS2 is no Debian package: pip install adios2, and bench/compare.py --adios-python PYTHON.)
 packages_peers=(libgraphblas-dev libeigen3-dev librsb-dev petsc-dev openmpi-bin)

@@ -36,8 +36,22 @@ def dependencies(package):
     """The names of the Debian packages that one at `package` (a .deb) depends on."""
     field = subprocess.run(["dpkg-deb", "--field", package, "Depends"], check=True, stdout=subprocess.PIPE,
                            encoding="utf-8").stdout
-    # "libc6 (>= 2.34), libgomp1 (>= 4.9) | libomp5": of alternatives the first.
-    return sorted({re.split(r"[ (|]", one.strip())[0] for one in field.split(",") if one.strip()})
+    providers = _providers()
+    return sorted({providers.get(name, name) for name in _names_in(field)})
+
+
+def _names_in(field):
+    """Of "libc6 (>= 2.34), libgomp1 (>= 4.9) | libomp5" the names, of alternatives the first."""
+    return [re.split(r"[ (|]", one.strip())[0] for one in field.split(",") if one.strip()]
+
+
+def _providers():
+    """Virtual packages to the real ones: debootstrap knows only these. Those it was built against are installed here."""
+    installed = subprocess.run(["dpkg-query", "--show", "--showformat", "${Package}\t${Provides}\n"], check=True,
+                               stdout=subprocess.PIPE, encoding="utf-8").stdout
+    pairs = [line.split("\t") for line in installed.splitlines()]
+    real = {package for package, _ in pairs}
+    return {name: package for package, provides in pairs for name in _names_in(provides) if name not in real}
 
 
 def image_for(package, log):
