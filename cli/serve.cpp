@@ -126,6 +126,7 @@ int serve_command(int argc, const char* const* argv) {
       ->type_name("FILE");
   app.add_option("--pool", options.pool, "show the past from the journal beside this pool while no analyzer is there")
       ->type_name("FILE");
+  declare_config_file(app);
   if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
 
   const ListenAddress address = parse_listen_address(options.listen);
