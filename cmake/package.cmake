@@ -16,13 +16,16 @@ configure_file("${debian}/copyright.in" "${made}/copyright" @ONLY)
 
 string(TIMESTAMP changelog_date "%a, %d %b %Y %H:%M:%S +0000" UTC)  # SOURCE_DATE_EPOCH's, where that is set
 configure_file("${debian}/changelog.in" "${made}/changelog" @ONLY)
-find_program(RINGSIDE_GZIP gzip REQUIRED)
 add_custom_command(OUTPUT "${made}/changelog.gz"
   COMMAND sh -c "\"$1\" -9nc changelog >changelog.gz" sh "${RINGSIDE_GZIP}"
   DEPENDS "${made}/changelog" WORKING_DIRECTORY "${made}" VERBATIM)
 add_custom_target(debian_changelog ALL DEPENDS "${made}/changelog.gz")
 add_dependencies(installed debian_changelog)
 install(FILES "${made}/copyright" "${made}/changelog.gz" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+
+if(TARGET ringside-generator)
+  add_dependencies(installed ringside-generator)
+endif()
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME ringside)
@@ -45,7 +48,8 @@ set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS passwd)  # postinst's useradd, where systemd-sysusers is missing
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "ndctl, systemd")
-set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA "${debian}/postinst" "${debian}/prerm" "${debian}/postrm")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA 
+  "${debian}/postinst" "${debian}/prerm" "${debian}/postrm" "${debian}/conffiles")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
 "A producer process runs a solver on sparse matrices (PageRank, Jacobi, or
