@@ -1,12 +1,18 @@
 #include "common/service_manager.hpp"
 
 #include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
 #include <cstdlib>
+#include <string_view>
 #include <utility>
-
-#include <systemd/sd-daemon.h>
 
 namespace ringside {
 namespace {
@@ -17,62 +23,100 @@ constexpr std::int64_t kStatusIntervalNs = 5'000'000'000;
 constexpr std::int64_t kBeatsPerWatchdog = 4;
 // What a disk that is still worth having writes in a microsecond (20 MB/s).
 constexpr std::uint64_t kSlowBytesPerUs = 20;
+// The longest that what has to arrive waits for a manager that does not read.
+constexpr timeval kPatience{5, 0};
+
+std::string_view variable(const char* name) noexcept {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : value;
+}
+
+/// 0 for what is none, or is beyond all time.
+std::uint64_t number(std::string_view text) noexcept {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 52;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() && number < kMost ? number : 0;
+}
+
+/// path: of a socket; "@..." is an abstract one.
+UniqueFd connected(std::string_view path) noexcept {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof address.sun_path) return {};
+  std::copy(path.begin(), path.end(), address.sun_path);
+  if (address.sun_path[0] == '@') address.sun_path[0] = '\0';
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
+  UniqueFd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!fd.valid() || connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) return {};
+  setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
+  return fd;
+}
 
 }  // namespace
 
 ServiceManager::ServiceManager(bool supervised) {
-  const char* socket = std::getenv("NOTIFY_SOCKET");
-  if (!supervised || socket == nullptr || *socket == '\0') return;
+  if (!supervised) return;
+  socket_ = connected(variable("NOTIFY_SOCKET"));
+  if (!socket_.valid()) return;
+  next_beat_ns_ = 0;
   interval_ns_ = kStatusIntervalNs;
-  if (sd_watchdog_enabled(0, &watchdog_us_) <= 0) watchdog_us_ = 0;
+  const std::uint64_t watched_pid = number(variable("WATCHDOG_PID"));
+  if (watched_pid == 0 || watched_pid == static_cast<std::uint64_t>(getpid())) {
+    watchdog_us_ = number(variable("WATCHDOG_USEC"));
+  }
   expected_us_ = watchdog_us_;
   if (watchdog_us_ > 0) {
     interval_ns_ = std::min(interval_ns_, static_cast<std::int64_t>(watchdog_us_) * 1000 / kBeatsPerWatchdog);
   }
-  next_beat_ns_ = 0;
 }
 
 void ServiceManager::ready() noexcept {
-  send("READY=1");
+  send("READY=1", true);
 }
 
 void ServiceManager::stopping() noexcept {
   if (std::exchange(said_stopping_, true)) return;
   // The last sync may take longer than the manager gives us to stop.
-  send(expected_us_ > watchdog_us_ ? fmt::format("STOPPING=1\nEXTEND_TIMEOUT_USEC={}", expected_us_) : "STOPPING=1");
+  const bool slow = expected_us_ > watchdog_us_;
+  send(slow ? fmt::format("STOPPING=1\nEXTEND_TIMEOUT_USEC={}", expected_us_) : "STOPPING=1", true);
 }
 
 void ServiceManager::describe(std::function<std::string()> text) noexcept {
   text_ = std::move(text);
-  send("");
+  send("", false);
 }
 
 void ServiceManager::describe(const std::string& text) noexcept {
-  if (next_beat_ns_ == kNoManager) return;
-  describe([text] { return text; });
+  if (socket_.valid()) describe([text] { return text; });
 }
 
 void ServiceManager::beat(std::int64_t now_ns) noexcept {
   if (now_ns < next_beat_ns_) return;
   next_beat_ns_ = now_ns + interval_ns_;
-  send(watchdog_us_ > 0 ? "WATCHDOG=1" : "");
+  send(watchdog_us_ > 0 ? "WATCHDOG=1" : "", false);
 }
 
 void ServiceManager::expect_work_on(std::uint64_t bytes) noexcept {
   if (watchdog_us_ == 0) return;
   const std::uint64_t expected_us = watchdog_us_ + bytes / kSlowBytesPerUs;
   if (std::exchange(expected_us_, expected_us) == expected_us) return;
-  send(fmt::format("WATCHDOG_USEC={}\nWATCHDOG=1", expected_us));
+  send(fmt::format("WATCHDOG_USEC={}\nWATCHDOG=1", expected_us), true);
 }
 
-/// With the status, if there is one. A manager that cannot be told is not ours to mend, nor is a lack of memory here.
-void ServiceManager::send(std::string message) noexcept {
-  if (next_beat_ns_ == kNoManager) return;
+/// With the status, if there is one. may_wait: for what has to arrive; what is said again soon gets lost where the
+/// manager does not read. One that cannot be told is not ours to mend, nor is a lack of memory here.
+void ServiceManager::send(std::string message, bool may_wait) noexcept {
+  if (!socket_.valid()) return;
   try {
     if (text_) message += (message.empty() ? "STATUS=" : "\nSTATUS=") + text_();
-    if (!message.empty()) sd_notify(0, message.c_str());
   } catch (const std::exception&) {
   }
+  if (message.empty()) return;
+  ssize_t sent;
+  do {
+    sent = ::send(socket_.get(), message.data(), message.size(), MSG_NOSIGNAL | (may_wait ? 0 : MSG_DONTWAIT));
+  } while (sent < 0 && errno == EINTR);
 }
 
 }  // namespace ringside

@@ -1,6 +1,7 @@
 // What systemd wants to know of a service: that it is ready, what it does, that its main thread goes on, that it stops
-// (sd_notify; docs/services.md). The only user of libsystemd. Without a manager that listens (NOTIFY_SOCKET) nothing
-// here does anything.
+// (docs/services.md). Datagrams to a socket (NOTIFY_SOCKET), as sd_notify(3) describes them, but not through
+// libsystemd: its call waits while the manager does not read, and no step is to wait for that. Without a manager
+// nothing here does anything.
 //
 // The watchdog is fed by `beat` alone, which the main thread calls where it makes progress: a thread of its own would
 // go on while the main thread hangs. `beat` makes a system call every few seconds at most, by the clock it is given.
@@ -12,6 +13,7 @@
 #include <string>
 
 #include "common/pulse.hpp"
+#include "common/unique_fd.hpp"
 
 namespace ringside {
 
@@ -38,13 +40,13 @@ class ServiceManager final : public Pulse {
   void expect_work_on(std::uint64_t bytes) noexcept;
 
  private:
-  static constexpr std::int64_t kNoManager = std::numeric_limits<std::int64_t>::max();
-  void send(std::string message) noexcept;
+  void send(std::string message, bool may_wait) noexcept;
 
+  UniqueFd socket_;                // connected to the manager's; invalid: there is none
   std::uint64_t watchdog_us_ = 0;  // 0: it does not watch
   std::uint64_t expected_us_ = 0;  // what it waits at present
   std::int64_t interval_ns_ = 0;   // between two beats that are passed on
-  std::int64_t next_beat_ns_ = kNoManager;
+  std::int64_t next_beat_ns_ = std::numeric_limits<std::int64_t>::max();
   bool said_stopping_ = false;
   std::function<std::string()> text_;
 };
