@@ -230,6 +230,9 @@ void declare(CLI::App& app, RingOptions& options) {
   add_choice(app, "--durability", options.durability, kDurabilities,
              "persisted survives power loss, or the death of processes only")
       ->group(kRingGroup);
+  app.add_flag("--require-dax", options.require_dax,
+               "refuse a place where stores do not persist by themselves (DAX with MAP_SYNC on persistent memory)")
+      ->group(kRingGroup);
 }
 
 void declare(CLI::App& app, JournalOptions& options) {
