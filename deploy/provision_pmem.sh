@@ -178,11 +178,11 @@ make_namespace() {
     if [[ $mode == memory ]]; then
       in_place "$namespace is in fsdax mode"
     elif [[ $mode == raw && $holder == nd_namespace_io ]]; then
-      # Without labels the kernel makes a namespace of the whole region in raw mode: nobody decided that.
+      # Where there are no labels the kernel makes the whole region a namespace in raw mode: nobody decided that.
       find_device
       refuse_used "$device"
       refuse_held "$device"
-      echo "  $namespace is in raw mode, as a region without a label area comes; $device is empty"
+      echo "  $namespace is in raw mode, as a region comes that has no labels (yet); $device is empty"
       act ndctl create-namespace --force --reconfig="$namespace" --mode=fsdax
     else
       case $mode in safe) mode=sector ;; dax) mode=devdax ;; esac
@@ -193,11 +193,8 @@ make_namespace() {
   if [[ $yes == yes ]]; then
     choose_namespace
     find_device
-  elif ((changes > 0)); then  # not there yet: the name it will have
-    device=$(read_attribute "$nd/$region/namespace_seed")
-    device=${namespace:-$device}
-    device=/dev/pmem${device#namespace}
-    device=${device%.0}
+  elif ((changes > 0)); then
+    device=/dev/pmem${region#region}  # not there yet: the name of a region's first namespace
   else
     find_device
   fi

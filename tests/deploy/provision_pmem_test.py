@@ -96,7 +96,7 @@ class Provision(unittest.TestCase):
 
     def region(self, name, nstype, available=None):
         size = 1 << 30
-        for key, value in {"nstype": nstype, "size": size, "read_only": 0, "namespace_seed": "namespace0.0",
+        for key, value in {"nstype": nstype, "size": size, "read_only": 0,
                            "available_size": size if available is None else available}.items():
             self.write(f"sys/bus/nd/devices/{name}/{key}", str(value))
         (self.nd / name / "driver").mkdir()
@@ -184,6 +184,12 @@ class Provision(unittest.TestCase):
             self.assertIn("Everything is in place; nothing was changed.", result.stdout)
             self.assertEqual(self.called(), [])
             self.assertEqual(self.everything(), before)
+
+    def test_a_namespace_that_is_made_again_may_hold_what_it_held_and_is_then_not_made_empty(self):
+        for key, value in (("TYPE", "ext4"), ("LABEL", "ringside"), ("UUID", UUID)):
+            self.write(f"fs/{key}", value)
+        self.assert_done(self.provision("--yes"))
+        self.assertEqual(self.called(), [CREATE, *AFTER])
 
     def test_an_interrupted_mkfs_is_begun_again_though_the_device_is_no_longer_empty(self):
         self.write("cut", "")

@@ -7,6 +7,7 @@ import pathlib
 import signal
 import subprocess
 import tempfile
+import threading
 import unittest
 
 DEPLOY = pathlib.Path(__file__).resolve().parents[2] / "deploy"
@@ -66,12 +67,15 @@ class StartNode(unittest.TestCase):
         socket = socket or self.runtime / "analyzer.socket"
         with subprocess.Popen([f"{PROGRAMS}/ringside", "tail", f"--socket={socket}", "--json"], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8") as tail:
+            giving_up = threading.Timer(PATIENCE_S, tail.kill)  # it would wait for a producer that never comes
+            giving_up.start()
             try:
                 for line in tail.stdout:
                     if json.loads(line).get("iteration", 0) >= iteration:
                         return
                 self.fail(f"iteration {iteration} was not seen: {tail.stderr.read()}")
             finally:
+                giving_up.cancel()
                 tail.kill()
 
     def finish(self, process):
