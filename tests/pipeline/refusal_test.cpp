@@ -166,7 +166,7 @@ TEST_F(RefusalTest, AnotherAnalyzerIsNamedByItsPid) {
   const std::string socket = folder_.file("s");
   Process owner("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
   ASSERT_TRUE(owner.wait_for_err("event=listening"));
-  const std::string pid = "process " + std::to_string(owner.pid()) + " (ringside-analyz";
+  const std::string pid = "process " + std::to_string(owner.pid()) + " (ringside-analyzer)";
   const Finished same_socket = run("ringside-analyzer", {"--socket", socket, "--pool", folder_.file("other.pool")});
   EXPECT_EQ(same_socket.exit_code, 3);
   expect_one_line(same_socket.err, {socket, "another analyzer", pid, "--socket"});
