@@ -191,7 +191,8 @@ TEST_F(RefusalTest, WithoutDaxNothingIsMadeOrChangedWhereItIsRequired) {
   const auto analyzer = [&](const std::vector<std::string>& how) {
     std::vector<std::string> arguments = {"--pool=" + pool_, "--socket=" + socket};
     arguments.insert(arguments.end(), how.begin(), how.end());
-    return run("ringside-analyzer", arguments);
+    // One that served instead would do so for ever.
+    return run("ringside-analyzer", arguments, [] { alarm(30); });
   };
   const std::string config = write_file("a.toml", "require-dax = true\n");
   const auto expect_refused_by_all = [&] {
