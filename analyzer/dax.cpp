@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <optional>
 
+#include "analyzer/pool_file.hpp"
 #include "analyzer/storage.hpp"
 #include "common/error.hpp"
 #include "common/system_files.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 using Cause = DaxAnswer::Cause;
 
-constexpr long kPageBytes = 4096;  // a block of a DAX file system is one
+constexpr long kDaxBlockBytes = 4096;  // a block of a DAX file system is one
 
 // A file in `folder` that disappears with its descriptor; errno where none can be made.
 UniqueFd nameless_file(const std::string& folder) {
@@ -54,23 +55,31 @@ std::optional<DaxAnswer> device_instead(const std::string& place) {
   return std::nullopt;
 }
 
-std::string to_fsdax(const PoolDevice& device) {
-  return fmt::format(
-      "as root, which erases it: `umount {}`; `ndctl create-namespace --force --reconfig={} --mode=fsdax`; `mkfs.ext4 "
-      "-b "
-      "4096 /dev/pmemN`; `mount -o dax=always /dev/pmemN {}`",
-      device.mount->point, device.pmem->name, device.mount->point);
+// In units of 2 MiB, so that DAX can map as much at a time.
+constexpr const char* kMakeExt4 = "mkfs.ext4 -b 4096 -E stride=512,stripe_width=512";
+
+std::string new_file_system(const PoolDevice& device, const std::string& disk) {
+  return fmt::format("`{0} /dev/{1}`; `mount -o dax=always /dev/{1} {2}`", kMakeExt4, disk, device.mount->point);
 }
 
-std::string new_file_system(const PoolDevice& device) {
+std::string to_fsdax(const PoolDevice& device) {
+  // pmem0s, the disk of a sector namespace, becomes pmem0.
+  std::string disk = device.disks.front();
+  if (disk.ends_with('s')) disk.pop_back();
   return fmt::format(
-      "as root, which erases it: `umount {}`; `mkfs.ext4 -b 4096 /dev/{}`; `mount -o dax=always /dev/{} {}`",
-      device.mount->point, device.name, device.name, device.mount->point);
+      "as root, which erases it: `umount {}`; `ndctl create-namespace --force --reconfig={} --mode=fsdax`; {}",
+      device.mount->point, device.pmem->name, new_file_system(device, disk));
+}
+
+std::string anew(const PoolDevice& device) {
+  return fmt::format("as root, which erases it: `umount {}`; {}", device.mount->point,
+                     new_file_system(device, device.name));
 }
 
 DaxAnswer no_pmem(const PoolDevice& device) {
   return {Cause::kNotPmem, device.text() + " is no persistent memory",
-          "for persistent memory, as root: `mkfs.ext4 -b 4096 /dev/pmemN`; `mount -o dax=always /dev/pmemN FOLDER`"};
+          fmt::format("for persistent memory, as root: `{} /dev/pmemN`; `mount -o dax=always /dev/pmemN FOLDER`",
+                      kMakeExt4)};
 }
 
 // Of a namespace in fsdax mode with a file system that knows DAX: what the mount, or the device, lacks.
@@ -80,10 +89,10 @@ DaxAnswer why_not_mapped(const PoolDevice& device, long block_bytes) {
     return {Cause::kDeviceMapper, fmt::format("the device mapper's {} does not pass DAX through", device.text()),
             "put the file system on the namespace itself, or on linear or striped volumes of nothing else"};
   }
-  if (block_bytes != kPageBytes) {
+  if (block_bytes != kDaxBlockBytes) {
     return {Cause::kBlockSize,
-            fmt::format("{} has blocks of {} bytes, DAX needs {}", device.text(), block_bytes, kPageBytes),
-            new_file_system(device)};
+            fmt::format("{} has blocks of {} bytes, DAX needs {}", device.text(), block_bytes, kDaxBlockBytes),
+            anew(device)};
   }
   if (!device.passes_dax) {
     return {
@@ -132,8 +141,7 @@ DaxAnswer why_refused(int error, const PoolDevice& device, long block_bytes, con
             to_fsdax(device)};
   }
   if (device.mount->type != "ext4" && device.mount->type != "xfs") {
-    return {Cause::kFileSystem, fmt::format("{}: {} has no DAX", device.text(), device.mount->type),
-            new_file_system(device)};
+    return {Cause::kFileSystem, fmt::format("{}: {} has no DAX", device.text(), device.mount->type), anew(device)};
   }
   return why_not_mapped(device, block_bytes);
 }
@@ -173,13 +181,17 @@ DaxAnswer ask_for_dax(const std::string& place, const PoolDevice& device, const 
   }
   if (error == 0 || forced_dax_allowed()) return {};
   struct statfs system {};
-  if (fstatfs(file.get(), &system) != 0) system.f_bsize = kPageBytes;
+  if (fstatfs(file.get(), &system) != 0) system.f_bsize = kDaxBlockBytes;
   return why_refused(error, device, static_cast<long>(system.f_bsize), root);
 }
 
 void require_dax(const std::string& pool) {
   const DaxAnswer answer = ask_for_dax(pool, find_pool_device(pool));
   if (answer.granted()) return;
+  if (answer.cause == Cause::kUnreachable) {
+    throw system_error("{}: --require-dax: {}{}; expected a file in a folder that may be written", pool, answer.reason,
+                       owner_and_mode(pool_folder(pool)));
+  }
   throw system_error(
       "{}: --require-dax: stores would not persist in place: {}; expected a place on ext4 or xfs mounted with "
       "dax=always "

@@ -63,7 +63,11 @@ std::unique_ptr<JournalStorage> open_file_log(const std::string& path, std::uint
   const bool is_new = access(path.c_str(), F_OK) != 0;
   // O_NONBLOCK: a pipe in its place must not hold us up.
   UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, kPrivateMode));
-  if (!fd.valid()) throw system_error("{}: the journal cannot be opened for writing: {}", path, errno_text(errno));
+  if (!fd.valid()) {
+    const int error = errno;
+    throw system_error("{}: the journal cannot be opened for writing: {}{}", path, errno_text(error),
+                       owner_and_mode(path));
+  }
   const struct stat status = status_of(fd.get(), path);
   if (!S_ISREG(status.st_mode)) throw usage_error("{}: not a regular file; a journal's log is one", path);
   if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {

@@ -104,7 +104,11 @@ std::unique_ptr<JournalStorage> open_pmemlog_log(const std::string& path, std::u
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0 || (S_ISREG(status.st_mode) && status.st_size == 0)) create(path, capacity);
   UniqueFd fd(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!fd.valid()) throw system_error("{}: the journal cannot be opened for writing: {}", path, errno_text(errno));
+  if (!fd.valid()) {
+    const int error = errno;
+    throw system_error("{}: the journal cannot be opened for writing: {}{}", path, errno_text(error),
+                       owner_and_mode(path));
+  }
   if ((status_of(fd.get(), path).st_mode & 07077) != 0 && fchmod(fd.get(), kPrivateMode) != 0) {
     throw system_error("{}: others may read the journal, and that cannot be changed: {}", path, errno_text(errno));
   }

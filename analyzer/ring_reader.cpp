@@ -20,7 +20,7 @@ RingReader RingReader::open(const std::filesystem::path& path) {
   if (!fd.valid()) {
     const int error = errno;
     if (error == ENOENT || error == ENOTDIR) throw usage_error("{}: {}", name, errno_text(error));
-    throw system_error("{}: cannot be read: {}", name, errno_text(error));
+    throw system_error("{}: cannot be read: {}{}", name, errno_text(error), owner_and_mode(name));
   }
   struct stat status {};
   if (fstat(fd.get(), &status) != 0) throw system_error("{}: {}", name, errno_text(errno));

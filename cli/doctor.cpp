@@ -95,7 +95,7 @@ std::vector<Finding> examine_node(const std::string& pool_or_dir, const std::str
   findings.push_back(probe_dax(pool_or_dir, root));
   if (device.pmem) {
     findings.push_back(probe_persistence(device, root));
-    findings.push_back(probe_dax_pages(device));
+    if (device.pmem->mode == "fsdax") findings.push_back(probe_dax_pages(device));
   }
   findings.push_back(probe_numa(machine, device, root));
   findings.push_back(probe_ownership(pool_or_dir));

@@ -1,5 +1,6 @@
 #include "cli/ownership_probes.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,6 +25,11 @@ std::optional<struct stat> look_at(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return std::nullopt;
   return status;
+}
+
+/// Of the effective user, whose files are made.
+bool may(const std::string& path, int mode) {
+  return faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS) == 0;
 }
 
 std::string describe(const std::string& path, const struct stat& status) {
@@ -69,8 +75,7 @@ Finding probe_ownership(const std::string& place) {
     finding.facts.emplace_back("pool_owner", user_name(status->st_uid));
     finding.facts.emplace_back("pool_mode", fmt::format("{:04o}", status->st_mode & 07777));
   }
-  const bool writable =
-      access(folder.c_str(), W_OK | X_OK) == 0 && (!has_pool || access(place.c_str(), R_OK | W_OK) == 0);
+  const bool writable = may(folder, W_OK | X_OK) && (!has_pool || may(place, R_OK | W_OK));
   const bool of_another = has_pool ? status->st_uid != geteuid() : folder_status->st_uid != geteuid();
   const std::string owner =
       user_name((has_pool ? *status : *folder_status).st_uid).substr(std::string_view("user ").size());

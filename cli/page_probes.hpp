@@ -10,7 +10,7 @@ namespace ringside {
 
 Finding probe_huge_pages(const std::string& root);
 
-/// Whether DAX can map the pool 2 MiB at a time: requires device.pmem.
+/// Whether DAX can map the pool 2 MiB at a time: requires device.pmem, in fsdax mode.
 Finding probe_dax_pages(const PoolDevice& device);
 
 }  // namespace ringside

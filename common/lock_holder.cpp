@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/sysmacros.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "common/system_files.hpp"
@@ -25,7 +26,9 @@ std::optional<pid_t> flock_holder(const struct stat& file, const std::string& ro
 
 std::string describe_holder(const std::optional<pid_t>& holder, const std::string& root) {
   if (!holder) return "another process";
-  const std::optional<std::string> name = first_line(fmt::format("{}/proc/{}/comm", root, *holder));
+  // The command line, up to the first argument: "comm" keeps 15 characters of a name.
+  std::optional<std::string> name = first_line(fmt::format("{}/proc/{}/cmdline", root, *holder));
+  if (name) name = std::filesystem::path(name->substr(0, name->find('\0'))).filename().string();
   // One that died after it gave its descriptor away is not the one to look at.
   return name ? fmt::format("process {} ({})", *holder, *name) : "another process";
 }

@@ -166,7 +166,7 @@ TEST_F(RefusalTest, AnotherAnalyzerIsNamedByItsPid) {
   const std::string socket = folder_.file("s");
   Process owner("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
   ASSERT_TRUE(owner.wait_for_err("event=listening"));
-  const std::string pid = "process " + std::to_string(owner.pid()) + " (ringside-analyz";
+  const std::string pid = "process " + std::to_string(owner.pid()) + " (ringside-analyzer)";
   const Finished same_socket = run("ringside-analyzer", {"--socket", socket, "--pool", folder_.file("other.pool")});
   EXPECT_EQ(same_socket.exit_code, 3);
   expect_one_line(same_socket.err, {socket, "another analyzer", pid, "--socket"});
@@ -191,7 +191,8 @@ TEST_F(RefusalTest, WithoutDaxNothingIsMadeOrChangedWhereItIsRequired) {
   const auto analyzer = [&](const std::vector<std::string>& how) {
     std::vector<std::string> arguments = {"--pool=" + pool_, "--socket=" + socket};
     arguments.insert(arguments.end(), how.begin(), how.end());
-    return run("ringside-analyzer", arguments);
+    // One that served instead would do so for ever.
+    return run("ringside-analyzer", arguments, [] { alarm(30); });
   };
   const std::string config = write_file("a.toml", "require-dax = true\n");
   const auto expect_refused_by_all = [&] {

@@ -131,7 +131,8 @@ TEST_F(Dax, SectorAndRawModeAreNamedWithTheCommand) {
   node_.mount(0, folder, "ext4", "/dev/pmem0s", "data=ordered");
   EXPECT_EQ(ask(folder).cause, Cause::kSectorMode);
   expect_says(ask(folder).reason, {"/dev/pmem0s", "namespace0.0 is in sector mode"});
-  expect_says(ask(folder).advice, {"ndctl create-namespace --force --reconfig=namespace0.0 --mode=fsdax", "erases"});
+  expect_says(ask(folder).advice, {"ndctl create-namespace --force --reconfig=namespace0.0 --mode=fsdax", "erases",
+                                   "stripe_width=512 /dev/pmem0`", "mount -o dax=always /dev/pmem0 " + folder});
 
   node_.add_namespace(1, "raw");
   node_.add_disk(1, node_.unclaimed(1, "pmem1"), false);
@@ -180,6 +181,13 @@ TEST_F(Dax, WhatIsNoFileSystemIsRefusedAsSuch) {
   EXPECT_EQ(answer.cause, Cause::kUnreachable);
   expect_says(answer.reason, {"character device", "devdax"});
   EXPECT_EQ(ask(node_.root() + "/no/x.pool").cause, Cause::kUnreachable);
+  try {
+    require_dax(node_.root() + "/no/x.pool");
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kSystem);
+    expect_says(error.what(), {"/no/x.pool: --require-dax: No such file", "expected a file in a folder"});
+  }
 }
 
 TEST_F(Dax, RequiredWhereItIsNotItIsRefusedInOneLineThatNamesThePlace) {

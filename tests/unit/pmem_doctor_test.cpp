@@ -9,6 +9,7 @@
 
 #include "cli/doctor.hpp"
 #include "common/unique_fd.hpp"
+#include "tests/unit/as_nobody.hpp"
 #include "tests/unit/fake_node.hpp"
 
 namespace ringside {
@@ -233,11 +234,16 @@ TEST_F(OwnershipDoctor, APoolOfAnotherUserIsNamedWithItsOwner) {
   expect_says(finding.advice, {"sudo -u nobody ringside"});
 }
 
-TEST_F(OwnershipDoctor, AFolderThatMayNotBeWrittenIsAProblem) {
-  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
-  chmod(folder_.c_str(), 0500);
-  EXPECT_EQ(probe_ownership(folder_).verdict, Verdict::kProblem);
-  chmod(folder_.c_str(), 0700);
+TEST_F(OwnershipDoctor, APlaceThatMayNotBeWrittenIsAProblem) {
+  ASSERT_EQ(chmod(root().c_str(), 0755), 0);
+  ASSERT_EQ(chmod(folder_.c_str(), 0555), 0);
+  ASSERT_EQ(chmod(pool_.c_str(), 0400), 0);
+  const testing::AsNobody nobody;  // who is not root already
+  for (const std::string& place : {folder_, pool_}) {
+    const Finding finding = probe_ownership(place);
+    EXPECT_EQ(finding.verdict, Verdict::kProblem);
+    expect_says(finding.advice, {geteuid() == testing::kNobody ? "sudo -u root ringside" : "chmod u+rwx"});
+  }
 }
 
 TEST_F(OwnershipDoctor, APoolInUseNamesTheProcess) {
@@ -247,11 +253,11 @@ TEST_F(OwnershipDoctor, APoolInUseNamesTheProcess) {
   write("/proc/locks",
         fmt::format("1: POSIX  ADVISORY  WRITE 7 {0}\n2: FLOCK  ADVISORY  WRITE 4711 {0}\n",
                     fmt::format("{:02x}:{:02x}:{} 0 EOF", major(status.st_dev), minor(status.st_dev), status.st_ino)));
-  write("/proc/4711/comm", "ringside-analyz\n");
+  write("/proc/4711/cmdline", std::string("/usr/bin/ringside-analyzer\0--pool\0", 35));
   const Finding finding = probe_pool_owner(pool_, root());
   EXPECT_EQ(finding.verdict, Verdict::kNote);
   EXPECT_EQ(fact<std::int64_t>(finding, "pid"), 4711);
-  expect_says(finding.found, {"process 4711 (ringside-analyz)"});
+  expect_says(finding.found, {"process 4711 (ringside-analyzer)"});
 }
 
 TEST_F(OwnershipDoctor, TheKernelNamesWhoHoldsAPool) {

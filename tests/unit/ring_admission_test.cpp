@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/dax.hpp"
 #include "analyzer/ring_reader.hpp"
 #include "common/error.hpp"
 #include "common/unique_fd.hpp"
@@ -270,6 +271,18 @@ TEST_F(RingAdmissionTest, SomebodysFileIsNeverOverwritten) {
 TEST_F(RingAdmissionTest, AFolderThatIsNotThereIsNoticedBeforeARunBegins) {
   expect_refused([&] { check_pool(folder_.file("missing/x.pool")); }, ExitCode::kSystem, "expected a file in a folder");
   EXPECT_NO_THROW(check_pool(path_));
+}
+
+TEST_F(RingAdmissionTest, WhereDaxIsRequiredNoRunGetsAPlainFile) {
+  if (ask_for_dax(path_, find_pool_device(path_)).granted()) GTEST_SKIP() << "this folder passes for persistent memory";
+  RingOptions demanding = options(path_);
+  demanding.require_dax = true;
+  expect_refused([&] { admit(demanding, run_of(kRows), PoolUse::kOverwrite); }, ExitCode::kSystem, "--require-dax");
+  EXPECT_FALSE(fs::exists(path_));
+  { const RingPool pool = admit(options(path_), run_of(kRows), PoolUse::kFresh).pool; }
+  const std::string before = content_of(path_);
+  expect_refused([&] { admit(demanding, run_of(2 * kRows), PoolUse::kOverwrite); }, ExitCode::kSystem, "--require-dax");
+  EXPECT_EQ(content_of(path_), before);
 }
 
 TEST_F(RingAdmissionTest, ACreationThatIsUnderWayIsNotAnInterruptedOne) {
