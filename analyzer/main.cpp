@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/analyzer.hpp"
+#include "analyzer/place_check.hpp"
 #include "analyzer/recorder.hpp"
 #include "analyzer/ring_admission.hpp"
 #include "analyzer/run_record.hpp"
@@ -215,6 +216,7 @@ ExitCode run(const Options& options) {
   also_set_on_stop(stop_run);
   const std::vector<int>& cpus = options.analyzer.cores;
   if (!cpus.empty()) pin_openmp_threads(cpus);
+  check_place(options.analyzer.ring);
   Listener listener(options.process.socket);
   check_pool(options.analyzer.ring.pool);
 

@@ -13,6 +13,8 @@
 
 #include "analyzer/ring_recovery.hpp"
 #include "analyzer/ring_view.hpp"
+#include "common/lock_holder.hpp"
+#include "common/user_name.hpp"
 
 namespace ringside {
 namespace {
@@ -62,7 +64,8 @@ UniqueFd open_pool_file(const std::string& name, int flags) {
     if (error == EEXIST) throw usage_error("{}: exists already; --overwrite makes a new pool in its place", name);
     if (error == ENOENT || error == ENOTDIR) throw usage_error("{}: {}", name, errno_text(error));
     if (error == EISDIR) throw usage_error("{}: is a directory; a pool is a file", name);
-    throw system_error("{}: cannot be opened for writing: {}", name, errno_text(error));
+    throw system_error("{}: cannot be opened for writing: {}{}; expected a pool of this user's own", name,
+                       errno_text(error), owner_and_mode(name));
   }
   if (!S_ISREG(status_of(fd.get(), name).st_mode)) throw usage_error("{}: not a regular file; a pool is one", name);
   return fd;
@@ -137,7 +140,16 @@ void lock_or_throw(int fd, const std::string& name) {
 }
 
 Error in_use(const std::string& name) {
-  return system_error("{}: is in use by another process; one at a time can own a pool", name);
+  struct stat status {};
+  const auto holder = stat(name.c_str(), &status) == 0 ? flock_holder(status) : std::nullopt;
+  return system_error("{}: is in use by {}; one at a time can own a pool", name, describe_holder(holder));
+}
+
+std::string owner_and_mode(const fs::path& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return "";
+  return fmt::format(" ({} belongs to {}, mode {:04o}; this is {})", path.string(), user_name(status.st_uid),
+                     status.st_mode & 07777, user_name(geteuid()));
 }
 
 void allocate_blocks(int fd, std::uint64_t bytes, const std::string& name) {

@@ -68,7 +68,11 @@ void lock_or_throw(int fd, const std::string& name);
 /// What to throw where libpmemobj must not or cannot open a ring, and why.
 UnownablePoolError unownable(const std::string& name, const std::string& why);
 
-/// What to throw where another process owns the pool.
+/// For a refusal: " (FOLDER belongs to user ringside, mode 0700; this is user root)", or nothing where it cannot be
+/// looked at.
+std::string owner_and_mode(const std::filesystem::path& path);
+
+/// What to throw where another process owns the pool, named where the kernel tells.
 Error in_use(const std::string& name);
 
 /// Gives the file its blocks, so that a store into the mapping never finds the disk full (that would be SIGBUS). Throws

@@ -98,10 +98,6 @@ class FilePersistence final : public PoolPersistence {
 
 }  // namespace
 
-bool maps_persistent_memory(const void* base, std::size_t bytes) noexcept {
-  return pmem_is_pmem(base, bytes) != 0;
-}
-
 std::unique_ptr<Persistence> make_pool_persistence(Storage storage, UniqueFd file, const std::byte* base) {
   if (storage == Storage::kDax) return std::make_unique<DaxPersistence>();
   return std::make_unique<FilePersistence>(std::move(file), base);

@@ -10,10 +10,6 @@
 
 namespace ringside {
 
-/// True if libpmem, too, takes this mapping (base: its `bytes` bytes) for persistent memory. Flushing the caches of a
-/// mapping that is not would persist nothing.
-bool maps_persistent_memory(const void* base, std::size_t bytes) noexcept;
-
 /// file: the pool file, opened for writing; it is what `sync` syncs. base: where its first byte is mapped.
 std::unique_ptr<Persistence> make_pool_persistence(Storage storage, UniqueFd file, const std::byte* base);
 

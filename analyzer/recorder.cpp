@@ -1,7 +1,6 @@
 #include "analyzer/recorder.hpp"
 
 #include <pthread.h>
-#include <sched.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
@@ -26,6 +25,7 @@
 #include "analyzer/telemetry.hpp"
 #include "common/clock.hpp"
 #include "common/error.hpp"
+#include "common/thread_binding.hpp"
 
 namespace ringside {
 namespace {
@@ -41,14 +41,6 @@ constexpr std::size_t kReplyBytes = 1000u << 10;  // of records: with what is ar
 std::uint64_t draw_id() {
   std::random_device random;
   return (std::uint64_t{random()} << 32) | random() | 1;  // never 0
-}
-
-void run_on(const std::vector<int>& cpus) {
-  if (cpus.empty()) return;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int cpu : cpus) CPU_SET(static_cast<unsigned>(cpu), &set);
-  sched_setaffinity(0, sizeof set, &set);  // it runs elsewhere then: slower, not wrong
 }
 
 /// Behind the analyzer's main thread, with which it shares its cores: a step comes before whatever wakes here. So it is
@@ -113,7 +105,7 @@ class Recorder::Worker {
   void run(std::promise<void>& listening, const std::stop_token& stopping) {
     try {
       pthread_setname_np(pthread_self(), "recorder");  // what `top -H` shows, also for the threads it starts
-      run_on(options_.cpus);
+      bind_calling_thread(options_.cpus);              // where it cannot it runs elsewhere: slower, not wrong
       step_back();
       if (options_.telemetry.on) telemetry_.emplace(options_.telemetry, options_.socket);
       newest_ = history_.newest_seq();

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/dax.hpp"
+#include "analyzer/pool_file.hpp"
 #include "analyzer/ring_reader.hpp"
 #include "analyzer/ring_recovery.hpp"
 #include "common/error.hpp"
@@ -86,10 +88,11 @@ bool is_missing(const fs::path& path) {
 
 /// Whether a pool can be made at `path`.
 void check_folder_of(const fs::path& path) {
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const fs::path folder = folder_of(path);
   if (access(folder.c_str(), W_OK | X_OK) == 0) return;
-  throw system_error("--pool: cannot make '{}': {}; expected a file in a folder that may be written", path.string(),
-                     errno_text(errno));
+  const int error = errno;
+  throw system_error("--pool: cannot make '{}': {}{}; expected a file in a folder that may be written", path.string(),
+                     errno_text(error), owner_and_mode(folder));
 }
 
 }  // namespace
@@ -108,7 +111,9 @@ void check_pool(const std::string& path) {
   }
 }
 
-Admission admit(const RingOptions& options, const RunDescription& run, PoolUse use) {
+namespace {
+
+Admission find_ring(const RingOptions& options, const RunDescription& run, PoolUse use) {
   const auto fresh = [&run](RingPool pool) { return Admission{std::move(pool), Iterates::kNone, run}; };
   if (is_missing(options.pool)) return fresh(RingPool::create(options.pool, run.rows, options.slots));
 
@@ -147,6 +152,14 @@ Admission admit(const RingOptions& options, const RunDescription& run, PoolUse u
         options.pool, shape.slot_count(), shape.rows, options.slots, run.rows);
   }
   return fresh(RingPool::replace(options.pool, std::move(*pool), run.rows, options.slots));
+}
+
+}  // namespace
+
+Admission admit(const RingOptions& options, const RunDescription& run, PoolUse use) {
+  // Asked for each run: since the service began the file system may have gone, and its mount point be a plain folder.
+  if (options.require_dax) require_dax(options.pool);
+  return find_ring(options, run, use);
 }
 
 }  // namespace ringside

@@ -19,6 +19,7 @@
 #include "analyzer/pool_file.hpp"
 #include "analyzer/pool_persistence.hpp"
 #include "analyzer/ring_format.hpp"
+#include "analyzer/synchronous_mapping.hpp"
 #include "common/clock.hpp"
 #include "common/error.hpp"
 #include "common/unique_fd.hpp"
@@ -56,9 +57,9 @@ std::string pmdk_message() {
   return message;
 }
 
-/// Whether storage is DAX is the kernel's word about the file and libpmem's about the mapping that is stored to.
+/// Whether storage is DAX is the kernel's word about the file, and about the mapping that libpmemobj made of it.
 Storage confirmed(Storage storage, const void* base, std::uint64_t bytes) {
-  if (storage == Storage::kDax && !forced_dax_allowed() && !maps_persistent_memory(base, bytes)) return Storage::kFile;
+  if (storage == Storage::kDax && !forced_dax_allowed() && !is_mapped_synchronously(base, bytes)) return Storage::kFile;
   return storage;
 }
 

@@ -50,6 +50,14 @@ UnfinishedPoolError unfinished(std::string_view name) {
       fmt::format("{}: the creation of this pool was interrupted; `ringside run --overwrite` makes a new one", name));
 }
 
+Error other_version(std::uint32_t version, std::string_view name) {
+  return usage_error("{}: the pool has format version {}, Ringside " RINGSIDE_VERSION
+                     " reads version {}; {}, or give another --pool",
+                     name, version, kRingVersion,
+                     version > kRingVersion ? "install the release that made it, or a newer one"
+                                            : "read it with the release that made it");
+}
+
 /// What a superblock's place in the file says about it.
 struct Candidate {
   Superblock fixed;
@@ -168,8 +176,7 @@ RingView RingView::parse(std::span<const std::byte> file, std::string_view name)
       continue;
     }
     if (candidate->fixed.version != kRingVersion) {
-      throw usage_error("{}: pool format version {}, this program knows version {}: use the release that made it", name,
-                        candidate->fixed.version, kRingVersion);
+      throw other_version(candidate->fixed.version, name);
     }
     // A superblock that is not where it says it should be is a copy of one, in somebody's payload.
     const Superblock& fixed = candidate->fixed;

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdlib>
 #include <string_view>
@@ -11,9 +12,13 @@
 namespace ringside {
 namespace {
 
-bool is_one(const char* variable) noexcept {
+bool is(const char* variable, std::string_view expected) noexcept {
   const char* value = std::getenv(variable);
-  return value != nullptr && std::string_view(value) == "1";
+  return value != nullptr && value == expected;
+}
+
+bool is_one(const char* variable) noexcept {
+  return is(variable, "1");
 }
 
 }  // namespace
@@ -26,13 +31,20 @@ bool forced_dax_allowed() noexcept {
   return is_one("PMEM_IS_PMEM_FORCE") && is_one("RINGSIDE_ALLOW_FORCED_PMEM");
 }
 
-Storage storage_of(int fd, std::string_view name) {
+bool dax_denied() noexcept {
+  return is("PMEM_IS_PMEM_FORCE", "0");
+}
+
+int map_sync_error(int fd) noexcept {
   constexpr std::size_t kProbeBytes = 4096;
   void* probe = mmap(nullptr, kProbeBytes, PROT_READ, MAP_SHARED_VALIDATE | MAP_SYNC, fd, 0);
-  if (probe != MAP_FAILED) {
-    munmap(probe, kProbeBytes);
-    return Storage::kDax;
-  }
+  if (probe == MAP_FAILED) return errno;
+  munmap(probe, kProbeBytes);
+  return 0;
+}
+
+Storage storage_of(int fd, std::string_view name) {
+  if (map_sync_error(fd) == 0) return dax_denied() ? Storage::kFile : Storage::kDax;
   if (!is_one("PMEM_IS_PMEM_FORCE")) return Storage::kFile;
   if (forced_dax_allowed()) return Storage::kDax;
   throw usage_error(

@@ -7,8 +7,9 @@ Runs, each as its own program does, and keeps what they write in the folder give
   held           what a step holds its producer, against ADIOS2             bench/held.py
   transfer       copy, hash and reductions against a bare copy              bench_transfer
   first_iterate  how soon the first iterate is there                        bench/first_iterate.py
---parts picks some; of the others the table shows what lies in the folder from before. Whatever is absent is named. The
-tables are those of docs/benchmarking.md; compare.json holds the rows of the second one."""
+--parts picks some, and without any name after it none; of the others the table shows what lies in the folder from before.
+Whatever is absent is named. The tables are those of docs/benchmarking.md; compare.json holds the rows of the second one, each
+with the commit and the time of the measurements it comes from, and a warning where these are not the same build's."""
 
 import argparse
 import json
@@ -42,7 +43,7 @@ def run_part(part, options):
 
 
 class Figures:
-    """What was measured, part by part, and the rows made of it: {what, at_most, measured or absent, limit}."""
+    """What was measured, part by part, and the rows made of it: {what, at_most, measured or absent, limit, from}."""
 
     def __init__(self, folder):
         self.parts = {}
@@ -51,6 +52,21 @@ class Figures:
             if path.exists():
                 self.parts[part] = json.loads(path.read_text())
 
+    def origin(self, *parts):
+        """{part: {commit, started}} of those that were measured."""
+        def said(part, key):
+            return self.parts[part].get("machine", {}).get(key, "n/a")
+        return {part: {key: said(part, key) for key in ("commit", "started")} for part in parts if part in self.parts}
+
+    def warning(self):
+        """One line where the parts are not all of one commit, as it was committed; else nothing."""
+        origin = self.origin(*PARTS)
+        commits = [found["commit"] for found in origin.values()]
+        if all(same_commit(commit, commits[0]) for commit in commits):
+            return ""
+        listed = "; ".join(f"{part} {found['commit']}, {found['started']}" for part, found in origin.items())
+        return f"the parts were not measured with one build: {listed}"
+
     def product(self, matrix, threads):
         results = self.parts.get("products", {}).get("results", [])
         return next((r for r in results if (r["matrix"], r["threads"]) == (matrix, threads)), None)
@@ -58,16 +74,19 @@ class Figures:
     def iterate(self, matrix, threads, at_most):
         result = self.product(matrix, threads)
         what = f"one iterate ÷ GraphBLAS's bare `mxv`, {matrix}, {threads} thread{'s' if threads > 1 else ''}"
+        origin = self.origin("products")
         if result is None or "graphblas" not in result["measured"]:
-            return row(what, at_most, None, "GraphBLAS or the matrix is absent")
+            return row(what, at_most, None, "GraphBLAS or the matrix is absent", origin)
         share = result["vectors_over_iterate"]
         return row(what, at_most, result["measured"]["graphblas"]["ringside_over_this"],
                    f"{confidence(result['measured']['ringside']['ms'])} ms; its vectors alone, at a copy's speed, are "
-                   f"{share['median']:.2f} of that")
+                   f"{share['median']:.2f} of that", origin)
 
     def pipeline(self, ratio, what, at_most, limit=""):
         found = self.parts.get("pipeline", {}).get("ratios", {}).get(ratio)
-        return row(what, at_most, found, limit if found else "not measured: the option or the reference's source is absent")
+        origin = self.origin("pipeline", "products") if limit else self.origin("pipeline")  # the bound is of both
+        return row(what, at_most, found, limit if found else "not measured: the option or the reference's source is absent",
+                   origin)
 
     def copy_bound(self):
         """Both cores' copy of one iterate, beside an iteration of the baseline: what keeping it costs at the least."""
@@ -81,26 +100,28 @@ class Figures:
 
     def transfer(self, key, what, at_most, limit):
         found = self.parts.get("transfer", {}).get("one_pass", {}).get("smooth", {}).get(key)
-        return row(what, at_most, found, limit if found else "not measured: this build cannot reduce while it copies")
+        return row(what, at_most, found, limit if found else "not measured: this build cannot reduce while it copies",
+                   self.origin("transfer"))
 
     def held(self):
         part = self.parts.get("held", {})
         found = part.get("held_ms_per_step", {})
         limit = (f"{confidence(found['ringside'])} and {confidence(found['sst'])} ms a step" if "sst" in found
                  else part.get("absent", "not measured"))
-        return row("producer held per step ÷ ADIOS2 SST's", 0.02, part.get("ringside_over", {}).get("sst"), limit)
+        return row("producer held per step ÷ ADIOS2 SST's", 0.02, part.get("ringside_over", {}).get("sst"), limit,
+                   self.origin("held"))
 
     def first_iterate(self):
         part = self.parts.get("first_iterate")
         what = "time to the first iterate, cnr-2000 from its binary cache, s"
         if part is None:
-            return row(what, 0.3, None, "not measured")
+            return row(what, 0.3, None, "not measured", {})
         in_ms = part["cache"]["all_ms"]
         seconds = {key: in_ms[key] * 1e-3 for key in ("median", "min", "max")} | {"repeats": in_ms["repeats"]}
         if "median_95" in in_ms:
             seconds["median_95"] = [ms * 1e-3 for ms in in_ms["median_95"]]
         parts = ", ".join(f"{name} {part['cache'][name + '_ms']['median']:.0f} ms" for name in ("start", "load", "generate"))
-        return row(what, 0.3, seconds, parts)
+        return row(what, 0.3, seconds, parts, self.origin("first_iterate"))
 
     def rows(self):
         return [
@@ -118,8 +139,15 @@ class Figures:
         ]
 
 
-def row(what, at_most, measured, limit):
-    return {"what": what, "at_most": at_most, "measured": measured, "limit": limit}
+def row(what, at_most, measured, limit, origin):
+    return {"what": what, "at_most": at_most, "measured": measured, "limit": limit, "from": origin}
+
+
+def same_commit(one, other):
+    """Names may be abbreviated to different lengths; what was not committed is like nothing else."""
+    if "-dirty" in one + other or "n/a" in (one, other):
+        return False
+    return one.startswith(other) or other.startswith(one)
 
 
 def figures_table(rows):
@@ -159,9 +187,12 @@ def main():
         run_part(part, options)
     figures = Figures(options.results)
     rows = figures.rows()
-    write_json({"benchmark": "compare", "machine": machine_header(options.bin), "figures": rows},
+    warning = figures.warning()
+    write_json({"benchmark": "compare", "machine": machine_header(options.bin), "warning": warning, "figures": rows},
                options.results / "compare.json")
     print(peers_table(figures), figures_table(rows), sep="\n\n")
+    if warning:
+        print(f"bench/compare.py: warning: {warning}", file=sys.stderr)
 
 
 if __name__ == "__main__":

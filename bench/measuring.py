@@ -86,17 +86,20 @@ def confidence(found, digits=3):
     return f"{found['median']:.{digits}g} ({low:.{digits}g} to {high:.{digits}g})"
 
 
+def processor_times():
+    """Seconds: of all processors' work since the machine started, of this process's and the children's that it has waited
+    for, and the clock's."""
+    ticks = [int(word) for word in pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:4]]
+    return sum(ticks) / os.sysconf("SC_CLK_TCK"), sum(os.times()[:4]), time.monotonic()
+
+
 @contextlib.contextmanager
 def others_share(document):
     """Notes in document["processor_time_of_others"] which share of the machine others took while the body ran. Children
     must have been waited for by its end."""
-    def busy_and_own():
-        ticks = [int(word) for word in pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:4]]
-        return sum(ticks) / os.sysconf("SC_CLK_TCK"), sum(os.times()[:4]), time.monotonic()
-
-    before = busy_and_own()
+    before = processor_times()
     yield
-    busy, own, passed = (now - then for now, then in zip(busy_and_own(), before))
+    busy, own, passed = (now - then for now, then in zip(processor_times(), before))
     document["processor_time_of_others"] = round(max(busy - own, 0) / passed / os.cpu_count(), 4)
 
 

@@ -99,8 +99,9 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
   const bool dram = facts.mode == "dram";
   const double total = number(summary, "total_s");
 
-  line(fmt::format("  problem    {} of {}: {} rows, {} nonzeros", text(summary, "solver"), text(summary, "matrix"),
-                   with_separators(count(summary, "rows")), with_separators(count(summary, "nonzeros"))));
+  const std::string kernel = summary["kernel"].is_string() ? ", kernel " + text(summary, "kernel") : "";
+  line(fmt::format("  problem    {} of {}: {} rows, {} nonzeros{}", text(summary, "solver"), text(summary, "matrix"),
+                   with_separators(count(summary, "rows")), with_separators(count(summary, "nonzeros")), kernel));
   const bool converged = summary["converged"].is_boolean() && summary["converged"].get<bool>();
   line(fmt::format("  solved     {} iterations, {}; change in the last: L1 {:.3e}, Linf {:.3e}",
                    with_separators(count(summary, "iterations")), converged ? "converged" : "not converged",

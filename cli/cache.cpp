@@ -19,7 +19,7 @@ int cache_command(int argc, const char* const* argv) {
                "ringside cache");
   app.add_option("MATRIX", matrix.matrix, "FILE, grid:SIDE or rmat:SCALE[:EDGEFACTOR[:SEED]]")
       ->required()
-      ->type_name("MATRIX");
+      ->type_name("FILE|grid:SIDE|rmat:SCALE");
   app.add_option("--solver", solver, "whose orientation: PageRank sums over in-links, Jacobi over rows")
       ->check(CLI::IsMember({"pagerank", "jacobi"}).description(""))
       ->type_name("pagerank|jacobi")

@@ -1,13 +1,17 @@
 #include "cli/doctor.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <string_view>
 #include <variant>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "analyzer/pool_device.hpp"
 #include "common/error.hpp"
 #include "common/options.hpp"
 
@@ -33,21 +37,81 @@ Verdict worst(const std::vector<Finding>& findings) {
   return verdict;
 }
 
+constexpr std::size_t kIndent = 22;         // of what was found, behind verdict and topic
+constexpr std::size_t kFewestColumns = 60;  // narrower, the indentation would take the line
+
+/// `text` at blanks, but for those in commands between backticks, which are to be copied in one piece.
+std::vector<std::string_view> pieces_of(std::string_view text) {
+  std::vector<std::string_view> pieces;
+  bool in_command = false;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && text[i] == '`') in_command = !in_command;
+    if (i < text.size() && (text[i] != ' ' || in_command)) continue;
+    if (i > begin) pieces.push_back(text.substr(begin, i - begin));
+    begin = i + 1;
+  }
+  return pieces;
+}
+
+/// `text` behind what stands on its first line, further lines below its beginning.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t columns) {
+  if (columns == 0) return std::string(text);
+  columns = std::max(columns, kFewestColumns);
+  std::string lines;
+  std::size_t column = indent;
+  for (const std::string_view piece : pieces_of(text)) {
+    if (column > indent && column + 1 + piece.size() > columns) {
+      lines += "\n" + std::string(indent, ' ');
+      column = indent;
+    }
+    if (column > indent) lines += ' ', ++column;
+    lines += piece;
+    column += piece.size();
+  }
+  return lines;
+}
+
+/// Of the terminal that standard output is; 0 where it is none.
+std::size_t columns_of_output() {
+  winsize size{};
+  return isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 }  // namespace
 
 std::vector<Finding> examine_node(const std::string& pool_or_dir, const std::string& root) {
   const Machine machine = read_machine();
-  return {probe_kernel(root),    probe_cores(machine), probe_caches(machine), probe_instructions(),
-          probe_frequency(root), probe_clock(root),    probe_memory(root),    probe_huge_pages(root),
-          probe_limits(root),    probe_pmdk(),         probe_pmem(root),      probe_space(pool_or_dir),
-          probe_dax(pool_or_dir)};
+  const PoolDevice device = find_pool_device(pool_or_dir, root);
+  std::vector<Finding> findings = {probe_kernel(root),   probe_cores(machine),   probe_caches(machine),
+                                   probe_instructions(), probe_frequency(root),  probe_clock(root),
+                                   probe_memory(root),   probe_huge_pages(root), probe_limits(root),
+                                   probe_pmdk(),         probe_pmem(root)};
+  if (has_pmem(root)) {
+    findings.push_back(probe_dimms(root));
+    findings.push_back(probe_bad_blocks(device, root));
+  }
+  findings.push_back(probe_space(pool_or_dir));
+  findings.push_back(probe_dax(pool_or_dir, root));
+  if (device.pmem) {
+    findings.push_back(probe_persistence(device, root));
+    findings.push_back(probe_dax_pages(device));
+  }
+  findings.push_back(probe_numa(machine, device, root));
+  findings.push_back(probe_ownership(pool_or_dir));
+  findings.push_back(probe_pool_owner(pool_or_dir, root));
+  findings.push_back(probe_service(root));
+  return findings;
 }
 
-std::string doctor_table(const std::vector<Finding>& findings) {
+std::string doctor_table(const std::vector<Finding>& findings, std::size_t columns) {
   std::string text;
   for (const Finding& finding : findings) {
-    text += fmt::format("{:<8}{:<14}{}\n", table_name(finding.verdict), finding.topic, finding.found);
-    if (!finding.advice.empty()) text += fmt::format("{:<22}-> {}\n", "", finding.advice);
+    text += fmt::format("{:<8}{:<14}{}\n", table_name(finding.verdict), finding.topic,
+                        wrapped(finding.found, kIndent, columns));
+    if (!finding.advice.empty()) {
+      text += fmt::format("{:<{}}-> {}\n", "", kIndent, wrapped(finding.advice, kIndent + 3, columns));
+    }
   }
   const auto with = [&findings](Verdict verdict) {
     return std::count_if(findings.begin(), findings.end(),
@@ -81,7 +145,7 @@ int doctor_command(int argc, const char* const* argv) {
   if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
 
   const std::vector<Finding> findings = examine_node(place);
-  fmt::print("{}", json ? doctor_json(findings) + "\n" : doctor_table(findings));
+  fmt::print("{}", json ? doctor_json(findings) + "\n" : doctor_table(findings, columns_of_output()));
   return static_cast<int>(worst(findings) == Verdict::kProblem ? ExitCode::kSystem : ExitCode::kDone);
 }
 

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/cache.hpp"
 #include "cli/doctor.hpp"
@@ -19,49 +21,77 @@
 #include "cli/verify.hpp"
 #include "cli/wipe.hpp"
 #include "common/error.hpp"
+#include "common/help_forms.hpp"
+#include "common/manual_page.hpp"
 #include "common/program.hpp"
 
 namespace ringside {
 namespace {
 
+constexpr std::string_view kDescription =
+    "Keeps every iterate of a running solver, analyses it beside the solver, and accounts for who waited.";
+
 struct Subcommand {
-  std::string_view name;
-  std::string_view arguments;
-  std::string_view does;
+  CommandSummary summary;
   int (*run)(int argc, const char* const* argv);
 };
 
 constexpr std::array kSubcommands = {
-    Subcommand{"run", "--matrix FILE|grid:SIDE|rmat:SCALE", "solve; keep, reduce and account for every iterate",
+    Subcommand{{"run", "--matrix FILE|grid:SIDE|rmat:SCALE", "solve; keep, reduce and account for every iterate"},
                run_command},
-    Subcommand{"tail", "[--since S] [--json] [--once]", "follow the running service, with the past from the journal",
+    Subcommand{{"tail", "[--since S] [--json] [--once]", "follow the running service, with the past from the journal"},
                tail_command},
-    Subcommand{"stop", "[--socket PATH]", "end the run that is being served, as Ctrl-C would", stop_command},
-    Subcommand{"serve", "[--socket PATH] [--listen HOST:PORT]",
-               "a web page and Prometheus metrics of the run beside it", serve_command},
-    Subcommand{"report", "[POOL|SUMMARY.json] -o FILE.html", "one page about a run: account, waiting, residual",
+    Subcommand{{"stop", "[--socket PATH]", "end the run that is being served, as Ctrl-C would"}, stop_command},
+    Subcommand{
+        {"serve", "[--socket PATH] [--listen HOST:PORT]", "a web page and Prometheus metrics of the run beside it"},
+        serve_command},
+    Subcommand{{"report", "[POOL|SUMMARY.json] -o FILE.html", "one page about a run: account, waiting, residual"},
                report_command},
-    Subcommand{"info", "POOL", "what a pool holds: runs, iterations, slots, sizes, storage", info_command},
-    Subcommand{"verify", "POOL", "check every hash; says which slot and chunk is damaged", verify_command},
-    Subcommand{"replay", "POOL", "reduce the kept iterates again, compare with what was recorded", replay_command},
-    Subcommand{"export", "POOL --output FILE", "write a kept iterate as .npy, .csv or .mtx", export_command},
-    Subcommand{"wipe", "POOL", "overwrite every byte of a pool, then delete it", wipe_command},
-    Subcommand{"cache", "FILE|grid:SIDE|rmat:SCALE", "write a matrix's binary cache, mapped on the next start",
+    Subcommand{{"info", "POOL", "what a pool holds: runs, iterations, slots, sizes, storage"}, info_command},
+    Subcommand{{"verify", "POOL", "check every hash; says which slot and chunk is damaged"}, verify_command},
+    Subcommand{{"replay", "POOL", "reduce the kept iterates again, compare with what was recorded"}, replay_command},
+    Subcommand{{"export", "POOL --output FILE", "write a kept iterate as .npy, .csv or .mtx"}, export_command},
+    Subcommand{{"wipe", "POOL", "overwrite every byte of a pool, then delete it"}, wipe_command},
+    Subcommand{{"cache", "FILE|grid:SIDE|rmat:SCALE", "write a matrix's binary cache, mapped on the next start"},
                cache_command},
-    Subcommand{"keygen", "FOLDER [--client NAME]", "keys for following over the network", keygen_command},
-    Subcommand{"doctor", "[POOL|DIR]", "what this node offers, and what to change", doctor_command},
+    Subcommand{{"keygen", "FOLDER [--client NAME]", "keys for following over the network"}, keygen_command},
+    Subcommand{{"doctor", "[POOL|DIR]", "what this node offers, and what to change"}, doctor_command},
 };
 
+std::vector<CommandSummary> summaries() {
+  std::vector<CommandSummary> summaries;
+  for (const Subcommand& s : kSubcommands) summaries.push_back(s.summary);
+  return summaries;
+}
+
 void print_usage(FILE* to) {
-  fmt::print(to,
-             "Ringside keeps every iterate of a running solver, analyses it beside the solver, and accounts for who "
-             "waited.\n\n"
-             "Usage: ringside SUBCOMMAND [OPTIONS]\n\nSubcommands:\n");
-  for (const Subcommand& s : kSubcommands) fmt::print(to, "  {:<8}{:<38}{}\n", s.name, s.arguments, s.does);
+  fmt::print(to, "{}\n\nUsage: ringside SUBCOMMAND [OPTIONS]\n\nSubcommands:\n", kDescription);
+  for (const CommandSummary& s : summaries()) fmt::print(to, "  {:<8}{:<38}{}\n", s.name, s.arguments, s.does);
+  std::string codes;
+  for (const ExitMeaning& exit : kExitMeanings) {
+    codes += fmt::format("{}{} {}", codes.empty() ? "" : "; ", static_cast<int>(exit.code), exit.meaning);
+  }
   fmt::print(to,
              "\nringside SUBCOMMAND --help lists a subcommand's options. ringside --version prints the version.\n"
-             "Exit codes: 0 done, 2 usage or bad input, 3 the system lacks something, 4 a peer was lost,\n"
-             "            5 data failed verification, 130 interrupted.\n");
+             "Exit codes:\n{}\n",
+             wrapped(codes, 120, "  "));
+}
+
+const Subcommand* subcommand_named(std::string_view name) {
+  for (const Subcommand& s : kSubcommands) {
+    if (s.summary.name == name) return &s;
+  }
+  return nullptr;
+}
+
+/// Each subcommand prints its own part.
+void print_help_as(const std::string& form) {
+  print_help_as(form, "ringside", kDescription, summaries(), [&form](const CommandSummary& summary) {
+    const std::string name(summary.name);
+    const std::string flag = "--help-as=" + form;
+    const std::array<const char*, 2> arguments = {name.c_str(), flag.c_str()};
+    subcommand_named(name)->run(static_cast<int>(arguments.size()), arguments.data());
+  });
 }
 
 int dispatch(int argc, const char* const* argv) {
@@ -74,14 +104,17 @@ int dispatch(int argc, const char* const* argv) {
     fmt::print("{}\n", RINGSIDE_VERSION);
     return 0;
   }
-  for (const Subcommand& s : kSubcommands) {
-    if (s.name == name) return s.run(argc - 1, argv + 1);
+  if (const Subcommand* subcommand = subcommand_named(name)) return subcommand->run(argc - 1, argv + 1);
+  if (std::vector<std::string> first{std::string(name)};
+      const std::optional<std::string> form = take_help_form(first)) {
+    print_help_as(*form);
+    return 0;
   }
   if (name.empty()) {
     print_usage(stderr);
   } else {
     std::string names;
-    for (const Subcommand& s : kSubcommands) names += fmt::format("{}{}", names.empty() ? "" : ", ", s.name);
+    for (const Subcommand& s : kSubcommands) names += fmt::format("{}{}", names.empty() ? "" : ", ", s.summary.name);
     fmt::print(stderr, "ringside: unknown subcommand '{}'; expected one of {}\n", name, names);
   }
   return static_cast<int>(ExitCode::kUsage);

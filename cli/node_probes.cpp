@@ -1,17 +1,14 @@
 #include "cli/node_probes.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <filesystem>
 #include <fstream>
 #include <optional>
-#include <sstream>
 
 #include "analyzer/journal_storage.hpp"
 #include "common/isa.hpp"
+#include "common/system_files.hpp"
 
 namespace ringside {
 namespace {
@@ -20,39 +17,6 @@ constexpr double kGigabyte = 1e9;
 constexpr std::int64_t kUnlimited = -1;
 // Sockets, memfds and pools: a handful, and the inputs. 256 leaves room.
 constexpr std::int64_t kFewestFiles = 256;
-
-// The first line of a file, without its newline; nothing where it cannot be read.
-std::optional<std::string> first_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  if (!std::getline(file, line)) return std::nullopt;
-  return line;
-}
-
-std::optional<std::int64_t> number_of(const std::string& text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end == text.data()) return std::nullopt;
-  return number;
-}
-
-std::vector<std::string> words(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> found;
-  for (std::string word; stream >> word;) found.push_back(word);
-  return found;
-}
-
-// Of "always [madvise] never" the one in brackets.
-std::string chosen_word(const std::string& line) {
-  const std::size_t begin = line.find('[');
-  const std::size_t end = line.find(']', begin);
-  return end == std::string::npos ? line : line.substr(begin + 1, end - begin - 1);
-}
-
-Finding unknown(const std::string& topic, const std::string& where) {
-  return {topic, Verdict::kNote, fmt::format("n/a: {} cannot be read", where), "", {}};
-}
 
 std::optional<std::int64_t> meminfo_bytes(const std::string& root, const std::string& key) {
   std::ifstream file(root + "/proc/meminfo");
@@ -81,73 +45,7 @@ std::string limit_text(std::int64_t limit, double unit, const std::string& name)
   return limit == kUnlimited ? "unlimited" : fmt::format("{:.0f}{}", static_cast<double>(limit) / unit, name);
 }
 
-struct Namespace {
-  std::string name;
-  std::string mode;  // as ndctl calls it
-  std::int64_t bytes = 0;
-  std::string numa_node;
-};
-
-std::string ndctl_mode(const std::string& kernel_mode) {
-  if (kernel_mode == "memory") return "fsdax";
-  if (kernel_mode == "dax") return "devdax";
-  if (kernel_mode == "safe") return "sector";
-  return kernel_mode;
-}
-
-std::vector<std::string> entries_of(const std::string& folder, const std::string& prefix) {
-  std::vector<std::string> names;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.rfind(prefix, 0) == 0) names.push_back(name);
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-std::vector<Namespace> pmem_namespaces(const std::string& devices) {
-  std::vector<Namespace> found;
-  for (const std::string& name : entries_of(devices, "namespace")) {
-    const std::string folder = devices + "/" + name;
-    const std::int64_t bytes = number_of(first_line(folder + "/size").value_or("0")).value_or(0);
-    if (bytes == 0) continue;  // the seed of a namespace that was not made yet
-    found.push_back({name, ndctl_mode(first_line(folder + "/mode").value_or("unknown")), bytes,
-                     first_line(folder + "/numa_node").value_or("?")});
-  }
-  return found;
-}
-
 }  // namespace
-
-Finding probe_cores(const Machine& machine) {
-  const MachineCounts counts = count(machine);
-  Finding finding{"cores",
-                  Verdict::kOk,
-                  fmt::format("{}sockets {}, NUMA nodes {}, cores {}, hardware threads {} ({} may be used here)",
-                              machine.model.empty() ? "" : machine.model + ": ", counts.packages, counts.numa_nodes,
-                              counts.cores, counts.threads, counts.allowed_threads),
-                  "",
-                  {{"model", machine.model},
-                   {"packages", std::int64_t{counts.packages}},
-                   {"numa_nodes", std::int64_t{counts.numa_nodes}},
-                   {"cores", std::int64_t{counts.cores}},
-                   {"threads", std::int64_t{counts.threads}},
-                   {"allowed_threads", std::int64_t{counts.allowed_threads}},
-                   {"smt", counts.smt}}};
-  if (counts.allowed_threads < 2) {
-    finding.verdict = Verdict::kNote;
-    finding.advice =
-        "producer and analyzer will take turns on one core; allow a second (taskset, cgroup, machine size)";
-    return finding;
-  }
-  const CorePlan plan = plan_cores(machine, {}, {});
-  finding.found += fmt::format("; a run would use {} for the producer and {} for the analyzer",
-                               to_string(CoreList{plan.producer}), to_string(CoreList{plan.analyzer}));
-  finding.facts.emplace_back("producer_cores", to_string(CoreList{plan.producer}));
-  finding.facts.emplace_back("analyzer_cores", to_string(CoreList{plan.analyzer}));
-  return finding;
-}
 
 Finding probe_caches(const Machine& machine) {
   if (machine.l3_bytes == 0) return {"caches", Verdict::kNote, "n/a: no last-level cache is reported", "", {}};
@@ -190,27 +88,6 @@ Finding probe_memory(const std::string& root) {
   return finding;
 }
 
-Finding probe_huge_pages(const std::string& root) {
-  const std::string folder = "/sys/kernel/mm/transparent_hugepage";
-  const auto enabled_line = first_line(root + folder + "/enabled");
-  if (!enabled_line) return unknown("huge_pages", folder);
-  const std::string enabled = chosen_word(*enabled_line);
-  const std::string shared = chosen_word(first_line(root + folder + "/shmem_enabled").value_or("n/a"));
-  Finding finding{"huge_pages",
-                  Verdict::kOk,
-                  fmt::format("{} for private memory, {} for shared memory", enabled, shared),
-                  "",
-                  {{"enabled", enabled}, {"shmem_enabled", shared}}};
-  std::vector<std::string> commands;
-  if (enabled == "never") commands.push_back(fmt::format("echo madvise > {}/enabled", folder));
-  if (shared == "never" || shared == "deny") commands.push_back(fmt::format("echo advise > {}/shmem_enabled", folder));
-  if (!commands.empty()) {
-    finding.verdict = Verdict::kNote;
-    finding.advice = fmt::format("fewer TLB misses with, as root: {}", fmt::join(commands, "; "));
-  }
-  return finding;
-}
-
 Finding probe_limits(const std::string& root) {
   const auto files = soft_limit(root, "Max open files");
   const auto locked = soft_limit(root, "Max locked memory");
@@ -224,10 +101,10 @@ Finding probe_limits(const std::string& root) {
                   {{"open_files", *files}, {"locked_memory_bytes", *locked}, {"file_size_bytes", *file_bytes}}};
   if (*files != kUnlimited && *files < kFewestFiles) {
     finding.verdict = Verdict::kProblem;
-    finding.advice = fmt::format("too few open files: ulimit -n {}", kFewestFiles * 4);
+    finding.advice = fmt::format("too few open files: `ulimit -n {}`", kFewestFiles * 4);
   } else if (*file_bytes != kUnlimited) {
     finding.verdict = Verdict::kNote;
-    finding.advice = "a larger pool cannot be made: ulimit -f unlimited";
+    finding.advice = "a larger pool cannot be made: `ulimit -f unlimited`";
   }
   return finding;
 }
@@ -248,9 +125,10 @@ Finding probe_clock(const std::string& root) {
   finding.verdict = Verdict::kNote;
   const auto better =
       std::find_if(fast.begin(), fast.end(), [&](const auto& name) { return contains(available, name); });
-  finding.advice = better != fast.end()
-                       ? fmt::format("time stamps are slow; as root: echo {} > {}/current_clocksource", *better, folder)
-                       : "time stamps are slow, and this machine offers no faster clock: read short times with care";
+  finding.advice =
+      better != fast.end()
+          ? fmt::format("time stamps are slow; as root: `echo {} > {}/current_clocksource`", *better, folder)
+          : "time stamps are slow, and this machine offers no faster clock: read short times with care";
   return finding;
 }
 
@@ -260,7 +138,7 @@ Finding probe_frequency(const std::string& root) {
   Finding finding{"frequency", Verdict::kOk, fmt::format("governor {}", *governor), "", {{"governor", *governor}}};
   if (*governor != "performance") {
     finding.verdict = Verdict::kNote;
-    finding.advice = "steadier measurements with, as root: cpupower frequency-set --governor performance";
+    finding.advice = "steadier measurements with, as root: `cpupower frequency-set --governor performance`";
   }
   return finding;
 }
@@ -269,10 +147,7 @@ Finding probe_kernel(const std::string& root) {
   const auto release = first_line(root + "/proc/sys/kernel/osrelease");
   if (!release) return unknown("kernel", "/proc/sys/kernel/osrelease");
   Finding finding{"kernel", Verdict::kOk, fmt::format("Linux {}", *release), "", {{"release", *release}}};
-  const std::int64_t major = number_of(*release).value_or(0);
-  const std::size_t dot = release->find('.');
-  const std::int64_t minor = dot == std::string::npos ? 0 : number_of(release->substr(dot + 1)).value_or(0);
-  if (major < 5 || (major == 5 && minor < 3)) {
+  if (kernel_before(*release, 5, 3)) {
     finding.verdict = Verdict::kProblem;
     finding.advice = "Linux 5.3 or newer is needed: the death of a process is learned from its pidfd";
   }
@@ -290,42 +165,6 @@ Finding probe_pmdk() {
   finding.verdict = Verdict::kNote;
   finding.found = "libpmemobj " RINGSIDE_PMDK_VERSION "; built without libpmemlog";
   finding.advice = "nothing to do: the journal is kept in plain files (`--journal pmemlog` is not there)";
-  return finding;
-}
-
-Finding probe_pmem(const std::string& root) {
-  const std::string devices = root + "/sys/bus/nd/devices";
-  const std::vector<std::string> regions = entries_of(devices, "region");
-  const std::vector<Namespace> namespaces = pmem_namespaces(devices);
-  std::vector<std::string> described;
-  bool file_systems_possible = false;
-  for (const Namespace& one : namespaces) {
-    described.push_back(fmt::format("{} ({}, {:.1f} GB, NUMA node {})", one.name, one.mode,
-                                    static_cast<double>(one.bytes) / kGigabyte, one.numa_node));
-    file_systems_possible = file_systems_possible || one.mode == "fsdax";
-  }
-  Finding finding{"pmem", Verdict::kOk, "", "", {{"regions", regions}, {"namespaces", described}}};
-  if (regions.empty() && namespaces.empty()) {
-    finding.verdict = Verdict::kNote;
-    finding.found = "no persistent memory: the ring lives in files";
-    finding.advice = "nothing to do: files work, `--durability power` then waits for the disk (in the background)";
-    return finding;
-  }
-  finding.found = namespaces.empty() ? fmt::format("{} without a namespace", fmt::join(regions, ", "))
-                                     : fmt::format("{}", fmt::join(described, ", "));
-  for (const std::string& region : regions) {
-    if (const auto domain = first_line(devices + "/" + region + "/persistence_domain"); domain && !domain->empty()) {
-      finding.found += fmt::format("; {} persists from {}", region, *domain);
-      finding.facts.emplace_back(region + "_persistence_domain", *domain);
-    }
-  }
-  if (!file_systems_possible) {
-    finding.verdict = Verdict::kNote;
-    finding.advice = fmt::format(
-        "none can hold a DAX file system; on an empty one, as root: ndctl create-namespace "
-        "--mode=fsdax{}",
-        regions.empty() ? "" : " --region=" + regions.front());
-  }
   return finding;
 }
 

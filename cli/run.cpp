@@ -18,6 +18,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "analyzer/dax.hpp"
 #include "analyzer/ring_admission.hpp"
 #include "cli/account_table.hpp"
 #include "cli/runtime_folder.hpp"
@@ -154,6 +155,10 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
   if (!pipeline && pool_use == PoolUse::kResume) {
     throw usage_error("--resume: found with --mode dram, which keeps nothing to go on from; expected --mode pipeline");
   }
+  if (!pipeline && options.ring.require_dax) {
+    throw usage_error("--require-dax: found with --mode dram, which keeps nothing; expected --mode pipeline");
+  }
+  if (options.ring.require_dax) require_dax(options.ring.pool);
   if (pipeline && pool_use == PoolUse::kFresh) refuse_foreign_iterates(options.ring.pool);
 
   RunFacts facts{.mode = to_string(options.mode),

@@ -12,7 +12,9 @@
 #include <CLI/CLI.hpp>
 
 #include "common/error.hpp"
+#include "common/help_forms.hpp"
 #include "common/log.hpp"
+#include "common/option_text.hpp"
 
 namespace ringside {
 namespace {
@@ -48,12 +50,7 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_option_opts(const CLI::Option* option) const override {
     return option->get_type_name().empty() ? "" : " " + option->get_type_name();
   }
-  std::string make_option_desc(const CLI::Option* option) const override {
-    std::string text = option->get_description();
-    if (option->get_required()) text += " (required)";
-    if (!option->get_default_str().empty()) text += fmt::format(" (default: {})", option->get_default_str());
-    return text;
-  }
+  std::string make_option_desc(const CLI::Option* option) const override { return description_of(*option); }
 };
 
 /// An option whose value is one of the names; help shows the names, an error names them. alone: what the flag without a
@@ -233,6 +230,9 @@ void declare(CLI::App& app, RingOptions& options) {
   add_choice(app, "--durability", options.durability, kDurabilities,
              "persisted survives power loss, or the death of processes only")
       ->group(kRingGroup);
+  app.add_flag("--require-dax", options.require_dax,
+               "refuse a place where stores do not persist by themselves (DAX with MAP_SYNC on persistent memory)")
+      ->group(kRingGroup);
 }
 
 void declare(CLI::App& app, JournalOptions& options) {
@@ -327,6 +327,13 @@ std::vector<std::string> arguments_given(const CLI::App& app, const std::vector<
 
 namespace {
 
+/// Settings need not be complete; what is given must be right.
+void parse_settings(CLI::App& app, std::vector<std::string> arguments) {
+  for (CLI::Option* option : app.get_options()) option->required(false);
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  app.parse(std::move(arguments));
+}
+
 /// Whether a flag that may stand alone does so: `--flag`, and not `--flag=`.
 bool stands_alone(const CLI::Option* option, int argc, const char* const* argv) {
   const std::string name = option->get_name();
@@ -342,7 +349,14 @@ std::optional<int> parse_or_exit_code(CLI::App& app, int argc, const char* const
     print_failure(app.get_name(), code, fmt::format("{} (see {} --help)", line, app.get_name()));
     return code;
   };
+  std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  const std::optional<std::string> form = take_help_form(arguments);
   try {
+    if (form) {
+      if (*form == kSettingsForm) parse_settings(app, std::move(arguments));
+      std::cout << help_as(*form, app);
+      return static_cast<int>(ExitCode::kDone);
+    }
     app.parse(argc, argv);
     for (const CLI::Option* option : app.get_options()) {
       // An empty value is a variable that was not set, and would be lost on the way to a child process.
@@ -366,6 +380,8 @@ std::optional<int> parse_or_exit_code(CLI::App& app, int argc, const char* const
     return refuse("--config: " + what +
                   "; expected lines like `slots = 8`, without sections, the keys being this program's options");
   } catch (const CLI::ParseError& error) {
+    return refuse(error.what());
+  } catch (const Error& error) {  // of --help-as
     return refuse(error.what());
   }
 }

@@ -75,6 +75,7 @@ struct RingOptions {
   std::uint32_t slots = 8;  // at least 3
   bool slots_given = false;
   Durability durability = Durability::kPower;
+  bool require_dax = false;  // nothing is kept where stores do not persist in place
 };
 
 /// Who may follow, and how: the analyzer's.

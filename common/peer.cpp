@@ -18,6 +18,7 @@
 
 #include "common/clock.hpp"
 #include "common/error.hpp"
+#include "common/lock_holder.hpp"
 
 namespace ringside {
 namespace {
@@ -193,7 +194,10 @@ Listener::Listener(const std::string& path) : path_(path) {
   lock_.reset(open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!lock_.valid()) throw system_error("cannot open the lock file '{}': {}", lock_path, errno_text(errno));
   if (flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
-    throw system_error("another analyzer serves '{}'; stop it, or choose another --socket", path);
+    struct stat locked {};
+    const auto holder = fstat(lock_.get(), &locked) == 0 ? flock_holder(locked) : std::nullopt;
+    throw system_error("another analyzer serves '{}': {}; stop it, or choose another --socket", path,
+                       describe_holder(holder));
   }
   // What a dead listener left goes; somebody's file does not.
   struct stat found {};

@@ -1,5 +1,5 @@
-// What every reduction is written with: a block of the iterate that lies in the first-level cache, and the one loop
-// over its values that makes all sums, in an order of additions that is fixed. Compiled once per instruction set
+// What every reduction is written with: a block of the iterate (small enough for the first-level cache), and the one
+// loop over its values that makes all sums, in an order of additions that is fixed. Compiled once per instruction set
 // (cmake/isa_variants.cmake): everything lives in the variant's namespace.
 #pragma once
 

@@ -21,8 +21,18 @@ packages_test=(clang-14 libclang-rt-14-dev libomp-14-dev)
 # The libFuzzer preset.
 packages_fuzz=(clang-14 libclang-rt-14-dev libomp-14-dev)
 
-# What test.sh --all adds: the page in a real browser, Prometheus itself.
-packages_all=(chromium chromium-driver python3-selenium prometheus)
+# What package.sh adds: the tools that make a Debian package and its Depends.
+packages_package=(dpkg-dev binutils file)
+
+# What test.sh --all adds: the page in a real browser, Prometheus itself, and what judges the package, its manual pages
+# and its completions.
+packages_all=(
+  chromium chromium-driver python3-selenium prometheus
+  "${packages_package[@]}" lintian fakeroot man-db groff shellcheck zsh fish
+)
+
+# The virtual node: a machine, and what its image is made with.
+packages_node=(qemu-system-x86 debootstrap cpio busybox-static kmod e2fsprogs)
 
 # The libraries that bench/compare.py compares with, and what starts PETSc's processes: each is used where found.
 # (ADIOS2 is no Debian package: pip install adios2, and bench/compare.py --adios-python PYTHON.)

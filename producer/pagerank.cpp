@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -64,8 +65,8 @@ class Pagerank final : public Solver {
         group_scale_((matrix_.rows + kGroupRows - 1) / kGroupRows),
         sums_(block_count(matrix_.rows)) {
     for (Array<double>& contribution : contribution_) contribution = Array<double>(matrix_.rows);
-    find_weights();
-    layout_ = make_row_layout(matrix_, kernel, scale_.span());  // an element is read once for every link that leaves it
+    add_leaving(matrix_.value.span(), scale_);
+    choose_layout(kernel);
     parts_ = BlockParts::by_work(layout_.work_before, openmp_);
     find_scales();
     if (!layout_.reads_matrix()) release_entries(matrix_);
@@ -107,17 +108,29 @@ class Pagerank final : public Solver {
   }
 
  private:
-  /// scale_[i] = sum of the weights leaving i. Links are stored at their target, so every thread looks at all of them
-  /// and adds up those that leave its own rows: no two threads write the same sum, and its order is the matrix's.
-  void find_weights() {
+  /// sum[i] += the weights of the links that leave i; without weights, their number. Links are stored at their target,
+  /// so every thread looks at all of them and adds up those that leave its own rows: no two threads write the same sum,
+  /// and its order is the matrix's.
+  void add_leaving(std::span<const double> weight, Array<double>& sum) {
     parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
       const std::uint64_t begin = first * kBlockRows;
       const std::uint64_t end = std::min(last * kBlockRows, matrix_.rows);
       for (std::uint64_t e = 0; e < matrix_.nonzeros(); ++e) {
         const std::uint64_t source = matrix_.column[e];
-        if (source - begin < end - begin) scale_[source] += matrix_.value.empty() ? 1.0 : matrix_.value[e];
+        if (source - begin < end - begin) sum[source] += weight.empty() ? 1.0 : weight[e];
       }
     });
+  }
+
+  /// An element is read once for every link that leaves it, whatever the link weighs.
+  void choose_layout(Kernel kernel) {
+    if (matrix_.value.empty()) {
+      layout_ = make_row_layout(matrix_, kernel, scale_.span());
+    } else {
+      Array<double> links(matrix_.rows);
+      add_leaving({}, links);
+      layout_ = make_row_layout(matrix_, kernel, links.span());
+    }
   }
 
   /// scale_[i] = d / (what it was).

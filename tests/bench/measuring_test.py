@@ -2,16 +2,21 @@
 
 import json
 import pathlib
+import subprocess
 import sys
 import tempfile
+import time
 import unittest
+from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 
 import compare  # noqa: E402
 import held  # noqa: E402
 import measuring  # noqa: E402
+import pipeline  # noqa: E402
 import products  # noqa: E402
+import scale  # noqa: E402
 
 
 def product_result(matrix, threads, ratio):
@@ -44,11 +49,41 @@ class Measuring(unittest.TestCase):
     def test_few_values_show_their_range(self):
         self.assertEqual(measuring.confidence(measuring.spread([1.0, 3.0, 2.0])), "2 (1 to 3)")
 
-    def test_the_time_others_take_is_noted(self):
+    def others_share(self, before, after):
         document = {}
-        with measuring.others_share(document):
-            sum(range(1_000_000))
-        self.assertGreaterEqual(document["processor_time_of_others"], 0)
+        with mock.patch.object(measuring, "processor_times", side_effect=[before, after]), \
+                mock.patch.object(measuring.os, "cpu_count", return_value=4), measuring.others_share(document):
+            pass
+        return document["processor_time_of_others"]
+
+    def test_what_others_took_is_a_share_of_all_processors(self):
+        # In two seconds four processors worked for five: three of these were ours.
+        self.assertEqual(self.others_share((100, 7, 50), (105, 10, 52)), 0.25)
+
+    def test_clocks_that_tick_apart_do_not_give_others_less_than_nothing(self):
+        self.assertEqual(self.others_share((100, 7, 50), (101, 8.01, 51)), 0)
+
+    def test_work_of_ours_and_of_children_counts_as_ours(self):
+        busy_before, own_before, _ = measuring.processor_times()
+        spin = "import time\nwhile time.process_time() < 0.2: pass"
+        subprocess.run([sys.executable, "-c", spin], check=True)
+        begin = time.process_time()
+        while time.process_time() - begin < 0.2:
+            pass
+        busy, own, _ = measuring.processor_times()
+        self.assertGreater(own - own_before, 0.35)  # the rest: ticks
+        self.assertGreater(busy - busy_before, 0.2)  # the machine's ticks are sampled
+
+    def test_a_pool_in_memory_is_not_taken_for_the_shared_buffers(self):
+        producer = {"VmHWM": 100, "RssShmem": 30}
+        self.assertEqual(scale.peak_in_all(producer, {"VmHWM": 80, "RssShmem": 30}), 150)  # the pool lies on a disk
+        self.assertEqual(scale.peak_in_all(producer, {"VmHWM": 80, "RssShmem": 70}), 150)  # on a tmpfs
+        self.assertEqual(scale.peak_in_all({"VmHWM": 100, "RssShmem": 0}, {"VmHWM": 0, "RssShmem": 0}), 100)  # no analyzer
+
+    def test_a_grids_producer_is_predicted_by_what_it_holds_at_a_time(self):
+        # 4,000,000 rows, 8 links each: beside 96 MB of vectors first 160 MB of matrix, then 64 MB of buffers.
+        self.assertEqual(pipeline.predicted_peak(4_000_000, 31_976_004), 3 * 32_000_000 + 32_000_008 + 127_904_016)
+        self.assertEqual(pipeline.predicted_peak(1_000_000, 1_000_000), 5 * 8_000_000)
 
     def test_what_holds_a_producer_is_the_time_between_steps_that_made_no_iterate(self):
         steps = [{"published_at_ns": at, "generate_ns": 4_000_000} for at in (10_000_000, 15_000_000, 21_000_000)]
@@ -79,6 +114,22 @@ class Tables(unittest.TestCase):
         figures = self.figures(products={"results": [product_result("grid:2000", 2, 0.5)]},
                                pipeline={"ms_per_iteration": {"dram_once": measuring.spread([4.0])}})
         self.assertIn("bound 1.25: copying an iterate takes both cores 1.00 ms", figures.copy_bound())  # 64 MB, 64 GB/s
+
+    def measured_by(self, **commits):
+        return self.figures(**{part: {"machine": {"commit": commit, "started": f"when {part} was"}}
+                               for part, commit in commits.items()})
+
+    def test_a_row_says_which_build_it_comes_from(self):
+        rows = self.measured_by(products="abc", pipeline="def").rows()
+        self.assertEqual(rows[0]["from"], {"products": {"commit": "abc", "started": "when products was"}})
+        self.assertEqual(list(rows[7]["from"]), ["pipeline"])
+        self.assertEqual(rows[-1]["from"], {})
+
+    def test_parts_of_different_builds_are_warned_of(self):
+        self.assertEqual(self.measured_by(products="abc1234", transfer="abc1234567").warning(), "")
+        self.assertIn("products abc, when products was; held def", self.measured_by(products="abc", held="def").warning())
+        self.assertIn("not measured with one build", self.measured_by(products="abc-dirty", held="abc-dirty").warning())
+        self.assertEqual(self.figures().warning(), "")
 
     def test_a_peer_that_is_absent_has_its_line(self):
         self.assertIn("| grid:2000 | 2 | petsc | absent | |", products.table([product_result("grid:2000", 2, 0.5)]))

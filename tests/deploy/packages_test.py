@@ -9,7 +9,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
-SCRIPTS = sorted([*DEPLOY.glob("*.sh"), *ROOT.glob("examples/*/*.sh"), ROOT / ".ci" / "run"])
+SCRIPTS = sorted([*DEPLOY.glob("*.sh"), *DEPLOY.glob("slurm/*.sbatch"), *ROOT.glob("examples/*/*.sh"), ROOT / ".ci" / "run"])
 
 # `installed` holds one package a line; apt-get install adds to it, if `lists` is there or came by apt-get update.
 DPKG_QUERY = """#!/bin/bash

@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstddef>
+#include <cstring>
 
+#include "analyzer/ring_layout.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
 
 namespace ringside {
@@ -156,6 +159,127 @@ TEST_F(RefusalTest, APoolInUse) {
   EXPECT_EQ(run("ringside", {"info", pool_}).exit_code, 0) << "looking is allowed";
   expect_refused({"run", "--matrix=grid:20", "--pool=" + folder_.file("other.pool"), "--summary=/nowhere/s.json"}, 3,
                  {"--summary", "/nowhere/s.json"});
+}
+
+TEST_F(RefusalTest, AnotherAnalyzerIsNamedByItsPid) {
+  keep_something();
+  const std::string socket = folder_.file("s");
+  Process owner("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
+  ASSERT_TRUE(owner.wait_for_err("event=listening"));
+  const std::string pid = "process " + std::to_string(owner.pid()) + " (ringside-analyz";
+  const Finished same_socket = run("ringside-analyzer", {"--socket", socket, "--pool", folder_.file("other.pool")});
+  EXPECT_EQ(same_socket.exit_code, 3);
+  expect_one_line(same_socket.err, {socket, "another analyzer", pid, "--socket"});
+
+  Process producer("ringside-producer",
+                   {"--matrix=grid:20", "--socket=" + socket, "--overwrite", "--iterations=1000000000000"});
+  ASSERT_TRUE(owner.wait_for_err("event=attached"));
+  const Finished same_pool = run("ringside-analyzer", {"--socket", folder_.file("t"), "--pool", pool_});
+  EXPECT_EQ(same_pool.exit_code, 3);
+  expect_one_line(same_pool.err, {pool_, "in use by " + pid});
+  const json report = json::parse(run("ringside", {"doctor", pool_, "--json"}).out);
+  EXPECT_EQ(report["findings"]["in_use"]["pid"], owner.pid());
+  EXPECT_EQ(report["findings"]["in_use"]["verdict"], "note");
+}
+
+TEST_F(RefusalTest, WithoutDaxNothingIsMadeOrChangedWhereItIsRequired) {
+  if (run("ringside", {"doctor", pool_, "--json"}).out.find("\"dax\": true") != std::string::npos) {
+    GTEST_SKIP() << "this folder is on persistent memory";
+  }
+  const std::vector<std::string> line = {pool_, "--require-dax", "persist in place", "expected", "dax=always"};
+  const std::string socket = folder_.file("sockets/s");
+  const auto analyzer = [&](const std::vector<std::string>& how) {
+    std::vector<std::string> arguments = {"--pool=" + pool_, "--socket=" + socket};
+    arguments.insert(arguments.end(), how.begin(), how.end());
+    return run("ringside-analyzer", arguments);
+  };
+  const std::string config = write_file("a.toml", "require-dax = true\n");
+  const auto expect_refused_by_all = [&] {
+    expect_refused(run_arguments("grid:20", {"--require-dax"}), 3, line);
+    expect_refused(run_arguments("grid:20", {"--require-dax", "--overwrite"}), 3, line);
+    for (const std::string& how : {std::string("--require-dax"), "--config=" + config}) {
+      const Finished ended = analyzer({how});
+      EXPECT_EQ(ended.exit_code, 3);
+      expect_one_line(ended.err, line);
+    }
+    EXPECT_FALSE(std::filesystem::exists(folder_.file("sockets"))) << "refused before a socket is made";
+  };
+  expect_refused_by_all();
+  EXPECT_FALSE(std::filesystem::exists(pool_));
+  keep_something();
+  const std::string before = content_of(pool_);
+  expect_refused_by_all();
+  EXPECT_EQ(content_of(pool_), before);
+  expect_refused(run_arguments("grid:20", {"--require-dax", "--mode=dram"}), 2,
+                 {"--require-dax", "--mode dram", "--mode pipeline"});
+}
+
+TEST_F(RefusalTest, APoolOfANewerReleaseNamesBothVersions) {
+  keep_something();
+  const RingGeometry shape = RingReader::open(pool_).ring().geometry();
+  std::string bytes = content_of(pool_);
+  for (const std::uint64_t offset : shape.superblock_offset) {
+    std::byte* at = reinterpret_cast<std::byte*>(bytes.data()) + offset;
+    const std::uint32_t newer = kRingVersion + 1;
+    std::memcpy(at + offsetof(Superblock, version), &newer, sizeof(newer));
+    const std::uint64_t hash = superblock_hash(at, superblock_bytes(shape.slot_count()));
+    std::memcpy(at + offsetof(Superblock, hash), &hash, sizeof(hash));
+  }
+  write_file("test.pool", bytes);
+  const std::vector<std::string> line = {pool_, "version " + std::to_string(kRingVersion + 1),
+                                         "version " + std::to_string(kRingVersion), "newer"};
+  expect_refused(run_arguments("grid:20"), 2, line);
+  expect_refused(run_arguments("grid:20", {"--overwrite"}), 2, line);
+  for (const char* command : {"info", "verify", "replay"}) expect_refused({command, pool_}, 2, line);
+  const Finished analyzer = run("ringside-analyzer", {"--pool", pool_, "--socket", folder_.file("s")});
+  EXPECT_EQ(analyzer.exit_code, 2);
+  expect_one_line(analyzer.err, line);
+  EXPECT_EQ(content_of(pool_), bytes) << "left as it was";
+}
+
+TEST_F(RefusalTest, APlaceOfAnotherUserNamesItsOwner) {
+  if (geteuid() != 0) GTEST_SKIP() << "acting as two users needs root";
+  keep_something();
+  ASSERT_EQ(chmod(folder_.path().c_str(), 0755), 0);
+  const auto as_nobody = [] {
+    constexpr uid_t kNobody = 65534;
+    if (setresuid(kNobody, kNobody, kNobody) != 0) _exit(126);
+  };
+  const Finished first = run("ringside-analyzer", {"--version"}, as_nobody);
+  if (first.exit_code != 0) GTEST_SKIP() << "other users may not start the programs of this build";
+  // A socket of its own, so that only the pool is in the way.
+  const std::string theirs = folder_.file("theirs");
+  std::filesystem::create_directory(theirs);
+  ASSERT_EQ(chown(theirs.c_str(), 65534, 65534), 0);
+  const auto analyzer = [&](const std::string& pool) {
+    return run("ringside-analyzer", {"--pool=" + pool, "--socket=" + theirs + "/s"}, as_nobody);
+  };
+  Finished ended = analyzer(pool_);
+  EXPECT_EQ(ended.exit_code, 3);
+  expect_one_line(ended.err, {pool_, "Permission denied", "belongs to user root, mode 0600", "this is user nobody"});
+  ended = analyzer(folder_.file("new.pool"));
+  EXPECT_EQ(ended.exit_code, 3);
+  expect_one_line(ended.err, {"new.pool", "Permission denied", folder_.path() + " belongs to user root, mode 0755",
+                              "this is user nobody"});
+  ASSERT_EQ(chmod(pool_.c_str(), 0666), 0);
+  ended = analyzer(pool_);
+  EXPECT_EQ(ended.exit_code, 3) << "it can be written, but not taken from the others";
+  EXPECT_NE(ended.err.find("others may read it"), std::string::npos) << ended.err;
+  expect_kept();
+}
+
+TEST_F(RefusalTest, APoolThatOthersMayReadIsTakenFromThemAndSaidSo) {
+  keep_something();
+  ASSERT_EQ(chmod(pool_.c_str(), 0644), 0);
+  Process analyzer("ringside-analyzer", {"--socket", folder_.file("s"), "--pool", pool_, "--log-level", "info"});
+  ASSERT_TRUE(analyzer.wait_for_err("event=pool_mode"));
+  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  struct stat status {};
+  ASSERT_EQ(stat(pool_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0600u);
+  analyzer.signal(SIGTERM);
+  EXPECT_EQ(analyzer.finish().exit_code, 0);
+  expect_kept();
 }
 
 TEST_F(RefusalTest, AFullDiskLeavesNothingBehind) {

@@ -51,6 +51,13 @@ TEST(AccountTableTest, TheSummaryNamesTheKernelTheProducerUsed) {
   EXPECT_EQ(make_summary(kPipeline, producer_report(), analyzer_report())["kernel"], "packed");
 }
 
+TEST(AccountTableTest, AProducerThatDiedBeforeItHadAKernelIsShownWithoutOne) {
+  json producer = producer_report();
+  producer.erase("kernel");
+  const std::string table = account_table(make_summary(kPipeline, producer, analyzer_report()), kPipeline);
+  EXPECT_NE(table.find("nonzeros\n"), std::string::npos) << table;
+}
+
 TEST(AccountTableTest, WhatAProcessThatDiedNeverReportedIsNull) {
   const auto summary = make_summary(kPipeline, producer_report(), json());
   EXPECT_TRUE(summary["steps_committed"].is_null());
@@ -75,8 +82,8 @@ TEST(AccountTableTest, TheBaselineHasNoRing) {
 TEST(AccountTableTest, TheTableShowsWhatTheSummaryHolds) {
   const auto summary = make_summary(kPipeline, producer_report(), analyzer_report());
   const std::string table = account_table(summary, kPipeline);
-  for (const char* text : {"1,234,567 rows", "9 steps committed, 7 persisted", "the last 8 are in p.pool",
-                           "transfer 8.0 GB/s", "p50 1.50 us", "p99 20.0 us", "50.0 %"}) {
+  for (const char* text : {"1,234,567 rows", "nonzeros, kernel packed\n", "9 steps committed, 7 persisted",
+                           "the last 8 are in p.pool", "transfer 8.0 GB/s", "p50 1.50 us", "p99 20.0 us", "50.0 %"}) {
     EXPECT_NE(table.find(text), std::string::npos) << text << " in\n" << table;
   }
 }

@@ -20,7 +20,6 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/pool_persistence.hpp"
 #include "analyzer/ring_recovery.hpp"
 #include "analyzer/ring_writer.hpp"
 #include "common/error.hpp"
@@ -151,11 +150,6 @@ TEST(RingPoolTest, ANewPoolAndItsNameSurvivePowerLoss) {
   folders_synced = 0;
   const RingPool pool = RingPool::replace(folder.file("x"), RingPool::open(folder.file("x")), 200, 3);
   EXPECT_GE(folders_synced, 1) << "the new name of the file counts";
-}
-
-TEST(RingPoolTest, OrdinaryMemoryIsNotPersistent) {
-  const std::vector<std::byte> memory(100'000);
-  EXPECT_FALSE(maps_persistent_memory(memory.data(), memory.size()));
 }
 
 TEST(RingPoolTest, AnExistingFileIsLeftAlone) {

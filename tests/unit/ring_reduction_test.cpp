@@ -8,13 +8,13 @@
 #include <atomic>
 #include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "analyzer/ring_pool.hpp"
 #include "analyzer/ring_replay.hpp"
 #include "analyzer/ring_writer.hpp"
 #include "common/elastic_team.hpp"
+#include "tests/unit/allowed_cpus.hpp"
 #include "tests/unit/reduction_cases.hpp"
 #include "tests/unit/ring_in_memory.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -83,13 +83,10 @@ TEST(RingReductionTest, TheRingsBytesAreThoseOfACopyThatIsReducedLater) {
 }
 
 TEST(RingReductionTest, TheRingsBytesDoNotDependOnWhoTookWhichPiece) {
-  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "needs a core that can be lent";
+  const std::vector<int> cpus = allowed_cpus();
+  if (cpus.size() < 2) GTEST_SKIP() << "needs a core that can be lent";
   cpu_set_t before;
   ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
-  std::vector<int> cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(static_cast<std::size_t>(cpu), &before)) cpus.push_back(cpu);
-  }
   LentCores shared;
   std::atomic<std::uint64_t> counter{0};
   std::atomic<std::int64_t> lent_ns{0};

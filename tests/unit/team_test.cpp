@@ -6,6 +6,7 @@
 #include <sched.h>
 
 #include <atomic>
+#include <cerrno>
 #include <latch>
 #include <thread>
 #include <vector>
@@ -14,19 +15,11 @@
 #include "common/core_loan.hpp"
 #include "common/elastic_team.hpp"
 #include "common/error.hpp"
+#include "common/thread_binding.hpp"
+#include "tests/unit/allowed_cpus.hpp"
 
 namespace ringside {
 namespace {
-
-std::vector<int> allowed_cpus() {
-  cpu_set_t set;
-  EXPECT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
-  std::vector<int> cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(static_cast<std::size_t>(cpu), &set)) cpus.push_back(cpu);
-  }
-  return cpus;
-}
 
 /// How often each piece was done, over several calls of `share`.
 std::vector<int> times_done(Team& team, std::uint64_t pieces, int calls) {
@@ -68,6 +61,19 @@ TEST(OpenMpTeam, DoesEachPieceOnceAndPieceOnItsOwnThread) {
   EXPECT_EQ(team.pieces(1000, 32), 3u);
   EXPECT_EQ(times_done(team, 3, 10), std::vector<int>(3, 10));
   team.share(3, [](std::uint64_t piece, int thread) noexcept { EXPECT_EQ(static_cast<std::uint64_t>(thread), piece); });
+}
+
+TEST(ThreadBinding, AThreadMayRunOnEachOfTheCoresItIsBoundToAndOnNoOther) {
+  const std::vector<int> cpus = allowed_cpus();
+  std::thread([&cpus] {
+    EXPECT_EQ(bind_calling_thread(cpus), 0);
+    EXPECT_EQ(allowed_cpus(), cpus);
+    EXPECT_EQ(bind_calling_thread(cpus.back()), 0);
+    EXPECT_EQ(allowed_cpus(), std::vector<int>{cpus.back()});
+    EXPECT_EQ(bind_calling_thread(std::vector<int>{}), EINVAL);
+    EXPECT_EQ(bind_calling_thread(std::vector<int>{cpus.front(), -1}), EINVAL);
+    EXPECT_EQ(allowed_cpus(), std::vector<int>{cpus.back()}) << "a refusal changes nothing";
+  }).join();
 }
 
 /// Two processes in one: the test's thread borrows, and lends as the owner would.

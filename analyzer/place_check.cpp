@@ -1,0 +1,45 @@
+#include "analyzer/place_check.hpp"
+
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+
+#include "analyzer/dax.hpp"
+#include "analyzer/pool_device.hpp"
+#include "analyzer/ring_reader.hpp"
+#include "common/error.hpp"
+
+namespace ringside {
+namespace {
+
+/// What is none is refused later, with its reason.
+bool is_pool(const std::string& path) {
+  try {
+    RingReader::open(path);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+void check_place(const RingOptions& ring) {
+  if (ring.require_dax) require_dax(ring.pool);
+  const PoolDevice device = find_pool_device(ring.pool);
+  if (device.pmem) {
+    const DaxAnswer answer = ask_for_dax(ring.pool, device);
+    if (!answer.granted()) {
+      spdlog::warn(
+          "event=storage pool={} storage=file device={} text=\"stores are synced through the page cache: {}; {}\"",
+          ring.pool, device.name, answer.reason, answer.advice);
+    }
+  }
+  struct stat status {};
+  if (stat(ring.pool.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+  if ((status.st_mode & (S_IRWXG | S_IRWXO)) == 0 || !is_pool(ring.pool)) return;
+  spdlog::warn(
+      "event=pool_mode pool={} mode={:04o} text=\"others may have read the pool; its owner alone keeps that right\"",
+      ring.pool, status.st_mode & 07777);
+}
+
+}  // namespace ringside

@@ -1,0 +1,13 @@
+// The first look of an analyzer at the place of its pool, before it makes or changes anything: what it refuses, and
+// what the log should tell whoever runs it.
+#pragma once
+
+#include "common/options.hpp"
+
+namespace ringside {
+
+/// Throws Error (exit code 3) where `--require-dax` asks for what is not there. Warns of persistent memory that is used
+/// through the page cache, and of a pool that others may read.
+void check_place(const RingOptions& ring);
+
+}  // namespace ringside

@@ -1,0 +1,61 @@
+// What a pool lies on: the mount, its block device, and behind a pmem device the namespace and the region of the
+// kernel's nd bus. Read from /proc/self/mountinfo and /sys, so that it can be said why a place has no DAX, and on which
+// node, region and DIMMs its bytes are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ringside {
+
+/// One line of /proc/self/mountinfo.
+struct Mount {
+  std::string device;             // "259:0"
+  std::string point;              // where it is mounted
+  std::string type;               // ext4, xfs, tmpfs, ...
+  std::string source;             // /dev/pmem0
+  std::string options;            // of the mount and of the file system, between commas
+  std::int64_t stripe_bytes = 0;  // in which units the file system allocates, where it says; 0: it does not
+
+  /// The value of an option, as "always" of "dax=always"; "" for one without a value; nothing if it is not given.
+  std::optional<std::string> option(std::string_view name) const;
+};
+
+/// A namespace of persistent memory, and the region it is cut from.
+struct PmemNamespace {
+  std::string name;              // "namespace0.0"
+  std::string mode;              // as ndctl calls it: fsdax, devdax, sector, raw
+  std::string region;            // "region0"
+  std::int64_t align_bytes = 0;  // 0: not told (raw, sector)
+  bool flushes_by_host = false;  // virtio-pmem: what a flush costs is an exit to the host
+};
+
+struct PoolDevice {
+  std::optional<Mount> mount;
+  std::string name;                   // of the block device: "pmem0p1", "dm-0"; "" where the file system has none
+  std::vector<std::string> disks;     // the whole devices at the bottom, through partitions and the device mapper
+  bool mapped = false;                // through the device mapper
+  std::int64_t start_bytes = 0;       // of a partition, on its disk
+  std::int64_t bytes = 0;             // of the device; 0: not known
+  bool passes_dax = false;            // the device says that a file system on it may use DAX
+  std::int64_t numa_node = -1;        // -1: not told
+  std::optional<PmemNamespace> pmem;  // of the first disk that is one
+
+  /// "/dev/pmem0 (ext4 at /mnt/pmem)".
+  std::string text() const;
+};
+
+/// Of `place`, a file or folder, or the name of a file to be made. `root` is put before /proc and /sys ("" on a real
+/// node). Never throws: what is not told stays empty.
+PoolDevice find_pool_device(const std::string& place, const std::string& root = "");
+
+/// The folder a pool named `place` lies in, or would: `place` itself where it is a folder.
+std::string pool_folder(const std::string& place);
+
+/// ndctl's word for what the kernel calls a namespace's mode.
+std::string ndctl_mode(std::string_view kernel_mode);
+
+}  // namespace ringside

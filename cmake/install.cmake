@@ -1,0 +1,86 @@
+# What `cmake --install` puts where, after the GNU folders: the programs find each other beside themselves, so any prefix
+# will do. Tests, benchmarks and examples are never installed. deploy/systemd installs its own units.
+include(GNUInstallDirs)
+
+# ringside_install_config(SOURCE NAME): a file of settings, in SYSCONFDIR/ringside. A file that is there
+# is left alone: it is its administrator's by then (in a package dpkg asks).
+#
+# Where that is, is known only when it is installed: /etc for the prefix /usr, under the prefix for any other. The folder
+# of the jobs, which administrators write, is made beside it.
+function(ringside_install_config source name)
+  install(CODE "
+    set(settings \"${CMAKE_INSTALL_SYSCONFDIR}\")
+    if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\" AND settings STREQUAL \"etc\")
+      set(settings \"/etc\")
+    elseif(NOT IS_ABSOLUTE \"\${settings}\")
+      set(settings \"\${CMAKE_INSTALL_PREFIX}/\${settings}\")
+    endif()
+    file(MAKE_DIRECTORY \"\$ENV{DESTDIR}\${settings}/ringside/jobs\")
+    if(EXISTS \"\$ENV{DESTDIR}\${settings}/ringside/${name}\")
+      message(STATUS \"Kept: \$ENV{DESTDIR}\${settings}/ringside/${name}\")
+    else()
+      file(INSTALL DESTINATION \"\${settings}/ringside\" TYPE FILE PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ
+        FILES \"${source}\")
+    endif()")
+endfunction()
+
+install(TARGETS ringside ringside-producer ringside-analyzer RUNTIME)
+
+# The programs tell their manual pages, completions and settings themselves: made anew whenever one is linked.
+set(told "${PROJECT_BINARY_DIR}/share")
+set(scripts "")
+foreach(script provision_pmem start_node)
+  if(EXISTS "${PROJECT_SOURCE_DIR}/deploy/${script}.sh")
+    list(APPEND scripts "${PROJECT_SOURCE_DIR}/deploy/${script}.sh")
+  endif()
+endforeach()
+find_program(RINGSIDE_GZIP gzip REQUIRED)
+add_custom_command(OUTPUT "${told}/made"
+  COMMAND "${CMAKE_COMMAND}" "-DBIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "-DOUTPUT=${told}" "-DSCRIPTS=${scripts}"
+    "-DVERSION=${PROJECT_VERSION}" "-DGZIP=${RINGSIDE_GZIP}" -P "${PROJECT_SOURCE_DIR}/cmake/tell_manual.cmake"
+  DEPENDS ringside ringside-producer ringside-analyzer ${scripts}
+    "${PROJECT_SOURCE_DIR}/cmake/tell_manual.cmake" "${PROJECT_SOURCE_DIR}/cmake/script_manual.awk"
+  COMMENT "Manual pages, completions, settings" VERBATIM)
+add_custom_target(manual ALL DEPENDS "${told}/made")
+install(DIRECTORY "${told}/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}")
+install(DIRECTORY "${told}/bash-completion" "${told}/fish" DESTINATION "${CMAKE_INSTALL_DATADIR}")
+# Debian's zsh looks below /usr for the completions of packages only, below /usr/local where any other zsh does.
+install(CODE "
+  set(functions site-functions)
+  if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\" AND EXISTS /etc/debian_version)
+    set(functions vendor-completions)
+  endif()
+  file(INSTALL \"${told}/zsh/\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/zsh/\${functions}\")")
+install(DIRECTORY "${told}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+ringside_install_config("${told}/settings/analyzer.toml" analyzer.toml)
+ringside_install_config("${told}/settings/serve.toml" serve.toml)
+
+# What administrators run: by the names they have in the documents.
+foreach(script ${scripts})
+  get_filename_component(name "${script}" NAME_WE)
+  if(name STREQUAL "provision_pmem")
+    install(PROGRAMS "${script}" DESTINATION "${CMAKE_INSTALL_SBINDIR}" RENAME ringside-provision-pmem)
+  else()
+    install(PROGRAMS "${script}" DESTINATION "${CMAKE_INSTALL_BINDIR}" RENAME ringside-start-node)
+  endif()
+endforeach()
+if(EXISTS "${PROJECT_SOURCE_DIR}/deploy/slurm")
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/deploy/slurm" DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples")
+endif()
+
+# Everything that is installed: what deploy/package.sh builds, without tests and benchmarks.
+add_custom_target(installed)
+add_dependencies(installed manual)
+
+# The documents, with the links between them: README.md at the top, docs/ below it.
+install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+  FILES_MATCHING PATTERN "*.md" PATTERN "*.png")
+
+# What a Prometheus and a Grafana take.
+install(FILES
+  "${PROJECT_SOURCE_DIR}/dashboards/README.md"
+  "${PROJECT_SOURCE_DIR}/dashboards/alerts.yml"
+  "${PROJECT_SOURCE_DIR}/dashboards/grafana.json"
+  "${PROJECT_SOURCE_DIR}/dashboards/prometheus.yml"
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/ringside/dashboards")

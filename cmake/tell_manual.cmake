@@ -1,0 +1,51 @@
+# Asks the programs for their manual pages, completions and settings (--help-as), and the scripts for their --help. Run
+# with cmake -P: BIN holds the programs, OUTPUT is emptied and filled, SCRIPTS are shell scripts of administrators.
+cmake_minimum_required(VERSION 3.25)
+unset(ENV{RINGSIDE_LOG_LEVEL})  # it is no setting of the files that are written here
+file(REMOVE_RECURSE "${OUTPUT}")
+
+# tell(FILE PROGRAM ARGUMENT...): what the program prints is the file.
+function(tell file program)
+  get_filename_component(folder "${OUTPUT}/${file}" DIRECTORY)
+  file(MAKE_DIRECTORY "${folder}")
+  execute_process(COMMAND "${BIN}/${program}" ${ARGN} OUTPUT_FILE "${OUTPUT}/${file}" COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+execute_process(COMMAND "${BIN}/ringside" --help-as=subcommands OUTPUT_VARIABLE subcommands COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[^\n]+" subcommands "${subcommands}")
+
+foreach(program ringside ringside-producer ringside-analyzer)
+  tell(man/man1/${program}.1 ${program} --help-as=man)
+  tell(bash-completion/completions/${program} ${program} --help-as=bash)
+  tell(zsh/_${program} ${program} --help-as=zsh)
+  tell(fish/vendor_completions.d/${program}.fish ${program} --help-as=fish)
+endforeach()
+foreach(subcommand ${subcommands})
+  tell(man/man1/ringside-${subcommand}.1 ringside ${subcommand} --help-as=man)
+endforeach()
+
+# The scripts' names and sections where they are installed.
+set(name_provision_pmem ringside-provision-pmem)
+set(section_provision_pmem 8)
+set(name_start_node ringside-start-node)
+set(section_start_node 1)
+foreach(script ${SCRIPTS})
+  get_filename_component(key "${script}" NAME_WE)
+  set(page "${OUTPUT}/man/man${section_${key}}/${name_${key}}.${section_${key}}")
+  get_filename_component(folder "${page}" DIRECTORY)
+  file(MAKE_DIRECTORY "${folder}")
+  execute_process(
+    COMMAND "${script}" --help
+    COMMAND awk -v "name=${name_${key}}" -v "section=${section_${key}}" -v "version=${VERSION}"
+      -f "${CMAKE_CURRENT_LIST_DIR}/script_manual.awk"
+    OUTPUT_FILE "${page}" COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
+
+file(GLOB pages "${OUTPUT}/man/*/*")
+execute_process(COMMAND "${GZIP}" -9n ${pages} COMMAND_ERROR_IS_FATAL ANY)
+
+# Settings of the services: what a service needs and the program alone would have otherwise.
+tell(settings/analyzer.toml ringside-analyzer --pool=/var/lib/ringside/ringside.pool --help-as=toml)
+tell(settings/serve.toml ringside serve --help-as=toml)
+tell(examples/jobs/grid.toml ringside-producer --matrix=grid:2000 --help-as=toml)
+file(TOUCH "${OUTPUT}/made")

@@ -1,0 +1,33 @@
+#include "common/lock_holder.hpp"
+
+#include <fmt/format.h>
+#include <sys/sysmacros.h>
+
+#include <fstream>
+
+#include "common/system_files.hpp"
+
+namespace ringside {
+
+// "1: FLOCK  ADVISORY  WRITE 4711 fe:00:1048620 0 EOF"; who waits for it follows as "1: -> FLOCK ...".
+std::optional<pid_t> flock_holder(const struct stat& file, const std::string& root) {
+  const std::string id = fmt::format("{:02x}:{:02x}:{}", major(file.st_dev), minor(file.st_dev), file.st_ino);
+  std::ifstream locks(root + "/proc/locks");
+  for (std::string line; std::getline(locks, line);) {
+    const std::vector<std::string> parts = words(line);
+    if (parts.size() < 6 || parts[1] != "FLOCK" || parts[5] != id) continue;
+    const auto pid = number_of(parts[4]);
+    // 0 or -1: of a process that this one cannot see.
+    if (pid && *pid > 0) return static_cast<pid_t>(*pid);
+  }
+  return std::nullopt;
+}
+
+std::string describe_holder(const std::optional<pid_t>& holder, const std::string& root) {
+  if (!holder) return "another process";
+  const std::optional<std::string> name = first_line(fmt::format("{}/proc/{}/comm", root, *holder));
+  // One that died after it gave its descriptor away is not the one to look at.
+  return name ? fmt::format("process {} ({})", *holder, *name) : "another process";
+}
+
+}  // namespace ringside

@@ -1,0 +1,30 @@
+// Small text files of /proc and /sys, read the way they are written: one value a line, words between blanks. What
+// cannot be read is absent, never guessed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ringside {
+
+/// The first line of a file, without its newline; nothing where it cannot be read.
+std::optional<std::string> first_line(const std::string& path);
+
+/// The decimal number `text` begins with.
+std::optional<std::int64_t> number_of(std::string_view text);
+
+/// The number the file begins with.
+std::optional<std::int64_t> number_in(const std::string& path);
+
+std::vector<std::string> words(const std::string& text);
+
+/// The names in `folder` that begin with `prefix`, sorted; none where there is no such folder.
+std::vector<std::string> entries_of(const std::string& folder, std::string_view prefix);
+
+/// Whether the kernel of that release ("4.19.0-20-amd64") is older than MAJOR.MINOR.
+bool kernel_before(const std::string& release, std::int64_t major, std::int64_t minor);
+
+}  // namespace ringside

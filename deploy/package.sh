@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Makes the Debian package: builds the programs as released (in build/release, so that nothing is compiled twice) and
+# packs what `cmake --install` would install. Prints the package's path, and nothing else, to standard output. Exit
+# status: 0 done, 1 failed, 2 usage, 3 the system lacks something.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(dirname "$here")
+# shellcheck source=deploy/packages.sh
+source "$here/packages.sh"
+# shellcheck source=deploy/stages.sh
+source "$here/stages.sh"
+
+usage() {
+  cat <<'TEXT'
+usage: package.sh [--output FOLDER]
+  --output FOLDER   where the package is put (default: build/package)
+TEXT
+}
+
+output=$root/build/package
+while (($# > 0)); do
+  case $1 in
+    --output)
+      if (($# < 2)) || [[ -z $2 ]]; then echo "package.sh: --output: expected a folder" >&2 && exit 2; fi
+      output=$(realpath -m -- "$2") && shift ;;
+    -h | --help) usage && exit 0 ;;
+    *) echo "package.sh: unknown option '$1'" >&2 && usage >&2 && exit 2 ;;
+  esac
+  shift
+done
+
+logs=$root/build/logs
+cd "$root"
+stage "packages" >&2
+install_packages "${packages_build[@]}" "${packages_package[@]}" >&2 || exit $?
+leave_root "$here/package.sh" --output "$output"
+
+stage "build" >&2
+quietly "$logs/package-configure.log" cmake --preset release
+quietly "$logs/package-build.log" cmake --build --preset release --parallel "$(build_jobs)" --target installed
+
+stage "package" >&2
+# The same sources give the same package: dates in it are the last commit's.
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
+export SOURCE_DATE_EPOCH
+quietly "$logs/package.log" cpack -G DEB --config build/release/CPackConfig.cmake -B "$output"
+rm -rf "$output/_CPack_Packages"
+sed -n 's/^CPack: - package: \(.*\) generated\.$/\1/p' "$logs/package.log"

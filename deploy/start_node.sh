@@ -1,0 +1,350 @@
+#!/usr/bin/env bash
+# Ringside on a node without systemd, and in batch jobs: starts the analyzer and a producer on cores of their own, says how
+# they are, stops them so that the step in flight is committed. Each process holds a lock as long as it lives: so its
+# death is an event that can be waited for, and a pid that was given to another process since is never taken for ours.
+# Exit status: 0 done; 2 usage; 3 the system lacks something, or nothing runs; 4 a process died or does not answer;
+# otherwise the program's own; 130 for `run` that was stopped.
+set -euo pipefail
+umask 077
+
+name=start_node.sh
+
+usage() {
+  cat <<TEXT
+usage: $name start  [OPTION...] [-- PRODUCER-OPTION...]   the analyzer, and with --job or PRODUCER-OPTION a producer
+       $name run    [OPTION...] [-- PRODUCER-OPTION...]   both until the producer ends: for batch jobs
+       $name status [--runtime DIR]                       what runs, and whether it answers
+       $name stop   [--runtime DIR] [--timeout S] [--force]
+  --job FILE.toml          the producer's options (keys: the options of ringside-producer)
+  --config FILE.toml       the analyzer's options (keys: the options of ringside-analyzer)
+  --pool FILE              the analyzer's --pool
+  --analyzer OPTION        another option of the analyzer, as --analyzer --slots=16; may be repeated
+  --analyzer-cores LIST    cores as 0-3,8; both lists or neither (default: chosen by the topology among those that
+  --producer-cores LIST    this process may use, as 'ringside doctor' shows them)
+  --restarts N             run: analyzers that may be started in place of killed ones (default 3; 0: none)
+  --runtime DIR            folder of socket, locks and logs, this user's alone (default: one a user and Slurm job, in
+                           XDG_RUNTIME_DIR or TMPDIR)
+  --log-dir DIR            folder of analyzer.log and producer.log (default: the --runtime folder)
+  --timeout S              how long starting the analyzer, answering or stopping may take (default 60)
+  --force                  stop: kill what has not ended after --timeout
+A producer goes on from the newest iterate in the pool (--resume), unless PRODUCER-OPTION has --overwrite. SIGTERM,
+SIGINT and SIGHUP end 'run' cleanly: run it again, and it goes on there.
+TEXT
+}
+
+say() { echo "$name: $*"; }
+
+fail() {  # STATUS TEXT...: one line, and the end
+  local status=$1
+  shift
+  echo "$name: $*" >&2
+  exit "$status"
+}
+
+# ---- one process: its lock, its pid, its end
+
+is_alive() {  # WHO
+  local pid
+  [[ -e $folder/$1.lock ]] || return 1
+  if flock --nonblock "$folder/$1.lock" true; then return 1; fi
+  read -r pid 2>/dev/null <"$folder/$1.pid" && [[ $pid =~ ^[0-9]+$ ]]
+}
+
+pid_of() { cat "$folder/$1.pid"; }
+
+# launch WHO COMMAND...: in the background, in a session of its own, with WHO's lock and log; sets pid. This shell holds
+# the lock, too, until it closes descriptor 8.
+launch() {
+  local who=$1
+  shift
+  exec 8>"$folder/$who.lock"
+  flock 8
+  setsid "$@" 9>&- </dev/null >>"$log_folder/$who.log" 2>&1 &
+  pid=$!
+  echo "$pid" >"$folder/$who.pid"
+}
+
+last_words() { tail -n 1 "$log_folder/$1.log" | sed "s/^/  $1: /" >&2; }
+
+# end WHO: SIGTERM, and waits. 1: it has not ended in time.
+end() {
+  is_alive "$1" || return 0
+  kill -TERM "$(pid_of "$1")" 2>/dev/null || true
+  flock --timeout "$timeout" "$folder/$1.lock" true || return 1
+}
+
+# ---- starting
+
+choose_cores() {
+  local found
+  if [[ -z $analyzer_cores && -z $producer_cores ]]; then
+    found=$(ringside doctor --json 2>/dev/null) || true  # it may find things to complain of
+    analyzer_cores=$(sed -nE 's/^ *"analyzer_cores": "([^"]*)".*/\1/p' <<<"$found")
+    producer_cores=$(sed -nE 's/^ *"producer_cores": "([^"]*)".*/\1/p' <<<"$found")
+    [[ -n $analyzer_cores && -n $producer_cores ]] || analyzer_cores='' producer_cores=''  # one core for both
+  elif [[ -z $analyzer_cores || -z $producer_cores ]]; then
+    fail 2 "found only one of --analyzer-cores and --producer-cores, expected both or neither"
+  fi
+  if [[ -n $analyzer_cores ]]; then
+    analyzer_options+=("--cores=$analyzer_cores")
+    producer_options+=("--cores=$producer_cores")
+  else
+    analyzer_options+=(--shared-core)
+    producer_options+=(--shared-core)
+  fi
+}
+
+# Returns when the analyzer listens; it says so itself, on the pipe that it is given for its reports.
+start_analyzer() {
+  local pipe=$folder/ready line='' status=0
+  rm -f "$pipe"
+  mkfifo "$pipe"
+  launch_reporting analyzer "$pipe" ringside-analyzer "${analyzer_options[@]}" --report-fd=7
+  analyzer_pid=$pid
+  exec 8>&-
+  exec 6<"$pipe"
+  rm -f "$pipe"
+  read -r -t "$timeout" -u 6 line || status=$?
+  exec 6<&-
+  [[ $line != *'"ready"'* ]] || return 0
+  if ((status > 128)); then
+    kill -KILL "$analyzer_pid"
+    last_words analyzer
+    fail 4 "the analyzer did not listen within $timeout s"
+  fi
+  status=0
+  wait "$analyzer_pid" || status=$?
+  rm -f "$folder/analyzer.pid"
+  last_words analyzer
+  fail "$status" "the analyzer did not start (status $status)"
+}
+
+launch_reporting() {  # WHO PIPE COMMAND...
+  local who=$1 pipe=$2
+  shift 2
+  # The pipe is opened by the process's side first of all, so that who waits for it on the other side cannot wait in vain.
+  # shellcheck disable=SC2016  # for the bash that is started
+  launch "$who" bash -c 'exec 7>"$0" && exec "$@"' "$pipe" "$@"
+}
+
+prepare() {
+  local program
+  for program in ringside ringside-analyzer ringside-producer; do
+    command -v "$program" >/dev/null || fail 3 "$program is not on PATH; install ringside, or put its folder there"
+  done
+  if [[ -n $job && ! -r $job ]]; then fail 2 "--job: '$job' cannot be read"; fi
+  if [[ ! -e $folder ]] && ! { mkdir -p "${folder%/*}" && mkdir -m 0700 "$folder"; }; then
+    fail 3 "--runtime: '$folder' cannot be made"
+  fi
+  [[ -d $folder && ! -L $folder && -O $folder && $(stat -c %a "$folder") == 700 ]] ||
+    fail 3 "--runtime: '$folder' is not a folder of this user alone; expected mode 0700, or none there"
+  mkdir -p "$log_folder" || fail 3 "--log-dir: '$log_folder' cannot be made"
+  exec 9>"$folder/start.lock"
+  flock --timeout "$timeout" 9 || fail 3 "$folder is in use by another $name"
+  analyzer_options+=("--socket=$socket" --log-level=info)
+  producer_options+=("--socket=$socket" --log-level=info)
+  [[ -z $job ]] || producer_options+=("--config=$job")
+  [[ " ${producer_options[*]} " == *" --overwrite "* ]] || producer_options+=(--resume)
+  choose_cores
+}
+
+forget() { rm -f "$folder/$1.pid" "$folder/$1.exit"; }
+
+start() {
+  prepare
+  if is_alive analyzer; then
+    say "the analyzer runs already (pid $(pid_of analyzer))"
+  else
+    forget analyzer
+    start_analyzer
+    say "the analyzer listens at $socket (pid $analyzer_pid, cores ${analyzer_cores:-shared})"
+  fi
+  if [[ $has_job == yes ]]; then
+    if is_alive producer; then fail 3 "a producer runs already (pid $(pid_of producer)); expected none, or 'stop' first"; fi
+    forget producer
+    # Somebody has to wait for it, to know how it ended. He keeps the lock until that is written down.
+    read -r pid < <(
+      exec </dev/null
+      launch producer ringside-producer "${producer_options[@]}"
+      exec 9>&- 2>>"$log_folder/producer.log"
+      echo "$pid"
+      exec >&2
+      trap '' HUP
+      status=0
+      wait "$pid" || status=$?
+      echo "$status" >"$folder/producer.exit"
+    )
+    say "the producer was started (pid $pid, cores ${producer_cores:-shared}); logs are in $log_folder"
+  fi
+}
+
+# ---- run
+
+stopping=no
+producer_pid=
+
+forward() {
+  stopping=yes
+  [[ -z $producer_pid ]] || kill -TERM "$producer_pid" 2>/dev/null || true
+}
+
+# The analyzer ended while the producer runs. Sets analyzer_pid to another one's, or ends the producer.
+replace_analyzer() {  # STATUS
+  forget analyzer
+  # Exit code 3 says that the disk or the system failed: another analyzer would not know what was lost.
+  if [[ $stopping == no && $1 != 3 ]] && ((restarts > 0)); then
+    restarts=$((restarts - 1))
+    say "the analyzer ended (status $1); starting another one, $restarts more after it" >&2
+    start_analyzer
+  else
+    say "the analyzer ended (status $1); so does the run" >&2
+    analyzer_pid=
+    kill -TERM "$producer_pid" 2>/dev/null || true
+  fi
+}
+
+run() {
+  local ended status analyzer_status=0 producer_status=
+  [[ $has_job == yes ]] || fail 2 "run: found neither --job nor options behind --, expected what the producer is to do"
+  trap forward TERM INT HUP
+  prepare
+  if is_alive analyzer; then fail 3 "an analyzer runs already (pid $(pid_of analyzer)); 'stop' it, or use another --runtime"; fi
+  forget analyzer
+  forget producer
+  start_analyzer
+  trap end_all EXIT
+  if [[ $stopping == no ]]; then
+    launch producer ringside-producer "${producer_options[@]}"
+    producer_pid=$pid
+    exec 8>&-
+    [[ $stopping == no ]] || forward  # the signal may have come in between
+  else
+    producer_status=130
+  fi
+  exec 9>&-
+  say "the analyzer listens at $socket; logs are in $log_folder"
+  while [[ -z $producer_status ]]; do
+    status=0 ended=
+    # shellcheck disable=SC2086  # none is no word
+    wait -n -p ended $producer_pid $analyzer_pid 2>/dev/null || status=$?
+    if [[ ${ended:-} == "$producer_pid" ]]; then
+      producer_status=$status
+    elif [[ -n ${ended:-} && $ended == "$analyzer_pid" ]]; then
+      analyzer_status=$status
+      replace_analyzer "$status"
+    fi  # otherwise a signal came, and was passed on
+  done
+  forget producer
+  if [[ -n $analyzer_pid ]]; then
+    end analyzer || fail 4 "the analyzer (pid $analyzer_pid) has not ended after $timeout s; '$name stop --force' kills it"
+    analyzer_status=0
+    wait "$analyzer_pid" || analyzer_status=$?
+  fi
+  forget analyzer
+  trap - EXIT
+  if ((analyzer_status == 3)); then
+    last_words analyzer
+    fail 3 "the analyzer ended with status 3"
+  elif [[ $stopping == yes && $producer_status != [03] ]]; then
+    say "stopped; run again, it goes on from the newest iterate in the pool" >&2
+    exit 130
+  elif ((producer_status != 0)); then
+    last_words producer
+    ((producer_status <= 130)) || producer_status=4  # killed
+    fail "$producer_status" "the producer ended with status $producer_status"
+  fi
+  say "done"
+}
+
+# Whatever ends `run` early leaves nothing behind.
+end_all() {
+  if ! end producer || ! end analyzer; then say "left behind what did not end in time; 'stop --force' kills it" >&2; fi
+}
+
+# ---- status and stop
+
+status() {
+  local who exit_code worst=0
+  for who in analyzer producer; do
+    if is_alive "$who"; then
+      echo "$who: pid $(pid_of "$who")"
+    elif [[ -e $folder/$who.exit ]]; then
+      exit_code=$(cat "$folder/$who.exit")
+      echo "$who: ended with status $exit_code"
+      ((exit_code == 0 || worst != 0)) || worst=4
+    elif [[ -e $folder/$who.pid ]]; then
+      echo "$who: died (it was pid $(pid_of "$who")); '$name start' starts another one"
+      worst=4
+    else
+      echo "$who: not running"
+      [[ $who != analyzer ]] || worst=3
+    fi
+  done
+  ((worst == 0)) || return "$worst"
+  # It answers only if it is not stopped or stuck.
+  if ! timeout "$timeout" ringside tail --socket "$socket" --once; then
+    fail 4 "the analyzer does not answer (it can, unless it has telemetry = \"off\")"
+  fi
+}
+
+stop() {
+  local who is_left=no
+  for who in producer analyzer; do  # in this order: what the producer publishes last is still committed
+    if ! is_alive "$who"; then
+      echo "$who: not running"
+    elif end "$who"; then
+      echo "$who: ended"
+    elif [[ $force == yes ]]; then
+      kill -KILL "$(pid_of "$who")"
+      flock "$folder/$who.lock" true
+      echo "$who: killed, after $timeout s"
+    else
+      echo "$who: runs (pid $(pid_of "$who")) $timeout s after SIGTERM; --force kills it"
+      is_left=yes
+      continue
+    fi
+    forget "$who"
+  done
+  [[ $is_left == no ]] || exit 4
+}
+
+# ---- the command line
+
+job='' has_job=no analyzer_cores='' producer_cores='' restarts=3 timeout=60 force=no log_folder=
+folder=${XDG_RUNTIME_DIR:-${TMPDIR:-/tmp}}/ringside-node-$(id -u)${SLURM_JOB_ID:+-$SLURM_JOB_ID}
+analyzer_options=() producer_options=()
+command=${1:-}
+case $command in
+  start | run | status | stop) shift ;;
+  -h | --help) usage && exit 0 ;;
+  *) fail 2 "found '$command', expected start, run, status or stop; see --help" ;;
+esac
+while (($# > 0)); do
+  case $1 in
+    --job | --config | --pool | --analyzer | --analyzer-cores | --producer-cores | --restarts | --runtime | --log-dir | --timeout)
+      (($# > 1)) || fail 2 "$1: found nothing behind it, expected a value; see --help"
+      set -- "$1=$2" "${@:3}"
+      continue
+      ;;
+    --job=*) job=${1#*=} has_job=yes ;;
+    --config=* | --pool=*) analyzer_options+=("$1") ;;
+    --analyzer=*) analyzer_options+=("${1#*=}") ;;
+    --analyzer-cores=*) analyzer_cores=${1#*=} ;;
+    --producer-cores=*) producer_cores=${1#*=} ;;
+    --restarts=*) restarts=${1#*=} ;;
+    --runtime=*) folder=${1#*=} ;;
+    --log-dir=*) log_folder=${1#*=} ;;
+    --timeout=*) timeout=${1#*=} ;;
+    --force) force=yes ;;
+    --) shift && producer_options=("$@") has_job=yes && break ;;
+    -h | --help) usage && exit 0 ;;
+    *) fail 2 "unknown option '$1'; see --help" ;;
+  esac
+  shift
+done
+[[ $timeout =~ ^[1-9][0-9]*$ ]] || fail 2 "--timeout: found '$timeout', expected seconds, 1 or more"
+[[ $restarts =~ ^[0-9]+$ ]] || fail 2 "--restarts: found '$restarts', expected a number"
+[[ $folder == /* ]] || folder=$PWD/$folder
+log_folder=${log_folder:-$folder}
+socket=$folder/analyzer.socket
+"$command"

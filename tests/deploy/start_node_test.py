@@ -1,0 +1,285 @@
+"""deploy/start_node.sh and the batch job beside it with the real programs, whose folder is RINGSIDE_PROGRAMS: start, status,
+stop, run; deaths and signals in between. What is waited for are lines the programs write, and ends of processes."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import threading
+import unittest
+
+DEPLOY = pathlib.Path(__file__).resolve().parents[2] / "deploy"
+SCRIPT = DEPLOY / "start_node.sh"
+SBATCH = DEPLOY / "slurm" / "ringside.sbatch"
+PROGRAMS = os.environ["RINGSIDE_PROGRAMS"]
+PATIENCE_S = 100  # for what should come at once
+
+# Long enough that it is still at work when the first steps have been seen.
+MATRIX, ITERATIONS = "grid:300", 3000
+LONG_JOB = ("--", f"--matrix={MATRIX}", f"--iterations={ITERATIONS}")
+ENDLESS_JOB = ("--", f"--matrix={MATRIX}", "--iterations=100000000")
+SHORT_JOB = ("--", f"--matrix={MATRIX}", "--iterations=5")
+
+
+class StartNode(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.runtime = self.folder / "runtime"
+        self.pool = self.folder / "ringside.pool"
+        self.environment = {**os.environ, "PATH": f"{PROGRAMS}:{os.environ['PATH']}", "TMPDIR": str(self.folder)}
+        for name in ("XDG_RUNTIME_DIR", "SLURM_JOB_ID"):
+            self.environment.pop(name, None)
+        self.addCleanup(self.call, "stop", "--timeout=5", "--force")
+
+    def command(self, action, *arguments):
+        keeping = (f"--pool={self.pool}", "--analyzer", "--durability=process") if action in ("start", "run") else ()
+        return [SCRIPT, action, f"--runtime={self.runtime}", *keeping, *arguments]
+
+    def call(self, action, *arguments):
+        """The finished call: its output would not end if what it started held its pipes."""
+        return subprocess.run(self.command(action, *arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, encoding="utf-8", check=False, timeout=PATIENCE_S,
+                              cwd=self.folder, env=self.environment)
+
+    def assert_ends(self, code, action, *arguments):
+        result = self.call(action, *arguments)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result.stdout + result.stderr
+
+    def begin(self, command, environment=None):
+        """A `run` that is at work: the analyzer listens."""
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   encoding="utf-8", cwd=self.folder, env=environment or self.environment)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.kill)
+        line = process.stdout.readline()
+        while line and "listens at" not in line:
+            line = process.stdout.readline()
+        self.assertIn("listens at", line)
+        return process, line.split("listens at ")[1].split(";")[0]
+
+    def wait_for_iteration(self, iteration, socket=None):
+        """Returns when it is committed."""
+        socket = socket or self.runtime / "analyzer.socket"
+        with subprocess.Popen([f"{PROGRAMS}/ringside", "tail", f"--socket={socket}", "--json"], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8") as tail:
+            giving_up = threading.Timer(PATIENCE_S, tail.kill)  # it would wait for a producer that never comes
+            giving_up.start()
+            try:
+                for line in tail.stdout:
+                    if json.loads(line).get("iteration", 0) >= iteration:
+                        return
+                self.fail(f"iteration {iteration} was not seen: {tail.stderr.read()}")
+            finally:
+                giving_up.cancel()
+                tail.kill()
+
+    def finish(self, process):
+        output, _ = process.communicate(timeout=PATIENCE_S)
+        return process.returncode, output
+
+    def pid_of(self, who):
+        return int((self.runtime / f"{who}.pid").read_text(encoding="utf-8"))
+
+    def wait_for_end(self, who):
+        """Until nobody holds its lock."""
+        subprocess.run(["flock", self.runtime / f"{who}.lock", "true"], check=True, timeout=PATIENCE_S)
+
+    def last_iterate(self, pool):
+        output = self.folder / "last.npy"
+        subprocess.run([f"{PROGRAMS}/ringside", "export", pool, "--output", output], check=True, stdout=subprocess.DEVNULL,
+                       timeout=PATIENCE_S)
+        return output.read_bytes()
+
+    def undisturbed(self, iterations=ITERATIONS):
+        pool = self.folder / "undisturbed.pool"
+        subprocess.run([f"{PROGRAMS}/ringside", "run", "--matrix", MATRIX, "--iterations", str(iterations), "--pool", pool,
+                        "--durability", "process", "--quiet"], check=True, timeout=PATIENCE_S)
+        return self.last_iterate(pool)
+
+    # start, status, stop
+
+    def test_what_was_started_answers_until_it_is_stopped(self):
+        self.assertIn("analyzer: not running", self.assert_ends(3, "status"))
+        self.assertIn("the analyzer listens at", self.assert_ends(0, "start"))
+        analyzer = self.pid_of("analyzer")
+        shown = self.assert_ends(0, "status")
+        self.assertIn(f"analyzer: pid {analyzer}\n", shown)
+        self.assertIn(f"pool {self.pool}", shown)
+        self.assertIn(f"the analyzer runs already (pid {analyzer})", self.assert_ends(0, "start"))
+        self.assertIn("analyzer: ended", self.assert_ends(0, "stop"))
+        self.assertIn("analyzer: not running", self.assert_ends(0, "stop"))
+        self.assertIn("analyzer: not running", self.assert_ends(3, "status"))
+
+    def test_a_started_producer_takes_its_job_from_a_file_and_leaves_its_exit_code(self):
+        job = self.folder / "job.toml"
+        job.write_text(f'matrix = "{MATRIX}"\niterations = 5\n', encoding="utf-8")
+        self.assert_ends(0, "start", "--job", job)
+        self.wait_for_end("producer")
+        self.assertIn("producer: ended with status 0", self.assert_ends(0, "status"))
+        self.assert_ends(0, "stop")
+        self.assertEqual(self.last_iterate(self.pool), self.undisturbed(5))
+        self.assert_ends(0, "start", "--", "--matrix=nothing.mtx")
+        self.wait_for_end("producer")
+        self.assertIn("producer: ended with status 2", self.assert_ends(4, "status"))
+
+    def test_stop_lets_the_step_in_flight_be_committed(self):
+        self.assert_ends(0, "start", *ENDLESS_JOB)
+        self.wait_for_iteration(20)
+        stopped = self.assert_ends(0, "stop")
+        self.assertIn("producer: ended\nanalyzer: ended\n", stopped)
+        info = subprocess.run([f"{PROGRAMS}/ringside", "verify", self.pool], check=False, stdout=subprocess.PIPE,
+                              encoding="utf-8", timeout=PATIENCE_S)
+        self.assertEqual(info.returncode, 0, info.stdout)
+        log = (self.runtime / "analyzer.log").read_text(encoding="utf-8")
+        self.assertIn("how=detached outcome=interrupted", log)  # the producer said goodbye, nobody was cut off
+
+    def test_of_a_killed_analyzer_status_says_that_it_died_and_start_brings_another_for_the_waiting_producer(self):
+        self.assert_ends(0, "start", *ENDLESS_JOB)
+        self.wait_for_iteration(20)
+        producer = self.pid_of("producer")
+        os.kill(self.pid_of("analyzer"), signal.SIGKILL)
+        self.wait_for_end("analyzer")
+        shown = self.assert_ends(4, "status")
+        self.assertIn("analyzer: died", shown)
+        self.assertIn(f"producer: pid {producer}", shown)
+        self.assert_ends(0, "start")
+        self.wait_for_iteration(40)
+        self.assertEqual(self.pid_of("producer"), producer)
+        self.assert_ends(0, "stop")
+
+    def test_a_pid_that_is_another_processes_now_is_left_alone(self):
+        with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as other:
+            self.assert_ends(0, "start")
+            os.kill(self.pid_of("analyzer"), signal.SIGKILL)
+            self.wait_for_end("analyzer")
+            (self.runtime / "analyzer.pid").write_text(f"{other.pid}\n", encoding="utf-8")
+            self.assertIn("analyzer: died", self.assert_ends(4, "status"))
+            self.assertIn("analyzer: not running", self.assert_ends(0, "stop", "--force"))
+            self.assertIsNone(other.poll())
+            other.communicate()
+            self.assertEqual(other.returncode, 0)  # it read to its end: no signal came
+
+    def test_an_analyzer_that_does_not_answer_is_named_and_killed_only_by_force(self):
+        self.assert_ends(0, "start")
+        analyzer = self.pid_of("analyzer")
+        os.kill(analyzer, signal.SIGSTOP)
+        self.assertIn("does not answer", self.assert_ends(4, "status", "--timeout=1"))
+        self.assertIn("--force kills it", self.assert_ends(4, "stop", "--timeout=1"))
+        self.assertEqual(self.pid_of("analyzer"), analyzer)
+        self.assertIn("analyzer: killed", self.assert_ends(0, "stop", "--timeout=1", "--force"))
+        self.assert_ends(3, "status")
+
+    # run
+
+    def test_run_returns_when_the_producer_has_ended_and_leaves_nothing_running(self):
+        self.assert_ends(0, "run", *SHORT_JOB)
+        self.assertEqual(self.last_iterate(self.pool), self.undisturbed(5))
+        self.assertIn("analyzer: not running\nproducer: not running\n", self.assert_ends(3, "status"))
+
+    def test_run_ends_with_the_exit_codes_of_the_programs(self):
+        self.assertIn("the producer ended with status 2", self.assert_ends(2, "run", "--", "--matrix=nothing.mtx"))
+        self.pool = "/proc/nowhere/ringside.pool"
+        self.assertIn("the analyzer did not start (status 3)", self.assert_ends(3, "run", *SHORT_JOB))
+        self.assertIn("analyzer: not running\nproducer: not running\n", self.assert_ends(3, "status"))
+
+    def test_a_run_that_is_told_to_end_is_resumed_to_the_same_bits(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            process, socket = self.begin(self.command("run", *LONG_JOB))
+            self.wait_for_iteration(20, socket)
+            process.send_signal(number)
+            code, output = self.finish(process)
+            self.assertEqual(code, 130, output)
+            self.assertIn("run again, it goes on", output)
+            self.assert_ends(3, "status")
+        self.assert_ends(0, "run", *LONG_JOB)
+        self.assertNotIn("resumed_from=0 ", (self.runtime / "producer.log").read_text(encoding="utf-8").split("\n", 2)[2])
+        self.assertEqual(self.last_iterate(self.pool), self.undisturbed())
+
+    def test_an_analyzer_that_is_killed_in_a_run_is_replaced(self):
+        process, socket = self.begin(self.command("run", *LONG_JOB))
+        self.wait_for_iteration(20, socket)
+        os.kill(self.pid_of("analyzer"), signal.SIGKILL)
+        code, output = self.finish(process)
+        self.assertEqual(code, 0, output)
+        self.assertIn("starting another one, 2 more after it", output)
+        self.assertEqual(self.last_iterate(self.pool), self.undisturbed())
+
+    def test_without_restarts_a_killed_analyzer_ends_the_run(self):
+        process, socket = self.begin(self.command("run", "--restarts=0", *ENDLESS_JOB))
+        self.wait_for_iteration(20, socket)
+        os.kill(self.pid_of("analyzer"), signal.SIGKILL)
+        code, output = self.finish(process)
+        self.assertEqual(code, 4, output)
+        self.assert_ends(3, "status")
+
+    def test_a_killed_producer_ends_the_run_as_a_lost_peer(self):
+        process, socket = self.begin(self.command("run", *ENDLESS_JOB))
+        self.wait_for_iteration(20, socket)
+        os.kill(self.pid_of("producer"), signal.SIGKILL)
+        code, output = self.finish(process)
+        self.assertEqual(code, 4, output)
+        self.assert_ends(3, "status")
+
+    def test_a_second_run_in_the_same_folder_is_refused(self):
+        process, _ = self.begin(self.command("run", *ENDLESS_JOB))
+        self.assertIn("an analyzer runs already", self.assert_ends(3, "run", *SHORT_JOB))
+        self.assert_ends(0, "stop")
+        self.assertEqual(self.finish(process)[0], 130)
+
+    # what is refused
+
+    def test_wrong_calls_are_refused_in_one_line(self):
+        for arguments, fragment in (((), "expected start, run, status or stop"), (("go",), "found 'go'"),
+                                    (("run",), "found neither --job"), (("start", "--wrong"), "unknown option '--wrong'"),
+                                    (("stop", "--timeout=soon"), "--timeout: found 'soon'"),
+                                    (("start", "--job"), "found nothing behind it"),
+                                    (("start", "--job=nowhere.toml"), "'nowhere.toml' cannot be read"),
+                                    (("start", "--analyzer-cores=0"), "found only one of")):
+            with self.subTest(arguments):
+                result = subprocess.run([SCRIPT, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        encoding="utf-8", check=False, timeout=PATIENCE_S, env=self.environment)
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(fragment, result.stderr)
+                self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+
+    def test_the_runtime_folder_is_this_users_alone(self):
+        self.assert_ends(0, "start")
+        self.assert_ends(0, "stop")
+        self.assertEqual(self.runtime.stat().st_mode & 0o777, 0o700)
+        self.runtime.chmod(0o755)
+        self.assertIn("expected mode 0700", self.assert_ends(3, "start"))
+
+    # the batch job
+
+    def test_the_batch_job_is_requeued_when_its_time_is_up_and_ends_with_the_same_bits(self):
+        (self.folder / "bin").mkdir()
+        scontrol = self.folder / "bin" / "scontrol"
+        scontrol.write_text('#!/bin/bash\necho "$*" >>"$TMPDIR/calls"\n', encoding="utf-8")
+        scontrol.chmod(0o755)
+        environment = {**self.environment, "SLURM_JOB_ID": "4711", "SLURM_SUBMIT_DIR": str(self.folder),
+                       "SLURM_CPUS_PER_TASK": "2", "SLURM_JOB_NUM_NODES": "1", "RINGSIDE_MATRIX": MATRIX,
+                       "RINGSIDE_ITERATIONS": str(ITERATIONS), "RINGSIDE_POOL_FOLDER": str(self.folder),
+                       "RINGSIDE_START_NODE": str(SCRIPT), "PATH": f"{self.folder}/bin:{self.environment['PATH']}"}
+        process, socket = self.begin(["bash", SBATCH], environment)
+        self.wait_for_iteration(20, socket)
+        process.terminate()
+        code, output = self.finish(process)
+        self.assertEqual(code, 130, output)
+        self.assertEqual((self.folder / "calls").read_text(encoding="utf-8"), "requeue 4711\n")
+        process, _ = self.begin(["bash", SBATCH], environment)
+        code, output = self.finish(process)
+        self.assertEqual(code, 0, output)
+        self.assertEqual((self.folder / "ringside-4711.npy").read_bytes(), self.undisturbed())
+        log = (self.folder / "ringside-4711" / "producer.log").read_text(encoding="utf-8")
+        self.assertIn("resumed_from=", log)
+        self.assertNotIn("resumed_from=0\n", log.split("\n", 2)[2])
+        self.assertEqual((self.folder / "calls").read_text(encoding="utf-8"), "requeue 4711\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

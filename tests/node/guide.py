@@ -1,0 +1,41 @@
+"""docs/operations.md as a program: the commands of its sections, in their order."""
+
+import pathlib
+import re
+
+GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "operations.md"
+
+
+class Guide:
+    """Sections by their headings; a section's commands are its blocks marked sh."""
+
+    def __init__(self, text=None):
+        self._blocks, self._run = {}, set()
+        section = None
+        in_block = None
+        for line in (text if text is not None else GUIDE.read_text(encoding="utf-8")).splitlines():
+            if in_block is not None:
+                if line == "```":
+                    self._blocks.setdefault(section, []).append("\n".join(in_block))
+                    in_block = None
+                else:
+                    in_block.append(line)
+            elif line == "```sh":
+                in_block = []
+            elif match := re.fullmatch(r"## (.*)", line):
+                section = match.group(1)
+
+    def commands_of(self, section):
+        """The section's blocks, to be run one after the other; notes that they were."""
+        self._run.add(section)
+        return self._blocks[section]
+
+    def job(self):
+        """The matrix and the iterations of the job that it configures."""
+        text = "\n".join(self._blocks["Configure"])
+        return (re.search(r'^matrix = "(.*)"$', text, re.MULTILINE).group(1),
+                int(re.search(r"^iterations = (\d+)$", text, re.MULTILINE).group(1)))
+
+    def not_run(self):
+        """Sections with commands that nobody asked for."""
+        return [section for section in self._blocks if section not in self._run]

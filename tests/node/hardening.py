@@ -1,0 +1,43 @@
+"""Whether the analyzer's unit holds what its lines say: a probe in its place tries what nothing of Ringside's does."""
+
+# Each line is tried by a shell in the very unit; what succeeds is printed. The first two have to: the probe itself works.
+ALLOWED = ("/var/lib/ringside/probe", "/run/ringside/probe")
+FORBIDDEN_FILES = ("/etc/ringside/probe", "/etc/probe", "/usr/bin/probe", "/usr/lib/probe", "/root/probe", "/home/probe",
+                   "/var/lib/probe", "/var/log/probe", "/opt/probe", "/boot/probe", "/run/probe", "/sys/kernel/probe",
+                   "/proc/sys/kernel/hostname", "/dev/shm/../kmsg")
+FORBIDDEN_ACTS = {
+    "connect to the network": "exec 3<>/dev/tcp/127.0.0.1/9464",
+    "mount a file system": "mount -t tmpfs tmpfs /tmp",
+    "see the devices": "test -e /dev/vda -o -e /dev/pmem0",
+    "signal what is not its own": "kill -0 1",
+    "make a namespace": "unshare --user true",
+    "change its user": "setpriv --reuid 0 true",
+}
+UNIT = "ringside-analyzer.service"
+PROBE = "/usr/local/bin/node-probe"
+DROP_IN = f"/run/systemd/system/{UNIT}.d/probe.conf"
+
+
+def _script():
+    lines = ["#!/bin/bash"]
+    for path in (*ALLOWED, *FORBIDDEN_FILES):
+        lines.append(f"(echo probe >'{path}') 2>/dev/null && echo 'succeeded: write {path}'")
+    for name, act in FORBIDDEN_ACTS.items():
+        lines.append(f"({act}) >/dev/null 2>&1 && echo 'succeeded: {name}'")
+    return "\n".join([*lines, "exit 0", ""])
+
+
+def check_hardening(story, node):
+    """Puts the probe into the unit for one start, and the analyzer back."""
+    node.must(f"cat >{PROBE} <<'PROBE'\n{_script()}PROBE\nchmod 755 {PROBE}")
+    outside = node.must(f"bash {PROBE}").splitlines()
+    story.true("outside of the unit the probe may do all of it that root may", len(outside) > len(FORBIDDEN_FILES), outside)
+    node.must(f"rm -f {' '.join(ALLOWED)}; systemctl stop ringside.target ringside-analyzer; mkdir -p $(dirname {DROP_IN}); "
+              f"printf '[Unit]\\nAssertPathExists=\\n[Service]\\nType=oneshot\\nRestart=no\\nWatchdogSec=0\\nExecStart=\\n"
+              f"ExecStart={PROBE}\\n' >{DROP_IN}; systemctl daemon-reload")
+    node.must(f"systemctl start {UNIT}")
+    log = node.must(f"journalctl --no-pager --output cat --unit {UNIT} --since '-60 s'")
+    succeeded = sorted(line.removeprefix("succeeded: ") for line in log.splitlines() if line.startswith("succeeded: "))
+    story.equal("in the unit it can write to its state and its sockets' folder, and do nothing else", succeeded,
+                sorted(f"write {path}" for path in ALLOWED))
+    node.must(f"rm -f {DROP_IN} {' '.join(ALLOWED)}; systemctl daemon-reload; systemctl start ringside.target")

@@ -1,0 +1,27 @@
+"""The job on this machine, with nobody cutting its power: what the virtual one's iterates have to be, bit for bit."""
+
+import subprocess
+
+
+class Reference:
+    """Iterates of a job of `iterations` iterations on `matrix`, made by the programs of the package itself."""
+
+    def __init__(self, folder, package, matrix, iterations):
+        self.last = iterations
+        self._folder, self._matrix, self._iterates = folder, matrix, {}
+        subprocess.run(["dpkg-deb", "--extract", package, folder], check=True)
+
+    def iterate(self, iteration):
+        """x_k as the bytes of an .npy file."""
+        if iteration not in self._iterates:
+            pool, output = self._folder / "reference.pool", self._folder / "reference.npy"
+            # Only the last is published: its bits do not depend on which others are.
+            self._ringside("run", "--matrix", self._matrix, "--iterations", iteration, "--every", iteration, "--pool", pool,
+                           "--overwrite", "--durability", "process", "--quiet")
+            self._ringside("export", pool, "--iteration", "last", "--output", output)
+            self._iterates[iteration] = output.read_bytes()
+        return self._iterates[iteration]
+
+    def _ringside(self, *arguments):
+        subprocess.run([self._folder / "usr" / "bin" / "ringside", *map(str, arguments)], check=True, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL)
