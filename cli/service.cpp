@@ -22,9 +22,11 @@
 namespace ringside {
 namespace {
 
-/// Whether an analyzer of ours lives at `socket` and can be followed. It is its control socket that is tried: the next
-/// peer of the other one has to be a producer.
-bool is_served(const std::string& socket) {
+enum class Whose { kOurs, kAnybodys };
+
+/// Whether an analyzer lives at `socket` and can be followed. It is its control socket that is tried: the next peer of
+/// the other one has to be a producer.
+bool is_served(const std::string& socket, Whose whose) {
   const std::string path = socket + ".control";
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -34,16 +36,18 @@ bool is_served(const std::string& socket) {
   if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return false;
   ucred peer{};
   socklen_t length = sizeof peer;
-  return getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid();
+  return getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
+         (whose == Whose::kAnybodys || peer.uid == geteuid());
 }
 
-/// The sockets of this machine's analyzers that are alive and ours.
+/// The sockets of this machine's analyzers that are alive and ours. For root that is the service's, too, whoever it
+/// runs as: only root can have made the folder of its socket. Those of runs lie where anybody may make one.
 std::set<std::string> living() {
   std::set<std::string> found;
   const std::string of_service = ProcessOptions().socket;
-  if (is_served(of_service)) found.insert(of_service);
+  if (is_served(of_service, geteuid() == 0 ? Whose::kAnybodys : Whose::kOurs)) found.insert(of_service);
   for (const std::string& socket : sockets_of_runs()) {
-    if (is_served(socket)) found.insert(socket);
+    if (is_served(socket, Whose::kOurs)) found.insert(socket);
   }
   return found;
 }

@@ -1,6 +1,6 @@
 // Messages between processes: the only user of ZeroMQ. A Channel is one socket with the defaults that fit us: it
 // lingers only where told, takes in no message that is larger than expected, never blocks in send, and on ipc lets
-// nobody but the owner in.
+// nobody but the owner and root in.
 #pragma once
 
 #include <cstddef>

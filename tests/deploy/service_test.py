@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -18,6 +19,7 @@ import urllib.request
 BIN = pathlib.Path(sys.argv.pop(1))
 PATIENCE_S = 120  # for what needs a second on an idle machine
 WATCHDOG_S = 2
+SOMEBODY = 65534
 BEAT_S = WATCHDOG_S / 4
 PTRACE_SEIZE, PTRACE_INTERRUPT = 0x4206, 0x4207
 
@@ -242,6 +244,40 @@ class Services(unittest.TestCase):
         self.assertIn("WATCHDOG=1", manager.hear_until("^WATCHDOG=1$"))
         self.assertEqual(self.end(serve), 0)
         manager.hear_until("^STOPPING=1$")
+
+    # Who may follow a service.
+
+    def test_root_may_follow_the_service_of_another_user_and_others_may_not(self):
+        if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode:
+            self.skipTest("needs root, and a /run of its own (unshare --mount)")
+        programs = self.folder / "bin"  # where other users may look
+        shutil.copytree(BIN, programs, ignore=lambda _, names: [name for name in names if not name.startswith("ringside")])
+        self.folder.chmod(0o755)
+        state = self.folder / "state"
+        state.mkdir(mode=0o700)
+        os.chown(state, SOMEBODY, SOMEBODY)
+        script = '''
+            set -e
+            mount -t tmpfs none /run
+            mkdir -m 700 /run/ringside
+            chown "$SOMEBODY:$SOMEBODY" /run/ringside
+            as() { setpriv --reuid="$1" --regid="$1" --clear-groups "${@:2}"; }
+            setpriv --reuid="$SOMEBODY" --regid="$SOMEBODY" --clear-groups --pdeathsig=KILL \
+              "$BIN/ringside-analyzer" --pool "$STATE/test.pool" &
+            until [[ -S /run/ringside/analyzer.socket.control ]]; do kill -0 $!; sleep 0.02; done
+            "$BIN/ringside" tail --once
+            as "$SOMEBODY" "$BIN/ringside" tail --once
+            as "$OTHER" "$BIN/ringside" tail --once || echo "other: $?"
+            kill $!
+            wait $!
+        '''
+        ran = subprocess.run(["unshare", "--mount", "bash", "-c", script], capture_output=True, text=True, check=False,
+                             timeout=PATIENCE_S, env=self.environment | {
+                                 "BIN": str(programs), "STATE": str(state), "SOMEBODY": str(SOMEBODY),
+                                 "OTHER": str(SOMEBODY - 1)})
+        self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+        self.assertEqual(ran.stdout.count("none yet"), 2, ran.stdout)
+        self.assertIn("other: 4\n", ran.stdout)
 
     # What the journal is told.
 
