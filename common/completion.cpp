@@ -36,12 +36,12 @@ std::vector<const CLI::Option*> all_options(const CLI::App& app) {
 }
 
 // ---- bash: a function prints what may be given, a line each (`--flag`, `--option=VALUES`, `VALUES` for an argument,
-// with @file, @folder or words for VALUES); one that is the same for every program looks its line up.
+// with @file, @directory or words for VALUES); one that is the same for every program looks its line up.
 
 std::string bash_values(const OptionValue& value) {
   std::vector<std::string> words = value.choices;
   if (value.kind == OptionValue::Kind::kFile) words.emplace_back("@file");
-  if (value.kind == OptionValue::Kind::kFolder) words.emplace_back("@folder");
+  if (value.kind == OptionValue::Kind::kFolder) words.emplace_back("@directory");
   return fmt::format("{}", fmt::join(words, " "));
 }
 
@@ -62,7 +62,8 @@ std::string bash_of(const CLI::App& app) {
   return bash_arm(CommandName(app.get_name()).subcommand, lines);
 }
 
-constexpr std::string_view kBashEnd = R"(  esac
+constexpr std::string_view kBashEnd = R"(    *) return 1 ;;
+  esac
 }
 
 FUNCTION() {
@@ -92,8 +93,10 @@ FUNCTION() {
   if [[ $current == -* || -z $values ]]; then values+=" ${words[*]}"; fi
   for word in $values; do
     case $word in
-      @file) compopt -o filenames && while read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$current") ;;
-      @folder) compopt -o filenames && while read -r line; do COMPREPLY+=("$line"); done < <(compgen -d -- "$current") ;;
+      @file | @directory)
+        compopt -o filenames 2>/dev/null
+        while read -r line; do COMPREPLY+=("$line"); done < <(compgen -A "${word#@}" -- "$current")
+        ;;
       "$current"*) COMPREPLY+=("$word") ;;
     esac
   done
@@ -146,8 +149,8 @@ std::string fish_condition(const CommandName& name) {
 }
 
 std::string fish_values(const OptionValue& value) {
-  std::string text = value.kind == OptionValue::Kind::kFile ? " -F" : "";
-  if (value.kind == OptionValue::Kind::kFolder) text = " -a '(__fish_complete_directories)'";
+  std::string text = value.kind == OptionValue::Kind::kFile ? " -F" : " -f";
+  if (value.kind == OptionValue::Kind::kFolder) text += " -a '(__fish_complete_directories)'";
   if (!value.choices.empty()) text += fmt::format(" -a '{}'", fmt::join(value.choices, " "));
   return text;
 }
@@ -188,7 +191,6 @@ std::string completion_begin(Shell shell, std::string_view program, std::span<co
   const std::string function = function_of(program);
   switch (shell) {
     case Shell::kBash: {
-      // A subcommand that is not known has no line, and is none.
       std::string text = fmt::format(
           "# Completion of {0} for bash, made by {0} itself.\n{1}_takes() {{\n  case $1 in\n", program, function);
       const std::vector<std::string> names = names_of(subcommands);

@@ -16,7 +16,8 @@ usage() {
   cat <<'TEXT'
 usage: test.sh [--quick | --all]
   --quick   the release build and its tests only
-  --all     also the page in a real browser and Prometheus itself, which are installed for it (CI does this)
+  --all     also the page in a real browser, Prometheus itself, and the Debian package before lintian and in every
+            shell, for which they are installed (CI does this)
 TEXT
 }
 
@@ -116,7 +117,7 @@ mkdir -p "$logs"
 
 check release "release: build and all tests" release
 if [[ $all == yes ]]; then
-  check all "the page in a browser, Prometheus itself" have_run browser prometheus
+  check all "the page in a browser, Prometheus itself, the package" have_run browser prometheus manual debian_package lintian
 fi
 if [[ $quick == no ]]; then
   check asan "AddressSanitizer and UndefinedBehaviorSanitizer: build and all tests" asan

@@ -1,0 +1,293 @@
+"""What `cmake --install` puts down: a tree that works anywhere, whose manual pages, completions and settings tell every
+option that --help tells. Called with the build folder."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("RINGSIDE_")}
+ENVIRONMENT.update(LC_ALL="C.UTF-8", MAN_KEEP_FORMATTING="", MANWIDTH="100")
+ENVIRONMENT.pop("DESTDIR", None)
+
+# What may stand for a value in capitals in a file of settings.
+SAMPLES = {"FD": "1", "LIST": "0", "HOST:PORT": "127.0.0.1:7700", "FOLDER": "keys", "FILE": "file", "PATH": "path",
+           "POOL": "file.pool", "DIR": "folder", "N": "7", "off|on": "on"}
+
+
+def call(*command, expected=0, **options):
+    run = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, encoding="utf-8", check=False, timeout=60,
+                         env={**ENVIRONMENT, **options.pop("environment", {})}, **options)
+    if run.returncode != expected:
+        raise AssertionError(f"{command}: status {run.returncode}, expected {expected}\n{run.stdout}{run.stderr}")
+    return run
+
+
+def options_in_help(*command):
+    """Every name of an option, as --help has it at the beginning of a line."""
+    names = set()
+    for line in call(*command, "--help").stdout.splitlines():
+        if line.startswith("  -"):
+            names.update(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", re.split(r"\s{2,}", line.strip())[0].split(" ")[0]))
+    return names
+
+
+def setUpModule():
+    """Installed once, below a prefix of its own."""
+    folder = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(folder.cleanup)
+    Installed.prefix = pathlib.Path(folder.name) / "local"
+    call("cmake", "--install", BUILD, "--prefix", Installed.prefix)
+    Installed.share = Installed.prefix / "share"
+    programs = Installed.prefix / "bin"
+    Installed.ringside = programs / "ringside"
+    subcommands = call(Installed.ringside, "--help-as=subcommands").stdout.split()
+    assert len(subcommands) > 10, subcommands
+    # Its page, and how it is called.
+    Installed.commands = {"ringside-" + s: [Installed.ringside, s] for s in subcommands}
+    Installed.commands.update({p: [programs / p] for p in ("ringside-producer", "ringside-analyzer")})
+
+
+class Installed(unittest.TestCase):
+    """Where what was installed is found; holds no tests itself."""
+
+    def page(self, name, section=1):
+        return self.share / "man" / f"man{section}" / f"{name}.{section}.gz"
+
+    def completion(self, shell, program):
+        return self.share / {"bash": f"bash-completion/completions/{program}",
+                             "zsh": f"zsh/site-functions/_{program}",
+                             "fish": f"fish/vendor_completions.d/{program}.fish"}[shell]
+
+
+class Tree(Installed):
+    def test_a_run_works_from_any_prefix(self):
+        with tempfile.TemporaryDirectory() as work:
+            call(self.ringside, "run", "--matrix", "grid:50", "--iterations", "5", "--quiet", cwd=work)
+            self.assertIn("intact", call(self.ringside, "verify", "ringside.pool", cwd=work).stdout)
+
+    def test_settings_that_were_edited_are_kept(self):
+        with tempfile.TemporaryDirectory() as prefix:
+            settings = pathlib.Path(prefix) / "etc" / "ringside" / "analyzer.toml"
+            call("cmake", "--install", BUILD, "--prefix", prefix)
+            settings.write_text("slots = 5\n", encoding="utf-8")
+            call("cmake", "--install", BUILD, "--prefix", prefix)
+            self.assertEqual(settings.read_text(encoding="utf-8"), "slots = 5\n")
+
+    def test_below_usr_the_settings_are_in_etc(self):
+        with tempfile.TemporaryDirectory() as stage:
+            call("cmake", "--install", BUILD, "--prefix", "/usr", environment={"DESTDIR": stage})
+            self.assertTrue((pathlib.Path(stage) / "etc" / "ringside" / "analyzer.toml").is_file())
+            self.assertFalse((pathlib.Path(stage) / "usr" / "etc").exists())
+
+    def test_nothing_of_tests_and_benchmarks_is_installed(self):
+        programs = {path.name for path in (self.prefix / "bin").iterdir()}
+        self.assertLessEqual({"ringside", "ringside-producer", "ringside-analyzer"}, programs)
+        self.assertLessEqual(programs, {"ringside", "ringside-producer", "ringside-analyzer", "ringside-start-node"})
+        for folder in ("include", "lib/cmake"):
+            self.assertFalse((self.prefix / folder).exists(), folder)
+        self.assertEqual(list(self.prefix.rglob("*.a")), [])
+
+    def test_help_does_not_show_how_the_other_forms_are_asked_for(self):
+        for command in ([self.ringside], *self.commands.values()):
+            self.assertNotIn("help-as", call(*command, "--help").stdout)
+
+    def test_a_form_that_is_not_known_is_refused_with_those_that_are(self):
+        for command in ([self.ringside], *self.commands.values()):
+            line = call(*command, "--help-as=poem", expected=2).stderr
+            self.assertRegex(line, r"--help-as: found 'poem', expected man, bash, zsh, fish.*\n$")
+        self.assertIn("found 'toml'", call(self.ringside, "info", "--help-as=toml", expected=2).stderr)
+
+
+class Pages(Installed):
+    def test_every_program_and_subcommand_has_a_page_that_names_it(self):
+        for name in ("ringside", *self.commands):
+            with self.subTest(name):
+                found = call("lexgrog", self.page(name)).stdout
+                self.assertRegex(found, rf'"{name} - [^"]{{10,}}"')
+
+    def test_pages_are_set_without_a_warning(self):
+        pages = sorted(self.share.glob("man/*/*.gz"))
+        self.assertGreater(len(pages), 15)
+        for page in pages:
+            with self.subTest(page.name):
+                run = call("man", "--warnings", "-l", page)
+                self.assertEqual(run.stderr, "")
+                for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "SEE ALSO"):
+                    self.assertRegex(run.stdout, rf"(?m)^{section}$")
+
+    def test_every_option_of_help_is_in_its_page_and_no_other(self):
+        for name, command in self.commands.items():
+            with self.subTest(name):
+                text = call("man", "-l", self.page(name)).stdout
+                options = text.partition("\nOPTIONS\n")[2].partition("\nEXIT STATUS\n")[0]
+                tags = re.findall(r"(?m)^ {7}(-.*?)(?: {2}|$)", options)
+                told = {word for tag in tags for word in re.findall(r"(?<![\w-])--?[a-z][a-z-]*", tag)}
+                self.assertEqual(told, options_in_help(*command))
+
+    def test_the_page_of_ringside_lists_every_subcommand_and_exit_code(self):
+        text = call("man", "-l", self.page("ringside")).stdout
+        for name in self.commands:
+            self.assertIn(f"{name}(1)", text)
+        codes = re.findall(r"(?m)^ {7}(\d+) ", text.partition("\nEXIT STATUS\n")[2])
+        self.assertEqual(codes, ["0", "2", "3", "4", "5", "130"])
+        self.assertRegex(call(self.ringside, "--help").stdout, r"130 interrupted")
+
+    def test_the_pages_of_services_name_their_settings(self):
+        for name, settings in (("ringside-analyzer", "analyzer.toml"), ("ringside-serve", "serve.toml"),
+                               ("ringside-producer", "jobs/NAME.toml")):
+            self.assertIn(f"/etc/ringside/{settings}", call("man", "-l", self.page(name)).stdout)
+
+
+class Completions(Installed):
+    BASH = ('source "$1"; function=$2; shift 2; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); "$function"; '
+            'printf "%s\\n" "${COMPREPLY[@]}"')
+
+    def bash(self, *words, **options):
+        program = words[0]
+        run = call("bash", "-c", self.BASH, "bash", self.completion("bash", program),
+                   "_" + program.replace("-", "_"), *words, **options)
+        self.assertEqual(run.stderr, "")
+        return run.stdout.split()
+
+    def fish(self, line, **options):
+        program = line.split()[0]
+        command = f"source {self.completion('fish', program)}; complete -C '{line}'"
+        return [word.split("\t")[0] for word in
+                call("fish", "--no-config", "-c", command, **options).stdout.splitlines()]
+
+    def test_every_option_of_help_is_completed_by_every_shell(self):
+        for name, command in self.commands.items():
+            program = command[0].name
+            of_subcommand = "" if len(command) == 1 else command[1]
+            names = options_in_help(*command)
+            with self.subTest(name):
+                self.assertEqual(set(self.bash(program, *map(str, command[1:]), "-")), names)
+                zsh = self.completion("zsh", program).read_text(encoding="utf-8")
+                arm = zsh.partition(f"    {of_subcommand or chr(39) * 2})\n")[2].partition(";;")[0]
+                self.assertEqual(set(re.findall(r"(?m)^ +'(--?[a-z][a-z-]*)", arm)), names)
+                fish = self.completion("fish", program).read_text(encoding="utf-8").splitlines()
+                lines = [line for line in fish if not of_subcommand or f"from {of_subcommand}'" in line]
+                found = {"--" + word for line in lines for word in re.findall(r" -l ([a-z-]+)", line.split(" -d ")[0])}
+                self.assertEqual(found, {word for word in names if word.startswith("--")})
+
+    def test_bash_completes_subcommands_values_and_files(self):
+        self.assertEqual(self.bash("ringside", "re"), ["report", "replay"])
+        self.assertEqual(self.bash("ringside", "run", "--coordination", ""), ["locks", "messages"])
+        self.assertEqual(self.bash("ringside", "run", "--coordination", "=", "m"), ["messages"])
+        self.assertEqual(self.bash("ringside", "run", "--coordination", "="), ["locks", "messages"])
+        self.assertEqual(self.bash("ringside-analyzer", "--reduce", "=", ""), ["slot", "transfer"])
+        self.assertEqual(self.bash("ringside", "run", "--slots", ""), [])
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "kept.pool").touch()
+            (pathlib.Path(folder) / "keys").mkdir()
+            self.assertEqual(sorted(self.bash("ringside", "info", "", cwd=folder)), ["kept.pool", "keys"])
+            self.assertEqual(self.bash("ringside", "run", "--pool", "=", "kep", cwd=folder), ["kept.pool"])
+            self.assertEqual(self.bash("ringside", "keygen", "k", cwd=folder), ["keys"])
+
+    def test_scripts_parse_in_their_shells(self):
+        for shell in ("bash", "zsh", "fish"):
+            if not shutil.which(shell):
+                print(f"skipped: {shell} is not installed (deploy/test.sh --all installs it)")
+                continue
+            for program in ("ringside", "ringside-producer", "ringside-analyzer"):
+                self.assertEqual(call(shell, "-n", self.completion(shell, program)).stderr, "")
+
+    @unittest.skipUnless(shutil.which("fish"), "fish is not installed (deploy/test.sh --all installs it)")
+    def test_fish_completes_subcommands_values_and_files(self):
+        self.assertEqual(sorted(self.fish("ringside re")), ["replay", "report"])
+        self.assertEqual(sorted(self.fish("ringside run --coordination ")), ["locks", "messages"])
+        self.assertEqual(self.fish("ringside run --slots "), [])
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "kept.pool").touch()
+            self.assertEqual(self.fish("ringside info ", cwd=folder), ["kept.pool"])
+
+    # zsh completes on a terminal only: what would decide there is asked for its arguments.
+    ZSH = ('_arguments() { print -rl -- "$@" }; _describe() { print -rl -- "${(@P)2}" }; compadd() { : }; '
+           'words=("${@:2}"); CURRENT=$#words; source "$1"')
+
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed (deploy/test.sh --all installs it)")
+    def test_zsh_is_told_subcommands_values_and_files(self):
+        script = self.completion("zsh", "ringside")
+        subcommands = call("zsh", "-f", "-c", self.ZSH, "zsh", script, "ringside", "r").stdout
+        self.assertIn("export:write a kept iterate as .npy, .csv or .mtx\n", subcommands)
+        told = call("zsh", "-f", "-c", self.ZSH, "zsh", script, "ringside", "run", "--").stdout
+        self.assertRegex(told, r"(?m)^--coordination=\[.*\]:locks\|messages:\(locks messages\)$")
+        self.assertRegex(told, r"(?m)^--pool=\[.*\]:FILE:_files$")
+        self.assertRegex(told, r"(?m)^--resume\[[^:]*\]$")
+        told = call("zsh", "-f", "-c", self.ZSH, "zsh", script, "ringside", "keygen", "").stdout
+        self.assertRegex(told, r"(?m)^:FOLDER:_files -/$")
+
+
+class Settings(Installed):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.work = pathlib.Path(folder.name)
+        etc = self.prefix / "etc" / "ringside"
+        self.files = {etc / "analyzer.toml": self.commands["ringside-analyzer"],
+                      etc / "serve.toml": self.commands["ringside-serve"],
+                      self.share / "doc" / "ringside" / "examples" / "jobs" / "grid.toml":
+                          self.commands["ringside-producer"]}
+
+    def accept(self, command, text, expected=0):
+        """What the program takes from a file, told as such a file, without doing anything else."""
+        path = self.work / "settings.toml"
+        path.write_text(text, encoding="utf-8")
+        return call(*command, "--config", path, "--help-as=toml", expected=expected)
+
+    def test_every_option_is_a_key_of_the_shipped_file(self):
+        for path, command in self.files.items():
+            with self.subTest(path.name):
+                keys = re.findall(r"(?m)^#?([a-z][a-z-]*) = ", path.read_text(encoding="utf-8"))
+                self.assertEqual(len(keys), len(set(keys)))
+                of_the_command_line = {"--help", "--version", "--config"}
+                names = {name for name in options_in_help(*command) if name.startswith("--")}
+                self.assertEqual({"--" + key for key in keys}, names - of_the_command_line)
+
+    def test_every_key_of_the_shipped_file_is_accepted_with_the_value_it_shows(self):
+        for path, command in self.files.items():
+            shipped = path.read_text(encoding="utf-8")
+            for line in re.findall(r"(?m)^#?([a-z][a-z-]* = .*)$", shipped):
+                key, value = line.split(" = ")
+                if value.strip('"') in SAMPLES:
+                    value = f'"{SAMPLES[value.strip(chr(34))]}"'
+                with self.subTest(path.name, line=line):
+                    alone = f"{key} = {value}\n"
+                    if key == "telemetry-tcp":
+                        alone += 'telemetry = "on"\n'
+                    told = self.accept(command, alone).stdout
+                    self.assertIn(f"\n{key} = ", told)
+
+    def test_what_the_programs_would_not_take_is_not_accepted(self):
+        command = self.commands["ringside-analyzer"]
+        self.assertIn("unknown key 'slot'", self.accept(command, "slot = 8\n", expected=2).stderr)
+        self.assertIn("expected a number from 3 to 1024", self.accept(command, "slots = 2\n", expected=2).stderr)
+
+    def test_settings_told_again_are_the_same(self):
+        for path, command in self.files.items():
+            with self.subTest(path.name):
+                shipped = path.read_text(encoding="utf-8")
+                self.assertEqual(self.accept(command, shipped).stdout, shipped)
+
+    def test_an_analyzer_starts_with_the_shipped_file(self):
+        # It ends at once: no socket can be made below a file.
+        (self.work / "file").touch()
+        socket = self.work / "file" / "analyzer.socket"
+        run = call(*self.commands["ringside-analyzer"], "--config", self.prefix / "etc/ringside/analyzer.toml",
+                   "--pool", self.work / "ringside.pool", "--socket", socket, expected=3)
+        self.assertIn(str(socket), run.stderr)
+
+    def test_the_pool_of_the_service_is_in_its_state_folder(self):
+        text = (self.prefix / "etc" / "ringside" / "analyzer.toml").read_text(encoding="utf-8")
+        self.assertEqual(re.findall(r"(?m)^[a-z].*$", text), ['pool = "/var/lib/ringside/ringside.pool"'])
+
+
+if __name__ == "__main__":
+    unittest.main()
