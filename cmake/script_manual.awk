@@ -21,6 +21,7 @@ END {
   sub(/[.:;] .*/, "", short); sub(/\.$/, "", short)
   short = tolower(substr(short, 1, 1)) substr(short, 2)
   print ".TH " prose(toupper(name)) " " section " \"\" \"ringside " version "\" \"Ringside\""
+  print ".nh\n.ad l"
   print ".SH NAME\n" prose(name) " \\- " prose(short)
   print ".SH SYNOPSIS\n\\fB" prose(name) "\\fR " prose(usage)
   print ".SH DESCRIPTION\n" prose(description)

@@ -46,6 +46,7 @@ execute_process(COMMAND "${GZIP}" -9n ${pages} COMMAND_ERROR_IS_FATAL ANY)
 
 # Settings of the services: what a service needs and the program alone would have otherwise.
 tell(settings/analyzer.toml ringside-analyzer --pool=/var/lib/ringside/ringside.pool --help-as=toml)
+file(MAKE_DIRECTORY "${OUTPUT}/settings/jobs")
 tell(settings/serve.toml ringside serve --help-as=toml)
 tell(examples/jobs/grid.toml ringside-producer --matrix=grid:2000 --help-as=toml)
 file(TOUCH "${OUTPUT}/made")

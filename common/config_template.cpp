@@ -24,7 +24,10 @@ std::string value_text(const std::string& text) {
 std::string line_of(const CLI::Option& option) {
   const std::string key = option.get_lnames().front();
   const bool flag = value_of(option).kind == OptionValue::Kind::kNone;
-  if (option.count() > 0) return fmt::format("{} = {}", key, flag ? "true" : value_text(option.results().back()));
+  if (option.count() > 0) {
+    return flag ? fmt::format("{} = {}", key, option.as<bool>())
+                : fmt::format("{} = {}", key, value_text(option.results().back()));
+  }
   if (flag) return fmt::format("#{} = false", key);
   // Without a default the value's name stands for one.
   return fmt::format("#{} = {}", key,

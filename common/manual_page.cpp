@@ -69,7 +69,8 @@ std::string title(std::string_view program, std::string_view description) {
   const std::string page = page_name(program);
   std::string upper = page;
   for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return fmt::format(".TH {} 1 \"\" \"ringside {}\" \"Ringside\"\n.SH NAME\n{} \\- {}\n", prose(upper),
+  // Neither hyphens in the names of options, nor gaps between the words of short lines.
+  return fmt::format(".TH {} 1 \"\" \"ringside {}\" \"Ringside\"\n.nh\n.ad l\n.SH NAME\n{} \\- {}\n", prose(upper),
                      RINGSIDE_VERSION, prose(page), prose(in_short(description)));
 }
 

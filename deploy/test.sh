@@ -16,8 +16,8 @@ usage() {
   cat <<'TEXT'
 usage: test.sh [--quick | --all]
   --quick   the release build and its tests only
-  --all     also the page in a real browser, Prometheus itself, and the package on a virtual machine with an NVDIMM whose
-            power is cut; what that takes is installed (CI does this)
+  --all     also the page in a real browser, Prometheus itself, the Debian package before lintian and in every shell, and
+            on a virtual machine with an NVDIMM whose power is cut; what that takes is installed (CI does this)
 TEXT
 }
 
@@ -129,7 +129,7 @@ mkdir -p "$logs"
 
 check release "release: build and all tests" release
 if [[ $all == yes ]]; then
-  check all "the page in a browser, Prometheus itself" have_run browser prometheus
+  check all "the page in a browser, Prometheus itself, the package" have_run browser prometheus manual debian_package lintian
   check node "a virtual node: the package installed, its services, a power cut" virtual_node
 fi
 if [[ $quick == no ]]; then

@@ -38,20 +38,24 @@ def options_in_help(*command):
     return names
 
 
+def setUpModule():
+    """Installed once, below a prefix of its own."""
+    folder = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(folder.cleanup)
+    Installed.prefix = pathlib.Path(folder.name) / "local"
+    call("cmake", "--install", BUILD, "--prefix", Installed.prefix)
+    Installed.share = Installed.prefix / "share"
+    programs = Installed.prefix / "bin"
+    Installed.ringside = programs / "ringside"
+    subcommands = call(Installed.ringside, "--help-as=subcommands").stdout.split()
+    assert len(subcommands) > 10, subcommands
+    # Its page, and how it is called.
+    Installed.commands = {"ringside-" + s: [Installed.ringside, s] for s in subcommands}
+    Installed.commands.update({p: [programs / p] for p in ("ringside-producer", "ringside-analyzer")})
+
+
 class Installed(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(cls.folder.cleanup)
-        cls.prefix = pathlib.Path(cls.folder.name) / "local"
-        call("cmake", "--install", BUILD, "--prefix", cls.prefix)
-        cls.share = cls.prefix / "share"
-        cls.ringside = cls.prefix / "bin" / "ringside"
-        subcommands = call(cls.ringside, "--help-as=subcommands").stdout.split()
-        assert len(subcommands) > 10, subcommands
-        # Its page, and how it is called.
-        cls.commands = {"ringside-" + s: [cls.ringside, s] for s in subcommands}
-        cls.commands.update({p: [cls.prefix / "bin" / p] for p in ("ringside-producer", "ringside-analyzer")})
+    """Where what was installed is found; holds no tests itself."""
 
     def page(self, name, section=1):
         return self.share / "man" / f"man{section}" / f"{name}.{section}.gz"
@@ -259,8 +263,7 @@ class Settings(Installed):
                     if key == "telemetry-tcp":
                         alone += 'telemetry = "on"\n'
                     told = self.accept(command, alone).stdout
-                    # A flag that is not set is as if it was not named.
-                    self.assertEqual(bool(re.search(rf"(?m)^{key} = ", told)), value != "false", told)
+                    self.assertIn(f"\n{key} = ", told)
 
     def test_what_the_programs_would_not_take_is_not_accepted(self):
         command = self.commands["ringside-analyzer"]
@@ -274,18 +277,17 @@ class Settings(Installed):
                 self.assertEqual(self.accept(command, shipped).stdout, shipped)
 
     def test_an_analyzer_starts_with_the_shipped_file(self):
-        # It ends at once: no socket can be made there.
-        socket = self.work / "none" / "analyzer.socket"
-        run = call(self.prefix / "bin" / "ringside-analyzer", "--config", self.prefix / "etc/ringside/analyzer.toml",
-                   "--socket", socket, expected=3)
+        # It ends at once: no socket can be made below a file.
+        (self.work / "file").touch()
+        socket = self.work / "file" / "analyzer.socket"
+        run = call(*self.commands["ringside-analyzer"], "--config", self.prefix / "etc/ringside/analyzer.toml",
+                   "--pool", self.work / "ringside.pool", "--socket", socket, expected=3)
         self.assertIn(str(socket), run.stderr)
 
     def test_the_pool_of_the_service_is_in_its_state_folder(self):
         text = (self.prefix / "etc" / "ringside" / "analyzer.toml").read_text(encoding="utf-8")
         self.assertEqual(re.findall(r"(?m)^[a-z].*$", text), ['pool = "/var/lib/ringside/ringside.pool"'])
 
-
-del Installed  # it holds no tests
 
 if __name__ == "__main__":
     unittest.main()

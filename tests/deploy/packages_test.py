@@ -9,7 +9,8 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
-SCRIPTS = sorted([*DEPLOY.glob("*.sh"), *DEPLOY.glob("slurm/*.sbatch"), *ROOT.glob("examples/*/*.sh"), ROOT / ".ci" / "run"])
+SCRIPTS = sorted([*DEPLOY.glob("*.sh"), *DEPLOY.glob("debian/p*"), *DEPLOY.glob("slurm/*.sbatch"), *ROOT.glob("tests/node/*.sh"),
+                  *ROOT.glob("examples/*/*.sh"), ROOT / ".ci" / "run"])
 
 # `installed` holds one package a line; apt-get install adds to it, if `lists` is there or came by apt-get update.
 DPKG_QUERY = """#!/bin/bash
@@ -131,7 +132,7 @@ class Scripts(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stdout)
 
     def test_an_unknown_option_is_refused_before_anything_is_done(self):
-        for script in ("test.sh", "quickstart.sh"):
+        for script in ("test.sh", "quickstart.sh", "package.sh"):
             with self.subTest(script):
                 run = subprocess.run([str(DEPLOY / script), "--wrong"], cwd="/", stdin=subprocess.DEVNULL,
                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", check=False)
@@ -142,7 +143,7 @@ class Scripts(unittest.TestCase):
         if not shutil.which("apt-cache"):
             self.skipTest("apt-cache is not here")
         lists = subprocess.run(["bash", "-c", f'source "{DEPLOY}/packages.sh"; printf "%s\\n" "${{packages_build[@]}}" '
-                                '"${packages_test[@]}" "${packages_fuzz[@]}" "${packages_all[@]}"'],
+                                '"${packages_test[@]}" "${packages_fuzz[@]}" "${packages_all[@]}" "${packages_package[@]}"'],
                                stdout=subprocess.PIPE, encoding="utf-8", check=True)
         names = sorted(set(lists.stdout.split()))
         self.assertIn("libpmemobj-dev", names)

@@ -128,7 +128,7 @@ def start(story, node, guide, reference):
         run_section(story, node, guide, section)
     node.must(f"sed -i 's/^iterations = .*/iterations = {reference.last}/' /etc/ringside/jobs/grid.toml")
     run_section(story, node, guide, "Start")
-    node.must(f"until {AS_OWNER} ringside tail --once --json | grep -q '\"event\":\"step\"'; do sleep 0.2; done")
+    node.must(f"until {AS_OWNER} ringside tail --once --json | grep -q '\"last\":{'; do sleep 0.2; done")
     run_section(story, node, guide, "Watch")
     log = node.must("journalctl --no-pager --output cat --unit ringside-analyzer")
     story.true("the analyzer's log is key=value, and says that the pool is on DAX",
@@ -142,7 +142,7 @@ def start(story, node, guide, reference):
     story.equal("by systemd, whose generator read the settings", affinity, ["1", "0"])
     story.true("it can gain no privileges and calls only what it needs",
                "NoNewPrivs:\t1\n" in status and "Seccomp:\t2\n" in status, status)
-    page = node.must("exec 3<>/dev/tcp/127.0.0.1/9464; printf 'GET /metrics HTTP/1.0\\r\\n\\r\\n' >&3; cat <&3")
+    page = node.must("exec 3<>/dev/tcp/127.0.0.1/9464; printf 'GET /metrics HTTP/1.0\\r\\nHost: localhost:9464\\r\\n\\r\\n' >&3; cat <&3")
     story.true("Prometheus' metrics are served", "ringside_steps_committed_total" in page, page)
 
 

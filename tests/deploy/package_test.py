@@ -1,0 +1,287 @@
+"""The Debian package: what is in it, what lintian says of it, and what its maintainer scripts do, in a tree that dpkg
+takes for a machine's and beside stand-ins for systemd. Called with the build folder."""
+
+import gzip
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DEBIAN = ROOT / "deploy" / "debian"
+
+
+def call(*command, **options):
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", **options.pop("environment", {})}
+    environment.pop("DESTDIR", None)
+    return subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, encoding="utf-8", timeout=120,
+                          check=options.pop("check", True), env=environment, **options)
+
+
+def setUpModule():
+    """The package is made once, and unpacked."""
+    folder = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(folder.cleanup)
+    Package.folder = pathlib.Path(folder.name)
+    # A careless umask of whoever builds it is not the package's.
+    run = call("sh", "-c", 'umask 077 && exec cpack -G DEB --config "$1" -B "$2"', "sh",
+               BUILD / "CPackConfig.cmake", Package.folder / "made", cwd=Package.folder, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    [Package.deb] = (Package.folder / "made").glob("*.deb")
+    Package.tree = Package.folder / "tree"
+    Package.control = Package.folder / "control"
+    call("dpkg-deb", "-x", Package.deb, Package.tree)
+    call("dpkg-deb", "-e", Package.deb, Package.control)
+    Package.listing = call("dpkg-deb", "-c", Package.deb).stdout.splitlines()
+    Package.fields = dict(line.split(": ", 1) for line in (Package.control / "control").read_text(
+        encoding="utf-8").splitlines() if re.match(r"[A-Z][\w-]*: ", line))
+
+
+class Package(unittest.TestCase):
+    """What is known of the package; holds no tests itself."""
+
+    def files(self):
+        return [path for path in self.tree.rglob("*") if path.is_file() and not path.is_symlink()]
+
+
+class Contents(Package):
+    def test_it_is_named_as_debian_names_it(self):
+        version = re.search(r"project\(ringside VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
+        architecture = call("dpkg", "--print-architecture").stdout.strip()
+        self.assertEqual(self.deb.name, f"ringside_{version}_{architecture}.deb")
+        self.assertEqual((self.fields["Version"], self.fields["Architecture"]), (version, architecture))
+
+    def test_programs_pages_completions_settings_and_documents_are_in_it(self):
+        for path in ("usr/bin/ringside", "usr/bin/ringside-producer", "usr/bin/ringside-analyzer",
+                     "usr/share/man/man1/ringside.1.gz", "usr/share/man/man1/ringside-run.1.gz",
+                     "usr/share/bash-completion/completions/ringside", "usr/share/zsh/vendor-completions/_ringside",
+                     "usr/share/fish/vendor_completions.d/ringside.fish", "etc/ringside/analyzer.toml",
+                     "etc/ringside/serve.toml", "usr/share/doc/ringside/README.md",
+                     "usr/share/doc/ringside/docs/architecture.md", "usr/share/doc/ringside/copyright",
+                     "usr/share/doc/ringside/examples/jobs/grid.toml", "usr/share/ringside/dashboards/alerts.yml"):
+            self.assertTrue((self.tree / path).is_file(), path)
+        self.assertTrue((self.tree / "etc" / "ringside" / "jobs").is_dir())
+
+    def test_what_the_repository_has_for_a_node_is_in_it(self):
+        for source, path in (("provision_pmem.sh", "usr/sbin/ringside-provision-pmem"),
+                             ("start_node.sh", "usr/bin/ringside-start-node"),
+                             ("systemd/CMakeLists.txt", "usr/lib/systemd/system/ringside-analyzer.service"),
+                             ("systemd/CMakeLists.txt", "usr/lib/sysusers.d/ringside.conf")):
+            self.assertEqual((ROOT / "deploy" / source).exists(), (self.tree / path).exists(), path)
+
+    def test_tests_benchmarks_and_build_files_are_not(self):
+        names = [path.name for path in self.files()]
+        self.assertEqual([n for n in names if re.search(r"_test$|_test\.|bench_|explorer|\.a$|\.cmake$|\.hpp$|^made$", n)], [])
+        self.assertFalse((self.tree / "usr" / "include").exists())
+        for path in self.files():
+            self.assertNotIn(str(BUILD).encode(), path.read_bytes(), path)
+
+    def test_everything_is_roots_and_nobody_else_may_write_it(self):
+        for line in self.listing:
+            mode, owner = line.split()[:2]
+            self.assertEqual(owner, "root/root", line)
+            self.assertIn(mode, ("drwxr-xr-x", "-rwxr-xr-x", "-rw-r--r--", "lrwxrwxrwx"), line)
+
+    def test_every_file_in_etc_is_a_conffile(self):
+        declared = (self.control / "conffiles").read_text(encoding="utf-8").split()
+        found = ["/" + str(path.relative_to(self.tree)) for path in self.files() if "etc" in path.parts]
+        self.assertEqual(sorted(declared), sorted(p for p in found if p.startswith("/etc/")))
+
+    def test_its_libraries_and_what_a_node_wants_are_named(self):
+        depends = {entry.split(" ")[0] for entry in self.fields["Depends"].split(", ")}
+        self.assertLessEqual({"libc6", "libpmemobj1", "libpmem1", "libhwloc15", "libzmq5", "libgomp1"}, depends)
+        self.assertEqual(set(self.fields["Recommends"].split(", ")), {"ndctl", "systemd"})
+
+    def test_programs_are_stripped_and_look_for_libraries_where_the_system_does(self):
+        for path in self.files():
+            if path.read_bytes()[:4] != b"\x7fELF":
+                continue
+            with self.subTest(path.name):
+                self.assertNotIn(".symtab", call("readelf", "-SW", path).stdout)
+                self.assertNotRegex(call("readelf", "-dW", path).stdout, "RPATH|RUNPATH")
+
+    def test_checksums_are_those_of_the_files(self):
+        sums = dict(reversed(line.split("  ", 1)) for line in
+                    (self.control / "md5sums").read_text(encoding="utf-8").splitlines())
+        found = {str(path.relative_to(self.tree)): hashlib.md5(path.read_bytes()).hexdigest() for path in self.files()}
+        self.assertEqual({name: md5 for name, md5 in found.items() if not name.startswith("etc/")},
+                         {name: md5 for name, md5 in sums.items() if not name.startswith("etc/")})
+
+    def test_changelog_and_copyright_are_of_this_version_and_license(self):
+        changelog = gzip.decompress((self.tree / "usr/share/doc/ringside/changelog.gz").read_bytes()).decode()
+        self.assertTrue(changelog.startswith(f"ringside ({self.fields['Version']}) "), changelog)
+        text = " ".join((self.tree / "usr/share/doc/ringside/copyright").read_text(encoding="utf-8").split())
+        license_text = (ROOT / "LICENSE").read_text(encoding="utf-8")
+        last_paragraph = " ".join(license_text.strip().split("\n\n")[-1].split())
+        self.assertIn(last_paragraph, text)
+        self.assertNotIn("@", re.sub(r"<\S+@\S+>", "", text))
+
+
+class Lintian(Package):
+    def test_lintian_has_nothing_to_complain_of(self):
+        user = ["--allow-root"] if os.geteuid() == 0 else []
+        run = call("lintian", "--no-cfg", "--fail-on", "error,warning", *user, self.deb, check=False)
+        self.assertEqual((run.returncode, run.stdout), (0, ""), run.stderr)
+
+
+class Life(Package):
+    """Installed, upgraded, removed and purged in a tree of its own: dpkg's own accounts of it, fakeroot's of owners."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.machine = pathlib.Path(folder.name)
+        for path in ("var/lib/dpkg/info", "var/lib/dpkg/updates", "var/lib/dpkg/triggers", "etc"):
+            (self.machine / path).mkdir(parents=True)
+        for path, text in (("var/lib/dpkg/status", ""), ("var/lib/dpkg/available", ""),
+                           ("etc/passwd", "root:x:0:0:root:/root:/bin/sh\n"), ("etc/group", "root:x:0:\n")):
+            (self.machine / path).write_text(text, encoding="utf-8")
+
+    def dpkg(self, *arguments):
+        run = call("fakeroot", "-s", self.machine / "owners", *(["-i", self.machine / "owners"] if (
+            self.machine / "owners").exists() else []), "dpkg", f"--root={self.machine}", "--force-script-chrootless",
+                   "--force-depends", "--log=/dev/null", *arguments, check=False,
+                   environment={"PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        return run.stderr
+
+    def newer(self):
+        """The same package, as a later version with other settings."""
+        tree = self.machine / "newer"
+        call("dpkg-deb", "-R", self.deb, tree)
+        control = tree / "DEBIAN" / "control"
+        control.write_text(control.read_text(encoding="utf-8").replace(
+            f"Version: {self.fields['Version']}", "Version: 9.0"), encoding="utf-8")
+        with (tree / "usr" / "share" / "doc" / "ringside" / "README.md").open("a", encoding="utf-8") as readme:
+            readme.write("newer\n")
+        call("dpkg-deb", "--root-owner-group", "-b", tree, self.machine / "newer.deb")
+        shutil.rmtree(tree)
+        return self.machine / "newer.deb"
+
+    def account(self):
+        for line in (self.machine / "etc" / "passwd").read_text(encoding="utf-8").splitlines():
+            if line.startswith("ringside:"):
+                return line.split(":")
+        return None
+
+    def test_installing_makes_the_user_and_a_folder_that_is_theirs_alone(self):
+        self.dpkg("-i", self.deb)
+        account = self.account()
+        self.assertIsNotNone(account)
+        self.assertEqual(account[5:], ["/var/lib/ringside", "/usr/sbin/nologin"])
+        stat = call("fakeroot", "-i", self.machine / "owners", "stat", "-c", "%u:%g %a",
+                    self.machine / "var/lib/ringside").stdout.strip()
+        self.assertEqual(stat, f"{account[2]}:{account[3]} 700")
+
+    def test_an_upgrade_keeps_pool_settings_and_user(self):
+        self.dpkg("-i", self.deb)
+        account = self.account()
+        pool = self.machine / "var/lib/ringside/ringside.pool"
+        pool.write_bytes(b"iterates")
+        settings = self.machine / "etc/ringside/analyzer.toml"
+        settings.write_text('slots = 16\n', encoding="utf-8")
+        self.dpkg("-i", self.newer())
+        self.assertTrue((self.machine / "usr/share/doc/ringside/README.md").read_text(encoding="utf-8").endswith("newer\n"))
+        self.assertEqual(pool.read_bytes(), b"iterates")
+        self.assertEqual(settings.read_text(encoding="utf-8"), "slots = 16\n")
+        self.assertEqual(self.account(), account)
+
+    def test_removing_keeps_settings_and_pool(self):
+        self.dpkg("-i", self.deb)
+        pool = self.machine / "var/lib/ringside/ringside.pool"
+        pool.touch()
+        self.dpkg("-r", "ringside")
+        self.assertFalse((self.machine / "usr/bin").exists())
+        self.assertTrue((self.machine / "etc/ringside/analyzer.toml").is_file())
+        self.assertTrue(pool.exists())
+
+    def test_purging_removes_settings_and_names_what_is_kept(self):
+        self.dpkg("-i", self.deb)
+        (self.machine / "etc/ringside/jobs/web.toml").touch()
+        wants = self.machine / "etc/systemd/system/multi-user.target.wants"
+        wants.mkdir(parents=True)
+        (wants / "ringside.target").symlink_to("/usr/lib/systemd/system/ringside.target")
+        (wants / "other.service").symlink_to("/usr/lib/systemd/system/other.service")
+        pool = self.machine / "var/lib/ringside/ringside.pool"
+        pool.write_bytes(b"iterates")
+        said = self.dpkg("-P", "ringside")
+        self.assertFalse((self.machine / "etc/ringside").exists())
+        self.assertEqual([path.name for path in wants.iterdir()], ["other.service"])
+        self.assertEqual(pool.read_bytes(), b"iterates")
+        self.assertIn("/var/lib/ringside", said)
+        self.assertIn("ringside wipe", said)
+
+    def test_purging_without_pools_leaves_no_folder(self):
+        self.dpkg("-i", self.deb)
+        said = self.dpkg("-P", "ringside")
+        self.assertNotIn("wipe", said)
+        self.assertFalse((self.machine / "var/lib/ringside").exists())
+        self.assertFalse((self.machine / "usr").exists())
+
+
+STAND_IN = """#!/bin/sh
+echo "$(basename "$0") $*" >>"$MACHINE/calls"
+"""
+GETENT = """#!/bin/sh
+echo "ringside:x:990:990::/var/lib/ringside:/usr/sbin/nologin"
+"""
+
+
+class Services(unittest.TestCase):
+    """The maintainer scripts on a machine that systemd runs: stand-ins note how they are called."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.machine = pathlib.Path(folder.name)
+        (self.machine / "state").mkdir()
+        (self.machine / "systemd").mkdir()
+        (self.machine / "bin").mkdir()
+        for name, text in (*((n, STAND_IN) for n in ("systemctl", "deb-systemd-invoke", "systemd-sysusers", "useradd")),
+                           ("getent", GETENT)):
+            (self.machine / "bin" / name).write_text(text, encoding="utf-8")
+            (self.machine / "bin" / name).chmod(0o755)
+
+    def script(self, name, *arguments):
+        text = (DEBIAN / name).read_text(encoding="utf-8")
+        for path, here in (("/run/systemd/system", "systemd"), ("/var/lib/ringside", "state"), ("/etc/", "etc/"),
+                           ("/var/cache/", "cache/")):
+            text = text.replace(path, f"{self.machine}/{here}")
+        run = call("sh", "-c", text, name, *arguments, check=False,
+                   environment={"PATH": f"{self.machine}/bin:{os.environ['PATH']}", "MACHINE": str(self.machine),
+                                "DPKG_ROOT": ""})
+        self.assertEqual(run.returncode, 0, run.stderr)
+        calls = self.machine / "calls"
+        return calls.read_text(encoding="utf-8").splitlines() if calls.exists() else []
+
+    def test_installing_starts_and_enables_nothing(self):
+        self.assertEqual(self.script("postinst", "configure", ""), ["systemctl --system daemon-reload"])
+
+    def test_an_upgrade_restarts_analyzer_and_page_but_no_producer(self):
+        self.assertEqual(self.script("postinst", "configure", "0.0.9"),
+                         ["systemctl --system daemon-reload",
+                          "deb-systemd-invoke try-restart ringside-analyzer.service ringside-serve.service"])
+
+    def test_an_upgrade_stops_nothing_first(self):
+        self.assertEqual(self.script("prerm", "upgrade", "9.0"), [])
+
+    def test_removing_stops_producers_before_their_analyzer(self):
+        calls = self.script("prerm", "remove")
+        self.assertEqual(calls[0], "deb-systemd-invoke stop ringside-producer@*.service")
+        self.assertIn("ringside-analyzer.service", calls[1])
+
+    def test_without_systemd_at_work_nothing_is_asked_of_it(self):
+        (self.machine / "systemd").rmdir()
+        for script, arguments in (("postinst", ("configure", "0.0.9")), ("prerm", ("remove",)), ("postrm", ("purge",))):
+            self.assertEqual(self.script(script, *arguments), [], script)
+
+
+if __name__ == "__main__":
+    unittest.main()
