@@ -1,5 +1,69 @@
-"""What an administrator sees where something is not as it should be: one clear line each."""
+"""What an administrator sees where something is not as it should be: one clear line each, and the exit status of design §8.
+
+docs/operations.md has the table of them; what can be brought about on the machine is, here.
+"""
+
+POOL_FOLDER = "/var/lib/ringside/pmem"
+POOL = f"{POOL_FOLDER}/ringside.pool"
+AS_OWNER = "runuser -u ringside --"
+SMALL_RUN = f"{AS_OWNER} ringside run --matrix grid:50 --iterations 5 --quiet"
 
 
-def check_bad_states(story, node, before_provisioning):
-    pass
+def _refused(story, node, state, command, status, *words):
+    ended = node.run(command)
+    lines = ended.errors.strip().splitlines()
+    clear = ended.status == status and len(lines) == 1 and all(word in lines[0] for word in words)
+    story.true(f"{state}: refused in one line that says why", clear, f"{ended}expected status {status}, one line with {words}")
+    story.say(f"      {lines[0]}")
+
+
+def _doctor_says(story, node, state, place, *words):
+    text = " ".join(node.run(f"ringside doctor {place}").output.split())
+    story.true(f"{state}: the doctor says so, and what to do", all(word in text for word in words), f"{words} in {text}")
+
+
+def check_before_provisioning(story, node):
+    """What a namespace may be before it is one for a file system with DAX. Leaves it as it was found."""
+    _doctor_says(story, node, "a namespace in raw mode", "/", "namespace0.0 (raw", "--mode=fsdax")
+    node.must("ndctl create-namespace --force --reconfig=namespace0.0 --mode=sector")
+    _doctor_says(story, node, "a namespace in sector mode", "/", "(sector", "--mode=fsdax")
+    ended = node.run("ringside-provision-pmem --yes")
+    story.true("a namespace in sector mode is not provisioned", ended.status == 3 and "sector" in ended.errors, ended)
+    node.must("mkfs.ext4 -q /dev/pmem0s && mount /dev/pmem0s /mnt")
+    _refused(story, node, "--require-dax on it", "ringside run --matrix grid:50 --iterations 5 --pool /mnt/x --require-dax", 3,
+             "--require-dax", "/dev/pmem0s", "sector mode")
+    node.must("umount /mnt && ndctl create-namespace --force --reconfig=namespace0.0 --mode=raw")
+    node.must("blkdiscard -z /dev/pmem0")
+
+
+def check_beside_the_service(story, node):
+    """With the services up and the pool in use."""
+    _refused(story, node, "--require-dax on a disk", f"{SMALL_RUN} --pool /var/lib/ringside/x.pool --require-dax", 3,
+             "/var/lib/ringside/x.pool: --require-dax", "/dev/vda", "is no persistent memory")
+    story.equal("and nothing is left there", node.run("ls /var/lib/ringside/x.pool*").status, 2)
+    # 1024 slots of 320 kB and what each is rounded up by: more than the device has.
+    _refused(story, node, "a device without room",
+             f"{AS_OWNER} ringside run --matrix grid:400 --slots 1024 --iterations 5 --quiet --pool {POOL_FOLDER}/big.pool", 3,
+             "big.pool: no room for the pool", "bytes are needed", "available")
+    _refused(story, node, "another analyzer on the pool",
+             f"cd /var/lib/ringside && {AS_OWNER} ringside-analyzer --pool {POOL} --socket /run/ringside/other.socket", 3, POOL,
+             "in use by process", "ringside-analyzer")
+    _refused(story, node, "another analyzer at the socket", f"{AS_OWNER} ringside-analyzer --pool {POOL_FOLDER}/y.pool", 3,
+             "/run/ringside/analyzer.socket", "process")
+    node.must(f"install -m 600 /dev/null {POOL_FOLDER}/roots.pool")
+    _refused(story, node, "a pool of another user", f"{SMALL_RUN} --pool {POOL_FOLDER}/roots.pool", 3, "roots.pool",
+             "belongs to user root", "this is user ringside")
+    _refused(story, node, "a folder of another user", f"{SMALL_RUN} --pool /opt/x.pool", 3, "/opt/x.pool", "belongs to user root")
+    node.must(f"rm {POOL_FOLDER}/roots.pool")
+
+
+def check_without_dax(story, node):
+    """With the services stopped: the file system mounted as one forgets to mount it. Mounts it again as it was."""
+    node.must(f"umount {POOL_FOLDER} && mount /dev/pmem0 {POOL_FOLDER}")
+    _refused(story, node, "a file system mounted without dax",
+             f"{AS_OWNER} ringside-analyzer --pool {POOL} --require-dax", 3, POOL, "/dev/pmem0", "is mounted without dax")
+    node.run("systemctl start ringside-analyzer")
+    node.must("until [[ $(systemctl show --property ActiveState --value ringside-analyzer) == failed ]]; do sleep 0.3; done")
+    log = node.must("journalctl --no-pager --output cat --unit ringside-analyzer --lines 12")
+    story.true("and the service fails with that line, rather than to be slow without a word", "is mounted without dax" in log, log)
+    node.must(f"systemctl reset-failed ringside-analyzer; umount {POOL_FOLDER} && systemctl start var-lib-ringside-pmem.mount")

@@ -16,8 +16,8 @@ import sys
 import tempfile
 import time
 
+import bad_states
 import node_image
-from bad_states import check_bad_states
 from follower import Follower
 from guide import Guide
 from hardening import check_hardening
@@ -128,7 +128,7 @@ def start(story, node, guide, reference):
         run_section(story, node, guide, section)
     node.must(f"sed -i 's/^iterations = .*/iterations = {reference.last}/' /etc/ringside/jobs/grid.toml")
     run_section(story, node, guide, "Start")
-    node.must(f"until {AS_OWNER} ringside tail --once --json | grep -q '\"last\":{'; do sleep 0.2; done")
+    node.must(f"until {AS_OWNER} ringside tail --once --json | grep -q '\"last\":{{'; do sleep 0.2; done")
     run_section(story, node, guide, "Watch")
     log = node.must("journalctl --no-pager --output cat --unit ringside-analyzer")
     story.true("the analyzer's log is key=value, and says that the pool is on DAX",
@@ -239,7 +239,7 @@ def scenario(story, node, guide, options, package, reference):
     node.boot()
     install(story, node, guide)
     if options.long:
-        check_bad_states(story, node, before_provisioning=True)
+        bad_states.check_before_provisioning(story, node)
     provision(story, node, guide)
     start(story, node, guide, reference)
     node.must(HOLD)
@@ -255,8 +255,10 @@ def scenario(story, node, guide, options, package, reference):
     story.figures["iterates_checked"] += 1
     replayed = node.must(f"{AS_OWNER} ringside replay {POOL}")
     story.true("replay finds what was recorded", "equal to what was recorded" in replayed, replayed)
+    bad_states.check_beside_the_service(story, node)
     check_hardening(story, node)
-    check_bad_states(story, node, before_provisioning=False)
+    node.must("systemctl stop ringside.target")
+    bad_states.check_without_dax(story, node)
     pattern = mine[-4096:-3840]
     story.true("before it is wiped the memory holds the iterate", node.nvdimm_holds(pattern))
     run_section(story, node, guide, "Wipe and remove")
