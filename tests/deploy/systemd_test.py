@@ -33,8 +33,9 @@ class Units(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.root = pathlib.Path(folder.name)
-        installed = subprocess.run(["cmake", "--install", BUILD, "--prefix", "/usr"], capture_output=True, text=True,
-                                   env={**os.environ, "DESTDIR": folder.name}, check=False)
+        installed = subprocess.run(["cmake", "--install", BUILD / "deploy/systemd", "--prefix", "/usr"],
+                                   capture_output=True, text=True, check=False,
+                                   env={**os.environ, "DESTDIR": folder.name})
         if installed.returncode != 0:
             raise RuntimeError(installed.stdout + installed.stderr)
 
@@ -51,7 +52,7 @@ class Units(unittest.TestCase):
         for name in ("sysinit.target", "basic.target", "shutdown.target", "multi-user.target", "system.slice"):
             (self.root / UNITS / name).write_text("[Unit]\n", encoding="utf-8")
         (self.root / "etc/ringside/jobs").mkdir(parents=True, exist_ok=True)
-        (self.root / "usr/bin").mkdir(exist_ok=True)
+        (self.root / "usr/bin").mkdir()
         for program in ("ringside", "ringside-analyzer", "ringside-producer"):
             shutil.copy(BUILD / "bin" / program, self.root / "usr/bin" / program)
         for name in ("ringside.target", *SERVICES):
