@@ -1,11 +1,22 @@
-# The manual page of a shell script, from what its --help prints: `usage: NAME …`, sentences of what it does, then
-# options as `  --name VALUE   meaning`. Run with -v name=NAME -v section=8 -v version=VERSION.
+# The manual page of a shell script, from its opening comment and from what its --help prints: `usage: NAME …`, with a
+# line for each way of calling it, sentences of what it does, and options as `  --name VALUE   meaning`. Run with
+# -v name=NAME -v section=8 -v version=VERSION on the script, then on its help.
 function prose(text) {
   gsub(/\\/, "\\e", text); gsub(/-/, "\\-", text); gsub(/'/, "\\(aq", text)
   if (text ~ /^\./) text = "\\\\&" text
   return text
 }
-NR == 1 { sub(/^usage: */, ""); usage = $0; sub(/^[^ ]+ */, "", usage); next }
+function called(line) {
+  sub(/^(usage:)? *[^ ]+ */, "", line); gsub(/   *\[/, " [", line)
+  usage = usage (usage == "" ? "" : ".br\n") "\\fB" prose(name) "\\fR " prose(line) "\n"
+}
+FNR == 1 { part += 1 }
+part == 1 {
+  if (FNR > 1 && /^#/ && !opened) { sub(/^# ?/, ""); opening = opening (opening == "" ? "" : " ") $0 }
+  else if (FNR > 1) opened = 1
+  next
+}
+FNR == 1 || (/^       / && options == "" && description == "") { called($0); next }
 /^  -/ {
   # The first gap of two spaces or more is behind the tag; its meaning may begin on the next line.
   tag = $0; meaning = ""
@@ -17,14 +28,16 @@ NR == 1 { sub(/^usage: */, ""); usage = $0; sub(/^[^ ]+ */, "", usage); next }
 /^ +/ { sub(/^ +/, ""); options = options prose($0) "\n"; next }
 { description = description (description == "" ? "" : " ") $0 }
 END {
-  short = description
+  short = opening
   sub(/[.:;] .*/, "", short); sub(/\.$/, "", short)
   short = tolower(substr(short, 1, 1)) substr(short, 2)
+  # "Ringside on a node" is no verb, and keeps its name.
+  if (opening ~ /^Ringside/) short = "R" substr(short, 2)
   print ".TH " prose(toupper(name)) " " section " \"\" \"ringside " version "\" \"Ringside\""
   print ".nh\n.ad l"
   print ".SH NAME\n" prose(name) " \\- " prose(short)
-  print ".SH SYNOPSIS\n\\fB" prose(name) "\\fR " prose(usage)
-  print ".SH DESCRIPTION\n" prose(description)
+  printf ".SH SYNOPSIS\n%s", usage
+  print ".SH DESCRIPTION\n" prose(description == "" ? opening : description)
   printf ".SH OPTIONS\n%s", options
   print ".SH SEE ALSO\n.BR ringside (1),\n.BR ringside\\-analyzer (1)"
 }

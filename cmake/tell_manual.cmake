@@ -37,7 +37,7 @@ foreach(script ${SCRIPTS})
   execute_process(
     COMMAND "${script}" --help
     COMMAND awk -v "name=${name_${key}}" -v "section=${section_${key}}" -v "version=${VERSION}"
-      -f "${CMAKE_CURRENT_LIST_DIR}/script_manual.awk"
+      -f "${CMAKE_CURRENT_LIST_DIR}/script_manual.awk" "${script}" -
     OUTPUT_FILE "${page}" COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
 
