@@ -80,7 +80,11 @@ bool logs_to_journal() noexcept {
 void print_failure(std::string_view program, int exit_code, std::string_view text) noexcept {
   try {
     if (logs_to_journal()) {
-      fmt::print(stderr, "<3>level=error event=failed exit_code={} text={}\n", exit_code, quoted(text));
+      // Being told to stop is no failure.
+      const bool interrupted = exit_code == static_cast<int>(ExitCode::kInterrupted);
+      fmt::print(stderr, "{} exit_code={} text={}\n",
+                 interrupted ? "<6>level=info event=interrupted" : "<3>level=error event=failed", exit_code,
+                 quoted(text));
     } else {
       fmt::print(stderr, "{}: {}\n", program, text);
     }

@@ -122,6 +122,10 @@ class Units(unittest.TestCase):
     def test_nothing_is_enabled_by_being_installed(self):
         self.assertEqual(list(self.root.rglob("*.wants")), [])
 
+    def test_what_an_administrator_enables_hangs_on_its_target(self):
+        self.assertEqual(words_of(self.unit("ringside-producer@.service"), "WantedBy"), ["ringside.target"])
+        self.assertEqual(words_of(self.unit("ringside.target"), "WantedBy"), ["multi-user.target"])
+
     def test_the_user_is_made(self):
         if not shutil.which("systemd-sysusers"):
             self.skipTest("systemd-sysusers is not installed")
