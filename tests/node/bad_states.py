@@ -10,7 +10,7 @@ SMALL_RUN = f"{AS_OWNER} ringside run --matrix grid:50 --iterations 5 --quiet"
 
 
 def _refused(story, node, state, command, status, *words):
-    ended = node.run(command)
+    ended = node.run(f"timeout 60 {command}")
     lines = ended.errors.strip().splitlines()
     clear = ended.status == status and len(lines) == 1 and all(word in lines[0] for word in words)
     story.true(f"{state}: refused in one line that says why", clear, f"{ended}expected status {status}, one line with {words}")
@@ -37,7 +37,7 @@ def check_before_provisioning(story, node):
 
 
 def check_beside_the_service(story, node):
-    """With the services up and the pool in use."""
+    """With the services up and a job at work in the pool."""
     _refused(story, node, "--require-dax on a disk", f"{SMALL_RUN} --pool /var/lib/ringside/x.pool --require-dax", 3,
              "/var/lib/ringside/x.pool: --require-dax", "/dev/vda", "is no persistent memory")
     story.equal("and nothing is left there", node.run("ls /var/lib/ringside/x.pool*").status, 2)
@@ -46,8 +46,8 @@ def check_beside_the_service(story, node):
              f"{AS_OWNER} ringside run --matrix grid:400 --slots 1024 --iterations 5 --quiet --pool {POOL_FOLDER}/big.pool", 3,
              "big.pool: no room for the pool", "bytes are needed", "available")
     _refused(story, node, "another analyzer on the pool",
-             f"cd /var/lib/ringside && {AS_OWNER} ringside-analyzer --pool {POOL} --socket /run/ringside/other.socket", 3, POOL,
-             "in use by process", "ringside-analyzer")
+             f"{AS_OWNER} ringside run --matrix grid:200 --resume --quiet --pool {POOL}", 3, POOL, "in use by process",
+             "ringside-analyzer")
     _refused(story, node, "another analyzer at the socket", f"{AS_OWNER} ringside-analyzer --pool {POOL_FOLDER}/y.pool", 3,
              "/run/ringside/analyzer.socket", "process")
     node.must(f"install -m 600 /dev/null {POOL_FOLDER}/roots.pool")

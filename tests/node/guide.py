@@ -30,11 +30,9 @@ class Guide:
         self._run.add(section)
         return self._blocks[section]
 
-    def job(self):
-        """The matrix and the iterations of the job that it configures."""
-        text = "\n".join(self._blocks["Configure"])
-        return (re.search(r'^matrix = "(.*)"$', text, re.MULTILINE).group(1),
-                int(re.search(r"^iterations = (\d+)$", text, re.MULTILINE).group(1)))
+    def matrix(self):
+        """Of the job that it configures."""
+        return re.search(r'^matrix = "(.*)"$', "\n".join(self._blocks["Configure"]), re.MULTILINE).group(1)
 
     def not_run(self):
         """Sections with commands that nobody asked for."""

@@ -4,10 +4,9 @@ import subprocess
 
 
 class Reference:
-    """Iterates of a job of `iterations` iterations on `matrix`, made by the programs of the package itself."""
+    """Iterates of a job on `matrix`, made by the programs of the package itself."""
 
-    def __init__(self, folder, package, matrix, iterations):
-        self.last = iterations
+    def __init__(self, folder, package, matrix):
         self._folder, self._matrix, self._iterates = folder, matrix, {}
         subprocess.run(["dpkg-deb", "--extract", package, folder], check=True)
 
