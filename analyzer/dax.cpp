@@ -55,9 +55,6 @@ std::optional<DaxAnswer> device_instead(const std::string& place) {
   return std::nullopt;
 }
 
-// In units of 2 MiB, so that DAX can map as much at a time.
-constexpr const char* kMakeExt4 = "mkfs.ext4 -b 4096 -E stride=512,stripe_width=512";
-
 std::string new_file_system(const PoolDevice& device, const std::string& disk) {
   return fmt::format("`{0} /dev/{1}`; `mount -o dax=always /dev/{1} {2}`", kMakeExt4, disk, device.mount->point);
 }
@@ -190,12 +187,11 @@ void require_dax(const std::string& pool) {
   if (answer.granted()) return;
   if (answer.cause == Cause::kUnreachable) {
     throw system_error("{}: --require-dax: {}{}; expected a file in a folder that may be written", pool, answer.reason,
-                       owner_and_mode(pool_folder(pool)));
+                       owner_and_mode(access(pool.c_str(), F_OK) == 0 ? pool : pool_folder(pool)));
   }
   throw system_error(
       "{}: --require-dax: stores would not persist in place: {}; expected a place on ext4 or xfs mounted with "
-      "dax=always "
-      "from an fsdax namespace (`ringside doctor {}` says what to change)",
+      "dax=always from an fsdax namespace (`ringside doctor {}` says what to change)",
       pool, answer.reason, pool_folder(pool));
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "analyzer/pool_file.hpp"
 #include "common/system_files.hpp"
 
 namespace ringside {
@@ -155,8 +156,7 @@ std::string PoolDevice::text() const {
 std::string pool_folder(const std::string& place) {
   struct stat status {};
   if (stat(place.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return place;
-  const std::string parent = fs::path(place).parent_path().string();
-  return parent.empty() ? "." : parent;
+  return folder_of(place).string();
 }
 
 std::string ndctl_mode(std::string_view kernel_mode) {

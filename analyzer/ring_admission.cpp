@@ -159,7 +159,14 @@ Admission find_ring(const RingOptions& options, const RunDescription& run, PoolU
 Admission admit(const RingOptions& options, const RunDescription& run, PoolUse use) {
   // Asked for each run: since the service began the file system may have gone, and its mount point be a plain folder.
   if (options.require_dax) require_dax(options.pool);
-  return find_ring(options, run, use);
+  Admission admission = find_ring(options, run, use);
+  if (options.require_dax && admission.pool.storage() != Storage::kDax) {
+    throw system_error(
+        "{}: --require-dax: libpmemobj did not map it with MAP_SYNC, which was granted to a mapping made "
+        "before; expected both (`ringside doctor` says what this node offers)",
+        options.pool);
+  }
+  return admission;
 }
 
 }  // namespace ringside

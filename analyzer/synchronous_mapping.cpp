@@ -1,21 +1,21 @@
 #include "analyzer/synchronous_mapping.hpp"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <fstream>
-#include <sstream>
 #include <string>
+#include <vector>
+
+#include "common/system_files.hpp"
 
 namespace ringside {
 namespace {
 
 // "sf", synchronous page faults: the kernel's name for what MAP_SYNC asks (Documentation/filesystems/proc.rst).
 bool says_synchronous(const std::string& flags) {
-  std::istringstream words(flags);
-  for (std::string word; words >> word;) {
-    if (word == "sf") return true;
-  }
-  return false;
+  const std::vector<std::string> found = words(flags);
+  return std::find(found.begin(), found.end(), "sf") != found.end();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "analyzer/dax.hpp"
 #include "common/system_files.hpp"
 
 namespace ringside {
@@ -66,9 +67,8 @@ Finding probe_dax_pages(const PoolDevice& device) {
   if (device.mount->stripe_bytes == 0 || device.mount->stripe_bytes % kHugePageBytes != 0) {
     wrong.push_back(
         fmt::format("the {} at {} does not place files in units of 2 MiB", device.mount->type, device.mount->point));
-    const std::string make = device.mount->type == "xfs"
-                                 ? "mkfs.xfs -b size=4096 -m reflink=0 -d su=2m,sw=1,extszinherit=512"
-                                 : "mkfs.ext4 -b 4096 -E stride=512,stripe_width=512";
+    const std::string make =
+        device.mount->type == "xfs" ? "mkfs.xfs -b size=4096 -m reflink=0 -d su=2m,sw=1,extszinherit=512" : kMakeExt4;
     advice.push_back(fmt::format("`{} /dev/{}`", make, device.name));
   }
   if (wrong.empty()) {

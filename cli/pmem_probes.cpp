@@ -170,8 +170,7 @@ Finding probe_bad_blocks(const PoolDevice& device, const std::string& root) {
                                 device.name, everywhere.empty() ? "" : "; of all: " + everywhere);
     finding.advice = fmt::format(
         "`ringside verify POOL` says whether an iterate is hit; `ringside wipe POOL` and a new pool write them anew; "
-        "as "
-        "root: `ndctl list --media-errors --namespace={0}`, and `ndctl clear-errors {0}` gives up what they held",
+        "as root: `ndctl list --media-errors --namespace={0}`, and `ndctl clear-errors {0}` gives up what they held",
         device.pmem ? device.pmem->name : "all");
   } else if (of_regions > 0) {
     finding.verdict = Verdict::kNote;
@@ -206,8 +205,7 @@ Finding probe_dimms(const std::string& root) {
     finding.verdict = Verdict::kNote;
     finding.advice =
         "power was lost before all was saved: `ringside verify POOL`; if the count grows with orderly shutdowns, too, "
-        "the "
-        "platform is at fault: `ndctl list --dimms --health`";
+        "the platform is at fault: `ndctl list --dimms --health`";
   }
   return finding;
 }

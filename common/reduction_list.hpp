@@ -9,11 +9,10 @@
 // so they are kept per block and added in block order: the number of threads does not show.
 //
 // A look is for what does not depend on the order (counts, extremes, ranks):
-//   add_block(block)         looks at what the loop over a block found (min, max, non_finite), and at block.x only
-//   where
-//                            that does not settle it, and notes in its members. Blocks come in any order. block.x lies
-//                            in the first-level cache, but with AVX-512 and --reduce transfer it is the slot just
-//                            stored past the cache: what looks at it there reads it back from memory;
+//   add_block(block)         looks at what the loop over a block found (min, max, non_finite), and at block.x where
+//                            that does not settle it; notes in its members. Blocks come in any order. block.x lies in
+//                            the first-level cache, but with AVX-512 and --reduce transfer it is the slot just stored
+//                            past the cache: what looks at it there reads it back from memory;
 //   merge(other)             takes in the members of another thread's instance;
 //   finish(result)           writes its fields of the result.
 // One instance serves one thread for one sweep. It is made in memory that exists already and is never destroyed.

@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdlib>
+#include <exception>
 #include <string_view>
 #include <utility>
 
@@ -37,6 +38,15 @@ std::uint64_t number(std::string_view text) noexcept {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size() && number < kMost ? number : 0;
+}
+
+/// On one line: what follows a newline would be taken for something else the manager is told. It shows names of files,
+/// and what a producer says of its matrix.
+std::string on_one_line(std::string text) noexcept {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  return text;
 }
 
 /// path: of a socket; "@..." is an abstract one.
@@ -109,7 +119,7 @@ void ServiceManager::expect_work_on(std::uint64_t bytes) noexcept {
 void ServiceManager::send(std::string message, bool may_wait) noexcept {
   if (!socket_.valid()) return;
   try {
-    if (text_) message += (message.empty() ? "STATUS=" : "\nSTATUS=") + text_();
+    if (text_) message += (message.empty() ? "STATUS=" : "\nSTATUS=") + on_one_line(text_());
   } catch (const std::exception&) {
   }
   if (message.empty()) return;

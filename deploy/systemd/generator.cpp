@@ -19,6 +19,7 @@
 #include <CLI/CLI.hpp>
 
 #include "common/error.hpp"
+#include "common/system_files.hpp"
 #include "common/topology.hpp"
 #include "common/unique_fd.hpp"
 
@@ -29,8 +30,9 @@ namespace fs = std::filesystem;
 
 // Sorted between the unit and what `systemctl edit` makes, which thus has the last word.
 constexpr const char* kDropIn = "10-ringside.conf";
-// The units write below this without being told.
+// The units write below this without being told, and need what is mounted here and at kPmem.
 constexpr std::string_view kState = "/var/lib/ringside/";
+constexpr std::string_view kPmem = "/var/lib/ringside/pmem/";
 
 /// The file's keys, as the programs read them (CLI11's TOML).
 class Settings {
@@ -43,7 +45,11 @@ class Settings {
     }
     return value;
   }
-  bool is_on(std::string_view key) const { return value(key) == "true" || value(key) == "on" || value(key) == "1"; }
+  /// Of a flag, in any of the words that switch one on.
+  bool is_on(std::string_view key) const {
+    const std::string word = value(key);
+    return !word.empty() && CLI::detail::to_flag_value(word) > 0;
+  }
 
  private:
   std::vector<CLI::ConfigItem> items_;
@@ -51,12 +57,10 @@ class Settings {
 
 /// A list of cores or nodes in /sys; nothing where there is no such file.
 std::optional<std::vector<int>> list_in(const fs::path& file) {
-  std::ifstream in(file);
-  std::string text;
-  if (!in) return std::nullopt;
-  std::getline(in, text);
-  if (text.empty()) return std::vector<int>{};  // a node of memory alone
-  return parse_core_list(text, file.string()).cpus;
+  const std::optional<std::string> text = first_line(file.string());
+  if (!text) return std::nullopt;
+  if (text->empty()) return std::vector<int>{};  // a node of memory alone
+  return parse_core_list(*text, file.string()).cpus;
 }
 
 bool holds_all(const std::vector<int>& list, const std::vector<int>& wanted) {
@@ -110,15 +114,18 @@ struct DropIn {
   }
   /// The folder is written to. One that is missing is the program's to complain of.
   void writes(const fs::path& folder) {
-    if (!folder.is_absolute() || (folder.string() + "/").starts_with(kState)) return;
-    needs(folder);
-    service += "ReadWritePaths=" + word("-" + folder.string()) + "\n";
+    if (!folder.is_absolute()) return;
+    if (folder == "/") throw usage_error("found a file to be written in '/', expected one in a folder of its own");
+    const std::string inside = folder.string() + "/";
+    if (inside != kState && inside != kPmem) needs(folder);
+    if (!inside.starts_with(kState)) service += "ReadWritePaths=" + word("-" + folder.string()) + "\n";
   }
 };
 
 DropIn for_analyzer(const Settings& settings, const fs::path& system) {
   DropIn drop_in{{}, placement(settings.value("cores"), system)};
-  if (const fs::path pool = settings.value("pool"); !pool.empty()) drop_in.writes(pool.parent_path());
+  const fs::path pool = settings.value("pool");
+  if (!pool.empty()) drop_in.writes(pool.lexically_normal().parent_path());
   if (!settings.value("telemetry-tcp").empty()) {
     drop_in.service += "PrivateNetwork=no\nRestrictAddressFamilies=AF_INET AF_INET6\nIPAddressAllow=any\n";
   }
@@ -129,8 +136,9 @@ DropIn for_producer(const Settings& settings, const fs::path& system) {
   DropIn drop_in{{}, placement(settings.value("cores"), system)};
   const fs::path matrix = settings.value("matrix");
   drop_in.needs(matrix);
+  drop_in.needs(settings.value("rhs"));
   const fs::path cache = settings.value("cache-dir");
-  if (settings.is_on("cache")) drop_in.writes(cache.empty() ? matrix.parent_path() : cache);
+  if (settings.is_on("cache")) drop_in.writes((cache.empty() ? matrix.parent_path() : cache).lexically_normal());
   return drop_in;
 }
 
@@ -138,8 +146,7 @@ DropIn for_serve(const Settings& settings, const fs::path&) {
   const std::string listen = settings.value("listen");
   const auto begins = [&listen](std::string_view host) { return listen.starts_with(host); };
   const bool is_local = listen.empty() || begins("127.") || begins("localhost:") || begins("[::1]");
-  if (is_local && settings.value("tcp").empty()) return {};
-  return {{}, "IPAddressAllow=any\n"};
+  return is_local ? DropIn{} : DropIn{{}, "IPAddressAllow=any\n"};
 }
 
 /// In the kernel's log, since no other is there so early, and on standard error for whoever tries it.

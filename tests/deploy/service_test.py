@@ -133,6 +133,17 @@ class Services(unittest.TestCase):
         producer.send_signal(signal.SIGCONT)
         self.assertEqual(self.end(producer), 130)
 
+    def test_a_name_of_two_lines_tells_the_manager_nothing_but_a_status(self):
+        self.pool = self.folder / "a\nMAINPID=1\nb.pool"
+        manager = self.manager("analyzer")
+        self.start_analyzer(manager=manager)
+        producer = self.start_producer(matrix="grid:10", iterations=10)
+        self.assertIn("a MAINPID=1 b.pool for 100 rows", manager.hear_until("STATUS=preparing "))
+        manager.hear_until("^STATUS=run ")
+        self.assertEqual(self.await_end(producer), 0, self.said)
+        manager.drain()
+        self.assertNotRegex("\n".join(manager.heard), "(?m)^MAINPID")
+
     def test_the_manager_hears_every_half_second_and_not_of_every_step(self):
         manager = self.manager("analyzer")
         self.start_analyzer(manager=manager)

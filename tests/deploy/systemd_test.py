@@ -232,6 +232,16 @@ class Generator(unittest.TestCase):
                           "[Service]", 'ReadWritePaths="-/mnt/pmem 0/100%%"'])
         for pool in ("/var/lib/ringside/ringside.pool", "/var/lib/ringside/pmem/ringside.pool"):
             self.assertEqual(self.of_analyzer(f'pool = "{pool}"\n'), [], "the unit has it")
+        self.assertEqual(self.of_analyzer('pool = "/var/lib/ringside/pmem1/ringside.pool"\n'),
+                         ["[Unit]", 'RequiresMountsFor="/var/lib/ringside/pmem1"'], "the unit may write it")
+        self.assertEqual(self.of_analyzer('pool = "/var/lib/ringside/../mail/ringside.pool"\n')[-1],
+                         'ReadWritePaths="-/var/lib/mail"')
+
+    def test_the_whole_file_system_is_never_opened(self):
+        for pool in ("/ringside.pool", "/mnt/../ringside.pool"):
+            self.assertEqual(self.of_analyzer(f'pool = "{pool}"\n'), [])
+            self.assertEqual(len(self.said), 1, self.said)
+            self.assertIn("'/'", self.said[0])
 
     def test_a_job_waits_for_its_matrix_and_may_write_its_cache(self):
         self.put("etc/ringside/jobs/web.toml", 'matrix = "/data/web.mtx"\ncache = true\n')
@@ -241,6 +251,15 @@ class Generator(unittest.TestCase):
         self.put("etc/ringside/jobs/web.toml", 'matrix = "grid:100"\ncache = true\ncache-dir = "/cache"\n')
         self.assertEqual(self.generate()["ringside-producer@web.service"],
                          ["[Unit]", 'RequiresMountsFor="/cache"', "[Service]", 'ReadWritePaths="-/cache"'])
+        self.put("etc/ringside/jobs/web.toml", 'matrix = "/data/a.mtx"\nsolver = "jacobi"\nrhs = "/input/b.mtx"\n')
+        self.assertEqual(self.generate()["ringside-producer@web.service"],
+                         ["[Unit]", 'RequiresMountsFor="/data/a.mtx"', 'RequiresMountsFor="/input/b.mtx"'])
+
+    def test_a_flag_is_on_by_every_word_that_switches_it_on_for_the_program(self):
+        for word, on in (("true", True), ('"on"', True), ('"yes"', True), ("1", True), ('"Enable"', True),
+                         ("false", False), ('"off"', False), ("0", False)):
+            self.put("etc/ringside/jobs/web.toml", f'matrix = "/data/web.mtx"\ncache = {word}\n')
+            self.assertEqual("[Service]" in self.generate()["ringside-producer@web.service"], on, word)
 
     def test_the_network_is_opened_only_where_it_is_asked_for(self):
         self.assertEqual(self.of_analyzer('telemetry-tcp = "0.0.0.0:9500"\n'),
