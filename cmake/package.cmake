@@ -22,6 +22,7 @@ add_custom_command(OUTPUT "${made}/changelog.gz"
 add_custom_target(debian_changelog ALL DEPENDS "${made}/changelog.gz")
 add_dependencies(installed debian_changelog)
 install(FILES "${made}/copyright" "${made}/changelog.gz" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES "${debian}/lintian-overrides" DESTINATION "${CMAKE_INSTALL_DATADIR}/lintian/overrides" RENAME ringside)
 
 if(TARGET ringside-generator)
   add_dependencies(installed ringside-generator)
