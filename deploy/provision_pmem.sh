@@ -23,7 +23,8 @@ usage() {
   cat <<TEXT
 usage: $name [--region REGION] [--file-system ext4|xfs] [--mount-point DIR] [--owner USER:GROUP] [--yes]
 Makes a region of persistent memory the place of Ringside's pool: an fsdax namespace, a file system mounted with
-dax=always at each boot, owned by the service's user. Refuses what holds anything. Can be run again at any time.
+dax=always at each boot, owned by the service's user. Refuses what holds anything. Can be run again at any time. Exit
+status: 0 done, or in place already; 2 usage; 3 the system lacks something, or the memory holds something.
   --region REGION       region to use (default: the only one)
   --file-system TYPE    ext4 (default) or xfs
   --mount-point DIR     where it is mounted (default $mount_point)

@@ -14,7 +14,7 @@ usage() {
 usage: $name start  [OPTION...] [-- PRODUCER-OPTION...]   the analyzer, and with --job or PRODUCER-OPTION a producer
        $name run    [OPTION...] [-- PRODUCER-OPTION...]   both until the producer ends: for batch jobs
        $name status [--runtime DIR]                       what runs, and whether it answers
-       $name stop   [--runtime DIR] [--timeout S] [--force]
+       $name stop   [--runtime DIR] [--timeout S] [--force]   ends the producer, then the analyzer
   --job FILE.toml          the producer's options (keys: the options of ringside-producer)
   --config FILE.toml       the analyzer's options (keys: the options of ringside-analyzer)
   --pool FILE              the analyzer's --pool
