@@ -22,9 +22,7 @@ add_custom_command(OUTPUT "${made}/changelog.gz"
 add_custom_target(debian_changelog ALL DEPENDS "${made}/changelog.gz")
 add_dependencies(installed debian_changelog)
 install(FILES "${made}/copyright" "${made}/changelog.gz" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
-if(EXISTS /etc/debian_version)
-  install(FILES "${debian}/lintian-overrides" DESTINATION share/lintian/overrides RENAME ringside)
-endif()
+install(FILES "${debian}/lintian-overrides" DESTINATION "${CMAKE_INSTALL_DATADIR}/lintian/overrides" RENAME ringside)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME ringside)

@@ -1,5 +1,6 @@
 # The manual page of a shell script, from its opening comment and from what its --help prints: `usage: NAME …`, with a
-# line for each way of calling it, sentences of what it does, and options as `  --name VALUE   meaning`. Run with
+# line for each way of calling it (and what for, behind three spaces), sentences of what it does, the last of them perhaps
+# `Exit status: …`, and options as `  --name VALUE   meaning`. Run with
 # -v name=NAME -v section=8 -v version=VERSION on the script, then on its help.
 function prose(text) {
   gsub(/\\/, "\\e", text); gsub(/-/, "\\-", text); gsub(/'/, "\\(aq", text)
@@ -8,6 +9,10 @@ function prose(text) {
 }
 function called(line) {
   sub(/^(usage:)? *[^ ]+ */, "", line); gsub(/   *\[/, " [", line)
+  if (match(line, /   +[a-z]/)) {  # what this way of calling it is for
+    ways = ways ".TP\n\\fB" prose(substr(line, 1, index(line, " ") - 1)) "\\fR\n" prose(substr(line, RSTART + RLENGTH - 1)) "\n"
+    line = substr(line, 1, RSTART - 1)
+  }
   usage = usage (usage == "" ? "" : ".br\n") "\\fB" prose(name) "\\fR " prose(line) "\n"
 }
 FNR == 1 { part += 1 }
@@ -37,7 +42,12 @@ END {
   print ".nh\n.ad l"
   print ".SH NAME\n" prose(name) " \\- " prose(short)
   printf ".SH SYNOPSIS\n%s", usage
+  if (at = index(description, " Exit status: ")) {
+    codes = substr(description, at + length(" Exit status: "))
+    description = substr(description, 1, at - 1)
+  }
   print ".SH DESCRIPTION\n" prose(description == "" ? opening : description)
-  printf ".SH OPTIONS\n%s", options
+  printf "%s.SH OPTIONS\n%s", ways, options
+  if (codes != "") print ".SH EXIT STATUS\n" prose(codes)
   print ".SH SEE ALSO\n.BR ringside (1),\n.BR ringside\\-analyzer (1)"
 }

@@ -23,7 +23,8 @@ usage() {
   cat <<TEXT
 usage: $name [--region REGION] [--file-system ext4|xfs] [--mount-point DIR] [--owner USER:GROUP] [--yes]
 Makes a region of persistent memory the place of Ringside's pool: an fsdax namespace, a file system mounted with
-dax=always at each boot, owned by the service's user. Refuses what holds anything. Can be run again at any time.
+dax=always at each boot, owned by the service's user. Refuses what holds anything. Can be run again at any time. Exit
+status: 0 done, or in place already; 2 usage; 3 the system lacks something, or the memory holds something.
   --region REGION       region to use (default: the only one)
   --file-system TYPE    ext4 (default) or xfs
   --mount-point DIR     where it is mounted (default $mount_point)
@@ -148,11 +149,14 @@ refuse_used() {
   done < <(mounts "$1")
 }
 
+# signatures_of DEVICE: a line each. Also those blkid has no TYPE for: partition tables, two formats at once.
+signatures_of() { wipefs --noheadings --output TYPE "$1" || fail 3 "wipefs cannot read $1"; }
+
 # refuse_held DEVICE: ends the script if there are signatures, or data where most formats begin or end.
 refuse_held() {
   local signatures sectors place status start=0 mebibyte=1048576
   local erase="'blkdiscard --force --zeroout $1' would erase all of it"
-  signatures=$(wipefs --noheadings --output TYPE "$1") || fail 3 "wipefs cannot read $1"
+  signatures=$(signatures_of "$1") || exit
   [[ -z $signatures ]] || fail 3 "$1 ($namespace) holds a signature (${signatures//$'\n'/, }), expected an empty device; $erase"
   sectors=$(read_attribute "$root/sys/class/block/${1##*/}/size")
   for place in first last; do
@@ -201,12 +205,13 @@ make_namespace() {
 }
 
 make_file_system() {
-  local type
+  local type signatures
   local -a force=() command
   uuid=
   if ((changes == 0)) || [[ $yes == yes ]]; then
     refuse_used "$device"
     type=$(blkid -p -o value -s TYPE "$device" || true)
+    signatures=$(signatures_of "$device") || exit
     if [[ $(blkid -p -o value -s LABEL "$device" || true) == "$label" && $type == @(ext4|xfs) ]]; then
       [[ $type == "$file_system" ]] || fail 3 "$device holds the $type file system of an earlier run, found --file-system" \
         "$file_system; --file-system $type would be accepted"
@@ -218,7 +223,7 @@ make_file_system() {
         [[ $yes == no ]] || rm -f "$root$mark"
         return
       fi
-    elif [[ -z $type && $(read_attribute "$root$mark") == "$identity" ]]; then
+    elif [[ -z $type && $(read_attribute "$root$mark") == "$identity" && -z $signatures ]]; then
       force=(-F)
     else
       refuse_held "$device"
@@ -393,6 +398,11 @@ if ! getent passwd "${owner%%:*}" >/dev/null || ! getent group "${owner#*:}" >/d
 fi
 
 choose_region
+# Two at once would make two file systems in one place.
+if [[ $yes == yes ]]; then
+  exec 9<"$nd/$region"
+  flock --nonblock 9 || fail 3 "another $name is at work on $region"
+fi
 choose_namespace
 make_namespace
 make_file_system

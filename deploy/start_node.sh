@@ -7,20 +7,21 @@
 set -euo pipefail
 umask 077
 
-name=start_node.sh
+name=${0##*/}  # as installed: ringside-start-node
 
 usage() {
   cat <<TEXT
 usage: $name start  [OPTION...] [-- PRODUCER-OPTION...]   the analyzer, and with --job or PRODUCER-OPTION a producer
        $name run    [OPTION...] [-- PRODUCER-OPTION...]   both until the producer ends: for batch jobs
        $name status [--runtime DIR]                       what runs, and whether it answers
-       $name stop   [--runtime DIR] [--timeout S] [--force]
+       $name stop   [--runtime DIR] [--timeout S] [--force]   ends the producer, then the analyzer
   --job FILE.toml          the producer's options (keys: the options of ringside-producer)
   --config FILE.toml       the analyzer's options (keys: the options of ringside-analyzer)
   --pool FILE              the analyzer's --pool
   --analyzer OPTION        another option of the analyzer, as --analyzer --slots=16; may be repeated
   --analyzer-cores LIST    cores as 0-3,8; both lists or neither (default: chosen by the topology among those that
-  --producer-cores LIST    this process may use, as 'ringside doctor' shows them)
+                           this process may use, as 'ringside doctor' shows them)
+  --producer-cores LIST    the producer's, likewise
   --restarts N             run: analyzers that may be started in place of killed ones (default 3; 0: none)
   --runtime DIR            folder of socket, locks and logs, this user's alone (default: one a user and Slurm job, in
                            XDG_RUNTIME_DIR or TMPDIR)
@@ -28,7 +29,8 @@ usage: $name start  [OPTION...] [-- PRODUCER-OPTION...]   the analyzer, and with
   --timeout S              how long starting the analyzer, answering or stopping may take (default 60)
   --force                  stop: kill what has not ended after --timeout
 A producer goes on from the newest iterate in the pool (--resume), unless PRODUCER-OPTION has --overwrite. SIGTERM,
-SIGINT and SIGHUP end 'run' cleanly: run it again, and it goes on there.
+SIGINT and SIGHUP end 'run' cleanly: run it again, and it goes on there. Exit status: 0 done; 2 usage; 3 the system
+lacks something, or nothing runs; 4 a process died or does not answer; otherwise the program's own; 130 stopped.
 TEXT
 }
 
@@ -43,10 +45,11 @@ fail() {  # STATUS TEXT...: one line, and the end
 
 # ---- one process: its lock, its pid, its end
 
+# Who only looks takes the lock shared: two that look at once must not take each other for the process.
 is_alive() {  # WHO
   local pid
   [[ -e $folder/$1.lock ]] || return 1
-  if flock --nonblock "$folder/$1.lock" true; then return 1; fi
+  if flock --shared --nonblock "$folder/$1.lock" true; then return 1; fi
   read -r pid 2>/dev/null <"$folder/$1.pid" && [[ $pid =~ ^[0-9]+$ ]]
 }
 
@@ -58,7 +61,8 @@ launch() {
   local who=$1
   shift
   exec 8>"$folder/$who.lock"
-  flock 8
+  # Held by one whose pid was never written down, because its starter was killed just then: nothing would end this wait.
+  flock --timeout "$timeout" 8 || fail 3 "$folder/$who.lock is held by an unknown process; 'fuser $folder/$who.lock' names it"
   setsid "$@" 9>&- </dev/null >>"$log_folder/$who.log" 2>&1 &
   pid=$!
   echo "$pid" >"$folder/$who.pid"
@@ -70,7 +74,7 @@ last_words() { tail -n 1 "$log_folder/$1.log" | sed "s/^/  $1: /" >&2; }
 end() {
   is_alive "$1" || return 0
   kill -TERM "$(pid_of "$1")" 2>/dev/null || true
-  flock --timeout "$timeout" "$folder/$1.lock" true || return 1
+  flock --shared --timeout "$timeout" "$folder/$1.lock" true || return 1
 }
 
 # ---- starting
@@ -173,7 +177,7 @@ start() {
       status=0
       wait "$pid" || status=$?
       echo "$status" >"$folder/producer.exit"
-    )
+    ) || exit 3  # it was said why
     say "the producer was started (pid $pid, cores ${producer_cores:-shared}); logs are in $log_folder"
   fi
 }
@@ -296,7 +300,7 @@ stop() {
       echo "$who: ended"
     elif [[ $force == yes ]]; then
       kill -KILL "$(pid_of "$who")"
-      flock "$folder/$who.lock" true
+      flock --shared "$folder/$who.lock" true
       echo "$who: killed, after $timeout s"
     else
       echo "$who: runs (pid $(pid_of "$who")) $timeout s after SIGTERM; --force kills it"
@@ -311,7 +315,10 @@ stop() {
 # ---- the command line
 
 job='' has_job=no analyzer_cores='' producer_cores='' restarts=3 timeout=60 force=no log_folder=
-folder=${XDG_RUNTIME_DIR:-${TMPDIR:-/tmp}}/ringside-node-$(id -u)${SLURM_JOB_ID:+-$SLURM_JOB_ID}
+folder=${XDG_RUNTIME_DIR:-}
+# Slurm hands on the login node's, which the node of the job need not have.
+[[ -d $folder && -w $folder ]] || folder=${TMPDIR:-/tmp}
+folder=$folder/ringside-node-$(id -u)${SLURM_JOB_ID:+-$SLURM_JOB_ID}
 analyzer_options=() producer_options=()
 command=${1:-}
 case $command in
@@ -344,6 +351,7 @@ while (($# > 0)); do
 done
 [[ $timeout =~ ^[1-9][0-9]*$ ]] || fail 2 "--timeout: found '$timeout', expected seconds, 1 or more"
 [[ $restarts =~ ^[0-9]+$ ]] || fail 2 "--restarts: found '$restarts', expected a number"
+((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)) || fail 3 "found bash $BASH_VERSION, expected 5.1 or newer"
 [[ $folder == /* ]] || folder=$PWD/$folder
 log_folder=${log_folder:-$folder}
 socket=$folder/analyzer.socket

@@ -139,6 +139,15 @@ class Pages(Installed):
         self.assertEqual(codes, ["0", "2", "3", "4", "5", "130"])
         self.assertRegex(call(self.ringside, "--help").stdout, r"130 interrupted")
 
+    def test_the_page_of_a_script_says_what_each_way_of_calling_it_is_for_and_how_it_ends(self):
+        text = call("man", "-l", self.page("ringside-start-node")).stdout
+        synopsis = text.partition("\nSYNOPSIS\n")[2].partition("\nDESCRIPTION\n")[0]
+        self.assertIn("ringside-start-node status [--runtime DIR]\n", synopsis)
+        self.assertNotIn("what runs", synopsis)
+        self.assertRegex(text, r"(?m)^ {7}status what runs, and whether it answers$")
+        for page in (text, call("man", "-l", self.page("ringside-provision-pmem", 8)).stdout):
+            self.assertRegex(page, r"(?m)^EXIT STATUS\n {7}0 done")
+
     def test_the_pages_of_services_name_their_settings(self):
         for name, settings in (("ringside-analyzer", "analyzer.toml"), ("ringside-serve", "serve.toml"),
                                ("ringside-producer", "jobs/NAME.toml")):

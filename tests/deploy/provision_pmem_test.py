@@ -2,6 +2,8 @@
 of persistent memory, and stand-ins for the commands, which note how they are called and change that folder as the real ones
 would change the machine."""
 
+import fcntl
+import os
 import pathlib
 import shutil
 import signal
@@ -10,7 +12,7 @@ import tempfile
 import unittest
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "provision_pmem.sh"
-REAL_TOOLS = ("bash", "awk", "cat", "cmp", "grep", "ls", "mv", "od", "rm", "sed")
+REAL_TOOLS = ("bash", "awk", "cat", "cmp", "flock", "grep", "ls", "mv", "od", "rm", "sed")
 UUID = "7f0c1a52-0000-4000-8000-00000000c0de"
 UNIT = "etc/systemd/system/var-lib-ringside-pmem.mount"
 
@@ -18,7 +20,7 @@ UNIT = "etc/systemd/system/var-lib-ringside-pmem.mount"
 STAND_INS = {
     "id": 'echo "${PLAYED_UID:-0}"',
     "getent": '[[ $2 == ringside ]]',
-    "wipefs": 'cat "$ROOT/fs/TYPE" 2>/dev/null; true',
+    "wipefs": 'cat "$ROOT"/fs/{TYPE,PTTYPE} 2>/dev/null; true',
     "blkid": 'cat "$ROOT/fs/${@: -2:1}" 2>/dev/null || exit 2',
     "stat": 'cat "$ROOT/owner"',
     "systemd-escape": """case $* in
@@ -206,6 +208,18 @@ class Provision(unittest.TestCase):
         self.write("sys/bus/nd/devices/pfn0.0/uuid", "another")
         self.assert_refused("holds data in its first MiB")
 
+    def test_what_was_made_since_an_interrupted_mkfs_is_refused_though_it_is_no_file_system(self):
+        self.write("cut", "")
+        self.provision("--yes")
+        self.write("fs/PTTYPE", "gpt")
+        self.assert_refused("holds a signature (gpt)")
+
+    def test_a_device_that_cannot_be_looked_at_is_refused_also_after_an_interrupted_mkfs(self):
+        self.write("cut", "")
+        self.provision("--yes")
+        (self.bin / "wipefs").write_text("#!/bin/bash\nexit 1\n", encoding="utf-8")
+        self.assert_refused("wipefs cannot read /dev/pmem0")
+
     def test_an_xfs_whose_mkfs_did_not_end_is_made_again(self):
         self.namespace("memory", holder="pfn0.0")
         self.put(126, b"\x01")
@@ -276,6 +290,13 @@ class Provision(unittest.TestCase):
         self.assert_refused("expected --region with one of: region0 (1024 MiB) region1 (1024 MiB)", status=2)
         self.assert_refused("--region: found 'region7'", arguments=("--yes", "--region", "region7"), status=2)
         self.assert_done(self.provision("--yes", "--region", "region0"))
+
+    def test_two_at_once_are_refused(self):
+        region = os.open(self.nd / "region0", os.O_RDONLY)
+        self.addCleanup(os.close, region)
+        fcntl.flock(region, fcntl.LOCK_EX)
+        self.assert_refused("another ringside-provision-pmem is at work on region0")
+        self.assert_done(self.provision())
 
     def test_only_root_may(self):
         self.assert_refused("this needs root", PLAYED_UID="1000")

@@ -1,6 +1,7 @@
 """deploy/start_node.sh and the batch job beside it with the real programs, whose folder is RINGSIDE_PROGRAMS: start, status,
 stop, run; deaths and signals in between. What is waited for are lines the programs write, and ends of processes."""
 
+import fcntl
 import json
 import os
 import pathlib
@@ -163,6 +164,44 @@ class StartNode(unittest.TestCase):
             self.assertIsNone(other.poll())
             other.communicate()
             self.assertEqual(other.returncode, 0)  # it read to its end: no signal came
+
+    def test_two_that_look_at_once_do_not_take_each_other_for_the_process(self):
+        with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as other:
+            self.assert_ends(0, "start")
+            os.kill(self.pid_of("analyzer"), signal.SIGKILL)
+            self.wait_for_end("analyzer")
+            (self.runtime / "analyzer.pid").write_text(f"{other.pid}\n", encoding="utf-8")
+            with open(self.runtime / "analyzer.lock", encoding="utf-8") as lock:
+                fcntl.flock(lock, fcntl.LOCK_SH)  # as another status, or stop, holds it for a moment
+                self.assertIn("analyzer: died", self.assert_ends(4, "status"))
+                self.assertIn("analyzer: not running", self.assert_ends(0, "stop", "--force"))
+            self.assertIsNone(other.poll())
+            other.communicate()
+            self.assertEqual(other.returncode, 0)  # it read to its end: no signal came
+
+    def test_a_lock_that_an_unknown_process_holds_ends_the_start_in_time(self):
+        self.assert_ends(0, "start")
+        self.assert_ends(0, "stop")
+        with open(self.runtime / "analyzer.lock", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.assertIn("is held by an unknown process", self.assert_ends(3, "start", "--timeout=1"))
+
+    def test_the_runtime_folder_of_another_node_is_not_asked_for(self):
+        self.environment["XDG_RUNTIME_DIR"] = "/proc/nowhere"
+        result = subprocess.run([SCRIPT, "status"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+                                check=False, timeout=PATIENCE_S, env=self.environment)
+        self.assertEqual((result.returncode, result.stderr), (3, ""))
+        command = [SCRIPT, "start", f"--pool={self.pool}", "--analyzer", "--durability=process"]
+        for arguments in (command, [SCRIPT, "stop"]):
+            subprocess.run(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True, timeout=PATIENCE_S,
+                           env=self.environment)
+
+    def test_messages_name_the_command_as_it_is_installed(self):
+        installed = self.folder / "ringside-start-node"
+        installed.symlink_to(SCRIPT)
+        result = subprocess.run([installed, "go"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+                                check=False, timeout=PATIENCE_S, env=self.environment)
+        self.assertTrue(result.stderr.startswith("ringside-start-node: found 'go'"), result.stderr)
 
     def test_an_analyzer_that_does_not_answer_is_named_and_killed_only_by_force(self):
         self.assert_ends(0, "start")

@@ -119,7 +119,7 @@ source=$(mirror)
 work=$folder.$$ # two may build at once: the first one to be done is kept
 rm -rf "$work"
 mkdir -p "$work/out"
-trap 'rm -rf "$work"' EXIT
+trap 'rm -rf --one-file-system "$work"' EXIT  # debootstrap, killed, leaves /proc and /sys mounted in it
 root=$work/root kernel=$work/kernel
 
 all=("${packages_node[@]}" "$@")

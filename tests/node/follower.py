@@ -3,9 +3,10 @@
 import json
 import threading
 
-# Run in the machine: what `ringside tail` shows goes to the host through the port, line by line.
+# Run in the machine: what `ringside tail` shows goes to the host through the port, line by line. Nothing of the past, which
+# would keep the port busy: what counts is what was acknowledged last.
 COMMAND = ("systemd-run --quiet --collect --unit=node-follow /bin/sh -c "
-           "'runuser -u ringside -- ringside tail --json >/dev/virtio-ports/ringside.follow'")
+           "'runuser -u ringside -- ringside tail --json --since 1s >/dev/virtio-ports/ringside.follow'")
 
 
 class Follower:
