@@ -19,11 +19,11 @@ suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 
 # What the tests need of a node, beside the package's own dependencies. The guest agent runs the test's commands; dbus is how
 # systemctl and systemd-run speak to systemd.
-packages_node=(systemd systemd-sysv udev dbus kmod e2fsprogs xfsprogs ndctl qemu-guest-agent procps python3-minimal)
+packages_node=(systemd systemd-sysv udev dbus kmod e2fsprogs xfsprogs ndctl qemu-guest-agent procps)
 
 # In the order in which they can be loaded one by one, without modprobe: each with what it needs before it.
 modules_to_boot=(virtio_ring virtio virtio_pci virtio_blk crc32c_generic ext4)
-modules_of_node=("${modules_to_boot[@]}" nfit nd_pmem nd_btt dax_pmem device_dax virtio_console xfs loop autofs4 msr)
+modules_of_node=("${modules_to_boot[@]}" nfit nd_pmem nd_btt dax_pmem device_dax virtio_console xfs loop autofs4)
 
 root_image_bytes=3G # sparse
 
