@@ -238,6 +238,8 @@ run() {
       replace_analyzer "$status"
     fi  # otherwise a signal came, and was passed on
   done
+  # SIGTERM ends a producer that still loads, or is only about to be one: told to end, as one that ends with 130 was.
+  ((producer_status != 143)) || producer_status=130
   forget producer
   if [[ -n $analyzer_pid ]]; then
     end analyzer || fail 4 "the analyzer (pid $analyzer_pid) has not ended after $timeout s; '$name stop --force' kills it"

@@ -270,6 +270,11 @@ class StartNode(unittest.TestCase):
         self.assert_ends(0, "stop")
         self.assertEqual(self.finish(process)[0], 130)
 
+    def test_a_producer_that_is_told_to_end_while_it_loads_was_stopped_not_lost(self):
+        process, _ = self.begin(self.command("run", "--", "--matrix", "rmat:21"))
+        self.assert_ends(0, "stop")
+        self.assertEqual(self.finish(process)[0], 130)
+
     # what is refused
 
     def test_wrong_calls_are_refused_in_one_line(self):

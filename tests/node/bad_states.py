@@ -62,7 +62,7 @@ def check_without_dax(story, node):
     node.must(f"umount {POOL_FOLDER} && mount /dev/pmem0 {POOL_FOLDER}")
     _refused(story, node, "a file system mounted without dax",
              f"{AS_OWNER} ringside-analyzer --pool {POOL} --require-dax", 3, POOL, "/dev/pmem0", "is mounted without dax")
-    cursor = node.must("journalctl --no-pager --lines 0 --show-cursor").strip().removeprefix("-- cursor: ")
+    cursor = node.must("journalctl --no-pager --lines 1 --show-cursor").splitlines()[-1].removeprefix("-- cursor: ")
     started = node.run("systemctl start ringside-analyzer")
     node.must(f"until journalctl --no-pager --after-cursor '{cursor}' --output cat --unit ringside-analyzer | "
               "grep -q 'is mounted without dax'; do sleep 0.2; done")

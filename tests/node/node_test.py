@@ -310,14 +310,15 @@ def package_to_test(options, story):
     return pathlib.Path(printed.strip().splitlines()[-1])
 
 
-def write_figures(options, story):
+def write_figures(options, story, verdict):
     revision = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], check=False, stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, encoding="utf-8").stdout.strip()
     machine = {"qemu": subprocess.run(["qemu-system-x86_64", "--version"], check=True, stdout=subprocess.PIPE,
                                       encoding="utf-8").stdout.splitlines()[0],
                "accelerator": "tcg", "cores": 2, "memory_bytes": 2 << 30, "nvdimm_bytes": NVDIMM_BYTES}
     text = json.dumps({"question": "what is left when the power is cut", "commit": revision or "unknown", "machine": machine,
-                       "seed": options.seed, "started": story.started, "seconds": round(time.monotonic() - story.begun),
+                       "seed": options.seed, "started": story.started, "seconds": round(time.monotonic() - story.begun), "checks_passed": story.found,
+                       "checks_failed": verdict,
                        **story.figures}, indent=1)
     pathlib.Path(options.json).write_text(text + "\n", encoding="utf-8")
 
@@ -360,8 +361,8 @@ def main():
         finally:
             node.close()
         story.figures["boots"] = node.boots
-    if options.json and verdict == 0:
-        write_figures(options, story)
+    if options.json:
+        write_figures(options, story, verdict)
     figures = story.figures
     story.say(f"boots {figures['boots']}, kills {figures['kills']}, iterates checked {figures['iterates_checked']}, "
               f"lost {figures['iterates_lost']}")
