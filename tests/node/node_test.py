@@ -278,7 +278,8 @@ def scenario(story, node, guide, options, package, reference):
     replayed = node.must(f"{AS_OWNER} ringside replay {POOL}")
     story.true("replay finds what was recorded", "equal to what was recorded" in replayed, replayed)
     check_hardening(story, node)
-    node.must("systemctl stop ringside.target")
+    # By name: stopping the target alone does not wait for what stops with it.
+    node.must("systemctl stop ringside.target 'ringside-*'")
     bad_states.check_without_dax(story, node)
     pattern = mine[-4096:-3840]
     story.true("before it is wiped the memory holds the iterate", node.nvdimm_holds(pattern))
