@@ -125,8 +125,17 @@ Text unpack_gzip(std::string_view packed, const std::string& name) {
     taken += input - stream.avail_in;
     unpacked.add(output - stream.avail_out);
     if (result == Z_STREAM_END) {
-      // The next member, if what follows is one; gzip tools ignore other bytes behind the last.
-      if (!packed.substr(taken).starts_with(kGzipMagic)) return unpacked.take();
+      const std::string_view rest = packed.substr(taken);
+      // Zeros alone fill up the last block of a tape or a disk. Anything else must be another member: bytes that are
+      // skipped here could be a member whose first bytes are damaged.
+      if (rest.find_first_not_of('\0') == std::string_view::npos) return unpacked.take();
+      if (!rest.starts_with(kGzipMagic)) {
+        if (kGzipMagic.starts_with(rest)) throw cut_short(name, "gzip");
+        throw usage_error(
+            "{}: found {} bytes that are not gzip data behind a whole gzip member, from byte {} on, expected another "
+            "member, zeros or the end of the file",
+            name, rest.size(), taken);
+      }
       if (inflateReset(&stream) != Z_OK) throw system_error("{}: not enough memory to unpack it", name);
     } else if (result == Z_MEM_ERROR) {
       throw system_error("{}: not enough memory to unpack it", name);
@@ -146,7 +155,7 @@ Text unpack_xz(std::string_view packed, const std::string& name) {
   } stream;
   // The dictionary's size is a number in a header: xz's own strongest preset asks for 64 MiB.
   constexpr std::uint64_t kMemoryLimitBytes = (std::uint64_t{256} << 20) + (std::uint64_t{1} << 20);
-  if (lzma_stream_decoder(&stream, kMemoryLimitBytes, LZMA_CONCATENATED) != LZMA_OK) {
+  if (lzma_stream_decoder(&stream, kMemoryLimitBytes, LZMA_CONCATENATED | LZMA_TELL_UNSUPPORTED_CHECK) != LZMA_OK) {
     throw system_error("{}: not enough memory to unpack it", name);
   }
   GrowingBytes unpacked;
@@ -163,6 +172,11 @@ Text unpack_xz(std::string_view packed, const std::string& name) {
       case LZMA_STREAM_END: return unpacked.take();
       case LZMA_BUF_ERROR: throw cut_short(name, "xz");
       case LZMA_MEM_ERROR: throw system_error("{}: not enough memory to unpack it", name);
+      case LZMA_UNSUPPORTED_CHECK:  // without it, liblzma would unpack and not look for damage
+        throw usage_error(
+            "{}: found xz data with the integrity check {}, which is not known here, expected CRC32, CRC64 or SHA-256 "
+            "(pack it anew with xz)",
+            name, static_cast<int>(lzma_get_check(&stream)));
       case LZMA_MEMLIMIT_ERROR:
         throw usage_error("{}: found xz data that takes {} MiB to unpack, expected at most {} MiB (pack it with xz -9)",
                           name, lzma_memusage(&stream) >> 20, kMemoryLimitBytes >> 20);

@@ -32,9 +32,10 @@ Text map_file(const std::string& path);
 /// True if `bytes` open like something `unpack` unpacks.
 bool is_packed(std::string_view bytes);
 
-/// Unpacks gzip (also several members) or xz (also several streams). `name` is how messages call the bytes. Throws
-/// `Error` (exit code 2) where they are damaged or cut short. Memory grows with what is unpacked, not with what a
-/// header says.
+/// Unpacks gzip (also several members, and zeros behind the last) or xz (also several streams, with the padding xz
+/// allows). `name` is how messages call the bytes. Every byte is accounted for: throws `Error` (exit code 2) where they
+/// are damaged, cut short, or followed by anything else. Memory grows with what is unpacked, not with what a header
+/// says.
 Text unpack(std::string_view packed, const std::string& name);
 
 }  // namespace ringside
