@@ -1,6 +1,5 @@
 #include "producer/convergence.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace ringside {
@@ -16,7 +15,7 @@ Progress ConvergenceCheck::observe(const Residual& residual) noexcept {
   if (tolerance_ > 0 && change <= tolerance_) return Progress::kConverged;
 
   // A change of zero on the way would make any later one infinitely larger: it says nothing about growth.
-  const bool grown = smallest_ > 0 && change > kDivergedFactor * smallest_;
+  const bool grown = smallest_ > 0 && change / diverged_factor_ > smallest_;
   grown_for_ = grown ? grown_for_ + 1 : 0;
   return largest && grown_for_ >= kDivergedIterations ? Progress::kDiverged : Progress::kRunning;
 }

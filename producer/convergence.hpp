@@ -1,9 +1,12 @@
 // Whether an iteration is getting anywhere, judged by the change it makes in each step alone: converged, diverging, or
 // still running, and how long it may take. Close to its end, or to its ruin, a linear iteration changes by a constant
-// factor per step, the spectral radius of its matrix; before that almost anything may happen (a non-normal matrix can
-// grow for many steps and converge after all), so a verdict of divergence asks for a lot.
+// factor per step, the spectral radius of its matrix. Before that the change of a non-normal matrix can grow by any
+// factor: a bidiagonal one grows for as many steps as it has rows, and then the solution is exact. Growth alone is
+// therefore no divergence. It is where the solver knows how much a converging iteration can grow; else the iteration
+// runs until its values leave a double's range.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -17,15 +20,18 @@ enum class Progress { kRunning, kConverged, kDiverged };
 
 class ConvergenceCheck {
  public:
-  /// Diverged: for at least kDivergedIterations in a row the L1 change was more than kDivergedFactor times the smallest
-  /// one seen, and now it is the largest one seen. (A passing hump has its peak behind it by then.)
+  /// Diverged: the L1 change is not finite. Or it is the largest one seen, and for at least kDivergedIterations in a row
+  /// it was more than kDivergedFactor times the smallest one seen, and more than twice the growth a converging iteration
+  /// can have (twice: for rounding).
   static constexpr double kDivergedFactor = 1e4;
   static constexpr int kDivergedIterations = 32;
 
   /// tolerance: of the L1 change; 0: never converged, the caller counts iterations (and divergence is still noticed).
-  explicit ConvergenceCheck(double tolerance) noexcept : tolerance_(tolerance) {}
+  /// growth_limit: Solver::growth_limit; infinity: only a change that is not finite has diverged.
+  ConvergenceCheck(double tolerance, double growth_limit) noexcept
+      : tolerance_(tolerance), diverged_factor_(std::max(kDivergedFactor, 2 * growth_limit)) {}
 
-  /// The residual of one more iteration. Converged: l1 <= tolerance. Diverged: see above, or not finite.
+  /// The residual of one more iteration. Converged: l1 <= tolerance. Diverged: see above.
   Progress observe(const Residual& residual) noexcept;
 
   /// By what factor the L1 change was multiplied per iteration, over the last up to 32 iterations: an estimate of the
@@ -42,9 +48,10 @@ class ConvergenceCheck {
   double recent(std::size_t back) const noexcept { return recent_[(observed_ - 1 - back) % kWindow]; }
 
   double tolerance_;
+  double diverged_factor_;
   double smallest_ = 0;  // L1 change seen
   double largest_ = 0;
-  int grown_for_ = 0;         // iterations in a row beyond kDivergedFactor
+  int grown_for_ = 0;         // iterations in a row beyond diverged_factor_
   std::size_t observed_ = 0;  // finite residuals
   std::array<double, kWindow> recent_{};
 };

@@ -12,6 +12,7 @@
 #include "producer/block_parts.hpp"
 #include "producer/compensated_sum.hpp"
 #include "producer/jacobi_kernel.hpp"
+#include "producer/symmetry.hpp"
 
 namespace ringside {
 namespace {
@@ -77,6 +78,7 @@ class Jacobi final : public Solver {
         diagonal_(matrix_.rows),
         sums_(block_count(matrix_.rows)) {
     find_diagonal();
+    growth_limit_ = jacobi_growth_limit(matrix_, diagonal_);
     if (!layout_.reads_matrix()) release_entries(matrix_);
   }
 
@@ -87,6 +89,7 @@ class Jacobi final : public Solver {
   std::string parameters() const override { return "right_side=" + right_side_.name; }
   /// Other rows of the old vector are read after row i of the new one is written.
   bool may_overwrite_previous() const noexcept override { return false; }
+  double growth_limit() const noexcept override { return growth_limit_; }
 
   void share_among(Team& team) override { parts_ = BlockParts::by_work(layout_.work_before, team); }
 
@@ -147,6 +150,7 @@ class Jacobi final : public Solver {
   OpenMpTeam openmp_;  // until another team is given
   BlockParts parts_;
   Array<double> diagonal_;
+  double growth_limit_ = 0;
   std::vector<JacobiBlockSums> sums_;
 };
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
@@ -71,11 +72,20 @@ nlohmann::json describe(const RunDescription& run) {
 Error divergence_error(const SolveOptions& options, const ProducerAccount& account,
                        const ConvergenceCheck& convergence) {
   const double growth = convergence.growth_per_iteration().value_or(std::numeric_limits<double>::infinity());
+  const std::uint64_t iterations = account.iterations.load();
+  const double change = account.residual_l1.load();
+  if (!std::isfinite(change)) {
+    return usage_error(
+        "{}: {} left a double's range: the L1 change of iteration {} is not finite, after growing by a factor of about "
+        "{:.3g} per iteration; accepted is a matrix whose iteration matrix has a spectral radius below 1 (a diagonally "
+        "dominant one has), and whose iterates stay finite on the way",
+        options.matrix, options.solver, iterations, growth);
+  }
   return usage_error(
-      "{}: {} diverges: after {} iterations the L1 change is {:.3g} and grows by a factor of about {:.3g} per "
-      "iteration; "
-      "a matrix whose iteration matrix has a spectral radius below 1 would be accepted (a diagonally dominant one has)",
-      options.matrix, options.solver, account.iterations.load(), account.residual_l1.load(), growth);
+      "{}: {} diverges: after {} iterations the L1 change is {:.3g} and grows by a factor of about {:.3g} per iteration, "
+      "more than it can where it converges; accepted is a matrix whose iteration matrix has a spectral radius below 1 "
+      "(a diagonally dominant one has)",
+      options.matrix, options.solver, iterations, change, growth);
 }
 
 /// The baseline: no hand-off, no ring.
@@ -179,7 +189,7 @@ ExitCode run(const ProducerOptions& options) {
   });
 
   nlohmann::json final{{"kernel", problem.solver->kernel()}};
-  ConvergenceCheck convergence(options.solve.tolerance);
+  ConvergenceCheck convergence(options.solve.tolerance, problem.solver->growth_limit());
   SolveEnd end = SolveEnd::kAnalyzerGone;
   const auto write_final = [&] {
     report.stop();

@@ -78,6 +78,8 @@ class Pagerank final : public Solver {
   std::string_view kernel() const noexcept override { return to_string(layout_.kernel); }
   std::string parameters() const override { return fmt::format("damping={}", damping_); }
   bool may_overwrite_previous() const noexcept override { return true; }
+  /// The L1 change shrinks by the damping in every iteration.
+  double growth_limit() const noexcept override { return 1.0; }
 
   void share_among(Team& team) override { parts_ = BlockParts::by_work(layout_.work_before, team); }
 

@@ -27,7 +27,7 @@ Producer::Producer(Solver& solver, HandoffWriter& handoff, const SolveOptions& o
       stop_(stop),
       account_(account),
       pulse_(pulse),
-      convergence_(options.tolerance),
+      convergence_(options.tolerance, solver.growth_limit()),
       private_iterates_(solver) {}
 
 SolveEnd Producer::run(std::optional<KeptIterate> kept) noexcept {

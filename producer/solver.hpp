@@ -42,6 +42,10 @@ class Solver {
   /// either way.
   virtual void prepare(const double* x) noexcept = 0;
 
+  /// By what factor the L1 change of an iteration that converges can exceed that of any earlier one; infinity where no
+  /// limit is known.
+  virtual double growth_limit() const noexcept = 0;
+
   /// One iteration. previous: x_{k-1}, the vector of the last `prepare` or `iterate`, rows doubles, not changed; next:
   /// becomes x_k, rows doubles. Bit-equal for any team.
   virtual Residual iterate(const double* previous, double* next) noexcept = 0;

@@ -50,13 +50,13 @@ class BaselineTest : public ::testing::Test {
     options.every = every;
     options.tolerance = tolerance;
     const auto solver = solver_of_grid();
-    convergence_ = ConvergenceCheck(options.tolerance);
+    convergence_ = ConvergenceCheck(options.tolerance, solver->growth_limit());
     return run_baseline(*solver, options, passes, stop_, account_, convergence_);
   }
 
   std::atomic<bool> stop_{false};
   ProducerAccount account_;
-  ConvergenceCheck convergence_{0};
+  ConvergenceCheck convergence_{0, 1};
 };
 
 void expect_same_bytes(const Reductions& a, const Reductions& b) {

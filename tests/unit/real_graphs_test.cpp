@@ -93,7 +93,7 @@ Outcome run(Solver& solver, double tolerance, int most) {
   std::vector<double> next(solver.rows());
   solver.start(out.x.data());
   solver.prepare(out.x.data());
-  ConvergenceCheck check(tolerance);
+  ConvergenceCheck check(tolerance, solver.growth_limit());
   while (out.iterations < most && out.progress == Progress::kRunning) {
     out.residual = solver.iterate(out.x.data(), next.data());
     std::swap(out.x, next);
