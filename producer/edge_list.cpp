@@ -344,4 +344,19 @@ CsrMatrix read_edge_list(std::string_view text, const std::string& name, Orienta
   return Reader(text, name).read(orientation);
 }
 
+PlaceInText find_in_edge_list(std::string_view text, const MatrixPlace& place, IsRefused is_refused) {
+  LineChoice choice(is_refused);
+  const char* const end = text.data() + text.size();
+  for (const char* p = text.data(); (p = skip_to_edge(p, end)) < end; p = skip_line(p, end)) {
+    Edge edge;
+    Wrong wrong = Wrong::kNothing;
+    parse_edge(p, end, edge, wrong);
+    // Among weighted edges a line without a weight is "n m".
+    if (wrong != Wrong::kNothing || !edge.has_weight || edge.from != place.from) continue;
+    if (place.what == MatrixPlace::What::kEntry && edge.to != place.to) continue;
+    choice.add(static_cast<std::uint64_t>(p - text.data()), edge.weight);
+  }
+  return {true, choice.lines() > 0 ? line_number(text, choice.at()) : 0, choice.lines()};
+}
+
 }  // namespace ringside

@@ -12,17 +12,13 @@
 #include "producer/block_parts.hpp"
 #include "producer/compensated_sum.hpp"
 #include "producer/jacobi_kernel.hpp"
+#include "producer/refused_entry.hpp"
 #include "producer/symmetry.hpp"
 
 namespace ringside {
 namespace {
 
 constexpr std::uint64_t kNone = ~std::uint64_t{0};
-
-std::string row_name(const CsrMatrix& matrix, std::uint64_t row) {
-  if (!matrix.id.empty()) return fmt::format("row {} (its id in the input)", matrix.id[row]);
-  return fmt::format("row {} (counted from 1)", row + 1);
-}
 
 /// The first index of `values` whose value is not finite, or kNone.
 std::uint64_t first_not_finite(const Array<double>& values) {
@@ -46,14 +42,11 @@ void check(const CsrMatrix& matrix, const RightSide& right_side) {
                       matrix.rows);
   }
   if (const std::uint64_t e = first_not_finite(matrix.value); e != kNone) {
-    const std::uint64_t* row_end = std::upper_bound(matrix.row_begin.begin(), matrix.row_begin.end(), e);
-    const auto row = static_cast<std::uint64_t>(row_end - matrix.row_begin.begin()) - 1;
-    throw usage_error("{} has the entry {} in column {}; Jacobi accepts finite entries", row_name(matrix, row),
-                      matrix.value[e],
-                      matrix.id.empty() ? matrix.column[e] + std::uint64_t{1} : matrix.id[matrix.column[e]]);
+    throw RefusedEntry(MatrixPlace::of_entry(matrix, e), fmt::format("the entry {}", matrix.value[e]),
+                       "Jacobi accepts finite entries", [](double value) noexcept { return !std::isfinite(value); });
   }
   if (const std::uint64_t i = first_not_finite(b); i != kNone) {
-    throw usage_error("the right-hand side is {} at {}; Jacobi accepts finite values", b[i], row_name(matrix, i));
+    throw usage_error("the right-hand side is {} in row {} (counted from 1); Jacobi accepts finite values", b[i], i + 1);
   }
 }
 
@@ -137,8 +130,9 @@ class Jacobi final : public Solver {
     });
     for (std::uint64_t row = 0; row < matrix_.rows; ++row) {
       if (diagonal_[row] != kMissing && diagonal_[row] != 0) continue;
-      throw usage_error("{} has {} on the diagonal; Jacobi divides by it and needs one that is not zero in every row",
-                        row_name(matrix_, row), diagonal_[row] == kMissing ? "no entry" : "a zero");
+      throw RefusedEntry(MatrixPlace::of_row(matrix_, row),
+                         fmt::format("{} on the diagonal", diagonal_[row] == kMissing ? "no entry" : "a zero"),
+                         "Jacobi divides by it and accepts rows with a number other than zero there");
     }
   }
 

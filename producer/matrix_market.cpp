@@ -33,6 +33,7 @@ class Reader {
   Reader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
 
   CsrMatrix read(Orientation orientation);
+  PlaceInText find(const MatrixPlace& place, IsRefused is_refused);
 
  private:
   std::vector<std::uint64_t> count_lines(const std::vector<std::string_view>& pieces) const;
@@ -307,7 +308,38 @@ void Reader::explain() const {
   throw usage_error("{}: the file changed while it was read; start again when nobody writes to it", name_);
 }
 
+PlaceInText Reader::find(const MatrixPlace& place, IsRefused is_refused) {
+  header_ = read_matrix_market_header(text_, name_);
+  const std::string_view body = text_.substr(header_.body_offset);
+  const bool mirror = header_.symmetry != Symmetry::kGeneral;
+  const double sign = header_.symmetry == Symmetry::kSkewSymmetric ? -1.0 : 1.0;
+  LineChoice choice(is_refused);
+  std::uint64_t entries = 0;
+  const auto is_meant = [&place](std::uint64_t row, std::uint64_t column) {
+    return row - 1 == place.from && (place.what != MatrixPlace::What::kEntry || column - 1 == place.to);
+  };
+  const auto visit = [&](const Entry& entry) {
+    if (is_meant(entry.row, entry.column)) {
+      choice.add(entries, entry.value);
+    } else if (mirror && is_meant(entry.column, entry.row)) {
+      choice.add(entries, sign * entry.value);
+    }
+    ++entries;
+  };
+  header_.is_array ? for_each_array_value(body, 0, true, visit) : for_each_coordinate(body, true, visit);
+  if (choice.lines() == 0) return {};
+
+  const char* const end = text_.data() + text_.size();
+  const char* p = skip_to_matrix_market_data(body.data(), end);
+  for (std::uint64_t i = 0; i < choice.at(); ++i) p = skip_to_matrix_market_data(skip_line(p, end), end);
+  return {false, line_number(text_, offset_of(p)), choice.lines()};
+}
+
 }  // namespace
+
+PlaceInText find_in_matrix_market(std::string_view text, const MatrixPlace& place, IsRefused is_refused) {
+  return Reader(text, "").find(place, is_refused);
+}
 
 CsrMatrix read_matrix_market(std::string_view text, const std::string& name, Orientation orientation) {
   return Reader(text, name).read(orientation);

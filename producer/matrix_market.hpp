@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "producer/csr_matrix.hpp"
+#include "producer/refused_entry.hpp"
 
 namespace ringside {
 
@@ -16,5 +17,8 @@ bool has_matrix_market_banner(std::string_view text);
 /// `name` is how messages call the text. Throws `Error` (exit code 2) naming the line, what was found and what would
 /// be accepted. Beside the text it needs the memory of the stored entries.
 CsrMatrix read_matrix_market(std::string_view text, const std::string& name, Orientation orientation);
+
+/// Where a text that `read_matrix_market` accepts holds an entry or its mirror, or the first entry of a row.
+PlaceInText find_in_matrix_market(std::string_view text, const MatrixPlace& place, IsRefused is_refused);
 
 }  // namespace ringside

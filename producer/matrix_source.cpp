@@ -71,28 +71,34 @@ bool is_named(std::string_view path, std::initializer_list<std::string_view> end
   return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return path.ends_with(ending); });
 }
 
-CsrMatrix read_text(std::string_view text, const std::string& path, Orientation orientation) {
+enum class TextKind { kMatrixMarket, kEdgeList };
+
+/// Takes a byte-order mark off. Throws Error for what is neither of the two.
+TextKind kind_of(std::string_view& text, const std::string& path) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   constexpr std::size_t kLookedAtBytes = 4096;
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  if (has_matrix_market_banner(text) || is_named(path, {".mtx", ".mm"})) {
-    return read_matrix_market(text, path, orientation);
-  }
+  if (has_matrix_market_banner(text) || is_named(path, {".mtx", ".mm"})) return TextKind::kMatrixMarket;
   if (is_named(path, {".graph", ".metis"})) {
     throw usage_error("{}: found a METIS graph by its name, expected MatrixMarket or an edge list", path);
   }
   if (text.substr(0, kLookedAtBytes).find('\0') != std::string_view::npos) {
     throw usage_error("{}: found a binary file, expected text (MatrixMarket or an edge list), or a matrix cache", path);
   }
-  return read_edge_list(text, path, orientation);
+  return TextKind::kEdgeList;
+}
+
+Text unpacked(Text file, const std::string& path) {
+  return is_packed(file.text) ? unpack(file.text, path) : file;
 }
 
 CsrMatrix read_file(const std::string& path, Orientation orientation) {
   const Text file = map_file(path);
   if (is_cache(file.text)) return read_matrix_cache(file, path, orientation);
-  if (!is_packed(file.text)) return read_text(file.text, path, orientation);
-  const Text unpacked = unpack(file.text, path);
-  return read_text(unpacked.text, path, orientation);
+  const Text plain = unpacked(file, path);
+  std::string_view text = plain.text;
+  return kind_of(text, path) == TextKind::kMatrixMarket ? read_matrix_market(text, path, orientation)
+                                                        : read_edge_list(text, path, orientation);
 }
 
 CsrMatrix read_without_cache(const std::string& matrix, Orientation orientation) {
@@ -132,6 +138,22 @@ CsrMatrix load_matrix(const MatrixOptions& options, Orientation orientation) {
   CsrMatrix matrix = read_without_cache(options.matrix, orientation);
   write_matrix_cache(matrix, source, path);
   return matrix;
+}
+
+std::optional<PlaceInText> find_in_text(const std::string& matrix, const RefusedEntry& refused) {
+  if (is_generated(matrix)) return std::nullopt;
+  try {
+    const Text file = map_file(matrix);
+    if (is_cache(file.text)) return std::nullopt;
+    const Text plain = unpacked(file, matrix);
+    std::string_view text = plain.text;
+    const TextKind kind = kind_of(text, matrix);
+    if (refused.place().what == MatrixPlace::What::kRow) return PlaceInText{kind == TextKind::kEdgeList, 0, 0};
+    return kind == TextKind::kMatrixMarket ? find_in_matrix_market(text, refused.place(), refused.is_refused())
+                                           : find_in_edge_list(text, refused.place(), refused.is_refused());
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 std::string write_cache(const MatrixOptions& options, Orientation orientation) {

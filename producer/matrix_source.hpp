@@ -2,9 +2,11 @@
 // cache stands in.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "producer/csr_matrix.hpp"
+#include "producer/refused_entry.hpp"
 
 namespace ringside {
 
@@ -17,6 +19,10 @@ struct MatrixOptions {
 /// The matrix, in the orientation the solver needs. Uses all OpenMP threads. Throws `Error` with one line and the exit
 /// code: 2 for input, 3 for what the system lacks, 5 for a damaged cache.
 CsrMatrix load_matrix(const MatrixOptions& options, Orientation orientation);
+
+/// Where the text that `matrix` names holds what a solver refused; reads it again. Nothing for a generated matrix and
+/// for a cache, and where the file can no longer be read.
+std::optional<PlaceInText> find_in_text(const std::string& matrix, const RefusedEntry& refused);
 
 /// Reads the matrix and writes its cache, fresh or not; returns the cache's path.
 std::string write_cache(const MatrixOptions& options, Orientation orientation);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -11,7 +12,9 @@
 #include "common/error.hpp"
 #include "producer/block_parts.hpp"
 #include "producer/compensated_sum.hpp"
+#include "producer/matrix_checks.hpp"
 #include "producer/pagerank_kernel.hpp"
+#include "producer/refused_entry.hpp"
 #include "producer/row_layout.hpp"
 
 namespace ringside {
@@ -33,23 +36,6 @@ bool vectors_exceed_cache(std::uint64_t rows) noexcept {
   // help: glibc reports the sum of all slices of a processor, even to a virtual machine that has a part of one.
   constexpr std::uint64_t kCacheBytes = std::uint64_t{32} << 20;
   return 4 * rows * sizeof(double) > kCacheBytes;
-}
-
-void check_weights(const CsrMatrix& matrix) {
-  constexpr std::uint64_t kNone = ~std::uint64_t{0};
-  std::uint64_t bad = kNone;
-#pragma omp parallel for schedule(static) reduction(min : bad)
-  for (std::uint64_t e = 0; e < matrix.value.size(); ++e) {
-    if (!(std::isfinite(matrix.value[e]) && matrix.value[e] >= 0)) bad = std::min(bad, e);
-  }
-  if (bad == kNone) return;
-  const std::uint64_t* row_end = std::upper_bound(matrix.row_begin.begin(), matrix.row_begin.end(), bad);
-  const auto target = static_cast<std::uint64_t>(row_end - matrix.row_begin.begin()) - 1;
-  const auto name = [&](std::uint64_t row) { return matrix.id.empty() ? row + 1 : matrix.id[row]; };
-  throw usage_error(
-      "the link from node {} to node {} ({}) has weight {}; PageRank accepts finite weights from 0 upwards",
-      name(matrix.column[bad]), name(target), matrix.id.empty() ? "counted from 1" : "ids of the input",
-      matrix.value[bad]);
 }
 
 class Pagerank final : public Solver {
@@ -135,8 +121,11 @@ class Pagerank final : public Solver {
     }
   }
 
-  /// scale_[i] = d / (what it was).
+  /// scale_[i] = d / (what it was), which must be a normal number.
   void find_scales() {
+    constexpr double kSmallestSum = 1e-300;
+    constexpr double kLargestSum = 1e300;
+    const double largest = std::min(kLargestSum, damping_ / std::numeric_limits<double>::min());
     parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
       const std::uint64_t begin = first * kBlockRows;
       const std::uint64_t end = std::min(last * kBlockRows, matrix_.rows);
@@ -146,7 +135,8 @@ class Pagerank final : public Solver {
       for (std::uint64_t i = begin; i < end; ++i) {
         const double sum = scale_[i];
         const double scale = damping_ / sum;
-        scale_[i] = sum == 0 ? 0.0 : std::isnormal(scale) ? scale : -sum;  // negative: refused below
+        const bool accepted = sum >= kSmallestSum && sum <= largest && std::isnormal(scale);
+        scale_[i] = sum == 0 ? 0.0 : accepted ? scale : -sum;  // negative: refused below
       }
       for (std::uint64_t i = begin; i < end; i += kGroupRows) {
         const double* const group = scale_.data() + i;
@@ -157,10 +147,9 @@ class Pagerank final : public Solver {
     });
     for (std::uint64_t i = 0; i < matrix_.rows; ++i) {
       if (!(scale_[i] < 0)) continue;
-      throw usage_error(
-          "the weights of the links that leave node {} ({}) add up to {}; PageRank accepts sums from 1e-300 to 1e300",
-          matrix_.id.empty() ? i + 1 : matrix_.id[i], matrix_.id.empty() ? "counted from 1" : "its id in the input",
-          -scale_[i]);
+      throw RefusedEntry(MatrixPlace::of_links(matrix_, i), fmt::format("weights that add up to {}", -scale_[i]),
+                         fmt::format("PageRank accepts sums from {} to {} over the links that leave a node",
+                                     kSmallestSum, largest));
     }
   }
 
@@ -221,7 +210,7 @@ std::unique_ptr<Solver> make_pagerank(CsrMatrix matrix, double damping, Isa isa,
                       matrix.columns);
   }
   if (matrix.rows == 0) throw usage_error("the graph has no nodes; PageRank needs at least one");
-  check_weights(matrix);
+  check_weights_for_pagerank(matrix);
   return std::make_unique<Pagerank>(std::move(matrix), damping, isa, kernel);
 }
 

@@ -1,22 +1,25 @@
 #include "producer/problem.hpp"
 
+#include <utility>
+
 #include "common/clock.hpp"
 #include "common/error.hpp"
 #include "producer/jacobi.hpp"
 #include "producer/matrix_checks.hpp"
 #include "producer/matrix_source.hpp"
 #include "producer/pagerank.hpp"
+#include "producer/refused_entry.hpp"
 
 namespace ringside {
 namespace {
 
-/// Hash of the matrix content, the solver, and every parameter that decides the iterates. `--tolerance`, `--iterations`
-/// and `--every` decide only how many of them there are and which are kept, `--kernel` only how soon they are there:
-/// they are not part of it.
 // The order of additions within a row decides the last bits of an iterate: a release that changes it (docs/kernels.md)
 // cannot go on, bit for bit, with what another one has kept. 1: in column order; 2: long rows in eight lanes.
 constexpr int kOrderOfAdditions = 2;
 
+/// Hash of the matrix content, the solver, and every parameter that decides the iterates. `--tolerance`, `--iterations`
+/// and `--every` decide only how many of them there are and which are kept, `--kernel` only how soon they are there:
+/// they are not part of it.
 Id128 problem_id(const Id128& content_id, const Solver& solver) {
   const std::string text = fmt::format("{} {} {} additions={}", to_string(content_id), solver.name(),
                                        solver.parameters(), kOrderOfAdditions);
@@ -37,6 +40,19 @@ RightSide load_right_side(const std::string& file) {
   return b;
 }
 
+std::unique_ptr<Solver> make_solver(CsrMatrix matrix, const SolveOptions& options, Kernel kernel) {
+  if (options.solver != "jacobi") return make_pagerank(std::move(matrix), options.damping, selected_isa(), kernel);
+  RightSide right_side = load_right_side(options.rhs);
+  try {
+    return make_jacobi(std::move(matrix), std::move(right_side), selected_isa(), kernel);
+  } catch (const RefusedEntry&) {
+    throw;
+  } catch (const Error& error) {
+    const std::string files = options.matrix + (options.rhs.empty() ? "" : " with --rhs " + options.rhs);
+    throw Error(error.code(), files + ": " + error.what());
+  }
+}
+
 }  // namespace
 
 Problem load_problem(const SolveOptions& options) {
@@ -53,17 +69,10 @@ Problem load_problem(const SolveOptions& options) {
   const Id128 content_id = matrix.content_id;
 
   Problem problem;
-  if (jacobi) {
-    RightSide right_side = load_right_side(options.rhs);
-    try {
-      problem.solver = make_jacobi(std::move(matrix), std::move(right_side), selected_isa(), kernel);
-    } catch (const Error& error) {  // the solver knows rows, not files
-      const std::string files = options.matrix + (options.rhs.empty() ? "" : " with --rhs " + options.rhs);
-      throw Error(error.code(), files + ": " + error.what());
-    }
-  } else {
-    check_weights_for_pagerank(matrix, options.matrix);
-    problem.solver = make_pagerank(std::move(matrix), options.damping, selected_isa(), kernel);
+  try {
+    problem.solver = make_solver(std::move(matrix), options, kernel);
+  } catch (const RefusedEntry& refused) {  // the solver knows rows, not files
+    throw refused.in(options.matrix, find_in_text(options.matrix, refused));
   }
 
   RunDescription& run = problem.description;

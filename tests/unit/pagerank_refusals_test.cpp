@@ -38,7 +38,7 @@ TEST(PagerankRefusals, RefusesWeightsThatAreNegativeOrNotFiniteAndNamesTheLink) 
   const double infinity = std::numeric_limits<double>::infinity();
   for (const double weight : {-1.0, infinity, std::nan("")}) {
     const auto message = refusal_of(build_weighted_graph(4, {{0, 1, 1}, {3, 2, weight}, {2, 3, 1}}), kDamping);
-    EXPECT_NE(message.find("from node 4 to node 3"), std::string::npos) << message;
+    EXPECT_NE(message.find("in row 4, column 3 (counted from 1)"), std::string::npos) << message;
   }
 }
 
@@ -48,12 +48,12 @@ TEST(PagerankRefusals, NamesNodesByTheIdsOfTheInputWhereItHasSome) {
   graph.id[0] = 17;
   graph.id[1] = 4000;
   const auto message = refusal_of(graph, kDamping);
-  EXPECT_NE(message.find("from node 4000 to node 17"), std::string::npos) << message;
+  EXPECT_NE(message.find("on the edge 4000 17"), std::string::npos) << message;
 }
 
 TEST(PagerankRefusals, RefusesWeightsTooExtremeToNormalise) {
-  EXPECT_NE(refusal_of(build_weighted_graph(2, {{0, 1, 1e-310}}), kDamping).find("node 1"), std::string::npos);
-  EXPECT_NE(refusal_of(build_weighted_graph(3, {{0, 1, 1e308}, {0, 2, 1e308}}), kDamping).find("node 1"),
+  EXPECT_NE(refusal_of(build_weighted_graph(2, {{0, 1, 1e-310}}), kDamping).find("in row 1 (counted from 1)"), std::string::npos);
+  EXPECT_NE(refusal_of(build_weighted_graph(3, {{0, 1, 1e308}, {0, 2, 1e308}}), kDamping).find("in row 1 (counted from 1)"),
             std::string::npos);
 }
 
