@@ -68,7 +68,7 @@ class Attachment {
 
   /// Of the kept iterate that the run goes on from; 0: from its beginning. Until the first step.
   std::uint64_t from_iteration() const noexcept { return account_.last_iteration.load(); }
-  /// commit_seq of the newest iterate in the ring.
+  /// The pool that holds the run's ring.
   const RingPool& pool() const noexcept { return admission_.pool; }
   const std::optional<Reductions>& last() const noexcept { return last_; }
 

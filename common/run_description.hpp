@@ -18,7 +18,7 @@ struct RunDescription {
   std::int64_t started_realtime_ns = 0;  // CLOCK_REALTIME
   char solver[24] = {};                  // "pagerank", NUL-terminated
   char matrix[416] = {};                 // as given on the command line, NUL-terminated, shortened from the left
-  char parameters[512] = {};             // "damping=0.85 every=1", NUL-terminated: what problem_id covers, readable
+  char parameters[512] = {};             // "damping=0.85", NUL-terminated: the solver's part of problem_id, readable
 };
 static_assert(sizeof(RunDescription) == 1008 && std::is_trivially_copyable_v<RunDescription>);
 

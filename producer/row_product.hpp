@@ -1,5 +1,5 @@
 // A matrix as a product of its rows with a vector reads it: raw pointers and plain records, so that kernels, which
-// include nothing with code in it (cmake/isa_variants.cmake), need no more. Who makes them: producer/row_layout.hpp.
+// call nothing of a header's code (cmake/isa_variants.cmake), need no more. Who makes them: producer/row_layout.hpp.
 #pragma once
 
 #include <cstdint>

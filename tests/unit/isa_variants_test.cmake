@@ -1,0 +1,19 @@
+# Fails if an object of a kernel's variant defines a function that the linker could keep for the whole program: a weak
+# symbol outside the variant's namespace. OBJECTS: their paths, separated by '|'; ISA: the namespace; NM: nm.
+string(REPLACE "|" ";" objects "${OBJECTS}")
+foreach(object IN LISTS objects)
+  execute_process(COMMAND "${NM}" --demangle --defined-only "${object}" OUTPUT_VARIABLE symbols RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "${NM} cannot read ${object}")
+  endif()
+  if(NOT symbols MATCHES "ringside::${ISA}::")
+    message(FATAL_ERROR "${object}: found nothing in ringside::${ISA}, expected the variant's functions")
+  endif()
+  string(REGEX MATCHALL "[^\n]+" lines "${symbols}")
+  foreach(line IN LISTS lines)
+    # DW.ref: a pointer the compiler makes, the same in every object.
+    if(line MATCHES " [WVu] " AND NOT line MATCHES "ringside::${ISA}::| DW\\.ref\\.")
+      message(SEND_ERROR "${object}: found the weak symbol \"${line}\", expected only functions of ringside::${ISA}")
+    endif()
+  endforeach()
+endforeach()
