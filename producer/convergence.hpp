@@ -20,9 +20,9 @@ enum class Progress { kRunning, kConverged, kDiverged };
 
 class ConvergenceCheck {
  public:
-  /// Diverged: the L1 change is not finite. Or it is the largest one seen, and for at least kDivergedIterations in a row
-  /// it was more than kDivergedFactor times the smallest one seen, and more than twice the growth a converging iteration
-  /// can have (twice: for rounding).
+  /// Diverged: the L1 change is not finite. Or it is the largest one seen, and for at least kDivergedIterations in a
+  /// row it was more than kDivergedFactor times the smallest one seen, and more than twice the growth a converging
+  /// iteration can have (twice: for rounding).
   static constexpr double kDivergedFactor = 1e4;
   static constexpr int kDivergedIterations = 32;
 

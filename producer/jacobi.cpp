@@ -46,7 +46,8 @@ void check(const CsrMatrix& matrix, const RightSide& right_side) {
                        "Jacobi accepts finite entries", [](double value) noexcept { return !std::isfinite(value); });
   }
   if (const std::uint64_t i = first_not_finite(b); i != kNone) {
-    throw usage_error("the right-hand side is {} in row {} (counted from 1); Jacobi accepts finite values", b[i], i + 1);
+    throw usage_error("the right-hand side is {} in row {} (counted from 1); Jacobi accepts finite values", b[i],
+                      i + 1);
   }
 }
 

@@ -28,7 +28,7 @@ bool is_generated(std::string_view matrix) {
   return matrix.starts_with(kGrid) || matrix.starts_with(kRmat);
 }
 
-// The whole numbers between colons: "20:16" is {20, 16}.
+// The whole number that is all of `word`, a part of the generator's text `matrix`.
 template <class Number>
 Number number_of(std::string_view word, const std::string& matrix, std::string_view expected) {
   Number number = 0;

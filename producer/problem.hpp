@@ -15,7 +15,8 @@ struct Problem {
   RunDescription description;  // run_id fresh and random
 };
 
-/// Throws Error: bad input exit code 2, a missing or unreadable file too; 3 when memory or a cache folder is lacking.
+/// Throws Error: exit code 2 for bad input, a missing file too; 3 where permission, memory or a cache folder is
+/// lacking; 5 for a damaged matrix cache.
 Problem load_problem(const SolveOptions& options);
 
 }  // namespace ringside

@@ -22,11 +22,11 @@ struct FileStamp {
   bool operator==(const FileStamp&) const = default;
 };
 
-/// Throws `Error` (exit code 2) if `path` cannot be opened or is not a regular file.
+/// Throws `Error` if `path` cannot be opened (exit code 3 without permission, else 2) or is not a regular file (2).
 FileStamp stamp_of(const std::string& path);
 
-/// Maps the bytes of a file as they are. Throws `Error` (exit code 2) if there is no such file, no permission, or it is
-/// not a regular file. The file must not be shortened while the map lives.
+/// Maps the bytes of a file as they are. Throws `Error` as `stamp_of` does, and where it cannot be mapped (exit code
+/// 3). The file must not be shortened while the map lives.
 Text map_file(const std::string& path);
 
 /// True if `bytes` open like something `unpack` unpacks.
