@@ -83,8 +83,8 @@ Error divergence_error(const SolveOptions& options, const ProducerAccount& accou
   }
   return usage_error(
       "{}: {} diverges: after {} iterations the L1 change is {:.3g} and grows by a factor of about {:.3g} per "
-      "iteration, more than it can where it converges; accepted is a matrix whose iteration matrix has a spectral radius below 1 "
-      "(a diagonally dominant one has)",
+      "iteration, more than it can where it converges; accepted is a matrix whose iteration matrix has a spectral "
+      "radius below 1 (a diagonally dominant one has)",
       options.matrix, options.solver, iterations, change, growth);
 }
 
