@@ -26,7 +26,8 @@ struct FileStamp {
 FileStamp stamp_of(const std::string& path);
 
 /// Maps the bytes of a file as they are. Throws `Error` (exit code 2) if there is no such file, no permission, or it is
-/// not a regular file. The file must not be shortened while the map lives.
+/// not a regular file. A file that is truncated while the map lives, or whose disk fails, ends the process with
+/// one line (common/watched_mapping.hpp).
 Text map_file(const std::string& path);
 
 /// True if `bytes` open like something `unpack` unpacks.
