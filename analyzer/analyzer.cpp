@@ -39,14 +39,12 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, A
       ring_(pool().ring(), pool().persistence(), pool().storage(), options.ring.durability),
       reducer_(handoff.run().rows, *team_) {
   ring_.share_among(*team_);
-  if (iterates() == Iterates::kClear) ring_.clear();
   if (iterates() == Iterates::kResume) {
     continuation_.payload =
         SharedMapping::create("ringside-resume", run().rows * sizeof(double), PeerAccess::kReadOnly);
   }
   const Recovery found = recover(pool().ring());
-  const std::optional<KeptSlot> newest =
-      ring_.begin_run(run(), reinterpret_cast<double*>(continuation_.payload.data()));
+  const std::optional<KeptSlot> newest = begin_run();
   if (newest && newest->header.run_id == run().run_id) continue_from(*newest, found);
   if (iterates() == Iterates::kResume && !continuation_.last) {
     throw damage_error("{}: --resume: none of the kept iterates verifies; `ringside verify` says what is damaged",
@@ -57,6 +55,15 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, A
   const bool begins = iterates() == Iterates::kNone || iterates() == Iterates::kClear;
   const bool quiet = pool().storage() == Storage::kDax || options.ring.durability == Durability::kProcess;
   if (begins && quiet) pool().prefault();
+  pool().survive_faults();
+}
+
+/// Of the kept iterates the newest that is intact. Errors get the file's name, which the ring does not know.
+std::optional<KeptSlot> Attachment::begin_run() try {
+  if (iterates() == Iterates::kClear) ring_.clear();
+  return ring_.begin_run(run(), reinterpret_cast<double*>(continuation_.payload.data()));
+} catch (const Error& error) {
+  throw Error(error.code(), fmt::format("{}: {}", options_.ring.pool, error.what()));
 }
 
 void Attachment::continue_from(const KeptSlot& newest, const Recovery& found) {
@@ -167,6 +174,7 @@ Error Attachment::finish(ServeEnd end) {
   count_persisted();
   const std::uint64_t committed = account_.steps_committed.load();
   const auto verdict = [&]() -> Error {
+    if (const std::optional<Error> fault = pool().fault()) return *fault;
     if (sync_error != 0) {
       return system_error(
           "{}: writing to the disk failed ({}); {} of {} committed steps are known to survive power loss; the run was "

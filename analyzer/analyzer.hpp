@@ -73,6 +73,7 @@ class Attachment {
   const std::optional<Reductions>& last() const noexcept { return last_; }
 
  private:
+  std::optional<KeptSlot> begin_run();
   void continue_from(const KeptSlot& newest, const Recovery& found);
   bool keep(const PublishedStep& step, std::int64_t arrived_ns, std::int64_t idle_ns) noexcept;
   void count(StepFigures& figures, std::int64_t ended_ns) noexcept;

@@ -14,8 +14,10 @@
 #include <cstdio>
 
 #include "analyzer/journal_layout.hpp"
+#include "analyzer/pmdk_syncs.hpp"
 #include "analyzer/pool_file.hpp"
 #include "common/output_file.hpp"
+#include "common/watched_mapping.hpp"
 
 namespace ringside {
 namespace {
@@ -27,18 +29,28 @@ using OpenLog = std::unique_ptr<PMEMlogpool, CloseLog>;
 
 class PmemLog final : public JournalStorage {
  public:
-  PmemLog(OpenLog log, UniqueFd fd, Storage storage) : log_(std::move(log)), fd_(std::move(fd)), storage_(storage) {}
+  PmemLog(OpenLog log, UniqueFd fd, Storage storage, const std::string& path)
+      : watched_(path, fd.get(), log.get(), static_cast<std::size_t>(status_of(fd.get(), path).st_size)),
+        log_(std::move(log)),
+        fd_(std::move(fd)),
+        storage_(storage) {
+    // The journal is given up then, not the run; but libpmemlog keeps pointers of this process in the file's first page.
+    watched_.survive_faults(WatchedMapping::Survive::kNotTruncation);
+  }
 
   std::uint64_t used_bytes() const noexcept override { return static_cast<std::uint64_t>(pmemlog_tell(log_.get())); }
   std::uint64_t capacity_bytes() const noexcept override { return pmemlog_nbyte(log_.get()); }
 
   int append(std::span<const std::byte> bytes) noexcept override {
-    return pmemlog_append(log_.get(), bytes.data(), bytes.size()) == 0 ? 0 : errno;
+    const PmdkSyncs syncs;
+    if (pmemlog_append(log_.get(), bytes.data(), bytes.size()) != 0) return errno;
+    return syncs.error() != 0 ? syncs.error() : watched_.error();
   }
 
   int clear() noexcept override {
+    const PmdkSyncs syncs;
     pmemlog_rewind(log_.get());
-    return 0;
+    return syncs.error() != 0 ? syncs.error() : watched_.error();
   }
 
   // libpmemlog takes nothing back. What lies behind `bytes` stays, and a reader finds the records behind it.
@@ -48,10 +60,13 @@ class PmemLog final : public JournalStorage {
     return over == 0 ? 0 : append(std::span(kPadding).first(kFrameAlignment - over));
   }
 
-  // Off DAX libpmemlog syncs its mapping itself and ignores errors: a sync of the file tells them.
-  int sync() noexcept override { return storage_ == Storage::kDax || fdatasync(fd_.get()) == 0 ? 0 : errno; }
+  int sync() noexcept override {
+    if (watched_.error() != 0) return watched_.error();
+    return storage_ == Storage::kDax || fdatasync(fd_.get()) == 0 ? 0 : errno;
+  }
 
  private:
+  WatchedMapping watched_;
   OpenLog log_;
   UniqueFd fd_;  // for sync
   const Storage storage_;
@@ -79,6 +94,7 @@ void create(const std::string& path, std::uint64_t capacity) {
   // Shutdown state is of use on DAX only, and there it needs rights that we do not: as for the ring's pool.
   int no_shutdown_state = 0;
   pmemlog_ctl_set(nullptr, "sds.at_create", &no_shutdown_state);
+  const PmdkSyncs syncs;
   const OpenLog log(pmemlog_create(made.c_str(), std::max<std::uint64_t>(capacity, PMEMLOG_MIN_POOL), kPrivateMode));
   if (log == nullptr) {
     const int error = errno;
@@ -87,6 +103,10 @@ void create(const std::string& path, std::uint64_t capacity) {
       throw system_error("{}: no room for the journal: {} bytes are needed ({})", path, capacity, errno_text(error));
     }
     throw cannot_open(path, error);
+  }
+  if (syncs.error() != 0) {
+    unlink(made.c_str());
+    throw system_error("{}: the journal could not be synced to its disk: {}", path, errno_text(syncs.error()));
   }
   if (rename(made.c_str(), path.c_str()) != 0) {
     throw system_error("{}: cannot be named: {}", path, errno_text(errno));
@@ -112,9 +132,15 @@ std::unique_ptr<JournalStorage> open_pmemlog_log(const std::string& path, std::u
   if ((status_of(fd.get(), path).st_mode & 07077) != 0 && fchmod(fd.get(), kPrivateMode) != 0) {
     throw system_error("{}: others may read the journal, and that cannot be changed: {}", path, errno_text(errno));
   }
+  allocate_holes(fd.get(), path);
+  const WatchedMapping watched_call(path, fd.get());
+  const PmdkSyncs syncs;
   OpenLog log(pmemlog_open(path.c_str()));
   if (log == nullptr) throw cannot_open(path, errno);
-  return std::make_unique<PmemLog>(std::move(log), std::move(fd), storage);
+  if (syncs.error() != 0) {
+    throw system_error("{}: the journal could not be synced to its disk: {}", path, errno_text(syncs.error()));
+  }
+  return std::make_unique<PmemLog>(std::move(log), std::move(fd), storage, path);
 }
 
 }  // namespace ringside

@@ -121,6 +121,11 @@ nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attach
   return final;
 }
 
+/// How a run ends whose disk failed, or whose pool was truncated under it.
+bool is_storage_lost(ExitCode code) noexcept {
+  return code == ExitCode::kSystem || code == ExitCode::kDamaged;
+}
+
 /// What serves one producer after the other.
 struct Service {
   const Options& options;
@@ -184,7 +189,8 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
     spdlog::warn("event={} run_id={} producer_pid={} steps_committed={}", to_text(end), to_string(run.run_id),
                  handoff.producer_pid(), account.steps_committed.load());
   }
-  if (error.code() == ExitCode::kSystem) {
+  // Where `ringside run` started us, the producer says it to the user.
+  if (is_storage_lost(error.code()) && service.options.process.report_fd < 0) {
     spdlog::error("event=sync_failed run_id={} text=\"{}\"", to_string(run.run_id), error.what());
   }
   spdlog::info("event=run_ended run_id={} how={} outcome={} steps_committed={} steps_persisted={} exit_code={}",
@@ -243,11 +249,11 @@ ExitCode run(const Options& options) {
     try {
       const ExitCode code = serve(service, *handoff);
       // After a failed write nothing is known about what the disk holds: the service ends, and its manager decides.
-      if (options.once || code == ExitCode::kSystem) return code;
+      if (options.once || is_storage_lost(code)) return code;
     } catch (const Error& error) {
       // The producer was told, and tells its user; the service goes on.
       spdlog::info("event=refused text=\"{}\"", error.what());
-      if (options.once) return error.code();
+      if (options.once || RingPool::left_one_open()) return error.code();
       service.manager.expect_work_on(0);
       service.manager.describe(kWaiting);
     }

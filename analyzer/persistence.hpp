@@ -49,6 +49,9 @@ class Persistence {
   /// Makes everything stored so far survive power loss. 0, or an errno value: after an error nothing is known about
   /// what survived, and the run must stop. On DAX there is nothing left to do.
   virtual int sync() noexcept = 0;
+
+  /// 0, or the errno value of the first store or sync that did not reach its file. Cheap; the run must stop as well.
+  virtual int store_error() const noexcept { return 0; }
 };
 
 /// Stores `bytes` bytes (a multiple of 8) from `from` at `to` (8-byte aligned), word by word in ascending order.

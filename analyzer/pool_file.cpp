@@ -46,6 +46,7 @@ Look::Look(int fd, const std::string& name) : bytes_(static_cast<std::uint64_t>(
   if (bytes_ == 0) throw empty_pool_file(name);
   mapped_ = mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, fd, 0);
   if (mapped_ == MAP_FAILED) throw system_error("{}: cannot be mapped: {}", name, errno_text(errno));
+  watched_.emplace(name, fd, mapped_, bytes_);
   fetch_front(file());
 }
 
@@ -158,6 +159,17 @@ void allocate_blocks(int fd, std::uint64_t bytes, const std::string& name) {
   if (const int error = posix_fallocate(fd, 0, static_cast<off_t>(bytes))) {
     throw no_room(name, bytes, available_bytes(fd), error);
   }
+}
+
+void allocate_holes(int fd, const std::string& name) {
+  const struct stat status = status_of(fd, name);
+  const auto bytes = static_cast<std::uint64_t>(status.st_size);
+  const std::uint64_t has = static_cast<std::uint64_t>(status.st_blocks) * 512;  // POSIX: units of 512
+  if (has >= bytes) return;
+  if (fallocate(fd, 0, 0, status.st_size) == 0 || errno == EOPNOTSUPP || errno == ENOSYS) return;
+  const int error = errno;
+  throw system_error("{}: no room for the {} bytes that a sparse copy left out: {} are available ({})", name,
+                     bytes - has, available_bytes(fd), errno_text(error));
 }
 
 Room room_for(std::uint64_t needed, int old, const std::string& name) {

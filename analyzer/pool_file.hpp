@@ -7,12 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "analyzer/ring_view.hpp"
 #include "common/error.hpp"
 #include "common/unique_fd.hpp"
+#include "common/watched_mapping.hpp"
 
 namespace ringside {
 
@@ -30,6 +32,7 @@ class Look {
  private:
   std::uint64_t bytes_;
   void* mapped_ = nullptr;
+  std::optional<WatchedMapping> watched_;
 };
 
 /// The folder `path` names a file in.
@@ -78,6 +81,9 @@ Error in_use(const std::string& name);
 /// Gives the file its blocks, so that a store into the mapping never finds the disk full (that would be SIGBUS). Throws
 /// Error (exit code 3) if there is no room.
 void allocate_blocks(int fd, std::uint64_t bytes, const std::string& name);
+
+/// The same for a pool that was copied sparsely. A file system that gives no blocks in advance is left as it is.
+void allocate_holes(int fd, const std::string& name);
 
 /// How a new pool of `needed` bytes finds room where `old`, an open file, goes: beside it, or only without it. Throws
 /// Error (exit code 3, with the bytes needed and available) if not even that.

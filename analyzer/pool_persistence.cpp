@@ -16,6 +16,10 @@ namespace {
 
 class PoolPersistence : public Persistence {
  public:
+  explicit PoolPersistence(std::shared_ptr<WatchedMapping> watched) : watched_(std::move(watched)) {}
+
+  int store_error() const noexcept override { return watched_->error(); }
+
   void store64(std::uint64_t* to, std::uint64_t value) noexcept override {
     // A release store is a plain one on x86-64; it keeps the compiler from moving or splitting it, and readers of the
     // mapping see stores in this order.
@@ -31,12 +35,17 @@ class PoolPersistence : public Persistence {
     return rows.reducer.copy_nontemporal(rows.thread, static_cast<double*>(to), static_cast<const double*>(from),
                                          rows.first_row, bytes / sizeof(double));
   }
+
+ protected:
+  const std::shared_ptr<WatchedMapping> watched_;
 };
 
 /// Persistent memory. libpmem knows which instruction flushes a line here, and that none is needed where the caches
 /// are inside the power-fail domain (eADR).
 class DaxPersistence final : public PoolPersistence {
  public:
+  using PoolPersistence::PoolPersistence;
+
   void flush(const void* address, std::size_t bytes) noexcept override { pmem_flush(address, bytes); }
 
   void drain() noexcept override {
@@ -44,7 +53,7 @@ class DaxPersistence final : public PoolPersistence {
     pmem_drain();
   }
 
-  int sync() noexcept override { return 0; }
+  int sync() noexcept override { return store_error(); }
 };
 
 /// A page cache. Other processes see stores at once, so that they survive the death of this one; the disk sees them in
@@ -55,7 +64,8 @@ class DaxPersistence final : public PoolPersistence {
 /// copies, copies are writes; both are the same page cache, and whoever maps the file sees the one like the other.
 class FilePersistence final : public PoolPersistence {
  public:
-  FilePersistence(UniqueFd file, const std::byte* base) : file_(std::move(file)), base_(base) {}
+  FilePersistence(UniqueFd file, const std::byte* base, std::shared_ptr<WatchedMapping> watched)
+      : PoolPersistence(std::move(watched)), file_(std::move(file)), base_(base) {}
 
   std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept override {
     if (!syncs_follow_ || !write(to, from, bytes)) return PoolPersistence::copy_nontemporal(to, from, bytes);
@@ -81,7 +91,8 @@ class FilePersistence final : public PoolPersistence {
     do {
       result = fdatasync(file_.get());
     } while (result != 0 && errno == EINTR);
-    return result == 0 ? 0 : errno;
+    if (result != 0) watched_->note(errno);
+    return store_error();  // also of a store whose page the disk never had
   }
 
  private:
@@ -98,9 +109,10 @@ class FilePersistence final : public PoolPersistence {
 
 }  // namespace
 
-std::unique_ptr<Persistence> make_pool_persistence(Storage storage, UniqueFd file, const std::byte* base) {
-  if (storage == Storage::kDax) return std::make_unique<DaxPersistence>();
-  return std::make_unique<FilePersistence>(std::move(file), base);
+std::unique_ptr<Persistence> make_pool_persistence(Storage storage, UniqueFd file, const std::byte* base,
+                                                   std::shared_ptr<WatchedMapping> watched) {
+  if (storage == Storage::kDax) return std::make_unique<DaxPersistence>(std::move(watched));
+  return std::make_unique<FilePersistence>(std::move(file), base, std::move(watched));
 }
 
 }  // namespace ringside

@@ -7,10 +7,13 @@
 #include "analyzer/persistence.hpp"
 #include "analyzer/storage.hpp"
 #include "common/unique_fd.hpp"
+#include "common/watched_mapping.hpp"
 
 namespace ringside {
 
-/// file: the pool file, opened for writing; it is what `sync` syncs. base: where its first byte is mapped.
-std::unique_ptr<Persistence> make_pool_persistence(Storage storage, UniqueFd file, const std::byte* base);
+/// file: the pool file, opened for writing; it is what `sync` syncs. base: where its first byte is mapped. watched: that
+/// mapping; a sync that fails is noted there.
+std::unique_ptr<Persistence> make_pool_persistence(Storage storage, UniqueFd file, const std::byte* base,
+                                                   std::shared_ptr<WatchedMapping> watched);
 
 }  // namespace ringside

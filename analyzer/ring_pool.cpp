@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
@@ -16,6 +17,7 @@
 #include <utility>
 
 #include "analyzer/pmdk_metadata.hpp"
+#include "analyzer/pmdk_syncs.hpp"
 #include "analyzer/pool_file.hpp"
 #include "analyzer/pool_persistence.hpp"
 #include "analyzer/ring_format.hpp"
@@ -63,6 +65,12 @@ Storage confirmed(Storage storage, const void* base, std::uint64_t bytes) {
   return storage;
 }
 
+Error cannot_sync(const std::string& name, int error) {
+  return system_error("{}: the pool could not be synced to its disk: {}", name, errno_text(error));
+}
+
+std::atomic<bool> one_left_open{false};
+
 std::uint64_t available_memory_bytes() {
   std::ifstream meminfo("/proc/meminfo");
   std::string key;
@@ -76,7 +84,20 @@ std::uint64_t available_memory_bytes() {
 }  // namespace
 
 void RingPool::Close::operator()(pmemobjpool* pool) const noexcept {
+  if (watched && !watched->intact()) {
+    one_left_open.store(true);
+    return;
+  }
+  const PmdkSyncs unheeded;  // of libpmemobj's statistics, which it does not keep for us
   pmemobj_close(pool);
+}
+
+void RingPool::watch(const std::string& name, int fd, std::uint64_t bytes) {
+  pool_.get_deleter().watched = std::make_shared<WatchedMapping>(name, fd, base(), bytes);
+}
+
+bool RingPool::left_one_open() noexcept {
+  return one_left_open.load();
 }
 
 std::uint64_t RingPool::file_bytes(std::uint64_t rows, std::uint32_t slots) {
@@ -130,14 +151,20 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
   }
   // libpmemobj opens the file again, and can only lock what this descriptor no longer does.
   flock(fd.get(), LOCK_UN);
+  std::optional<WatchedMapping> watched_call(std::in_place, name, fd.get());
+  const PmdkSyncs syncs;
   pool.pool_.reset(pmemobj_create(path.c_str(), kPoolLayoutName, 0, S_IRUSR | S_IWUSR));
+  watched_call.reset();
   if (!pool.pool_ && errno == EAGAIN) throw in_use(name);
   if (!pool.pool_) throw system_error("{}: libpmemobj cannot make the pool: {}", name, pmdk_message());
+  pool.watch(name, fd.get(), bytes);
+  pool.survive_faults();  // a new pool holds nothing yet that could be mistaken
   if (!still_named(path, made)) throw in_use(name);  // replaced by another process in that moment
   pool.storage_ = confirmed(pool.storage_, pool.base(), bytes);
   UniqueFd for_persistence(fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
   if (!for_persistence.valid()) throw system_error("{}: {}", name, errno_text(errno));
-  pool.persistence_ = make_pool_persistence(pool.storage_, std::move(for_persistence), pool.base());
+  pool.persistence_ =
+      make_pool_persistence(pool.storage_, std::move(for_persistence), pool.base(), pool.pool_.get_deleter().watched);
 
   // The root first: it lands at the beginning of the heap, where readers look for superblocks.
   RingGeometry geometry;
@@ -158,13 +185,19 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
   }
 
   const std::span<std::byte> file(pool.base(), bytes);
+  if (syncs.error() != 0) {
+    pool.pool_.get_deleter().watched->note(syncs.error());
+    throw cannot_sync(name, syncs.error());
+  }
   geometry.pmdk_hash = pmdk_metadata_hash(file, geometry.superblock_offset[0]);  // from here on nothing is allocated
   if (const int error = format_ring(file, geometry, *pool.persistence_)) {
     throw system_error("{}: the new pool could not be synced to its disk: {}", name, errno_text(error));
   }
   // Once for all: from here on only the content changes, which fdatasync or flushes persist.
   if (fsync(fd.get()) != 0) {
-    throw system_error("{}: the new pool could not be synced to its disk: {}", name, errno_text(errno));
+    const int error = errno;
+    pool.pool_.get_deleter().watched->note(error);
+    throw system_error("{}: the new pool could not be synced to its disk: {}", name, errno_text(error));
   }
   sync_folder_of(path, name);
   pool.ring_ = std::make_unique<WritableRing>(WritableRing::parse(file, name));
@@ -235,6 +268,9 @@ RingPool RingPool::open(const fs::path& path) {
 
   RingPool pool;
   pool.storage_ = storage_of(fd.get(), name);
+  allocate_holes(fd.get(), name);
+  std::optional<WatchedMapping> watched_call(std::in_place, name, fd.get());
+  const PmdkSyncs syncs;
   pool.pool_.reset(pmemobj_open(name.c_str(), kPoolLayoutName));
   if (!pool.pool_) {
     const int error = errno;
@@ -248,14 +284,19 @@ RingPool RingPool::open(const fs::path& path) {
   // just replaced it.
   if (!still_named(path, status_of(fd.get(), name))) throw in_use(name);
   const std::span<std::byte> file(pool.base(), static_cast<std::uint64_t>(status_of(fd.get(), name).st_size));
+  pool.watch(name, fd.get(), file.size());
+  watched_call.reset();
+  if (syncs.error() != 0) {
+    pool.pool_.get_deleter().watched->note(syncs.error());
+    throw cannot_sync(name, syncs.error());
+  }
   pool.storage_ = confirmed(pool.storage_, file.data(), file.size());
-  pool.persistence_ = make_pool_persistence(pool.storage_, std::move(fd), pool.base());
+  pool.persistence_ =
+      make_pool_persistence(pool.storage_, std::move(fd), pool.base(), pool.pool_.get_deleter().watched);
   pool.ring_ = std::make_unique<WritableRing>(WritableRing::parse(file, name));
   int error = mend_superblocks(file, *pool.ring_, *pool.persistence_);
   if (error == 0) error = mend_run_records(*pool.ring_, *pool.persistence_);
-  if (error != 0) {
-    throw system_error("{}: the pool could not be synced to its disk: {}", name, errno_text(error));
-  }
+  if (error != 0) throw cannot_sync(name, error);
   return pool;
 }
 

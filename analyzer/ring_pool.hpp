@@ -15,6 +15,7 @@
 #include "analyzer/ring_view.hpp"
 #include "analyzer/storage.hpp"
 #include "common/unique_fd.hpp"
+#include "common/watched_mapping.hpp"
 
 struct pmemobjpool;
 
@@ -59,10 +60,26 @@ class RingPool {
   /// the memory that is available. Marks every page of a plain file dirty.
   void prefault() const noexcept;
 
+  /// From now on a page that cannot be had does not end the process, but makes persistence().store_error() say so.
+  /// Call it when nothing is decided any more by what the ring holds: a page that is lost reads as zeros.
+  void survive_faults() const noexcept { pool_.get_deleter().watched->survive_faults(); }
+
+  /// What became of the file, where a fault was survived.
+  std::optional<Error> fault() const { return pool_.get_deleter().watched->fault(); }
+
+  /// Whether this process has left a pool open, and locked, because its disk failed: it can only end.
+  static bool left_one_open() noexcept;
+
  private:
+  /// Leaves a pool open whose disk failed, or that is shorter than its mapping: libpmemobj would store into it and read
+  /// what it stored.
   struct Close {
+    std::shared_ptr<WatchedMapping> watched;
     void operator()(pmemobjpool* pool) const noexcept;
   };
+
+  /// What libpmemobj has mapped is watched from here on.
+  void watch(const std::string& name, int fd, std::uint64_t bytes);
 
   RingPool() = default;
 

@@ -10,14 +10,15 @@
 #include "analyzer/ring_recovery.hpp"
 #include "analyzer/ring_view.hpp"
 #include "analyzer/storage.hpp"
+#include "common/watched_mapping.hpp"
 
 namespace ringside {
 
 class RingReader {
  public:
   /// Throws Error: exit code 2 if there is no pool, it was never finished, or it is not a Ringside pool or a newer one;
-  /// 3 if it may not be read; 5 if it is damaged. The file must not shrink while it is open (nothing of ours shrinks a
-  /// pool).
+  /// 3 if it may not be read; 5 if it is damaged. A file that is truncated while it is open, or whose disk fails, ends
+  /// the process with one line (common/watched_mapping.hpp).
   static RingReader open(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const noexcept { return path_; }
@@ -35,6 +36,7 @@ class RingReader {
   std::filesystem::path path_;
   Storage storage_ = Storage::kFile;
   std::shared_ptr<const std::byte> mapping_;
+  std::shared_ptr<WatchedMapping> watched_;
   std::unique_ptr<RingView> ring_;
 };
 

@@ -142,7 +142,8 @@ CommitStatus RingWriter::begin() noexcept {
   SlotHeader* header = ring_.header(current_);
   persistence_.store64(&header->commit_seq, 0);
   persist(persistence_, &header->commit_seq, sizeof(header->commit_seq));  // fence 1
-  return CommitStatus::kOk;
+  // A victim whose header still stands in the file keeps its payload.
+  return persistence_.store_error() == 0 ? CommitStatus::kOk : CommitStatus::kSyncFailed;
 }
 
 void RingWriter::copy(const double* source, const StepDescriptor& step, Reducer* reducer) noexcept {
@@ -215,6 +216,7 @@ CommitStatus RingWriter::commit() noexcept {
   SlotHeader* header = ring_.header(current_);
   store_words(persistence_, header, &header_, sizeof(header_));  // ascending: commit_seq is the last word
   persist(persistence_, header, sizeof(*header));                // fence 3
+  if (persistence_.store_error() != 0) return CommitStatus::kSyncFailed;  // not all of it is in the file
 
   slot_seq_[current_] = next_seq_;
   newest_ = current_;
@@ -249,13 +251,16 @@ const double* RingWriter::previous_payload() const noexcept {
 }
 
 int RingWriter::sync_all() noexcept {
-  if (!syncs_ || sync_error_ != 0) return sync_error_;
-  sync_error_ = persistence_.sync();
+  if (syncs_ && sync_error_ == 0) sync_error_ = persistence_.sync();
+  if (sync_error_ == 0) sync_error_ = persistence_.store_error();
   return sync_error_;
 }
 
 int RingWriter::finish() noexcept {
-  if (!syncer_) return sync_error_;
+  if (!syncer_) {
+    if (sync_error_ == 0) sync_error_ = persistence_.store_error();
+    return sync_error_;
+  }
   syncer_->stop();
   sync_error_ = syncer_->error();
   syncer_.reset();

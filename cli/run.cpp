@@ -116,9 +116,11 @@ bool report_death(const char* name, const Child& child) {
 }
 
 /// One exit code from two processes. A process that exits has said why on standard error; a death has no line of its
-/// own. A disk that failed goes before everything else, because it says that something may be lost.
+/// own. A disk that failed, and a pool that was truncated, go before everything else: something may be lost.
 ExitCode judge(const Child& producer, const Child* analyzer, bool interrupted) {
-  if (analyzer != nullptr && analyzer->exit_code() == static_cast<int>(ExitCode::kSystem)) return ExitCode::kSystem;
+  for (const ExitCode lost : {ExitCode::kSystem, ExitCode::kDamaged}) {
+    if (analyzer != nullptr && analyzer->exit_code() == static_cast<int>(lost)) return lost;
+  }
   if (interrupted && producer.exit_code() != static_cast<int>(ExitCode::kSystem)) return ExitCode::kInterrupted;
   if (analyzer != nullptr && report_death("analyzer", *analyzer)) return ExitCode::kPeerLost;
   if (report_death("producer", producer)) return ExitCode::kPeerLost;

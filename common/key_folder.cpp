@@ -22,9 +22,10 @@ constexpr const char* kClientSecret = "/client.secret";
 constexpr const char* kAllowed = "/clients.allowed";
 
 void write_to(const UniqueFd& fd, const std::string& path, const std::string& text) {
-  if (!fd.valid() || write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
-      fsync(fd.get()) != 0) {
-    throw system_error("{}: cannot write: {}", path, errno_text(errno));
+  const ssize_t written = fd.valid() ? write(fd.get(), text.data(), text.size()) : -1;
+  const bool short_of_room = written >= 0 && written != static_cast<ssize_t>(text.size());
+  if (written < 0 || short_of_room || fsync(fd.get()) != 0) {
+    throw system_error("{}: cannot write: {}", path, errno_text(short_of_room ? ENOSPC : errno));
   }
 }
 
@@ -33,7 +34,12 @@ void write_new(const std::string& path, const std::string& text) {
   if (!fd.valid() && errno == EEXIST) {
     throw usage_error("{}: found keys, expected none: keys are never overwritten; choose another folder or name", path);
   }
-  write_to(fd, path, text);
+  try {
+    write_to(fd, path, text);
+  } catch (const Error&) {
+    if (fd.valid()) unlink(path.c_str());  // half a key would be in the way of the next attempt
+    throw;
+  }
 }
 
 /// Also behind a last line that somebody's editor left without its end.

@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 #include "common/log.hpp"
 #include "common/stop_signal.hpp"
+#include "common/watched_mapping.hpp"
 
 namespace ringside {
 namespace {
@@ -21,6 +22,7 @@ int fail(ExitCode code, std::string_view text) noexcept {
 
 int run_program(const std::function<int()>& body) noexcept {
   ignore_write_signals();
+  catch_bus_errors(logs_to_journal());
   try {
     return body();
   } catch (const Error& error) {

@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <utility>
 
 #include "common/error.hpp"
+#include "common/watched_mapping.hpp"
 
 namespace ringside {
 namespace {
@@ -200,7 +202,9 @@ Text map_file(const std::string& path) {
   void* const map = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.descriptor(), 0);
   if (map == MAP_FAILED) throw system_error("{}: cannot be mapped ({})", path, errno_text(errno));
   madvise(map, bytes, MADV_WILLNEED);
-  return {{map, [bytes](void* p) { munmap(p, bytes); }}, {static_cast<const char*>(map), bytes}};
+  auto watched = std::make_shared<WatchedMapping>(path, file.descriptor(), map, bytes);
+  return {{map, [bytes, watched = std::move(watched)](void* p) { munmap(p, bytes); }},
+          {static_cast<const char*>(map), bytes}};
 }
 
 bool is_packed(std::string_view bytes) {

@@ -26,7 +26,8 @@ struct FileStamp {
 FileStamp stamp_of(const std::string& path);
 
 /// Maps the bytes of a file as they are. Throws `Error` as `stamp_of` does, and where it cannot be mapped (exit code
-/// 3). The file must not be shortened while the map lives.
+/// 3). A file that is truncated while the map lives, or whose disk fails, ends the process with one line
+/// (common/watched_mapping.hpp).
 Text map_file(const std::string& path);
 
 /// True if `bytes` open like something `unpack` unpacks.

@@ -1,6 +1,7 @@
 // What happens when the disk fails under a run: said once, never ignored, and what had been kept is still there.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 
 #include <cstdlib>
 
@@ -72,6 +73,29 @@ TEST_F(DiskTest, AnExportOntoAFullDiskLeavesNothing) {
   expect_one_line(exported.err, {"x.npy", "No space"});
   EXPECT_TRUE(std::filesystem::is_empty(small.path()));
   umount(small.path().c_str());
+}
+
+TEST_F(DiskTest, AFileThatMayNotGrowIsOneLineAndLeavesNothing) {
+  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=3", "--quiet"})).exit_code, 0);
+  const std::string outputs = folder_.file("outputs");
+  std::filesystem::create_directory(outputs);
+  const std::string matrix = folder_.write("m.el", "0 1\n1 2\n2 0\n");
+  const std::vector<std::vector<std::string>> writers = {
+      {"run", "--mode=dram", "--matrix=grid:20", "--iterations=3", "--quiet", "--summary=" + outputs + "/s.json"},
+      {"cache", matrix, "--cache-dir=" + outputs},
+      {"export", pool_, "--output=" + outputs + "/x.npy"},
+      {"report", pool_, "--output=" + outputs + "/x.html"},
+      {"keygen", outputs}};
+  for (const std::vector<std::string>& arguments : writers) {
+    SCOPED_TRACE(arguments.front());
+    const Finished refused = run("ringside", arguments, [] {
+      const rlimit none{0, 0};
+      setrlimit(RLIMIT_FSIZE, &none);
+    });
+    EXPECT_EQ(refused.exit_code, 3) << refused.err;
+    expect_one_line(refused.err, {outputs, "File too large"});
+    EXPECT_TRUE(std::filesystem::is_empty(outputs));
+  }
 }
 
 }  // namespace

@@ -1,13 +1,22 @@
-// Preloaded into a program: a disk that fails when the test says so, and well again afterwards, as a kernel reports a
-// lost page once and then forgets about it.
-//   RINGSIDE_TEST_FDATASYNC_FAILS_AT=N   the N-th fdatasync fails with EIO
+// Preloaded into a program: a disk that fails when the test says so.
+//   RINGSIDE_TEST_FDATASYNC_FAILS_AT=N   the N-th fdatasync fails with EIO, and the disk is well again afterwards, as a
+//                                        kernel reports a lost page once and then forgets about it
 //   RINGSIDE_TEST_PWRITE_FAILS_EACH=N    each N-th pwrite fails with EIO
+//   RINGSIDE_TEST_SYNCS_FAIL_FROM=N      in the analyzer, from the N-th on every fdatasync, fsync, msync and fallocate
+//                                        fails with EIO, whoever calls it (libpmemobj and libpmem among them)
+//   RINGSIDE_TEST_SYNCS_COUNTED_IN=FILE  gets one byte for each of those calls
+//   RINGSIDE_TEST_TRUNCATES=FILE         this file is cut to a page as soon as it is mapped
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 namespace {
 
@@ -26,13 +35,55 @@ int fail() {
   return -1;
 }
 
+/// Counts a call that waits for the disk, or asks it for room; whether it is to fail.
+bool sync_fails() {
+  static const bool analyzer = std::strcmp(program_invocation_short_name, "ringside-analyzer") == 0;
+  static const long fails_from = analyzer ? number("RINGSIDE_TEST_SYNCS_FAIL_FROM") : 0;
+  static const char* const counted_in = analyzer ? std::getenv("RINGSIDE_TEST_SYNCS_COUNTED_IN") : nullptr;
+  static std::atomic<long> calls{0};
+  if (counted_in != nullptr) {
+    const int file = open(counted_in, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (file < 0 || write(file, "s", 1) != 1) abort();
+    close(file);
+  }
+  const long call = ++calls;
+  return fails_from > 0 && call >= fails_from;
+}
+
+bool is_file(int fd, const char* path) {
+  struct stat mapped {};
+  struct stat named {};
+  return fstat(fd, &mapped) == 0 && stat(path, &named) == 0 && mapped.st_ino == named.st_ino &&
+         mapped.st_dev == named.st_dev;
+}
+
 }  // namespace
 
 extern "C" int fdatasync(int fd) {
   static const auto next = real<int(int)>("fdatasync");
   static const long fails_at = number("RINGSIDE_TEST_FDATASYNC_FAILS_AT");
   static std::atomic<long> calls{0};
+  if (sync_fails()) return fail();
   return ++calls == fails_at ? fail() : next(fd);
+}
+
+extern "C" int fsync(int fd) {
+  static const auto next = real<int(int)>("fsync");
+  return sync_fails() ? fail() : next(fd);
+}
+
+extern "C" int msync(void* address, size_t bytes, int flags) {
+  static const auto next = real<int(void*, size_t, int)>("msync");
+  return sync_fails() ? fail() : next(address, bytes, flags);
+}
+
+extern "C" int posix_fallocate64(int fd, off64_t offset, off64_t bytes) {
+  static const auto next = real<int(int, off64_t, off64_t)>("posix_fallocate64");
+  return sync_fails() ? EIO : next(fd, offset, bytes);
+}
+
+extern "C" int posix_fallocate(int fd, off_t offset, off_t bytes) {
+  return posix_fallocate64(fd, offset, bytes);
 }
 
 extern "C" ssize_t pwrite64(int fd, const void* data, size_t bytes, off64_t offset) {
@@ -44,4 +95,14 @@ extern "C" ssize_t pwrite64(int fd, const void* data, size_t bytes, off64_t offs
 
 extern "C" ssize_t pwrite(int fd, const void* data, size_t bytes, off_t offset) {
   return pwrite64(fd, data, bytes, offset);
+}
+
+extern "C" void* mmap(void* address, size_t bytes, int protection, int flags, int fd, off_t offset) noexcept {
+  static const auto next = real<void*(void*, size_t, int, int, int, off_t)>("mmap");
+  static const char* const truncates = std::getenv("RINGSIDE_TEST_TRUNCATES");
+  void* const mapped = next(address, bytes, protection, flags, fd, offset);
+  if (truncates != nullptr && mapped != MAP_FAILED && fd >= 0 && is_file(fd, truncates)) {
+    if (truncate(truncates, 4096) != 0) abort();
+  }
+  return mapped;
 }

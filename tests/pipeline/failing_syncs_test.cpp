@@ -1,0 +1,139 @@
+// A disk that refuses every sync from some call on, whoever asks it: this code, or libpmemobj by itself, which would
+// abort the process. Each call of a run is the first to fail once.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using testing::Finished;
+using testing::PipelineTest;
+using testing::run;
+
+class FailingSyncsTest : public PipelineTest {
+ protected:
+  static std::function<void()> with(const char* variable, const std::string& value) {
+    return [variable, value] {
+      setenv("LD_PRELOAD", RINGSIDE_FAILING_DISK, 1);
+      setenv(variable, value.c_str(), 1);
+    };
+  }
+
+  /// How many calls the analyzer makes that can fail.
+  long syncs_of(const std::vector<std::string>& arguments) const {
+    const std::string counted = folder_.file("syncs");
+    std::filesystem::remove(counted);
+    const Finished ran = run("ringside", arguments, with("RINGSIDE_TEST_SYNCS_COUNTED_IN", counted));
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    return static_cast<long>(std::filesystem::file_size(counted));
+  }
+
+  /// Exit code 3 and one line of ours, or 0 where nothing was lost that had to be synced.
+  void expect_controlled_end(const Finished& ran) const {
+    EXPECT_EQ(ran.death_signal, 0) << ran.err;
+    EXPECT_EQ(ran.err.find("signal"), std::string::npos) << ran.err;
+    if (ran.exit_code == 0) {
+      EXPECT_EQ(summary()["steps_persisted"], summary()["steps_published"]);
+      return;
+    }
+    EXPECT_EQ(ran.exit_code, 3) << ran.err;
+    EXPECT_NE(ran.err.find("Input/output error"), std::string::npos) << ran.err;
+    expect_one_line(without_log(ran.err), {"ringside: ", pool_});
+  }
+
+  static std::string without_log(const std::string& err) {
+    std::istringstream lines(err);
+    std::string left;
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find("event=journal_given_up") == std::string::npos) left += line + "\n";
+    }
+    return left;
+  }
+
+  std::uint64_t newest_intact() const {
+    const Finished verified = run("ringside", {"verify", pool_, "--json"});
+    EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+    const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+    return info["iterates"].empty() ? 0 : info["iterates"].back()["iteration"].get<std::uint64_t>();
+  }
+
+  /// Of the run that ended; 0 where it was refused before it began.
+  std::uint64_t steps_persisted() const {
+    if (!std::filesystem::exists(summary_)) return 0;
+    const json persisted = summary()["steps_persisted"];
+    return persisted.is_number() ? persisted.get<std::uint64_t>() : 0;
+  }
+
+  static constexpr long kMostSyncs = 400;
+};
+
+TEST_F(FailingSyncsTest, WhicheverSyncOfANewPoolIsTheFirstToFailTheRunEndsWithExitCode3) {
+  const std::vector<std::string> arguments = run_arguments("grid:20", {"--slots=3", "--iterations=6", "--quiet"});
+  const long syncs = syncs_of(arguments);
+  ASSERT_GT(syncs, 20) << "libpmemobj's own are not among them";
+  ASSERT_LT(syncs, kMostSyncs);
+  long failed = 0;
+  for (long from = 1; from <= syncs; ++from) {
+    SCOPED_TRACE("from sync " + std::to_string(from));
+    std::filesystem::remove(pool_);
+    std::filesystem::remove(summary_);
+    const Finished ran = run("ringside", arguments, with("RINGSIDE_TEST_SYNCS_FAIL_FROM", std::to_string(from)));
+    expect_controlled_end(ran);
+    failed += ran.exit_code == 3 ? 1 : 0;
+    if (!std::filesystem::exists(pool_)) continue;  // a creation that failed leaves nothing behind
+    EXPECT_GE(newest_intact(), steps_persisted());
+  }
+  EXPECT_GT(failed, syncs / 2);
+}
+
+TEST_F(FailingSyncsTest, WhicheverSyncOfAKeptPoolIsTheFirstToFailItsIteratesAreFound) {
+  const std::string kept = folder_.file("kept.pool");
+  const std::vector<std::string> first = run_arguments("grid:20", {"--slots=3", "--iterations=6", "--quiet"});
+  ASSERT_EQ(run("ringside", first).exit_code, 0);
+  std::filesystem::copy_file(pool_, kept);
+  const std::vector<std::string> resumed =
+      run_arguments("grid:20", {"--resume", "--iterations=12", "--quiet", "--journal=off"});
+  const long syncs = syncs_of(resumed);
+  ASSERT_GT(syncs, 4);
+  ASSERT_LT(syncs, kMostSyncs);
+  for (long from = 1; from <= syncs; ++from) {
+    SCOPED_TRACE("from sync " + std::to_string(from));
+    std::filesystem::copy_file(kept, pool_, std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::remove(summary_);
+    const Finished ran = run("ringside", resumed, with("RINGSIDE_TEST_SYNCS_FAIL_FROM", std::to_string(from)));
+    expect_controlled_end(ran);
+    EXPECT_GE(newest_intact(), 6 + steps_persisted());
+  }
+}
+
+TEST_F(FailingSyncsTest, WhicheverSyncOfALibpmemlogJournalFailsNothingIsAborted) {
+  const std::vector<std::string> arguments =
+      run_arguments("grid:20", {"--overwrite", "--slots=3", "--iterations=6", "--quiet", "--durability=process",
+                                "--journal=pmemlog"});
+  if (run("ringside", arguments).exit_code == 2) GTEST_SKIP() << "this build has no libpmemlog";
+  const auto forget_journal = [this] {
+    for (const char* log : {".journal-0", ".journal-1"}) std::filesystem::remove(pool_ + log);
+  };
+  forget_journal();
+  const long syncs = syncs_of(arguments);
+  ASSERT_GT(syncs, 6);
+  ASSERT_LT(syncs, kMostSyncs);
+  for (long from = 1; from <= syncs; ++from) {
+    SCOPED_TRACE("from sync " + std::to_string(from));
+    forget_journal();
+    const Finished ran = run("ringside", arguments, with("RINGSIDE_TEST_SYNCS_FAIL_FROM", std::to_string(from)));
+    EXPECT_TRUE(ran.exit_code == 0 || ran.exit_code == 3) << ran.exit_code << ran.err;
+    EXPECT_EQ(ran.err.find("signal"), std::string::npos) << ran.err;
+    newest_intact();
+  }
+}
+
+}  // namespace
+}  // namespace ringside

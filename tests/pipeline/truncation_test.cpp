@@ -1,0 +1,104 @@
+// A file that is cut short while it is mapped: its user ends with one line and exit code 5, not with a bare SIGBUS. And
+// a pool that was copied sparsely onto a disk without room for its holes.
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::Finished;
+using testing::PipelineTest;
+using testing::Process;
+using testing::run;
+
+class TruncationTest : public PipelineTest {
+ protected:
+  static std::function<void()> truncating(const std::string& file) {
+    return [file] {
+      setenv("LD_PRELOAD", RINGSIDE_FAILING_DISK, 1);
+      setenv("RINGSIDE_TEST_TRUNCATES", file.c_str(), 1);
+    };
+  }
+
+  void expect_truncated(const Finished& ended, const std::string& file) const {
+    EXPECT_EQ(ended.exit_code, 5) << ended.death_signal << ended.err;
+    expect_one_line(ended.err, {file, "was truncated to 4096 bytes while it was in use"});
+  }
+};
+
+TEST_F(TruncationTest, EveryReaderOfAPoolSaysThatItWasTruncated) {
+  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=5", "--quiet"})).exit_code, 0);
+  const std::string whole = folder_.file("whole");
+  std::filesystem::copy_file(pool_, whole);
+  const std::vector<std::vector<std::string>> readers = {
+      {"info", pool_},
+      {"verify", pool_},
+      {"verify", pool_, "--json"},
+      {"replay", pool_},
+      {"export", pool_, "--output", folder_.file("x.npy")},
+      {"report", pool_, "-o", folder_.file("x.html")},
+      {"run", "--matrix=grid:60", "--pool=" + pool_, "--resume", "--iterations=9", "--quiet"}};
+  for (const std::vector<std::string>& arguments : readers) {
+    SCOPED_TRACE(arguments.front());
+    std::filesystem::copy_file(whole, pool_, std::filesystem::copy_options::overwrite_existing);
+    expect_truncated(run("ringside", arguments, truncating(pool_)), pool_);
+  }
+}
+
+TEST_F(TruncationTest, AnAnalyzerWhosePoolIsTruncatedSaysSoAndEndsTheRun) {
+  Process running("ringside", run_arguments("grid:200", {"--iterations=1000000", "--quiet", "--journal=off"}));
+  ASSERT_TRUE(wait_for_commits(12));
+  ASSERT_EQ(truncate(pool_.c_str(), 4096), 0);
+  expect_truncated(running.finish(), pool_);
+}
+
+TEST_F(TruncationTest, AnAnalyzerThatSyncsNothingNoticesAsWell) {
+  Process running("ringside", run_arguments("grid:200", {"--iterations=1000000", "--quiet", "--journal=off",
+                                                         "--durability=process", "--coordination=messages"}));
+  ASSERT_TRUE(wait_for_commits(12));
+  ASSERT_EQ(truncate(pool_.c_str(), 4096), 0);
+  expect_truncated(running.finish(), pool_);
+}
+
+TEST_F(TruncationTest, AProducerWhoseCacheIsTruncatedSaysSo) {
+  const std::string caches = folder_.file("caches");
+  std::filesystem::create_directory(caches);
+  const std::string matrix = folder_.write("m.el", "0 1\n1 2\n2 0\n0 2\n");
+  ASSERT_EQ(run("ringside", {"cache", matrix, "--cache-dir", caches}).exit_code, 0);
+  const std::string cache = std::filesystem::directory_iterator(caches)->path().string();
+  const Finished ended = run("ringside-producer", {"--matrix=" + matrix, "--cache", "--cache-dir=" + caches, "--mode=dram"},
+                             truncating(cache));
+  EXPECT_EQ(ended.exit_code, 5) << ended.death_signal << ended.err;
+  expect_one_line(ended.err, {cache, "was truncated to 4096 bytes while it was in use"});
+}
+
+TEST_F(TruncationTest, ASparseCopyThatFindsTheDiskFullIsRefusedBeforeAnythingIsWritten) {
+  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=5", "--quiet"})).exit_code, 0);
+  const testing::TemporaryFolder small;
+  if (mount("none", small.path().c_str(), "tmpfs", 0, "size=12m") != 0) {
+    GTEST_SKIP() << "a small tmpfs cannot be mounted here: " << errno_text(errno);
+  }
+  const std::string copied = small.file("p");
+  const bool made = std::system(("cp --sparse=always '" + pool_ + "' '" + copied + "'").c_str()) == 0;
+  struct stat status {};
+  EXPECT_EQ(stat(copied.c_str(), &status), 0);
+  EXPECT_LT(status.st_blocks * 512, status.st_size);
+  const std::string before = content_of(copied);
+  const Finished ran =
+      run("ringside", {"run", "--matrix=grid:60", "--pool=" + copied, "--resume", "--iterations=50", "--quiet"});
+  EXPECT_TRUE(made);
+  EXPECT_EQ(ran.exit_code, 3) << ran.err;
+  expect_one_line(ran.err, {copied, "no room for the ", "that a sparse copy left out", "No space left"});
+  EXPECT_TRUE(before == content_of(copied));
+  umount(small.path().c_str());
+}
+
+}  // namespace
+}  // namespace ringside
