@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyzer/kept_steps.hpp"
 #include "common/clock.hpp"
 #include "common/elastic_team.hpp"
 
@@ -39,6 +40,9 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, A
       ring_(pool().ring(), pool().persistence(), pool().storage(), options.ring.durability),
       reducer_(handoff.run().rows, *team_) {
   ring_.share_among(*team_);
+  kept_ = std::move(admission_.let_go);
+  const std::vector<StepFigures> kept = kept_steps(pool().ring());
+  kept_.insert(kept_.end(), kept.begin(), kept.end());
   if (iterates() == Iterates::kResume) {
     continuation_.payload =
         SharedMapping::create("ringside-resume", run().rows * sizeof(double), PeerAccess::kReadOnly);

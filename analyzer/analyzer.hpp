@@ -68,6 +68,10 @@ class Attachment {
 
   /// Of the kept iterate that the run goes on from; 0: from its beginning. Until the first step.
   std::uint64_t from_iteration() const noexcept { return account_.last_iteration.load(); }
+  /// What the ring kept before the first step, and what it, or the one it replaced, kept of a run that was let go.
+  std::vector<StepFigures> take_kept() { return std::move(kept_); }
+  /// Of the first step that this attachment commits. Until that step.
+  std::uint64_t first_commit_seq() const noexcept { return ring_.next_seq(); }
   /// The pool that holds the run's ring.
   const RingPool& pool() const noexcept { return admission_.pool; }
   const std::optional<Reductions>& last() const noexcept { return last_; }
@@ -88,6 +92,7 @@ class Attachment {
   std::unique_ptr<Team> team_;
   RingWriter ring_;
   Reducer reducer_;
+  std::vector<StepFigures> kept_;
   Continuation continuation_;
   std::uint64_t steps_before_ = 0;  // committed by analyzers before us
   std::optional<Reductions> last_;

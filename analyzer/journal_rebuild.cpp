@@ -1,65 +1,129 @@
 #include "analyzer/journal_rebuild.hpp"
 
+#include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
 #include "analyzer/journal.hpp"
-#include "analyzer/ring_recovery.hpp"
 #include "analyzer/step_record.hpp"
-#include "proto/ringside.pb.h"
 
 namespace ringside {
 namespace {
 
 using Named = std::set<std::tuple<Id128, std::uint64_t, std::uint64_t>>;  // run, iteration, commit_seq
 
-Named steps_in(JournalReader& journal) {
-  Named named;
-  wire::Record record;
-  while (const auto encoded = journal.next(0)) {
-    const bool parsed = record.ParseFromArray(encoded->bytes.data(), static_cast<int>(encoded->bytes.size()));
-    if (!parsed || !record.has_step()) continue;
-    const wire::StepRecord& step = record.step();
-    if (const auto run_id = id_of(step.run_id())) named.emplace(*run_id, step.iteration(), step.commit_seq());
-  }
-  return named;
+/// How far the journal's records of one run go: each commit up to `commit_seq` has a record or is named as missing.
+struct Recorded {
+  std::optional<std::uint64_t> commit_seq;  // nothing: the journal does not say
+  std::uint64_t iteration = 0;              // of that commit, or not before it
+  std::uint64_t next_step = 0;              // of the commit after it, if that is of the same attachment
+};
+
+struct Journaled {
+  Named steps;
+  std::map<Id128, Recorded> runs;
+};
+
+void add(Journaled& journaled, const wire::StepRecord& step) {
+  const std::optional<Id128> run_id = id_of(step.run_id());
+  if (!run_id) return;
+  journaled.steps.emplace(*run_id, step.iteration(), step.commit_seq());
+  Recorded& recorded = journaled.runs[*run_id];
+  // A record that was made anew from the ring may be of an older commit than those before it.
+  if (recorded.commit_seq && step.commit_seq() < *recorded.commit_seq) return;
+  recorded = {step.commit_seq(), step.iteration(), step.step() + 1};
 }
 
-StepFigures figures_of(const RingView& ring, const KeptSlot& kept) {
-  StepFigures figures;
-  figures.rebuilt = true;
-  figures.run_id = kept.header.run_id;
-  figures.commit_seq = kept.header.commit_seq;
-  figures.bytes_transferred = ring.geometry().payload_bytes();
-  // The step descriptor and the chunk hashes are what the header vouches for: no payload is read.
-  const StepDescriptor step = ring.step(kept.slot);
-  const std::uint64_t hash = payload_hash(ring.chunk_hashes(kept.slot), ring.geometry().chunk_count(), step);
-  if (hash == kept.header.payload_hash) figures.step = step;
-  figures.step.step = kept.header.step;
-  figures.step.iteration = kept.header.iteration;
-  Reductions reductions;
-  if (ring.reductions(kept.slot, kept.header, reductions) == ReductionsState::kRecorded) {
-    figures.reductions = scalars_of(reductions);
+void add(Journaled& journaled, const wire::RecordsMissing& missing) {
+  const std::optional<Id128> run_id = id_of(missing.run_id());
+  if (!run_id || missing.first_commit_seq() == 0) return;
+  Recorded& recorded = journaled.runs[*run_id];
+  const std::uint64_t last = missing.first_commit_seq() + missing.steps() - 1;
+  if (recorded.commit_seq && last < *recorded.commit_seq) return;
+  recorded = {last, std::max(recorded.iteration, missing.last_iteration()), missing.first_step() + missing.steps()};
+}
+
+/// What there was to say of the commits before an attachment was said before its RunStarted.
+void add(Journaled& journaled, const wire::RunStarted& started) {
+  const std::optional<Id128> run_id = id_of(started.run_id());
+  if (!run_id || started.first_commit_seq() == 0) return;
+  Recorded& recorded = journaled.runs[*run_id];
+  recorded.commit_seq = started.first_commit_seq() - 1;
+  if (started.from_iteration() > 0) recorded.iteration = started.from_iteration();
+  recorded.next_step = started.from_step();
+}
+
+Journaled read(const std::string& pool) {
+  Journaled journaled;
+  if (journal_files_there(pool).empty()) return journaled;
+  JournalReader journal = JournalReader::open(pool);
+  wire::Record record;
+  while (const auto encoded = journal.next(0)) {
+    if (!record.ParseFromArray(encoded->bytes.data(), static_cast<int>(encoded->bytes.size()))) continue;
+    if (record.has_step()) add(journaled, record.step());
+    if (record.has_records_missing()) add(journaled, record.records_missing());
+    if (record.has_run_started()) add(journaled, record.run_started());
   }
-  return figures;
+  return journaled;
+}
+
+/// The commits between `recorded` and the next one that is known: `next_commit_seq`, where its other figures are those
+/// of `next`, if it is kept.
+MissingSteps between(const Recorded& recorded, const Id128& run_id, std::uint64_t next_commit_seq,
+                     const StepFigures* next) {
+  MissingSteps missing{.run_id = run_id};
+  missing.first_commit_seq = *recorded.commit_seq + 1;
+  missing.steps = next_commit_seq - missing.first_commit_seq;
+  const bool one_attachment = next != nullptr && missing.steps <= next->step.step;
+  missing.first_step = one_attachment ? next->step.step - missing.steps : recorded.next_step;
+  if (next != nullptr && recorded.iteration + 1 < next->step.iteration) {
+    missing.first_iteration = recorded.iteration + 1;
+    missing.last_iteration = next->step.iteration - 1;
+  }
+  return missing;
+}
+
+/// Where the journal says nothing of a run: all commits before its oldest kept one, of which there are not more than
+/// iterations. (Less only where a pool was overwritten and not each iteration was published.)
+Recorded before_the_first(const StepFigures& oldest) {
+  const std::uint64_t iterations = oldest.step.iteration == 0 ? 0 : oldest.step.iteration - 1;
+  return {oldest.commit_seq - 1 - std::min(oldest.commit_seq - 1, iterations), 0, 0};
 }
 
 }  // namespace
 
-std::vector<StepFigures> kept_steps(const RingView& ring) {
-  std::vector<StepFigures> steps;
-  for (const KeptSlot& kept : recover(ring).kept) steps.push_back(figures_of(ring, kept));
-  return steps;
-}
-
-std::vector<StepFigures> missing_in_journal(const std::string& pool, std::vector<StepFigures> kept) {
-  if (kept.empty() || journal_files_there(pool).empty()) return kept;
-  JournalReader journal = JournalReader::open(pool);
-  const Named named = steps_in(journal);
-  std::erase_if(kept, [&](const StepFigures& figures) {
-    return named.contains({figures.run_id, figures.step.iteration, figures.commit_seq});
-  });
-  return kept;
+CatchUp catch_up(const std::string& pool, const std::vector<StepFigures>& kept, const wire::RunStarted& started) {
+  Journaled journaled = read(pool);
+  CatchUp lacking;
+  const auto say_missing = [&lacking](const MissingSteps& missing) {
+    if (missing.steps > 0) lacking.emplace_back(missing);
+  };
+  const std::optional<Id128> run_id = id_of(started.run_id());
+  bool goes_on = false;
+  for (const StepFigures& step : kept) {
+    if (step.run_id == run_id) goes_on = true;
+    Recorded& recorded = journaled.runs[step.run_id];
+    if (!recorded.commit_seq) recorded = before_the_first(step);
+    if (step.commit_seq > *recorded.commit_seq) {
+      say_missing(between(recorded, step.run_id, step.commit_seq, &step));
+      recorded = {step.commit_seq, step.step.iteration, step.step.step + 1};
+    }
+    if (!journaled.steps.contains({step.run_id, step.step.iteration, step.commit_seq})) lacking.emplace_back(step);
+  }
+  if (!run_id) return lacking;
+  Recorded& recorded = journaled.runs[*run_id];
+  if (goes_on) {  // commits after the newest that is kept: their slots are damaged
+    if (started.first_commit_seq() > *recorded.commit_seq + 1) {
+      say_missing(between(recorded, *run_id, started.first_commit_seq(), nullptr));
+    }
+  } else if (started.from_step() > recorded.next_step) {  // taken over without its pool
+    say_missing({.run_id = *run_id,
+                 .first_step = recorded.next_step,
+                 .steps = started.from_step() - recorded.next_step});
+  }
+  return lacking;
 }
 
 }  // namespace ringside

@@ -83,18 +83,6 @@ void RecordHistory::append(std::uint64_t from, std::size_t at_most, std::size_t 
   for (std::uint64_t at = from - first_in_memory_; at < memory_.size() && fits(); ++at) add(memory_[at]);
 }
 
-std::optional<std::uint64_t> RecordHistory::newest_step_in_files(const std::string& run_id) {
-  const Files* found = files();
-  if (found == nullptr) return std::nullopt;
-  wire::Record record;
-  for (auto kept = found->records.rbegin(); kept != found->records.rend(); ++kept) {
-    if (!record.ParseFromArray(kept->bytes.data(), static_cast<int>(kept->bytes.size())) || !record.has_step())
-      continue;
-    return record.step().run_id() == run_id ? std::optional(record.step().step()) : std::nullopt;
-  }
-  return std::nullopt;
-}
-
 void RecordHistory::forget_files_if_unused() {
   if (files_ && now_ns() - used_ns_ > kUnusedNs) files_.reset();
 }

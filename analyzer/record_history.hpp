@@ -38,9 +38,6 @@ class RecordHistory {
   /// Appends records from `from` on, consecutive, to a message as above, up to `at_most` records and about `bytes`.
   void append(std::uint64_t from, std::size_t at_most, std::size_t bytes, std::string& message);
 
-  /// Of the newest step record in the files, if it is of that run.
-  std::optional<std::uint64_t> newest_step_in_files(const std::string& run_id);
-
   /// Lets go of what was read of the files, if nobody has asked for long. Also when they may have been replaced.
   void forget_files_if_unused();
   void forget_files() { files_.reset(); }

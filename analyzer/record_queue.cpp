@@ -23,7 +23,10 @@ bool RecordQueue::push(const StepFigures& figures) noexcept {
     if (missing_.steps++ == 0) {
       missing_.run_id = figures.run_id;
       missing_.first_step = figures.step.step;
+      missing_.first_commit_seq = figures.commit_seq;
+      missing_.first_iteration = figures.step.iteration;
     }
+    missing_.last_iteration = figures.step.iteration;
     return false;
   }
   cells_[at % kCapacity] = {figures, missing_};

@@ -10,17 +10,11 @@
 #include <variant>
 #include <vector>
 
+#include "analyzer/missing_steps.hpp"
 #include "common/step_figures.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside {
-
-/// Steps that found no room, consecutive.
-struct MissingSteps {
-  Id128 run_id;
-  std::uint64_t first_step = 0;
-  std::uint64_t steps = 0;
-};
 
 /// In the order in which they were pushed.
 using QueuedItem = std::variant<StepFigures, MissingSteps, wire::Record>;
@@ -53,7 +47,7 @@ class RecordQueue {
 
   // A line each: the writer's stores do not take the reader's line away.
   alignas(64) std::atomic<std::uint64_t> pushed_{0};
-  MissingSteps missing_;           // writer's
+  MissingSteps missing_;           // writer's: steps that found no room, consecutive
   std::uint64_t popped_seen_ = 0;  // writer's: `popped_` as it last read it
   alignas(64) std::atomic<std::uint64_t> popped_{0};
   std::vector<Cell> cells_;

@@ -145,18 +145,12 @@ class Recorder::Worker {
   }
 
   void take(const MissingSteps& missing) {
-    wire::RecordsMissing record;
-    record.set_run_id(bytes_of(missing.run_id));
-    record.set_first_step(missing.first_step);
-    record.set_steps(missing.steps);
-    take(record);
-  }
-
-  void take(const wire::RecordsMissing& missing) {
-    records_missing_ += missing.steps();
-    *record_.mutable_records_missing() = missing;
+    records_missing_ += missing.steps;
+    fill(*record_.mutable_records_missing(), missing);
     add_record();
-    spdlog::warn("event=records_missing first_step={} steps={}", missing.first_step(), missing.steps());
+    spdlog::warn("event=records_missing run_id={} first_step={} steps={} first_iteration={} last_iteration={}",
+                 to_string(missing.run_id), missing.first_step, missing.steps, missing.first_iteration,
+                 missing.last_iteration);
   }
 
   void take(const wire::Record& event) {
@@ -217,14 +211,14 @@ class Recorder::Worker {
       const std::lock_guard lock(begun_mutex_);
       run = std::exchange(begun_, {});
     }
-    std::vector<StepFigures> rebuilt;
+    CatchUp lacking;
     journal_error_.clear();
     if (options_.journal.kind != JournalKind::kOff) {
       try {
         journal_.emplace(Journal::open(options_.pool, options_.journal, run.storage, options_.durability));
         history_.forget_files();
         number_after(journal_->newest_seq());
-        rebuilt = missing_in_journal(options_.pool, std::move(run.kept));
+        lacking = catch_up(options_.pool, run.kept, run.started);
       } catch (const std::exception& error) {
         give_up_journal(error.what());
       }
@@ -233,32 +227,18 @@ class Recorder::Worker {
       wire::AnalyzerStarted& started = *record_.mutable_analyzer_started();
       started.set_version(RINGSIDE_VERSION);
       started.set_pid(static_cast<std::uint32_t>(getpid()));
-      started.set_rebuilt(rebuilt.size());
+      started.set_rebuilt(static_cast<std::uint64_t>(std::ranges::count_if(
+          lacking, [](const auto& what) { return std::holds_alternative<StepFigures>(what); })));
       add_record();
     }
-    if (journal_) say_what_is_lost(run.started, rebuilt);
-    for (const StepFigures& step : rebuilt) {
-      fill(*record_.mutable_step(), step);
-      add_record();
+    for (const auto& what : lacking) {
+      if (const auto* missing = std::get_if<MissingSteps>(&what)) {
+        take(*missing);
+      } else {
+        fill(*record_.mutable_step(), std::get<StepFigures>(what));
+        add_record();
+      }
     }
-  }
-
-  /// Steps of a run that was taken over which are neither in the journal nor in the ring any more: the analyzer before
-  /// us was killed before it had recorded them.
-  void say_what_is_lost(const wire::RunStarted& run, const std::vector<StepFigures>& rebuilt) {
-    if (run.from_step() == 0) return;
-    const auto first = std::find_if(rebuilt.begin(), rebuilt.end(), [&run](const StepFigures& known) {
-      return bytes_of(known.run_id) == run.run_id();
-    });
-    const std::uint64_t known_from = first != rebuilt.end() ? first->step.step : run.from_step();
-    const std::optional<std::uint64_t> newest = history_.newest_step_in_files(run.run_id());
-    const std::uint64_t unknown_from = newest ? *newest + 1 : 0;
-    if (unknown_from >= known_from) return;
-    wire::RecordsMissing missing;
-    missing.set_run_id(run.run_id());
-    missing.set_first_step(unknown_from);
-    missing.set_steps(known_from - unknown_from);
-    take(missing);
   }
 
   /// The journal's numbers decide: another analyzer may have written to it since our last run, or it was wiped. In the

@@ -32,7 +32,8 @@ struct RecorderOptions {
 
 /// What the recorder has to know of a run beside what it records.
 struct RecordedRun {
-  std::vector<StepFigures> kept;  // what the ring held when the run was taken in: the journal may lack some of it
+  // What the ring held when the run was taken in, also of a run that was let go for it: the journal may lack some.
+  std::vector<StepFigures> kept;
   Storage storage = Storage::kFile;
   wire::RunStarted started;
 };

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analyzer/dax.hpp"
+#include "analyzer/kept_steps.hpp"
 #include "analyzer/pool_file.hpp"
 #include "analyzer/ring_reader.hpp"
 #include "analyzer/ring_recovery.hpp"
@@ -114,7 +115,10 @@ void check_pool(const std::string& path) {
 namespace {
 
 Admission find_ring(const RingOptions& options, const RunDescription& run, PoolUse use) {
-  const auto fresh = [&run](RingPool pool) { return Admission{std::move(pool), Iterates::kNone, run}; };
+  const auto fresh = [&run](RingPool pool) { return Admission{std::move(pool), Iterates::kNone, run, {}}; };
+  const auto replaced = [&run](RingPool pool, std::vector<StepFigures> let_go) {
+    return Admission{std::move(pool), Iterates::kNone, run, std::move(let_go)};
+  };
   if (is_missing(options.pool)) return fresh(RingPool::create(options.pool, run.rows, options.slots));
 
   std::optional<RingPool> pool;
@@ -126,7 +130,8 @@ Admission find_ring(const RingOptions& options, const RunDescription& run, PoolU
   } catch (const UnownablePoolError&) {
     // A run that was told to overwrite keeps saying so when its analyzer was lost: its own iterates are not meant.
     if (use != PoolUse::kOverwrite || holds_iterates_of(run.run_id, options.pool)) throw;
-    return fresh(RingPool::replace_unownable(options.pool, run.rows, options.slots));
+    std::vector<StepFigures> let_go = kept_steps(RingReader::open(options.pool).ring());
+    return replaced(RingPool::replace_unownable(options.pool, run.rows, options.slots), std::move(let_go));
   }
 
   const bool may_replace = use == PoolUse::kOverwrite || use == PoolUse::kResume;
@@ -135,23 +140,24 @@ Admission find_ring(const RingOptions& options, const RunDescription& run, PoolU
     const SlotHeader& newest = kept.kept.back().header;
     const auto own = newest.run_id == run.run_id ? pool->ring().run(run.run_id) : std::nullopt;
     if (own && own->problem_id == run.problem_id && own->rows == run.rows)
-      return {std::move(*pool), Iterates::kOwn, *own};
+      return {std::move(*pool), Iterates::kOwn, *own, {}};
     if (use == PoolUse::kResume) {
       const RunDescription goes_on = resumable(pool->ring(), newest, run, options);
-      return {std::move(*pool), Iterates::kResume, goes_on};
+      return {std::move(*pool), Iterates::kResume, goes_on, {}};
     }
     if (!may_replace) refuse_iterates_in(pool->ring(), options.pool);
   }
 
   const RingGeometry& shape = pool->ring().geometry();
   const bool fits = shape.rows == run.rows && (!options.slots_given || shape.slot_count() == options.slots);
-  if (fits) return {std::move(*pool), kept.kept.empty() ? Iterates::kNone : Iterates::kClear, run};
+  if (fits) return {std::move(*pool), kept.kept.empty() ? Iterates::kNone : Iterates::kClear, run, {}};
   if (!may_replace) {
     throw usage_error(
         "{}: the pool has {} slots of {} rows, this run needs {} of {}; give --overwrite, or another --pool",
         options.pool, shape.slot_count(), shape.rows, options.slots, run.rows);
   }
-  return fresh(RingPool::replace(options.pool, std::move(*pool), run.rows, options.slots));
+  std::vector<StepFigures> let_go = kept_steps(pool->ring());
+  return replaced(RingPool::replace(options.pool, std::move(*pool), run.rows, options.slots), std::move(let_go));
 }
 
 }  // namespace

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "analyzer/ring_pool.hpp"
 #include "common/handoff_layout.hpp"
 #include "common/options.hpp"
 #include "common/run_description.hpp"
+#include "common/step_figures.hpp"
 
 namespace ringside {
 
@@ -34,6 +36,7 @@ struct Admission {
   RingPool pool;
   Iterates iterates = Iterates::kNone;
   RunDescription run;  // as it is kept: with kOwn and kResume the description in the pool
+  std::vector<StepFigures> let_go;  // what a ring that was replaced kept: the journal may lack some of it
 };
 
 /// The pool for `run`: the one at `options.pool`, or a new one. Iterates of another run are refused unless `use` allows

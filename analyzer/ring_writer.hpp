@@ -80,6 +80,8 @@ class RingWriter {
   /// from what the pool held when it was opened.
   std::uint64_t committed() const noexcept { return committed_.load(std::memory_order_acquire); }
   std::uint64_t persisted() const noexcept { return persisted_.load(std::memory_order_acquire); }
+  /// commit_seq of the next commit.
+  std::uint64_t next_seq() const noexcept { return next_seq_; }
   /// How many of them this run has made since `begin_run`.
   std::uint64_t run_committed() const noexcept { return of_run(committed()); }
   std::uint64_t run_persisted() const noexcept { return of_run(persisted()); }

@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "analyzer/journal_rebuild.hpp"
 #include "analyzer/step_record.hpp"
 #include "common/options.hpp"
 
@@ -31,10 +30,9 @@ const char* to_text(Outcome outcome) {
   return "failed";
 }
 
-RecordedRun describe_start(const HandoffReader& handoff, const Attachment& attachment, const AnalyzerOptions& options) {
+RecordedRun describe_start(const HandoffReader& handoff, Attachment& attachment, const AnalyzerOptions& options) {
   const RunDescription& run = attachment.run();
-  RecordedRun recorded{
-      .kept = kept_steps(attachment.pool().ring()), .storage = attachment.pool().storage(), .started = {}};
+  RecordedRun recorded{.kept = attachment.take_kept(), .storage = attachment.pool().storage(), .started = {}};
   wire::RunStarted& started = recorded.started;
   started.set_run_id(bytes_of(run.run_id));
   started.set_problem_id(bytes_of(run.problem_id));
@@ -46,6 +44,7 @@ RecordedRun describe_start(const HandoffReader& handoff, const Attachment& attac
   started.set_started_unix_ns(run.started_realtime_ns);
   started.set_from_step(handoff.steps_released());
   started.set_from_iteration(attachment.iterates() == Iterates::kResume ? attachment.from_iteration() : 0);
+  started.set_first_commit_seq(attachment.first_commit_seq());
   started.set_buffers(handoff.buffers());
   started.set_coordination(to_string(handoff.coordination()));
   started.set_slots(attachment.pool().ring().geometry().slot_count());

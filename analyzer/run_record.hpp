@@ -12,7 +12,7 @@ const char* to_text(ServeEnd end);
 const char* to_text(Outcome outcome);
 
 /// What the recorder is told before `attachment` is served: nobody writes to the ring yet.
-RecordedRun describe_start(const HandoffReader& handoff, const Attachment& attachment, const AnalyzerOptions& options);
+RecordedRun describe_start(const HandoffReader& handoff, Attachment& attachment, const AnalyzerOptions& options);
 
 /// And when it is over. error: what the producer was told.
 wire::RunEnded describe_end(const Attachment& attachment, const AnalyzerAccount& account, ServeEnd end, Outcome outcome,

@@ -117,6 +117,15 @@ void fill(wire::StepRecord& record, const StepFigures& figures) {
   record.set_rebuilt(figures.rebuilt);
 }
 
+void fill(wire::RecordsMissing& record, const MissingSteps& missing) {
+  put_id(*record.mutable_run_id(), missing.run_id);
+  record.set_first_step(missing.first_step);
+  record.set_steps(missing.steps);
+  record.set_first_commit_seq(missing.first_commit_seq);
+  record.set_first_iteration(missing.first_iteration);
+  record.set_last_iteration(missing.last_iteration);
+}
+
 std::optional<StepFigures> figures_of(const wire::StepRecord& record) {
   const std::optional<Id128> run_id = id_of(record.run_id());
   if (!run_id) return std::nullopt;

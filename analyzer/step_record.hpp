@@ -5,10 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/missing_steps.hpp"
 #include "common/hash.hpp"
 #include "common/step_figures.hpp"
 
 namespace ringside::wire {
+class RecordsMissing;
 class StepRecord;
 }
 
@@ -23,6 +25,7 @@ std::string utf8_text(std::string_view text);
 
 /// Sets every field of `record`; its strings' memory is used again.
 void fill(wire::StepRecord& record, const StepFigures& figures);
+void fill(wire::RecordsMissing& record, const MissingSteps& missing);
 
 /// What `fill` was given. Nothing if the record names no run.
 std::optional<StepFigures> figures_of(const wire::StepRecord& record);

@@ -87,6 +87,7 @@ void print(const RingReader& reader, const Recovery& recovery) {
                                        : fmt::format(", {} to {}", with_separators(journal->oldest_seq),
                                                      with_separators(journal->newest_seq)));
     }
+    if (journal->steps_missing > 0) fmt::print("          {}\n", missing_text(*journal));
     if (!journal->torn.empty()) fmt::print("          {}\n", journal->torn);
     if (!journal->damage.empty()) fmt::print("          DAMAGED: {}\n", journal->damage);
   }

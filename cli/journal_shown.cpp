@@ -1,5 +1,7 @@
 #include "cli/journal_shown.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -7,18 +9,36 @@
 
 #include "analyzer/journal.hpp"
 #include "analyzer/step_record.hpp"
+#include "cli/format.hpp"
+#include "cli/record_gaps.hpp"
 #include "common/error.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside {
 namespace {
 
-JournalSummary summary_of(const JournalReader& journal) {
+/// Reads all records; each of them that can be parsed goes to `see`.
+template <class See>
+RecordGaps read_records(JournalReader& journal, const See& see) {
+  RecordGaps gaps;
+  wire::Record record;
+  while (const auto encoded = journal.next(0)) {
+    if (!record.ParseFromArray(encoded->bytes.data(), static_cast<int>(encoded->bytes.size()))) continue;
+    gaps.add(record);
+    see(record);
+  }
+  return gaps;
+}
+
+JournalSummary summary_of(const JournalReader& journal, const RecordGaps& gaps) {
   return {.kind = std::string(to_string(journal.kind())),
           .file_bytes = journal.file_bytes(),
           .records = journal.records(),
           .oldest_seq = journal.oldest_seq(),
           .newest_seq = journal.newest_seq(),
+          .steps_missing = gaps.steps(),
+          .first_missing_iteration = gaps.iterations().first,
+          .last_missing_iteration = gaps.iterations().second,
           .damage = journal.damage(),
           .torn = journal.torn()};
 }
@@ -28,12 +48,24 @@ JournalSummary summary_of(const JournalReader& journal) {
 std::optional<JournalSummary> summarize_journal(const std::string& pool) {
   if (journal_files_there(pool).empty()) return std::nullopt;
   try {
-    return summary_of(JournalReader::open(pool));
+    JournalReader journal = JournalReader::open(pool);
+    const RecordGaps gaps = read_records(journal, [](const wire::Record&) {});
+    return summary_of(journal, gaps);
   } catch (const Error& error) {
     JournalSummary unreadable;
     unreadable.damage = error.what();
     return unreadable;
   }
+}
+
+std::string missing_text(const JournalSummary& summary) {
+  if (summary.steps_missing == 0) return {};
+  const std::string where =
+      summary.first_missing_iteration == 0
+          ? std::string()
+          : fmt::format(", iterations {} to {}", with_separators(summary.first_missing_iteration),
+                        with_separators(summary.last_missing_iteration));
+  return fmt::format("{} committed steps have no record{}", with_separators(summary.steps_missing), where);
 }
 
 nlohmann::ordered_json to_json(const JournalSummary& summary) {
@@ -42,6 +74,7 @@ nlohmann::ordered_json to_json(const JournalSummary& summary) {
           {"records", summary.records},
           {"oldest_seq", summary.oldest_seq},
           {"newest_seq", summary.newest_seq},
+          {"records_missing", summary.steps_missing},
           {"damage", summary.damage},
           {"torn", summary.torn}};
 }
@@ -51,18 +84,16 @@ std::optional<JournaledSteps> JournaledSteps::read(const std::string& pool) {
   JournaledSteps journaled;
   try {
     JournalReader journal = JournalReader::open(pool);
-    journaled.summary_ = summary_of(journal);
-    wire::Record record;
-    while (const auto encoded = journal.next(0)) {
-      if (!record.ParseFromArray(encoded->bytes.data(), static_cast<int>(encoded->bytes.size()))) continue;
-      if (!record.has_step()) continue;
+    const RecordGaps gaps = read_records(journal, [&journaled](const wire::Record& record) {
+      if (!record.has_step()) return;
       const std::optional<StepFigures> figures = figures_of(record.step());
-      if (!figures) continue;
+      if (!figures) return;
       // What was measured goes before what was rebuilt.
       const Name name{figures->run_id, figures->step.iteration, figures->commit_seq};
       const auto [place, is_new] = journaled.steps_.emplace(name, *figures);
       if (!is_new && place->second.rebuilt) place->second = *figures;
-    }
+    });
+    journaled.summary_ = summary_of(journal, gaps);
   } catch (const Error& error) {
     journaled.summary_.damage = error.what();
   }

@@ -25,14 +25,20 @@ struct JournalSummary {
   std::uint64_t records = 0;
   std::uint64_t oldest_seq = 0;
   std::uint64_t newest_seq = 0;
+  std::uint64_t steps_missing = 0;            // committed steps that the journal names as without a record
+  std::uint64_t first_missing_iteration = 0;  // their iterations lie from this one; 0: not known
+  std::uint64_t last_missing_iteration = 0;   // to this one
   std::string damage;
   std::string torn;  // no damage: its writer is at work, or was killed
 };
 
+/// "392 committed steps have no record, iterations 101 to 492"; empty: all have one.
+std::string missing_text(const JournalSummary& summary);
+
 /// Nothing if there is none beside `pool`. One that cannot be read at all has only `damage`.
 std::optional<JournalSummary> summarize_journal(const std::string& pool);
 
-/// {kind, file_bytes, records, oldest_seq, newest_seq, damage, torn}
+/// {kind, file_bytes, records, oldest_seq, newest_seq, records_missing, damage, torn}
 nlohmann::ordered_json to_json(const JournalSummary& summary);
 
 /// The steps a journal has recorded, by what names a commit.

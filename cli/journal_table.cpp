@@ -108,6 +108,7 @@ void JournalComparison::print() const {
                with_separators(outside_.steps), with_separators(outside_.first_iteration),
                with_separators(outside_.last_iteration));
   }
+  if (summary.steps_missing > 0) fmt::print("journal: {}\n", missing_text(summary));
   if (!summary.torn.empty()) fmt::print("journal: {}\n", summary.torn);
   if (!summary.damage.empty()) fmt::print("journal: DAMAGED: {}\n", summary.damage);
 }

@@ -51,6 +51,15 @@ std::string printable(std::string text) {
   return text;
 }
 
+/// "392 steps have no record: iterations 101 to 492".
+std::string missing_text(const wire::RecordsMissing& missing) {
+  if (missing.first_iteration() == 0) {
+    return fmt::format("{} steps from step {} on have no record", missing.steps(), missing.first_step());
+  }
+  return fmt::format("{} steps have no record: iterations {} to {}", with_separators(missing.steps()),
+                     with_separators(missing.first_iteration()), with_separators(missing.last_iteration()));
+}
+
 }  // namespace
 
 std::string duration_text(std::int64_t ns) {
@@ -272,9 +281,7 @@ void RecordTable::add_event(std::string& out, const wire::Record& record) {
       return add(fmt::format("analyzer {} started (pid {}){}", started.version(), started.pid(), rebuilt), kYellow);
     }
     case wire::Record::kRecordsMissing:
-      return add(fmt::format("{} steps from step {} on have no record", record.records_missing().steps(),
-                             record.records_missing().first_step()),
-                 kRed);
+      return add(missing_text(record.records_missing()), kRed);
     default: return add("a record of a kind that this version does not know", kYellow);
   }
 }

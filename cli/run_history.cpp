@@ -36,12 +36,7 @@ void RunHistory::add(const wire::Record& record) {
       break;
     }
     case wire::Record::kAnalyzerStarted: analyzer_ = record.analyzer_started(); break;
-    case wire::Record::kRecordsMissing: {
-      RunView& run = run_of(record.records_missing().run_id());
-      run.sums.records_missing += record.records_missing().steps();
-      run.missing_told += record.records_missing().steps();
-      break;
-    }
+    case wire::Record::kRecordsMissing: add(record.records_missing()); break;
     default:  // a kind this version does not know
       break;
   }
@@ -64,15 +59,36 @@ RunView& RunHistory::run_of(const std::string& run_id) {
   return *run_;
 }
 
+void RunHistory::add(const wire::RecordsMissing& missing) {
+  RunView& run = run_of(missing.run_id());
+  if (missing.steps() == 0) return;
+  // Versions before this field did not number them: then they follow what is known.
+  if (missing.first_commit_seq() == 0 && run.named_to == 0) {
+    run.sums.records_missing += missing.steps();
+    return;
+  }
+  const std::uint64_t first = missing.first_commit_seq() != 0 ? missing.first_commit_seq() : run.named_to + 1;
+  if (run.named_to == 0) run.counted_to = run.named_to = first - 1;
+  const std::uint64_t last = first + missing.steps() - 1;
+  if (last <= run.named_to) return;  // counted when they had another number
+  run.sums.records_missing += last - run.named_to;
+  run.named_to = last;
+}
+
 void RunHistory::add(const wire::Record& record, const wire::StepRecord& step) {
   RunView& run = run_of(step.run_id());
   RunSums& sums = run.sums;
   run.series.add(point_of(record));
-  if (sums.steps > 0 && step.commit_seq() <= run.last.commit_seq()) return;  // counted when it had another number
+  if (run.named_to > 0 && step.commit_seq() <= run.counted_to) return;  // counted when it had another number
   if (sums.steps == 0) run.steps_before = step.step();
-  const std::uint64_t next_told = run.last.step() + 1 + run.missing_told;
-  if (sums.steps > 0 && step.step() > next_told) sums.records_missing += step.step() - next_told;
-  run.missing_told = 0;
+  if (run.named_to == 0) run.counted_to = run.named_to = step.commit_seq() - 1;
+  // What lies between the last step and this one has no record, whether it was named or not; what is named beyond this
+  // one still may come.
+  sums.records_missing -= run.named_to - run.counted_to;
+  sums.records_missing += step.commit_seq() - run.counted_to - 1;
+  run.counted_to = step.commit_seq();
+  run.named_to = std::max(run.named_to, run.counted_to);
+  sums.records_missing += run.named_to - run.counted_to;
   ++sums.steps;
   sums.steps_skipped += step.skipped_before();
   sums.generate_ns += step.generate_ns();

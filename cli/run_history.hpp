@@ -60,7 +60,8 @@ struct RunView {
   wire::StepRecord last;  // all default before the first step
   std::int64_t last_unix_ns = 0;
   std::uint64_t steps_before = 0;     // of this run, before the first record that was seen
-  std::uint64_t missing_told = 0;     // since the last step: the rest of a gap before the next one was told by nobody
+  std::uint64_t counted_to = 0;       // commit_seq: up to here each step is in `sums`, as a step or as missing
+  std::uint64_t named_to = 0;         // commit_seq: from there up to here RecordsMissing named them all
   std::uint64_t steps_persisted = 0;  // the most that was said of it
   RunSums sums;
   HandOffTimes hand_off;
@@ -84,6 +85,7 @@ class RunHistory {
  private:
   RunView& run_of(const std::string& run_id);
   void add(const wire::Record& record, const wire::StepRecord& step);
+  void add(const wire::RecordsMissing& missing);
 
   std::optional<RunView> run_;
   std::optional<wire::AnalyzerStarted> analyzer_;

@@ -183,6 +183,20 @@ bool Peer::exited(int timeout_ms) const noexcept {
   return pidfd_.valid() && poll(&watched, 1, timeout_ms) > 0;
 }
 
+namespace {
+
+/// The sockets that an analyzer puts beside its own (docs/live.md, docs/handoff_protocol.md). One that was killed leaves
+/// them, and not each that comes after it uses all of them. Requires its lock; files that are no sockets stay.
+void remove_sockets_beside(const std::string& path) {
+  for (const char* suffix : {".control", ".telemetry", ".steps"}) {
+    const std::string beside = path + suffix;
+    struct stat found {};
+    if (lstat(beside.c_str(), &found) == 0 && S_ISSOCK(found.st_mode)) unlink(beside.c_str());
+  }
+}
+
+}  // namespace
+
 Listener::Listener(const std::string& path) : path_(path) {
   const sockaddr_un address = address_of(path);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
@@ -205,6 +219,7 @@ Listener::Listener(const std::string& path) : path_(path) {
     throw system_error("cannot listen at '{}': there is a file that is not a socket; choose another --socket", path);
   }
   unlink(path.c_str());
+  remove_sockets_beside(path);
   socket_ = new_socket();
   // Created without rights for others, whatever the umask: between bind and chmod nobody can slip in.
   const mode_t umask_before = umask(0177);
@@ -218,6 +233,7 @@ Listener::Listener(const std::string& path) : path_(path) {
 // The lock file stays: removing it would let a third process lock a new file of that name while a second holds the old.
 Listener::~Listener() {
   unlink(path_.c_str());
+  remove_sockets_beside(path_);
 }
 
 std::optional<Peer> Listener::accept(int timeout_ms) {

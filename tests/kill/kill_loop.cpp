@@ -15,6 +15,7 @@
 #include "common/error.hpp"
 #include "common/program.hpp"
 #include "tests/kill/lives.hpp"
+#include "tests/kill/run_lives.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside::testing {
@@ -30,7 +31,7 @@ struct Options {
 /// What the processes said last: the folder goes with us.
 void print_logs(const std::string& folder) {
   constexpr std::size_t kLines = 20;
-  for (const char* name : {"service.log", "run.log"}) {
+  for (const char* name : {"service.log", "run.log", "apart.log"}) {
     std::ifstream file(folder + "/" + name);
     std::deque<std::string> last;
     for (std::string line; std::getline(file, line);) {
@@ -46,23 +47,33 @@ int loop(const Options& options) {
   // A service's threads are not pinned here, and there are more processes than cores.
   setenv("OMP_NUM_THREADS", "1", 1);
   const TemporaryFolder folder;
+  // `ringside run` puts its sockets where they are found, and nowhere else.
+  unsetenv("XDG_RUNTIME_DIR");
+  setenv("TMPDIR", folder.path().c_str(), 1);
   Surroundings at{.folder = folder.path(), .programs = RINGSIDE_BIN_DIR};
   std::mt19937_64 random(options.seed);
   fmt::print("kill_loop: seed {}\n", options.seed);
 
-  const RunsThatResume runs(at);
+  RunsThatResume runs(at);
   Tally tally;
   const std::int64_t begin = now_ns();
   const auto elapsed_s = [begin] { return static_cast<double>(now_ns() - begin) * 1e-9; };
   while ((tally.all_kills() < options.kills || elapsed_s() < options.seconds) && tally.violations.empty()) {
-    at.quiet_disk = tally.lives % 4 != 3;  // every fourth with syncs
+    at.quiet_disk = tally.lives % 12 != 9;  // every fourth round with syncs
+    runs.surround_with(at);
     live_as_a_service(at, random, 12, tally);
-    runs.live(random, tally);
+    if (tally.violations.empty()) runs.live(random, tally);
+    if (tally.violations.empty()) runs.live_apart(random, tally);
   }
 
   fmt::print(
       "{:.0f} s, {} lives: {} SIGKILLs, {} checks of a pool at rest with {} iterates, {} killed runs done bit-equal\n",
       elapsed_s(), tally.lives, tally.all_kills(), tally.checks, tally.iterates_checked, tally.finished_runs);
+  fmt::print(
+      "  {} journals at rest, {} records compared with ring and followers; {} steps recorded, {} named as missing in {} "
+      "gaps, {} gaps unnamed\n",
+      tally.journals_checked, tally.records_compared, tally.steps_recorded, tally.steps_named, tally.gaps_named,
+      tally.unnamed_gaps);
   for (const auto& [victim, count] : tally.kills) fmt::print("  {:>6}  {}\n", count, victim);
   for (const std::string& violation : tally.violations) fmt::print("VIOLATION: {}\n", violation);
   if (!tally.violations.empty()) print_logs(at.folder);
@@ -71,11 +82,20 @@ int loop(const Options& options) {
                        {"benchmark", "kill_loop"},
                        {"seed", options.seed},
                        {"seconds", elapsed_s()},
+                       {"lives", tally.lives},
+                       {"signals", tally.all_kills() + tally.terms},
                        {"sigkills", tally.all_kills()},
                        {"sigkills_by_victim", tally.kills},
                        {"pools_checked", tally.checks},
                        {"iterates_checked", tally.iterates_checked},
                        {"killed_runs_finished", tally.finished_runs},
+                       {"journals_checked", tally.journals_checked},
+                       {"records_compared", tally.records_compared},
+                       {"steps_recorded", tally.steps_recorded},
+                       {"gaps_named", tally.gaps_named},
+                       {"steps_named_as_missing", tally.steps_named},
+                       {"unnamed_gaps", tally.unnamed_gaps},
+                       {"sockets_left_behind", tally.sockets_left},
                        {"hangs", tally.hangs},
                        {"violations", tally.violations}},
                       options.json);

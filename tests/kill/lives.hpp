@@ -1,4 +1,4 @@
-// The two settings processes are killed in. A life begins with no pool and goes through many deaths; after those that
+// The settings processes are killed in. A life begins with no pool and goes through many deaths; after those that
 // leave nobody alive the pool is checked against what was acknowledged and what the solver must have written.
 #pragma once
 
@@ -9,6 +9,9 @@
 #include <vector>
 
 #include "common/hash.hpp"
+#include "tests/kill/journal_check.hpp"
+#include "tests/kill/pool_check.hpp"
+#include "tests/kill/victim.hpp"
 
 namespace ringside::testing {
 
@@ -20,6 +23,14 @@ struct Tally {
   std::uint64_t iterates_checked = 0;  // bit for bit
   std::uint64_t acknowledged = 0;      // newest acknowledged iterations, summed over the checks
   std::uint64_t finished_runs = 0;     // that were killed, resumed, and ended as if they were not
+  std::uint64_t terms = 0;             // SIGTERMs, each the end of a service
+  std::uint64_t journals_checked = 0;  // at rest
+  std::uint64_t records_compared = 0;  // of journals: with the ring, and with what was seen live
+  std::uint64_t steps_recorded = 0;
+  std::uint64_t gaps_named = 0;    // RecordsMissing
+  std::uint64_t steps_named = 0;   // in them
+  std::uint64_t unnamed_gaps = 0;  // in journals: commits with neither a record nor a name
+  std::uint64_t sockets_left = 0;  // by services that were told to end
   std::uint64_t hangs = 0;
   std::vector<std::string> violations;
 
@@ -32,23 +43,21 @@ struct Surroundings {
   bool quiet_disk = true;  // --durability process; else power
 };
 
+void remove_pool(const std::string& pool);  // and its journal
+
+/// While no process is left alive: what becomes of the pool and of its journal goes to the tally.
+void check_at_rest(const std::string& pool, std::uint64_t acknowledged, const IsIterate& is_iterate,
+                   const Published& published, Tally& tally);
+void check_journal(const std::string& pool, const Published& published, bool complete, const Follower::Seen& seen,
+                   Tally& tally);
+
+void expect_to_end(Victim& victim, const char* name, Tally& tally);
+
+/// Tells an analyzer to end: it does, with exit code 0, and leaves none of its sockets behind.
+void end_service(Victim& analyzer, const std::string& socket, Tally& tally);
+
 /// An analyzer as a service, and a producer that acknowledges what it knows to be committed. Either is killed, and
 /// started again; or both are.
 void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deaths, Tally& tally);
-
-/// `ringside run --resume` with PageRank, again and again until the run is done: its processes are killed one, two or
-/// all at a time. Commits are acknowledged by a reader of the pool that is not killed.
-class RunsThatResume {
- public:
-  /// Solves the problem here first, without anything between the solver and its iterates.
-  explicit RunsThatResume(const Surroundings& at);
-  void live(std::mt19937_64& random, Tally& tally) const;
-
- private:
-  std::vector<std::string> arguments(const std::string& pool, const std::string& coordination) const;
-
-  Surroundings at_;
-  std::vector<Id128> undisturbed_;  // hash of x_k at k
-};
 
 }  // namespace ringside::testing

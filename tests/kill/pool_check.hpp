@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/ring_reader.hpp"
+#include "tests/kill/journal_check.hpp"
 
 namespace ringside::testing {
 
@@ -22,6 +23,7 @@ struct PoolCheck {
 /// A pool that nobody writes: every iterate in it is the solver's, the newest is not older than `acknowledged`, they
 /// are contiguous, and all but one slot of a ring that was filled hold one. A pool that was never finished or is not
 /// there holds nothing.
-PoolCheck check_pool_at_rest(const std::string& path, std::uint64_t acknowledged, const IsIterate& is_iterate);
+PoolCheck check_pool_at_rest(const std::string& path, std::uint64_t acknowledged, const IsIterate& is_iterate,
+                             const Published& published = {});
 
 }  // namespace ringside::testing

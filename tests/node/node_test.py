@@ -327,13 +327,13 @@ def write_figures(options, story, verdict):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--package", metavar="DEB", help="the package to test (default: deploy/package.sh makes it)")
-    parser.add_argument("--long", action="store_true", help="many power cuts, and every bad state (about half an hour)")
-    parser.add_argument("--kills", type=int, metavar="N", help="power cuts (default: 1, with --long 20)")
+    parser.add_argument("--long", action="store_true", help="many power cuts, and every bad state (more than an hour)")
+    parser.add_argument("--kills", type=int, metavar="N", help="power cuts (default: 1, with --long 100)")
     parser.add_argument("--seed", type=int, default=None, help="of the instants of the cuts (default: by chance, and said)")
     parser.add_argument("--json", metavar="FILE", help="write the figures")
     options = parser.parse_args()
     if options.kills is None:
-        options.kills = 20 if options.long else 1
+        options.kills = 100 if options.long else 1
     if options.seed is None:
         options.seed = random.SystemRandom().randrange(1 << 32)
     return options

@@ -1,6 +1,7 @@
 // What the ring knows and the journal has lost, and the way of a step's figures into a record and back.
 #include "analyzer/journal_rebuild.hpp"
 
+#include "analyzer/kept_steps.hpp"
 #include "analyzer/step_record.hpp"
 #include "proto/ringside.pb.h"
 #include "tests/unit/journal_fixture.hpp"
@@ -25,7 +26,16 @@ class JournalRebuildTest : public JournalFixture {
     }
   }
 
-  std::vector<StepFigures> missing() { return missing_in_journal(pool_, kept_steps(memory_.ring())); }
+  CatchUp lacking() { return catch_up(pool_, kept_steps(memory_.ring()), started_); }
+
+  /// The steps of it: what is recorded anew.
+  std::vector<StepFigures> missing() {
+    std::vector<StepFigures> steps;
+    for (const auto& what : lacking()) {
+      if (const auto* step = std::get_if<StepFigures>(&what)) steps.push_back(*step);
+    }
+    return steps;
+  }
 
   void write_journal(const std::vector<StepFigures>& steps) const {
     Journal journal = open();
@@ -45,6 +55,7 @@ class JournalRebuildTest : public JournalFixture {
   }
 
   RingInMemory memory_;
+  wire::RunStarted started_;
 };
 
 TEST_F(JournalRebuildTest, WithoutAJournalTheWholeWindowOfTheRingIsMissing) {

@@ -175,6 +175,36 @@ TEST_F(JournalShownTest, InfoNamesTheJournal) {
   EXPECT_NE(command(info_command, {}).out.find("6 records, 1 to 6"), std::string::npos);
 }
 
+TEST_F(JournalShownTest, InfoAndReplayCountTheStepsThatAreNamedAsMissing) {
+  write_journal();
+  {
+    Journal journal = open();
+    wire::Record record;
+    record.set_seq(journal.newest_seq() + 1);
+    fill(*record.mutable_records_missing(), MissingSteps{.run_id = steps_.back().run_id,
+                                                         .first_step = 6,
+                                                         .steps = 392,
+                                                         .first_commit_seq = 7,
+                                                         .first_iteration = 7,
+                                                         .last_iteration = 398});
+    std::string bytes = record.SerializeAsString();
+    ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
+    // One of them is recorded from the ring after all.
+    StepFigures found = steps_.back();
+    found.commit_seq = 398;
+    found.step.iteration = 398;
+    record.set_seq(record.seq() + 1);
+    fill(*record.mutable_step(), found);
+    bytes = record.SerializeAsString();
+    ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
+  }
+  EXPECT_EQ(json::parse(command(info_command, {"--json"}).out)["journal"]["records_missing"], 391);
+  EXPECT_EQ(lines(command(replay_command, {"--json"}).out).back()["journal"]["records_missing"], 391);
+  const std::string text = "391 committed steps have no record, iterations 7 to 398";
+  EXPECT_NE(command(info_command, {}).out.find(text), std::string::npos);
+  EXPECT_NE(command(replay_command, {}).out.find(text), std::string::npos);
+}
+
 TEST_F(JournalShownTest, WipeTakesTheJournalToo) {
   write_journal();
   const Shown shown = command(wipe_command, {"--yes"});

@@ -204,6 +204,64 @@ TEST_F(RecorderTest, ATakeoverNamesTheStepsThatNobodyRecorded) {
   EXPECT_EQ(records[104].records_missing().steps(), 20u);
 }
 
+TEST_F(RecorderTest, ARunThatIsResumedNamesTheStepsThatWereNeverRecorded) {
+  RecordedRun run;
+  run.started.set_run_id(std::string("\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\4", 16));
+  run.started.set_first_commit_seq(1);
+  {
+    Recorder recorder(options(), stop_run_);
+    recorder.begin_run(run);
+    for (std::uint64_t i = 0; i < 100; ++i) {
+      StepFigures figures = step(i);
+      figures.commit_seq = i + 1;
+      ASSERT_TRUE(recorder.queue().push(figures));
+    }
+    end(recorder);
+  }
+  for (std::uint64_t i = 130; i < 138; ++i) {  // the ring's window over what was committed and not recorded
+    run.kept.push_back(step(i));
+    run.kept.back().commit_seq = i + 1;
+  }
+  Recorder recorder(options(), stop_run_);
+  RecordStream stream(context_, address(), 0);
+  run.started.set_from_step(0);
+  run.started.set_from_iteration(138);
+  run.started.set_first_commit_seq(139);
+  recorder.begin_run(run);
+  const auto records = take(stream, 103 + 1 + 1 + 8 + 1);
+  EXPECT_EQ(records[103].analyzer_started().rebuilt(), 8u);
+  ASSERT_TRUE(records[104].has_records_missing());
+  EXPECT_EQ(records[104].records_missing().first_commit_seq(), 101u);
+  EXPECT_EQ(records[104].records_missing().steps(), 30u);
+  EXPECT_EQ(records[104].records_missing().first_iteration(), 101u);
+  EXPECT_EQ(records[104].records_missing().last_iteration(), 130u);
+  EXPECT_EQ(stream.status(10000)->records_missing(), 30u);
+}
+
+TEST_F(RecorderTest, ARunWhoseJournalWasGivenUpIsNamedOnceThereIsAJournalAgain) {
+  RecordedRun run;
+  run.started.set_run_id(std::string("\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\4", 16));
+  run.started.set_first_commit_seq(1);
+  Recorder recorder(options(), stop_run_);
+  folder_.write("test.pool.journal-0", "somebody's letter, which is no journal\n");
+  recorder.begin_run(run);
+  for (std::uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(recorder.queue().push(step(i)));
+  end(recorder);
+  std::filesystem::remove(folder_.file("test.pool.journal-0"));
+  run.kept = {step(99)};
+  run.kept.back().commit_seq = 100;
+  run.started.set_first_commit_seq(101);
+  recorder.begin_run(run);
+  end(recorder);
+  JournalReader journal = JournalReader::open(options().pool);
+  wire::Record record;
+  const auto first = journal.next(0);
+  ASSERT_TRUE(first && record.ParseFromArray(first->bytes.data(), static_cast<int>(first->bytes.size())));
+  ASSERT_TRUE(record.has_records_missing());
+  EXPECT_EQ(record.records_missing().first_commit_seq(), 1u);
+  EXPECT_EQ(record.records_missing().steps(), 99u);
+}
+
 TEST_F(RecorderTest, TheStatusSumsWhatWasRecorded) {
   Recorder recorder(options(), stop_run_);
   RecordStream stream(context_, address(), 0);

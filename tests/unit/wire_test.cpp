@@ -51,10 +51,10 @@ const std::vector<Golden>& goldens() {
        "\"fedcba9876543210\" rows: 90000 nonzeros: 357600 solver: \"pagerank\" matrix: \"grid:300\" parameters: "
        "\"damping=0.85\" started_unix_ns: 1700000000000000001 from_step: 4 from_iteration: 5 buffers: 3 "
        "coordination: \"locks\" slots: 8 storage: \"file\" durability: \"power\" passes: 2 reduce: \"slot\" "
-       "producer_pid: 4242 }",
-       "0807108780a8b1e39fe7cb172282010a103031323334353637383961626364656612106665646362613938373635343332313018"
+       "producer_pid: 4242 first_commit_seq: 301 }",
+       "0807108780a8b1e39fe7cb172286010a103031323334353637383961626364656612106665646362613938373635343332313018"
        "90bf0520e0e9152a087061676572616e6b3208677269643a3330303a0c64616d70696e673d302e3835408180a8b1e39fe7cb1748"
-       "045005580362056c6f636b736808720466696c657a05706f7765728001028a0104736c6f7490019221"},
+       "045005580362056c6f636b736808720466696c657a05706f7765728001028a0104736c6f74900192219801ad02"},
       {&made<wire::Record>,
        "seq: 7 unix_ns: 1700000000000000007 run_ended { run_id: \"0123456789abcdef\" how: \"detached\" outcome: "
        "\"finished\" steps_committed: 300 steps_persisted: 299 last_iteration: 301 exit_code: 4 text: \"why\" }",
@@ -65,8 +65,8 @@ const std::vector<Golden>& goldens() {
        "0807108780a8b1e39fe7cb17320c0a05312e302e301093211802"},
       {&made<wire::Record>,
        "seq: 7 unix_ns: 1700000000000000007 records_missing { run_id: \"0123456789abcdef\" first_step: 20 steps: "
-       "30 }",
-       "0807108780a8b1e39fe7cb173a160a10303132333435363738396162636465661014181e"},
+       "30 first_commit_seq: 301 first_iteration: 311 last_iteration: 340 }",
+       "0807108780a8b1e39fe7cb173a1f0a10303132333435363738396162636465661014181e20ad0228b70230d402"},
       {&made<wire::Records>, "record { seq: 5 } record { seq: 6 } numbering { analyzer_id: 300 first_seq: 5 }",
        "0a0208050a020806120508ac021005"},
       {&made<wire::Beat>, "newest_seq: 6 numbering { analyzer_id: 300 first_seq: 5 journal_pool: \"/p\" }",

@@ -150,6 +150,50 @@ TEST(RunHistoryTest, StepsOfWhichNoRecordCameAreCountedToldOrNot) {
   EXPECT_EQ(history.run()->sums.records_missing, 7u);
 }
 
+wire::Record missing_commits(const std::string& run_id, std::uint64_t first, std::uint64_t steps) {
+  wire::Record record;
+  record.mutable_records_missing()->set_run_id(run_id);
+  record.mutable_records_missing()->set_first_commit_seq(first);
+  record.mutable_records_missing()->set_steps(steps);
+  return record;
+}
+
+wire::Record step_of_another_life(wire::Record record, std::uint64_t step) {
+  record.mutable_step()->set_step(step);
+  return record;
+}
+
+TEST(RunHistoryTest, StepsLostBetweenTwoLivesOfARunAreCountedAlthoughStepsBeginAtZero) {
+  MadeRun made;
+  RunHistory history = history_of({made.started(), made.step()});
+  (void)made.steps(7);
+  history.add(made.started());
+  history.add(step_of_another_life(made.step(), 0));
+  EXPECT_EQ(history.run()->sums.steps, 2u);
+  EXPECT_EQ(history.run()->sums.records_missing, 7u);
+}
+
+TEST(RunHistoryTest, AStepThatWasNamedAsMissingAndIsRecordedAfterAllIsNotMissing) {
+  MadeRun made;
+  RunHistory history = history_of({made.started(), made.step()});
+  const std::vector<wire::Record> lost = made.steps(5);
+  history.add(missing_commits(history.run()->run_id, 2, 5));
+  EXPECT_EQ(history.run()->sums.records_missing, 5u);
+  history.add(lost[2]);
+  EXPECT_EQ(history.run()->sums.records_missing, 4u);
+  history.add(made.step());
+  EXPECT_EQ(history.run()->sums.steps, 3u);
+  EXPECT_EQ(history.run()->sums.records_missing, 4u);
+}
+
+TEST(RunHistoryTest, StepsThatWereSeenLiveAreNotMissingWhereTheJournalLacksThem) {
+  MadeRun made;
+  RunHistory history = history_of({made.started()});
+  for (const wire::Record& record : made.steps(10)) history.add(record);
+  history.add(missing_commits(history.run()->run_id, 3, 10));
+  EXPECT_EQ(history.run()->sums.records_missing, 2u) << "commits 11 and 12";
+}
+
 TEST(RunHistoryTest, ARunWhoseBeginningIsNoLongerKeptSaysSo) {
   MadeRun made;
   (void)made.started();

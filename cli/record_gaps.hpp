@@ -1,0 +1,36 @@
+// The steps that a journal names as missing (RecordsMissing), counted over all of its runs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "proto/ringside.pb.h"
+
+namespace ringside {
+
+class RecordGaps {
+ public:
+  /// Each record of a journal, in its order. A step that was named as missing and was recorded later, from the ring, is
+  /// not missing.
+  void add(const wire::Record& record);
+
+  /// Committed steps without a record.
+  std::uint64_t steps() const noexcept { return steps_; }
+  /// Their iterations, over all runs, lie from the first to the second; both 0: not known.
+  std::pair<std::uint64_t, std::uint64_t> iterations() const noexcept { return {first_iteration_, last_iteration_}; }
+
+ private:
+  struct Gap {
+    std::uint64_t last = 0;            // commit_seq
+    std::set<std::uint64_t> recorded;  // later, after all
+  };
+  std::map<std::string, std::map<std::uint64_t, Gap>> gaps_;  // by run, by first commit_seq
+  std::uint64_t steps_ = 0;
+  std::uint64_t first_iteration_ = 0;
+  std::uint64_t last_iteration_ = 0;
+};
+
+}  // namespace ringside

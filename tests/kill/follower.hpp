@@ -1,0 +1,36 @@
+// One that follows an analyzer's records live, from its first to whatever was its last, and is not killed: what it has
+// seen has to be in the journal.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+
+namespace ringside::testing {
+
+class Follower {
+ public:
+  /// Record (serialised) by its number.
+  using Seen = std::map<std::uint64_t, std::string>;
+
+  /// find_socket: the analyzer's socket, or an empty text as long as there is none.
+  explicit Follower(std::function<std::string()> find_socket);
+  ~Follower();
+  Follower(const Follower&) = delete;
+  Follower& operator=(const Follower&) = delete;
+
+  Seen stop();
+
+ private:
+  void follow();
+
+  std::function<std::string()> find_socket_;
+  std::atomic<bool> stop_{false};
+  Seen seen_;
+  std::thread thread_;
+};
+
+}  // namespace ringside::testing

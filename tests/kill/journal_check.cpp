@@ -1,0 +1,195 @@
+#include "tests/kill/journal_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include "analyzer/journal.hpp"
+#include "analyzer/kept_steps.hpp"
+#include "analyzer/ring_reader.hpp"
+#include "analyzer/step_record.hpp"
+#include "common/error.hpp"
+#include "proto/ringside.pb.h"
+
+namespace ringside::testing {
+namespace {
+
+/// What a journal tells of one run, by commit_seq.
+struct Told {
+  std::map<std::uint64_t, wire::StepRecord> steps;
+  std::map<std::uint64_t, int> times;
+};
+
+class Check {
+ public:
+  Check(const std::string& pool, const Published& published) : pool_(pool), published_(published) {}
+
+  void read() {
+    if (journal_files_there(pool_).empty()) return;
+    JournalReader journal = JournalReader::open(pool_);
+    oldest_seq_ = journal.oldest_seq();
+    if (!journal.damage().empty()) violated(journal.damage());
+    while (const auto encoded = journal.next(0)) {
+      wire::Record record;
+      if (!record.ParseFromArray(encoded->bytes.data(), static_cast<int>(encoded->bytes.size()))) {
+        violated(fmt::format("record {} does not parse", encoded->seq));
+        continue;
+      }
+      take(record);
+      by_seq_[encoded->seq] = record.SerializeAsString();
+    }
+  }
+
+  /// Each commit from the oldest that is told of to the newest is told of once; the oldest is the first, unless
+  /// rotation took it.
+  void check_commits() {
+    for (auto& [run_id, told] : runs_) {
+      if (told.times.empty()) continue;
+      std::uint64_t expected = oldest_seq_ == 1 ? 1 : told.times.begin()->first;
+      for (const auto& [commit_seq, times] : told.times) {
+        if (commit_seq > expected) unnamed(expected, commit_seq - 1);
+        if (times != 1) violated(fmt::format("commit {} is recorded or named {} times", commit_seq, times));
+        expected = commit_seq + 1;
+      }
+      check_iterations(told);
+    }
+  }
+
+  /// What the ring keeps, and whether the journal reaches to its newest.
+  void check_ring(bool complete) {
+    if (!std::filesystem::exists(pool_)) return;
+    std::vector<StepFigures> kept;
+    try {
+      kept = kept_steps(RingReader::open(pool_).ring());
+    } catch (const UnfinishedPoolError&) {
+      return;
+    }
+    for (const StepFigures& step : kept) {
+      Told& told = runs_[bytes_of(step.run_id)];
+      const auto found = told.steps.find(step.commit_seq);
+      if (found != told.steps.end()) {
+        compare(found->second, step);
+      } else if (complete) {
+        unnamed(step.commit_seq, step.commit_seq);
+      } else if (!told.times.empty() && step.commit_seq <= told.times.rbegin()->first) {
+        violated(fmt::format("commit {} is in the ring, and the journal, which goes further, has no record of it",
+                             step.commit_seq));
+      }
+    }
+  }
+
+  void check_seen(const Follower::Seen& seen) {
+    for (const auto& [seq, bytes] : seen) {
+      if (seq < oldest_seq_) continue;
+      const auto found = by_seq_.find(seq);
+      if (found == by_seq_.end()) {
+        violated(fmt::format("record {} was seen live and is not in the journal", seq));
+      } else if (found->second != bytes) {
+        violated(fmt::format("record {} was seen live as another one than is in the journal", seq));
+      } else {
+        ++check_.records_compared;
+      }
+    }
+  }
+
+  JournalCheck result() { return std::move(check_); }
+
+ private:
+  void violated(const std::string& text) {
+    if (check_.violations.size() < 20) check_.violations.push_back(text);
+  }
+
+  void unnamed(std::uint64_t first, std::uint64_t last) {
+    check_.unnamed_gaps += 1;
+    violated(fmt::format("commits {} to {} have no record and are not named as missing", first, last));
+  }
+
+  void take(const wire::Record& record) {
+    if (record.has_step()) {
+      const wire::StepRecord& step = record.step();
+      Told& told = runs_[step.run_id()];
+      told.steps[step.commit_seq()] = step;
+      ++told.times[step.commit_seq()];
+      ++check_.steps_recorded;
+    }
+    if (record.has_records_missing()) {
+      const wire::RecordsMissing& missing = record.records_missing();
+      for (std::uint64_t i = 0; i < missing.steps(); ++i) {
+        ++runs_[missing.run_id()].times[missing.first_commit_seq() + i];
+      }
+      ++check_.gaps_named;
+      check_.steps_named += missing.steps();
+      check_named_iterations(missing);
+    }
+  }
+
+  /// In a pool of one run that skips nothing, commit c is iteration c * every.
+  void check_named_iterations(const wire::RecordsMissing& missing) {
+    if (missing.steps() == 0 || missing.first_commit_seq() == 0) violated("a gap is named without its commits");
+    if (published_.skips) return;
+    const std::uint64_t first = missing.first_commit_seq();
+    const std::uint64_t last = first + missing.steps() - 1;
+    const bool right = missing.first_iteration() == (first - 1) * published_.every + 1 &&
+                       missing.last_iteration() == (last + 1) * published_.every - 1;
+    if (!right) {
+      violated(fmt::format("commits {} to {} are named as iterations {} to {}", first, last, missing.first_iteration(),
+                           missing.last_iteration()));
+    }
+  }
+
+  void check_iterations(const Told& told) {
+    const wire::StepRecord* before = nullptr;
+    for (const auto& [commit_seq, step] : told.steps) {
+      if (!published_.skips && step.iteration() != commit_seq * published_.every) {
+        violated(fmt::format("commit {} is recorded as iteration {}", commit_seq, step.iteration()));
+      }
+      // What was skipped is said by the next step: with it the iterations between two steps of an attachment add up.
+      const bool follows = before != nullptr && before->commit_seq() + 1 == commit_seq && step.step() != 0 &&
+                           before->step() + 1 == step.step();
+      if (follows && step.iteration() - before->iteration() != published_.every * (1 + step.skipped_before())) {
+        violated(fmt::format("iteration {} follows {}, and {} were skipped", step.iteration(), before->iteration(),
+                             step.skipped_before()));
+      }
+      before = &step;
+    }
+  }
+
+  void compare(const wire::StepRecord& recorded, const StepFigures& kept) {
+    ++check_.records_compared;
+    if (recorded.iteration() != kept.step.iteration || recorded.step() != kept.step.step) {
+      violated(fmt::format("commit {} is iteration {} in the ring and {} in the journal", kept.commit_seq,
+                           kept.step.iteration, recorded.iteration()));
+    }
+    // A process may be killed between a commit and its reductions.
+    const wire::Reductions& r = recorded.reductions();
+    if (kept.reductions.linf == 0 || r.linf() == 0) return;
+    if (r.l1() != kept.reductions.l1 || r.l2() != kept.reductions.l2 || r.linf() != kept.reductions.linf ||
+        r.sum() != kept.reductions.sum || r.min() != kept.reductions.min || r.max() != kept.reductions.max) {
+      violated(fmt::format("the journal's reductions of commit {} are not the ring's", kept.commit_seq));
+    }
+  }
+
+  std::string pool_;
+  Published published_;
+  JournalCheck check_;
+  std::uint64_t oldest_seq_ = 0;
+  std::map<std::string, Told> runs_;
+  Follower::Seen by_seq_;
+};
+
+}  // namespace
+
+JournalCheck check_journal_at_rest(const std::string& pool, const Published& published, bool complete,
+                                   const Follower::Seen& seen) {
+  Check check(pool, published);
+  check.read();
+  check.check_commits();
+  check.check_ring(complete);
+  check.check_seen(seen);
+  return check.result();
+}
+
+}  // namespace ringside::testing

@@ -1,0 +1,46 @@
+// The two settings in which whole runs are killed and resumed until they are done: as `ringside run`, and as the two
+// services. Bits, ring and journal are those of a run that nobody disturbed.
+#pragma once
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "common/hash.hpp"
+#include "tests/kill/lives.hpp"
+
+namespace ringside::testing {
+
+/// PageRank with --resume, again and again until it is done.
+class RunsThatResume {
+ public:
+  /// Solves the problem here first, without anything between the solver and its iterates.
+  explicit RunsThatResume(const Surroundings& at);
+  void surround_with(const Surroundings& at) { at_ = at; }
+
+  /// `ringside run`: its processes are killed one, two or all at a time. Commits are acknowledged by a reader of the
+  /// pool that is not killed.
+  void live(std::mt19937_64& random, Tally& tally) const;
+
+  /// `ringside-analyzer` and `ringside-producer` at a socket: either is killed, or both at once. In the end the service
+  /// is told to end.
+  void live_apart(std::mt19937_64& random, Tally& tally) const;
+
+ private:
+  /// What does not change from one resumption of a run to the next.
+  struct Run {
+    std::string pool;
+    std::string log;
+    Published published;
+  };
+  Run any_run(const std::string& name, std::mt19937_64& random) const;
+  std::vector<std::string> for_the_producer(const Run& run, std::mt19937_64& random) const;
+  std::vector<std::string> for_the_analyzer(const Run& run, bool journal, std::mt19937_64& random) const;
+  void check(const Run& run, std::uint64_t acknowledged, bool complete, const Follower::Seen& seen, Tally& tally) const;
+  void check_done(const Run& run, Tally& tally) const;
+
+  Surroundings at_;
+  std::vector<Id128> undisturbed_;  // hash of x_k at k
+};
+
+}  // namespace ringside::testing

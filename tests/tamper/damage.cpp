@@ -1,0 +1,327 @@
+#include "tests/tamper/damage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+#include "analyzer/journal_layout.hpp"
+
+namespace ringside::testing {
+namespace {
+
+using Random = std::mt19937_64;
+
+std::uint64_t below(std::uint64_t n, Random& random) {
+  return n == 0 ? 0 : std::uniform_int_distribution<std::uint64_t>(0, n - 1)(random);
+}
+
+struct Range {
+  std::size_t begin = 0;
+  std::size_t size = 0;
+};
+
+/// A part of the pool that means something, as often as all of it.
+Range part_of_pool(const Specimen& specimen, std::size_t file_bytes, Random& random) {
+  const RingGeometry& g = specimen.geometry;
+  const SlotPlace& slot = g.slots[below(g.slots.size(), random)];
+  const Range parts[] = {
+      {0, 8192},  // libpmemobj's
+      {g.superblock_offset[below(2, random)], superblock_area_bytes(g.slot_count())},
+      {g.run_table_offset[below(2, random)], g.run_table_bytes()},
+      {slot.meta_offset, kChunkHashesOffset},
+      {slot.meta_offset, kLineBytes},
+      {slot.meta_offset + kChunkHashesOffset, g.chunk_count() * sizeof(std::uint64_t)},
+      {slot.payload_offset, g.payload_bytes()},
+      {0, file_bytes},
+  };
+  Range part = parts[below(std::size(parts), random)];
+  part.begin = std::min(part.begin, file_bytes);
+  part.size = std::min(part.size, file_bytes - part.begin);
+  return part;
+}
+
+/// The file that is hit, and a part of it.
+struct Place {
+  Bytes* bytes = nullptr;
+  Range part;
+  std::string name;
+};
+
+Place any_place(Files& files, const Specimen& specimen, Random& random) {
+  const std::uint64_t which = below(5, random);
+  if (which >= 3 && !files.journal[which - 3].empty()) {
+    Bytes& log = files.journal[which - 3];
+    return {&log, {0, log.size()}, fmt::format("journal-{}", which - 3)};
+  }
+  return {&files.pool, part_of_pool(specimen, files.pool.size(), random), "pool"};
+}
+
+/// A piece of that part, at most 16 KiB.
+Range piece_of(const Place& place, Random& random) {
+  const std::size_t at = below(place.part.size, random);
+  const std::size_t most = std::min<std::size_t>(place.part.size - at, 16384);
+  return {place.part.begin + at, most == 0 ? 0 : 1 + below(most, random)};
+}
+
+template <class T>
+T load(const Bytes& bytes, std::size_t at) {
+  T value;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+template <class T>
+void store(Bytes& bytes, std::size_t at, const T& value) {
+  std::memcpy(bytes.data() + at, &value, sizeof value);
+}
+
+std::uint64_t hostile(Random& random) {
+  const std::uint64_t values[] = {0, 1, 2, 7, 255, 4096, 0x7fffffff, 0x80000000, 0xffffffff,
+                                  std::uint64_t{1} << 32, std::uint64_t{1} << 34, std::uint64_t{1} << 61,
+                                  std::uint64_t{1} << 62, std::uint64_t{1} << 63, ~std::uint64_t{0}, random()};
+  return values[below(std::size(values), random)];
+}
+
+void flip_bits(Files& files, const Specimen& specimen, Random& random, Damage& done) {
+  const Place place = any_place(files, specimen, random);
+  if (place.part.size == 0) return;
+  for (std::uint64_t flips = 1 + below(8, random); flips > 0; --flips) {
+    const std::size_t at = place.part.begin + below(place.part.size, random);
+    (*place.bytes)[at] ^= std::byte{1} << below(8, random);
+    done.what += fmt::format("{} byte {}; ", place.name, at);
+  }
+}
+
+void fill_range(Files& files, const Specimen& specimen, Random& random, Damage& done, bool zeros) {
+  const Place place = any_place(files, specimen, random);
+  const Range piece = piece_of(place, random);
+  for (std::size_t i = 0; i < piece.size; ++i) {
+    (*place.bytes)[piece.begin + i] = zeros ? std::byte{0} : static_cast<std::byte>(random() & 255);
+  }
+  done.what = fmt::format("{} bytes {} to {}", place.name, piece.begin, piece.begin + piece.size);
+}
+
+void swap_ranges(Files& files, const Specimen& specimen, Random& random, Damage& done) {
+  const Place place = any_place(files, specimen, random);
+  const Range one = piece_of(place, random);
+  const std::size_t other = below(place.bytes->size() - one.size + 1, random);
+  const std::size_t apart = one.begin > other ? one.begin - other : other - one.begin;
+  const std::size_t size = std::min(one.size, apart);
+  const auto begin = place.bytes->begin() + static_cast<std::ptrdiff_t>(one.begin);
+  std::swap_ranges(begin, begin + static_cast<std::ptrdiff_t>(size),
+                   place.bytes->begin() + static_cast<std::ptrdiff_t>(other));
+  done.what = fmt::format("{}: {} bytes at {} and {}", place.name, size, one.begin, other);
+}
+
+void cut(Files& files, const Specimen& specimen, Random& random, Damage& done) {
+  const Place place = any_place(files, specimen, random);
+  place.bytes->resize(below(place.bytes->size(), random));
+  done.what = fmt::format("{} to {} bytes", place.name, place.bytes->size());
+}
+
+void extend(Files& files, const Specimen& specimen, Random& random, Damage& done) {
+  const Place place = any_place(files, specimen, random);
+  const std::size_t before = place.bytes->size();
+  place.bytes->resize(before + 1 + below(1 << 20, random));
+  if (below(2, random) == 0) {
+    const std::size_t noise = std::min<std::size_t>(place.bytes->size() - before, 5000);
+    for (std::size_t i = 0; i < noise; ++i) (*place.bytes)[before + i] = static_cast<std::byte>(random() & 255);
+  }
+  done.what = fmt::format("{} from {} to {} bytes", place.name, before, place.bytes->size());
+}
+
+/// A slot, its payload or both from another slot, or another pool of the same shape.
+void exchange_slots(Files& files, const Specimen& specimen, const std::vector<Specimen>& all, Random& random,
+                    Damage& done) {
+  const Specimen& other = all[below(all.size(), random)];
+  const bool same_shape = other.geometry.rows == specimen.geometry.rows &&
+                          other.geometry.slot_count() == specimen.geometry.slot_count();
+  const Specimen& from = same_shape ? other : specimen;
+  const std::uint64_t a = below(specimen.slots, random);
+  const std::uint64_t b = &from == &specimen ? (a + 1) % specimen.slots : below(from.slots, random);
+  const SlotPlace to_place = specimen.geometry.slots[a];
+  const SlotPlace from_place = from.geometry.slots[b];
+  const std::uint64_t what = below(3, random);
+  const auto copy = [&](std::uint64_t to, std::uint64_t at, std::uint64_t bytes) {
+    std::memcpy(files.pool.data() + to, from.files.pool.data() + at, bytes);
+  };
+  if (what != 1) copy(to_place.meta_offset, from_place.meta_offset, specimen.geometry.meta_bytes());
+  if (what != 0) copy(to_place.payload_offset, from_place.payload_offset, specimen.geometry.payload_bytes());
+  done.what = fmt::format("slot {} from slot {} of {}, {}", a, b, from.name,
+                          what == 0 ? "without its payload" : what == 1 ? "its payload alone" : "whole");
+}
+
+void exchange_journals(Files& files, const std::vector<Specimen>& all, Random& random, Damage& done) {
+  const Specimen& other = all[below(all.size(), random)];
+  const std::uint64_t what = below(4, random);
+  if (what == 0) {
+    std::swap(files.journal[0], files.journal[1]);
+  } else if (what == 3) {
+    files.journal = other.files.journal;
+  } else {
+    files.journal[what - 1] = other.files.journal[what - 1];
+  }
+  done.records_forged = true;  // they are true, of another run
+  done.what = what == 0 ? "the two logs exchanged" : fmt::format("journal of {} ({})", other.name, what);
+}
+
+void exchange_pools(Files& files, const std::vector<Specimen>& all, Random& random, Damage& done) {
+  const Specimen& other = all[below(all.size(), random)];
+  files.pool = other.files.pool;
+  done.pool = &other;
+  done.what = "pool of " + other.name;
+}
+
+/// Of the specimen that has an earlier state: parts of it back in place.
+void put_old_copy_back(Files& files, const Specimen& specimen, Random& random, Damage& done) {
+  const std::uint64_t what = 1 + below(7, random);  // a bit a file
+  if ((what & 1) != 0) files.pool = specimen.earlier.pool;
+  if ((what & 2) != 0) files.journal[0] = specimen.earlier.journal[0];
+  if ((what & 4) != 0) files.journal[1] = specimen.earlier.journal[1];
+  done.what = fmt::format("earlier copies of files {:b}", what);
+}
+
+void forge_superblock(Files& files, const Specimen& specimen, Random& random, Damage& done) {
+  const RingGeometry& g = specimen.geometry;
+  const std::size_t bytes = superblock_bytes(g.slot_count());
+  const std::size_t word = below(bytes / 8, random) * 8;
+  const bool half = below(2, random) == 0;
+  const std::uint64_t value = hostile(random);
+  const bool both = below(3, random) != 0;
+  const bool rehash = below(3, random) != 0;
+  for (int copy : {0, 1}) {
+    if (copy == 1 && !both) break;
+    const std::size_t at = g.superblock_offset[copy];
+    if (half) {
+      store(files.pool, at + word + 4 * (value & 1), static_cast<std::uint32_t>(value));
+    } else {
+      store(files.pool, at + word, value);
+    }
+    if (rehash) store(files.pool, at + offsetof(Superblock, hash), superblock_hash(files.pool.data() + at, bytes));
+  }
+  done.what = fmt::format("superblock word {} = {}{}{}", word, value, both ? ", both" : "", rehash ? ", rehashed" : "");
+}
+
+void forge_slot_header(Files& files, const Specimen& specimen, Random& random, Damage& done) {
+  const auto slot = static_cast<std::uint32_t>(below(specimen.slots, random));
+  const std::size_t at = specimen.geometry.slots[slot].meta_offset;
+  const std::size_t word = below(8, random) * 8;
+  const std::uint64_t value = hostile(random);
+  store(files.pool, at + word, value);
+  const bool rehash = below(3, random) != 0;
+  if (rehash) {
+    auto header = load<SlotHeader>(files.pool, at);
+    header.header_hash = header_hash(header, slot_seed(specimen.geometry, slot));
+    store(files.pool, at, header);
+  }
+  done.numbers_forged = rehash;
+  done.what = fmt::format("slot {} header word {} = {}{}", slot, word, value, rehash ? ", rehashed" : "");
+}
+
+void forge_run_record(Files& files, const Specimen& specimen, Random& random, Damage& done) {
+  const auto index = static_cast<std::uint32_t>(below(specimen.geometry.run_records(), random));
+  const std::size_t word = below(sizeof(RunRecord) / 8, random) * 8;
+  const std::uint64_t value = hostile(random);
+  for (const std::uint64_t table : specimen.geometry.run_table_offset) {
+    const std::size_t at = table + index * sizeof(RunRecord);
+    store(files.pool, at + word, value);
+    auto record = load<RunRecord>(files.pool, at);
+    record.hash = run_hash(record, run_seed(specimen.geometry, index));
+    store(files.pool, at, record);
+  }
+  done.numbers_forged = true;
+  done.what = fmt::format("run record {} word {} = {}, rehashed", index, word, value);
+}
+
+/// The offsets of a log's frames.
+std::vector<std::size_t> frames_of(const Bytes& log) {
+  std::vector<std::size_t> frames;
+  std::size_t at = sizeof(JournalHeader);
+  while (at + sizeof(FrameHeader) <= log.size()) {
+    const auto frame = load<FrameHeader>(log, at);
+    if (frame.mark != kFrameMark || at + frame_bytes(frame.payload_bytes) > log.size()) break;
+    frames.push_back(at);
+    at += frame_bytes(frame.payload_bytes);
+  }
+  return frames;
+}
+
+void forge_journal(Files& files, Random& random, Damage& done) {
+  done.records_forged = true;
+  Bytes& log = files.journal[files.journal[1].empty() ? 0 : below(2, random)];
+  const std::vector<std::size_t> frames = log.size() < sizeof(JournalHeader) ? std::vector<std::size_t>{}
+                                                                              : frames_of(log);
+  if (frames.empty()) {
+    done.what = "nothing to forge";
+    return;
+  }
+  const std::uint64_t value = hostile(random);
+  const bool rehash = below(3, random) != 0;
+  if (below(3, random) == 0) {
+    const std::size_t word = 8 + below(5, random) * 8;
+    store(log, word, value);
+    auto header = load<JournalHeader>(log, 0);
+    if (rehash) header.hash = journal_header_hash(header);
+    store(log, 0, header);
+    // Its hash seeds the frames': some are made to fit.
+    for (std::size_t i = 0; rehash && i < frames.size(); ++i) {
+      const auto bytes = frame_bytes(load<FrameHeader>(log, frames[i]).payload_bytes);
+      store(log, frames[i], frame_hash(log.data() + frames[i], bytes, header.hash));
+    }
+    done.what = fmt::format("journal header word {} = {}{}", word, value, rehash ? ", all rehashed" : "");
+    return;
+  }
+  const std::size_t at = frames[below(frames.size(), random)];
+  const std::size_t bytes = frame_bytes(load<FrameHeader>(log, at).payload_bytes);
+  if (below(2, random) == 0) {
+    const std::size_t word = 8 + below(2, random) * 8;
+    store(log, at + word, value);
+    done.what = fmt::format("frame at {} word {} = {}", at, word, value);
+  } else {
+    for (std::uint64_t n = 1 + below(20, random); n > 0; --n) {
+      log[at + sizeof(FrameHeader) + below(bytes - sizeof(FrameHeader), random)] = static_cast<std::byte>(random() & 255);
+    }
+    done.what = fmt::format("frame at {}, its message", at);
+  }
+  if (!rehash) return;
+  const std::size_t now = std::min(frame_bytes(load<FrameHeader>(log, at).payload_bytes), log.size() - at);
+  store(log, at, frame_hash(log.data() + at, now, load<JournalHeader>(log, 0).hash));
+  done.what += ", rehashed";
+}
+
+}  // namespace
+
+Damage damage(Files& files, const std::vector<Specimen>& all, std::size_t of, Random& random) {
+  const Specimen& specimen = all[of];
+  static constexpr const char* kKinds[] = {"flipped bits",     "zeroed range",      "noise",         "swapped ranges",
+                                           "truncation",       "extension",         "slots exchanged", "journals exchanged",
+                                           "pools exchanged",  "old copies",        "superblock forged", "slot header forged",
+                                           "run record forged", "journal forged"};
+  std::uint64_t kind = below(std::size(kKinds), random);
+  if (kind == 9 && specimen.earlier.pool.empty()) kind = 6;
+  if ((kind == 7 || kind == 13) && files.journal[0].empty()) kind = 0;
+  Damage done{.kind = kKinds[kind], .what = {}, .pool = &specimen, .journal = &specimen};
+  switch (kind) {
+    case 0: flip_bits(files, specimen, random, done); break;
+    case 1: fill_range(files, specimen, random, done, true); break;
+    case 2: fill_range(files, specimen, random, done, false); break;
+    case 3: swap_ranges(files, specimen, random, done); break;
+    case 4: cut(files, specimen, random, done); break;
+    case 5: extend(files, specimen, random, done); break;
+    case 6: exchange_slots(files, specimen, all, random, done); break;
+    case 7: exchange_journals(files, all, random, done); break;
+    case 8: exchange_pools(files, all, random, done); break;
+    case 9: put_old_copy_back(files, specimen, random, done); break;
+    case 10: forge_superblock(files, specimen, random, done); break;
+    case 11: forge_slot_header(files, specimen, random, done); break;
+    case 12: forge_run_record(files, specimen, random, done); break;
+    default: forge_journal(files, random, done); break;
+  }
+  done.what = specimen.name + ": " + done.what;
+  return done;
+}
+
+}  // namespace ringside::testing

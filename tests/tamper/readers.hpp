@@ -1,0 +1,51 @@
+// Every reader of pools and journals, as a real process over a damaged pool, and what it must not do.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/tamper/damage.hpp"
+
+namespace ringside::testing {
+
+struct Findings {
+  std::map<std::string, std::uint64_t> cases;  // by the kind of damage
+  std::uint64_t processes = 0;
+  std::map<std::string, std::map<std::string, std::uint64_t>> exits;  // by command, by exit code
+  std::uint64_t crashes = 0;                                          // died of a signal, or lost a process of its own
+  std::uint64_t hangs = 0;
+  std::uint64_t undocumented = 0;     // exit codes
+  std::uint64_t iterates_equal = 0;   // exported, bit for bit those of the run
+  std::uint64_t iterates_refused = 0;
+  std::uint64_t iterates_wrong = 0;
+  std::uint64_t records_equal = 0;    // that `tail` printed of an undamaged journal's steps
+  std::uint64_t records_wrong = 0;
+  std::vector<std::string> violations;
+
+  std::uint64_t all_cases() const;
+  void add(const Findings& other);
+};
+
+class Readers {
+ public:
+  Readers(std::string programs, std::string folder) : programs_(std::move(programs)), folder_(std::move(folder)) {}
+
+  /// Lets them loose on the damaged pool. all: each of them, and an export of each iteration; else those that are
+  /// quick, two exports, and a resumed run in one case of four.
+  void read(const std::string& pool, const Damage& damage, bool all, std::mt19937_64& random, Findings& findings) const;
+
+ private:
+  int start(const std::vector<std::string>& words, const Damage& damage, Findings& findings) const;
+  void export_one(const std::string& pool, const std::string& iteration, const Damage& damage,
+                  Findings& findings) const;
+  void tail(const std::string& pool, const Damage& damage, Findings& findings) const;
+  void resume(const std::string& pool, const Damage& damage, Findings& findings) const;
+
+  std::string programs_;
+  std::string folder_;
+};
+
+}  // namespace ringside::testing

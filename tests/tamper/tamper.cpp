@@ -1,0 +1,122 @@
+// Damages pools and journals in thousands of ways and lets every command that reads them loose on the result. None may
+// crash, hang or end with an exit code that is not documented, and what they give back as an iterate is one, bit for
+// bit (docs/crash_testing.md).
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "bench/machine_header.hpp"
+#include "common/clock.hpp"
+#include "common/program.hpp"
+#include "tests/tamper/readers.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside::testing {
+namespace {
+
+struct Options {
+  std::uint64_t cases = 240;
+  std::uint64_t seed = 1;
+  std::uint64_t only = 0;  // a case's number; 0: all of them
+  bool all_readers = false;
+  int jobs = 2;
+  std::string json;
+};
+
+/// Each case whose number leaves `job` as its remainder.
+Findings work(const Options& options, const std::vector<Specimen>& specimens, const std::string& folder, int job) {
+  std::filesystem::create_directory(folder);
+  const Readers readers(RINGSIDE_BIN_DIR, folder);
+  const std::string pool = folder + "/damaged.pool";
+  Findings findings;
+  for (std::uint64_t number = 1; number <= options.cases; ++number) {
+    if (number % static_cast<std::uint64_t>(options.jobs) != static_cast<std::uint64_t>(job)) continue;
+    if (options.only != 0 && number != options.only) continue;
+    std::mt19937_64 random(options.seed * 1'000'003 + number);
+    // The last one's journal is large: it takes its time.
+    const std::size_t of = number % 20 == 0 ? specimens.size() - 1 : number % (specimens.size() - 1);
+    Files files = specimens[of].files;
+    const Damage damaged = damage(files, specimens, of, random);
+    write_files(pool, files);
+    const std::size_t violations = findings.violations.size();
+    readers.read(pool, damaged, options.all_readers, random, findings);
+    ++findings.cases[damaged.kind];
+    for (std::size_t i = violations; i < findings.violations.size(); ++i) {
+      fmt::print("VIOLATION: seed {}, case {}: {}\n", options.seed, number, findings.violations[i]);
+    }
+  }
+  return findings;
+}
+
+int tamper(const Options& options) {
+  setenv("OMP_NUM_THREADS", "1", 1);
+  const TemporaryFolder folder;
+  unsetenv("XDG_RUNTIME_DIR");
+  setenv("TMPDIR", folder.path().c_str(), 1);
+  const std::vector<Specimen> specimens = make_specimens(folder.path(), RINGSIDE_BIN_DIR);
+  Findings findings;
+  std::mutex together;
+  const std::int64_t begin = now_ns();
+  {
+    std::vector<std::jthread> jobs;
+    for (int job = 0; job < options.jobs; ++job) {
+      jobs.emplace_back([&, job] {
+        const Findings found = work(options, specimens, folder.path() + "/job-" + std::to_string(job), job);
+        const std::lock_guard lock(together);
+        findings.add(found);
+      });
+    }
+  }
+  const double seconds = static_cast<double>(now_ns() - begin) * 1e-9;
+  fmt::print(
+      "{:.0f} s, {} cases, {} processes: {} crashes, {} hangs, {} undocumented exit codes; iterates: {} bit-equal, {} "
+      "refused, {} wrong; records: {} equal, {} wrong\n",
+      seconds, findings.all_cases(), findings.processes, findings.crashes, findings.hangs, findings.undocumented,
+      findings.iterates_equal, findings.iterates_refused, findings.iterates_wrong, findings.records_equal,
+      findings.records_wrong);
+  if (!options.json.empty()) {
+    bench::write_json({{"machine", bench::machine_header()},
+                       {"benchmark", "tamper"},
+                       {"seed", options.seed},
+                       {"seconds", seconds},
+                       {"cases", findings.all_cases()},
+                       {"cases_by_kind", findings.cases},
+                       {"processes", findings.processes},
+                       {"exit_codes_by_command", findings.exits},
+                       {"crashes", findings.crashes},
+                       {"hangs", findings.hangs},
+                       {"undocumented_exit_codes", findings.undocumented},
+                       {"iterates_bit_equal", findings.iterates_equal},
+                       {"iterates_refused", findings.iterates_refused},
+                       {"iterates_wrong", findings.iterates_wrong},
+                       {"records_equal", findings.records_equal},
+                       {"records_wrong", findings.records_wrong},
+                       {"violations", findings.violations}},
+                      options.json);
+  }
+  return findings.violations.empty() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace ringside::testing
+
+int main(int argc, char** argv) {
+  ringside::testing::Options options;
+  CLI::App app("Damages pools and journals, and lets every reader loose on them.", "tamper");
+  app.add_option("--cases", options.cases, "how many")->capture_default_str();
+  app.add_option("--seed", options.seed, "of the damage")->capture_default_str();
+  app.add_option("--only", options.only, "one case of them, by its number");
+  app.add_flag("--all-readers", options.all_readers, "each command and each iteration in each case");
+  app.add_option("--jobs", options.jobs, "so many cases at a time")->capture_default_str()->check(CLI::Range(1, 64));
+  app.add_option("--json", options.json, "write the figures to this file");
+  CLI11_PARSE(app, argc, argv);
+  return ringside::run_program([&] { return ringside::testing::tamper(options); });
+}
