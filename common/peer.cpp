@@ -23,8 +23,6 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kMaxFds = 2;
-
 sockaddr_un address_of(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -109,12 +107,12 @@ Peer Peer::connect(const std::string& path, double timeout_s, const std::atomic<
 
 bool Peer::send(std::span<const std::byte> message, std::span<const int> fds) noexcept {
   iovec part{const_cast<std::byte*>(message.data()), message.size()};
-  alignas(cmsghdr) char control[CMSG_SPACE(kMaxFds * sizeof(int))] = {};
+  alignas(cmsghdr) char control[CMSG_SPACE(PassedFds::kMost * sizeof(int))] = {};
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
   if (!fds.empty()) {
-    const std::size_t fds_bytes = std::min(fds.size(), kMaxFds) * sizeof(int);
+    const std::size_t fds_bytes = std::min(fds.size(), PassedFds::kMost) * sizeof(int);
     header.msg_control = control;
     header.msg_controllen = CMSG_SPACE(fds_bytes);
     cmsghdr* rights = CMSG_FIRSTHDR(&header);
@@ -130,13 +128,13 @@ bool Peer::send(std::span<const std::byte> message, std::span<const int> fds) no
   return sent == static_cast<ssize_t>(message.size());
 }
 
-std::optional<Peer::Received> Peer::receive(std::span<std::byte> buffer, int timeout_ms) {
+std::optional<Peer::Received> Peer::receive(std::span<std::byte> buffer, int timeout_ms) noexcept {
   pollfd waiting{socket_.get(), POLLIN, 0};
   const int ready = poll(&waiting, 1, timeout_ms);
   if (ready <= 0) return std::nullopt;  // the time is over, or a signal: the caller looks at its stop flag
 
   iovec part{buffer.data(), buffer.size()};
-  alignas(cmsghdr) char control[CMSG_SPACE(kMaxFds * sizeof(int))];
+  alignas(cmsghdr) char control[CMSG_SPACE(PassedFds::kMost * sizeof(int))];
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
@@ -162,7 +160,7 @@ std::optional<Peer::Received> Peer::receive(std::span<std::byte> buffer, int tim
     for (std::size_t i = 0; i < count; ++i) {
       int fd = -1;
       std::memcpy(&fd, CMSG_DATA(item) + i * sizeof(int), sizeof fd);
-      received.fds.emplace_back(fd);
+      received.fds.add(UniqueFd(fd));
     }
   }
   if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0) received.bytes = static_cast<std::size_t>(length);
