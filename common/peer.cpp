@@ -23,6 +23,9 @@
 namespace ringside {
 namespace {
 
+// Peers that have connected and that the kernel holds until they are accepted: while a run is served, mostly.
+constexpr int kMostInQueue = 64;
+
 sockaddr_un address_of(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -203,14 +206,14 @@ Listener::Listener(const std::string& path) : path_(path) {
     throw system_error("cannot listen at '{}': there is a file that is not a socket; choose another --socket", path);
   }
   unlink(path.c_str());
-  socket_ = new_socket();
+  socket_ = new_socket(SOCK_NONBLOCK);
   // Created without rights for others, whatever the umask: between bind and chmod nobody can slip in.
   const mode_t umask_before = umask(0177);
   const int bound = bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
   const int error = errno;
   umask(umask_before);
   if (bound != 0) throw system_error("cannot listen at '{}': {}", path, errno_text(error));
-  if (listen(socket_.get(), 8) != 0) throw system_error("cannot listen at '{}': {}", path, errno_text(errno));
+  if (listen(socket_.get(), kMostInQueue) != 0) throw system_error("cannot listen at '{}': {}", path, errno_text(errno));
 }
 
 // The lock file stays: removing it would let a third process lock a new file of that name while a second holds the old.
@@ -221,11 +224,33 @@ Listener::~Listener() {
 std::optional<Peer> Listener::accept(int timeout_ms) {
   pollfd waiting{socket_.get(), POLLIN, 0};
   if (poll(&waiting, 1, timeout_ms) <= 0) return std::nullopt;
-  UniqueFd fd(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!fd.valid()) return std::nullopt;
-  Peer peer(std::move(fd));
-  if (peer.uid() != geteuid()) return std::nullopt;
-  return peer;
+  Accepted accepted = accept_socket();
+  if (!accepted.socket.valid()) return std::nullopt;
+  return Peer(std::move(accepted.socket));
+}
+
+Listener::Accepted Listener::accept_socket() noexcept {
+  Accepted accepted;
+  // Without a free descriptor accept says so whether anybody waits or not.
+  pollfd waiting{socket_.get(), POLLIN, 0};
+  accepted.none = poll(&waiting, 1, 0) <= 0;
+  if (accepted.none) return accepted;
+  // The listening socket does not block, so that a connection that was taken back meanwhile is not waited for; the
+  // accepted one does.
+  accepted.socket.reset(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!accepted.socket.valid()) {
+    accepted.no_descriptors = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+    accepted.none = !accepted.no_descriptors;
+    return accepted;
+  }
+  ucred credentials{};
+  socklen_t length = sizeof credentials;
+  if (getsockopt(accepted.socket.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0 ||
+      credentials.uid != geteuid()) {
+    accepted.socket.reset();
+    accepted.stranger = true;
+  }
+  return accepted;
 }
 
 }  // namespace ringside

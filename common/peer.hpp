@@ -88,6 +88,17 @@ class Listener {
   /// The next peer of this user, or nothing within `timeout_ms`. Peers of other users are turned away.
   std::optional<Peer> accept(int timeout_ms);
 
+  /// What came of one look at the queue of connections, without waiting.
+  struct Accepted {
+    UniqueFd socket;              // of a peer of this user; else one of the three below says why there is none
+    bool none = false;            // nobody waits
+    bool stranger = false;        // a peer of another user: turned away
+    bool no_descriptors = false;  // the connection stays in the queue
+  };
+  Accepted accept_socket() noexcept;
+  /// Readable while a connection waits.
+  int fd() const noexcept { return socket_.get(); }
+
  private:
   std::string path_;
   UniqueFd lock_;
