@@ -23,6 +23,7 @@
 #include "common/options.hpp"
 #include "common/peer.hpp"
 #include "common/program.hpp"
+#include "common/reception.hpp"
 #include "common/reduction_json.hpp"
 #include "common/report.hpp"
 #include "common/service_manager.hpp"
@@ -32,9 +33,14 @@
 namespace ringside {
 namespace {
 
-// How long a peer that connected may take to say what it wants, and how often the stop flag is looked at.
-constexpr int kRequestTimeoutMs = 5000;
+// How often the stop flag is looked at.
 constexpr int kAcceptSliceMs = 200;
+
+// A peer is handed on once its request is there.
+constexpr int kRequestIsThereMs = 0;
+
+// Between two lines about peers that were turned away.
+constexpr std::int64_t kSayingNs = 10'000'000'000;
 
 constexpr const char* kWaiting = "waiting for a producer";
 
@@ -216,6 +222,22 @@ void start_recorder(Service& service, const std::vector<int>& cpus) {
   service.recorder.emplace(recording, service.stop_run);
 }
 
+/// Says how many peers were turned away before they had said what they want, and not more often than is useful.
+class TurnedAway {
+ public:
+  void add(std::uint64_t peers) {
+    peers_ += peers;
+    if (peers_ == 0 || (said_ns_ != 0 && now_ns() - said_ns_ < kSayingNs)) return;
+    spdlog::warn("event=turned_away peers={} text=\"of another user, or without an attach request in time\"", peers_);
+    peers_ = 0;
+    said_ns_ = now_ns();
+  }
+
+ private:
+  std::uint64_t peers_ = 0;
+  std::int64_t said_ns_ = 0;
+};
+
 ExitCode run(const Options& options) {
   static std::atomic<bool> stop_run{false};  // for ever: the signals' handler knows it
   const std::atomic<bool>& stop = catch_stop_signals();
@@ -235,13 +257,16 @@ ExitCode run(const Options& options) {
   service.manager.describe(kWaiting);
   service.manager.ready();
 
+  Reception reception(listener);
+  TurnedAway turned_away;
   while (!stop.load()) {
-    std::optional<Peer> peer = listener.accept(kAcceptSliceMs);
+    std::optional<Peer> peer = reception.next(kAcceptSliceMs);
     service.manager.beat(now_ns());
+    turned_away.add(reception.take_turned_away());
     if (!peer) continue;
     std::optional<HandoffReader> handoff;
     try {
-      handoff.emplace(std::move(*peer), options.process.socket, kRequestTimeoutMs, options.analyzer.peer.timeout_s);
+      handoff.emplace(std::move(*peer), options.process.socket, kRequestIsThereMs, options.analyzer.peer.timeout_s);
     } catch (const std::exception& error) {  // not one of ours: it is turned away, and the next one may come
       spdlog::warn("event=turned_away text=\"{}\"", error.what());
       continue;

@@ -2,18 +2,21 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
-#include <sys/eventfd.h>
+#include <httplib.h>
+#include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstring>
+#include <memory>
 #include <string_view>
-#include <thread>
 #include <utility>
 
-#include "cli/connection_queue.hpp"
 #include "cli/page_assets.hpp"
+#include "cli/request_head.hpp"
 #include "common/error.hpp"
 #include "common/unique_fd.hpp"
 
@@ -23,8 +26,6 @@ namespace {
 using httplib::Request;
 using httplib::Response;
 
-constexpr std::size_t kThreads = 16;
-constexpr std::size_t kWaiting = 64;
 constexpr std::size_t kStepsUnlessTold = 1000;
 constexpr std::size_t kMostSteps = 2000;  // an answer of about a megabyte
 constexpr const char* kCookie = "ringside_session";
@@ -41,44 +42,110 @@ const httplib::Headers kHeaders = {
     {"Cache-Control", "no-store"},
 };
 
-/// cpp-httplib's requests and answers over our own streams: one request a connection.
-class LimitedServer : public httplib::Server {
+/// A request that is all there, and the bytes of its answer.
+class BytesStream : public httplib::Stream {
  public:
-  explicit LimitedServer(const ConnectionLimits& limits)
-      : limits_(limits), stopping_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    if (!stopping_.valid()) throw system_error("an eventfd cannot be made: {}", errno_text(errno));
+  explicit BytesStream(std::string_view request) : request_(request) {}
+  std::string take_answer() { return std::move(answer_); }
+
+  bool is_readable() const override { return !request_.empty(); }
+  bool is_writable() const override { return true; }
+  ssize_t read(char* to, std::size_t size) override {
+    const std::size_t taken = std::min(size, request_.size());
+    std::memcpy(to, request_.data(), taken);
+    request_.remove_prefix(taken);
+    return static_cast<ssize_t>(taken);
   }
-
-  /// Once bound. The library lets 5 connections wait in the kernel; others would try again after seconds.
-  void let_wait(int connections) { ::listen(svr_sock_, connections); }
-
-  /// Connections that are open or wait are hung up on, so that `stop` does not take as long as they may.
-  void hang_up() { eventfd_write(stopping_.get(), 1); }
+  ssize_t write(const char* from, std::size_t size) override {
+    answer_.append(from, size);
+    return static_cast<ssize_t>(size);
+  }
+  // Nothing here asks who it is: the token decides.
+  void get_remote_ip_and_port(std::string& ip, int& port) const override { nobody(ip, port); }
+  void get_local_ip_and_port(std::string& ip, int& port) const override { nobody(ip, port); }
+  socket_t socket() const override { return INVALID_SOCKET; }
 
  private:
-  bool process_and_close_socket(socket_t socket) override {
-    BoundedStream stream(socket, limits_, stopping_.get());
+  static void nobody(std::string& ip, int& port) {
+    ip.clear();
+    port = 0;
+  }
+
+  std::string_view request_;
+  std::string answer_;
+};
+
+/// What cpp-httplib is here for: it reads a request and writes its answer. The connections are ours.
+class Answerer : public httplib::Server {
+ public:
+  std::string answer(std::string_view head) {
+    BytesStream stream(head);
     bool closed = false;
-    const bool done = process_request(stream, true, closed, [](Request& request) {
+    process_request(stream, true, closed, [](Request& request) {
       // Not compressed: what crosses loopback is not worth a core beside the solver.
       request.headers.erase("Accept-Encoding");
       // Whole answers only: of a thousand ranges the library would make a thousand copies.
       request.headers.erase("Range");
       request.ranges.clear();
+      // No body is waited for.
+      request.headers.erase("Expect");
     });
-    ::shutdown(socket, SHUT_RDWR);
-    ::close(socket);
-    return done;
+    return stream.take_answer();
   }
-
-  const ConnectionLimits limits_;
-  const UniqueFd stopping_;
 };
 
-/// The name in a Host header, without its port.
+std::string refusal(const HeadFault& fault) {
+  const char* reason = fault.status == 400   ? "Bad Request"
+                       : fault.status == 413 ? "Payload Too Large"
+                                             : "Request Header Fields Too Large";
+  std::string text = fmt::format("HTTP/1.1 {} {}\r\nConnection: close\r\n", fault.status, reason);
+  for (const auto& [name, value] : kHeaders) text += fmt::format("{}: {}\r\n", name, value);
+  return text + fmt::format("Content-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n\r\n{}\n",
+                            fault.why.size() + 1, fault.why);
+}
+
+struct AddressListDeleter {
+  void operator()(addrinfo* list) const noexcept { freeaddrinfo(list); }
+};
+
+/// A socket that listens at the address. Throws Error (exit code 3).
+UniqueFd listen_at(const ListenAddress& address) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int unknown = getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &found);
+  const std::unique_ptr<addrinfo, AddressListDeleter> list(found);
+  int error = EADDRNOTAVAIL;
+  for (const addrinfo* at = unknown == 0 ? found : nullptr; at != nullptr; at = at->ai_next) {
+    UniqueFd fd(::socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, at->ai_protocol));
+    // Without SO_REUSEPORT, with which another process could take half of our connections.
+    const int on = 1;
+    const int off = 0;
+    if (fd.valid()) setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (fd.valid() && at->ai_family == AF_INET6) setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    const bool listens = fd.valid() && bind(fd.get(), at->ai_addr, at->ai_addrlen) == 0 && ::listen(fd.get(), SOMAXCONN) == 0;
+    if (listens) return fd;
+    error = errno;
+  }
+  throw system_error("--listen: cannot listen at {}:{}: {}; another port can be chosen", address.host, address.port,
+                     unknown == 0 ? errno_text(error) : gai_strerror(unknown));
+}
+
+/// The port that the kernel chose.
+int port_of(const UniqueFd& socket) {
+  sockaddr_storage at{};
+  socklen_t length = sizeof at;
+  if (getsockname(socket.get(), reinterpret_cast<sockaddr*>(&at), &length) != 0) return 0;
+  return ntohs(at.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(at).sin6_port
+                                        : reinterpret_cast<const sockaddr_in&>(at).sin_port);
+}
+
+/// The name in a Host header, without its port, which is digits or nothing.
 std::string_view host_name(std::string_view host) {
   const std::size_t colon = host.rfind(':');
-  const bool has_port = colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos;
+  const bool has_port =
+      colon != std::string_view::npos && host.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
   return has_port ? host.substr(0, colon) : host;
 }
 
@@ -142,16 +209,10 @@ ListenAddress parse_listen_address(const std::string& text) {
 
 struct HttpServer::Implementation {
   Implementation(const WatchedRun& watched, ListenAddress listen, std::optional<AccessToken> access,
-                 const ConnectionLimits& limits)
-      : run(watched), address(std::move(listen)), token(std::move(access)), server(limits) {
+                 const ConnectionLimits& connection_limits)
+      : run(watched), address(std::move(listen)), token(std::move(access)), limits(connection_limits) {
     server.set_default_headers(kHeaders);
     server.set_payload_max_length(0);
-    // The library would also set SO_REUSEPORT, with which another process can take half of our connections.
-    server.set_socket_options([](socket_t socket) {
-      const int on = 1;
-      setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    });
-    server.new_task_queue = [] { return new ConnectionQueue(kThreads, kWaiting); };
     server.set_pre_routing_handler([this](const Request& request, Response& response) {
       if (may_pass(request, response)) answer(request, response);
       return httplib::Server::HandlerResponse::Handled;
@@ -222,8 +283,9 @@ struct HttpServer::Implementation {
   const WatchedRun& run;
   ListenAddress address;
   const std::optional<AccessToken> token;
-  LimitedServer server;
-  std::thread listener;
+  const ConnectionLimits limits;
+  Answerer server;
+  std::optional<ConnectionLoop> connections;
 };
 
 HttpServer::HttpServer(const WatchedRun& run, ListenAddress address, std::optional<AccessToken> token,
@@ -235,31 +297,16 @@ HttpServer::HttpServer(const WatchedRun& run, ListenAddress address, std::option
   implementation_ = std::make_unique<Implementation>(run, std::move(address), std::move(token), limits);
 }
 
-HttpServer::~HttpServer() {
-  if (!implementation_->listener.joinable()) return;
-  implementation_->server.hang_up();
-  implementation_->server.stop();
-  implementation_->listener.join();
-}
+HttpServer::~HttpServer() = default;
 
 void HttpServer::start() {
-  ListenAddress& address = implementation_->address;
-  LimitedServer& server = implementation_->server;
-  const int wanted = address.port;
-  errno = 0;
-  if (address.port == 0) {
-    address.port = server.bind_to_any_port(address.host);
-  } else if (!server.bind_to_port(address.host, address.port)) {
-    address.port = -1;
-  }
-  if (address.port <= 0) {
-    const int error = errno != 0 ? errno : EADDRINUSE;
-    throw system_error("--listen: cannot listen at {}:{}: {}; another port can be chosen", address.host, wanted,
-                       errno_text(error));
-  }
-  server.let_wait(SOMAXCONN);
-  implementation_->listener = std::thread([&server] { server.listen_after_bind(); });
-  while (!server.is_running()) std::this_thread::yield();  // to be stopped, it has to run
+  Implementation& server = *implementation_;
+  UniqueFd listening = listen_at(server.address);
+  server.address.port = port_of(listening);
+  server.connections.emplace(std::move(listening), server.limits, [&server](std::string_view head) {
+    const std::optional<HeadFault> fault = fault_in(head);
+    return fault ? refusal(*fault) : server.server.answer(head);
+  });
 }
 
 std::string HttpServer::url() const {

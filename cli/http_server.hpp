@@ -1,5 +1,5 @@
 // The HTTP side of `ringside serve` (cpp-httplib): the page and its assets, /metrics, /api/status, /api/steps. It only
-// reads, and distrusts whoever asks: limits on requests, time and connections, a Host header that must be ours while
+// reads, and distrusts whoever asks: limits on requests, time and connections, a head that is as the RFC wants it, a Host header that must be ours while
 // only loopback is served, a token where it is asked for, and nothing that a page of another origin could use.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <string>
 
 #include "cli/access_token.hpp"
-#include "cli/bounded_stream.hpp"
+#include "cli/connection_loop.hpp"
 #include "cli/watched_run.hpp"
 
 namespace ringside {

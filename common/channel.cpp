@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <exception>
 #include <utility>
 
 #include <zmq.hpp>
@@ -57,6 +58,17 @@ void refuse_to_replace_file(const std::string& path) {
   struct stat found {};
   if (lstat(path.c_str(), &found) == 0 && !S_ISSOCK(found.st_mode)) {
     throw system_error("cannot listen at '{}': there is a file that is not a socket; choose another --socket", path);
+  }
+}
+
+/// Puts frame `number`, counted from 1, in its place. False if there is no memory for it.
+bool keep_frame(std::vector<std::string>& frames, std::size_t number, std::string_view frame) noexcept {
+  try {
+    if (number > frames.size()) frames.emplace_back();
+    frames[number - 1].assign(frame);
+    return true;
+  } catch (const std::exception&) {
+    return false;
   }
 }
 
@@ -197,23 +209,24 @@ bool Channel::send(std::span<const std::string_view> frames) noexcept {
 }
 
 bool Channel::receive(std::vector<std::string>& frames) noexcept {
+  bool kept;  // false: there was no memory for one of the message's frames
   zmq_msg_t* message = implementation_->incoming.handle();
   void* socket = implementation_->socket.handle();
   std::size_t count;
   do {
     count = 0;
+    kept = true;
     do {
       int received;
       do {
         received = zmq_msg_recv(message, socket, ZMQ_DONTWAIT);
       } while (received < 0 && zmq_errno() == EINTR);
       if (received < 0) return false;
-      if (++count > kMostFrames) continue;
-      if (count > frames.size()) frames.emplace_back();
-      frames[count - 1].assign(static_cast<const char*>(zmq_msg_data(message)), zmq_msg_size(message));
+      if (++count > kMostFrames || !kept) continue;
+      kept = keep_frame(frames, count, {static_cast<const char*>(zmq_msg_data(message)), zmq_msg_size(message)});
     } while (zmq_msg_more(message) != 0);
-  } while (count > kMostFrames);
-  frames.resize(count);
+  } while (count > kMostFrames || !kept);
+  frames.erase(frames.begin() + static_cast<std::ptrdiff_t>(count), frames.end());
   return true;
 }
 

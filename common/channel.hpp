@@ -87,7 +87,7 @@ class Channel {
   bool send(std::string_view frame) noexcept { return send(std::span(&frame, 1)); }
 
   /// The next message's frames, if there is one; `frames` keeps its memory from call to call. False: there is none. A
-  /// message of more than 16 frames is dropped: no message of ours has so many.
+  /// message of more than 16 frames is dropped: no message of ours has so many. So is one that there is no memory for.
   bool receive(std::vector<std::string>& frames) noexcept;
 
   /// Waits up to timeout_ms (-1: for ever) for a message to any of `channels`. False: none came.

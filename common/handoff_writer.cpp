@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <exception>
 #include <new>
 #include <span>
 
 #include "common/clock.hpp"
 #include "common/error.hpp"
+#include "common/exit_code.hpp"
 #include "common/futex_coordination.hpp"
 #include "common/message_coordination.hpp"
 
@@ -26,7 +28,7 @@ constexpr int kDiskPatience = 20;
 constexpr int kReceiveSliceMs = 200;
 
 template <class Message>
-bool parse(std::span<const std::byte> bytes, MessageKind kind, Message& message) {
+bool parse(std::span<const std::byte> bytes, MessageKind kind, Message& message) noexcept {
   if (bytes.size() != sizeof(Message)) return false;
   std::memcpy(&message, bytes.data(), sizeof message);
   return message.header.magic == kHandoffMagic && message.header.version == kHandoffVersion &&
@@ -100,7 +102,7 @@ bool HandoffWriter::answered(int timeout_ms) {
     throw peer_error("the analyzer at '{}' closed the connection while attaching; see its log", options_.socket);
   }
   if (reply.exit_code != 0) {
-    throw Error(static_cast<ExitCode>(reply.exit_code), std::string(text_of(reply.message)));
+    throw Error(documented_exit_code(reply.exit_code), std::string(text_of(reply.message)));
   }
   take_in(reply, *received);
   return true;
@@ -163,6 +165,7 @@ ClaimStatus HandoffWriter::reattach(OnAnalyzerLoss policy) noexcept {
   if (policy == OnAnalyzerLoss::kStop) return ClaimStatus::kAnalyzerLost;
   const std::int64_t begin = now_ns();
   ClaimStatus status = ClaimStatus::kOk;
+  no_memory_ = false;
   try {
     if (policy == OnAnalyzerLoss::kContinue) {
       if (!try_reattach()) return ClaimStatus::kFull;
@@ -175,6 +178,11 @@ ClaimStatus HandoffWriter::reattach(OnAnalyzerLoss policy) noexcept {
       case ExitCode::kPeerLost: status = ClaimStatus::kAnalyzerLost; break;
       default: refusal_ = error; status = ClaimStatus::kAnalyzerFailed;
     }
+  } catch (const std::exception&) {
+    // No memory. What began is given up: a later claim begins anew, and this analyzer finds us gone.
+    link_ = Link::kNone;
+    no_memory_ = true;
+    status = ClaimStatus::kAnalyzerFailed;
   }
   idle_ns_ += now_ns() - begin;
   return status;
@@ -217,6 +225,7 @@ Claim HandoffWriter::claim(When when, OnAnalyzerLoss policy, const std::atomic<b
 
 Claim HandoffWriter::take_buffer() noexcept {
   full_since_ns_ = 0;
+  claimed_ = true;
   return {ClaimStatus::kOk, reinterpret_cast<double*>(payload_.data() + geometry_.buffer_offset(next_step_))};
 }
 
@@ -278,6 +287,7 @@ OnAnalyzerLoss HandoffWriter::loss_at_the_end() const noexcept {
 }
 
 void HandoffWriter::publish(const StepReport& report) noexcept {
+  if (!std::exchange(claimed_, false)) return;
   auto* descriptors = reinterpret_cast<StepDescriptor*>(payload_.data() + PayloadGeometry::descriptors_offset());
   descriptors[next_step_ % geometry_.buffers] = {.step = next_step_,
                                                  .iteration = report.iteration,
@@ -340,7 +350,7 @@ bool HandoffWriter::leave(Outcome outcome) {
 }
 
 /// False while there is nothing to read. A hang-up, or anything else than a farewell, leaves `farewell_` empty.
-bool HandoffWriter::receive_farewell(int timeout_ms) {
+bool HandoffWriter::receive_farewell(int timeout_ms) noexcept {
   std::array<std::byte, sizeof(Farewell)> buffer;
   const auto received = peer_.receive(buffer, timeout_ms);
   if (!received) return false;
@@ -351,6 +361,10 @@ bool HandoffWriter::receive_farewell(int timeout_ms) {
 
 Error HandoffWriter::failure(ClaimStatus status) {
   if (refusal_) return *refusal_;
+  if (no_memory_ && status == ClaimStatus::kAnalyzerFailed) {
+    return system_error("out of memory while attaching to another analyzer at '{}', after {} steps were published",
+                        options_.socket, next_step_);
+  }
   if (status == ClaimStatus::kStopped) return {ExitCode::kInterrupted, "interrupted while the analyzer was gone"};
   if (status == ClaimStatus::kAnalyzerStalled) {
     return peer_error("the analyzer made no progress for {} s (--peer-timeout), after {} steps were published",
@@ -358,7 +372,7 @@ Error HandoffWriter::failure(ClaimStatus status) {
   }
   if (!farewell_ && status == ClaimStatus::kAnalyzerFailed) receive_farewell(0);
   if (farewell_ && farewell_->exit_code != 0) {
-    return {static_cast<ExitCode>(farewell_->exit_code), std::string(text_of(farewell_->message))};
+    return {documented_exit_code(farewell_->exit_code), std::string(text_of(farewell_->message))};
   }
   const bool waited = loss_at_the_end() == OnAnalyzerLoss::kWait;
   return peer_error(

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <exception>
 #include <span>
 #include <string_view>
 
@@ -44,9 +45,14 @@ std::string_view serialise(const Message& message, std::span<char> buffer) noexc
   return {buffer.data(), bytes};
 }
 
+/// False also where there is no memory for fields we do not know: the count is said again.
 template <class Message>
 bool parse(std::string_view bytes, Message& message) noexcept {
-  return message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  try {
+    return message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 }  // namespace

@@ -23,7 +23,8 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kMaxFds = 2;
+// Peers that have connected and that the kernel holds until they are accepted: while a run is served, mostly.
+constexpr int kMostInQueue = 64;
 
 sockaddr_un address_of(const std::string& path) {
   sockaddr_un address{};
@@ -109,12 +110,12 @@ Peer Peer::connect(const std::string& path, double timeout_s, const std::atomic<
 
 bool Peer::send(std::span<const std::byte> message, std::span<const int> fds) noexcept {
   iovec part{const_cast<std::byte*>(message.data()), message.size()};
-  alignas(cmsghdr) char control[CMSG_SPACE(kMaxFds * sizeof(int))] = {};
+  alignas(cmsghdr) char control[CMSG_SPACE(PassedFds::kMost * sizeof(int))] = {};
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
   if (!fds.empty()) {
-    const std::size_t fds_bytes = std::min(fds.size(), kMaxFds) * sizeof(int);
+    const std::size_t fds_bytes = std::min(fds.size(), PassedFds::kMost) * sizeof(int);
     header.msg_control = control;
     header.msg_controllen = CMSG_SPACE(fds_bytes);
     cmsghdr* rights = CMSG_FIRSTHDR(&header);
@@ -130,13 +131,13 @@ bool Peer::send(std::span<const std::byte> message, std::span<const int> fds) no
   return sent == static_cast<ssize_t>(message.size());
 }
 
-std::optional<Peer::Received> Peer::receive(std::span<std::byte> buffer, int timeout_ms) {
+std::optional<Peer::Received> Peer::receive(std::span<std::byte> buffer, int timeout_ms) noexcept {
   pollfd waiting{socket_.get(), POLLIN, 0};
   const int ready = poll(&waiting, 1, timeout_ms);
   if (ready <= 0) return std::nullopt;  // the time is over, or a signal: the caller looks at its stop flag
 
   iovec part{buffer.data(), buffer.size()};
-  alignas(cmsghdr) char control[CMSG_SPACE(kMaxFds * sizeof(int))];
+  alignas(cmsghdr) char control[CMSG_SPACE(PassedFds::kMost * sizeof(int))];
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
@@ -162,7 +163,7 @@ std::optional<Peer::Received> Peer::receive(std::span<std::byte> buffer, int tim
     for (std::size_t i = 0; i < count; ++i) {
       int fd = -1;
       std::memcpy(&fd, CMSG_DATA(item) + i * sizeof(int), sizeof fd);
-      received.fds.emplace_back(fd);
+      received.fds.add(UniqueFd(fd));
     }
   }
   if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0) received.bytes = static_cast<std::size_t>(length);
@@ -220,14 +221,14 @@ Listener::Listener(const std::string& path) : path_(path) {
   }
   unlink(path.c_str());
   remove_sockets_beside(path);
-  socket_ = new_socket();
+  socket_ = new_socket(SOCK_NONBLOCK);
   // Created without rights for others, whatever the umask: between bind and chmod nobody can slip in.
   const mode_t umask_before = umask(0177);
   const int bound = bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
   const int error = errno;
   umask(umask_before);
   if (bound != 0) throw system_error("cannot listen at '{}': {}", path, errno_text(error));
-  if (listen(socket_.get(), 8) != 0) throw system_error("cannot listen at '{}': {}", path, errno_text(errno));
+  if (listen(socket_.get(), kMostInQueue) != 0) throw system_error("cannot listen at '{}': {}", path, errno_text(errno));
 }
 
 // The lock file stays: removing it would let a third process lock a new file of that name while a second holds the old.
@@ -239,11 +240,33 @@ Listener::~Listener() {
 std::optional<Peer> Listener::accept(int timeout_ms) {
   pollfd waiting{socket_.get(), POLLIN, 0};
   if (poll(&waiting, 1, timeout_ms) <= 0) return std::nullopt;
-  UniqueFd fd(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!fd.valid()) return std::nullopt;
-  Peer peer(std::move(fd));
-  if (peer.uid() != geteuid()) return std::nullopt;
-  return peer;
+  Accepted accepted = accept_socket();
+  if (!accepted.socket.valid()) return std::nullopt;
+  return Peer(std::move(accepted.socket));
+}
+
+Listener::Accepted Listener::accept_socket() noexcept {
+  Accepted accepted;
+  // Without a free descriptor accept says so whether anybody waits or not.
+  pollfd waiting{socket_.get(), POLLIN, 0};
+  accepted.none = poll(&waiting, 1, 0) <= 0;
+  if (accepted.none) return accepted;
+  // The listening socket does not block, so that a connection that was taken back meanwhile is not waited for; the
+  // accepted one does.
+  accepted.socket.reset(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!accepted.socket.valid()) {
+    accepted.no_descriptors = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+    accepted.none = !accepted.no_descriptors;
+    return accepted;
+  }
+  ucred credentials{};
+  socklen_t length = sizeof credentials;
+  if (getsockopt(accepted.socket.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0 ||
+      credentials.uid != geteuid()) {
+    accepted.socket.reset();
+    accepted.stranger = true;
+  }
+  return accepted;
 }
 
 }  // namespace ringside

@@ -4,17 +4,33 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "common/process_state.hpp"
 #include "common/unique_fd.hpp"
 
 namespace ringside {
+
+/// File descriptors that came with a message, without an allocation: they are also received where nothing may throw.
+class PassedFds {
+ public:
+  static constexpr std::size_t kMost = 2;  // a message that brings more is a protocol error
+
+  std::size_t size() const noexcept { return size_; }
+  UniqueFd& operator[](std::size_t i) noexcept { return fds_[i]; }
+  void add(UniqueFd fd) noexcept {
+    if (size_ < kMost) fds_[size_++] = std::move(fd);
+  }
+
+ private:
+  std::array<UniqueFd, kMost> fds_;
+  std::size_t size_ = 0;
+};
 
 class Peer {
  public:
@@ -33,12 +49,12 @@ class Peer {
   bool send(std::span<const std::byte> message, std::span<const int> fds = {}) noexcept;
 
   struct Received {
-    std::size_t bytes = 0;      // 0: the peer hung up
-    std::vector<UniqueFd> fds;  // at most two
+    std::size_t bytes = 0;  // 0: the peer hung up
+    PassedFds fds;
   };
   /// Waits up to `timeout_ms` (-1: for ever) for one message of at most `buffer.size()` bytes; a longer one is a
   /// protocol error and reads as a hang-up. Empty when the time is over.
-  std::optional<Received> receive(std::span<std::byte> buffer, int timeout_ms);
+  std::optional<Received> receive(std::span<std::byte> buffer, int timeout_ms) noexcept;
 
   /// False once the peer has hung up or exited. A system call, for the slow path of a wait.
   bool alive() const noexcept;
@@ -71,6 +87,17 @@ class Listener {
 
   /// The next peer of this user, or nothing within `timeout_ms`. Peers of other users are turned away.
   std::optional<Peer> accept(int timeout_ms);
+
+  /// What came of one look at the queue of connections, without waiting.
+  struct Accepted {
+    UniqueFd socket;              // of a peer of this user; else one of the three below says why there is none
+    bool none = false;            // nobody waits
+    bool stranger = false;        // a peer of another user: turned away
+    bool no_descriptors = false;  // the connection stays in the queue
+  };
+  Accepted accept_socket() noexcept;
+  /// Readable while a connection waits.
+  int fd() const noexcept { return socket_.get(); }
 
  private:
   std::string path_;

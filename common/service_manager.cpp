@@ -1,17 +1,18 @@
 #include "common/service_manager.hpp"
 
-#include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <cstdlib>
 #include <exception>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -39,6 +40,23 @@ std::uint64_t number(std::string_view text) noexcept {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size() && number < kMost ? number : 0;
 }
+
+/// What the manager is told, with a number in it: made without an allocation, because the watchdog has to hear of us
+/// also when memory is short.
+class Assignments {
+ public:
+  Assignments(std::string_view before, std::uint64_t number, std::string_view behind = "") noexcept {
+    char* end = std::copy(before.begin(), before.end(), buffer_.data());
+    end = std::to_chars(end, buffer_.data() + buffer_.size(), number).ptr;
+    end = std::copy(behind.begin(), behind.end(), end);
+    size_ = static_cast<std::size_t>(end - buffer_.data());
+  }
+  std::string_view view() const noexcept { return {buffer_.data(), size_}; }
+
+ private:
+  std::array<char, 96> buffer_;  // the longest texts and a number of 20 digits
+  std::size_t size_ = 0;
+};
 
 /// On one line: what follows a newline would be taken for something else the manager is told. It shows names of files,
 /// and what a producer says of its matrix.
@@ -88,8 +106,8 @@ void ServiceManager::ready() noexcept {
 void ServiceManager::stopping() noexcept {
   if (std::exchange(said_stopping_, true)) return;
   // The last sync may take longer than the manager gives us to stop.
-  const bool slow = expected_us_ > watchdog_us_;
-  send(slow ? fmt::format("STOPPING=1\nEXTEND_TIMEOUT_USEC={}", expected_us_) : "STOPPING=1", true);
+  const Assignments more_time("STOPPING=1\nEXTEND_TIMEOUT_USEC=", expected_us_);
+  send(expected_us_ > watchdog_us_ ? more_time.view() : "STOPPING=1", true);
 }
 
 void ServiceManager::describe(std::function<std::string()> text) noexcept {
@@ -98,7 +116,11 @@ void ServiceManager::describe(std::function<std::string()> text) noexcept {
 }
 
 void ServiceManager::describe(const std::string& text) noexcept {
-  if (socket_.valid()) describe([text] { return text; });
+  if (!socket_.valid()) return;
+  try {
+    describe([text] { return text; });
+  } catch (const std::exception&) {  // no memory for a copy of it: the status stays what it was
+  }
 }
 
 void ServiceManager::beat(std::int64_t now_ns) noexcept {
@@ -111,16 +133,21 @@ void ServiceManager::expect_work_on(std::uint64_t bytes) noexcept {
   if (watchdog_us_ == 0) return;
   const std::uint64_t expected_us = watchdog_us_ + bytes / kSlowBytesPerUs;
   if (std::exchange(expected_us_, expected_us) == expected_us) return;
-  send(fmt::format("WATCHDOG_USEC={}\nWATCHDOG=1", expected_us), true);
+  send(Assignments("WATCHDOG_USEC=", expected_us, "\nWATCHDOG=1").view(), true);
 }
 
 /// With the status, if there is one. may_wait: for what has to arrive; what is said again soon gets lost where the
 /// manager does not read. One that cannot be told is not ours to mend, nor is a lack of memory here.
-void ServiceManager::send(std::string message, bool may_wait) noexcept {
+void ServiceManager::send(std::string_view assignments, bool may_wait) noexcept {
   if (!socket_.valid()) return;
+  std::string with_status;
+  std::string_view message = assignments;
   try {
-    if (text_) message += (message.empty() ? "STATUS=" : "\nSTATUS=") + on_one_line(text_());
-  } catch (const std::exception&) {
+    if (text_) {
+      with_status.append(assignments).append(assignments.empty() ? "STATUS=" : "\nSTATUS=").append(on_one_line(text_()));
+      message = with_status;
+    }
+  } catch (const std::exception&) {  // without the status, then
   }
   if (message.empty()) return;
   ssize_t sent;

@@ -11,6 +11,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <string_view>
 
 #include "common/pulse.hpp"
 #include "common/unique_fd.hpp"
@@ -40,7 +41,7 @@ class ServiceManager final : public Pulse {
   void expect_work_on(std::uint64_t bytes) noexcept;
 
  private:
-  void send(std::string message, bool may_wait) noexcept;
+  void send(std::string_view assignments, bool may_wait) noexcept;
 
   UniqueFd socket_;                // connected to the manager's; invalid: there is none
   std::uint64_t watchdog_us_ = 0;  // 0: it does not watch

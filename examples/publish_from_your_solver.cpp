@@ -1,16 +1,21 @@
 // The shortest program that publishes its iterates: any solver can do this by linking ringside_handoff. Start an
 // analyzer first:
 //   ringside-analyzer --socket /tmp/ringside/analyzer.socket --pool heat.pool --once &
-//   publish_from_your_solver /tmp/ringside/analyzer.socket
+//   publish_from_your_solver /tmp/ringside/analyzer.socket [--resume] [--peer-timeout SECONDS]
 //   ringside info heat.pool
 //
 // The solver here is explicit heat conduction on a rod; what matters is the loop at the end.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
+#include <exception>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "common/clock.hpp"
@@ -56,18 +61,31 @@ ringside::RunDescription describe() {
   return run;
 }
 
+ringside::HandoffOptions parse(int argc, char** argv) {
+  ringside::HandoffOptions options;
+  if (argc > 1) options.socket = argv[1];
+  bool known = argc > 1;
+  for (int i = 2; i < argc && known; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--resume") {
+      options.pool_use = ringside::PoolUse::kResume;
+    } else if (word == "--peer-timeout" && ++i < argc) {
+      const char* end = argv[i] + std::strlen(argv[i]);
+      const auto [stop, error] = std::from_chars(argv[i], end, options.peer_timeout_s);
+      known = error == std::errc() && stop == end && options.peer_timeout_s > 0;
+    } else {
+      known = false;
+    }
+  }
+  if (!known) throw ringside::usage_error("usage: {} SOCKET [--resume] [--peer-timeout SECONDS]", argv[0]);
+  return options;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool resume = argc == 3 && std::string(argv[2]) == "--resume";
-  if (argc != 2 && !resume) {
-    std::fprintf(stderr, "usage: %s SOCKET [--resume]\n", argv[0]);
-    return static_cast<int>(ringside::ExitCode::kUsage);
-  }
   try {
-    ringside::HandoffOptions options;
-    options.socket = argv[1];
-    if (resume) options.pool_use = ringside::PoolUse::kResume;
+    const ringside::HandoffOptions options = parse(argc, argv);
     ringside::HandoffWriter handoff(options, describe());
 
     // Where to begin: with the rod as it is, or with the newest iterate that was kept.
@@ -82,7 +100,7 @@ int main(int argc, char** argv) {
     const double* before = start.data();
     for (std::uint64_t k = first; k <= kIterations; ++k) {
       const ringside::Claim claim = handoff.claim();  // where x_k goes; waits while the analyzer still copies
-      if (claim.status != ringside::ClaimStatus::kOk) throw handoff.failure(claim.status);
+      if (!claim) throw handoff.failure(claim.status);  // the analyzer is lost or failed: there is no buffer
       const std::int64_t begin = ringside::now_ns();
       ringside::StepReport report = heat_step(before, claim.buffer);
       report.iteration = k;
@@ -97,5 +115,8 @@ int main(int argc, char** argv) {
   } catch (const ringside::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return static_cast<int>(error.code());
+  } catch (const std::exception& error) {  // no memory
+    std::fprintf(stderr, "%s\n", error.what());
+    return static_cast<int>(ringside::ExitCode::kSystem);
   }
 }

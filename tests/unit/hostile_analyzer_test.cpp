@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/futex_coordination.hpp"
 #include "tests/unit/handoff_fixture.hpp"
 
 namespace ringside {
@@ -94,6 +95,55 @@ TEST_F(HostileAnalyzerTest, ALineWithoutAnEndEndsWithItsField) {
   reply.exit_code = static_cast<std::uint32_t>(ExitCode::kUsage);
   std::memset(reply.message, 'x', sizeof reply.message);
   EXPECT_EQ(verdict([&](Peer& peer) { send(peer, reply); }), std::string(sizeof reply.message, 'x'));
+}
+
+TEST_F(HostileAnalyzerTest, AnExitCodeThatIsNoneOfOursCountsAsALostPeer) {
+  for (const std::uint32_t number : {1u, 6u, 77u, 127u, 255u, 256u, 0x80000000u}) {
+    Listener listener(socket_path_);
+    std::thread analyzer([&] {
+      std::optional<Peer> peer = listener.accept(10'000);
+      ASSERT_TRUE(peer.has_value());
+      std::array<std::byte, sizeof(AttachRequest)> request;
+      peer->receive(request, 10'000);
+      AttachReply reply;
+      reply.exit_code = number;
+      send(*peer, reply);
+      peer->receive(request, 10'000);
+    });
+    try {
+      const HandoffWriter writer(options(), description());
+      ADD_FAILURE() << number << " was taken for consent";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::kPeerLost) << number;
+    }
+    analyzer.join();
+  }
+}
+
+TEST_F(HostileAnalyzerTest, AFarewellWithAnExitCodeThatIsNoneOfOursCountsAsALostPeer) {
+  Listener listener(socket_path_);
+  Attached ends = attach(listener, options());
+  ends.reader->farewell(static_cast<ExitCode>(77), "no exit code of ours");
+  const Error error = ends.writer->failure(ClaimStatus::kAnalyzerFailed);
+  EXPECT_EQ(error.code(), ExitCode::kPeerLost);
+  EXPECT_STREQ(error.what(), "no exit code of ours");
+}
+
+TEST_F(HostileAnalyzerTest, ACounterThatGoesUpAndDownIsNoProgress) {
+  std::atomic<std::uint64_t> own{0};
+  std::atomic<std::uint64_t> other{1};
+  std::atomic<bool> done{false};
+  std::thread analyzer([&] {
+    for (std::uint64_t i = 0; !done.load(); ++i) {
+      other.store(1 + i % 2);
+      std::this_thread::yield();
+    }
+  });
+  FutexCoordination coordination(own, other);
+  const WaitLimits limits{.timeout_ns = 1'000'000};
+  EXPECT_EQ(coordination.wait_until(5, Peer(), limits), WaitResult::kTimedOut);
+  done.store(true);
+  analyzer.join();
 }
 
 TEST_F(HostileAnalyzerTest, AnAnalyzerOfAnotherUserIsNotTalkedTo) {

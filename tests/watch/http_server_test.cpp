@@ -171,7 +171,7 @@ TEST_F(HttpServerTest, OnlyReadingIsAllowed) {
 TEST_F(HttpServerTest, ANameThatWasMadeToResolveHereIsRefused) {
   start();
   for (const char* host : {"evil.example", "evil.example:9464", "localhost.evil.example", "127.0.0.1.evil.example", "",
-                           "[::1].evil", "localhost@evil.example"}) {
+                           "[::1].evil", "localhost@evil.example", "localhost:80@evil.example", "127.0.0.1:x"}) {
     const Answer answer = get("/api/status", "Host: " + std::string(host) + "\r\n");
     EXPECT_EQ(answer.status, 421) << host;
     EXPECT_EQ(answer.body.find("grid:300"), std::string::npos);
@@ -180,6 +180,19 @@ TEST_F(HttpServerTest, ANameThatWasMadeToResolveHereIsRefused) {
     EXPECT_EQ(get("/api/status", "Host: " + std::string(host) + "\r\n").status, 200) << host;
   }
   EXPECT_EQ(send_raw("GET /api/status HTTP/1.0\r\n\r\n").status, 421);
+}
+
+TEST_F(HttpServerTest, ARequestThatOthersMayReadInAnotherWayIsRefusedWithAReason) {
+  start();
+  for (const char* headers : {"Host: localhost\r\nHost: evil.example\r\n", "Host: localhost\r\nHost: localhost\r\n", "",
+                              "Host: localhost\r\nX: a\r\n b\r\n", "Host: localhost\r\nTransfer-Encoding: chunked\r\n",
+                              "Host: localhost\r\nContent-Length: 0\r\nContent-Length: 1\r\n"}) {
+    const Answer answer = get("/api/status", headers);
+    EXPECT_EQ(answer.status, 400) << headers;
+    EXPECT_NE(answer.body.find("expected"), std::string::npos) << answer.body;
+    EXPECT_NE(answer.head.find("Content-Security-Policy: default-src 'none'"), std::string::npos) << answer.head;
+    EXPECT_EQ(answer.body.find("grid:300"), std::string::npos);
+  }
 }
 
 TEST_F(HttpServerTest, WithoutTheTokenNothingIsTold) {

@@ -1,0 +1,77 @@
+// The connections of the HTTP server: one thread that waits for all of them at once, so that none waits for another. A
+// request is read until its head is complete, answered as a whole, and the connection is closed. A client that sends
+// nothing, a byte a second or without end, or takes no answer, holds a descriptor and a few KiB, both bounded, and gives
+// them up to whoever comes after it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "common/unique_fd.hpp"
+
+namespace ringside {
+
+struct ConnectionLimits {
+  std::size_t connections = 256;                    // for one more, the least deserving one is closed
+  std::size_t request_bytes = 8 << 10;              // of a request's head
+  std::size_t answers_bytes = 16 << 20;             // of all answers that wait to be taken; one may always wait
+  std::chrono::milliseconds first_byte_time{1000};  // until the request begins
+  std::chrono::milliseconds request_time{5000};     // until the request is complete
+  std::chrono::milliseconds response_time{10'000};  // until the answer is taken
+};
+
+class ConnectionLoop {
+ public:
+  /// The bytes that answer a request's head: a whole one, or one that has no end within the limits, or cannot have one.
+  /// Called by the loop's thread. One that throws, or answers with nothing, closes the connection.
+  using Answer = std::function<std::string(std::string_view head)>;
+
+  /// Serves `listening`, a socket that listens and does not block, from now on.
+  ConnectionLoop(UniqueFd listening, const ConnectionLimits& limits, Answer answer);
+  /// Hangs up on everybody and ends the thread.
+  ~ConnectionLoop();
+  ConnectionLoop(const ConnectionLoop&) = delete;
+  ConnectionLoop& operator=(const ConnectionLoop&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  // In the order in which they are closed when there is no room: who has sent nothing holds nothing worth keeping.
+  enum class State { kSilent, kAsking, kAnswered };
+  struct Connection {
+    UniqueFd socket;
+    Clock::time_point accepted;
+    Clock::time_point until;
+    State state = State::kSilent;
+    std::string request;
+    std::string answer;
+    std::size_t sent = 0;
+    short events = 0;  // as poll found them
+  };
+  using Connections = std::list<Connection>;  // the one that was accepted first comes first
+
+  void run();
+  bool wait();
+  void go_on();
+  void accept_more();
+  bool goes_on(Connection& connection);
+  bool read_some(Connection& connection);
+  bool write_some(Connection& connection);
+  void answer(Connection& connection, std::string_view head);
+  bool close_least_deserving();
+  std::size_t answers_bytes() const;
+
+  const UniqueFd listening_;
+  const ConnectionLimits limits_;
+  const Answer answer_;
+  const UniqueFd stopping_;  // an eventfd
+  Connections connections_;
+  bool no_descriptors_ = false;  // at the last attempt to accept
+  std::thread thread_;           // last: it uses all of the above
+};
+
+}  // namespace ringside

@@ -1,0 +1,42 @@
+// The example program, as a user would run it, against an analyzer that dies.
+#include "common/handoff_reader.hpp"
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::Finished;
+using testing::PipelineTest;
+
+TEST_F(PipelineTest, TheExampleProgramSaysThatItsAnalyzerDied) {
+  const std::string socket = folder_.file("s");
+  std::optional<Listener> listener(std::in_place, socket);
+  testing::Process solver("publish_from_your_solver", {socket, "--peer-timeout", "0.5"});
+  {
+    std::optional<Peer> peer = listener->accept(60'000);
+    ASSERT_TRUE(peer.has_value());
+    HandoffReader reader(std::move(*peer), socket, 60'000);
+    reader.accept();
+    PublishedStep step;
+    ASSERT_EQ(reader.next(step, false, nullptr), NextStatus::kStep);
+    reader.release();
+    listener.reset();
+  }  // dead, with more to come and nobody to take over
+  const Finished ended = solver.finish();
+  EXPECT_EQ(ended.death_signal, 0);
+  EXPECT_EQ(ended.exit_code, static_cast<int>(ExitCode::kPeerLost)) << ended.err;
+  EXPECT_NE(ended.err.find("the analyzer was lost after"), std::string::npos) << ended.err;
+  EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
+}
+
+TEST_F(PipelineTest, TheExampleProgramSaysWhatItAccepts) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{}, {"s", "--peer-timeout"}, {"s", "--peer-timeout", "x"}, {"s", "more"}}) {
+    const Finished ended = testing::run("publish_from_your_solver", arguments);
+    EXPECT_EQ(ended.exit_code, 2);
+    EXPECT_NE(ended.err.find("usage: "), std::string::npos) << ended.err;
+  }
+}
+
+}  // namespace
+}  // namespace ringside
