@@ -86,6 +86,7 @@ void Supervisor::wait_until_ended(Child& producer, std::optional<Child>& analyze
       // A successor takes over where this one left off; the producer waits for it.
       if (replaced(*analyzer, restart_analyzer)) continue;
       // Without its analyzer a producer that still loads need not go on; one that was attached notices by itself.
+      analyzer_said_why_ = analyzer->exit_code() > 0 && interrupts_ == 0;
       producer.signal(SIGINT);
       producer_alone_since_ns = clock_ns_;
     }
@@ -215,6 +216,8 @@ void Supervisor::take_in(Child& child, Reported& reported) {
     reported.figures.update(line);
   });
   child.read_stderr([&](const std::string& text) {
+    // The answer to our own signal, after the analyzer's line about what happened.
+    if (&reported == &producer_ && analyzer_said_why_ && text.starts_with("ringside: interrupted ")) return;
     progress_.clear();
     fmt::print(stderr, "{}\n", text);
   });

@@ -52,9 +52,10 @@ class RealDiskTest : public PipelineTest {
   /// As after the repair: the backing has room, and the file system recovers from its journal.
   void repair() {
     ASSERT_TRUE(must("mount -o remount,size=400m '" + backing_ + "'")) << why_not_;
-    ASSERT_TRUE(must("umount '" + disk_ + "'")) << why_not_;
-    ASSERT_TRUE(mount_disk()) << why_not_;
+    ASSERT_TRUE(remount()) << why_not_;
   }
+
+  bool remount() { return must("umount '" + disk_ + "'") && mount_disk(); }
 
   std::vector<std::string> long_run() const {
     return run_arguments("grid:300", {"--iterations=1000000", "--quiet", "--slots=" + std::to_string(kSlots)});
@@ -91,6 +92,7 @@ class RealDiskTest : public PipelineTest {
   std::string device_;
   std::string disk_ = folder_.file("disk");
   std::string backing_ = folder_.file("backing");
+  std::string image_ = backing_ + "/image";
 
  private:
   static int shell(const std::string& command) { return std::system((command + " > /dev/null 2>&1").c_str()); }
@@ -113,8 +115,6 @@ class RealDiskTest : public PipelineTest {
     device_.pop_back();  // its newline
     return true;
   }
-
-  std::string image_ = backing_ + "/image";
 };
 
 TEST_F(RealDiskTest, ALoopDeviceWhoseBackingIsFullEndsTheRunWithExitCode3) {
@@ -150,6 +150,26 @@ TEST_F(RealDiskTest, AFileSystemThatIsShutDownEndsTheRunWithExitCode3) {
   const Finished ran = running.finish();
   EXPECT_EQ(ran.exit_code, 3) << ran.death_signal << ran.err;
   EXPECT_EQ(ran.err.find("signal"), std::string::npos) << ran.err;
+}
+
+TEST_F(RealDiskTest, ADiskThatCannotBeReadEndsItsReadersAndARunWithExitCode3) {
+  if (!make_disk("200m")) GTEST_SKIP() << "no ext4 on a loop device can be made here: " << why_not_;
+  ASSERT_EQ(run("ringside", run_arguments("grid:300", {"--iterations=40", "--quiet", "--slots=32", "--journal=off"}))
+                .exit_code,
+            0);
+  ASSERT_TRUE(remount()) << why_not_;  // what was cached is gone
+  ASSERT_EQ(truncate(image_.c_str(), 40 << 20), 0);  // what lay behind is an I/O error of the device
+  const std::vector<std::vector<std::string>> users = {
+      {"verify", pool_},
+      {"replay", pool_},
+      {"export", pool_, "--iteration=40", "--output=" + folder_.file("x.npy")},
+      {"run", "--matrix=grid:300", "--pool=" + pool_, "--resume", "--iterations=50", "--quiet", "--journal=off"}};
+  for (const std::vector<std::string>& arguments : users) {
+    SCOPED_TRACE(arguments.front());
+    const Finished ended = run("ringside", arguments);
+    EXPECT_EQ(ended.exit_code, 3) << ended.death_signal << ended.err;
+    expect_one_line(ended.err, {pool_, "the disk failed"});
+  }
 }
 
 }  // namespace
