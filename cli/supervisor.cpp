@@ -13,6 +13,7 @@
 
 #include "cli/format.hpp"
 #include "common/clock.hpp"
+#include "common/printable.hpp"
 
 namespace ringside {
 namespace {
@@ -136,7 +137,7 @@ void Supervisor::kill_if_stopped_for_long(Child& child, const char* name, std::i
 
 void Supervisor::say(const std::string& text) {
   progress_.clear();
-  fmt::print(stderr, "ringside: {}\n", text);
+  fmt::print(stderr, "ringside: {}\n", printable(text));
 }
 
 bool Supervisor::replaced(const Child& analyzer, const std::function<void()>& restart_analyzer) {
@@ -216,7 +217,7 @@ void Supervisor::take_in(Child& child, Reported& reported) {
   });
   child.read_stderr([&](const std::string& text) {
     progress_.clear();
-    fmt::print(stderr, "{}\n", text);
+    fmt::print(stderr, "{}\n", printable(text));
   });
 }
 
