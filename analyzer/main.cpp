@@ -267,7 +267,12 @@ ExitCode run(const Options& options) {
     std::optional<HandoffReader> handoff;
     try {
       handoff.emplace(std::move(*peer), options.process.socket, kRequestIsThereMs, options.analyzer.peer.timeout_s);
-    } catch (const std::exception& error) {  // not one of ours: it is turned away, and the next one may come
+    } catch (const Error& error) {  // not one of ours: it is turned away, and the next one may come
+      // One that left, as a producer does that cannot go on, has said why itself.
+      const bool left = error.code() == ExitCode::kPeerLost;
+      spdlog::log(left ? spdlog::level::info : spdlog::level::warn, "event=turned_away text=\"{}\"", error.what());
+      continue;
+    } catch (const std::exception& error) {
       spdlog::warn("event=turned_away text=\"{}\"", error.what());
       continue;
     }
@@ -304,9 +309,9 @@ int main(int argc, char** argv) {
   declare(app, options.process);
   app.add_flag("--once", options.once, "serve one producer, then exit");
   declare_config_file(app);
-  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
-  options.analyzer.may_spin = !options.process.shared_core;
   return run_program([&] {
+    if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+    options.analyzer.may_spin = !options.process.shared_core;
     start_log("ringside-analyzer", options.process.log_level);
     if (!options.process.cores.empty()) {
       options.analyzer.cores = parse_core_list(options.process.cores, "--cores").cpus;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/format.hpp"
+#include "common/printable.hpp"
 
 namespace ringside {
 namespace {
@@ -100,7 +101,8 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
   const double total = number(summary, "total_s");
 
   const std::string kernel = summary["kernel"].is_string() ? ", kernel " + text(summary, "kernel") : "";
-  line(fmt::format("  problem    {} of {}: {} rows, {} nonzeros{}", text(summary, "solver"), text(summary, "matrix"),
+  line(fmt::format("  problem    {} of {}: {} rows, {} nonzeros{}", text(summary, "solver"),
+                   printable(text(summary, "matrix")),
                    with_separators(count(summary, "rows")), with_separators(count(summary, "nonzeros")), kernel));
   const bool converged = summary["converged"].is_boolean() && summary["converged"].get<bool>();
   line(fmt::format("  solved     {} iterations, {}; change in the last: L1 {:.3e}, Linf {:.3e}",
@@ -126,7 +128,7 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
                                   ? std::string("the newest are in")  // with kept ones of before
                                   : fmt::format("the last {} are in", std::min(committed, count(summary, "slots")));
     line(fmt::format("  kept       {} steps committed, {}, {}; {} {}", with_separators(committed), persisted, skipped,
-                     where, facts.pool));
+                     where, printable(facts.pool)));
   }
   if (summary["last"].is_object()) {
     const ordered_json& last = summary["last"];

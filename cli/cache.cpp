@@ -7,7 +7,9 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/format.hpp"
+#include "common/option_checks.hpp"
 #include "common/options.hpp"
+#include "common/printable.hpp"
 #include "producer/matrix_source.hpp"
 
 namespace ringside {
@@ -21,14 +23,14 @@ int cache_command(int argc, const char* const* argv) {
       ->required()
       ->type_name("FILE|grid:SIDE|rmat:SCALE");
   app.add_option("--solver", solver, "whose orientation: PageRank sums over in-links, Jacobi over rows")
-      ->check(CLI::IsMember({"pagerank", "jacobi"}).description(""))
+      ->check(one_of({"pagerank", "jacobi"}))
       ->type_name("pagerank|jacobi")
       ->capture_default_str();
   app.add_option("--cache-dir", matrix.cache_dir, "folder to write to (default: beside the file)")->type_name("DIR");
   if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
 
   const std::string path = write_cache(matrix, solver == "jacobi" ? Orientation::kRows : Orientation::kInLinks);
-  fmt::print("{} ({})\n", path, megabytes(std::filesystem::file_size(path)));
+  fmt::print("{} ({})\n", printable(path), megabytes(std::filesystem::file_size(path)));
   return 0;
 }
 

@@ -11,8 +11,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <string_view>
 
 #include "common/error.hpp"
+#include "common/printable.hpp"
 
 namespace ringside {
 namespace {
@@ -29,6 +31,17 @@ Pipe new_pipe() {
   return {UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
+/// In the child, between fork and exec: only async-signal-safe calls.
+void say_not_executed(const std::string& begin, int error) noexcept {
+  const char* why = strerrordesc_np(error);
+  const char* advice = error == E2BIG ? "; expected fewer and shorter options, and a smaller environment\n"
+                                      : "; expected the programs of one release side by side\n";
+  for (const std::string_view part : {std::string_view(begin), std::string_view(why != nullptr ? why : "unknown error"),
+                                      std::string_view(advice)}) {
+    if (write(STDERR_FILENO, part.data(), part.size()) < 0) return;
+  }
+}
+
 }  // namespace
 
 Child::Child(const std::string& program, const std::vector<std::string>& arguments) {
@@ -41,6 +54,7 @@ Child::Child(const std::string& program, const std::vector<std::string>& argumen
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
 
+  const std::string failed_begin = "ringside: cannot execute '" + printable(program) + "': ";
   const pid_t parent = getpid();
   pid_ = fork();
   if (pid_ < 0) throw system_error("cannot start {}: {}", program, errno_text(errno));
@@ -55,8 +69,7 @@ Child::Child(const std::string& program, const std::vector<std::string>& argumen
     fcntl(report.write_end.get(), F_SETFD, 0);
     dup2(errors.write_end.get(), STDERR_FILENO);
     execv(program.c_str(), argv.data());
-    constexpr char kMessage[] = "ringside: a program of this release is missing or cannot be executed\n";
-    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
+    say_not_executed(failed_begin, errno);
     _exit(static_cast<int>(ExitCode::kSystem));
   }
   running_ = true;

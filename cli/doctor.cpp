@@ -14,6 +14,7 @@
 #include "analyzer/pool_device.hpp"
 #include "common/error.hpp"
 #include "common/options.hpp"
+#include "common/printable.hpp"
 
 namespace ringside {
 namespace {
@@ -108,9 +109,9 @@ std::string doctor_table(const std::vector<Finding>& findings, std::size_t colum
   std::string text;
   for (const Finding& finding : findings) {
     text += fmt::format("{:<8}{:<14}{}\n", table_name(finding.verdict), finding.topic,
-                        wrapped(finding.found, kIndent, columns));
+                        wrapped(printable(finding.found), kIndent, columns));
     if (!finding.advice.empty()) {
-      text += fmt::format("{:<{}}-> {}\n", "", kIndent, wrapped(finding.advice, kIndent + 3, columns));
+      text += fmt::format("{:<{}}-> {}\n", "", kIndent, wrapped(printable(finding.advice), kIndent + 3, columns));
     }
   }
   const auto with = [&findings](Verdict verdict) {

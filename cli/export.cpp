@@ -17,7 +17,9 @@
 #include "cli/format.hpp"
 #include "cli/iterations.hpp"
 #include "common/error.hpp"
+#include "common/option_checks.hpp"
 #include "common/options.hpp"
+#include "common/printable.hpp"
 #include "common/output_file.hpp"
 
 namespace ringside {
@@ -52,7 +54,7 @@ std::pair<KeptSlot, std::vector<double>> read(const RingReader& reader, std::opt
     const Recovery recovery = reader.recover();
     if (attempt == 0 && !wanted && !recovery.damaged.empty()) {
       fmt::print(stderr, "ringside: note: {}: the headers of {} slots are damaged; one may have held a newer iterate\n",
-                 pool, recovery.damaged.size());
+                 printable(pool), recovery.damaged.size());
     }
     const KeptSlot kept = find(pool, recovery, wanted);
     const ReadResult result = reader.read(kept, x.data());
@@ -108,7 +110,7 @@ int export_command(int argc, const char* const* argv) {
   app.add_option("POOL", pool, "pool file")->required()->type_name("FILE");
   app.add_option("--iteration", iteration, "which iterate")->type_name("K|last")->capture_default_str();
   app.add_option("--format", format, "file format")
-      ->check(CLI::IsMember({"npy", "csv", "mtx"}).description(""))
+      ->check(one_of({"npy", "csv", "mtx"}))
       ->type_name("npy|csv|mtx")
       ->capture_default_str();
   app.add_option("--output", output, "file to write")->required()->type_name("FILE");
@@ -127,7 +129,8 @@ int export_command(int argc, const char* const* argv) {
   if (format == "csv") write_csv(file, x);
   if (format == "mtx") write_mtx(file, x);
   file.finish();
-  fmt::print("{}: iteration {} of {}, {} rows\n", output, with_separators(kept.header.iteration), pool,
+  fmt::print("{}: iteration {} of {}, {} rows\n", printable(output), with_separators(kept.header.iteration),
+             printable(pool),
              with_separators(x.size()));
   return 0;
 }

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <memory>
 #include <string_view>
@@ -17,7 +16,9 @@
 
 #include "cli/page_assets.hpp"
 #include "cli/request_head.hpp"
+#include "common/decimal.hpp"
 #include "common/error.hpp"
+#include "common/printable.hpp"
 #include "common/unique_fd.hpp"
 
 namespace ringside {
@@ -169,14 +170,6 @@ std::optional<std::string> cookie(const Request& request, std::string_view wante
   return std::nullopt;
 }
 
-/// Digits and nothing else.
-std::optional<std::uint64_t> parse_number(const std::string& text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 void refuse(Response& response, int status, const std::string& why) {
   response.status = status;
   response.set_content(why + "\n", "text/plain; charset=utf-8");
@@ -196,12 +189,14 @@ ListenAddress parse_listen_address(const std::string& text) {
   if (colon != std::string::npos) address.host = text.substr(0, colon);
   const bool bracketed = address.host.starts_with('[') && address.host.ends_with(']');
   if (bracketed) address.host = address.host.substr(1, address.host.size() - 2);
-  const auto port = colon == std::string::npos ? std::nullopt : parse_number(text.substr(colon + 1));
+  const auto port = colon == std::string::npos ? std::nullopt : whole_number(text.substr(colon + 1));
   in6_addr parsed{};
   const bool numeric = inet_pton(bracketed ? AF_INET6 : AF_INET, address.host.c_str(), &parsed) == 1;
   if (!port || *port > 65535 || !(numeric || (address.host == "localhost" && !bracketed))) {
     throw usage_error(
-        "--listen: found '{}', expected HOST:PORT with a numeric address, as 127.0.0.1:9464 or [::1]:9464", text);
+        "--listen: found '{}', expected HOST:PORT with a numeric address and a port from 0 to 65535, as 127.0.0.1:9464 "
+        "or [::1]:9464",
+        shortened(text));
   }
   address.port = static_cast<int>(*port);
   return address;
@@ -271,8 +266,8 @@ struct HttpServer::Implementation {
   }
 
   void answer_steps(const Request& request, Response& response) const {
-    const auto from = request.has_param("from") ? parse_number(request.get_param_value("from")) : 0;
-    const auto limit = request.has_param("limit") ? parse_number(request.get_param_value("limit")) : kStepsUnlessTold;
+    const auto from = request.has_param("from") ? whole_number(request.get_param_value("from")) : 0;
+    const auto limit = request.has_param("limit") ? whole_number(request.get_param_value("limit")) : kStepsUnlessTold;
     if (!from || !limit || *limit < 1 || *limit > kMostSteps) {
       refuse(response, 400, fmt::format("expected from=SEQ, a number, and limit=N, 1 to {}", kMostSteps));
       return;

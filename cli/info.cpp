@@ -10,6 +10,7 @@
 #include "cli/format.hpp"
 #include "cli/journal_shown.hpp"
 #include "common/options.hpp"
+#include "common/printable.hpp"
 #include "common/reduction_json.hpp"
 
 namespace ringside {
@@ -74,8 +75,8 @@ ordered_json describe(const RingReader& reader, const Recovery& recovery) {
 void print(const RingReader& reader, const Recovery& recovery) {
   const RingView& ring = reader.ring();
   const RingGeometry& shape = ring.geometry();
-  fmt::print("pool      {} ({}, {}), format {}, created {}\n", reader.path().string(), megabytes(shape.file_bytes),
-             to_string(reader.storage()), kRingVersion, utc_time(shape.created_realtime_ns));
+  fmt::print("pool      {} ({}, {}), format {}, created {}\n", printable(reader.path().string()),
+             megabytes(shape.file_bytes), to_string(reader.storage()), kRingVersion, utc_time(shape.created_realtime_ns));
   fmt::print("ring      {} slots of {} rows ({} each); {} iterates kept{}\n", shape.slot_count(),
              with_separators(shape.rows), megabytes(shape.payload_bytes()), recovery.kept.size(),
              recovery.damaged.empty() ? "" : fmt::format(", {} slots with damaged headers", recovery.damaged.size()));
@@ -88,14 +89,15 @@ void print(const RingReader& reader, const Recovery& recovery) {
                                                      with_separators(journal->newest_seq)));
     }
     if (journal->steps_missing > 0) fmt::print("          {}\n", missing_text(*journal));
-    if (!journal->torn.empty()) fmt::print("          {}\n", journal->torn);
-    if (!journal->damage.empty()) fmt::print("          DAMAGED: {}\n", journal->damage);
+    if (!journal->torn.empty()) fmt::print("          {}\n", printable(journal->torn));
+    if (!journal->damage.empty()) fmt::print("          DAMAGED: {}\n", printable(journal->damage));
   }
   for (const RunReading& reading : ring.runs()) {
     const RunDescription& run = reading.run;
     fmt::print("run       {} started {}\n          {} of {} ({}), {} nonzeros\n          problem {}\n",
-               to_string(run.run_id), utc_time(run.started_realtime_ns), text_of(run.solver), text_of(run.matrix),
-               text_of(run.parameters), with_separators(run.nonzeros), to_string(run.problem_id));
+               to_string(run.run_id), utc_time(run.started_realtime_ns), printable(text_of(run.solver)),
+               printable(text_of(run.matrix)), printable(text_of(run.parameters)), with_separators(run.nonzeros),
+               to_string(run.problem_id));
   }
   if (recovery.kept.empty()) return;
   fmt::print("\n{:>5} {:>11} {:>10}  {:<9} {:>13} {:>13} {:>13} {:>13}\n", "slot", "iteration", "step", "run", "mean",

@@ -2,20 +2,24 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <system_error>
+#include <cstdint>
+#include <limits>
+#include <optional>
 
+#include "common/decimal.hpp"
 #include "common/error.hpp"
+#include "common/printable.hpp"
 
 namespace ringside {
 
 std::uint64_t parse_iteration(const std::string& text, const std::string& option, const std::string& accepted) {
   // Digits and nothing else: a sign, a prefix or a number too large would become another iteration's.
-  std::uint64_t iteration = 0;
-  const char* end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, iteration);
-  if (error != std::errc() || stopped != end) throw usage_error("{}: found '{}', expected {}", option, text, accepted);
-  return iteration;
+  const std::optional<std::uint64_t> iteration = whole_number(text);
+  if (!iteration) {
+    throw usage_error("{}: found '{}', expected {} (a number is from 0 to {})", option, shortened(text), accepted,
+                      std::numeric_limits<std::uint64_t>::max());
+  }
+  return *iteration;
 }
 
 std::string kept_iterations(const Recovery& recovery) {

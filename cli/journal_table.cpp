@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/format.hpp"
+#include "common/printable.hpp"
 
 namespace ringside {
 namespace {
@@ -109,8 +110,8 @@ void JournalComparison::print() const {
                with_separators(outside_.last_iteration));
   }
   if (summary.steps_missing > 0) fmt::print("journal: {}\n", missing_text(summary));
-  if (!summary.torn.empty()) fmt::print("journal: {}\n", summary.torn);
-  if (!summary.damage.empty()) fmt::print("journal: DAMAGED: {}\n", summary.damage);
+  if (!summary.torn.empty()) fmt::print("journal: {}\n", printable(summary.torn));
+  if (!summary.damage.empty()) fmt::print("journal: DAMAGED: {}\n", printable(summary.damage));
 }
 
 ordered_json JournalComparison::as_json() const {

@@ -8,6 +8,7 @@
 
 #include "common/key_folder.hpp"
 #include "common/options.hpp"
+#include "common/printable.hpp"
 
 namespace ringside {
 
@@ -25,7 +26,8 @@ int keygen_command(int argc, const char* const* argv) {
 
   if (client.empty()) {
     make_server_keys(folder);
-    fmt::print("{0}: the analyzer's keys; nobody is let in yet.\nnext: ringside keygen {0} --client NAME\n", folder);
+    fmt::print("{0}: the analyzer's keys; nobody is let in yet.\nnext: ringside keygen {0} --client NAME\n",
+               printable(folder));
     return 0;
   }
   make_client_keys(folder, client);
@@ -33,7 +35,7 @@ int keygen_command(int argc, const char* const* argv) {
       "{0}/{1}: the keys of {1}, who is let in. Whoever has this folder is {1}: carry it over ssh.\n"
       "next: start with --telemetry-tcp HOST:PORT --telemetry-keys {0}; there: ringside tail --tcp HOST:PORT --keys "
       "{1}\n",
-      folder, client);
+      printable(folder), printable(client));
   return 0;
 }
 

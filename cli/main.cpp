@@ -23,6 +23,7 @@
 #include "common/error.hpp"
 #include "common/help_forms.hpp"
 #include "common/manual_page.hpp"
+#include "common/printable.hpp"
 #include "common/program.hpp"
 
 namespace ringside {
@@ -110,14 +111,10 @@ int dispatch(int argc, const char* const* argv) {
     print_help_as(*form);
     return 0;
   }
-  if (name.empty()) {
-    print_usage(stderr);
-  } else {
-    std::string names;
-    for (const Subcommand& s : kSubcommands) names += fmt::format("{}{}", names.empty() ? "" : ", ", s.summary.name);
-    fmt::print(stderr, "ringside: unknown subcommand '{}'; expected one of {}\n", name, names);
-  }
-  return static_cast<int>(ExitCode::kUsage);
+  std::string names;
+  for (const Subcommand& s : kSubcommands) names += fmt::format("{}{}", names.empty() ? "" : ", ", s.summary.name);
+  throw usage_error("{}; expected one of {} (see ringside --help)",
+                    argc > 1 ? fmt::format("unknown subcommand '{}'", shortened(name)) : "found no subcommand", names);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "cli/format.hpp"
+#include "common/printable.hpp"
 
 namespace ringside {
 namespace {
@@ -41,14 +42,6 @@ double share_of(std::int64_t part_ns, std::int64_t whole_ns) {
 
 std::string with_note(const std::string& line, const std::string& note) {
   return note.empty() ? line : line + ": " + note;
-}
-
-/// Control characters of a name, or of a text that came from afar, must not reach a terminal.
-std::string printable(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  }
-  return text;
 }
 
 /// "392 steps have no record: iterations 101 to 492".
@@ -288,7 +281,7 @@ void RecordTable::add_event(std::string& out, const wire::Record& record) {
 
 std::string RecordTable::notice(std::string_view text) {
   std::string out;
-  add_line(out, fmt::format("{:>8} {}", "", paint(text, kYellow)));
+  add_line(out, fmt::format("{:>8} {}", "", paint(printable(text), kYellow)));
   return out;
 }
 

@@ -21,6 +21,7 @@
 #include "cli/terminal_line.hpp"
 #include "common/error.hpp"
 #include "common/options.hpp"
+#include "common/printable.hpp"
 #include "common/reduction_json.hpp"
 
 namespace ringside {
@@ -109,7 +110,7 @@ class Output {
       if (journal_) journal_->print();
       for (const std::uint32_t slot : damaged_headers) fmt::print("{}\n", describe_damaged_header(slot));
       for (const std::string& line : describe(twins)) fmt::print("{}\n", line);
-      fmt::print("{}: {}\n", pool_, counted(damaged_headers.size()));
+      fmt::print("{}: {}\n", printable(pool_), counted(damaged_headers.size()));
     }
     return intact ? ExitCode::kDone : ExitCode::kDamaged;
   }
@@ -199,7 +200,8 @@ class Output {
     const std::optional<RunDescription> run = ring_.run(run_id);
     fmt::print(
         "{}run {}{}\n", run_ ? "\n" : "", to_string(run_id),
-        run ? fmt::format(": {} of {} ({})", text_of(run->solver), text_of(run->matrix), text_of(run->parameters))
+        run ? fmt::format(": {} of {} ({})", printable(text_of(run->solver)),
+                          printable(text_of(run->matrix)), printable(text_of(run->parameters)))
             : std::string(", of which no description is left"));
     fmt::print("{:>11} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  {}\n", "iteration", "mean", "min",
                "max", "L1", "L2", "Linf", "L1 change", "L1 resid.", "verdict");

@@ -14,6 +14,7 @@
 #include "common/error.hpp"
 #include "common/options.hpp"
 #include "common/output_file.hpp"
+#include "common/printable.hpp"
 #include "common/reduction_json.hpp"
 
 namespace ringside {
@@ -96,7 +97,7 @@ int report_command(int argc, const char* const* argv) {
   OutputFile file(output, "--output");
   file.write(report_page(report));
   file.finish();
-  fmt::print("ringside report: wrote {}\n", output);
+  fmt::print("ringside report: wrote {}\n", printable(output));
   return static_cast<int>(ExitCode::kDone);
 }
 

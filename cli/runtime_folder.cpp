@@ -11,8 +11,10 @@
 #include <ctime>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "common/error.hpp"
+#include "common/printable.hpp"
 
 namespace ringside {
 namespace {
@@ -26,12 +28,35 @@ constexpr char kSocket[] = "analyzer.socket";
 constexpr std::string_view kSuffixes[] = {"", ".lock", ".steps", ".control", ".telemetry"};
 constexpr std::string_view kLongestSuffix = ".telemetry";
 
+/// Where folders for temporary files are said to be, the first that is set: as fs::temp_directory_path() looks.
+constexpr const char* kTemporaryVariables[] = {"TMPDIR", "TMP", "TEMP", "TEMPDIR"};
+
+/// Set, and not empty.
+const char* variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+/// The variable's name, and the folder; absolute, because processes of other working folders are to find it.
+std::pair<std::string, fs::path> temporary_base() {
+  for (const char* name : kTemporaryVariables) {
+    if (const char* folder = variable(name)) {
+      std::error_code error;
+      const fs::path absolute = fs::absolute(folder, error);
+      return {name, error ? fs::path(folder) : absolute};
+    }
+  }
+  return {"TMPDIR", "/tmp"};
+}
+
+/// Runs' folders lie in the first of these where one can be made. A relative XDG_RUNTIME_DIR is to be ignored (XDG Base
+/// Directory Specification).
 std::vector<fs::path> bases() {
   std::vector<fs::path> bases;
-  if (const char* runtime = std::getenv("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime != '\0') {
+  if (const char* runtime = variable("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime == '/') {
     bases.emplace_back(runtime);
   }
-  bases.push_back(fs::temp_directory_path());
+  bases.push_back(temporary_base().second);
   return bases;
 }
 
@@ -81,8 +106,11 @@ RuntimeFolder::RuntimeFolder() {
     remove_abandoned(base);
     if (try_under(base)) return;
   }
-  throw system_error("cannot create a folder for the socket in {}: {}", fs::temp_directory_path().string(),
-                     errno_text(errno));
+  const int error = errno;
+  const auto [name, folder] = temporary_base();
+  throw system_error("{}: no folder for the socket can be made in '{}' ({}), expected a folder that may be written, of "
+                     "a short name",
+                     name, shortened(folder.string()), errno_text(error));
 }
 
 RuntimeFolder::~RuntimeFolder() {

@@ -7,6 +7,7 @@
 #include "cli/service.hpp"
 #include "common/error.hpp"
 #include "common/options.hpp"
+#include "common/printable.hpp"
 #include "common/record_stream.hpp"
 
 namespace ringside {
@@ -35,7 +36,7 @@ int stop_command(int argc, const char* const* argv) {
       throw peer_error("the analyzer at '{}' does not answer; is it alive, and was it started with --telemetry on?",
                        found.name);
   }
-  fmt::print("{}: the run ends\n", found.name);
+  fmt::print("{}: the run ends\n", printable(found.name));
   return 0;
 }
 

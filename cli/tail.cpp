@@ -4,9 +4,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -19,8 +19,10 @@
 #include "cli/record_table.hpp"
 #include "cli/service.hpp"
 #include "common/clock.hpp"
+#include "common/decimal.hpp"
 #include "common/error.hpp"
 #include "common/options.hpp"
+#include "common/printable.hpp"
 #include "common/record_stream.hpp"
 #include "common/stop_signal.hpp"
 #include "common/wire_json.hpp"
@@ -42,13 +44,6 @@ struct TailOptions {
   bool once = false;
 };
 
-std::optional<std::uint64_t> number_in(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty() ? std::optional(number)
-                                                                                   : std::nullopt;
-}
-
 TableOptions table_for(int fd) {
   TableOptions options;
   if (isatty(fd) != 1) return options;
@@ -66,13 +61,14 @@ void fit_screen(RecordTable& table, int fd) {
   winsize size{};
   ioctl(fd, TIOCGWINSZ, &size);
   std::size_t columns = size.ws_col;
-  if (const char* told = std::getenv("COLUMNS"); columns == 0 && told != nullptr) columns = number_in(told).value_or(0);
+  const char* told = std::getenv("COLUMNS");
+  if (columns == 0 && told != nullptr) columns = whole_number(told).value_or(0);
   table.fit(size.ws_row > 0 ? size.ws_row : 24, columns);
 }
 
 /// Beside what is shown, in a pipe as well.
 void note(std::string_view text) {
-  fmt::print(stderr, "ringside tail: {}\n", text);
+  fmt::print(stderr, "ringside tail: {}\n", printable(text));
 }
 
 /// Standard output: a table, or JSON.
@@ -205,26 +201,28 @@ Since parse_since(const std::string& text, std::int64_t now_unix_ns) {
   Since since;
   if (text.empty()) return since;
   const std::string_view view = text;
-  if (const auto seq = number_in(view)) {
+  if (const auto seq = whole_number(view)) {
     since.seq = *seq;
     return since;
   }
   if (view.starts_with(kIteration)) {
-    if (const auto iteration = number_in(view.substr(kIteration.size()))) {
+    if (const auto iteration = whole_number(view.substr(kIteration.size()))) {
       since.iteration = *iteration;
       return since;
     }
   }
   const std::string_view digits = view.substr(0, view.size() - 1);
-  const auto amount = number_in(digits);
+  const auto amount = whole_number(digits);
   const std::int64_t unit = view.back() == 's'   ? kSecond
                             : view.back() == 'm' ? 60 * kSecond
                             : view.back() == 'h' ? 3600 * kSecond
                             : view.back() == 'd' ? 86400 * kSecond
                                                  : 0;
   if (!amount || unit == 0 || *amount > static_cast<std::uint64_t>(kLongestAgo / unit)) {
-    throw usage_error("--since: found '{}', expected a record's number, iteration=K, or how long ago: 30s, 10m, 2h, 1d",
-                      text);
+    throw usage_error(
+        "--since: found '{}', expected a record's number, iteration=K, or how long ago, at most 36500d: 30s, 10m, 2h, "
+        "1d (numbers are from 0 to {})",
+        shortened(text), std::numeric_limits<std::uint64_t>::max());
   }
   since.unix_ns = now_unix_ns - static_cast<std::int64_t>(*amount) * unit;
   return since;

@@ -15,6 +15,7 @@
 #include "cli/format.hpp"
 #include "common/error.hpp"
 #include "common/options.hpp"
+#include "common/printable.hpp"
 
 namespace ringside {
 namespace {
@@ -111,7 +112,7 @@ int verify_command(int argc, const char* const* argv) {
     }
     const std::string unseen =
         overwritten == 0 ? "" : fmt::format(", {} overwritten before they could be checked", overwritten);
-    fmt::print("{}: {} iterates, {} damaged slots{}\n", pool, recovery.kept.size(), damaged, unseen);
+    fmt::print("{}: {} iterates, {} damaged slots{}\n", printable(pool), recovery.kept.size(), damaged, unseen);
   }
   return static_cast<int>(intact ? ExitCode::kDone : ExitCode::kDamaged);
 }

@@ -17,6 +17,7 @@
 #include "cli/terminal_line.hpp"
 #include "common/error.hpp"
 #include "common/options.hpp"
+#include "common/printable.hpp"
 
 namespace ringside {
 namespace {
@@ -38,7 +39,8 @@ void ask(const std::string& pool, std::uint64_t bytes) {
   if (isatty(STDIN_FILENO) != 1) {
     throw usage_error("{}: not wiped: nobody can be asked, as standard input is no terminal; give --yes", pool);
   }
-  fmt::print(stderr, "{}: {}, {}. Overwrite and delete it? Type yes: ", pool, describe_content(pool), megabytes(bytes));
+  fmt::print(stderr, "{}: {}, {}. Overwrite and delete it? Type yes: ", printable(pool),
+             printable(describe_content(pool)), megabytes(bytes));
   std::fflush(stderr);
   std::string answer;
   std::getline(std::cin, answer);
@@ -78,9 +80,11 @@ int wipe_command(int argc, const char* const* argv) {
     });
   }
   wipe.remove();
-  fmt::print("{}: {} bytes overwritten with zeros, synced, and deleted\n", pool, with_separators(wipe.bytes()));
+  fmt::print("{}: {} bytes overwritten with zeros, synced, and deleted\n", printable(pool),
+             with_separators(wipe.bytes()));
   if (journal.files > 0) {
-    fmt::print("{}: its journal too: {} bytes in {} files\n", pool, with_separators(journal.bytes), journal.files);
+    fmt::print("{}: its journal too: {} bytes in {} files\n", printable(pool), with_separators(journal.bytes),
+               journal.files);
   }
   if (wipe.other_names() > 0) {
     fmt::print("note: the file has {} other names (hard links): they are still there, with zeros behind them\n",

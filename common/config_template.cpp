@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "common/decimal.hpp"
 #include "common/manual_page.hpp"
 #include "common/option_text.hpp"
 
@@ -16,9 +17,18 @@ constexpr std::size_t kColumns = 100;
 
 /// As TOML writes it: numbers and truth values bare, anything else in quotes.
 std::string value_text(const std::string& text) {
-  double number = 0;
-  if (text == "true" || text == "false" || CLI::detail::lexical_cast(text, number)) return text;
-  return "\"" + replaced(replaced(text, "\\", "\\\\"), "\"", "\\\"") + "\"";
+  if (text == "true" || text == "false" || decimal_number(text)) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      quoted += fmt::format("\\u{:04x}", byte);
+    } else {
+      if (c == '"' || c == '\\') quoted += '\\';
+      quoted += c;
+    }
+  }
+  return quoted + '"';
 }
 
 std::string line_of(const CLI::Option& option) {

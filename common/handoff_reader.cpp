@@ -55,6 +55,7 @@ HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_m
   std::array<std::byte, sizeof(AttachRequest) + 1> buffer;  // one more: a longer message is told from the right one
   auto received = peer_.receive(buffer, timeout_ms);
   if (!received) throw usage_error("the peer (pid {}) sent no attach request within {} ms", peer_.pid(), timeout_ms);
+  if (received->bytes == 0 && !peer_.alive()) throw peer_error("the peer (pid {}) left before it asked", peer_.pid());
   request_ = checked_request(std::span(buffer).first(received->bytes), received->fds.size());
   // Text fields come from outside: whatever they hold, they end within their field.
   request_.run.solver[sizeof request_.run.solver - 1] = '\0';

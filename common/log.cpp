@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "common/error.hpp"
+#include "common/printable.hpp"
 
 namespace ringside {
 namespace {
@@ -38,12 +39,22 @@ class Priority final : public spdlog::custom_flag_formatter {
   }
 };
 
+/// What a line says: names of files in it must not steer a terminal, nor begin a line of their own.
+class Payload final : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& line) override {
+    const std::string text = printable({message.payload.data(), message.payload.size()});
+    line.append(text.data(), text.data() + text.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<Payload>(); }
+};
+
 /// As the value of a key: in quotes, on one line.
 std::string quoted(std::string_view text) {
   std::string value = "\"";
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     if (c == '"' || c == '\\') value += '\\';
-    value += c == '\n' ? ' ' : c;
+    value += c;
   }
   return value + '"';
 }
@@ -56,13 +67,10 @@ void start_log(const std::string& program, const std::string& level) {
     throw usage_error("--log-level: found '{}', expected trace, debug, info, warning, error or off", level);
   }
   auto logger = spdlog::stderr_logger_mt(program);
-  if (logs_to_journal()) {
-    auto formatter = std::make_unique<spdlog::pattern_formatter>();
-    formatter->add_flag<Priority>('*').set_pattern("%*level=%l %v");
-    logger->set_formatter(std::move(formatter));
-  } else {
-    logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %n level=%l %v");
-  }
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<Priority>('*').add_flag<Payload>('&').set_pattern(
+      logs_to_journal() ? "%*level=%l %&" : "%Y-%m-%dT%H:%M:%S.%e%z %n level=%l %&");
+  logger->set_formatter(std::move(formatter));
   logger->set_level(wanted);
   spdlog::set_default_logger(std::move(logger));
 }
@@ -86,18 +94,19 @@ void print_failure(std::string_view program, int exit_code, std::string_view tex
                  interrupted ? "<6>level=info event=interrupted" : "<3>level=error event=failed", exit_code,
                  quoted(text));
     } else {
-      fmt::print(stderr, "{}: {}\n", program, text);
+      fmt::print(stderr, "{}: {}\n", program, printable(text));
     }
   } catch (const std::exception&) {  // nobody reads it, or there is no memory for it
-    std::fwrite(text.data(), 1, text.size(), stderr);
+    for (const char c : text) std::fputc(c >= ' ' && c < 0x7f ? c : '?', stderr);
+    std::fputc('\n', stderr);
   }
 }
 
 void print_notice(std::FILE* stream, std::string_view text, std::string_view event) {
   if (logs_to_journal()) {
-    fmt::print(stderr, "<6>level=info {}\n", event);
+    fmt::print(stderr, "<6>level=info {}\n", printable(event));
   } else {
-    fmt::print(stream, "{}\n", text);
+    fmt::print(stream, "{}\n", printable(text));
     std::fflush(stream);
   }
 }

@@ -1,4 +1,5 @@
 // Logging (spdlog): one key=value line on a state change, to standard error. The per-step path counts, it never logs.
+// Control characters of names and texts never reach either (common/printable.hpp).
 // Where standard error is the journal of systemd a line begins with its priority, as <6>, and leaves program and time
 // to the journal.
 #pragma once

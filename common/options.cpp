@@ -1,20 +1,16 @@
 #include "common/options.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iostream>
+#include <limits>
 #include <map>
-#include <memory>
-#include <string_view>
 
 #include <CLI/CLI.hpp>
 
 #include "common/error.hpp"
-#include "common/help_forms.hpp"
-#include "common/log.hpp"
-#include "common/option_text.hpp"
+#include "common/option_checks.hpp"
+#include "common/printable.hpp"
 
 namespace ringside {
 namespace {
@@ -43,16 +39,6 @@ std::string name_of(const std::map<std::string, Value>& names, Value value) {
   return {};
 }
 
-/// Help as `--flag VALUE   what it does (default: X)`.
-class HelpFormatter : public CLI::Formatter {
- public:
-  HelpFormatter() { column_width(34); }
-  std::string make_option_opts(const CLI::Option* option) const override {
-    return option->get_type_name().empty() ? "" : " " + option->get_type_name();
-  }
-  std::string make_option_desc(const CLI::Option* option) const override { return description_of(*option); }
-};
-
 /// An option whose value is one of the names; help shows the names, an error names them. alone: what the flag without a
 /// value says, if it may stand so.
 template <class Value>
@@ -66,7 +52,7 @@ CLI::Option* add_choice(CLI::App& app, const std::string& flag, Value& value, co
           [&value, &names, flag, choices, alone](const std::string& text) {
             const auto found = names.find(text.empty() ? alone : text);
             if (found == names.end()) {
-              throw CLI::ValidationError(flag, fmt::format("found '{}', expected {}", text, choices));
+              throw CLI::ValidationError(flag, fmt::format("found '{}', expected {}", shortened(text), choices));
             }
             value = found->second;
           },
@@ -75,51 +61,6 @@ CLI::Option* add_choice(CLI::App& app, const std::string& flag, Value& value, co
       ->type_name(choices)
       // CLI11 takes it for the value of the flag alone, too: then the description says it.
       ->default_str(alone.empty() ? name_of(names, value) : "");
-}
-
-CLI::Validator one_of(const std::string& flag, const std::vector<std::string>& accepted) {
-  return CLI::Validator(
-      [flag, accepted](std::string& text) -> std::string {
-        for (const std::string& name : accepted) {
-          if (name == text) return {};
-        }
-        return fmt::format("found '{}', expected {}", text, fmt::join(accepted, "|"));
-      },
-      "");
-}
-
-/// A number within [low, high].
-template <class Number>
-CLI::Validator within(Number low, Number high) {
-  return CLI::Validator(
-      [low, high](std::string& text) -> std::string {
-        Number number{};
-        if (CLI::detail::lexical_cast(text, number) && number >= low && number <= high) return {};
-        return fmt::format("found '{}', expected a number from {} to {}", text, low, high);
-      },
-      "");
-}
-
-/// Bytes, as 67108864 or 64M; rewritten as digits.
-CLI::Validator journal_size() {
-  return CLI::Validator(
-      [](std::string& text) -> std::string {
-        constexpr std::uint64_t kLeast = std::uint64_t{4} << 20;  // libpmemlog's smallest pool, twice
-        constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
-        const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-        const std::size_t unit = digits == text.size() ? 0 : std::string_view("KMG").find(text[digits]) + 1;
-        std::uint64_t bytes = 0;
-        if (digits > 0 && digits <= 13 && text.size() - digits <= 1 && (unit > 0 || digits == text.size())) {
-          bytes = std::stoull(text.substr(0, digits));
-          for (std::size_t i = 0; i < unit && bytes <= kMost; ++i) bytes *= 1024;
-        }
-        if (bytes < kLeast || bytes > kMost) {
-          return fmt::format("found '{}', expected bytes from 4M to 1G, with K, M or G for powers of 1024", text);
-        }
-        text = std::to_string(bytes);
-        return {};
-      },
-      "");
 }
 
 }  // namespace
@@ -131,41 +72,51 @@ void declare(CLI::App& app, SolveOptions& options) {
       ->type_name("FILE|grid:SIDE|rmat:SCALE")
       ->group(kSolveGroup);
   app.add_option("--solver", options.solver, "iterative method")
-      ->check(one_of("--solver", {"pagerank", "jacobi"}))
+      ->check(one_of({"pagerank", "jacobi"}))
       ->type_name("pagerank|jacobi")
       ->capture_default_str()
       ->group(kSolveGroup);
   app.add_option("--rhs", options.rhs, "Jacobi's right-hand side b, an n-by-1 .mtx file (default: all ones)")
       ->type_name("FILE")
       ->group(kSolveGroup);
-  app.add_option("--damping", options.damping, "PageRank's damping d, between 0 and 1")
+  app.add_option_function<double>(
+         "--damping",
+         [&options](double damping) {
+           options.damping = damping;
+           options.damping_given = true;
+         },
+         "PageRank's damping d, between 0 and 1")
+      ->check(number_between(0, 1))
       ->type_name("D")
-      ->capture_default_str()
+      ->default_str(fmt::format("{}", options.damping))
       ->group(kSolveGroup);
   app.add_option("--tolerance", options.tolerance, "stop when the L1 change of an iteration is at most T; 0: never")
-      ->check(within(0.0, 1e300))
+      ->check(number_within(0, 1e300))
       ->type_name("T")
       ->capture_default_str()
       ->group(kSolveGroup);
   app.add_option("--iterations", options.iterations,
                  "stop after N iterations (default: 100, or 1000000 with --tolerance)")
-      ->check(within<std::uint64_t>(1, std::uint64_t{1} << 60))
+      ->transform(whole_number_within(1, std::uint64_t{1} << 60))
       ->type_name("N")
       ->group(kSolveGroup);
   app.add_option("--every", options.every, "publish every E-th iterate, and the last")
-      ->check(within<std::uint64_t>(1, std::uint64_t{1} << 60))
+      ->transform(whole_number_within(1, std::uint64_t{1} << 60))
       ->type_name("E")
       ->capture_default_str()
       ->group(kSolveGroup);
   app.add_option("--kernel", options.kernel,
                  "form in which the matrix is multiplied; decides the time, not a bit of the iterates")
-      ->check(one_of("--kernel", {"auto", "csr", "runs", "packed", "ranked"}))
+      ->check(one_of({"auto", "csr", "runs", "packed", "ranked"}))
       ->type_name("auto|csr|runs|packed|ranked")
       ->capture_default_str()
       ->group(kSolveGroup);
-  app.add_flag("--cache", options.cache, "map the matrix from a binary cache, written on first use")
-      ->group(kSolveGroup);
-  app.add_option("--cache-dir", options.cache_dir, "folder of that cache (default: beside the matrix file)")
+  CLI::Option* cache =
+      app.add_flag("--cache", options.cache, "map the matrix from a binary cache, written on first use")
+          ->group(kSolveGroup);
+  app.add_option("--cache-dir", options.cache_dir,
+                 "folder of that cache (default: beside the matrix file); with --cache only")
+      ->needs(cache)
       ->type_name("DIR")
       ->group(kSolveGroup);
 }
@@ -175,7 +126,7 @@ void declare(CLI::App& app, PublishOptions& options) {
              "how the processes tell each other of a step: by futexes on shared counters, or by ZeroMQ messages")
       ->group(kPublishGroup);
   app.add_option("--buffers", options.buffers, "shared buffers of one iterate each, 2 to 64")
-      ->check(within<std::uint32_t>(2, 64))
+      ->transform(whole_number_within(2, 64))
       ->type_name("B")
       ->capture_default_str()
       ->group(kPublishGroup);
@@ -205,7 +156,7 @@ PoolUse PublishOptions::pool_use() const {
 void declare(CLI::App& app, PeerOptions& options) {
   app.add_option("--peer-timeout", options.timeout_s,
                  "seconds the other process may be absent, stopped, or make no progress")
-      ->check(within(0.1, 1e6))
+      ->check(number_within(0.1, 1e6))
       ->type_name("S")
       ->capture_default_str()
       ->group(kPeerGroup);
@@ -223,7 +174,7 @@ void declare(CLI::App& app, RingOptions& options) {
            options.slots_given = true;
          },
          "iterates the ring keeps, 3 to 1024")
-      ->check(within<std::uint32_t>(3, 1024))
+      ->transform(whole_number_within(3, 1024))
       ->type_name("K")
       ->default_str(std::to_string(options.slots))
       ->group(kRingGroup);
@@ -236,31 +187,34 @@ void declare(CLI::App& app, RingOptions& options) {
 }
 
 void declare(CLI::App& app, JournalOptions& options) {
-  add_choice(app, "--journal", options.kind, kJournalKinds,
-             "where records of the steps are kept, beside the pool: libpmemlog, plain files, nowhere, or as fits")
-      ->group(kJournalGroup);
+  CLI::Option* journal =
+      add_choice(app, "--journal", options.kind, kJournalKinds,
+                 "where records of the steps are kept, beside the pool: libpmemlog, plain files, nowhere, or as fits")
+          ->group(kJournalGroup);
   app.add_option("--journal-size", options.bytes,
                  "most bytes the journal takes, 4M to 1G; the older half is dropped when it is full")
       ->transform(journal_size())
+      ->needs(journal)
       ->type_name("BYTES")
       ->default_str("64M")
       ->group(kJournalGroup);
 }
 
 void declare(CLI::App& app, TelemetryOptions& options) {
-  add_choice(app, "--telemetry", options.on, kOnOff, "let this user's programs follow: `ringside tail`")
-      ->group(kTelemetryGroup);
-  app.add_option("--telemetry-tcp", options.tcp,
-                 "let others follow over the network as well, at PORT and PORT + 1, encrypted (with --telemetry-keys)")
-      ->type_name("HOST:PORT")
-      ->group(kTelemetryGroup);
+  CLI::Option* telemetry =
+      add_choice(app, "--telemetry", options.on, kOnOff, "let this user's programs follow: `ringside tail`")
+          ->group(kTelemetryGroup);
+  CLI::Option* tcp =
+      app.add_option("--telemetry-tcp", options.tcp,
+                     "let others follow over the network as well, at PORT and PORT + 1, encrypted (with "
+                     "--telemetry-keys)")
+          ->needs(telemetry)
+          ->type_name("HOST:PORT")
+          ->group(kTelemetryGroup);
   app.add_option("--telemetry-keys", options.keys, "the keys for that, and who is let in, as `ringside keygen` makes")
+      ->needs(tcp)
       ->type_name("FOLDER")
       ->group(kTelemetryGroup);
-  app.parse_complete_callback([&options] {
-    if (options.on || options.tcp.empty()) return;
-    throw CLI::ValidationError("--telemetry-tcp", "found with --telemetry off, expected at most one of them");
-  });
 }
 
 void declare(CLI::App& app, ReduceOptions& options) {
@@ -269,7 +223,7 @@ void declare(CLI::App& app, ReduceOptions& options) {
       ->group(kReduceGroup);
   app.add_option("--passes", options.passes,
                  "sweeps of the reductions over each iterate; with --reduce transfer all but the first over its slot")
-      ->check(within(1, 1000))
+      ->transform(whole_number_within(1, 1000))
       ->type_name("P")
       ->capture_default_str()
       ->group(kReduceGroup);
@@ -291,10 +245,12 @@ void declare(CLI::App& app, ProcessOptions& options) {
   app.add_flag("--shared-core", options.shared_core, "the peer runs on the same core: never spin")->group(kCoreGroup);
   app.add_option("--socket", options.socket, "the analyzer's socket")->type_name("PATH")->capture_default_str();
   app.add_option("--report-fd", options.report_fd, "write progress and the account as JSON lines to this descriptor")
+      ->transform(whole_number_within(0, std::numeric_limits<int>::max()))
       ->type_name("FD");
   app.add_option("--log-level", options.log_level,
                  "trace, debug, info, warning, error or off; else what RINGSIDE_LOG_LEVEL says")
       ->envname("RINGSIDE_LOG_LEVEL")
+      ->check(one_of({"trace", "debug", "info", "warning", "error", "off"}))
       ->type_name("LEVEL")
       ->capture_default_str();
 }
@@ -306,7 +262,6 @@ void declare(CLI::App& app, Mode& mode) {
 void declare_config_file(CLI::App& app) {
   app.set_config("--config", "", "options from a TOML file: the flags' names without dashes are its keys")
       ->type_name("FILE.toml");
-  app.allow_config_extras(CLI::config_extras_mode::error);
 }
 
 std::vector<std::string> arguments_given(const CLI::App& app, const std::vector<std::string>& groups) {
@@ -323,67 +278,6 @@ std::vector<std::string> arguments_given(const CLI::App& app, const std::vector<
     }
   }
   return arguments;
-}
-
-namespace {
-
-/// Settings need not be complete; what is given must be right.
-void parse_settings(CLI::App& app, std::vector<std::string> arguments) {
-  for (CLI::Option* option : app.get_options()) option->required(false);
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
-  app.parse(std::move(arguments));
-}
-
-/// Whether a flag that may stand alone does so: `--flag`, and not `--flag=`.
-bool stands_alone(const CLI::Option* option, int argc, const char* const* argv) {
-  const std::string name = option->get_name();
-  return std::any_of(argv, argv + argc, [&](const char* argument) { return argument == name; });
-}
-
-}  // namespace
-
-std::optional<int> parse_or_exit_code(CLI::App& app, int argc, const char* const* argv) {
-  app.formatter(std::make_shared<HelpFormatter>());
-  const auto refuse = [&app](const std::string& line) {
-    const int code = static_cast<int>(ExitCode::kUsage);
-    print_failure(app.get_name(), code, fmt::format("{} (see {} --help)", line, app.get_name()));
-    return code;
-  };
-  std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
-  const std::optional<std::string> form = take_help_form(arguments);
-  try {
-    if (form) {
-      if (*form == kSettingsForm) parse_settings(app, std::move(arguments));
-      std::cout << help_as(*form, app);
-      return static_cast<int>(ExitCode::kDone);
-    }
-    app.parse(argc, argv);
-    for (const CLI::Option* option : app.get_options()) {
-      // An empty value is a variable that was not set, and would be lost on the way to a child process.
-      for (const std::string& value : option->results()) {
-        if (value.empty() && !(option->get_expected_min() == 0 && stands_alone(option, argc, argv)))
-          return refuse(option->get_name() + ": found an empty value, expected " + option->get_type_name());
-      }
-    }
-    return std::nullopt;
-  } catch (const CLI::CallForHelp&) {
-    std::cout << app.help();
-    return static_cast<int>(ExitCode::kDone);
-  } catch (const CLI::CallForVersion& version) {
-    std::cout << version.what() << '\n';
-    return static_cast<int>(ExitCode::kDone);
-  } catch (const CLI::ConfigError& error) {
-    // CLI11 names only the key, behind these words.
-    constexpr std::string_view kUnknownKey = "INI was not able to parse ";
-    std::string what = error.what();
-    if (what.starts_with(kUnknownKey)) what = "unknown key '" + what.substr(kUnknownKey.size()) + "'";
-    return refuse("--config: " + what +
-                  "; expected lines like `slots = 8`, without sections, the keys being this program's options");
-  } catch (const CLI::ParseError& error) {
-    return refuse(error.what());
-  } catch (const Error& error) {  // of --help-as
-    return refuse(error.what());
-  }
 }
 
 std::string to_string(CoordinationKind coordination) {

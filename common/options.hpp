@@ -37,6 +37,7 @@ struct SolveOptions {
   std::string solver = "pagerank";  // pagerank, jacobi
   std::string rhs;                  // Jacobi's b, an n-by-1 MatrixMarket file; empty: all ones
   double damping = 0.85;            // PageRank's d
+  bool damping_given = false;
   double tolerance = 0;             // stop when the L1 change is at most this; 0: never
   std::uint64_t iterations = 0;     // stop after so many; 0: 100, or with a tolerance kMostIterations
   std::uint64_t every = 1;          // publish each every-th iterate, and the last
@@ -117,7 +118,7 @@ void declare(CLI::App& app, CoreOptions& options);
 void declare(CLI::App& app, ProcessOptions& options);
 void declare(CLI::App& app, Mode& mode);
 
-/// `--config FILE.toml`: the flags' names without dashes are the keys; an unknown key is an error.
+/// `--config FILE.toml`: the flags' names without dashes are the keys; an unknown key is an error (docs/settings.md).
 void declare_config_file(CLI::App& app);
 
 /// The options of `app` in the given help groups that were set (by flag or file), as arguments for a child process.
@@ -133,8 +134,10 @@ inline constexpr const char* kTelemetryGroup = "Telemetry";
 inline constexpr const char* kReduceGroup = "Reductions";
 inline constexpr const char* kCoreGroup = "Cores";
 
-/// Parses. Returns nothing to go on, or the exit code to leave with: help and version print and leave with kDone, a
-/// wrong option prints one line ("ringside run: ...") to standard error and leaves with kUsage.
+/// Parses. Returns nothing to go on, or the exit code to leave with: help and version print and leave with kDone; a
+/// wrong option or setting prints one line ("ringside run: ...") to standard error and leaves with kUsage, a
+/// file of settings that may not or cannot be read with kSystem. An option that declares what it `needs` is refused where that is
+/// switched off.
 std::optional<int> parse_or_exit_code(CLI::App& app, int argc, const char* const* argv);
 
 std::string to_string(Mode mode);

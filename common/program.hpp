@@ -5,8 +5,8 @@
 
 namespace ringside {
 
-/// Runs `body` and returns its exit code. An Error becomes its line on standard error and its exit code; anything else
-/// that was thrown a line of its own and kSystem.
+/// Checks the environment, runs `body` and returns its exit code. An Error becomes its line on standard error and its
+/// exit code; anything else that was thrown a line of its own and kSystem.
 int run_program(const std::function<int()>& body) noexcept;
 
 }  // namespace ringside

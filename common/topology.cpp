@@ -5,12 +5,15 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <charconv>
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 
+#include "common/decimal.hpp"
 #include "common/error.hpp"
+#include "common/printable.hpp"
 #include "common/thread_binding.hpp"
 
 namespace ringside {
@@ -18,7 +21,7 @@ namespace {
 
 constexpr std::size_t kMostAnalyzerCores = 4;  // where the writes of Optane saturate
 // A list longer than any machine is a slip of the keyboard, not a reason to fill memory.
-constexpr int kLargestCpu = 65535;
+constexpr std::uint64_t kLargestCpu = 65535;
 
 using Cpus = std::vector<int>;
 
@@ -204,13 +207,12 @@ int ancestor_index(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_obj_t
 }
 
 int number_in(std::string_view digits, std::string_view piece, std::string_view option) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  const bool complete = error == std::errc() && end == digits.data() + digits.size();
-  if (!complete || number < 0 || number > kLargestCpu) {
-    throw usage_error("{}: cannot read '{}'; a list of core numbers is wanted, as in 0-3,8", option, piece);
+  const std::optional<std::uint64_t> number = whole_number(digits);
+  if (!number || *number > kLargestCpu) {
+    throw usage_error("{}: found '{}', expected a list of core numbers from 0 to {}, as in 0-3,8", option,
+                      shortened(piece), kLargestCpu);
   }
-  return number;
+  return static_cast<int>(*number);
 }
 
 }  // namespace

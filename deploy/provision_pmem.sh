@@ -36,7 +36,8 @@ TEXT
 fail() {  # STATUS TEXT...: one line, and the end
   local status=$1
   shift
-  echo "$name: $*" >&2
+  local text=$*
+  echo "$name: ${text//[[:cntrl:]]/?}" >&2
   exit "$status"
 }
 

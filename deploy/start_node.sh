@@ -39,8 +39,19 @@ say() { echo "$name: $*"; }
 fail() {  # STATUS TEXT...: one line, and the end
   local status=$1
   shift
-  echo "$name: $*" >&2
+  local text=$*
+  echo "$name: ${text//[[:cntrl:]]/?}" >&2
   exit "$status"
+}
+
+# whole_number OPTION TEXT LOW HIGH: prints TEXT, which has to be digits, without leading zeros, which bash would take for
+# an octal number.
+whole_number() {
+  if [[ $2 =~ ^0*([0-9]{1,9})$ ]] && ((10#${BASH_REMATCH[1]} >= $3 && 10#${BASH_REMATCH[1]} <= $4)); then
+    echo "$((10#${BASH_REMATCH[1]}))"
+  else
+    fail 2 "$1: found '$2', expected a number from $3 to $4"
+  fi
 }
 
 # ---- one process: its lock, its pid, its end
@@ -351,8 +362,8 @@ while (($# > 0)); do
   esac
   shift
 done
-[[ $timeout =~ ^[1-9][0-9]*$ ]] || fail 2 "--timeout: found '$timeout', expected seconds, 1 or more"
-[[ $restarts =~ ^[0-9]+$ ]] || fail 2 "--restarts: found '$restarts', expected a number"
+timeout=$(whole_number --timeout "$timeout" 1 1000000) || exit
+restarts=$(whole_number --restarts "$restarts" 0 1000000) || exit
 ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)) || fail 3 "found bash $BASH_VERSION, expected 5.1 or newer"
 [[ $folder == /* ]] || folder=$PWD/$folder
 log_folder=${log_folder:-$folder}

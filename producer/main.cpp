@@ -167,6 +167,15 @@ SolveEnd run_pipeline(const ProducerOptions& options, Problem& problem, Producer
   return end;
 }
 
+/// What the baseline takes, and in the pipeline is the analyzer's to know.
+void refuse_the_analyzers(const CLI::App& app) {
+  for (const char* name : {"--reduce", "--passes"}) {
+    if (app.count(name) == 0) continue;
+    throw usage_error("{}: found with --mode pipeline, where it is the analyzer that reduces; expected it among the "
+                      "options of ringside-analyzer", name);
+  }
+}
+
 ExitCode run(const ProducerOptions& options) {
   if (options.publish.elastic) (void)lent_cores(options.process);  // known now, not when the matrix is loaded
   if (!options.process.cores.empty()) pin_openmp_threads(parse_core_list(options.process.cores, "--cores").cpus);
@@ -224,8 +233,9 @@ int main(int argc, char** argv) {
   declare(app, options.mode);
   declare(app, options.process);
   declare_config_file(app);
-  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
   return run_program([&] {
+    if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+    if (options.mode == Mode::kPipeline) refuse_the_analyzers(app);
     start_log("ringside-producer", options.process.log_level);
     return static_cast<int>(run(options));
   });

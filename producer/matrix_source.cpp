@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "common/decimal.hpp"
 #include "common/error.hpp"
+#include "common/printable.hpp"
 #include "producer/edge_list.hpp"
 #include "producer/grid.hpp"
 #include "producer/matrix_cache.hpp"
@@ -31,12 +34,11 @@ bool is_generated(std::string_view matrix) {
 // The whole number that is all of `word`, a part of the generator's text `matrix`.
 template <class Number>
 Number number_of(std::string_view word, const std::string& matrix, std::string_view expected) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error != std::errc{} || end != word.data() + word.size()) {
-    throw usage_error("--matrix {}: found '{}', expected {}", matrix, word, expected);
+  const std::optional<std::uint64_t> number = whole_number(word);
+  if (!number || *number > std::numeric_limits<Number>::max()) {
+    throw usage_error("--matrix {}: found '{}', expected {}", shortened(matrix), shortened(word), expected);
   }
-  return number;
+  return static_cast<Number>(*number);
 }
 
 CsrMatrix generate(const std::string& matrix, Orientation orientation) {
@@ -48,7 +50,8 @@ CsrMatrix generate(const std::string& matrix, Orientation orientation) {
     return make_grid(side, orientation);
   }
   constexpr std::string_view kExpected =
-      "rmat:SCALE[:EDGEFACTOR[:SEED]] with a scale from 1 to 31, a factor from 1 to 1024";
+      "rmat:SCALE[:EDGEFACTOR[:SEED]] with a scale from 1 to 31, a factor from 1 to 1024, a seed up to "
+      "18446744073709551615";
   std::vector<std::string_view> words;
   for (std::size_t begin = kRmat.size(); begin <= text.size();) {
     const std::size_t end = std::min(text.find(':', begin), text.size());

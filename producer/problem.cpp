@@ -61,6 +61,9 @@ Problem load_problem(const SolveOptions& options) {
     throw usage_error("--rhs: found {} with --solver {}, expected it with --solver jacobi only", options.rhs,
                       options.solver);
   }
+  if (jacobi && options.damping_given) {
+    throw usage_error("--damping: found with --solver jacobi, which has none; expected it with --solver pagerank only");
+  }
   const Kernel kernel = kernel_named(options.kernel);
   if (jacobi) refuse_kernel_for_jacobi(kernel);
   CsrMatrix matrix = load_matrix({.matrix = options.matrix, .cache = options.cache, .cache_dir = options.cache_dir},

@@ -19,6 +19,9 @@
 #include <CLI/CLI.hpp>
 
 #include "common/error.hpp"
+#include "common/options.hpp"
+#include "common/printable.hpp"
+#include "common/settings_file.hpp"
 #include "common/system_files.hpp"
 #include "common/topology.hpp"
 #include "common/unique_fd.hpp"
@@ -34,25 +37,27 @@ constexpr const char* kDropIn = "10-ringside.conf";
 constexpr std::string_view kState = "/var/lib/ringside/";
 constexpr std::string_view kPmem = "/var/lib/ringside/pmem/";
 
-/// The file's keys, as the programs read them (CLI11's TOML).
+/// The file's keys, as the programs read them.
 class Settings {
  public:
-  explicit Settings(const fs::path& file) : items_(CLI::ConfigTOML().from_file(file.string())) {}
+  explicit Settings(const fs::path& file) : settings_(read_settings(file.string(), "settings")) {}
   std::string value(std::string_view key) const {
-    std::string value;
-    for (const CLI::ConfigItem& item : items_) {
-      if (item.name == key && item.parents.empty()) value = fmt::format("{}", fmt::join(item.inputs, ","));
-    }
-    return value;
+    const Setting* found = find(key);
+    return found == nullptr ? "" : found->value;
   }
-  /// Of a flag, in any of the words that switch one on.
   bool is_on(std::string_view key) const {
-    const std::string word = value(key);
-    return !word.empty() && CLI::detail::to_flag_value(word) > 0;
+    const Setting* found = find(key);
+    return found != nullptr && !found->quoted && found->value == "true";
   }
 
  private:
-  std::vector<CLI::ConfigItem> items_;
+  const Setting* find(std::string_view key) const {
+    const auto found =
+        std::find_if(settings_.begin(), settings_.end(), [key](const Setting& setting) { return setting.key == key; });
+    return found == settings_.end() ? nullptr : &*found;
+  }
+
+  std::vector<Setting> settings_;
 };
 
 /// A list of cores or nodes in /sys; nothing where there is no such file.
@@ -150,7 +155,8 @@ DropIn for_serve(const Settings& settings, const fs::path&) {
 }
 
 /// In the kernel's log, since no other is there so early, and on standard error for whoever tries it.
-void say(const std::string& text) {
+void say(const std::string& said) {
+  const std::string text = printable(said);
   fmt::print(stderr, "ringside-generator: {}\n", text);
   const std::string line = fmt::format("<27>ringside-generator[{}]: {}\n", getpid(), text);  // daemon, err
   const UniqueFd log(open("/dev/kmsg", O_WRONLY | O_CLOEXEC | O_NOCTTY));
@@ -223,7 +229,7 @@ int main(int argc, char** argv) {
       ->required()
       ->expected(1, 3);
   app.add_option("--root", root, "read etc/ringside and sys below this folder")->type_name("DIR");
-  CLI11_PARSE(app, argc, argv);
+  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
   try {
     generate_all({root, folders.front()});
   } catch (const std::exception& error) {

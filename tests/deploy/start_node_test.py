@@ -280,7 +280,12 @@ class StartNode(unittest.TestCase):
     def test_wrong_calls_are_refused_in_one_line(self):
         for arguments, fragment in (((), "expected start, run, status or stop"), (("go",), "found 'go'"),
                                     (("run",), "found neither --job"), (("start", "--wrong"), "unknown option '--wrong'"),
-                                    (("stop", "--timeout=soon"), "--timeout: found 'soon'"),
+                                    (("stop", "--timeout=soon"), "--timeout: found 'soon', expected a number from 1 to 1000000"),
+                                    (("stop", "--timeout=0x10"), "--timeout: found '0x10'"),
+                                    (("stop", "--timeout=1000001"), "expected a number from 1 to 1000000"),
+                                    (("run", "--restarts=0x1"), "--restarts: found '0x1', expected a number from 0 to 1000000"),
+                                    (("run", "--restarts=08"), "found neither --job"),
+                                    (("stop", "--\x1b[31mwrong\n"), "unknown option '--?[31mwrong?'"),
                                     (("start", "--job"), "found nothing behind it"),
                                     (("start", "--job=nowhere.toml"), "'nowhere.toml' cannot be read"),
                                     (("start", "--analyzer-cores=0"), "found only one of")):

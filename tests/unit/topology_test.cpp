@@ -60,7 +60,9 @@ TEST(CoreList, TextReadsBackAsTheSameList) {
 
 TEST(CoreList, RefusesWhatItCannotReadNamingOptionAndPiece) {
   for (const char* text : {"", ",", "1,", "a", "1-", "-1", "1-2-3", "1 2", "0x1", "99999999999", "65536", "1;2"}) {
-    expect_error(ExitCode::kUsage, "--producer-cores: cannot read", [&] { parse_core_list(text, "--producer-cores"); });
+    const auto parse = [&] { parse_core_list(text, "--producer-cores"); };
+    expect_error(ExitCode::kUsage, "--producer-cores: found '", parse);
+    expect_error(ExitCode::kUsage, "expected a list of core numbers from 0 to 65535", parse);
   }
   expect_error(ExitCode::kUsage, "'b-2'", [] { parse_core_list("0,b-2", "--x"); });
   expect_error(ExitCode::kUsage, "'4-2' runs backwards", [] { parse_core_list("4-2", "--x"); });

@@ -1,0 +1,336 @@
+// What users can get wrong before anything begins, tried with the real programs: command lines, files of settings,
+// environments and limits. Every case ends with its exit code and exactly one line on standard error, in which nothing
+// steers a terminal, and leaves no file behind.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/pipeline/process.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::Finished;
+using testing::run;
+using Words = std::vector<std::string>;
+
+struct Case {
+  std::string program;
+  Words arguments;
+  int exit_code;
+  Words fragments;
+  std::vector<std::pair<std::string, std::string>> environment = {};
+};
+
+bool is_free_of_control_characters(const std::string& line) {
+  return std::none_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; });
+}
+
+class CommandLineTest : public ::testing::Test {
+ protected:
+  void expect_one_clean_line(const Finished& ran, int exit_code, const Words& fragments) const {
+    EXPECT_EQ(ran.exit_code, exit_code) << ran.err;
+    EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+    EXPECT_EQ(ran.err.rfind("ringside", 0), 0u) << ran.err;
+    EXPECT_TRUE(ran.err.ends_with('\n') && is_free_of_control_characters(ran.err.substr(0, ran.err.size() - 1)))
+        << ran.err;
+    EXPECT_EQ(ran.err.find("unexpected failure"), std::string::npos) << ran.err;
+    EXPECT_LT(ran.err.size(), 6000u) << ran.err;
+    for (const std::string& fragment : fragments) {
+      EXPECT_NE(ran.err.find(fragment), std::string::npos) << "'" << fragment << "' in: " << ran.err;
+    }
+  }
+
+  /// In the test's folder, with `environment`. A program that serves instead of ending dies of the alarm.
+  Finished run_there(const Case& tried, const std::function<void()>& in_child = {}) const {
+    return run(tried.program, tried.arguments, [&] {
+      for (const char* name : {"XDG_RUNTIME_DIR", "TMPDIR", "RINGSIDE_LOG_LEVEL", "RINGSIDE_ISA", "JOURNAL_STREAM"}) {
+        unsetenv(name);
+      }
+      for (const auto& [name, value] : tried.environment) setenv(name.c_str(), value.c_str(), 1);
+      if (chdir(work_.c_str()) != 0) _exit(126);
+      alarm(60);
+      if (in_child) in_child();
+    });
+  }
+
+  void expect_refused(const std::vector<Case>& cases) const {
+    for (const Case& tried : cases) {
+      std::string shown = tried.program;
+      for (const std::string& word : tried.arguments) shown.append(" ").append(word, 0, 60);
+      for (const auto& [name, value] : tried.environment) shown.append(" ").append(name).append("=").append(value, 0, 60);
+      SCOPED_TRACE(shown);
+      const Finished ran = run_there(tried);
+      expect_one_clean_line(ran, tried.exit_code, tried.fragments);
+      EXPECT_TRUE(std::filesystem::is_empty(work_)) << "left something behind";
+      std::filesystem::remove_all(work_);
+      std::filesystem::create_directory(work_);
+    }
+  }
+
+  std::string settings(const std::string& text) {
+    return "--config=" + folder_.write(std::to_string(++files_) + ".toml", text);
+  }
+
+  testing::TemporaryFolder folder_;
+  const std::string work_ = [this] {
+    std::filesystem::create_directory(folder_.file("work"));
+    return folder_.file("work");
+  }();
+  int files_ = 0;
+};
+
+const std::string kLong(5000, 'a');
+const Words kRun = {"run", "--matrix=grid:9", "--quiet", "--iterations=2", "--overwrite"};
+
+TEST_F(CommandLineTest, FlagsAreTrueOrFalseInEveryProgram) {
+  std::vector<Case> cases;
+  for (const char* value : {"", "7", "1.5", "yes", "99999999999999999999"}) {
+    cases.push_back({"ringside", {"run", "--matrix=grid:9", std::string("--overwrite=") + value},
+                     2, {"--overwrite", "expected true or false"}});
+    cases.push_back({"ringside-analyzer", {std::string("--once=") + value}, 2, {"--once"}});
+    cases.push_back({"ringside-producer", {"--matrix=grid:9", std::string("--shared-core=") + value},
+                     2, {"--shared-core"}});
+    cases.push_back({"ringside", {"wipe", "p", std::string("--yes=") + value}, 2, {"--yes"}});
+    cases.push_back({"ringside", {"tail", std::string("--json=") + value}, 2, {"--json"}});
+    cases.push_back({"ringside", {"doctor", std::string("--json=") + value}, 2, {"--json"}});
+  }
+  for (const char* value : {"\"\"", "7", "1.5", "[true]", "\"true\"", "on"}) {
+    cases.push_back({"ringside", {"run", "--matrix=grid:9", settings(std::string("overwrite = ") + value)},
+                     2, {"overwrite", "line 1"}});
+    cases.push_back({"ringside-analyzer", {settings(std::string("once = ") + value)}, 2, {"once", "line 1"}});
+    cases.push_back({"ringside-producer", {"--matrix=grid:9", settings(std::string("overwrite = ") + value)},
+                     2, {"overwrite", "line 1"}});
+  }
+  expect_refused(cases);
+}
+
+TEST_F(CommandLineTest, NumbersAreDecimalInEveryProgram) {
+  std::vector<Case> cases;
+  for (const char* option : {"--iterations", "--every", "--buffers", "--slots", "--passes", "--peer-timeout",
+                             "--tolerance", "--damping", "--journal-size", "--producer-cores", "--analyzer-cores"}) {
+    for (const char* number : {"0x10", "1_0", "99999999999999999999999", "+1", "1 "}) {
+      const bool is_tolerance = std::string(option) == "--tolerance" && number[0] == '9';  // that is one
+      if (!is_tolerance) cases.push_back({"ringside", {"run", "--matrix=grid:9", std::string(option) + "=" + number},
+                       2, {option, "found '"}});
+    }
+  }
+  cases.push_back({"ringside", {"run", "--matrix=grid:0x9"}, 2, {"grid:0x9", "1 to 65535"}});
+  cases.push_back({"ringside", {"run", "--matrix=rmat:4:4:99999999999999999999"}, 2, {"18446744073709551615"}});
+  cases.push_back({"ringside", {"tail", "--since=0x10"}, 2, {"--since", "0x10", "18446744073709551615"}});
+  cases.push_back({"ringside", {"tail", "--since=99999999d"}, 2, {"--since", "36500d"}});
+  cases.push_back({"ringside", {"serve", "--listen=127.0.0.1:0x50"}, 2, {"--listen", "0 to 65535"}});
+  cases.push_back({"ringside", {"serve", "--listen=127.0.0.1:65536"}, 2, {"--listen", "0 to 65535"}});
+  cases.push_back({"ringside-analyzer", {"--report-fd=0x3"}, 2, {"--report-fd", "from 0 to 2147483647"}});
+  cases.push_back({"ringside-analyzer", {"--cores=0-65536"}, 2, {"--cores", "from 0 to 65535"}});
+  cases.push_back({"ringside-analyzer", {settings("slots = 0x10\n")}, 2, {"--slots", "0x10", "3 to 1024", "line 1"}});
+  cases.push_back({"ringside-analyzer", {settings("slots = 1_0\n")}, 2, {"--slots", "1_0", "3 to 1024", "line 1"}});
+  expect_refused(cases);
+}
+
+TEST_F(CommandLineTest, WhatIsNoCommandLineIsSaidInOneWay) {
+  expect_refused({
+      {"ringside", {}, 2, {"found no subcommand", "run, tail"}},
+      {"ringside", {"fl\x1b[31my\n"}, 2, {R"('fl\x1b[31my\n')", "run, tail"}},
+      {"ringside", {"run"}, 2, {"--matrix: found none"}},
+      {"ringside", {"run", "--matrix"}, 2, {"--matrix: found no value"}},
+      {"ringside", {"run", "--matrix", "--overwrite"}, 2, {"--matrix: found no value before '--overwrite'"}},
+      {"ringside", {"run", "--matrix=a", "--matrix=b"}, 2, {"--matrix: found 'a' and 'b'", "once"}},
+      {"ringside", {"run", "--matrix=a", "b"}, 2, {"found 'b', expected options only"}},
+      {"ringside", {"run", "--matrix=a", "--sp\x1b""eed"}, 2, {R"(found '--sp\x1beed')"}},
+      {"ringside", {"run", "--matrix=a", "-q"}, 2, {"found '-q'"}},
+      {"ringside", {"run", "--matrix=a", "--solver=\x1b[2J"},
+       2, {R"(--solver: found '\x1b[2J', expected pagerank|jacobi)"}},
+      {"ringside", {"info"}, 2, {"POOL: found none, expected FILE"}},
+      {"ringside", {"info", ""}, 2, {"POOL: found an empty value"}},
+      {"ringside", {"info", "a", "b"}, 2, {"found 'b', expected one argument (POOL)"}},
+      {"ringside", {"export", "p"}, 2, {"--output: found none"}},
+      {"ringside", {"export", "p", "--output=x", "--format=xlsx"}, 2, {"--format: found 'xlsx', expected npy|csv|mtx"}},
+      {"ringside", {"cache", "grid:3", "--solver=gauss"}, 2, {"--solver: found 'gauss', expected pagerank|jacobi"}},
+      {"ringside", {"report", "-o"}, 2, {"--output: found no value"}},
+      {"ringside-analyzer", {"--slots"}, 2, {"--slots: found no value, expected K"}},
+      {"ringside-analyzer", {"x"}, 2, {"found 'x', expected options only"}},
+      {"ringside-producer", {}, 2, {"--matrix: found none"}},
+      {"ringside-producer", {"--matrix=grid:9", "--damping=abc"}, 2, {"--damping: found 'abc', expected a number"}},
+  });
+}
+
+TEST_F(CommandLineTest, AnOptionWithoutEffectIsNotIgnored) {
+  const auto run_with = [](const Words& more) {
+    Words words = {"run", "--matrix=grid:9"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  expect_refused({
+      {"ringside", run_with({"--cache-dir=."}), 2, {"--cache-dir: found without --cache"}},
+      {"ringside", run_with({settings("cache-dir = \".\"\n")}), 2, {"--cache-dir: found without --cache"}},
+      {"ringside", run_with({"--journal=off", "--journal-size=8M"}), 2, {"--journal-size: found with --journal off"}},
+      {"ringside", run_with({"--telemetry-keys=k"}), 2, {"--telemetry-keys: found without --telemetry-tcp"}},
+      {"ringside", {"run", "--matrix=grid:9", "--solver=jacobi", "--damping=0.9", "--mode=dram"},
+       2, {"--damping: found with --solver jacobi"}},
+      {"ringside-producer", {"--matrix=grid:9", "--passes=3"}, 2, {"--passes: found with --mode pipeline"}},
+      {"ringside-producer", {"--matrix=grid:9", "--reduce=transfer"}, 2, {"--reduce: found with --mode pipeline"}},
+  });
+}
+
+TEST_F(CommandLineTest, AFileOfSettingsIsReadOrSaidNotToBe) {
+  const std::string folder = folder_.file("folder");
+  std::filesystem::create_directory(folder);
+  const auto analyzer = [](const std::string& config, int exit_code, const Words& fragments) {
+    return Case{"ringside-analyzer", {config}, exit_code, fragments};
+  };
+  expect_refused({
+      analyzer("--config=" + folder, 2, {"--config", "directory"}),
+      analyzer("--config=/proc/self/mem", 3, {"--config", "/proc/self/mem", "Input/output error"}),
+      analyzer("--config=" + folder_.file("missing\x1b.toml"), 2, {"--config", R"(missing\x1b.toml)", "No such file"}),
+      analyzer("--config=" + kLong, 2, {"--config", "File name too long"}),
+      analyzer("--config=/dev/zero", 2, {"--config", "expected a file of settings"}),
+      analyzer(settings(std::string("socket = \"a\0b\"\n", 15)), 2, {"line 1", "control character 0x00"}),
+      analyzer(settings("slots = 8\nslot\x1b = 8\n"), 2, {"line 2", "control character 0x1b"}),
+      analyzer(settings("slots = 8\nslot = 8\n"), 2, {"line 2", "unknown key 'slot'"}),
+      analyzer(settings("slots = 8\nslots = 9\n"), 2, {"line 2", "'slots' again"}),
+      analyzer(settings("[analyzer]\nslots = 8\n"), 2, {"line 1", "without sections"}),
+      analyzer(settings("\xef\xbb\xbfslots = 2\n"), 2, {"--slots: found '2'", "line 1"}),
+      analyzer(settings("pool = \"" + std::string(200'000, 'a') + "\"\n"), 2, {"--pool", "(200000 bytes)", "line 1"}),
+      {"ringside", {"run", settings("matrix = \"" + std::string(200'000, 'a') + "\"\n")},
+       2, {"--matrix", "(200000 bytes)"}},
+  });
+}
+
+TEST_F(CommandLineTest, AFileThatMayNotBeReadLacksAPermission) {
+  const std::string config = settings("slots = 8\n");
+  ASSERT_EQ(chmod(config.substr(config.find('=') + 1).c_str(), 0), 0);
+  ASSERT_EQ(chmod(folder_.path().c_str(), 0755), 0);
+  const Finished ran = run_there({"ringside-analyzer", {config}, 3, {}}, [] {
+    if (geteuid() == 0 && setuid(65534) != 0) _exit(125);
+  });
+  expect_one_clean_line(ran, 3, {"--config", "Permission denied"});
+}
+
+TEST_F(CommandLineTest, AnEnvironmentThatIsWrongIsNamed) {
+  const Words solve = {"run", "--matrix=grid:9", "--quiet", "--iterations=2"};
+  expect_refused({
+      {"ringside", solve, 3, {"TMPDIR", "'/nonexistent'", "No such file"}, {{"TMPDIR", "/nonexistent"}}},
+      {"ringside", solve, 3, {"TMPDIR", "/nonexistent"}, {{"TMPDIR", "/nonexistent"}, {"XDG_RUNTIME_DIR", "/nowhere"}}},
+      {"ringside", solve, 3, {"TMPDIR", "File name too long"}, {{"TMPDIR", "/" + kLong}, {"XDG_RUNTIME_DIR", kLong}}},
+      {"ringside", solve, 3, {"TMPDIR", R"(/no\x1b[31m\nthing)"}, {{"TMPDIR", "/no\x1b[31m\nthing"}}},
+      {"ringside", {"tail", "--once"}, 4, {"no analyzer"}, {{"TMPDIR", "/nonexistent"}}},
+      {"ringside", {"stop"}, 4, {"no analyzer"}, {{"TMPDIR", kLong}}},
+      {"ringside", solve, 2, {"RINGSIDE_ISA: found 'avx9'", "plain, avx2 or avx512"}, {{"RINGSIDE_ISA", "avx9"}}},
+      {"ringside", solve, 2, {"--log-level: found 'loud'", "RINGSIDE_LOG_LEVEL"}, {{"RINGSIDE_LOG_LEVEL", "loud"}}},
+      {"ringside-producer", {"--matrix=grid:9"}, 2, {"--log-level: found 'x\\x1b'"}, {{"RINGSIDE_LOG_LEVEL", "x\x1b"}}},
+  });
+}
+
+TEST_F(CommandLineTest, ARuntimeFolderThatIsRelativeOrMissingIsPassedOver) {
+  for (const char* folder : {"relative", "/nonexistent", ""}) {
+    const Finished ran = run_there({"ringside", kRun, 0, {}, {{"XDG_RUNTIME_DIR", folder}}});
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_EQ(ran.err, "");
+  }
+}
+
+TEST_F(CommandLineTest, AManagersVariablesThatAreNoneAreIgnored) {
+  for (const std::string& socket : {std::string("nonsense"), kLong, std::string("@"), std::string("/dev/null")}) {
+    const Finished ran = run_there({"ringside", kRun, 0, {},
+                                    {{"NOTIFY_SOCKET", socket}, {"WATCHDOG_USEC", "0x10"}, {"WATCHDOG_PID", "-1"}}});
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_EQ(ran.err, "");
+  }
+}
+
+TEST_F(CommandLineTest, NoPathSteersTheTerminal) {
+  const std::string path = "a\x1b[31mb\nc\x7f\xc2\x9b";
+  const std::string shown = R"(a\x1b[31mb\nc\x7f\xc2\x9b)";
+  std::vector<Case> cases;
+  for (const char* command : {"info", "verify", "replay", "report"}) {
+    cases.push_back({"ringside", {command, path}, 2, {shown}});
+  }
+  cases.push_back({"ringside", {"wipe", "--yes", path}, 2, {shown}});
+  cases.push_back({"ringside", {"export", path, "--output=x"}, 2, {shown}});
+  cases.push_back({"ringside", {"cache", path}, 2, {shown}});
+  cases.push_back({"ringside", {"tail", "--pool", path}, 2, {shown}});
+  cases.push_back({"ringside", {"tail", "--once", "--socket", path}, 4, {shown}});
+  cases.push_back({"ringside", {"run", "--mode=dram", "--matrix=" + path}, 2, {shown}});
+  cases.push_back({"ringside", {"run", "--matrix=grid:9", "--pool=" + path + "/p"}, 3, {shown}});
+  cases.push_back({"ringside", {"run", "--matrix=grid:9", "--summary=" + path + "/s"}, 3, {shown}});
+  cases.push_back({"ringside-producer", {"--matrix=" + path}, 2, {shown}});
+  expect_refused(cases);
+}
+
+TEST_F(CommandLineTest, WhatIsPrintedOfAPathDoesNotSteerTheTerminalEither) {
+  const std::string pool = "a\x1b[31mb\nc.pool";
+  const std::string shown = R"(a\x1b[31mb\nc.pool)";
+  const auto is_clean = [&](const Words& arguments) {
+    const Finished ran = run_there({"ringside", arguments, 0, {}});
+    EXPECT_EQ(ran.exit_code, 0) << arguments.front() << ": " << ran.err;
+    EXPECT_NE((ran.out + ran.err).find(shown), std::string::npos) << ran.out << ran.err;
+    EXPECT_EQ((ran.out + ran.err).find('\x1b'), std::string::npos) << arguments.front() << ": " << ran.out << ran.err;
+  };
+  is_clean({"run", "--matrix=grid:9", "--iterations=9", "--pool=" + pool});
+  for (const char* command : {"info", "verify", "replay"}) is_clean({command, pool});
+  is_clean({"export", pool, "--output=x\x1b.npy"});
+  is_clean({"report", pool, "-o", pool + ".html"});
+  is_clean({"wipe", "--yes", pool});
+}
+
+TEST_F(CommandLineTest, AnAnalyzersLogIsOneLineAnEvent) {
+  testing::Process analyzer("ringside-analyzer", {"--socket=" + folder_.file("s"), "--log-level=info",
+                                                  "--pool=" + folder_.file("a\x1b[31mb\nc.pool")});
+  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  analyzer.signal(SIGTERM);
+  const Finished ended = analyzer.finish();
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_NE(ended.err.find(R"(a\x1b[31mb\nc.pool)"), std::string::npos) << ended.err;
+  EXPECT_EQ(ended.err.find('\x1b'), std::string::npos) << ended.err;
+}
+
+TEST_F(CommandLineTest, AWorkingFolderThatIsGoneIsNoUnexpectedFailure) {
+  const std::string gone = folder_.file("gone");
+  for (const Case& tried : {Case{"ringside", {"run", "--matrix=grid:9", "--quiet"}, 3, {"ringside.pool"}},
+                            Case{"ringside-analyzer", {"--socket=" + folder_.file("s"), "--pool=p"}, 3, {"p"}},
+                            Case{"ringside", {"cache", "grid:9"}, 3, {"grid-9"}}}) {
+    std::filesystem::create_directory(gone);
+    const Finished ran = run_there(tried, [&] {
+      if (chdir(gone.c_str()) != 0 || rmdir(gone.c_str()) != 0) _exit(126);
+    });
+    expect_one_clean_line(ran, tried.exit_code, tried.fragments);
+  }
+}
+
+TEST_F(CommandLineTest, ALimitOnTheSizeOfFilesIsSaidOnce) {
+  const Finished ran = run_there({"ringside", {"run", "--matrix=grid:1000", "--quiet"}, 3, {}}, [] {
+    const rlimit limit{2'048'000, 2'048'000};  // less than one iterate, and more than libraries need
+    setrlimit(RLIMIT_FSIZE, &limit);
+  });
+  expect_one_clean_line(ran, 3, {"File too large"});
+}
+
+TEST_F(CommandLineTest, ArgumentsThatAreTooLongTogetherAreCalledThat) {
+  // The kernel takes a quarter of the limit of the stack, here 256 KiB, for arguments and environment: enough for this
+  // environment, and for the options of the file, but not for both.
+  const std::string value(16000, 'a');
+  const std::string config = settings("matrix = \"" + value + "\"\nrhs = \"" + value +
+                                      "\"\ncache = true\ncache-dir = \"" + value + "\"\nmode = \"dram\"\n");
+  const std::string filler(110'000, 'x');
+  const Case tried{"ringside", {"run", config}, 3, {}, {{"FILLER_1", filler}, {"FILLER_2", filler}}};
+  const Finished ran = run_there(tried, [] {
+    const rlimit limit{1 << 20, 1 << 20};
+    setrlimit(RLIMIT_STACK, &limit);
+  });
+  expect_one_clean_line(ran, 3, {"ringside-producer", "Argument list too long"});
+}
+
+}  // namespace
+}  // namespace ringside
