@@ -273,9 +273,9 @@ int main(int argc, char** argv) {
   declare(app, options.process);
   app.add_flag("--once", options.once, "serve one producer, then exit");
   declare_config_file(app);
-  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
-  options.analyzer.may_spin = !options.process.shared_core;
   return run_program([&] {
+    if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+    options.analyzer.may_spin = !options.process.shared_core;
     start_log("ringside-analyzer", options.process.log_level);
     if (!options.process.cores.empty()) {
       options.analyzer.cores = parse_core_list(options.process.cores, "--cores").cpus;

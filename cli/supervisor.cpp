@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <vector>
 
 #include "cli/format.hpp"
 #include "common/clock.hpp"
+#include "common/standard_streams.hpp"
 
 namespace ringside {
 namespace {
@@ -136,7 +136,7 @@ void Supervisor::kill_if_stopped_for_long(Child& child, const char* name, std::i
 
 void Supervisor::say(const std::string& text) {
   progress_.clear();
-  fmt::print(stderr, "ringside: {}\n", text);
+  write_standard_error(fmt::format("ringside: {}\n", text));
 }
 
 bool Supervisor::replaced(const Child& analyzer, const std::function<void()>& restart_analyzer) {
@@ -216,7 +216,7 @@ void Supervisor::take_in(Child& child, Reported& reported) {
   });
   child.read_stderr([&](const std::string& text) {
     progress_.clear();
-    fmt::print(stderr, "{}\n", text);
+    write_standard_error(text + "\n");
   });
 }
 

@@ -1,12 +1,16 @@
 #include "common/program.hpp"
 
+#include <cerrno>
+#include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "common/error.hpp"
 #include "common/log.hpp"
+#include "common/standard_streams.hpp"
 #include "common/stop_signal.hpp"
 
 namespace ringside {
@@ -17,19 +21,47 @@ int fail(ExitCode code, std::string_view text) noexcept {
   return static_cast<int>(code);
 }
 
-}  // namespace
-
-int run_program(const std::function<int()>& body) noexcept {
-  ignore_write_signals();
+/// output_error: what standard output refused a print with, where that ended the body.
+int run_body(const std::function<int()>& body, int& output_error) noexcept {
   try {
     return body();
   } catch (const Error& error) {
     return fail(error.code(), error.what());
   } catch (const std::bad_alloc&) {
     return fail(ExitCode::kSystem, "out of memory; free some, or use a smaller matrix");
+  } catch (const std::system_error& error) {
+    // fmt::print throws so.
+    if (std::ferror(stdout) != 0) {
+      output_error = error.code().value();
+      return static_cast<int>(ExitCode::kDone);
+    }
+    return fail(ExitCode::kSystem, std::string("unexpected failure: ") + error.what());
   } catch (const std::exception& error) {
     return fail(ExitCode::kSystem, std::string("unexpected failure: ") + error.what());
   }
+}
+
+}  // namespace
+
+int run_program(const std::function<int()>& body) noexcept {
+  hold_standard_descriptors();
+  ignore_write_signals();
+  const NotedOutput noted;
+  int output_error = 0;
+  const int code = run_body(body, output_error);
+  const int found = finish_standard_output();
+  if (output_error == 0) output_error = found;
+  if (output_error == 0) return code;
+  // A failure of the work itself was said, and is worth more to the caller than one of its printing.
+  const bool is_done = code == static_cast<int>(ExitCode::kDone);
+  if (output_error == EPIPE) {
+    if (!is_done) return code;
+    end_by_broken_pipe();
+  }
+  const std::string why = output_error == EBADF ? "it is closed" : errno_text(output_error);
+  const int failed =
+      fail(ExitCode::kSystem, "standard output: cannot be written: " + why + "; expected one that takes all of it");
+  return is_done ? failed : code;
 }
 
 }  // namespace ringside

@@ -214,8 +214,8 @@ int main(int argc, char** argv) {
   declare(app, options.mode);
   declare(app, options.process);
   declare_config_file(app);
-  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
   return run_program([&] {
+    if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
     start_log("ringside-producer", options.process.log_level);
     return static_cast<int>(run(options));
   });
