@@ -107,7 +107,7 @@ int report_command(int argc, const char* const* argv) {
   report["written_s"] = std::chrono::duration<double>(now).count();
   report["source"] = input;
   report["version"] = RINGSIDE_VERSION;
-  OutputFile file(output, "--output");
+  OutputFile file(output, "--output", {{"INPUT", input}});
   file.write(report_page(report));
   file.finish();
   fmt::print("ringside report: wrote {}\n", output);
