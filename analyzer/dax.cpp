@@ -35,7 +35,7 @@ UniqueFd nameless_file(const std::string& folder) {
 UniqueFd file_to_map(const std::string& place) {
   struct stat status {};
   const bool is_file = stat(place.c_str(), &status) == 0 && S_ISREG(status.st_mode);
-  return is_file ? UniqueFd(open(place.c_str(), O_RDONLY | O_CLOEXEC)) : nameless_file(pool_folder(place));
+  return is_file ? UniqueFd(open(place.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) : nameless_file(pool_folder(place));
 }
 
 /// What a place is that can hold no pool, as /dev/dax0.0 or /dev/pmem0; nothing of any other.

@@ -15,7 +15,6 @@
 namespace ringside {
 namespace {
 
-constexpr std::string_view kPmemlogSignature("PMEMLOG", 8);
 constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 30;
 
 /// As many bytes as are there.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "common/journal_options.hpp"
 
@@ -21,6 +22,7 @@ struct LogPlace {
 };
 
 // As libpmemlog lays it out: a header of a page, three offsets (data begins, data may end, data ends), the data.
+inline constexpr std::string_view kPmemlogSignature("PMEMLOG", 8);
 inline constexpr std::uint64_t kPmemlogOffsetsAt = 4096;
 inline constexpr std::uint64_t kPmemlogHeadBytes = kPmemlogOffsetsAt + 24;
 

@@ -12,11 +12,14 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <string_view>
 
 #include "analyzer/journal_layout.hpp"
+#include "analyzer/journal_log_file.hpp"
 #include "analyzer/pmdk_syncs.hpp"
 #include "analyzer/pool_file.hpp"
 #include "common/output_file.hpp"
+#include "common/regular_file.hpp"
 #include "common/watched_mapping.hpp"
 
 namespace ringside {
@@ -87,10 +90,24 @@ Error cannot_open(const std::string& path, int error) {
   return system_error("{}: the journal cannot be opened for writing: {}", path, text);
 }
 
+/// Removes what a creation that was killed has left. Throws Error (exit code 2) if it is anything else.
+void remove_leftover(const std::string& made) {
+  const RegularFile file = open_regular(made, O_RDONLY | O_NOFOLLOW);
+  if (file.kind.empty() && file.error == ENOENT) return;
+  std::array<char, 4096> head{};
+  const ssize_t got = file.valid() ? pread(file.fd.get(), head.data(), head.size(), 0) : -1;
+  const std::string_view begin(head.data(), got < 0 ? 0 : static_cast<std::size_t>(got));
+  const bool is_ours = begin.starts_with(kPmemlogSignature) || begin.find_first_not_of('\0') == std::string_view::npos;
+  if (got < 0 || !is_ours) {
+    throw usage_error("{}: is in the way of the new log, which is made there first; move it away", made);
+  }
+  if (unlink(made.c_str()) != 0) throw system_error("{}: {}", made, errno_text(errno));
+}
+
 /// A new log under another name first: what a creation leaves that was killed is nobody's log.
 void create(const std::string& path, std::uint64_t capacity) {
   const std::string made = path + ".new";
-  if (unlink(made.c_str()) != 0 && errno != ENOENT) throw system_error("{}: {}", made, errno_text(errno));
+  remove_leftover(made);
   // Shutdown state is of use on DAX only, and there it needs rights that we do not: as for the ring's pool.
   int no_shutdown_state = 0;
   pmemlog_ctl_set(nullptr, "sds.at_create", &no_shutdown_state);

@@ -13,7 +13,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <iostream>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -146,11 +145,7 @@ int run(int argc, char** argv) {
     if (all > 1) report["results"].push_back(measure_text(field, megabytes * 1'000'000, all, repeats));
   }
   report["results"].push_back(measure_cache(side, all, repeats, folder));
-  if (output.empty()) {
-    std::cout << report.dump(2) << '\n';
-  } else {
-    std::ofstream(output) << report.dump(2) << '\n';
-  }
+  bench::write_json(report, output);
   return 0;
 }
 

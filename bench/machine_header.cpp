@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.hpp"
+#include "common/output_file.hpp"
 #include "common/isa.hpp"
 
 namespace ringside::bench {
@@ -169,10 +170,9 @@ void write_json(const nlohmann::json& document, const std::string& path) {
     std::cout << text;
     return;
   }
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file) throw system_error("cannot write the results to {}: {}", path, errno_text(errno));
+  OutputFile file(path, "--output");
+  file.write(text);
+  file.finish();
 }
 
 }  // namespace ringside::bench

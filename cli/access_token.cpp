@@ -1,7 +1,5 @@
 #include "cli/access_token.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +9,7 @@
 
 #include "common/error.hpp"
 #include "common/hash.hpp"
-#include "common/unique_fd.hpp"
+#include "common/regular_file.hpp"
 
 namespace ringside {
 namespace {
@@ -40,19 +38,18 @@ bool is_well_formed(std::string_view token) {
 }  // namespace
 
 AccessToken AccessToken::read(const std::string& file) {
-  const UniqueFd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat status {};
-  if (!fd.valid() || fstat(fd.get(), &status) != 0) {
+  const RegularFile opened = open_regular(file, O_RDONLY);
+  if (!opened.valid()) {
     throw usage_error("--token-file: cannot read '{}': {}; expected a file with one line, the token", file,
-                      errno_text(errno));
+                      opened.why());
   }
-  if (!S_ISREG(status.st_mode)) throw usage_error("--token-file: '{}' is no plain file", file);
+  const struct stat& status = opened.status;
   if ((status.st_mode & 077) != 0) {
     throw usage_error("--token-file: others may read '{}' (mode {:o}); expected 600: chmod 600 '{}'", file,
                       status.st_mode & 0777, file);
   }
   std::string token(kLongest + 2, '\0');
-  const ssize_t bytes = ::read(fd.get(), token.data(), token.size());
+  const ssize_t bytes = ::read(opened.fd.get(), token.data(), token.size());
   if (bytes < 0) throw system_error("--token-file: cannot read '{}': {}", file, errno_text(errno));
   token.resize(static_cast<std::size_t>(bytes));
   if (token.ends_with('\n')) token.pop_back();

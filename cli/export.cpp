@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <cstdio>
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -19,8 +16,9 @@
 #include "common/error.hpp"
 #include "common/option_checks.hpp"
 #include "common/options.hpp"
-#include "common/printable.hpp"
 #include "common/output_file.hpp"
+#include "common/printable.hpp"
+#include "common/standard_streams.hpp"
 
 namespace ringside {
 namespace {
@@ -53,8 +51,9 @@ std::pair<KeptSlot, std::vector<double>> read(const RingReader& reader, std::opt
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const Recovery recovery = reader.recover();
     if (attempt == 0 && !wanted && !recovery.damaged.empty()) {
-      fmt::print(stderr, "ringside: note: {}: the headers of {} slots are damaged; one may have held a newer iterate\n",
-                 printable(pool), recovery.damaged.size());
+      write_standard_error(
+          fmt::format("ringside: note: {}: the headers of {} slots are damaged; one may have held a newer iterate\n",
+                      printable(pool), recovery.damaged.size()));
     }
     const KeptSlot kept = find(pool, recovery, wanted);
     const ReadResult result = reader.read(kept, x.data());
@@ -117,14 +116,12 @@ int export_command(int argc, const char* const* argv) {
   if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
 
   const RingReader reader = RingReader::open(pool);
-  std::error_code not_there;
-  if (std::filesystem::equivalent(pool, output, not_there)) {
-    throw usage_error("--output: '{}' is the pool itself; expected another file", output);
-  }
+  const std::vector<KeptFile> kept_files = {{"POOL", pool}};
+  check_output(output, "--output", kept_files);
   std::optional<std::uint64_t> wanted;
   if (iteration != "last") wanted = parse_iteration(iteration, "--iteration", "a number or 'last'");
   const auto [kept, x] = read(reader, wanted);
-  OutputFile file(output, "--output");
+  OutputFile file(output, "--output", kept_files);
   if (format == "npy") write_npy(file, x);
   if (format == "csv") write_csv(file, x);
   if (format == "mtx") write_mtx(file, x);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -128,21 +129,12 @@ std::vector<FieldDifference> differences(const StepFigures& journaled, const Red
   if (says_nothing) return {};
   // What a record does not hold is as it was computed, so that only what it holds is compared.
   Reductions recorded = recomputed;
-  Reductions compared = recomputed;
-  recorded.sum = r.sum;
-  recorded.mean = r.mean;
-  recorded.min = r.min;
-  recorded.max = r.max;
-  recorded.l1 = r.l1;
-  recorded.l2 = r.l2;
-  recorded.linf = r.linf;
-  recorded.non_finite = r.non_finite;
-  if (r.has_change && recomputed.has_change == 1) {
-    recorded.change_l1 = r.change_l1;
-    recorded.change_l2 = r.change_l2;
-    recorded.change_linf = r.change_linf;
-  }
-  return differences(recorded, compared);
+  const bool both_have_change = r.has_change && recomputed.has_change == 1;
+  for_each_scalar([&](std::string_view name, auto scalar, auto reduction) {
+    const bool is_of_change = name.starts_with("change_") || name == "has_change";
+    if (!is_of_change || both_have_change) recorded.*reduction = r.*scalar;
+  });
+  return differences(recorded, recomputed);
 }
 
 }  // namespace ringside

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "cli/format.hpp"
 #include "common/clock.hpp"
+#include "common/standard_streams.hpp"
 
 namespace ringside {
 namespace {
@@ -63,7 +63,7 @@ void ProgressLine::update(const nlohmann::json& producer, const nlohmann::json& 
   if (terminal_.on_terminal()) {
     terminal_.show(std::move(text));
   } else {
-    fmt::print(stderr, "{}\n", text);
+    write_standard_error(text + "\n");
   }
 }
 

@@ -1,30 +1,25 @@
 #include "cli/run.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <functional>
-#include <iostream>
 #include <optional>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "analyzer/dax.hpp"
+#include "analyzer/journal.hpp"
 #include "analyzer/ring_admission.hpp"
 #include "cli/account_table.hpp"
 #include "cli/runtime_folder.hpp"
 #include "cli/supervisor.hpp"
+#include "common/key_folder.hpp"
 #include "common/options.hpp"
 #include "common/output_file.hpp"
+#include "common/standard_streams.hpp"
 #include "common/topology.hpp"
 
 namespace ringside {
@@ -81,28 +76,26 @@ CorePlan cores_for(const RunOptions& options) {
   return plan;
 }
 
-/// A summary that cannot be written should be known before hours of solving, not after. Leaves nothing behind.
-void check_summary_writable(const std::string& path) {
-  if (path.empty()) return;
-  refuse_to_replace_pool(path, "--summary");
-  const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
-  const bool writable = access(path.c_str(), F_OK) == 0 ? access(path.c_str(), W_OK) == 0 && !fs::is_directory(path)
-                                                        : access(folder.c_str(), W_OK | X_OK) == 0;
-  if (!writable) {
-    throw system_error("--summary: cannot write '{}': {}; expected a file in a folder that may be written", path,
-                       errno_text(errno != 0 ? errno : EISDIR));
+/// What the run reads and keeps, which its summary must not replace.
+std::vector<KeptFile> kept_files(const CLI::App& app, const RunOptions& options) {
+  std::vector<KeptFile> kept = {{"--matrix", options.solve.matrix}, {"--rhs", options.solve.rhs}};
+  if (const CLI::Option* config = app.get_config_ptr(); config != nullptr && config->count() > 0) {
+    kept.push_back({"--config", config->as<std::string>()});
   }
+  if (options.mode == Mode::kPipeline) {
+    kept.push_back({"--pool", options.ring.pool});
+    for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
+      kept.push_back({"the journal of --pool", journal_file(options.ring.pool, log)});
+    }
+  }
+  if (!options.telemetry.keys.empty()) {
+    for (const std::string& file : server_key_files(options.telemetry.keys)) kept.push_back({"--telemetry-keys", file});
+  }
+  return kept;
 }
 
-/// Whether both name one file, also if it is not there yet.
-bool same_path(const std::string& a, const std::string& b) {
-  std::error_code error;
-  const fs::path one = fs::weakly_canonical(fs::absolute(a, error), error);
-  return !a.empty() && one == fs::weakly_canonical(fs::absolute(b, error), error);
-}
-
-void write_summary(const std::string& path, const nlohmann::ordered_json& summary) {
-  OutputFile file(path, "--summary");
+void write_summary(const std::string& path, const std::vector<KeptFile>& kept, const nlohmann::ordered_json& summary) {
+  OutputFile file(path, "--summary", kept);
   // A path may hold bytes that are no UTF-8; a summary is written all the same.
   file.write(summary.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   file.finish();
@@ -111,7 +104,7 @@ void write_summary(const std::string& path, const nlohmann::ordered_json& summar
 /// Says how `name` died, if it did by a signal.
 bool report_death(const char* name, const Child& child) {
   if (child.death_signal() == 0) return false;
-  fmt::print(stderr, "ringside: the {} {}\n", name, child.how_it_ended());
+  write_standard_error(fmt::format("ringside: the {} {}\n", name, child.how_it_ended()));
   return true;
 }
 
@@ -145,13 +138,13 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
   const bool pipeline = options.mode == Mode::kPipeline;
   const CorePlan cores = cores_for(options);
   if (cores.oversubscribed_one_core) {
-    fmt::print(stderr, "ringside: warning: {}{}\n", cores.reason,
-               pipeline && options.publish.elastic ? "; --elastic has no core to lend there" : "");
+    write_standard_error(
+        fmt::format("ringside: warning: {}{}\n", cores.reason,
+                    pipeline && options.publish.elastic ? "; --elastic has no core to lend there" : ""));
   }
-  check_summary_writable(options.summary);
-  if (pipeline && same_path(options.summary, options.ring.pool)) {
-    throw usage_error("--summary: '{}' is found as --pool, too; expected another file", options.summary);
-  }
+  const std::vector<KeptFile> kept = kept_files(app, options);
+  // A summary that cannot be written should be known before hours of solving, not after.
+  if (!options.summary.empty()) check_output(options.summary, "--summary", kept);
   // The analyzer has the last word when the producer attaches; asked here first, before a large matrix is loaded.
   const PoolUse pool_use = options.publish.pool_use();
   if (!pipeline && pool_use == PoolUse::kResume) {
@@ -211,10 +204,12 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
     const nlohmann::ordered_json summary = make_summary(facts, reported, supervisor.analyzer().figures);
     const bool begun = reported["begun_ns"] != 0;  // one that was refused has said why; there is nothing to account for
     if (!options.quiet && begun) {
-      fmt::print("ringside run: {}\n{}", headline(code, producer, analyzer ? &*analyzer : nullptr, reported),
-                 account_table(summary, facts));
+      // Not fmt::print, which throws: a standard output that takes nothing must not cost the summary.
+      write_standard_output(fmt::format("ringside run: {}\n{}",
+                                        headline(code, producer, analyzer ? &*analyzer : nullptr, reported),
+                                        account_table(summary, facts)));
     }
-    if (!options.summary.empty()) write_summary(options.summary, summary);
+    if (!options.summary.empty()) write_summary(options.summary, kept, summary);
   }
   return code;
 }

@@ -1,10 +1,13 @@
 #include "cli/run_report.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
-#include <fstream>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 
@@ -16,6 +19,7 @@
 #include "common/output_file.hpp"
 #include "common/printable.hpp"
 #include "common/reduction_json.hpp"
+#include "common/regular_file.hpp"
 
 namespace ringside {
 namespace {
@@ -23,25 +27,34 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-json read_summary(const std::string& path) {
-  std::ifstream file(path);
-  json summary = json::parse(file, nullptr, false);
+/// The text of a file that begins as a JSON object does; nothing of any other.
+std::optional<std::string> read_json_object(const std::string& path) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20;  // a summary has some 2 KiB
+  const RegularFile file = open_regular(path, O_RDONLY);
+  if (!file.valid()) {
+    throw usage_error("{}: cannot be opened: {}; expected a pool, or a summary of `ringside run`", path, file.why());
+  }
+  std::string text;
+  std::array<char, 4096> buffer{};
+  for (ssize_t got = 0; (got = read(file.fd.get(), buffer.data(), buffer.size())) != 0;) {
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw system_error("{}: cannot be read: {}", path, errno_text(errno));
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first != std::string::npos && text[first] != '{') return std::nullopt;
+    if (text.size() > kMostBytes) {
+      throw usage_error("{}: more than {} bytes; expected a pool, or a summary of `ringside run`", path, kMostBytes);
+    }
+  }
+  return text.find('{') == std::string::npos ? std::nullopt : std::optional(text);
+}
+
+json parse_summary(const std::string& text, const std::string& path) {
+  json summary = json::parse(text, nullptr, false);
   if (summary.is_discarded()) {
     throw usage_error("{}: neither a pool nor a summary; expected what `ringside run` left, or its --summary", path);
   }
   return summary;
-}
-
-bool is_json_object(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    const int error = errno;
-    throw usage_error("{}: cannot be opened: {}; expected a pool, or a summary of `ringside run`", path,
-                      errno_text(error != 0 ? error : EIO));
-  }
-  char first = 0;
-  return static_cast<bool>(file >> first) && first == '{';
 }
 
 /// What the ring of the pool holds; nothing, and a notice, where it cannot be read.
@@ -89,12 +102,13 @@ int report_command(int argc, const char* const* argv) {
   app.add_option("-o,--output", output, "the file to write")->type_name("FILE.html")->capture_default_str();
   if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
 
-  ordered_json report = is_json_object(input) ? report_of_summary(read_summary(input), input) : report_of_pool(input);
+  const std::optional<std::string> text = read_json_object(input);
+  ordered_json report = text ? report_of_summary(parse_summary(*text, input), input) : report_of_pool(input);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   report["written_s"] = std::chrono::duration<double>(now).count();
   report["source"] = input;
   report["version"] = RINGSIDE_VERSION;
-  OutputFile file(output, "--output");
+  OutputFile file(output, "--output", {{"INPUT", input}});
   file.write(report_page(report));
   file.finish();
   fmt::print("ringside report: wrote {}\n", printable(output));

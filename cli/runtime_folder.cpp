@@ -15,6 +15,7 @@
 
 #include "common/error.hpp"
 #include "common/printable.hpp"
+#include "common/regular_file.hpp"
 
 namespace ringside {
 namespace {
@@ -70,10 +71,20 @@ std::vector<fs::path> folders_in(const fs::path& base) {
   return found;
 }
 
-UniqueFd locked(const fs::path& path) {
-  UniqueFd fd(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+UniqueFd locked(UniqueFd fd) {
   if (fd.valid() && flock(fd.get(), LOCK_EX | LOCK_NB) != 0) fd.reset();
   return fd;
+}
+
+/// Names of this pattern lie where anybody may make them. O_DIRECTORY: a named pipe, whose open would wait for a
+/// writer, is refused.
+UniqueFd locked_folder(const fs::path& path) {
+  return locked(UniqueFd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)));
+}
+
+/// Invalid where there is none, or another process holds it.
+UniqueFd locked_file(const fs::path& path) {
+  return locked(std::move(open_regular(path.string(), O_RDONLY | O_NOFOLLOW).fd));
 }
 
 /// Removes what is ours in `folder`, and then the folder itself unless there is something else in it.
@@ -89,28 +100,30 @@ void remove_folder(const fs::path& folder) {
 void remove_abandoned(const fs::path& base) {
   constexpr std::time_t kYoungS = 60;
   for (const fs::path& folder : folders_in(base)) {
-    const UniqueFd lock = locked(folder);
+    const UniqueFd lock = locked_folder(folder);
     struct stat status {};
     if (!lock.valid() || fstat(lock.get(), &status) != 0) continue;
     if (status.st_uid != geteuid() || std::time(nullptr) - status.st_ctime < kYoungS) continue;
     const fs::path analyzer_lock = (folder / kSocket).concat(".lock");
     std::error_code ignored;
-    if (!fs::exists(analyzer_lock, ignored) || locked(analyzer_lock).valid()) remove_folder(folder);
+    if (!fs::exists(analyzer_lock, ignored) || locked_file(analyzer_lock).valid()) remove_folder(folder);
   }
 }
 
 }  // namespace
 
 RuntimeFolder::RuntimeFolder() {
+  fs::path tried;
+  int error = 0;
   for (const fs::path& base : bases()) {
     remove_abandoned(base);
     if (try_under(base)) return;
+    error = errno;
+    tried = base;
   }
-  const int error = errno;
-  const auto [name, folder] = temporary_base();
   throw system_error("{}: no folder for the socket can be made in '{}' ({}), expected a folder that may be written, of "
                      "a short name",
-                     name, shortened(folder.string()), errno_text(error));
+                     temporary_base().first, shortened(tried.string()), errno_text(error));
 }
 
 RuntimeFolder::~RuntimeFolder() {
@@ -126,7 +139,7 @@ bool RuntimeFolder::try_under(const fs::path& base) {
   errno = ENAMETOOLONG;
   if (socket().size() + kLongestSuffix.size() >= sizeof(sockaddr_un::sun_path)) return false;
   if (mkdtemp(path_.data()) == nullptr) return false;
-  lock_ = locked(path_);
+  lock_ = locked_folder(path_);
   return true;
 }
 

@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <vector>
 
 #include "cli/format.hpp"
 #include "common/clock.hpp"
 #include "common/printable.hpp"
+#include "common/standard_streams.hpp"
 
 namespace ringside {
 namespace {
@@ -138,7 +138,7 @@ void Supervisor::kill_if_stopped_for_long(Child& child, const char* name, std::i
 
 void Supervisor::say(const std::string& text) {
   progress_.clear();
-  fmt::print(stderr, "ringside: {}\n", printable(text));
+  write_standard_error(fmt::format("ringside: {}\n", printable(text)));
 }
 
 bool Supervisor::replaced(const Child& analyzer, const std::function<void()>& restart_analyzer) {
@@ -220,7 +220,7 @@ void Supervisor::take_in(Child& child, Reported& reported) {
     // The answer to our own signal, after the analyzer's line about what happened.
     if (&reported == &producer_ && analyzer_said_why_ && text.starts_with("ringside: interrupted ")) return;
     progress_.clear();
-    fmt::print(stderr, "{}\n", printable(text));
+    write_standard_error(printable(text) + "\n");
   });
 }
 

@@ -24,6 +24,7 @@
 #include "common/options.hpp"
 #include "common/printable.hpp"
 #include "common/record_stream.hpp"
+#include "common/standard_streams.hpp"
 #include "common/stop_signal.hpp"
 #include "common/wire_json.hpp"
 
@@ -68,7 +69,7 @@ void fit_screen(RecordTable& table, int fd) {
 
 /// Beside what is shown, in a pipe as well.
 void note(std::string_view text) {
-  fmt::print(stderr, "ringside tail: {}\n", printable(text));
+  write_standard_error(fmt::format("ringside tail: {}\n", printable(text)));
 }
 
 /// Standard output: a table, or JSON.
@@ -76,35 +77,30 @@ class Output {
  public:
   Output(bool json, Since since) : json_(json), since_(since), table_(table_for(STDOUT_FILENO)) {}
 
-  /// False once nobody reads any more.
+  /// False once standard output takes no more: run_program says why.
   bool show(std::vector<wire::Record> records) {
     std::erase_if(records, [this](const wire::Record& record) { return !since_.holds(record); });
     if (records.empty()) return true;
     if (!json_) {
       fit_screen(table_, STDOUT_FILENO);
-      return write(table_.lines(records));
+      return write_standard_output(table_.lines(records));
     }
     std::string text;
     for (const wire::Record& record : records) {
       // Names of files may hold any byte.
       text += to_json(record).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
     }
-    return write(text);
+    return write_standard_output(text);
   }
 
   /// What happened to the analyzer: a line of the table, or beside the JSON.
   bool say(std::string_view text) {
-    if (!json_) return write(table_.notice(text));
+    if (!json_) return write_standard_output(table_.notice(text));
     note(text);
     return true;
   }
 
  private:
-  static bool write(const std::string& text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    return std::fflush(stdout) == 0;
-  }
-
   bool json_;
   Since since_;
   RecordTable table_;

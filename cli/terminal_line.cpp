@@ -6,7 +6,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
+
+#include "common/standard_streams.hpp"
 
 namespace ringside {
 namespace {
@@ -23,15 +24,13 @@ TerminalLine::TerminalLine() : terminal_(isatty(STDERR_FILENO) == 1) {}
 void TerminalLine::show(std::string text) {
   if (!terminal_) return;
   text.resize(std::min(text.size(), terminal_columns() - 1));
-  fmt::print(stderr, "\r{}\x1b[K", text);
-  std::fflush(stderr);
+  write_standard_error(fmt::format("\r{}\x1b[K", text));
   drawn_ = true;
 }
 
 void TerminalLine::clear() {
   if (!drawn_) return;
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
+  write_standard_error("\r\x1b[K");
   drawn_ = false;
 }
 

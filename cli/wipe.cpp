@@ -86,6 +86,7 @@ int wipe_command(int argc, const char* const* argv) {
     fmt::print("{}: its journal too: {} bytes in {} files\n", printable(pool), with_separators(journal.bytes),
                journal.files);
   }
+  for (const std::string& left : journal.left) fmt::print("note: left as it is: {}\n", left);
   if (wipe.other_names() > 0) {
     fmt::print("note: the file has {} other names (hard links): they are still there, with zeros behind them\n",
                wipe.other_names());

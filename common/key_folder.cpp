@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "common/error.hpp"
+#include "common/regular_file.hpp"
 #include "common/unique_fd.hpp"
 
 namespace ringside {
@@ -44,14 +45,14 @@ void write_new(const std::string& path, const std::string& text) {
 
 /// Also behind a last line that somebody's editor left without its end.
 void append_line(const std::string& path, const std::string& line) {
-  const UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
-  struct stat found {};
+  const RegularFile list = open_regular(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
+  if (!list.valid()) throw system_error("{}: cannot write: {}", path, list.why());
   char last = '\n';
-  if (fd.valid() && fstat(fd.get(), &found) == 0 && found.st_size > 0 &&
-      pread(fd.get(), &last, 1, found.st_size - 1) != 1) {
+  errno = EIO;
+  if (list.status.st_size > 0 && pread(list.fd.get(), &last, 1, list.status.st_size - 1) != 1) {
     throw system_error("{}: cannot be read: {}", path, errno_text(errno));
   }
-  write_to(fd, path, (last == '\n' ? "" : "\n") + line + "\n");
+  write_to(list.fd, path, (last == '\n' ? "" : "\n") + line + "\n");
 }
 
 void make_folder(const std::string& path) {
@@ -149,6 +150,10 @@ CurveKeys read_server_keys(const std::string& folder) {
 
 CurveKeys read_client_keys(const std::string& folder) {
   return {read_secret(folder, kClientSecret), read_public(folder)};
+}
+
+std::vector<std::string> server_key_files(const std::string& folder) {
+  return {folder + kServerSecret, folder + kServerPublic, folder + kAllowed};
 }
 
 std::vector<std::string> read_allowed_clients(const std::string& folder) {

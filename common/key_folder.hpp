@@ -28,6 +28,9 @@ CurveKeys read_server_keys(const std::string& folder);
 /// What a client connects with: FOLDER is the one `make_client_keys` made. Throws Error, as above.
 CurveKeys read_client_keys(const std::string& folder);
 
+/// The files of FOLDER that an analyzer reads.
+std::vector<std::string> server_key_files(const std::string& folder);
+
 /// The public keys that are let in. Throws Error (exit code 2) if the list is missing, may be changed by others, holds
 /// anything but keys, or none.
 std::vector<std::string> read_allowed_clients(const std::string& folder);

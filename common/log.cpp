@@ -14,6 +14,7 @@
 
 #include "common/error.hpp"
 #include "common/printable.hpp"
+#include "common/standard_streams.hpp"
 
 namespace ringside {
 namespace {
@@ -104,10 +105,11 @@ void print_failure(std::string_view program, int exit_code, std::string_view tex
 
 void print_notice(std::FILE* stream, std::string_view text, std::string_view event) {
   if (logs_to_journal()) {
-    fmt::print(stderr, "<6>level=info {}\n", printable(event));
+    write_standard_error(fmt::format("<6>level=info {}\n", printable(event)));
+  } else if (stream == stderr) {
+    write_standard_error(fmt::format("{}\n", printable(text)));
   } else {
-    fmt::print(stream, "{}\n", printable(text));
-    std::fflush(stream);
+    write_standard_output(fmt::format("{}\n", printable(text)));
   }
 }
 

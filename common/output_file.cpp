@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <utility>
 
 #include "common/error.hpp"
@@ -15,13 +14,16 @@
 namespace ringside {
 namespace {
 
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
 bool is_written_in_place(const std::string& path) {
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0) return false;
-  if (!S_ISREG(status.st_mode)) return !S_ISDIR(status.st_mode);
-  const std::size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  return faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0;
+  if (!S_ISREG(status.st_mode)) return true;
+  return faccessat(AT_FDCWD, folder_of(path).c_str(), W_OK | X_OK, AT_EACCESS) != 0;
 }
 
 }  // namespace
@@ -36,33 +38,50 @@ UniqueFd create_beside(const std::string& path, mode_t mode, std::string& made) 
   return {};
 }
 
-void refuse_to_replace_pool(const std::string& path, const std::string& option) {
-  constexpr char kPoolBegins[] = "PMEMOBJ";  // libpmemobj's signature, with the zero behind it
-  struct stat status {};
-  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
-  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  char begin[sizeof kPoolBegins] = {};
-  if (!file.valid() || read(file.get(), begin, sizeof begin) != static_cast<ssize_t>(sizeof begin)) return;
-  if (std::memcmp(begin, kPoolBegins, sizeof begin) != 0) return;
-  throw usage_error("{}: '{}' is a pool, whose iterates would be lost; expected another file", option, path);
+void check_output(const std::string& path, const std::string& option, const std::vector<KeptFile>& kept) {
+  refuse_output(path, option, kept);
+  const auto refuse = [&](int error, const char* expected) {
+    throw system_error("{}: cannot write '{}': {}; expected a file {}", option, path, errno_text(error), expected);
+  };
+  // ENOENT: there is none yet, or a link that leads to none, which its opening makes.
+  if (faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0 && errno != ENOENT) {
+    refuse(errno, "that may be written");
+  }
+  if (is_written_in_place(path)) return;
+  if (faccessat(AT_FDCWD, folder_of(path).c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
+    refuse(errno, "in a folder that may be written");
+  }
 }
 
-OutputFile::OutputFile(std::string path, std::string option) : path_(std::move(path)), option_(std::move(option)) {
-  refuse_to_replace_pool(path_, option_);
-  UniqueFd fd;
-  if (is_written_in_place(path_)) {
-    fd.reset(open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kOutputMode));
-  } else {
-    fd = create_beside(path_, kOutputMode, partial_);
-  }
-  if (!fd.valid()) {
+OutputFile::OutputFile(std::string path, std::string option, std::vector<KeptFile> kept)
+    : path_(std::move(path)), option_(std::move(option)), kept_(std::move(kept)) {
+  refuse_output(path_, option_, kept_);
+  UniqueFd fd = is_written_in_place(path_) ? open_in_place() : create_beside(path_, kOutputMode, partial_);
+  if (!fd.valid()) fail(errno);
+  file_.reset(fdopen(fd.get(), "wb"));
+  if (!file_) {
     const int error = errno;
-    partial_.clear();
+    if (!partial_.empty()) unlink(partial_.c_str());
     fail(error);
   }
-  file_.reset(fdopen(fd.get(), "wb"));
-  if (!file_) fail(errno);
   fd.release();
+}
+
+/// What is opened is looked at once more before a byte of it is lost: the name may lead elsewhere by now.
+UniqueFd OutputFile::open_in_place() const {
+  UniqueFd fd(open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, kOutputMode));
+  struct stat opened {};
+  if (!fd.valid() || fstat(fd.get(), &opened) != 0) fail(errno);
+  if (S_ISREG(opened.st_mode)) {
+    refuse_output(path_, option_, kept_);
+    struct stat named {};
+    if (stat(path_.c_str(), &named) != 0) fail(errno);
+    if (named.st_dev != opened.st_dev || named.st_ino != opened.st_ino) fail(ESTALE);
+    if (ftruncate(fd.get(), 0) != 0) fail(errno);
+  }
+  const int flags = fcntl(fd.get(), F_GETFL);
+  if (flags < 0 || fcntl(fd.get(), F_SETFL, flags & ~O_NONBLOCK) != 0) fail(errno);
+  return fd;
 }
 
 OutputFile::~OutputFile() {
@@ -79,12 +98,15 @@ void OutputFile::finish() {
   if (!partial_.empty() && fsync(fileno(file_.get())) != 0) fail(errno);
   if (std::fclose(file_.release()) != 0) fail(errno);
   if (partial_.empty()) return;
+  refuse_output(path_, option_, kept_);
   if (rename(partial_.c_str(), path_.c_str()) != 0) fail(errno);
   partial_.clear();
 }
 
 void OutputFile::fail(int error) const {
-  throw system_error("{}: cannot write '{}': {}", option_, path_, errno_text(error));
+  // ENXIO: of a pipe without a reader.
+  throw system_error("{}: cannot write '{}': {}", option_, path_,
+                     error == ENXIO ? "no process reads it" : errno_text(error));
 }
 
 }  // namespace ringside

@@ -9,7 +9,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "common/output_guard.hpp"
 #include "common/unique_fd.hpp"
 
 namespace ringside {
@@ -21,17 +23,18 @@ inline constexpr mode_t kOutputMode = 0640;   // what a user asked for: the grou
 /// `mode`. Returns an invalid descriptor, with errno set, if it cannot.
 UniqueFd create_beside(const std::string& path, mode_t mode, std::string& made);
 
-/// Throws Error (exit code 2) if `path` is a pool, through a link as well: nothing but `wipe` and `--overwrite` may
-/// cost its iterates. option: what the message begins with.
-void refuse_to_replace_pool(const std::string& path, const std::string& option);
+/// Throws Error where an OutputFile of these would, as far as that can be known before there is anything to write:
+/// for a command that works for hours before it writes. Leaves nothing behind.
+void check_output(const std::string& path, const std::string& option, const std::vector<KeptFile>& kept);
 
 /// Written to beside its name and renamed at the end. What exists and is no plain file (a device, a pipe, a link), or
-/// lies in a folder that may not be written to, is written to as it is: a rename would put a file in its place.
+/// lies in a folder that may not be written to, is written to as it is: a rename would put a file in its place. A pipe
+/// that no process reads is refused, not waited for.
 class OutputFile {
  public:
-  /// option: what messages begin with ("--output"). Throws Error (exit code 3), as all that follow; also as
-  /// refuse_to_replace_pool does.
-  OutputFile(std::string path, std::string option);
+  /// option: what messages begin with ("--output"). kept: what the command reads. Throws Error (exit code 3), as all
+  /// that follow; also as refuse_output does.
+  OutputFile(std::string path, std::string option, std::vector<KeptFile> kept = {});
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -39,14 +42,17 @@ class OutputFile {
   void write(const void* data, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
 
-  /// The file is complete: it gets its name. Without this, nothing is left of it.
+  /// The file is complete: it gets its name, unless a pool, journal or cache has got it meanwhile (refuse_output). Without
+  /// this, nothing is left of it.
   void finish();
 
  private:
+  UniqueFd open_in_place() const;
   [[noreturn]] void fail(int error) const;
 
   const std::string path_;
   const std::string option_;
+  const std::vector<KeptFile> kept_;
   struct Close {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }
   };

@@ -19,6 +19,7 @@
 #include "common/clock.hpp"
 #include "common/error.hpp"
 #include "common/lock_holder.hpp"
+#include "common/regular_file.hpp"
 
 namespace ringside {
 namespace {
@@ -206,8 +207,9 @@ Listener::Listener(const std::string& path) : path_(path) {
   }
   // The lock first: a second bind would otherwise take the live socket's place.
   const std::string lock_path = path + ".lock";
-  lock_.reset(open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!lock_.valid()) throw system_error("cannot open the lock file '{}': {}", lock_path, errno_text(errno));
+  RegularFile lock = open_regular(lock_path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+  if (!lock.valid()) throw system_error("cannot open the lock file '{}': {}", lock_path, lock.why());
+  lock_ = std::move(lock.fd);
   if (flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
     struct stat locked {};
     const auto holder = fstat(lock_.get(), &locked) == 0 ? flock_holder(locked) : std::nullopt;

@@ -1,16 +1,20 @@
 #include "common/program.hpp"
 
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "common/error.hpp"
 #include "common/isa.hpp"
 #include "common/log.hpp"
 #include "common/printable.hpp"
+#include "common/standard_streams.hpp"
 #include "common/stop_signal.hpp"
 #include "common/watched_mapping.hpp"
 
@@ -33,11 +37,8 @@ void check_isa_variable() {
                     shortened(wanted));
 }
 
-}  // namespace
-
-int run_program(const std::function<int()>& body) noexcept {
-  ignore_write_signals();
-  catch_bus_errors(logs_to_journal());
+/// output_error: what standard output refused a print with, where that ended the body.
+int run_body(const std::function<int()>& body, int& output_error) noexcept {
   try {
     check_isa_variable();
     return body();
@@ -48,9 +49,40 @@ int run_program(const std::function<int()>& body) noexcept {
   } catch (const std::filesystem::filesystem_error& error) {
     const std::string path = error.path1().empty() ? "a path" : error.path1().string();
     return fail(ExitCode::kSystem, path + ": cannot be used (" + error.code().message() + ")");
+  } catch (const std::system_error& error) {
+    // fmt::print throws so.
+    if (std::ferror(stdout) != 0) {
+      output_error = error.code().value();
+      return static_cast<int>(ExitCode::kDone);
+    }
+    return fail(ExitCode::kSystem, std::string("unexpected failure: ") + error.what());
   } catch (const std::exception& error) {
     return fail(ExitCode::kSystem, std::string("unexpected failure: ") + error.what());
   }
+}
+
+}  // namespace
+
+int run_program(const std::function<int()>& body) noexcept {
+  hold_standard_descriptors();
+  ignore_write_signals();
+  catch_bus_errors(logs_to_journal());
+  const NotedOutput noted;
+  int output_error = 0;
+  const int code = run_body(body, output_error);
+  const int found = finish_standard_output();
+  if (output_error == 0) output_error = found;
+  if (output_error == 0) return code;
+  // A failure of the work itself was said, and is worth more to the caller than one of its printing.
+  const bool is_done = code == static_cast<int>(ExitCode::kDone);
+  if (output_error == EPIPE) {
+    if (!is_done) return code;
+    end_by_broken_pipe();
+  }
+  const std::string why = output_error == EBADF ? "it is closed" : errno_text(output_error);
+  const int failed =
+      fail(ExitCode::kSystem, "standard output: cannot be written: " + why + "; expected one that takes all of it");
+  return is_done ? failed : code;
 }
 
 }  // namespace ringside

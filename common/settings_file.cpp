@@ -1,7 +1,6 @@
 #include "common/settings_file.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,7 +11,7 @@
 
 #include "common/error.hpp"
 #include "common/printable.hpp"
-#include "common/unique_fd.hpp"
+#include "common/regular_file.hpp"
 
 namespace ringside {
 namespace {
@@ -23,7 +22,7 @@ constexpr std::string_view kExpected = "KEY = VALUE, as in `slots = 8`";
 
 /// What says that the file is not there, or is none; any other error is the system's.
 bool is_users_mistake(int error) {
-  constexpr std::array kMistakes = {ENOENT, ENOTDIR, EISDIR, ENAMETOOLONG, ELOOP, ENXIO, EINVAL};
+  constexpr std::array kMistakes = {ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP, ENXIO, EINVAL};
   return std::find(kMistakes.begin(), kMistakes.end(), error) != kMistakes.end();
 }
 
@@ -34,12 +33,13 @@ Error cannot_be_read(const std::string& name, int error) {
 }
 
 std::string content_of(const std::string& path, const std::string& name) {
-  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) throw cannot_be_read(name, errno);
+  const RegularFile file = open_regular(path, O_RDONLY);
+  if (!file.kind.empty()) throw usage_error("{}: {}, expected a file of settings", name, file.why());
+  if (!file.valid()) throw cannot_be_read(name, file.error);
   std::string content;
   std::array<char, 4096> buffer;
   for (;;) {
-    const ssize_t count = read(file.get(), buffer.data(), buffer.size());
+    const ssize_t count = read(file.fd.get(), buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw cannot_be_read(name, errno);
     if (count == 0) return content;

@@ -2,6 +2,7 @@
 // Fixed size, no pointers: the analyzer's main thread leaves one in a queue for each step (docs/live.md).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -27,19 +28,45 @@ struct ReductionScalars {
   std::uint64_t non_finite = 0;
 };
 
+/// Calls visit(name, &ReductionScalars::name, &Reductions::name) for each scalar: the one list of them, from which they
+/// are copied and compared. The names are those of the record's fields (proto/ringside.proto).
+template <class Visit>
+constexpr void for_each_scalar(Visit&& visit) {
+  visit("sum", &ReductionScalars::sum, &Reductions::sum);
+  visit("mean", &ReductionScalars::mean, &Reductions::mean);
+  visit("min", &ReductionScalars::min, &Reductions::min);
+  visit("max", &ReductionScalars::max, &Reductions::max);
+  visit("l1", &ReductionScalars::l1, &Reductions::l1);
+  visit("l2", &ReductionScalars::l2, &Reductions::l2);
+  visit("linf", &ReductionScalars::linf, &Reductions::linf);
+  visit("has_change", &ReductionScalars::has_change, &Reductions::has_change);
+  visit("change_l1", &ReductionScalars::change_l1, &Reductions::change_l1);
+  visit("change_l2", &ReductionScalars::change_l2, &Reductions::change_l2);
+  visit("change_linf", &ReductionScalars::change_linf, &Reductions::change_linf);
+  visit("non_finite", &ReductionScalars::non_finite, &Reductions::non_finite);
+}
+
+constexpr std::size_t scalar_count() noexcept {
+  std::size_t count = 0;
+  for_each_scalar([&count](auto...) { ++count; });
+  return count;
+}
+
+// A member that is added to either struct and not to the list fails here: the names on the left are as many as members,
+// and Reductions is rows, the scalars, top_count, top and histogram.
+constexpr bool lists_every_scalar(const ReductionScalars& scalars) noexcept {
+  [[maybe_unused]] const auto& [sum, mean, min, max, l1, l2, linf, has_change, change_l1, change_l2, change_linf,
+                                non_finite] = scalars;
+  return scalar_count() == 12;
+}
+static_assert(lists_every_scalar({}));
+static_assert(sizeof(Reductions) == (scalar_count() + 2) * sizeof(std::uint64_t) + sizeof(Reductions::top) +
+                                        sizeof(Reductions::histogram));
+
 inline ReductionScalars scalars_of(const Reductions& r) noexcept {
-  return {.sum = r.sum,
-          .mean = r.mean,
-          .min = r.min,
-          .max = r.max,
-          .l1 = r.l1,
-          .l2 = r.l2,
-          .linf = r.linf,
-          .has_change = r.has_change == 1,
-          .change_l1 = r.change_l1,
-          .change_l2 = r.change_l2,
-          .change_linf = r.change_linf,
-          .non_finite = r.non_finite};
+  ReductionScalars scalars;
+  for_each_scalar([&](const char*, auto to, auto from) { scalars.*to = r.*from; });
+  return scalars;
 }
 
 struct StepFigures {

@@ -191,7 +191,7 @@ TEST_F(CommandLineTest, AFileOfSettingsIsReadOrSaidNotToBe) {
     return Case{"ringside-analyzer", {config}, exit_code, fragments};
   };
   expect_refused({
-      analyzer("--config=" + folder, 2, {"--config", "directory"}),
+      analyzer("--config=" + folder, 2, {"--config", "folder"}),
       analyzer("--config=/proc/self/mem", 3, {"--config", "/proc/self/mem", "Input/output error"}),
       analyzer("--config=" + folder_.file("missing\x1b.toml"), 2, {"--config", R"(missing\x1b.toml)", "No such file"}),
       analyzer("--config=" + kLong, 2, {"--config", "File name too long"}),

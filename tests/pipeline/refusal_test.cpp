@@ -354,7 +354,7 @@ TEST_F(RefusalTest, AnExportThatFailsLeavesNoPartOfAFile) {
   keep_something();
   const std::string output = folder_.file("x.npy");
   std::filesystem::create_directory(output);
-  expect_refused({"export", pool_, "--output", output}, 3, {"--output", output, "directory"});
+  expect_refused({"export", pool_, "--output", output}, 3, {"--output", output, "folder"});
   const auto files = std::filesystem::directory_iterator(folder_.path());
   EXPECT_EQ(std::distance(begin(files), end(files)), 5)
       << "the pool, its two logs and summary, and the folder in the way";

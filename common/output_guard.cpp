@@ -1,0 +1,122 @@
+#include "common/output_guard.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "common/error.hpp"
+#include "common/lock_holder.hpp"
+#include "common/regular_file.hpp"
+#include "common/user_name.hpp"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+using std::string_view_literals::operator""sv;
+
+struct Signature {
+  std::string_view bytes;
+  const char* what;
+};
+
+// The formats' own constants are out of reach from here; tests/unit/output_guard_test.cpp makes a file of each.
+constexpr std::size_t kSignatureBytes = 8;
+constexpr Signature kSignatures[] = {
+    {"PMEMOBJ\0"sv, "a pool, whose iterates would be lost"},
+    {"PMEMLOG\0"sv, "a journal, whose records would be lost"},
+    {"RSJRNL01"sv, "a journal, whose records would be lost"},
+    {"RSMATRIX"sv, "a matrix cache"},
+};
+
+const char* content_of(const RegularFile& file) {
+  std::array<char, kSignatureBytes> begin{};
+  if (pread(file.fd.get(), begin.data(), begin.size(), 0) != static_cast<ssize_t>(begin.size())) return nullptr;
+  const auto* const found = std::find_if(std::begin(kSignatures), std::end(kSignatures), [&](const Signature& s) {
+    return std::memcmp(s.bytes.data(), begin.data(), begin.size()) == 0;
+  });
+  return found == std::end(kSignatures) ? nullptr : found->what;
+}
+
+/// The file that a name leads to, whether it exists or not: links are followed, also those that lead to nothing yet.
+fs::path destination(const std::string& name) {
+  constexpr int kMostLinks = 40;  // as the kernel
+  std::error_code error;
+  fs::path path = fs::absolute(name, error);
+  for (int links = 0; links < kMostLinks && fs::is_symlink(fs::symlink_status(path, error)); ++links) {
+    const fs::path target = fs::read_symlink(path, error);
+    path = target.is_absolute() ? target : path.parent_path() / target;
+  }
+  const fs::path folder = fs::weakly_canonical(path.parent_path(), error);
+  return (error ? path.parent_path() : folder) / path.filename();
+}
+
+/// A journal has its name before its first record, and keeps it where its first bytes are damaged.
+bool is_named_as_journal_of_a_pool(const fs::path& path) {
+  const std::string name = path.string();
+  for (const std::string_view ending : {".journal-0"sv, ".journal-1"sv}) {
+    if (!name.ends_with(ending)) continue;
+    const RegularFile pool = open_regular(name.substr(0, name.size() - ending.size()), O_RDONLY);
+    return pool.valid() && content_of(pool) == kSignatures[0].what;
+  }
+  return false;
+}
+
+/// A link or a pipe that somebody else has laid out in a folder like /tmp.
+void refuse_what_was_planted(const std::string& path, const std::string& option) {
+  struct stat found {};
+  struct stat folder {};
+  if (lstat(path.c_str(), &found) != 0 || (!S_ISLNK(found.st_mode) && !S_ISFIFO(found.st_mode))) return;
+  const fs::path in = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
+  if (stat(in.c_str(), &folder) != 0 || (folder.st_mode & (S_ISVTX | S_IWOTH)) != (S_ISVTX | S_IWOTH)) return;
+  if (found.st_uid == geteuid() || found.st_uid == folder.st_uid) return;
+  throw system_error("{}: '{}' is a {} that {} has made in a folder where anybody may; expected another name", option,
+                     path, kind_of(found.st_mode), user_name(found.st_uid));
+}
+
+}  // namespace
+
+bool same_file(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty()) return false;
+  struct stat one {};
+  struct stat other {};
+  const bool both = stat(a.c_str(), &one) == 0 && stat(b.c_str(), &other) == 0;
+  if (both) return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+  return destination(a) == destination(b);
+}
+
+void refuse_output(const std::string& path, const std::string& option, const std::vector<KeptFile>& kept) {
+  for (const KeptFile& file : kept) {
+    if (!same_file(path, file.path)) continue;
+    throw usage_error("{}: '{}' is found as {}, too; expected another file", option, path, file.role);
+  }
+  refuse_what_was_planted(path, option);
+  if (is_named_as_journal_of_a_pool(destination(path))) {
+    throw usage_error("{}: '{}' is the name of a pool's journal; expected another file", option, path);
+  }
+  const RegularFile there = open_regular(path, O_RDONLY);
+  if (there.kind == kind_of(S_IFDIR) || there.kind == kind_of(S_IFSOCK)) {
+    throw system_error("{}: cannot write '{}': {}; expected a file", option, path, there.why());
+  }
+  if (!there.valid() && (!there.kind.empty() || there.error == ENOENT || there.error == ENOTDIR)) return;
+  if (!there.valid()) {
+    throw system_error("{}: cannot write '{}': what is there cannot be looked at: {}; expected a file of this user's",
+                       option, path, there.why());
+  }
+  if (const char* const what = content_of(there)) {
+    throw usage_error("{}: '{}' is {}; expected another file", option, path, what);
+  }
+  // One that is just being made has no first bytes yet.
+  if (const auto holder = flock_holder(there.status)) {
+    throw system_error("{}: cannot write '{}': it is in use by {}; expected another file", option, path,
+                       describe_holder(holder));
+  }
+}
+
+}  // namespace ringside
