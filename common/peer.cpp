@@ -187,8 +187,8 @@ bool Peer::exited(int timeout_ms) const noexcept {
 
 namespace {
 
-/// The sockets that an analyzer puts beside its own (docs/live.md, docs/handoff_protocol.md). One that was killed leaves
-/// them, and not each that comes after it uses all of them. Requires its lock; files that are no sockets stay.
+/// The sockets that an analyzer puts beside its own (docs/live.md, docs/handoff_protocol.md). One that was killed
+/// leaves them, and not each that comes after it uses all of them. Requires its lock; files that are no sockets stay.
 void remove_sockets_beside(const std::string& path) {
   for (const char* suffix : {".control", ".telemetry", ".steps"}) {
     const std::string beside = path + suffix;

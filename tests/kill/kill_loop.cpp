@@ -70,8 +70,8 @@ int loop(const Options& options) {
       "{:.0f} s, {} lives: {} SIGKILLs, {} checks of a pool at rest with {} iterates, {} killed runs done bit-equal\n",
       elapsed_s(), tally.lives, tally.all_kills(), tally.checks, tally.iterates_checked, tally.finished_runs);
   fmt::print(
-      "  {} journals at rest, {} records compared with ring and followers; {} steps recorded, {} named as missing in {} "
-      "gaps, {} gaps unnamed\n",
+      "  {} journals at rest, {} records compared with ring and followers; {} steps recorded, {} named as missing in "
+      "{} gaps, {} gaps unnamed\n",
       tally.journals_checked, tally.records_compared, tally.steps_recorded, tally.steps_named, tally.gaps_named,
       tally.unnamed_gaps);
   for (const auto& [victim, count] : tally.kills) fmt::print("  {:>6}  {}\n", count, victim);

@@ -2,6 +2,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -10,6 +13,7 @@
 #include <utility>
 
 #include "analyzer/journal.hpp"
+#include "common/clock.hpp"
 #include "common/unique_fd.hpp"
 #include "tests/kill/chance.hpp"
 #include "tests/kill/sequence.hpp"
@@ -36,6 +40,19 @@ bool is_of_the_sequence(std::uint64_t k, const double* x, std::uint64_t rows) {
     if (x[row] != jump(first_value(row))) return false;
   }
   return true;
+}
+
+/// Until it listens: one that has just been started is not yet prepared to be told to end.
+void wait_for_service(Victim& analyzer, const std::string& socket) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  socket.copy(static_cast<char*>(address.sun_path), sizeof address.sun_path - 1);
+  for (const std::int64_t deadline = now_ns() + std::int64_t{kHangMs} * 1'000'000;
+       analyzer.running() && now_ns() < deadline;) {
+    const UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return;
+    poll(nullptr, 0, 1);
+  }
 }
 
 }  // namespace
@@ -69,6 +86,7 @@ void check_journal(const std::string& pool, const Published& published, bool com
 }
 
 void end_service(Victim& analyzer, const std::string& socket, Tally& tally) {
+  wait_for_service(analyzer, socket);
   ::kill(analyzer.pid(), SIGTERM);
   ++tally.terms;
   expect_to_end(analyzer, "analyzer", tally);

@@ -282,7 +282,8 @@ void forge_journal(Files& files, Random& random, Damage& done) {
     done.what = fmt::format("frame at {} word {} = {}", at, word, value);
   } else {
     for (std::uint64_t n = 1 + below(20, random); n > 0; --n) {
-      log[at + sizeof(FrameHeader) + below(bytes - sizeof(FrameHeader), random)] = static_cast<std::byte>(random() & 255);
+      const std::size_t byte = at + sizeof(FrameHeader) + below(bytes - sizeof(FrameHeader), random);
+      log[byte] = static_cast<std::byte>(random() & 255);
     }
     done.what = fmt::format("frame at {}, its message", at);
   }
@@ -296,10 +297,10 @@ void forge_journal(Files& files, Random& random, Damage& done) {
 
 Damage damage(Files& files, const std::vector<Specimen>& all, std::size_t of, Random& random) {
   const Specimen& specimen = all[of];
-  static constexpr const char* kKinds[] = {"flipped bits",     "zeroed range",      "noise",         "swapped ranges",
-                                           "truncation",       "extension",         "slots exchanged", "journals exchanged",
-                                           "pools exchanged",  "old copies",        "superblock forged", "slot header forged",
-                                           "run record forged", "journal forged"};
+  static constexpr const char* kKinds[] = {
+      "flipped bits",      "zeroed range",       "noise",           "swapped ranges", "truncation",
+      "extension",         "slots exchanged",    "journals exchanged", "pools exchanged", "old copies",
+      "superblock forged", "slot header forged", "run record forged", "journal forged"};
   std::uint64_t kind = below(std::size(kKinds), random);
   if (kind == 9 && specimen.earlier.pool.empty()) kind = 6;
   if ((kind == 7 || kind == 13) && files.journal[0].empty()) kind = 0;

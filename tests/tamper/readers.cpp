@@ -137,8 +137,8 @@ void Readers::tail(const std::string& pool, const Damage& damage, Findings& find
 void Readers::resume(const std::string& pool, const Damage& damage, Findings& findings) const {
   const Specimen& specimen = *damage.pool;
   const std::uint64_t last = specimen.iterations + kMoreIterations;
-  std::vector<std::string> words = {"run",      "--pool",  pool, fmt::format("--iterations={}", last), "--durability=process",
-                                    "--resume", "--quiet"};
+  const std::string iterations = fmt::format("--iterations={}", last);
+  std::vector<std::string> words = {"run", "--pool", pool, iterations, "--durability=process", "--resume", "--quiet"};
   words.insert(words.end(), specimen.problem.begin(), specimen.problem.end());
   if (start(words, damage, findings) != 0) return;
   if (damage.numbers_forged) return;

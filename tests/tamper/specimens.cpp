@@ -45,9 +45,10 @@ constexpr Plan kPlans[] = {
     {"wrapped-journal", "grid:20", 0.85, 0, 13000, 3, "--journal-size=4M"},
 };
 
-void run(const std::string& programs, std::vector<std::string> words, const std::string& log) {
+void run(const std::string& programs, const std::vector<std::string>& words, const std::string& log) {
   Victim victim(programs + "/ringside", words, log);
-  if (victim.wait() != 0) throw system_error("`ringside {}` failed while a specimen was made, see {}", fmt::join(words, " "), log);
+  if (victim.wait() == 0) return;
+  throw system_error("`ringside {}` failed while a specimen was made, see {}", fmt::join(words, " "), log);
 }
 
 std::vector<std::string> run_words(const std::vector<std::string>& problem, std::uint64_t iterations,

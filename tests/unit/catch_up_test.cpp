@@ -35,7 +35,7 @@ class CatchUpTest : public JournalFixture {
     for (int i = 0; i < steps; ++i) commit(recorded);
   }
 
-  /// A new producer goes on with the run. written: how many of the records that say so are written before the next kill.
+  /// A new producer goes on with the run. written: how many of the records that say so are there before the next kill.
   CatchUp resume(std::size_t written = 1000) {
     step_ = 0;
     return take_in(written);
@@ -74,7 +74,8 @@ class CatchUpTest : public JournalFixture {
     wire::Record record;
     while (const auto encoded = journal.next(0)) {
       EXPECT_TRUE(record.ParseFromArray(encoded->bytes.data(), static_cast<int>(encoded->bytes.size())));
-      if (record.has_step() && record.step().run_id() == ringside::bytes_of(run_)) ++times.at(record.step().commit_seq() - 1);
+      const wire::StepRecord& step = record.step();
+      if (record.has_step() && step.run_id() == ringside::bytes_of(run_)) ++times.at(step.commit_seq() - 1);
       const wire::RecordsMissing& missing = record.records_missing();
       for (std::uint64_t i = 0; i < missing.steps(); ++i) ++times.at(missing.first_commit_seq() - 1 + i);
     }
