@@ -18,6 +18,7 @@
 #include "analyzer/ring_admission.hpp"
 #include "analyzer/run_record.hpp"
 #include "common/clock.hpp"
+#include "common/descriptor_limit.hpp"
 #include "common/error.hpp"
 #include "common/log.hpp"
 #include "common/options.hpp"
@@ -238,7 +239,11 @@ class TurnedAway {
   std::int64_t said_ns_ = 0;
 };
 
+// Beside what --telemetry-tcp takes: the pool, the journal, ZeroMQ's threads, a producer's memory, peers that wait.
+constexpr std::size_t kDescriptors = 128;
+
 ExitCode run(const Options& options) {
+  ensure_descriptors(kDescriptors, "ringside-analyzer");
   static std::atomic<bool> stop_run{false};  // for ever: the signals' handler knows it
   const std::atomic<bool>& stop = catch_stop_signals();
   also_set_on_stop(stop_run);

@@ -1,12 +1,14 @@
 #include "analyzer/telemetry.hpp"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
+#include "common/descriptor_limit.hpp"
 #include "common/error.hpp"
+#include "common/hash.hpp"
 #include "common/key_folder.hpp"
 #include "common/record_stream.hpp"
 
@@ -35,13 +37,26 @@ ChannelOptions answering(const std::optional<CurveKeys>& keys) {
   return options;
 }
 
-/// Whoever may connect takes a descriptor before its key is asked for: what strangers take must not be missing where a
-/// producer wants in.
-void allow_all_descriptors() noexcept {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
+// On tcp, both sockets together. Whoever connects takes descriptors before its key is asked for.
+constexpr std::size_t kFewestConnections = 8;
+constexpr std::size_t kMostConnections = 64;
+// Never taken by them: the pool, the journal and its rotation, a producer that attaches, those who wait for that, and
+// followers on this machine.
+constexpr std::size_t kDescriptorsOfOurs = 160;
+
+/// As many as leave the rest of the analyzer what it needs.
+std::size_t connections_on_tcp() {
+  constexpr std::size_t kEach = TcpGate::kDescriptorsEach;
+  const std::size_t limit =
+      ensure_descriptors(kDescriptorsOfOurs + kFewestConnections * kEach, "ringside-analyzer with --telemetry-tcp");
+  return std::min((limit - kDescriptorsOfOurs) / kEach, kMostConnections);
+}
+
+/// endpoint: tcp://HOST:PORT.
+TcpGate::Door door_at(const std::string& endpoint, const std::string& inner) {
+  const std::string address = endpoint.substr(std::string_view("tcp://").size());
+  const std::size_t colon = address.rfind(':');
+  return {.host = address.substr(0, colon), .port = address.substr(colon + 1), .inner = inner};
 }
 
 std::string path_of(const std::string& endpoint) {
@@ -67,12 +82,15 @@ void Telemetry::listen_on_tcp(const TelemetryOptions& options) {
   }
   const CurveKeys keys = read_server_keys(options.keys);
   const TelemetryAddress address = telemetry_at_tcp(options.tcp, "--telemetry-tcp", keys);
-  allow_all_descriptors();
+  const std::size_t most = connections_on_tcp();
   zap_.emplace(context_, options.keys);  // before anybody can connect
   Pair& pair = pairs_.emplace_back(
       Pair{{context_, ChannelKind::kPublisher, publishing(keys)}, {context_, ChannelKind::kRouter, answering(keys)}});
-  pair.publisher.bind(address.publisher);
-  pair.control.bind(address.control);
+  const std::string name = "ringside-" + to_string(random_id());
+  pair.publisher.bind("ipc://@" + name + ".telemetry");
+  pair.control.bind("ipc://@" + name + ".control");
+  gate_.emplace(
+      std::vector{door_at(address.publisher, name + ".telemetry"), door_at(address.control, name + ".control")}, most);
 }
 
 Telemetry::~Telemetry() {

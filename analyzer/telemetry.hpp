@@ -1,5 +1,5 @@
 // The sockets through which a run is followed (docs/live.md): PUB and ROUTER beside the analyzer's own socket, and the
-// same two on tcp where asked for, encrypted. What goes through them is the recorder's; here is who may connect, and
+// same two on tcp where asked for, encrypted and behind a gate. What goes through them is the recorder's; here is who may connect, and
 // how much of it is done at once, so that nobody who asks, however much, slows the run.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/tcp_gate.hpp"
 #include "analyzer/zap_handler.hpp"
 #include "common/channel.hpp"
 #include "common/options.hpp"
@@ -41,6 +42,7 @@ class Telemetry {
   void listen_on_tcp(const TelemetryOptions& options);
   void answer(Channel& control, const std::function<std::string(const wire::ControlRequest&)>& reply_to);
 
+  std::optional<TcpGate> gate_;  // outlives the context, which has the last records on their way when it ends
   ChannelContext context_;
   std::string socket_;
   std::optional<ZapHandler> zap_;

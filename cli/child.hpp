@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/exit_code.hpp"
 #include "common/process_state.hpp"
 #include "common/unique_fd.hpp"
 
@@ -45,6 +46,10 @@ class Child {
   int exit_code() const noexcept { return exit_code_; }        // -1 if it died by a signal
   int death_signal() const noexcept { return death_signal_; }  // 0 if it exited
   std::string how_it_ended() const;                            // "was killed by signal 9 (Killed)"
+  /// Its exit code, if that is one of those that are documented; a death or any other number is a lost peer.
+  ExitCode verdict() const noexcept { return documented_exit_code(exit_code_); }
+  /// It died by a signal, or its exit code is none of ours: it has not said why.
+  bool ended_unexpectedly() const noexcept { return static_cast<int>(verdict()) != exit_code_; }
 
  private:
   static void read_lines(UniqueFd& fd, std::string& partial, const std::function<void(const std::string&)>& on_line);

@@ -16,6 +16,7 @@
 #include "cli/account_table.hpp"
 #include "cli/runtime_folder.hpp"
 #include "cli/supervisor.hpp"
+#include "common/descriptor_limit.hpp"
 #include "common/key_folder.hpp"
 #include "common/options.hpp"
 #include "common/output_file.hpp"
@@ -101,15 +102,19 @@ void write_summary(const std::string& path, const std::vector<KeptFile>& kept, c
   file.finish();
 }
 
-/// Says how `name` died, if it did by a signal.
+/// Says how `name` ended, if it could not say so itself.
 bool report_death(const char* name, const Child& child) {
-  if (child.death_signal() == 0) return false;
+  if (!child.ended_unexpectedly()) return false;
   write_standard_error(fmt::format("ringside: the {} {}\n", name, child.how_it_ended()));
   return true;
 }
 
-/// One exit code from two processes. A process that exits has said why on standard error; a death has no line of its
-/// own. A disk that failed, and a pool that was truncated, go before everything else: something may be lost.
+// Ours and, because they inherit the limit, those of the analyzer, which needs more than we do.
+constexpr std::size_t kDescriptors = 128;
+
+/// One exit code from two processes, of those that are documented. A process that exits has said why on standard error;
+/// a death has no line of its own. A disk that failed, and a pool that was truncated, go before everything else:
+/// something may be lost.
 ExitCode judge(const Child& producer, const Child* analyzer, bool interrupted) {
   for (const ExitCode lost : {ExitCode::kSystem, ExitCode::kDamaged}) {
     if (analyzer != nullptr && analyzer->exit_code() == static_cast<int>(lost)) return lost;
@@ -117,8 +122,8 @@ ExitCode judge(const Child& producer, const Child* analyzer, bool interrupted) {
   if (interrupted && producer.exit_code() != static_cast<int>(ExitCode::kSystem)) return ExitCode::kInterrupted;
   if (analyzer != nullptr && report_death("analyzer", *analyzer)) return ExitCode::kPeerLost;
   if (report_death("producer", producer)) return ExitCode::kPeerLost;
-  if (producer.exit_code() != 0) return static_cast<ExitCode>(producer.exit_code());
-  return analyzer != nullptr ? static_cast<ExitCode>(analyzer->exit_code()) : ExitCode::kDone;
+  if (producer.exit_code() != 0) return producer.verdict();
+  return analyzer != nullptr ? analyzer->verdict() : ExitCode::kDone;
 }
 
 const char* headline(ExitCode code, const Child& producer, const Child* analyzer, const nlohmann::json& reported) {
@@ -135,6 +140,7 @@ const char* headline(ExitCode code, const Child& producer, const Child* analyzer
 }
 
 ExitCode run(const CLI::App& app, const RunOptions& options) {
+  ensure_descriptors(kDescriptors, "ringside run");
   const bool pipeline = options.mode == Mode::kPipeline;
   const CorePlan cores = cores_for(options);
   if (cores.oversubscribed_one_core) {
@@ -185,7 +191,7 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
     if (!supervisor.wait_until_ready(analyzer, restart_analyzer)) {
       if (supervisor.interrupted()) return ExitCode::kInterrupted;
       report_death("analyzer", *analyzer);
-      return analyzer->exit_code() > 0 ? static_cast<ExitCode>(analyzer->exit_code()) : ExitCode::kPeerLost;
+      return analyzer->exit_code() > 0 ? analyzer->verdict() : ExitCode::kPeerLost;
     }
   }
 

@@ -19,6 +19,7 @@
 #include "cli/watched_run.hpp"
 #include "common/channel.hpp"
 #include "common/clock.hpp"
+#include "common/descriptor_limit.hpp"
 #include "common/error.hpp"
 #include "common/log.hpp"
 #include "common/options.hpp"
@@ -140,8 +141,14 @@ int serve_command(int argc, const char* const* argv) {
   std::optional<AccessToken> token;
   if (!options.token_file.empty()) token = AccessToken::read(options.token_file);
   const FoundService service = service_for(options);
+  // Beside the connections: ZeroMQ's threads and sockets, the journal's files.
+  constexpr std::size_t kDescriptorsOfOurs = 64;
+  constexpr std::size_t kFewestConnections = 64;
+  ConnectionLimits limits;
+  const std::size_t descriptors = ensure_descriptors(kDescriptorsOfOurs + kFewestConnections, "ringside serve");
+  limits.connections = std::min(limits.connections, descriptors - kDescriptorsOfOurs);
   WatchedRun watched;
-  HttpServer server(watched, address, std::move(token));
+  HttpServer server(watched, address, std::move(token), limits);
 
   std::uint64_t from_seq = 0;
   if (!options.pool.empty()) {

@@ -15,14 +15,18 @@
 
 #include <zmq.hpp>
 
+#include "common/descriptor_limit.hpp"
 #include "common/error.hpp"
 
 namespace ringside {
 namespace {
 
 constexpr std::string_view kIpc = "ipc://";
+constexpr std::string_view kAbstractIpc = "ipc://@";
 constexpr std::size_t kMostChannelsWaitedFor = 8;
 constexpr std::size_t kMostFrames = 16;
+// For its threads, their mailboxes and a channel. Where ZeroMQ cannot have them it ends the process.
+constexpr std::size_t kDescriptorsToStart = 12;
 constexpr int kZapEnforceDomain = 93;  // zmq.h names it in builds with drafts only; every library since 4.3 knows it
 
 zmq::socket_type type_of(ChannelKind kind) {
@@ -126,11 +130,13 @@ bool is_key_text(const std::string& text) {
 struct Channel::Implementation {
   zmq::socket_t socket;
   zmq::message_t incoming;
-  int event_fd = -1;  // ZeroMQ's: readable when something may have happened
+  int event_fd = -1;    // ZeroMQ's: readable when something may have happened
+  bool is_far = false;  // encrypted: its peers are on other machines, whatever the way to them
 };
 
 Channel::Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions& options) try
     : implementation_(std::make_unique<Implementation>()) {
+  require_free_descriptors(kDescriptorsToStart, "ZeroMQ");
   zmq::socket_t& socket = implementation_->socket;
   socket = zmq::socket_t(context.implementation_->context, type_of(kind));
   socket.set(zmq::sockopt::linger, options.linger_ms);
@@ -146,6 +152,7 @@ Channel::Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions
   if (kind == ChannelKind::kSubscriber) socket.set(zmq::sockopt::subscribe, "");
   if (kind == ChannelKind::kRouter) socket.set(zmq::sockopt::router_mandatory, true);  // says whom it cannot reach
   implementation_->event_fd = socket.get(zmq::sockopt::fd);
+  implementation_->is_far = options.curve.has_value();
   if (!options.curve) return;
   socket.set(zmq::sockopt::curve_publickey, options.curve->own.public_key);
   socket.set(zmq::sockopt::curve_secretkey, options.curve->own.secret_key);
@@ -169,11 +176,11 @@ Channel& Channel::operator=(Channel&&) noexcept = default;
 void Channel::bind(const std::string& endpoint) {
   zmq::socket_t& socket = implementation_->socket;
   try {
-    if (!endpoint.starts_with(kIpc)) {
-      notice_vanished_peers(socket);
-      return socket.bind(endpoint);
-    }
-    refuse_to_replace_file(endpoint.substr(kIpc.size()));
+    const bool is_ipc = endpoint.starts_with(kIpc);
+    if (!is_ipc || implementation_->is_far) notice_vanished_peers(socket);
+    if (!is_ipc) return socket.bind(endpoint);
+    const bool is_file = !endpoint.starts_with(kAbstractIpc);
+    if (is_file) refuse_to_replace_file(endpoint.substr(kIpc.size()));
     // Root may read all of it anyway: an administrator follows a service as who he is.
     for (const uid_t let_in : {geteuid(), uid_t{0}}) {
       if (zmq_setsockopt(socket.handle(), ZMQ_IPC_FILTER_UID, &let_in, sizeof let_in) != 0) throw zmq::error_t();

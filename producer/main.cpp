@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/clock.hpp"
+#include "common/descriptor_limit.hpp"
 #include "common/elastic_team.hpp"
 #include "common/error.hpp"
 #include "common/handoff_writer.hpp"
@@ -176,7 +177,11 @@ void refuse_the_analyzers(const CLI::App& app) {
   }
 }
 
+// The matrix and its cache, shared memory, the analyzer's socket, ZeroMQ's threads.
+constexpr std::size_t kDescriptors = 64;
+
 ExitCode run(const ProducerOptions& options) {
+  ensure_descriptors(kDescriptors, "ringside-producer");
   if (options.publish.elastic) (void)lent_cores(options.process);  // known now, not when the matrix is loaded
   if (!options.process.cores.empty()) pin_openmp_threads(parse_core_list(options.process.cores, "--cores").cpus);
 

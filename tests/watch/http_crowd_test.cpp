@@ -8,9 +8,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "cli/http_server.hpp"
+#include "common/unique_fd.hpp"
 #include "tests/watch/made_run.hpp"
 
 namespace ringside {

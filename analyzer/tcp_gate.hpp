@@ -1,0 +1,76 @@
+// The door of the telemetry sockets on tcp. ZeroMQ takes in whoever connects, and where descriptors run out it tries
+// again without end; so strangers meet this gate instead. It accepts a bounded number of connections and passes their
+// bytes to and fro between them and a ZeroMQ socket that listens on this machine only. Who is let in is decided there,
+// by CURVE and the ZAP handler; here, where there is no room for one more, the connection that has waited longest to be
+// let in makes it. One thread, one poll: nobody waits for anybody.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "common/unique_fd.hpp"
+
+namespace ringside {
+
+class TcpGate {
+ public:
+  struct Door {
+    std::string host;  // of the address listened at: a name or a number; "*": every address
+    std::string port;
+    std::string inner;  // name of the abstract AF_UNIX socket behind it, without its '@'
+  };
+
+  /// Descriptors that each connection takes: its own, our end of the way to ZeroMQ, ZeroMQ's.
+  static constexpr std::size_t kDescriptorsEach = 3;
+
+  /// Listens, and accepts from now on. most: connections, of all doors together. Throws Error (exit code 3).
+  TcpGate(const std::vector<Door>& doors, std::size_t most);
+  /// Passes on, for a moment, what ZeroMQ has left to say, and ends.
+  ~TcpGate();
+  TcpGate(const TcpGate&) = delete;
+  TcpGate& operator=(const TcpGate&) = delete;
+
+ private:
+  struct Listening {
+    UniqueFd socket;
+    std::string inner;
+  };
+  /// One direction: what was read and is not written yet.
+  struct Flow {
+    std::string bytes;
+    bool ended = false;  // the reading side has hung up
+    bool done() const noexcept { return ended && bytes.empty(); }
+  };
+  struct Connection {
+    UniqueFd outer;
+    UniqueFd inner;
+    Flow in;
+    Flow out;
+    std::uint64_t told = 0;  // bytes that ZeroMQ has sent: they show whether it let the client in
+    short outer_events = 0;  // as poll found them
+    short inner_events = 0;
+    bool let_in() const noexcept;
+  };
+
+  void run();
+  bool wait(bool ending, int timeout_ms);
+  bool goes_on(Connection& connection);
+  void accept_more();
+  bool close_stranger();
+  static bool read_some(const UniqueFd& from, Flow& flow);
+  static bool write_some(const UniqueFd& to, Flow& flow);
+
+  std::vector<Listening> listening_;
+  const std::size_t most_;
+  const UniqueFd stopping_;  // an eventfd
+  std::list<Connection> connections_;  // the one that came first comes first
+  bool no_descriptors_ = false;        // at the last attempt to accept
+  std::thread thread_;                 // last: it uses all of the above
+};
+
+}  // namespace ringside

@@ -1,0 +1,138 @@
+// Whole programs among peers that mean harm, and with hardly any descriptors: what the user gets is one of the
+// documented exit codes and one line.
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "common/unique_fd.hpp"
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::Finished;
+using testing::Process;
+namespace fs = std::filesystem;
+
+class HostileTest : public testing::PipelineTest {
+ protected:
+  /// `ringside run` of a release whose other two programs are these shell scripts.
+  Finished run_among(const std::string& analyzer, const std::string& producer) const {
+    const fs::path bin = folder_.file("bin");
+    fs::create_directory(bin);
+    fs::copy_file(fs::path(RINGSIDE_BIN_DIR) / "ringside", bin / "ringside", fs::copy_options::overwrite_existing);
+    write_script(bin / "ringside-analyzer", analyzer);
+    write_script(bin / "ringside-producer", producer);
+    const fs::path program = fs::relative(bin / "ringside", RINGSIDE_BIN_DIR);
+    return testing::run(program.string(),
+                        run_arguments("grid:10", {"--peer-timeout=1", "--on-analyzer-loss=stop", "--quiet"}));
+  }
+
+  /// Listens, as far as its starter can tell, and does `end`.
+  static std::string ready_then(const std::string& end) {
+    return "for a; do case $a in --report-fd=*) fd=${a#*=};; esac; done\n"
+           "eval \"echo '{\\\"event\\\":\\\"ready\\\"}' >&$fd\"\n" + end;
+  }
+  /// The same, and ends well once it is told that its producer has ended.
+  static std::string ready_until_stopped() {
+    return "trap 'exit 0' TERM\n" + ready_then("while :; do :; done");
+  }
+
+  UniqueFd connect_silently(const std::string& socket) const {
+    UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    sockaddr_un to{};
+    to.sun_family = AF_UNIX;
+    std::copy(socket.begin(), socket.end(), to.sun_path);
+    EXPECT_EQ(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to), 0) << errno_text(errno);
+    return fd;
+  }
+
+ private:
+  static void write_script(const fs::path& path, const std::string& text) {
+    std::ofstream(path) << "#!/bin/sh\n" << text << "\n";
+    fs::permissions(path, fs::perms::owner_all);
+  }
+};
+
+TEST_F(HostileTest, AnExitCodeThatIsNoneOfOursIsNotPassedOn) {
+  for (const char* number : {"1", "77", "127", "255"}) {
+    const std::string ends = std::string("exit ") + number;
+    const std::string said = std::string("ended with exit code ") + number;
+    const Finished never_ready = run_among(ends, "exit 0");
+    EXPECT_EQ(never_ready.exit_code, 4) << number;
+    expect_one_line(never_ready.err, {"the analyzer " + said});
+    const Finished analyzer = run_among("trap '' TERM\n" + ready_then(ends), "exit 0");
+    EXPECT_EQ(analyzer.exit_code, 4) << number;
+    expect_one_line(analyzer.err, {"the analyzer " + said});
+    const Finished producer = run_among(ready_until_stopped(), ends);
+    EXPECT_EQ(producer.exit_code, 4) << number;
+    expect_one_line(producer.err, {"the producer " + said});
+  }
+}
+
+TEST_F(HostileTest, ADeathBySignalIsALostPeer) {
+  for (const char* signal : {"ABRT", "SEGV", "KILL"}) {
+    const std::string dies = std::string("ulimit -c 0; kill -") + signal + " $$";
+    const Finished analyzer = run_among(ready_then(dies), "exit 0");
+    EXPECT_EQ(analyzer.exit_code, 4) << signal;
+    EXPECT_NE(analyzer.err.find("the analyzer was killed by signal"), std::string::npos) << analyzer.err;
+    EXPECT_EQ(run_among(ready_until_stopped(), dies).exit_code, 4) << signal;
+  }
+}
+
+TEST_F(HostileTest, TheDocumentedExitCodesArePassedOn) {
+  for (const int number : {2, 3, 5}) {
+    const std::string ends = "exit " + std::to_string(number);
+    EXPECT_EQ(run_among(ends, "exit 0").exit_code, number);
+    EXPECT_EQ(run_among(ready_until_stopped(), ends).exit_code, number);
+  }
+}
+
+TEST_F(HostileTest, WithTooFewDescriptorsEveryProgramSaysSoBeforeItBegins) {
+  const auto few = [] {
+    const rlimit ten{10, 10};
+    setrlimit(RLIMIT_NOFILE, &ten);
+  };
+  const std::string socket = folder_.file("s");
+  const std::vector<std::pair<std::string, std::vector<std::string>>> programs = {
+      {"ringside-analyzer", {"--socket=" + socket, "--pool=" + pool_}},
+      {"ringside-producer", {"--matrix=grid:10", "--socket=" + socket}},
+      {"ringside", run_arguments("grid:10")},
+      {"ringside", {"serve", "--socket=" + socket, "--listen=127.0.0.1:0"}},
+      {"ringside", {"tail", "--socket=" + socket}},
+      {"ringside", {"stop", "--socket=" + socket}}};
+  for (const auto& [program, arguments] : programs) {
+    const Finished ended = testing::run(program, arguments, few);
+    EXPECT_EQ(ended.exit_code, static_cast<int>(ExitCode::kSystem)) << program << " " << arguments.front() << ended.err;
+    EXPECT_EQ(ended.death_signal, 0) << program << " " << arguments.front();
+    expect_one_line(ended.err, {"descriptors", "ulimit -n"});
+  }
+  EXPECT_FALSE(fs::exists(pool_));
+}
+
+TEST_F(HostileTest, ASoftLimitThatIsTooSmallIsRaised) {
+  const Finished ended = testing::run("ringside", run_arguments("grid:10", {"--quiet"}), [] {
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = 10;
+    setrlimit(RLIMIT_NOFILE, &limit);
+  });
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+}
+
+TEST_F(HostileTest, AProducerRunsWhile200ConnectionsToItsAnalyzerSayNothing) {
+  const std::string socket = folder_.file("s");
+  Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--once", "--log-level", "info"});
+  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  std::vector<UniqueFd> half_open;
+  for (int i = 0; i < 200; ++i) half_open.push_back(connect_silently(socket));
+  const Finished published = testing::run("publish_from_your_solver", {socket});
+  EXPECT_EQ(published.exit_code, 0) << published.err;
+  const Finished served = analyzer.finish();
+  EXPECT_EQ(served.exit_code, 0);
+  EXPECT_NE(served.err.find("event=turned_away peers="), std::string::npos) << served.err;
+}
+
+}  // namespace
+}  // namespace ringside
