@@ -3,6 +3,8 @@
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
 
+#include <chrono>
+
 #include "analyzer/dax.hpp"
 #include "analyzer/pool_device.hpp"
 #include "analyzer/ring_reader.hpp"
@@ -14,7 +16,7 @@ namespace {
 /// What is none is refused later, with its reason.
 bool is_pool(const std::string& path) {
   try {
-    RingReader::open(path);
+    RingReader::open(path, std::chrono::milliseconds(0));
     return true;
   } catch (const Error&) {
     return false;

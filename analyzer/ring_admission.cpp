@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -86,6 +87,13 @@ bool is_missing(const fs::path& path) {
   return fs::status(path, error).type() == fs::file_type::not_found;
 }
 
+Error dangling(const std::string& path) {
+  std::error_code error;
+  const fs::path target = fs::read_symlink(path, error);
+  return usage_error("{}: is a symbolic link to '{}', which is not there; expected a pool, or a path without a file",
+                     path, target.string());
+}
+
 /// Whether a pool can be made at `path`.
 void check_folder_of(const fs::path& path) {
   const fs::path folder = folder_of(path);
@@ -99,7 +107,8 @@ void check_folder_of(const fs::path& path) {
 
 void refuse_foreign_iterates(const std::string& path) {
   if (is_missing(path)) return;
-  refuse_iterates_in(RingReader::open(path).ring(), path);
+  if (has_owner(path)) throw in_use(path);  // neither of the options that are named below would help
+  refuse_iterates_in(RingReader::open(path, std::chrono::milliseconds(0)).ring(), path);
 }
 
 void check_pool(const std::string& path) {
@@ -115,8 +124,13 @@ namespace {
 
 Admission find_ring(const RingOptions& options, const RunDescription& run, PoolUse use) {
   const auto fresh = [&run](RingPool pool) { return Admission{std::move(pool), Iterates::kNone, run}; };
-  if (is_missing(options.pool)) return fresh(RingPool::create(options.pool, run.rows, options.slots));
-
+  if (is_missing(options.pool)) {
+    try {
+      return fresh(RingPool::create(options.pool, run.rows, options.slots));
+    } catch (const PoolExistsError&) {  // another process was faster: what it made is looked at like any pool
+      if (fs::is_symlink(options.pool) && is_missing(options.pool)) throw dangling(options.pool);
+    }
+  }
   std::optional<RingPool> pool;
   try {
     pool = RingPool::open(options.pool);

@@ -15,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/creation_mark.hpp"
 #include "analyzer/pmdk_metadata.hpp"
 #include "analyzer/pool_file.hpp"
 #include "analyzer/pool_persistence.hpp"
@@ -114,10 +115,9 @@ RingPool RingPool::create(const fs::path& path, std::uint64_t rows, std::uint32_
 RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint64_t rows, std::uint32_t slots) {
   const std::uint64_t bytes = file_bytes(rows, slots);
 
-  UniqueFd fd = open_pool_file(path.string(), O_RDWR | O_CREAT | O_EXCL);
+  UniqueFd fd = make_pool_file(path, name);
   const struct stat made = status_of(fd.get(), name);
   UnlinkUnlessKept unlink_unless_kept(path, made);
-  lock_or_throw(fd.get(), name);
   if (fchmod(fd.get(), S_IRUSR | S_IWUSR) != 0) throw system_error("{}: {}", name, errno_text(errno));
   allocate_blocks(fd.get(), bytes, name);
 
@@ -128,7 +128,7 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
     int no_shutdown_state = 0;
     pmemobj_ctl_set(nullptr, "sds.at_create", &no_shutdown_state);
   }
-  // libpmemobj opens the file again, and can only lock what this descriptor no longer does.
+  // libpmemobj opens the file again, and can only lock what this descriptor no longer does. The mark stays.
   flock(fd.get(), LOCK_UN);
   pool.pool_.reset(pmemobj_create(path.c_str(), kPoolLayoutName, 0, S_IRUSR | S_IWUSR));
   if (!pool.pool_ && errno == EAGAIN) throw in_use(name);
@@ -168,8 +168,18 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
   }
   sync_folder_of(path, name);
   pool.ring_ = std::make_unique<WritableRing>(WritableRing::parse(file, name));
+  unmark_as_being_made(fd.get());
   unlink_unless_kept.keep();
   return pool;
+}
+
+RingPool RingPool::make_alone(const fs::path& file, const std::string& name, std::uint64_t rows,
+                              std::uint32_t slots) {
+  try {
+    return make(file, name, rows, slots);
+  } catch (const PoolExistsError&) {  // another process has made one since we looked
+    throw in_use(name);
+  }
 }
 
 RingPool RingPool::replace(const fs::path& path, RingPool old, std::uint64_t rows, std::uint32_t slots) {
@@ -198,10 +208,10 @@ RingPool RingPool::replace_locked(const fs::path& path, const fs::path& file, Un
     if (unlink(file.c_str()) != 0) throw system_error("{}: cannot be removed: {}", name, errno_text(errno));
     fd.reset();
     old.reset();
-    return make(file, name, rows, slots);
+    return make_alone(file, name, rows, slots);
   }
 
-  RingPool pool = make(made, name, rows, slots);
+  RingPool pool = make_alone(made, name, rows, slots);
   if (rename(made.c_str(), file.c_str()) != 0) {
     const int error = errno;
     unlink(made.c_str());
@@ -221,13 +231,13 @@ RingPool RingPool::replace_unfinished(const fs::path& path, std::uint64_t rows, 
   room_for(file_bytes(rows, slots), fd.get(), name);
   if (unlink(file.c_str()) != 0) throw system_error("{}: cannot be removed: {}", name, errno_text(errno));
   fd.reset();  // its blocks are free
-  return make(file, name, rows, slots);
+  return make_alone(file, name, rows, slots);
 }
 
 RingPool RingPool::open(const fs::path& path) {
   const std::string name = path.string();
   UniqueFd fd = open_pool_file(name, O_RDWR);
-  check_content(fd.get(), name);
+  check_content_at_rest(fd.get(), path, name);
   // A copy made under another umask: what is written from here on is the owner's alone.
   if ((status_of(fd.get(), name).st_mode & (S_IRWXG | S_IRWXO)) != 0 && fchmod(fd.get(), S_IRUSR | S_IWUSR) != 0) {
     throw system_error("{}: others may read it, and that cannot be changed: {}", name, errno_text(errno));

@@ -70,6 +70,10 @@ class RingPool {
   static RingPool make(const std::filesystem::path& file, const std::string& name, std::uint64_t rows,
                        std::uint32_t slots);
 
+  /// The same where there is no such file; one that is there after all is another process's (exit code 3).
+  static RingPool make_alone(const std::filesystem::path& file, const std::string& name, std::uint64_t rows,
+                             std::uint32_t slots);
+
   /// `fd` is the pool at `file`, which it or `old` has locked.
   static RingPool replace_locked(const std::filesystem::path& path, const std::filesystem::path& file, UniqueFd fd,
                                  std::optional<RingPool> old, std::uint64_t rows, std::uint32_t slots);
