@@ -112,6 +112,7 @@ nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attach
   final["event"] = "final";
   final["how"] = to_text(end);
   final["slots"] = attachment.pool().ring().geometry().slot_count();
+  final["pool_gone"] = attachment.pool().whereabouts() != Whereabouts::kNamed;
   final["durability"] = to_string(options.ring.durability);
   final["storage"] = to_string(attachment.pool().storage());
   final["reduce"] = to_string(options.reduce.at);
@@ -185,7 +186,9 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
                  handoff.producer_pid(), account.steps_committed.load());
   }
   if (error.code() == ExitCode::kSystem) {
-    spdlog::error("event=sync_failed run_id={} text=\"{}\"", to_string(run.run_id), error.what());
+    const bool is_there = attachment->pool().whereabouts() == Whereabouts::kNamed;
+    spdlog::error("event={} run_id={} text=\"{}\"", is_there ? "sync_failed" : "pool_gone", to_string(run.run_id),
+                  error.what());
   }
   spdlog::info("event=run_ended run_id={} how={} outcome={} steps_committed={} steps_persisted={} exit_code={}",
                to_string(run.run_id), to_text(end), to_text(outcome), account.steps_committed.load(),

@@ -170,6 +170,8 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
   pool.ring_ = std::make_unique<WritableRing>(WritableRing::parse(file, name));
   unmark_as_being_made(fd.get());
   unlink_unless_kept.keep();
+  pool.path_ = path;
+  pool.file_ = std::move(fd);
   return pool;
 }
 
@@ -217,6 +219,7 @@ RingPool RingPool::replace_locked(const fs::path& path, const fs::path& file, Un
     unlink(made.c_str());
     throw system_error("{}: cannot be replaced: {}", name, errno_text(error));
   }
+  pool.path_ = file;
   sync_folder_of(file, name);
   return pool;
 }
@@ -260,6 +263,9 @@ RingPool RingPool::open(const fs::path& path) {
   const std::span<std::byte> file(pool.base(), static_cast<std::uint64_t>(status_of(fd.get(), name).st_size));
   pool.storage_ = confirmed(pool.storage_, file.data(), file.size());
   pool.persistence_ = make_pool_persistence(pool.storage_, std::move(fd), pool.base());
+  pool.path_ = path;
+  pool.file_.reset(fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
+  if (!pool.file_.valid()) throw system_error("{}: {}", name, errno_text(errno));
   pool.ring_ = std::make_unique<WritableRing>(WritableRing::parse(file, name));
   int error = mend_superblocks(file, *pool.ring_, *pool.persistence_);
   if (error == 0) error = mend_run_records(*pool.ring_, *pool.persistence_);
@@ -274,6 +280,18 @@ std::byte* RingPool::base() const noexcept {
 }
 
 void RingPool::prefault() const noexcept {
+Whereabouts RingPool::whereabouts() const noexcept {
+  struct stat named {};
+  struct stat opened {};
+  if (fstat(file_.get(), &opened) != 0) return Whereabouts::kNamed;
+  if (stat(path_.c_str(), &named) == 0) {
+    if (named.st_dev == opened.st_dev && named.st_ino == opened.st_ino) return Whereabouts::kNamed;
+  } else if (errno != ENOENT && errno != ENOTDIR) {
+    return Whereabouts::kNamed;
+  }
+  return opened.st_nlink == 0 ? Whereabouts::kDeleted : Whereabouts::kElsewhere;
+}
+
   const RingGeometry& geometry = ring_->geometry();
   const std::uint64_t bytes = geometry.payload_bytes() * geometry.slot_count();
   if (storage_ == Storage::kFile && bytes > available_memory_bytes() / 2) return;

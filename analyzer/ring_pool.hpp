@@ -21,6 +21,13 @@ struct pmemobjpool;
 namespace ringside {
 
 class RingPool {
+/// Where a pool is that a process has open: its name may have been taken from it.
+enum class Whereabouts {
+  kNamed,    // at its path
+  kDeleted,  // it has no name any more, and goes with its last user
+  kElsewhere // at another path; at its own there is another file, or none
+};
+
  public:
   /// Makes a pool file, mode 0600, for `slots` (kMinSlots ... kMaxSlots) iterates of `rows` doubles. Throws Error and
   /// leaves nothing behind: exit code 2 if the file exists or the shape is impossible, 3 if the file system has no
@@ -56,6 +63,9 @@ class RingPool {
   Persistence& persistence() const noexcept { return *persistence_; }
 
   /// Takes the page faults of all payloads now instead of in the first lap, unless that would fill more than half of
+  /// Whether whoever looks for the pool at its path finds this one. kNamed where that cannot be found out.
+  Whereabouts whereabouts() const noexcept;
+
   /// the memory that is available. Marks every page of a plain file dirty.
   void prefault() const noexcept;
 
@@ -79,6 +89,8 @@ class RingPool {
                                  std::optional<RingPool> old, std::uint64_t rows, std::uint32_t slots);
 
   Storage storage_ = Storage::kFile;
+  std::filesystem::path path_;
+  UniqueFd file_;
   std::unique_ptr<Persistence> persistence_;
   std::unique_ptr<pmemobjpool, Close> pool_;
   std::unique_ptr<WritableRing> ring_;

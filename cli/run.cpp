@@ -206,6 +206,8 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
   const nlohmann::json& reported = supervisor.producer().figures;
   if (reported.is_object() && reported.contains("begun_ns")) {
     facts.analyzer_restarts = supervisor.restarts();
+    const nlohmann::json& kept = supervisor.analyzer().figures;
+    facts.pool_gone = kept.is_object() && kept.value("pool_gone", false);
     const nlohmann::ordered_json summary = make_summary(facts, reported, supervisor.analyzer().figures);
     const bool begun = reported["begun_ns"] != 0;  // one that was refused has said why; there is nothing to account for
     if (!options.quiet && begun) {
