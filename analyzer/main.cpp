@@ -204,9 +204,11 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
 void start_recorder(Service& service, const std::vector<int>& cpus) {
   const AnalyzerOptions& options = service.options.analyzer;
   if (options.journal.kind == JournalKind::kOff && !options.telemetry.on) return;  // nobody would know of it
+  JournalOptions journal = options.journal;
+  journal.foreign = options.ring.foreign_pool;
   const RecorderOptions recording{.pool = options.ring.pool,
                                   .socket = service.options.process.socket,
-                                  .journal = options.journal,
+                                  .journal = journal,
                                   .telemetry = options.telemetry,
                                   .durability = options.ring.durability,
                                   .cpus = cpus};
@@ -221,7 +223,8 @@ ExitCode run(const Options& options) {
   if (!cpus.empty()) pin_openmp_threads(cpus);
   check_place(options.analyzer.ring);
   Listener listener(options.process.socket);
-  check_pool(options.analyzer.ring.pool);
+  check_pool(options.analyzer.ring);
+  check_journal_place(options.analyzer.ring, options.analyzer.journal.kind);
 
   Report report(options.process.report_fd);
   // Where `ringside run` started us it is that one the manager knows.

@@ -6,6 +6,8 @@
 #include <chrono>
 
 #include "analyzer/dax.hpp"
+#include "analyzer/foreign_file.hpp"
+#include "analyzer/journal.hpp"
 #include "analyzer/pool_device.hpp"
 #include "analyzer/ring_reader.hpp"
 #include "common/error.hpp"
@@ -42,6 +44,14 @@ void check_place(const RingOptions& ring) {
   spdlog::warn(
       "event=pool_mode pool={} mode={:04o} text=\"others may have read the pool; its owner alone keeps that right\"",
       ring.pool, status.st_mode & 07777);
+}
+
+void check_journal_place(const RingOptions& ring, JournalKind journal) {
+  if (ring.foreign_pool || journal == JournalKind::kOff) return;
+  for (const std::string& log : journal_files_there(ring.pool)) {
+    struct stat status {};
+    if (lstat(log.c_str(), &status) == 0) refuse_foreign_file(status, log);
+  }
 }
 
 }  // namespace ringside

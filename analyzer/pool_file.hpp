@@ -62,8 +62,8 @@ bool still_named(const std::filesystem::path& path, const struct stat& opened);
 /// RingView::parse), and UnownablePoolError where libpmemobj's own bytes are not what they were.
 void check_content(int fd, const std::string& name);
 
-/// The same of the pool at `path`, which somebody may be making or using: then that is the Error (exit code 3), not what
-/// a look at it made of the file.
+/// The same of the pool at `path`, which somebody may be making or using: then that is the Error (exit code 3), not
+/// what a look at it made of the file.
 void check_content_at_rest(int fd, const std::filesystem::path& path, const std::string& name);
 
 /// Throws Error as RingView::parse.

@@ -237,9 +237,10 @@ RingPool RingPool::replace_unfinished(const fs::path& path, std::uint64_t rows, 
   return make_alone(file, name, rows, slots);
 }
 
-RingPool RingPool::open(const fs::path& path) {
+RingPool RingPool::open(const fs::path& path, Foreign foreign) {
   const std::string name = path.string();
   UniqueFd fd = open_pool_file(name, O_RDWR);
+  if (foreign == Foreign::kRefused) refuse_foreign_file(status_of(fd.get(), name), name);
   check_content_at_rest(fd.get(), path, name);
   // A copy made under another umask: what is written from here on is the owner's alone.
   if ((status_of(fd.get(), name).st_mode & (S_IRWXG | S_IRWXO)) != 0 && fchmod(fd.get(), S_IRUSR | S_IWUSR) != 0) {
@@ -262,10 +263,10 @@ RingPool RingPool::open(const fs::path& path) {
   if (!still_named(path, status_of(fd.get(), name))) throw in_use(name);
   const std::span<std::byte> file(pool.base(), static_cast<std::uint64_t>(status_of(fd.get(), name).st_size));
   pool.storage_ = confirmed(pool.storage_, file.data(), file.size());
-  pool.persistence_ = make_pool_persistence(pool.storage_, std::move(fd), pool.base());
   pool.path_ = path;
   pool.file_.reset(fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
   if (!pool.file_.valid()) throw system_error("{}: {}", name, errno_text(errno));
+  pool.persistence_ = make_pool_persistence(pool.storage_, std::move(fd), pool.base());
   pool.ring_ = std::make_unique<WritableRing>(WritableRing::parse(file, name));
   int error = mend_superblocks(file, *pool.ring_, *pool.persistence_);
   if (error == 0) error = mend_run_records(*pool.ring_, *pool.persistence_);
@@ -279,7 +280,6 @@ std::byte* RingPool::base() const noexcept {
   return static_cast<std::byte*>(static_cast<void*>(pool_.get()));
 }
 
-void RingPool::prefault() const noexcept {
 Whereabouts RingPool::whereabouts() const noexcept {
   struct stat named {};
   struct stat opened {};
@@ -292,6 +292,7 @@ Whereabouts RingPool::whereabouts() const noexcept {
   return opened.st_nlink == 0 ? Whereabouts::kDeleted : Whereabouts::kElsewhere;
 }
 
+void RingPool::prefault() const noexcept {
   const RingGeometry& geometry = ring_->geometry();
   const std::uint64_t bytes = geometry.payload_bytes() * geometry.slot_count();
   if (storage_ == Storage::kFile && bytes > available_memory_bytes() / 2) return;

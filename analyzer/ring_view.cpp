@@ -163,10 +163,11 @@ Superblocks find_superblocks(std::span<const std::byte> file, std::string_view n
     const Superblock& fixed = candidate->fixed;
     if (fixed.superblock_offset[0] != offset && fixed.superblock_offset[1] != offset) continue;
     if (!found.geometry) found.geometry = checked_geometry(file, offset, fixed, name);
+    const RingGeometry& geometry = *found.geometry;
     for (int copy : {0, 1}) {
-      if (found.geometry->superblock_offset[copy] == offset) found.intact[copy] = found.geometry->pool_id == fixed.pool_id;
+      if (geometry.superblock_offset[copy] == offset) found.intact[copy] = geometry.pool_id == fixed.pool_id;
     }
-    if (offset >= found.geometry->superblock_offset[1]) break;
+    if (offset >= geometry.superblock_offset[1]) break;
   }
   return found;
 }

@@ -159,7 +159,7 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
     throw usage_error("--require-dax: found with --mode dram, which keeps nothing; expected --mode pipeline");
   }
   if (options.ring.require_dax) require_dax(options.ring.pool);
-  if (pipeline && pool_use == PoolUse::kFresh) refuse_foreign_iterates(options.ring.pool);
+  if (pipeline && pool_use == PoolUse::kFresh) refuse_foreign_iterates(options.ring);
 
   RunFacts facts{.mode = to_string(options.mode),
                  .pool = options.ring.pool,

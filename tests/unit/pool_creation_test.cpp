@@ -1,6 +1,6 @@
-// Everybody who may come to a pool while it is made, at each moment at which its creation asks the system for something:
-// from the file's first moment, through libpmemobj's own work, to the end. The creation goes on only when they have
-// looked.
+// Readers, runs and services that come to a pool while it is made, at each moment at which its creation asks the
+// system for something: from the file's first moment, through libpmemobj's own work, to the end. The creation continues
+// only when they have looked.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -204,11 +204,11 @@ TEST_F(PoolCreationTest, WhoComesToAPoolThatIsBeingMadeIsToldThatItIsInUse) {
                          << moment << ": " << text_;
                      EXPECT_NE(text_.find("in use by"), std::string::npos) << moment << ": " << text_;
                    }
-                   EXPECT_EQ(code_of([&] { refuse_foreign_iterates(path_); }), ExitCode::kSystem) << text_;
-                   EXPECT_EQ(code_of([&] { check_pool(path_); }), ExitCode::kSystem) << moment << ": " << text_;
+                   EXPECT_EQ(code_of([&] { refuse_foreign_iterates(options(path_)); }), ExitCode::kSystem) << text_;
+                   EXPECT_EQ(code_of([&] { check_pool(options(path_)); }), ExitCode::kSystem) << text_;
                    EXPECT_EQ(code_of([&] { PoolWipe wipe(path_); }), ExitCode::kSystem) << moment << ": " << text_;
                  });
-  EXPECT_EQ(code_of([&] { check_pool(path_); }), ExitCode::kDone) << "none of them was in the creator's way";
+  EXPECT_EQ(code_of([&] { check_pool(options(path_)); }), ExitCode::kDone) << "none of them was in the creator's way";
 }
 
 TEST_F(PoolCreationTest, APoolThatIsReplacedIsWholeOrNotThere) {
