@@ -185,6 +185,19 @@ Error Attachment::finish(ServeEnd end) {
           "stopped",
           options_.ring.pool, errno_text(sync_error), account_.steps_persisted.load(), committed);
     }
+    switch (pool().whereabouts()) {
+      case Whereabouts::kNamed: break;
+      case Whereabouts::kDeleted:
+        return system_error(
+            "{}: the pool was deleted during the run, and another file or none is at its path: the {} steps that were "
+            "committed are lost with it",
+            options_.ring.pool, committed);
+      case Whereabouts::kElsewhere:
+        return system_error(
+            "{}: the pool was moved away during the run, and another file or none is at its path: the newest of the {} "
+            "steps that were committed are in the file that was moved",
+            options_.ring.pool, committed);
+    }
     switch (end) {
       case ServeEnd::kStopped:
         return peer_error("the analyzer was asked to stop; the {} steps it had committed are in {}", committed,

@@ -59,7 +59,7 @@ class FileLog final : public JournalStorage {
 
 }  // namespace
 
-std::unique_ptr<JournalStorage> open_file_log(const std::string& path, std::uint64_t capacity) {
+std::unique_ptr<JournalStorage> open_file_log(const std::string& path, std::uint64_t capacity, Foreign foreign) {
   const bool is_new = access(path.c_str(), F_OK) != 0;
   // O_NONBLOCK: a pipe in its place must not hold us up.
   UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, kPrivateMode));
@@ -70,6 +70,7 @@ std::unique_ptr<JournalStorage> open_file_log(const std::string& path, std::uint
   }
   const struct stat status = status_of(fd.get(), path);
   if (!S_ISREG(status.st_mode)) throw usage_error("{}: not a regular file; a journal's log is one", path);
+  if (foreign == Foreign::kRefused) refuse_foreign_file(status, path);
   if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) throw system_error("{}: cannot be locked: {}", path, errno_text(errno));
     throw system_error("{}: the journal is in use by another process; one at a time can write it", path);

@@ -137,7 +137,8 @@ bool has_pmemlog() noexcept {
   return true;
 }
 
-std::unique_ptr<JournalStorage> open_pmemlog_log(const std::string& path, std::uint64_t capacity, Storage storage) {
+std::unique_ptr<JournalStorage> open_pmemlog_log(const std::string& path, std::uint64_t capacity, Storage storage,
+                                                 Foreign foreign) {
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0 || (S_ISREG(status.st_mode) && status.st_size == 0)) create(path, capacity);
   UniqueFd fd(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
@@ -146,6 +147,7 @@ std::unique_ptr<JournalStorage> open_pmemlog_log(const std::string& path, std::u
     throw system_error("{}: the journal cannot be opened for writing: {}{}", path, errno_text(error),
                        owner_and_mode(path));
   }
+  if (foreign == Foreign::kRefused) refuse_foreign_file(status_of(fd.get(), path), path);
   if ((status_of(fd.get(), path).st_mode & 07077) != 0 && fchmod(fd.get(), kPrivateMode) != 0) {
     throw system_error("{}: others may read the journal, and that cannot be changed: {}", path, errno_text(errno));
   }
@@ -170,7 +172,7 @@ bool has_pmemlog() noexcept {
   return false;
 }
 
-std::unique_ptr<JournalStorage> open_pmemlog_log(const std::string& path, std::uint64_t, Storage) {
+std::unique_ptr<JournalStorage> open_pmemlog_log(const std::string& path, std::uint64_t, Storage, Foreign) {
   throw usage_error(
       "{}: --journal pmemlog: this build has no libpmemlog (newer PMDK dropped it); expected auto|file|off", path);
 }

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "analyzer/foreign_file.hpp"
 #include "analyzer/storage.hpp"
 #include "common/journal_options.hpp"
 
@@ -33,9 +34,10 @@ class JournalStorage {
 };
 
 /// Opens the log at `path`, or makes it. capacity: of a new one. Both throw Error: exit code 2 for what is no such log,
-/// 3 if it is in use, may not be written, or there is no room.
-std::unique_ptr<JournalStorage> open_file_log(const std::string& path, std::uint64_t capacity);
-std::unique_ptr<JournalStorage> open_pmemlog_log(const std::string& path, std::uint64_t capacity, Storage storage);
+/// 3 if it is in use, another user's, may not be written, or there is no room.
+std::unique_ptr<JournalStorage> open_file_log(const std::string& path, std::uint64_t capacity, Foreign foreign);
+std::unique_ptr<JournalStorage> open_pmemlog_log(const std::string& path, std::uint64_t capacity, Storage storage,
+                                                 Foreign foreign);
 
 /// Whether this build has libpmemlog; without it open_pmemlog_log throws (exit code 2).
 bool has_pmemlog() noexcept;

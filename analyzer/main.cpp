@@ -119,6 +119,7 @@ nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attach
   final["event"] = "final";
   final["how"] = to_text(end);
   final["slots"] = attachment.pool().ring().geometry().slot_count();
+  final["pool_gone"] = attachment.pool().whereabouts() != Whereabouts::kNamed;
   final["durability"] = to_string(options.ring.durability);
   final["storage"] = to_string(attachment.pool().storage());
   final["reduce"] = to_string(options.reduce.at);
@@ -198,7 +199,9 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   }
   // Where `ringside run` started us, the producer says it to the user.
   if (is_storage_lost(error.code()) && service.options.process.report_fd < 0) {
-    spdlog::error("event=sync_failed run_id={} text=\"{}\"", to_string(run.run_id), error.what());
+    const bool is_there = attachment->pool().whereabouts() == Whereabouts::kNamed;
+    spdlog::error("event={} run_id={} text=\"{}\"", is_there ? "sync_failed" : "pool_gone", to_string(run.run_id),
+                  error.what());
   }
   spdlog::info("event=run_ended run_id={} how={} outcome={} steps_committed={} steps_persisted={} exit_code={}",
                to_string(run.run_id), to_text(end), to_text(outcome), account.steps_committed.load(),
@@ -214,9 +217,11 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
 void start_recorder(Service& service, const std::vector<int>& cpus) {
   const AnalyzerOptions& options = service.options.analyzer;
   if (options.journal.kind == JournalKind::kOff && !options.telemetry.on) return;  // nobody would know of it
+  JournalOptions journal = options.journal;
+  journal.foreign = options.ring.foreign_pool;
   const RecorderOptions recording{.pool = options.ring.pool,
                                   .socket = service.options.process.socket,
-                                  .journal = options.journal,
+                                  .journal = journal,
                                   .telemetry = options.telemetry,
                                   .durability = options.ring.durability,
                                   .cpus = cpus};
@@ -251,7 +256,8 @@ ExitCode run(const Options& options) {
   if (!cpus.empty()) pin_openmp_threads(cpus);
   check_place(options.analyzer.ring);
   Listener listener(options.process.socket);
-  check_pool(options.analyzer.ring.pool);
+  check_pool(options.analyzer.ring);
+  check_journal_place(options.analyzer.ring, options.analyzer.journal.kind);
 
   Report report(options.process.report_fd);
   // Where `ringside run` started us it is that one the manager knows.

@@ -3,7 +3,11 @@
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
 
+#include <chrono>
+
 #include "analyzer/dax.hpp"
+#include "analyzer/foreign_file.hpp"
+#include "analyzer/journal.hpp"
 #include "analyzer/pool_device.hpp"
 #include "analyzer/ring_reader.hpp"
 #include "common/error.hpp"
@@ -14,7 +18,7 @@ namespace {
 /// What is none is refused later, with its reason.
 bool is_pool(const std::string& path) {
   try {
-    RingReader::open(path);
+    RingReader::open(path, std::chrono::milliseconds(0));
     return true;
   } catch (const Error&) {
     return false;
@@ -40,6 +44,14 @@ void check_place(const RingOptions& ring) {
   spdlog::warn(
       "event=pool_mode pool={} mode={:04o} text=\"others may have read the pool; its owner alone keeps that right\"",
       ring.pool, status.st_mode & 07777);
+}
+
+void check_journal_place(const RingOptions& ring, JournalKind journal) {
+  if (ring.foreign_pool || journal == JournalKind::kOff) return;
+  for (const std::string& log : journal_files_there(ring.pool)) {
+    struct stat status {};
+    if (lstat(log.c_str(), &status) == 0) refuse_foreign_file(status, log);
+  }
 }
 
 }  // namespace ringside

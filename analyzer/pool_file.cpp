@@ -9,8 +9,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <system_error>
 
+#include "analyzer/creation_mark.hpp"
 #include "analyzer/ring_recovery.hpp"
 #include "analyzer/ring_view.hpp"
 #include "common/lock_holder.hpp"
@@ -40,6 +42,34 @@ void check_file_size_limit(std::uint64_t bytes, const std::string& name) {
   }
 }
 
+constexpr mode_t kPrivate = S_IRUSR | S_IWUSR;
+
+/// A file in the folder of `path` that has no name yet, marked and locked; none where that cannot be.
+UniqueFd nameless_file_beside(const fs::path& path) {
+  UniqueFd fd(::open(folder_of(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kPrivate));
+  if (!fd.valid()) return fd;
+  mark_as_being_made(fd.get());
+  flock(fd.get(), LOCK_EX | LOCK_NB);  // nobody else has it open
+  return fd;
+}
+
+/// False, and errno, if there is such a name already or it cannot be given.
+bool give_name(int fd, const fs::path& path) {
+  const std::string nameless = fmt::format("/proc/self/fd/{}", fd);
+  return linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0;
+}
+
+std::optional<pid_t> owner_of(const std::string& name) {
+  struct stat status {};
+  return stat(name.c_str(), &status) == 0 ? flock_holder(status) : std::nullopt;
+}
+
+void lock(int fd, const std::string& name) {
+  if (flock(fd, LOCK_EX | LOCK_NB) == 0) return;
+  if (errno == EWOULDBLOCK) throw in_use(name);
+  throw system_error("{}: cannot be locked: {}", name, errno_text(errno));
+}
+
 }  // namespace
 
 Look::Look(int fd, const std::string& name) : bytes_(static_cast<std::uint64_t>(status_of(fd, name).st_size)) {
@@ -59,10 +89,9 @@ fs::path folder_of(const fs::path& path) {
 }
 
 UniqueFd open_pool_file(const std::string& name, int flags) {
-  UniqueFd fd(::open(name.c_str(), flags | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  UniqueFd fd(::open(name.c_str(), flags | O_CLOEXEC));
   if (!fd.valid()) {
     const int error = errno;
-    if (error == EEXIST) throw usage_error("{}: exists already; --overwrite makes a new pool in its place", name);
     if (error == ENOENT || error == ENOTDIR) throw usage_error("{}: {}", name, errno_text(error));
     if (error == EISDIR) throw usage_error("{}: is a directory; a pool is a file", name);
     throw system_error("{}: cannot be opened for writing: {}{}; expected a pool of this user's own", name,
@@ -70,6 +99,28 @@ UniqueFd open_pool_file(const std::string& name, int flags) {
   }
   if (!S_ISREG(status_of(fd.get(), name).st_mode)) throw usage_error("{}: not a regular file; a pool is one", name);
   return fd;
+}
+
+UniqueFd make_pool_file(const fs::path& path, const std::string& name) {
+  int error = 0;
+  if (UniqueFd fd = nameless_file_beside(path); fd.valid()) {
+    if (give_name(fd.get(), path)) return fd;
+    error = errno;
+  }
+  if (error != EEXIST) {  // not on this file system
+    UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kPrivate));
+    error = errno;
+    if (fd.valid()) {
+      mark_as_being_made(fd.get());
+      lock(fd.get(), name);
+      return fd;
+    }
+  }
+  if (error == EEXIST) {
+    throw PoolExistsError(fmt::format("{}: exists already; --overwrite makes a new pool in its place", name));
+  }
+  if (error == ENOENT || error == ENOTDIR) throw usage_error("{}: {}", name, errno_text(error));
+  throw system_error("{}: cannot be made: {}{}", name, errno_text(error), owner_and_mode(folder_of(path)));
 }
 
 fs::path real_path(const fs::path& path) {
@@ -96,6 +147,18 @@ void check_content(int fd, const std::string& name) {
   fetch_headers(look.file(), ring.geometry());  // read next, through libpmemobj's mapping
   if (ring.pmdk_metadata_intact()) return;
   throw unownable(name, "what libpmemobj keeps in it is not what it was");
+}
+
+void check_content_at_rest(int fd, const fs::path& path, const std::string& name) {
+  try {
+    return check_content(fd, name);
+  } catch (const Error&) {
+  }
+  // Under the lock what is found is final.
+  lock_or_throw(fd, name);
+  if (!still_named(path, status_of(fd, name))) throw in_use(name);
+  check_content(fd, name);
+  flock(fd, LOCK_UN);
 }
 
 void check_is_ring(int fd, const std::string& name) {
@@ -135,15 +198,23 @@ void fetch_headers(std::span<const std::byte> mapping, const RingGeometry& geome
 }
 
 void lock_or_throw(int fd, const std::string& name) {
-  if (flock(fd, LOCK_EX | LOCK_NB) == 0) return;
-  if (errno == EWOULDBLOCK) throw in_use(name);
-  throw system_error("{}: cannot be locked: {}", name, errno_text(errno));
+  // Asked first: its creator leaves the lock to libpmemobj at a moment in which we could come between.
+  if (is_being_made(fd)) throw in_use(name);
+  lock(fd, name);
 }
 
 Error in_use(const std::string& name) {
-  struct stat status {};
-  const auto holder = stat(name.c_str(), &status) == 0 ? flock_holder(status) : std::nullopt;
-  return system_error("{}: is in use by {}; one at a time can own a pool", name, describe_holder(holder));
+  return system_error("{}: is in use by {}; one at a time can own a pool", name, describe_holder(owner_of(name)));
+}
+
+Error being_made(const std::string& name) {
+  return system_error("{}: is being made by {}; expected a pool that is complete: look again when it is", name,
+                      describe_holder(owner_of(name)));
+}
+
+bool has_owner(const std::string& name) {
+  const UniqueFd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  return (fd.valid() && is_being_made(fd.get())) || owner_of(name);
 }
 
 std::string owner_and_mode(const fs::path& path) {

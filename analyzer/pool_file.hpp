@@ -38,9 +38,20 @@ class Look {
 /// The folder `path` names a file in.
 std::filesystem::path folder_of(const std::filesystem::path& path);
 
-/// A regular file, opened with `flags`. Throws Error: exit code 2 if there is none, there is one already (O_EXCL), or
-/// it is not a regular file; 3 if the system refuses.
+/// Exit code 2: where a new pool was to be made there is a file already.
+class PoolExistsError : public Error {
+ public:
+  explicit PoolExistsError(const std::string& message) : Error(ExitCode::kUsage, message) {}
+};
+
+/// A regular file, opened with `flags`. Throws Error: exit code 2 if there is none or it is not a regular file; 3 if
+/// the system refuses.
 UniqueFd open_pool_file(const std::string& name, int flags);
+
+/// A new file of no bytes at `path`, mode 0600. It has its owner's lock and its mark (creation_mark.hpp) before it has
+/// its name, where the file system can do that. Throws Error: a PoolExistsError; exit code 2 if there is no such
+/// folder; 3 if the system refuses.
+UniqueFd make_pool_file(const std::filesystem::path& path, const std::string& name);
 
 /// The file behind symbolic links. Throws Error (exit code 2) if there is none.
 std::filesystem::path real_path(const std::filesystem::path& path);
@@ -54,6 +65,10 @@ bool still_named(const std::filesystem::path& path, const struct stat& opened);
 /// RingView::parse), and UnownablePoolError where libpmemobj's own bytes are not what they were.
 void check_content(int fd, const std::string& name);
 
+/// The same of the pool at `path`, which somebody may be making or using: then that is the Error (exit code 3), not
+/// what a look at it made of the file.
+void check_content_at_rest(int fd, const std::filesystem::path& path, const std::string& name);
+
 /// Throws Error as RingView::parse.
 void check_is_ring(int fd, const std::string& name);
 
@@ -65,7 +80,8 @@ void fetch_headers(std::span<const std::byte> mapping, const RingGeometry& geome
 /// True of what a creation that was killed leaves: a ring without iterates, or less.
 bool holds_nothing(int fd, const std::string& name);
 
-/// Takes the lock that libpmemobj takes on a pool, without it. Throws Error (exit code 3) if another process has it.
+/// Takes the lock that libpmemobj takes on a pool, without it. Throws Error (exit code 3) if another process has it, or
+/// the pool is being made.
 void lock_or_throw(int fd, const std::string& name);
 
 /// What to throw where libpmemobj must not or cannot open a ring, and why.
@@ -77,6 +93,12 @@ std::string owner_and_mode(const std::filesystem::path& path);
 
 /// What to throw where another process owns the pool, named where the kernel tells.
 Error in_use(const std::string& name);
+
+/// What to tell a reader of a pool whose creation is under way.
+Error being_made(const std::string& name);
+
+/// Whether another process is seen to own the pool, or to make it.
+bool has_owner(const std::string& name);
 
 /// Gives the file its blocks, so that a store into the mapping never finds the disk full (that would be SIGBUS). Throws
 /// Error (exit code 3) if there is no room.

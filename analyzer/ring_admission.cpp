@@ -1,9 +1,11 @@
 #include "analyzer/ring_admission.hpp"
 
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "analyzer/dax.hpp"
+#include "analyzer/foreign_file.hpp"
 #include "analyzer/kept_steps.hpp"
 #include "analyzer/pool_file.hpp"
 #include "analyzer/ring_reader.hpp"
@@ -81,10 +84,25 @@ bool holds_iterates_of(const Id128& run_id, const std::string& path) {
   return !kept.kept.empty() && kept.kept.back().header.run_id == run_id;
 }
 
+Foreign foreign_of(const RingOptions& options) {
+  return options.foreign_pool ? Foreign::kAllowed : Foreign::kRefused;
+}
+
+void refuse_foreign_place(const RingOptions& options) {
+  if (!options.foreign_pool) refuse_foreign_links(options.pool);
+}
+
 /// A place that may not be looked at counts as there: opening the pool then says why not.
 bool is_missing(const fs::path& path) {
   std::error_code error;
   return fs::status(path, error).type() == fs::file_type::not_found;
+}
+
+Error dangling(const std::string& path) {
+  std::error_code error;
+  const fs::path target = fs::read_symlink(path, error);
+  return usage_error("{}: is a symbolic link to '{}', which is not there; expected a pool, or a path without a file",
+                     path, target.string());
 }
 
 /// Whether a pool can be made at `path`.
@@ -98,15 +116,21 @@ void check_folder_of(const fs::path& path) {
 
 }  // namespace
 
-void refuse_foreign_iterates(const std::string& path) {
-  if (is_missing(path)) return;
-  refuse_iterates_in(RingReader::open(path).ring(), path);
+void refuse_foreign_iterates(const RingOptions& options) {
+  const std::string& path = options.pool;
+  refuse_foreign_place(options);
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0 && is_missing(path)) return;
+  if (!options.foreign_pool && S_ISREG(status.st_mode)) refuse_foreign_file(status, path);
+  if (has_owner(path)) throw in_use(path);  // neither of the options that are named below would help
+  refuse_iterates_in(RingReader::open(path, std::chrono::milliseconds(0)).ring(), path);
 }
 
-void check_pool(const std::string& path) {
-  if (is_missing(path)) return check_folder_of(path);
+void check_pool(const RingOptions& options) {
+  refuse_foreign_place(options);
+  if (is_missing(options.pool)) return check_folder_of(options.pool);
   try {
-    RingPool::open(path);
+    RingPool::open(options.pool, foreign_of(options));
   } catch (const UnfinishedPoolError&) {
   } catch (const UnownablePoolError&) {
   }
@@ -119,11 +143,17 @@ Admission find_ring(const RingOptions& options, const RunDescription& run, PoolU
   const auto replaced = [&run](RingPool pool, std::vector<StepFigures> let_go) {
     return Admission{std::move(pool), Iterates::kNone, run, std::move(let_go)};
   };
-  if (is_missing(options.pool)) return fresh(RingPool::create(options.pool, run.rows, options.slots));
-
+  refuse_foreign_place(options);
+  if (is_missing(options.pool)) {
+    try {
+      return fresh(RingPool::create(options.pool, run.rows, options.slots));
+    } catch (const PoolExistsError&) {  // another process was faster: what it made is looked at like any pool
+      if (fs::is_symlink(options.pool) && is_missing(options.pool)) throw dangling(options.pool);
+    }
+  }
   std::optional<RingPool> pool;
   try {
-    pool = RingPool::open(options.pool);
+    pool = RingPool::open(options.pool, foreign_of(options));
   } catch (const UnfinishedPoolError&) {
     if (use == PoolUse::kFresh) throw;
     return fresh(RingPool::replace_unfinished(options.pool, run.rows, options.slots));

@@ -14,15 +14,15 @@
 
 namespace ringside {
 
-/// Throws Error (exit code 2, naming --resume and --overwrite) if the pool at `path` holds committed iterates; does
-/// nothing if there is no such file, or an empty pool. Only looks; a file that is not a pool is an error of its own
-/// (see RingReader::open).
-void refuse_foreign_iterates(const std::string& path);
+/// Throws Error (exit code 2, naming --resume and --overwrite) if the pool at `options.pool` holds committed iterates,
+/// 3 if another process uses it or it is another user's; does nothing if there is no such file, or an empty pool. Only
+/// looks; a file that is not a pool is an error of its own (see RingReader::open).
+void refuse_foreign_iterates(const RingOptions& options);
 
-/// Throws Error (as RingPool::open) if there is a file at `path` that no run could use: known when a service starts,
-/// not when hours later a producer attaches. What an interrupted creation left passes, and a ring that only
+/// Throws Error (as RingPool::open) if there is a file at `options.pool` that no run could use: known when a service
+/// starts, not when hours later a producer attaches. What an interrupted creation left passes, and a ring that only
 /// libpmemobj cannot open: a pool can be made of it.
-void check_pool(const std::string& path);
+void check_pool(const RingOptions& options);
 
 /// What becomes of the iterates in a pool that a run was admitted to.
 enum class Iterates {
@@ -43,8 +43,8 @@ struct Admission {
 /// for them; so is a pool of another shape, or one that was never finished, unless there is nothing in it to lose
 /// (kResume) or all of it may go (kOverwrite): then it is replaced (see RingPool::replace), and with kOverwrite a ring
 /// that libpmemobj cannot open, too, unless it holds this very run's iterates. Iterates that may go are
-/// there until the caller clears them. Throws Error: exit code 2 when refused, 3 in use, no space, no permission, 5
-/// damaged; whatever was there before is then still there.
+/// there until the caller clears them. Throws Error: exit code 2 when refused, 3 in use, another user's, no space, no
+/// permission, 5 damaged; whatever was there before is then still there.
 Admission admit(const RingOptions& options, const RunDescription& run, PoolUse use);
 
 }  // namespace ringside

@@ -16,6 +16,7 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/creation_mark.hpp"
 #include "analyzer/pmdk_metadata.hpp"
 #include "analyzer/pmdk_syncs.hpp"
 #include "analyzer/pool_file.hpp"
@@ -135,10 +136,9 @@ RingPool RingPool::create(const fs::path& path, std::uint64_t rows, std::uint32_
 RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint64_t rows, std::uint32_t slots) {
   const std::uint64_t bytes = file_bytes(rows, slots);
 
-  UniqueFd fd = open_pool_file(path.string(), O_RDWR | O_CREAT | O_EXCL);
+  UniqueFd fd = make_pool_file(path, name);
   const struct stat made = status_of(fd.get(), name);
   UnlinkUnlessKept unlink_unless_kept(path, made);
-  lock_or_throw(fd.get(), name);
   if (fchmod(fd.get(), S_IRUSR | S_IWUSR) != 0) throw system_error("{}: {}", name, errno_text(errno));
   allocate_blocks(fd.get(), bytes, name);
 
@@ -149,7 +149,7 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
     int no_shutdown_state = 0;
     pmemobj_ctl_set(nullptr, "sds.at_create", &no_shutdown_state);
   }
-  // libpmemobj opens the file again, and can only lock what this descriptor no longer does.
+  // libpmemobj opens the file again, and can only lock what this descriptor no longer does. The mark stays.
   flock(fd.get(), LOCK_UN);
   std::optional<WatchedMapping> watched_call(std::in_place, name, fd.get());
   const PmdkSyncs syncs;
@@ -201,8 +201,20 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
   }
   sync_folder_of(path, name);
   pool.ring_ = std::make_unique<WritableRing>(WritableRing::parse(file, name));
+  unmark_as_being_made(fd.get());
   unlink_unless_kept.keep();
+  pool.path_ = path;
+  pool.file_ = std::move(fd);
   return pool;
+}
+
+RingPool RingPool::make_alone(const fs::path& file, const std::string& name, std::uint64_t rows,
+                              std::uint32_t slots) {
+  try {
+    return make(file, name, rows, slots);
+  } catch (const PoolExistsError&) {  // another process has made one since we looked
+    throw in_use(name);
+  }
 }
 
 RingPool RingPool::replace(const fs::path& path, RingPool old, std::uint64_t rows, std::uint32_t slots) {
@@ -231,15 +243,16 @@ RingPool RingPool::replace_locked(const fs::path& path, const fs::path& file, Un
     if (unlink(file.c_str()) != 0) throw system_error("{}: cannot be removed: {}", name, errno_text(errno));
     fd.reset();
     old.reset();
-    return make(file, name, rows, slots);
+    return make_alone(file, name, rows, slots);
   }
 
-  RingPool pool = make(made, name, rows, slots);
+  RingPool pool = make_alone(made, name, rows, slots);
   if (rename(made.c_str(), file.c_str()) != 0) {
     const int error = errno;
     unlink(made.c_str());
     throw system_error("{}: cannot be replaced: {}", name, errno_text(error));
   }
+  pool.path_ = file;
   sync_folder_of(file, name);
   return pool;
 }
@@ -254,13 +267,14 @@ RingPool RingPool::replace_unfinished(const fs::path& path, std::uint64_t rows, 
   room_for(file_bytes(rows, slots), fd.get(), name);
   if (unlink(file.c_str()) != 0) throw system_error("{}: cannot be removed: {}", name, errno_text(errno));
   fd.reset();  // its blocks are free
-  return make(file, name, rows, slots);
+  return make_alone(file, name, rows, slots);
 }
 
-RingPool RingPool::open(const fs::path& path) {
+RingPool RingPool::open(const fs::path& path, Foreign foreign) {
   const std::string name = path.string();
   UniqueFd fd = open_pool_file(name, O_RDWR);
-  check_content(fd.get(), name);
+  if (foreign == Foreign::kRefused) refuse_foreign_file(status_of(fd.get(), name), name);
+  check_content_at_rest(fd.get(), path, name);
   // A copy made under another umask: what is written from here on is the owner's alone.
   if ((status_of(fd.get(), name).st_mode & (S_IRWXG | S_IRWXO)) != 0 && fchmod(fd.get(), S_IRUSR | S_IWUSR) != 0) {
     throw system_error("{}: others may read it, and that cannot be changed: {}", name, errno_text(errno));
@@ -291,6 +305,9 @@ RingPool RingPool::open(const fs::path& path) {
     throw cannot_sync(name, syncs.error());
   }
   pool.storage_ = confirmed(pool.storage_, file.data(), file.size());
+  pool.path_ = path;
+  pool.file_.reset(fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
+  if (!pool.file_.valid()) throw system_error("{}: {}", name, errno_text(errno));
   pool.persistence_ =
       make_pool_persistence(pool.storage_, std::move(fd), pool.base(), pool.pool_.get_deleter().watched);
   pool.ring_ = std::make_unique<WritableRing>(WritableRing::parse(file, name));
@@ -302,6 +319,18 @@ RingPool RingPool::open(const fs::path& path) {
 
 std::byte* RingPool::base() const noexcept {
   return static_cast<std::byte*>(static_cast<void*>(pool_.get()));
+}
+
+Whereabouts RingPool::whereabouts() const noexcept {
+  struct stat named {};
+  struct stat opened {};
+  if (fstat(file_.get(), &opened) != 0) return Whereabouts::kNamed;
+  if (stat(path_.c_str(), &named) == 0) {
+    if (named.st_dev == opened.st_dev && named.st_ino == opened.st_ino) return Whereabouts::kNamed;
+  } else if (errno != ENOENT && errno != ENOTDIR) {
+    return Whereabouts::kNamed;
+  }
+  return opened.st_nlink == 0 ? Whereabouts::kDeleted : Whereabouts::kElsewhere;
 }
 
 void RingPool::prefault() const noexcept {

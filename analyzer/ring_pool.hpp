@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "analyzer/foreign_file.hpp"
 #include "analyzer/persistence.hpp"
 #include "analyzer/ring_view.hpp"
 #include "analyzer/storage.hpp"
@@ -21,6 +22,13 @@ struct pmemobjpool;
 
 namespace ringside {
 
+/// Where a pool is that a process has open: its name may have been taken from it.
+enum class Whereabouts {
+  kNamed,    // at its path
+  kDeleted,  // it has no name any more, and goes with its last user
+  kElsewhere // at another path; at its own there is another file, or none
+};
+
 class RingPool {
  public:
   /// Makes a pool file, mode 0600, for `slots` (kMinSlots ... kMaxSlots) iterates of `rows` doubles. Throws Error and
@@ -30,9 +38,9 @@ class RingPool {
 
   /// Opens a pool for writing; reads no payload. A damaged superblock or copy of a run record is written again from its
   /// twin. Throws Error: exit code 2 if there is no pool, it was never finished (an UnfinishedPoolError), or it is not
-  /// a Ringside pool or a newer one; 3 if another process uses it or the system refuses; 5 if it is damaged (an
-  /// UnownablePoolError where only libpmemobj's part of it is: that is looked at before libpmemobj is).
-  static RingPool open(const std::filesystem::path& path);
+  /// a Ringside pool or a newer one; 3 if another process uses it, it is another user's, or the system refuses; 5 if it
+  /// is damaged (an UnownablePoolError where only libpmemobj's part of it is: that is looked at before libpmemobj is).
+  static RingPool open(const std::filesystem::path& path, Foreign foreign = Foreign::kRefused);
 
   /// A new pool in the place of `old`, which is the pool at `path` and stays locked until it is gone. It goes only when
   /// the new one is known to be possible: after that is made, where the file system has room for both, else right
@@ -55,6 +63,9 @@ class RingPool {
   const WritableRing& ring() const noexcept { return *ring_; }
   Storage storage() const noexcept { return storage_; }
   Persistence& persistence() const noexcept { return *persistence_; }
+
+  /// Whether whoever looks for the pool at its path finds this one. kNamed where that cannot be found out.
+  Whereabouts whereabouts() const noexcept;
 
   /// Takes the page faults of all payloads now instead of in the first lap, unless that would fill more than half of
   /// the memory that is available. Marks every page of a plain file dirty.
@@ -87,10 +98,16 @@ class RingPool {
   static RingPool make(const std::filesystem::path& file, const std::string& name, std::uint64_t rows,
                        std::uint32_t slots);
 
+  /// The same where there is no such file; one that is there after all is another process's (exit code 3).
+  static RingPool make_alone(const std::filesystem::path& file, const std::string& name, std::uint64_t rows,
+                             std::uint32_t slots);
+
   /// `fd` is the pool at `file`, which it or `old` has locked.
   static RingPool replace_locked(const std::filesystem::path& path, const std::filesystem::path& file, UniqueFd fd,
                                  std::optional<RingPool> old, std::uint64_t rows, std::uint32_t slots);
 
+  std::filesystem::path path_;
+  UniqueFd file_;
   Storage storage_ = Storage::kFile;
   std::unique_ptr<Persistence> persistence_;
   std::unique_ptr<pmemobjpool, Close> pool_;

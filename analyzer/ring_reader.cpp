@@ -7,29 +7,71 @@
 #include <cerrno>
 #include <span>
 #include <string>
+#include <thread>
+#include <utility>
 
+#include "analyzer/creation_mark.hpp"
 #include "analyzer/pool_file.hpp"
 #include "common/error.hpp"
+#include "common/lock_holder.hpp"
 #include "common/unique_fd.hpp"
 
 namespace ringside {
 
-RingReader RingReader::open(const std::filesystem::path& path) {
+namespace {
+
+UniqueFd open_for_reading(const std::string& name) {
+  UniqueFd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a FIFO must not hold us up
+  if (fd.valid()) return fd;
+  const int error = errno;
+  if (error == ENOENT || error == ENOTDIR) throw usage_error("{}: {}", name, errno_text(error));
+  throw system_error("{}: cannot be read: {}{}", name, errno_text(error), owner_and_mode(name));
+}
+
+bool same_file(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+}  // namespace
+
+// A creation can be met at any moment of it, and go on while its bytes are looked at. What is made of them is only said
+// of a file of which it is known that nobody was making it before the look began; a file is made once.
+RingReader RingReader::open(const std::filesystem::path& path, std::chrono::milliseconds patience) {
+  constexpr std::chrono::milliseconds kBetweenLooks{5};
   const std::string name = path.string();
-  const UniqueFd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a FIFO must not hold us up
-  if (!fd.valid()) {
-    const int error = errno;
-    if (error == ENOENT || error == ENOTDIR) throw usage_error("{}: {}", name, errno_text(error));
-    throw system_error("{}: cannot be read: {}{}", name, errno_text(error), owner_and_mode(name));
+  const auto give_up = std::chrono::steady_clock::now() + patience;
+  UniqueFd made;  // a file that nobody is making any more: kept open, or its number could become another file's
+  for (;;) {
+    UniqueFd fd = open_for_reading(name);
+    const bool is_final = made.valid() && same_file(status_of(fd.get(), name), status_of(made.get(), name));
+    try {
+      RingReader reader = look_at(fd.get(), path);
+      if (is_final || (reader.ring().superblock_intact(0) && reader.ring().superblock_intact(1))) return reader;
+    } catch (const UnfinishedPoolError&) {
+      // One that is being overwritten with zeros looks like it.
+      if (is_final && flock_holder(status_of(fd.get(), name))) throw in_use(name);
+      if (is_final) throw;
+    } catch (const Error&) {
+      if (is_final) throw;
+    }
+    if (!is_being_made(fd.get())) {
+      made = std::move(fd);
+      continue;
+    }
+    if (std::chrono::steady_clock::now() >= give_up) throw being_made(name);
+    std::this_thread::sleep_for(kBetweenLooks);
   }
-  struct stat status {};
-  if (fstat(fd.get(), &status) != 0) throw system_error("{}: {}", name, errno_text(errno));
+}
+
+RingReader RingReader::look_at(int fd, const std::filesystem::path& path) {
+  const std::string name = path.string();
+  const struct stat status = status_of(fd, name);
   if (S_ISDIR(status.st_mode)) throw usage_error("{}: is a directory; a pool is a file", name);
   if (!S_ISREG(status.st_mode)) throw usage_error("{}: not a regular file; a pool is one", name);
   if (status.st_size == 0) throw empty_pool_file(name);
 
   const auto bytes = static_cast<std::size_t>(status.st_size);
-  void* mapped = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd.get(), 0);
+  void* mapped = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
   if (mapped == MAP_FAILED) throw system_error("{}: cannot be mapped: {}", name, errno_text(errno));
   RingReader reader;
   reader.path_ = path;
@@ -41,7 +83,7 @@ RingReader RingReader::open(const std::filesystem::path& path) {
   fetch_front(file);
   reader.ring_ = std::make_unique<RingView>(RingView::parse(file, name));
   fetch_headers(file, reader.ring_->geometry());
-  reader.storage_ = storage_of(fd.get(), name);
+  reader.storage_ = storage_of(fd, name);
   return reader;
 }
 

@@ -2,6 +2,7 @@
 // is returned was verified; what was overwritten meanwhile is reported as such.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -16,10 +17,13 @@ namespace ringside {
 
 class RingReader {
  public:
+  /// How long a pool that is being made is waited for. Most are made within milliseconds.
+  static constexpr std::chrono::milliseconds kPatience{2000};
+
   /// Throws Error: exit code 2 if there is no pool, it was never finished, or it is not a Ringside pool or a newer one;
-  /// 3 if it may not be read; 5 if it is damaged. A file that is truncated while it is open, or whose disk fails, ends
-  /// the process with one line (common/watched_mapping.hpp).
-  static RingReader open(const std::filesystem::path& path);
+  /// 3 if it may not be read, or is still being made after `patience`; 5 if it is damaged. A file that is truncated
+  /// while it is open, or whose disk fails, ends the process with one line (common/watched_mapping.hpp).
+  static RingReader open(const std::filesystem::path& path, std::chrono::milliseconds patience = kPatience);
 
   const std::filesystem::path& path() const noexcept { return path_; }
   Storage storage() const noexcept { return storage_; }
@@ -32,6 +36,9 @@ class RingReader {
 
  private:
   RingReader() = default;
+
+  /// One look at the file as it is now.
+  static RingReader look_at(int fd, const std::filesystem::path& path);
 
   std::filesystem::path path_;
   Storage storage_ = Storage::kFile;

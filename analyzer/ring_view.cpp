@@ -139,6 +139,39 @@ RingGeometry checked_geometry(std::span<const std::byte> file, std::uint64_t off
   return geometry;
 }
 
+/// What a search of the file's front finds.
+struct Superblocks {
+  std::optional<RingGeometry> geometry;  // of the first whose hash holds
+  bool intact[2] = {false, false};       // its hash holds, and it is of that pool
+  bool saw_damaged = false;              // one that begins like a superblock, and whose hash does not hold
+
+  bool complete() const noexcept { return intact[0] && intact[1]; }
+};
+
+Superblocks find_superblocks(std::span<const std::byte> file, std::string_view name) {
+  Superblocks found;
+  const std::uint64_t scan_end = std::min<std::uint64_t>(file.size(), kScanBytes);
+  for (std::uint64_t offset = 0; offset + sizeof(Superblock) <= scan_end; offset += kPageBytes) {
+    const std::optional<Candidate> candidate = candidate_at(file, offset);
+    if (!candidate) continue;
+    if (!candidate->hash_holds) {
+      found.saw_damaged = true;
+      continue;
+    }
+    if (candidate->fixed.version != kRingVersion) throw other_version(candidate->fixed.version, name);
+    // A superblock that is not where it says it should be is a copy of one, in somebody's payload.
+    const Superblock& fixed = candidate->fixed;
+    if (fixed.superblock_offset[0] != offset && fixed.superblock_offset[1] != offset) continue;
+    if (!found.geometry) found.geometry = checked_geometry(file, offset, fixed, name);
+    const RingGeometry& geometry = *found.geometry;
+    for (int copy : {0, 1}) {
+      if (geometry.superblock_offset[copy] == offset) found.intact[copy] = geometry.pool_id == fixed.pool_id;
+    }
+    if (offset >= geometry.superblock_offset[1]) break;
+  }
+  return found;
+}
+
 }  // namespace
 
 bool is_pmemobj_pool(std::span<const std::byte> file) noexcept {
@@ -164,40 +197,29 @@ RingView::RingView(const std::byte* base, RingGeometry geometry) : base_(base), 
 }
 
 RingView RingView::parse(std::span<const std::byte> file, std::string_view name) {
-  std::optional<RingGeometry> geometry;
-  bool saw_damaged = false;
-  bool intact[2] = {false, false};
-  const std::uint64_t scan_end = std::min<std::uint64_t>(file.size(), kScanBytes);
-  for (std::uint64_t offset = 0; offset + sizeof(Superblock) <= scan_end; offset += kPageBytes) {
-    const std::optional<Candidate> candidate = candidate_at(file, offset);
-    if (!candidate) continue;
-    if (!candidate->hash_holds) {
-      saw_damaged = true;
-      continue;
-    }
-    if (candidate->fixed.version != kRingVersion) {
-      throw other_version(candidate->fixed.version, name);
-    }
-    // A superblock that is not where it says it should be is a copy of one, in somebody's payload.
-    const Superblock& fixed = candidate->fixed;
-    if (fixed.superblock_offset[0] != offset && fixed.superblock_offset[1] != offset) continue;
-    if (!geometry) geometry = checked_geometry(file, offset, fixed, name);
-    for (int copy : {0, 1}) {
-      if (geometry->superblock_offset[copy] == offset) intact[copy] = geometry->pool_id == fixed.pool_id;
-    }
-    if (offset >= geometry->superblock_offset[1]) break;
+  Superblocks found = find_superblocks(file, name);
+  bool was_formatted = true;
+  if (!found.complete()) {
+    // The formatted words are stored last. What is missing beside one that was seen before the search is damaged; what
+    // is missing otherwise may have come while we searched.
+    was_formatted = was_ever_formatted(file);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    found = find_superblocks(file, name);
   }
-
-  if (!geometry) {
+  if (!found.geometry) {
     // Without their magic they are not even seen. What was never formatted was torn while they were written.
-    if (!saw_damaged && !is_begun_pool(file)) throw usage_error("{}: not a Ringside pool", name);
-    if (!was_ever_formatted(file)) throw unfinished(name);
+    if (!found.saw_damaged && !is_begun_pool(file)) throw usage_error("{}: not a Ringside pool", name);
+    if (!was_formatted) throw unfinished(name);
     throw damage_error("{}: damaged pool: both superblocks are damaged, and only they say where its iterates lie",
                        name);
   }
-  RingView view(file.data(), std::move(*geometry));
+  RingView view(file.data(), std::move(*found.geometry));
   if (!view.is_formatted(0) && !view.is_formatted(1)) throw unfinished(name);
-  for (int copy : {0, 1}) view.superblock_intact_[copy] = intact[copy] && view.is_formatted(copy);
+  if (!was_formatted) {  // then it is since the search
+    std::atomic_thread_fence(std::memory_order_acquire);
+    found = find_superblocks(file, name);
+  }
+  for (int copy : {0, 1}) view.superblock_intact_[copy] = found.intact[copy] && view.is_formatted(copy);
   return view;
 }
 

@@ -123,7 +123,8 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
                                       : "kept across the death of processes, not power loss";
     const std::string skipped = with_separators(count(summary, "steps_skipped")) + " skipped";
     // An analyzer that died did not say how many slots there are, nor do its last figures have to be complete.
-    const std::string where = !summary["slots"].is_number() ? std::string("at least; `ringside info` tells what is in")
+    const std::string where = facts.pool_gone ? std::string("but the pool is no longer at")
+                              : !summary["slots"].is_number() ? std::string("at least; `ringside info` tells what is in")
                               : count(summary, "resumed_from") > 0
                                   ? std::string("the newest are in")  // with kept ones of before
                                   : fmt::format("the last {} are in", std::min(committed, count(summary, "slots")));

@@ -8,6 +8,7 @@
 
 #include "analyzer/ring_reader.hpp"
 #include "cli/format.hpp"
+#include "cli/journal_identity.hpp"
 #include "cli/journal_shown.hpp"
 #include "common/options.hpp"
 #include "common/printable.hpp"
@@ -67,6 +68,7 @@ ordered_json describe(const RingReader& reader, const Recovery& recovery) {
                        {"iterates", ordered_json::array()}};
   const std::optional<JournalSummary> journal = summarize_journal(reader.path().string());
   info["journal"] = journal ? to_json(*journal) : ordered_json();
+  if (journal) info["journal"]["foreign"] = foreign_journal(reader.path().string(), ring);
   for (const RunReading& run : ring.runs()) info["runs"].push_back(describe_run(run));
   for (const KeptSlot& kept : recovery.kept) info["iterates"].push_back(describe_slot(ring, kept));
   return info;
@@ -91,6 +93,9 @@ void print(const RingReader& reader, const Recovery& recovery) {
     if (journal->steps_missing > 0) fmt::print("          {}\n", missing_text(*journal));
     if (!journal->torn.empty()) fmt::print("          {}\n", printable(journal->torn));
     if (!journal->damage.empty()) fmt::print("          DAMAGED: {}\n", printable(journal->damage));
+    if (const std::string foreign = foreign_journal(reader.path().string(), ring); !foreign.empty()) {
+      fmt::print("          NOT THIS POOL'S: {}\n", printable(foreign));
+    }
   }
   for (const RunReading& reading : ring.runs()) {
     const RunDescription& run = reading.run;

@@ -160,7 +160,7 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
     throw usage_error("--require-dax: found with --mode dram, which keeps nothing; expected --mode pipeline");
   }
   if (options.ring.require_dax) require_dax(options.ring.pool);
-  if (pipeline && pool_use == PoolUse::kFresh) refuse_foreign_iterates(options.ring.pool);
+  if (pipeline && pool_use == PoolUse::kFresh) refuse_foreign_iterates(options.ring);
 
   RunFacts facts{.mode = to_string(options.mode),
                  .pool = options.ring.pool,
@@ -207,6 +207,8 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
   const nlohmann::json& reported = supervisor.producer().figures;
   if (reported.is_object() && reported.contains("begun_ns")) {
     facts.analyzer_restarts = supervisor.restarts();
+    const nlohmann::json& kept = supervisor.analyzer().figures;
+    facts.pool_gone = kept.is_object() && kept.value("pool_gone", false);
     const nlohmann::ordered_json summary = make_summary(facts, reported, supervisor.analyzer().figures);
     const bool begun = reported["begun_ns"] != 0;  // one that was refused has said why; there is nothing to account for
     if (!options.quiet && begun) {

@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "analyzer/ring_reader.hpp"
+#include "cli/journal_identity.hpp"
 #include "cli/journal_records.hpp"
 #include "cli/report_page.hpp"
 #include "common/error.hpp"
@@ -84,6 +85,7 @@ ordered_json report_of_pool(const std::string& pool) {
   ordered_json report = report_of(history);
   if (!journal.damage.empty()) report["notices"].push_back("The journal is damaged: " + journal.damage);
   if (!journal.torn.empty()) report["notices"].push_back("The journal's last record is not whole: " + journal.torn);
+  if (const std::string foreign = foreign_journal(pool); !foreign.empty()) report["notices"].push_back(foreign);
   report["kept"] = kept_in(pool, report["notices"]);
   report["kept_hint"] = "iterates in the ring";
   return report;

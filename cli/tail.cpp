@@ -15,6 +15,7 @@
 #include <CLI/CLI.hpp>
 
 #include "analyzer/journal.hpp"
+#include "cli/journal_identity.hpp"
 #include "cli/journal_records.hpp"
 #include "cli/record_table.hpp"
 #include "cli/service.hpp"
@@ -106,8 +107,11 @@ class Output {
   RecordTable table_;
 };
 
-/// The past alone, from the journal's files.
+/// The past alone, from the journal's files. That they are not the pool's is said before they are shown, too: what is
+/// shown may be long.
 ExitCode show_journal(const std::string& pool, Output& output) {
+  const std::string foreign = foreign_journal(pool);
+  if (!foreign.empty()) note(foreign);
   JournalReader journal = JournalReader::open(pool);
   std::vector<wire::Record> records;
   std::uint64_t from = 0;
@@ -124,6 +128,7 @@ ExitCode show_journal(const std::string& pool, Output& output) {
   if (!output.show(std::move(records))) return ExitCode::kDone;
   if (!journal.torn().empty()) note(journal.torn());
   if (!journal.damage().empty()) throw damage_error("{}", journal.damage());
+  if (!foreign.empty()) return ExitCode::kDamaged;
   return ExitCode::kDone;
 }
 

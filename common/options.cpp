@@ -184,6 +184,10 @@ void declare(CLI::App& app, RingOptions& options) {
   app.add_flag("--require-dax", options.require_dax,
                "refuse a place where stores do not persist by themselves (DAX with MAP_SYNC on persistent memory)")
       ->group(kRingGroup);
+  app.add_flag("--foreign-pool", options.foreign_pool,
+               "write to a pool and a journal that belong to another user, have several names (hard links), or are "
+               "reached through another user's symbolic link")
+      ->group(kRingGroup);
 }
 
 void declare(CLI::App& app, JournalOptions& options) {

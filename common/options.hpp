@@ -77,6 +77,7 @@ struct RingOptions {
   bool slots_given = false;
   Durability durability = Durability::kPower;
   bool require_dax = false;  // nothing is kept where stores do not persist in place
+  bool foreign_pool = false;  // pool and journal may be another user's
 };
 
 /// Who may follow, and how: the analyzer's.

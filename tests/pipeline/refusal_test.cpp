@@ -252,8 +252,10 @@ TEST_F(RefusalTest, APlaceOfAnotherUserNamesItsOwner) {
   const std::string theirs = folder_.file("theirs");
   std::filesystem::create_directory(theirs);
   ASSERT_EQ(chown(theirs.c_str(), 65534, 65534), 0);
-  const auto analyzer = [&](const std::string& pool) {
-    return run("ringside-analyzer", {"--pool=" + pool, "--socket=" + theirs + "/s"}, as_nobody);
+  const auto analyzer = [&](const std::string& pool, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"--pool=" + pool, "--socket=" + theirs + "/s"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run("ringside-analyzer", arguments, as_nobody);
   };
   Finished ended = analyzer(pool_);
   EXPECT_EQ(ended.exit_code, 3);
@@ -264,6 +266,10 @@ TEST_F(RefusalTest, APlaceOfAnotherUserNamesItsOwner) {
                               "this is user nobody"});
   ASSERT_EQ(chmod(pool_.c_str(), 0666), 0);
   ended = analyzer(pool_);
+  EXPECT_EQ(ended.exit_code, 3) << "it can be written, but its owner reads it";
+  EXPECT_NE(ended.err.find(pool_ + ": belongs to user root"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("--foreign-pool"), std::string::npos) << ended.err;
+  ended = analyzer(pool_, {"--foreign-pool"});
   EXPECT_EQ(ended.exit_code, 3) << "it can be written, but not taken from the others";
   EXPECT_NE(ended.err.find("others may read it"), std::string::npos) << ended.err;
   expect_kept();

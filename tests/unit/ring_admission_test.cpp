@@ -195,9 +195,9 @@ TEST_F(RingAdmissionTest, EveryStateOfAnInterruptedCreationCanBeOverwritten) {
     SCOPED_TRACE(what);
     leave();
     const std::string before = content_of(path_);
-    EXPECT_NO_THROW(check_pool(path_));
+    EXPECT_NO_THROW(check_pool(options(path_)));
     expect_refused([&] { admit(options(path_), run_of(kRows), PoolUse::kFresh); }, ExitCode::kUsage, "--overwrite");
-    expect_refused([&] { refuse_foreign_iterates(path_); }, ExitCode::kUsage, "--overwrite");
+    expect_refused([&] { refuse_foreign_iterates(options(path_)); }, ExitCode::kUsage, "--overwrite");
     EXPECT_EQ(content_of(path_), before) << "a refusal changes nothing";
     for (const PoolUse use : {PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kAgain}) {
       try {
@@ -230,7 +230,7 @@ TEST_F(RingAdmissionTest, ARingThatLibpmemobjCannotOpenIsReplacedWhenThatWasAske
     SCOPED_TRACE(what);
     keep_something(path_);
     std::fstream(path_, std::ios::in | std::ios::out | std::ios::binary).seekp(static_cast<long>(offset)).put(1);
-    EXPECT_NO_THROW(check_pool(path_)) << "--overwrite can use it";
+    EXPECT_NO_THROW(check_pool(options(path_))) << "--overwrite can use it";
     const RunDescription other = run_of(kRows, 9);
     for (const PoolUse use : {PoolUse::kFresh, PoolUse::kResume}) {
       expect_refused([&] { admit(options(path_), other, use); }, ExitCode::kDamaged, "--overwrite");
@@ -261,7 +261,7 @@ TEST_F(RingAdmissionTest, SomebodysFileIsNeverOverwritten) {
   for (const auto& [what, bytes] : files) {
     SCOPED_TRACE(what);
     std::ofstream(path_, std::ios::binary) << bytes;
-    expect_refused([&] { check_pool(path_); }, ExitCode::kUsage, "not a Ringside pool");
+    expect_refused([&] { check_pool(options(path_)); }, ExitCode::kUsage, "not a Ringside pool");
     expect_refused([&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); }, ExitCode::kUsage,
                    "not a Ringside pool");
     EXPECT_EQ(content_of(path_), bytes);
@@ -269,8 +269,9 @@ TEST_F(RingAdmissionTest, SomebodysFileIsNeverOverwritten) {
 }
 
 TEST_F(RingAdmissionTest, AFolderThatIsNotThereIsNoticedBeforeARunBegins) {
-  expect_refused([&] { check_pool(folder_.file("missing/x.pool")); }, ExitCode::kSystem, "expected a file in a folder");
-  EXPECT_NO_THROW(check_pool(path_));
+  expect_refused([&] { check_pool(options(folder_.file("missing/x.pool"))); }, ExitCode::kSystem,
+                 "expected a file in a folder");
+  EXPECT_NO_THROW(check_pool(options(path_)));
 }
 
 TEST_F(RingAdmissionTest, WhereDaxIsRequiredNoRunGetsAPlainFile) {

@@ -1,0 +1,97 @@
+// Pools that are being made beside real processes that come to them: readers, and other runs. None of them may take a
+// creation for damage, or for one that was interrupted.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <map>
+
+#include "analyzer/ring_pool.hpp"
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::Finished;
+using testing::PipelineTest;
+using testing::Process;
+using testing::run;
+
+class CreationTest : public PipelineTest {
+ protected:
+  /// A process that makes a pool in the place of the one before, `pools` times, and then ends.
+  pid_t make_pools(int pools) const {
+    const pid_t maker = fork();
+    if (maker != 0) return maker;
+    try {
+      for (int made = 0; made < pools; ++made) {
+        { const RingPool pool = RingPool::create(pool_, 1000, 3); }
+        unlink(pool_.c_str());
+      }
+    } catch (const Error& error) {
+      fmt::print(stderr, "{}\n", error.what());
+      _exit(1);
+    }
+    _exit(0);
+  }
+
+  static bool has_ended(pid_t process, int& status) { return waitpid(process, &status, WNOHANG) == process; }
+};
+
+TEST_F(CreationTest, ReadersOfPoolsThatAreBeingMadeNeverFindThemDamaged) {
+  const pid_t maker = make_pools(300);
+  ASSERT_GT(maker, 0);
+  const std::array<std::vector<std::string>, 4> commands = {{{"info", pool_},
+                                                             {"verify", pool_},
+                                                             {"replay", pool_},
+                                                             {"export", pool_, "--output", folder_.file("x.npy")}}};
+  std::map<std::string, int> looks;
+  int status = 0;
+  for (std::size_t turn = 0; !has_ended(maker, status); ++turn) {
+    for (int look = 0; look < 100; ++look) {
+      try {
+        const RingReader reader = RingReader::open(pool_, std::chrono::milliseconds(0));
+        EXPECT_TRUE(reader.ring().superblock_intact(0) && reader.ring().superblock_intact(1));
+        EXPECT_TRUE(reader.ring().pmdk_metadata_intact());
+        ++looks["complete"];
+      } catch (const Error& error) {
+        const std::string text = error.what();
+        const bool missing = text.find("No such file") != std::string::npos;
+        EXPECT_TRUE(missing || error.code() == ExitCode::kSystem) << text;
+        ++looks[missing ? "missing" : "being made"];
+      }
+    }
+    const Finished read = run("ringside", commands[turn % commands.size()]);
+    const bool nothing_there = read.exit_code == 2 && (read.err.find("No such file") != std::string::npos ||
+                                                       read.err.find("holds no iterates") != std::string::npos);
+    EXPECT_TRUE(read.exit_code == 0 || read.exit_code == 3 || nothing_there) << read.exit_code << " " << read.err;
+  }
+  EXPECT_EQ(status, 0);
+  EXPECT_GT(looks["being made"], 0);
+  EXPECT_GT(looks["complete"] + looks["missing"], 0);
+}
+
+TEST_F(CreationTest, OfTwoRunsOnANewPoolOneIsToldThatItIsInUse) {
+  for (int pair = 0; pair < 10; ++pair) {
+    const std::vector<std::string> arguments = {"run", "--matrix=grid:20", "--pool=" + pool_, "--quiet",
+                                                "--iterations=1000000000000"};
+    Process one("ringside", arguments);
+    Process other("ringside", arguments);
+    while (one.running() && other.running()) usleep(1000);
+    Process& loser = one.running() ? other : one;
+    Process& winner = one.running() ? one : other;
+    const Finished refused = loser.finish();
+    EXPECT_EQ(refused.exit_code, 3) << refused.err;
+    expect_one_line(refused.err, {pool_, "in use by process"});
+    winner.signal(SIGINT);
+    EXPECT_EQ(winner.finish().exit_code, 130);
+    expect_intact();
+    std::filesystem::remove(pool_);
+    for (const char* log : {".journal-0", ".journal-1"}) std::filesystem::remove(pool_ + log);
+  }
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,141 @@
+// Whose pool and journal they are, and whether they are still there at the end, as runs and readers tell it.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "tests/pipeline/pipeline_fixture.hpp"
+#include "tests/unit/as_nobody.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using testing::Finished;
+using testing::PipelineTest;
+using testing::Process;
+using testing::run;
+
+class OwnershipTest : public PipelineTest {
+ protected:
+  /// A finished run's pool and journal.
+  void keep_something(const std::string& pool, const std::string& iterations = "--iterations=5") const {
+    ASSERT_EQ(run("ringside", {"run", "--matrix=grid:20", "--pool=" + pool, "--quiet", iterations}).exit_code, 0);
+  }
+  static void expect_said(const std::string& text, const std::string& what) {
+    EXPECT_NE(text.find(what), std::string::npos) << text;
+  }
+};
+
+TEST_F(OwnershipTest, APoolOfAnotherUserIsReadAndNotWritten) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give files to others";
+  keep_something(pool_);
+  ASSERT_EQ(chown(pool_.c_str(), testing::kNobody, testing::kNobody), 0);
+  for (const char* use : {"--overwrite", "--resume", "--quiet"}) {
+    const Finished refused = run("ringside", run_arguments("grid:20", {use}));
+    EXPECT_EQ(refused.exit_code, 3) << refused.err;
+    expect_one_line(refused.err, {pool_, "belongs to user nobody", "--foreign-pool"});
+  }
+  const Finished service =
+      run("ringside-analyzer", {"--pool", pool_, "--socket", folder_.file("s")}, [] { alarm(60); });
+  EXPECT_EQ(service.exit_code, 3);
+  expect_one_line(service.err, {pool_, "belongs to user nobody", "--foreign-pool"});
+  for (const char* command : {"info", "verify", "replay"}) EXPECT_EQ(run("ringside", {command, pool_}).exit_code, 0);
+  const Finished allowed =
+      run("ringside", run_arguments("grid:20", {"--overwrite", "--foreign-pool", "--iterations=3"}));
+  EXPECT_EQ(allowed.exit_code, 0) << allowed.err;
+}
+
+TEST_F(OwnershipTest, AJournalOfAnotherUserIsNotWritten) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give files to others";
+  write_file("test.pool.journal-0", "");
+  ASSERT_EQ(chown((pool_ + ".journal-0").c_str(), testing::kNobody, testing::kNobody), 0);
+  const Finished refused = run("ringside", run_arguments("grid:20"));
+  EXPECT_EQ(refused.exit_code, 3);
+  expect_one_line(refused.err, {pool_ + ".journal-0", "belongs to user nobody", "--foreign-pool"});
+  EXPECT_FALSE(std::filesystem::exists(pool_));
+  EXPECT_EQ(run("ringside", run_arguments("grid:20", {"--journal=off", "--iterations=3"})).exit_code, 0);
+}
+
+TEST_F(OwnershipTest, AJournalOfAnotherPoolIsNamedByAllThatShowIt) {
+  const std::string other = folder_.file("other.pool");
+  keep_something(other, "--iterations=7");
+  keep_something(pool_);
+  for (const char* log : {".journal-0", ".journal-1"}) {
+    std::filesystem::copy(other + log, pool_ + log, std::filesystem::copy_options::overwrite_existing);
+  }
+  const std::string said = "is not this pool's";
+  const Finished info = run("ringside", {"info", pool_});
+  EXPECT_EQ(info.exit_code, 0);
+  expect_said(info.out, said);
+  expect_said(json::parse(run("ringside", {"info", pool_, "--json"}).out)["journal"]["foreign"], said);
+  const Finished tail = run("ringside", {"tail", "--pool", pool_, "--json"});
+  EXPECT_EQ(tail.exit_code, 5);
+  expect_one_line(tail.err, {pool_, said});
+  const Finished replay = run("ringside", {"replay", pool_});
+  EXPECT_EQ(replay.exit_code, 5);
+  expect_said(replay.out, said);
+  const Finished as_json = run("ringside", {"replay", pool_, "--json"});
+  EXPECT_EQ(as_json.exit_code, 5);
+  expect_said(as_json.out, said);
+  ASSERT_EQ(run("ringside", {"report", pool_, "-o", folder_.file("r.html")}).exit_code, 0);
+  expect_said(content_of(folder_.file("r.html")), said);
+}
+
+TEST_F(OwnershipTest, AJournalThatIsOlderThanThePoolsRunsIsItsOwn) {
+  keep_something(pool_);
+  // The run that is kept has no record; the one before it does, and the pool knows it.
+  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--overwrite", "--journal=off", "--iterations=4"})).exit_code, 0);
+  EXPECT_EQ(run("ringside", {"replay", pool_}).exit_code, 0);
+  EXPECT_EQ(json::parse(run("ringside", {"info", pool_, "--json"}).out)["journal"]["foreign"], "");
+  // A pool of another shape in its place: its run is in the journal, behind the other pool's.
+  ASSERT_EQ(run("ringside", run_arguments("grid:30", {"--overwrite", "--iterations=4"})).exit_code, 0);
+  EXPECT_EQ(run("ringside", {"replay", pool_}).exit_code, 0);
+  EXPECT_EQ(run("ringside", {"tail", "--pool", pool_}).exit_code, 0);
+  // A journal without its pool is shown as ever.
+  std::filesystem::remove(pool_);
+  EXPECT_EQ(run("ringside", {"tail", "--pool", pool_}).exit_code, 0);
+}
+
+TEST_F(OwnershipTest, APoolThatIsDeletedDuringTheRunIsSaidToBeGone) {
+  Process running("ringside", run_arguments("grid:20", {"--iterations=1000000000000"}));
+  ASSERT_TRUE(wait_for_commits(3));
+  std::filesystem::remove(pool_);
+  running.signal(SIGINT);
+  const Finished ended = running.finish();
+  EXPECT_EQ(ended.exit_code, 3);
+  expect_said(ended.err, pool_ + ": the pool was deleted during the run");
+  expect_said(ended.out, "the pool is no longer at");
+  EXPECT_EQ(ended.out.find("the last 8 are in"), std::string::npos) << ended.out;
+  EXPECT_GE(summary()["steps_committed"], 3);
+}
+
+TEST_F(OwnershipTest, APoolThatAnotherFileReplacedDuringTheRunIsSaidToBeMoved) {
+  Process running("ringside", run_arguments("grid:20", {"--iterations=1000000000000"}));
+  ASSERT_TRUE(wait_for_commits(3));
+  std::filesystem::rename(pool_, folder_.file("moved.pool"));
+  write_file("test.pool", "somebody's letter\n");
+  running.signal(SIGINT);
+  const Finished ended = running.finish();
+  EXPECT_EQ(ended.exit_code, 3);
+  expect_said(ended.err, pool_ + ": the pool was moved away during the run");
+  EXPECT_EQ(run("ringside", {"verify", folder_.file("moved.pool")}).exit_code, 0);
+}
+
+TEST_F(OwnershipTest, AServiceEndsWhereItsPoolIsGoneAtTheEndOfARun) {
+  Process analyzer("ringside-analyzer", {"--socket", folder_.file("s"), "--pool", pool_, "--log-level", "info"});
+  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  Process producer("ringside-producer",
+                   {"--matrix=grid:20", "--socket=" + folder_.file("s"), "--iterations=1000000000000"});
+  ASSERT_TRUE(wait_for_commits(3));
+  std::filesystem::remove(pool_);
+  producer.signal(SIGINT);
+  EXPECT_EQ(producer.finish().exit_code, 3);
+  const Finished service = analyzer.finish();
+  EXPECT_EQ(service.exit_code, 3) << service.err;
+  expect_said(service.err, "event=pool_gone");
+}
+
+}  // namespace
+}  // namespace ringside
