@@ -220,9 +220,8 @@ Journal Journal::open(const std::string& pool, const JournalOptions& options, St
   for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
     const std::string path = journal_file(pool, log);
     const std::uint64_t capacity = options.bytes / kJournalLogs;
-    made->logs[log] =
-        kind == JournalKind::kFile ? open_file_log(path, capacity, foreign)
-                                   : open_pmemlog_log(path, capacity, storage, foreign);
+    made->logs[log] = kind == JournalKind::kFile ? open_file_log(path, capacity, foreign)
+                                                 : open_pmemlog_log(path, capacity, storage, foreign);
   }
   // Looked at again under the lock: what another writer did until then counts.
   const LogsThere there = look_at_logs(pool);

@@ -37,7 +37,8 @@ class PmemLog final : public JournalStorage {
         log_(std::move(log)),
         fd_(std::move(fd)),
         storage_(storage) {
-    // The journal is given up then, not the run; but libpmemlog keeps pointers of this process in the file's first page.
+    // The journal is given up then, not the run; but libpmemlog keeps pointers of this process in the file's first
+    // page.
     watched_.survive_faults(WatchedMapping::Survive::kNotTruncation);
   }
 

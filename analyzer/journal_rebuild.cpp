@@ -119,9 +119,8 @@ CatchUp catch_up(const std::string& pool, const std::vector<StepFigures>& kept, 
       say_missing(between(recorded, *run_id, started.first_commit_seq(), nullptr));
     }
   } else if (started.from_step() > recorded.next_step) {  // taken over without its pool
-    say_missing({.run_id = *run_id,
-                 .first_step = recorded.next_step,
-                 .steps = started.from_step() - recorded.next_step});
+    say_missing(
+        {.run_id = *run_id, .first_step = recorded.next_step, .steps = started.from_step() - recorded.next_step});
   }
   return lacking;
 }

@@ -227,8 +227,8 @@ class Recorder::Worker {
       wire::AnalyzerStarted& started = *record_.mutable_analyzer_started();
       started.set_version(RINGSIDE_VERSION);
       started.set_pid(static_cast<std::uint32_t>(getpid()));
-      started.set_rebuilt(static_cast<std::uint64_t>(std::ranges::count_if(
-          lacking, [](const auto& what) { return std::holds_alternative<StepFigures>(what); })));
+      started.set_rebuilt(static_cast<std::uint64_t>(
+          std::ranges::count_if(lacking, [](const auto& what) { return std::holds_alternative<StepFigures>(what); })));
       add_record();
     }
     for (const auto& what : lacking) {

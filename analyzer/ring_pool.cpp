@@ -158,7 +158,7 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
   if (!pool.pool_ && errno == EAGAIN) throw in_use(name);
   if (!pool.pool_) throw system_error("{}: libpmemobj cannot make the pool: {}", name, pmdk_message());
   pool.watch(name, fd.get(), bytes);
-  pool.survive_faults();  // a new pool holds nothing yet that could be mistaken
+  pool.survive_faults();                             // a new pool holds nothing yet that could be mistaken
   if (!still_named(path, made)) throw in_use(name);  // replaced by another process in that moment
   pool.storage_ = confirmed(pool.storage_, pool.base(), bytes);
   UniqueFd for_persistence(fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
@@ -208,8 +208,7 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
   return pool;
 }
 
-RingPool RingPool::make_alone(const fs::path& file, const std::string& name, std::uint64_t rows,
-                              std::uint32_t slots) {
+RingPool RingPool::make_alone(const fs::path& file, const std::string& name, std::uint64_t rows, std::uint32_t slots) {
   try {
     return make(file, name, rows, slots);
   } catch (const PoolExistsError&) {  // another process has made one since we looked

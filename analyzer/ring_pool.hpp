@@ -24,9 +24,9 @@ namespace ringside {
 
 /// Where a pool is that a process has open: its name may have been taken from it.
 enum class Whereabouts {
-  kNamed,    // at its path
-  kDeleted,  // it has no name any more, and goes with its last user
-  kElsewhere // at another path; at its own there is another file, or none
+  kNamed,     // at its path
+  kDeleted,   // it has no name any more, and goes with its last user
+  kElsewhere  // at another path; at its own there is another file, or none
 };
 
 class RingPool {

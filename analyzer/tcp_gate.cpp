@@ -156,7 +156,8 @@ bool TcpGate::goes_on(Connection& connection) {
 bool TcpGate::read_some(const UniqueFd& from, Flow& flow) {
   if (flow.ended || flow.bytes.size() >= kFlowBytes) return true;
   std::array<char, 16384> buffer;
-  const ssize_t got = recv(from.get(), buffer.data(), std::min(buffer.size(), kFlowBytes - flow.bytes.size()), MSG_DONTWAIT);
+  const ssize_t got =
+      recv(from.get(), buffer.data(), std::min(buffer.size(), kFlowBytes - flow.bytes.size()), MSG_DONTWAIT);
   if (got < 0) return may_come_later(errno);
   flow.ended = got == 0;
   flow.bytes.append(buffer.data(), static_cast<std::size_t>(got));
@@ -200,7 +201,8 @@ void TcpGate::accept_more() {
 
 /// The one that has waited longest to be let in. False if all were.
 bool TcpGate::close_stranger() {
-  const auto stranger = std::find_if(connections_.begin(), connections_.end(), [](const Connection& c) { return !c.let_in(); });
+  const auto stranger =
+      std::find_if(connections_.begin(), connections_.end(), [](const Connection& c) { return !c.let_in(); });
   if (stranger == connections_.end()) return false;
   connections_.erase(stranger);
   return true;

@@ -67,7 +67,7 @@ class TcpGate {
 
   std::vector<Listening> listening_;
   const std::size_t most_;
-  const UniqueFd stopping_;  // an eventfd
+  const UniqueFd stopping_;            // an eventfd
   std::list<Connection> connections_;  // the one that came first comes first
   bool no_descriptors_ = false;        // at the last attempt to accept
   std::thread thread_;                 // last: it uses all of the above

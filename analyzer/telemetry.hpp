@@ -1,6 +1,6 @@
 // The sockets through which a run is followed (docs/live.md): PUB and ROUTER beside the analyzer's own socket, and the
-// same two on tcp where asked for, encrypted and behind a gate. What goes through them is the recorder's; here is who may connect, and
-// how much of it is done at once, so that nobody who asks, however much, slows the run.
+// same two on tcp where asked for, encrypted and behind a gate. What goes through them is the recorder's; here is who
+// may connect, and how much of it is done at once, so that nobody who asks, however much, slows the run.
 #pragma once
 
 #include <functional>

@@ -16,8 +16,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.hpp"
-#include "common/output_file.hpp"
 #include "common/isa.hpp"
+#include "common/output_file.hpp"
 
 namespace ringside::bench {
 namespace {

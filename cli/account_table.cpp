@@ -102,8 +102,8 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
 
   const std::string kernel = summary["kernel"].is_string() ? ", kernel " + text(summary, "kernel") : "";
   line(fmt::format("  problem    {} of {}: {} rows, {} nonzeros{}", text(summary, "solver"),
-                   printable(text(summary, "matrix")),
-                   with_separators(count(summary, "rows")), with_separators(count(summary, "nonzeros")), kernel));
+                   printable(text(summary, "matrix")), with_separators(count(summary, "rows")),
+                   with_separators(count(summary, "nonzeros")), kernel));
   const bool converged = summary["converged"].is_boolean() && summary["converged"].get<bool>();
   line(fmt::format("  solved     {} iterations, {}; change in the last: L1 {:.3e}, Linf {:.3e}",
                    with_separators(count(summary, "iterations")), converged ? "converged" : "not converged",
@@ -124,7 +124,8 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
     const std::string skipped = with_separators(count(summary, "steps_skipped")) + " skipped";
     // An analyzer that died did not say how many slots there are, nor do its last figures have to be complete.
     const std::string where = facts.pool_gone ? std::string("but the pool is no longer at")
-                              : !summary["slots"].is_number() ? std::string("at least; `ringside info` tells what is in")
+                              : !summary["slots"].is_number()
+                                  ? std::string("at least; `ringside info` tells what is in")
                               : count(summary, "resumed_from") > 0
                                   ? std::string("the newest are in")  // with kept ones of before
                                   : fmt::format("the last {} are in", std::min(committed, count(summary, "slots")));

@@ -36,8 +36,8 @@ void say_not_executed(const std::string& begin, int error) noexcept {
   const char* why = strerrordesc_np(error);
   const char* advice = error == E2BIG ? "; expected fewer and shorter options, and a smaller environment\n"
                                       : "; expected the programs of one release side by side\n";
-  for (const std::string_view part : {std::string_view(begin), std::string_view(why != nullptr ? why : "unknown error"),
-                                      std::string_view(advice)}) {
+  for (const std::string_view part :
+       {std::string_view(begin), std::string_view(why != nullptr ? why : "unknown error"), std::string_view(advice)}) {
     if (write(STDERR_FILENO, part.data(), part.size()) < 0) return;
   }
 }

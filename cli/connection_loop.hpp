@@ -1,7 +1,7 @@
 // The connections of the HTTP server: one thread that waits for all of them at once, so that none waits for another. A
 // request is read until its head is complete, answered as a whole, and the connection is closed. A client that sends
-// nothing, a byte a second or without end, or takes no answer, holds a descriptor and a few KiB, both bounded, and gives
-// them up to whoever comes after it.
+// nothing, a byte a second or without end, or takes no answer, holds a descriptor and a few KiB, both bounded, and
+// gives them up to whoever comes after it.
 #pragma once
 
 #include <chrono>

@@ -127,8 +127,7 @@ int export_command(int argc, const char* const* argv) {
   if (format == "mtx") write_mtx(file, x);
   file.finish();
   fmt::print("{}: iteration {} of {}, {} rows\n", printable(output), with_separators(kept.header.iteration),
-             printable(pool),
-             with_separators(x.size()));
+             printable(pool), with_separators(x.size()));
   return 0;
 }
 

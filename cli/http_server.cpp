@@ -125,7 +125,8 @@ UniqueFd listen_at(const ListenAddress& address) {
     const int off = 0;
     if (fd.valid()) setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (fd.valid() && at->ai_family == AF_INET6) setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    const bool listens = fd.valid() && bind(fd.get(), at->ai_addr, at->ai_addrlen) == 0 && ::listen(fd.get(), SOMAXCONN) == 0;
+    const bool listens =
+        fd.valid() && bind(fd.get(), at->ai_addr, at->ai_addrlen) == 0 && ::listen(fd.get(), SOMAXCONN) == 0;
     if (listens) return fd;
     error = errno;
   }

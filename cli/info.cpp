@@ -78,7 +78,8 @@ void print(const RingReader& reader, const Recovery& recovery) {
   const RingView& ring = reader.ring();
   const RingGeometry& shape = ring.geometry();
   fmt::print("pool      {} ({}, {}), format {}, created {}\n", printable(reader.path().string()),
-             megabytes(shape.file_bytes), to_string(reader.storage()), kRingVersion, utc_time(shape.created_realtime_ns));
+             megabytes(shape.file_bytes), to_string(reader.storage()), kRingVersion,
+             utc_time(shape.created_realtime_ns));
   fmt::print("ring      {} slots of {} rows ({} each); {} iterates kept{}\n", shape.slot_count(),
              with_separators(shape.rows), megabytes(shape.payload_bytes()), recovery.kept.size(),
              recovery.damaged.empty() ? "" : fmt::format(", {} slots with damaged headers", recovery.damaged.size()));

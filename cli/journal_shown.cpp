@@ -61,11 +61,10 @@ std::optional<JournalSummary> summarize_journal(const std::string& pool) {
 
 std::string missing_text(const JournalSummary& summary) {
   if (summary.steps_missing == 0) return {};
-  const std::string where =
-      summary.first_missing_iteration == 0
-          ? std::string()
-          : fmt::format(", iterations {} to {}", with_separators(summary.first_missing_iteration),
-                        with_separators(summary.last_missing_iteration));
+  const std::string where = summary.first_missing_iteration == 0
+                                ? std::string()
+                                : fmt::format(", iterations {} to {}", with_separators(summary.first_missing_iteration),
+                                              with_separators(summary.last_missing_iteration));
   return fmt::format("{} committed steps have no record{}", with_separators(summary.steps_missing), where);
 }
 

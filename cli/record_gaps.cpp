@@ -10,8 +10,8 @@ void RecordGaps::add(const wire::Record& record) {
     const wire::RecordsMissing& missing = record.records_missing();
     steps_ += missing.steps();
     if (missing.first_iteration() != 0) {
-      first_iteration_ = first_iteration_ == 0 ? missing.first_iteration()
-                                               : std::min(first_iteration_, missing.first_iteration());
+      first_iteration_ =
+          first_iteration_ == 0 ? missing.first_iteration() : std::min(first_iteration_, missing.first_iteration());
       last_iteration_ = std::max(last_iteration_, missing.last_iteration());
     }
     if (missing.first_commit_seq() == 0) return;

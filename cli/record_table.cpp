@@ -273,8 +273,7 @@ void RecordTable::add_event(std::string& out, const wire::Record& record) {
           started.rebuilt() > 0 ? fmt::format("; {} records made anew from the ring", started.rebuilt()) : "";
       return add(fmt::format("analyzer {} started (pid {}){}", started.version(), started.pid(), rebuilt), kYellow);
     }
-    case wire::Record::kRecordsMissing:
-      return add(missing_text(record.records_missing()), kRed);
+    case wire::Record::kRecordsMissing: return add(missing_text(record.records_missing()), kRed);
     default: return add("a record of a kind that this version does not know", kYellow);
   }
 }

@@ -205,11 +205,10 @@ class Output {
   void print_head_of_run(const Id128& run_id) {
     if (run_ == run_id) return;
     const std::optional<RunDescription> run = ring_.run(run_id);
-    fmt::print(
-        "{}run {}{}\n", run_ ? "\n" : "", to_string(run_id),
-        run ? fmt::format(": {} of {} ({})", printable(text_of(run->solver)),
-                          printable(text_of(run->matrix)), printable(text_of(run->parameters)))
-            : std::string(", of which no description is left"));
+    fmt::print("{}run {}{}\n", run_ ? "\n" : "", to_string(run_id),
+               run ? fmt::format(": {} of {} ({})", printable(text_of(run->solver)), printable(text_of(run->matrix)),
+                                 printable(text_of(run->parameters)))
+                   : std::string(", of which no description is left"));
     fmt::print("{:>11} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  {}\n", "iteration", "mean", "min",
                "max", "L1", "L2", "Linf", "L1 change", "L1 resid.", "verdict");
     run_ = run_id;

@@ -11,8 +11,7 @@ constexpr std::string_view kDigits = "0123456789";
 
 /// What method and field names consist of (RFC 9110, "token").
 bool is_token(std::string_view text) noexcept {
-  constexpr std::string_view kLetters =
-      "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  constexpr std::string_view kLetters = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   return !text.empty() && text.find_first_not_of(kLetters) == std::string_view::npos;
 }
 

@@ -1,5 +1,5 @@
-// Whether the head of an HTTP request is one that every party reads in the same way (RFC 9112). What proxies and servers
-// have been seen to disagree about, and requests are smuggled with, is refused before cpp-httplib reads it.
+// Whether the head of an HTTP request is one that every party reads in the same way (RFC 9112). What proxies and
+// servers have been seen to disagree about, and requests are smuggled with, is refused before cpp-httplib reads it.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ struct HeadFault {
   std::string_view why;  // what was found, and what would be accepted; lives for ever
 };
 
-/// bytes: what a client sent, from its first byte on. The length of its head with the empty line behind it, once that is
-/// there.
+/// bytes: what a client sent, from its first byte on. The length of its head with the empty line behind it, once that
+/// is there.
 std::optional<std::size_t> head_length(std::string_view bytes) noexcept;
 
 /// Whether bytes that are no whole head yet cannot become one: a line in them ends without a carriage return.

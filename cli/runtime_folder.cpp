@@ -121,9 +121,10 @@ RuntimeFolder::RuntimeFolder() {
     error = errno;
     tried = base;
   }
-  throw system_error("{}: no folder for the socket can be made in '{}' ({}), expected a folder that may be written, of "
-                     "a short name",
-                     temporary_base().first, shortened(tried.string()), errno_text(error));
+  throw system_error(
+      "{}: no folder for the socket can be made in '{}' ({}), expected a folder that may be written, of "
+      "a short name",
+      temporary_base().first, shortened(tried.string()), errno_text(error));
 }
 
 RuntimeFolder::~RuntimeFolder() {

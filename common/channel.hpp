@@ -76,8 +76,8 @@ class Channel {
   Channel& operator=(Channel&&) noexcept;
 
   /// Listens. ipc://PATH: the socket file is created 0600, and other users are refused; a socket that a dead process
-  /// left is replaced, so the caller must hold the lock that says nobody else lives there. ipc://@NAME has no file; other
-  /// users are refused all the same. Throws Error (exit code 3).
+  /// left is replaced, so the caller must hold the lock that says nobody else lives there. ipc://@NAME has no file;
+  /// other users are refused all the same. Throws Error (exit code 3).
   void bind(const std::string& endpoint);
   /// Goes on trying in the background while nobody listens. Throws Error (exit code 3).
   void connect(const std::string& endpoint);

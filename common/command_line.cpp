@@ -1,6 +1,7 @@
 // How a program's options get their values: from its arguments; where these say nothing, from the file that --config
-// names; where that says nothing either, from an environment variable. The options are CLI11's, and so is the conversion of
-// a value; the words are taken apart here, because CLI11 lets a flag have any value and words its errors in its own way.
+// names; where that says nothing either, from an environment variable. The options are CLI11's, and so is the
+// conversion of a value; the words are taken apart here, because CLI11 lets a flag have any value and words its errors
+// in its own way.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 
 namespace ringside {
 
-/// Raises the soft limit as far as the hard one lets it, and returns what it is then. Throws Error (exit code 3) if that
-/// is less than `needed`. program: who needs them.
+/// Raises the soft limit as far as the hard one lets it, and returns what it is then. Throws Error (exit code 3) if
+/// that is less than `needed`. program: who needs them.
 std::size_t ensure_descriptors(std::size_t needed, const char* program);
 
 /// Throws Error (exit code 3) unless so many more descriptors can be opened right now.

@@ -208,13 +208,12 @@ void declare(CLI::App& app, TelemetryOptions& options) {
   CLI::Option* telemetry =
       add_choice(app, "--telemetry", options.on, kOnOff, "let this user's programs follow: `ringside tail`")
           ->group(kTelemetryGroup);
-  CLI::Option* tcp =
-      app.add_option("--telemetry-tcp", options.tcp,
-                     "let others follow over the network as well, at PORT and PORT + 1, encrypted (with "
-                     "--telemetry-keys)")
-          ->needs(telemetry)
-          ->type_name("HOST:PORT")
-          ->group(kTelemetryGroup);
+  CLI::Option* tcp = app.add_option("--telemetry-tcp", options.tcp,
+                                    "let others follow over the network as well, at PORT and PORT + 1, encrypted (with "
+                                    "--telemetry-keys)")
+                         ->needs(telemetry)
+                         ->type_name("HOST:PORT")
+                         ->group(kTelemetryGroup);
   app.add_option("--telemetry-keys", options.keys, "the keys for that, and who is let in, as `ringside keygen` makes")
       ->needs(tcp)
       ->type_name("FOLDER")

@@ -137,8 +137,8 @@ inline constexpr const char* kCoreGroup = "Cores";
 
 /// Parses. Returns nothing to go on, or the exit code to leave with: help and version print and leave with kDone; a
 /// wrong option or setting prints one line ("ringside run: ...") to standard error and leaves with kUsage, a
-/// file of settings that may not or cannot be read with kSystem. An option that declares what it `needs` is refused where that is
-/// switched off.
+/// file of settings that may not or cannot be read with kSystem. An option that declares what it `needs` is refused
+/// where that is switched off.
 std::optional<int> parse_or_exit_code(CLI::App& app, int argc, const char* const* argv);
 
 std::string to_string(Mode mode);

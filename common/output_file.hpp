@@ -42,8 +42,8 @@ class OutputFile {
   void write(const void* data, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
 
-  /// The file is complete: it gets its name, unless a pool, journal or cache has got it meanwhile (refuse_output). Without
-  /// this, nothing is left of it.
+  /// The file is complete: it gets its name, unless a pool, journal or cache has got it meanwhile (refuse_output).
+  /// Without this, nothing is left of it.
   void finish();
 
  private:

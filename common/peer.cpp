@@ -230,7 +230,8 @@ Listener::Listener(const std::string& path) : path_(path) {
   const int error = errno;
   umask(umask_before);
   if (bound != 0) throw system_error("cannot listen at '{}': {}", path, errno_text(error));
-  if (listen(socket_.get(), kMostInQueue) != 0) throw system_error("cannot listen at '{}': {}", path, errno_text(errno));
+  if (listen(socket_.get(), kMostInQueue) != 0)
+    throw system_error("cannot listen at '{}': {}", path, errno_text(errno));
 }
 
 // The lock file stays: removing it would let a third process lock a new file of that name while a second holds the old.

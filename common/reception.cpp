@@ -91,7 +91,8 @@ void Reception::accept_more() {
     if (accepted.stranger) ++turned_away_;
     if (!accepted.socket.valid()) continue;
     if (waiting_.size() >= limits_.waiting) turn_away_oldest();
-    waiting_.push_back({std::move(accepted.socket), now_ns() + std::chrono::nanoseconds(limits_.first_message).count()});
+    waiting_.push_back(
+        {std::move(accepted.socket), now_ns() + std::chrono::nanoseconds(limits_.first_message).count()});
   }
 }
 

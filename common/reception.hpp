@@ -1,6 +1,6 @@
-// Peers that have connected to the analyzer's socket and not yet said what they want. They wait here together, each with
-// a deadline of its own, so that a peer that says nothing holds up no other. What a stranger cannot do is wait: the
-// kernel knows a peer's user from the moment it connects.
+// Peers that have connected to the analyzer's socket and not yet said what they want. They wait here together, each
+// with a deadline of its own, so that a peer that says nothing holds up no other. What a stranger cannot do is wait:
+// the kernel knows a peer's user from the moment it connects.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@
 namespace ringside {
 
 struct ReceptionLimits {
-  std::size_t waiting = 64;                     // peers; for one more, the one that has waited longest is turned away
+  std::size_t waiting = 64;                       // peers; for one more, the one that has waited longest is turned away
   std::chrono::milliseconds first_message{5000};  // until a peer has to have sent its first message
 };
 

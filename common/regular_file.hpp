@@ -1,5 +1,5 @@
-// Opening a file by a name that others may have made, without ever waiting: a named pipe without a writer, a device or a
-// leased file would hold an ordinary open(2) for as long as its maker likes. Whatever is no regular file is refused.
+// Opening a file by a name that others may have made, without ever waiting: a named pipe without a writer, a device or
+// a leased file would hold an ordinary open(2) for as long as its maker likes. Whatever is no regular file is refused.
 #pragma once
 
 #include <fcntl.h>
@@ -15,8 +15,8 @@ namespace ringside {
 struct RegularFile {
   UniqueFd fd;
   struct stat status {};
-  int error = 0;      // an errno value where `fd` is invalid and `kind` is empty
-  std::string kind;   // what was found where that is no regular file: "folder", "named pipe", "socket", "device"
+  int error = 0;     // an errno value where `fd` is invalid and `kind` is empty
+  std::string kind;  // what was found where that is no regular file: "folder", "named pipe", "socket", "device"
 
   bool valid() const noexcept { return fd.valid(); }
   /// Why `fd` is invalid: "No such file or directory", "found a named pipe".

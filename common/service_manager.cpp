@@ -144,7 +144,9 @@ void ServiceManager::send(std::string_view assignments, bool may_wait) noexcept 
   std::string_view message = assignments;
   try {
     if (text_) {
-      with_status.append(assignments).append(assignments.empty() ? "STATUS=" : "\nSTATUS=").append(on_one_line(text_()));
+      with_status.append(assignments)
+          .append(assignments.empty() ? "STATUS=" : "\nSTATUS=")
+          .append(on_one_line(text_()));
       message = with_status;
     }
   } catch (const std::exception&) {  // without the status, then

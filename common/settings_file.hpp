@@ -1,6 +1,6 @@
 // The files that --config names: one `key = value` a line, in the part of TOML that an option needs. Read here and not
-// by CLI11, which takes what is no TOML for something else, drops what follows a # in quotes, and reads a file that cannot
-// be read as an empty one. What is accepted is in docs/settings.md.
+// by CLI11, which takes what is no TOML for something else, drops what follows a # in quotes, and reads a file that
+// cannot be read as an empty one. What is accepted is in docs/settings.md.
 #pragma once
 
 #include <cstddef>

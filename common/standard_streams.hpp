@@ -1,6 +1,6 @@
 // The standard streams. Standard output is where a program's answer goes: an answer that did not arrive is a failure,
-// found in one place for all subcommands (run_program), at their end. Standard error is for people: that it takes nothing
-// (a full disk under `2> log`) must not end what the program does.
+// found in one place for all subcommands (run_program), at their end. Standard error is for people: that it takes
+// nothing (a full disk under `2> log`) must not end what the program does.
 #pragma once
 
 #include <streambuf>

@@ -60,8 +60,8 @@ constexpr bool lists_every_scalar(const ReductionScalars& scalars) noexcept {
   return scalar_count() == 12;
 }
 static_assert(lists_every_scalar({}));
-static_assert(sizeof(Reductions) == (scalar_count() + 2) * sizeof(std::uint64_t) + sizeof(Reductions::top) +
-                                        sizeof(Reductions::histogram));
+static_assert(sizeof(Reductions) ==
+              (scalar_count() + 2) * sizeof(std::uint64_t) + sizeof(Reductions::top) + sizeof(Reductions::histogram));
 
 inline ReductionScalars scalars_of(const Reductions& r) noexcept {
   ReductionScalars scalars;

@@ -190,8 +190,8 @@ void catch_bus_errors(bool in_journal) noexcept {
 }
 
 WatchedMapping::WatchedMapping(const std::string& name, int fd, const void* base, std::size_t bytes)
-    : entry_(enter(name, fd, reinterpret_cast<std::uintptr_t>(base), reinterpret_cast<std::uintptr_t>(base) + bytes,
-                   0)) {}
+    : entry_(
+          enter(name, fd, reinterpret_cast<std::uintptr_t>(base), reinterpret_cast<std::uintptr_t>(base) + bytes, 0)) {}
 
 WatchedMapping::WatchedMapping(const std::string& name, int fd)
     : entry_(enter(name, fd, 0, UINTPTR_MAX, this_thread())) {}

@@ -1,7 +1,8 @@
 // Mappings of users' files, and what happens when a page of one cannot be had: the file was truncated, its disk failed,
 // or had no room for the page. The kernel then sends SIGBUS to the thread that touched it. One handler decides: a fault
 // in a mapping that is registered here ends the process with one line and an exit code of design §8, or, where its user
-// asked for that, is noted and survived. Any other SIGBUS has the action it had before (a sanitizer's, the default one).
+// asked for that, is noted and survived. Any other SIGBUS has the action it had before (a sanitizer's, the default
+// one).
 //
 // The handler is async-signal-safe: it reads atomics and constant text, and calls fstat, pread, mmap, write and _exit.
 // SIGBUS must not be blocked in a thread that touches a registered mapping: the kernel ends the process then.

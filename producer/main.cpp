@@ -172,8 +172,10 @@ SolveEnd run_pipeline(const ProducerOptions& options, Problem& problem, Producer
 void refuse_the_analyzers(const CLI::App& app) {
   for (const char* name : {"--reduce", "--passes"}) {
     if (app.count(name) == 0) continue;
-    throw usage_error("{}: found with --mode pipeline, where it is the analyzer that reduces; expected it among the "
-                      "options of ringside-analyzer", name);
+    throw usage_error(
+        "{}: found with --mode pipeline, where it is the analyzer that reduces; expected it among the "
+        "options of ringside-analyzer",
+        name);
   }
 }
 

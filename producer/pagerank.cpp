@@ -147,9 +147,9 @@ class Pagerank final : public Solver {
     });
     for (std::uint64_t i = 0; i < matrix_.rows; ++i) {
       if (!(scale_[i] < 0)) continue;
-      throw RefusedEntry(MatrixPlace::of_links(matrix_, i), fmt::format("weights that add up to {}", -scale_[i]),
-                         fmt::format("PageRank accepts sums from {} to {} over the links that leave a node",
-                                     kSmallestSum, largest));
+      throw RefusedEntry(
+          MatrixPlace::of_links(matrix_, i), fmt::format("weights that add up to {}", -scale_[i]),
+          fmt::format("PageRank accepts sums from {} to {} over the links that leave a node", kSmallestSum, largest));
     }
   }
 

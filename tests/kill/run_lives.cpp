@@ -102,10 +102,8 @@ std::vector<std::string> RunsThatResume::for_the_producer(const Run& run, std::m
 }
 
 std::vector<std::string> RunsThatResume::for_the_analyzer(const Run& run, bool journal, std::mt19937_64& random) const {
-  return {"--pool=" + run.pool,
-          fmt::format("--slots={}", kSlots),
-          at_.quiet_disk ? "--durability=process" : "--durability=power",
-          any_reduction(random),
+  return {"--pool=" + run.pool, fmt::format("--slots={}", kSlots),
+          at_.quiet_disk ? "--durability=process" : "--durability=power", any_reduction(random),
           journal ? "--journal=file" : "--journal=off"};
 }
 
@@ -232,8 +230,8 @@ void RunsThatResume::live_apart(std::mt19937_64& random, Tally& tally) const {
     if (both) expect_to_end(*analyzer, "analyzer", tally);
     const std::optional<int> ended = producer->wait();
     if (!both && ended && *ended != 0) {
-      tally.violations.push_back(fmt::format("a producer that was not killed ended with exit code {}, see {}", *ended,
-                                             life.log));
+      tally.violations.push_back(
+          fmt::format("a producer that was not killed ended with exit code {}, see {}", *ended, life.log));
       return;
     }
     if (!both) {

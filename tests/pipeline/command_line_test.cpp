@@ -34,7 +34,8 @@ struct Case {
 };
 
 bool is_free_of_control_characters(const std::string& line) {
-  return std::none_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; });
+  return std::none_of(line.begin(), line.end(),
+                      [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; });
 }
 
 class CommandLineTest : public ::testing::Test {
@@ -69,7 +70,8 @@ class CommandLineTest : public ::testing::Test {
     for (const Case& tried : cases) {
       std::string shown = tried.program;
       for (const std::string& word : tried.arguments) shown.append(" ").append(word, 0, 60);
-      for (const auto& [name, value] : tried.environment) shown.append(" ").append(name).append("=").append(value, 0, 60);
+      for (const auto& [name, value] : tried.environment)
+        shown.append(" ").append(name).append("=").append(value, 0, 60);
       SCOPED_TRACE(shown);
       const Finished ran = run_there(tried);
       expect_one_clean_line(ran, tried.exit_code, tried.fragments);
@@ -97,21 +99,27 @@ const Words kRun = {"run", "--matrix=grid:9", "--quiet", "--iterations=2", "--ov
 TEST_F(CommandLineTest, FlagsAreTrueOrFalseInEveryProgram) {
   std::vector<Case> cases;
   for (const char* value : {"", "7", "1.5", "yes", "99999999999999999999"}) {
-    cases.push_back({"ringside", {"run", "--matrix=grid:9", std::string("--overwrite=") + value},
-                     2, {"--overwrite", "expected true or false"}});
+    cases.push_back({"ringside",
+                     {"run", "--matrix=grid:9", std::string("--overwrite=") + value},
+                     2,
+                     {"--overwrite", "expected true or false"}});
     cases.push_back({"ringside-analyzer", {std::string("--once=") + value}, 2, {"--once"}});
-    cases.push_back({"ringside-producer", {"--matrix=grid:9", std::string("--shared-core=") + value},
-                     2, {"--shared-core"}});
+    cases.push_back(
+        {"ringside-producer", {"--matrix=grid:9", std::string("--shared-core=") + value}, 2, {"--shared-core"}});
     cases.push_back({"ringside", {"wipe", "p", std::string("--yes=") + value}, 2, {"--yes"}});
     cases.push_back({"ringside", {"tail", std::string("--json=") + value}, 2, {"--json"}});
     cases.push_back({"ringside", {"doctor", std::string("--json=") + value}, 2, {"--json"}});
   }
   for (const char* value : {"\"\"", "7", "1.5", "[true]", "\"true\"", "on"}) {
-    cases.push_back({"ringside", {"run", "--matrix=grid:9", settings(std::string("overwrite = ") + value)},
-                     2, {"overwrite", "line 1"}});
+    cases.push_back({"ringside",
+                     {"run", "--matrix=grid:9", settings(std::string("overwrite = ") + value)},
+                     2,
+                     {"overwrite", "line 1"}});
     cases.push_back({"ringside-analyzer", {settings(std::string("once = ") + value)}, 2, {"once", "line 1"}});
-    cases.push_back({"ringside-producer", {"--matrix=grid:9", settings(std::string("overwrite = ") + value)},
-                     2, {"overwrite", "line 1"}});
+    cases.push_back({"ringside-producer",
+                     {"--matrix=grid:9", settings(std::string("overwrite = ") + value)},
+                     2,
+                     {"overwrite", "line 1"}});
   }
   expect_refused(cases);
 }
@@ -122,8 +130,9 @@ TEST_F(CommandLineTest, NumbersAreDecimalInEveryProgram) {
                              "--tolerance", "--damping", "--journal-size", "--producer-cores", "--analyzer-cores"}) {
     for (const char* number : {"0x10", "1_0", "99999999999999999999999", "+1", "1 "}) {
       const bool is_tolerance = std::string(option) == "--tolerance" && number[0] == '9';  // that is one
-      if (!is_tolerance) cases.push_back({"ringside", {"run", "--matrix=grid:9", std::string(option) + "=" + number},
-                       2, {option, "found '"}});
+      if (!is_tolerance)
+        cases.push_back(
+            {"ringside", {"run", "--matrix=grid:9", std::string(option) + "=" + number}, 2, {option, "found '"}});
     }
   }
   cases.push_back({"ringside", {"run", "--matrix=grid:0x9"}, 2, {"grid:0x9", "1 to 65535"}});
@@ -148,10 +157,17 @@ TEST_F(CommandLineTest, WhatIsNoCommandLineIsSaidInOneWay) {
       {"ringside", {"run", "--matrix", "--overwrite"}, 2, {"--matrix: found no value before '--overwrite'"}},
       {"ringside", {"run", "--matrix=a", "--matrix=b"}, 2, {"--matrix: found 'a' and 'b'", "once"}},
       {"ringside", {"run", "--matrix=a", "b"}, 2, {"found 'b', expected options only"}},
-      {"ringside", {"run", "--matrix=a", "--sp\x1b""eed"}, 2, {R"(found '--sp\x1beed')"}},
+      {"ringside",
+       {"run", "--matrix=a",
+        "--sp\x1b"
+        "eed"},
+       2,
+       {R"(found '--sp\x1beed')"}},
       {"ringside", {"run", "--matrix=a", "-q"}, 2, {"found '-q'"}},
-      {"ringside", {"run", "--matrix=a", "--solver=\x1b[2J"},
-       2, {R"(--solver: found '\x1b[2J', expected pagerank|jacobi)"}},
+      {"ringside",
+       {"run", "--matrix=a", "--solver=\x1b[2J"},
+       2,
+       {R"(--solver: found '\x1b[2J', expected pagerank|jacobi)"}},
       {"ringside", {"info"}, 2, {"POOL: found none, expected FILE"}},
       {"ringside", {"info", ""}, 2, {"POOL: found an empty value"}},
       {"ringside", {"info", "a", "b"}, 2, {"found 'b', expected one argument (POOL)"}},
@@ -177,8 +193,10 @@ TEST_F(CommandLineTest, AnOptionWithoutEffectIsNotIgnored) {
       {"ringside", run_with({settings("cache-dir = \".\"\n")}), 2, {"--cache-dir: found without --cache"}},
       {"ringside", run_with({"--journal=off", "--journal-size=8M"}), 2, {"--journal-size: found with --journal off"}},
       {"ringside", run_with({"--telemetry-keys=k"}), 2, {"--telemetry-keys: found without --telemetry-tcp"}},
-      {"ringside", {"run", "--matrix=grid:9", "--solver=jacobi", "--damping=0.9", "--mode=dram"},
-       2, {"--damping: found with --solver jacobi"}},
+      {"ringside",
+       {"run", "--matrix=grid:9", "--solver=jacobi", "--damping=0.9", "--mode=dram"},
+       2,
+       {"--damping: found with --solver jacobi"}},
       {"ringside-producer", {"--matrix=grid:9", "--passes=3"}, 2, {"--passes: found with --mode pipeline"}},
       {"ringside-producer", {"--matrix=grid:9", "--reduce=transfer"}, 2, {"--reduce: found with --mode pipeline"}},
   });
@@ -203,8 +221,10 @@ TEST_F(CommandLineTest, AFileOfSettingsIsReadOrSaidNotToBe) {
       analyzer(settings("[analyzer]\nslots = 8\n"), 2, {"line 1", "without sections"}),
       analyzer(settings("\xef\xbb\xbfslots = 2\n"), 2, {"--slots: found '2'", "line 1"}),
       analyzer(settings("pool = \"" + std::string(200'000, 'a') + "\"\n"), 2, {"--pool", "(200000 bytes)", "line 1"}),
-      {"ringside", {"run", settings("matrix = \"" + std::string(200'000, 'a') + "\"\n")},
-       2, {"--matrix", "(200000 bytes)"}},
+      {"ringside",
+       {"run", settings("matrix = \"" + std::string(200'000, 'a') + "\"\n")},
+       2,
+       {"--matrix", "(200000 bytes)"}},
   });
 }
 
@@ -243,8 +263,8 @@ TEST_F(CommandLineTest, ARuntimeFolderThatIsRelativeOrMissingIsPassedOver) {
 
 TEST_F(CommandLineTest, AManagersVariablesThatAreNoneAreIgnored) {
   for (const std::string& socket : {std::string("nonsense"), kLong, std::string("@"), std::string("/dev/null")}) {
-    const Finished ran = run_there({"ringside", kRun, 0, {},
-                                    {{"NOTIFY_SOCKET", socket}, {"WATCHDOG_USEC", "0x10"}, {"WATCHDOG_PID", "-1"}}});
+    const Finished ran = run_there(
+        {"ringside", kRun, 0, {}, {{"NOTIFY_SOCKET", socket}, {"WATCHDOG_USEC", "0x10"}, {"WATCHDOG_PID", "-1"}}});
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
     EXPECT_EQ(ran.err, "");
   }

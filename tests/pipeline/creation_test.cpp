@@ -43,10 +43,8 @@ class CreationTest : public PipelineTest {
 TEST_F(CreationTest, ReadersOfPoolsThatAreBeingMadeNeverFindThemDamaged) {
   const pid_t maker = make_pools(300);
   ASSERT_GT(maker, 0);
-  const std::array<std::vector<std::string>, 4> commands = {{{"info", pool_},
-                                                             {"verify", pool_},
-                                                             {"replay", pool_},
-                                                             {"export", pool_, "--output", folder_.file("x.npy")}}};
+  const std::array<std::vector<std::string>, 4> commands = {
+      {{"info", pool_}, {"verify", pool_}, {"replay", pool_}, {"export", pool_, "--output", folder_.file("x.npy")}}};
   std::map<std::string, int> looks;
   int status = 0;
   for (std::size_t turn = 0; !has_ended(maker, status); ++turn) {

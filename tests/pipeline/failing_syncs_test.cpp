@@ -114,9 +114,9 @@ TEST_F(FailingSyncsTest, WhicheverSyncOfAKeptPoolIsTheFirstToFailItsIteratesAreF
 }
 
 TEST_F(FailingSyncsTest, WhicheverSyncOfALibpmemlogJournalFailsNothingIsAborted) {
-  const std::vector<std::string> arguments =
-      run_arguments("grid:20", {"--overwrite", "--slots=3", "--iterations=6", "--quiet", "--durability=process",
-                                "--journal=pmemlog"});
+  const std::vector<std::string> arguments = run_arguments(
+      "grid:20",
+      {"--overwrite", "--slots=3", "--iterations=6", "--quiet", "--durability=process", "--journal=pmemlog"});
   if (run("ringside", arguments).exit_code == 2) GTEST_SKIP() << "this build has no libpmemlog";
   const auto forget_journal = [this] {
     for (const char* log : {".journal-0", ".journal-1"}) std::filesystem::remove(pool_ + log);

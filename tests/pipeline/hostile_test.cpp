@@ -32,12 +32,11 @@ class HostileTest : public testing::PipelineTest {
   /// Listens, as far as its starter can tell, and does `end`.
   static std::string ready_then(const std::string& end) {
     return "for a; do case $a in --report-fd=*) fd=${a#*=};; esac; done\n"
-           "eval \"echo '{\\\"event\\\":\\\"ready\\\"}' >&$fd\"\n" + end;
+           "eval \"echo '{\\\"event\\\":\\\"ready\\\"}' >&$fd\"\n" +
+           end;
   }
   /// The same, and ends well once it is told that its producer has ended.
-  static std::string ready_until_stopped() {
-    return "trap 'exit 0' TERM\n" + ready_then("while :; do :; done");
-  }
+  static std::string ready_until_stopped() { return "trap 'exit 0' TERM\n" + ready_then("while :; do :; done"); }
 
   UniqueFd connect_silently(const std::string& socket) const {
     UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));

@@ -40,8 +40,8 @@ TEST_F(InputRefusalTest, AWeightIsNamedByFileLineAndIds) {
 }
 
 TEST_F(InputRefusalTest, JacobiThatLeavesADoublesRangeSaysThatAndNoMore) {
-  const std::string matrix = write_file(
-      "a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 3\n2 1 2\n2 2 1\n");
+  const std::string matrix =
+      write_file("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 3\n2 1 2\n2 2 1\n");
   for (const char* mode : {"--mode=pipeline", "--mode=dram"}) {
     expect_refused(run_arguments(matrix, {"--solver=jacobi", "--tolerance=1e-9", "--overwrite", mode}),
                    {"a.mtx: jacobi left a double's range", "iteration 793 is not finite", "spectral radius below 1"});

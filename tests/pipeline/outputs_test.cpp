@@ -49,8 +49,9 @@ TEST_F(OutputsTest, ASummaryNeverReplacesTheMatrix) {
 
 TEST_F(OutputsTest, ASummaryNeverReplacesTheRightHandSide) {
   const std::string rhs = folder_.write("b.mtx", "%%MatrixMarket matrix array real general\n1 1\n1\n");
-  expect_refused({"run", "--solver=jacobi", "--matrix=" + matrix_, "--rhs=" + rhs, "--pool=" + pool_, "--summary=" + rhs},
-                 rhs, {"--summary", "--rhs"});
+  expect_refused(
+      {"run", "--solver=jacobi", "--matrix=" + matrix_, "--rhs=" + rhs, "--pool=" + pool_, "--summary=" + rhs}, rhs,
+      {"--summary", "--rhs"});
 }
 
 TEST_F(OutputsTest, ASummaryNeverReplacesTheConfigFile) {
@@ -102,7 +103,8 @@ TEST_F(OutputsTest, AReportNeverReplacesItsInputOrAJournal) {
   const std::string log = pool_ + ".journal-0";
   expect_refused({"report", pool_, "-o", log}, log, {"--output", "journal"});
   expect_refused({"report", pool_, "-o", pool_}, pool_, {"--output", "INPUT"});
-  ASSERT_EQ(run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--summary=" + summary_, "--quiet"}).exit_code, 0);
+  ASSERT_EQ(run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--summary=" + summary_, "--quiet"}).exit_code,
+            0);
   expect_refused({"report", summary_, "-o", summary_}, summary_, {"--output", "INPUT"});
 }
 
@@ -122,7 +124,8 @@ TEST_F(OutputsTest, ACacheNeverReplacesAnotherFileOfItsName) {
 }
 
 TEST_F(OutputsTest, ASummaryInAFoldersPlaceIsRefusedWithItsReason) {
-  const Finished refused = run("ringside", {"run", "--matrix=" + matrix_, "--mode=dram", "--summary=" + folder_.path()});
+  const Finished refused =
+      run("ringside", {"run", "--matrix=" + matrix_, "--mode=dram", "--summary=" + folder_.path()});
   EXPECT_EQ(refused.exit_code, 3);
   expect_one_line(refused.err, {"--summary: cannot write '" + folder_.path() + "': found a folder; expected a file"});
 }

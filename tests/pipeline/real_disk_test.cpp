@@ -157,7 +157,7 @@ TEST_F(RealDiskTest, ADiskThatCannotBeReadEndsItsReadersAndARunWithExitCode3) {
   ASSERT_EQ(run("ringside", run_arguments("grid:300", {"--iterations=40", "--quiet", "--slots=32", "--journal=off"}))
                 .exit_code,
             0);
-  ASSERT_TRUE(remount()) << why_not_;  // what was cached is gone
+  ASSERT_TRUE(remount()) << why_not_;                // what was cached is gone
   ASSERT_EQ(truncate(image_.c_str(), 40 << 20), 0);  // what lay behind is an I/O error of the device
   const std::vector<std::vector<std::string>> users = {
       {"verify", pool_},

@@ -42,7 +42,8 @@ struct Command {
 class StandardOutputTest : public PipelineTest {
  protected:
   void SetUp() override {
-    ASSERT_EQ(run("ringside", {"run", "--matrix=grid:20", "--iterations=5", "--pool=" + pool_, "--quiet"}).exit_code, 0);
+    ASSERT_EQ(run("ringside", {"run", "--matrix=grid:20", "--iterations=5", "--pool=" + pool_, "--quiet"}).exit_code,
+              0);
   }
 
   /// A copy of what a command changes.

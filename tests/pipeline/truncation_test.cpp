@@ -73,8 +73,9 @@ TEST_F(TruncationTest, AProducerWhoseCacheIsTruncatedSaysSo) {
   const std::string matrix = folder_.write("m.el", "0 1\n1 2\n2 0\n0 2\n");
   ASSERT_EQ(run("ringside", {"cache", matrix, "--cache-dir", caches}).exit_code, 0);
   const std::string cache = std::filesystem::directory_iterator(caches)->path().string();
-  const Finished ended = run("ringside-producer", {"--matrix=" + matrix, "--cache", "--cache-dir=" + caches, "--mode=dram"},
-                             truncating(cache));
+  const Finished ended =
+      run("ringside-producer", {"--matrix=" + matrix, "--cache", "--cache-dir=" + caches, "--mode=dram"},
+          truncating(cache));
   EXPECT_EQ(ended.exit_code, 5) << ended.death_signal << ended.err;
   expect_one_line(ended.err, {cache, "was truncated to 4096 bytes while it was in use"});
 }

@@ -79,9 +79,22 @@ void store(Bytes& bytes, std::size_t at, const T& value) {
 }
 
 std::uint64_t hostile(Random& random) {
-  const std::uint64_t values[] = {0, 1, 2, 7, 255, 4096, 0x7fffffff, 0x80000000, 0xffffffff,
-                                  std::uint64_t{1} << 32, std::uint64_t{1} << 34, std::uint64_t{1} << 61,
-                                  std::uint64_t{1} << 62, std::uint64_t{1} << 63, ~std::uint64_t{0}, random()};
+  const std::uint64_t values[] = {0,
+                                  1,
+                                  2,
+                                  7,
+                                  255,
+                                  4096,
+                                  0x7fffffff,
+                                  0x80000000,
+                                  0xffffffff,
+                                  std::uint64_t{1} << 32,
+                                  std::uint64_t{1} << 34,
+                                  std::uint64_t{1} << 61,
+                                  std::uint64_t{1} << 62,
+                                  std::uint64_t{1} << 63,
+                                  ~std::uint64_t{0},
+                                  random()};
   return values[below(std::size(values), random)];
 }
 
@@ -137,8 +150,8 @@ void extend(Files& files, const Specimen& specimen, Random& random, Damage& done
 void exchange_slots(Files& files, const Specimen& specimen, const std::vector<Specimen>& all, Random& random,
                     Damage& done) {
   const Specimen& other = all[below(all.size(), random)];
-  const bool same_shape = other.geometry.rows == specimen.geometry.rows &&
-                          other.geometry.slot_count() == specimen.geometry.slot_count();
+  const bool same_shape =
+      other.geometry.rows == specimen.geometry.rows && other.geometry.slot_count() == specimen.geometry.slot_count();
   const Specimen& from = same_shape ? other : specimen;
   const std::uint64_t a = below(specimen.slots, random);
   const std::uint64_t b = &from == &specimen ? (a + 1) % specimen.slots : below(from.slots, random);
@@ -151,7 +164,9 @@ void exchange_slots(Files& files, const Specimen& specimen, const std::vector<Sp
   if (what != 1) copy(to_place.meta_offset, from_place.meta_offset, specimen.geometry.meta_bytes());
   if (what != 0) copy(to_place.payload_offset, from_place.payload_offset, specimen.geometry.payload_bytes());
   done.what = fmt::format("slot {} from slot {} of {}, {}", a, b, from.name,
-                          what == 0 ? "without its payload" : what == 1 ? "its payload alone" : "whole");
+                          what == 0   ? "without its payload"
+                          : what == 1 ? "its payload alone"
+                                      : "whole");
 }
 
 void exchange_journals(Files& files, const std::vector<Specimen>& all, Random& random, Damage& done) {
@@ -252,8 +267,8 @@ std::vector<std::size_t> frames_of(const Bytes& log) {
 void forge_journal(Files& files, Random& random, Damage& done) {
   done.records_forged = true;
   Bytes& log = files.journal[files.journal[1].empty() ? 0 : below(2, random)];
-  const std::vector<std::size_t> frames = log.size() < sizeof(JournalHeader) ? std::vector<std::size_t>{}
-                                                                              : frames_of(log);
+  const std::vector<std::size_t> frames =
+      log.size() < sizeof(JournalHeader) ? std::vector<std::size_t>{} : frames_of(log);
   if (frames.empty()) {
     done.what = "nothing to forge";
     return;
@@ -297,10 +312,11 @@ void forge_journal(Files& files, Random& random, Damage& done) {
 
 Damage damage(Files& files, const std::vector<Specimen>& all, std::size_t of, Random& random) {
   const Specimen& specimen = all[of];
-  static constexpr const char* kKinds[] = {
-      "flipped bits",      "zeroed range",       "noise",           "swapped ranges", "truncation",
-      "extension",         "slots exchanged",    "journals exchanged", "pools exchanged", "old copies",
-      "superblock forged", "slot header forged", "run record forged", "journal forged"};
+  static constexpr const char* kKinds[] = {"flipped bits",      "zeroed range",       "noise",
+                                           "swapped ranges",    "truncation",         "extension",
+                                           "slots exchanged",   "journals exchanged", "pools exchanged",
+                                           "old copies",        "superblock forged",  "slot header forged",
+                                           "run record forged", "journal forged"};
   std::uint64_t kind = below(std::size(kKinds), random);
   if (kind == 9 && specimen.earlier.pool.empty()) kind = 6;
   if ((kind == 7 || kind == 13) && files.journal[0].empty()) kind = 0;

@@ -97,8 +97,8 @@ void Readers::export_one(const std::string& pool, const std::string& iteration, 
                          Findings& findings) const {
   const std::string out = folder_ + "/x.npy";
   fs::remove(out);
-  const int ended = start({"export", pool, "--iteration", iteration, "--format", "npy", "--output", out}, damage,
-                          findings);
+  const int ended =
+      start({"export", pool, "--iteration", iteration, "--format", "npy", "--output", out}, damage, findings);
   if (ended != 0) {
     ++findings.iterates_refused;
     if (fs::exists(out)) violated(findings, damage, fmt::format("export failed ({}) and left a file", ended));
@@ -110,9 +110,8 @@ void Readers::export_one(const std::string& pool, const std::string& iteration, 
   bool right = npy.size() > payload;
   if (right) {
     const Id128 found = hash128(npy.data() + npy.size() - payload, payload);
-    right = iteration == "last" || damage.numbers_forged
-                ? std::find(truth.begin(), truth.end(), found) != truth.end()
-                : truth.at(std::stoull(iteration)) == found;
+    right = iteration == "last" || damage.numbers_forged ? std::find(truth.begin(), truth.end(), found) != truth.end()
+                                                         : truth.at(std::stoull(iteration)) == found;
   }
   ++(right ? findings.iterates_equal : findings.iterates_wrong);
   if (!right) violated(findings, damage, fmt::format("export of iteration {} is no iterate of the run", iteration));

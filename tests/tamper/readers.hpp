@@ -17,11 +17,11 @@ struct Findings {
   std::map<std::string, std::map<std::string, std::uint64_t>> exits;  // by command, by exit code
   std::uint64_t crashes = 0;                                          // died of a signal, or lost a process of its own
   std::uint64_t hangs = 0;
-  std::uint64_t undocumented = 0;     // exit codes
-  std::uint64_t iterates_equal = 0;   // exported, bit for bit those of the run
+  std::uint64_t undocumented = 0;    // exit codes
+  std::uint64_t iterates_equal = 0;  // exported, bit for bit those of the run
   std::uint64_t iterates_refused = 0;
   std::uint64_t iterates_wrong = 0;
-  std::uint64_t records_equal = 0;    // that `tail` printed of an undamaged journal's steps
+  std::uint64_t records_equal = 0;  // that `tail` printed of an undamaged journal's steps
   std::uint64_t records_wrong = 0;
   std::vector<std::string> violations;
 

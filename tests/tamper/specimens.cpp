@@ -53,8 +53,9 @@ void run(const std::string& programs, const std::vector<std::string>& words, con
 
 std::vector<std::string> run_words(const std::vector<std::string>& problem, std::uint64_t iterations,
                                    const std::string& pool) {
-  std::vector<std::string> words = {"run", "--pool=" + pool, fmt::format("--iterations={}", iterations),
-                                    "--durability=process", "--quiet", "--resume"};
+  std::vector<std::string> words = {
+      "run",     "--pool=" + pool, fmt::format("--iterations={}", iterations), "--durability=process",
+      "--quiet", "--resume"};
   words.insert(words.end(), problem.begin(), problem.end());
   return words;
 }

@@ -29,8 +29,8 @@ struct Specimen {
   Files files;
   Files earlier;  // of the same pool, before its run was resumed; empty: it never was
   RingGeometry geometry;
-  std::vector<std::uint64_t> kept;         // iterations
-  std::vector<Id128> truth;                // hash of x_k at k, a few beyond `iterations`
+  std::vector<std::uint64_t> kept;          // iterations
+  std::vector<Id128> truth;                 // hash of x_k at k, a few beyond `iterations`
   std::map<std::string, std::string> told;  // step records as `tail --json` prints them, by their number
 };
 

@@ -209,8 +209,7 @@ TEST(MatrixChecks, WeightsThatPageRankCannotUseAreNamed) {
           fmt::format("%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1\n3 2 {}\n3 3 1\n", weight), "a",
           orientation);
       const std::string error = error_of([&] { check_weights_for_pagerank(matrix); });
-      EXPECT_NE(error.find(fmt::format("found the weight {} in row 3, column 2", weight)), std::string::npos)
-          << error;
+      EXPECT_NE(error.find(fmt::format("found the weight {} in row 3, column 2", weight)), std::string::npos) << error;
       const CsrMatrix edges = read_edge_list(fmt::format("10 20 1\n30 20 {}\n", weight), "a", orientation);
       const std::string edge_error = error_of([&] { check_weights_for_pagerank(edges); });
       EXPECT_NE(edge_error.find(fmt::format("found the weight {} on the edge 30 20", weight)), std::string::npos)

@@ -85,13 +85,13 @@ TEST_F(OptionValuesTest, AFlagStandsAloneOrIsTrueOrFalse) {
 }
 
 TEST_F(OptionValuesTest, AFlagTakesNoOtherValue) {
-  for (const char* word : {"--overwrite=", "--overwrite=1", "--overwrite=0", "--overwrite=7", "--overwrite=1.5",
-                           "--overwrite=yes", "--overwrite=on", "--overwrite=TRUE", "--overwrite={}",
-                           "--overwrite=99999999999999999999", "--resume=", "--cache=2", "--require-dax=x",
-                           "--shared-core=t"}) {
+  for (const char* word :
+       {"--overwrite=", "--overwrite=1", "--overwrite=0", "--overwrite=7", "--overwrite=1.5", "--overwrite=yes",
+        "--overwrite=on", "--overwrite=TRUE", "--overwrite={}", "--overwrite=99999999999999999999",
+        "--resume=", "--cache=2", "--require-dax=x", "--shared-core=t"}) {
     SCOPED_TRACE(word);
-    expect_refused(parse({"--matrix=m", word}), {std::string(word).substr(0, std::string(word).find('=')),
-                                                 "expected true or false"});
+    expect_refused(parse({"--matrix=m", word}),
+                   {std::string(word).substr(0, std::string(word).find('=')), "expected true or false"});
     EXPECT_FALSE(publish_.overwrite);
   }
 }

@@ -219,7 +219,8 @@ TEST_F(OutputGuardTest, AFolderIsNamedAsOne) {
     ADD_FAILURE() << "not refused";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kSystem);
-    EXPECT_EQ(std::string(error.what()), "--output: cannot write '" + folder_.path() + "': found a folder; expected a file");
+    EXPECT_EQ(std::string(error.what()),
+              "--output: cannot write '" + folder_.path() + "': found a folder; expected a file");
   }
 }
 

@@ -95,8 +95,16 @@ TEST(PackedTextDamage, EveryCutGivesTheSameTextOrAnErrorExceptBetweenMembers) {
 }
 
 TEST(PackedTextDamage, WhatFollowsTheLastMemberIsRefused) {
-  const std::vector<std::string> tails = {"x", "\n", "garbage", std::string("\0\0\0\1", 4), std::string("\0x", 2),
-                                          "\x1f", "\x1f\x8b", "\xfd" "7zXZ", kText};
+  const std::vector<std::string> tails = {"x",
+                                          "\n",
+                                          "garbage",
+                                          std::string("\0\0\0\1", 4),
+                                          std::string("\0x", 2),
+                                          "\x1f",
+                                          "\x1f\x8b",
+                                          "\xfd"
+                                          "7zXZ",
+                                          kText};
   for (const std::string& tail : tails) {
     for (const std::string& packed : {gzip_of(kText), xz_of(kText)}) {
       const auto [text, error] = unpacked(packed + tail, "a");

@@ -213,15 +213,15 @@ TEST_F(PoolCreationTest, WhoComesToAPoolThatIsBeingMadeIsToldThatItIsInUse) {
 
 TEST_F(PoolCreationTest, APoolThatIsReplacedIsWholeOrNotThere) {
   { const RingPool pool = RingPool::create(path_, kRows, kSlots); }
-  at_each_moment([&] { admit(options(path_), run_of(2 * kRows), PoolUse::kOverwrite); },
-                 [&](const std::string& moment) {
-                   const ExitCode code = code_of([&] { RingReader::open(path_, kAtOnce); });
-                   if (code != ExitCode::kDone) expect_none_or_in_use(code, moment);
-                   if (in_libpmemobj) return;
-                   EXPECT_EQ(code_of([&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); }),
-                             ExitCode::kSystem)
-                       << moment << ": " << text_;
-                 });
+  at_each_moment(
+      [&] { admit(options(path_), run_of(2 * kRows), PoolUse::kOverwrite); },
+      [&](const std::string& moment) {
+        const ExitCode code = code_of([&] { RingReader::open(path_, kAtOnce); });
+        if (code != ExitCode::kDone) expect_none_or_in_use(code, moment);
+        if (in_libpmemobj) return;
+        EXPECT_EQ(code_of([&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); }), ExitCode::kSystem)
+            << moment << ": " << text_;
+      });
   EXPECT_GT(moments_["rename"], 0);
 }
 
@@ -229,17 +229,17 @@ TEST_F(PoolCreationTest, WhatAnInterruptedCreationLeftIsReplacedByOneOnly) {
   std::ofstream(path_) << std::string(10'000'000, '\0');
   bool is_gone = false;
   int looks = 0;
-  at_each_moment([&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); },
-                 [&](const std::string& moment) {
-                   // Until then, and while there is no file, whoever comes may be the one.
-                   const bool there = std::filesystem::exists(path_);
-                   is_gone = is_gone || !there;
-                   if (!is_gone || !there) return;
-                   ++looks;
-                   EXPECT_EQ(code_of([&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); }),
-                             ExitCode::kSystem)
-                       << moment << ": " << text_;
-                 });
+  at_each_moment(
+      [&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); },
+      [&](const std::string& moment) {
+        // Until then, and while there is no file, whoever comes may be the one.
+        const bool there = std::filesystem::exists(path_);
+        is_gone = is_gone || !there;
+        if (!is_gone || !there) return;
+        ++looks;
+        EXPECT_EQ(code_of([&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); }), ExitCode::kSystem)
+            << moment << ": " << text_;
+      });
   EXPECT_GT(looks, 10);
 }
 

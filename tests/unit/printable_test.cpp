@@ -10,20 +10,29 @@ namespace ringside {
 namespace {
 
 TEST(Printable, TextOfEveryLanguageStaysAsItIs) {
-  for (const char* text : {"", "a b", "\u00e9\u20ac\U0001F600.mtx", "\\x1b", "C:\\fast"}) EXPECT_EQ(printable(text), text);
+  for (const char* text : {"", "a b", "\u00e9\u20ac\U0001F600.mtx", "\\x1b", "C:\\fast"})
+    EXPECT_EQ(printable(text), text);
 }
 
 TEST(Printable, WhatSteersATerminalIsShownAsAnEscape) {
   EXPECT_EQ(printable("a\x1b[31mb"), "a\\x1b[31mb");
   EXPECT_EQ(printable("a\nb\r\tc\x7f"), "a\\nb\\r\\tc\\x7f");
   EXPECT_EQ(printable(std::string("a\0b", 3)), "a\\x00b");
-  EXPECT_EQ(printable("\xc2\x9b" "31m"), "\\xc2\\x9b31m") << "C1 of a terminal that reads UTF-8";
-  EXPECT_EQ(printable("\x9b" "31m"), "\\x9b31m") << "C1 of one that does not";
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "31m"),
+            "\\xc2\\x9b31m")
+      << "C1 of a terminal that reads UTF-8";
+  EXPECT_EQ(printable("\x9b"
+                      "31m"),
+            "\\x9b31m")
+      << "C1 of one that does not";
 }
 
 TEST(Printable, BytesThatAreNoUtf8AreShownOneByOne) {
   EXPECT_EQ(printable("\xc3"), "\\xc3");
-  EXPECT_EQ(printable("\xe2\x82" "a"), "\\xe2\\x82a");
+  EXPECT_EQ(printable("\xe2\x82"
+                      "a"),
+            "\\xe2\\x82a");
   EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf") << "an overlong slash";
   EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "half of a surrogate pair";
   EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond Unicode";

@@ -82,8 +82,7 @@ TEST_F(RefusedProblem, APackedTextAndACachedOneAreNamedLikeThePlainOne) {
   EXPECT_EQ(refusal(options), expected);
   EXPECT_EQ(refusal(options), expected) << "from the cache that the first run made";
   options.matrix += ".in-links.rsm";  // it does not know how its source counted
-  EXPECT_EQ(refusal(options),
-            std::string("found the weight -2 in row 2, column 3 (counted from 1)") + kWeights);
+  EXPECT_EQ(refusal(options), std::string("found the weight -2 in row 2, column 3 (counted from 1)") + kWeights);
 }
 
 TEST_F(RefusedProblem, AnExtremeSumOfWeightsIsNamedByTheFileAndTheFirstLineOfItsNode) {

@@ -148,8 +148,7 @@ class RingCreationTest : public ::testing::Test {
   std::vector<std::size_t> moments() const {
     std::set<std::size_t> chosen = {0, file_.stores()};
     for (std::size_t i = 0; i < file_.stores(); ++i) {
-      const bool new_page =
-          i == 0 || file_.store(i).offset / kPageBytes != file_.store(i - 1).offset / kPageBytes;
+      const bool new_page = i == 0 || file_.store(i).offset / kPageBytes != file_.store(i - 1).offset / kPageBytes;
       if (new_page) chosen.insert({i, i + 1, i + 3});
       if (file_.store(i).value == kFormattedWord) chosen.insert({i, i + 1});
     }

@@ -1,4 +1,5 @@
-// The scalars of a step, in its record, in the ring and where both are compared: a field that is in one place is in all.
+// The scalars of a step, in its record, in the ring and where both are compared: a field that is in one place is in
+// all.
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 #include <gtest/gtest.h>

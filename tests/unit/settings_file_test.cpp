@@ -47,8 +47,8 @@ TEST(SettingsFile, EscapesMeanWhatTheyMeanInToml) {
   EXPECT_EQ(value_in(R"(pool = "a\\b\"c\tdA\u00e9\U0001F600")"), "a\\b\"c\tdA\u00e9\U0001F600");
   EXPECT_EQ(value_in(R"(pool = 'a\b')"), "a\\b");
   EXPECT_EQ(value_in("pool = /tmp/x-1.pool"), "/tmp/x-1.pool") << "a word needs no quotes";
-  for (const char* text : {R"(pool = "\q")", R"(pool = "\u12")", R"(pool = "\u0000")", R"(pool = "\ud800")",
-                           "pool = \"\\"}) {
+  for (const char* text :
+       {R"(pool = "\q")", R"(pool = "\u12")", R"(pool = "\u0000")", R"(pool = "\ud800")", "pool = \"\\"}) {
     EXPECT_NE(refusal_of(text).find("a.toml: line 1: found"), std::string::npos) << text;
   }
 }

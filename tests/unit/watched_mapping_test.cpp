@@ -42,7 +42,13 @@ struct Mapped {
 };
 
 /// What a process says of itself after `body`, which should not come to its end.
-#define EXPECT_ENDS(body, how, line) EXPECT_EXIT({ body; _exit(77); }, how, line)
+#define EXPECT_ENDS(body, how, line) \
+  EXPECT_EXIT(                       \
+      {                              \
+        body;                        \
+        _exit(77);                   \
+      },                             \
+      how, line)
 
 class WatchedMappingTest : public ::testing::Test {
  protected:

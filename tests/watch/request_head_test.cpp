@@ -20,17 +20,17 @@ std::string head_with(const std::string& fields) {
 TEST(RequestHeadTest, WhatBrowsersAndPrometheusSendIsTaken) {
   for (const char* fields :
        {"Host: localhost\r\n", "Host: localhost:9464\r\nAccept: text/html,*/*;q=0.8\r\nUser-Agent: A (b; c)\r\n",
-        "host:[::1]:9464\r\nCookie: a=b; c=d\r\n", "Host: \t127.0.0.1 \t\r\nX-Empty:\r\n",
-        "Host:\r\n", "Host: localhost\r\nContent-Length: 0\r\n", "Host: localhost\r\nX: \xc3\xa4\r\n"}) {
+        "host:[::1]:9464\r\nCookie: a=b; c=d\r\n", "Host: \t127.0.0.1 \t\r\nX-Empty:\r\n", "Host:\r\n",
+        "Host: localhost\r\nContent-Length: 0\r\n", "Host: localhost\r\nX: \xc3\xa4\r\n"}) {
     EXPECT_EQ(status_of(head_with(fields)), 200) << fields;
   }
   EXPECT_EQ(status_of("HEAD /a?b=c&d=%20 HTTP/1.0\r\n\r\n"), 200);
 }
 
 TEST(RequestHeadTest, TwoHostsAndNoHostAreRefused) {
-  for (const char* fields : {"", "X: y\r\n", "Host: localhost\r\nHost: localhost\r\n",
-                             "Host: localhost\r\nhOsT: evil.example\r\n", "Host: localhost, evil.example\r\n",
-                             "Host: localhost evil.example\r\n"}) {
+  for (const char* fields :
+       {"", "X: y\r\n", "Host: localhost\r\nHost: localhost\r\n", "Host: localhost\r\nhOsT: evil.example\r\n",
+        "Host: localhost, evil.example\r\n", "Host: localhost evil.example\r\n"}) {
     EXPECT_EQ(status_of(head_with(fields)), 400) << fields;
   }
 }
@@ -45,7 +45,8 @@ TEST(RequestHeadTest, ABodyWhoseLengthIsSaidInTwoWaysIsRefused) {
     EXPECT_EQ(status_of(head_with(std::string("Host: localhost\r\n") + fields)), 400) << fields;
   }
   for (const char* length : {"5", "00005", "99999999999999999999"}) {
-    EXPECT_EQ(status_of(head_with(std::string("Host: localhost\r\nContent-Length: ") + length + "\r\n")), 413) << length;
+    EXPECT_EQ(status_of(head_with(std::string("Host: localhost\r\nContent-Length: ") + length + "\r\n")), 413)
+        << length;
   }
 }
 
@@ -67,10 +68,10 @@ TEST(RequestHeadTest, NamesThatAreNoneAreRefused) {
 }
 
 TEST(RequestHeadTest, ARequestLineHasThreePartsAndAPathOfOurs) {
-  for (const char* line : {"", "GET", "GET /", "GET  / HTTP/1.1", "GET / HTTP/1.1 ", " GET / HTTP/1.1", "GET / HTTP/2.0",
-                           "GET / HTTP/1.2", "GET / http/1.1", "GET http://evil.example/ HTTP/1.1", "GET * HTTP/1.1",
-                           "GET evil HTTP/1.1", "CONNECT localhost:1 HTTP/1.1", "GET /a b HTTP/1.1", "GET /\tb HTTP/1.1",
-                           "G(T / HTTP/1.1", "GET /\xc3\xa4 HTTP/1.1"}) {
+  for (const char* line : {"", "GET", "GET /", "GET  / HTTP/1.1", "GET / HTTP/1.1 ", " GET / HTTP/1.1",
+                           "GET / HTTP/2.0", "GET / HTTP/1.2", "GET / http/1.1", "GET http://evil.example/ HTTP/1.1",
+                           "GET * HTTP/1.1", "GET evil HTTP/1.1", "CONNECT localhost:1 HTTP/1.1", "GET /a b HTTP/1.1",
+                           "GET /\tb HTTP/1.1", "G(T / HTTP/1.1", "GET /\xc3\xa4 HTTP/1.1"}) {
     EXPECT_EQ(status_of(std::string(line) + "\r\nHost: localhost\r\n\r\n"), 400) << line;
   }
 }
