@@ -26,8 +26,9 @@ void PmdkSyncs::note(int error) noexcept {
 
 }  // namespace ringside
 
-// The dynamic linker finds a program's own functions first, also for its libraries.
-extern "C" __attribute__((visibility("default"), used)) int msync(void* address, std::size_t bytes, int flags) {
+// The dynamic linker finds a program's own functions first, also for its libraries. Weak: a test that watches every call
+// of libpmemobj defines its own.
+extern "C" __attribute__((visibility("default"), used, weak)) int msync(void* address, std::size_t bytes, int flags) {
   using Msync = int(void*, std::size_t, int);
   static Msync* const next = reinterpret_cast<Msync*>(dlsym(RTLD_NEXT, "msync"));
   const int result = next(address, bytes, flags);

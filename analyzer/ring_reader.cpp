@@ -78,7 +78,7 @@ RingReader RingReader::look_at(int fd, const std::filesystem::path& path) {
   reader.mapping_ =
       std::shared_ptr<const std::byte>(static_cast<const std::byte*>(mapped),
                                        [bytes](const std::byte* at) { munmap(const_cast<std::byte*>(at), bytes); });
-  reader.watched_ = std::make_shared<WatchedMapping>(name, fd.get(), mapped, bytes);
+  reader.watched_ = std::make_shared<WatchedMapping>(name, fd, mapped, bytes);
   const std::span<const std::byte> file(static_cast<const std::byte*>(mapped), bytes);
   fetch_front(file);
   reader.ring_ = std::make_unique<RingView>(RingView::parse(file, name));

@@ -207,9 +207,9 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
   const nlohmann::json& reported = supervisor.producer().figures;
   if (reported.is_object() && reported.contains("begun_ns")) {
     facts.analyzer_restarts = supervisor.restarts();
-    const nlohmann::json& kept = supervisor.analyzer().figures;
-    facts.pool_gone = kept.is_object() && kept.value("pool_gone", false);
-    const nlohmann::ordered_json summary = make_summary(facts, reported, supervisor.analyzer().figures);
+    const nlohmann::json& analyzed = supervisor.analyzer().figures;
+    facts.pool_gone = analyzed.is_object() && analyzed.value("pool_gone", false);
+    const nlohmann::ordered_json summary = make_summary(facts, reported, analyzed);
     const bool begun = reported["begun_ns"] != 0;  // one that was refused has said why; there is nothing to account for
     if (!options.quiet && begun) {
       // Not fmt::print, which throws: a standard output that takes nothing must not cost the summary.
