@@ -97,8 +97,9 @@ class FilePersistence final : public PoolPersistence {
 
  private:
   /// False if it was cut short by a signal, or refused: the mapping takes it all the same, and an error shows in the
-  /// next sync.
+  /// next sync. A file that was truncated is not made long again.
   bool write(void* to, const void* from, std::size_t bytes) const noexcept {
+    if (!watched_->intact_or_noted()) return false;
     return pwrite(file_.get(), from, bytes, static_cast<const std::byte*>(to) - base_) == static_cast<ssize_t>(bytes);
   }
 

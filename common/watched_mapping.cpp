@@ -231,9 +231,27 @@ std::optional<Error> WatchedMapping::fault() const {
 }
 
 bool WatchedMapping::intact() const noexcept {
+  return error() == 0 && file_bytes() >= mapped_bytes();
+}
+
+bool WatchedMapping::intact_or_noted() noexcept {
+  if (error() != 0) return false;
+  const std::int64_t bytes = file_bytes();
+  if (bytes >= mapped_bytes()) return true;
+  std::int64_t none = -1;
+  if (bytes >= 0) entry_->truncated_to.compare_exchange_strong(none, bytes);
+  note(EIO);
+  return false;
+}
+
+/// -1 where it cannot be had.
+std::int64_t WatchedMapping::file_bytes() const noexcept {
   struct stat status {};
-  return error() == 0 && fstat(entry_->fd, &status) == 0 &&
-         static_cast<std::uintptr_t>(status.st_size) >= entry_->end.load() - entry_->begin.load();
+  return fstat(entry_->fd, &status) == 0 ? status.st_size : -1;
+}
+
+std::int64_t WatchedMapping::mapped_bytes() const noexcept {
+  return static_cast<std::int64_t>(entry_->end.load() - entry_->begin.load());
 }
 
 }  // namespace ringside

@@ -53,9 +53,16 @@ class WatchedMapping {
   /// False once `error` is not 0, or the file is shorter than its mapping.
   bool intact() const noexcept;
 
+  /// As `intact`, and notes a truncation as a fault would. Ask it before a write(2) into the file: the write would make a
+  /// truncated file long again, with pages that read as zeros and do not fault.
+  bool intact_or_noted() noexcept;
+
   struct Entry;  // how the handler sees it
 
  private:
+  std::int64_t file_bytes() const noexcept;
+  std::int64_t mapped_bytes() const noexcept;
+
   Entry* const entry_;
 };
 

