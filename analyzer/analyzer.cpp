@@ -128,9 +128,14 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   if (ring_.commit() != CommitStatus::kOk) return false;
   handoff_.release();  // not before the commit: what was released is never needed again, even if we die now
   const std::int64_t committed = now_ns();
-  last_ = on_the_way ? reducer_.finish(ring_.payload(), reduce.passes)
-                     : reducer_.reduce(ring_.payload(), ring_.previous_payload(), reduce.passes);
-  ring_.record_reductions(*last_);
+  const Reductions reduced = on_the_way ? reducer_.finish(ring_.payload(), reduce.passes)
+                                        : reducer_.reduce(ring_.payload(), ring_.previous_payload(), reduce.passes);
+  if (pool().persistence().store_error() != 0) {  // a page that was lost reads as zeros: these are not the iterate's
+    account_.steps_committed.store(steps_before_ + ring_.run_committed(), std::memory_order_relaxed);
+    return false;
+  }
+  last_ = reduced;
+  ring_.record_reductions(reduced);
   const std::int64_t analyzed = now_ns();
 
   StepFigures figures{.run_id = run().run_id,
@@ -175,6 +180,7 @@ void Attachment::count_persisted() noexcept {
 
 Error Attachment::finish(ServeEnd end) {
   const int sync_error = ring_.finish();
+  pool().note_truncation();
   count_persisted();
   const std::uint64_t committed = account_.steps_committed.load();
   const auto verdict = [&]() -> Error {

@@ -43,7 +43,7 @@ std::int64_t realtime_ns() noexcept {
 class Syncer {
  public:
   explicit Syncer(std::array<std::unique_ptr<JournalStorage>, kJournalLogs>& logs) : logs_(logs) {
-    // Signals are for the threads that wait for them: this one inherits a mask that blocks all.
+    // Signals are for the threads that wait for them: this one inherits a mask that blocks them.
     sigset_t all;
     sigset_t before;
     sigfillset(&all);

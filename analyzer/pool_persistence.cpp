@@ -92,6 +92,7 @@ class FilePersistence final : public PoolPersistence {
       result = fdatasync(file_.get());
     } while (result != 0 && errno == EINTR);
     if (result != 0) watched_->note(errno);
+    watched_->intact_or_noted();
     return store_error();  // also of a store whose page the disk never had
   }
 

@@ -75,7 +75,10 @@ class RingPool {
   /// Call it when nothing is decided any more by what the ring holds: a page that is lost reads as zeros.
   void survive_faults() const noexcept { pool_.get_deleter().watched->survive_faults(); }
 
-  /// What became of the file, where a fault was survived.
+  /// Looks whether the file is still as long as its mapping: a truncation that no access met is noted like a fault.
+  void note_truncation() const noexcept { pool_.get_deleter().watched->intact_or_noted(); }
+
+  /// What became of the file, where a fault was survived or a truncation was noted.
   std::optional<Error> fault() const { return pool_.get_deleter().watched->fault(); }
 
   /// Whether this process has left a pool open, and locked, because its disk failed: it can only end.

@@ -204,6 +204,7 @@ void RingWriter::copy_portion(const std::byte* source, std::uint64_t first_chunk
 }
 
 CommitStatus RingWriter::commit() noexcept {
+  if (persistence_.store_error() != 0) return CommitStatus::kSyncFailed;  // some of the payload is not in the file
   const RingGeometry& geometry = ring_.geometry();
   header_.iteration = step_.iteration;
   header_.step = step_.step;

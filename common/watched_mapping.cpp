@@ -79,8 +79,10 @@ Entry* entry_of(std::uintptr_t address) noexcept {
   Entry* of_thread = nullptr;
   for (Entry* entry = entries.load(std::memory_order_acquire); entry != nullptr; entry = entry->next) {
     if (address >= entry->end.load(std::memory_order_acquire) || address < entry->begin.load()) continue;
-    if (entry->thread.load() == 0) return entry;
-    if (entry->thread.load() == this_thread()) of_thread = entry;
+    const pid_t thread = entry->thread.load();
+    if (address >= entry->end.load(std::memory_order_acquire)) continue;  // taken for another mapping in between
+    if (thread == 0) return entry;
+    if (thread == this_thread()) of_thread = entry;
   }
   return of_thread;
 }
@@ -136,15 +138,15 @@ void on_bus_error(int, siginfo_t* info, void*) {
   const bool truncated = known_place && fstat(entry->fd, &status) == 0 && status.st_size <= offset;
   const std::int64_t truncated_to = truncated ? status.st_size : -1;
   const bool survives = truncated ? entry->survives_truncation.load() : entry->survives.load();
-  if (!known_place || !survives || !replace_page(*entry, page)) {
-    end_process(*entry, offset, truncated_to);
-  }
+  if (!known_place || !survives) end_process(*entry, offset, truncated_to);
+  // Noted before another page is there: whoever reads its zeros can see that they are none of the file's.
   std::int64_t none = -1;
   if (truncated) entry->truncated_to.compare_exchange_strong(none, truncated_to);
   none = -1;
   entry->failed_at.compare_exchange_strong(none, offset);
   int no_error = 0;
   entry->error.compare_exchange_strong(no_error, EIO);
+  if (!replace_page(*entry, page)) end_process(*entry, offset, truncated_to);
   errno = errno_before;
 }
 

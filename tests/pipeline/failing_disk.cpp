@@ -6,6 +6,7 @@
 //                                        fails with EIO, whoever calls it (libpmemobj and libpmem among them)
 //   RINGSIDE_TEST_SYNCS_COUNTED_IN=FILE  gets one byte for each of those calls
 //   RINGSIDE_TEST_TRUNCATES=FILE         this file is cut to a page as soon as it is mapped
+//   RINGSIDE_TEST_PWRITE_TRUNCATES_AT=N  in the analyzer, the file of the N-th pwrite is cut to a page just before it
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -35,9 +36,13 @@ int fail() {
   return -1;
 }
 
+bool in_analyzer() {
+  return std::strcmp(program_invocation_short_name, "ringside-analyzer") == 0;
+}
+
 /// Counts a call that waits for the disk, or asks it for room; whether it is to fail.
 bool sync_fails() {
-  static const bool analyzer = std::strcmp(program_invocation_short_name, "ringside-analyzer") == 0;
+  static const bool analyzer = in_analyzer();
   static const long fails_from = analyzer ? number("RINGSIDE_TEST_SYNCS_FAIL_FROM") : 0;
   static const char* const counted_in = analyzer ? std::getenv("RINGSIDE_TEST_SYNCS_COUNTED_IN") : nullptr;
   static std::atomic<long> calls{0};
@@ -89,8 +94,11 @@ extern "C" int posix_fallocate(int fd, off_t offset, off_t bytes) {
 extern "C" ssize_t pwrite64(int fd, const void* data, size_t bytes, off64_t offset) {
   static const auto next = real<ssize_t(int, const void*, size_t, off64_t)>("pwrite64");
   static const long fails_each = number("RINGSIDE_TEST_PWRITE_FAILS_EACH");
+  static const long truncates_at = in_analyzer() ? number("RINGSIDE_TEST_PWRITE_TRUNCATES_AT") : 0;
   static std::atomic<long> calls{0};
-  return fails_each > 0 && ++calls % fails_each == 0 ? fail() : next(fd, data, bytes, offset);
+  const long call = ++calls;
+  if (call == truncates_at && ftruncate(fd, 4096) != 0) abort();
+  return fails_each > 0 && call % fails_each == 0 ? fail() : next(fd, data, bytes, offset);
 }
 
 extern "C" ssize_t pwrite(int fd, const void* data, size_t bytes, off_t offset) {

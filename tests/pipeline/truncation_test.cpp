@@ -59,6 +59,21 @@ TEST_F(TruncationTest, AnAnalyzerWhosePoolIsTruncatedSaysSoAndEndsTheRun) {
   expect_truncated(running.finish(), pool_, "");  // a write that was under way may have made it longer again
 }
 
+// A write into a file that was truncated makes it long again: nothing faults then, and what lay there is lost.
+TEST_F(TruncationTest, ATruncationBetweenAnyTwoWritesOfAStepIsNoticed) {
+  constexpr int kWrites = 12 * 20;  // iterates of 320,000 bytes, in chunks of 16 KiB
+  for (const int at : {1, 20, 21, 59, 60, 61, 119, 120, kWrites - 1, kWrites}) {
+    SCOPED_TRACE(at);
+    std::filesystem::remove(pool_);
+    const Finished ended =
+        run("ringside", run_arguments("grid:200", {"--iterations=12", "--slots=3", "--quiet", "--journal=off"}), [at] {
+          setenv("LD_PRELOAD", RINGSIDE_FAILING_DISK, 1);
+          setenv("RINGSIDE_TEST_PWRITE_TRUNCATES_AT", std::to_string(at).c_str(), 1);
+        });
+    expect_truncated(ended, pool_, "");
+  }
+}
+
 TEST_F(TruncationTest, AnAnalyzerThatSyncsNothingNoticesAsWell) {
   Process running("ringside", run_arguments("grid:200", {"--iterations=1000000", "--quiet", "--journal=off",
                                                          "--durability=process", "--coordination=messages"}));

@@ -59,6 +59,28 @@ class SlowDisk : public RecordingPersistence {
   int error_ = 0;
 };
 
+/// Whose pages are lost when the test says so.
+class LostPages : public RecordingPersistence {
+ public:
+  int store_error() const noexcept override { return error; }
+  int error = 0;
+};
+
+TEST(RingDurabilityTest, AnIterateOfWhichAPageWasLostGetsNoHeader) {
+  RingInMemory memory(100, 3);
+  LostPages persistence;
+  RingWriter writer(memory.ring(), persistence, Storage::kDax, Durability::kPower);
+  writer.begin_run(run_of(100));
+  commit_iterate(writer, 1, 100);
+  ASSERT_EQ(writer.begin(), CommitStatus::kOk);
+  const std::vector<double> second = iterate(2, 100);
+  writer.copy(second.data(), {.step = 1, .iteration = 2});
+  persistence.error = EIO;
+  EXPECT_EQ(writer.commit(), CommitStatus::kSyncFailed);
+  EXPECT_EQ(writer.committed(), 1u);
+  EXPECT_EQ(recover(memory.ring()).newest_iteration(), 1u) << "readers see the iterate before";
+}
+
 TEST(RingDurabilityTest, ASuccessorPersistsTheHeadersItFindsBeforeItStoresAnything) {
   // A writer killed between the stores of its commit and their flush leaves a header that is visible, not persistent.
   RingInMemory memory(100, 3);
