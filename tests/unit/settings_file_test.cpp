@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-/// What is said of a text that is refused; empty for one that is not.
+/// The message for a refused text; empty if it is accepted.
 std::string refusal_of(std::string_view text) {
   try {
     (void)parse_settings(text, "a.toml");
