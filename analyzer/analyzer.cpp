@@ -62,7 +62,7 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, A
   pool().survive_faults();
 }
 
-/// Of the kept iterates the newest that is intact. Errors get the file's name, which the ring does not know.
+/// The newest intact one of the kept iterates. Errors get the file's name, which the ring does not know.
 std::optional<KeptSlot> Attachment::begin_run() try {
   if (iterates() == Iterates::kClear) ring_.clear();
   return ring_.begin_run(run(), reinterpret_cast<double*>(continuation_.payload.data()));

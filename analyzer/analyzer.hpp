@@ -68,9 +68,10 @@ class Attachment {
 
   /// Of the kept iterate that the run goes on from; 0: from its beginning. Until the first step.
   std::uint64_t from_iteration() const noexcept { return account_.last_iteration.load(); }
-  /// What the ring kept before the first step, and what it, or the one it replaced, kept of a run that was let go.
+  /// What the ring kept before the first step; if a run was discarded, what its ring (this one or the replaced one)
+  /// kept of it.
   std::vector<StepFigures> take_kept() { return std::move(kept_); }
-  /// Of the first step that this attachment commits. Until that step.
+  /// commit_seq of the first step that this attachment commits. Valid until that step.
   std::uint64_t first_commit_seq() const noexcept { return ring_.next_seq(); }
   /// The pool that holds the run's ring.
   const RingPool& pool() const noexcept { return admission_.pool; }

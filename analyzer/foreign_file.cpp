@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLinks = 40;  // as many as the kernel follows
+constexpr int kMostLinks = 40;  // the kernel follows as many
 
 }  // namespace
 
@@ -44,7 +44,7 @@ void refuse_foreign_links(const fs::path& path) {
     if (part.empty() || part == "." || part == ".." || part == "/") continue;
     const fs::path next = reached / part;
     struct stat status {};
-    if (lstat(next.c_str(), &status) != 0) return;  // whoever opens it is told why
+    if (lstat(next.c_str(), &status) != 0) return;  // the caller's open reports the reason
     if (!S_ISLNK(status.st_mode)) {
       reached = next;
       continue;

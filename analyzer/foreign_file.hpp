@@ -1,6 +1,6 @@
-// Whose file a pool's or a journal's name stands for. The owner of a file may read what is written to it; and in a
-// folder that others may write to, such as /tmp, a name can be another user's file, another user's link, or a second
-// name of a file of one's own that is not meant. Asked before anything is written; readers need not ask.
+// Who owns the file behind the name of a pool or a journal. The owner of a file may read what is written to it. In a
+// folder that others may write to, such as /tmp, a name can lead to another user's file, another user's link, or an
+// unintended second name of one's own file. Checked before every write access; readers need not check.
 #pragma once
 
 #include <sys/stat.h>
@@ -17,8 +17,8 @@ enum class Foreign { kRefused, kAllowed };
 /// file: an open file's, so that it is the one that will be written; or one that was not followed (lstat).
 void refuse_foreign_file(const struct stat& file, const std::string& name);
 
-/// Throws Error (exit code 3, naming --foreign-pool) if a symbolic link on the way to `path`, or `path` itself, belongs
-/// to somebody else than the effective user or root.
+/// Throws Error (exit code 3, naming --foreign-pool) if a symbolic link in `path`, or `path` itself, belongs to a user
+/// other than the effective user or root.
 void refuse_foreign_links(const std::filesystem::path& path);
 
 }  // namespace ringside

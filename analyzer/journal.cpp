@@ -47,7 +47,7 @@ class Syncer {
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
-    sigdelset(&all, SIGBUS);  // a fault is for the thread that has it
+    sigdelset(&all, SIGBUS);  // the thread that faults handles its own SIGBUS
     pthread_sigmask(SIG_SETMASK, &all, &before);
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
     pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -37,8 +37,8 @@ class PmemLog final : public JournalStorage {
         log_(std::move(log)),
         fd_(std::move(fd)),
         storage_(storage) {
-    // The journal is given up then, not the run; but libpmemlog keeps pointers of this process in the file's first
-    // page.
+    // After a disk error only the journal is given up, not the run. A truncation still ends the process: libpmemlog
+    // keeps pointers of this process in the file's first page.
     watched_.survive_faults(WatchedMapping::Survive::kNotTruncation);
   }
 
@@ -91,7 +91,7 @@ Error cannot_open(const std::string& path, int error) {
   return system_error("{}: the journal cannot be opened for writing: {}", path, text);
 }
 
-/// Removes what a creation that was killed has left. Throws Error (exit code 2) if it is anything else.
+/// Removes what a killed creation left. Throws Error (exit code 2) if it is anything else.
 void remove_leftover(const std::string& made) {
   const RegularFile file = open_regular(made, O_RDONLY | O_NOFOLLOW);
   if (file.kind.empty() && file.error == ENOENT) return;

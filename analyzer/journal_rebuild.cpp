@@ -14,11 +14,11 @@ namespace {
 
 using Named = std::set<std::tuple<Id128, std::uint64_t, std::uint64_t>>;  // run, iteration, commit_seq
 
-/// How far the journal's records of one run go: each commit up to `commit_seq` has a record or is named as missing.
+/// How far the journal's records of one run reach: each commit up to `commit_seq` has a record or is named as missing.
 struct Recorded {
-  std::optional<std::uint64_t> commit_seq;  // nothing: the journal does not say
-  std::uint64_t iteration = 0;              // of that commit, or not before it
-  std::uint64_t next_step = 0;              // of the commit after it, if that is of the same attachment
+  std::optional<std::uint64_t> commit_seq;  // empty: the journal does not say
+  std::uint64_t iteration = 0;              // of that commit, or a lower bound
+  std::uint64_t next_step = 0;              // of the next commit, if it belongs to the same attachment
 };
 
 struct Journaled {
@@ -31,7 +31,7 @@ void add(Journaled& journaled, const wire::StepRecord& step) {
   if (!run_id) return;
   journaled.steps.emplace(*run_id, step.iteration(), step.commit_seq());
   Recorded& recorded = journaled.runs[*run_id];
-  // A record that was made anew from the ring may be of an older commit than those before it.
+  // A record rebuilt from the ring may be of an older commit than the records before it.
   if (recorded.commit_seq && step.commit_seq() < *recorded.commit_seq) return;
   recorded = {step.commit_seq(), step.iteration(), step.step() + 1};
 }
@@ -45,7 +45,7 @@ void add(Journaled& journaled, const wire::RecordsMissing& missing) {
   recorded = {last, std::max(recorded.iteration, missing.last_iteration()), missing.first_step() + missing.steps()};
 }
 
-/// What there was to say of the commits before an attachment was said before its RunStarted.
+/// Everything about the commits before an attachment is recorded before its RunStarted.
 void add(Journaled& journaled, const wire::RunStarted& started) {
   const std::optional<Id128> run_id = id_of(started.run_id());
   if (!run_id || started.first_commit_seq() == 0) return;
@@ -69,8 +69,8 @@ Journaled read(const std::string& pool) {
   return journaled;
 }
 
-/// The commits between `recorded` and the next one that is known: `next_commit_seq`, where its other figures are those
-/// of `next`, if it is kept.
+/// The commits between `recorded` and the next known commit, `next_commit_seq`. next: that commit's figures if the ring
+/// keeps it.
 MissingSteps between(const Recorded& recorded, const Id128& run_id, std::uint64_t next_commit_seq,
                      const StepFigures* next) {
   MissingSteps missing{.run_id = run_id};
@@ -85,8 +85,8 @@ MissingSteps between(const Recorded& recorded, const Id128& run_id, std::uint64_
   return missing;
 }
 
-/// Where the journal says nothing of a run: all commits before its oldest kept one, of which there are not more than
-/// iterations. (Less only where a pool was overwritten and not each iteration was published.)
+/// If the journal knows nothing of a run: all commits before its oldest kept one, and at most as many as iterations.
+/// (There are fewer only if a pool was overwritten and not every iteration was published.)
 Recorded before_the_first(const StepFigures& oldest) {
   const std::uint64_t iterations = oldest.step.iteration == 0 ? 0 : oldest.step.iteration - 1;
   return {oldest.commit_seq - 1 - std::min(oldest.commit_seq - 1, iterations), 0, 0};
@@ -114,7 +114,7 @@ CatchUp catch_up(const std::string& pool, const std::vector<StepFigures>& kept, 
   }
   if (!run_id) return lacking;
   Recorded& recorded = journaled.runs[*run_id];
-  if (goes_on) {  // commits after the newest that is kept: their slots are damaged
+  if (goes_on) {  // commits after the newest kept one: their slots are damaged
     if (started.first_commit_seq() > *recorded.commit_seq + 1) {
       say_missing(between(recorded, *run_id, started.first_commit_seq(), nullptr));
     }

@@ -34,7 +34,7 @@ class JournalStorage {
 };
 
 /// Opens the log at `path`, or makes it. capacity: of a new one. Both throw Error: exit code 2 for what is no such log,
-/// 3 if it is in use, another user's, may not be written, or there is no room.
+/// 3 if it is in use, belongs to another user, may not be written, or there is no room.
 std::unique_ptr<JournalStorage> open_file_log(const std::string& path, std::uint64_t capacity, Foreign foreign);
 std::unique_ptr<JournalStorage> open_pmemlog_log(const std::string& path, std::uint64_t capacity, Storage storage,
                                                  Foreign foreign);

@@ -40,8 +40,8 @@ void sync(int fd, const std::string& path) {
   throw system_error("{}: was overwritten, but could not be synced: {}; it was not deleted", path, errno_text(errno));
 }
 
-/// From the end to the beginning, the first word last: it says that the file is a log of ours, and a wipe that was cut
-/// off can be done again.
+/// Overwrites from the end to the beginning, the first word last: that word identifies the file as a log of ours, so an
+/// interrupted wipe can be repeated.
 void overwrite(int fd, std::uint64_t bytes, const std::string& path) {
   const std::uint64_t word = std::min<std::uint64_t>(sizeof(JournalHeader::magic), bytes);
   for (std::uint64_t end = bytes; end > word;) {
@@ -66,7 +66,7 @@ bool holds_only_zeros(int fd, std::uint64_t bytes) {
   return true;
 }
 
-/// The beginning of a log: its header, or behind a header that is damaged its first record.
+/// The beginning of a log: its header, or the first record after a damaged header.
 bool begins_as_a_log(std::span<const std::byte> log) {
   JournalHeader header;
   FrameHeader frame;
@@ -78,11 +78,11 @@ bool begins_as_a_log(std::span<const std::byte> log) {
          frame.seq > 0 && frame.seq < kMaxRecordSeq;
 }
 
-/// Whether the file is a log of this program, in whatever state: with records, empty, of another version, damaged, or
-/// with a wipe behind it that was cut off.
+/// Whether the file is a log of this program, in any state: with records, empty, of another version, damaged, or partly
+/// wiped.
 bool is_a_log(int fd, std::uint64_t bytes) {
   if (bytes == 0) return true;
-  // Of libpmemlog, behind its own headers; those bytes are there in a damaged or emptied one as well.
+  // libpmemlog's data, after its own headers; a damaged or emptied log still holds those bytes.
   constexpr std::uint64_t kPmemlogDataAt = 8192;
   std::array<std::byte, kPmemlogDataAt + sizeof(JournalHeader) + sizeof(FrameHeader)> begin{};
   const ssize_t got = pread(fd, begin.data(), std::min<std::uint64_t>(bytes, begin.size()), 0);

@@ -11,7 +11,7 @@ StepFigures figures_of(const RingView& ring, const KeptSlot& kept) {
   figures.run_id = kept.header.run_id;
   figures.commit_seq = kept.header.commit_seq;
   figures.bytes_transferred = ring.geometry().payload_bytes();
-  // The step descriptor and the chunk hashes are what the header vouches for: no payload is read.
+  // The header's hash covers the step descriptor and the chunk hashes: no payload is read.
   const StepDescriptor step = ring.step(kept.slot);
   const std::uint64_t hash = payload_hash(ring.chunk_hashes(kept.slot), ring.geometry().chunk_count(), step);
   if (hash == kept.header.payload_hash) figures.step = step;

@@ -34,13 +34,13 @@
 namespace ringside {
 namespace {
 
-// How often the stop flag is looked at.
+// How often the loop checks the stop flag.
 constexpr int kAcceptSliceMs = 200;
 
-// A peer is handed on once its request is there.
+// No wait: Reception returns a peer only once its request has arrived.
 constexpr int kRequestIsThereMs = 0;
 
-// Between two lines about peers that were turned away.
+// Least interval between two log lines about peers that were turned away.
 constexpr std::int64_t kSayingNs = 10'000'000'000;
 
 constexpr const char* kWaiting = "waiting for a producer";
@@ -129,7 +129,7 @@ nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attach
   return final;
 }
 
-/// How a run ends whose disk failed, or whose pool was truncated under it.
+/// How a run ends if its disk failed or its pool was truncated.
 bool is_storage_lost(ExitCode code) noexcept {
   return code == ExitCode::kSystem || code == ExitCode::kDamaged;
 }
@@ -197,7 +197,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
     spdlog::warn("event={} run_id={} producer_pid={} steps_committed={}", to_text(end), to_string(run.run_id),
                  handoff.producer_pid(), account.steps_committed.load());
   }
-  // Where `ringside run` started us, the producer says it to the user.
+  // If `ringside run` started us, the producer tells the user.
   if (is_storage_lost(error.code()) && service.options.process.report_fd < 0) {
     const bool is_there = attachment->pool().whereabouts() == Whereabouts::kNamed;
     spdlog::error("event={} run_id={} text=\"{}\"", is_there ? "sync_failed" : "pool_gone", to_string(run.run_id),
@@ -228,7 +228,7 @@ void start_recorder(Service& service, const std::vector<int>& cpus) {
   service.recorder.emplace(recording, service.stop_run);
 }
 
-/// Says how many peers were turned away before they had said what they want, and not more often than is useful.
+/// Logs how many peers were turned away before they sent a request, but not more often than is useful.
 class TurnedAway {
  public:
   void add(std::uint64_t peers) {
@@ -244,7 +244,7 @@ class TurnedAway {
   std::int64_t said_ns_ = 0;
 };
 
-// Beside what --telemetry-tcp takes: the pool, the journal, ZeroMQ's threads, a producer's memory, peers that wait.
+// Without --telemetry-tcp: the pool, the journal, ZeroMQ's threads, a producer's memory, waiting peers.
 constexpr std::size_t kDescriptors = 128;
 
 ExitCode run(const Options& options) {
@@ -278,8 +278,8 @@ ExitCode run(const Options& options) {
     std::optional<HandoffReader> handoff;
     try {
       handoff.emplace(std::move(*peer), options.process.socket, kRequestIsThereMs, options.analyzer.peer.timeout_s);
-    } catch (const Error& error) {  // not one of ours: it is turned away, and the next one may come
-      // One that left, as a producer does that cannot go on, has said why itself.
+    } catch (const Error& error) {  // not a valid request: turn the peer away, wait for the next
+      // A producer that left because it cannot continue has reported the reason itself.
       const bool left = error.code() == ExitCode::kPeerLost;
       spdlog::log(left ? spdlog::level::info : spdlog::level::warn, "event=turned_away text=\"{}\"", error.what());
       continue;

@@ -50,7 +50,8 @@ class Persistence {
   /// what survived, and the run must stop. On DAX there is nothing left to do.
   virtual int sync() noexcept = 0;
 
-  /// 0, or the errno value of the first store or sync that did not reach its file. Cheap; the run must stop as well.
+  /// 0, or the errno value of the first store or sync that did not reach its file. Cheap. On an error the run must
+  /// stop.
   virtual int store_error() const noexcept { return 0; }
 };
 

@@ -10,8 +10,8 @@ namespace ringside {
 /// through the page cache, and of a pool that others may read.
 void check_place(const RingOptions& ring);
 
-/// Throws Error (exit code 3) where the journal beside the pool is to be written and is another user's. The journal
-/// asks again when it is opened; here it is known before a run is taken in.
+/// Throws Error (exit code 3) if the journal beside the pool is to be written and belongs to another user. The journal
+/// checks again when it opens; this check comes before a run is taken in.
 void check_journal_place(const RingOptions& ring, JournalKind journal);
 
 }  // namespace ringside

@@ -44,16 +44,16 @@ void check_file_size_limit(std::uint64_t bytes, const std::string& name) {
 
 constexpr mode_t kPrivate = S_IRUSR | S_IWUSR;
 
-/// A file in the folder of `path` that has no name yet, marked and locked; none where that cannot be.
+/// A file without a name in the folder of `path`, marked and locked; invalid if the file system cannot make one.
 UniqueFd nameless_file_beside(const fs::path& path) {
   UniqueFd fd(::open(folder_of(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kPrivate));
   if (!fd.valid()) return fd;
   mark_as_being_made(fd.get());
-  flock(fd.get(), LOCK_EX | LOCK_NB);  // nobody else has it open
+  flock(fd.get(), LOCK_EX | LOCK_NB);  // always succeeds: no other process has it open
   return fd;
 }
 
-/// False, and errno, if there is such a name already or it cannot be given.
+/// False, with errno set, if the name exists already or cannot be given.
 bool give_name(int fd, const fs::path& path) {
   const std::string nameless = fmt::format("/proc/self/fd/{}", fd);
   return linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0;
@@ -107,7 +107,7 @@ UniqueFd make_pool_file(const fs::path& path, const std::string& name) {
     if (give_name(fd.get(), path)) return fd;
     error = errno;
   }
-  if (error != EEXIST) {  // not on this file system
+  if (error != EEXIST) {  // the file system has no O_TMPFILE
     UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kPrivate));
     error = errno;
     if (fd.valid()) {
@@ -154,7 +154,7 @@ void check_content_at_rest(int fd, const fs::path& path, const std::string& name
     return check_content(fd, name);
   } catch (const Error&) {
   }
-  // Under the lock what is found is final.
+  // Under the lock this result is final.
   lock_or_throw(fd, name);
   if (!still_named(path, status_of(fd, name))) throw in_use(name);
   check_content(fd, name);
@@ -198,7 +198,7 @@ void fetch_headers(std::span<const std::byte> mapping, const RingGeometry& geome
 }
 
 void lock_or_throw(int fd, const std::string& name) {
-  // Asked first: its creator leaves the lock to libpmemobj at a moment in which we could come between.
+  // Ask first: the creator releases the lock for libpmemobj for a moment, in which we could take it.
   if (is_being_made(fd)) throw in_use(name);
   lock(fd, name);
 }

@@ -38,7 +38,7 @@ class Look {
 /// The folder `path` names a file in.
 std::filesystem::path folder_of(const std::filesystem::path& path);
 
-/// Exit code 2: where a new pool was to be made there is a file already.
+/// Exit code 2: a file exists already where a new pool was to be made.
 class PoolExistsError : public Error {
  public:
   explicit PoolExistsError(const std::string& message) : Error(ExitCode::kUsage, message) {}
@@ -48,9 +48,9 @@ class PoolExistsError : public Error {
 /// the system refuses.
 UniqueFd open_pool_file(const std::string& name, int flags);
 
-/// A new file of no bytes at `path`, mode 0600. It has its owner's lock and its mark (creation_mark.hpp) before it has
-/// its name, where the file system can do that. Throws Error: a PoolExistsError; exit code 2 if there is no such
-/// folder; 3 if the system refuses.
+/// A new empty file at `path`, mode 0600. Where the file system supports it, the file has its owner's lock and its mark
+/// (creation_mark.hpp) before it has its name. Throws Error: a PoolExistsError; exit code 2 if there is no such folder;
+/// 3 if the system refuses.
 UniqueFd make_pool_file(const std::filesystem::path& path, const std::string& name);
 
 /// The file behind symbolic links. Throws Error (exit code 2) if there is none.
@@ -65,8 +65,8 @@ bool still_named(const std::filesystem::path& path, const struct stat& opened);
 /// RingView::parse), and UnownablePoolError where libpmemobj's own bytes are not what they were.
 void check_content(int fd, const std::string& name);
 
-/// The same of the pool at `path`, which somebody may be making or using: then that is the Error (exit code 3), not
-/// what a look at it made of the file.
+/// The same for the pool at `path`, which another process may be making or using. In that case the Error says so (exit
+/// code 3), whatever the look at the content found.
 void check_content_at_rest(int fd, const std::filesystem::path& path, const std::string& name);
 
 /// Throws Error as RingView::parse.
@@ -80,8 +80,8 @@ void fetch_headers(std::span<const std::byte> mapping, const RingGeometry& geome
 /// True of what a creation that was killed leaves: a ring without iterates, or less.
 bool holds_nothing(int fd, const std::string& name);
 
-/// Takes the lock that libpmemobj takes on a pool, without it. Throws Error (exit code 3) if another process has it, or
-/// the pool is being made.
+/// Takes the owner's lock that libpmemobj would take, without libpmemobj. Throws Error (exit code 3) if another process
+/// has it or is making the pool.
 void lock_or_throw(int fd, const std::string& name);
 
 /// What to throw where libpmemobj must not or cannot open a ring, and why.
@@ -94,17 +94,17 @@ std::string owner_and_mode(const std::filesystem::path& path);
 /// What to throw where another process owns the pool, named where the kernel tells.
 Error in_use(const std::string& name);
 
-/// What to tell a reader of a pool whose creation is under way.
+/// What to tell a reader if the pool's creation is under way.
 Error being_made(const std::string& name);
 
-/// Whether another process is seen to own the pool, or to make it.
+/// Whether another process visibly owns the pool or is making it.
 bool has_owner(const std::string& name);
 
 /// Gives the file its blocks, so that a store into the mapping never finds the disk full (that would be SIGBUS). Throws
 /// Error (exit code 3) if there is no room.
 void allocate_blocks(int fd, std::uint64_t bytes, const std::string& name);
 
-/// The same for a pool that was copied sparsely. A file system that gives no blocks in advance is left as it is.
+/// The same for a sparse copy of a pool. On a file system that cannot reserve blocks, the file is left as it is.
 void allocate_holes(int fd, const std::string& name);
 
 /// How a new pool of `needed` bytes finds room where `old`, an open file, goes: beside it, or only without it. Throws

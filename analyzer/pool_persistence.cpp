@@ -93,12 +93,12 @@ class FilePersistence final : public PoolPersistence {
     } while (result != 0 && errno == EINTR);
     if (result != 0) watched_->note(errno);
     watched_->intact_or_noted();
-    return store_error();  // also of a store whose page the disk never had
+    return store_error();  // also if a store hit a page that the disk never provided
   }
 
  private:
   /// False if it was cut short by a signal, or refused: the mapping takes it all the same, and an error shows in the
-  /// next sync. A file that was truncated is not made long again.
+  /// next sync. A truncated file is not extended again.
   bool write(void* to, const void* from, std::size_t bytes) const noexcept {
     if (!watched_->intact_or_noted()) return false;
     return pwrite(file_.get(), from, bytes, static_cast<const std::byte*>(to) - base_) == static_cast<ssize_t>(bytes);

@@ -11,8 +11,8 @@
 
 namespace ringside {
 
-/// file: the pool file, opened for writing; it is what `sync` syncs. base: where its first byte is mapped. watched:
-/// that mapping; a sync that fails is noted there.
+/// file: the pool file, opened for writing; `sync` syncs it. base: where its first byte is mapped. watched: that
+/// mapping; failed syncs are noted there.
 std::unique_ptr<Persistence> make_pool_persistence(Storage storage, UniqueFd file, const std::byte* base,
                                                    std::shared_ptr<WatchedMapping> watched);
 

@@ -47,7 +47,7 @@ class RecordQueue {
 
   // A line each: the writer's stores do not take the reader's line away.
   alignas(64) std::atomic<std::uint64_t> pushed_{0};
-  MissingSteps missing_;           // writer's: steps that found no room, consecutive
+  MissingSteps missing_;           // writer's: consecutive steps that found no room
   std::uint64_t popped_seen_ = 0;  // writer's: `popped_` as it last read it
   alignas(64) std::atomic<std::uint64_t> popped_{0};
   std::vector<Cell> cells_;

@@ -32,7 +32,7 @@ struct RecorderOptions {
 
 /// What the recorder has to know of a run beside what it records.
 struct RecordedRun {
-  // What the ring held when the run was taken in, also of a run that was let go for it: the journal may lack some.
+  // What the ring held when the run was taken in, including a run that was discarded for it: the journal may lack some.
   std::vector<StepFigures> kept;
   Storage storage = Storage::kFile;
   wire::RunStarted started;

@@ -122,7 +122,7 @@ void refuse_foreign_iterates(const RingOptions& options) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0 && is_missing(path)) return;
   if (!options.foreign_pool && S_ISREG(status.st_mode)) refuse_foreign_file(status, path);
-  if (has_owner(path)) throw in_use(path);  // neither of the options that are named below would help
+  if (has_owner(path)) throw in_use(path);  // neither --resume nor --overwrite would help
   refuse_iterates_in(RingReader::open(path, std::chrono::milliseconds(0)).ring(), path);
 }
 
@@ -147,7 +147,7 @@ Admission find_ring(const RingOptions& options, const RunDescription& run, PoolU
   if (is_missing(options.pool)) {
     try {
       return fresh(RingPool::create(options.pool, run.rows, options.slots));
-    } catch (const PoolExistsError&) {  // another process was faster: what it made is looked at like any pool
+    } catch (const PoolExistsError&) {  // another process was faster: treat its pool like any other
       if (fs::is_symlink(options.pool) && is_missing(options.pool)) throw dangling(options.pool);
     }
   }

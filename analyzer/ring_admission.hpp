@@ -15,12 +15,12 @@
 namespace ringside {
 
 /// Throws Error (exit code 2, naming --resume and --overwrite) if the pool at `options.pool` holds committed iterates,
-/// 3 if another process uses it or it is another user's; does nothing if there is no such file, or an empty pool. Only
-/// looks; a file that is not a pool is an error of its own (see RingReader::open).
+/// 3 if another process uses it or it belongs to another user. Does nothing if there is no such file, or an empty pool.
+/// Only reads; a file that is not a pool is an error of its own (see RingReader::open).
 void refuse_foreign_iterates(const RingOptions& options);
 
-/// Throws Error (as RingPool::open) if there is a file at `options.pool` that no run could use: known when a service
-/// starts, not when hours later a producer attaches. What an interrupted creation left passes, and a ring that only
+/// Throws Error (as RingPool::open) if the file at `options.pool` could serve no run, so that a service fails at its
+/// start and not hours later when a producer attaches. What an interrupted creation left passes, and a ring that only
 /// libpmemobj cannot open: a pool can be made of it.
 void check_pool(const RingOptions& options);
 
@@ -36,15 +36,15 @@ struct Admission {
   RingPool pool;
   Iterates iterates = Iterates::kNone;
   RunDescription run;  // as it is kept: with kOwn and kResume the description in the pool
-  std::vector<StepFigures> let_go;  // what a ring that was replaced kept: the journal may lack some of it
+  std::vector<StepFigures> let_go;  // what a replaced ring kept: the journal may lack some of it
 };
 
 /// The pool for `run`: the one at `options.pool`, or a new one. Iterates of another run are refused unless `use` allows
 /// for them; so is a pool of another shape, or one that was never finished, unless there is nothing in it to lose
 /// (kResume) or all of it may go (kOverwrite): then it is replaced (see RingPool::replace), and with kOverwrite a ring
 /// that libpmemobj cannot open, too, unless it holds this very run's iterates. Iterates that may go are
-/// there until the caller clears them. Throws Error: exit code 2 when refused, 3 in use, another user's, no space, no
-/// permission, 5 damaged; whatever was there before is then still there.
+/// there until the caller clears them. Throws Error: exit code 2 when refused; 3 if in use, another user's, no space,
+/// no permission; 5 if damaged. The previous file is then still there.
 Admission admit(const RingOptions& options, const RunDescription& run, PoolUse use);
 
 }  // namespace ringside

@@ -14,8 +14,8 @@ bool lost_its_sequence_number(const RecordReading& copy, const RecordReading& tw
          std::memcmp(&copy.record, &twin.record, offsetof(RunRecord, record_seq)) == 0;
 }
 
-/// A copy whose number is missing can also be one whose writer is between its last two stores: such a one is looked at
-/// again, and again a little later.
+/// A copy without its number can also be one whose writer is between its last two stores: it is read again a few times,
+/// with a pause.
 TwinsCheck::DamagedRecord check_record(const RingView& ring, std::uint32_t index) {
   constexpr int kLooks = 4;
   constexpr std::chrono::milliseconds kBetweenLooks{5};

@@ -89,7 +89,7 @@ void RingPool::Close::operator()(pmemobjpool* pool) const noexcept {
     one_left_open.store(true);
     return;
   }
-  const PmdkSyncs unheeded;  // of libpmemobj's statistics, which it does not keep for us
+  const PmdkSyncs unheeded;  // errors of libpmemobj's statistics, which do not matter
   pmemobj_close(pool);
 }
 
@@ -149,7 +149,7 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
     int no_shutdown_state = 0;
     pmemobj_ctl_set(nullptr, "sds.at_create", &no_shutdown_state);
   }
-  // libpmemobj opens the file again, and can only lock what this descriptor no longer does. The mark stays.
+  // libpmemobj opens the file again and can lock it only once this descriptor's lock is released. The mark stays.
   flock(fd.get(), LOCK_UN);
   std::optional<WatchedMapping> watched_call(std::in_place, name, fd.get());
   const PmdkSyncs syncs;
@@ -158,7 +158,7 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
   if (!pool.pool_ && errno == EAGAIN) throw in_use(name);
   if (!pool.pool_) throw system_error("{}: libpmemobj cannot make the pool: {}", name, pmdk_message());
   pool.watch(name, fd.get(), bytes);
-  pool.survive_faults();                             // a new pool holds nothing yet that could be mistaken
+  pool.survive_faults();                             // a new pool holds no data that could be misread
   if (!still_named(path, made)) throw in_use(name);  // replaced by another process in that moment
   pool.storage_ = confirmed(pool.storage_, pool.base(), bytes);
   UniqueFd for_persistence(fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
@@ -211,7 +211,7 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
 RingPool RingPool::make_alone(const fs::path& file, const std::string& name, std::uint64_t rows, std::uint32_t slots) {
   try {
     return make(file, name, rows, slots);
-  } catch (const PoolExistsError&) {  // another process has made one since we looked
+  } catch (const PoolExistsError&) {  // another process has made one since the check
     throw in_use(name);
   }
 }

@@ -22,11 +22,11 @@ struct pmemobjpool;
 
 namespace ringside {
 
-/// Where a pool is that a process has open: its name may have been taken from it.
+/// Where a pool that this process has open is now: it may have lost its name.
 enum class Whereabouts {
   kNamed,     // at its path
-  kDeleted,   // it has no name any more, and goes with its last user
-  kElsewhere  // at another path; at its own there is another file, or none
+  kDeleted,   // it has no name, and vanishes with its last user
+  kElsewhere  // at another path; its own path names another file, or none
 };
 
 class RingPool {
@@ -39,7 +39,7 @@ class RingPool {
   /// Opens a pool for writing; reads no payload. A damaged superblock or copy of a run record is written again from its
   /// twin. Throws Error: exit code 2 if there is no pool, it was never finished (an UnfinishedPoolError), or it is not
   /// a Ringside pool or a newer one; 3 if another process uses it, it is another user's, or the system refuses; 5 if it
-  /// is damaged (an UnownablePoolError where only libpmemobj's part of it is: that is looked at before libpmemobj is).
+  /// is damaged (an UnownablePoolError if only libpmemobj's part is: that is checked before libpmemobj reads it).
   static RingPool open(const std::filesystem::path& path, Foreign foreign = Foreign::kRefused);
 
   /// A new pool in the place of `old`, which is the pool at `path` and stays locked until it is gone. It goes only when
@@ -64,35 +64,35 @@ class RingPool {
   Storage storage() const noexcept { return storage_; }
   Persistence& persistence() const noexcept { return *persistence_; }
 
-  /// Whether whoever looks for the pool at its path finds this one. kNamed where that cannot be found out.
+  /// Whether the pool's path still leads to this pool. kNamed if this cannot be determined.
   Whereabouts whereabouts() const noexcept;
 
   /// Takes the page faults of all payloads now instead of in the first lap, unless that would fill more than half of
   /// the memory that is available. Marks every page of a plain file dirty.
   void prefault() const noexcept;
 
-  /// From now on a page that cannot be had does not end the process, but makes persistence().store_error() say so.
-  /// Call it when nothing is decided any more by what the ring holds: a page that is lost reads as zeros.
+  /// From now on a page fault that the system cannot serve does not end the process; persistence().store_error()
+  /// reports it. Call this once no decision depends on the ring's content any more: a lost page reads as zeros.
   void survive_faults() const noexcept { pool_.get_deleter().watched->survive_faults(); }
 
-  /// Looks whether the file is still as long as its mapping: a truncation that no access met is noted like a fault.
+  /// Checks whether the file is still as long as its mapping. A truncation that no access met is noted like a fault.
   void note_truncation() const noexcept { pool_.get_deleter().watched->intact_or_noted(); }
 
-  /// What became of the file, where a fault was survived or a truncation was noted.
+  /// What happened to the file, if a fault was survived or a truncation was noted.
   std::optional<Error> fault() const { return pool_.get_deleter().watched->fault(); }
 
-  /// Whether this process has left a pool open, and locked, because its disk failed: it can only end.
+  /// Whether this process has left a pool open and locked because its disk failed. It can then only end.
   static bool left_one_open() noexcept;
 
  private:
-  /// Leaves a pool open whose disk failed, or that is shorter than its mapping: libpmemobj would store into it and read
-  /// what it stored.
+  /// Leaves a pool open if its disk failed or it is shorter than its mapping: libpmemobj would store to it and read
+  /// back what it stored.
   struct Close {
     std::shared_ptr<WatchedMapping> watched;
     void operator()(pmemobjpool* pool) const noexcept;
   };
 
-  /// What libpmemobj has mapped is watched from here on.
+  /// Watches libpmemobj's mapping from here on.
   void watch(const std::string& name, int fd, std::uint64_t bytes);
 
   RingPool() = default;
@@ -101,7 +101,7 @@ class RingPool {
   static RingPool make(const std::filesystem::path& file, const std::string& name, std::uint64_t rows,
                        std::uint32_t slots);
 
-  /// The same where there is no such file; one that is there after all is another process's (exit code 3).
+  /// The same where there is no such file; if one appears meanwhile, it is another process's (exit code 3).
   static RingPool make_alone(const std::filesystem::path& file, const std::string& name, std::uint64_t rows,
                              std::uint32_t slots);
 

@@ -21,7 +21,7 @@ namespace ringside {
 namespace {
 
 UniqueFd open_for_reading(const std::string& name) {
-  UniqueFd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a FIFO must not hold us up
+  UniqueFd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a FIFO must not block us
   if (fd.valid()) return fd;
   const int error = errno;
   if (error == ENOENT || error == ENOTDIR) throw usage_error("{}: {}", name, errno_text(error));
@@ -34,13 +34,13 @@ bool same_file(const struct stat& a, const struct stat& b) {
 
 }  // namespace
 
-// A creation can be met at any moment of it, and go on while its bytes are looked at. What is made of them is only said
-// of a file of which it is known that nobody was making it before the look began; a file is made once.
+// A reader can meet a creation at any moment, and it can continue during a look. Therefore a look's verdict counts only
+// for a file that no process was making before the look began; a file is made only once.
 RingReader RingReader::open(const std::filesystem::path& path, std::chrono::milliseconds patience) {
   constexpr std::chrono::milliseconds kBetweenLooks{5};
   const std::string name = path.string();
   const auto give_up = std::chrono::steady_clock::now() + patience;
-  UniqueFd made;  // a file that nobody is making any more: kept open, or its number could become another file's
+  UniqueFd made;  // the file whose creation has ended; open, so that its inode number is not reused
   for (;;) {
     UniqueFd fd = open_for_reading(name);
     const bool is_final = made.valid() && same_file(status_of(fd.get(), name), status_of(made.get(), name));
@@ -48,7 +48,7 @@ RingReader RingReader::open(const std::filesystem::path& path, std::chrono::mill
       RingReader reader = look_at(fd.get(), path);
       if (is_final || (reader.ring().superblock_intact(0) && reader.ring().superblock_intact(1))) return reader;
     } catch (const UnfinishedPoolError&) {
-      // One that is being overwritten with zeros looks like it.
+      // A pool that is being wiped looks unfinished, too.
       if (is_final && flock_holder(status_of(fd.get(), name))) throw in_use(name);
       if (is_final) throw;
     } catch (const Error&) {

@@ -17,12 +17,12 @@ namespace ringside {
 
 class RingReader {
  public:
-  /// How long a pool that is being made is waited for. Most are made within milliseconds.
+  /// How long to wait for a pool that is being made. Most are made within milliseconds.
   static constexpr std::chrono::milliseconds kPatience{2000};
 
   /// Throws Error: exit code 2 if there is no pool, it was never finished, or it is not a Ringside pool or a newer one;
-  /// 3 if it may not be read, or is still being made after `patience`; 5 if it is damaged. A file that is truncated
-  /// while it is open, or whose disk fails, ends the process with one line (common/watched_mapping.hpp).
+  /// 3 if it may not be read, or is still being made after `patience`; 5 if it is damaged. If a file is truncated while
+  /// it is open, or its disk fails, the process ends with one line (common/watched_mapping.hpp).
   static RingReader open(const std::filesystem::path& path, std::chrono::milliseconds patience = kPatience);
 
   const std::filesystem::path& path() const noexcept { return path_; }

@@ -11,7 +11,7 @@ RingSyncer::RingSyncer(Persistence& persistence, std::atomic<std::uint64_t>& per
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  sigdelset(&all, SIGBUS);  // a fault is for the thread that has it
+  sigdelset(&all, SIGBUS);  // the thread that faults handles its own SIGBUS
   pthread_sigmask(SIG_SETMASK, &all, &before);
   thread_ = std::jthread([this] { run(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -141,9 +141,9 @@ RingGeometry checked_geometry(std::span<const std::byte> file, std::uint64_t off
 
 /// What a search of the file's front finds.
 struct Superblocks {
-  std::optional<RingGeometry> geometry;  // of the first whose hash holds
-  bool intact[2] = {false, false};       // its hash holds, and it is of that pool
-  bool saw_damaged = false;              // one that begins like a superblock, and whose hash does not hold
+  std::optional<RingGeometry> geometry;  // of the first superblock whose hash holds
+  bool intact[2] = {false, false};       // its hash holds, and it belongs to that pool
+  bool saw_damaged = false;              // a block begins like a superblock, but its hash does not hold
 
   bool complete() const noexcept { return intact[0] && intact[1]; }
 };
@@ -159,7 +159,7 @@ Superblocks find_superblocks(std::span<const std::byte> file, std::string_view n
       continue;
     }
     if (candidate->fixed.version != kRingVersion) throw other_version(candidate->fixed.version, name);
-    // A superblock that is not where it says it should be is a copy of one, in somebody's payload.
+    // A superblock that is not at the offset it states is a copy inside some payload.
     const Superblock& fixed = candidate->fixed;
     if (fixed.superblock_offset[0] != offset && fixed.superblock_offset[1] != offset) continue;
     if (!found.geometry) found.geometry = checked_geometry(file, offset, fixed, name);
@@ -200,8 +200,8 @@ RingView RingView::parse(std::span<const std::byte> file, std::string_view name)
   Superblocks found = find_superblocks(file, name);
   bool was_formatted = true;
   if (!found.complete()) {
-    // The formatted words are stored last. What is missing beside one that was seen before the search is damaged; what
-    // is missing otherwise may have come while we searched.
+    // The formatted words are stored last. If one was there before the search, a missing superblock is damaged;
+    // otherwise the superblock may have been written during the search.
     was_formatted = was_ever_formatted(file);
     std::atomic_thread_fence(std::memory_order_acquire);
     found = find_superblocks(file, name);
@@ -215,7 +215,7 @@ RingView RingView::parse(std::span<const std::byte> file, std::string_view name)
   }
   RingView view(file.data(), std::move(*found.geometry));
   if (!view.is_formatted(0) && !view.is_formatted(1)) throw unfinished(name);
-  if (!was_formatted) {  // then it is since the search
+  if (!was_formatted) {  // then it was formatted during the search
     std::atomic_thread_fence(std::memory_order_acquire);
     found = find_superblocks(file, name);
   }

@@ -142,7 +142,7 @@ CommitStatus RingWriter::begin() noexcept {
   SlotHeader* header = ring_.header(current_);
   persistence_.store64(&header->commit_seq, 0);
   persist(persistence_, &header->commit_seq, sizeof(header->commit_seq));  // fence 1
-  // A victim whose header still stands in the file keeps its payload.
+  // A victim whose header is still in the file keeps its payload.
   return persistence_.store_error() == 0 ? CommitStatus::kOk : CommitStatus::kSyncFailed;
 }
 
@@ -217,7 +217,7 @@ CommitStatus RingWriter::commit() noexcept {
   SlotHeader* header = ring_.header(current_);
   store_words(persistence_, header, &header_, sizeof(header_));  // ascending: commit_seq is the last word
   persist(persistence_, header, sizeof(*header));                // fence 3
-  if (persistence_.store_error() != 0) return CommitStatus::kSyncFailed;  // not all of it is in the file
+  if (persistence_.store_error() != 0) return CommitStatus::kSyncFailed;  // not everything is in the file
 
   slot_seq_[current_] = next_seq_;
   newest_ = current_;

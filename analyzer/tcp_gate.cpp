@@ -26,14 +26,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Of a server's handshake (ZMTP 3.1, CURVE) before it knows the client's key: a greeting of 64 bytes, WELCOME of 170. A
-// client that is refused gets 12 more (ERROR), one that is let in at least 60 (READY).
+// What a server sends in the handshake (ZMTP 3.1, CURVE) before it knows the client's key: a greeting of 64 bytes,
+// WELCOME of 170. It sends 12 more (ERROR) to a client it refuses, at least 60 (READY) to one it admits.
 constexpr std::uint64_t kToldToStrangers = 64 + 170 + 32;
 
 constexpr std::size_t kFlowBytes = 64 << 10;  // held for a side that does not read; ZeroMQ holds the rest
-constexpr int kAcceptedAtOnce = 16;           // a turn and door
-constexpr int kNoDescriptorsMs = 100;         // connections stay with the kernel while there is no descriptor for them
-constexpr std::chrono::milliseconds kFarewell{200};  // for the last bytes to be on their way
+constexpr int kAcceptedAtOnce = 16;           // per turn and door
+constexpr int kNoDescriptorsMs = 100;         // connections stay in the kernel's queue while descriptors are short
+constexpr std::chrono::milliseconds kFarewell{200};  // to send the last bytes
 
 bool may_come_later(int error) noexcept {
   return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
@@ -64,7 +64,7 @@ UniqueFd listen_at(const TcpGate::Door& door) {
                      door.host, door.port, unknown == 0 ? errno_text(error) : gai_strerror(unknown));
 }
 
-/// Does not wait: where ZeroMQ's queue is full there is no connection.
+/// Does not wait: if ZeroMQ's queue is full, the connection is not made.
 UniqueFd connect_inside(const std::string& name) noexcept {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -108,14 +108,14 @@ void TcpGate::run() {
         one = goes_on(*one) ? std::next(one) : connections_.erase(one);
       }
       if (!ending) accept_more();
-    } catch (const std::exception&) {  // no memory to wait for all of them: for fewer there may be
+    } catch (const std::exception&) {  // no memory to poll all connections: drop one
       if (connections_.empty()) return;
       connections_.pop_front();
     }
   }
 }
 
-/// Until something has happened. True if we are to stop.
+/// Waits until something has happened. True if the gate is to stop.
 bool TcpGate::wait(bool ending, int timeout_ms) {
   std::vector<pollfd> watched = {{ending ? -1 : stopping_.get(), POLLIN, 0}};
   const auto events = [](const Flow& from_here, const Flow& to_here) {
@@ -123,7 +123,7 @@ bool TcpGate::wait(bool ending, int timeout_ms) {
     return static_cast<short>((reads ? POLLIN : 0) | (!to_here.bytes.empty() ? POLLOUT : 0));
   };
   const auto watch = [&watched](const UniqueFd& fd, short wanted) {
-    // A side that is waited for in no way must not wake us by having hung up.
+    // poll reports a hang-up even for a side we wait for nothing from: it must not wake us.
     watched.push_back({wanted != 0 ? fd.get() : -1, wanted, 0});
   };
   for (const Connection& connection : connections_) {
@@ -177,7 +177,7 @@ void TcpGate::accept_more() {
   no_descriptors_ = false;
   for (const Listening& door : listening_) {
     for (int i = 0; i < kAcceptedAtOnce; ++i) {
-      // Without a free descriptor accept says so whether anybody waits or not.
+      // Without a free descriptor, accept fails the same way whether or not a connection waits.
       pollfd waiting{door.socket.get(), POLLIN, 0};
       if (poll(&waiting, 1, 0) <= 0) break;
       UniqueFd outer(accept4(door.socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -187,7 +187,7 @@ void TcpGate::accept_more() {
         return;
       }
       if (!outer.valid()) continue;
-      if (connections_.size() >= most_ && !close_stranger()) continue;  // all are friends: this one is hung up on
+      if (connections_.size() >= most_ && !close_stranger()) continue;  // all are admitted: close this one
       UniqueFd inner = connect_inside(door.inner);
       if (!inner.valid()) continue;
       const int on = 1;
@@ -199,7 +199,7 @@ void TcpGate::accept_more() {
   }
 }
 
-/// The one that has waited longest to be let in. False if all were.
+/// Closes the one that has waited longest for admission. False if all are admitted.
 bool TcpGate::close_stranger() {
   const auto stranger =
       std::find_if(connections_.begin(), connections_.end(), [](const Connection& c) { return !c.let_in(); });

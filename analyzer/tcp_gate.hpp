@@ -1,8 +1,8 @@
-// The door of the telemetry sockets on tcp. ZeroMQ takes in whoever connects, and where descriptors run out it tries
-// again without end; so strangers meet this gate instead. It accepts a bounded number of connections and passes their
-// bytes to and fro between them and a ZeroMQ socket that listens on this machine only. Who is let in is decided there,
-// by CURVE and the ZAP handler; here, where there is no room for one more, the connection that has waited longest to be
-// let in makes it. One thread, one poll: nobody waits for anybody.
+// The gate in front of the telemetry's tcp sockets. ZeroMQ accepts every connection, and when descriptors run out it
+// retries without end, so strangers meet this gate instead. It accepts a bounded number of connections and copies their
+// bytes to and from a ZeroMQ socket that listens on this machine only. CURVE and the ZAP handler decide there who is
+// admitted. Here, if there is no room for another connection, the one that has waited longest for admission is closed.
+// One thread, one poll: no connection waits for another.
 #pragma once
 
 #include <cstddef>
@@ -20,17 +20,17 @@ namespace ringside {
 class TcpGate {
  public:
   struct Door {
-    std::string host;  // of the address listened at: a name or a number; "*": every address
+    std::string host;  // of the listening address: a name or a number; "*": every address
     std::string port;
     std::string inner;  // name of the abstract AF_UNIX socket behind it, without its '@'
   };
 
-  /// Descriptors that each connection takes: its own, our end of the way to ZeroMQ, ZeroMQ's.
+  /// Descriptors that each connection takes: its own, our end of the link to ZeroMQ, ZeroMQ's end.
   static constexpr std::size_t kDescriptorsEach = 3;
 
-  /// Listens, and accepts from now on. most: connections, of all doors together. Throws Error (exit code 3).
+  /// Listens, and accepts from now on. most: connections, all doors together. Throws Error (exit code 3).
   TcpGate(const std::vector<Door>& doors, std::size_t most);
-  /// Passes on, for a moment, what ZeroMQ has left to say, and ends.
+  /// Passes on ZeroMQ's last bytes for a moment, and ends.
   ~TcpGate();
   TcpGate(const TcpGate&) = delete;
   TcpGate& operator=(const TcpGate&) = delete;
@@ -40,7 +40,7 @@ class TcpGate {
     UniqueFd socket;
     std::string inner;
   };
-  /// One direction: what was read and is not written yet.
+  /// One direction: bytes read and not yet written.
   struct Flow {
     std::string bytes;
     bool ended = false;  // the reading side has hung up
@@ -51,8 +51,8 @@ class TcpGate {
     UniqueFd inner;
     Flow in;
     Flow out;
-    std::uint64_t told = 0;  // bytes that ZeroMQ has sent: they show whether it let the client in
-    short outer_events = 0;  // as poll found them
+    std::uint64_t told = 0;  // bytes that ZeroMQ has sent: they show whether it admitted the client
+    short outer_events = 0;  // from poll
     short inner_events = 0;
     bool let_in() const noexcept;
   };
@@ -68,7 +68,7 @@ class TcpGate {
   std::vector<Listening> listening_;
   const std::size_t most_;
   const UniqueFd stopping_;            // an eventfd
-  std::list<Connection> connections_;  // the one that came first comes first
+  std::list<Connection> connections_;  // oldest first
   bool no_descriptors_ = false;        // at the last attempt to accept
   std::thread thread_;                 // last: it uses all of the above
 };

@@ -37,14 +37,14 @@ ChannelOptions answering(const std::optional<CurveKeys>& keys) {
   return options;
 }
 
-// On tcp, both sockets together. Whoever connects takes descriptors before its key is asked for.
+// On tcp, both sockets together. A connection takes descriptors before its key is asked for.
 constexpr std::size_t kFewestConnections = 8;
 constexpr std::size_t kMostConnections = 64;
-// Never taken by them: the pool, the journal and its rotation, a producer that attaches, those who wait for that, and
-// followers on this machine.
+// Connections never take these: for the pool, the journal and its rotation, a producer that attaches, peers that wait
+// to attach, and followers on this machine.
 constexpr std::size_t kDescriptorsOfOurs = 160;
 
-/// As many as leave the rest of the analyzer what it needs.
+/// As many as leave the rest of the analyzer enough descriptors.
 std::size_t connections_on_tcp() {
   constexpr std::size_t kEach = TcpGate::kDescriptorsEach;
   const std::size_t limit =

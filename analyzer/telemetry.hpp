@@ -1,6 +1,6 @@
 // The sockets through which a run is followed (docs/live.md): PUB and ROUTER beside the analyzer's own socket, and the
-// same two on tcp where asked for, encrypted and behind a gate. What goes through them is the recorder's; here is who
-// may connect, and how much of it is done at once, so that nobody who asks, however much, slows the run.
+// same two on tcp on request, encrypted and behind a gate. The recorder owns the content; this file decides who may
+// connect, and how much is done at once, so that no client, however demanding, slows the run.
 #pragma once
 
 #include <functional>
@@ -42,7 +42,7 @@ class Telemetry {
   void listen_on_tcp(const TelemetryOptions& options);
   void answer(Channel& control, const std::function<std::string(const wire::ControlRequest&)>& reply_to);
 
-  std::optional<TcpGate> gate_;  // outlives the context, which has the last records on their way when it ends
+  std::optional<TcpGate> gate_;  // outlives the context, which sends the last records when it ends
   ChannelContext context_;
   std::string socket_;
   std::optional<ZapHandler> zap_;

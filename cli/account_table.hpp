@@ -20,7 +20,7 @@ struct RunFacts {
   std::string durability;     // as asked for
   bool elastic = false;       // cores that waited worked for the other process
   int analyzer_restarts = 0;  // how many took over from one that was lost
-  bool pool_gone = false;     // deleted, or moved away, during the run
+  bool pool_gone = false;     // deleted or moved away during the run
 };
 
 /// One JSON object with the keys of `--summary` (docs/architecture.md lists them), in a fixed order. `producer` and

@@ -46,9 +46,9 @@ class Child {
   int exit_code() const noexcept { return exit_code_; }        // -1 if it died by a signal
   int death_signal() const noexcept { return death_signal_; }  // 0 if it exited
   std::string how_it_ended() const;                            // "was killed by signal 9 (Killed)"
-  /// Its exit code, if that is one of those that are documented; a death or any other number is a lost peer.
+  /// Its exit code if that is a documented one; a death or any other number counts as a lost peer.
   ExitCode verdict() const noexcept { return documented_exit_code(exit_code_); }
-  /// It died by a signal, or its exit code is none of ours: it has not said why.
+  /// It died by a signal, or with an undocumented exit code: it has not reported the reason.
   bool ended_unexpectedly() const noexcept { return static_cast<int>(verdict()) != exit_code_; }
 
  private:

@@ -20,13 +20,13 @@
 namespace ringside {
 namespace {
 
-// A turn: fewer than may be open, so that a request is seen before those who come after it can push it out.
+// Per turn: fewer than may be open, so that a request is read before later connections can displace it.
 constexpr int kAcceptedAtOnce = 32;
 
-// How long connections stay with the kernel while there is no descriptor for them.
+// How long connections stay in the kernel's queue while there is no descriptor for them.
 constexpr std::chrono::milliseconds kNoDescriptors{100};
 
-/// What is still unread when a connection is closed makes the kernel reset it, and the answer may be lost with that.
+/// Closing a connection with unread bytes makes the kernel reset it, and the answer may be lost.
 void read_the_rest(int socket) noexcept {
   std::array<char, 4096> rest;
   for (int i = 0; i < 16 && recv(socket, rest.data(), rest.size(), MSG_DONTWAIT) > 0; ++i) {
@@ -59,13 +59,13 @@ void ConnectionLoop::run() {
       if (!wait()) return;
       go_on();
       accept_more();
-    } catch (const std::exception&) {  // no memory to wait for all of them: for fewer there may be
+    } catch (const std::exception&) {  // no memory to poll all connections: drop one
       if (!close_least_deserving()) std::this_thread::sleep_for(kNoDescriptors);
     }
   }
 }
 
-/// Those who are here come before those who may come: nobody is pushed out whose request is there.
+/// Serves open connections before it accepts new ones: no connection is displaced whose request has arrived.
 void ConnectionLoop::go_on() {
   for (auto connection = connections_.begin(); connection != connections_.end();) {
     connection = goes_on(*connection) ? std::next(connection) : connections_.erase(connection);
@@ -78,7 +78,7 @@ void ConnectionLoop::go_on() {
   }
 }
 
-/// Until something has happened. False once we are to stop.
+/// Waits until something has happened. False if the loop is to stop.
 bool ConnectionLoop::wait() {
   std::vector<pollfd> watched = {{stopping_.get(), POLLIN, 0}};
   Clock::time_point until = Clock::now() + (no_descriptors_ ? kNoDescriptors : std::chrono::hours(1));
@@ -107,7 +107,7 @@ bool ConnectionLoop::goes_on(Connection& connection) {
   }
 }
 
-/// What has come, without waiting, and once it is a request: the answer.
+/// Reads what has arrived, without waiting; answers as soon as the request is complete.
 bool ConnectionLoop::read_some(Connection& connection) {
   std::array<char, 2048> buffer;
   const std::size_t room = std::min(buffer.size(), limits_.request_bytes - connection.request.size());
@@ -130,7 +130,7 @@ void ConnectionLoop::answer(Connection& connection, std::string_view head) {
   connection.until = Clock::now() + limits_.response_time;
 }
 
-/// False when all of the answer is on its way, or never will be.
+/// False once all of the answer is sent, or cannot be sent.
 bool ConnectionLoop::write_some(Connection& connection) {
   const std::string_view rest = std::string_view(connection.answer).substr(connection.sent);
   const int socket = connection.socket.get();
@@ -146,7 +146,7 @@ bool ConnectionLoop::write_some(Connection& connection) {
 void ConnectionLoop::accept_more() {
   no_descriptors_ = false;
   for (int i = 0; i < kAcceptedAtOnce; ++i) {
-    // Without a free descriptor accept says so whether anybody waits or not.
+    // Without a free descriptor, accept fails the same way whether or not a connection waits.
     pollfd waiting{listening_.get(), POLLIN, 0};
     if (poll(&waiting, 1, 0) <= 0) return;
     UniqueFd socket(accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -161,13 +161,13 @@ void ConnectionLoop::accept_more() {
     connection.socket = std::move(socket);
     connection.accepted = Clock::now();
     connection.until = connection.accepted + std::min(limits_.first_byte_time, limits_.request_time);
-    // Most clients have sent their request by now.
+    // Most clients have already sent their request.
     connection.events = POLLIN;
     if (!goes_on(connection)) connections_.pop_back();
   }
 }
 
-/// False if there is none.
+/// False if there is no connection.
 bool ConnectionLoop::close_least_deserving() {
   const auto least = std::min_element(connections_.begin(), connections_.end(),
                                       [](const Connection& a, const Connection& b) { return a.state < b.state; });

@@ -1,7 +1,7 @@
-// The connections of the HTTP server: one thread that waits for all of them at once, so that none waits for another. A
-// request is read until its head is complete, answered as a whole, and the connection is closed. A client that sends
-// nothing, a byte a second or without end, or takes no answer, holds a descriptor and a few KiB, both bounded, and
-// gives them up to whoever comes after it.
+// The connections of the HTTP server. One thread waits for all of them at once, so that none waits for another. It
+// reads a request until its head is complete, answers it as a whole and closes the connection. A client that sends
+// nothing, sends one byte a second or without end, or does not read its answer, holds one descriptor and a few KiB.
+// Both are bounded, and the connection is closed when a newer one needs the room.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ namespace ringside {
 struct ConnectionLimits {
   std::size_t connections = 256;                    // for one more, the least deserving one is closed
   std::size_t request_bytes = 8 << 10;              // of a request's head
-  std::size_t answers_bytes = 16 << 20;             // of all answers that wait to be taken; one may always wait
+  std::size_t answers_bytes = 16 << 20;             // of all unread answers; one may always wait
   std::chrono::milliseconds first_byte_time{1000};  // until the request begins
   std::chrono::milliseconds request_time{5000};     // until the request is complete
   std::chrono::milliseconds response_time{10'000};  // until the answer is taken
@@ -27,20 +27,20 @@ struct ConnectionLimits {
 
 class ConnectionLoop {
  public:
-  /// The bytes that answer a request's head: a whole one, or one that has no end within the limits, or cannot have one.
-  /// Called by the loop's thread. One that throws, or answers with nothing, closes the connection.
+  /// The bytes that answer a request's head. The head is complete, exceeds the limits without an end, or cannot be
+  /// completed. Called by the loop's thread. If it throws or returns nothing, the connection is closed.
   using Answer = std::function<std::string(std::string_view head)>;
 
   /// Serves `listening`, a socket that listens and does not block, from now on.
   ConnectionLoop(UniqueFd listening, const ConnectionLimits& limits, Answer answer);
-  /// Hangs up on everybody and ends the thread.
+  /// Closes all connections and ends the thread.
   ~ConnectionLoop();
   ConnectionLoop(const ConnectionLoop&) = delete;
   ConnectionLoop& operator=(const ConnectionLoop&) = delete;
 
  private:
   using Clock = std::chrono::steady_clock;
-  // In the order in which they are closed when there is no room: who has sent nothing holds nothing worth keeping.
+  // In the order of closing when there is no room: a connection that has sent nothing holds nothing worth keeping.
   enum class State { kSilent, kAsking, kAnswered };
   struct Connection {
     UniqueFd socket;
@@ -50,9 +50,9 @@ class ConnectionLoop {
     std::string request;
     std::string answer;
     std::size_t sent = 0;
-    short events = 0;  // as poll found them
+    short events = 0;  // from poll
   };
-  using Connections = std::list<Connection>;  // the one that was accepted first comes first
+  using Connections = std::list<Connection>;  // oldest first
 
   void run();
   bool wait();

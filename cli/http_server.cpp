@@ -43,7 +43,7 @@ const httplib::Headers kHeaders = {
     {"Cache-Control", "no-store"},
 };
 
-/// A request that is all there, and the bytes of its answer.
+/// A complete request, and the bytes of its answer.
 class BytesStream : public httplib::Stream {
  public:
   explicit BytesStream(std::string_view request) : request_(request) {}
@@ -61,7 +61,7 @@ class BytesStream : public httplib::Stream {
     answer_.append(from, size);
     return static_cast<ssize_t>(size);
   }
-  // Nothing here asks who it is: the token decides.
+  // Nothing here identifies the client: the token decides.
   void get_remote_ip_and_port(std::string& ip, int& port) const override { nobody(ip, port); }
   void get_local_ip_and_port(std::string& ip, int& port) const override { nobody(ip, port); }
   socket_t socket() const override { return INVALID_SOCKET; }
@@ -76,7 +76,7 @@ class BytesStream : public httplib::Stream {
   std::string answer_;
 };
 
-/// What cpp-httplib is here for: it reads a request and writes its answer. The connections are ours.
+/// cpp-httplib only parses a request and formats its answer. The connections are ours.
 class Answerer : public httplib::Server {
  public:
   std::string answer(std::string_view head) {
@@ -88,7 +88,7 @@ class Answerer : public httplib::Server {
       // Whole answers only: of a thousand ranges the library would make a thousand copies.
       request.headers.erase("Range");
       request.ranges.clear();
-      // No body is waited for.
+      // Do not wait for a body.
       request.headers.erase("Expect");
     });
     return stream.take_answer();
@@ -120,7 +120,7 @@ UniqueFd listen_at(const ListenAddress& address) {
   int error = EADDRNOTAVAIL;
   for (const addrinfo* at = unknown == 0 ? found : nullptr; at != nullptr; at = at->ai_next) {
     UniqueFd fd(::socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, at->ai_protocol));
-    // Without SO_REUSEPORT, with which another process could take half of our connections.
+    // Without SO_REUSEPORT, which would let another process take half of our connections.
     const int on = 1;
     const int off = 0;
     if (fd.valid()) setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -143,7 +143,7 @@ int port_of(const UniqueFd& socket) {
                                         : reinterpret_cast<const sockaddr_in&>(at).sin_port);
 }
 
-/// The name in a Host header, without its port, which is digits or nothing.
+/// The name in a Host header, without its port, which is digits or empty.
 std::string_view host_name(std::string_view host) {
   const std::size_t colon = host.rfind(':');
   const bool has_port =

@@ -1,7 +1,7 @@
 // The HTTP side of `ringside serve` (cpp-httplib): the page and its assets, /metrics, /api/status, /api/steps. It only
-// reads, and distrusts whoever asks: limits on requests, time and connections, a head that is as the RFC wants it, a
-// Host header that must be ours while only loopback is served, a token where it is asked for, and nothing that a page
-// of another origin could use.
+// reads, and trusts no client: it limits requests, time and connections, accepts only heads as the RFC defines them,
+// only our own Host header while it serves loopback only, demands a token if one is configured, and offers nothing that
+// a page of another origin could use.
 #pragma once
 
 #include <cstdint>

@@ -34,11 +34,11 @@ std::set<Id128> runs_in(const RingView& ring) {
   return runs;
 }
 
-/// What a journal's records from number `from` on name.
+/// The runs that a journal's records from number `from` on name.
 struct NamedRuns {
   std::set<Id128> runs;
   std::optional<Id128> newest;
-  bool is_shared = false;  // one of them is among `ours`: then no more was read
+  bool is_shared = false;  // one of them is among `ours`: reading stopped there
 };
 
 NamedRuns runs_in_journal(const std::string& pool, std::uint64_t from, const std::set<Id128>& ours) {
@@ -60,7 +60,7 @@ NamedRuns runs_in_journal(const std::string& pool, std::uint64_t from, const std
 }  // namespace
 
 std::string foreign_journal(const std::string& pool, const RingView& ring) {
-  constexpr std::uint64_t kNewestFirst = 1000;  // a pool's own journal mostly names its newest run last
+  constexpr std::uint64_t kNewestFirst = 1000;  // a pool's own journal usually names its newest run last
   const std::set<Id128> ours = runs_in(ring);
   if (ours.empty() || journal_files_there(pool).empty()) return "";
   NamedRuns named;

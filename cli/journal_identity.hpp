@@ -1,5 +1,5 @@
-// Whether the journal beside a pool is that pool's. Its files name no pool; its records name runs, and so does the
-// ring.
+// Whether the journal beside a pool belongs to that pool. Its files do not name the pool; but its records name runs,
+// and so does the ring.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace ringside {
 
-/// Why the journal beside `pool`, whose ring this is, belongs to another one, in one line for a user. Empty if it
-/// shares a run with the ring, where either names none, where there is no journal or it cannot be read, and while a
-/// process owns the pool, whose ring is ahead of the journal.
+/// Why the journal beside `pool`, whose ring this is, belongs to another pool, in one line for a user. Empty if it
+/// shares a run with the ring, if either names no run, if there is no journal or it cannot be read, and while a process
+/// owns the pool, because the ring is then ahead of the journal.
 std::string foreign_journal(const std::string& pool, const RingView& ring);
 
-/// The same; also empty where the pool cannot be read.
+/// The same; also empty if the pool cannot be read.
 std::string foreign_journal(const std::string& pool);
 
 }  // namespace ringside

@@ -18,7 +18,7 @@
 namespace ringside {
 namespace {
 
-/// Reads all records; each of them that can be parsed goes to `see`.
+/// Reads all records; calls `see` with each one that can be parsed.
 template <class See>
 RecordGaps read_records(JournalReader& journal, const See& see) {
   RecordGaps gaps;

@@ -25,14 +25,14 @@ struct JournalSummary {
   std::uint64_t records = 0;
   std::uint64_t oldest_seq = 0;
   std::uint64_t newest_seq = 0;
-  std::uint64_t steps_missing = 0;            // committed steps that the journal names as without a record
-  std::uint64_t first_missing_iteration = 0;  // their iterations lie from this one; 0: not known
-  std::uint64_t last_missing_iteration = 0;   // to this one
+  std::uint64_t steps_missing = 0;            // committed steps that the journal names as missing
+  std::uint64_t first_missing_iteration = 0;  // lower bound of their iterations; 0: not known
+  std::uint64_t last_missing_iteration = 0;   // upper bound
   std::string damage;
   std::string torn;  // no damage: its writer is at work, or was killed
 };
 
-/// "392 committed steps have no record, iterations 101 to 492"; empty: all have one.
+/// "392 committed steps have no record, iterations 101 to 492"; empty if none is missing.
 std::string missing_text(const JournalSummary& summary);
 
 /// Nothing if there is none beside `pool`. One that cannot be read at all has only `damage`.

@@ -13,19 +13,19 @@ namespace ringside {
 
 class RecordGaps {
  public:
-  /// Each record of a journal, in its order. A step that was named as missing and was recorded later, from the ring, is
-  /// not missing.
+  /// Call with each record of a journal, in order. A step that was named as missing and recorded later, from the ring,
+  /// is not missing.
   void add(const wire::Record& record);
 
-  /// Committed steps without a record.
+  /// The number of committed steps without a record.
   std::uint64_t steps() const noexcept { return steps_; }
-  /// Their iterations, over all runs, lie from the first to the second; both 0: not known.
+  /// Lower and upper bound of their iterations, over all runs; both 0: not known.
   std::pair<std::uint64_t, std::uint64_t> iterations() const noexcept { return {first_iteration_, last_iteration_}; }
 
  private:
   struct Gap {
     std::uint64_t last = 0;            // commit_seq
-    std::set<std::uint64_t> recorded;  // later, after all
+    std::set<std::uint64_t> recorded;  // recorded later after all
   };
   std::map<std::string, std::map<std::uint64_t, Gap>> gaps_;  // by run, by first commit_seq
   std::uint64_t steps_ = 0;

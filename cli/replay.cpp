@@ -217,7 +217,7 @@ class Output {
   const std::string pool_;
   const RingView& ring_;
   std::optional<JournalComparison>& journal_;
-  const std::string foreign_journal_;  // why it is not this pool's; empty: it is
+  const std::string foreign_journal_;  // why it is not this pool's; empty if it is
   const bool json_;
   std::optional<Id128> run_;  // whose rows are being printed
   std::array<std::uint64_t, kVerdicts.size()> counts_ = {};

@@ -9,7 +9,7 @@ constexpr std::string_view kLineEnd = "\r\n";
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
 constexpr std::string_view kDigits = "0123456789";
 
-/// What method and field names consist of (RFC 9110, "token").
+/// The characters of a method and of field names (RFC 9110, "token").
 bool is_token(std::string_view text) noexcept {
   constexpr std::string_view kLetters = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   return !text.empty() && text.find_first_not_of(kLetters) == std::string_view::npos;
@@ -35,7 +35,7 @@ std::string_view trimmed(std::string_view value) noexcept {
   return value;
 }
 
-/// What the fields that decide where a request ends, and whom it is for, have said so far.
+/// What the fields read so far say about the request's end and its host.
 struct Fields {
   int hosts = 0;
   int lengths = 0;

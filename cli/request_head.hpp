@@ -1,5 +1,5 @@
-// Whether the head of an HTTP request is one that every party reads in the same way (RFC 9112). What proxies and
-// servers have been seen to disagree about, and requests are smuggled with, is refused before cpp-httplib reads it.
+// Whether every party reads the head of an HTTP request in the same way (RFC 9112). Heads that proxies and servers are
+// known to read differently, which allows request smuggling, are refused before cpp-httplib reads them.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@ namespace ringside {
 
 struct HeadFault {
   int status;            // 400, 413 or 431
-  std::string_view why;  // what was found, and what would be accepted; lives for ever
+  std::string_view why;  // what was found, and what would be accepted; static text
 };
 
-/// bytes: what a client sent, from its first byte on. The length of its head with the empty line behind it, once that
-/// is there.
+/// bytes: what a client sent, from its first byte on. The length of its head, including the empty line after it, once
+/// that line has arrived.
 std::optional<std::size_t> head_length(std::string_view bytes) noexcept;
 
-/// Whether bytes that are no whole head yet cannot become one: a line in them ends without a carriage return.
+/// Whether an incomplete head cannot be completed: one of its lines ends without a carriage return.
 bool is_hopeless(std::string_view bytes) noexcept;
 
-/// head: as head_length measured it; anything else is a head that has no end.
+/// head: as head_length measured it; any other text is a head without an end.
 std::optional<HeadFault> fault_in(std::string_view head) noexcept;
 
 }  // namespace ringside

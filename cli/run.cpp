@@ -77,7 +77,7 @@ CorePlan cores_for(const RunOptions& options) {
   return plan;
 }
 
-/// What the run reads and keeps, which its summary must not replace.
+/// The files that the run reads or keeps, which its summary must not replace.
 std::vector<KeptFile> kept_files(const CLI::App& app, const RunOptions& options) {
   std::vector<KeptFile> kept = {{"--matrix", options.solve.matrix}, {"--rhs", options.solve.rhs}};
   if (const CLI::Option* config = app.get_config_ptr(); config != nullptr && config->count() > 0) {
@@ -102,19 +102,19 @@ void write_summary(const std::string& path, const std::vector<KeptFile>& kept, c
   file.finish();
 }
 
-/// Says how `name` ended, if it could not say so itself.
+/// Reports how `name` ended, if it could not do so itself.
 bool report_death(const char* name, const Child& child) {
   if (!child.ended_unexpectedly()) return false;
   write_standard_error(fmt::format("ringside: the {} {}\n", name, child.how_it_ended()));
   return true;
 }
 
-// Ours and, because they inherit the limit, those of the analyzer, which needs more than we do.
+// Limits our own descriptors and, because they inherit the limit, the analyzer's, which needs more than we do.
 constexpr std::size_t kDescriptors = 128;
 
-/// One exit code from two processes, of those that are documented. A process that exits has said why on standard error;
-/// a death has no line of its own. A disk that failed, and a pool that was truncated, go before everything else:
-/// something may be lost.
+/// One documented exit code from two processes. A process that exits has reported the reason on standard error; a death
+/// has no line of its own. A failed disk and a truncated pool take precedence over everything else: something may be
+/// lost.
 ExitCode judge(const Child& producer, const Child* analyzer, bool interrupted) {
   for (const ExitCode lost : {ExitCode::kSystem, ExitCode::kDamaged}) {
     if (analyzer != nullptr && analyzer->exit_code() == static_cast<int>(lost)) return lost;
@@ -149,7 +149,7 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
                     pipeline && options.publish.elastic ? "; --elastic has no core to lend there" : ""));
   }
   const std::vector<KeptFile> kept = kept_files(app, options);
-  // A summary that cannot be written should be known before hours of solving, not after.
+  // Check the summary's place now, not after hours of solving.
   if (!options.summary.empty()) check_output(options.summary, "--summary", kept);
   // The analyzer has the last word when the producer attaches; asked here first, before a large matrix is loaded.
   const PoolUse pool_use = options.publish.pool_use();
@@ -212,7 +212,7 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
     const nlohmann::ordered_json summary = make_summary(facts, reported, analyzed);
     const bool begun = reported["begun_ns"] != 0;  // one that was refused has said why; there is nothing to account for
     if (!options.quiet && begun) {
-      // Not fmt::print, which throws: a standard output that takes nothing must not cost the summary.
+      // Not fmt::print, which throws: the summary must be written even if standard output fails.
       write_standard_output(fmt::format("ringside run: {}\n{}",
                                         headline(code, producer, analyzer ? &*analyzer : nullptr, reported),
                                         account_table(summary, facts)));

@@ -62,7 +62,7 @@ RunView& RunHistory::run_of(const std::string& run_id) {
 void RunHistory::add(const wire::RecordsMissing& missing) {
   RunView& run = run_of(missing.run_id());
   if (missing.steps() == 0) return;
-  // Versions before this field did not number them: then they follow what is known.
+  // Versions before this field did not number the steps: assume that they follow the known ones.
   if (missing.first_commit_seq() == 0 && run.named_to == 0) {
     run.sums.records_missing += missing.steps();
     return;
@@ -70,7 +70,7 @@ void RunHistory::add(const wire::RecordsMissing& missing) {
   const std::uint64_t first = missing.first_commit_seq() != 0 ? missing.first_commit_seq() : run.named_to + 1;
   if (run.named_to == 0) run.counted_to = run.named_to = first - 1;
   const std::uint64_t last = first + missing.steps() - 1;
-  if (last <= run.named_to) return;  // counted when they had another number
+  if (last <= run.named_to) return;  // a later record has counted them already
   run.sums.records_missing += last - run.named_to;
   run.named_to = last;
 }
@@ -79,11 +79,11 @@ void RunHistory::add(const wire::Record& record, const wire::StepRecord& step) {
   RunView& run = run_of(step.run_id());
   RunSums& sums = run.sums;
   run.series.add(point_of(record));
-  if (run.named_to > 0 && step.commit_seq() <= run.counted_to) return;  // counted when it had another number
+  if (run.named_to > 0 && step.commit_seq() <= run.counted_to) return;  // a RecordsMissing has counted it already
   if (sums.steps == 0) run.steps_before = step.step();
   if (run.named_to == 0) run.counted_to = run.named_to = step.commit_seq() - 1;
-  // What lies between the last step and this one has no record, whether it was named or not; what is named beyond this
-  // one still may come.
+  // The steps between the last one and this one have no record, named or not. Steps named beyond this one may still
+  // arrive.
   sums.records_missing -= run.named_to - run.counted_to;
   sums.records_missing += step.commit_seq() - run.counted_to - 1;
   run.counted_to = step.commit_seq();

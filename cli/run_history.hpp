@@ -60,8 +60,8 @@ struct RunView {
   wire::StepRecord last;  // all default before the first step
   std::int64_t last_unix_ns = 0;
   std::uint64_t steps_before = 0;     // of this run, before the first record that was seen
-  std::uint64_t counted_to = 0;       // commit_seq: up to here each step is in `sums`, as a step or as missing
-  std::uint64_t named_to = 0;         // commit_seq: from there up to here RecordsMissing named them all
+  std::uint64_t counted_to = 0;       // commit_seq: each step up to here is in `sums`, as recorded or as missing
+  std::uint64_t named_to = 0;         // commit_seq: RecordsMissing named all steps from counted_to up to here
   std::uint64_t steps_persisted = 0;  // the most that was said of it
   RunSums sums;
   HandOffTimes hand_off;

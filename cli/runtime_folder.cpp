@@ -29,16 +29,17 @@ constexpr char kSocket[] = "analyzer.socket";
 constexpr std::string_view kSuffixes[] = {"", ".lock", ".steps", ".control", ".telemetry"};
 constexpr std::string_view kLongestSuffix = ".telemetry";
 
-/// Where folders for temporary files are said to be, the first that is set: as fs::temp_directory_path() looks.
+/// The variables that name the folder for temporary files; the first that is set counts, as in
+/// fs::temp_directory_path().
 constexpr const char* kTemporaryVariables[] = {"TMPDIR", "TMP", "TEMP", "TEMPDIR"};
 
-/// Set, and not empty.
+/// The variable's value; null if it is unset or empty.
 const char* variable(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-/// The variable's name, and the folder; absolute, because processes of other working folders are to find it.
+/// The variable's name, and the folder; absolute, so that processes with other working folders find it.
 std::pair<std::string, fs::path> temporary_base() {
   for (const char* name : kTemporaryVariables) {
     if (const char* folder = variable(name)) {
@@ -50,7 +51,7 @@ std::pair<std::string, fs::path> temporary_base() {
   return {"TMPDIR", "/tmp"};
 }
 
-/// Runs' folders lie in the first of these where one can be made. A relative XDG_RUNTIME_DIR is to be ignored (XDG Base
+/// A run's folder lies in the first of these that allows one. A relative XDG_RUNTIME_DIR must be ignored (XDG Base
 /// Directory Specification).
 std::vector<fs::path> bases() {
   std::vector<fs::path> bases;
@@ -76,13 +77,12 @@ UniqueFd locked(UniqueFd fd) {
   return fd;
 }
 
-/// Names of this pattern lie where anybody may make them. O_DIRECTORY: a named pipe, whose open would wait for a
-/// writer, is refused.
+/// Any user may make names of this pattern. O_DIRECTORY refuses a named pipe, whose open would wait for a writer.
 UniqueFd locked_folder(const fs::path& path) {
   return locked(UniqueFd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)));
 }
 
-/// Invalid where there is none, or another process holds it.
+/// Invalid if there is no such file, or another process holds it.
 UniqueFd locked_file(const fs::path& path) {
   return locked(std::move(open_regular(path.string(), O_RDONLY | O_NOFOLLOW).fd));
 }

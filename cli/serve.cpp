@@ -141,7 +141,7 @@ int serve_command(int argc, const char* const* argv) {
   std::optional<AccessToken> token;
   if (!options.token_file.empty()) token = AccessToken::read(options.token_file);
   const FoundService service = service_for(options);
-  // Beside the connections: ZeroMQ's threads and sockets, the journal's files.
+  // In addition to the connections: ZeroMQ's threads and sockets, the journal's files.
   constexpr std::size_t kDescriptorsOfOurs = 64;
   constexpr std::size_t kFewestConnections = 64;
   ConnectionLimits limits;

@@ -217,7 +217,7 @@ void Supervisor::take_in(Child& child, Reported& reported) {
     reported.figures.update(line);
   });
   child.read_stderr([&](const std::string& text) {
-    // The answer to our own signal, after the analyzer's line about what happened.
+    // The producer's answer to our own signal; the analyzer has already reported the cause.
     if (&reported == &producer_ && analyzer_said_why_ && text.starts_with("ringside: interrupted ")) return;
     progress_.clear();
     write_standard_error(printable(text) + "\n");

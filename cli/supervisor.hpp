@@ -62,7 +62,7 @@ class Supervisor {
   int futile_restarts_ = 0;  // in a row, without a step committed
   double committed_at_restart_ = -1;
   int interrupts_ = 0;
-  bool analyzer_said_why_ = false;  // it ended by itself, with a line, and the producer was interrupted for that
+  bool analyzer_said_why_ = false;  // it ended by itself, with a line, so the producer was interrupted
   // Our clock: CLOCK_MONOTONIC without the time in which we were stopped ourselves.
   std::int64_t clock_ns_ = 1;
   std::int64_t looked_at_ns_;

@@ -78,7 +78,7 @@ class Output {
  public:
   Output(bool json, Since since) : json_(json), since_(since), table_(table_for(STDOUT_FILENO)) {}
 
-  /// False once standard output takes no more: run_program says why.
+  /// False once standard output accepts no more; run_program reports why.
   bool show(std::vector<wire::Record> records) {
     std::erase_if(records, [this](const wire::Record& record) { return !since_.holds(record); });
     if (records.empty()) return true;
@@ -107,8 +107,8 @@ class Output {
   RecordTable table_;
 };
 
-/// The past alone, from the journal's files. That they are not the pool's is said before they are shown, too: what is
-/// shown may be long.
+/// The past alone, from the journal's files. A warning that they belong to another pool also comes first, because the
+/// output may be long.
 ExitCode show_journal(const std::string& pool, Output& output) {
   const std::string foreign = foreign_journal(pool);
   if (!foreign.empty()) note(foreign);

@@ -1,10 +1,10 @@
 # ringside_isa_variants(TARGET SOURCE...) compiles each SOURCE three times, for plain x86-64, AVX2 and AVX-512, with
 # RINGSIDE_ISA set to the variant's name (common/isa.hpp chooses among them at run time).
 #
-# A source compiled this way holds plain loops over raw pointers. All its functions lie in the variant's namespace or are
-# local to it, and it calls no inline function of a header that is neither (nothing of std containers or algorithms): of
-# such a function the linker keeps one copy for the whole program, and that might be the AVX-512 one. Headers may be
-# included for their types. tests/unit/isa_variants_test.cmake looks at the symbols.
+# A source compiled this way holds plain loops over raw pointers. All its functions lie in the variant's namespace or
+# are local. It calls no inline function of a header that does neither (no std containers or algorithms): the linker
+# keeps one copy of such a function for the whole program, and that might be the AVX-512 one. Headers may be included
+# for their types. tests/unit/isa_variants_test.cmake checks the symbols.
 function(ringside_isa_variants target)
   set(flags_plain "")
   set(flags_avx2 -mavx2 -mbmi2)

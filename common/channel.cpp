@@ -25,7 +25,7 @@ constexpr std::string_view kIpc = "ipc://";
 constexpr std::string_view kAbstractIpc = "ipc://@";
 constexpr std::size_t kMostChannelsWaitedFor = 8;
 constexpr std::size_t kMostFrames = 16;
-// For its threads, their mailboxes and a channel. Where ZeroMQ cannot have them it ends the process.
+// For ZeroMQ's threads, their mailboxes and a channel. If ZeroMQ lacks descriptors, it aborts the process.
 constexpr std::size_t kDescriptorsToStart = 12;
 constexpr int kZapEnforceDomain = 93;  // zmq.h names it in builds with drafts only; every library since 4.3 knows it
 
@@ -65,7 +65,7 @@ void refuse_to_replace_file(const std::string& path) {
   }
 }
 
-/// Puts frame `number`, counted from 1, in its place. False if there is no memory for it.
+/// Stores frame `number`, counted from 1. False if there is no memory for it.
 bool keep_frame(std::vector<std::string>& frames, std::size_t number, std::string_view frame) noexcept {
   try {
     if (number > frames.size()) frames.emplace_back();
@@ -130,8 +130,8 @@ bool is_key_text(const std::string& text) {
 struct Channel::Implementation {
   zmq::socket_t socket;
   zmq::message_t incoming;
-  int event_fd = -1;    // ZeroMQ's: readable when something may have happened
-  bool is_far = false;  // encrypted: its peers are on other machines, whatever the way to them
+  int event_fd = -1;    // ZeroMQ's: readable after a possible event
+  bool is_far = false;  // encrypted: its peers are on other machines, whatever the transport
 };
 
 Channel::Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions& options) try
@@ -216,7 +216,7 @@ bool Channel::send(std::span<const std::string_view> frames) noexcept {
 }
 
 bool Channel::receive(std::vector<std::string>& frames) noexcept {
-  bool kept;  // false: there was no memory for one of the message's frames
+  bool kept;  // false: no memory for one of the message's frames
   zmq_msg_t* message = implementation_->incoming.handle();
   void* socket = implementation_->socket.handle();
   std::size_t count;

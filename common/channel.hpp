@@ -76,8 +76,8 @@ class Channel {
   Channel& operator=(Channel&&) noexcept;
 
   /// Listens. ipc://PATH: the socket file is created 0600, and other users are refused; a socket that a dead process
-  /// left is replaced, so the caller must hold the lock that says nobody else lives there. ipc://@NAME has no file;
-  /// other users are refused all the same. Throws Error (exit code 3).
+  /// left is replaced, so the caller must hold the lock that excludes other servers there. ipc://@NAME has no file;
+  /// other users are still refused. Throws Error (exit code 3).
   void bind(const std::string& endpoint);
   /// Goes on trying in the background while nobody listens. Throws Error (exit code 3).
   void connect(const std::string& endpoint);
@@ -88,7 +88,7 @@ class Channel {
   bool send(std::string_view frame) noexcept { return send(std::span(&frame, 1)); }
 
   /// The next message's frames, if there is one; `frames` keeps its memory from call to call. False: there is none. A
-  /// message of more than 16 frames is dropped: no message of ours has so many. So is one that there is no memory for.
+  /// message of more than 16 frames is dropped (none of ours has so many), and so is one for which memory is short.
   bool receive(std::vector<std::string>& frames) noexcept;
 
   /// Waits up to timeout_ms (-1: for ever) for a message to any of `channels`. False: none came.

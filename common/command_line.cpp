@@ -1,7 +1,6 @@
-// How a program's options get their values: from its arguments; where these say nothing, from the file that --config
-// names; where that says nothing either, from an environment variable. The options are CLI11's, and so is the
-// conversion of a value; the words are taken apart here, because CLI11 lets a flag have any value and words its errors
-// in its own way.
+// Where a program's options get their values: first from its arguments, then from the file that --config names, then
+// from an environment variable. CLI11 declares the options and converts the values. The words are parsed here, because
+// CLI11 accepts any value for a flag and words its errors in its own way.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,11 +23,11 @@
 namespace ringside {
 namespace {
 
-// Every value travels on to a child process, where the kernel takes no argument beyond 128 KiB; no path and no list of
-// cores is as long as this.
+// Every value may be passed on to a child process, and the kernel accepts no argument beyond 128 KiB. No path and no
+// list of cores is as long as this limit.
 constexpr std::size_t kMostValueBytes = 16384;
 
-/// Help as `--flag VALUE   what it does (default: X)`.
+/// Formats help as `--flag VALUE   description (default: X)`.
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() { column_width(34); }
@@ -50,10 +49,10 @@ std::string accepted_by(const CLI::Option& option) {
   return is_flag(option) ? "true or false, or the option alone" : option.get_type_name();
 }
 
-/// The value an option has in the end; empty where it has none.
+/// The value an option ends up with; empty if it has none.
 std::string effective_value(const CLI::Option& option) {
   if (option.count() == 0) return option.get_default_str();
-  return option.results().back().empty() ? "on" : option.results().back();  // empty: it stood alone
+  return option.results().back().empty() ? "on" : option.results().back();  // empty: the option stood alone
 }
 
 bool is_off(const CLI::Option& option) {
@@ -61,10 +60,10 @@ bool is_off(const CLI::Option& option) {
   return value.empty() || value == "false" || value == "off";
 }
 
-/// What was found for an option, and where.
+/// The values found for an option, and where.
 struct Given {
   std::vector<std::string> values;
-  std::string where;  // behind a message: " (run.toml, line 3)"
+  std::string where;  // appended to a message: " (run.toml, line 3)"
 };
 
 class CommandLine {
@@ -73,7 +72,7 @@ class CommandLine {
     for (CLI::Option* option : app_.get_options()) option->clear();
   }
 
-  /// complete: whether what is required has to be there. Throws Error, CLI::CallForHelp or CLI::CallForVersion.
+  /// complete: whether required options must be present. Throws Error, CLI::CallForHelp or CLI::CallForVersion.
   void parse(const std::vector<std::string>& words, bool complete) {
     take_apart(words);
     refuse_surplus();
@@ -155,13 +154,13 @@ class CommandLine {
     }
   }
 
-  /// A number below 0 is a value, if one that will be refused; what begins like an option is none.
+  /// A number below 0 counts as a value, though it will be refused; a word that begins like an option does not.
   static bool can_be_value(const std::string& word, bool optional) {
     return !word.starts_with(optional ? "-" : "--") || word == "-";
   }
 
   void check_value(const CLI::Option& option, const std::string& value, const std::string& where) const {
-    // An empty value is a variable that was not set, and would be lost on the way to a child process.
+    // An empty value comes from an unset variable, and would be lost on the way to a child process.
     if (value.empty()) {
       throw usage_error("{}: found an empty value, expected {}{}", option.get_name(), accepted_by(option), where);
     }
@@ -230,7 +229,7 @@ class CommandLine {
     for (const std::string& value : given.values) option.add_result(value);
     try {
       option.run_callback();
-    } catch (const CLI::ValidationError& error) {  // one_of and its like: in the house's words
+    } catch (const CLI::ValidationError& error) {  // from one_of and similar checks, already worded
       throw usage_error("{}{}", error.what(), given.where);
     } catch (const CLI::ConversionError&) {
       throw usage_error("{}: found '{}', expected {}{}", option.get_name(), shortened(given.values.back()),
@@ -245,7 +244,7 @@ class CommandLine {
     }
   }
 
-  /// What an option needs has to be switched on; settings alone need not have it.
+  /// An option that is given needs the other one switched on. Settings alone (complete = false) need not contain it.
   void demand_needed(bool complete) const {
     for (const CLI::Option* option : app_.get_options()) {
       if (option->count() == 0 || (is_flag(*option) && is_off(*option))) continue;
@@ -272,7 +271,7 @@ std::optional<int> parse_or_exit_code(CLI::App& app, int argc, const char* const
   try {
     const std::optional<std::string> form = take_help_form(words);
     if (form) {
-      // Settings need not be complete; what is given must be right.
+      // Settings need not be complete, but every one given must be valid.
       if (*form == kSettingsForm) CommandLine(app).parse(words, false);
       std::cout << help_as(*form, app);
       return static_cast<int>(ExitCode::kDone);

@@ -58,7 +58,7 @@ WaitResult Coordination::wait_until(std::uint64_t target, const Peer& peer, cons
       if (stopped_since != 0) stopped_since += now - looked_at;
     }
     looked_at = now;
-    // A counter only grows. One that a peer moves up and down is no progress.
+    // A counter only grows. A peer that moves it up and down makes no progress.
     if (now_seen > before) {
       before = now_seen;
       grown_at = now;

@@ -1,6 +1,6 @@
 // Numbers as people write them, for every option, argument and setting: decimal digits, with '.' and an exponent where
-// a fraction is taken. Leading zeros change nothing (0100 is a hundred). No sign, no blank, no hexadecimal, octal or
-// binary prefix, no digit separator, no "inf" and no "nan".
+// a fraction is accepted. Leading zeros change nothing (0100 is a hundred). No sign, blank, digit separator, "inf" or
+// "nan", and no hexadecimal, octal or binary prefix.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace ringside {
 
-/// Nothing for what is no whole number, or one beyond 18446744073709551615.
+/// Empty if the text is not a whole number, or exceeds 18446744073709551615.
 std::optional<std::uint64_t> whole_number(std::string_view text) noexcept;
 
-/// Nothing for what is no number, or one that no double is near.
+/// Empty if the text is not a number, or lies outside a double's range.
 std::optional<double> decimal_number(std::string_view text) noexcept;
 
 }  // namespace ringside

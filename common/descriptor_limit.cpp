@@ -14,7 +14,7 @@
 namespace ringside {
 namespace {
 
-// More than any of our programs opens: what is not needed may stay out of reach of whoever connects to them.
+// More than any of our programs opens; a cap, so that clients cannot take more than is needed.
 constexpr rlim_t kMost = 16384;
 
 }  // namespace

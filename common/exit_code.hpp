@@ -1,4 +1,4 @@
-// What a process, or a peer's message, says that it ended with.
+// The exit code that a process, or a peer's message, reports.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace ringside {
 
-/// A number that is none of ours comes from a program that crashed in a way of its own, or from one that means harm: it
-/// counts as a lost peer and is never passed on.
+/// An undocumented number comes from a program that crashed in its own way, or from a hostile one: it counts as a lost
+/// peer and is never passed on.
 constexpr ExitCode documented_exit_code(std::int64_t number) noexcept {
   for (const ExitCode code : {ExitCode::kDone, ExitCode::kUsage, ExitCode::kSystem, ExitCode::kPeerLost,
                               ExitCode::kDamaged, ExitCode::kInterrupted}) {

@@ -179,7 +179,7 @@ ClaimStatus HandoffWriter::reattach(OnAnalyzerLoss policy) noexcept {
       default: refusal_ = error; status = ClaimStatus::kAnalyzerFailed;
     }
   } catch (const std::exception&) {
-    // No memory. What began is given up: a later claim begins anew, and this analyzer finds us gone.
+    // No memory. Abandon this attempt: a later claim starts anew, and this analyzer sees a hang-up.
     link_ = Link::kNone;
     no_memory_ = true;
     status = ClaimStatus::kAnalyzerFailed;

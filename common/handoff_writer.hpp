@@ -28,7 +28,7 @@ enum class ClaimStatus {
   kStopped           // `stop` was set while waiting
 };
 
-/// What a claim gave: a buffer, or the reason why there is none. To be looked at before `buffer` is written to:
+/// A claim's result: a buffer, or the reason why there is none. Check it before writing to `buffer`:
 ///   if (!claim) throw handoff.failure(claim.status);
 struct [[nodiscard]] Claim {
   ClaimStatus status = ClaimStatus::kOk;
@@ -69,9 +69,9 @@ class HandoffWriter {
 
   /// The buffer for the next step, waiting while the analyzer still copies from it. The wait counts as producer idle.
   /// If the analyzer is lost meanwhile, the options say what happens; a successor takes over at the first step that is
-  /// not committed. kFull counts the step as skipped. Any status but kOk comes without a buffer: so it is when no other
-  /// analyzer came within peer_timeout_s. A successor that is there and cannot be attached to, for lack of memory or
-  /// descriptors say, gives kAnalyzerFailed. A later claim tries again.
+  /// not committed. kFull counts the step as skipped. Any status but kOk comes without a buffer, for instance when no
+  /// other analyzer came within peer_timeout_s. kAnalyzerFailed: a successor is there but cannot be attached to, for
+  /// lack of memory or descriptors; a later claim tries again.
   Claim claim() noexcept { return claim(When::kFree, options_.on_analyzer_loss, options_.stop); }
 
   /// The same without waiting for a buffer. kAnalyzerStalled once nothing was released for peer_timeout_s.
@@ -85,7 +85,7 @@ class HandoffWriter {
   void take_back_skip() noexcept { --skipped_; }
 
   /// Hands the claimed buffer over. Its bytes may still be read (x_{k-1}), but not written, until B - 1 more claims.
-  /// Without a claim that gave a buffer since the last publish, nothing is published.
+  /// Publishes nothing unless a claim has given a buffer since the last publish.
   void publish(const StepReport& report) noexcept;
 
   /// Says goodbye and waits until the analyzer has committed everything published (and persisted it, where asked for).
@@ -144,8 +144,8 @@ class HandoffWriter {
   std::string note_;
   std::optional<Farewell> farewell_;
   std::optional<Error> refusal_;  // of a successor
-  bool no_memory_ = false;        // to attach to a successor: has no text, which would need some
-  bool claimed_ = false;          // a buffer that is not published yet
+  bool no_memory_ = false;        // to attach to a successor: a flag, because an error text would need memory
+  bool claimed_ = false;          // a buffer is claimed and not yet published
   std::uint64_t next_step_ = 0;
   std::uint64_t skipped_ = 0;
   std::uint64_t skipped_reported_ = 0;

@@ -38,7 +38,7 @@ void write_new(const std::string& path, const std::string& text) {
   try {
     write_to(fd, path, text);
   } catch (const Error&) {
-    if (fd.valid()) unlink(path.c_str());  // half a key would be in the way of the next attempt
+    if (fd.valid()) unlink(path.c_str());  // a partial key would block the next attempt
     throw;
   }
 }

@@ -40,7 +40,7 @@ class Priority final : public spdlog::custom_flag_formatter {
   }
 };
 
-/// What a line says: names of files in it must not steer a terminal, nor begin a line of their own.
+/// The text of a line: file names in it must not control a terminal or start a new line.
 class Payload final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& line) override {

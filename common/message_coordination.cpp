@@ -45,7 +45,7 @@ std::string_view serialise(const Message& message, std::span<char> buffer) noexc
   return {buffer.data(), bytes};
 }
 
-/// False also where there is no memory for fields we do not know: the count is said again.
+/// Also false if there is no memory for unknown fields: the peer repeats the count.
 template <class Message>
 bool parse(std::string_view bytes, Message& message) noexcept {
   try {

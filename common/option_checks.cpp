@@ -64,7 +64,7 @@ CLI::Validator number_between(double above, double below) {
 CLI::Validator journal_size() {
   return CLI::Validator(
       [](std::string& text) -> std::string {
-        constexpr std::uint64_t kLeast = std::uint64_t{4} << 20;  // libpmemlog's smallest pool, twice
+        constexpr std::uint64_t kLeast = std::uint64_t{4} << 20;  // twice libpmemlog's smallest pool
         constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
         std::string_view digits = text;
         const std::size_t unit = digits.empty() ? std::string_view::npos : std::string_view("KMG").find(digits.back());

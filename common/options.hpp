@@ -77,7 +77,7 @@ struct RingOptions {
   bool slots_given = false;
   Durability durability = Durability::kPower;
   bool require_dax = false;  // nothing is kept where stores do not persist in place
-  bool foreign_pool = false;  // pool and journal may be another user's
+  bool foreign_pool = false;  // pool and journal may belong to another user
 };
 
 /// Who may follow, and how: the analyzer's.
@@ -135,10 +135,10 @@ inline constexpr const char* kTelemetryGroup = "Telemetry";
 inline constexpr const char* kReduceGroup = "Reductions";
 inline constexpr const char* kCoreGroup = "Cores";
 
-/// Parses. Returns nothing to go on, or the exit code to leave with: help and version print and leave with kDone; a
-/// wrong option or setting prints one line ("ringside run: ...") to standard error and leaves with kUsage, a
-/// file of settings that may not or cannot be read with kSystem. An option that declares what it `needs` is refused
-/// where that is switched off.
+/// Parses. Returns nothing if the program is to continue, else the exit code to leave with. Help and version print and
+/// leave with kDone. A wrong option or setting prints one line ("ringside run: ...") to standard error and leaves with
+/// kUsage; a settings file that may not or cannot be read, with kSystem. An option that declares what it `needs` is
+/// refused where that is switched off.
 std::optional<int> parse_or_exit_code(CLI::App& app, int argc, const char* const* argv);
 
 std::string to_string(Mode mode);

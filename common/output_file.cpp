@@ -43,7 +43,7 @@ void check_output(const std::string& path, const std::string& option, const std:
   const auto refuse = [&](int error, const char* expected) {
     throw system_error("{}: cannot write '{}': {}; expected a file {}", option, path, errno_text(error), expected);
   };
-  // ENOENT: there is none yet, or a link that leads to none, which its opening makes.
+  // ENOENT: no file yet, or a link that leads to none; opening will make it.
   if (faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0 && errno != ENOENT) {
     refuse(errno, "that may be written");
   }
@@ -67,7 +67,7 @@ OutputFile::OutputFile(std::string path, std::string option, std::vector<KeptFil
   fd.release();
 }
 
-/// What is opened is looked at once more before a byte of it is lost: the name may lead elsewhere by now.
+/// Checks the opened file once more before any byte of it is lost: the name may lead elsewhere by now.
 UniqueFd OutputFile::open_in_place() const {
   UniqueFd fd(open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, kOutputMode));
   struct stat opened {};
@@ -104,7 +104,7 @@ void OutputFile::finish() {
 }
 
 void OutputFile::fail(int error) const {
-  // ENXIO: of a pipe without a reader.
+  // ENXIO: a pipe without a reader.
   throw system_error("{}: cannot write '{}': {}", option_, path_,
                      error == ENXIO ? "no process reads it" : errno_text(error));
 }

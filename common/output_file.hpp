@@ -23,17 +23,17 @@ inline constexpr mode_t kOutputMode = 0640;   // what a user asked for: the grou
 /// `mode`. Returns an invalid descriptor, with errno set, if it cannot.
 UniqueFd create_beside(const std::string& path, mode_t mode, std::string& made);
 
-/// Throws Error where an OutputFile of these would, as far as that can be known before there is anything to write:
-/// for a command that works for hours before it writes. Leaves nothing behind.
+/// Throws Error if an OutputFile of these arguments would, as far as that can be known beforehand; for a command that
+/// works for hours before it writes. Leaves nothing behind.
 void check_output(const std::string& path, const std::string& option, const std::vector<KeptFile>& kept);
 
 /// Written to beside its name and renamed at the end. What exists and is no plain file (a device, a pipe, a link), or
-/// lies in a folder that may not be written to, is written to as it is: a rename would put a file in its place. A pipe
-/// that no process reads is refused, not waited for.
+/// lies in a folder that may not be written to, is written in place: a rename would replace it by a file. A pipe
+/// without a reader is refused, not waited for.
 class OutputFile {
  public:
-  /// option: what messages begin with ("--output"). kept: what the command reads. Throws Error (exit code 3), as all
-  /// that follow; also as refuse_output does.
+  /// option: what messages begin with ("--output"). kept: the files that the command reads or keeps. Throws Error (exit
+  /// code 3), as do all functions below; also as refuse_output does.
   OutputFile(std::string path, std::string option, std::vector<KeptFile> kept = {});
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -42,8 +42,8 @@ class OutputFile {
   void write(const void* data, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
 
-  /// The file is complete: it gets its name, unless a pool, journal or cache has got it meanwhile (refuse_output).
-  /// Without this, nothing is left of it.
+  /// The file is complete: it gets its name, unless that name leads to a pool, journal or cache by now (refuse_output).
+  /// Without this call nothing is left of it.
   void finish();
 
  private:

@@ -26,7 +26,7 @@ struct Signature {
   const char* what;
 };
 
-// The formats' own constants are out of reach from here; tests/unit/output_guard_test.cpp makes a file of each.
+// The formats' own constants cannot be included here; tests/unit/output_guard_test.cpp makes a file of each.
 constexpr std::size_t kSignatureBytes = 8;
 constexpr Signature kSignatures[] = {
     {"PMEMOBJ\0"sv, "a pool, whose iterates would be lost"},
@@ -44,9 +44,9 @@ const char* content_of(const RegularFile& file) {
   return found == std::end(kSignatures) ? nullptr : found->what;
 }
 
-/// The file that a name leads to, whether it exists or not: links are followed, also those that lead to nothing yet.
+/// The file that a name leads to, whether it exists or not. Follows links, dangling ones too.
 fs::path destination(const std::string& name) {
-  constexpr int kMostLinks = 40;  // as the kernel
+  constexpr int kMostLinks = 40;  // the kernel's limit
   std::error_code error;
   fs::path path = fs::absolute(name, error);
   for (int links = 0; links < kMostLinks && fs::is_symlink(fs::symlink_status(path, error)); ++links) {
@@ -57,7 +57,7 @@ fs::path destination(const std::string& name) {
   return (error ? path.parent_path() : folder) / path.filename();
 }
 
-/// A journal has its name before its first record, and keeps it where its first bytes are damaged.
+/// A journal has its name before its first record, and keeps it if its first bytes are damaged.
 bool is_named_as_journal_of_a_pool(const fs::path& path) {
   const std::string name = path.string();
   for (const std::string_view ending : {".journal-0"sv, ".journal-1"sv}) {
@@ -68,7 +68,7 @@ bool is_named_as_journal_of_a_pool(const fs::path& path) {
   return false;
 }
 
-/// A link or a pipe that somebody else has laid out in a folder like /tmp.
+/// Refuses a link or a pipe that another user has put into a folder like /tmp.
 void refuse_what_was_planted(const std::string& path, const std::string& option) {
   struct stat found {};
   struct stat folder {};
@@ -112,7 +112,7 @@ void refuse_output(const std::string& path, const std::string& option, const std
   if (const char* const what = content_of(there)) {
     throw usage_error("{}: '{}' is {}; expected another file", option, path, what);
   }
-  // One that is just being made has no first bytes yet.
+  // A pool or a journal that is being made has no first bytes yet.
   if (const auto holder = flock_holder(there.status)) {
     throw system_error("{}: cannot write '{}': it is in use by {}; expected another file", option, path,
                        describe_holder(holder));

@@ -24,7 +24,7 @@
 namespace ringside {
 namespace {
 
-// Peers that have connected and that the kernel holds until they are accepted: while a run is served, mostly.
+// Connections that the kernel queues until they are accepted, mostly while a run is served.
 constexpr int kMostInQueue = 64;
 
 sockaddr_un address_of(const std::string& path) {
@@ -187,8 +187,8 @@ bool Peer::exited(int timeout_ms) const noexcept {
 
 namespace {
 
-/// The sockets that an analyzer puts beside its own (docs/live.md, docs/handoff_protocol.md). One that was killed
-/// leaves them, and not each that comes after it uses all of them. Requires its lock; files that are no sockets stay.
+/// The sockets that an analyzer makes beside its own (docs/live.md, docs/handoff_protocol.md). A killed analyzer leaves
+/// them, and not every later one uses them all. Requires the analyzer's lock. Files that are not sockets stay.
 void remove_sockets_beside(const std::string& path) {
   for (const char* suffix : {".control", ".telemetry", ".steps"}) {
     const std::string beside = path + suffix;
@@ -250,12 +250,12 @@ std::optional<Peer> Listener::accept(int timeout_ms) {
 
 Listener::Accepted Listener::accept_socket() noexcept {
   Accepted accepted;
-  // Without a free descriptor accept says so whether anybody waits or not.
+  // Without a free descriptor, accept fails the same way whether or not a connection waits.
   pollfd waiting{socket_.get(), POLLIN, 0};
   accepted.none = poll(&waiting, 1, 0) <= 0;
   if (accepted.none) return accepted;
-  // The listening socket does not block, so that a connection that was taken back meanwhile is not waited for; the
-  // accepted one does.
+  // The listening socket is non-blocking, so that a connection withdrawn meanwhile does not block us; the accepted one
+  // is blocking.
   accepted.socket.reset(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!accepted.socket.valid()) {
     accepted.no_descriptors = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;

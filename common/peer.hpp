@@ -16,10 +16,11 @@
 
 namespace ringside {
 
-/// File descriptors that came with a message, without an allocation: they are also received where nothing may throw.
+/// File descriptors that came with a message. They need no allocation, because they are also received where nothing may
+/// throw.
 class PassedFds {
  public:
-  static constexpr std::size_t kMost = 2;  // a message that brings more is a protocol error
+  static constexpr std::size_t kMost = 2;  // a message with more is a protocol error
 
   std::size_t size() const noexcept { return size_; }
   UniqueFd& operator[](std::size_t i) noexcept { return fds_[i]; }
@@ -88,11 +89,11 @@ class Listener {
   /// The next peer of this user, or nothing within `timeout_ms`. Peers of other users are turned away.
   std::optional<Peer> accept(int timeout_ms);
 
-  /// What came of one look at the queue of connections, without waiting.
+  /// The result of one look at the queue of connections, without waiting.
   struct Accepted {
-    UniqueFd socket;              // of a peer of this user; else one of the three below says why there is none
-    bool none = false;            // nobody waits
-    bool stranger = false;        // a peer of another user: turned away
+    UniqueFd socket;              // of a peer of this user; if invalid, one of the flags below says why
+    bool none = false;            // no connection waits
+    bool stranger = false;        // a peer of another user was turned away
     bool no_descriptors = false;  // the connection stays in the queue
   };
   Accepted accept_socket() noexcept;

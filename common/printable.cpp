@@ -9,7 +9,7 @@ unsigned char byte_at(std::string_view text, std::size_t i) {
   return static_cast<unsigned char>(text[i]);
 }
 
-/// Bytes of the UTF-8 character that begins at `at`; 0 where none does (Unicode, table 3-7).
+/// Bytes of the UTF-8 character that begins at `at`; 0 if none does (Unicode, table 3-7).
 std::size_t length_of_character(std::string_view text, std::size_t at) {
   const unsigned char lead = byte_at(text, at);
   if (lead < 0x80) return 1;
@@ -26,7 +26,7 @@ std::size_t length_of_character(std::string_view text, std::size_t at) {
   return overlong || surrogate || too_large ? 0 : length;
 }
 
-/// C0, DEL, and C1 (U+0080 to U+009F), which terminals take for ESC and a letter.
+/// C0, DEL, and C1 (U+0080 to U+009F), which terminals read as ESC and a letter.
 bool is_control(std::string_view character) {
   const unsigned char first = byte_at(character, 0);
   if (character.size() == 1) return first < 0x20 || first == 0x7f;
@@ -65,7 +65,7 @@ std::string printable(std::string_view text) {
 std::string shortened(std::string_view text, std::size_t most_bytes) {
   if (text.size() <= most_bytes) return printable(text);
   std::size_t end = most_bytes;
-  while (end > 0 && (byte_at(text, end) & 0xc0) == 0x80) --end;  // not in the middle of a character
+  while (end > 0 && (byte_at(text, end) & 0xc0) == 0x80) --end;  // do not cut a character
   return fmt::format("{}... ({} bytes)", printable(text.substr(0, end)), text.size());
 }
 

@@ -26,7 +26,7 @@ int fail(ExitCode code, std::string_view text) noexcept {
   return static_cast<int>(code);
 }
 
-/// Where it is set it is meant: another variant than that is not to be taken in silence for a slip of the keyboard.
+/// If the variable is set, the user means it: a mistyped value must not silently select another variant.
 void check_isa_variable() {
   const char* wanted = std::getenv("RINGSIDE_ISA");
   if (wanted == nullptr || *wanted == '\0') return;
@@ -37,7 +37,7 @@ void check_isa_variable() {
                     shortened(wanted));
 }
 
-/// output_error: what standard output refused a print with, where that ended the body.
+/// output_error: standard output's error, if it ended the body.
 int run_body(const std::function<int()>& body, int& output_error) noexcept {
   try {
     check_isa_variable();
@@ -50,7 +50,7 @@ int run_body(const std::function<int()>& body, int& output_error) noexcept {
     const std::string path = error.path1().empty() ? "a path" : error.path1().string();
     return fail(ExitCode::kSystem, path + ": cannot be used (" + error.code().message() + ")");
   } catch (const std::system_error& error) {
-    // fmt::print throws so.
+    // fmt::print throws this.
     if (std::ferror(stdout) != 0) {
       output_error = error.code().value();
       return static_cast<int>(ExitCode::kDone);
@@ -73,7 +73,7 @@ int run_program(const std::function<int()>& body) noexcept {
   const int found = finish_standard_output();
   if (output_error == 0) output_error = found;
   if (output_error == 0) return code;
-  // A failure of the work itself was said, and is worth more to the caller than one of its printing.
+  // A failure of the work itself has been reported, and matters more to the caller than a failed print.
   const bool is_done = code == static_cast<int>(ExitCode::kDone);
   if (output_error == EPIPE) {
     if (!is_done) return code;

@@ -6,9 +6,9 @@
 namespace ringside {
 
 /// Checks the environment, runs `body` and returns its exit code. An Error becomes its line on standard error and its
-/// exit code; anything else that was thrown a line of its own and kSystem. So does a standard output that did not take
-/// all that was printed, where `body` had no failure of its own; if it is a pipe whose reader went away, the process
-/// ends by SIGPIPE without a line.
+/// exit code; any other exception, a line and kSystem. If `body` succeeds but standard output did not accept all that
+/// was printed, that is a line and kSystem, too; if it is a pipe whose reader has gone, the process dies of SIGPIPE
+/// without a line.
 int run_program(const std::function<int()>& body) noexcept;
 
 }  // namespace ringside

@@ -13,10 +13,10 @@
 namespace ringside {
 namespace {
 
-// A turn: far fewer than may wait, so that a peer that has spoken is seen before others can push it out.
+// Per turn: far fewer than may wait, so that a peer's message is seen before others can displace it.
 constexpr std::size_t kAcceptedAtOnce = 16;
 
-// How long connections stay with the kernel while there is no descriptor for them.
+// How long connections stay in the kernel's queue while there is no descriptor for them.
 constexpr int kNoDescriptorsMs = 100;
 
 enum class FirstMessage { kNotYet, kThere, kNever };
@@ -45,21 +45,21 @@ std::optional<Peer> Reception::next(int timeout_ms) {
     for (const Waiting& peer : waiting_) watched.push_back({peer.socket.get(), POLLIN, 0});
     if (!no_descriptors_) watched.push_back({listener_.fd(), POLLIN, 0});
     if (poll(watched.data(), watched.size(), slice_ms(static_cast<int>(std::max<std::int64_t>(left_ms, 0)))) < 0) {
-      return std::nullopt;  // a signal: the caller looks at its stop flag
+      return std::nullopt;  // a signal: the caller checks its stop flag
     }
     if (std::optional<Peer> peer = take_ready()) return peer;
     accept_more();
   }
 }
 
-/// Until something may have to be done without anything having come.
+/// Longest time to sleep: until a deadline passes or descriptors may be free again.
 int Reception::slice_ms(int left_ms) const noexcept {
   std::int64_t slice = no_descriptors_ ? std::min(left_ms, kNoDescriptorsMs) : left_ms;
   if (!waiting_.empty()) slice = std::min(slice, (waiting_.front().until_ns - now_ns()) / 1'000'000 + 1);
   return static_cast<int>(std::max<std::int64_t>(slice, 0));
 }
 
-/// Lets go of those who have left, or whose time is over.
+/// Also drops peers that have left or whose time is over.
 std::optional<Peer> Reception::take_ready() {
   const std::int64_t now = now_ns();
   for (auto peer = waiting_.begin(); peer != waiting_.end();) {
@@ -85,7 +85,7 @@ void Reception::accept_more() {
       no_descriptors_ = !turn_away_oldest();
       if (no_descriptors_) return;
       accepted = listener_.accept_socket();
-      i = at_once;  // whoever has the last descriptor is listened to before another one may take it
+      i = at_once;  // read from the peer with the last descriptor before accepting another
     }
     if (accepted.none) return;
     if (accepted.stranger) ++turned_away_;
@@ -96,7 +96,7 @@ void Reception::accept_more() {
   }
 }
 
-/// False if nobody waits.
+/// False if no peer waits.
 bool Reception::turn_away_oldest() noexcept {
   if (waiting_.empty()) return false;
   waiting_.pop_front();

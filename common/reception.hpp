@@ -1,6 +1,6 @@
-// Peers that have connected to the analyzer's socket and not yet said what they want. They wait here together, each
-// with a deadline of its own, so that a peer that says nothing holds up no other. What a stranger cannot do is wait:
-// the kernel knows a peer's user from the moment it connects.
+// Peers that have connected to the analyzer's socket but not yet sent a request. They wait here together, each with its
+// own deadline, so that a silent peer delays no other. Other users' peers never wait: the kernel reports a peer's user
+// when it connects.
 #pragma once
 
 #include <chrono>
@@ -16,21 +16,21 @@
 namespace ringside {
 
 struct ReceptionLimits {
-  std::size_t waiting = 64;                       // peers; for one more, the one that has waited longest is turned away
-  std::chrono::milliseconds first_message{5000};  // until a peer has to have sent its first message
+  std::size_t waiting = 64;                       // number of peers; for one more, the oldest is turned away
+  std::chrono::milliseconds first_message{5000};  // a peer's deadline for its first message
 };
 
-/// Used by one thread.
+/// For use by one thread.
 class Reception {
  public:
-  /// listener: outlives us.
+  /// listener: must outlive this object.
   explicit Reception(Listener& listener, const ReceptionLimits& limits = {});
 
-  /// The next peer whose first message is there to be read, in the order in which they connected; nothing within
-  /// `timeout_ms`, or when a signal came.
+  /// The next peer whose first message has arrived, in the order of connecting; empty if none does within `timeout_ms`,
+  /// or after a signal.
   std::optional<Peer> next(int timeout_ms);
 
-  /// Peers that were turned away since the last call: other users', and those that said nothing in time.
+  /// Peers turned away since the last call: other users' peers, and those that sent nothing in time.
   std::uint64_t take_turned_away() noexcept { return std::exchange(turned_away_, 0); }
 
  private:
@@ -45,7 +45,7 @@ class Reception {
 
   Listener& listener_;
   const ReceptionLimits limits_;
-  std::deque<Waiting> waiting_;  // the one that connected first comes first
+  std::deque<Waiting> waiting_;  // oldest first
   bool no_descriptors_ = false;  // at the last attempt to accept
   std::uint64_t turned_away_ = 0;
 };

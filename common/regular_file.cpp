@@ -27,14 +27,14 @@ RegularFile open_regular(const std::string& path, int flags, mode_t mode) {
     opened.fd.reset();
     opened.kind = kind_of(found);
   };
-  // Looked at first: opening a device may already do something (rewind a tape, arm a watchdog).
+  // Check first: merely opening a device may act on it (rewind a tape, arm a watchdog).
   const bool follow = (flags & O_NOFOLLOW) == 0;
   const int looked = follow ? stat(path.c_str(), &opened.status) : lstat(path.c_str(), &opened.status);
   if (looked == 0 && !S_ISREG(opened.status.st_mode)) {
     refuse(opened.status.st_mode);
     return opened;
   }
-  // O_NONBLOCK: the name may lead to a pipe by now. On a regular file it means nothing.
+  // O_NONBLOCK: the name may lead to a pipe by now. It has no effect on a regular file.
   opened.fd.reset(open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode));
   if (!opened.valid() || fstat(opened.fd.get(), &opened.status) != 0) {
     opened.error = errno;

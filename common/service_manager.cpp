@@ -41,8 +41,8 @@ std::uint64_t number(std::string_view text) noexcept {
   return error == std::errc() && end == text.data() + text.size() && number < kMost ? number : 0;
 }
 
-/// What the manager is told, with a number in it: made without an allocation, because the watchdog has to hear of us
-/// also when memory is short.
+/// A message to the manager that contains a number. It needs no allocation, because the watchdog must be fed even when
+/// memory is short.
 class Assignments {
  public:
   Assignments(std::string_view before, std::uint64_t number, std::string_view behind = "") noexcept {
@@ -54,7 +54,7 @@ class Assignments {
   std::string_view view() const noexcept { return {buffer_.data(), size_}; }
 
  private:
-  std::array<char, 96> buffer_;  // the longest texts and a number of 20 digits
+  std::array<char, 96> buffer_;  // the longest text and a number of 20 digits
   std::size_t size_ = 0;
 };
 
@@ -119,7 +119,7 @@ void ServiceManager::describe(const std::string& text) noexcept {
   if (!socket_.valid()) return;
   try {
     describe([text] { return text; });
-  } catch (const std::exception&) {  // no memory for a copy of it: the status stays what it was
+  } catch (const std::exception&) {  // no memory for a copy: the status stays as it was
   }
 }
 
@@ -149,7 +149,7 @@ void ServiceManager::send(std::string_view assignments, bool may_wait) noexcept 
           .append(on_one_line(text_()));
       message = with_status;
     }
-  } catch (const std::exception&) {  // without the status, then
+  } catch (const std::exception&) {  // send without the status
   }
   if (message.empty()) return;
   ssize_t sent;

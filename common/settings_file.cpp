@@ -20,7 +20,7 @@ constexpr std::size_t kMostBytes = 1u << 20;
 constexpr std::string_view kBlanks = " \t";
 constexpr std::string_view kExpected = "KEY = VALUE, as in `slots = 8`";
 
-/// What says that the file is not there, or is none; any other error is the system's.
+/// Errors that mean the file is missing or not a file; any other error is the system's.
 bool is_users_mistake(int error) {
   constexpr std::array kMistakes = {ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP, ENXIO, EINVAL};
   return std::find(kMistakes.begin(), kMistakes.end(), error) != kMistakes.end();
@@ -108,21 +108,25 @@ class Line {
     return key;
   }
 
-  /// Digits, words and paths may stand without quotes.
+  /// Digits, words and paths need no quotes.
   std::string bare_value(const std::string& key) {
     if (rest_.front() == '[' || rest_.front() == '{') {
       throw refuse(fmt::format("'{}' for '{}'", shortened(rest_), shortened(key)), "one value, no array and no table");
     }
-    const std::size_t end = std::min(rest_.find_first_of(" \t#"), rest_.size());
-    const std::string value(rest_.substr(0, end));
-    if (value.find_first_of("\"'`,=[]{}\\") != std::string::npos) {
+    const std::size_t end = std::min(rest_.find_first_of(" \t"), rest_.size());
+    std::string value(rest_.substr(0, end));
+    // Whether `pool = run#1.pool` means run or run#1.pool must not be guessed; a number and a flag end at a comment.
+    if (const std::size_t comment = value.find('#'); comment != std::string::npos && is_plain(value.substr(0, comment))) {
+      value.resize(comment);
+    }
+    if (value.find_first_of("\"'`,=[]{}\\#") != std::string::npos) {
       throw refuse(fmt::format("'{}' for '{}'", shortened(value), shortened(key)), "quotes around it");
     }
-    rest_.remove_prefix(end);
+    rest_.remove_prefix(value.size());
     return value;
   }
 
-  /// "..." with escapes, '...' as it is.
+  /// "..." with escapes, '...' verbatim.
   std::string quoted_text() {
     const char quote = rest_.front();
     if (rest_.starts_with(std::string(3, quote))) {

@@ -1,6 +1,6 @@
-// The files that --config names: one `key = value` a line, in the part of TOML that an option needs. Read here and not
-// by CLI11, which takes what is no TOML for something else, drops what follows a # in quotes, and reads a file that
-// cannot be read as an empty one. What is accepted is in docs/settings.md.
+// The files that --config names: one `key = value` a line, in the part of TOML that options need. Not parsed by CLI11,
+// which accepts invalid TOML with another meaning, drops what follows a # in quotes, and treats an unreadable file as
+// an empty one. docs/settings.md defines what is accepted.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@ namespace ringside {
 
 struct Setting {
   std::string key;
-  std::string value;  // without quotes, escapes replaced
+  std::string value;  // without quotes, escapes resolved
   bool quoted = false;
   std::size_t line = 0;  // from 1
 };
 
-/// Throws Error, its text beginning with NAME: exit code 2 for a file that is missing, is none, or holds anything but
-/// settings, each key at most once; 3 for one that may not be, or cannot be, read.
+/// Throws Error, its text beginning with NAME: exit code 2 if the file is missing, is not a regular file, or holds
+/// anything but settings with distinct keys; 3 if it may not be, or cannot be, read.
 std::vector<Setting> read_settings(const std::string& path, const std::string& name);
 
 /// The settings in `text`.

@@ -28,8 +28,8 @@ struct ReductionScalars {
   std::uint64_t non_finite = 0;
 };
 
-/// Calls visit(name, &ReductionScalars::name, &Reductions::name) for each scalar: the one list of them, from which they
-/// are copied and compared. The names are those of the record's fields (proto/ringside.proto).
+/// Calls visit(name, &ReductionScalars::name, &Reductions::name) for each scalar. This is their only list; copying and
+/// comparing use it. The names are those of the record's fields (proto/ringside.proto).
 template <class Visit>
 constexpr void for_each_scalar(Visit&& visit) {
   visit("sum", &ReductionScalars::sum, &Reductions::sum);
@@ -52,8 +52,8 @@ constexpr std::size_t scalar_count() noexcept {
   return count;
 }
 
-// A member that is added to either struct and not to the list fails here: the names on the left are as many as members,
-// and Reductions is rows, the scalars, top_count, top and histogram.
+// Fails to compile if a member is added to either struct but not to the list: there are as many names on the left as
+// members, and Reductions consists of rows, the scalars, top_count, top and histogram.
 constexpr bool lists_every_scalar(const ReductionScalars& scalars) noexcept {
   [[maybe_unused]] const auto& [sum, mean, min, max, l1, l2, linf, has_change, change_l1, change_l2, change_linf,
                                 non_finite] = scalars;

@@ -20,7 +20,7 @@ namespace ringside {
 constexpr std::uintptr_t kFaultPageBytes = 4096;
 constexpr std::size_t kMaxNameBytes = 1024;
 
-/// Lives for ever, once made; used again when its mapping has gone. Written under the mutex, read by the handler.
+/// Never freed; reused when its mapping has gone. Written under the mutex, read by the handler.
 struct WatchedMapping::Entry {
   Entry* next = nullptr;
   std::atomic<std::uintptr_t> begin{0};
@@ -48,7 +48,7 @@ pid_t this_thread() noexcept {
   return static_cast<pid_t>(syscall(SYS_gettid));
 }
 
-/// A line of text without allocation.
+/// Builds a line of text without allocation.
 class Line {
  public:
   Line& add(std::string_view text) noexcept {
@@ -74,7 +74,7 @@ class Line {
   std::size_t used_ = 0;
 };
 
-/// A mapping that holds the address; else what this thread lets a library do.
+/// The mapping that holds the address, or the library call that this thread has registered.
 Entry* entry_of(std::uintptr_t address) noexcept {
   Entry* of_thread = nullptr;
   for (Entry* entry = entries.load(std::memory_order_acquire); entry != nullptr; entry = entry->next) {
@@ -87,7 +87,7 @@ Entry* entry_of(std::uintptr_t address) noexcept {
   return of_thread;
 }
 
-/// Puts a private page in the place of the one that cannot be had, with the content that can still be read.
+/// Replaces the failed page by a private one, with the content that can still be read.
 bool replace_page(const Entry& entry, std::uintptr_t page) noexcept {
   char content[kFaultPageBytes];
   const ssize_t count = pread(entry.fd, content, sizeof content, static_cast<off_t>(page - entry.begin.load()));
@@ -120,14 +120,14 @@ bool replace_page(const Entry& entry, std::uintptr_t page) noexcept {
   _exit(static_cast<int>(code));
 }
 
-/// The faulting instruction runs again when this returns.
+/// When this returns, the faulting instruction runs again.
 void on_bus_error(int, siginfo_t* info, void*) {
   const int errno_before = errno;
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-  Entry* const entry = info->si_code > 0 ? entry_of(address) : nullptr;  // not above 0: sent by somebody
+  Entry* const entry = info->si_code > 0 ? entry_of(address) : nullptr;  // <= 0: sent by a process
   if (entry == nullptr) {
     sigaction(SIGBUS, &action_before, nullptr);
-    if (info->si_code <= 0) raise(SIGBUS);  // pending until this returns; a fault comes again by itself
+    if (info->si_code <= 0) raise(SIGBUS);  // pending until this returns; a fault recurs by itself
     errno = errno_before;
     return;
   }
@@ -246,7 +246,7 @@ bool WatchedMapping::intact_or_noted() noexcept {
   return false;
 }
 
-/// -1 where it cannot be had.
+/// -1 if it cannot be determined.
 std::int64_t WatchedMapping::file_bytes() const noexcept {
   struct stat status {};
   return fstat(entry_->fd, &status) == 0 ? status.st_size : -1;

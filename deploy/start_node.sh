@@ -44,8 +44,8 @@ fail() {  # STATUS TEXT...: one line, and the end
   exit "$status"
 }
 
-# whole_number OPTION TEXT LOW HIGH: prints TEXT, which has to be digits, without leading zeros, which bash would take for
-# an octal number.
+# whole_number OPTION TEXT LOW HIGH: prints TEXT, which must be digits, without leading zeros; bash would read them as
+# octal.
 whole_number() {
   if [[ $2 =~ ^0*([0-9]{1,9})$ ]] && ((10#${BASH_REMATCH[1]} >= $3 && 10#${BASH_REMATCH[1]} <= $4)); then
     echo "$((10#${BASH_REMATCH[1]}))"

@@ -1,5 +1,5 @@
-// The unit in which rows are shared among threads and summed. It stands alone because kernels, which call nothing
-// of a header's code (cmake/isa_variants.cmake), need it too.
+// The unit in which rows are shared among threads and summed. It has its own header because kernels need it, too, and
+// they call no code of a header (cmake/isa_variants.cmake).
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // Whether an iteration is getting anywhere, judged by the change it makes in each step alone: converged, diverging, or
 // still running, and how long it may take. Close to its end, or to its ruin, a linear iteration changes by a constant
-// factor per step, the spectral radius of its matrix. Before that the change of a non-normal matrix can grow by any
-// factor: a bidiagonal one grows for as many steps as it has rows, and then the solution is exact. Growth alone is
-// therefore no divergence. It is where the solver knows how much a converging iteration can grow; else the iteration
-// runs until its values leave a double's range.
+// factor per step, the spectral radius of its matrix. Before that, the change of a non-normal matrix can grow by any
+// factor: with a bidiagonal matrix it grows for as many steps as there are rows, and then the solution is exact. Growth
+// alone is therefore not divergence. It is divergence if it exceeds the limit that the solver knows for a converging
+// iteration. Without such a limit the iteration runs until its values leave a double's range.
 #pragma once
 
 #include <algorithm>
@@ -21,13 +21,13 @@ enum class Progress { kRunning, kConverged, kDiverged };
 class ConvergenceCheck {
  public:
   /// Diverged: the L1 change is not finite. Or it is the largest one seen, and for at least kDivergedIterations in a
-  /// row it was more than kDivergedFactor times the smallest one seen, and more than twice the growth a converging
-  /// iteration can have (twice: for rounding).
+  /// row it was more than kDivergedFactor times the smallest one seen and more than twice the largest growth of a
+  /// converging iteration (twice: for rounding).
   static constexpr double kDivergedFactor = 1e4;
   static constexpr int kDivergedIterations = 32;
 
   /// tolerance: of the L1 change; 0: never converged, the caller counts iterations (and divergence is still noticed).
-  /// growth_limit: Solver::growth_limit; infinity: only a change that is not finite has diverged.
+  /// growth_limit: Solver::growth_limit; if infinite, only a change that is not finite counts as diverged.
   ConvergenceCheck(double tolerance, double growth_limit) noexcept
       : tolerance_(tolerance), diverged_factor_(std::max(kDivergedFactor, 2 * growth_limit)) {}
 

@@ -351,7 +351,7 @@ PlaceInText find_in_edge_list(std::string_view text, const MatrixPlace& place, I
     Edge edge;
     Wrong wrong = Wrong::kNothing;
     parse_edge(p, end, edge, wrong);
-    // Among weighted edges a line without a weight is "n m".
+    // In a weighted edge list, "n m" is a line without a weight.
     if (wrong != Wrong::kNothing || !edge.has_weight || edge.from != place.from) continue;
     if (place.what == MatrixPlace::What::kEntry && edge.to != place.to) continue;
     choice.add(static_cast<std::uint64_t>(p - text.data()), edge.weight);

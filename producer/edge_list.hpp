@@ -14,7 +14,7 @@ namespace ringside {
 /// how messages call the text. Throws `Error` (exit code 2) naming the line, what was found and what would be accepted.
 CsrMatrix read_edge_list(std::string_view text, const std::string& name, Orientation orientation);
 
-/// Where a text that `read_edge_list` accepts holds a weighted edge, or the first that leaves a node.
+/// Where a text that `read_edge_list` accepts holds a weighted edge, or the first edge that leaves a node.
 PlaceInText find_in_edge_list(std::string_view text, const MatrixPlace& place, IsRefused is_refused);
 
 }  // namespace ringside

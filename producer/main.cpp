@@ -168,7 +168,7 @@ SolveEnd run_pipeline(const ProducerOptions& options, Problem& problem, Producer
   return end;
 }
 
-/// What the baseline takes, and in the pipeline is the analyzer's to know.
+/// Options of the baseline; in the pipeline they are the analyzer's.
 void refuse_the_analyzers(const CLI::App& app) {
   for (const char* name : {"--reduce", "--passes"}) {
     if (app.count(name) == 0) continue;
@@ -179,7 +179,7 @@ void refuse_the_analyzers(const CLI::App& app) {
   }
 }
 
-// The matrix and its cache, shared memory, the analyzer's socket, ZeroMQ's threads.
+// For the matrix and its cache, shared memory, the analyzer's socket, ZeroMQ's threads.
 constexpr std::size_t kDescriptors = 64;
 
 ExitCode run(const ProducerOptions& options) {

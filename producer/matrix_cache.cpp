@@ -86,7 +86,7 @@ class TemporaryFile {
     const std::size_t slash = final_path_.rfind('/');
     const std::string folder = slash == std::string::npos ? "." : final_path_.substr(0, slash + 1);
     const UniqueFd opened(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!opened.valid()) return;  // a folder that may be written but not read
+    if (!opened.valid()) return;  // the folder may be written but not read
     // EINVAL: a file system whose folders need no sync.
     if (fsync(opened.get()) != 0 && errno != EINVAL) fail("has a folder that cannot be synced", errno);
   }

@@ -31,7 +31,7 @@ bool is_generated(std::string_view matrix) {
   return matrix.starts_with(kGrid) || matrix.starts_with(kRmat);
 }
 
-// The whole number that is all of `word`, a part of the generator's text `matrix`.
+// The whole number that is all of `word`, a part of the generator's name `matrix`.
 template <class Number>
 Number number_of(std::string_view word, const std::string& matrix, std::string_view expected) {
   const std::optional<std::uint64_t> number = whole_number(word);
@@ -76,7 +76,7 @@ bool is_named(std::string_view path, std::initializer_list<std::string_view> end
 
 enum class TextKind { kMatrixMarket, kEdgeList };
 
-/// Takes a byte-order mark off. Throws Error for what is neither of the two.
+/// Removes a byte-order mark. Throws Error for any other kind of content.
 TextKind kind_of(std::string_view& text, const std::string& path) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   constexpr std::size_t kLookedAtBytes = 4096;

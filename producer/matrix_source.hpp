@@ -20,8 +20,8 @@ struct MatrixOptions {
 /// code: 2 for input, 3 for what the system lacks, 5 for a damaged cache.
 CsrMatrix load_matrix(const MatrixOptions& options, Orientation orientation);
 
-/// Where the text that `matrix` names holds what a solver refused; reads it again. Nothing for a generated matrix and
-/// for a cache, and where the file can no longer be read.
+/// Where the text that `matrix` names holds the entry that a solver refused; reads the text again. Empty for a
+/// generated matrix, for a cache, and if the file can no longer be read.
 std::optional<PlaceInText> find_in_text(const std::string& matrix, const RefusedEntry& refused);
 
 /// Reads the matrix and writes its cache, fresh or not; returns the cache's path.

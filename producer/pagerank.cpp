@@ -121,7 +121,7 @@ class Pagerank final : public Solver {
     }
   }
 
-  /// scale_[i] = d / (what it was), which must be a normal number.
+  /// scale_[i] = d / (its old value). The new value must be a normal number.
   void find_scales() {
     constexpr double kSmallestSum = 1e-300;
     constexpr double kLargestSum = 1e300;

@@ -18,8 +18,8 @@ namespace {
 constexpr int kOrderOfAdditions = 2;
 
 /// Hash of the matrix content, the solver, and every parameter that decides the iterates. `--tolerance`, `--iterations`
-/// and `--every` decide only how many of them there are and which are kept, `--kernel` only how soon they are there:
-/// they are not part of it.
+/// and `--every` decide only how many there are and which are kept, `--kernel` only how fast they are computed: they
+/// are not part of it.
 Id128 problem_id(const Id128& content_id, const Solver& solver) {
   const std::string text = fmt::format("{} {} {} additions={}", to_string(content_id), solver.name(),
                                        solver.parameters(), kOrderOfAdditions);

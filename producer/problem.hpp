@@ -15,7 +15,7 @@ struct Problem {
   RunDescription description;  // run_id fresh and random
 };
 
-/// Throws Error: exit code 2 for bad input, a missing file too; 3 where permission, memory or a cache folder is
+/// Throws Error: exit code 2 for bad input, including a missing file; 3 if permission, memory or a cache folder is
 /// lacking; 5 for a damaged matrix cache.
 Problem load_problem(const SolveOptions& options);
 

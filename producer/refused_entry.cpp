@@ -1,4 +1,4 @@
-// What a message calls a place in a matrix.
+// The names of a place in a matrix, for messages.
 #include "producer/refused_entry.hpp"
 
 #include <algorithm>

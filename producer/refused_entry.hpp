@@ -1,5 +1,5 @@
-// An entry or a row that a solver does not take. The solver knows the matrix; by which numbers the input names the
-// entry, and on which line it stands, is found out only then, in the input itself.
+// An entry or a row that a solver refuses. The solver knows only the matrix. The numbers by which the input names the
+// entry, and its line, are looked up afterwards in the input itself.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace ringside {
 
-/// What of a matrix is meant, as the input writes it: from the row (a link's source) to the column (its target).
+/// The place in a matrix, as the input writes it: from the row (a link's source) to the column (its target).
 struct MatrixPlace {
-  enum class What { kEntry, kLinks, kRow };  // one entry; all that leaves `from`; the row itself, or what it lacks
+  enum class What { kEntry, kLinks, kRow };  // one entry; all links that leave `from`; the row, or what it lacks
   What what = What::kEntry;
-  std::uint64_t from = 0;  // an id where the matrix has ids, else an index from 0
+  std::uint64_t from = 0;  // an id if the matrix has ids, else an index from 0
   std::uint64_t to = 0;    // of an entry
   bool has_ids = false;
 
@@ -24,27 +24,27 @@ struct MatrixPlace {
   static MatrixPlace of_row(const CsrMatrix& matrix, std::uint64_t row);
 };
 
-/// Where a text holds it.
+/// Where a text holds the place.
 struct PlaceInText {
-  bool is_edge_list = false;  // whose ids are the indices, where the matrix has no ids
-  std::uint64_t line = 0;     // from 1; 0: on none
-  std::uint64_t lines = 0;    // how many lines add up to an entry
+  bool is_edge_list = false;  // then the indices are the ids, if the matrix has none
+  std::uint64_t line = 0;     // from 1; 0: on no line
+  std::uint64_t lines = 0;    // number of lines that add up to an entry
 };
 
-/// True for a value that is refused by itself, not only in a sum.
+/// True for a value that is refused on its own, not only in a sum.
 using IsRefused = bool (*)(double) noexcept;
 
 class RefusedEntry : public Error {
  public:
-  /// found: "the weight -1"; accepted: "PageRank accepts finite weights from 0 up"; test: which values are refused by
-  /// themselves, if any.
+  /// found: "the weight -1"; accepted: "PageRank accepts finite weights from 0 up"; test: which values are refused on
+  /// their own, if any.
   RefusedEntry(const MatrixPlace& place, const std::string& found, const std::string& accepted,
                IsRefused test = nullptr);
 
   const MatrixPlace& place() const noexcept { return place_; }
   IsRefused is_refused() const noexcept { return is_refused_; }
 
-  /// The same for the user: "FILE: line 3: found the weight -1 on the edge 0 1, ...".
+  /// The message for the user: "FILE: line 3: found the weight -1 on the edge 0 1, ...".
   Error in(const std::string& file, const std::optional<PlaceInText>& where) const;
 
  private:
@@ -54,7 +54,7 @@ class RefusedEntry : public Error {
   IsRefused is_refused_;
 };
 
-/// Chooses the line to show among those that hold an entry: the first whose value is refused by itself, or else the
+/// Chooses the line to show among those that hold an entry: the first whose value is refused on its own, or else the
 /// first.
 class LineChoice {
  public:

@@ -1,5 +1,5 @@
 // A matrix as a product of its rows with a vector reads it: raw pointers and plain records, so that kernels, which
-// call nothing of a header's code (cmake/isa_variants.cmake), need no more. Who makes them: producer/row_layout.hpp.
+// call no code of a header (cmake/isa_variants.cmake), need no more. They are made by producer/row_layout.hpp.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ class Solver {
   /// either way.
   virtual void prepare(const double* x) noexcept = 0;
 
-  /// By what factor the L1 change of an iteration that converges can exceed that of any earlier one; infinity where no
+  /// The factor by which the L1 change of a converging iteration can exceed that of any earlier one; infinity if no
   /// limit is known.
   virtual double growth_limit() const noexcept = 0;
 

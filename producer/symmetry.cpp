@@ -9,7 +9,7 @@
 namespace ringside {
 namespace {
 
-// A bijection of 64 bits in which every bit of the result depends on every bit of x (the finisher of MurmurHash3).
+// A bijection on 64 bits in which every bit of the result depends on every bit of x (MurmurHash3's finaliser).
 std::uint64_t mixed(std::uint64_t x) noexcept {
   x = (x ^ (x >> 33)) * 0xff51'afd7'ed55'8ccd;
   x = (x ^ (x >> 33)) * 0xc4ce'b9fe'1a85'ec53;
@@ -24,7 +24,7 @@ std::uint64_t hash_of(std::uint64_t larger, std::uint64_t smaller, double value)
 
 bool is_symmetric(const CsrMatrix& matrix) {
   if (matrix.rows != matrix.columns) return false;
-  // Entries below the diagonal are added, those above it subtracted under the names of their mirrors.
+  // Adds entries below the diagonal; subtracts those above it, each under its mirror's row and column.
   std::uint64_t sum = 0;
 #pragma omp parallel for schedule(dynamic, 4096) reduction(+ : sum)
   for (std::uint64_t row = 0; row < matrix.rows; ++row) {

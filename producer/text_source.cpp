@@ -128,8 +128,8 @@ Text unpack_gzip(std::string_view packed, const std::string& name) {
     unpacked.add(output - stream.avail_out);
     if (result == Z_STREAM_END) {
       const std::string_view rest = packed.substr(taken);
-      // Zeros alone fill up the last block of a tape or a disk. Anything else must be another member: bytes that are
-      // skipped here could be a member whose first bytes are damaged.
+      // Zeros alone fill the last block of a tape or a disk. Other bytes must be a member: skipping them could skip a
+      // member whose first bytes are damaged.
       if (rest.find_first_not_of('\0') == std::string_view::npos) return unpacked.take();
       if (!rest.starts_with(kGzipMagic)) {
         if (kGzipMagic.starts_with(rest)) throw cut_short(name, "gzip");
@@ -174,7 +174,7 @@ Text unpack_xz(std::string_view packed, const std::string& name) {
       case LZMA_STREAM_END: return unpacked.take();
       case LZMA_BUF_ERROR: throw cut_short(name, "xz");
       case LZMA_MEM_ERROR: throw system_error("{}: not enough memory to unpack it", name);
-      case LZMA_UNSUPPORTED_CHECK:  // without it, liblzma would unpack and not look for damage
+      case LZMA_UNSUPPORTED_CHECK:  // liblzma would unpack the text without any check for damage
         throw usage_error(
             "{}: found xz data with the integrity check {}, which is not known here, expected CRC32, CRC64 or SHA-256 "
             "(pack it anew with xz)",

@@ -25,18 +25,18 @@ struct FileStamp {
 /// Throws `Error` if `path` cannot be opened (exit code 3 without permission, else 2) or is not a regular file (2).
 FileStamp stamp_of(const std::string& path);
 
-/// Maps the bytes of a file as they are. Throws `Error` as `stamp_of` does, and where it cannot be mapped (exit code
-/// 3). A file that is truncated while the map lives, or whose disk fails, ends the process with one line
+/// Maps the bytes of a file as they are. Throws `Error` as `stamp_of` does, and with exit code 3 if the file cannot be
+/// mapped. If the file is truncated while it is mapped, or its disk fails, the process ends with one line
 /// (common/watched_mapping.hpp).
 Text map_file(const std::string& path);
 
 /// True if `bytes` open like something `unpack` unpacks.
 bool is_packed(std::string_view bytes);
 
-/// Unpacks gzip (also several members, and zeros behind the last) or xz (also several streams, with the padding xz
-/// allows). `name` is how messages call the bytes. Every byte is accounted for: throws `Error` (exit code 2) where they
-/// are damaged, cut short, or followed by anything else. Memory grows with what is unpacked, not with what a header
-/// says.
+/// Unpacks gzip (also several members, and zeros after the last) or xz (also several streams, with the padding xz
+/// allows). `name` is the file's name in messages. Every byte is accounted for: throws `Error` (exit code 2) if the
+/// bytes are damaged, cut short, or followed by anything else. Memory grows with the unpacked text, not with sizes that
+/// a header claims.
 Text unpack(std::string_view packed, const std::string& name);
 
 }  // namespace ringside

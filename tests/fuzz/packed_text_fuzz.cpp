@@ -1,4 +1,4 @@
-// Any bytes as a gzip or xz file: one Error, or the very text that a slow reading of one member after the other gives.
+// Any bytes as a gzip or xz file: one Error, or the same text that a slow, member-by-member reader returns.
 #include <lzma.h>
 #include <zlib.h>
 
@@ -25,7 +25,7 @@ const Bytef* bytef(Bytes bytes) {
   return reinterpret_cast<const Bytef*>(bytes.data());
 }
 
-/// How many bytes the header of a gzip member takes (RFC 1952); nothing if it is none.
+/// The length of a gzip member's header (RFC 1952); empty if it is not one.
 std::optional<std::size_t> gzip_header_bytes(Bytes packed) {
   constexpr std::size_t kFixed = 10;
   constexpr unsigned kHeaderCrc = 2;
@@ -56,7 +56,7 @@ std::optional<std::size_t> gzip_header_bytes(Bytes packed) {
   return at <= packed.size() ? std::optional(at) : std::nullopt;
 }
 
-/// Adds what the raw deflate data hold; returns how many bytes they take.
+/// Appends the text of raw deflate data; returns the number of bytes they occupy.
 std::optional<std::size_t> inflate_raw(Bytes packed, std::string& text) {
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return std::nullopt;

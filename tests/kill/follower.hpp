@@ -1,5 +1,5 @@
-// One that follows an analyzer's records live, from its first to whatever was its last, and is not killed: what it has
-// seen has to be in the journal.
+// Follows an analyzer's records live, from the first to the last, and is never killed: every record it has seen must be
+// in the journal.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ class Follower {
   /// Record (serialised) by its number.
   using Seen = std::map<std::uint64_t, std::string>;
 
-  /// find_socket: the analyzer's socket, or an empty text as long as there is none.
+  /// find_socket: returns the analyzer's socket, or an empty text while there is none.
   explicit Follower(std::function<std::string()> find_socket);
   ~Follower();
   Follower(const Follower&) = delete;

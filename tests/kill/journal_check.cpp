@@ -17,7 +17,7 @@
 namespace ringside::testing {
 namespace {
 
-/// What a journal tells of one run, by commit_seq.
+/// What a journal says of one run, by commit_seq.
 struct Told {
   std::map<std::uint64_t, wire::StepRecord> steps;
   std::map<std::uint64_t, int> times;
@@ -43,8 +43,8 @@ class Check {
     }
   }
 
-  /// Each commit from the oldest that is told of to the newest is told of once; the oldest is the first, unless
-  /// rotation took it.
+  /// Each commit from the oldest to the newest that the journal mentions is mentioned exactly once; the oldest is the
+  /// first, unless rotation removed it.
   void check_commits() {
     for (auto& [run_id, told] : runs_) {
       if (told.times.empty()) continue;
@@ -58,7 +58,7 @@ class Check {
     }
   }
 
-  /// What the ring keeps, and whether the journal reaches to its newest.
+  /// Compares the ring's kept steps; if `complete`, the journal must reach the newest.
   void check_ring(bool complete) {
     if (!std::filesystem::exists(pool_)) return;
     std::vector<StepFigures> kept;
@@ -146,7 +146,7 @@ class Check {
       if (!published_.skips && step.iteration() != commit_seq * published_.every) {
         violated(fmt::format("commit {} is recorded as iteration {}", commit_seq, step.iteration()));
       }
-      // What was skipped is said by the next step: with it the iterations between two steps of an attachment add up.
+      // The next step reports the skipped ones: with them, the iterations between two steps of an attachment add up.
       const bool follows = before != nullptr && before->commit_seq() + 1 == commit_seq && step.step() != 0 &&
                            before->step() + 1 == step.step();
       if (follows && step.iteration() - before->iteration() != published_.every * (1 + step.skipped_before())) {

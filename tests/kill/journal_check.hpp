@@ -1,5 +1,5 @@
-// What has to be true of the journal of a run whose processes were killed: step by step, each commit has a record or is
-// named as one without, the records are those that were seen live, and those the ring still keeps agree with it.
+// What must hold for the journal of a run whose processes were killed: each commit has a record or is named as missing,
+// the records are those that were seen live, and they agree with the steps that the ring still keeps.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ struct Published {
 
 struct JournalCheck {
   std::vector<std::string> violations;  // empty: all is well
-  std::uint64_t records_compared = 0;   // with the ring, with what was seen live
+  std::uint64_t records_compared = 0;   // with the ring and with what was seen live
   std::uint64_t steps_recorded = 0;
   std::uint64_t gaps_named = 0;
   std::uint64_t steps_named = 0;   // as missing
-  std::uint64_t unnamed_gaps = 0;  // steps with neither a record nor a name
+  std::uint64_t unnamed_gaps = 0;  // steps with neither a record nor a RecordsMissing
 };
 
-/// While no process writes to the pool. complete: the last life ended cleanly and kept a journal, so that it reaches to
-/// the ring's newest commit. seen: what was seen live of lives that kept this journal.
+/// Call while no process writes to the pool. complete: the last life ended cleanly and kept a journal, so the journal
+/// reaches the ring's newest commit. seen: what was seen live of lives that kept this journal.
 JournalCheck check_journal_at_rest(const std::string& pool, const Published& published, bool complete,
                                    const Follower::Seen& seen);
 

@@ -42,7 +42,7 @@ bool is_of_the_sequence(std::uint64_t k, const double* x, std::uint64_t rows) {
   return true;
 }
 
-/// Until it listens: one that has just been started is not yet prepared to be told to end.
+/// Waits until the service listens: one that has just started cannot handle SIGTERM yet.
 void wait_for_service(Victim& analyzer, const std::string& socket) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -77,7 +77,7 @@ void check_journal(const std::string& pool, const Published& published, bool com
   ++tally.journals_checked;
   tally.records_compared += check.records_compared;
   tally.unnamed_gaps += check.unnamed_gaps;
-  if (complete) {  // each record is counted once, at the end of its life
+  if (complete) {  // count each record once, at the end of its life
     tally.steps_recorded += check.steps_recorded;
     tally.gaps_named += check.gaps_named;
     tally.steps_named += check.steps_named;
@@ -132,7 +132,7 @@ void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deat
                                                 "--slots=" + std::to_string(kServiceSlots),
                                                 at.quiet_disk ? "--durability=process" : "--durability=power",
                                                 any_reduction(random),
-                                                "--journal-size=4M",  // goes round in a long life
+                                                "--journal-size=4M",  // rotates in a long life
                                                 "--shared-core",
                                                 "--peer-timeout=10",
                                                 "--log-level=off"};
@@ -187,7 +187,7 @@ void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deat
       if (!victim->running()) tally.violations.push_back(fmt::format("the {} ended by itself, see {}", name, log));
     }
   }
-  // In the end the service is told to end: what it leaves has to be whole.
+  // At the end the service is stopped: what it leaves must be complete.
   const std::uint64_t before = acknowledged_in(acknowledgements);
   while (acknowledged_in(acknowledgements) == before && producer->running()) let_time_pass(random, 10);
   kill_one(*producer, "producer");

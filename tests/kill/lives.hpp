@@ -23,13 +23,13 @@ struct Tally {
   std::uint64_t iterates_checked = 0;  // bit for bit
   std::uint64_t acknowledged = 0;      // newest acknowledged iterations, summed over the checks
   std::uint64_t finished_runs = 0;     // that were killed, resumed, and ended as if they were not
-  std::uint64_t terms = 0;             // SIGTERMs, each the end of a service
+  std::uint64_t terms = 0;             // SIGTERMs, one for each service's end
   std::uint64_t journals_checked = 0;  // at rest
-  std::uint64_t records_compared = 0;  // of journals: with the ring, and with what was seen live
+  std::uint64_t records_compared = 0;  // of journals: with the ring and with what was seen live
   std::uint64_t steps_recorded = 0;
   std::uint64_t gaps_named = 0;    // RecordsMissing
-  std::uint64_t steps_named = 0;   // in them
-  std::uint64_t unnamed_gaps = 0;  // in journals: commits with neither a record nor a name
+  std::uint64_t steps_named = 0;   // steps in them
+  std::uint64_t unnamed_gaps = 0;  // commits with neither a record nor a RecordsMissing
   std::uint64_t sockets_left = 0;  // by services that were told to end
   std::uint64_t hangs = 0;
   std::vector<std::string> violations;
@@ -45,7 +45,7 @@ struct Surroundings {
 
 void remove_pool(const std::string& pool);  // and its journal
 
-/// While no process is left alive: what becomes of the pool and of its journal goes to the tally.
+/// Call while no process is alive: the results for the pool and its journal go to the tally.
 void check_at_rest(const std::string& pool, std::uint64_t acknowledged, const IsIterate& is_iterate,
                    const Published& published, Tally& tally);
 void check_journal(const std::string& pool, const Published& published, bool complete, const Follower::Seen& seen,
@@ -53,11 +53,11 @@ void check_journal(const std::string& pool, const Published& published, bool com
 
 void expect_to_end(Victim& victim, const char* name, Tally& tally);
 
-/// Tells an analyzer to end: it does, with exit code 0, and leaves none of its sockets behind.
+/// Stops an analyzer with SIGTERM: it must exit with 0 and leave none of its sockets behind.
 void end_service(Victim& analyzer, const std::string& socket, Tally& tally);
 
-/// An analyzer as a service, and a producer that acknowledges what it knows to be committed. Either is killed, and
-/// started again; or both are.
+/// An analyzer as a service, and a producer that acknowledges the commits it knows of. One or both are killed and
+/// started again.
 void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deaths, Tally& tally);
 
 }  // namespace ringside::testing

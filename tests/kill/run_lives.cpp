@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// PageRank that is far from converged after so many iterations: no two iterates are the same.
+// PageRank that is far from converged after that many iterations: no two iterates are equal.
 constexpr const char* kMatrix = "grid:100";
 constexpr double kDamping = 0.9999;
 constexpr int kIterations = 2000;
@@ -40,7 +40,7 @@ void kill_run(Victim& run, Tally& tally) {
   ++tally.kills["run"];
 }
 
-/// The folders `ringside run` makes for its sockets in `base`.
+/// The folders that `ringside run` makes for its sockets in `base`.
 std::vector<fs::path> runtime_folders(const std::string& base) {
   std::vector<fs::path> found;
   std::error_code ignored;
@@ -127,7 +127,7 @@ void RunsThatResume::live(std::mt19937_64& random, Tally& tally) const {
   const Run life = any_run("run", random);
   ++tally.lives;
   std::uint64_t acknowledged = 0;
-  // Once it is done it is resumed once more, and left alone: what the last kill kept from the journal is named then.
+  // A finished run is resumed once more, undisturbed: that names the records that the last kill prevented.
   for (bool done = false, settled = false; !settled;) {
     const bool journal = done || !one_in(8, random);
     for (const fs::path& folder : runtime_folders(at_.folder)) fs::remove_all(folder);
@@ -151,11 +151,11 @@ void RunsThatResume::live(std::mt19937_64& random, Tally& tally) const {
         kill_children(run.pid(), "ringside-analyzer", tally);  // another one takes over
         continue;
       }
-      if (target == 4) kill_run(run, tally);  // and its children at once
+      if (target == 4) kill_run(run, tally);  // and its children at the same time
       const bool hit = target != 1 && kill_children(run.pid(), "ringside-producer", tally);
       if (target == 2 || target == 4) kill_children(run.pid(), "ringside-analyzer", tally);
-      // Without a producer to kill (not started yet) the run goes on, with another analyzer; without one to kill it may
-      // be over.
+      // If there was no producer to kill, it has not started yet and the run continues with another analyzer, or the
+      // run is over.
       if (target == 2 && !hit && run.running()) continue;
       if (target == 1 || target == 3) kill_run(run, tally);
       at_rest = true;

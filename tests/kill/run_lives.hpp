@@ -1,5 +1,5 @@
 // The two settings in which whole runs are killed and resumed until they are done: as `ringside run`, and as the two
-// services. Bits, ring and journal are those of a run that nobody disturbed.
+// services. Bits, ring and journal must equal those of an undisturbed run.
 #pragma once
 
 #include <random>
@@ -11,23 +11,23 @@
 
 namespace ringside::testing {
 
-/// PageRank with --resume, again and again until it is done.
+/// PageRank with --resume, repeated until it is done.
 class RunsThatResume {
  public:
-  /// Solves the problem here first, without anything between the solver and its iterates.
+  /// Solves the problem here first, with nothing between the solver and its iterates.
   explicit RunsThatResume(const Surroundings& at);
   void surround_with(const Surroundings& at) { at_ = at; }
 
-  /// `ringside run`: its processes are killed one, two or all at a time. Commits are acknowledged by a reader of the
-  /// pool that is not killed.
+  /// `ringside run`: one, two or all of its processes are killed at once. A reader of the pool that is not killed
+  /// acknowledges the commits.
   void live(std::mt19937_64& random, Tally& tally) const;
 
-  /// `ringside-analyzer` and `ringside-producer` at a socket: either is killed, or both at once. In the end the service
-  /// is told to end.
+  /// `ringside-analyzer` and `ringside-producer` at a socket: one or both are killed. At the end the service is
+  /// stopped.
   void live_apart(std::mt19937_64& random, Tally& tally) const;
 
  private:
-  /// What does not change from one resumption of a run to the next.
+  /// The settings that stay the same over all lives of a run.
   struct Run {
     std::string pool;
     std::string log;

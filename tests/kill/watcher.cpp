@@ -39,7 +39,7 @@ void Watcher::watch() {
         }
         poll(nullptr, 0, 1);
       }
-    } catch (const Error&) {  // not there, or not finished
+    } catch (const Error&) {  // no pool, or not finished
       poll(nullptr, 0, 1);
     }
   }

@@ -1,4 +1,4 @@
-// A reader of a pool that is never killed: what it has read as a whole is committed for good.
+// A reader of a pool that is never killed: every iterate it has read completely is committed for good.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace ringside::testing {
 
-/// Looks at the pool from outside, and remembers the newest iteration it read as a whole.
+/// Reads the pool from outside, and remembers the newest iteration that it read completely.
 class Watcher {
  public:
   explicit Watcher(std::string pool);

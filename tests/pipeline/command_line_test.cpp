@@ -1,6 +1,6 @@
-// What users can get wrong before anything begins, tried with the real programs: command lines, files of settings,
-// environments and limits. Every case ends with its exit code and exactly one line on standard error, in which nothing
-// steers a terminal, and leaves no file behind.
+// User errors before anything begins, tried with the real programs: command lines, settings files, environments and
+// limits. Every case ends with its exit code and exactly one line on standard error, which contains no control
+// characters, and leaves no file behind.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -53,7 +53,7 @@ class CommandLineTest : public ::testing::Test {
     }
   }
 
-  /// In the test's folder, with `environment`. A program that serves instead of ending dies of the alarm.
+  /// Runs in the test's folder, with `environment`. The alarm kills a program that serves instead of ending.
   Finished run_there(const Case& tried, const std::function<void()>& in_child = {}) const {
     return run(tried.program, tried.arguments, [&] {
       for (const char* name : {"XDG_RUNTIME_DIR", "TMPDIR", "RINGSIDE_LOG_LEVEL", "RINGSIDE_ISA", "JOURNAL_STREAM"}) {
@@ -129,7 +129,7 @@ TEST_F(CommandLineTest, NumbersAreDecimalInEveryProgram) {
   for (const char* option : {"--iterations", "--every", "--buffers", "--slots", "--passes", "--peer-timeout",
                              "--tolerance", "--damping", "--journal-size", "--producer-cores", "--analyzer-cores"}) {
     for (const char* number : {"0x10", "1_0", "99999999999999999999999", "+1", "1 "}) {
-      const bool is_tolerance = std::string(option) == "--tolerance" && number[0] == '9';  // that is one
+      const bool is_tolerance = std::string(option) == "--tolerance" && number[0] == '9';  // a valid tolerance
       if (!is_tolerance)
         cases.push_back(
             {"ringside", {"run", "--matrix=grid:9", std::string(option) + "=" + number}, 2, {option, "found '"}});
@@ -331,15 +331,15 @@ TEST_F(CommandLineTest, AWorkingFolderThatIsGoneIsNoUnexpectedFailure) {
 
 TEST_F(CommandLineTest, ALimitOnTheSizeOfFilesIsSaidOnce) {
   const Finished ran = run_there({"ringside", {"run", "--matrix=grid:1000", "--quiet"}, 3, {}}, [] {
-    const rlimit limit{2'048'000, 2'048'000};  // less than one iterate, and more than libraries need
+    const rlimit limit{2'048'000, 2'048'000};  // less than one iterate, more than libraries need
     setrlimit(RLIMIT_FSIZE, &limit);
   });
   expect_one_clean_line(ran, 3, {"File too large"});
 }
 
 TEST_F(CommandLineTest, ArgumentsThatAreTooLongTogetherAreCalledThat) {
-  // The kernel takes a quarter of the limit of the stack, here 256 KiB, for arguments and environment: enough for this
-  // environment, and for the options of the file, but not for both.
+  // The kernel allows a quarter of the stack limit, here 256 KiB, for arguments and environment: enough for this
+  // environment or for the file's options, but not for both.
   const std::string value(16000, 'a');
   const std::string config = settings("matrix = \"" + value + "\"\nrhs = \"" + value +
                                       "\"\ncache = true\ncache-dir = \"" + value + "\"\nmode = \"dram\"\n");

@@ -1,5 +1,5 @@
-// Pools that are being made beside real processes that come to them: readers, and other runs. None of them may take a
-// creation for damage, or for one that was interrupted.
+// Readers and runs that meet a pool while it is made, as real processes. None of them may mistake a creation for
+// damage, or for an interrupted one.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ using testing::run;
 
 class CreationTest : public PipelineTest {
  protected:
-  /// A process that makes a pool in the place of the one before, `pools` times, and then ends.
+  /// A process that makes `pools` pools, each in the place of the previous one, and then ends.
   pid_t make_pools(int pools) const {
     const pid_t maker = fork();
     if (maker != 0) return maker;

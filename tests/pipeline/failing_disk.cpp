@@ -40,7 +40,7 @@ bool in_analyzer() {
   return std::strcmp(program_invocation_short_name, "ringside-analyzer") == 0;
 }
 
-/// Counts a call that waits for the disk, or asks it for room; whether it is to fail.
+/// Counts a call that waits for the disk or asks it for room; returns whether the call is to fail.
 bool sync_fails() {
   static const bool analyzer = in_analyzer();
   static const long fails_from = analyzer ? number("RINGSIDE_TEST_SYNCS_FAIL_FROM") : 0;

@@ -1,5 +1,5 @@
-// A disk that refuses every sync from some call on, whoever asks it: this code, or libpmemobj by itself, which would
-// abort the process. Each call of a run is the first to fail once.
+// A disk that refuses every sync from some call on, whether this code calls it or libpmemobj, which would abort the
+// process. Each call of a run is once the first to fail.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class FailingSyncsTest : public PipelineTest {
     };
   }
 
-  /// How many calls the analyzer makes that can fail.
+  /// The number of calls of the analyzer that can fail.
   long syncs_of(const std::vector<std::string>& arguments) const {
     const std::string counted = folder_.file("syncs");
     std::filesystem::remove(counted);
@@ -35,7 +35,7 @@ class FailingSyncsTest : public PipelineTest {
     return static_cast<long>(std::filesystem::file_size(counted));
   }
 
-  /// Exit code 3 and one line of ours, or 0 where nothing was lost that had to be synced.
+  /// Expects exit code 3 and one line of ours, or 0 if nothing was lost that had to be synced.
   void expect_controlled_end(const Finished& ran) const {
     EXPECT_EQ(ran.death_signal, 0) << ran.err;
     EXPECT_EQ(ran.err.find("signal"), std::string::npos) << ran.err;
@@ -64,7 +64,7 @@ class FailingSyncsTest : public PipelineTest {
     return info["iterates"].empty() ? 0 : info["iterates"].back()["iteration"].get<std::uint64_t>();
   }
 
-  /// Of the run that ended; 0 where it was refused before it began.
+  /// Steps of the run that ended; 0 if it was refused before it began.
   std::uint64_t steps_persisted() const {
     if (!std::filesystem::exists(summary_)) return 0;
     const json persisted = summary()["steps_persisted"];
@@ -87,7 +87,7 @@ TEST_F(FailingSyncsTest, WhicheverSyncOfANewPoolIsTheFirstToFailTheRunEndsWithEx
     const Finished ran = run("ringside", arguments, with("RINGSIDE_TEST_SYNCS_FAIL_FROM", std::to_string(from)));
     expect_controlled_end(ran);
     failed += ran.exit_code == 3 ? 1 : 0;
-    if (!std::filesystem::exists(pool_)) continue;  // a creation that failed leaves nothing behind
+    if (!std::filesystem::exists(pool_)) continue;  // a failed creation leaves nothing behind
     EXPECT_GE(newest_intact(), steps_persisted());
   }
   EXPECT_GT(failed, syncs / 2);

@@ -1,5 +1,4 @@
-// Whole programs among peers that mean harm, and with hardly any descriptors: what the user gets is one of the
-// documented exit codes and one line.
+// Whole programs with hostile peers or very few descriptors: the user gets a documented exit code and one line.
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -29,13 +28,13 @@ class HostileTest : public testing::PipelineTest {
                         run_arguments("grid:10", {"--peer-timeout=1", "--on-analyzer-loss=stop", "--quiet"}));
   }
 
-  /// Listens, as far as its starter can tell, and does `end`.
+  /// A script that reports itself as ready, then runs `end`.
   static std::string ready_then(const std::string& end) {
     return "for a; do case $a in --report-fd=*) fd=${a#*=};; esac; done\n"
            "eval \"echo '{\\\"event\\\":\\\"ready\\\"}' >&$fd\"\n" +
            end;
   }
-  /// The same, and ends well once it is told that its producer has ended.
+  /// The same, but exits with 0 once it is told that its producer has ended.
   static std::string ready_until_stopped() { return "trap 'exit 0' TERM\n" + ready_then("while :; do :; done"); }
 
   UniqueFd connect_silently(const std::string& socket) const {

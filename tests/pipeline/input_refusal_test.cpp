@@ -1,5 +1,5 @@
-// What a user sees of an input that is damaged, or that a solver cannot use: one line with the file, the line and the
-// numbers that stand there, and exit code 2. And of one that only looks hopeless: its solution.
+// What a user sees of an input that is damaged or that a solver cannot use: exit code 2 and one line with the file, the
+// line and the numbers in it. An input that only looks hopeless is solved.
 #include <gtest/gtest.h>
 
 #include <string>

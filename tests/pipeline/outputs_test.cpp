@@ -1,4 +1,5 @@
-// No output replaces what its command reads, nor a pool, a journal or a cache: the programs as a user runs them.
+// No output replaces a file that its command reads, nor a pool, a journal or a cache: tried with the programs
+// themselves.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// The example program, as a user would run it, against an analyzer that dies.
+// The example program, run as a user would, with an analyzer that dies.
 #include "common/handoff_reader.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
 
@@ -21,7 +21,7 @@ TEST_F(PipelineTest, TheExampleProgramSaysThatItsAnalyzerDied) {
     ASSERT_EQ(reader.next(step, false, nullptr), NextStatus::kStep);
     reader.release();
     listener.reset();
-  }  // dead, with more to come and nobody to take over
+  }  // killed during the run, with no successor
   const Finished ended = solver.finish();
   EXPECT_EQ(ended.death_signal, 0);
   EXPECT_EQ(ended.exit_code, static_cast<int>(ExitCode::kPeerLost)) << ended.err;

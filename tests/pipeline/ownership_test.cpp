@@ -1,4 +1,4 @@
-// Whose pool and journal they are, and whether they are still there at the end, as runs and readers tell it.
+// Whose pool and journal these are, and whether they still exist at the end, as runs and readers report it.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -85,15 +85,15 @@ TEST_F(OwnershipTest, AJournalOfAnotherPoolIsNamedByAllThatShowIt) {
 
 TEST_F(OwnershipTest, AJournalThatIsOlderThanThePoolsRunsIsItsOwn) {
   keep_something(pool_);
-  // The run that is kept has no record; the one before it does, and the pool knows it.
+  // The kept run has no record; the run before it does, and the pool knows that run.
   ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--overwrite", "--journal=off", "--iterations=4"})).exit_code, 0);
   EXPECT_EQ(run("ringside", {"replay", pool_}).exit_code, 0);
   EXPECT_EQ(json::parse(run("ringside", {"info", pool_, "--json"}).out)["journal"]["foreign"], "");
-  // A pool of another shape in its place: its run is in the journal, behind the other pool's.
+  // Put a pool of another shape in its place: its run is in the journal, after the other pool's runs.
   ASSERT_EQ(run("ringside", run_arguments("grid:30", {"--overwrite", "--iterations=4"})).exit_code, 0);
   EXPECT_EQ(run("ringside", {"replay", pool_}).exit_code, 0);
   EXPECT_EQ(run("ringside", {"tail", "--pool", pool_}).exit_code, 0);
-  // A journal without its pool is shown as ever.
+  // A journal without a pool is still shown.
   std::filesystem::remove(pool_);
   EXPECT_EQ(run("ringside", {"tail", "--pool", pool_}).exit_code, 0);
 }

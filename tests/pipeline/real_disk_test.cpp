@@ -1,6 +1,6 @@
-// Disks that fail for real: ext4 on a loop device whose backing file has no more room, that finds an error and makes
-// itself read-only, or that is shut down under the run. Where no loop device can be made, the tests are skipped and
-// say why.
+// Disks that really fail: ext4 on a loop device whose backing file has no more room, that finds an error and makes
+// itself read-only, or that is shut down during the run. Where no loop device can be made, the tests are skipped with
+// the reason.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/ioctl.h>
@@ -36,7 +36,7 @@ class RealDiskTest : public PipelineTest {
     shell("umount '" + backing_ + "'");
   }
 
-  /// An ext4 of 256 MB whose backing has room for `backing`. False where it cannot be made here: `why_not_`.
+  /// Makes an ext4 of 256 MB whose backing has room for `backing`. False, with `why_not_`, if this machine cannot.
   bool make_disk(const std::string& backing) {
     std::filesystem::create_directory(disk_);
     std::filesystem::create_directory(backing_);
@@ -49,7 +49,7 @@ class RealDiskTest : public PipelineTest {
 
   bool mount_disk() { return must("mount -o errors=remount-ro " + device_ + " '" + disk_ + "'"); }
 
-  /// As after the repair: the backing has room, and the file system recovers from its journal.
+  /// As after a repair: the backing has room, and the file system recovers from its journal.
   void repair() {
     ASSERT_TRUE(must("mount -o remount,size=400m '" + backing_ + "'")) << why_not_;
     ASSERT_TRUE(remount()) << why_not_;
@@ -71,7 +71,7 @@ class RealDiskTest : public PipelineTest {
     expect_one_line(left, {"ringside: ", pool_, "failed"});
   }
 
-  /// Every iterate that the account calls persisted, and that no later one has overwritten, verifies.
+  /// Every iterate that the account calls persisted, unless a later one has overwritten it, verifies.
   void expect_persisted_found() const {
     const json account = summary();
     const auto persisted = account["steps_persisted"].get<std::uint64_t>();
@@ -157,8 +157,8 @@ TEST_F(RealDiskTest, ADiskThatCannotBeReadEndsItsReadersAndARunWithExitCode3) {
   ASSERT_EQ(run("ringside", run_arguments("grid:300", {"--iterations=40", "--quiet", "--slots=32", "--journal=off"}))
                 .exit_code,
             0);
-  ASSERT_TRUE(remount()) << why_not_;                // what was cached is gone
-  ASSERT_EQ(truncate(image_.c_str(), 40 << 20), 0);  // what lay behind is an I/O error of the device
+  ASSERT_TRUE(remount()) << why_not_;                // drops the page cache
+  ASSERT_EQ(truncate(image_.c_str(), 40 << 20), 0);  // the device reports I/O errors beyond this
   const std::vector<std::vector<std::string>> users = {
       {"verify", pool_},
       {"replay", pool_},

@@ -1,4 +1,4 @@
-// An answer that does not arrive is a failure: every command whose standard output takes nothing says so.
+// An answer that does not arrive is a failure: every command reports a standard output that accepts nothing.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -46,14 +46,15 @@ class StandardOutputTest : public PipelineTest {
               0);
   }
 
-  /// A copy of what a command changes.
+  /// A copy of the files that a command changes.
   std::string copy_of_pool() const {
     const std::string copy = folder_.file("copy" + std::to_string(++copies_));
     fs::copy_file(pool_, copy);
     return copy;
   }
 
-  /// Each leaves with 0 where its output arrives. Called anew for each try: some make or delete what they name.
+  /// Each command exits with 0 if its output arrives. Called anew for each try: some make or delete the files they
+  /// name.
   std::vector<Command> commands() const {
     const std::string fresh = folder_.file("fresh" + std::to_string(++copies_));
     fs::create_directory(fresh);
@@ -92,7 +93,7 @@ class StandardOutputTest : public PipelineTest {
       SCOPED_TRACE(command.program + " " + command.arguments.front());
       const Finished failed = run(command.program, command.arguments, output);
       EXPECT_EQ(failed.exit_code, 3);
-      // Progress goes to standard error, too.
+      // Standard error also carries progress.
       const std::string said = "ringside: standard output: cannot be written: " + why + "; expected one that takes all";
       EXPECT_NE(failed.err.find(said), std::string::npos) << failed.err;
       EXPECT_EQ(failed.err.find("unexpected"), std::string::npos) << failed.err;

@@ -1,5 +1,5 @@
-// A file that is cut short while it is mapped: its user ends with one line and exit code 5, not with a bare SIGBUS. And
-// a pool that was copied sparsely onto a disk without room for its holes.
+// A file that is truncated while it is mapped: its user ends with one line and exit code 5, not with a bare SIGBUS.
+// Also a sparse copy of a pool on a disk without room for its holes.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -56,7 +56,7 @@ TEST_F(TruncationTest, AnAnalyzerWhosePoolIsTruncatedSaysSoAndEndsTheRun) {
   Process running("ringside", run_arguments("grid:200", {"--iterations=1000000", "--quiet", "--journal=off"}));
   ASSERT_TRUE(wait_for_commits(12));
   ASSERT_EQ(truncate(pool_.c_str(), 4096), 0);
-  expect_truncated(running.finish(), pool_, "");  // a write that was under way may have made it longer again
+  expect_truncated(running.finish(), pool_, "");  // a write in progress may have extended it again
 }
 
 // A write into a file that was truncated makes it long again: nothing faults then, and what lay there is lost.

@@ -1,5 +1,5 @@
-// No command waits for a file that another user, or a mistake, has put where it looks: above all named pipes, whose
-// ordinary open waits for the other end.
+// No command waits for a file that another user, or a mistake, has put in a place it reads: above all named pipes,
+// whose ordinary open waits for the other end.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ class WaitingTest : public PipelineTest {
  protected:
   void SetUp() override { ASSERT_EQ(mkfifo(pipe_.c_str(), 0600), 0); }
 
-  /// What waits is killed by the alarm, long before the test's own time is up.
+  /// The alarm kills a command that waits, long before the test's own time is up.
   Finished run_unless_it_waits(const std::string& program, const std::vector<std::string>& arguments) const {
     const Finished ended = run(program, arguments, [this] {
       setenv("TMPDIR", shared_.c_str(), 1);

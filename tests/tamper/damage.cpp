@@ -23,7 +23,7 @@ struct Range {
   std::size_t size = 0;
 };
 
-/// A part of the pool that means something, as often as all of it.
+/// A meaningful part of the pool, or (as one choice of many) all of it.
 Range part_of_pool(const Specimen& specimen, std::size_t file_bytes, Random& random) {
   const RingGeometry& g = specimen.geometry;
   const SlotPlace& slot = g.slots[below(g.slots.size(), random)];
@@ -43,7 +43,7 @@ Range part_of_pool(const Specimen& specimen, std::size_t file_bytes, Random& ran
   return part;
 }
 
-/// The file that is hit, and a part of it.
+/// The file to damage, and a part of it.
 struct Place {
   Bytes* bytes = nullptr;
   Range part;
@@ -146,7 +146,7 @@ void extend(Files& files, const Specimen& specimen, Random& random, Damage& done
   done.what = fmt::format("{} from {} to {} bytes", place.name, before, place.bytes->size());
 }
 
-/// A slot, its payload or both from another slot, or another pool of the same shape.
+/// Copies a slot, its payload or both from another slot, or from another pool of the same shape.
 void exchange_slots(Files& files, const Specimen& specimen, const std::vector<Specimen>& all, Random& random,
                     Damage& done) {
   const Specimen& other = all[below(all.size(), random)];
@@ -179,7 +179,7 @@ void exchange_journals(Files& files, const std::vector<Specimen>& all, Random& r
   } else {
     files.journal[what - 1] = other.files.journal[what - 1];
   }
-  done.records_forged = true;  // they are true, of another run
+  done.records_forged = true;  // they are genuine, but of another run
   done.what = what == 0 ? "the two logs exchanged" : fmt::format("journal of {} ({})", other.name, what);
 }
 
@@ -190,9 +190,9 @@ void exchange_pools(Files& files, const std::vector<Specimen>& all, Random& rand
   done.what = "pool of " + other.name;
 }
 
-/// Of the specimen that has an earlier state: parts of it back in place.
+/// Only for the specimen with an earlier state: restores parts of that state.
 void put_old_copy_back(Files& files, const Specimen& specimen, Random& random, Damage& done) {
-  const std::uint64_t what = 1 + below(7, random);  // a bit a file
+  const std::uint64_t what = 1 + below(7, random);  // one bit for each file
   if ((what & 1) != 0) files.pool = specimen.earlier.pool;
   if ((what & 2) != 0) files.journal[0] = specimen.earlier.journal[0];
   if ((what & 4) != 0) files.journal[1] = specimen.earlier.journal[1];
@@ -281,7 +281,7 @@ void forge_journal(Files& files, Random& random, Damage& done) {
     auto header = load<JournalHeader>(log, 0);
     if (rehash) header.hash = journal_header_hash(header);
     store(log, 0, header);
-    // Its hash seeds the frames': some are made to fit.
+    // The header's hash seeds those of the frames: with `rehash` they are recomputed, too.
     for (std::size_t i = 0; rehash && i < frames.size(); ++i) {
       const auto bytes = frame_bytes(load<FrameHeader>(log, frames[i]).payload_bytes);
       store(log, frames[i], frame_hash(log.data() + frames[i], bytes, header.hash));

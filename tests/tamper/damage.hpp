@@ -9,15 +9,15 @@
 
 namespace ringside::testing {
 
-/// What may be expected of a damaged specimen.
+/// What to expect of a damaged specimen.
 struct Damage {
   std::string kind;
-  std::string what;  // for whoever reads a violation
-  // The pool at the place is, as a whole, this specimen's: its problem, its iterates. Else nothing of it is.
+  std::string what;  // for the reader of a violation
+  // The specimen whose problem and iterates the damaged pool has.
   const Specimen* pool = nullptr;
-  const Specimen* journal = nullptr;  // whose the journal is
-  // Hashes were made again over changed fields, which a format without a secret cannot notice: iterates may come under
-  // another number, and a resumed run may go on from there.
+  const Specimen* journal = nullptr;  // the specimen whose journal it is
+  // Hashes were recomputed over changed fields, which a format without a secret cannot detect: iterates may have
+  // another number, and a resumed run may continue from such a number.
   bool numbers_forged = false;
   bool records_forged = false;  // the same in the journal
 };

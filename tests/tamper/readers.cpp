@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kDocumented = {0, 2, 3, 5};  // those of a reader: no peer is lost, nobody interrupts
+constexpr std::array kDocumented = {0, 2, 3, 5};  // a reader's: it has no peer to lose and no one interrupts it
 
 void violated(Findings& findings, const Damage& damage, const std::string& text) {
   findings.violations.push_back(fmt::format("{} ({}): {}", damage.kind, damage.what, text));
@@ -67,7 +67,7 @@ void Readers::read(const std::string& pool, const Damage& damage, bool all, std:
   if (all || random() % 4 == 0) resume(pool, damage, findings);  // last: it writes
 }
 
-/// Its exit code; -1 where it had none. What it prints is in the file `out` of the folder.
+/// Its exit code; -1 if it had none. Its output is in the file `out` of the folder.
 int Readers::start(const std::vector<std::string>& words, const Damage& damage, Findings& findings) const {
   const std::string out = folder_ + "/out";
   fs::remove(out);
@@ -80,7 +80,7 @@ int Readers::start(const std::vector<std::string>& words, const Damage& damage, 
     violated(findings, damage, command + " does not end");
     return -1;
   }
-  // A command whose own process died says that a peer was lost.
+  // A command whose own child process died reports a lost peer.
   const bool crashed = *ended > 128 || *ended == 4;
   ++findings.exits[command][crashed ? "crash" : std::to_string(*ended)];
   if (crashed) {
@@ -132,7 +132,7 @@ void Readers::tail(const std::string& pool, const Damage& damage, Findings& find
   }
 }
 
-/// A run that goes on ends with the iterate of one that nobody disturbed, or says why it does not go on.
+/// A continuing run ends with the iterate of an undisturbed run, or says why it does not continue.
 void Readers::resume(const std::string& pool, const Damage& damage, Findings& findings) const {
   const Specimen& specimen = *damage.pool;
   const std::uint64_t last = specimen.iterations + kMoreIterations;

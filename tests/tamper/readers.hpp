@@ -1,4 +1,4 @@
-// Every reader of pools and journals, as a real process over a damaged pool, and what it must not do.
+// Runs every reader of pools and journals as a real process on a damaged pool, and checks the result.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 namespace ringside::testing {
 
 struct Findings {
-  std::map<std::string, std::uint64_t> cases;  // by the kind of damage
+  std::map<std::string, std::uint64_t> cases;  // by kind of damage
   std::uint64_t processes = 0;
-  std::map<std::string, std::map<std::string, std::uint64_t>> exits;  // by command, by exit code
+  std::map<std::string, std::map<std::string, std::uint64_t>> exits;  // by command and exit code
   std::uint64_t crashes = 0;                                          // died of a signal, or lost a process of its own
   std::uint64_t hangs = 0;
   std::uint64_t undocumented = 0;    // exit codes
-  std::uint64_t iterates_equal = 0;  // exported, bit for bit those of the run
+  std::uint64_t iterates_equal = 0;  // exported, equal to the run's bit for bit
   std::uint64_t iterates_refused = 0;
   std::uint64_t iterates_wrong = 0;
-  std::uint64_t records_equal = 0;  // that `tail` printed of an undamaged journal's steps
+  std::uint64_t records_equal = 0;  // printed by `tail`, equal to an undamaged journal's steps
   std::uint64_t records_wrong = 0;
   std::vector<std::string> violations;
 
@@ -33,8 +33,8 @@ class Readers {
  public:
   Readers(std::string programs, std::string folder) : programs_(std::move(programs)), folder_(std::move(folder)) {}
 
-  /// Lets them loose on the damaged pool. all: each of them, and an export of each iteration; else those that are
-  /// quick, two exports, and a resumed run in one case of four.
+  /// Runs the readers on the damaged pool. all: each of them, and an export of each iteration; else only the quick
+  /// ones, two exports, and a resumed run in one case of four.
   void read(const std::string& pool, const Damage& damage, bool all, std::mt19937_64& random, Findings& findings) const;
 
  private:

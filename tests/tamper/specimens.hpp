@@ -1,4 +1,4 @@
-// What is damaged: pools and journals that real runs made, and what their iterates and records truly are.
+// The specimens: pools and journals that real runs made, and the true values of their iterates and records.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@ namespace ringside::testing {
 
 using Bytes = std::vector<std::byte>;
 
-/// A pool with its journal: what is on the disk.
+/// A pool with its journal, as on the disk.
 struct Files {
   Bytes pool;
-  std::array<Bytes, 2> journal;  // empty: not there
+  std::array<Bytes, 2> journal;  // empty: no such file
 };
 
 struct Specimen {
@@ -27,25 +27,25 @@ struct Specimen {
   std::uint64_t iterations = 0;      // of the run
   std::uint64_t slots = 0;
   Files files;
-  Files earlier;  // of the same pool, before its run was resumed; empty: it never was
+  Files earlier;  // of the same pool, before its run was resumed; empty: never resumed
   RingGeometry geometry;
   std::vector<std::uint64_t> kept;          // iterations
-  std::vector<Id128> truth;                 // hash of x_k at k, a few beyond `iterations`
-  std::map<std::string, std::string> told;  // step records as `tail --json` prints them, by their number
+  std::vector<Id128> truth;                 // hash of x_k at k, including a few beyond `iterations`
+  std::map<std::string, std::string> told;  // step records as `tail --json` prints them, by number
 };
 
 /// Further iterations that a resumed run may add.
 inline constexpr std::uint64_t kMoreIterations = 4;
 
 Bytes read_bytes(const std::string& path);
-/// Zeros become holes.
+/// Writes zeros as holes.
 void write_bytes(const std::string& path, const Bytes& bytes);
 Files read_files(const std::string& pool);
 /// Leaves exactly these files at `pool`.
 void write_files(const std::string& pool, const Files& files);
 
-/// Makes all of them with the programs in `programs`, in `folder`. Some have wrapped their ring, or their journal, some
-/// have no journal, one was resumed; two differ in nothing but their problem.
+/// Makes all specimens with the programs in `programs`, in `folder`. Some have wrapped their ring or rotated their
+/// journal, some have no journal, one was resumed; two differ only in their problem.
 std::vector<Specimen> make_specimens(const std::string& folder, const std::string& programs);
 
 }  // namespace ringside::testing

@@ -1,6 +1,6 @@
-// Damages pools and journals in thousands of ways and lets every command that reads them loose on the result. None may
-// crash, hang or end with an exit code that is not documented, and what they give back as an iterate is one, bit for
-// bit (docs/crash_testing.md).
+// Damages pools and journals in thousands of ways and runs every command that reads them on the result. None may crash,
+// hang or end with an undocumented exit code, and every iterate they return is a true one, bit for bit
+// (docs/crash_testing.md).
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -25,13 +25,13 @@ namespace {
 struct Options {
   std::uint64_t cases = 240;
   std::uint64_t seed = 1;
-  std::uint64_t only = 0;  // a case's number; 0: all of them
+  std::uint64_t only = 0;  // a case's number; 0: all cases
   bool all_readers = false;
   int jobs = 2;
   std::string json;
 };
 
-/// Each case whose number leaves `job` as its remainder.
+/// Runs each case whose number modulo the number of jobs is `job`.
 Findings work(const Options& options, const std::vector<Specimen>& specimens, const std::string& folder, int job) {
   std::filesystem::create_directory(folder);
   const Readers readers(RINGSIDE_BIN_DIR, folder);
@@ -41,7 +41,7 @@ Findings work(const Options& options, const std::vector<Specimen>& specimens, co
     if (number % static_cast<std::uint64_t>(options.jobs) != static_cast<std::uint64_t>(job)) continue;
     if (options.only != 0 && number != options.only) continue;
     std::mt19937_64 random(options.seed * 1'000'003 + number);
-    // The last one's journal is large: it takes its time.
+    // The last specimen's journal is large and takes time.
     const std::size_t of = number % 20 == 0 ? specimens.size() - 1 : number % (specimens.size() - 1);
     Files files = specimens[of].files;
     const Damage damaged = damage(files, specimens, of, random);

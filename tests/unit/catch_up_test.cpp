@@ -1,5 +1,5 @@
-// What a journal lacks when a run is taken in: over lives that were killed, each committed step is recorded once, or
-// named once as one without a record.
+// What a journal lacks when a run is taken in: over lives that were killed, each committed step is recorded once or
+// named as missing once.
 #include <random>
 
 #include "analyzer/journal_rebuild.hpp"
@@ -11,12 +11,12 @@ namespace {
 
 constexpr Id128 kRun{3, 4};
 
-/// A run's commits, a ring's window over them, and its journal: all that outlives a life.
+/// A run's commits, the ring's window over them, and the run's journal: all that outlives a life.
 class CatchUpTest : public JournalFixture {
  protected:
   static constexpr std::size_t kSlots = 4;
 
-  /// Commits a step of this attachment; `recorded`: before the life ends.
+  /// Commits a step of this attachment. recorded: whether it is recorded before the life ends.
   void commit(bool recorded) {
     StepFigures step;
     step.run_id = run_;
@@ -35,7 +35,7 @@ class CatchUpTest : public JournalFixture {
     for (int i = 0; i < steps; ++i) commit(recorded);
   }
 
-  /// A new producer goes on with the run. written: how many of the records that say so are there before the next kill.
+  /// A new producer continues the run. written: how many of the catch-up records are written before the next kill.
   CatchUp resume(std::size_t written = 1000) {
     step_ = 0;
     return take_in(written);
@@ -67,7 +67,7 @@ class CatchUpTest : public JournalFixture {
     ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
   }
 
-  /// How often each commit of the run, from 1 on, has a record or is named as missing.
+  /// For each commit of the run, from 1 on: how often it has a record or is named as missing.
   std::vector<int> times_told() const {
     std::vector<int> times(newest_, 0);
     JournalReader journal = reader();
@@ -199,7 +199,7 @@ TEST_F(CatchUpTest, AJournalThatDoesNotKnowTheRunNamesAllThatTheRingDoesNotKeep)
 }
 
 TEST_F(CatchUpTest, ARunAfterAnotherInOnePoolDoesNotCountTheOthersCommits) {
-  newest_ = 500;  // of the other run
+  newest_ = 500;  // the other run's
   resume();
   commit(1, false);
   EXPECT_TRUE(missing_in(resume()).empty());

@@ -1,4 +1,4 @@
-// Pools and journals that are another user's, or may be: nothing is written to them unless that was asked for.
+// Pools and journals that belong, or may belong, to another user: nothing is written to them without --foreign-pool.
 #include "analyzer/foreign_file.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A folder such as /tmp: anybody may make files in it, and only their owners take them away.
+/// A folder such as /tmp: any user may make files in it, and only their owners may remove them.
 class ForeignFileTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -73,7 +73,7 @@ class ForeignFileTest : public ::testing::Test {
     }
   }
 
-  /// Whoever would write to the pool is refused, and it stays as it is; with the option it can be used.
+  /// Every writer is refused, and the pool stays as it is; with the option it can be used.
   void expect_refused_by_all(const std::string& part) const {
     const std::string before = content_of(path_);
     for (const PoolUse use : {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kAgain}) {

@@ -11,7 +11,7 @@ foreach(object IN LISTS objects)
   endif()
   string(REGEX MATCHALL "[^\n]+" lines "${symbols}")
   foreach(line IN LISTS lines)
-    # DW.ref: a pointer the compiler makes, the same in every object.
+    # DW.ref: a pointer that the compiler makes, equal in every object.
     if(line MATCHES " [WVu] " AND NOT line MATCHES "ringside::${ISA}::| DW\\.ref\\.")
       message(SEND_ERROR "${object}: found the weak symbol \"${line}\", expected only functions of ringside::${ISA}")
     endif()

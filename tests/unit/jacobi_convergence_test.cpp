@@ -1,4 +1,4 @@
-// Jacobi and the convergence check together: growth that passes is waited for, growth that does not is noticed.
+// Jacobi and the convergence check together: temporary growth is tolerated, lasting growth is detected.
 #include <gtest/gtest.h>
 #include <omp.h>
 
@@ -22,8 +22,8 @@ CsrMatrix matrix_of(std::uint64_t n, const std::vector<Entry>& entries) {
   return build_matrix(n, entries, Orientation::kRows, true);
 }
 
-/// Ones on the diagonal, `below` under it: its iteration matrix has no eigenvalue but 0, and Jacobi is exact after n
-/// iterations.
+/// Ones on the diagonal, `below` under it: the only eigenvalue of its iteration matrix is 0, and Jacobi is exact after
+/// n iterations.
 CsrMatrix bidiagonal(std::uint64_t n, double below) {
   std::vector<Entry> entries;
   for (std::uint64_t i = 0; i < n; ++i) {
@@ -33,7 +33,7 @@ CsrMatrix bidiagonal(std::uint64_t n, double below) {
   return matrix_of(n, entries);
 }
 
-/// Pairs of rows whose 2 x 2 iteration matrix has the eigenvalues +-radius, each pair fed by the one before.
+/// Pairs of rows whose 2 x 2 iteration matrix has the eigenvalues +-radius; each pair is coupled to the previous one.
 CsrMatrix chain_of_pairs(std::uint64_t pairs, double radius, double feed) {
   std::vector<Entry> entries;
   for (std::uint64_t i = 0; i < 2 * pairs; ++i) {
@@ -48,7 +48,7 @@ struct Outcome {
   Progress progress = Progress::kRunning;
   int iterations = 0;
   double largest_change = 0;
-  int largest_at = 0;  // which iteration's
+  int largest_at = 0;  // in this iteration
   double last_change = 0;
   std::vector<double> x;
 };
@@ -74,7 +74,7 @@ Outcome solve(CsrMatrix matrix, double tolerance, int most) {
   return out;
 }
 
-/// One thread: thousands of tiny iterations, in which threads would only wait for each other.
+/// One thread: with thousands of tiny iterations, threads would only wait for each other.
 class JacobiConvergence : public ::testing::Test {
  protected:
   void SetUp() override { omp_set_num_threads(1); }
@@ -89,7 +89,7 @@ TEST_F(JacobiConvergence, ABidiagonalMatrixIsSolvedHoweverMuchItsChangeGrowsFirs
     constexpr std::uint64_t kRows = 400;
     const Outcome out = solve(bidiagonal(kRows, below), 1e-10, 1000);
     EXPECT_EQ(out.progress, Progress::kConverged) << below;
-    EXPECT_LE(out.iterations, 402);  // one finds that nothing changed; one more where a last bit settles
+    EXPECT_LE(out.iterations, 402);  // one finds no change; one more if a last bit settles
     EXPECT_GT(out.largest_change, 1e60);
     double x = 1;
     for (std::uint64_t i = 0; i < kRows; x = 1 - below * x, ++i) ASSERT_EQ(out.x[i], x) << i;
@@ -119,7 +119,7 @@ TEST_F(JacobiConvergence, AnyOtherMatrixThatDivergesIsNoticedWhenItLeavesADouble
 
 TEST_F(JacobiConvergence, ASymmetricMatrixGrowsNoMoreThanItsLimit) {
   // Scaled rows and columns of a matrix whose iteration matrix has a spectral radius just below 1: the L1 change can
-  // grow where a large change of a heavy row moves to light ones.
+  // grow where a large change of a heavy row moves to light rows.
   std::vector<Entry> entries;
   constexpr std::uint64_t kRows = 50;
   const auto scale = [](std::uint64_t i) { return i == 25 ? 1e6 : 1.0; };

@@ -28,7 +28,7 @@ class JournalRebuildTest : public JournalFixture {
 
   CatchUp lacking() { return catch_up(pool_, kept_steps(memory_.ring()), started_); }
 
-  /// The steps of it: what is recorded anew.
+  /// The steps in it, which are recorded anew.
   std::vector<StepFigures> missing() {
     std::vector<StepFigures> steps;
     for (const auto& what : lacking()) {

@@ -189,7 +189,7 @@ TEST_F(JournalShownTest, InfoAndReplayCountTheStepsThatAreNamedAsMissing) {
                                                          .last_iteration = 398});
     std::string bytes = record.SerializeAsString();
     ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
-    // One of them is recorded from the ring after all.
+    // One of them is recorded from the ring later.
     StepFigures found = steps_.back();
     found.commit_seq = 398;
     found.step.iteration = 398;

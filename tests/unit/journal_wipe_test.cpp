@@ -1,4 +1,4 @@
-// Wiping a journal: what is one goes, in whatever state; what only has its name stays.
+// Wiping a journal: every log goes, whatever its state; a file that only has a log's name stays.
 #include "analyzer/journal_wipe.hpp"
 
 #include <fcntl.h>
@@ -102,7 +102,7 @@ TEST_F(JournalWipeTest, AnEmptyLogAndATornHeaderAreDeleted) {
 }
 
 TEST_F(JournalWipeTest, AWipeThatWasCutOffCanBeDoneAgain) {
-  // The first word goes last.
+  // The first word is wiped last.
   make();
   const std::string whole = bytes_of(log(0));
   for (const std::size_t kept : {whole.size() / 2, std::size_t{100}, std::size_t{8}, std::size_t{0}}) {

@@ -1,4 +1,4 @@
-// The sockets that an analyzer puts beside its own: what one that was killed leaves, whoever comes later removes.
+// The sockets that an analyzer puts beside its own: the next analyzer removes those that a killed one left.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>

@@ -1,5 +1,5 @@
-// The publishing side when memory runs out: a claim reports it and the user's solver lives on. operator new of this
-// program fails where a test says so.
+// The publishing side when memory runs out: a claim reports it, and the user's solver survives. This program's operator
+// new fails where a test says so.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -15,7 +15,7 @@
 
 namespace {
 
-thread_local int allocations_left = -1;  // below 0: as many as there is memory for
+thread_local int allocations_left = -1;  // below 0: no limit
 thread_local bool has_failed = false;
 
 void* allocate(std::size_t bytes) {
@@ -28,7 +28,7 @@ void* allocate(std::size_t bytes) {
   throw std::bad_alloc();
 }
 
-/// In this thread, from the allocation of this number on (0: the first) there is no memory.
+/// In this thread every allocation fails from this number on (0: the first).
 class NoMemory {
  public:
   explicit NoMemory(int from) {
@@ -68,7 +68,7 @@ using namespace testing;
 
 class NoMemoryTest : public HandoffFixture {
  protected:
-  /// Attached, with no free buffer left, and without its analyzer, which has hung up.
+  /// Attached, with no free buffer left; the analyzer has hung up.
   HandoffWriter& stranded(Listener& listener, const HandoffOptions& o) {
     ends_ = attach(listener, o);
     publish_one(*ends_.writer);
@@ -87,7 +87,7 @@ TEST_F(NoMemoryTest, AClaimThatCannotAttachToASuccessorSaysSoAndALaterOneCan) {
     HandoffOptions o = options();
     o.peer_timeout_s = 30;
     HandoffWriter& writer = stranded(listener, o);
-    // Serves whoever asks, and takes the two steps, so that there is a buffer again.
+    // Serves every producer, and takes the two steps, so that a buffer is free again.
     std::atomic<bool> done{false};
     std::thread successor([&] {
       while (!done.load()) {
@@ -98,7 +98,7 @@ TEST_F(NoMemoryTest, AClaimThatCannotAttachToASuccessorSaysSoAndALaterOneCan) {
           reader.accept();
           PublishedStep step;
           while (reader.next(step, kMaySpin, &done) == NextStatus::kStep) reader.release();
-        } catch (const Error&) {  // a request that was begun, and given up
+        } catch (const Error&) {  // a request that was begun and abandoned
         }
       }
     });

@@ -1,4 +1,5 @@
-// What is taken for a flag, a number and a setting, on the command line and in a file, and how all else is refused.
+// Which words count as a flag, a number or a setting, on the command line and in a file, and how all others are
+// refused.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -19,7 +20,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// A program that declares what both processes of a run take.
+/// A program that declares the options of both processes of a run.
 class OptionValuesTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -51,7 +52,7 @@ class OptionValuesTest : public ::testing::Test {
     return parse({"--matrix=m", "--config", folder_.file("run.toml")});
   }
 
-  /// Exit code 2, and one line that names `fragments`.
+  /// Expects exit code 2, and one line that contains `fragments`.
   void expect_refused(std::optional<int> code, const Words& fragments) {
     EXPECT_EQ(code, 2);
     EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 1) << err_;
@@ -209,7 +210,7 @@ TEST_F(OptionValuesTest, AFileThatMayNotBeReadLacksAPermission) {
 TEST_F(OptionValuesTest, AFileThatCannotBeReadIsNotAnEmptyOne) {
   EXPECT_EQ(parse({"--matrix=m", "--config", folder_.path()}), 2);
   EXPECT_NE(err_.find("found a folder"), std::string::npos) << err_;
-  // Reading the first page of its own memory fails, for every process.
+  // Reading page 0 of its own memory fails in every process.
   EXPECT_EQ(parse({"--matrix=m", "--config", "/proc/self/mem"}), 3);
   EXPECT_NE(err_.find("/proc/self/mem: cannot be read (Input/output error)"), std::string::npos) << err_;
   EXPECT_EQ(parse({"--matrix=m", "--config", folder_.file("missing.toml")}), 2);

@@ -1,4 +1,4 @@
-// What no output may replace: real files of each kind, under names and through links that hide what they are.
+// Files that no output may replace: real files of each kind, under names and links that hide their kind.
 #include "common/output_guard.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class OutputGuardTest : public ::testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
-  /// Neither asked beforehand nor by writing is `output` allowed, and the file it leads to keeps its bytes.
+  /// Both the check beforehand and the write refuse `output`, and the file it leads to keeps its bytes.
   void expect_refused(const std::string& output, const std::string& fragment, const std::vector<KeptFile>& kept = {},
                       ExitCode code = ExitCode::kUsage) const {
     const std::string before = bytes_of(output);
@@ -146,7 +146,7 @@ TEST_F(OutputGuardTest, APoolThatTookTheNameMeanwhileIsNotReplaced) {
 }
 
 TEST_F(OutputGuardTest, AFileThatAnotherProcessHasLockedIsNotReplaced) {
-  // What a pool or a journal is before its first bytes.
+  // A pool or a journal before its first bytes.
   const std::string file = folder_.write("empty", "");
   const UniqueFd fd(open(file.c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_EQ(flock(fd.get(), LOCK_EX | LOCK_NB), 0);

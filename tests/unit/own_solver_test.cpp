@@ -1,5 +1,5 @@
-// What a solver of a user's meets when its analyzer dies: the lines of README.md, as they stand there, and the contract
-// of a claim.
+// What a user's solver experiences when its analyzer dies: the lines of README.md, verbatim, and the contract of a
+// claim.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -15,7 +15,7 @@ using namespace testing;
 
 class OwnSolverTest : public HandoffFixture {
  protected:
-  /// The solver of README.md: as many iterations as it is told, on the buffers it is given.
+  /// README.md's solver: the given number of iterations, on the buffers it is given.
   static void run_readme_example(const HandoffOptions& options, std::uint64_t iterations) {
     const RunDescription description = testing::description();
     const std::vector<double> start(kRows, 1.0);
@@ -60,7 +60,7 @@ TEST_F(OwnSolverTest, TheLinesOfTheReadmeEndWithAnErrorWhenTheAnalyzerDiesForGoo
     });
     HandoffReader reader = accept_reader(listener);
     reader.accept();
-  }  // the analyzer is gone, with two steps at most published
+  }  // the analyzer is gone, after at most two published steps
   solver.join();
   EXPECT_EQ(code, ExitCode::kPeerLost);
 }
@@ -73,7 +73,7 @@ TEST_F(OwnSolverTest, AClaimWithoutABufferIsFalseAndNothingCanBePublishedIntoIt)
   Attached ends = attach(*listener, o);
   ends.reader.reset();
   listener.reset();
-  for (int i = 0; i < 2; ++i) {  // there are two buffers, analyzer or not
+  for (int i = 0; i < 2; ++i) {  // two buffers are free even without an analyzer
     const Claim claim = ends.writer->claim();
     EXPECT_TRUE(claim);
     EXPECT_NE(claim.buffer, nullptr);

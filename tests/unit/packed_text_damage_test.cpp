@@ -1,5 +1,5 @@
-// What a reader makes of packed files that are damaged: the same text, or an error that names the file. Every cut and
-// every flipped bit of small archives is tried, at the unpacker and at the reader of matrices.
+// How damaged packed files are read: as the same text, or as an error that names the file. Every cut and every flipped
+// bit of small archives is tried, with the unpacker and with the reader of matrices.
 #include <gtest/gtest.h>
 #include <lzma.h>
 #include <omp.h>
@@ -39,7 +39,7 @@ std::vector<Archive> archives() {
           {"padded.xz", xz_of(kFirst) + std::string(4, '\0'), xz_of(kSecond) + std::string(8, '\0')}};
 }
 
-/// The text, or the error: which must name the file.
+/// The text, or the error, which must name the file.
 std::pair<std::string, std::string> unpacked(const std::string& packed, const std::string& name) {
   std::string text;
   std::string error = error_of([&] { text = unpack(packed, name).text; });
@@ -72,13 +72,13 @@ TEST(PackedTextDamage, EveryFlippedBitGivesTheSameTextOrAnError) {
       EXPECT_TRUE(!error.empty() || text == kText) << archive.name << ", bit " << bit << ": " << text;
       if (!error.empty()) ++refused;
     }
-    // Harmless are the bits of gzip's header that tell the time, the system and the strength of packing: 7 bytes a
-    // member, and one flag.
+    // The harmless bits are those of gzip's header for time, system and compression level: 7 bytes a member, and one
+    // flag.
     EXPECT_GE(refused, 8 * whole.size() - std::size_t{2} * (7 * 8 + 1)) << archive.name;
   }
 }
 
-// What is left of an archive that is cut between two members is a valid one: no format of the two says how many follow.
+// An archive cut between two members is a valid archive: neither format states how many members follow.
 TEST(PackedTextDamage, EveryCutGivesTheSameTextOrAnErrorExceptBetweenMembers) {
   for (const Archive& archive : archives()) {
     const std::string whole = archive.whole();
@@ -124,7 +124,7 @@ TEST(PackedTextDamage, ZerosBehindTheLastMemberAreWhatEachFormatAllows) {
   }
 }
 
-/// The stream says that it is checked in a way that no version of liblzma knows: number 5, as long as CRC64.
+/// Gives the stream a check that no version of liblzma knows: number 5, as long as CRC64.
 std::string with_an_unknown_check(std::string stream) {
   constexpr std::size_t kHeaderFlags = 6;
   const std::size_t footer = stream.size() - 12;

@@ -1,4 +1,4 @@
-// Text packed in memory, as gzip and xz pack a file.
+// Packs text in memory, as gzip and xz pack a file.
 #pragma once
 
 #include <gtest/gtest.h>

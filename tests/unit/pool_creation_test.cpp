@@ -1,6 +1,6 @@
-// Readers, runs and services that come to a pool while it is made, at each moment at which its creation asks the
-// system for something: from the file's first moment, through libpmemobj's own work, to the end. The creation continues
-// only when they have looked.
+// Readers, runs and services that meet a pool while it is made, at each moment when its creation calls the system: from
+// the file's first moment, through libpmemobj's own work, to the end. The creation continues only after they have
+// looked.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -32,10 +32,10 @@
 
 namespace {
 
-bool in_libpmemobj = false;  // then this process must not ask it for another pool: it would wait for itself
-std::function<void(const char*)> on_call;  // where it is set, the calls below are moments of a creation
+bool in_libpmemobj = false;  // then this process must not make another pool with libpmemobj: it would deadlock
+std::function<void(const char*)> on_call;  // if set, the calls below are moments of a creation
 
-/// Tells of a call to the system before it is made and after; what is called meanwhile tells nothing.
+/// Reports a system call before and after it is made; calls made during the report are not reported.
 template <class Call>
 auto at_moments(const char* name, const Call& call) {
   const auto moment = std::exchange(on_call, nullptr);
@@ -60,7 +60,7 @@ Function real(const char* name) {
 
 }  // namespace
 
-// They stand in for the C library's and libpmemobj's, also where these call one another.
+// These replace the C library's and libpmemobj's functions, also where those call one another.
 extern "C" {
 
 int flock(int fd, int operation) noexcept {
@@ -103,7 +103,7 @@ PMEMobjpool* pmemobj_create(const char* path, const char* layout, size_t bytes, 
   return pool;
 }
 PMEMobjpool* pmemobj_open(const char* path, const char* layout) {
-  const auto moment = std::exchange(on_call, nullptr);  // none of a creation
+  const auto moment = std::exchange(on_call, nullptr);  // not a moment of a creation
   PMEMobjpool* pool = real<PMEMobjpool* (*)(const char*, const char*)>("pmemobj_open")(path, layout);
   const int error = errno;
   on_call = moment;
@@ -160,7 +160,7 @@ class PoolCreationTest : public ::testing::Test {
     return ExitCode::kDone;
   }
 
-  /// That it is not there, or in use, and no advice to overwrite it.
+  /// Expects that the pool is reported as missing or in use, without the advice to overwrite it.
   void expect_none_or_in_use(ExitCode code, const std::string& moment) {
     const bool missing = code == ExitCode::kUsage && text_.find("No such file") != std::string::npos;
     EXPECT_TRUE(missing || code == ExitCode::kSystem) << moment << ": " << static_cast<int>(code) << " " << text_;
@@ -232,7 +232,7 @@ TEST_F(PoolCreationTest, WhatAnInterruptedCreationLeftIsReplacedByOneOnly) {
   at_each_moment(
       [&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); },
       [&](const std::string& moment) {
-        // Until then, and while there is no file, whoever comes may be the one.
+        // Until then, and while there is no file, any process may become the owner.
         const bool there = std::filesystem::exists(path_);
         is_gone = is_gone || !there;
         if (!is_gone || !there) return;
@@ -248,7 +248,7 @@ TEST_F(PoolCreationTest, AReaderWaitsForAPoolThatIsBeingMade) {
   mark_as_being_made(creator.get());
   EXPECT_EQ(code_of([&] { RingReader::open(path_, kAtOnce); }), ExitCode::kSystem);
   EXPECT_NE(text_.find("is being made"), std::string::npos) << text_;
-  // For as long as this test may take: until there is one.
+  // Waits for a pool, for as long as this test may take.
   auto reader = std::async(std::launch::async, [&] { return RingReader::open(path_, std::chrono::minutes(5)); });
   { const RingPool pool = RingPool::create(folder_.file("y"), kRows, kSlots); }
   std::filesystem::rename(folder_.file("y"), path_);

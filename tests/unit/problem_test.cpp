@@ -1,4 +1,4 @@
-// What a user reads of an entry that a solver refuses: the file, the line, and the numbers that stand there.
+// What a user reads about an entry that a solver refuses: the file, the line, and the numbers in it.
 #include "producer/problem.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using testing::error_of;
 
 class RefusedProblem : public ::testing::Test {
  protected:
-  /// What `load_problem` says of a file with this content.
+  /// The message of `load_problem` for a file with this content.
   std::string refusal(const std::string& name, std::string_view content, const std::string& solver = "pagerank") const {
     SolveOptions options;
     options.matrix = folder_.write(name, content);
@@ -81,7 +81,7 @@ TEST_F(RefusedProblem, APackedTextAndACachedOneAreNamedLikeThePlainOne) {
   options.cache = true;
   EXPECT_EQ(refusal(options), expected);
   EXPECT_EQ(refusal(options), expected) << "from the cache that the first run made";
-  options.matrix += ".in-links.rsm";  // it does not know how its source counted
+  options.matrix += ".in-links.rsm";  // a cache does not know how its source counted
   EXPECT_EQ(refusal(options), std::string("found the weight -2 in row 2, column 3 (counted from 1)") + kWeights);
 }
 

@@ -1,4 +1,4 @@
-// Peers that connect to the analyzer's socket and say nothing, too little or too much: nobody else waits for them.
+// Peers that connect to the analyzer's socket and send nothing, too little or too much: no other peer waits for them.
 #include "common/reception.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using std::chrono::milliseconds;
 
 class ReceptionTest : public HandoffFixture {
  protected:
-  /// A connection that says nothing. Waits for room in the kernel's queue.
+  /// A connection that sends nothing. Waits for room in the kernel's queue.
   UniqueFd connect_silently() const {
     UniqueFd fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     sockaddr_un to{};
@@ -34,7 +34,7 @@ class ReceptionTest : public HandoffFixture {
     return fd;
   }
 
-  /// A connection that has said something, whatever it is.
+  /// A connection that has sent some bytes, valid or not.
   UniqueFd connect_and_say(const std::string& text) const {
     UniqueFd fd = connect_silently();
     EXPECT_EQ(send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
@@ -63,7 +63,7 @@ TEST_F(ReceptionTest, AProducerAttachesWhile200HalfOpenConnectionsAreHeld) {
   Listener listener(socket_path_);
   std::atomic<bool> attached{false};
   std::thread analyzer([&] {
-    Reception reception(listener, {.first_message = hours(1)});  // whoever waited for that would see no end
+    Reception reception(listener, {.first_message = hours(1)});  // waiting for it would never end
     for (;;) {
       std::optional<Peer> peer = reception.next(10'000);
       if (!peer) continue;
@@ -178,7 +178,7 @@ TEST_F(ReceptionTest, WithoutADescriptorOneThatSaysNothingGivesUpItsOwn) {
   const UniqueFd friendly = connect_and_say("hello");
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
-  // None is left: the descriptors below the limit are taken.
+  // No descriptor is left: all below the limit are taken.
   const rlimit few{128, before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
   std::vector<UniqueFd> taken;
@@ -186,7 +186,7 @@ TEST_F(ReceptionTest, WithoutADescriptorOneThatSaysNothingGivesUpItsOwn) {
   std::optional<Peer> peer = reception.next(10'000);
   EXPECT_EQ(peer ? message_of(*peer) : "nobody came", "hello");
   peer.reset();
-  const UniqueFd last(dup(0));  // the one of the peer that was served
+  const UniqueFd last(dup(0));  // that of the peer that was served
   EXPECT_FALSE(reception.next(10).has_value());
   taken.clear();
   setrlimit(RLIMIT_NOFILE, &before);

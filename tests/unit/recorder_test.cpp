@@ -218,7 +218,7 @@ TEST_F(RecorderTest, ARunThatIsResumedNamesTheStepsThatWereNeverRecorded) {
     }
     end(recorder);
   }
-  for (std::uint64_t i = 130; i < 138; ++i) {  // the ring's window over what was committed and not recorded
+  for (std::uint64_t i = 130; i < 138; ++i) {  // the ring's window over the committed, unrecorded steps
     run.kept.push_back(step(i));
     run.kept.back().commit_seq = i + 1;
   }

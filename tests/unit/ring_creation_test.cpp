@@ -1,6 +1,6 @@
 // A reader beside a creation: each moment of a creation falls between any two pages that a look at the pool reads. A
-// page is readable only when the look comes to it; the fault is where the creation goes on, so that every interleaving
-// is the same in each run of this test.
+// page becomes readable only when the look reaches it; the page fault advances the creation. Every interleaving is
+// therefore the same in each run of this test.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -28,15 +28,14 @@ constexpr std::uint64_t kRows = 100;
 constexpr std::uint32_t kSlots = 3;
 constexpr std::uint64_t kWatchedPages = 8;  // libpmemobj's two, both superblocks, both run tables
 
-/// The file of a pool that is being made, mapped twice: as its creator sees it, and as a reader does, one page at a
-/// time.
+/// The file of a pool that is being made, mapped twice: for its creator, and for a reader, one page at a time.
 class WatchedFile {
  public:
   WatchedFile() : geometry_(place_ring()), fd_(memfd_create("ringside-creation", MFD_CLOEXEC)) {
     if (ftruncate(fd_.get(), static_cast<off_t>(geometry_.file_bytes)) != 0) throw std::bad_alloc();
     creators_ = map(PROT_READ | PROT_WRITE);
     readers_ = map(PROT_READ);
-    // What libpmemobj has made of the file by the time that the ring is formatted.
+    // What libpmemobj has written by the time the ring is formatted.
     std::memcpy(creators_, "PMEMOBJ", 8);
     std::memcpy(creators_ + kPageBytes, kPoolLayoutName, sizeof(kPoolLayoutName));
     front_.assign(creators_, creators_ + kWatchedPages * kPageBytes);
@@ -65,14 +64,14 @@ class WatchedFile {
   WatchedFile(const WatchedFile&) = delete;
   WatchedFile& operator=(const WatchedFile&) = delete;
 
-  /// How many stores format the ring; those behind them begin a run.
+  /// The number of stores that format the ring; later stores begin a run.
   std::size_t stores() const { return formatting_; }
   std::size_t stores_in_all() const { return stores_.size(); }
   const RecordedEvent& store(std::size_t index) const { return stores_[index]; }
   std::span<const std::byte> file() const { return {readers_, geometry_.file_bytes}; }
 
-  /// The file as it is when the first `stores` stores of the formatting were made. When a look has come to a page for
-  /// the `at_page`-th time (pages it comes back to count again), the creation goes on to `then`.
+  /// Sets the file to its state after the first `stores` stores of the formatting. When a look reaches a page for the
+  /// `at_page`-th time (repeated pages count again), the creation advances to `then`.
   void begin(std::size_t stores, std::size_t at_page, std::size_t then) {
     std::copy(front_.begin(), front_.end(), creators_);
     done_ = 0;
@@ -82,14 +81,14 @@ class WatchedFile {
     then_ = then;
     mprotect(readers_, kWatchedPages * kPageBytes, PROT_NONE);
   }
-  /// Whether the look came so far; the whole file may be read from here on.
+  /// Whether the look came that far. The whole file is readable from here on.
   bool end() {
     mprotect(readers_, kWatchedPages * kPageBytes, PROT_READ);
     return faults_ >= at_page_;
   }
 
  private:
-  /// As in a pool, behind libpmemobj's first two pages.
+  /// As in a pool, after libpmemobj's first two pages.
   static RingGeometry place_ring() {
     RingGeometry geometry;
     geometry.rows = kRows;
@@ -117,7 +116,7 @@ class WatchedFile {
     for (; done_ < stores; ++done_) std::memcpy(creators_ + stores_[done_].offset, &stores_[done_].value, 8);
   }
   void fault(std::byte* at) {
-    if (at < readers_ || at >= readers_ + kWatchedPages * kPageBytes) _exit(139);  // not of this test's making
+    if (at < readers_ || at >= readers_ + kWatchedPages * kPageBytes) _exit(139);  // not a fault of this test
     if (++faults_ == at_page_) go_on_to(then_);
     mprotect(readers_, kWatchedPages * kPageBytes, PROT_NONE);
     const std::size_t page = static_cast<std::size_t>(at - readers_) / kPageBytes;
@@ -144,7 +143,7 @@ WatchedFile* WatchedFile::watched_ = nullptr;
 
 class RingCreationTest : public ::testing::Test {
  protected:
-  /// Moments between which a look can tell a difference: the first and last stores of each part, and some within it.
+  /// Moments that a look can distinguish: the first and last stores of each part, and some within it.
   std::vector<std::size_t> moments() const {
     std::set<std::size_t> chosen = {0, file_.stores()};
     for (std::size_t i = 0; i < file_.stores(); ++i) {
@@ -155,7 +154,7 @@ class RingCreationTest : public ::testing::Test {
     return {chosen.begin(), chosen.lower_bound(file_.stores() + 1)};
   }
 
-  /// Lets `look` happen with the creation going on from each moment to each later one, at each page the look comes to.
+  /// Calls `look` while the creation advances from each moment to each later one, at each page that the look reaches.
   void at_every_moment(const std::function<void(std::size_t from, std::size_t to)>& look) {
     std::size_t interleavings = 0;
     for (const std::size_t from : moments()) {
@@ -180,7 +179,7 @@ TEST_F(RingCreationTest, ALookIsNeverTakenForDamage) {
     try {
       RingView::parse(file_.file(), "x.pool");
     } catch (const UnfinishedPoolError&) {
-      // What was being made at a moment of the look may be said to be so.
+      // A pool that was unfinished at some moment of the look may be reported as unfinished.
       EXPECT_LT(from, file_.stores());
     } catch (const Error& error) {
       ADD_FAILURE() << "from store " << from << " to " << to << ": " << error.what();
@@ -192,8 +191,8 @@ TEST_F(RingCreationTest, ACopyOfTheSuperblockThatIsCompleteIsNotCalledDamaged) {
   at_every_moment([&](std::size_t from, std::size_t to) {
     try {
       const RingView view = RingView::parse(file_.file(), "x.pool");
-      // Where the first word was there and not the second one, that copy counts as damaged: RingReader, which can ask
-      // whether the creation is under way, looks again.
+      // If the first formatted word was there and the second was not, that copy counts as damaged. RingReader looks
+      // again, because it can ask whether the creation is under way.
       if (to < file_.stores() || from + 1 == file_.stores()) return;
       EXPECT_TRUE(view.superblock_intact(0) && view.superblock_intact(1)) << "from store " << from << " to " << to;
     } catch (const Error&) {
@@ -211,9 +210,9 @@ TEST_F(RingCreationTest, WhatIsCompleteIsARing) {
 }
 
 TEST_F(RingCreationTest, ARunThatBeginsIsNotTakenForADamagedRecord) {
-  // The last two words of a record are its hash and its number: a writer may be held up between them.
+  // The last two words of a record are its hash and its number: a writer may be delayed between them.
   constexpr std::uint64_t kEnd = sizeof(RunRecord) - 2 * sizeof(std::uint64_t);
-  constexpr std::size_t kPagesOfThreeLooks = 6;  // both copies' pages, turn by turn
+  constexpr std::size_t kPagesOfThreeLooks = 6;  // both copies' pages, alternately
   int held_up = 0;
   for (std::size_t from = file_.stores(); from < file_.stores_in_all(); ++from) {
     if (file_.store(from).offset % sizeof(RunRecord) < kEnd) continue;

@@ -1,5 +1,4 @@
-// The scalars of a step, in its record, in the ring and where both are compared: a field that is in one place is in
-// all.
+// The scalars of a step in its record, in the ring and in comparisons: a field that is in one place is in all.
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 #include <gtest/gtest.h>
@@ -16,7 +15,7 @@ namespace {
 
 using google::protobuf::FieldDescriptor;
 
-/// Another value than the field has.
+/// A value that differs from the field's.
 void change(google::protobuf::Message& message, const FieldDescriptor& field) {
   const google::protobuf::Reflection& reflection = *message.GetReflection();
   switch (field.cpp_type()) {
@@ -84,7 +83,7 @@ TEST(ScalarsTest, EveryScalarThatDiffersFromTheJournalIsNamed) {
   const google::protobuf::Descriptor& shape = *wire::Reductions::descriptor();
   for (int i = 0; i < shape.field_count(); ++i) {
     const FieldDescriptor& field = *shape.field(i);
-    if (field.name() == "has_change") continue;  // the change is compared where both have one
+    if (field.name() == "has_change") continue;  // the change is compared only if both have one
     wire::StepRecord changed = record;
     change(*changed.mutable_reductions(), field);
     const std::vector<FieldDifference> found = differences(*figures_of(changed), recomputed);

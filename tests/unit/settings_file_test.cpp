@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-/// What is said of a text that is refused; empty for one that is not.
+/// The message for a refused text; empty if it is accepted.
 std::string refusal_of(std::string_view text) {
   try {
     (void)parse_settings(text, "a.toml");
@@ -66,6 +66,7 @@ TEST(SettingsFile, WhatIsNoSettingIsRefusedWithItsLine) {
       {"slots = {a = 4}\n", "expected one value"},
       {"slots = 4 5\n", "line 1: found '5' behind the value"},
       {"cores = 0,1\n", "line 1: found '0,1' for 'cores', expected quotes around it"},
+      {"pool = run#1.pool\n", "line 1: found 'run#1.pool' for 'pool', expected quotes around it"},
       {"pool = \"a\n", "line 1: found no closing \""},
       {"pool = \"\"\"a\"\"\"\n", "found a text of several lines"},
       {"pool = \"a\" b\n", "found 'b' behind the value"},

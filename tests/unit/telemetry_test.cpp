@@ -191,7 +191,7 @@ TEST_F(TelemetryTest, AThousandStrangersOnTcpTakeABoundedNumberOfDescriptorsAndK
   int held[2];
   ASSERT_EQ(pipe(held), 0);
   const pid_t strangers = fork();
-  if (strangers == 0) {  // their own process: their descriptors are not ours
+  if (strangers == 0) {  // in their own process: our descriptors are not used
     const rlimit many{2048, 2048};
     setrlimit(RLIMIT_NOFILE, &many);
     for (int i = 0; i < 1000; ++i) {
@@ -201,7 +201,7 @@ TEST_F(TelemetryTest, AThousandStrangersOnTcpTakeABoundedNumberOfDescriptorsAndK
       to.sin_port = htons(static_cast<std::uint16_t>(port + i % 2));
       const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
       if (::connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) _exit(1);
-      if (i % 3 == 0) send(fd, "\xff\0\0\0\0\0\0\0\1\x7f", 10, MSG_NOSIGNAL);  // begins to shake hands
+      if (i % 3 == 0) send(fd, "\xff\0\0\0\0\0\0\0\1\x7f", 10, MSG_NOSIGNAL);  // begins a handshake
     }
     if (write(held[1], "", 1) != 1) _exit(1);
     pause();
@@ -209,7 +209,7 @@ TEST_F(TelemetryTest, AThousandStrangersOnTcpTakeABoundedNumberOfDescriptorsAndK
   char byte = 0;
   ASSERT_EQ(read(held[0], &byte, 1), 1);
   push(recorder, 100, 200);
-  std::vector<wire::Record> more = take(early, 100);  // it was not hung up on
+  std::vector<wire::Record> more = take(early, 100);  // its connection was not closed
   expect_consecutive(more, 103);
   RecordStream late(context_, friends, 0);
   expect_consecutive(take(late, 202), 1);

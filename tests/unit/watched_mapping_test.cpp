@@ -41,7 +41,7 @@ struct Mapped {
   char* base = nullptr;
 };
 
-/// What a process says of itself after `body`, which should not come to its end.
+/// The last words of a process that runs `body`, which must not return.
 #define EXPECT_ENDS(body, how, line) \
   EXPECT_EXIT(                       \
       {                              \
@@ -189,7 +189,7 @@ TEST_F(WatchedMappingTest, ASurvivedFaultLeavesWhatCanStillBeReadAndIsNotForgott
   EXPECT_EQ(watched.error(), 0);
   file.truncate_to(kPage);
   EXPECT_FALSE(watched.intact());
-  file.write(2 * kPage + 5, 'x');  // the instruction runs again, on a page of our own
+  file.write(2 * kPage + 5, 'x');  // the instruction runs again, on a private page
   EXPECT_EQ(file.read(2 * kPage + 5), 'x');
   EXPECT_EQ(file.read(2 * kPage + 6), 0);
   EXPECT_EQ(file.read(kPage - 1), '7');

@@ -1,5 +1,5 @@
-// Many connections to the HTTP server that send nothing, a part of a request, or take no answer: who asks properly is
-// answered while they are held. None of their times is ever over in these tests.
+// Many connections to the HTTP server that send nothing, send part of a request, or do not take the answer:
+// well-behaved clients are answered meanwhile. In these tests no time limit expires.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -47,7 +47,7 @@ class HttpCrowdTest : public ::testing::Test {
     return fd;
   }
 
-  /// The answer's first line; empty if the connection ends without one.
+  /// The answer's first line; empty if the connection ends before one arrives.
   static std::string first_line(const UniqueFd& fd) {
     std::string line;
     for (char c = 0; recv(fd.get(), &c, 1, 0) == 1 && c != '\r';) line += c;
@@ -105,7 +105,7 @@ TEST_F(HttpCrowdTest, WhoHasSentNothingIsClosedBeforeWhoHasSentAPart) {
   limits.connections = 3;
   start(limits);
   const UniqueFd slow = connect_and_send("GET / HTTP/1.1\r\nHost: loc");
-  expect_answered();  // in the order in which they connect: the slow one's bytes have come
+  expect_answered();  // in the order of connecting, so the slow one's bytes have arrived
   const UniqueFd idle = connect();
   const UniqueFd also_idle = connect();
   const UniqueFd one_more = connect();
@@ -122,7 +122,7 @@ TEST_F(HttpCrowdTest, AnswersThatNobodyTakesHoldNoMoreMemoryThanAllowed) {
   const std::string request = "GET /chart.min.js HTTP/1.1\r\nHost: localhost\r\n\r\n";
   std::vector<UniqueFd> deaf;
   for (int i = 0; i < 50; ++i) deaf.push_back(connect_and_send(request));
-  // Each answer is whole where it is taken.
+  // Each answer that is taken is complete.
   EXPECT_EQ(first_line(connect_and_send(request)), "HTTP/1.1 200 OK");
   expect_answered();
 }

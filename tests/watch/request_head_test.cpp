@@ -1,4 +1,4 @@
-// Heads of requests that one party may read in another way than the next: none of them is answered.
+// Heads of requests that two parties may read in different ways: none is answered.
 #include "cli/request_head.hpp"
 
 #include <gtest/gtest.h>
