@@ -63,6 +63,8 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
   for (const char* key : {"iterations", "converged", "residual_l1", "residual_linf"}) {
     summary[key] = value_or_null(producer, key);
   }
+  const json growth = value_or_null(producer, "residual_growth");
+  summary["residual_growth"] = growth.is_number() && growth >= 0 ? growth : json();
   summary["resumed_from"] = dram ? json() : value_or_null(producer, "resumed_from");
   // A producer that was killed had published more than it last reported: what was committed proves it.
   const json published = value_or_null(producer, "steps_published");
@@ -108,6 +110,13 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
   line(fmt::format("  solved     {} iterations, {}; change in the last: L1 {:.3e}, Linf {:.3e}",
                    with_separators(count(summary, "iterations")), converged ? "converged" : "not converged",
                    number(summary, "residual_l1"), number(summary, "residual_linf")));
+  // Divergence and growth that passes look alike while they last: both are shown as what was seen.
+  if (const double growth = number(summary, "residual_growth"); !converged && growth > 1.001) {
+    line(fmt::format(
+        "  growing    the L1 change grows by a factor of {:.4g} per iteration: it diverges, or has not yet passed "
+        "its peak",
+        growth));
+  }
   if (const std::uint64_t from = count(summary, "resumed_from"); from > 0) {
     line(fmt::format("  resumed    from iteration {}, {} iterations since", with_separators(from),
                      with_separators(count(summary, "iterations") - from)));

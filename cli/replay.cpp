@@ -114,7 +114,7 @@ class Output {
       print(last);
     } else {
       if (journal_) journal_->print();
-      if (!foreign_journal_.empty()) fmt::print("journal: NOT THIS POOL'S: {}\n", foreign_journal_);
+      if (!foreign_journal_.empty()) fmt::print("journal: NOT THIS POOL'S: {}\n", printable(foreign_journal_));
       for (const std::uint32_t slot : damaged_headers) fmt::print("{}\n", describe_damaged_header(slot));
       for (const std::string& line : describe(twins)) fmt::print("{}\n", line);
       fmt::print("{}: {}\n", printable(pool_), counted(damaged_headers.size()));

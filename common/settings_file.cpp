@@ -108,6 +108,11 @@ class Line {
     return key;
   }
 
+  static bool is_plain(std::string_view value) {
+    return value == "true" || value == "false" ||
+           (!value.empty() && value.find_first_not_of("0123456789.") == std::string_view::npos);
+  }
+
   /// Digits, words and paths need no quotes.
   std::string bare_value(const std::string& key) {
     if (rest_.front() == '[' || rest_.front() == '{') {

@@ -20,6 +20,7 @@ struct ProducerAccount {
   std::atomic<std::int64_t> analyzer_cores_lent_ns{0};  // that our threads worked on the analyzer's cores, summed
   std::atomic<double> residual_l1{0};
   std::atomic<double> residual_linf{0};
+  std::atomic<double> residual_growth{-1};  // factor of the L1 change per iteration, of late; below 0: none
   std::atomic<double> iterations_left{-1};  // estimate until the tolerance is met; below 0: none
   std::atomic<std::int64_t> load_ns{0};
   std::atomic<std::int64_t> begun_ns{0};  // CLOCK_MONOTONIC: the first iteration's start

@@ -60,6 +60,7 @@ BaselineResult run_baseline(Solver& solver, const SolveOptions& options, int pas
     account.residual_linf.store(residual.linf, std::memory_order_relaxed);
 
     const Progress state = convergence.observe(residual);
+    account.residual_growth.store(convergence.growth_per_iteration().value_or(-1), std::memory_order_relaxed);
     account.iterations_left.store(to_figure(convergence.iterations_left()), std::memory_order_relaxed);
     if (state == Progress::kDiverged) {
       result.end = SolveEnd::kDiverged;

@@ -74,6 +74,7 @@ SolveEnd Producer::run(std::optional<KeptIterate> kept) noexcept {
     set(account_.residual_l1, residual.l1);
     set(account_.residual_linf, residual.linf);
     const Progress state = convergence_.observe(residual);
+    set(account_.residual_growth, convergence_.growth_per_iteration().value_or(-1));
     set(account_.iterations_left, to_figure(convergence_.iterations_left()));
     pulse_.beat(end);
     // A diverged iterate is not worth keeping, and may hold NaN: it stays unpublished.

@@ -2,6 +2,7 @@
 // line and the numbers in it. An input that only looks hopeless is solved.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,18 @@ TEST_F(InputRefusalTest, JacobiThatLeavesADoublesRangeSaysThatAndNoMore) {
   for (const char* mode : {"--mode=pipeline", "--mode=dram"}) {
     expect_refused(run_arguments(matrix, {"--solver=jacobi", "--tolerance=1e-9", "--overwrite", mode}),
                    {"a.mtx: jacobi left a double's range", "iteration 793 is not finite", "spectral radius below 1"});
+  }
+}
+
+TEST_F(InputRefusalTest, ARunThatEndsWhileItsChangeGrowsSaysSo) {
+  const std::string matrix =
+      write_file("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 3\n2 1 2\n2 2 1\n");
+  for (const char* mode : {"--mode=pipeline", "--mode=dram"}) {
+    const Finished ran =
+        run("ringside", run_arguments(matrix, {"--solver=jacobi", "--overwrite", "--iterations=50", mode}));
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_NE(ran.out.find("the L1 change grows by a factor of 2.449 per iteration"), std::string::npos) << ran.out;
+    EXPECT_NEAR(summary()["residual_growth"].get<double>(), std::sqrt(6.0), 1e-9);
   }
 }
 

@@ -95,7 +95,8 @@ TEST_F(PipelineTest, TheSummaryHasEveryKeyAndItsTimesAddUp) {
                           "slots",           "durability",
                           "storage",         "reduce",
                           "passes",          "last",
-                          "hand_off_ns",     "kernel"}) {
+                          "hand_off_ns",     "kernel",
+                          "residual_growth"}) {
     ASSERT_TRUE(s.contains(key)) << key;
     EXPECT_FALSE(s[key].is_null()) << key;
   }

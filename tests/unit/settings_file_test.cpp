@@ -36,6 +36,7 @@ TEST(SettingsFile, HoldsOneKeyALineBesideCommentsAndEmptyLines) {
   EXPECT_EQ(settings[2].key, "every");
   EXPECT_EQ(settings[3].value, "true");
   EXPECT_EQ(settings[3].line, 6u);
+  EXPECT_EQ(value_in("slots = 4# more"), "4") << "a number ends where a comment begins";
 }
 
 TEST(SettingsFile, AByteOrderMarkAtItsBeginningIsNoPartOfAKey) {
