@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <exception>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -24,16 +25,17 @@
 namespace ringside {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
 
 // What a server sends in the handshake (ZMTP 3.1, CURVE) before it knows the client's key: a greeting of 64 bytes,
 // WELCOME of 170. It sends 12 more (ERROR) to a client it refuses, at least 60 (READY) to one it admits.
 constexpr std::uint64_t kToldToStrangers = 64 + 170 + 32;
 
 constexpr std::size_t kFlowBytes = 64 << 10;  // held for a side that does not read; ZeroMQ holds the rest
-constexpr int kAcceptedAtOnce = 16;           // per turn and door
-constexpr int kNoDescriptorsMs = 100;         // connections stay in the kernel's queue while descriptors are short
-constexpr std::chrono::milliseconds kFarewell{200};  // to send the last bytes
+constexpr int kAcceptedAtOnce = 16;           // a turn and door
+constexpr int kNoDescriptorsMs = 100;         // connections stay with the kernel while there is no descriptor for them
+constexpr int kNoMemoryMs = 100;              // until memory is asked for again, where no connection is left to close
+constexpr milliseconds kFarewell{200};        // for the last bytes to be on their way
 
 bool may_come_later(int error) noexcept {
   return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
@@ -82,8 +84,12 @@ bool TcpGate::Connection::let_in() const noexcept {
   return told > kToldToStrangers;
 }
 
-TcpGate::TcpGate(const std::vector<Door>& doors, std::size_t most)
-    : most_(most), stopping_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+bool TcpGate::Connection::stuck() const noexcept {
+  return !out.bytes.empty() && (out.ended || out.bytes.size() >= kFlowBytes);
+}
+
+TcpGate::TcpGate(const std::vector<Door>& doors, std::size_t most, milliseconds patience)
+    : most_(most), patience_(patience), stopping_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!stopping_.valid()) throw system_error("an eventfd cannot be made: {}", errno_text(errno));
   for (const Door& door : doors) listening_.push_back({listen_at(door), door.inner});
   thread_ = std::thread([this] { run(); });
@@ -108,9 +114,13 @@ void TcpGate::run() {
         one = goes_on(*one) ? std::next(one) : connections_.erase(one);
       }
       if (!ending) accept_more();
-    } catch (const std::exception&) {  // no memory to poll all connections: drop one
-      if (connections_.empty()) return;
-      connections_.pop_front();
+    } catch (const std::exception&) {  // no memory to wait for all of them: for fewer there may be
+      if (!connections_.empty()) {
+        connections_.pop_front();
+        continue;
+      }
+      pollfd stopping{stopping_.get(), POLLIN, 0};
+      if (poll(&stopping, 1, kNoMemoryMs) > 0) return;
     }
   }
 }
@@ -133,7 +143,7 @@ bool TcpGate::wait(bool ending, int timeout_ms) {
   if (!no_descriptors_ && !ending) {
     for (const Listening& door : listening_) watched.push_back({door.socket.get(), POLLIN, 0});
   }
-  poll(watched.data(), watched.size(), timeout_ms);
+  poll(watched.data(), watched.size(), until_patience_ends(timeout_ms));
   auto entry = watched.begin() + 1;
   for (Connection& connection : connections_) {
     connection.outer_events = (entry++)->revents;
@@ -142,13 +152,29 @@ bool TcpGate::wait(bool ending, int timeout_ms) {
   return watched.front().revents != 0;
 }
 
+/// timeout_ms (below 0: without end), or less where a client's patience ends before.
+int TcpGate::until_patience_ends(int timeout_ms) const {
+  std::int64_t left_ms = timeout_ms < 0 ? std::numeric_limits<int>::max() : timeout_ms;
+  for (const Connection& connection : connections_) {
+    if (!connection.stuck()) continue;
+    const auto left = std::chrono::ceil<milliseconds>(connection.moved + patience_ - Clock::now());
+    left_ms = std::clamp<std::int64_t>(left.count(), 0, left_ms);
+  }
+  return left_ms == std::numeric_limits<int>::max() ? timeout_ms : static_cast<int>(left_ms);
+}
+
 bool TcpGate::goes_on(Connection& connection) {
   constexpr short kReadable = POLLIN | POLLHUP | POLLERR;
+  const bool was_stuck = connection.stuck();
   const std::size_t held = connection.out.bytes.size();
   if ((connection.outer_events & kReadable) != 0 && !read_some(connection.outer, connection.in)) return false;
   if ((connection.inner_events & kReadable) != 0 && !read_some(connection.inner, connection.out)) return false;
   connection.told += connection.out.bytes.size() - held;
+  const std::size_t before = connection.out.bytes.size();
   if (!write_some(connection.inner, connection.in) || !write_some(connection.outer, connection.out)) return false;
+  const Clock::time_point now = Clock::now();
+  if (!was_stuck || connection.out.bytes.size() < before) connection.moved = now;
+  if (connection.stuck() && now - connection.moved >= patience_) return false;
   return !connection.in.done() && !connection.out.done();
 }
 

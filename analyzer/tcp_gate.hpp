@@ -5,6 +5,7 @@
 // One thread, one poll: no connection waits for another.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -28,14 +29,18 @@ class TcpGate {
   /// Descriptors that each connection takes: its own, our end of the link to ZeroMQ, ZeroMQ's end.
   static constexpr std::size_t kDescriptorsEach = 3;
 
-  /// Listens, and accepts from now on. most: connections, all doors together. Throws Error (exit code 3).
-  TcpGate(const std::vector<Door>& doors, std::size_t most);
-  /// Passes on ZeroMQ's last bytes for a moment, and ends.
+  /// How long a client may take nothing while the gate has no more room for it.
+  static constexpr std::chrono::milliseconds kPatience{15'000};
+
+  /// Listens, and accepts from now on. most: connections, of all doors together. Throws Error (exit code 3).
+  TcpGate(const std::vector<Door>& doors, std::size_t most, std::chrono::milliseconds patience = kPatience);
+  /// Passes on, for a moment, what ZeroMQ has left to say, and ends.
   ~TcpGate();
   TcpGate(const TcpGate&) = delete;
   TcpGate& operator=(const TcpGate&) = delete;
 
  private:
+  using Clock = std::chrono::steady_clock;
   struct Listening {
     UniqueFd socket;
     std::string inner;
@@ -54,11 +59,15 @@ class TcpGate {
     std::uint64_t told = 0;  // bytes that ZeroMQ has sent: they show whether it admitted the client
     short outer_events = 0;  // from poll
     short inner_events = 0;
+    Clock::time_point moved{};  // when the client last took something, or was not stuck yet
     bool let_in() const noexcept;
+    /// ZeroMQ's side is not read from, so that its hang-up would not show, until the client takes something.
+    bool stuck() const noexcept;
   };
 
   void run();
   bool wait(bool ending, int timeout_ms);
+  int until_patience_ends(int timeout_ms) const;
   bool goes_on(Connection& connection);
   void accept_more();
   bool close_stranger();
@@ -67,6 +76,7 @@ class TcpGate {
 
   std::vector<Listening> listening_;
   const std::size_t most_;
+  const std::chrono::milliseconds patience_;
   const UniqueFd stopping_;            // an eventfd
   std::list<Connection> connections_;  // oldest first
   bool no_descriptors_ = false;        // at the last attempt to accept

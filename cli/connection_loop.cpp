@@ -59,8 +59,10 @@ void ConnectionLoop::run() {
       if (!wait()) return;
       go_on();
       accept_more();
-    } catch (const std::exception&) {  // no memory to poll all connections: drop one
-      if (!close_least_deserving()) std::this_thread::sleep_for(kNoDescriptors);
+    } catch (const std::exception&) {  // no memory to wait for all of them: for fewer there may be
+      if (close_least_deserving()) continue;
+      pollfd stopping{stopping_.get(), POLLIN, 0};
+      if (poll(&stopping, 1, static_cast<int>(kNoDescriptors.count())) > 0) return;
     }
   }
 }
@@ -169,8 +171,16 @@ void ConnectionLoop::accept_more() {
 
 /// False if there is no connection.
 bool ConnectionLoop::close_least_deserving() {
+  // The request of a remote client comes a moment after its connection. Without a grace, a full table of half-sent
+  // requests would let every new connection close the one before it.
+  const Clock::time_point silent_before = Clock::now() - limits_.grace;
+  const auto rank = [&](const Connection& connection) {
+    const bool in_grace = connection.state == State::kSilent && connection.accepted > silent_before;
+    return in_grace ? State::kAsking : connection.state;
+  };
+  // The first, and so the oldest, of equals.
   const auto least = std::min_element(connections_.begin(), connections_.end(),
-                                      [](const Connection& a, const Connection& b) { return a.state < b.state; });
+                                      [&](const Connection& a, const Connection& b) { return rank(a) < rank(b); });
   if (least == connections_.end()) return false;
   connections_.erase(least);
   return true;

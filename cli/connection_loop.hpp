@@ -19,7 +19,8 @@ namespace ringside {
 struct ConnectionLimits {
   std::size_t connections = 256;                    // for one more, the least deserving one is closed
   std::size_t request_bytes = 8 << 10;              // of a request's head
-  std::size_t answers_bytes = 16 << 20;             // of all unread answers; one may always wait
+  std::size_t answers_bytes = 16 << 20;             // of all answers that wait to be taken; one may always wait
+  std::chrono::milliseconds grace{250};             // until a connection that has sent nothing counts as silent
   std::chrono::milliseconds first_byte_time{1000};  // until the request begins
   std::chrono::milliseconds request_time{5000};     // until the request is complete
   std::chrono::milliseconds response_time{10'000};  // until the answer is taken
@@ -40,7 +41,8 @@ class ConnectionLoop {
 
  private:
   using Clock = std::chrono::steady_clock;
-  // In the order of closing when there is no room: a connection that has sent nothing holds nothing worth keeping.
+  // In the order in which they are closed when there is no room: a connection that has sent nothing, once its grace is
+  // over, holds nothing worth keeping.
   enum class State { kSilent, kAsking, kAnswered };
   struct Connection {
     UniqueFd socket;

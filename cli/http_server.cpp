@@ -61,13 +61,13 @@ class BytesStream : public httplib::Stream {
     answer_.append(from, size);
     return static_cast<ssize_t>(size);
   }
-  // Nothing here identifies the client: the token decides.
-  void get_remote_ip_and_port(std::string& ip, int& port) const override { nobody(ip, port); }
-  void get_local_ip_and_port(std::string& ip, int& port) const override { nobody(ip, port); }
+  // Nothing here asks who it is: the token decides.
+  void get_remote_ip_and_port(std::string& ip, int& port) const override { clear_address(ip, port); }
+  void get_local_ip_and_port(std::string& ip, int& port) const override { clear_address(ip, port); }
   socket_t socket() const override { return INVALID_SOCKET; }
 
  private:
-  static void nobody(std::string& ip, int& port) {
+  static void clear_address(std::string& ip, int& port) {
     ip.clear();
     port = 0;
   }

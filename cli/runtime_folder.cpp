@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
@@ -14,6 +15,7 @@
 #include <utility>
 
 #include "common/error.hpp"
+#include "common/peer.hpp"
 #include "common/printable.hpp"
 #include "common/regular_file.hpp"
 
@@ -25,9 +27,6 @@ namespace fs = std::filesystem;
 constexpr char kPattern[] = "ringside-XXXXXX";
 constexpr std::string_view kPrefix = "ringside-";
 constexpr char kSocket[] = "analyzer.socket";
-// What an analyzer puts beside its socket, and the socket itself.
-constexpr std::string_view kSuffixes[] = {"", ".lock", ".steps", ".control", ".telemetry"};
-constexpr std::string_view kLongestSuffix = ".telemetry";
 
 /// The variables that name the folder for temporary files; the first that is set counts, as in
 /// fs::temp_directory_path().
@@ -89,9 +88,10 @@ UniqueFd locked_file(const fs::path& path) {
 
 /// Removes what is ours in `folder`, and then the folder itself unless there is something else in it.
 void remove_folder(const fs::path& folder) {
-  for (const std::string_view suffix : kSuffixes) {
-    unlink((folder / kSocket).concat(suffix).c_str());
-  }
+  const fs::path socket = folder / kSocket;
+  unlink(socket.c_str());
+  for (const std::string_view suffix : Listener::kSocketSuffixes) unlink(fs::path(socket).concat(suffix).c_str());
+  unlink(fs::path(socket).concat(Listener::kLockSuffix).c_str());
   rmdir(folder.c_str());
 }
 
@@ -104,7 +104,7 @@ void remove_abandoned(const fs::path& base) {
     struct stat status {};
     if (!lock.valid() || fstat(lock.get(), &status) != 0) continue;
     if (status.st_uid != geteuid() || std::time(nullptr) - status.st_ctime < kYoungS) continue;
-    const fs::path analyzer_lock = (folder / kSocket).concat(".lock");
+    const fs::path analyzer_lock = (folder / kSocket).concat(Listener::kLockSuffix);
     std::error_code ignored;
     if (!fs::exists(analyzer_lock, ignored) || locked_file(analyzer_lock).valid()) remove_folder(folder);
   }
@@ -138,7 +138,8 @@ std::string RuntimeFolder::socket() const {
 bool RuntimeFolder::try_under(const fs::path& base) {
   path_ = (base / kPattern).string();
   errno = ENAMETOOLONG;
-  if (socket().size() + kLongestSuffix.size() >= sizeof(sockaddr_un::sun_path)) return false;
+  const std::size_t longest_suffix = std::ranges::max(Listener::kSocketSuffixes, {}, &std::string_view::size).size();
+  if (socket().size() + longest_suffix >= sizeof(sockaddr_un::sun_path)) return false;
   if (mkdtemp(path_.data()) == nullptr) return false;
   lock_ = locked_folder(path_);
   return true;

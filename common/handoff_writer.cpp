@@ -162,10 +162,12 @@ void HandoffWriter::attach(double connect_s, double answer_s) {
 
 /// The analyzer is gone: what `policy` says. kOk: another one took over.
 ClaimStatus HandoffWriter::reattach(OnAnalyzerLoss policy) noexcept {
+  // What an earlier attempt failed of does not explain what happens from now on.
+  no_memory_ = false;
+  refusal_.reset();
   if (policy == OnAnalyzerLoss::kStop) return ClaimStatus::kAnalyzerLost;
   const std::int64_t begin = now_ns();
   ClaimStatus status = ClaimStatus::kOk;
-  no_memory_ = false;
   try {
     if (policy == OnAnalyzerLoss::kContinue) {
       if (!try_reattach()) return ClaimStatus::kFull;
@@ -179,10 +181,14 @@ ClaimStatus HandoffWriter::reattach(OnAnalyzerLoss policy) noexcept {
       default: refusal_ = error; status = ClaimStatus::kAnalyzerFailed;
     }
   } catch (const std::exception&) {
-    // No memory. Abandon this attempt: a later claim starts anew, and this analyzer sees a hang-up.
-    link_ = Link::kNone;
     no_memory_ = true;
     status = ClaimStatus::kAnalyzerFailed;
+  }
+  if (status != ClaimStatus::kOk) {
+    // What began is given up: this analyzer sees us hang up, is free for other producers, and a later claim begins
+    // anew.
+    link_ = Link::kNone;
+    peer_ = Peer();
   }
   idle_ns_ += now_ns() - begin;
   return status;

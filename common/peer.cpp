@@ -187,11 +187,11 @@ bool Peer::exited(int timeout_ms) const noexcept {
 
 namespace {
 
-/// The sockets that an analyzer makes beside its own (docs/live.md, docs/handoff_protocol.md). A killed analyzer leaves
-/// them, and not every later one uses them all. Requires the analyzer's lock. Files that are not sockets stay.
+/// An analyzer that was killed leaves the sockets beside its own, and not each that comes after it uses all of them.
+/// Requires its lock; files that are no sockets stay.
 void remove_sockets_beside(const std::string& path) {
-  for (const char* suffix : {".control", ".telemetry", ".steps"}) {
-    const std::string beside = path + suffix;
+  for (const std::string_view suffix : Listener::kSocketSuffixes) {
+    const std::string beside = path + std::string(suffix);
     struct stat found {};
     if (lstat(beside.c_str(), &found) == 0 && S_ISSOCK(found.st_mode)) unlink(beside.c_str());
   }
@@ -206,7 +206,7 @@ Listener::Listener(const std::string& path) : path_(path) {
     throw system_error("cannot create the folder '{}' for the socket: {}", folder.string(), errno_text(errno));
   }
   // The lock first: a second bind would otherwise take the live socket's place.
-  const std::string lock_path = path + ".lock";
+  const std::string lock_path = path + std::string(kLockSuffix);
   RegularFile lock = open_regular(lock_path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
   if (!lock.valid()) throw system_error("cannot open the lock file '{}': {}", lock_path, lock.why());
   lock_ = std::move(lock.fd);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "common/process_state.hpp"
 #include "common/unique_fd.hpp"
@@ -79,6 +80,11 @@ class Peer {
 /// The listening end. Only the owner can connect: the socket is created 0600 and the peer's user id is checked.
 class Listener {
  public:
+  /// Beside the socket, appended to its path: the lock file, and the sockets that an analyzer listens at as well
+  /// (docs/live.md, docs/handoff_protocol.md).
+  static constexpr std::string_view kLockSuffix = ".lock";
+  static constexpr std::array<std::string_view, 3> kSocketSuffixes = {".control", ".telemetry", ".steps"};
+
   /// Binds `path` (its folder is made 0700 if missing). A lock file beside the socket keeps a second listener away
   /// (Error, exit code 3); a socket file left by a dead one is replaced.
   explicit Listener(const std::string& path);

@@ -92,8 +92,9 @@ TEST_F(ChannelTest, AnotherUserIsRefused) {
     if (write(ready[1], "", 1) != 1) _exit(1);
     pause();
   }
+  close(ready[1]);  // so that a stranger who failed is not waited for
   char byte = 0;
-  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  ASSERT_EQ(read(ready[0], &byte, 1), 1) << "the stranger could not send";
   Channel client = dealer(context_, {.name = "me"});
   client.send("question");
   EXPECT_EQ(next(server), (std::vector<std::string>{"me", "question"}));
@@ -104,7 +105,6 @@ TEST_F(ChannelTest, AnotherUserIsRefused) {
   kill(stranger, SIGKILL);
   waitpid(stranger, nullptr, 0);
   close(ready[0]);
-  close(ready[1]);
 }
 
 TEST_F(ChannelTest, AMessageOverTheLimitEndsItsConnection) {

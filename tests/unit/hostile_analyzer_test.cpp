@@ -161,8 +161,9 @@ TEST_F(HostileAnalyzerTest, AnAnalyzerOfAnotherUserIsNotTalkedTo) {
     if (write(ready[1], "", 1) != 1) _exit(1);
     pause();
   }
+  close(ready[1]);  // so that a stranger who failed is not waited for
   char byte = 0;
-  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  ASSERT_EQ(read(ready[0], &byte, 1), 1) << "the stranger does not listen";
   HandoffOptions o = options();
   o.socket = socket;
   try {
@@ -175,7 +176,6 @@ TEST_F(HostileAnalyzerTest, AnAnalyzerOfAnotherUserIsNotTalkedTo) {
   kill(stranger, SIGKILL);
   waitpid(stranger, nullptr, 0);
   close(ready[0]);
-  close(ready[1]);
 }
 
 }  // namespace

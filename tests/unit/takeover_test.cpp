@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <functional>
 #include <future>
@@ -297,6 +298,44 @@ TEST_P(TakeoverTest, ASuccessorThatRefusesEndsTheRunWithItsWords) {
   });
   accept_reader(listener).refuse(usage_error("the pool is another one's"));
   producer.join();
+}
+
+TEST_P(TakeoverTest, OnceAnotherSuccessorHasTakenOverARefusalNoLongerExplainsAFailure) {
+  Listener listener(socket_path_);
+  Attached ends = attach(listener, options());
+  publish_filled(*ends.writer);
+  publish_filled(*ends.writer);
+  lose(ends);
+  std::thread producer([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerFailed); });
+  accept_reader(listener).refuse(system_error("no descriptor is left"));
+  producer.join();
+  EXPECT_STREQ(ends.writer->failure(ClaimStatus::kAnalyzerFailed).what(), "no descriptor is left");
+
+  HandoffReader second = succeed(
+      listener, [&] { publish_filled(*ends.writer); }, producer);
+  take_one(second, 0);
+  producer.join();
+  const Error failure = ends.writer->failure(ClaimStatus::kAnalyzerStalled);
+  EXPECT_EQ(failure.code(), ExitCode::kPeerLost) << failure.what();
+  EXPECT_NE(std::string(failure.what()).find("made no progress"), std::string::npos) << failure.what();
+}
+
+TEST_P(TakeoverTest, ASuccessorWhoseAnswerCannotBeTakenInSeesTheProducerHangUp) {
+  Listener listener(socket_path_);
+  Attached ends = attach(listener, options());
+  publish_filled(*ends.writer);
+  publish_filled(*ends.writer);
+  lose(ends);
+  std::thread producer([&] { EXPECT_FALSE(ends.writer->claim()); });
+  std::optional<Peer> successor = listener.accept(10'000);
+  ASSERT_TRUE(successor.has_value());
+  std::array<std::byte, sizeof(AttachRequest)> request;
+  ASSERT_TRUE(successor->receive(request, 10'000).has_value());
+  AttachReply reply;
+  reply.resumed = 1;  // without an iterate to resume from
+  successor->send(std::as_bytes(std::span(&reply, 1)));
+  producer.join();
+  EXPECT_FALSE(successor->alive());
 }
 
 TEST_P(TakeoverTest, WhoeverIsToStopDoesNotWaitForASuccessor) {

@@ -3,12 +3,14 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
@@ -103,6 +105,7 @@ TEST_F(HttpCrowdTest, ARequestIsAnsweredWhile300TakeNoAnswer) {
 TEST_F(HttpCrowdTest, WhoHasSentNothingIsClosedBeforeWhoHasSentAPart) {
   ConnectionLimits limits = kNoTimeOut;
   limits.connections = 3;
+  limits.grace = std::chrono::milliseconds(0);
   start(limits);
   const UniqueFd slow = connect_and_send("GET / HTTP/1.1\r\nHost: loc");
   expect_answered();  // in the order of connecting, so the slow one's bytes have arrived
@@ -113,6 +116,27 @@ TEST_F(HttpCrowdTest, WhoHasSentNothingIsClosedBeforeWhoHasSentAPart) {
   ASSERT_EQ(send(slow.get(), "alhost\r\n\r\n", 10, MSG_NOSIGNAL), 10);
   EXPECT_EQ(first_line(slow), "HTTP/1.1 200 OK");
   EXPECT_TRUE(is_open(also_idle) && is_open(one_more));
+}
+
+TEST_F(HttpCrowdTest, AClientThatHasJustConnectedIsNotClosedBeforeOlderHalfSentRequests) {
+  ConnectionLimits limits = kNoTimeOut;
+  limits.connections = 3;
+  limits.grace = kLong;
+  start(limits);
+  std::vector<UniqueFd> slow;
+  for (int i = 0; i < 3; ++i) {
+    slow.push_back(connect_and_send("GET / HTTP/1.1\r\nHost: loc"));
+    if (i < 2) expect_answered();  // in the order in which they connect: the slow one's bytes have come
+  }
+  const UniqueFd client = connect();
+  EXPECT_EQ(first_line(slow[0]), "") << "the client has its place";
+  const UniqueFd one_more = connect();
+  pollfd closed[] = {{client.get(), POLLIN, 0}, {slow[1].get(), POLLIN, 0}};
+  ASSERT_GT(poll(closed, 2, -1), 0);
+  EXPECT_EQ(closed[0].revents, 0) << "the client gave up its place before it had the time to ask";
+  ASSERT_EQ(send(client.get(), kRequest, std::strlen(kRequest), MSG_NOSIGNAL),
+            static_cast<ssize_t>(std::strlen(kRequest)));
+  EXPECT_EQ(first_line(client), "HTTP/1.1 200 OK");
 }
 
 TEST_F(HttpCrowdTest, AnswersThatNobodyTakesHoldNoMoreMemoryThanAllowed) {
