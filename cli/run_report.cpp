@@ -18,6 +18,7 @@
 #include "common/error.hpp"
 #include "common/options.hpp"
 #include "common/output_file.hpp"
+#include "common/own_descriptor.hpp"
 #include "common/printable.hpp"
 #include "common/reduction_json.hpp"
 #include "common/regular_file.hpp"
@@ -113,7 +114,7 @@ int report_command(int argc, const char* const* argv) {
   OutputFile file(output, "--output", {{"INPUT", input}});
   file.write(report_page(report));
   file.finish();
-  fmt::print("ringside report: wrote {}\n", printable(output));
+  write_beside_output(output, fmt::format("ringside report: wrote {}\n", printable(output)));
   return static_cast<int>(ExitCode::kDone);
 }
 
