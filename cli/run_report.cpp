@@ -32,7 +32,7 @@ using nlohmann::ordered_json;
 /// The file's text if it begins like a JSON object; else empty.
 std::optional<std::string> read_json_object(const std::string& path) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 20;  // a summary has about 2 KiB
-  const RegularFile file = open_regular(path, O_RDONLY);
+  const RegularFile file = open_input(path);
   if (!file.valid()) {
     throw usage_error("{}: cannot be opened: {}; expected a pool, or a summary of `ringside run`", path, file.why());
   }

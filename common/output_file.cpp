@@ -12,6 +12,7 @@
 #include "common/error.hpp"
 #include "common/hash.hpp"
 #include "common/own_descriptor.hpp"
+#include "common/regular_file.hpp"
 
 namespace ringside {
 namespace {
@@ -78,7 +79,7 @@ OutputFile::OutputFile(std::string path, std::string option, std::vector<KeptFil
 
 /// Checks the opened file once more before any byte of it is lost: the name may lead elsewhere by now.
 UniqueFd OutputFile::open_in_place() const {
-  UniqueFd fd(open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, kOutputMode));
+  UniqueFd fd = open_without_waiting(path_, O_WRONLY | O_CREAT, kOutputMode);
   struct stat opened {};
   if (!fd.valid() || fstat(fd.get(), &opened) != 0) fail(errno);
   if (S_ISREG(opened.st_mode)) {
