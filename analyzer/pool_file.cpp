@@ -12,9 +12,9 @@
 #include <optional>
 #include <system_error>
 
-#include "analyzer/creation_mark.hpp"
 #include "analyzer/ring_recovery.hpp"
 #include "analyzer/ring_view.hpp"
+#include "common/creation_mark.hpp"
 #include "common/lock_holder.hpp"
 #include "common/user_name.hpp"
 

@@ -16,7 +16,6 @@
 #include <string>
 #include <utility>
 
-#include "analyzer/creation_mark.hpp"
 #include "analyzer/pmdk_metadata.hpp"
 #include "analyzer/pmdk_syncs.hpp"
 #include "analyzer/pool_file.hpp"
@@ -24,6 +23,7 @@
 #include "analyzer/ring_format.hpp"
 #include "analyzer/synchronous_mapping.hpp"
 #include "common/clock.hpp"
+#include "common/creation_mark.hpp"
 #include "common/error.hpp"
 #include "common/unique_fd.hpp"
 

@@ -10,8 +10,8 @@
 #include <thread>
 #include <utility>
 
-#include "analyzer/creation_mark.hpp"
 #include "analyzer/pool_file.hpp"
+#include "common/creation_mark.hpp"
 #include "common/error.hpp"
 #include "common/lock_holder.hpp"
 #include "common/unique_fd.hpp"

@@ -17,6 +17,7 @@
 #include "common/option_checks.hpp"
 #include "common/options.hpp"
 #include "common/output_file.hpp"
+#include "common/own_descriptor.hpp"
 #include "common/printable.hpp"
 #include "common/standard_streams.hpp"
 
@@ -126,8 +127,9 @@ int export_command(int argc, const char* const* argv) {
   if (format == "csv") write_csv(file, x);
   if (format == "mtx") write_mtx(file, x);
   file.finish();
-  fmt::print("{}: iteration {} of {}, {} rows\n", printable(output), with_separators(kept.header.iteration),
-             printable(pool), with_separators(x.size()));
+  write_beside_output(output,
+                      fmt::format("{}: iteration {} of {}, {} rows\n", printable(output),
+                                  with_separators(kept.header.iteration), printable(pool), with_separators(x.size())));
   return 0;
 }
 

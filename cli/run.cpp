@@ -20,6 +20,7 @@
 #include "common/key_folder.hpp"
 #include "common/options.hpp"
 #include "common/output_file.hpp"
+#include "common/own_descriptor.hpp"
 #include "common/standard_streams.hpp"
 #include "common/topology.hpp"
 
@@ -213,9 +214,10 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
     const bool begun = reported["begun_ns"] != 0;  // one that was refused has said why; there is nothing to account for
     if (!options.quiet && begun) {
       // Not fmt::print, which throws: the summary must be written even if standard output fails.
-      write_standard_output(fmt::format("ringside run: {}\n{}",
-                                        headline(code, producer, analyzer ? &*analyzer : nullptr, reported),
-                                        account_table(summary, facts)));
+      write_beside_output(
+          options.summary,
+          fmt::format("ringside run: {}\n{}", headline(code, producer, analyzer ? &*analyzer : nullptr, reported),
+                      account_table(summary, facts)));
     }
     if (!options.summary.empty()) write_summary(options.summary, kept, summary);
   }

@@ -18,6 +18,7 @@
 #include "common/error.hpp"
 #include "common/options.hpp"
 #include "common/output_file.hpp"
+#include "common/own_descriptor.hpp"
 #include "common/printable.hpp"
 #include "common/reduction_json.hpp"
 #include "common/regular_file.hpp"
@@ -31,7 +32,7 @@ using nlohmann::ordered_json;
 /// The file's text if it begins like a JSON object; else empty.
 std::optional<std::string> read_json_object(const std::string& path) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 20;  // a summary has about 2 KiB
-  const RegularFile file = open_regular(path, O_RDONLY);
+  const RegularFile file = open_input(path);
   if (!file.valid()) {
     throw usage_error("{}: cannot be opened: {}; expected a pool, or a summary of `ringside run`", path, file.why());
   }
@@ -113,7 +114,7 @@ int report_command(int argc, const char* const* argv) {
   OutputFile file(output, "--output", {{"INPUT", input}});
   file.write(report_page(report));
   file.finish();
-  fmt::print("ringside report: wrote {}\n", printable(output));
+  write_beside_output(output, fmt::format("ringside report: wrote {}\n", printable(output)));
   return static_cast<int>(ExitCode::kDone);
 }
 

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include "common/system_files.hpp"
 
@@ -22,6 +23,22 @@ std::optional<pid_t> flock_holder(const struct stat& file, const std::string& ro
     if (pid && *pid > 0) return static_cast<pid_t>(*pid);
   }
   return std::nullopt;
+}
+
+// The kernel lists in fdinfo the locks of each open file: "lock:	1: FLOCK  ADVISORY  WRITE 4711 fe:00:1048620 0
+// EOF".
+bool holds_flock_itself(const struct stat& file) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
+    struct stat open {};
+    if (stat(entry.path().c_str(), &open) != 0 || open.st_dev != file.st_dev || open.st_ino != file.st_ino) continue;
+    std::ifstream info("/proc/self/fdinfo/" + entry.path().filename().string());
+    for (std::string line; std::getline(info, line);) {
+      const std::vector<std::string> parts = words(line);
+      if (parts.size() > 2 && parts[0] == "lock:" && parts[2] == "FLOCK") return true;
+    }
+  }
+  return false;
 }
 
 std::string describe_holder(const std::optional<pid_t>& holder, const std::string& root) {

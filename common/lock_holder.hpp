@@ -14,6 +14,10 @@ namespace ringside {
 /// (another pid namespace, no /proc). `root` is put before /proc, for tests.
 std::optional<pid_t> flock_holder(const struct stat& file, const std::string& root = "");
 
+/// Whether a descriptor of this process, opened by it or inherited, holds a flock on that file: flock(1) leaves its own
+/// to the command that it runs.
+bool holds_flock_itself(const struct stat& file);
+
 /// "process 4711 (ringside-analyzer)", or "another process" where it is not known.
 std::string describe_holder(const std::optional<pid_t>& holder, const std::string& root = "");
 

@@ -6,10 +6,13 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include "common/error.hpp"
 #include "common/hash.hpp"
+#include "common/own_descriptor.hpp"
+#include "common/regular_file.hpp"
 
 namespace ringside {
 namespace {
@@ -43,6 +46,10 @@ void check_output(const std::string& path, const std::string& option, const std:
   const auto refuse = [&](int error, const char* expected) {
     throw system_error("{}: cannot write '{}': {}; expected a file {}", option, path, errno_text(error), expected);
   };
+  if (const auto own = descriptor_of_output(path)) {
+    if (fcntl(*own, F_GETFL) < 0) refuse(errno, "or a descriptor that is open");
+    return;
+  }
   // ENOENT: no file yet, or a link that leads to none; opening will make it.
   if (faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0 && errno != ENOENT) {
     refuse(errno, "that may be written");
@@ -56,7 +63,10 @@ void check_output(const std::string& path, const std::string& option, const std:
 OutputFile::OutputFile(std::string path, std::string option, std::vector<KeptFile> kept)
     : path_(std::move(path)), option_(std::move(option)), kept_(std::move(kept)) {
   refuse_output(path_, option_, kept_);
-  UniqueFd fd = is_written_in_place(path_) ? open_in_place() : create_beside(path_, kOutputMode, partial_);
+  const std::optional<int> own = descriptor_of_output(path_);
+  UniqueFd fd = own                          ? duplicate(*own)
+                : is_written_in_place(path_) ? open_in_place()
+                                             : create_beside(path_, kOutputMode, partial_);
   if (!fd.valid()) fail(errno);
   file_.reset(fdopen(fd.get(), "wb"));
   if (!file_) {
@@ -69,7 +79,7 @@ OutputFile::OutputFile(std::string path, std::string option, std::vector<KeptFil
 
 /// Checks the opened file once more before any byte of it is lost: the name may lead elsewhere by now.
 UniqueFd OutputFile::open_in_place() const {
-  UniqueFd fd(open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, kOutputMode));
+  UniqueFd fd = open_without_waiting(path_, O_WRONLY | O_CREAT, kOutputMode);
   struct stat opened {};
   if (!fd.valid() || fstat(fd.get(), &opened) != 0) fail(errno);
   if (S_ISREG(opened.st_mode)) {
@@ -82,6 +92,12 @@ UniqueFd OutputFile::open_in_place() const {
   const int flags = fcntl(fd.get(), F_GETFL);
   if (flags < 0 || fcntl(fd.get(), F_SETFL, flags & ~O_NONBLOCK) != 0) fail(errno);
   return fd;
+}
+
+/// With the same offset and flags.
+UniqueFd OutputFile::duplicate(int descriptor) const {
+  if (std::fflush(stdout) != 0) fail(errno);
+  return UniqueFd(fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
 }
 
 OutputFile::~OutputFile() {

@@ -29,7 +29,8 @@ void check_output(const std::string& path, const std::string& option, const std:
 
 /// Written to beside its name and renamed at the end. What exists and is no plain file (a device, a pipe, a link), or
 /// lies in a folder that may not be written to, is written in place: a rename would replace it by a file. A pipe
-/// without a reader is refused, not waited for.
+/// without a reader is refused, not waited for. What is one of this process's own descriptors (descriptor_of_output) is
+/// written through that descriptor, at its offset: nothing is truncated, and what was printed before comes first.
 class OutputFile {
  public:
   /// option: what messages begin with ("--output"). kept: the files that the command reads or keeps. Throws Error (exit
@@ -48,6 +49,7 @@ class OutputFile {
 
  private:
   UniqueFd open_in_place() const;
+  UniqueFd duplicate(int descriptor) const;
   [[noreturn]] void fail(int error) const;
 
   const std::string path_;
@@ -56,7 +58,7 @@ class OutputFile {
   struct Close {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }
   };
-  std::string partial_;  // empty: written in place, or finished
+  std::string partial_;  // empty: written in place or through a descriptor, or finished
   std::unique_ptr<std::FILE, Close> file_;
 };
 

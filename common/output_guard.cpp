@@ -4,12 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 
+#include "common/creation_mark.hpp"
 #include "common/error.hpp"
 #include "common/lock_holder.hpp"
 #include "common/regular_file.hpp"
@@ -35,13 +34,26 @@ constexpr Signature kSignatures[] = {
     {"RSMATRIX"sv, "a matrix cache"},
 };
 
-const char* content_of(const RegularFile& file) {
-  std::array<char, kSignatureBytes> begin{};
-  if (pread(file.fd.get(), begin.data(), begin.size(), 0) != static_cast<ssize_t>(begin.size())) return nullptr;
-  const auto* const found = std::find_if(std::begin(kSignatures), std::end(kSignatures), [&](const Signature& s) {
-    return std::memcmp(s.bytes.data(), begin.data(), begin.size()) == 0;
-  });
+/// What a file that may not be replaced is by its first bytes; nullptr for any other.
+const char* content_of(std::string_view begin) {
+  const auto* const found = std::find_if(std::begin(kSignatures), std::end(kSignatures),
+                                         [&](const Signature& signature) { return signature.bytes == begin; });
   return found == std::end(kSignatures) ? nullptr : found->what;
+}
+
+/// As many of the first bytes as there are, up to a signature's.
+std::string beginning_of(const RegularFile& file) {
+  std::string begin(kSignatureBytes, '\0');
+  const ssize_t bytes = pread(file.fd.get(), begin.data(), begin.size(), 0);
+  begin.resize(bytes < 0 ? 0 : static_cast<std::size_t>(bytes));
+  return begin;
+}
+
+/// A pool or a journal before its first bytes: empty or zeros, and locked or marked by its creator. A lock on any other
+/// content is a user's own (flock(1)), as is one that this process holds.
+bool is_being_made_elsewhere(const RegularFile& file, const std::string& begin) {
+  if (begin.find_first_not_of('\0') != std::string::npos || holds_flock_itself(file.status)) return false;
+  return is_being_made(file.fd.get()) || flock_holder(file.status);
 }
 
 /// The file that a name leads to, whether it exists or not. Follows links, dangling ones too.
@@ -63,7 +75,7 @@ bool is_named_as_journal_of_a_pool(const fs::path& path) {
   for (const std::string_view ending : {".journal-0"sv, ".journal-1"sv}) {
     if (!name.ends_with(ending)) continue;
     const RegularFile pool = open_regular(name.substr(0, name.size() - ending.size()), O_RDONLY);
-    return pool.valid() && content_of(pool) == kSignatures[0].what;
+    return pool.valid() && content_of(beginning_of(pool)) == kSignatures[0].what;
   }
   return false;
 }
@@ -109,13 +121,13 @@ void refuse_output(const std::string& path, const std::string& option, const std
     throw system_error("{}: cannot write '{}': what is there cannot be looked at: {}; expected a file of this user's",
                        option, path, there.why());
   }
-  if (const char* const what = content_of(there)) {
+  const std::string begin = beginning_of(there);
+  if (const char* const what = content_of(begin)) {
     throw usage_error("{}: '{}' is {}; expected another file", option, path, what);
   }
-  // A pool or a journal that is being made has no first bytes yet.
-  if (const auto holder = flock_holder(there.status)) {
+  if (is_being_made_elsewhere(there, begin)) {
     throw system_error("{}: cannot write '{}': it is in use by {}; expected another file", option, path,
-                       describe_holder(holder));
+                       describe_holder(flock_holder(there.status)));
   }
 }
 

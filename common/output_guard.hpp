@@ -20,9 +20,9 @@ bool same_file(const std::string& a, const std::string& b);
 
 /// Throws Error, whose message begins with `option`. Exit code 2: `path` leads to one of `kept`, to a pool, a journal
 /// or a matrix cache, or has the name of the journal of a pool beside it. Exit code 3: it leads to a file that cannot
-/// be inspected or that another process has locked; to a folder or a socket; or to a link or named pipe that another
-/// user has put into a folder where anybody may make files (as the kernel's fs.protected_symlinks refuses; also where
-/// that is off).
+/// be inspected or that another process is making (empty or zeros, and locked); to a folder or a socket; or to a link
+/// or named pipe that another user has put into a folder where anybody may make files (as the kernel's
+/// fs.protected_symlinks refuses; also where that is off).
 void refuse_output(const std::string& path, const std::string& option, const std::vector<KeptFile>& kept);
 
 }  // namespace ringside

@@ -1,8 +1,12 @@
 #include "common/regular_file.hpp"
 
 #include <cerrno>
+#include <chrono>
+#include <optional>
+#include <thread>
 
 #include "common/error.hpp"
+#include "common/own_descriptor.hpp"
 
 namespace ringside {
 
@@ -35,13 +39,36 @@ RegularFile open_regular(const std::string& path, int flags, mode_t mode) {
     return opened;
   }
   // O_NONBLOCK: the name may lead to a pipe by now. It has no effect on a regular file.
-  opened.fd.reset(open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode));
+  opened.fd = open_without_waiting(path, flags, mode);
   if (!opened.valid() || fstat(opened.fd.get(), &opened.status) != 0) {
     opened.error = errno;
     opened.fd.reset();
   } else if (!S_ISREG(opened.status.st_mode)) {
     refuse(opened.status.st_mode);
   }
+  return opened;
+}
+
+UniqueFd open_without_waiting(const std::string& path, int flags, mode_t mode) {
+  // The kernel asks the holder of a lease to let go of it, and has this caller come back meanwhile.
+  constexpr auto kPatience = std::chrono::seconds(1);
+  constexpr auto kPause = std::chrono::milliseconds(10);
+  const auto give_up = std::chrono::steady_clock::now() + kPatience;
+  for (;;) {
+    UniqueFd fd(open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode));
+    if (fd.valid() || errno != EWOULDBLOCK || std::chrono::steady_clock::now() >= give_up) return fd;
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+RegularFile open_input(const std::string& path) {
+  RegularFile opened = open_regular(path, O_RDONLY);
+  if (opened.valid() || opened.kind != kind_of(S_IFIFO)) return opened;
+  const std::optional<int> own = descriptor_named(path);
+  if (!own || fstat(*own, &opened.status) != 0 || !S_ISFIFO(opened.status.st_mode)) return opened;
+  opened.kind.clear();
+  opened.fd.reset(fcntl(*own, F_DUPFD_CLOEXEC, 0));
+  if (!opened.valid()) opened.error = errno;
   return opened;
 }
 

@@ -23,9 +23,18 @@ struct RegularFile {
   std::string why() const;
 };
 
-/// Opens a regular file; returns at once whatever the name leads to. flags, mode: as for open(2); O_CLOEXEC, O_NONBLOCK
-/// and O_NOCTTY are added. Follows symbolic links unless `flags` contains O_NOFOLLOW. Throws only std::bad_alloc.
+/// Opens a regular file; never waits for what another process does with it. flags, mode: as for open(2); O_CLOEXEC,
+/// O_NONBLOCK and O_NOCTTY are added. A file that another process has leased (fcntl F_SETLEASE: a Samba oplock, an NFS
+/// delegation) is asked for again for up to a second. Follows symbolic links unless `flags` contains O_NOFOLLOW. Throws
+/// only std::bad_alloc.
 RegularFile open_regular(const std::string& path, int flags, mode_t mode = 0);
+
+/// open(2) with those additions and that patience, for a file of any kind. Invalid, with errno set, if it fails.
+UniqueFd open_without_waiting(const std::string& path, int flags, mode_t mode = 0);
+
+/// As open_regular for reading; also opens a pipe that is one of this process's own descriptors (`<(COMMAND)`,
+/// /dev/stdin), because its user made it, not a stranger. Reading from it waits for its writer.
+RegularFile open_input(const std::string& path);
 
 /// The word for a file of another kind: "folder", "named pipe", "socket", "device", "symbolic link".
 const char* kind_of(mode_t mode) noexcept;

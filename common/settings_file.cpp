@@ -33,7 +33,7 @@ Error cannot_be_read(const std::string& name, int error) {
 }
 
 std::string content_of(const std::string& path, const std::string& name) {
-  const RegularFile file = open_regular(path, O_RDONLY);
+  const RegularFile file = open_input(path);
   if (!file.kind.empty()) throw usage_error("{}: {}, expected a file of settings", name, file.why());
   if (!file.valid()) throw cannot_be_read(name, file.error);
   std::string content;

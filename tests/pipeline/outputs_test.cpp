@@ -1,5 +1,9 @@
 // No output replaces a file that its command reads, nor a pool, a journal or a cache: tried with the programs
 // themselves.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -122,6 +126,18 @@ TEST_F(OutputsTest, ACacheNeverReplacesAnotherFileOfItsName) {
   const std::string taken = folder_.write("edges.txt.in-links.rsm", "precious");
   expect_refused({"cache", matrix_}, taken, {"no matrix cache"});
   expect_refused({"run", "--matrix=" + matrix_, "--cache", "--mode=dram"}, taken, {"no matrix cache"});
+}
+
+TEST_F(OutputsTest, ASummaryMayBeTheFileThatItsOwnWrapperHasLocked) {
+  // As `flock s.json ringside run --summary s.json`: flock(1) makes the file and leaves its descriptor to the command.
+  const auto locked = [file = summary_] {
+    const int fd = open(file.c_str(), O_RDONLY | O_CREAT, 0600);
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) _exit(126);
+  };
+  const Finished done =
+      run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--quiet", "--summary=" + summary_}, locked);
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(summary()["mode"], "dram");
 }
 
 TEST_F(OutputsTest, ASummaryInAFoldersPlaceIsRefusedWithItsReason) {

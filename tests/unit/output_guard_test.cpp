@@ -4,15 +4,21 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <stdexcept>
 
 #include "analyzer/journal.hpp"
 #include "analyzer/journal_storage.hpp"
 #include "analyzer/ring_pool.hpp"
+#include "common/creation_mark.hpp"
 #include "common/error.hpp"
 #include "common/output_file.hpp"
 #include "common/unique_fd.hpp"
@@ -145,12 +151,72 @@ TEST_F(OutputGuardTest, APoolThatTookTheNameMeanwhileIsNotReplaced) {
   EXPECT_EQ(bytes_of(output), before);
 }
 
-TEST_F(OutputGuardTest, AFileThatAnotherProcessHasLockedIsNotReplaced) {
+/// Another process that has taken `lock` on a file, until its end.
+class Locker {
+ public:
+  Locker(const std::string& file, const std::function<bool(int fd)>& lock) {
+    std::array<int, 2> locked{};
+    if (pipe2(locked.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe2");
+    process_ = fork();
+    if (process_ == 0) {
+      const int fd = open(file.c_str(), O_RDWR | O_CLOEXEC);
+      if (!lock(fd) || ::write(locked[1], "", 1) != 1) _exit(1);
+      for (;;) pause();
+    }
+    close(locked[1]);
+    char byte = 0;
+    is_locked_ = ::read(locked[0], &byte, 1) == 1;
+    close(locked[0]);
+  }
+  ~Locker() {
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+  }
+  Locker(const Locker&) = delete;
+  Locker& operator=(const Locker&) = delete;
+  bool is_locked() const { return is_locked_; }
+
+ private:
+  pid_t process_ = -1;
+  bool is_locked_ = false;
+};
+
+bool lock_as_owner(int fd) {
+  return flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+/// A pool between its two locks: its creator leaves the lock to libpmemobj.
+bool mark_only(int fd) {
+  mark_as_being_made(fd);
+  return true;
+}
+
+TEST_F(OutputGuardTest, AFileThatAnotherProcessIsMakingIsNotReplaced) {
   // A pool or a journal before its first bytes.
+  for (const auto& content : {std::string(), std::string(3, '\0'), std::string(4096, '\0')}) {
+    const std::string file = folder_.write("new", content);
+    for (const auto& lock : {lock_as_owner, mark_only}) {
+      const Locker other(file, lock);
+      ASSERT_TRUE(other.is_locked());
+      expect_refused(file, "is in use by", {}, ExitCode::kSystem);
+    }
+  }
+}
+
+TEST_F(OutputGuardTest, ALockOnATextDoesNotMakeItAPool) {
+  const std::string file = folder_.write("text", "{}\n");
+  const Locker other(file, lock_as_owner);
+  ASSERT_TRUE(other.is_locked());
+  EXPECT_NO_THROW(check_output(file, "--output", {}));
+  EXPECT_NO_THROW(OutputFile(file, "--output").finish());
+}
+
+TEST_F(OutputGuardTest, AFileThatThisProcessHasLockedItselfIsReplaced) {
   const std::string file = folder_.write("empty", "");
   const UniqueFd fd(open(file.c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_EQ(flock(fd.get(), LOCK_EX | LOCK_NB), 0);
-  expect_refused(file, "is in use by", {}, ExitCode::kSystem);
+  EXPECT_NO_THROW(check_output(file, "--output", {}));
+  EXPECT_NO_THROW(OutputFile(file, "--output").finish());
 }
 
 TEST_F(OutputGuardTest, APipeThatNoProcessReadsIsRefusedAtOnce) {

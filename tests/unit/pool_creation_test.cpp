@@ -21,10 +21,10 @@
 #include <string>
 #include <utility>
 
-#include "analyzer/creation_mark.hpp"
 #include "analyzer/pool_wipe.hpp"
 #include "analyzer/ring_admission.hpp"
 #include "analyzer/ring_reader.hpp"
+#include "common/creation_mark.hpp"
 #include "common/error.hpp"
 #include "common/unique_fd.hpp"
 #include "tests/unit/ring_in_memory.hpp"

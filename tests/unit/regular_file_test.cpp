@@ -5,8 +5,11 @@
 #include <sys/un.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <csignal>
 
+#include "common/error.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -66,6 +69,63 @@ TEST_F(RegularFileTest, AnOpenedFileHasItsStatus) {
   ASSERT_TRUE(file.valid());
   EXPECT_EQ(file.status.st_size, 4);
   EXPECT_EQ(fcntl(file.fd.get(), F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+}
+
+/// Leases `path` to this process for the test's life; false where the file system has no leases.
+class RegularFileLeaseTest : public RegularFileTest {
+ protected:
+  void SetUp() override {
+    folder_.write("x", "text");
+    lease_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    ASSERT_GE(lease_, 0);
+  }
+  void TearDown() override {
+    signal(SIGIO, SIG_DFL);
+    close(lease_);
+  }
+  /// The kernel sends SIGIO to the holder when another opens the file.
+  bool take_lease(void (*when_asked)(int)) {
+    signal(SIGIO, when_asked);
+    return fcntl(lease_, F_SETLEASE, F_RDLCK) == 0;
+  }
+  static void let_go(int) { fcntl(lease_, F_SETLEASE, F_UNLCK); }
+
+  static inline int lease_ = -1;
+};
+
+TEST_F(RegularFileLeaseTest, AFileIsOpenedOnceItsLeaseIsGivenBack) {
+  if (!take_lease(let_go)) GTEST_SKIP() << "no leases on this file system: " << errno_text(errno);
+  EXPECT_TRUE(open_regular(path_, O_RDWR).valid());
+}
+
+TEST_F(RegularFileLeaseTest, ALeaseThatIsKeptIsNotWaitedForWithoutEnd) {
+  if (!take_lease(SIG_IGN)) GTEST_SKIP() << "no leases on this file system: " << errno_text(errno);
+  const RegularFile file = open_regular(path_, O_RDWR);
+  EXPECT_FALSE(file.valid());
+  EXPECT_EQ(file.error, EWOULDBLOCK);
+}
+
+TEST_F(RegularFileTest, APipeOfItsOwnIsAnInput) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+  const UniqueFd reader(ends[0]);
+  UniqueFd writer(ends[1]);
+  ASSERT_EQ(write(writer.get(), "text", 4), 4);
+  writer.reset();
+  for (const char* folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    const std::string name = folder + std::to_string(reader.get());
+    EXPECT_TRUE(open_input(name).valid());
+    EXPECT_EQ(open_regular(name, O_RDONLY).why(), "found a named pipe");
+  }
+  std::filesystem::create_symlink("/dev/fd/" + std::to_string(reader.get()), path_);
+  const RegularFile input = open_input(path_);
+  std::array<char, 8> text{};
+  EXPECT_EQ(read(input.fd.get(), text.data(), text.size()), 4);
+}
+
+TEST_F(RegularFileTest, APipeWithAnOrdinaryNameIsNoInput) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_EQ(open_input(path_).why(), "found a named pipe");
 }
 
 }  // namespace

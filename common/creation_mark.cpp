@@ -1,4 +1,4 @@
-#include "analyzer/creation_mark.hpp"
+#include "common/creation_mark.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
