@@ -5,17 +5,34 @@
 #include <string>
 #include <vector>
 
+#include "common/regular_file.hpp"
+
 namespace ringside {
 
 struct WipedJournal {
   int files = 0;
   std::uint64_t bytes = 0;
-  std::vector<std::string> left;  // "PATH: WHY" of each file with a log's name that is not ours
 };
 
-/// Overwrites and deletes the logs beside `pool`, if there are any. A file with a log's name whose content is not a
-/// log's is kept. The caller owns the pool, so that no analyzer starts to write the logs; a log that cannot be locked
-/// is refused nevertheless. Throws Error (exit code 3).
-WipedJournal wipe_journal(const std::string& pool);
+class JournalWipe {
+ public:
+  /// Takes the locks of the logs beside `pool`, if there are any, and looks at all of them. The caller owns the pool,
+  /// so that no analyzer comes to write them. A damaged log is one as long as one record can be found in it. Throws
+  /// Error, and has then changed nothing: exit code 2 if something else lies under a log's name, as it would stay; 3 if
+  /// a log is in use or may not be written.
+  explicit JournalWipe(const std::string& pool);
+
+  /// Overwrites and deletes the logs. Throws Error (exit code 3).
+  WipedJournal overwrite();
+
+ private:
+  struct Log {
+    std::string path;
+    RegularFile file;
+    std::uint64_t bytes = 0;
+  };
+  std::string pool_;
+  std::vector<Log> logs_;
+};
 
 }  // namespace ringside

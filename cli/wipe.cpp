@@ -69,10 +69,11 @@ int wipe_command(int argc, const char* const* argv) {
   if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
 
   PoolWipe wipe(pool);
+  JournalWipe journal_wipe(pool);  // refuses before anything is asked or touched
   if (!yes) ask(pool, wipe.bytes());
   // First, while the pool is there to do it again with, and locked: what an analyzer records of it may be still to
   // come.
-  const WipedJournal journal = wipe_journal(pool);
+  const WipedJournal journal = journal_wipe.overwrite();
   {
     TerminalLine progress;
     wipe.overwrite([&](std::uint64_t done) {
@@ -86,7 +87,6 @@ int wipe_command(int argc, const char* const* argv) {
     fmt::print("{}: its journal too: {} bytes in {} files\n", printable(pool), with_separators(journal.bytes),
                journal.files);
   }
-  for (const std::string& left : journal.left) fmt::print("note: left as it is: {}\n", left);
   if (wipe.other_names() > 0) {
     fmt::print("note: the file has {} other names (hard links): they are still there, with zeros behind them\n",
                wipe.other_names());

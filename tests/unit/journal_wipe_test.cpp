@@ -1,4 +1,4 @@
-// Wiping a journal: every log goes, whatever its state; a file that only has a log's name stays.
+// Wiping a journal: what is one goes, in whatever state; what only has its name is refused.
 #include "analyzer/journal_wipe.hpp"
 
 #include <fcntl.h>
@@ -20,43 +20,95 @@ class JournalWipeTest : public JournalFixture {
 
   void expect_wiped(const std::string& path) const {
     const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    const WipedJournal wiped = wipe_journal(pool_);
-    EXPECT_TRUE(wiped.left.empty()) << wiped.left.front();
+    ASSERT_NO_THROW(JournalWipe(pool_).overwrite());
     EXPECT_FALSE(std::filesystem::exists(path));
     std::string bytes(static_cast<std::size_t>(lseek(fd.get(), 0, SEEK_END)), 'x');
     EXPECT_EQ(pread(fd.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
     EXPECT_EQ(bytes.find_first_not_of('\0'), std::string::npos);
   }
 
-  void expect_left(const std::string& path, const std::string& why) const {
-    const WipedJournal wiped = wipe_journal(pool_);
-    ASSERT_EQ(wiped.left.size(), 1u);
-    EXPECT_EQ(wiped.left[0].rfind(path + ": ", 0), 0u) << wiped.left[0];
-    EXPECT_NE(wiped.left[0].find(why), std::string::npos) << wiped.left[0];
+  void expect_refused(const std::string& path, const std::string& found) const {
+    const std::string said = refusal(ExitCode::kUsage, [&] { JournalWipe(pool_).overwrite(); });
+    EXPECT_EQ(said.rfind(path + ": found " + found, 0), 0u) << said;
+    EXPECT_NE(said.find("nothing was wiped"), std::string::npos) << said;
     EXPECT_TRUE(std::filesystem::exists(std::filesystem::symlink_status(path)));
+  }
+
+  /// The first `bytes` of a file become text.
+  static void write_text_over_the_beginning(const std::string& path, std::size_t bytes) {
+    std::string content = bytes_of(path);
+    ASSERT_GT(content.size(), bytes);
+    write(path, content.replace(0, bytes, bytes, 'x'));
   }
 };
 
-TEST_F(JournalWipeTest, SomebodyElsesTextUnderALogsNameStays) {
+TEST_F(JournalWipeTest, SomebodyElsesTextUnderALogsNameIsRefusedBeforeAnythingIsTouched) {
   make();
-  const std::string text(100'000, 'x');
-  write(log(0), text);
-  expect_left(log(0), "something else");
-  EXPECT_EQ(bytes_of(log(0)), text);
-  EXPECT_FALSE(std::filesystem::exists(log(1))) << "the other one is a log";
+  for (const std::uint32_t other : {1u, 0u}) {
+    write(log(1 - other), bytes_of(log(other)));
+    const std::string text(100'000, 'x');
+    const std::string kept = bytes_of(log(1 - other));
+    write(log(other), text);
+    expect_refused(log(other), "something else");
+    EXPECT_EQ(bytes_of(log(other)), text);
+    EXPECT_EQ(bytes_of(log(1 - other)), kept);
+    write(log(other), kept);
+  }
 }
 
-TEST_F(JournalWipeTest, AFileThatBeginsWithZerosAndGoesOnStays) {
+TEST_F(JournalWipeTest, AFileThatBeginsWithZerosAndGoesOnIsRefused) {
   write(log(0), std::string(1000, '\0') + "text");
-  expect_left(log(0), "something else");
+  expect_refused(log(0), "something else");
 }
 
-TEST_F(JournalWipeTest, WhatIsNoRegularFileStaysAndIsNamed) {
+TEST_F(JournalWipeTest, ATextThatHoldsTheMarkOfARecordIsRefused) {
+  std::string text;
+  for (int i = 0; i < 20'000; ++i) text += "FRAMwork";
+  write(log(0), text);
+  expect_refused(log(0), "something else");
+}
+
+TEST_F(JournalWipeTest, ALogWhoseBeginningIsDestroyedIsOverwrittenAndDeleted) {
+  for (const std::size_t destroyed : {std::size_t{100}, std::size_t{4096}, std::size_t{100'000}}) {
+    Journal journal = open();
+    append(journal, 600);
+    { const Journal closed = std::move(journal); }
+    write_text_over_the_beginning(log(0), destroyed);
+    expect_wiped(log(0));
+    EXPECT_TRUE(journal_files_there(pool_).empty());
+  }
+}
+
+TEST_F(JournalWipeTest, ARecordThatIsLeftAloneVerifiesByTheHeader) {
+  make();
+  std::string content = bytes_of(log(0));
+  content.replace(0, 8, 8, 'x').replace(64, content.size() - 400, content.size() - 400, 'x');
+  write(log(0), content);
+  expect_wiped(log(0));
+}
+
+TEST_F(JournalWipeTest, ALogOfLibpmemlogWhoseBeginningIsDestroyedIsOverwrittenAndDeleted) {
+  if (!has_pmemlog()) GTEST_SKIP() << "this build has no libpmemlog";
+  make(JournalKind::kPmemlog);
+  write_text_over_the_beginning(log(0), 9000);
+  expect_wiped(log(0));
+}
+
+TEST_F(JournalWipeTest, AWipeOfADamagedLogThatWasCutOffCanBeDoneAgain) {
+  make();
+  write_text_over_the_beginning(log(0), 1000);
+  std::string content = bytes_of(log(0));
+  content.replace(0, 8, "RSJRNL01");
+  write(log(0), content.substr(0, 900) + std::string(content.size() - 900, '\0'));
+  expect_wiped(log(0));
+}
+
+TEST_F(JournalWipeTest, WhatIsNoRegularFileIsRefusedAndNamed) {
   ASSERT_EQ(mkfifo(log(0).c_str(), 0600), 0);
-  expect_left(log(0), "found a named pipe");
+  expect_refused(log(0), "a named pipe");
   std::filesystem::remove(log(0));
   std::filesystem::create_symlink(folder_.write("target", "precious"), log(0));
-  expect_left(log(0), "found a symbolic link");
+  expect_refused(log(0), "a symbolic link");
   EXPECT_EQ(bytes_of(folder_.file("target")), "precious");
 }
 
@@ -96,9 +148,9 @@ TEST_F(JournalWipeTest, ALogOfAnotherVersionIsOverwrittenAndDeleted) {
 TEST_F(JournalWipeTest, AnEmptyLogAndATornHeaderAreDeleted) {
   make();
   write(log(1), bytes_of(log(0)).substr(0, 5));
-  EXPECT_EQ(wipe_journal(pool_).files, 2);
+  EXPECT_EQ(JournalWipe(pool_).overwrite().files, 2);
   write(log(0), "");
-  EXPECT_EQ(wipe_journal(pool_).files, 1);
+  EXPECT_EQ(JournalWipe(pool_).overwrite().files, 1);
 }
 
 TEST_F(JournalWipeTest, AWipeThatWasCutOffCanBeDoneAgain) {

@@ -176,17 +176,17 @@ TEST_P(JournalWriterTest, AReaderBesideAWriterThatEmptiesItsLogsSeesNoGapAndNoDa
 
 TEST_P(JournalWriterTest, WipeLeavesNothing) {
   { append(*std::make_unique<Journal>(open(GetParam())), 10); }
-  const WipedJournal wiped = wipe_journal(pool_);
+  const WipedJournal wiped = JournalWipe(pool_).overwrite();
   EXPECT_EQ(wiped.files, 2);
   EXPECT_GT(wiped.bytes, 2000u);
   EXPECT_TRUE(journal_files_there(pool_).empty());
-  EXPECT_EQ(wipe_journal(pool_).files, 0);
+  EXPECT_EQ(JournalWipe(pool_).overwrite().files, 0);
 }
 
 TEST_P(JournalWriterTest, WipeIsRefusedWhileTheJournalIsWritten) {
   Journal journal = open(GetParam());
   append(journal, 10);
-  refusal(ExitCode::kSystem, [&] { wipe_journal(pool_); });
+  refusal(ExitCode::kSystem, [&] { JournalWipe(pool_).overwrite(); });
   JournalReader read = reader();
   EXPECT_EQ(seqs(read), from_to(1, 10));
 }
