@@ -12,6 +12,7 @@
 #include "analyzer/pool_file.hpp"
 #include "analyzer/storage.hpp"
 #include "common/error.hpp"
+#include "common/output_file.hpp"
 #include "common/system_files.hpp"
 #include "common/unique_fd.hpp"
 
@@ -24,7 +25,7 @@ constexpr long kDaxBlockBytes = 4096;  // a block of a DAX file system is one
 
 // A file in `folder` that disappears with its descriptor; errno where none can be made.
 UniqueFd nameless_file(const std::string& folder) {
-  UniqueFd file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  UniqueFd file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kPrivateMode));
   if (file.valid() || (errno != EOPNOTSUPP && errno != EISDIR)) return file;
   std::string name = folder + "/.ringside-dax-XXXXXX";
   file.reset(mkostemp(name.data(), O_CLOEXEC));

@@ -81,6 +81,8 @@ class JournalReader {
   /// The next record whose seq is at least `from`, in ascending order; nothing after the last one. The bytes are valid
   /// until the reader goes.
   std::optional<EncodedRecord> next(std::uint64_t from);
+  /// `next` begins with the oldest record again.
+  void rewind() noexcept;
 
   /// What of the logs could not be read, in one line for a user: "FILE: byte 4096: ..."; empty if nothing. Records
   /// behind damage that verify are read all the same. A tail that is torn because its writer is at work, or was killed,

@@ -59,28 +59,33 @@ class FileLog final : public JournalStorage {
 
 }  // namespace
 
+RegularFile open_log_for_writing(const std::string& path, bool create, Foreign foreign) {
+  RegularFile file = open_regular(path, O_RDWR | O_NOFOLLOW | (create ? O_CREAT : 0), kPrivateMode);
+  if (!file.kind.empty()) throw usage_error("{}: {}; a journal's log is a regular file", path, file.why());
+  if (!file.valid()) {
+    throw system_error("{}: the journal cannot be opened for writing: {}{}", path, file.why(), owner_and_mode(path));
+  }
+  if (foreign == Foreign::kRefused) refuse_foreign_file(file.status, path);
+  return file;
+}
+
+void keep_private(const RegularFile& log, const std::string& path) {
+  if ((log.status.st_mode & 07077) != 0 && fchmod(log.fd.get(), kPrivateMode) != 0) {
+    throw system_error("{}: others may read the journal, and that cannot be changed: {}", path, errno_text(errno));
+  }
+}
+
 std::unique_ptr<JournalStorage> open_file_log(const std::string& path, std::uint64_t capacity, Foreign foreign) {
   const bool is_new = access(path.c_str(), F_OK) != 0;
-  // O_NONBLOCK: a pipe in its place must not hold us up.
-  UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, kPrivateMode));
-  if (!fd.valid()) {
-    const int error = errno;
-    throw system_error("{}: the journal cannot be opened for writing: {}{}", path, errno_text(error),
-                       owner_and_mode(path));
-  }
-  const struct stat status = status_of(fd.get(), path);
-  if (!S_ISREG(status.st_mode)) throw usage_error("{}: not a regular file; a journal's log is one", path);
-  if (foreign == Foreign::kRefused) refuse_foreign_file(status, path);
-  if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+  RegularFile file = open_log_for_writing(path, true, foreign);
+  if (flock(file.fd.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) throw system_error("{}: cannot be locked: {}", path, errno_text(errno));
     throw system_error("{}: the journal is in use by another process; one at a time can write it", path);
   }
-  if ((status.st_mode & 07077) != 0 && fchmod(fd.get(), kPrivateMode) != 0) {
-    throw system_error("{}: others may read the journal, and that cannot be changed: {}", path, errno_text(errno));
-  }
-  const auto used = static_cast<std::uint64_t>(status_of(fd.get(), path).st_size);
+  keep_private(file, path);
+  const auto used = static_cast<std::uint64_t>(status_of(file.fd.get(), path).st_size);
   if (is_new) sync_folder_of(path, path);
-  return std::make_unique<FileLog>(std::move(fd), used, capacity);
+  return std::make_unique<FileLog>(std::move(file.fd), used, capacity);
 }
 
 }  // namespace ringside

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "common/error.hpp"
-#include "common/unique_fd.hpp"
+#include "common/regular_file.hpp"
 
 namespace ringside {
 namespace {
@@ -45,14 +45,13 @@ LogPlace place_of_log(std::span<const std::byte> head, std::uint64_t file_bytes)
 }
 
 std::optional<LogFile> read_log_file(const std::string& path, std::uint64_t at_most) {
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd.valid() && errno == ENOENT) return std::nullopt;
-  if (!fd.valid()) throw system_error("{}: cannot be read: {}", path, errno_text(errno));
-  struct stat status {};
-  if (fstat(fd.get(), &status) != 0) throw system_error("{}: {}", path, errno_text(errno));
-  if (!S_ISREG(status.st_mode)) throw usage_error("{}: not a regular file; a journal's log is one", path);
+  const RegularFile opened = open_regular(path, O_RDONLY);
+  if (!opened.kind.empty()) throw usage_error("{}: {}; a journal's log is a regular file", path, opened.why());
+  if (!opened.valid() && opened.error == ENOENT) return std::nullopt;
+  if (!opened.valid()) throw system_error("{}: cannot be read: {}", path, opened.why());
+  const UniqueFd& fd = opened.fd;
   LogFile file;
-  file.file_bytes = static_cast<std::uint64_t>(status.st_size);
+  file.file_bytes = static_cast<std::uint64_t>(opened.status.st_size);
   if (file.file_bytes > kMostFileBytes) {
     throw usage_error("{}: {} bytes; a journal's log has at most {}", path, file.file_bytes, kMostFileBytes);
   }

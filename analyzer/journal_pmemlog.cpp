@@ -142,25 +142,17 @@ std::unique_ptr<JournalStorage> open_pmemlog_log(const std::string& path, std::u
                                                  Foreign foreign) {
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0 || (S_ISREG(status.st_mode) && status.st_size == 0)) create(path, capacity);
-  UniqueFd fd(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!fd.valid()) {
-    const int error = errno;
-    throw system_error("{}: the journal cannot be opened for writing: {}{}", path, errno_text(error),
-                       owner_and_mode(path));
-  }
-  if (foreign == Foreign::kRefused) refuse_foreign_file(status_of(fd.get(), path), path);
-  if ((status_of(fd.get(), path).st_mode & 07077) != 0 && fchmod(fd.get(), kPrivateMode) != 0) {
-    throw system_error("{}: others may read the journal, and that cannot be changed: {}", path, errno_text(errno));
-  }
-  allocate_holes(fd.get(), path);
-  const WatchedMapping watched_call(path, fd.get());
+  RegularFile file = open_log_for_writing(path, false, foreign);
+  keep_private(file, path);
+  allocate_holes(file.fd.get(), path);
+  const WatchedMapping watched_call(path, file.fd.get());
   const PmdkSyncs syncs;
   OpenLog log(pmemlog_open(path.c_str()));
   if (log == nullptr) throw cannot_open(path, errno);
   if (syncs.error() != 0) {
     throw system_error("{}: the journal could not be synced to its disk: {}", path, errno_text(syncs.error()));
   }
-  return std::make_unique<PmemLog>(std::move(log), std::move(fd), storage, path);
+  return std::make_unique<PmemLog>(std::move(log), std::move(file.fd), storage, path);
 }
 
 }  // namespace ringside

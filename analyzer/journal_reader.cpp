@@ -169,6 +169,10 @@ std::optional<EncodedRecord> JournalReader::next(std::uint64_t from) {
   return EncodedRecord{record.seq, record.bytes};
 }
 
+void JournalReader::rewind() noexcept {
+  implementation_->next = 0;
+}
+
 const std::string& JournalReader::damage() const noexcept {
   return implementation_->damage;
 }

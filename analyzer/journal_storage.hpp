@@ -11,6 +11,7 @@
 #include "analyzer/foreign_file.hpp"
 #include "analyzer/storage.hpp"
 #include "common/journal_options.hpp"
+#include "common/regular_file.hpp"
 
 namespace ringside {
 
@@ -32,6 +33,11 @@ class JournalStorage {
   /// What was appended before the call survives power loss when it returns 0.
   virtual int sync() noexcept = 0;
 };
+
+/// For the two that follow: the log's file. create: makes it where there is none. Throws Error as they do.
+RegularFile open_log_for_writing(const std::string& path, bool create, Foreign foreign);
+/// Takes the right to read a log from all but its owner.
+void keep_private(const RegularFile& log, const std::string& path);
 
 /// Opens the log at `path`, or makes it. capacity: of a new one. Both throw Error: exit code 2 for what is no such log,
 /// 3 if it is in use, belongs to another user, may not be written, or there is no room.

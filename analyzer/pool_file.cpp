@@ -16,6 +16,7 @@
 #include "analyzer/ring_view.hpp"
 #include "common/creation_mark.hpp"
 #include "common/lock_holder.hpp"
+#include "common/output_file.hpp"
 #include "common/user_name.hpp"
 
 namespace ringside {
@@ -42,11 +43,9 @@ void check_file_size_limit(std::uint64_t bytes, const std::string& name) {
   }
 }
 
-constexpr mode_t kPrivate = S_IRUSR | S_IWUSR;
-
-/// A file without a name in the folder of `path`, marked and locked; invalid if the file system cannot make one.
+/// A file in the folder of `path` that has no name yet, marked and locked; none where that cannot be.
 UniqueFd nameless_file_beside(const fs::path& path) {
-  UniqueFd fd(::open(folder_of(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kPrivate));
+  UniqueFd fd(::open(folder_of(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kPrivateMode));
   if (!fd.valid()) return fd;
   mark_as_being_made(fd.get());
   flock(fd.get(), LOCK_EX | LOCK_NB);  // always succeeds: no other process has it open
@@ -107,8 +106,8 @@ UniqueFd make_pool_file(const fs::path& path, const std::string& name) {
     if (give_name(fd.get(), path)) return fd;
     error = errno;
   }
-  if (error != EEXIST) {  // the file system has no O_TMPFILE
-    UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kPrivate));
+  if (error != EEXIST) {  // not on this file system
+    UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kPrivateMode));
     error = errno;
     if (fd.valid()) {
       mark_as_being_made(fd.get());

@@ -120,7 +120,10 @@ void refuse_foreign_iterates(const RingOptions& options) {
   const std::string& path = options.pool;
   refuse_foreign_place(options);
   struct stat status {};
-  if (stat(path.c_str(), &status) != 0 && is_missing(path)) return;
+  if (stat(path.c_str(), &status) != 0 && is_missing(path)) {
+    if (fs::is_symlink(path)) throw dangling(path);
+    return;
+  }
   if (!options.foreign_pool && S_ISREG(status.st_mode)) refuse_foreign_file(status, path);
   if (has_owner(path)) throw in_use(path);  // neither --resume nor --overwrite would help
   refuse_iterates_in(RingReader::open(path, std::chrono::milliseconds(0)).ring(), path);
@@ -128,7 +131,10 @@ void refuse_foreign_iterates(const RingOptions& options) {
 
 void check_pool(const RingOptions& options) {
   refuse_foreign_place(options);
-  if (is_missing(options.pool)) return check_folder_of(options.pool);
+  if (is_missing(options.pool)) {
+    if (fs::is_symlink(options.pool)) throw dangling(options.pool);
+    return check_folder_of(options.pool);
+  }
   try {
     RingPool::open(options.pool, foreign_of(options));
   } catch (const UnfinishedPoolError&) {

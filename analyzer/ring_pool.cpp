@@ -25,6 +25,7 @@
 #include "common/clock.hpp"
 #include "common/creation_mark.hpp"
 #include "common/error.hpp"
+#include "common/output_file.hpp"
 #include "common/unique_fd.hpp"
 
 #ifndef MADV_POPULATE_WRITE
@@ -139,7 +140,7 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
   UniqueFd fd = make_pool_file(path, name);
   const struct stat made = status_of(fd.get(), name);
   UnlinkUnlessKept unlink_unless_kept(path, made);
-  if (fchmod(fd.get(), S_IRUSR | S_IWUSR) != 0) throw system_error("{}: {}", name, errno_text(errno));
+  if (fchmod(fd.get(), kPrivateMode) != 0) throw system_error("{}: {}", name, errno_text(errno));
   allocate_blocks(fd.get(), bytes, name);
 
   RingPool pool;
@@ -153,7 +154,7 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
   flock(fd.get(), LOCK_UN);
   std::optional<WatchedMapping> watched_call(std::in_place, name, fd.get());
   const PmdkSyncs syncs;
-  pool.pool_.reset(pmemobj_create(path.c_str(), kPoolLayoutName, 0, S_IRUSR | S_IWUSR));
+  pool.pool_.reset(pmemobj_create(path.c_str(), kPoolLayoutName, 0, kPrivateMode));
   watched_call.reset();
   if (!pool.pool_ && errno == EAGAIN) throw in_use(name);
   if (!pool.pool_) throw system_error("{}: libpmemobj cannot make the pool: {}", name, pmdk_message());
@@ -275,7 +276,7 @@ RingPool RingPool::open(const fs::path& path, Foreign foreign) {
   if (foreign == Foreign::kRefused) refuse_foreign_file(status_of(fd.get(), name), name);
   check_content_at_rest(fd.get(), path, name);
   // A copy made under another umask: what is written from here on is the owner's alone.
-  if ((status_of(fd.get(), name).st_mode & (S_IRWXG | S_IRWXO)) != 0 && fchmod(fd.get(), S_IRUSR | S_IWUSR) != 0) {
+  if ((status_of(fd.get(), name).st_mode & (S_IRWXG | S_IRWXO)) != 0 && fchmod(fd.get(), kPrivateMode) != 0) {
     throw system_error("{}: others may read it, and that cannot be changed: {}", name, errno_text(errno));
   }
 

@@ -47,6 +47,7 @@ RecordedRun describe_start(const HandoffReader& handoff, Attachment& attachment,
   started.set_first_commit_seq(attachment.first_commit_seq());
   started.set_buffers(handoff.buffers());
   started.set_coordination(to_string(handoff.coordination()));
+  started.set_pool_id(bytes_of(attachment.pool().ring().geometry().pool_id));
   started.set_slots(attachment.pool().ring().geometry().slot_count());
   started.set_storage(std::string(to_string(recorded.storage)));
   started.set_durability(std::string(to_string(options.ring.durability)));

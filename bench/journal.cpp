@@ -104,7 +104,7 @@ double append_all(const std::string& pool, JournalKind kind, std::uint64_t journ
       throw damage_error("{}: the journal does not hold what was appended: {}", pool, reader.damage());
     }
   }
-  wipe_journal(pool);
+  JournalWipe(pool).overwrite();
   return static_cast<double>(records) / seconds;
 }
 

@@ -68,7 +68,11 @@ ordered_json describe(const RingReader& reader, const Recovery& recovery) {
                        {"iterates", ordered_json::array()}};
   const std::optional<JournalSummary> journal = summarize_journal(reader.path().string());
   info["journal"] = journal ? to_json(*journal) : ordered_json();
-  if (journal) info["journal"]["foreign"] = foreign_journal(reader.path().string(), ring);
+  if (journal) {
+    const JournalIdentity identity = identify(journal->named, reader.path().string(), ring);
+    info["journal"]["foreign"] = identity.foreign;
+    info["journal"]["older"] = identity.older;
+  }
   for (const RunReading& run : ring.runs()) info["runs"].push_back(describe_run(run));
   for (const KeptSlot& kept : recovery.kept) info["iterates"].push_back(describe_slot(ring, kept));
   return info;
@@ -94,9 +98,9 @@ void print(const RingReader& reader, const Recovery& recovery) {
     if (journal->steps_missing > 0) fmt::print("          {}\n", missing_text(*journal));
     if (!journal->torn.empty()) fmt::print("          {}\n", printable(journal->torn));
     if (!journal->damage.empty()) fmt::print("          DAMAGED: {}\n", printable(journal->damage));
-    if (const std::string foreign = foreign_journal(reader.path().string(), ring); !foreign.empty()) {
-      fmt::print("          NOT THIS POOL'S: {}\n", printable(foreign));
-    }
+    const JournalIdentity identity = identify(journal->named, reader.path().string(), ring);
+    if (!identity.foreign.empty()) fmt::print("          NOT THIS POOL'S: {}\n", printable(identity.foreign));
+    if (!identity.older.empty()) fmt::print("          {}\n", printable(identity.older));
   }
   for (const RunReading& reading : ring.runs()) {
     const RunDescription& run = reading.run;

@@ -2,90 +2,69 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
-#include <optional>
-#include <set>
+#include <vector>
 
-#include "analyzer/journal.hpp"
 #include "analyzer/pool_file.hpp"
 #include "analyzer/ring_reader.hpp"
 #include "analyzer/ring_recovery.hpp"
 #include "analyzer/step_record.hpp"
+#include "cli/journal_records.hpp"
 #include "common/error.hpp"
-#include "proto/ringside.pb.h"
 
 namespace ringside {
 namespace {
 
-std::optional<Id128> run_of(const wire::Record& record) {
-  switch (record.what_case()) {
-    case wire::Record::kStep: return id_of(record.step().run_id());
-    case wire::Record::kRunStarted: return id_of(record.run_started().run_id());
-    case wire::Record::kRunEnded: return id_of(record.run_ended().run_id());
-    case wire::Record::kRecordsMissing: return id_of(record.records_missing().run_id());
-    default: return std::nullopt;
-  }
-}
-
-std::set<Id128> runs_in(const RingView& ring) {
-  std::set<Id128> runs;
-  for (const RunReading& reading : ring.runs()) runs.insert(reading.run.run_id);
-  for (const KeptSlot& kept : recover(ring).kept) runs.insert(kept.header.run_id);
-  return runs;
-}
-
-/// The runs that a journal's records from number `from` on name.
-struct NamedRuns {
-  std::set<Id128> runs;
-  std::optional<Id128> newest;
-  bool is_shared = false;  // one of them is among `ours`: reading stopped there
-};
-
-NamedRuns runs_in_journal(const std::string& pool, std::uint64_t from, const std::set<Id128>& ours) {
-  JournalReader journal = JournalReader::open(pool);
-  NamedRuns named;
-  wire::Record record;
-  while (const auto encoded = journal.next(from)) {
-    if (!record.ParseFromArray(encoded->bytes.data(), static_cast<int>(encoded->bytes.size()))) continue;
-    const std::optional<Id128> run = run_of(record);
-    if (!run) continue;
-    named.newest = run;
-    named.runs.insert(*run);
-    named.is_shared = ours.contains(*run);
-    if (named.is_shared) break;
-  }
-  return named;
+std::set<Id128> ids_of(const std::vector<RunReading>& runs) {
+  std::set<Id128> ids;
+  for (const RunReading& reading : runs) ids.insert(reading.run.run_id);
+  return ids;
 }
 
 }  // namespace
 
-std::string foreign_journal(const std::string& pool, const RingView& ring) {
-  constexpr std::uint64_t kNewestFirst = 1000;  // a pool's own journal usually names its newest run last
-  const std::set<Id128> ours = runs_in(ring);
-  if (ours.empty() || journal_files_there(pool).empty()) return "";
-  NamedRuns named;
-  try {
-    const std::uint64_t newest = JournalReader::open(pool).newest_seq();
-    if (newest > kNewestFirst) named = runs_in_journal(pool, newest - kNewestFirst, ours);
-    if (!named.is_shared) named = runs_in_journal(pool, 0, ours);
-  } catch (const Error&) {
-    return "";
+void NamedByJournal::add(const wire::Record& record) {
+  newest_unix_ns = std::max(newest_unix_ns, record.unix_ns());
+  if (const std::optional<Id128> run = id_of(run_id_of(record))) {
+    runs.insert(*run);
+    newest_run = run;
   }
-  if (named.is_shared || !named.newest || has_owner(pool)) return "";
-  const std::vector<RunReading> runs = ring.runs();
-  return fmt::format(
-      "the journal beside {} is not this pool's: none of its {} runs (the newest is {}) is one of the pool's{}; "
-      "expected the journal that was written with the pool: move this one away",
-      pool, named.runs.size(), to_string(*named.newest),
-      runs.empty() ? "" : fmt::format(" (the newest is {})", to_string(runs.back().run.run_id)));
+  if (!record.has_run_started()) return;
+  if (const std::optional<Id128> pool = id_of(record.run_started().pool_id())) pools.insert(*pool);
 }
 
-std::string foreign_journal(const std::string& pool) {
+JournalIdentity identify(const NamedByJournal& journal, const std::string& pool, const RingView& ring) {
+  if (!journal.newest_run || journal.pools.contains(ring.geometry().pool_id)) return {};
+  const std::vector<RunReading> runs = ring.runs();
+  const std::set<Id128> described = ids_of(runs);
+  std::set<Id128> ours = described;
+  for (const KeptSlot& kept : recover(ring).kept) ours.insert(kept.header.run_id);
+  const auto is_shared = [&](const Id128& run) { return journal.runs.contains(run); };
+  if (ours.empty() || std::any_of(ours.begin(), ours.end(), is_shared) || has_owner(pool)) return {};
+  const bool is_older = ours.size() == described.size() && std::all_of(runs.begin(), runs.end(), [&](const auto& one) {
+                          return one.run.started_realtime_ns > journal.newest_unix_ns;
+                        });
+  if (is_older) {
+    return {.foreign = {},
+            .older = fmt::format("none of the pool's runs is in the journal beside {}; it is older than all of them "
+                                 "(this pool's from before them, or another pool's)",
+                                 pool)};
+  }
+  return {.foreign = fmt::format(
+              "the journal beside {} is not this pool's: none of its {} runs (the newest is {}) is one of the "
+              "pool's{}; expected the journal that was written with the pool: move this one away",
+              pool, journal.runs.size(), to_string(*journal.newest_run),
+              runs.empty() ? "" : fmt::format(" (the newest is {})", to_string(runs.back().run.run_id))),
+          .older = {}};
+}
+
+JournalIdentity identify(const NamedByJournal& journal, const std::string& pool) {
   try {
     const RingReader reader = RingReader::open(pool, std::chrono::milliseconds(0));
-    return foreign_journal(pool, reader.ring());
+    return identify(journal, pool, reader.ring());
   } catch (const Error&) {
-    return "";
+    return {};
   }
 }
 

@@ -29,18 +29,6 @@ JournalRecords read_from(const std::string& pool, std::uint64_t from) {
   return read;
 }
 
-const std::string& run_of(const wire::Record& record) {
-  switch (record.what_case()) {
-    case wire::Record::kStep: return record.step().run_id();
-    case wire::Record::kRunStarted: return record.run_started().run_id();
-    case wire::Record::kRunEnded: return record.run_ended().run_id();
-    case wire::Record::kRecordsMissing: return record.records_missing().run_id();
-    default: break;
-  }
-  static const std::string none;
-  return none;
-}
-
 /// How many of `records` are the followed analyzer's. Up to `newest_known` they are known to be; from there on until
 /// its run has ended, or another one begins. told: how many of them were handed out before.
 std::size_t before_the_next_run(const std::vector<wire::Record>& records, std::size_t told,
@@ -49,10 +37,10 @@ std::size_t before_the_next_run(const std::vector<wire::Record>& records, std::s
   for (std::size_t i = 0; i < records.size(); ++i) {
     const wire::Record& record = records[i];
     const bool is_known = i < told || record.seq() <= newest_known;
-    if (!is_known && record.has_run_started() && !run.empty() && run_of(record) != run) {
+    if (!is_known && record.has_run_started() && !run.empty() && run_id_of(record) != run) {
       return i > told && records[i - 1].has_analyzer_started() ? i - 1 : i;
     }
-    if (!run_of(record).empty()) run = run_of(record);
+    if (!run_id_of(record).empty()) run = run_id_of(record);
     if (record.has_run_ended() && record.seq() >= newest_known) return i + 1;
   }
   return records.size();
@@ -82,6 +70,18 @@ void merge(std::vector<wire::Record>& records, std::vector<wire::Record> others)
 }
 
 }  // namespace
+
+const std::string& run_id_of(const wire::Record& record) {
+  switch (record.what_case()) {
+    case wire::Record::kStep: return record.step().run_id();
+    case wire::Record::kRunStarted: return record.run_started().run_id();
+    case wire::Record::kRunEnded: return record.run_ended().run_id();
+    case wire::Record::kRecordsMissing: return record.records_missing().run_id();
+    default: break;
+  }
+  static const std::string none;
+  return none;
+}
 
 JournalRecords read_journal(const std::string& pool) {
   return read_from(pool, 0);

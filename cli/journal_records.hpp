@@ -10,6 +10,9 @@
 
 namespace ringside {
 
+/// The id of the run that a record is of; empty: of none.
+const std::string& run_id_of(const wire::Record& record);
+
 struct JournalRecords {
   std::vector<wire::Record> records;
   std::string damage;  // what could not be read, in words; empty: nothing

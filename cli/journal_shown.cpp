@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -20,18 +21,16 @@ namespace {
 
 /// Reads all records; calls `see` with each one that can be parsed.
 template <class See>
-RecordGaps read_records(JournalReader& journal, const See& see) {
+JournalSummary summarize(JournalReader& journal, const See& see) {
   RecordGaps gaps;
+  NamedByJournal named;
   wire::Record record;
   while (const auto encoded = journal.next(0)) {
     if (!record.ParseFromArray(encoded->bytes.data(), static_cast<int>(encoded->bytes.size()))) continue;
     gaps.add(record);
+    named.add(record);
     see(record);
   }
-  return gaps;
-}
-
-JournalSummary summary_of(const JournalReader& journal, const RecordGaps& gaps) {
   return {.kind = std::string(to_string(journal.kind())),
           .file_bytes = journal.file_bytes(),
           .records = journal.records(),
@@ -41,7 +40,8 @@ JournalSummary summary_of(const JournalReader& journal, const RecordGaps& gaps) 
           .first_missing_iteration = gaps.iterations().first,
           .last_missing_iteration = gaps.iterations().second,
           .damage = journal.damage(),
-          .torn = journal.torn()};
+          .torn = journal.torn(),
+          .named = std::move(named)};
 }
 
 }  // namespace
@@ -50,8 +50,7 @@ std::optional<JournalSummary> summarize_journal(const std::string& pool) {
   if (journal_files_there(pool).empty()) return std::nullopt;
   try {
     JournalReader journal = JournalReader::open(pool);
-    const RecordGaps gaps = read_records(journal, [](const wire::Record&) {});
-    return summary_of(journal, gaps);
+    return summarize(journal, [](const wire::Record&) {});
   } catch (const Error& error) {
     JournalSummary unreadable;
     unreadable.damage = error.what();
@@ -84,7 +83,7 @@ std::optional<JournaledSteps> JournaledSteps::read(const std::string& pool) {
   JournaledSteps journaled;
   try {
     JournalReader journal = JournalReader::open(pool);
-    const RecordGaps gaps = read_records(journal, [&journaled](const wire::Record& record) {
+    journaled.summary_ = summarize(journal, [&journaled](const wire::Record& record) {
       if (!record.has_step()) return;
       const std::optional<StepFigures> figures = figures_of(record.step());
       if (!figures) return;
@@ -93,7 +92,6 @@ std::optional<JournaledSteps> JournaledSteps::read(const std::string& pool) {
       const auto [place, is_new] = journaled.steps_.emplace(name, *figures);
       if (!is_new && place->second.rebuilt) place->second = *figures;
     });
-    journaled.summary_ = summary_of(journal, gaps);
   } catch (const Error& error) {
     journaled.summary_.damage = error.what();
   }

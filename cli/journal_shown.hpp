@@ -12,6 +12,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "analyzer/ring_recovery.hpp"
+#include "cli/journal_identity.hpp"
 #include "common/reduction.hpp"
 #include "common/reduction_differences.hpp"
 #include "common/step_figures.hpp"
@@ -30,6 +31,7 @@ struct JournalSummary {
   std::uint64_t last_missing_iteration = 0;   // upper bound
   std::string damage;
   std::string torn;  // no damage: its writer is at work, or was killed
+  NamedByJournal named;
 };
 
 /// "392 committed steps have no record, iterations 101 to 492"; empty if none is missing.

@@ -22,6 +22,7 @@ class JournalComparison {
   /// The iterate compared last: what was recorded, agrees and differences; null if it is not in the journal.
   nlohmann::ordered_json last_as_json() const;
 
+  const JournalSummary& summary() const noexcept { return steps_.summary(); }
   /// The journal is not damaged, and everything compared agrees.
   bool intact() const;
   /// A table of all that were compared, and what else there is to say of the journal.

@@ -84,7 +84,7 @@ class Output {
       : pool_(reader.path().string()),
         ring_(reader.ring()),
         journal_(journal),
-        foreign_journal_(journal ? foreign_journal(pool_, ring_) : ""),
+        identity_(journal ? identify(journal->summary().named, pool_, ring_) : JournalIdentity()),
         json_(json) {}
 
   void show(const ReplayedIterate& iterate) {
@@ -103,18 +103,20 @@ class Output {
   ExitCode finish(const std::vector<std::uint32_t>& damaged_headers, const TwinsCheck& twins) const {
     const bool intact = count(ReplayVerdict::kDiffers) == 0 && count(ReplayVerdict::kReductionsDamaged) == 0 &&
                         count(ReplayVerdict::kDamaged) == 0 && damaged_headers.empty() && twins.intact() &&
-                        (!journal_ || journal_->intact()) && foreign_journal_.empty();
+                        (!journal_ || journal_->intact()) && identity_.foreign.empty();
     if (json_) {
       ordered_json last = {{"pool", pool_}, {"intact", intact}, {"iterates", total()}};
       for (const VerdictName& verdict : kVerdicts) last[key_of(verdict)] = count(verdict.verdict);
       last["damaged_headers"] = damaged_headers;
       add_to(last, twins);
       if (journal_) last["journal"] = journal_->as_json();
-      if (journal_) last["journal"]["foreign"] = foreign_journal_;
+      if (journal_) last["journal"]["foreign"] = identity_.foreign;
+      if (journal_) last["journal"]["older"] = identity_.older;
       print(last);
     } else {
       if (journal_) journal_->print();
-      if (!foreign_journal_.empty()) fmt::print("journal: NOT THIS POOL'S: {}\n", printable(foreign_journal_));
+      if (!identity_.foreign.empty()) fmt::print("journal: NOT THIS POOL'S: {}\n", printable(identity_.foreign));
+      if (!identity_.older.empty()) fmt::print("journal: {}\n", printable(identity_.older));
       for (const std::uint32_t slot : damaged_headers) fmt::print("{}\n", describe_damaged_header(slot));
       for (const std::string& line : describe(twins)) fmt::print("{}\n", line);
       fmt::print("{}: {}\n", printable(pool_), counted(damaged_headers.size()));
@@ -217,7 +219,7 @@ class Output {
   const std::string pool_;
   const RingView& ring_;
   std::optional<JournalComparison>& journal_;
-  const std::string foreign_journal_;  // why it is not this pool's; empty if it is
+  const JournalIdentity identity_;
   const bool json_;
   std::optional<Id128> run_;  // whose rows are being printed
   std::array<std::uint64_t, kVerdicts.size()> counts_ = {};

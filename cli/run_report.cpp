@@ -81,12 +81,19 @@ ordered_json kept_in(const std::string& pool, ordered_json& notices) {
 ordered_json report_of_pool(const std::string& pool) {
   const JournalRecords journal = read_journal(pool);
   RunHistory history;
-  for (const wire::Record& record : journal.records) history.add(record);
+  NamedByJournal named;
+  for (const wire::Record& record : journal.records) {
+    history.add(record);
+    named.add(record);
+  }
   if (!history.run()) throw usage_error("{}: its journal tells of no run", pool);
   ordered_json report = report_of(history);
   if (!journal.damage.empty()) report["notices"].push_back("The journal is damaged: " + journal.damage);
   if (!journal.torn.empty()) report["notices"].push_back("The journal's last record is not whole: " + journal.torn);
-  if (const std::string foreign = foreign_journal(pool); !foreign.empty()) report["notices"].push_back(foreign);
+  const JournalIdentity identity = identify(named, pool);
+  for (const std::string& text : {identity.foreign, identity.older}) {
+    if (!text.empty()) report["notices"].push_back(text);
+  }
   report["kept"] = kept_in(pool, report["notices"]);
   report["kept_hint"] = "iterates in the ring";
   return report;

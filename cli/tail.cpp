@@ -107,12 +107,25 @@ class Output {
   RecordTable table_;
 };
 
-/// The past alone, from the journal's files. A warning that they belong to another pool also comes first, because the
-/// output may be long.
+/// What all records of a journal name; it can be read from its beginning then.
+NamedByJournal named_by(JournalReader& journal) {
+  NamedByJournal named;
+  wire::Record record;
+  while (const std::optional<EncodedRecord> kept = journal.next(0)) {
+    if (record.ParseFromArray(kept->bytes.data(), static_cast<int>(kept->bytes.size()))) named.add(record);
+  }
+  journal.rewind();
+  return named;
+}
+
+/// The past alone, from the journal's files. That they are not the pool's is said before they are shown, too: what is
+/// shown may be long.
 ExitCode show_journal(const std::string& pool, Output& output) {
-  const std::string foreign = foreign_journal(pool);
-  if (!foreign.empty()) note(foreign);
   JournalReader journal = JournalReader::open(pool);
+  const JournalIdentity identity = identify(named_by(journal), pool);
+  for (const std::string& text : {identity.foreign, identity.older}) {
+    if (!text.empty()) note(text);
+  }
   std::vector<wire::Record> records;
   std::uint64_t from = 0;
   bool read = true;
@@ -128,7 +141,7 @@ ExitCode show_journal(const std::string& pool, Output& output) {
   if (!output.show(std::move(records))) return ExitCode::kDone;
   if (!journal.torn().empty()) note(journal.torn());
   if (!journal.damage().empty()) throw damage_error("{}", journal.damage());
-  if (!foreign.empty()) return ExitCode::kDamaged;
+  if (!identity.foreign.empty()) return ExitCode::kDamaged;
   return ExitCode::kDone;
 }
 

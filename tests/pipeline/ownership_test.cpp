@@ -60,8 +60,8 @@ TEST_F(OwnershipTest, AJournalOfAnotherUserIsNotWritten) {
 
 TEST_F(OwnershipTest, AJournalOfAnotherPoolIsNamedByAllThatShowIt) {
   const std::string other = folder_.file("other.pool");
-  keep_something(other, "--iterations=7");
   keep_something(pool_);
+  keep_something(other, "--iterations=7");  // later: what was recorded before the pool's runs may be its own
   for (const char* log : {".journal-0", ".journal-1"}) {
     std::filesystem::copy(other + log, pool_ + log, std::filesystem::copy_options::overwrite_existing);
   }
@@ -96,6 +96,38 @@ TEST_F(OwnershipTest, AJournalThatIsOlderThanThePoolsRunsIsItsOwn) {
   // A journal without a pool is still shown.
   std::filesystem::remove(pool_);
   EXPECT_EQ(run("ringside", {"tail", "--pool", pool_}).exit_code, 0);
+}
+
+TEST_F(OwnershipTest, AJournalFromBeforeThePoolWasMadeAnewIsCalledOlderAndNotDamaged) {
+  keep_something(pool_);
+  ASSERT_EQ(run("ringside", run_arguments("grid:30", {"--overwrite", "--journal=off", "--iterations=4"})).exit_code, 0);
+  const std::string said = "it is older than all of them";
+  for (const Finished& shown : {run("ringside", {"info", pool_}), run("ringside", {"replay", pool_})}) {
+    EXPECT_EQ(shown.exit_code, 0) << shown.out;
+    expect_said(shown.out, said);
+  }
+  for (const char* command : {"info", "replay"}) {
+    const Finished shown = run("ringside", {command, pool_, "--json"});
+    EXPECT_EQ(shown.exit_code, 0);
+    expect_said(shown.out, said);
+  }
+  const Finished tail = run("ringside", {"tail", "--pool", pool_});
+  EXPECT_EQ(tail.exit_code, 0);
+  expect_one_line(tail.err, {pool_, said});
+  ASSERT_EQ(run("ringside", {"report", pool_, "-o", folder_.file("r.html")}).exit_code, 0);
+  expect_said(content_of(folder_.file("r.html")), said);
+}
+
+TEST_F(OwnershipTest, AJournalIsThePoolsOwnHoweverManyRunsFollowWithoutOne) {
+  keep_something(pool_);
+  for (int life = 0; life < 12; ++life) {  // more than the ring names
+    ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--overwrite", "--journal=off", "--iterations=4"})).exit_code,
+              0);
+  }
+  EXPECT_EQ(run("ringside", {"replay", pool_}).exit_code, 0);
+  const json journal = json::parse(run("ringside", {"info", pool_, "--json"}).out)["journal"];
+  EXPECT_EQ(journal["foreign"], "");
+  EXPECT_EQ(journal["older"], "");
 }
 
 TEST_F(OwnershipTest, APoolThatIsDeletedDuringTheRunIsSaidToBeGone) {

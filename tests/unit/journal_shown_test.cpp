@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/ring_pool.hpp"
+#include "analyzer/ring_reader.hpp"
 #include "analyzer/step_record.hpp"
 #include "cli/info.hpp"
 #include "cli/replay.hpp"
@@ -20,6 +21,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::uint64_t kRows = 3000;
+constexpr std::int64_t kBeganNs = 1'700'000'000'000'000'000;
 
 class JournalShownTest : public JournalFixture {
  protected:
@@ -27,7 +29,9 @@ class JournalShownTest : public JournalFixture {
   void SetUp() override {
     const RingPool pool = RingPool::create(pool_, kRows, 4);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);
-    writer.begin_run(run_of(kRows));
+    RunDescription run = run_of(kRows);
+    run.started_realtime_ns = kBeganNs;
+    writer.begin_run(run);
     Reducer reducer(kRows);
     std::vector<double> before;
     for (std::uint64_t k = 1; k <= 6; ++k) {
@@ -203,6 +207,33 @@ TEST_F(JournalShownTest, InfoAndReplayCountTheStepsThatAreNamedAsMissing) {
   const std::string text = "391 committed steps have no record, iterations 7 to 398";
   EXPECT_NE(command(info_command, {}).out.find(text), std::string::npos);
   EXPECT_NE(command(replay_command, {}).out.find(text), std::string::npos);
+}
+
+TEST_F(JournalShownTest, WhoseAJournalIsFollowsFromItsRunsItsPoolAndItsTime) {
+  const auto identity_of = [&](const Id128& run, std::int64_t unix_ns, const std::string& pool_id) {
+    wire::Record record;
+    record.set_unix_ns(unix_ns);
+    record.mutable_run_started()->set_run_id(ringside::bytes_of(run));
+    record.mutable_run_started()->set_pool_id(pool_id);
+    NamedByJournal named;
+    named.add(record);
+    return identify(named, pool_);
+  };
+  const auto says_nothing = [](const JournalIdentity& said) { return said.foreign.empty() && said.older.empty(); };
+  const Id128 ours = run_of(kRows).run_id;
+  const Id128 other{ours.high, ours.low + 1};
+  const std::string id = ringside::bytes_of(RingReader::open(pool_).ring().geometry().pool_id);
+  EXPECT_TRUE(says_nothing(identity_of(ours, kBeganNs + 1, "")));
+  EXPECT_TRUE(says_nothing(identity_of(other, kBeganNs + 1, id)));
+  EXPECT_TRUE(says_nothing(identity_of(other, kBeganNs - 1, id)));
+  for (const std::string& unknown : {std::string(), std::string(16, 'x')}) {
+    const JournalIdentity later = identity_of(other, kBeganNs, unknown);
+    EXPECT_NE(later.foreign.find("is not this pool's"), std::string::npos) << later.foreign;
+    EXPECT_EQ(later.older, "");
+    const JournalIdentity earlier = identity_of(other, kBeganNs - 1, unknown);
+    EXPECT_EQ(earlier.foreign, "");
+    EXPECT_NE(earlier.older.find("older than all of them"), std::string::npos) << earlier.older;
+  }
 }
 
 TEST_F(JournalShownTest, WipeTakesTheJournalToo) {

@@ -174,6 +174,17 @@ TEST_P(JournalWriterTest, AReaderBesideAWriterThatEmptiesItsLogsSeesNoGapAndNoDa
   }
 }
 
+TEST_P(JournalWriterTest, WhatIsNoRegularFileIsNotOpenedAsALog) {
+  ASSERT_EQ(mkfifo(log(0).c_str(), 0600), 0);
+  const std::string pipe = refusal(ExitCode::kUsage, [&] { open(GetParam()); });
+  EXPECT_EQ(pipe, log(0) + ": found a named pipe; a journal's log is a regular file");
+  std::filesystem::remove(log(0));
+  std::filesystem::create_symlink(folder_.file("nowhere"), log(0));
+  const std::string link = refusal(ExitCode::kUsage, [&] { open(GetParam()); });
+  EXPECT_EQ(link, log(0) + ": found a symbolic link; a journal's log is a regular file");
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("nowhere")));
+}
+
 TEST_P(JournalWriterTest, WipeLeavesNothing) {
   { append(*std::make_unique<Journal>(open(GetParam())), 10); }
   const WipedJournal wiped = JournalWipe(pool_).overwrite();

@@ -274,6 +274,13 @@ TEST_F(RingAdmissionTest, AFolderThatIsNotThereIsNoticedBeforeARunBegins) {
   EXPECT_NO_THROW(check_pool(options(path_)));
 }
 
+TEST_F(RingAdmissionTest, ALinkThatLeadsNowhereIsNoticedBeforeARunBegins) {
+  fs::create_symlink(folder_.file("nowhere"), path_);
+  expect_refused([&] { check_pool(options(path_)); }, ExitCode::kUsage, "which is not there");
+  fs::remove(path_);
+  EXPECT_NO_THROW(check_pool(options(path_)));
+}
+
 TEST_F(RingAdmissionTest, WhereDaxIsRequiredNoRunGetsAPlainFile) {
   if (ask_for_dax(path_, find_pool_device(path_)).granted()) GTEST_SKIP() << "this folder passes for persistent memory";
   RingOptions demanding = options(path_);
