@@ -26,7 +26,7 @@ constexpr std::string_view to_string(JournalKind kind) noexcept {
 struct JournalOptions {
   JournalKind kind = JournalKind::kAuto;
   std::uint64_t bytes = std::uint64_t{64} << 20;  // of both logs together: about 260,000 steps, at least half are kept
-  bool foreign = false;  // logs of another user may be written: RingOptions::foreign_pool
+  bool foreign = false;                           // logs of another user may be written: RingOptions::foreign_pool
 };
 
 }  // namespace ringside

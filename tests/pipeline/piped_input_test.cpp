@@ -1,4 +1,5 @@
-// Inputs from a pipe that the command's own user has made: `--config <(COMMAND)`, `COMMAND | ringside report /dev/stdin`.
+// Inputs from a pipe that the command's own user has made: `--config <(COMMAND)`, `COMMAND | ringside report
+// /dev/stdin`.
 #include <fcntl.h>
 #include <unistd.h>
 
