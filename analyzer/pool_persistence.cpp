@@ -98,7 +98,8 @@ class FilePersistence final : public PoolPersistence {
 
  private:
   /// False if it was cut short by a signal, or refused: the mapping takes it all the same, and an error shows in the
-  /// next sync. A truncated file is not extended again.
+  /// next sync. It extends a file that was truncated: what a pool holds ends before its file does, so that the next sync,
+  /// or the end of the run, still finds the file too short.
   bool write(void* to, const void* from, std::size_t bytes) const noexcept {
     if (!watched_->intact_or_noted()) return false;
     return pwrite(file_.get(), from, bytes, static_cast<const std::byte*>(to) - base_) == static_cast<ssize_t>(bytes);

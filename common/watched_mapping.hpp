@@ -54,8 +54,8 @@ class WatchedMapping {
   /// False once `error` is not 0, or the file is shorter than its mapping.
   bool intact() const noexcept;
 
-  /// As `intact`, and notes a truncation as a fault would. Call it before a write(2) into the file: the write would
-  /// extend a truncated file again, with pages that read as zeros and do not fault.
+  /// As `intact`, and notes a truncation as a fault would. Call it where write(2) is used on the file: a write extends a
+  /// truncated file again, with pages that read as zeros and do not fault.
   bool intact_or_noted() noexcept;
 
   struct Entry;  // the handler's view of it
