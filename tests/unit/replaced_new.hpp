@@ -1,0 +1,25 @@
+// Replaces operator new of a test program by its own `void* allocate(std::size_t)`, which returns memory of malloc or
+// throws std::bad_alloc. Define it, then include this in one source file of the program.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+
+void* operator new(std::size_t bytes) {
+  return allocate(bytes);
+}
+void* operator new[](std::size_t bytes) {
+  return allocate(bytes);
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
