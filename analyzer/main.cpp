@@ -200,8 +200,8 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   // If `ringside run` started us, the producer tells the user.
   if (is_storage_lost(error.code()) && service.options.process.report_fd < 0) {
     const bool is_there = attachment->pool().whereabouts() == Whereabouts::kNamed;
-    spdlog::error("event={} run_id={} text=\"{}\"", is_there ? "sync_failed" : "pool_gone", to_string(run.run_id),
-                  error.what());
+    const char* event = error.code() == ExitCode::kDamaged ? "pool_truncated" : is_there ? "sync_failed" : "pool_gone";
+    spdlog::error("event={} run_id={} text=\"{}\"", event, to_string(run.run_id), error.what());
   }
   spdlog::info("event=run_ended run_id={} how={} outcome={} steps_committed={} steps_persisted={} exit_code={}",
                to_string(run.run_id), to_text(end), to_text(outcome), account.steps_committed.load(),

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "analyzer/pool_file.hpp"
+#include "common/new_file.hpp"
 #include "common/system_files.hpp"
 
 namespace ringside {
@@ -156,7 +157,7 @@ std::string PoolDevice::text() const {
 std::string pool_folder(const std::string& place) {
   struct stat status {};
   if (stat(place.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return place;
-  return folder_of(place).string();
+  return folder_of(place);
 }
 
 std::string ndctl_mode(std::string_view kernel_mode) {

@@ -16,6 +16,7 @@
 #include "analyzer/ring_view.hpp"
 #include "common/creation_mark.hpp"
 #include "common/lock_holder.hpp"
+#include "common/new_file.hpp"
 #include "common/output_file.hpp"
 #include "common/user_name.hpp"
 
@@ -45,17 +46,11 @@ void check_file_size_limit(std::uint64_t bytes, const std::string& name) {
 
 /// A file in the folder of `path` that has no name yet, marked and locked; none where that cannot be.
 UniqueFd nameless_file_beside(const fs::path& path) {
-  UniqueFd fd(::open(folder_of(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kPrivateMode));
+  UniqueFd fd = make_nameless_file(path.string(), kPrivateMode);
   if (!fd.valid()) return fd;
   mark_as_being_made(fd.get());
   flock(fd.get(), LOCK_EX | LOCK_NB);  // always succeeds: no other process has it open
   return fd;
-}
-
-/// False, with errno set, if the name exists already or cannot be given.
-bool give_name(int fd, const fs::path& path) {
-  const std::string nameless = fmt::format("/proc/self/fd/{}", fd);
-  return linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0;
 }
 
 std::optional<pid_t> owner_of(const std::string& name) {
@@ -83,10 +78,6 @@ Look::~Look() {
   munmap(mapped_, bytes_);
 }
 
-fs::path folder_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
-
 UniqueFd open_pool_file(const std::string& name, int flags) {
   UniqueFd fd(::open(name.c_str(), flags | O_CLOEXEC));
   if (!fd.valid()) {
@@ -103,7 +94,7 @@ UniqueFd open_pool_file(const std::string& name, int flags) {
 UniqueFd make_pool_file(const fs::path& path, const std::string& name) {
   int error = 0;
   if (UniqueFd fd = nameless_file_beside(path); fd.valid()) {
-    if (give_name(fd.get(), path)) return fd;
+    if (give_name(fd.get(), path.string())) return fd;
     error = errno;
   }
   if (error != EEXIST) {  // not on this file system
@@ -119,7 +110,7 @@ UniqueFd make_pool_file(const fs::path& path, const std::string& name) {
     throw PoolExistsError(fmt::format("{}: exists already; --overwrite makes a new pool in its place", name));
   }
   if (error == ENOENT || error == ENOTDIR) throw usage_error("{}: {}", name, errno_text(error));
-  throw system_error("{}: cannot be made: {}{}", name, errno_text(error), owner_and_mode(folder_of(path)));
+  throw system_error("{}: cannot be made: {}{}", name, errno_text(error), owner_and_mode(folder_of(path.string())));
 }
 
 fs::path real_path(const fs::path& path) {
@@ -262,11 +253,8 @@ void remove_leftover(const fs::path& made) {
 }
 
 void sync_folder_of(const fs::path& path, const std::string& name) {
-  const UniqueFd folder(::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // EINVAL: a file system whose folders need no sync. A folder that may be written but not read cannot be asked.
-  if (!folder.valid() && errno == EACCES) return;
-  if (!folder.valid() || (fsync(folder.get()) != 0 && errno != EINVAL)) {
-    throw system_error("{}: the pool's folder could not be synced to its disk: {}", name, errno_text(errno));
+  if (const int error = sync_folder_of(path.string())) {
+    throw system_error("{}: the pool's folder could not be synced to its disk: {}", name, errno_text(error));
   }
 }
 

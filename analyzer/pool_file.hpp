@@ -35,9 +35,6 @@ class Look {
   std::optional<WatchedMapping> watched_;
 };
 
-/// The folder `path` names a file in.
-std::filesystem::path folder_of(const std::filesystem::path& path);
-
 /// Exit code 2: a file exists already where a new pool was to be made.
 class PoolExistsError : public Error {
  public:

@@ -12,6 +12,7 @@
 #include "analyzer/pool_file.hpp"
 #include "analyzer/ring_view.hpp"
 #include "common/error.hpp"
+#include "common/new_file.hpp"
 
 namespace ringside {
 namespace {
@@ -50,7 +51,7 @@ void demand_a_pool(std::span<const std::byte> file, const std::string& name) {
 }
 
 void demand_that_its_name_can_go(const fs::path& path, const std::string& name) {
-  const fs::path folder = folder_of(path);
+  const std::string folder = folder_of(path.string());
   if (faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return;
   throw system_error("{}: nothing was wiped: the pool could not be deleted from its folder: {}", name,
                      errno_text(errno));

@@ -20,6 +20,7 @@
 #include "analyzer/ring_reader.hpp"
 #include "analyzer/ring_recovery.hpp"
 #include "common/error.hpp"
+#include "common/new_file.hpp"
 
 namespace ringside {
 namespace {
@@ -107,7 +108,7 @@ Error dangling(const std::string& path) {
 
 /// Whether a pool can be made at `path`.
 void check_folder_of(const fs::path& path) {
-  const fs::path folder = folder_of(path);
+  const std::string folder = folder_of(path.string());
   if (access(folder.c_str(), W_OK | X_OK) == 0) return;
   const int error = errno;
   throw system_error("--pool: cannot make '{}': {}{}; expected a file in a folder that may be written", path.string(),
@@ -150,24 +151,25 @@ Admission find_ring(const RingOptions& options, const RunDescription& run, PoolU
     return Admission{std::move(pool), Iterates::kNone, run, std::move(let_go)};
   };
   refuse_foreign_place(options);
+  const Foreign foreign = foreign_of(options);
   if (is_missing(options.pool)) {
     try {
-      return fresh(RingPool::create(options.pool, run.rows, options.slots));
+      return fresh(RingPool::create(options.pool, run.rows, options.slots, foreign));
     } catch (const PoolExistsError&) {  // another process was faster: treat its pool like any other
       if (fs::is_symlink(options.pool) && is_missing(options.pool)) throw dangling(options.pool);
     }
   }
   std::optional<RingPool> pool;
   try {
-    pool = RingPool::open(options.pool, foreign_of(options));
+    pool = RingPool::open(options.pool, foreign);
   } catch (const UnfinishedPoolError&) {
     if (use == PoolUse::kFresh) throw;
-    return fresh(RingPool::replace_unfinished(options.pool, run.rows, options.slots));
+    return fresh(RingPool::replace_unfinished(options.pool, run.rows, options.slots, foreign));
   } catch (const UnownablePoolError&) {
     // A run that was told to overwrite keeps saying so when its analyzer was lost: its own iterates are not meant.
     if (use != PoolUse::kOverwrite || holds_iterates_of(run.run_id, options.pool)) throw;
     std::vector<StepFigures> let_go = kept_steps(RingReader::open(options.pool).ring());
-    return replaced(RingPool::replace_unownable(options.pool, run.rows, options.slots), std::move(let_go));
+    return replaced(RingPool::replace_unownable(options.pool, run.rows, options.slots, foreign), std::move(let_go));
   }
 
   const bool may_replace = use == PoolUse::kOverwrite || use == PoolUse::kResume;
@@ -193,7 +195,8 @@ Admission find_ring(const RingOptions& options, const RunDescription& run, PoolU
         options.pool, shape.slot_count(), shape.rows, options.slots, run.rows);
   }
   std::vector<StepFigures> let_go = kept_steps(pool->ring());
-  return replaced(RingPool::replace(options.pool, std::move(*pool), run.rows, options.slots), std::move(let_go));
+  return replaced(RingPool::replace(options.pool, std::move(*pool), run.rows, options.slots, foreign),
+                  std::move(let_go));
 }
 
 }  // namespace

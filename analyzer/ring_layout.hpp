@@ -26,6 +26,7 @@ inline constexpr std::size_t kPageBytes = 4096;              // superblocks and 
 inline constexpr std::size_t kPayloadAlignment = 2 << 20;    // a huge page, so that DAX maps a payload with few entries
 inline constexpr std::size_t kChunkBytes = kCopyChunkBytes;  // hashed while in the first-level cache
 inline constexpr std::uint64_t kScanBytes = 64 << 20;        // superblocks lie in this much of the file's beginning
+inline constexpr std::uint64_t kLeastPoolBytes = 8 << 20;    // PMEMOBJ_MIN_POOL
 inline constexpr std::uint32_t kMinSlots = 3;                // newest, newest persisted (or previous), victim
 inline constexpr std::uint32_t kMaxSlots = 1024;
 inline constexpr std::uint64_t kMaxPayloadBytes = std::uint64_t{1} << 34;  // PMDK's largest object is just below

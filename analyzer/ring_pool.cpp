@@ -49,6 +49,7 @@ constexpr std::uint64_t kObjectHeaderBytes = 16;
 constexpr std::uint64_t kMaxObjectBytes = PMEMOBJ_MAX_ALLOC_SIZE;
 constexpr std::uint64_t kBeforeHeapBytes = 4 << 20;  // pool header and lanes, a little more than they take
 constexpr std::uint64_t kSpareChunks = 4;
+static_assert(kLeastPoolBytes == PMEMOBJ_MIN_POOL);
 
 std::uint64_t heap_chunks(std::uint64_t object_bytes) {
   return (object_bytes + kObjectHeaderBytes + kHeapChunkBytes - 1) / kHeapChunkBytes;
@@ -130,16 +131,19 @@ std::uint64_t RingPool::file_bytes(std::uint64_t rows, std::uint32_t slots) {
   return round_up(bytes, kPayloadAlignment);
 }
 
-RingPool RingPool::create(const fs::path& path, std::uint64_t rows, std::uint32_t slots) {
-  return make(path, path.string(), rows, slots);
+RingPool RingPool::create(const fs::path& path, std::uint64_t rows, std::uint32_t slots, Foreign foreign) {
+  return make(path, path.string(), rows, slots, foreign);
 }
 
-RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint64_t rows, std::uint32_t slots) {
+RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint64_t rows, std::uint32_t slots,
+                        Foreign foreign) {
   const std::uint64_t bytes = file_bytes(rows, slots);
 
   UniqueFd fd = make_pool_file(path, name);
   const struct stat made = status_of(fd.get(), name);
   UnlinkUnlessKept unlink_unless_kept(path, made);
+  // Some mounts (vfat, NFS with mapped users) give a new file to another user.
+  if (foreign == Foreign::kRefused) refuse_foreign_file(made, name);
   if (fchmod(fd.get(), kPrivateMode) != 0) throw system_error("{}: {}", name, errno_text(errno));
   allocate_blocks(fd.get(), bytes, name);
 
@@ -209,31 +213,33 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
   return pool;
 }
 
-RingPool RingPool::make_alone(const fs::path& file, const std::string& name, std::uint64_t rows, std::uint32_t slots) {
+RingPool RingPool::make_alone(const fs::path& file, const std::string& name, std::uint64_t rows, std::uint32_t slots,
+                              Foreign foreign) {
   try {
-    return make(file, name, rows, slots);
+    return make(file, name, rows, slots, foreign);
   } catch (const PoolExistsError&) {  // another process has made one since the check
     throw in_use(name);
   }
 }
 
-RingPool RingPool::replace(const fs::path& path, RingPool old, std::uint64_t rows, std::uint32_t slots) {
+RingPool RingPool::replace(const fs::path& path, RingPool old, std::uint64_t rows, std::uint32_t slots,
+                           Foreign foreign) {
   const fs::path file = real_path(path);  // through a symbolic link it is the file that is replaced
-  return replace_locked(path, file, open_pool_file(file.string(), O_RDWR), std::move(old), rows, slots);
+  return replace_locked(path, file, open_pool_file(file.string(), O_RDWR), std::move(old), rows, slots, foreign);
 }
 
-RingPool RingPool::replace_unownable(const fs::path& path, std::uint64_t rows, std::uint32_t slots) {
+RingPool RingPool::replace_unownable(const fs::path& path, std::uint64_t rows, std::uint32_t slots, Foreign foreign) {
   const std::string name = path.string();
   const fs::path file = real_path(path);
   UniqueFd fd = open_pool_file(file.string(), O_RDWR);
   lock_or_throw(fd.get(), name);
   if (!still_named(file, status_of(fd.get(), name))) throw in_use(name);
   check_is_ring(fd.get(), name);
-  return replace_locked(path, file, std::move(fd), std::nullopt, rows, slots);
+  return replace_locked(path, file, std::move(fd), std::nullopt, rows, slots, foreign);
 }
 
 RingPool RingPool::replace_locked(const fs::path& path, const fs::path& file, UniqueFd fd, std::optional<RingPool> old,
-                                  std::uint64_t rows, std::uint32_t slots) {
+                                  std::uint64_t rows, std::uint32_t slots, Foreign foreign) {
   const std::string name = path.string();
   const fs::path made = file.string() + ".new";
   const std::uint64_t needed = file_bytes(rows, slots);
@@ -243,10 +249,10 @@ RingPool RingPool::replace_locked(const fs::path& path, const fs::path& file, Un
     if (unlink(file.c_str()) != 0) throw system_error("{}: cannot be removed: {}", name, errno_text(errno));
     fd.reset();
     old.reset();
-    return make_alone(file, name, rows, slots);
+    return make_alone(file, name, rows, slots, foreign);
   }
 
-  RingPool pool = make_alone(made, name, rows, slots);
+  RingPool pool = make_alone(made, name, rows, slots, foreign);
   if (rename(made.c_str(), file.c_str()) != 0) {
     const int error = errno;
     unlink(made.c_str());
@@ -257,7 +263,7 @@ RingPool RingPool::replace_locked(const fs::path& path, const fs::path& file, Un
   return pool;
 }
 
-RingPool RingPool::replace_unfinished(const fs::path& path, std::uint64_t rows, std::uint32_t slots) {
+RingPool RingPool::replace_unfinished(const fs::path& path, std::uint64_t rows, std::uint32_t slots, Foreign foreign) {
   const std::string name = path.string();
   const fs::path file = real_path(path);
   UniqueFd fd = open_pool_file(file.string(), O_RDWR);
@@ -267,7 +273,7 @@ RingPool RingPool::replace_unfinished(const fs::path& path, std::uint64_t rows, 
   room_for(file_bytes(rows, slots), fd.get(), name);
   if (unlink(file.c_str()) != 0) throw system_error("{}: cannot be removed: {}", name, errno_text(errno));
   fd.reset();  // its blocks are free
-  return make_alone(file, name, rows, slots);
+  return make_alone(file, name, rows, slots, foreign);
 }
 
 RingPool RingPool::open(const fs::path& path, Foreign foreign) {

@@ -33,8 +33,9 @@ class RingPool {
  public:
   /// Makes a pool file, mode 0600, for `slots` (kMinSlots ... kMaxSlots) iterates of `rows` doubles. Throws Error and
   /// leaves nothing behind: exit code 2 if the file exists or the shape is impossible, 3 if the file system has no
-  /// room (the message names the bytes needed and available) or refuses.
-  static RingPool create(const std::filesystem::path& path, std::uint64_t rows, std::uint32_t slots);
+  /// room (the message names the bytes needed and available), refuses, or gives the file to another user.
+  static RingPool create(const std::filesystem::path& path, std::uint64_t rows, std::uint32_t slots,
+                         Foreign foreign = Foreign::kRefused);
 
   /// Opens a pool for writing; reads no payload. A damaged superblock or copy of a run record is written again from its
   /// twin. Throws Error: exit code 2 if there is no pool, it was never finished (an UnfinishedPoolError), or it is not
@@ -46,15 +47,18 @@ class RingPool {
   /// the new one is known to be possible: after that is made, where the file system has room for both, else right
   /// before. Throws Error and leaves the old pool as it was: as `create`, and exit code 2 if PATH.new, where the new
   /// one is made first, is somebody's.
-  static RingPool replace(const std::filesystem::path& path, RingPool old, std::uint64_t rows, std::uint32_t slots);
+  static RingPool replace(const std::filesystem::path& path, RingPool old, std::uint64_t rows, std::uint32_t slots,
+                          Foreign foreign = Foreign::kRefused);
 
   /// The same in the place of a ring that libpmemobj must not or cannot open (an UnownablePoolError). Throws Error: 3
   /// if another process uses it, and as `replace`.
-  static RingPool replace_unownable(const std::filesystem::path& path, std::uint64_t rows, std::uint32_t slots);
+  static RingPool replace_unownable(const std::filesystem::path& path, std::uint64_t rows, std::uint32_t slots,
+                                    Foreign foreign = Foreign::kRefused);
 
   /// The same in the place of what an interrupted creation left. Throws Error: as `open` if that is not what is there,
   /// 3 if another process is still at it, and as `create`.
-  static RingPool replace_unfinished(const std::filesystem::path& path, std::uint64_t rows, std::uint32_t slots);
+  static RingPool replace_unfinished(const std::filesystem::path& path, std::uint64_t rows, std::uint32_t slots,
+                                     Foreign foreign = Foreign::kRefused);
 
   /// The size of the file `create` makes. Throws Error (exit code 2) if the shape is impossible.
   static std::uint64_t file_bytes(std::uint64_t rows, std::uint32_t slots);
@@ -99,15 +103,15 @@ class RingPool {
 
   /// `create`, with `file` for the file and `name` for the messages.
   static RingPool make(const std::filesystem::path& file, const std::string& name, std::uint64_t rows,
-                       std::uint32_t slots);
+                       std::uint32_t slots, Foreign foreign);
 
   /// The same where there is no such file; if one appears meanwhile, it is another process's (exit code 3).
   static RingPool make_alone(const std::filesystem::path& file, const std::string& name, std::uint64_t rows,
-                             std::uint32_t slots);
+                             std::uint32_t slots, Foreign foreign);
 
   /// `fd` is the pool at `file`, which it or `old` has locked.
   static RingPool replace_locked(const std::filesystem::path& path, const std::filesystem::path& file, UniqueFd fd,
-                                 std::optional<RingPool> old, std::uint64_t rows, std::uint32_t slots);
+                                 std::optional<RingPool> old, std::uint64_t rows, std::uint32_t slots, Foreign foreign);
 
   std::filesystem::path path_;
   UniqueFd file_;

@@ -209,6 +209,11 @@ RingView RingView::parse(std::span<const std::byte> file, std::string_view name)
   if (!found.geometry) {
     // Without their magic they are not even seen. What was never formatted was torn while they were written.
     if (!found.saw_damaged && !is_begun_pool(file)) throw usage_error("{}: not a Ringside pool", name);
+    // A creation gives the file all of its bytes before libpmemobj writes to it.
+    if (is_pmemobj_pool(file) && file.size() < kLeastPoolBytes) {
+      throw damage_error("{}: damaged pool: it was truncated to {} bytes; the smallest pool has {}", name, file.size(),
+                         kLeastPoolBytes);
+    }
     if (!was_formatted) throw unfinished(name);
     throw damage_error("{}: damaged pool: both superblocks are damaged, and only they say where its iterates lie",
                        name);

@@ -34,13 +34,20 @@ std::size_t ensure_descriptors(std::size_t needed, const char* program) {
 }
 
 void require_free_descriptors(std::size_t count, const char* what_for) {
-  std::vector<UniqueFd> probes;
-  for (std::size_t i = 0; i < count; ++i) {
-    UniqueFd& fd = probes.emplace_back(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (!fd.valid() && (errno == EMFILE || errno == ENFILE)) {
-      throw system_error("{} needs {} descriptors, found {} that are free: {}; raise the limit with `ulimit -n`",
-                         what_for, count, i, errno_text(errno));
+  std::size_t free = 0;
+  int error = 0;
+  {
+    std::vector<UniqueFd> probes;
+    while (free < count && error == 0) {
+      const UniqueFd& fd = probes.emplace_back(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+      if (!fd.valid() && (errno == EMFILE || errno == ENFILE)) error = errno;
+      if (error == 0) ++free;
     }
+  }
+  // The probes are closed by now: what makes the message may itself need a descriptor.
+  if (error != 0) {
+    throw system_error("{} needs {} descriptors, found {} that are free: {}; raise the limit with `ulimit -n`",
+                       what_for, count, free, errno_text(error));
   }
 }
 

@@ -10,17 +10,11 @@
 #include <utility>
 
 #include "common/error.hpp"
-#include "common/hash.hpp"
 #include "common/own_descriptor.hpp"
 #include "common/regular_file.hpp"
 
 namespace ringside {
 namespace {
-
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
-}
 
 bool is_written_in_place(const std::string& path) {
   struct stat status {};
@@ -30,16 +24,6 @@ bool is_written_in_place(const std::string& path) {
 }
 
 }  // namespace
-
-UniqueFd create_beside(const std::string& path, mode_t mode, std::string& made) {
-  constexpr int kAttempts = 100;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    made = path + "." + to_string(random_id()).substr(0, 6);
-    UniqueFd fd(open(made.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
-    if (fd.valid() || errno != EEXIST) return fd;
-  }
-  return {};
-}
 
 void check_output(const std::string& path, const std::string& option, const std::vector<KeptFile>& kept) {
   refuse_output(path, option, kept);
@@ -64,16 +48,18 @@ OutputFile::OutputFile(std::string path, std::string option, std::vector<KeptFil
     : path_(std::move(path)), option_(std::move(option)), kept_(std::move(kept)) {
   refuse_output(path_, option_, kept_);
   const std::optional<int> own = descriptor_of_output(path_);
-  UniqueFd fd = own                          ? duplicate(*own)
-                : is_written_in_place(path_) ? open_in_place()
-                                             : create_beside(path_, kOutputMode, partial_);
+  UniqueFd fd;
+  if (own) {
+    fd = duplicate(*own);
+  } else if (is_written_in_place(path_)) {
+    fd = open_in_place();
+  } else {
+    new_file_.emplace(path_, kOutputMode);
+    if (new_file_->fd().valid()) fd = duplicate(new_file_->fd().get());
+  }
   if (!fd.valid()) fail(errno);
   file_.reset(fdopen(fd.get(), "wb"));
-  if (!file_) {
-    const int error = errno;
-    if (!partial_.empty()) unlink(partial_.c_str());
-    fail(error);
-  }
+  if (!file_) fail(errno);
   fd.release();
 }
 
@@ -100,23 +86,16 @@ UniqueFd OutputFile::duplicate(int descriptor) const {
   return UniqueFd(fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
 }
 
-OutputFile::~OutputFile() {
-  if (!partial_.empty()) unlink(partial_.c_str());
-}
-
 void OutputFile::write(const void* data, std::size_t bytes) {
   if (std::fwrite(data, 1, bytes, file_.get()) != bytes) fail(errno);
 }
 
 void OutputFile::finish() {
   if (std::fflush(file_.get()) != 0) fail(errno);
-  // On the disk before it gets its name: after a power cut there is the old file or the new one, never an empty one.
-  if (!partial_.empty() && fsync(fileno(file_.get())) != 0) fail(errno);
   if (std::fclose(file_.release()) != 0) fail(errno);
-  if (partial_.empty()) return;
+  if (!new_file_) return;
   refuse_output(path_, option_, kept_);
-  if (rename(partial_.c_str(), path_.c_str()) != 0) fail(errno);
-  partial_.clear();
+  if (const int error = new_file_->publish()) fail(error);
 }
 
 void OutputFile::fail(int error) const {

@@ -7,10 +7,12 @@
 #include <cstddef>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/new_file.hpp"
 #include "common/output_guard.hpp"
 #include "common/unique_fd.hpp"
 
@@ -19,16 +21,12 @@ namespace ringside {
 inline constexpr mode_t kPrivateMode = 0600;  // what only its owner's programs read again: a pool, a cache
 inline constexpr mode_t kOutputMode = 0640;   // what a user asked for: the group may have it, where the umask lets it
 
-/// Makes a new file beside `path`, named like it, and puts its name into `made`. Only ever takes rights away from
-/// `mode`. Returns an invalid descriptor, with errno set, if it cannot.
-UniqueFd create_beside(const std::string& path, mode_t mode, std::string& made);
-
 /// Throws Error if an OutputFile of these arguments would, as far as that can be known beforehand; for a command that
 /// works for hours before it writes. Leaves nothing behind.
 void check_output(const std::string& path, const std::string& option, const std::vector<KeptFile>& kept);
 
-/// Written to beside its name and renamed at the end. What exists and is no plain file (a device, a pipe, a link), or
-/// lies in a folder that may not be written to, is written in place: a rename would replace it by a file. A pipe
+/// Written as a NewFile, which gets its name at the end. What exists and is no plain file (a device, a pipe, a link),
+/// or lies in a folder that may not be written to, is written in place: a rename would replace it by a file. A pipe
 /// without a reader is refused, not waited for. What is one of this process's own descriptors (descriptor_of_output) is
 /// written through that descriptor, at its offset: nothing is truncated, and what was printed before comes first.
 class OutputFile {
@@ -36,10 +34,6 @@ class OutputFile {
   /// option: what messages begin with ("--output"). kept: the files that the command reads or keeps. Throws Error (exit
   /// code 3), as do all functions below; also as refuse_output does.
   OutputFile(std::string path, std::string option, std::vector<KeptFile> kept = {});
-  ~OutputFile();
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-
   void write(const void* data, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
 
@@ -58,7 +52,7 @@ class OutputFile {
   struct Close {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }
   };
-  std::string partial_;  // empty: written in place or through a descriptor, or finished
+  std::optional<NewFile> new_file_;  // none: written in place or through a descriptor
   std::unique_ptr<std::FILE, Close> file_;
 };
 

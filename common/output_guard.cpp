@@ -11,6 +11,7 @@
 #include "common/creation_mark.hpp"
 #include "common/error.hpp"
 #include "common/lock_holder.hpp"
+#include "common/new_file.hpp"
 #include "common/regular_file.hpp"
 #include "common/user_name.hpp"
 
@@ -85,8 +86,8 @@ void refuse_what_was_planted(const std::string& path, const std::string& option)
   struct stat found {};
   struct stat folder {};
   if (lstat(path.c_str(), &found) != 0 || (!S_ISLNK(found.st_mode) && !S_ISFIFO(found.st_mode))) return;
-  const fs::path in = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
-  if (stat(in.c_str(), &folder) != 0 || (folder.st_mode & (S_ISVTX | S_IWOTH)) != (S_ISVTX | S_IWOTH)) return;
+  if (stat(folder_of(path).c_str(), &folder) != 0 || (folder.st_mode & (S_ISVTX | S_IWOTH)) != (S_ISVTX | S_IWOTH))
+    return;
   if (found.st_uid == geteuid() || found.st_uid == folder.st_uid) return;
   throw system_error("{}: '{}' is a {} that {} has made in a folder where anybody may; expected another name", option,
                      path, kind_of(found.st_mode), user_name(found.st_uid));

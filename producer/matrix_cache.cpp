@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "common/error.hpp"
+#include "common/new_file.hpp"
 #include "common/output_file.hpp"
 #include "common/run_description.hpp"
 #include "producer/csr_builder.hpp"
@@ -48,28 +49,21 @@ void lay_out(CacheHeader& header, bool has_value, bool has_id) {
   header.file_bytes = aligned(end);
 }
 
-// A file that removes itself unless it was renamed to its final name.
-class TemporaryFile {
+class CacheFile {
  public:
-  explicit TemporaryFile(const std::string& final_path)
-      : final_path_(final_path), descriptor_(create_beside(final_path, kPrivateMode, path_)) {
-    if (!descriptor_.valid()) fail("cannot be created", errno);
+  explicit CacheFile(const std::string& path) : path_(path), file_(path, kPrivateMode) {
+    if (!file_.fd().valid()) fail("cannot be created", errno);
   }
-  ~TemporaryFile() {
-    if (!renamed_) unlink(path_.c_str());
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
 
   void reserve(std::uint64_t bytes) {
-    const int error = posix_fallocate(descriptor_.get(), 0, static_cast<off_t>(bytes));
+    const int error = posix_fallocate(file_.fd().get(), 0, static_cast<off_t>(bytes));
     if (error != 0) fail(fmt::format("cannot be given {} bytes", bytes), error);
   }
 
   void write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
     const char* from = static_cast<const char*>(data);
     while (bytes > 0) {
-      const ssize_t written = pwrite(descriptor_.get(), from, bytes, static_cast<off_t>(offset));
+      const ssize_t written = pwrite(file_.fd().get(), from, bytes, static_cast<off_t>(offset));
       if (written < 0 && errno == EINTR) continue;
       if (written <= 0) fail("cannot be written", written < 0 ? errno : EIO);
       from += written;
@@ -78,29 +72,19 @@ class TemporaryFile {
     }
   }
 
-  void sync_and_rename() {
-    if (fsync(descriptor_.get()) != 0) fail("cannot be synced", errno);
-    if (rename(path_.c_str(), final_path_.c_str()) != 0) fail("cannot be renamed to its final name", errno);
-    renamed_ = true;
-    // The name is durable only once the folder is.
-    const std::size_t slash = final_path_.rfind('/');
-    const std::string folder = slash == std::string::npos ? "." : final_path_.substr(0, slash + 1);
-    const UniqueFd opened(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!opened.valid()) return;  // the folder may be written but not read
-    // EINVAL: a file system whose folders need no sync.
-    if (fsync(opened.get()) != 0 && errno != EINVAL) fail("has a folder that cannot be synced", errno);
+  void publish() {
+    if (const int error = file_.publish()) fail("cannot be synced or given its name", error);
+    if (const int error = sync_folder_of(path_)) fail("has a folder that cannot be synced", error);
   }
 
  private:
   [[noreturn]] void fail(std::string_view what, int error) const {
-    throw system_error("{}: the matrix cache {} ({}); choose another folder with --cache-dir", final_path_, what,
+    throw system_error("{}: the matrix cache {} ({}); choose another folder with --cache-dir", path_, what,
                        errno_text(error));
   }
 
-  std::string final_path_;
-  std::string path_;
-  UniqueFd descriptor_;
-  bool renamed_ = false;
+  const std::string path_;
+  NewFile file_;
 };
 
 // The header of bytes that open with the magic, if its hash is right. Version and byte order are the caller's to look
@@ -184,14 +168,14 @@ void write_matrix_cache(const CsrMatrix& matrix, const CacheSource& source, cons
   assign(header.source, source.text);
   header.header_hash = hash_of(header);
 
-  TemporaryFile file(path);
+  CacheFile file(path);
   file.reserve(header.file_bytes);
   file.write_at(0, &header, sizeof header);
   file.write_at(header.row_begin_offset, matrix.row_begin.data(), matrix.row_begin.bytes());
   file.write_at(header.column_offset, matrix.column.data(), matrix.column.bytes());
   if (header.value_offset != 0) file.write_at(header.value_offset, matrix.value.data(), matrix.value.bytes());
   if (header.id_offset != 0) file.write_at(header.id_offset, matrix.id.data(), matrix.id.bytes());
-  file.sync_and_rename();
+  file.publish();
 }
 
 CsrMatrix read_matrix_cache(const Text& bytes, const std::string& name, Orientation orientation) {

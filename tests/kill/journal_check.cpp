@@ -21,6 +21,7 @@ namespace {
 struct Told {
   std::map<std::uint64_t, wire::StepRecord> steps;
   std::map<std::uint64_t, int> times;
+  std::vector<wire::RecordsMissing> gaps;
 };
 
 class Check {
@@ -55,6 +56,7 @@ class Check {
         expected = commit_seq + 1;
       }
       check_iterations(told);
+      check_named_iterations(told);
     }
   }
 
@@ -122,36 +124,54 @@ class Check {
       }
       ++check_.gaps_named;
       check_.steps_named += missing.steps();
-      check_named_iterations(missing);
+      if (missing.steps() == 0 || missing.first_commit_seq() == 0) violated("a gap is named without its commits");
+      if (!published_.skips) runs_[missing.run_id()].gaps.push_back(missing);
     }
   }
 
-  /// In a pool of one run that skips nothing, commit c is iteration c * every.
-  void check_named_iterations(const wire::RecordsMissing& missing) {
-    if (missing.steps() == 0 || missing.first_commit_seq() == 0) violated("a gap is named without its commits");
-    if (published_.skips) return;
-    const std::uint64_t first = missing.first_commit_seq();
-    const std::uint64_t last = first + missing.steps() - 1;
-    const bool right = missing.first_iteration() == (first - 1) * published_.every + 1 &&
-                       missing.last_iteration() == (last + 1) * published_.every - 1;
-    if (!right) {
-      violated(fmt::format("commits {} to {} are named as iterations {} to {}", first, last, missing.first_iteration(),
-                           missing.last_iteration()));
+  /// A gap reaches from the recorded iteration before it to the one after it.
+  void check_named_iterations(const Told& told) {
+    for (const wire::RecordsMissing& missing : told.gaps) {
+      const std::uint64_t first = missing.first_commit_seq();
+      const std::uint64_t last = first + missing.steps() - 1;
+      const auto before = told.steps.find(first - 1);
+      const auto after = told.steps.find(last + 1);
+      bool right = missing.last_iteration() + 1 >= missing.first_iteration() + missing.steps();
+      if (first == 1) right = right && missing.first_iteration() == 1;
+      if (before != told.steps.end()) {
+        right = right && missing.first_iteration() == before->second.iteration() + 1;
+      }
+      if (after != told.steps.end()) right = right && missing.last_iteration() + 1 == after->second.iteration();
+      if (!right) {
+        violated(fmt::format("commits {} to {} are named as iterations {} to {}", first, last,
+                             missing.first_iteration(), missing.last_iteration()));
+      }
     }
   }
 
+  /// Every `every`-th iteration is a step, and whichever a life that was told to end has just done (a run that loses
+  /// its parent is told so).
   void check_iterations(const Told& told) {
+    const std::uint64_t every = published_.every;
     const wire::StepRecord* before = nullptr;
     for (const auto& [commit_seq, step] : told.steps) {
-      if (!published_.skips && step.iteration() != commit_seq * published_.every) {
+      if (!published_.skips && step.iteration() > commit_seq * every) {
         violated(fmt::format("commit {} is recorded as iteration {}", commit_seq, step.iteration()));
       }
-      // The next step reports the skipped ones: with them, the iterations between two steps of an attachment add up.
-      const bool follows = before != nullptr && before->commit_seq() + 1 == commit_seq && step.step() != 0 &&
-                           before->step() + 1 == step.step();
-      if (follows && step.iteration() - before->iteration() != published_.every * (1 + step.skipped_before())) {
-        violated(fmt::format("iteration {} follows {}, and {} were skipped", step.iteration(), before->iteration(),
-                             step.skipped_before()));
+      const bool follows = before != nullptr && before->commit_seq() + 1 == commit_seq;
+      const bool same_attachment = follows && step.step() != 0 && before->step() + 1 == step.step();
+      if (same_attachment && before->iteration() % every != 0) {
+        violated(fmt::format("iteration {}, which is none of --every {}, is not the last before the next attachment",
+                             before->iteration(), every));
+      }
+      // A step reports the skipped ones before it in its attachment.
+      if (same_attachment || (follows && !published_.skips)) {
+        const std::uint64_t skipped = same_attachment ? every * step.skipped_before() : 0;
+        const std::uint64_t due = next_due(before->iteration(), every) + skipped;
+        if (step.iteration() <= before->iteration() + skipped || step.iteration() > due) {
+          violated(fmt::format("iteration {} follows {}, and {} were skipped", step.iteration(), before->iteration(),
+                               step.skipped_before()));
+        }
       }
       before = &step;
     }

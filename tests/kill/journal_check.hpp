@@ -16,6 +16,11 @@ struct Published {
   bool skips = false;       // --when-full skip
 };
 
+/// The next iteration after this one that is published with `--every every`.
+inline std::uint64_t next_due(std::uint64_t iteration, std::uint64_t every) {
+  return (iteration / every + 1) * every;
+}
+
 struct JournalCheck {
   std::vector<std::string> violations;  // empty: all is well
   std::uint64_t records_compared = 0;   // with the ring and with what was seen live

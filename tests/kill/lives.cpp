@@ -134,7 +134,7 @@ void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deat
                                                 any_reduction(random),
                                                 "--journal-size=4M",  // rotates in a long life
                                                 "--shared-core",
-                                                "--peer-timeout=10",
+                                                fmt::format("--peer-timeout={}", kPeerTimeoutS),
                                                 "--log-level=off"};
     analyzer = std::make_unique<Victim>(at.programs + "/ringside-analyzer", arguments, log);
     if (!follower) follower = std::make_unique<Follower>([socket] { return socket; });
@@ -146,8 +146,12 @@ void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deat
     follower.reset();
   };
   const auto start_producer = [&] {
-    const std::vector<std::string> arguments = {socket, acknowledgements,        std::to_string(kRows), kEndless,
-                                                "10",   any_coordination(random)};
+    const std::vector<std::string> arguments = {socket,
+                                                acknowledgements,
+                                                std::to_string(kRows),
+                                                kEndless,
+                                                std::to_string(kPeerTimeoutS),
+                                                any_coordination(random)};
     producer = std::make_unique<Victim>(at.programs + "/acknowledging_producer", arguments, log);
   };
   const auto kill_one = [&](Victim& victim, const char* name) {

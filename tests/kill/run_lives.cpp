@@ -24,6 +24,7 @@ constexpr const char* kMatrix = "grid:100";
 constexpr double kDamping = 0.9999;
 constexpr int kIterations = 2000;
 constexpr int kSlots = 5;
+const std::string kPeerTimeout = fmt::format("--peer-timeout={}", kPeerTimeoutS);
 
 bool kill_children(pid_t run, const char* program, Tally& tally) {
   const std::vector<pid_t> children = children_of(run, program);
@@ -133,7 +134,7 @@ void RunsThatResume::live(std::mt19937_64& random, Tally& tally) const {
     for (const fs::path& folder : runtime_folders(at_.folder)) fs::remove_all(folder);
     Watcher watcher(life.pool);
     Follower follower([this] { return socket_of_a_run(at_.folder); });
-    std::vector<std::string> words = {"run", "--peer-timeout=10", "--quiet", any_elastic(random)};
+    std::vector<std::string> words = {"run", kPeerTimeout, "--quiet", any_elastic(random)};
     for (const auto& some : {for_the_producer(life, random), for_the_analyzer(life, journal, random)}) {
       words.insert(words.end(), some.begin(), some.end());
     }
@@ -191,7 +192,8 @@ void RunsThatResume::live_apart(std::mt19937_64& random, Tally& tally) const {
     Watcher watcher(life.pool);
     Follower follower([&socket] { return socket; });
     const auto start = [&](const char* program, std::vector<std::string> words) {
-      for (const char* word : {"--shared-core", "--peer-timeout=10", "--log-level=off"}) words.emplace_back(word);
+      for (const char* word : {"--shared-core", "--log-level=off"}) words.emplace_back(word);
+      words.push_back(kPeerTimeout);
       words.push_back("--socket=" + socket);
       return std::make_unique<Victim>(at_.programs + "/" + program, words, life.log);
     };

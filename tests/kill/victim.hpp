@@ -12,8 +12,12 @@
 
 namespace ringside::testing {
 
-/// No wait of the programs is longer than this here: they are given shorter time-outs.
-inline constexpr int kHangMs = 30'000;
+/// --peer-timeout of the programs: longer than a successor needs to open its pool and sync it on a disk that others
+/// keep busy. With 10 s, runs gave up beside a process that wrote and synced 600 MB again and again.
+inline constexpr int kPeerTimeoutS = 60;
+
+/// A process that takes longer hangs.
+inline constexpr int kHangMs = 150'000;
 
 class Victim {
  public:

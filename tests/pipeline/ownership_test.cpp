@@ -47,6 +47,20 @@ TEST_F(OwnershipTest, APoolOfAnotherUserIsReadAndNotWritten) {
   EXPECT_EQ(allowed.exit_code, 0) << allowed.err;
 }
 
+TEST_F(OwnershipTest, APoolWithASecondNameIsReadAndNotWritten) {
+  keep_something(pool_);
+  std::filesystem::create_hard_link(pool_, folder_.file("other.pool"));
+  const std::string before = content_of(pool_);
+  for (const char* use : {"--overwrite", "--resume", "--quiet"}) {
+    const Finished refused = run("ringside", run_arguments("grid:20", {use}));
+    EXPECT_EQ(refused.exit_code, 3) << refused.err;
+    expect_one_line(refused.err, {pool_, "2 names", "--foreign-pool"});
+  }
+  EXPECT_EQ(content_of(pool_), before);
+  EXPECT_EQ(run("ringside", {"verify", pool_}).exit_code, 0);
+  EXPECT_EQ(run("ringside", run_arguments("grid:20", {"--overwrite", "--foreign-pool"})).exit_code, 0);
+}
+
 TEST_F(OwnershipTest, AJournalOfAnotherUserIsNotWritten) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give files to others";
   write_file("test.pool.journal-0", "");

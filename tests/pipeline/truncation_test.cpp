@@ -27,6 +27,13 @@ class TruncationTest : public PipelineTest {
     };
   }
 
+  /// Neither outputs nor parts of them.
+  void expect_no_outputs() const {
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+      EXPECT_FALSE(entry.path().filename().string().starts_with("x.")) << entry.path();
+    }
+  }
+
   void expect_truncated(const Finished& ended, const std::string& file, const std::string& bytes = "4096") const {
     EXPECT_EQ(ended.exit_code, 5) << ended.death_signal << ended.err;
     expect_one_line(ended.err, {file, "was truncated to " + bytes, "while it was in use"});
@@ -49,6 +56,7 @@ TEST_F(TruncationTest, EveryReaderOfAPoolSaysThatItWasTruncated) {
     SCOPED_TRACE(arguments.front());
     std::filesystem::copy_file(whole, pool_, std::filesystem::copy_options::overwrite_existing);
     expect_truncated(run("ringside", arguments, truncating(pool_)), pool_);
+    expect_no_outputs();
   }
 }
 

@@ -2,6 +2,7 @@
 #include "analyzer/foreign_file.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -95,6 +96,20 @@ TEST_F(ForeignFileTest, APoolOfAnotherUserIsNotWritten) {
   keep_something(path_);
   give_to_nobody(path_);
   expect_refused_by_all("belongs to user nobody");
+}
+
+TEST_F(ForeignFileTest, APoolThatBelongsToAnotherUserAsSoonAsItIsMadeIsNotKept) {
+  setfsuid(testing::kNobody);  // as a mount that gives new files to a user of its own choice
+  expect_refused([&] { admit(options(), run_of(kRows), PoolUse::kFresh); }, "belongs to user nobody");
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
+  EXPECT_NO_THROW(admit(with_foreign_pool(), run_of(kRows), PoolUse::kFresh));
+  const std::string before = content_of(path_);
+  EXPECT_NO_THROW(admit(with_foreign_pool(), run_of(2 * kRows), PoolUse::kOverwrite)) << "a pool of another shape";
+  EXPECT_NE(content_of(path_), before);
+  fs::resize_file(path_, 0);
+  expect_refused([&] { admit(options(), run_of(kRows), PoolUse::kOverwrite); }, "belongs to user nobody");
+  EXPECT_NO_THROW(admit(with_foreign_pool(), run_of(kRows), PoolUse::kOverwrite)) << "an unfinished pool";
+  setfsuid(0);
 }
 
 TEST_F(ForeignFileTest, AnUnfinishedPoolOfAnotherUserIsNotReplaced) {

@@ -47,6 +47,13 @@ TEST_F(OutputFileTest, AppearsWhenItIsComplete) {
   EXPECT_EQ(files(), 1);
 }
 
+TEST_F(OutputFileTest, LeavesNothingWhenItsProcessIsKilled) {
+  if (!make_nameless_file(path_, kOutputMode).valid()) GTEST_SKIP() << "this file system has no nameless files";
+  OutputFile file(path_, "--output");
+  file.write(std::string(1'000'000, 'x'));
+  EXPECT_EQ(files(), 0) << "what a kill would leave";
+}
+
 TEST_F(OutputFileTest, LeavesNothingWhenItIsGivenUp) {
   folder_.write("x", "before");
   { OutputFile(path_, "--output").write("half"); }

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/ring_reader.hpp"
 #include "analyzer/ring_recovery.hpp"
 #include "analyzer/ring_writer.hpp"
 #include "common/error.hpp"
@@ -244,6 +245,9 @@ TEST(RingPoolTest, ATruncatedPoolIsDamage) {
   { const RingPool pool = RingPool::create(path, 100, 3); }
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 4096);
   EXPECT_FAILS(RingPool::open(path), kDamaged, "truncated");
+  std::filesystem::resize_file(path, 65536);  // before its superblocks: no creation leaves so little
+  EXPECT_FAILS(RingPool::open(path), kDamaged, "truncated to 65536 bytes");
+  EXPECT_FAILS(RingReader::open(path), kDamaged, "truncated to 65536 bytes");
 }
 
 TEST(RingPoolTest, AnInterruptedCreationIsNamedAsSuch) {
