@@ -93,9 +93,14 @@ class PipelineTest : public ::testing::Test {
 
   /// Waits until the pool's newest commit is at least the `count`-th; false if nothing new comes for long.
   bool wait_for_commits(std::uint64_t count) const {
-    for (int looks = 0; looks < 3000; ++looks) {
+    constexpr int kLooksWithoutProgress = 6000;  // a minute and more: a loaded machine is slow, not stuck
+    std::uint64_t newest = 0;
+    for (int looks = 0; looks < kLooksWithoutProgress; ++looks) {
       try {
-        if (RingReader::open(pool_).recover().newest_seq() >= count) return true;
+        const std::uint64_t found = RingReader::open(pool_).recover().newest_seq();
+        if (found >= count) return true;
+        if (found > newest) looks = 0;
+        newest = found;
       } catch (const Error&) {  // not there yet
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
