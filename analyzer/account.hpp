@@ -7,7 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "common/latency_histogram.hpp"
+#include "common/telemetry/latency_histogram.hpp"
 
 namespace ringside {
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "analyzer/kept_steps.hpp"
-#include "common/clock.hpp"
-#include "common/elastic_team.hpp"
+#include "analyzer/ring/kept_steps.hpp"
+#include "common/platform/clock.hpp"
+#include "common/threads/elastic_team.hpp"
 
 namespace ringside {
 namespace {

@@ -9,17 +9,17 @@
 #include <vector>
 
 #include "analyzer/account.hpp"
-#include "analyzer/record_queue.hpp"
-#include "analyzer/ring_admission.hpp"
-#include "analyzer/ring_pool.hpp"
-#include "analyzer/ring_writer.hpp"
-#include "common/error.hpp"
-#include "common/handoff_reader.hpp"
-#include "common/options.hpp"
-#include "common/pulse.hpp"
-#include "common/reduction.hpp"
-#include "common/step_figures.hpp"
-#include "common/team.hpp"
+#include "analyzer/pool/ring_admission.hpp"
+#include "analyzer/pool/ring_pool.hpp"
+#include "analyzer/recorder/record_queue.hpp"
+#include "analyzer/ring/ring_writer.hpp"
+#include "common/handoff/handoff_reader.hpp"
+#include "common/options/options.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/pulse.hpp"
+#include "common/reductions/reduction.hpp"
+#include "common/telemetry/step_figures.hpp"
+#include "common/threads/team.hpp"
 
 namespace ringside {
 

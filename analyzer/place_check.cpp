@@ -5,12 +5,12 @@
 
 #include <chrono>
 
-#include "analyzer/dax.hpp"
-#include "analyzer/foreign_file.hpp"
-#include "analyzer/journal.hpp"
-#include "analyzer/pool_device.hpp"
-#include "analyzer/ring_reader.hpp"
-#include "common/error.hpp"
+#include "analyzer/journal/journal.hpp"
+#include "analyzer/pool/dax.hpp"
+#include "analyzer/pool/foreign_file.hpp"
+#include "analyzer/pool/pool_device.hpp"
+#include "analyzer/pool/ring_reader.hpp"
+#include "common/platform/error.hpp"
 
 namespace ringside {
 namespace {

@@ -2,7 +2,7 @@
 // what the log should tell whoever runs it.
 #pragma once
 
-#include "common/options.hpp"
+#include "common/options/options.hpp"
 
 namespace ringside {
 

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "analyzer/step_record.hpp"
-#include "common/options.hpp"
+#include "analyzer/journal/step_record.hpp"
+#include "common/options/options.hpp"
 
 namespace ringside {
 

@@ -3,8 +3,8 @@
 
 #include "analyzer/account.hpp"
 #include "analyzer/analyzer.hpp"
-#include "analyzer/recorder.hpp"
-#include "common/handoff_reader.hpp"
+#include "analyzer/recorder/recorder.hpp"
+#include "common/handoff/handoff_reader.hpp"
 
 namespace ringside {
 

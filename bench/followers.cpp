@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "common/error.hpp"
-#include "common/record_stream.hpp"
+#include "common/platform/error.hpp"
+#include "common/telemetry/record_stream.hpp"
 
 int main(int argc, char** argv) {
   using namespace ringside;

@@ -3,7 +3,7 @@
 // synced
 // (--durability process). Emptying logs in turn is part of what is measured: more is appended than the journal holds.
 // And what a reader of a full journal waits for.
-#include "analyzer/journal.hpp"
+#include "analyzer/journal/journal.hpp"
 
 #include <unistd.h>
 
@@ -17,12 +17,12 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "analyzer/journal_storage.hpp"
-#include "analyzer/journal_wipe.hpp"
-#include "analyzer/step_record.hpp"
+#include "analyzer/journal/journal_storage.hpp"
+#include "analyzer/journal/journal_wipe.hpp"
+#include "analyzer/journal/step_record.hpp"
 #include "bench/machine_header.hpp"
-#include "common/clock.hpp"
-#include "common/error.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside::bench {

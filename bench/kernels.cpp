@@ -24,11 +24,11 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/machine_header.hpp"
-#include "common/clock.hpp"
-#include "common/error.hpp"
-#include "producer/matrix_source.hpp"
-#include "producer/pagerank.hpp"
-#include "producer/row_layout.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
+#include "producer/kernels/row_layout.hpp"
+#include "producer/matrix/matrix_source.hpp"
+#include "producer/solver/pagerank.hpp"
 
 namespace ringside::bench {
 namespace {

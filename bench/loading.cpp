@@ -21,9 +21,9 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/machine_header.hpp"
-#include "common/clock.hpp"
-#include "producer/matrix_market.hpp"
-#include "producer/matrix_source.hpp"
+#include "common/platform/clock.hpp"
+#include "producer/matrix/matrix_market.hpp"
+#include "producer/matrix/matrix_source.hpp"
 
 namespace ringside {
 namespace {

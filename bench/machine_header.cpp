@@ -15,9 +15,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/error.hpp"
-#include "common/isa.hpp"
-#include "common/output_file.hpp"
+#include "common/files/output_file.hpp"
+#include "common/kernels/isa.hpp"
+#include "common/platform/error.hpp"
 
 namespace ringside::bench {
 namespace {

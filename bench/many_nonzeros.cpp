@@ -19,11 +19,11 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/machine_header.hpp"
-#include "common/clock.hpp"
-#include "common/error.hpp"
-#include "common/isa.hpp"
-#include "common/unique_fd.hpp"
-#include "producer/pagerank.hpp"
+#include "common/kernels/isa.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/unique_fd.hpp"
+#include "producer/solver/pagerank.hpp"
 
 namespace ringside::bench {
 namespace {

@@ -28,13 +28,13 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "analyzer/ring_pool.hpp"
-#include "analyzer/ring_writer.hpp"
+#include "analyzer/pool/ring_pool.hpp"
+#include "analyzer/ring/ring_writer.hpp"
 #include "bench/machine_header.hpp"
-#include "common/clock.hpp"
-#include "common/copy.hpp"
-#include "common/error.hpp"
-#include "common/hash.hpp"
+#include "common/kernels/copy.hpp"
+#include "common/kernels/hash.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
 
 namespace ringside::bench {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <immintrin.h>
 
-#include "common/reduction_block.hpp"
+#include "common/reductions/reduction_block.hpp"
 
 namespace ringside::RINGSIDE_ISA {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analyzer/record_queue.hpp"
+#include "analyzer/recorder/record_queue.hpp"
 #include "bench/machine_header.hpp"
-#include "common/clock.hpp"
+#include "common/platform/clock.hpp"
 
 int main() {
   using namespace ringside;

@@ -18,13 +18,13 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "analyzer/ring_pool.hpp"
-#include "analyzer/ring_reader.hpp"
-#include "analyzer/ring_writer.hpp"
+#include "analyzer/pool/ring_pool.hpp"
+#include "analyzer/pool/ring_reader.hpp"
+#include "analyzer/ring/ring_writer.hpp"
 #include "bench/machine_header.hpp"
-#include "common/clock.hpp"
-#include "common/error.hpp"
-#include "common/unique_fd.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/unique_fd.hpp"
 
 namespace ringside::bench {
 namespace {

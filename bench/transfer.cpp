@@ -28,11 +28,11 @@
 
 #include "bench/machine_header.hpp"
 #include "bench/read_kernel.hpp"
-#include "common/clock.hpp"
-#include "common/copy.hpp"
-#include "common/error.hpp"
-#include "common/isa.hpp"
-#include "common/reduction.hpp"
+#include "common/kernels/copy.hpp"
+#include "common/kernels/isa.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
+#include "common/reductions/reduction.hpp"
 
 namespace ringside::bench {
 namespace {

@@ -1,5 +1,5 @@
 # ringside_isa_variants(TARGET SOURCE...) compiles each SOURCE three times, for plain x86-64, AVX2 and AVX-512, with
-# RINGSIDE_ISA set to the variant's name (common/isa.hpp chooses among them at run time).
+# RINGSIDE_ISA set to the variant's name (common/kernels/isa.hpp chooses among them at run time).
 #
 # A source compiled this way holds plain loops over raw pointers. All its functions lie in the variant's namespace or
 # are local. It calls no inline function of a header that does neither (no std containers or algorithms): the linker

@@ -18,11 +18,11 @@
 #include <system_error>
 #include <vector>
 
-#include "common/clock.hpp"
-#include "common/error.hpp"
-#include "common/handoff_writer.hpp"
-#include "common/hash.hpp"
-#include "common/run_description.hpp"
+#include "common/handoff/handoff_writer.hpp"
+#include "common/handoff/run_description.hpp"
+#include "common/kernels/hash.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
 
 namespace {
 

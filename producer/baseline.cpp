@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "common/clock.hpp"
-#include "producer/array.hpp"
+#include "common/platform/clock.hpp"
+#include "producer/matrix/array.hpp"
 
 namespace ringside {
 namespace {

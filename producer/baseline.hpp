@@ -5,12 +5,12 @@
 #include <atomic>
 #include <cstdint>
 
-#include "common/options.hpp"
-#include "common/reduction.hpp"
+#include "common/options/options.hpp"
+#include "common/reductions/reduction.hpp"
 #include "producer/account.hpp"
-#include "producer/convergence.hpp"
 #include "producer/producer.hpp"
-#include "producer/solver.hpp"
+#include "producer/solver/convergence.hpp"
+#include "producer/solver/solver.hpp"
 
 namespace ringside {
 

@@ -12,23 +12,23 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "common/clock.hpp"
-#include "common/descriptor_limit.hpp"
-#include "common/elastic_team.hpp"
-#include "common/error.hpp"
-#include "common/handoff_writer.hpp"
-#include "common/log.hpp"
-#include "common/options.hpp"
-#include "common/program.hpp"
-#include "common/reduction_json.hpp"
-#include "common/report.hpp"
-#include "common/service_manager.hpp"
-#include "common/stop_signal.hpp"
-#include "common/topology.hpp"
+#include "common/handoff/handoff_writer.hpp"
+#include "common/options/options.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/descriptor_limit.hpp"
+#include "common/platform/error.hpp"
+#include "common/program/log.hpp"
+#include "common/program/program.hpp"
+#include "common/program/report.hpp"
+#include "common/program/service_manager.hpp"
+#include "common/program/stop_signal.hpp"
+#include "common/program/topology.hpp"
+#include "common/reductions/reduction_json.hpp"
+#include "common/threads/elastic_team.hpp"
 #include "producer/account.hpp"
 #include "producer/baseline.hpp"
-#include "producer/problem.hpp"
 #include "producer/producer.hpp"
+#include "producer/solver/problem.hpp"
 
 namespace ringside {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "common/clock.hpp"
+#include "common/platform/clock.hpp"
 
 namespace ringside {
 namespace {

@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <optional>
 
-#include "common/handoff_writer.hpp"
-#include "common/options.hpp"
-#include "common/pulse.hpp"
+#include "common/handoff/handoff_writer.hpp"
+#include "common/options/options.hpp"
+#include "common/platform/pulse.hpp"
 #include "producer/account.hpp"
-#include "producer/array.hpp"
-#include "producer/convergence.hpp"
-#include "producer/solver.hpp"
+#include "producer/matrix/array.hpp"
+#include "producer/solver/convergence.hpp"
+#include "producer/solver/solver.hpp"
 
 namespace ringside {
 

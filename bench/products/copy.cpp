@@ -8,7 +8,7 @@
 
 #include "bench/machine_header.hpp"
 #include "bench/products/product.hpp"
-#include "producer/array.hpp"
+#include "producer/matrix/array.hpp"
 
 namespace ringside::bench {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "bench/machine_header.hpp"
 #include "bench/products/product.hpp"
-#include "common/error.hpp"
+#include "common/platform/error.hpp"
 
 namespace ringside::bench {
 namespace {

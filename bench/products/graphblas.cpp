@@ -12,7 +12,7 @@ extern "C" {  // which the header leaves to us
 
 #include "bench/machine_header.hpp"
 #include "bench/products/product.hpp"
-#include "common/clock.hpp"
+#include "common/platform/clock.hpp"
 
 namespace ringside::bench {
 namespace {

@@ -14,9 +14,9 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/products/product.hpp"
-#include "common/clock.hpp"
-#include "common/error.hpp"
-#include "producer/matrix_source.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
+#include "producer/matrix/matrix_source.hpp"
 
 namespace ringside::bench {
 

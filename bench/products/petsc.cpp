@@ -11,8 +11,8 @@
 
 #include "bench/machine_header.hpp"
 #include "bench/products/product.hpp"
-#include "common/error.hpp"
-#include "producer/csr_builder.hpp"
+#include "common/platform/error.hpp"
+#include "producer/matrix/csr_builder.hpp"
 
 namespace ringside::bench {
 namespace {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "producer/csr_matrix.hpp"
+#include "producer/matrix/csr_matrix.hpp"
 
 namespace ringside::bench {
 

@@ -6,9 +6,9 @@
 
 #include "bench/machine_header.hpp"
 #include "bench/products/product.hpp"
-#include "common/isa.hpp"
-#include "producer/array.hpp"
-#include "producer/pagerank.hpp"
+#include "common/kernels/isa.hpp"
+#include "producer/matrix/array.hpp"
+#include "producer/solver/pagerank.hpp"
 
 namespace ringside::bench {
 namespace {

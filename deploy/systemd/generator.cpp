@@ -18,13 +18,13 @@
 
 #include <CLI/CLI.hpp>
 
-#include "common/error.hpp"
-#include "common/options.hpp"
-#include "common/printable.hpp"
-#include "common/settings_file.hpp"
-#include "common/system_files.hpp"
-#include "common/topology.hpp"
-#include "common/unique_fd.hpp"
+#include "common/options/options.hpp"
+#include "common/options/settings_file.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+#include "common/platform/system_files.hpp"
+#include "common/platform/unique_fd.hpp"
+#include "common/program/topology.hpp"
 
 namespace ringside {
 namespace {

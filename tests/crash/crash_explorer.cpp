@@ -15,7 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/machine_header.hpp"
-#include "common/error.hpp"
+#include "common/platform/error.hpp"
 #include "tests/crash/explorer.hpp"
 #include "tests/crash/mutants.hpp"
 

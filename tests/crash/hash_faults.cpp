@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "analyzer/ring_layout.hpp"
+#include "analyzer/ring/ring_layout.hpp"
 
 namespace ringside::crash {
 namespace {

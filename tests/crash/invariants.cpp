@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "analyzer/ring_recovery.hpp"
-#include "analyzer/ring_view.hpp"
-#include "common/error.hpp"
+#include "analyzer/ring/ring_recovery.hpp"
+#include "analyzer/ring/ring_view.hpp"
+#include "common/platform/error.hpp"
 
 namespace ringside::crash {
 namespace {

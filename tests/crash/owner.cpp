@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include "analyzer/ring_format.hpp"
-#include "analyzer/ring_recovery.hpp"
+#include "analyzer/ring/ring_format.hpp"
+#include "analyzer/ring/ring_recovery.hpp"
 #include "tests/crash/scattered_team.hpp"
 
 namespace ringside::crash {

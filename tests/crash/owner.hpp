@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/ring_writer.hpp"
-#include "analyzer/storage.hpp"
-#include "common/durability.hpp"
-#include "common/reduction.hpp"
+#include "analyzer/ring/ring_writer.hpp"
+#include "analyzer/ring/storage.hpp"
+#include "common/options/durability.hpp"
+#include "common/reductions/reduction.hpp"
 #include "tests/crash/published.hpp"
 #include "tests/crash/recorder.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "common/error.hpp"
+#include "common/platform/error.hpp"
 
 namespace ringside::crash {
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "common/reduction.hpp"
-#include "common/run_description.hpp"
-#include "common/step_descriptor.hpp"
+#include "common/handoff/run_description.hpp"
+#include "common/handoff/step_descriptor.hpp"
+#include "common/reductions/reduction.hpp"
 
 namespace ringside::crash {
 

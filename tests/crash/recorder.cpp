@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "common/hash.hpp"
+#include "common/kernels/hash.hpp"
 
 namespace ringside::crash {
 

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <thread>
 
-#include "analyzer/persistence.hpp"
+#include "analyzer/ring/persistence.hpp"
 #include "tests/crash/pool_bytes.hpp"
 #include "tests/crash/random.hpp"
 #include "tests/crash/trace.hpp"

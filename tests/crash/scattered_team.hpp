@@ -1,10 +1,10 @@
 // A team whose pieces fall to its threads by chance, several to a thread and in any order, as where threads come and go
-// (common/elastic_team.hpp): what a crash leaves behind must not depend on who stored what.
+// (common/threads/elastic_team.hpp): what a crash leaves behind must not depend on who stored what.
 #pragma once
 
 #include <cstdint>
 
-#include "common/team.hpp"
+#include "common/threads/team.hpp"
 #include "tests/crash/random.hpp"
 
 namespace ringside::crash {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/ring_format.hpp"
+#include "analyzer/ring/ring_format.hpp"
 
 namespace ringside::crash {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "analyzer/ring_layout.hpp"
+#include "analyzer/ring/ring_layout.hpp"
 #include "tests/crash/owner.hpp"
 #include "tests/crash/trace.hpp"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/ring_layout.hpp"
+#include "analyzer/ring/ring_layout.hpp"
 
 namespace ringside::crash {
 

@@ -1,5 +1,5 @@
 // Any bytes as an edge list: a matrix a solver can walk, or one Error.
-#include "producer/edge_list.hpp"
+#include "producer/matrix/edge_list.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "common/error.hpp"
-#include "producer/csr_matrix.hpp"
+#include "common/platform/error.hpp"
+#include "producer/matrix/csr_matrix.hpp"
 
 namespace ringside::fuzzing {
 

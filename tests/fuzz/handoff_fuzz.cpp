@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "common/handoff_reader.hpp"
+#include "common/handoff/handoff_reader.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/journal.hpp"
-#include "analyzer/journal_log_file.hpp"
-#include "analyzer/journal_scan.hpp"
+#include "analyzer/journal/journal.hpp"
+#include "analyzer/journal/journal_log_file.hpp"
+#include "analyzer/journal/journal_scan.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "producer/matrix_cache.hpp"
-#include "producer/matrix_checks.hpp"
+#include "producer/matrix/matrix_cache.hpp"
+#include "producer/matrix/matrix_checks.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // Any bytes as MatrixMarket text: a matrix a solver can walk, or one Error.
-#include "producer/matrix_market.hpp"
+#include "producer/matrix/matrix_market.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/ring_pool.hpp"
+#include "analyzer/pool/ring_pool.hpp"
 #include "tests/fuzz/fuzzing.hpp"
-#include "tests/unit/ring_in_memory.hpp"
+#include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace {

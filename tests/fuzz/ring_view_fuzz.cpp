@@ -10,11 +10,11 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/ring_reader.hpp"
-#include "analyzer/ring_recovery.hpp"
-#include "analyzer/ring_view.hpp"
+#include "analyzer/pool/ring_reader.hpp"
+#include "analyzer/ring/ring_recovery.hpp"
+#include "analyzer/ring/ring_view.hpp"
 #include "tests/fuzz/fuzzing.hpp"
-#include "tests/unit/ring_in_memory.hpp"
+#include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 
 namespace {
 

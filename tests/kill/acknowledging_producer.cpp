@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "common/clock.hpp"
-#include "common/error.hpp"
-#include "common/handoff_writer.hpp"
+#include "common/handoff/handoff_writer.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
 #include "tests/kill/sequence.hpp"
 
 namespace ringside {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <ctime>
 
-#include "common/clock.hpp"
+#include "common/platform/clock.hpp"
 #include "tests/kill/victim.hpp"
 
 namespace ringside::testing {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/record_stream.hpp"
+#include "common/telemetry/record_stream.hpp"
 
 namespace ringside::testing {
 

@@ -7,11 +7,11 @@
 #include <map>
 #include <optional>
 
-#include "analyzer/journal.hpp"
-#include "analyzer/kept_steps.hpp"
-#include "analyzer/ring_reader.hpp"
-#include "analyzer/step_record.hpp"
-#include "common/error.hpp"
+#include "analyzer/journal/journal.hpp"
+#include "analyzer/journal/step_record.hpp"
+#include "analyzer/pool/ring_reader.hpp"
+#include "analyzer/ring/kept_steps.hpp"
+#include "common/platform/error.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside::testing {

@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/machine_header.hpp"
-#include "common/clock.hpp"
-#include "common/error.hpp"
-#include "common/program.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
+#include "common/program/program.hpp"
 #include "tests/kill/lives.hpp"
 #include "tests/kill/run_lives.hpp"
 #include "tests/unit/temporary_folder.hpp"

@@ -12,9 +12,9 @@
 #include <memory>
 #include <utility>
 
-#include "analyzer/journal.hpp"
-#include "common/clock.hpp"
-#include "common/unique_fd.hpp"
+#include "analyzer/journal/journal.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/unique_fd.hpp"
 #include "tests/kill/chance.hpp"
 #include "tests/kill/sequence.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/hash.hpp"
+#include "common/kernels/hash.hpp"
 #include "tests/kill/journal_check.hpp"
 #include "tests/kill/pool_check.hpp"
 #include "tests/kill/victim.hpp"

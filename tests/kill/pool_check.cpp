@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "analyzer/ring_replay.hpp"
-#include "common/error.hpp"
+#include "analyzer/pool/ring_replay.hpp"
+#include "common/platform/error.hpp"
 
 namespace ringside::testing {
 namespace {

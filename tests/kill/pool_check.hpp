@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/ring_reader.hpp"
+#include "analyzer/pool/ring_reader.hpp"
 #include "tests/kill/journal_check.hpp"
 
 namespace ringside::testing {

@@ -8,9 +8,9 @@
 #include <memory>
 #include <optional>
 
-#include "common/error.hpp"
-#include "common/options.hpp"
-#include "producer/problem.hpp"
+#include "common/options/options.hpp"
+#include "common/platform/error.hpp"
+#include "producer/solver/problem.hpp"
 #include "tests/kill/chance.hpp"
 #include "tests/kill/watcher.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/hash.hpp"
+#include "common/kernels/hash.hpp"
 #include "tests/kill/lives.hpp"
 
 namespace ringside::testing {

@@ -11,8 +11,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "common/clock.hpp"
-#include "common/error.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
 
 namespace ringside::testing {
 

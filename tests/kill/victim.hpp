@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/unique_fd.hpp"
+#include "common/platform/unique_fd.hpp"
 
 namespace ringside::testing {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/ring_reader.hpp"
-#include "common/error.hpp"
+#include "analyzer/pool/ring_reader.hpp"
+#include "common/platform/error.hpp"
 
 namespace ringside::testing {
 

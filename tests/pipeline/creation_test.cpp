@@ -10,7 +10,7 @@
 #include <csignal>
 #include <map>
 
-#include "analyzer/ring_pool.hpp"
+#include "analyzer/pool/ring_pool.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
 
 namespace ringside {

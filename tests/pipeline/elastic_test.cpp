@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/reduction_differences.hpp"
+#include "common/reductions/reduction_differences.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
 
 namespace ringside {

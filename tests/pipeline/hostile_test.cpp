@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "common/unique_fd.hpp"
+#include "common/platform/unique_fd.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
 
 namespace ringside {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/pipeline/pipeline_fixture.hpp"
-#include "tests/unit/packing.hpp"
+#include "tests/unit/producer/matrix/packing.hpp"
 
 namespace ringside {
 namespace {

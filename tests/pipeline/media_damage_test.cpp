@@ -11,11 +11,11 @@
 #include <random>
 #include <span>
 
-#include "analyzer/ring_check.hpp"
-#include "analyzer/ring_reader.hpp"
-#include "analyzer/ring_replay.hpp"
-#include "common/error.hpp"
-#include "common/unique_fd.hpp"
+#include "analyzer/pool/ring_reader.hpp"
+#include "analyzer/pool/ring_replay.hpp"
+#include "analyzer/ring/ring_check.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/unique_fd.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
 
 namespace ringside {

@@ -1,5 +1,5 @@
 // The example program, run as a user would, with an analyzer that dies.
-#include "common/handoff_reader.hpp"
+#include "common/handoff/handoff_reader.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
 
 namespace ringside {

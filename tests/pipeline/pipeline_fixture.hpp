@@ -13,8 +13,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analyzer/ring_reader.hpp"
-#include "common/error.hpp"
+#include "analyzer/pool/ring_reader.hpp"
+#include "common/platform/error.hpp"
 #include "tests/pipeline/process.hpp"
 #include "tests/unit/temporary_folder.hpp"
 

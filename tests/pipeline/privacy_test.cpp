@@ -8,7 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "common/unique_fd.hpp"
+#include "common/platform/unique_fd.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
 
 namespace ringside {

@@ -14,7 +14,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "common/unique_fd.hpp"
+#include "common/platform/unique_fd.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
 
 namespace ringside {

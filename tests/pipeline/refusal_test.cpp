@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "analyzer/ring_layout.hpp"
+#include "analyzer/ring/ring_layout.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
 
 namespace ringside {

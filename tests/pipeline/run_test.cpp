@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include "producer/grid.hpp"
-#include "producer/pagerank.hpp"
+#include "producer/matrix/grid.hpp"
+#include "producer/solver/pagerank.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
 
 namespace ringside {

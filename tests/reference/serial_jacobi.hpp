@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "producer/csr_matrix.hpp"
+#include "producer/matrix/csr_matrix.hpp"
 #include "tests/reference/serial_pagerank.hpp"
 
 namespace ringside::reference {

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "producer/csr_matrix.hpp"
-#include "producer/solver.hpp"
+#include "producer/matrix/csr_matrix.hpp"
+#include "producer/solver/solver.hpp"
 
 namespace ringside::reference {
 

@@ -1,5 +1,5 @@
 // The reductions written down the obvious way: one row after the other, sums in long double, the histogram by comparing
-// with its bounds, the largest entries by sorting everything. What common/reduction must agree with.
+// with its bounds, the largest entries by sorting everything. What common/reductions/reduction must agree with.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "common/reduction.hpp"
+#include "common/reductions/reduction.hpp"
 
 namespace ringside::reference {
 

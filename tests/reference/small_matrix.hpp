@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "producer/csr_matrix.hpp"
+#include "producer/matrix/csr_matrix.hpp"
 
 namespace ringside::reference {
 

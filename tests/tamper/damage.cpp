@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-#include "analyzer/journal_layout.hpp"
+#include "analyzer/journal/journal_layout.hpp"
 
 namespace ringside::testing {
 namespace {

@@ -14,11 +14,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analyzer/journal.hpp"
-#include "analyzer/ring_reader.hpp"
-#include "common/error.hpp"
-#include "common/options.hpp"
-#include "producer/problem.hpp"
+#include "analyzer/journal/journal.hpp"
+#include "analyzer/pool/ring_reader.hpp"
+#include "common/options/options.hpp"
+#include "common/platform/error.hpp"
+#include "producer/solver/problem.hpp"
 #include "tests/kill/victim.hpp"
 
 namespace ringside::testing {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/ring_layout.hpp"
-#include "common/hash.hpp"
+#include "analyzer/ring/ring_layout.hpp"
+#include "common/kernels/hash.hpp"
 
 namespace ringside::testing {
 

@@ -14,8 +14,8 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/machine_header.hpp"
-#include "common/clock.hpp"
-#include "common/program.hpp"
+#include "common/platform/clock.hpp"
+#include "common/program/program.hpp"
 #include "tests/tamper/readers.hpp"
 #include "tests/unit/temporary_folder.hpp"
 

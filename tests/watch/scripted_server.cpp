@@ -10,8 +10,8 @@
 #include <sstream>
 #include <string>
 
-#include "cli/http_server.hpp"
-#include "cli/watched_run.hpp"
+#include "cli/history/watched_run.hpp"
+#include "cli/http/http_server.hpp"
 #include "tests/watch/made_run.hpp"
 
 int main(int argc, char** argv) {

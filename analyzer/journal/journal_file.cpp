@@ -1,0 +1,91 @@
+// A log in a plain file: write(2), which survives the death of any process at once, and fdatasync for power loss.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "analyzer/journal/journal_layout.hpp"
+#include "analyzer/journal/journal_storage.hpp"
+#include "analyzer/pool/pool_file.hpp"
+#include "common/files/output_file.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/unique_fd.hpp"
+
+namespace ringside {
+namespace {
+
+class FileLog final : public JournalStorage {
+ public:
+  FileLog(UniqueFd fd, std::uint64_t used, std::uint64_t capacity)
+      : fd_(std::move(fd)), used_(used), capacity_(capacity) {}
+
+  std::uint64_t used_bytes() const noexcept override { return used_; }
+  std::uint64_t capacity_bytes() const noexcept override { return capacity_; }
+
+  int append(std::span<const std::byte> bytes) noexcept override {
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+      const ssize_t wrote =
+          pwrite(fd_.get(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(used_ + done));
+      if (wrote < 0 && errno == EINTR) continue;
+      if (wrote <= 0) {
+        const int error = wrote < 0 ? errno : EIO;
+        cut(used_);  // a half frame: should this fail, too, it does not verify
+        return error;
+      }
+      done += static_cast<std::size_t>(wrote);
+    }
+    used_ += bytes.size();
+    return 0;
+  }
+
+  int clear() noexcept override { return cut(0); }
+
+  int cut(std::uint64_t bytes) noexcept override {
+    if (ftruncate(fd_.get(), static_cast<off_t>(bytes)) != 0) return errno;
+    used_ = bytes;
+    return 0;
+  }
+
+  int sync() noexcept override { return fdatasync(fd_.get()) == 0 ? 0 : errno; }
+
+ private:
+  UniqueFd fd_;
+  std::uint64_t used_;
+  const std::uint64_t capacity_;
+};
+
+}  // namespace
+
+RegularFile open_log_for_writing(const std::string& path, bool create, Foreign foreign) {
+  RegularFile file = open_regular(path, O_RDWR | O_NOFOLLOW | (create ? O_CREAT : 0), kPrivateMode);
+  if (!file.kind.empty()) throw usage_error("{}: {}; a journal's log is a regular file", path, file.why());
+  if (!file.valid()) {
+    throw system_error("{}: the journal cannot be opened for writing: {}{}", path, file.why(), owner_and_mode(path));
+  }
+  if (foreign == Foreign::kRefused) refuse_foreign_file(file.status, path);
+  return file;
+}
+
+void keep_private(const RegularFile& log, const std::string& path) {
+  if ((log.status.st_mode & 07077) != 0 && fchmod(log.fd.get(), kPrivateMode) != 0) {
+    throw system_error("{}: others may read the journal, and that cannot be changed: {}", path, errno_text(errno));
+  }
+}
+
+std::unique_ptr<JournalStorage> open_file_log(const std::string& path, std::uint64_t capacity, Foreign foreign) {
+  const bool is_new = access(path.c_str(), F_OK) != 0;
+  RegularFile file = open_log_for_writing(path, true, foreign);
+  if (flock(file.fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) throw system_error("{}: cannot be locked: {}", path, errno_text(errno));
+    throw system_error("{}: the journal is in use by another process; one at a time can write it", path);
+  }
+  keep_private(file, path);
+  const auto used = static_cast<std::uint64_t>(status_of(file.fd.get(), path).st_size);
+  if (is_new) sync_folder_of(path, path);
+  return std::make_unique<FileLog>(std::move(file.fd), used, capacity);
+}
+
+}  // namespace ringside

@@ -1,0 +1,58 @@
+// The journal's bytes, the same whatever they are kept in: a log is a header and frames, each of which vouches for
+// itself. This header, docs/journal_format.md and the golden bytes of
+// tests/unit/analyzer/journal/journal_layout_test.cpp change together, and then so does kJournalVersion.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+namespace ringside {
+
+inline constexpr std::uint64_t kJournalMagic = 0x31304c4e524a5352;  // "RSJRNL01" in memory
+inline constexpr std::uint32_t kJournalVersion = 1;
+inline constexpr std::uint32_t kFrameMark = 0x4d415246;  // "FRAM" in memory
+inline constexpr std::size_t kFrameAlignment = 8;
+// A greater number is damage, not history.
+inline constexpr std::uint64_t kMaxRecordSeq = std::uint64_t{1} << 62;
+
+/// The first bytes of a log. The first 12 keep their place and meaning in every version.
+struct JournalHeader {
+  std::uint64_t magic = kJournalMagic;
+  std::uint32_t version = kJournalVersion;
+  std::uint32_t log = 0;         // 0 or 1: a log copied over the other one is noticed
+  std::uint64_t generation = 0;  // 1, 2, 3 ... over both logs, one more with each emptying: the greater one is written
+  std::uint64_t first_seq = 0;   // of the record that follows
+  std::int64_t created_realtime_ns = 0;
+  std::uint64_t reserved[2] = {};
+  std::uint64_t hash = 0;  // of all before it; seeds every frame's
+};
+static_assert(sizeof(JournalHeader) == 64 && std::is_trivially_copyable_v<JournalHeader>);
+static_assert(offsetof(JournalHeader, generation) == 16 && offsetof(JournalHeader, hash) == 56);
+
+/// Before each record's bytes, which are followed by zeros up to a multiple of kFrameAlignment.
+struct FrameHeader {
+  std::uint64_t hash = 0;  // of all that follows in the frame, seeded by its log's header: an older generation's, or
+                           // another log's, does not verify
+  std::uint32_t mark = kFrameMark;
+  std::uint32_t payload_bytes = 0;  // 1 to kMaxRecordBytes
+  std::uint64_t seq = 0;
+};
+static_assert(sizeof(FrameHeader) == 24 && std::is_trivially_copyable_v<FrameHeader>);
+static_assert(offsetof(FrameHeader, mark) == 8 && offsetof(FrameHeader, seq) == 16);
+
+constexpr std::size_t frame_bytes(std::size_t payload_bytes) noexcept {
+  return (sizeof(FrameHeader) + payload_bytes + kFrameAlignment - 1) / kFrameAlignment * kFrameAlignment;
+}
+
+std::uint64_t journal_header_hash(const JournalHeader& header) noexcept;
+
+/// Of the frame at `frame`, frame_bytes(its payload_bytes) bytes. log_seed: its log's header's hash.
+std::uint64_t frame_hash(const std::byte* frame, std::size_t bytes, std::uint64_t log_seed) noexcept;
+
+/// Writes a frame, frame_bytes(payload.size()) bytes, to `to`.
+void encode_frame(std::byte* to, std::uint64_t seq, std::string_view payload, std::uint64_t log_seed) noexcept;
+
+}  // namespace ringside

@@ -1,0 +1,46 @@
+// One log's file as anybody may read it, also while its owner writes: which kind it is, and its bytes. They are copied
+// by pread, not mapped: a file that is emptied meanwhile is then short, not a SIGBUS. Nothing in it is believed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "common/options/journal_options.hpp"
+
+namespace ringside {
+
+/// Where a log's bytes lie in its file.
+struct LogPlace {
+  JournalKind kind = JournalKind::kFile;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+// As libpmemlog lays it out: a header of a page, three offsets (data begins, data may end, data ends), the data.
+inline constexpr std::string_view kPmemlogSignature("PMEMLOG", 8);
+inline constexpr std::uint64_t kPmemlogOffsetsAt = 4096;
+inline constexpr std::uint64_t kPmemlogHeadBytes = kPmemlogOffsetsAt + 24;
+
+/// head: the file's first kPmemlogHeadBytes, or all of it if it is shorter. A libpmemlog pool whose offsets point out
+/// of the file has no bytes: begin == end.
+LogPlace place_of_log(std::span<const std::byte> head, std::uint64_t file_bytes) noexcept;
+
+struct LogFile {
+  LogPlace place;
+  std::uint64_t file_bytes = 0;
+  std::unique_ptr<std::byte[]> copied;
+  std::size_t copied_bytes = 0;
+
+  std::span<const std::byte> bytes() const noexcept { return {copied.get(), copied_bytes}; }
+};
+
+/// Nothing if there is no file. at_most: of the log's bytes. Throws Error: exit code 2 if it is no regular file or
+/// larger than any journal, 3 if it may not be read.
+std::optional<LogFile> read_log_file(const std::string& path, std::uint64_t at_most = UINT64_MAX);
+
+}  // namespace ringside

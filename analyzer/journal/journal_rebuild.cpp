@@ -1,0 +1,128 @@
+#include "analyzer/journal/journal_rebuild.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "analyzer/journal/journal.hpp"
+#include "analyzer/journal/step_record.hpp"
+
+namespace ringside {
+namespace {
+
+using Named = std::set<std::tuple<Id128, std::uint64_t, std::uint64_t>>;  // run, iteration, commit_seq
+
+/// How far the journal's records of one run reach: each commit up to `commit_seq` has a record or is named as missing.
+struct Recorded {
+  std::optional<std::uint64_t> commit_seq;  // empty: the journal does not say
+  std::uint64_t iteration = 0;              // of that commit, or a lower bound
+  std::uint64_t next_step = 0;              // of the next commit, if it belongs to the same attachment
+};
+
+struct Journaled {
+  Named steps;
+  std::map<Id128, Recorded> runs;
+};
+
+void add(Journaled& journaled, const wire::StepRecord& step) {
+  const std::optional<Id128> run_id = id_of(step.run_id());
+  if (!run_id) return;
+  journaled.steps.emplace(*run_id, step.iteration(), step.commit_seq());
+  Recorded& recorded = journaled.runs[*run_id];
+  // A record rebuilt from the ring may be of an older commit than the records before it.
+  if (recorded.commit_seq && step.commit_seq() < *recorded.commit_seq) return;
+  recorded = {step.commit_seq(), step.iteration(), step.step() + 1};
+}
+
+void add(Journaled& journaled, const wire::RecordsMissing& missing) {
+  const std::optional<Id128> run_id = id_of(missing.run_id());
+  if (!run_id || missing.first_commit_seq() == 0) return;
+  Recorded& recorded = journaled.runs[*run_id];
+  const std::uint64_t last = missing.first_commit_seq() + missing.steps() - 1;
+  if (recorded.commit_seq && last < *recorded.commit_seq) return;
+  recorded = {last, std::max(recorded.iteration, missing.last_iteration()), missing.first_step() + missing.steps()};
+}
+
+/// Everything about the commits before an attachment is recorded before its RunStarted.
+void add(Journaled& journaled, const wire::RunStarted& started) {
+  const std::optional<Id128> run_id = id_of(started.run_id());
+  if (!run_id || started.first_commit_seq() == 0) return;
+  Recorded& recorded = journaled.runs[*run_id];
+  recorded.commit_seq = started.first_commit_seq() - 1;
+  if (started.from_iteration() > 0) recorded.iteration = started.from_iteration();
+  recorded.next_step = started.from_step();
+}
+
+Journaled read(const std::string& pool) {
+  Journaled journaled;
+  if (journal_files_there(pool).empty()) return journaled;
+  JournalReader journal = JournalReader::open(pool);
+  wire::Record record;
+  while (const auto encoded = journal.next(0)) {
+    if (!record.ParseFromArray(encoded->bytes.data(), static_cast<int>(encoded->bytes.size()))) continue;
+    if (record.has_step()) add(journaled, record.step());
+    if (record.has_records_missing()) add(journaled, record.records_missing());
+    if (record.has_run_started()) add(journaled, record.run_started());
+  }
+  return journaled;
+}
+
+/// The commits between `recorded` and the next known commit, `next_commit_seq`. next: that commit's figures if the ring
+/// keeps it.
+MissingSteps between(const Recorded& recorded, const Id128& run_id, std::uint64_t next_commit_seq,
+                     const StepFigures* next) {
+  MissingSteps missing{.run_id = run_id};
+  missing.first_commit_seq = *recorded.commit_seq + 1;
+  missing.steps = next_commit_seq - missing.first_commit_seq;
+  const bool one_attachment = next != nullptr && missing.steps <= next->step.step;
+  missing.first_step = one_attachment ? next->step.step - missing.steps : recorded.next_step;
+  if (next != nullptr && recorded.iteration + 1 < next->step.iteration) {
+    missing.first_iteration = recorded.iteration + 1;
+    missing.last_iteration = next->step.iteration - 1;
+  }
+  return missing;
+}
+
+/// If the journal knows nothing of a run: all commits before its oldest kept one, and at most as many as iterations.
+/// (There are fewer only if a pool was overwritten and not every iteration was published.)
+Recorded before_the_first(const StepFigures& oldest) {
+  const std::uint64_t iterations = oldest.step.iteration == 0 ? 0 : oldest.step.iteration - 1;
+  return {oldest.commit_seq - 1 - std::min(oldest.commit_seq - 1, iterations), 0, 0};
+}
+
+}  // namespace
+
+CatchUp catch_up(const std::string& pool, const std::vector<StepFigures>& kept, const wire::RunStarted& started) {
+  Journaled journaled = read(pool);
+  CatchUp lacking;
+  const auto say_missing = [&lacking](const MissingSteps& missing) {
+    if (missing.steps > 0) lacking.emplace_back(missing);
+  };
+  const std::optional<Id128> run_id = id_of(started.run_id());
+  bool goes_on = false;
+  for (const StepFigures& step : kept) {
+    if (step.run_id == run_id) goes_on = true;
+    Recorded& recorded = journaled.runs[step.run_id];
+    if (!recorded.commit_seq) recorded = before_the_first(step);
+    if (step.commit_seq > *recorded.commit_seq) {
+      say_missing(between(recorded, step.run_id, step.commit_seq, &step));
+      recorded = {step.commit_seq, step.step.iteration, step.step.step + 1};
+    }
+    if (!journaled.steps.contains({step.run_id, step.step.iteration, step.commit_seq})) lacking.emplace_back(step);
+  }
+  if (!run_id) return lacking;
+  Recorded& recorded = journaled.runs[*run_id];
+  if (goes_on) {  // commits after the newest kept one: their slots are damaged
+    if (started.first_commit_seq() > *recorded.commit_seq + 1) {
+      say_missing(between(recorded, *run_id, started.first_commit_seq(), nullptr));
+    }
+  } else if (started.from_step() > recorded.next_step) {  // taken over without its pool
+    say_missing(
+        {.run_id = *run_id, .first_step = recorded.next_step, .steps = started.from_step() - recorded.next_step});
+  }
+  return lacking;
+}
+
+}  // namespace ringside

@@ -1,0 +1,45 @@
+// What a log's bytes hold, whoever wrote them: every length is checked before it is followed, nothing is returned that
+// does not verify. The journal's two sides both ask here, so that they cannot disagree.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/journal/journal_layout.hpp"
+
+namespace ringside {
+
+enum class LogState {
+  kEmpty,    // nothing, or the torn beginning of a header: emptied, and its writer was killed
+  kValid,    // the header verifies
+  kDamaged,  // ours once: the header does not verify, or is the other log's
+  kForeign,  // not a log
+  kNewer     // a log of another version of the format
+};
+
+struct ScannedRecord {
+  std::uint64_t seq = 0;
+  std::uint64_t offset = 0;  // of its payload, in the log's bytes
+  std::uint32_t bytes = 0;
+};
+
+struct LogScan {
+  LogState state = LogState::kEmpty;
+  JournalHeader header;                // where kValid
+  std::vector<ScannedRecord> records;  // by ascending seq
+  std::uint64_t end = 0;               // behind the last record that verifies, or behind the header
+  std::string damage;  // what is wrong, in one line that names bytes of the file; empty: nothing. A torn tail is not.
+  std::optional<std::uint64_t> torn_at;  // the byte of the file where a record, or the header, begins that its end cuts
+
+  std::uint64_t oldest_seq() const noexcept { return records.empty() ? 0 : records.front().seq; }
+  std::uint64_t newest_seq() const noexcept { return records.empty() ? 0 : records.back().seq; }
+};
+
+/// log: the number its place says it has. file_offset: of bytes[0] in its file, for messages.
+LogScan scan_log(std::span<const std::byte> bytes, std::uint32_t log, std::uint64_t file_offset);
+
+}  // namespace ringside

@@ -1,0 +1,204 @@
+#include "analyzer/journal/journal_wipe.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "analyzer/journal/journal.hpp"
+#include "analyzer/journal/journal_layout.hpp"
+#include "analyzer/journal/journal_log_file.hpp"
+#include "analyzer/pool/pool_file.hpp"
+#include "common/platform/error.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 20;
+
+void write_zeros(int fd, std::uint64_t begin, std::uint64_t end, const std::string& path) {
+  static constexpr std::array<std::byte, kBlockBytes> kZeros{};
+  while (begin < end) {
+    const ssize_t wrote = pwrite(fd, kZeros.data(), end - begin, static_cast<off_t>(begin));
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) {
+      throw system_error("{}: cannot be overwritten at byte {}: {}", path, begin, errno_text(wrote < 0 ? errno : EIO));
+    }
+    begin += static_cast<std::uint64_t>(wrote);
+  }
+}
+
+void sync(int fd, const std::string& path) {
+  if (fsync(fd) == 0) return;
+  throw system_error("{}: was overwritten, but could not be synced: {}; it was not deleted", path, errno_text(errno));
+}
+
+/// The first word says that the file is a log of ours, whatever was there before it, so that a wipe that was cut off
+/// can be done again. It is stored first, and goes last: the zeros are written from the end to the beginning.
+void overwrite_file(int fd, std::uint64_t bytes, const std::string& path) {
+  const std::uint64_t word = std::min<std::uint64_t>(sizeof(kJournalMagic), bytes);
+  if (word > 0 && pwrite(fd, &kJournalMagic, word, 0) != static_cast<ssize_t>(word)) {
+    throw system_error("{}: cannot be overwritten at byte 0: {}", path, errno_text(errno));
+  }
+  sync(fd, path);
+  for (std::uint64_t end = bytes; end > word;) {
+    const std::uint64_t begin = std::max(word, (end - 1) / kBlockBytes * kBlockBytes);
+    if (begin == word) sync(fd, path);
+    write_zeros(fd, begin, end, path);
+    end = begin;
+  }
+  sync(fd, path);
+  write_zeros(fd, 0, word, path);
+  sync(fd, path);
+}
+
+/// How many bytes could be read: none where the medium is bad.
+std::size_t read_what_can_be_read(int fd, std::span<std::byte> to, std::uint64_t at) {
+  std::size_t done = 0;
+  while (done < to.size()) {
+    const ssize_t got = pread(fd, to.data() + done, to.size() - done, static_cast<off_t>(at + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+bool holds_only_zeros(int fd, std::uint64_t bytes) {
+  std::vector<char> block(kBlockBytes);
+  for (std::uint64_t at = 0; at < bytes;) {
+    const ssize_t got = pread(fd, block.data(), block.size(), static_cast<off_t>(at));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0 || std::any_of(block.data(), block.data() + got, [](char c) { return c != 0; })) return false;
+    at += static_cast<std::uint64_t>(got);
+  }
+  return true;
+}
+
+bool is_possible(const FrameHeader& frame) {
+  return frame.mark == kFrameMark && frame.payload_bytes > 0 && frame.payload_bytes <= kMaxRecordBytes &&
+         frame.seq > 0 && frame.seq < kMaxRecordSeq;
+}
+
+/// The beginning of a log: its header, or behind a header that is damaged its first record.
+bool begins_as_a_log(std::span<const std::byte> log) {
+  FrameHeader frame;
+  const std::size_t there = std::min(log.size(), sizeof(kJournalMagic));
+  if (there > 0 && std::memcmp(log.data(), &kJournalMagic, there) == 0) return true;
+  if (log.size() < sizeof(JournalHeader) + sizeof(frame)) return false;
+  std::memcpy(&frame, log.data() + sizeof(JournalHeader), sizeof(frame));
+  return is_possible(frame);
+}
+
+/// Behind libpmemlog's own headers; those bytes are there in a damaged or emptied log as well.
+constexpr std::uint64_t kPmemlogDataAt = 8192;
+
+/// What the frames of the log may be seeded with: the hash in its header, or that of a header whose hash is damaged.
+std::vector<std::uint64_t> possible_seeds(int fd) {
+  std::vector<std::uint64_t> seeds;
+  for (const std::uint64_t at : {std::uint64_t{0}, kPmemlogDataAt}) {
+    JournalHeader header;
+    if (read_what_can_be_read(fd, std::as_writable_bytes(std::span(&header, 1)), at) < sizeof(header)) continue;
+    seeds.push_back(header.hash);
+    seeds.push_back(journal_header_hash(header));
+  }
+  return seeds;
+}
+
+/// Whether the frame at `at` verifies or, where the header it was seeded with is lost, the next number follows it.
+bool is_a_record(int fd, std::uint64_t at, const FrameHeader& frame, const std::vector<std::uint64_t>& seeds) {
+  const std::size_t frame_end = frame_bytes(frame.payload_bytes);
+  std::vector<std::byte> bytes(frame_end + sizeof(FrameHeader));
+  const std::size_t got = read_what_can_be_read(fd, bytes, at);
+  if (got < frame_end) return false;
+  const auto verifies = [&](std::uint64_t seed) { return frame_hash(bytes.data(), frame_end, seed) == frame.hash; };
+  if (std::any_of(seeds.begin(), seeds.end(), verifies)) return true;
+  if (got < bytes.size()) return false;
+  FrameHeader next;
+  std::memcpy(&next, bytes.data() + frame_end, sizeof(next));
+  const auto padding = std::span(bytes).first(frame_end).subspan(sizeof(FrameHeader) + frame.payload_bytes);
+  return is_possible(next) && next.seq == frame.seq + 1 &&
+         std::all_of(padding.begin(), padding.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
+/// Whether a record lies anywhere in the file: whatever came over a log's beginning, those behind it can be read.
+bool holds_a_record(int fd, std::uint64_t bytes) {
+  constexpr std::size_t kLook = std::size_t{64} << 10;
+  constexpr int kMostImpostors = 1000;  // what was made to look like records must not keep a wipe busy for ever
+  const std::vector<std::uint64_t> seeds = possible_seeds(fd);
+  std::vector<std::byte> block(kLook + sizeof(FrameHeader));
+  int impostors = 0;
+  for (std::uint64_t begin = 0; begin < bytes; begin += kLook) {
+    const std::size_t got = read_what_can_be_read(fd, block, begin);
+    for (std::size_t at = 0; at < kLook && at + sizeof(FrameHeader) <= got; at += kFrameAlignment) {
+      FrameHeader frame;
+      std::memcpy(&frame, block.data() + at, sizeof(frame));
+      if (!is_possible(frame)) continue;
+      if (is_a_record(fd, begin + at, frame, seeds)) return true;
+      if (++impostors == kMostImpostors) return false;
+    }
+  }
+  return false;
+}
+
+/// Whether the file is a log of this program, in whatever state: with records, empty, of another version, damaged, or
+/// with a wipe behind it that was cut off.
+bool is_a_log(int fd, std::uint64_t bytes) {
+  if (bytes == 0) return true;
+  std::array<std::byte, kPmemlogDataAt + sizeof(JournalHeader) + sizeof(FrameHeader)> begin{};
+  const std::span<const std::byte> head = std::span(begin).first(read_what_can_be_read(fd, begin, 0));
+  if (place_of_log(head, bytes).kind == JournalKind::kFile) {
+    if (begins_as_a_log(head) || holds_only_zeros(fd, bytes)) return true;
+  } else if (head.size() == begin.size()) {
+    const std::span<const std::byte> log = head.subspan(kPmemlogDataAt);
+    if (begins_as_a_log(log)) return true;
+    if (std::all_of(log.begin(), log.end(), [](std::byte b) { return b == std::byte{0}; })) return true;
+  }
+  return holds_a_record(fd, bytes);
+}
+
+}  // namespace
+
+JournalWipe::JournalWipe(const std::string& pool) : pool_(pool) {
+  constexpr std::string_view kExpected =
+      "expected a log of the pool's journal, or no file: move it away or delete it; nothing was wiped";
+  for (const std::string& path : journal_files_there(pool)) {
+    RegularFile file = open_regular(path, O_RDWR | O_NOFOLLOW);
+    if (!file.kind.empty()) throw usage_error("{}: {}, {}", path, file.why(), kExpected);
+    if (!file.valid()) throw system_error("{}: the journal cannot be wiped: {}", path, file.why());
+    if (flock(file.fd.get(), LOCK_EX | LOCK_NB) != 0) {
+      throw system_error("{}: the journal is in use by another process: {}", path, errno_text(errno));
+    }
+    const auto bytes = static_cast<std::uint64_t>(status_of(file.fd.get(), path).st_size);
+    if (!is_a_log(file.fd.get(), bytes)) {
+      throw usage_error("{}: found something else than a journal's log, {}", path, kExpected);
+    }
+    logs_.push_back({path, std::move(file), bytes});
+  }
+}
+
+WipedJournal JournalWipe::overwrite() {
+  WipedJournal wiped;
+  for (const Log& log : logs_) {
+    overwrite_file(log.file.fd.get(), log.bytes, log.path);
+    if (!still_named(log.path, log.file.status)) {
+      throw system_error("{}: was overwritten, but not deleted: the name is another file's by now", log.path);
+    }
+    if (unlink(log.path.c_str()) != 0) {
+      throw system_error("{}: was overwritten, but cannot be deleted: {}", log.path, errno_text(errno));
+    }
+    ++wiped.files;
+    wiped.bytes += log.bytes;
+  }
+  if (wiped.files > 0) sync_folder_of(journal_file(pool_, 0), pool_);
+  return wiped;
+}
+
+}  // namespace ringside

@@ -1,0 +1,156 @@
+#include "analyzer/journal/step_record.hpp"
+
+#include "proto/ringside.pb.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kIdBytes = 16;
+
+std::uint64_t word_at(std::string_view bytes, std::size_t at) noexcept {
+  std::uint64_t word = 0;
+  for (std::size_t i = 0; i < 8; ++i) word = word << 8 | static_cast<unsigned char>(bytes[at + i]);
+  return word;
+}
+
+/// Bytes of the well-formed character `text` begins with; 0 if it begins with none (RFC 3629).
+std::size_t character_bytes(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t bytes = first >= 0xc2 && first <= 0xdf   ? 2
+                            : first >= 0xe0 && first <= 0xef ? 3
+                            : first >= 0xf0 && first <= 0xf4 ? 4
+                                                             : 0;
+  if (bytes == 0 || text.size() < bytes) return 0;
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  // Longer than need be, a surrogate, or beyond the last character.
+  const bool refused = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f) ||
+                       (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) > 0x8f);
+  return refused ? 0 : bytes;
+}
+
+void put_id(std::string& bytes, const Id128& id) {
+  bytes.resize(kIdBytes);
+  for (std::size_t i = 0; i < 8; ++i) {
+    bytes[i] = static_cast<char>(id.high >> (56 - 8 * i));
+    bytes[8 + i] = static_cast<char>(id.low >> (56 - 8 * i));
+  }
+}
+
+void fill(wire::Reductions& out, const ReductionScalars& r) {
+  out.set_sum(r.sum);
+  out.set_mean(r.mean);
+  out.set_min(r.min);
+  out.set_max(r.max);
+  out.set_l1(r.l1);
+  out.set_l2(r.l2);
+  out.set_linf(r.linf);
+  out.set_has_change(r.has_change);
+  out.set_change_l1(r.change_l1);
+  out.set_change_l2(r.change_l2);
+  out.set_change_linf(r.change_linf);
+  out.set_non_finite(r.non_finite);
+}
+
+ReductionScalars scalars_of(const wire::Reductions& r) {
+  return {.sum = r.sum(),
+          .mean = r.mean(),
+          .min = r.min(),
+          .max = r.max(),
+          .l1 = r.l1(),
+          .l2 = r.l2(),
+          .linf = r.linf(),
+          .has_change = r.has_change(),
+          .change_l1 = r.change_l1(),
+          .change_l2 = r.change_l2(),
+          .change_linf = r.change_linf(),
+          .non_finite = r.non_finite()};
+}
+
+}  // namespace
+
+std::string bytes_of(const Id128& id) {
+  std::string bytes;
+  put_id(bytes, id);
+  return bytes;
+}
+
+std::optional<Id128> id_of(std::string_view bytes) noexcept {
+  if (bytes.size() != kIdBytes) return std::nullopt;
+  return Id128{word_at(bytes, 0), word_at(bytes, 8)};
+}
+
+std::string utf8_text(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t bytes = character_bytes(text);
+    out += bytes == 0 ? std::string_view("?") : text.substr(0, bytes);
+    text.remove_prefix(bytes == 0 ? 1 : bytes);
+  }
+  return out;
+}
+
+void fill(wire::StepRecord& record, const StepFigures& figures) {
+  const StepDescriptor& step = figures.step;
+  put_id(*record.mutable_run_id(), figures.run_id);
+  record.set_step(step.step);
+  record.set_iteration(step.iteration);
+  record.set_commit_seq(figures.commit_seq);
+  record.set_published_at_ns(step.published_at_ns);
+  record.set_generate_ns(step.generate_ns);
+  record.set_producer_idle_ns(step.producer_idle_ns);
+  record.set_analyzer_idle_ns(figures.analyzer_idle_ns);
+  record.set_hand_off_ns(figures.hand_off_ns);
+  record.set_transfer_ns(figures.transfer_ns);
+  record.set_commit_ns(figures.commit_ns);
+  record.set_analyze_ns(figures.analyze_ns);
+  record.set_bytes_transferred(figures.bytes_transferred);
+  record.set_residual_l1(step.residual_l1);
+  record.set_residual_linf(step.residual_linf);
+  fill(*record.mutable_reductions(), figures.reductions);
+  record.set_steps_committed(figures.steps_committed);
+  record.set_steps_persisted(figures.steps_persisted);
+  record.set_skipped_before(step.skipped_before);
+  record.set_rebuilt(figures.rebuilt);
+}
+
+void fill(wire::RecordsMissing& record, const MissingSteps& missing) {
+  put_id(*record.mutable_run_id(), missing.run_id);
+  record.set_first_step(missing.first_step);
+  record.set_steps(missing.steps);
+  record.set_first_commit_seq(missing.first_commit_seq);
+  record.set_first_iteration(missing.first_iteration);
+  record.set_last_iteration(missing.last_iteration);
+}
+
+std::optional<StepFigures> figures_of(const wire::StepRecord& record) {
+  const std::optional<Id128> run_id = id_of(record.run_id());
+  if (!run_id) return std::nullopt;
+  StepFigures figures;
+  figures.run_id = *run_id;
+  figures.step = {.step = record.step(),
+                  .iteration = record.iteration(),
+                  .residual_l1 = record.residual_l1(),
+                  .residual_linf = record.residual_linf(),
+                  .generate_ns = record.generate_ns(),
+                  .producer_idle_ns = record.producer_idle_ns(),
+                  .published_at_ns = record.published_at_ns(),
+                  .skipped_before = record.skipped_before()};
+  figures.commit_seq = record.commit_seq();
+  figures.analyzer_idle_ns = record.analyzer_idle_ns();
+  figures.hand_off_ns = record.hand_off_ns();
+  figures.transfer_ns = record.transfer_ns();
+  figures.commit_ns = record.commit_ns();
+  figures.analyze_ns = record.analyze_ns();
+  figures.bytes_transferred = record.bytes_transferred();
+  figures.steps_committed = record.steps_committed();
+  figures.steps_persisted = record.steps_persisted();
+  figures.reductions = scalars_of(record.reductions());
+  figures.rebuilt = record.rebuilt();
+  return figures;
+}
+
+}  // namespace ringside

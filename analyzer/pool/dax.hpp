@@ -1,0 +1,49 @@
+// Whether stores at a place persist where they are made (DAX, with MAP_SYNC), and if not, why: the one place that
+// decides, for `--require-dax`, the analyzer's log and `ringside doctor`. What mount options promise is not believed: a
+// file is mapped as the ring would be; only the reason of a refusal is read from the mount, the device and the kernel.
+#pragma once
+
+#include <string>
+
+#include "analyzer/pool/pool_device.hpp"
+
+namespace ringside {
+
+/// Makes ext4 for DAX: files in units of 2 MiB, so that as much can be mapped at a time. The device follows.
+inline constexpr const char* kMakeExt4 = "mkfs.ext4 -b 4096 -E stride=512,stripe_width=512";
+
+struct DaxAnswer {
+  enum class Cause {
+    kGranted,
+    kUnreachable,  // no file can be opened or made there
+    kKernel,       // older than MAP_SYNC
+    kDenied,       // by the environment
+    kNotPmem,
+    kFileSystem,  // one without DAX
+    kSectorMode,
+    kRawMode,
+    kDeviceMapper,
+    kBlockSize,
+    kMountOption,
+    kHostFlushed,  // virtio-pmem
+    kDevice,       // the device does not offer it
+    kUnknown
+  };
+  Cause cause = Cause::kGranted;
+  std::string reason;  // one clause: "/dev/vda (ext4 at /) is no persistent memory"; "" where it is granted
+  std::string advice;  // what to change, with the commands between backticks
+
+  bool granted() const noexcept { return cause == Cause::kGranted; }
+};
+
+/// A word for programs: "granted", "not_pmem", "mount_option", ...
+std::string to_string(DaxAnswer::Cause cause);
+
+/// Maps `place` if it is a file, else a nameless file in its folder. `device` is find_pool_device(place, root), `root`
+/// as there.
+DaxAnswer ask_for_dax(const std::string& place, const PoolDevice& device, const std::string& root = "");
+
+/// Throws Error (exit code 3) with one line where stores at `pool` do not persist in place. Makes nothing.
+void require_dax(const std::string& pool);
+
+}  // namespace ringside

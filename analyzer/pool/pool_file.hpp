@@ -1,0 +1,132 @@
+// The pool as a file, before and beside libpmemobj: opened, looked at, locked, given its blocks and its name, synced.
+// Messages begin with `name`, what the user calls the pool; all Errors are of set-up.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "analyzer/ring/ring_view.hpp"
+#include "common/files/watched_mapping.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/unique_fd.hpp"
+
+namespace ringside {
+
+/// A read-only mapping of an open file, for looking at it before libpmemobj believes anything in it.
+class Look {
+ public:
+  /// Throws Error: an UnfinishedPoolError for an empty file, exit code 3 where the system refuses.
+  Look(int fd, const std::string& name);
+  ~Look();
+  Look(const Look&) = delete;
+  Look& operator=(const Look&) = delete;
+
+  std::span<const std::byte> file() const noexcept { return {static_cast<const std::byte*>(mapped_), bytes_}; }
+
+ private:
+  std::uint64_t bytes_;
+  void* mapped_ = nullptr;
+  std::optional<WatchedMapping> watched_;
+};
+
+/// Exit code 2: a file exists already where a new pool was to be made.
+class PoolExistsError : public Error {
+ public:
+  explicit PoolExistsError(const std::string& message) : Error(ExitCode::kUsage, message) {}
+};
+
+/// A regular file, opened with `flags`. Throws Error: exit code 2 if there is none or it is not a regular file; 3 if
+/// the system refuses.
+UniqueFd open_pool_file(const std::string& name, int flags);
+
+/// A new empty file at `path`, mode 0600. Where the file system supports it, the file has its owner's lock and its mark
+/// (creation_mark.hpp) before it has its name. Throws Error: a PoolExistsError; exit code 2 if there is no such folder;
+/// 3 if the system refuses.
+UniqueFd make_pool_file(const std::filesystem::path& path, const std::string& name);
+
+/// The file behind symbolic links. Throws Error (exit code 2) if there is none.
+std::filesystem::path real_path(const std::filesystem::path& path);
+
+struct stat status_of(int fd, const std::string& name);
+
+/// True if `path` still names the file that `opened` describes.
+bool still_named(const std::filesystem::path& path, const struct stat& opened);
+
+/// Looks for the ring through a mapping of its own, before libpmemobj believes anything in the file. Throws Error (as
+/// RingView::parse), and UnownablePoolError where libpmemobj's own bytes are not what they were.
+void check_content(int fd, const std::string& name);
+
+/// The same for the pool at `path`, which another process may be making or using. In that case the Error says so (exit
+/// code 3), whatever the look at the content found.
+void check_content_at_rest(int fd, const std::filesystem::path& path, const std::string& name);
+
+/// Throws Error as RingView::parse.
+void check_is_ring(int fd, const std::string& name);
+
+/// Asks the disk for what recovery reads of a mapped pool, before it is read: libpmemobj's part, in which the ring is
+/// looked for; the slots' headers. Page faults would ask one by one, each time with all that the device reads ahead.
+void fetch_front(std::span<const std::byte> mapping) noexcept;
+void fetch_headers(std::span<const std::byte> mapping, const RingGeometry& geometry) noexcept;
+
+/// True of what a creation that was killed leaves: a ring without iterates, or less.
+bool holds_nothing(int fd, const std::string& name);
+
+/// Takes the owner's lock that libpmemobj would take, without libpmemobj. Throws Error (exit code 3) if another process
+/// has it or is making the pool.
+void lock_or_throw(int fd, const std::string& name);
+
+/// What to throw where libpmemobj must not or cannot open a ring, and why.
+UnownablePoolError unownable(const std::string& name, const std::string& why);
+
+/// For a refusal: " (FOLDER belongs to user ringside, mode 0700; this is user root)", or nothing where it cannot be
+/// looked at.
+std::string owner_and_mode(const std::filesystem::path& path);
+
+/// What to throw where another process owns the pool, named where the kernel tells.
+Error in_use(const std::string& name);
+
+/// What to tell a reader if the pool's creation is under way.
+Error being_made(const std::string& name);
+
+/// Whether another process visibly owns the pool or is making it.
+bool has_owner(const std::string& name);
+
+/// Gives the file its blocks, so that a store into the mapping never finds the disk full (that would be SIGBUS). Throws
+/// Error (exit code 3) if there is no room.
+void allocate_blocks(int fd, std::uint64_t bytes, const std::string& name);
+
+/// The same for a sparse copy of a pool. On a file system that cannot reserve blocks, the file is left as it is.
+void allocate_holes(int fd, const std::string& name);
+
+/// How a new pool of `needed` bytes finds room where `old`, an open file, goes: beside it, or only without it. Throws
+/// Error (exit code 3, with the bytes needed and available) if not even that.
+enum class Room { kForBoth, kForOne };
+Room room_for(std::uint64_t needed, int old, const std::string& name);
+
+/// Removes what a replacement that was killed left at `made`. Throws Error (exit code 2) if it is anything else.
+void remove_leftover(const std::filesystem::path& made);
+
+/// Makes a file's name survive power loss, which is a matter of its folder. Throws Error (exit code 3).
+void sync_folder_of(const std::filesystem::path& path, const std::string& name);
+
+/// Deletes a file that is not to be left behind half made, unless its name has become another file's.
+class UnlinkUnlessKept {
+ public:
+  UnlinkUnlessKept(const std::filesystem::path& path, const struct stat& file) : path_(path), file_(file) {}
+  ~UnlinkUnlessKept();
+  UnlinkUnlessKept(const UnlinkUnlessKept&) = delete;
+  UnlinkUnlessKept& operator=(const UnlinkUnlessKept&) = delete;
+  void keep() noexcept { path_.clear(); }
+
+ private:
+  std::filesystem::path path_;
+  const struct stat file_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,121 @@
+#include "analyzer/pool/pool_persistence.hpp"
+
+#include <libpmem.h>
+#include <unistd.h>
+#include <xmmintrin.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "common/kernels/copy.hpp"
+#include "common/kernels/hash.hpp"
+#include "common/reductions/reduction.hpp"
+
+namespace ringside {
+namespace {
+
+class PoolPersistence : public Persistence {
+ public:
+  explicit PoolPersistence(std::shared_ptr<WatchedMapping> watched) : watched_(std::move(watched)) {}
+
+  int store_error() const noexcept override { return watched_->error(); }
+
+  void store64(std::uint64_t* to, std::uint64_t value) noexcept override {
+    // A release store is a plain one on x86-64; it keeps the compiler from moving or splitting it, and readers of the
+    // mapping see stores in this order.
+    __atomic_store_n(to, value, __ATOMIC_RELEASE);
+  }
+
+  std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept override {
+    return copy_nontemporal_hashed(to, from, bytes);
+  }
+
+  std::uint64_t copy_reduced(void* to, const void* from, std::size_t bytes,
+                             const RowsToReduce& rows) noexcept override {
+    return rows.reducer.copy_nontemporal(rows.thread, static_cast<double*>(to), static_cast<const double*>(from),
+                                         rows.first_row, bytes / sizeof(double));
+  }
+
+ protected:
+  const std::shared_ptr<WatchedMapping> watched_;
+};
+
+/// Persistent memory. libpmem knows which instruction flushes a line here, and that none is needed where the caches
+/// are inside the power-fail domain (eADR).
+class DaxPersistence final : public PoolPersistence {
+ public:
+  using PoolPersistence::PoolPersistence;
+
+  void flush(const void* address, std::size_t bytes) noexcept override { pmem_flush(address, bytes); }
+
+  void drain() noexcept override {
+    _mm_sfence();  // for non-temporal stores; libpmem leaves the fence out where its own flushes do not need one
+    pmem_drain();
+  }
+
+  int sync() noexcept override { return store_error(); }
+};
+
+/// A page cache. Other processes see stores at once, so that they survive the death of this one; the disk sees them in
+/// any order, until a sync returns.
+///
+/// A sync leaves the pages it wrote protected against writing, so that the next store through the mapping faults, page
+/// by page: that halved the speed of copies, against write(2) into the same pages. So where syncs follow every few
+/// copies, copies are writes; both are the same page cache, and whoever maps the file sees the one like the other.
+class FilePersistence final : public PoolPersistence {
+ public:
+  FilePersistence(UniqueFd file, const std::byte* base, std::shared_ptr<WatchedMapping> watched)
+      : PoolPersistence(std::move(watched)), file_(std::move(file)), base_(base) {}
+
+  std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept override {
+    if (!syncs_follow_ || !write(to, from, bytes)) return PoolPersistence::copy_nontemporal(to, from, bytes);
+    return hash64(from, bytes);  // still in the cache
+  }
+
+  std::uint64_t copy_reduced(void* to, const void* from, std::size_t bytes,
+                             const RowsToReduce& rows) noexcept override {
+    if (!syncs_follow_) return PoolPersistence::copy_reduced(to, from, bytes, rows);
+    const StagedRows staged =
+        rows.reducer.stage(rows.thread, static_cast<const double*>(from), rows.first_row, bytes / sizeof(double));
+    if (!write(to, staged.rows, bytes)) ringside::copy_nontemporal(to, staged.rows, bytes);
+    return staged.hash;
+  }
+
+  void expect_syncs() noexcept override { syncs_follow_ = true; }
+
+  void flush(const void*, std::size_t) noexcept override {}
+  void drain() noexcept override { _mm_sfence(); }  // non-temporal stores wait in write-combining buffers until then
+
+  int sync() noexcept override {
+    int result = 0;
+    do {
+      result = fdatasync(file_.get());
+    } while (result != 0 && errno == EINTR);
+    if (result != 0) watched_->note(errno);
+    watched_->intact_or_noted();
+    return store_error();  // also if a store hit a page that the disk never provided
+  }
+
+ private:
+  /// False if it was cut short by a signal, or refused: the mapping takes it all the same, and an error shows in the
+  /// next sync. It extends a file that was truncated: what a pool holds ends before its file does, so that the next sync,
+  /// or the end of the run, still finds the file too short.
+  bool write(void* to, const void* from, std::size_t bytes) const noexcept {
+    if (!watched_->intact_or_noted()) return false;
+    return pwrite(file_.get(), from, bytes, static_cast<const std::byte*>(to) - base_) == static_cast<ssize_t>(bytes);
+  }
+
+  UniqueFd file_;
+  const std::byte* base_;
+  bool syncs_follow_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Persistence> make_pool_persistence(Storage storage, UniqueFd file, const std::byte* base,
+                                                   std::shared_ptr<WatchedMapping> watched) {
+  if (storage == Storage::kDax) return std::make_unique<DaxPersistence>(std::move(watched));
+  return std::make_unique<FilePersistence>(std::move(file), base, std::move(watched));
+}
+
+}  // namespace ringside

@@ -1,0 +1,19 @@
+// The hardware behind the persistence interface: persistent memory through libpmem, or a page cache and fdatasync.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "analyzer/ring/persistence.hpp"
+#include "analyzer/ring/storage.hpp"
+#include "common/files/watched_mapping.hpp"
+#include "common/platform/unique_fd.hpp"
+
+namespace ringside {
+
+/// file: the pool file, opened for writing; `sync` syncs it. base: where its first byte is mapped. watched: that
+/// mapping; failed syncs are noted there.
+std::unique_ptr<Persistence> make_pool_persistence(Storage storage, UniqueFd file, const std::byte* base,
+                                                   std::shared_ptr<WatchedMapping> watched);
+
+}  // namespace ringside

@@ -1,0 +1,128 @@
+#include "analyzer/pool/pool_wipe.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <span>
+
+#include "analyzer/pool/pool_file.hpp"
+#include "analyzer/ring/ring_view.hpp"
+#include "common/files/new_file.hpp"
+#include "common/platform/error.hpp"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What identifies a pool lies in the first two pages. It goes when everything behind it is gone, and of it, the first
+// word last, which is one store.
+constexpr std::uint64_t kHeadBytes = 2 * kPageBytes;
+constexpr std::uint64_t kFirstWordBytes = 8;
+
+constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+// Synced at a time, so that what is called done is done.
+constexpr std::uint64_t kPartBytes = std::uint64_t{8} << 20;
+
+bool is_zero(std::span<const std::byte> bytes) {
+  // The first byte, and each the same as the one before.
+  return bytes.empty() ||
+         (bytes[0] == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
+}
+
+/// What a wipe leaves that was cut off within the head: libpmemobj's first word, and zeros behind the head.
+bool is_wiped_behind_its_head(std::span<const std::byte> file) {
+  return file.size() > kHeadBytes && is_pmemobj_pool(file) && is_zero(file.subspan(kHeadBytes));
+}
+
+/// Throws Error (exit code 2) if this is not a pool of ours, in whatever state.
+void demand_a_pool(std::span<const std::byte> file, const std::string& name) {
+  if (names_our_layout(file) || is_wiped_behind_its_head(file)) return;
+  try {
+    RingView::parse(file, name);
+  } catch (const UnfinishedPoolError&) {
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::kDamaged) throw;
+  }
+}
+
+void demand_that_its_name_can_go(const fs::path& path, const std::string& name) {
+  const std::string folder = folder_of(path.string());
+  if (faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return;
+  throw system_error("{}: nothing was wiped: the pool could not be deleted from its folder: {}", name,
+                     errno_text(errno));
+}
+
+}  // namespace
+
+PoolWipe::PoolWipe(const fs::path& path) : name_(path.string()), given_(path), file_(real_path(path)) {
+  fd_ = open_pool_file(file_.string(), O_RDWR);
+  lock_or_throw(fd_.get(), name_);
+  const struct stat status = status_of(fd_.get(), name_);
+  if (!still_named(file_, status)) throw in_use(name_);  // replaced by another process in that moment
+  if (status.st_size == 0) throw usage_error("{}: an empty file, not a Ringside pool", name_);
+  demand_a_pool(Look(fd_.get(), name_).file(), name_);
+  demand_that_its_name_can_go(file_, name_);
+  if (fs::is_symlink(given_)) demand_that_its_name_can_go(given_, name_);
+  bytes_ = static_cast<std::uint64_t>(status.st_size);
+  other_names_ = status.st_nlink - 1;
+}
+
+void PoolWipe::overwrite(const std::function<void(std::uint64_t bytes_done)>& progress) {
+  const std::uint64_t head = std::min(kHeadBytes, bytes_);
+  for (std::uint64_t end = bytes_; end > head;) {
+    const std::uint64_t begin = std::max(head, (end - 1) / kPartBytes * kPartBytes);
+    write_zeros(begin, end);
+    sync();
+    end = begin;
+    progress(bytes_ - end);
+  }
+  const std::uint64_t word = std::min(kFirstWordBytes, bytes_);
+  write_zeros(word, head);
+  sync();
+  write_zeros(0, word);
+  sync();
+  progress(bytes_);
+}
+
+void PoolWipe::remove() {
+  if (!still_named(file_, status_of(fd_.get(), name_))) {
+    throw system_error("{}: was overwritten, but not deleted: the name is another file's by now", name_);
+  }
+  if (unlink(file_.c_str()) != 0) {
+    throw system_error("{}: was overwritten, but cannot be deleted: {}", name_, errno_text(errno));
+  }
+  sync_folder_of(file_, name_);
+  std::error_code ignored;
+  if (!fs::is_symlink(given_, ignored)) return;
+  if (unlink(given_.c_str()) != 0) {
+    throw system_error("{}: the pool is gone, but the link to it cannot be deleted: {}", name_, errno_text(errno));
+  }
+  sync_folder_of(given_, name_);
+}
+
+void PoolWipe::write_zeros(std::uint64_t begin, std::uint64_t end) {
+  static constexpr std::array<std::byte, kBlockBytes> kZeros{};
+  while (begin < end) {
+    const std::size_t bytes = std::min<std::uint64_t>(end - begin, kBlockBytes);
+    const ssize_t written = pwrite(fd_.get(), kZeros.data(), bytes, static_cast<off_t>(begin));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      throw system_error("{}: cannot be overwritten at byte {}: {}; what lies before it is still there", name_, begin,
+                         errno_text(written < 0 ? errno : EIO));
+    }
+    begin += static_cast<std::uint64_t>(written);
+  }
+}
+
+void PoolWipe::sync() {
+  if (fsync(fd_.get()) == 0) return;
+  throw system_error("{}: was overwritten, but could not be synced to its disk: {}; it was not deleted", name_,
+                     errno_text(errno));
+}
+
+}  // namespace ringside

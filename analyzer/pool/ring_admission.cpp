@@ -1,0 +1,217 @@
+#include "analyzer/pool/ring_admission.hpp"
+
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/pool/dax.hpp"
+#include "analyzer/pool/foreign_file.hpp"
+#include "analyzer/pool/pool_file.hpp"
+#include "analyzer/pool/ring_reader.hpp"
+#include "analyzer/ring/kept_steps.hpp"
+#include "analyzer/ring/ring_recovery.hpp"
+#include "common/files/new_file.hpp"
+#include "common/platform/error.hpp"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+void refuse_iterates_in(const RingView& ring, const std::string& path) {
+  const Recovery kept = recover(ring);
+  if (kept.kept.empty()) return;
+  const SlotHeader& newest = kept.kept.back().header;
+  const auto run = ring.run(newest.run_id);
+  throw usage_error(
+      "{}: the pool holds {} iterates of another run ({}, newest iteration {}); give --resume to go on from there, "
+      "--overwrite to let them go, or another --pool",
+      path, kept.kept.size(), run ? text_of(run->matrix) : "of an unknown matrix", newest.iteration);
+}
+
+/// What tells the problems of two runs apart, as "solver jacobi instead of pagerank": `here` instead of `kept`.
+std::string differences(const RunDescription& kept, const RunDescription& here) {
+  std::vector<std::string> found;
+  const auto compare = [&found](std::string_view what, const auto& in_pool, const auto& given) {
+    if (in_pool != given) found.push_back(fmt::format("{} {} instead of {}", what, given, in_pool));
+  };
+  compare("solver", text_of(kept.solver), text_of(here.solver));
+  compare("parameters", text_of(kept.parameters), text_of(here.parameters));
+  compare("rows", kept.rows, here.rows);
+  compare("nonzeros", kept.nonzeros, here.nonzeros);
+  // A file may have moved, or have another content than it had.
+  if (found.empty()) compare("matrix", text_of(kept.matrix), text_of(here.matrix));
+  if (found.empty())
+    found.push_back(
+        fmt::format("another content in {}, or a release that adds in another order", text_of(here.matrix)));
+  return fmt::format("{}", fmt::join(found, ", "));
+}
+
+/// The description of the run that `newest` belongs to, if `run` may go on with it.
+RunDescription resumable(const RingView& ring, const SlotHeader& newest, const RunDescription& run,
+                         const RingOptions& options) {
+  const std::optional<RunDescription> kept = ring.run(newest.run_id);
+  if (!kept) {
+    throw damage_error(
+        "{}: --resume: the description of the run that iteration {} belongs to is damaged, so that nothing tells "
+        "whether it is this problem's; `ringside export` reads the iterate",
+        options.pool, newest.iteration);
+  }
+  if (kept->problem_id != run.problem_id || kept->rows != run.rows) {
+    throw usage_error(
+        "{}: --resume: the pool's iterates are of another problem: this run has {}; give what that run was given, "
+        "--overwrite to begin anew, or another --pool",
+        options.pool, differences(*kept, run));
+  }
+  if (options.slots_given && options.slots != ring.geometry().slot_count()) {
+    throw usage_error("{}: --slots: found {} with --resume, expected the pool's {}", options.pool, options.slots,
+                      ring.geometry().slot_count());
+  }
+  return *kept;
+}
+
+/// Whether the newest iterate of the ring at `path`, which need not be one that can be owned, is of that run.
+bool holds_iterates_of(const Id128& run_id, const std::string& path) {
+  const Recovery kept = RingReader::open(path).recover();
+  return !kept.kept.empty() && kept.kept.back().header.run_id == run_id;
+}
+
+Foreign foreign_of(const RingOptions& options) {
+  return options.foreign_pool ? Foreign::kAllowed : Foreign::kRefused;
+}
+
+void refuse_foreign_place(const RingOptions& options) {
+  if (!options.foreign_pool) refuse_foreign_links(options.pool);
+}
+
+/// A place that may not be looked at counts as there: opening the pool then says why not.
+bool is_missing(const fs::path& path) {
+  std::error_code error;
+  return fs::status(path, error).type() == fs::file_type::not_found;
+}
+
+Error dangling(const std::string& path) {
+  std::error_code error;
+  const fs::path target = fs::read_symlink(path, error);
+  return usage_error("{}: is a symbolic link to '{}', which is not there; expected a pool, or a path without a file",
+                     path, target.string());
+}
+
+/// Whether a pool can be made at `path`.
+void check_folder_of(const fs::path& path) {
+  const std::string folder = folder_of(path.string());
+  if (access(folder.c_str(), W_OK | X_OK) == 0) return;
+  const int error = errno;
+  throw system_error("--pool: cannot make '{}': {}{}; expected a file in a folder that may be written", path.string(),
+                     errno_text(error), owner_and_mode(folder));
+}
+
+}  // namespace
+
+void refuse_foreign_iterates(const RingOptions& options) {
+  const std::string& path = options.pool;
+  refuse_foreign_place(options);
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0 && is_missing(path)) {
+    if (fs::is_symlink(path)) throw dangling(path);
+    return;
+  }
+  if (!options.foreign_pool && S_ISREG(status.st_mode)) refuse_foreign_file(status, path);
+  if (has_owner(path)) throw in_use(path);  // neither --resume nor --overwrite would help
+  refuse_iterates_in(RingReader::open(path, std::chrono::milliseconds(0)).ring(), path);
+}
+
+void check_pool(const RingOptions& options) {
+  refuse_foreign_place(options);
+  if (is_missing(options.pool)) {
+    if (fs::is_symlink(options.pool)) throw dangling(options.pool);
+    return check_folder_of(options.pool);
+  }
+  try {
+    RingPool::open(options.pool, foreign_of(options));
+  } catch (const UnfinishedPoolError&) {
+  } catch (const UnownablePoolError&) {
+  }
+}
+
+namespace {
+
+Admission find_ring(const RingOptions& options, const RunDescription& run, PoolUse use) {
+  const auto fresh = [&run](RingPool pool) { return Admission{std::move(pool), Iterates::kNone, run, {}}; };
+  const auto replaced = [&run](RingPool pool, std::vector<StepFigures> let_go) {
+    return Admission{std::move(pool), Iterates::kNone, run, std::move(let_go)};
+  };
+  refuse_foreign_place(options);
+  const Foreign foreign = foreign_of(options);
+  if (is_missing(options.pool)) {
+    try {
+      return fresh(RingPool::create(options.pool, run.rows, options.slots, foreign));
+    } catch (const PoolExistsError&) {  // another process was faster: treat its pool like any other
+      if (fs::is_symlink(options.pool) && is_missing(options.pool)) throw dangling(options.pool);
+    }
+  }
+  std::optional<RingPool> pool;
+  try {
+    pool = RingPool::open(options.pool, foreign);
+  } catch (const UnfinishedPoolError&) {
+    if (use == PoolUse::kFresh) throw;
+    return fresh(RingPool::replace_unfinished(options.pool, run.rows, options.slots, foreign));
+  } catch (const UnownablePoolError&) {
+    // A run that was told to overwrite keeps saying so when its analyzer was lost: its own iterates are not meant.
+    if (use != PoolUse::kOverwrite || holds_iterates_of(run.run_id, options.pool)) throw;
+    std::vector<StepFigures> let_go = kept_steps(RingReader::open(options.pool).ring());
+    return replaced(RingPool::replace_unownable(options.pool, run.rows, options.slots, foreign), std::move(let_go));
+  }
+
+  const bool may_replace = use == PoolUse::kOverwrite || use == PoolUse::kResume;
+  const Recovery kept = recover(pool->ring());
+  if (!kept.kept.empty()) {
+    const SlotHeader& newest = kept.kept.back().header;
+    const auto own = newest.run_id == run.run_id ? pool->ring().run(run.run_id) : std::nullopt;
+    if (own && own->problem_id == run.problem_id && own->rows == run.rows)
+      return {std::move(*pool), Iterates::kOwn, *own, {}};
+    if (use == PoolUse::kResume) {
+      const RunDescription goes_on = resumable(pool->ring(), newest, run, options);
+      return {std::move(*pool), Iterates::kResume, goes_on, {}};
+    }
+    if (!may_replace) refuse_iterates_in(pool->ring(), options.pool);
+  }
+
+  const RingGeometry& shape = pool->ring().geometry();
+  const bool fits = shape.rows == run.rows && (!options.slots_given || shape.slot_count() == options.slots);
+  if (fits) return {std::move(*pool), kept.kept.empty() ? Iterates::kNone : Iterates::kClear, run, {}};
+  if (!may_replace) {
+    throw usage_error(
+        "{}: the pool has {} slots of {} rows, this run needs {} of {}; give --overwrite, or another --pool",
+        options.pool, shape.slot_count(), shape.rows, options.slots, run.rows);
+  }
+  std::vector<StepFigures> let_go = kept_steps(pool->ring());
+  return replaced(RingPool::replace(options.pool, std::move(*pool), run.rows, options.slots, foreign),
+                  std::move(let_go));
+}
+
+}  // namespace
+
+Admission admit(const RingOptions& options, const RunDescription& run, PoolUse use) {
+  // Asked for each run: since the service began the file system may have gone, and its mount point be a plain folder.
+  if (options.require_dax) require_dax(options.pool);
+  Admission admission = find_ring(options, run, use);
+  if (options.require_dax && admission.pool.storage() != Storage::kDax) {
+    throw system_error(
+        "{}: --require-dax: libpmemobj did not map it with MAP_SYNC, which was granted to a mapping made "
+        "before; expected both (`ringside doctor` says what this node offers)",
+        options.pool);
+  }
+  return admission;
+}
+
+}  // namespace ringside

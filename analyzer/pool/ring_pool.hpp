@@ -1,0 +1,124 @@
+// A ring in a libpmemobj pool: the only place that knows libpmemobj (libpmem is pool_persistence's). The pool gives the
+// file its lock against a second owner and its allocator the slots, all of them at creation; from then on the ring is
+// offsets in a mapped file (ring_layout.hpp). While a pool is open, do not fork without exec: the child would keep it
+// locked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "analyzer/pool/foreign_file.hpp"
+#include "analyzer/ring/persistence.hpp"
+#include "analyzer/ring/ring_view.hpp"
+#include "analyzer/ring/storage.hpp"
+#include "common/files/watched_mapping.hpp"
+#include "common/platform/unique_fd.hpp"
+
+struct pmemobjpool;
+
+namespace ringside {
+
+/// Where a pool that this process has open is now: it may have lost its name.
+enum class Whereabouts {
+  kNamed,     // at its path
+  kDeleted,   // it has no name, and vanishes with its last user
+  kElsewhere  // at another path; its own path names another file, or none
+};
+
+class RingPool {
+ public:
+  /// Makes a pool file, mode 0600, for `slots` (kMinSlots ... kMaxSlots) iterates of `rows` doubles. Throws Error and
+  /// leaves nothing behind: exit code 2 if the file exists or the shape is impossible, 3 if the file system has no
+  /// room (the message names the bytes needed and available), refuses, or gives the file to another user.
+  static RingPool create(const std::filesystem::path& path, std::uint64_t rows, std::uint32_t slots,
+                         Foreign foreign = Foreign::kRefused);
+
+  /// Opens a pool for writing; reads no payload. A damaged superblock or copy of a run record is written again from its
+  /// twin. Throws Error: exit code 2 if there is no pool, it was never finished (an UnfinishedPoolError), or it is not
+  /// a Ringside pool or a newer one; 3 if another process uses it, it is another user's, or the system refuses; 5 if it
+  /// is damaged (an UnownablePoolError if only libpmemobj's part is: that is checked before libpmemobj reads it).
+  static RingPool open(const std::filesystem::path& path, Foreign foreign = Foreign::kRefused);
+
+  /// A new pool in the place of `old`, which is the pool at `path` and stays locked until it is gone. It goes only when
+  /// the new one is known to be possible: after that is made, where the file system has room for both, else right
+  /// before. Throws Error and leaves the old pool as it was: as `create`, and exit code 2 if PATH.new, where the new
+  /// one is made first, is somebody's.
+  static RingPool replace(const std::filesystem::path& path, RingPool old, std::uint64_t rows, std::uint32_t slots,
+                          Foreign foreign = Foreign::kRefused);
+
+  /// The same in the place of a ring that libpmemobj must not or cannot open (an UnownablePoolError). Throws Error: 3
+  /// if another process uses it, and as `replace`.
+  static RingPool replace_unownable(const std::filesystem::path& path, std::uint64_t rows, std::uint32_t slots,
+                                    Foreign foreign = Foreign::kRefused);
+
+  /// The same in the place of what an interrupted creation left. Throws Error: as `open` if that is not what is there,
+  /// 3 if another process is still at it, and as `create`.
+  static RingPool replace_unfinished(const std::filesystem::path& path, std::uint64_t rows, std::uint32_t slots,
+                                     Foreign foreign = Foreign::kRefused);
+
+  /// The size of the file `create` makes. Throws Error (exit code 2) if the shape is impossible.
+  static std::uint64_t file_bytes(std::uint64_t rows, std::uint32_t slots);
+
+  std::byte* base() const noexcept;  // the mapped file
+  const WritableRing& ring() const noexcept { return *ring_; }
+  Storage storage() const noexcept { return storage_; }
+  Persistence& persistence() const noexcept { return *persistence_; }
+
+  /// Whether the pool's path still leads to this pool. kNamed if this cannot be determined.
+  Whereabouts whereabouts() const noexcept;
+
+  /// Takes the page faults of all payloads now instead of in the first lap, unless that would fill more than half of
+  /// the memory that is available. Marks every page of a plain file dirty.
+  void prefault() const noexcept;
+
+  /// From now on a page fault that the system cannot serve does not end the process; persistence().store_error()
+  /// reports it. Call this once no decision depends on the ring's content any more: a lost page reads as zeros.
+  void survive_faults() const noexcept { pool_.get_deleter().watched->survive_faults(); }
+
+  /// Checks whether the file is still as long as its mapping. A truncation that no access met is noted like a fault.
+  void note_truncation() const noexcept { pool_.get_deleter().watched->intact_or_noted(); }
+
+  /// What happened to the file, if a fault was survived or a truncation was noted.
+  std::optional<Error> fault() const { return pool_.get_deleter().watched->fault(); }
+
+  /// Whether this process has left a pool open and locked because its disk failed. It can then only end.
+  static bool left_one_open() noexcept;
+
+ private:
+  /// Leaves a pool open if its disk failed or it is shorter than its mapping: libpmemobj would store to it and read
+  /// back what it stored.
+  struct Close {
+    std::shared_ptr<WatchedMapping> watched;
+    void operator()(pmemobjpool* pool) const noexcept;
+  };
+
+  /// Watches libpmemobj's mapping from here on.
+  void watch(const std::string& name, int fd, std::uint64_t bytes);
+
+  RingPool() = default;
+
+  /// `create`, with `file` for the file and `name` for the messages.
+  static RingPool make(const std::filesystem::path& file, const std::string& name, std::uint64_t rows,
+                       std::uint32_t slots, Foreign foreign);
+
+  /// The same where there is no such file; if one appears meanwhile, it is another process's (exit code 3).
+  static RingPool make_alone(const std::filesystem::path& file, const std::string& name, std::uint64_t rows,
+                             std::uint32_t slots, Foreign foreign);
+
+  /// `fd` is the pool at `file`, which it or `old` has locked.
+  static RingPool replace_locked(const std::filesystem::path& path, const std::filesystem::path& file, UniqueFd fd,
+                                 std::optional<RingPool> old, std::uint64_t rows, std::uint32_t slots, Foreign foreign);
+
+  std::filesystem::path path_;
+  UniqueFd file_;
+  Storage storage_ = Storage::kFile;
+  std::unique_ptr<Persistence> persistence_;
+  std::unique_ptr<pmemobjpool, Close> pool_;
+  std::unique_ptr<WritableRing> ring_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,68 @@
+#include "analyzer/pool/ring_replay.hpp"
+
+#include <utility>
+
+#include "analyzer/pool/ring_reader.hpp"
+
+namespace ringside {
+
+RingReplay::RingReplay(const RingView& ring)
+    : ring_(ring), reducer_(ring.geometry().rows), x_(ring.geometry().rows), before_(ring.geometry().rows) {}
+
+ReplayedIterate RingReplay::replay(const KeptSlot& kept) {
+  ReplayedIterate iterate;
+  iterate.kept = kept;
+  const ReadResult read = read_payload(ring_, kept.slot, kept.header, x_.data());
+  if (read.status == ReadStatus::kDamaged) iterate.payload = check_payload(ring_, kept.slot, kept.header);
+  if (read.status == ReadStatus::kOk) {
+    iterate.step = read.step;
+    iterate.reductions = reducer_.reduce(x_.data(), predecessor_of(kept.header), 1);
+    compare(iterate);
+    x_.swap(before_);
+    before_header_ = kept.header;
+    return iterate;
+  }
+  // Looked at once more to say what is damaged: it may be gone by then.
+  const bool gone = read.status == ReadStatus::kOverwritten || iterate.payload.overwritten;
+  iterate.verdict = gone ? ReplayVerdict::kOverwritten : ReplayVerdict::kDamaged;
+  return iterate;
+}
+
+void RingReplay::skip(const KeptSlot& kept) {
+  before_header_.reset();
+  if (read_payload(ring_, kept.slot, kept.header, before_.data()).status == ReadStatus::kOk) {
+    before_header_ = kept.header;
+  }
+}
+
+/// Sequence numbers have a gap where an iterate between the two was lost: it is then not known whether the analyzer
+/// compared with the one on this side of the gap.
+const double* RingReplay::predecessor_of(const SlotHeader& header) const noexcept {
+  const bool is_predecessor =
+      before_header_ && before_header_->run_id == header.run_id && before_header_->commit_seq + 1 == header.commit_seq;
+  return is_predecessor ? before_.data() : nullptr;
+}
+
+void RingReplay::compare(ReplayedIterate& iterate) {
+  const KeptSlot& kept = iterate.kept;
+  Reductions recorded;
+  switch (ring_.reductions(kept.slot, kept.header, recorded)) {
+    case ReductionsState::kNotRecorded:
+      // Without its header there is no telling whose record this is.
+      iterate.verdict =
+          ring_.still_holds(kept.slot, kept.header) ? ReplayVerdict::kNotRecorded : ReplayVerdict::kOverwritten;
+      return;
+    case ReductionsState::kDamaged: iterate.verdict = ReplayVerdict::kReductionsDamaged; return;
+    case ReductionsState::kRecorded: break;
+  }
+  iterate.change_left_out = recorded.has_change == 1 && iterate.reductions.has_change == 0;
+  Reductions expected = recorded;
+  if (iterate.change_left_out) {
+    expected.has_change = 0;
+    expected.change_l1 = expected.change_l2 = expected.change_linf = 0;
+  }
+  iterate.differences = differences(expected, iterate.reductions);
+  iterate.verdict = iterate.differences.empty() ? ReplayVerdict::kEqual : ReplayVerdict::kDiffers;
+}
+
+}  // namespace ringside

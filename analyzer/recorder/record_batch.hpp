@@ -1,0 +1,35 @@
+// Records that are numbered and encoded and wait to be written, all at once, to the journal and to the subscribers.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/journal/journal.hpp"
+#include "proto/ringside.pb.h"
+
+namespace ringside {
+
+/// Keeps its memory when it is cleared.
+class RecordBatch {
+ public:
+  /// False if it is larger than a record may be (kMaxRecordBytes): then it is not in.
+  bool add(const wire::Record& record);
+  std::size_t size() const noexcept { return ends_.size(); }
+  bool empty() const noexcept { return ends_.empty(); }
+  /// Valid until the next call that changes the batch.
+  std::span<const EncodedRecord> records();
+  void clear() noexcept;
+
+ private:
+  struct End {
+    std::uint64_t seq = 0;
+    std::size_t at = 0;  // in bytes_
+  };
+  std::string bytes_;  // of the records, one behind the other
+  std::vector<End> ends_;
+  std::vector<EncodedRecord> records_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,62 @@
+// Where the records of the past come from when somebody asks: the newest from memory, older ones from the journal's
+// files, read as any other process reads them. One reading of the files serves all who ask, until they ask for
+// something newer that memory has let go of.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyzer/journal/journal.hpp"
+
+namespace ringside {
+
+/// Appends `record`, encoded, to an encoded message whose field 1 is `repeated Record`.
+void append_record_field(std::string& message, std::string_view record);
+
+/// Used by one thread: the recorder's.
+class RecordHistory {
+ public:
+  /// 16,384 records: about 6 MB.
+  static constexpr std::size_t kInMemory = 16384;
+
+  /// pool: whose journal is read; empty: there is none, and memory is all.
+  explicit RecordHistory(std::string pool) : pool_(std::move(pool)) {}
+
+  /// seq: the one after the last that was kept, or any other one: then what was kept is forgotten.
+  void keep(std::uint64_t seq, std::string_view record);
+
+  /// 0: there are none. Reads the journal's files where memory does not go back to its beginning.
+  std::uint64_t oldest_seq();
+  std::uint64_t newest_seq();
+
+  /// Appends records from `from` on, consecutive, to a message as above, up to `at_most` records and about `bytes`.
+  void append(std::uint64_t from, std::size_t at_most, std::size_t bytes, std::string& message);
+
+  /// Lets go of what was read of the files, if nobody has asked for long. Also when they may have been replaced.
+  void forget_files_if_unused();
+  void forget_files() { files_.reset(); }
+
+ private:
+  struct Files {
+    JournalReader reader;
+    std::vector<EncodedRecord> records;  // into the reader's memory, ascending
+  };
+  const Files* files();
+  const Files* files_with(std::uint64_t seq);
+  bool just_read() const noexcept;
+
+  std::string pool_;
+  std::deque<std::string> memory_;
+  std::uint64_t first_in_memory_ = 1;
+  std::optional<Files> files_;
+  std::int64_t used_ns_ = 0;
+  std::int64_t read_ns_ = 0;
+};
+
+}  // namespace ringside

@@ -1,0 +1,378 @@
+#include "analyzer/recorder/recorder.hpp"
+
+#include <pthread.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <span>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include "analyzer/journal/journal.hpp"
+#include "analyzer/journal/journal_rebuild.hpp"
+#include "analyzer/journal/step_record.hpp"
+#include "analyzer/recorder/record_batch.hpp"
+#include "analyzer/recorder/record_history.hpp"
+#include "analyzer/recorder/run_sums.hpp"
+#include "analyzer/recorder/telemetry.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/thread_binding.hpp"
+
+namespace ringside {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kTurn{10};
+constexpr int kTurnsABeat = 10;
+constexpr int kNice = 10;  // more than the main thread's: a tenth of its weight, several times what is needed
+constexpr std::size_t kMostInAMessage = 512;      // records, about 200 KB
+constexpr std::size_t kReplyBytes = 1000u << 10;  // of records: with what is around them a reply stays below 1 MiB
+
+std::uint64_t draw_id() {
+  std::random_device random;
+  return (std::uint64_t{random()} << 32) | random() | 1;  // never 0
+}
+
+/// Behind the analyzer's main thread, with which it shares its cores: a step comes before whatever wakes here. So it is
+/// for the threads that are started from here, ZeroMQ's and the journal's.
+void step_back() {
+  [[maybe_unused]] const int now = nice(kNice);  // on Linux: of this thread, and it may always be more
+}
+
+wire::ControlReply refused(const std::string& why) {
+  wire::ControlReply reply;
+  reply.mutable_refused()->set_why(why);
+  return reply;
+}
+
+}  // namespace
+
+/// Everything here but the queue belongs to the thread, except where said otherwise.
+class Recorder::Worker {
+ public:
+  Worker(const RecorderOptions& options, std::atomic<bool>& stop_run)
+      : options_(options),
+        stop_run_(stop_run),
+        pool_path_(std::filesystem::absolute(options.pool).string()),
+        history_(options.journal.kind == JournalKind::kOff ? std::string() : options.pool) {
+    if (options.journal.kind != JournalKind::kOff) numbering_.set_journal_pool(pool_path_);
+    std::promise<void> listening;
+    std::future<void> listens = listening.get_future();
+    thread_ = std::jthread([this, &listening](const std::stop_token& stopping) { run(listening, stopping); });
+    listens.get();  // throws what the thread could not set up
+  }
+
+  ~Worker() = default;  // asks the thread to stop, and joins it
+
+  RecordQueue& queue() noexcept { return queue_; }
+
+  // Main thread.
+  void begin_run(const RecordedRun& run) {
+    wire::Record event;
+    *event.mutable_run_started() = run.started;
+    {
+      const std::lock_guard lock(begun_mutex_);
+      begun_ = run;
+    }
+    queue_.push_event(std::move(event));
+  }
+
+  // Main thread.
+  void end_run(const wire::RunEnded& ended) {
+    std::promise<void> done;
+    std::future<void> is_done = done.get_future();
+    {
+      const std::lock_guard lock(begun_mutex_);
+      ended_ = std::move(done);
+    }
+    wire::Record event;
+    *event.mutable_run_ended() = ended;
+    queue_.push_event(std::move(event));
+    is_done.get();
+  }
+
+ private:
+  void run(std::promise<void>& listening, const std::stop_token& stopping) {
+    try {
+      pthread_setname_np(pthread_self(), "recorder");  // what `top -H` shows, also for the threads it starts
+      bind_calling_thread(options_.cpus);              // where it cannot it runs elsewhere: slower, not wrong
+      step_back();
+      if (options_.telemetry.on) telemetry_.emplace(options_.telemetry, options_.socket);
+      newest_ = history_.newest_seq();
+      listening.set_value();
+    } catch (...) {
+      listening.set_exception(std::current_exception());
+      return;
+    }
+    for (int turn = 0;; ++turn) {
+      const bool last = stopping.stop_requested();
+      take_turn(last || turn % kTurnsABeat == 0);
+      if (last) return;
+      std::this_thread::sleep_for(kTurn);
+    }
+  }
+
+  void take_turn(bool beats) {
+    items_.clear();
+    queue_.pop(items_, RecordQueue::kCapacity);
+    for (QueuedItem& item : items_) {
+      std::visit([this](auto& what) { take(what); }, item);
+    }
+    write_and_publish();
+    if (telemetry_) {
+      if (beats) publish_beat();
+      telemetry_->answer([this](const wire::ControlRequest& request) { return reply_to(request); });
+    }
+    history_.forget_files_if_unused();
+  }
+
+  // --- what comes out of the queue ---
+
+  void take(const StepFigures& figures) {
+    fill(*record_.mutable_step(), figures);
+    sums_.add(record_.step());
+    add_record();
+  }
+
+  void take(const MissingSteps& missing) {
+    records_missing_ += missing.steps;
+    fill(*record_.mutable_records_missing(), missing);
+    add_record();
+    spdlog::warn("event=records_missing run_id={} first_step={} steps={} first_iteration={} last_iteration={}",
+                 to_string(missing.run_id), missing.first_step, missing.steps, missing.first_iteration,
+                 missing.last_iteration);
+  }
+
+  void take(const wire::Record& event) {
+    if (event.has_run_started()) {
+      open_journal();
+      sums_.begin(event.run_started());
+    }
+    if (event.has_run_ended()) sums_.end(event.run_ended());
+    record_ = event;
+    add_record();
+    if (event.has_run_ended()) close_journal();
+  }
+
+  /// Numbers `record_` and puts it behind those to be written; clears it.
+  void add_record() {
+    record_.set_seq(++newest_);
+    record_.set_unix_ns(realtime_ns());
+    if (numbering_.first_seq() == 0) numbering_.set_first_seq(newest_);
+    if (!batch_.add(record_)) --newest_;  // a run's texts are bounded, so that this cannot be
+    record_.Clear();
+    if (batch_.size() == kMostInAMessage) write_and_publish();
+  }
+
+  /// The journal first: what was seen live is in it, whoever is killed.
+  void write_and_publish() {
+    if (batch_.empty()) return;
+    const std::span<const EncodedRecord> records = batch_.records();
+    if (journal_) {
+      if (const int error = journal_->append(records); error != 0) give_up_journal(errno_text(error));
+    }
+    if (telemetry_) {
+      message_.clear();
+      for (const EncodedRecord& record : records) {
+        history_.keep(record.seq, record.bytes);
+        append_record_field(message_, record.bytes);
+      }
+      wire::Records rest;  // encoded messages may be put behind one another
+      *rest.mutable_numbering() = numbering_;
+      rest.AppendToString(&message_);
+      telemetry_->publish("records", message_);
+    }
+    batch_.clear();
+  }
+
+  void publish_beat() {
+    wire::Beat beat;
+    beat.set_newest_seq(newest_);
+    *beat.mutable_numbering() = numbering_;
+    telemetry_->publish("beat", beat.SerializeAsString());
+  }
+
+  // --- the journal ---
+
+  void open_journal() {
+    write_and_publish();
+    RecordedRun run;
+    {
+      const std::lock_guard lock(begun_mutex_);
+      run = std::exchange(begun_, {});
+    }
+    CatchUp lacking;
+    journal_error_.clear();
+    if (options_.journal.kind != JournalKind::kOff) {
+      try {
+        journal_.emplace(Journal::open(options_.pool, options_.journal, run.storage, options_.durability));
+        history_.forget_files();
+        number_after(journal_->newest_seq());
+        lacking = catch_up(options_.pool, run.kept, run.started);
+      } catch (const std::exception& error) {
+        give_up_journal(error.what());
+      }
+    }
+    if (!std::exchange(started_said_, true)) {
+      wire::AnalyzerStarted& started = *record_.mutable_analyzer_started();
+      started.set_version(RINGSIDE_VERSION);
+      started.set_pid(static_cast<std::uint32_t>(getpid()));
+      started.set_rebuilt(static_cast<std::uint64_t>(
+          std::ranges::count_if(lacking, [](const auto& what) { return std::holds_alternative<StepFigures>(what); })));
+      add_record();
+    }
+    for (const auto& what : lacking) {
+      if (const auto* missing = std::get_if<MissingSteps>(&what)) {
+        take(*missing);
+      } else {
+        fill(*record_.mutable_step(), std::get<StepFigures>(what));
+        add_record();
+      }
+    }
+  }
+
+  /// The journal's numbers decide: another analyzer may have written to it since our last run, or it was wiped. In the
+  /// second case ours come again, and under another id.
+  void number_after(std::uint64_t newest_in_journal) {
+    if (newest_in_journal < newest_) {
+      numbering_.set_analyzer_id(draw_id());
+      numbering_.set_first_seq(0);
+    }
+    newest_ = newest_in_journal;
+  }
+
+  void close_journal() {
+    write_and_publish();
+    if (journal_) {
+      if (const int error = journal_->sync(); error != 0) give_up_journal(errno_text(error));
+    }
+    journal_.reset();
+    std::optional<std::promise<void>> ended;
+    {
+      const std::lock_guard lock(begun_mutex_);
+      ended = std::exchange(ended_, std::nullopt);
+    }
+    if (ended) ended->set_value();
+  }
+
+  void give_up_journal(const std::string& why) {
+    journal_.reset();
+    journal_error_ = why;
+    spdlog::error("event=journal_given_up pool={} text=\"{}\"", options_.pool, why);
+  }
+
+  // --- requests ---
+
+  std::string reply_to(const wire::ControlRequest& request) {
+    switch (request.what_case()) {
+      case wire::ControlRequest::kRecordsFrom: return records_from(request.records_from());
+      case wire::ControlRequest::kStatus: return status().SerializeAsString();
+      case wire::ControlRequest::kStop: return stop().SerializeAsString();
+      case wire::ControlRequest::WHAT_NOT_SET: break;
+    }
+    return refused("unknown request; expected records_from, status or stop").SerializeAsString();
+  }
+
+  /// Encoded by hand around records that are encoded already: a ControlReply whose field 1 is a RecordsReply.
+  std::string records_from(const wire::RecordsFrom& request) {
+    std::string records;
+    const std::size_t at_most = request.at_most() == 0 ? newest_ : request.at_most();
+    history_.append(request.seq(), at_most, kReplyBytes, records);
+    wire::RecordsReply rest;
+    rest.set_oldest_seq(oldest());
+    rest.set_newest_seq(newest_);
+    *rest.mutable_numbering() = numbering_;
+    rest.AppendToString(&records);
+    std::string reply;
+    append_record_field(reply, records);
+    return reply;
+  }
+
+  std::uint64_t oldest() {
+    return journal_ && journal_->oldest_seq() != 0 ? journal_->oldest_seq() : history_.oldest_seq();
+  }
+
+  wire::ControlReply status() {
+    wire::ControlReply reply;
+    wire::Status& status = *reply.mutable_status();
+    sums_.describe(status);
+    status.set_version(RINGSIDE_VERSION);
+    status.set_pid(static_cast<std::uint32_t>(getpid()));
+    status.set_analyzer_id(numbering_.analyzer_id());
+    status.set_pool(utf8_text(pool_path_));
+    status.set_journal(std::string(to_string(journal_ ? journal_->kind() : options_.journal.kind)));
+    status.set_journal_error(utf8_text(journal_error_));
+    status.set_oldest_seq(oldest());
+    status.set_newest_seq(newest_);
+    status.set_records_missing(records_missing_);
+    return reply;
+  }
+
+  wire::ControlReply stop() {
+    if (!sums_.attached()) return refused("no run is being served: there is nothing to stop");
+    spdlog::info("event=stop_requested");
+    stop_run_.store(true, std::memory_order_relaxed);
+    wire::ControlReply reply;
+    reply.mutable_stopping();
+    return reply;
+  }
+
+  const RecorderOptions options_;
+  std::atomic<bool>& stop_run_;
+  const std::string pool_path_;  // as others find it, wherever they were started
+  RecordQueue queue_;
+
+  std::mutex begun_mutex_;  // the two below: left by the main thread, taken by ours
+  RecordedRun begun_;
+  std::optional<std::promise<void>> ended_;
+
+  std::optional<Telemetry> telemetry_;
+  std::optional<Journal> journal_;
+  std::string journal_error_;
+  RecordHistory history_;
+  RunSums sums_;
+  wire::Numbering numbering_ = [] {
+    wire::Numbering numbering;
+    numbering.set_analyzer_id(draw_id());
+    return numbering;
+  }();
+  std::uint64_t newest_ = 0;
+  std::uint64_t records_missing_ = 0;
+  bool started_said_ = false;
+
+  // Kept from turn to turn for their memory.
+  std::vector<QueuedItem> items_;
+  wire::Record record_;
+  RecordBatch batch_;
+  std::string message_;
+
+  std::jthread thread_;  // last: it uses all of the above
+};
+
+Recorder::Recorder(const RecorderOptions& options, std::atomic<bool>& stop_run)
+    : worker_(std::make_unique<Worker>(options, stop_run)) {}
+Recorder::~Recorder() = default;
+
+RecordQueue& Recorder::queue() noexcept {
+  return worker_->queue();
+}
+
+void Recorder::begin_run(const RecordedRun& run) {
+  worker_->begin_run(run);
+}
+
+void Recorder::end_run(const wire::RunEnded& ended) {
+  worker_->end_run(ended);
+}
+
+}  // namespace ringside

@@ -1,0 +1,86 @@
+// The gate in front of the telemetry's tcp sockets. ZeroMQ accepts every connection, and when descriptors run out it
+// retries without end, so strangers meet this gate instead. It accepts a bounded number of connections and copies their
+// bytes to and from a ZeroMQ socket that listens on this machine only. CURVE and the ZAP handler decide there who is
+// admitted. Here, if there is no room for another connection, the one that has waited longest for admission is closed.
+// One thread, one poll: no connection waits for another.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "common/platform/unique_fd.hpp"
+
+namespace ringside {
+
+class TcpGate {
+ public:
+  struct Door {
+    std::string host;  // of the listening address: a name or a number; "*": every address
+    std::string port;
+    std::string inner;  // name of the abstract AF_UNIX socket behind it, without its '@'
+  };
+
+  /// Descriptors that each connection takes: its own, our end of the link to ZeroMQ, ZeroMQ's end.
+  static constexpr std::size_t kDescriptorsEach = 3;
+
+  /// How long a client may take nothing while the gate has no more room for it.
+  static constexpr std::chrono::milliseconds kPatience{15'000};
+
+  /// Listens, and accepts from now on. most: connections, of all doors together. Throws Error (exit code 3).
+  TcpGate(const std::vector<Door>& doors, std::size_t most, std::chrono::milliseconds patience = kPatience);
+  /// Passes on, for a moment, what ZeroMQ has left to say, and ends.
+  ~TcpGate();
+  TcpGate(const TcpGate&) = delete;
+  TcpGate& operator=(const TcpGate&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Listening {
+    UniqueFd socket;
+    std::string inner;
+  };
+  /// One direction: bytes read and not yet written.
+  struct Flow {
+    std::string bytes;
+    bool ended = false;  // the reading side has hung up
+    bool done() const noexcept { return ended && bytes.empty(); }
+  };
+  struct Connection {
+    UniqueFd outer;
+    UniqueFd inner;
+    Flow in;
+    Flow out;
+    std::uint64_t told = 0;  // bytes that ZeroMQ has sent: they show whether it admitted the client
+    short outer_events = 0;  // from poll
+    short inner_events = 0;
+    Clock::time_point moved{};  // when the client last took something, or was not stuck yet
+    bool let_in() const noexcept;
+    /// ZeroMQ's side is not read from, so that its hang-up would not show, until the client takes something.
+    bool stuck() const noexcept;
+  };
+
+  void run();
+  bool wait(bool ending, int timeout_ms);
+  int until_patience_ends(int timeout_ms) const;
+  bool goes_on(Connection& connection);
+  void accept_more();
+  bool close_stranger();
+  static bool read_some(const UniqueFd& from, Flow& flow);
+  static bool write_some(const UniqueFd& to, Flow& flow);
+
+  std::vector<Listening> listening_;
+  const std::size_t most_;
+  const std::chrono::milliseconds patience_;
+  const UniqueFd stopping_;            // an eventfd
+  std::list<Connection> connections_;  // oldest first
+  bool no_descriptors_ = false;        // at the last attempt to accept
+  std::thread thread_;                 // last: it uses all of the above
+};
+
+}  // namespace ringside

@@ -1,0 +1,53 @@
+// The sockets through which a run is followed (docs/live.md): PUB and ROUTER beside the analyzer's own socket, and the
+// same two on tcp on request, encrypted and behind a gate. The recorder owns the content; this file decides who may
+// connect, and how much is done at once, so that no client, however demanding, slows the run.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/recorder/tcp_gate.hpp"
+#include "analyzer/recorder/zap_handler.hpp"
+#include "common/handoff/channel.hpp"
+#include "common/options/options.hpp"
+#include "proto/ringside.pb.h"
+
+namespace ringside {
+
+/// Used by one thread: the recorder's. ZeroMQ's own thread runs on the cores of the thread that makes it.
+class Telemetry {
+ public:
+  /// socket: the analyzer's, whose lock the caller holds. Throws Error: exit code 2 for options and keys that will not
+  /// do, 3 if it cannot listen.
+  Telemetry(const TelemetryOptions& options, const std::string& socket);
+  ~Telemetry();
+  Telemetry(const Telemetry&) = delete;
+  Telemetry& operator=(const Telemetry&) = delete;
+
+  /// To all subscribers, without waiting for any.
+  void publish(std::string_view topic, std::string_view message) noexcept;
+
+  /// Answers what was asked, a bounded number of requests and bytes. reply_to gives an encoded ControlReply.
+  void answer(const std::function<std::string(const wire::ControlRequest&)>& reply_to);
+
+ private:
+  struct Pair {
+    Channel publisher;
+    Channel control;
+  };
+  void listen_on_tcp(const TelemetryOptions& options);
+  void answer(Channel& control, const std::function<std::string(const wire::ControlRequest&)>& reply_to);
+
+  std::optional<TcpGate> gate_;  // outlives the context, which sends the last records when it ends
+  ChannelContext context_;
+  std::string socket_;
+  std::optional<ZapHandler> zap_;
+  std::vector<Pair> pairs_;  // ipc, and tcp
+  std::vector<std::string> frames_;
+};
+
+}  // namespace ringside

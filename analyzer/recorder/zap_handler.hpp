@@ -1,0 +1,35 @@
+// Who is let in over tcp: ZeroMQ asks the handler about the public key of each client that connects (RFC 27, ZAP), and
+// it answers from the list in the keys' folder. It fails closed: a list that cannot be read lets nobody in. The list is
+// read for each question, so that a client that was added is let in, and one that was removed is not, without a
+// restart.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/handoff/channel.hpp"
+
+namespace ringside {
+
+/// Used by one thread: the recorder's.
+class ZapHandler {
+ public:
+  /// Throws Error as read_allowed_clients. Make it before any channel of the same context listens on tcp.
+  ZapHandler(ChannelContext& context, std::string folder);
+
+  /// Answers questions that have come, a bounded number.
+  void answer() noexcept;
+
+ private:
+  bool is_allowed(const std::string& key) noexcept;
+  void say_turned_away() noexcept;
+
+  std::string folder_;
+  Channel questions_;
+  std::vector<std::string> frames_;
+  std::uint64_t turned_away_ = 0;  // since it was last said
+  std::int64_t said_ns_ = 0;
+};
+
+}  // namespace ringside

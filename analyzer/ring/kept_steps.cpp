@@ -1,0 +1,35 @@
+#include "analyzer/ring/kept_steps.hpp"
+
+#include "analyzer/ring/ring_recovery.hpp"
+
+namespace ringside {
+namespace {
+
+StepFigures figures_of(const RingView& ring, const KeptSlot& kept) {
+  StepFigures figures;
+  figures.rebuilt = true;
+  figures.run_id = kept.header.run_id;
+  figures.commit_seq = kept.header.commit_seq;
+  figures.bytes_transferred = ring.geometry().payload_bytes();
+  // The header's hash covers the step descriptor and the chunk hashes: no payload is read.
+  const StepDescriptor step = ring.step(kept.slot);
+  const std::uint64_t hash = payload_hash(ring.chunk_hashes(kept.slot), ring.geometry().chunk_count(), step);
+  if (hash == kept.header.payload_hash) figures.step = step;
+  figures.step.step = kept.header.step;
+  figures.step.iteration = kept.header.iteration;
+  Reductions reductions;
+  if (ring.reductions(kept.slot, kept.header, reductions) == ReductionsState::kRecorded) {
+    figures.reductions = scalars_of(reductions);
+  }
+  return figures;
+}
+
+}  // namespace
+
+std::vector<StepFigures> kept_steps(const RingView& ring) {
+  std::vector<StepFigures> steps;
+  for (const KeptSlot& kept : recover(ring).kept) steps.push_back(figures_of(ring, kept));
+  return steps;
+}
+
+}  // namespace ringside

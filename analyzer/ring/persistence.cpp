@@ -1,0 +1,32 @@
+#include "analyzer/ring/persistence.hpp"
+
+#include <cstring>
+
+#include "common/reductions/reduction.hpp"
+
+namespace ringside {
+
+std::uint64_t Persistence::copy_reduced(void* to, const void* from, std::size_t bytes,
+                                        const RowsToReduce& rows) noexcept {
+  const std::uint64_t hash = copy_nontemporal(to, from, bytes);
+  rows.reducer.sweep(rows.thread, static_cast<const double*>(to) - rows.first_row, rows.first_row,
+                     bytes / sizeof(double));
+  return hash;
+}
+
+void store_words(Persistence& persistence, void* to, const void* from, std::size_t bytes) noexcept {
+  auto* target = static_cast<std::uint64_t*>(to);
+  const auto* source = static_cast<const std::byte*>(from);
+  for (std::size_t i = 0; i < bytes / sizeof(std::uint64_t); ++i) {
+    std::uint64_t word;
+    std::memcpy(&word, source + i * sizeof(word), sizeof(word));
+    persistence.store64(target + i, word);
+  }
+}
+
+void persist(Persistence& persistence, const void* address, std::size_t bytes) noexcept {
+  persistence.flush(address, bytes);
+  persistence.drain();
+}
+
+}  // namespace ringside

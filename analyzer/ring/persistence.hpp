@@ -1,0 +1,64 @@
+// The only way bytes get into persistent memory. The ring's protocol is written against this interface, so that a
+// recorder can stand in for the hardware and enumerate every image a crash may leave behind.
+//
+// Model: a store becomes persistent some time after it was issued; it is persistent for certain once it was flushed
+// (`flush`, or it was a non-temporal copy) and a later `drain` by the same thread returned. On a plain file (page
+// cache) `flush` and `drain` only order what other processes see; what survives power loss is decided by `sync`.
+// All functions may be called by several threads at a time, each on bytes of its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ringside {
+
+class Reducer;
+
+/// Who reduces rows that are copied, and which they are (common/reductions/reduction.hpp).
+struct RowsToReduce {
+  Reducer& reducer;
+  std::size_t thread;
+  std::uint64_t first_row;
+};
+
+class Persistence {
+ public:
+  virtual ~Persistence() = default;
+
+  /// One 8-byte store, not torn: readers and crash images hold the old value or the new one. `to` is 8-byte aligned.
+  virtual void store64(std::uint64_t* to, std::uint64_t value) noexcept = 0;
+
+  /// Copies `bytes` (a multiple of 8; `to` 64-byte aligned) past the cache, flushed but not drained, and returns
+  /// `hash64(from, bytes)`, computed while the bytes are in the cache.
+  virtual std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept = 0;
+
+  /// The same for whole rows of an iterate, at most Reducer::kMostRows, which are reduced on their way: of the bytes
+  /// that are stored, also if somebody writes at `from` meanwhile. Here in two steps; an implementation may do better.
+  virtual std::uint64_t copy_reduced(void* to, const void* from, std::size_t bytes, const RowsToReduce& rows) noexcept;
+
+  /// Starts writing back the cache lines that hold [address, address + bytes).
+  virtual void flush(const void* address, std::size_t bytes) noexcept = 0;
+
+  /// Waits until what this thread flushed or copied is persistent (DAX) or visible to everyone in order (page cache).
+  virtual void drain() noexcept = 0;
+
+  /// From here on `sync` follows every few copies: an implementation may choose how it copies by that. Called while
+  /// nobody copies.
+  virtual void expect_syncs() noexcept {}
+
+  /// Makes everything stored so far survive power loss. 0, or an errno value: after an error nothing is known about
+  /// what survived, and the run must stop. On DAX there is nothing left to do.
+  virtual int sync() noexcept = 0;
+
+  /// 0, or the errno value of the first store or sync that did not reach its file. Cheap. On an error the run must
+  /// stop.
+  virtual int store_error() const noexcept { return 0; }
+};
+
+/// Stores `bytes` bytes (a multiple of 8) from `from` at `to` (8-byte aligned), word by word in ascending order.
+void store_words(Persistence& persistence, void* to, const void* from, std::size_t bytes) noexcept;
+
+/// Flush and drain.
+void persist(Persistence& persistence, const void* address, std::size_t bytes) noexcept;
+
+}  // namespace ringside

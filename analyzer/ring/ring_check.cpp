@@ -1,0 +1,53 @@
+#include "analyzer/ring/ring_check.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <thread>
+
+namespace ringside {
+namespace {
+
+/// A copy whose record_seq alone was lost: everything else is what its valid twin says.
+bool lost_its_sequence_number(const RecordReading& copy, const RecordReading& twin) {
+  return copy.state == RecordState::kEmpty && twin.state == RecordState::kValid &&
+         std::memcmp(&copy.record, &twin.record, offsetof(RunRecord, record_seq)) == 0;
+}
+
+/// A copy without its number can also be one whose writer is between its last two stores: it is read again a few times,
+/// with a pause.
+TwinsCheck::DamagedRecord check_record(const RingView& ring, std::uint32_t index) {
+  constexpr int kLooks = 4;
+  constexpr std::chrono::milliseconds kBetweenLooks{5};
+  for (int look = 1;; ++look) {
+    const RecordReading copies[2] = {ring.run_record_copy(0, index), ring.run_record_copy(1, index)};
+    TwinsCheck::DamagedRecord record{index, {}};
+    bool lost_number = false;
+    for (int copy : {0, 1}) {
+      const bool lost = lost_its_sequence_number(copies[copy], copies[1 - copy]);
+      record.copy_damaged[copy] = lost || copies[copy].state == RecordState::kDamaged;
+      lost_number = lost_number || lost;
+    }
+    if (!lost_number || look == kLooks) return record;
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+}
+
+}  // namespace
+
+TwinsCheck check_twins(const RingView& ring) {
+  TwinsCheck check;
+  for (int copy : {0, 1}) check.superblock_intact[copy] = ring.superblock_intact(copy);
+  for (std::uint32_t index = 0; index < ring.geometry().run_records(); ++index) {
+    const TwinsCheck::DamagedRecord record = check_record(ring, index);
+    if (record.copy_damaged[0] || record.copy_damaged[1]) check.run_records.push_back(record);
+  }
+  return check;
+}
+
+SlotCheck check_slot(const RingView& ring, const KeptSlot& kept) {
+  Reductions ignored;
+  return {kept, check_payload(ring, kept.slot, kept.header), ring.reductions(kept.slot, kept.header, ignored)};
+}
+
+}  // namespace ringside

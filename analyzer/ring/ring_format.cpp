@@ -1,0 +1,134 @@
+#include "analyzer/ring/ring_format.hpp"
+
+#include <vector>
+
+namespace ringside {
+namespace {
+
+// Up to 2.5 MiB libpmemobj may put an object into a run of 16 chunks, shared with others of its size or not; a larger
+// one gets chunks of its own, which is what the size of a pool is computed from.
+constexpr std::uint64_t kMinObjectBytes = 3 << 20;
+
+std::uint64_t object_bytes(std::uint64_t used) noexcept {
+  return used > kMinObjectBytes ? used : kMinObjectBytes;
+}
+
+void write_superblock(std::span<std::byte> file, const RingGeometry& geometry, int copy, Persistence& persistence) {
+  const std::vector<std::uint64_t> words = encode_superblock(geometry);
+  void* to = file.data() + geometry.superblock_offset[copy];
+  store_words(persistence, to, words.data(), words.size() * sizeof(std::uint64_t));
+  persist(persistence, to, words.size() * sizeof(std::uint64_t));
+}
+
+void write_formatted_word(std::span<std::byte> file, const RingGeometry& geometry, int copy, Persistence& persistence) {
+  void* to = file.data() + geometry.superblock_offset[copy] + formatted_word_offset(geometry.slot_count());
+  store_words(persistence, to, &kFormattedWord, sizeof(kFormattedWord));
+  persist(persistence, to, sizeof(kFormattedWord));
+}
+
+}  // namespace
+
+std::uint64_t slot_object_bytes(const RingGeometry& shape) noexcept {
+  return object_bytes(kPayloadAlignment + shape.meta_bytes() + round_up(shape.payload_bytes(), kLineBytes));
+}
+
+SlotPlace place_slot(std::uint64_t object_offset, const RingGeometry& shape) noexcept {
+  const std::uint64_t payload = round_up(object_offset + shape.meta_bytes(), kPayloadAlignment);
+  return {payload - shape.meta_bytes(), payload};
+}
+
+std::uint64_t root_object_bytes(std::uint32_t slots) noexcept {
+  RingGeometry shape;
+  shape.slots.resize(slots);
+  return object_bytes(kPageBytes + 2 * superblock_area_bytes(slots) +
+                      2 * round_up(shape.run_table_bytes(), kPageBytes));
+}
+
+void place_root(std::uint64_t object_offset, std::uint32_t slots, RingGeometry& geometry) noexcept {
+  const std::uint64_t table_bytes = round_up((slots + 2) * sizeof(RunRecord), kPageBytes);
+  std::uint64_t at = round_up(object_offset, kPageBytes);
+  for (std::uint64_t& offset : geometry.superblock_offset) {
+    offset = at;
+    at += superblock_area_bytes(slots);
+  }
+  for (std::uint64_t& offset : geometry.run_table_offset) {
+    offset = at;
+    at += table_bytes;
+  }
+}
+
+int format_ring(std::span<std::byte> file, const RingGeometry& geometry, Persistence& persistence) {
+  // A slot is empty and a run record invalid while its sequence number is 0: a file's blocks are born so, persistent
+  // memory handed out a second time may not be.
+  const SlotHeader empty_header;
+  for (const SlotPlace& place : geometry.slots) {
+    store_words(persistence, file.data() + place.meta_offset, &empty_header, sizeof(empty_header));
+    persistence.flush(file.data() + place.meta_offset, sizeof(empty_header));
+  }
+  const std::uint64_t no_record[2] = {0, 0};  // hash, record_seq
+  for (std::uint64_t table : geometry.run_table_offset) {
+    for (std::uint32_t index = 0; index < geometry.run_records(); ++index) {
+      void* to = file.data() + table + index * sizeof(RunRecord) + offsetof(RunRecord, hash);
+      store_words(persistence, to, no_record, sizeof(no_record));
+      persistence.flush(to, sizeof(no_record));
+    }
+  }
+  persistence.drain();
+  for (int copy : {0, 1}) write_superblock(file, geometry, copy, persistence);
+  if (const int error = persistence.sync()) return error;
+  for (int copy : {0, 1}) write_formatted_word(file, geometry, copy, persistence);
+  return persistence.sync();
+}
+
+int mend_superblocks(std::span<std::byte> file, const RingView& view, Persistence& persistence) {
+  bool changed = false;
+  for (int copy : {0, 1}) {
+    if (view.superblock_intact(copy)) continue;
+    write_superblock(file, view.geometry(), copy, persistence);
+    write_formatted_word(file, view.geometry(), copy, persistence);
+    changed = true;
+  }
+  return changed ? persistence.sync() : 0;
+}
+
+void write_run_record(RunRecord* to, const RunRecord& record, Persistence& persistence) noexcept {
+  persistence.store64(&to->record_seq, 0);
+  persist(persistence, &to->record_seq, sizeof(to->record_seq));
+  store_words(persistence, &to->run, &record.run, sizeof(record.run));
+  persist(persistence, &to->run, sizeof(to->run));
+  persistence.store64(&to->hash, record.hash);
+  persistence.store64(&to->record_seq, record.record_seq);
+  persist(persistence, &to->hash, sizeof(to->hash) + sizeof(to->record_seq));
+}
+
+int mend_run_records(const WritableRing& ring, Persistence& persistence) {
+  bool changed = false;
+  for (std::uint32_t index = 0; index < ring.geometry().run_records(); ++index) {
+    const RecordReading copies[2] = {ring.run_record_copy(0, index), ring.run_record_copy(1, index)};
+    const auto valid_seq = [&](int copy) {
+      return copies[copy].state == RecordState::kValid ? copies[copy].record.record_seq : 0;
+    };
+    const int good = valid_seq(0) >= valid_seq(1) ? 0 : 1;
+    if (valid_seq(good) == 0) {
+      // Beside a copy that was never written a damaged one describes nothing.
+      for (int copy : {0, 1}) {
+        if (copies[copy].state != RecordState::kDamaged || copies[1 - copy].state != RecordState::kEmpty) continue;
+        std::uint64_t* record_seq = &ring.run_record(copy, index)->record_seq;
+        persistence.store64(record_seq, 0);
+        persist(persistence, record_seq, sizeof(*record_seq));
+        changed = true;
+      }
+      continue;
+    }
+    if (valid_seq(0) == valid_seq(1)) continue;
+    // A writer that was killed may have left the good one in the processor's caches: while the other is being written,
+    // it is the only one.
+    persist(persistence, ring.run_record(good, index), sizeof(RunRecord));
+    if (const int error = persistence.sync()) return error;
+    write_run_record(ring.run_record(1 - good, index), copies[good].record, persistence);
+    changed = true;
+  }
+  return changed ? persistence.sync() : 0;
+}
+
+}  // namespace ringside

@@ -1,0 +1,277 @@
+#include "analyzer/ring/ring_writer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "analyzer/ring/ring_format.hpp"
+#include "common/platform/error.hpp"
+
+namespace ringside {
+namespace {
+
+// What a thread that comes and goes copies at a time: 1 MiB in chunks of 16 KiB, in some 40 us.
+constexpr std::uint64_t kPortionsInPiece = 64;
+
+}  // namespace
+
+RingWriter::RingWriter(WritableRing ring, Persistence& persistence, Storage storage, Durability durability)
+    : ring_(std::move(ring)),
+      persistence_(persistence),
+      syncs_(durability == Durability::kPower && storage == Storage::kFile),
+      durability_(durability),
+      slot_seq_(ring_.geometry().slot_count(), 0) {
+  const Recovery recovery = recover(ring_);
+  for (const KeptSlot& kept : recovery.kept) slot_seq_[kept.slot] = kept.header.commit_seq;
+  next_seq_ = recovery.newest_seq() + 1;
+  committed_.store(recovery.newest_seq());
+  committed_before_run_.store(recovery.newest_seq());
+}
+
+std::optional<KeptSlot> RingWriter::begin_run(const RunDescription& run, double* newest_payload) {
+  const std::uint64_t rows = ring_.geometry().rows;
+  if (run.rows != rows) {
+    throw usage_error("the pool holds iterates of {} rows, this run's have {}; --overwrite makes a new pool", rows,
+                      run.rows);
+  }
+  if (const int error = finish()) {
+    throw system_error("the pool could not be synced to its disk: {}; what was committed last may be lost",
+                       errno_text(error));
+  }
+
+  persist_found();
+
+  // A header can outlive its payload when power is cut under a plain file. The newest slot whose payload verifies is
+  // the one to keep at any rate; what claims to be newer goes first. Sequence numbers go on above all of them.
+  const Recovery recovery = recover(ring_);
+  const std::optional<KeptSlot> intact = newest_intact(ring_, recovery, newest_payload);
+  const std::uint64_t intact_seq = intact ? intact->header.commit_seq : 0;
+  std::fill(slot_seq_.begin(), slot_seq_.end(), 0);
+  for (const KeptSlot& kept : recovery.kept) {
+    if (kept.header.commit_seq <= intact_seq) slot_seq_[kept.slot] = kept.header.commit_seq;
+  }
+  next_seq_ = std::max(next_seq_, recovery.newest_seq() + 1);
+  run_id_ = run.run_id;
+  newest_.reset();
+  if (intact && intact->header.run_id == run.run_id) newest_ = intact->slot;
+  previous_ = newest_;
+  current_ = newest_.value_or(0);
+
+  write_run(run);
+  if (const int error = sync_all()) {
+    throw system_error("the pool could not be synced to its disk: {}", errno_text(error));
+  }
+  committed_before_run_.store(next_seq_ - 1, std::memory_order_release);
+  committed_.store(recovery.newest_seq(), std::memory_order_release);
+  if (durability_ == Durability::kPower) persisted_.store(intact_seq, std::memory_order_release);
+  if (syncs_) {
+    persistence_.expect_syncs();
+    syncer_ = std::make_unique<RingSyncer>(persistence_, persisted_);
+  }
+  return intact;
+}
+
+void RingWriter::persist_found() noexcept {
+  // A predecessor that was killed may have left stores in the processor's caches, visible but not yet persistent. What
+  // is built upon from here on must not vanish under it at the next power cut. Payloads and chunk hashes need no flush:
+  // they were drained before their header was stored.
+  const RingGeometry& geometry = ring_.geometry();
+  for (std::uint32_t slot = 0; slot < geometry.slot_count(); ++slot) {
+    persistence_.flush(ring_.header(slot), sizeof(SlotHeader));
+  }
+  for (int copy : {0, 1}) persistence_.flush(ring_.run_record(copy, 0), geometry.run_table_bytes());
+  persistence_.drain();
+}
+
+void RingWriter::write_run(const RunDescription& run) {
+  // Needed are the newest description of every run that a slot refers to, and the newest of all: at most K + 1 of the
+  // K + 2 entries.
+  const std::vector<RunReading> runs = ring_.runs();
+  if (!runs.empty() && std::memcmp(&runs.back().run, &run, sizeof(run)) == 0) return;
+  std::vector<char> needed(ring_.geometry().run_records(), 0);
+  if (!runs.empty()) needed[runs.back().index] = 1;
+  for (const KeptSlot& kept : recover(ring_).kept) {
+    const auto newest = std::find_if(runs.rbegin(), runs.rend(), [&](const RunReading& reading) {
+      return reading.run.run_id == kept.header.run_id;
+    });
+    if (newest != runs.rend()) needed[newest->index] = 1;
+  }
+  const auto index = static_cast<std::uint32_t>(std::find(needed.begin(), needed.end(), 0) - needed.begin());
+
+  RunRecord record;
+  record.run = run;
+  record.record_seq = runs.empty() ? 1 : runs.back().record_seq + 1;
+  record.hash = run_hash(record, run_seed(ring_.geometry(), index));
+  // One after the other: a crash tears at most one of them.
+  for (int copy : {0, 1}) write_run_record(ring_.run_record(copy, index), record, persistence_);
+}
+
+void RingWriter::clear() {
+  if (const int error = finish()) {
+    throw system_error("the pool could not be synced to its disk: {}", errno_text(error));
+  }
+  // The oldest first: if this is cut off, what is left is still contiguous.
+  std::vector<std::uint32_t> by_age(slot_seq_.size());
+  std::iota(by_age.begin(), by_age.end(), 0);
+  std::sort(by_age.begin(), by_age.end(), [&](auto a, auto b) { return slot_seq_[a] < slot_seq_[b]; });
+  for (const std::uint32_t slot : by_age) {
+    SlotHeader* header = ring_.header(slot);
+    persistence_.store64(&header->commit_seq, 0);
+    // The next owner may use this number again: no word of the old header may then complete a new one.
+    persistence_.store64(&header->header_hash, 0);
+    persist(persistence_, &header->header_hash, sizeof(header->header_hash) + sizeof(header->commit_seq));
+  }
+  std::fill(slot_seq_.begin(), slot_seq_.end(), 0);
+  newest_.reset();
+  previous_.reset();
+  if (const int error = sync_all()) {
+    throw system_error("the pool could not be synced to its disk: {}", errno_text(error));
+  }
+}
+
+CommitStatus RingWriter::begin() noexcept {
+  if (sync_error() != 0) return CommitStatus::kSyncFailed;
+  // The smallest commit_seq: 0 (nothing worth keeping) before the oldest commit. With at least three slots it is none
+  // of the two newest, which the reductions may still be reading.
+  const auto oldest = std::min_element(slot_seq_.begin(), slot_seq_.end());
+  if (*oldest != 0 && syncer_ && !syncer_->wait_past(*oldest)) return CommitStatus::kSyncFailed;
+  current_ = static_cast<std::uint32_t>(oldest - slot_seq_.begin());
+  previous_ = newest_;
+  *oldest = 0;
+
+  SlotHeader* header = ring_.header(current_);
+  persistence_.store64(&header->commit_seq, 0);
+  persist(persistence_, &header->commit_seq, sizeof(header->commit_seq));  // fence 1
+  // A victim whose header is still in the file keeps its payload.
+  return persistence_.store_error() == 0 ? CommitStatus::kOk : CommitStatus::kSyncFailed;
+}
+
+void RingWriter::copy(const double* source, const StepDescriptor& step, Reducer* reducer) noexcept {
+  // Bytes moved: 8 n read, 8 n written past the cache, 8 per chunk for its hash, a line for the step; 8 n read of the
+  // iterate before, if it is reduced.
+  step_ = step;
+  if (reducer != nullptr) reducer->begin(previous_payload());
+  const RingGeometry& geometry = ring_.geometry();
+  // A portion is a chunk of the table, or several of them where they are smaller than the blocks that are reduced.
+  const std::uint64_t portion_bytes =
+      reducer == nullptr ? geometry.chunk_bytes : std::max<std::uint64_t>(geometry.chunk_bytes, kCopyChunkBytes);
+  const std::uint64_t portions = (geometry.payload_bytes() + portion_bytes - 1) / portion_bytes;
+  const std::uint64_t chunks_each = portion_bytes / geometry.chunk_bytes;
+  std::uint64_t* table = ring_.chunk_hash_table(current_);
+
+  const std::uint64_t pieces = team_->pieces(portions, kPortionsInPiece);
+  team_->share(pieces, [&](std::uint64_t piece, int thread) noexcept {
+    if (piece == 0) {
+      StepDescriptor* descriptor = ring_.step_descriptor(current_);
+      store_words(persistence_, descriptor, &step_, sizeof(step_));
+      persistence_.flush(descriptor, sizeof(step_));
+    }
+    const std::uint64_t first = piece_begin(portions, piece, pieces);
+    const std::uint64_t last = piece_begin(portions, piece + 1, pieces);
+    for (std::uint64_t portion = first; portion < last; ++portion) {
+      copy_portion(reinterpret_cast<const std::byte*>(source), portion * chunks_each, chunks_each, reducer,
+                   static_cast<std::size_t>(thread));
+    }
+    const std::uint64_t end_chunk = std::min(last * chunks_each, geometry.chunk_count());
+    persistence_.flush(table + first * chunks_each, (end_chunk - first * chunks_each) * sizeof(std::uint64_t));
+    persistence_.drain();  // fence 2: only the thread that stored can wait for its stores
+  });
+}
+
+/// Chunks [first_chunk, first_chunk + chunks), those of them that there are.
+void RingWriter::copy_portion(const std::byte* source, std::uint64_t first_chunk, std::uint64_t chunks,
+                              Reducer* reducer, std::size_t thread) noexcept {
+  const RingGeometry& geometry = ring_.geometry();
+  const std::uint64_t end_chunk = std::min(first_chunk + chunks, geometry.chunk_count());
+  const std::uint64_t first_row = first_chunk * geometry.chunk_bytes / sizeof(double);
+  const bool on_the_way = reducer != nullptr && geometry.chunk_bytes == kCopyChunkBytes;
+  auto* to = reinterpret_cast<std::byte*>(ring_.writable_payload(current_));
+  std::uint64_t* table = ring_.chunk_hash_table(current_);
+  std::uint64_t bytes = 0;
+  for (std::uint64_t chunk = first_chunk; chunk < end_chunk; ++chunk) {
+    const std::uint64_t offset = chunk * geometry.chunk_bytes;
+    const std::uint64_t chunk_bytes = geometry.chunk_size(chunk);
+    const std::uint64_t hash =
+        on_the_way ? persistence_.copy_reduced(to + offset, source + offset, chunk_bytes, {*reducer, thread, first_row})
+                   : persistence_.copy_nontemporal(to + offset, source + offset, chunk_bytes);
+    persistence_.store64(table + chunk, hash);
+    bytes += chunk_bytes;
+  }
+  // No ring of ours has chunks of another size; a ring that says so is served, with a second look at each.
+  if (reducer != nullptr && !on_the_way) {
+    reducer->sweep(thread, ring_.payload(current_), first_row, bytes / sizeof(double));
+  }
+}
+
+CommitStatus RingWriter::commit() noexcept {
+  if (persistence_.store_error() != 0) return CommitStatus::kSyncFailed;  // some of the payload is not in the file
+  const RingGeometry& geometry = ring_.geometry();
+  header_.iteration = step_.iteration;
+  header_.step = step_.step;
+  header_.run_id = run_id_;
+  header_.rows = geometry.rows;
+  header_.payload_hash = payload_hash(ring_.chunk_hashes(current_), geometry.chunk_count(), step_);
+  header_.commit_seq = next_seq_;
+  header_.header_hash = header_hash(header_, ring_.seed(current_));
+
+  SlotHeader* header = ring_.header(current_);
+  store_words(persistence_, header, &header_, sizeof(header_));  // ascending: commit_seq is the last word
+  persist(persistence_, header, sizeof(*header));                // fence 3
+  if (persistence_.store_error() != 0) return CommitStatus::kSyncFailed;  // not everything is in the file
+
+  slot_seq_[current_] = next_seq_;
+  newest_ = current_;
+  committed_.store(next_seq_, std::memory_order_release);
+  if (syncer_) {
+    syncer_->request(next_seq_);
+  } else if (durability_ == Durability::kPower) {
+    persisted_.store(next_seq_, std::memory_order_release);
+  }
+  ++next_seq_;
+  return sync_error() == 0 ? CommitStatus::kOk : CommitStatus::kSyncFailed;
+}
+
+void RingWriter::record_reductions(const Reductions& reductions) noexcept {
+  ReductionsRecord record;
+  record.reductions = reductions;
+  record.header_hash = header_.header_hash;
+  record.hash = reductions_hash(record);
+
+  // Without a name while it changes: a record that is torn counts as not recorded, not as damaged.
+  ReductionsRecord* to = ring_.reductions_record(current_);
+  persistence_.store64(&to->header_hash, 0);
+  store_words(persistence_, &to->reductions, &record.reductions, sizeof(record.reductions));
+  persist(persistence_, &to->reductions, sizeof(to->reductions));
+  persistence_.store64(&to->hash, record.hash);
+  persistence_.store64(&to->header_hash, record.header_hash);
+  persist(persistence_, &to->header_hash, sizeof(to->header_hash) + sizeof(to->hash));
+}
+
+const double* RingWriter::previous_payload() const noexcept {
+  return previous_ ? ring_.payload(*previous_) : nullptr;
+}
+
+int RingWriter::sync_all() noexcept {
+  if (syncs_ && sync_error_ == 0) sync_error_ = persistence_.sync();
+  if (sync_error_ == 0) sync_error_ = persistence_.store_error();
+  return sync_error_;
+}
+
+int RingWriter::finish() noexcept {
+  if (!syncer_) {
+    if (sync_error_ == 0) sync_error_ = persistence_.store_error();
+    return sync_error_;
+  }
+  syncer_->stop();
+  sync_error_ = syncer_->error();
+  syncer_.reset();
+  // One more: reductions are recorded after the commit whose sync may have been the last.
+  if (sync_all() == 0) persisted_.store(committed_.load(), std::memory_order_release);
+  return sync_error_;
+}
+
+int RingWriter::sync_error() const noexcept {
+  return syncer_ ? syncer_->error() : sync_error_;
+}
+
+}  // namespace ringside

@@ -1,0 +1,126 @@
+// Commits iterates to the ring. The protocol (docs/ring_format.md) is three functions with a fence each, so that the
+// caller can time them apart; after the third the producer's buffer may be released:
+//
+//   begin    choose the oldest slot and make its header invalid     fence 1: before any of its payload changes
+//   copy     payload and chunk hashes, by all threads               fence 2: before the header says they are there
+//   commit   the header line, commit_seq last                       fence 3: before anybody is told
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/ring/persistence.hpp"
+#include "analyzer/ring/ring_recovery.hpp"
+#include "analyzer/ring/ring_syncer.hpp"
+#include "analyzer/ring/ring_view.hpp"
+#include "analyzer/ring/storage.hpp"
+#include "common/options/durability.hpp"
+#include "common/reductions/reduction.hpp"
+#include "common/threads/team.hpp"
+
+namespace ringside {
+
+enum class CommitStatus {
+  kOk,
+  kSyncFailed  // the disk lost something: the run must stop (see sync_error); returned for ever after
+};
+
+/// One thread calls all functions but the counters, which any thread may read.
+class RingWriter {
+ public:
+  /// Recovers what the ring holds from its headers. `persistence` outlives the writer.
+  RingWriter(WritableRing ring, Persistence& persistence, Storage storage, Durability durability);
+  ~RingWriter() = default;  // does not wait for the disk: that is `finish`
+  RingWriter(const RingWriter&) = delete;
+  RingWriter& operator=(const RingWriter&) = delete;
+
+  /// From here on copies are made by `team`, which outlives us; until then by all OpenMP threads.
+  void share_among(Team& team) noexcept { team_ = &team; }
+
+  /// Set-up of a run: writes its description and verifies the newest payload (one, unless a power cut damaged it), so
+  /// that the slots to keep are known to be good. If that payload is of the same run, the run goes on from it. Returns
+  /// the slot it is in, if there is one; newest_payload (rows doubles, may be null) becomes a copy of it. Throws Error:
+  /// exit code 2 if the run's rows are not the ring's, 3 if a sync failed.
+  std::optional<KeptSlot> begin_run(const RunDescription& run, double* newest_payload = nullptr);
+
+  /// Forgets every iterate, before a run that may overwrite them begins: `begin_run` comes next. A run that goes on is
+  /// finished first. Their bytes stay until they are overwritten; commits of this writer are numbered on, those of the
+  /// pool's next owner from 1 if none comes before it. Throws Error (exit code 3) if a sync failed.
+  void clear();
+
+  /// Takes the oldest slot, or one that holds nothing valid; never one of the two newest. Under Durability::kPower on a
+  /// plain file it waits while the oldest is the newest *persisted* one.
+  CommitStatus begin() noexcept;
+
+  /// source: the iterate of `step`, rows doubles, left alone while this runs. After `begin`. With a reducer (of the
+  /// same team) the iterate is reduced on its way, all but `reducer->finish`: of the bytes that are in the slot, also
+  /// if source is not left alone.
+  void copy(const double* source, const StepDescriptor& step, Reducer* reducer = nullptr) noexcept;
+
+  /// After `copy`. When it returns kOk the iterate is committed; on DAX it is also persisted.
+  CommitStatus commit() noexcept;
+
+  /// Puts `reductions` beside the iterate committed last.
+  void record_reductions(const Reductions& reductions) noexcept;
+
+  /// The slot of the last `begin`: rows doubles, all of them there after `copy`.
+  const double* payload() const noexcept { return ring_.payload(current_); }
+  /// The iterate committed before that one in the same run, or null: rows doubles.
+  const double* previous_payload() const noexcept;
+
+  /// Ends the run: under Durability::kPower everything committed and recorded is persisted when it returns 0, else it
+  /// returns the errno value of the sync that failed.
+  int finish() noexcept;
+
+  /// commit_seq of the newest commit and of the newest one that survives power loss (0 if there is none). Both go on
+  /// from what the pool held when it was opened.
+  std::uint64_t committed() const noexcept { return committed_.load(std::memory_order_acquire); }
+  std::uint64_t persisted() const noexcept { return persisted_.load(std::memory_order_acquire); }
+  /// commit_seq of the next commit.
+  std::uint64_t next_seq() const noexcept { return next_seq_; }
+  /// How many of them this run has made since `begin_run`.
+  std::uint64_t run_committed() const noexcept { return of_run(committed()); }
+  std::uint64_t run_persisted() const noexcept { return of_run(persisted()); }
+
+  /// The errno value of the first sync that failed, or 0.
+  int sync_error() const noexcept;
+
+  const RingView& ring() const noexcept { return ring_; }
+
+ private:
+  void persist_found() noexcept;
+  void copy_portion(const std::byte* source, std::uint64_t first_chunk, std::uint64_t chunks, Reducer* reducer,
+                    std::size_t thread) noexcept;
+  void write_run(const RunDescription& run);
+  int sync_all() noexcept;
+  std::uint64_t of_run(std::uint64_t seq) const noexcept {
+    const std::uint64_t before = committed_before_run_.load(std::memory_order_acquire);
+    return seq > before ? seq - before : 0;
+  }
+
+  WritableRing ring_;
+  Persistence& persistence_;
+  OpenMpTeam openmp_;
+  Team* team_ = &openmp_;
+  const bool syncs_;  // a commit needs a sync to be persisted
+  const Durability durability_;
+  Id128 run_id_;
+  std::vector<std::uint64_t> slot_seq_;  // what each slot holds; 0: nothing worth keeping
+  std::uint64_t next_seq_ = 1;
+  std::uint32_t current_ = 0;              // slot of the last `begin`
+  std::optional<std::uint32_t> newest_;    // slot of the newest commit of this run
+  std::optional<std::uint32_t> previous_;  // the one before `current_`
+  StepDescriptor step_;                    // as copied last
+  SlotHeader header_;                      // as committed last
+  std::atomic<std::uint64_t> committed_{0};
+  std::atomic<std::uint64_t> persisted_{0};
+  std::atomic<std::uint64_t> committed_before_run_{0};
+  int sync_error_ = 0;                  // of syncs outside the syncer
+  std::unique_ptr<RingSyncer> syncer_;  // during a run, where syncs_
+};
+
+}  // namespace ringside

@@ -1,0 +1,16 @@
+// Cores, and how near they are to the memory a pool lies in.
+#pragma once
+
+#include "analyzer/pool/pool_device.hpp"
+#include "cli/doctor/finding.hpp"
+#include "common/program/topology.hpp"
+
+namespace ringside {
+
+Finding probe_cores(const Machine& machine);
+
+/// Whether the cores a run would give its analyzer are on the node of the pool's device: a store into another node's
+/// persistent memory takes several times as long.
+Finding probe_numa(const Machine& machine, const PoolDevice& device, const std::string& root);
+
+}  // namespace ringside

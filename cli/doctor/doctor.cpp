@@ -1,0 +1,153 @@
+#include "cli/doctor/doctor.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+#include <variant>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "analyzer/pool/pool_device.hpp"
+#include "common/options/options.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+
+namespace ringside {
+namespace {
+
+const char* json_name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kOk: return "ok";
+    case Verdict::kNote: return "note";
+    case Verdict::kProblem: break;
+  }
+  return "problem";
+}
+
+const char* table_name(Verdict verdict) {
+  return verdict == Verdict::kOk ? "OK" : json_name(verdict);
+}
+
+Verdict worst(const std::vector<Finding>& findings) {
+  Verdict verdict = Verdict::kOk;
+  for (const Finding& finding : findings) verdict = std::max(verdict, finding.verdict);
+  return verdict;
+}
+
+constexpr std::size_t kIndent = 22;         // of what was found, behind verdict and topic
+constexpr std::size_t kFewestColumns = 60;  // narrower, the indentation would take the line
+
+/// `text` at blanks, but for those in commands between backticks, which are to be copied in one piece.
+std::vector<std::string_view> pieces_of(std::string_view text) {
+  std::vector<std::string_view> pieces;
+  bool in_command = false;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && text[i] == '`') in_command = !in_command;
+    if (i < text.size() && (text[i] != ' ' || in_command)) continue;
+    if (i > begin) pieces.push_back(text.substr(begin, i - begin));
+    begin = i + 1;
+  }
+  return pieces;
+}
+
+/// `text` behind what stands on its first line, further lines below its beginning.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t columns) {
+  if (columns == 0) return std::string(text);
+  columns = std::max(columns, kFewestColumns);
+  std::string lines;
+  std::size_t column = indent;
+  for (const std::string_view piece : pieces_of(text)) {
+    if (column > indent && column + 1 + piece.size() > columns) {
+      lines += "\n" + std::string(indent, ' ');
+      column = indent;
+    }
+    if (column > indent) lines += ' ', ++column;
+    lines += piece;
+    column += piece.size();
+  }
+  return lines;
+}
+
+/// Of the terminal that standard output is; 0 where it is none.
+std::size_t columns_of_output() {
+  winsize size{};
+  return isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+}  // namespace
+
+std::vector<Finding> examine_node(const std::string& pool_or_dir, const std::string& root) {
+  const Machine machine = read_machine();
+  const PoolDevice device = find_pool_device(pool_or_dir, root);
+  std::vector<Finding> findings = {probe_kernel(root),   probe_cores(machine),   probe_caches(machine),
+                                   probe_instructions(), probe_frequency(root),  probe_clock(root),
+                                   probe_memory(root),   probe_huge_pages(root), probe_limits(root),
+                                   probe_pmdk(),         probe_pmem(root)};
+  if (has_pmem(root)) {
+    findings.push_back(probe_dimms(root));
+    findings.push_back(probe_bad_blocks(device, root));
+  }
+  findings.push_back(probe_space(pool_or_dir));
+  findings.push_back(probe_dax(pool_or_dir, root));
+  if (device.pmem) {
+    findings.push_back(probe_persistence(device, root));
+    if (device.pmem->mode == "fsdax") findings.push_back(probe_dax_pages(device));
+  }
+  findings.push_back(probe_numa(machine, device, root));
+  findings.push_back(probe_ownership(pool_or_dir));
+  findings.push_back(probe_pool_owner(pool_or_dir, root));
+  findings.push_back(probe_service(root));
+  return findings;
+}
+
+std::string doctor_table(const std::vector<Finding>& findings, std::size_t columns) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    text += fmt::format("{:<8}{:<14}{}\n", table_name(finding.verdict), finding.topic,
+                        wrapped(printable(finding.found), kIndent, columns));
+    if (!finding.advice.empty()) {
+      text += fmt::format("{:<{}}-> {}\n", "", kIndent, wrapped(printable(finding.advice), kIndent + 3, columns));
+    }
+  }
+  const auto with = [&findings](Verdict verdict) {
+    return std::count_if(findings.begin(), findings.end(),
+                         [verdict](const Finding& f) { return f.verdict == verdict; });
+  };
+  text += fmt::format("{} problems, {} notes\n", with(Verdict::kProblem), with(Verdict::kNote));
+  return text;
+}
+
+std::string doctor_json(const std::vector<Finding>& findings) {
+  nlohmann::ordered_json report = {{"version", RINGSIDE_VERSION}, {"verdict", json_name(worst(findings))}};
+  for (const Finding& finding : findings) {
+    nlohmann::ordered_json& entry = report["findings"][finding.topic];
+    entry = {{"verdict", json_name(finding.verdict)}, {"found", finding.found}, {"advice", finding.advice}};
+    for (const auto& [key, value] : finding.facts) {
+      std::visit([&entry, &key = key](const auto& held) { entry[key] = held; }, value);
+    }
+  }
+  // Names of folders and processors may hold any byte; a report is written all the same.
+  return report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+int doctor_command(int argc, const char* const* argv) {
+  std::string place = "ringside.pool";
+  bool json = false;
+  CLI::App app("Says what this node offers a run, what stands in its way, and what to change.", "ringside doctor");
+  app.add_option("PLACE", place, "the pool, or the folder it is to lie in")
+      ->type_name("POOL|DIR")
+      ->capture_default_str();
+  app.add_flag("--json", json, "one JSON object");
+  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+
+  const std::vector<Finding> findings = examine_node(place);
+  fmt::print("{}", json ? doctor_json(findings) + "\n" : doctor_table(findings, columns_of_output()));
+  return static_cast<int>(worst(findings) == Verdict::kProblem ? ExitCode::kSystem : ExitCode::kDone);
+}
+
+}  // namespace ringside

@@ -1,0 +1,20 @@
+// What a node offers whatever its storage, one small function a question.
+#pragma once
+
+#include <string>
+
+#include "cli/doctor/finding.hpp"
+#include "common/program/topology.hpp"
+
+namespace ringside {
+
+Finding probe_caches(const Machine& machine);
+Finding probe_instructions();
+Finding probe_memory(const std::string& root);
+Finding probe_limits(const std::string& root);
+Finding probe_clock(const std::string& root);
+Finding probe_frequency(const std::string& root);
+Finding probe_kernel(const std::string& root);
+Finding probe_pmdk();
+
+}  // namespace ringside

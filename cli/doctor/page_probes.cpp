@@ -1,0 +1,86 @@
+#include "cli/doctor/page_probes.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <optional>
+
+#include "analyzer/pool/dax.hpp"
+#include "common/platform/system_files.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::int64_t kHugePageBytes = 2 << 20;
+
+// Of "always [madvise] never" the one in brackets.
+std::string chosen_word(const std::string& line) {
+  const std::size_t begin = line.find('[');
+  const std::size_t end = line.find(']', begin);
+  return end == std::string::npos ? line : line.substr(begin + 1, end - begin - 1);
+}
+
+}  // namespace
+
+Finding probe_huge_pages(const std::string& root) {
+  const std::string folder = "/sys/kernel/mm/transparent_hugepage";
+  const auto enabled_line = first_line(root + folder + "/enabled");
+  if (!enabled_line) return unknown("huge_pages", folder);
+  const std::string enabled = chosen_word(*enabled_line);
+  const std::string shared = chosen_word(first_line(root + folder + "/shmem_enabled").value_or("n/a"));
+  Finding finding{"huge_pages",
+                  Verdict::kOk,
+                  fmt::format("{} for private memory, {} for shared memory", enabled, shared),
+                  "",
+                  {{"enabled", enabled}, {"shmem_enabled", shared}}};
+  std::vector<std::string> commands;
+  if (enabled == "never") commands.push_back(fmt::format("`echo madvise > {}/enabled`", folder));
+  if (shared == "never" || shared == "deny")
+    commands.push_back(fmt::format("`echo advise > {}/shmem_enabled`", folder));
+  if (!commands.empty()) {
+    finding.verdict = Verdict::kNote;
+    finding.advice = fmt::format("fewer TLB misses with, as root: {}", fmt::join(commands, "; "));
+  }
+  return finding;
+}
+
+Finding probe_dax_pages(const PoolDevice& device) {
+  const PmemNamespace& pmem = *device.pmem;
+  Finding finding{"dax_pages",
+                  Verdict::kOk,
+                  "",
+                  "",
+                  {{"namespace_align_bytes", pmem.align_bytes},
+                   {"partition_start_bytes", device.start_bytes},
+                   {"file_system_stripe_bytes", device.mount->stripe_bytes}}};
+  std::vector<std::string> wrong;
+  std::vector<std::string> advice;
+  if (pmem.align_bytes == 0 || pmem.align_bytes % kHugePageBytes != 0) {
+    wrong.push_back(pmem.align_bytes == 0 ? fmt::format("{} tells no alignment", pmem.name)
+                                          : fmt::format("{} is aligned to {} bytes", pmem.name, pmem.align_bytes));
+    advice.push_back(fmt::format("`ndctl create-namespace --force --reconfig={} --mode=fsdax --align=2M`", pmem.name));
+  }
+  if (device.start_bytes % kHugePageBytes != 0) {
+    wrong.push_back(fmt::format("/dev/{} begins at byte {}", device.name, device.start_bytes));
+    advice.push_back("a partition that begins at a multiple of 2 MiB, or none");
+  }
+  if (device.mount->stripe_bytes == 0 || device.mount->stripe_bytes % kHugePageBytes != 0) {
+    wrong.push_back(
+        fmt::format("the {} at {} does not place files in units of 2 MiB", device.mount->type, device.mount->point));
+    const std::string make =
+        device.mount->type == "xfs" ? "mkfs.xfs -b size=4096 -m reflink=0 -d su=2m,sw=1,extszinherit=512" : kMakeExt4;
+    advice.push_back(fmt::format("`{} /dev/{}`", make, device.name));
+  }
+  if (wrong.empty()) {
+    finding.found =
+        fmt::format("2 MiB at a time: {}, /dev/{} and its {} are aligned", pmem.name, device.name, device.mount->type);
+    return finding;
+  }
+  finding.verdict = Verdict::kNote;
+  finding.found = fmt::format("4 KiB at a time in part: {}", fmt::join(wrong, "; "));
+  finding.advice =
+      fmt::format("fewer page faults and TLB misses with, as root, which erases it: {}", fmt::join(advice, "; "));
+  return finding;
+}
+
+}  // namespace ringside

@@ -1,0 +1,213 @@
+#include "cli/doctor/pmem_probes.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+
+#include "common/platform/system_files.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr double kGigabyte = 1e9;
+constexpr std::int64_t kSectorBytes = 512;  // of sysfs
+
+std::string devices_of(const std::string& root) {
+  return root + "/sys/bus/nd/devices";
+}
+
+struct Namespace {
+  std::string name;
+  std::string mode;  // as ndctl calls it
+  std::int64_t bytes = 0;
+  std::string numa_node;
+};
+
+std::vector<Namespace> pmem_namespaces(const std::string& devices) {
+  std::vector<Namespace> found;
+  for (const std::string& name : entries_of(devices, "namespace")) {
+    const std::string folder = devices + "/" + name;
+    const std::int64_t bytes = number_of(first_line(folder + "/size").value_or("0")).value_or(0);
+    if (bytes == 0) continue;  // the seed of a namespace that was not made yet
+    found.push_back({name, ndctl_mode(first_line(folder + "/mode").value_or("unknown")), bytes,
+                     first_line(folder + "/numa_node").value_or("?")});
+  }
+  return found;
+}
+
+/// Of a list of "SECTOR COUNT" lines, those within [first, first + length).
+std::int64_t bad_sectors(const std::string& list, std::int64_t first, std::int64_t length) {
+  std::int64_t bad = 0;
+  std::ifstream file(list);
+  for (std::int64_t sector = 0, sectors = 0; file >> sector >> sectors;) {
+    bad += std::max<std::int64_t>(0, std::min(sector + sectors, first + length) - std::max(sector, first));
+  }
+  return bad;
+}
+
+constexpr std::int64_t kWhole = std::int64_t{1} << 60;
+
+/// What `nmem` counts, whichever kind of device it is; nothing if it does not.
+std::optional<std::int64_t> unsafe_shutdowns(const std::string& nmem) {
+  for (const char* kind : {"/nfit", "/cxl", "/papr", ""}) {
+    if (const auto counted = number_in(nmem + kind + "/dirty_shutdown")) return counted;
+  }
+  return std::nullopt;
+}
+
+/// Those of a DIMM's flags that say it may lose, or has lost, what it was given.
+std::vector<std::string> failures(const std::string& nmem) {
+  std::vector<std::string> found;
+  for (const std::string& flag : words(first_line(nmem + "/nfit/flags").value_or(""))) {
+    for (const char* bad : {"not_armed", "save_fail", "restore_fail", "flush_fail"}) {
+      if (flag == bad) found.push_back(flag);
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+bool has_pmem(const std::string& root) {
+  return !entries_of(devices_of(root), "region").empty();
+}
+
+Finding probe_pmem(const std::string& root) {
+  const std::string devices = devices_of(root);
+  const std::vector<std::string> regions = entries_of(devices, "region");
+  const std::vector<Namespace> namespaces = pmem_namespaces(devices);
+  std::vector<std::string> described;
+  bool file_systems_possible = false;
+  for (const Namespace& one : namespaces) {
+    described.push_back(fmt::format("{} ({}, {:.1f} GB, NUMA node {})", one.name, one.mode,
+                                    static_cast<double>(one.bytes) / kGigabyte, one.numa_node));
+    file_systems_possible = file_systems_possible || one.mode == "fsdax";
+  }
+  Finding finding{"pmem", Verdict::kOk, "", "", {{"regions", regions}, {"namespaces", described}}};
+  if (regions.empty() && namespaces.empty()) {
+    finding.verdict = Verdict::kNote;
+    finding.found = "no persistent memory: the ring lives in files";
+    finding.advice = "nothing to do: files work, `--durability power` then waits for the disk (in the background)";
+    return finding;
+  }
+  finding.found = namespaces.empty() ? fmt::format("{} without a namespace", fmt::join(regions, ", "))
+                                     : fmt::format("{}", fmt::join(described, ", "));
+  for (const std::string& region : regions) {
+    if (const auto domain = first_line(devices + "/" + region + "/persistence_domain"); domain && !domain->empty()) {
+      finding.found += fmt::format("; {} persists from {}", region, *domain);
+      finding.facts.emplace_back(region + "_persistence_domain", *domain);
+    }
+  }
+  if (file_systems_possible) return finding;
+  finding.verdict = Verdict::kNote;
+  // Without labels the kernel makes one namespace of the whole region, and no other can be made beside it.
+  const std::string command =
+      namespaces.empty()
+          ? "ndctl create-namespace --mode=fsdax" + (regions.empty() ? std::string() : " --region=" + regions.front())
+          : "ndctl create-namespace --force --reconfig=" + namespaces.front().name + " --mode=fsdax";
+  finding.advice = fmt::format("none can hold a DAX file system; {}, as root: `{}`",
+                               namespaces.empty() ? "on an empty region" : "erasing what it holds", command);
+  return finding;
+}
+
+Finding probe_persistence(const PoolDevice& device, const std::string& root) {
+  const std::string region = device.pmem->region;
+  const std::string domain = first_line(devices_of(root) + "/" + region + "/persistence_domain").value_or("");
+  Finding finding{"persistence",
+                  Verdict::kOk,
+                  "",
+                  "",
+                  {{"namespace", device.pmem->name}, {"region", region}, {"persistence_domain", domain}}};
+  if (domain == "memory_controller") {
+    finding.found = fmt::format("{}: ADR ({}): what was flushed from the caches survives power loss; commits flush",
+                                region, domain);
+    return finding;
+  }
+  if (domain == "cpu_cache") {
+    finding.found =
+        fmt::format("{}: eADR ({}): the caches survive power loss, too; commits need no flush", region, domain);
+    return finding;
+  }
+  finding.verdict = Verdict::kNote;
+  finding.found = fmt::format("{}: unknown{}: the firmware does not say what survives power loss", region,
+                              domain.empty() ? "" : " (" + domain + ")");
+  finding.advice =
+      device.pmem->flushes_by_host
+          ? "virtio-pmem persists by requests to the host; give the guest an NVDIMM instead"
+          : "look in the firmware's set-up for ADR; a virtual machine needs `-machine nvdimm-persistence=mem-ctrl`";
+  return finding;
+}
+
+Finding probe_bad_blocks(const PoolDevice& device, const std::string& root) {
+  std::int64_t of_regions = 0;
+  std::vector<std::string> affected;
+  for (const std::string& region : entries_of(devices_of(root), "region")) {
+    const std::int64_t bad = bad_sectors(devices_of(root) + "/" + region + "/badblocks", 0, kWhole);
+    of_regions += bad;
+    if (bad > 0) affected.push_back(fmt::format("{} in {}", bad, region));
+  }
+  // A partition is a part of its disk; what the device mapper makes of one is not looked into.
+  const bool part = device.start_bytes > 0 && device.disks.size() == 1 && !device.mapped;
+  std::int64_t of_pool = 0;
+  for (const std::string& disk : device.disks) {
+    of_pool += bad_sectors(root + "/sys/class/block/" + disk + "/badblocks",
+                           part ? device.start_bytes / kSectorBytes : 0, part ? device.bytes / kSectorBytes : kWhole);
+  }
+  Finding finding{
+      "bad_blocks",
+      Verdict::kOk,
+      "none",
+      "",
+      {{"pool_device_bad_bytes", of_pool * kSectorBytes}, {"regions_bad_bytes", of_regions * kSectorBytes}}};
+  const std::string everywhere =
+      affected.empty() ? "" : fmt::format("{} sectors of {} bytes", fmt::join(affected, ", "), kSectorBytes);
+  if (of_pool > 0) {
+    finding.verdict = Verdict::kProblem;
+    finding.found = fmt::format("{} sectors of {} bytes in /dev/{}, on which the pool lies{}", of_pool, kSectorBytes,
+                                device.name, everywhere.empty() ? "" : "; of all: " + everywhere);
+    finding.advice = fmt::format(
+        "`ringside verify POOL` says whether an iterate is hit; `ringside wipe POOL` and a new pool write them anew; "
+        "as root: `ndctl list --media-errors --namespace={0}`, and `ndctl clear-errors {0}` gives up what they held",
+        device.pmem ? device.pmem->name : "all");
+  } else if (of_regions > 0) {
+    finding.verdict = Verdict::kNote;
+    finding.found = everywhere + ", none in the pool's device";
+    finding.advice = "see `ndctl list --media-errors`; a region that gains more is wearing out";
+  }
+  return finding;
+}
+
+Finding probe_dimms(const std::string& root) {
+  Finding finding{"dimms", Verdict::kOk, "", "", {}};
+  std::vector<std::string> described;
+  std::vector<std::string> broken;
+  std::int64_t unsafe = 0;
+  for (const std::string& nmem : entries_of(devices_of(root), "nmem")) {
+    const std::string folder = devices_of(root) + "/" + nmem;
+    const auto counted = unsafe_shutdowns(folder);
+    described.push_back(counted ? fmt::format("{}: {} unsafe shutdowns", nmem, *counted)
+                                : fmt::format("{}: unsafe shutdowns are not counted", nmem));
+    if (counted) finding.facts.emplace_back(nmem + "_unsafe_shutdowns", *counted);
+    unsafe += counted.value_or(0);
+    const std::vector<std::string> flags = failures(folder);
+    if (!flags.empty()) broken.push_back(fmt::format("{}: {}", nmem, fmt::join(flags, ", ")));
+    finding.facts.emplace_back(nmem + "_failures", flags);
+  }
+  finding.found = described.empty() ? "n/a: the regions name no DIMM" : fmt::format("{}", fmt::join(described, "; "));
+  if (!broken.empty()) {
+    finding.verdict = Verdict::kProblem;
+    finding.found += fmt::format("; {}", fmt::join(broken, "; "));
+    finding.advice = "such a DIMM may lose what it is given: see `ndctl list --dimms --health`, and have it replaced";
+  } else if (unsafe > 0) {
+    finding.verdict = Verdict::kNote;
+    finding.advice =
+        "power was lost before all was saved: `ringside verify POOL`; if the count grows with orderly shutdowns, too, "
+        "the platform is at fault: `ndctl list --dimms --health`";
+  }
+  return finding;
+}
+
+}  // namespace ringside

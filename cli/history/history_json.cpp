@@ -1,0 +1,154 @@
+#include "cli/history/history_json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ringside {
+namespace {
+
+using nlohmann::ordered_json;
+
+double seconds(std::int64_t ns) {
+  return static_cast<double>(ns) * 1e-9;
+}
+
+ordered_json to_json(const wire::RunStarted& run) {
+  return {{"problem_id", hex(run.problem_id())},
+          {"solver", run.solver()},
+          {"matrix", run.matrix()},
+          {"parameters", run.parameters()},
+          {"rows", run.rows()},
+          {"nonzeros", run.nonzeros()},
+          {"started_s", seconds(run.started_unix_ns())},
+          {"from_step", run.from_step()},
+          {"from_iteration", run.from_iteration()},
+          {"buffers", run.buffers()},
+          {"coordination", run.coordination()},
+          {"slots", run.slots()},
+          {"storage", run.storage()},
+          {"durability", run.durability()},
+          {"passes", run.passes()},
+          {"reduce", run.reduce()},
+          {"producer_pid", run.producer_pid()}};
+}
+
+ordered_json to_json(const wire::RunEnded& end) {
+  return {{"how", end.how()},
+          {"outcome", end.outcome()},
+          {"steps_committed", end.steps_committed()},
+          {"steps_persisted", end.steps_persisted()},
+          {"last_iteration", end.last_iteration()},
+          {"exit_code", end.exit_code()},
+          {"text", end.text()}};
+}
+
+ordered_json to_json(const wire::Reductions& r) {
+  const auto change = [&r](double value) { return r.has_change() ? ordered_json(value) : ordered_json(); };
+  return {{"mean", r.mean()},
+          {"min", r.min()},
+          {"max", r.max()},
+          {"l1", r.l1()},
+          {"l2", r.l2()},
+          {"linf", r.linf()},
+          {"change_l1", change(r.change_l1())},
+          {"change_l2", change(r.change_l2())},
+          {"change_linf", change(r.change_linf())},
+          {"non_finite", r.non_finite()}};
+}
+
+ordered_json to_json(const SeriesPoint& p) {
+  return {{"first_seq", p.first_seq},
+          {"seq", p.seq},
+          {"steps", p.steps},
+          {"at_s", seconds(p.unix_ns)},
+          {"step", p.step},
+          {"iteration", p.iteration},
+          {"generate_ns", p.generate_ns},
+          {"producer_idle_ns", p.producer_idle_ns},
+          {"analyzer_idle_ns", p.analyzer_idle_ns},
+          {"transfer_ns", p.transfer_ns},
+          {"commit_ns", p.commit_ns},
+          {"analyze_ns", p.analyze_ns},
+          {"hand_off_max_ns", p.hand_off_max_ns},
+          {"bytes_transferred", p.bytes_transferred},
+          {"skipped", p.skipped},
+          {"rebuilt", p.rebuilt},
+          {"residual_l1", p.residual_l1},
+          {"residual_linf", p.residual_linf},
+          {"reductions", to_json(p.reductions)}};
+}
+
+ordered_json totals_of(const RunView& run) {
+  const RunSums& sums = run.sums;
+  return {{"steps", sums.steps},
+          {"steps_before", run.steps_before},
+          {"steps_committed", run.last.steps_committed()},
+          {"steps_persisted", run.steps_persisted},
+          {"steps_skipped", sums.steps_skipped},
+          {"generate_ns", sums.generate_ns},
+          {"producer_idle_ns", sums.producer_idle_ns},
+          {"analyzer_idle_ns", sums.analyzer_idle_ns},
+          {"transfer_ns", sums.transfer_ns},
+          {"commit_ns", sums.commit_ns},
+          {"analyze_ns", sums.analyze_ns},
+          {"bytes_transferred", sums.bytes_transferred},
+          {"rebuilt", sums.rebuilt},
+          {"records_missing", sums.records_missing}};
+}
+
+ordered_json to_json(const HandOffTimes& times) {
+  return {{"count", times.count()},
+          {"p50", times.percentile(0.5)},
+          {"p90", times.percentile(0.9)},
+          {"p99", times.percentile(0.99)},
+          {"max", times.max()}};
+}
+
+/// The newest commits, one a slot, oldest first: what the ring holds while nothing in it is damaged.
+ordered_json ring_of(const RunView& run) {
+  constexpr std::size_t kMostSlots = StepSeries::kExact;  // older ones are no longer known one by one
+  if (!run.started) return {};
+  const std::uint64_t slots = run.started->slots();
+  ordered_json kept = ordered_json::array();
+  for (const SeriesPoint& p : run.series.newest(std::min<std::size_t>(slots, kMostSlots))) {
+    kept.push_back(
+        {{"iteration", p.iteration}, {"persisted", p.steps_committed > 0 && p.steps_committed <= run.steps_persisted}});
+  }
+  return {{"slots", slots}, {"used", std::min<std::uint64_t>(slots, run.last.commit_seq())}, {"newest", kept}};
+}
+
+}  // namespace
+
+ordered_json describe(const RunHistory& history) {
+  ordered_json described = {{"run", ordered_json()},    {"ended", ordered_json()},       {"last", ordered_json()},
+                            {"totals", ordered_json()}, {"hand_off_ns", ordered_json()}, {"ring", ordered_json()}};
+  if (!history.run()) return described;
+  const RunView& run = *history.run();
+  described["run"] = run.started ? to_json(*run.started) : ordered_json::object();
+  described["run"]["run_id"] = hex(run.run_id);
+  if (run.ended) described["ended"] = to_json(*run.ended);
+  if (const auto last = run.series.newest(1); !last.empty()) described["last"] = to_json(last.front());
+  described["totals"] = totals_of(run);
+  described["hand_off_ns"] = to_json(run.hand_off);
+  described["ring"] = ring_of(run);
+  return described;
+}
+
+ordered_json to_json(const std::vector<SeriesPoint>& points) {
+  ordered_json array = ordered_json::array();
+  for (const SeriesPoint& point : points) array.push_back(to_json(point));
+  return array;
+}
+
+std::string hex(const std::string& id) {
+  std::string digits;
+  for (const char byte : id) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return digits;
+}
+
+std::string dump(const ordered_json& object) {
+  return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace ringside

@@ -1,0 +1,112 @@
+#include "cli/history/run_history.hpp"
+
+#include <algorithm>
+
+namespace ringside {
+
+void HandOffTimes::add(std::int64_t ns) noexcept {
+  histogram_.add(ns);
+  const auto bound = std::lower_bound(kBoundsNs.begin(), kBoundsNs.end(), ns);
+  ++counts_[static_cast<std::size_t>(bound - kBoundsNs.begin())];
+  ++count_;
+  sum_ns_ += std::max<std::int64_t>(ns, 0);
+}
+
+std::uint64_t HandOffTimes::at_most(std::size_t i) const noexcept {
+  std::uint64_t sum = 0;
+  for (std::size_t bin = 0; bin <= i; ++bin) sum += counts_[bin];
+  return sum;
+}
+
+void RunHistory::add(const wire::Record& record) {
+  if (record.seq() <= newest_seq_ && run_) run_->series = StepSeries();
+  newest_seq_ = record.seq();
+  switch (record.what_case()) {
+    case wire::Record::kStep: add(record, record.step()); break;
+    case wire::Record::kRunStarted: {
+      RunView& run = run_of(record.run_started().run_id());
+      run.started = record.run_started();
+      run.ended.reset();
+      break;
+    }
+    case wire::Record::kRunEnded: {
+      RunView& run = run_of(record.run_ended().run_id());
+      run.ended = record.run_ended();
+      run.steps_persisted = std::max(run.steps_persisted, record.run_ended().steps_persisted());
+      break;
+    }
+    case wire::Record::kAnalyzerStarted: analyzer_ = record.analyzer_started(); break;
+    case wire::Record::kRecordsMissing: add(record.records_missing()); break;
+    default:  // a kind this version does not know
+      break;
+  }
+}
+
+void RunHistory::add(const wire::Status& status) {
+  if (!run_ || status.run().run_id() != run_->run_id) return;
+  if (!run_->started) run_->started = status.run();
+  // Counted per attachment, as those in the records are: they agree only while both speak of the same one.
+  if (status.attached() && !run_->ended) {
+    run_->steps_persisted = std::max(run_->steps_persisted, status.steps_persisted());
+  }
+}
+
+RunView& RunHistory::run_of(const std::string& run_id) {
+  if (!run_ || run_->run_id != run_id) {
+    run_.emplace();
+    run_->run_id = run_id;
+  }
+  return *run_;
+}
+
+void RunHistory::add(const wire::RecordsMissing& missing) {
+  RunView& run = run_of(missing.run_id());
+  if (missing.steps() == 0) return;
+  // Versions before this field did not number the steps: assume that they follow the known ones.
+  if (missing.first_commit_seq() == 0 && run.named_to == 0) {
+    run.sums.records_missing += missing.steps();
+    return;
+  }
+  const std::uint64_t first = missing.first_commit_seq() != 0 ? missing.first_commit_seq() : run.named_to + 1;
+  if (run.named_to == 0) run.counted_to = run.named_to = first - 1;
+  const std::uint64_t last = first + missing.steps() - 1;
+  if (last <= run.named_to) return;  // a later record has counted them already
+  run.sums.records_missing += last - run.named_to;
+  run.named_to = last;
+}
+
+void RunHistory::add(const wire::Record& record, const wire::StepRecord& step) {
+  RunView& run = run_of(step.run_id());
+  RunSums& sums = run.sums;
+  run.series.add(point_of(record));
+  if (run.named_to > 0 && step.commit_seq() <= run.counted_to) return;  // a RecordsMissing has counted it already
+  if (sums.steps == 0) run.steps_before = step.step();
+  if (run.named_to == 0) run.counted_to = run.named_to = step.commit_seq() - 1;
+  // The steps between the last one and this one have no record, named or not. Steps named beyond this one may still
+  // arrive.
+  sums.records_missing -= run.named_to - run.counted_to;
+  sums.records_missing += step.commit_seq() - run.counted_to - 1;
+  run.counted_to = step.commit_seq();
+  run.named_to = std::max(run.named_to, run.counted_to);
+  sums.records_missing += run.named_to - run.counted_to;
+  ++sums.steps;
+  sums.steps_skipped += step.skipped_before();
+  sums.generate_ns += step.generate_ns();
+  sums.producer_idle_ns += step.producer_idle_ns();
+  sums.analyzer_idle_ns += step.analyzer_idle_ns();
+  sums.transfer_ns += step.transfer_ns();
+  sums.commit_ns += step.commit_ns();
+  sums.analyze_ns += step.analyze_ns();
+  sums.bytes_transferred += step.bytes_transferred();
+  if (step.rebuilt()) {
+    ++sums.rebuilt;
+  } else {
+    run.hand_off.add(step.hand_off_ns());
+  }
+  run.steps_persisted = std::max(run.steps_persisted, step.steps_persisted());
+  run.last = step;
+  if (step.steps_committed() == 0) run.last.set_steps_committed(step.step() + 1);  // rebuilt: the ring does not tell
+  run.last_unix_ns = record.unix_ns();
+}
+
+}  // namespace ringside

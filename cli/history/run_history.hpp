@@ -1,0 +1,95 @@
+// What a viewer knows of the newest run, put together from its records in their order: who runs with which parameters,
+// the steps, sums, how long the hand-off took. The same for what comes live (`ringside serve`) and what lies in a
+// journal (`ringside report`).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/history/step_series.hpp"
+#include "common/telemetry/latency_histogram.hpp"
+#include "proto/ringside.pb.h"
+
+namespace ringside {
+
+/// Sums over the steps of one run whose records were seen.
+struct RunSums {
+  std::uint64_t steps = 0;
+  std::uint64_t steps_skipped = 0;
+  std::int64_t generate_ns = 0;
+  std::int64_t producer_idle_ns = 0;
+  std::int64_t analyzer_idle_ns = 0;
+  std::int64_t transfer_ns = 0;
+  std::int64_t commit_ns = 0;
+  std::int64_t analyze_ns = 0;
+  std::uint64_t bytes_transferred = 0;
+  std::uint64_t rebuilt = 0;          // of the steps: made from the ring, without the analyzer's durations
+  std::uint64_t records_missing = 0;  // steps that have no record
+};
+
+/// From publishing to the first copied byte: percentiles, and counts below fixed bounds, which add up over runs.
+class HandOffTimes {
+ public:
+  static constexpr std::array<std::int64_t, 16> kBoundsNs = {
+      1'000,   2'000,     5'000,     10'000,    20'000,     50'000,     100'000,     200'000,
+      500'000, 1'000'000, 2'000'000, 5'000'000, 10'000'000, 50'000'000, 200'000'000, 1'000'000'000};
+
+  void add(std::int64_t ns) noexcept;
+  std::uint64_t count() const noexcept { return count_; }
+  std::int64_t sum_ns() const noexcept { return sum_ns_; }
+  /// How many took at most kBoundsNs[i].
+  std::uint64_t at_most(std::size_t i) const noexcept;
+  std::uint64_t percentile(double share) const noexcept { return histogram_.percentile(share); }
+  std::uint64_t max() const noexcept { return histogram_.max(); }
+
+ private:
+  LatencyHistogram histogram_;
+  std::array<std::uint64_t, kBoundsNs.size() + 1> counts_{};
+  std::uint64_t count_ = 0;
+  std::int64_t sum_ns_ = 0;
+};
+
+/// One run.
+struct RunView {
+  std::string run_id;                       // 16 bytes
+  std::optional<wire::RunStarted> started;  // not there if its record is no longer kept
+  std::optional<wire::RunEnded> ended;
+  wire::StepRecord last;  // all default before the first step
+  std::int64_t last_unix_ns = 0;
+  std::uint64_t steps_before = 0;     // of this run, before the first record that was seen
+  std::uint64_t counted_to = 0;       // commit_seq: each step up to here is in `sums`, as recorded or as missing
+  std::uint64_t named_to = 0;         // commit_seq: RecordsMissing named all steps from counted_to up to here
+  std::uint64_t steps_persisted = 0;  // the most that was said of it
+  RunSums sums;
+  HandOffTimes hand_off;
+  StepSeries series;
+};
+
+class RunHistory {
+ public:
+  /// In ascending order of seq. One that is not ascending says that an analyzer numbers anew from there (what the one
+  /// before it had told was kept nowhere): the series begins again, and no step is counted twice.
+  void add(const wire::Record& record);
+
+  /// What the analyzer says between two steps: what was persisted meanwhile, the parameters if their record is gone.
+  void add(const wire::Status& status);
+
+  /// The newest run; nothing before the first record of one.
+  const std::optional<RunView>& run() const noexcept { return run_; }
+  const std::optional<wire::AnalyzerStarted>& analyzer() const noexcept { return analyzer_; }
+  std::uint64_t newest_seq() const noexcept { return newest_seq_; }
+
+ private:
+  RunView& run_of(const std::string& run_id);
+  void add(const wire::Record& record, const wire::StepRecord& step);
+  void add(const wire::RecordsMissing& missing);
+
+  std::optional<RunView> run_;
+  std::optional<wire::AnalyzerStarted> analyzer_;
+  std::uint64_t newest_seq_ = 0;
+};
+
+}  // namespace ringside

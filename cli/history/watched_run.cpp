@@ -1,0 +1,107 @@
+#include "cli/history/watched_run.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "cli/history/history_json.hpp"
+#include "cli/history/metrics_exporter.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::int64_t unix_now_ns() {
+  return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+ordered_json describe(const AnalyzerView& analyzer) {
+  ordered_json described = {{"up", analyzer.up},
+                            {"was_up", analyzer.was_up},
+                            {"since_s", static_cast<double>(analyzer.since_unix_ns) * 1e-9},
+                            {"changes", analyzer.changes}};
+  if (!analyzer.last) return described;
+  const wire::Status& said = *analyzer.last;
+  described["version"] = said.version();
+  described["pid"] = said.pid();
+  described["analyzer_id"] = fmt::format("{:016x}", said.analyzer_id());
+  described["attached"] = said.attached();
+  described["pool"] = said.pool();
+  described["journal"] = said.journal();
+  described["journal_error"] = said.journal_error();
+  return described;
+}
+
+}  // namespace
+
+WatchedRun::WatchedRun() {
+  analyzer_.since_unix_ns = unix_now_ns();
+}
+
+void WatchedRun::take(std::span<const wire::Record> records) {
+  const std::lock_guard lock(mutex_);
+  for (const wire::Record& record : records) history_.add(record);
+}
+
+void WatchedRun::take(const wire::Status& status) {
+  const std::lock_guard lock(mutex_);
+  history_.add(status);
+  analyzer_.last = status;
+  set_up(true);
+}
+
+void WatchedRun::analyzer_is(bool up) {
+  const std::lock_guard lock(mutex_);
+  set_up(up);
+}
+
+void WatchedRun::another_analyzer_came() {
+  const std::lock_guard lock(mutex_);
+  ++analyzer_.changes;
+  set_up(true);
+}
+
+void WatchedRun::begin_anew() {
+  const std::lock_guard lock(mutex_);
+  history_ = RunHistory();
+}
+
+void WatchedRun::set_up(bool up) {
+  if (up != analyzer_.up) analyzer_.since_unix_ns = unix_now_ns();
+  analyzer_.up = up;
+  analyzer_.was_up = analyzer_.was_up || up;
+}
+
+std::string WatchedRun::status_json() const {
+  const std::lock_guard lock(mutex_);
+  ordered_json status = {{"version", RINGSIDE_VERSION},
+                         {"now_s", static_cast<double>(unix_now_ns()) * 1e-9},
+                         {"newest_seq", history_.newest_seq()},
+                         {"analyzer", describe(analyzer_)}};
+  status.update(ringside::describe(history_));
+  return dump(status);
+}
+
+std::string WatchedRun::steps_json(std::uint64_t from, std::size_t limit) const {
+  const std::lock_guard lock(mutex_);
+  ordered_json answer = {{"run_id", ordered_json()}, {"newest_seq", history_.newest_seq()}, {"more", false}};
+  std::vector<SeriesPoint> points;
+  if (history_.run()) {
+    answer["run_id"] = hex(history_.run()->run_id);
+    points = history_.run()->series.from(from, limit + 1);
+    if (points.size() > limit) {
+      answer["more"] = true;
+      points.pop_back();
+    }
+  }
+  answer["steps"] = to_json(points);
+  return dump(answer);
+}
+
+std::string WatchedRun::metrics_text() const {
+  const std::lock_guard lock(mutex_);
+  return ringside::metrics_text(history_, analyzer_);
+}
+
+}  // namespace ringside

@@ -1,0 +1,79 @@
+// The connections of the HTTP server. One thread waits for all of them at once, so that none waits for another. It
+// reads a request until its head is complete, answers it as a whole and closes the connection. A client that sends
+// nothing, sends one byte a second or without end, or does not read its answer, holds one descriptor and a few KiB.
+// Both are bounded, and the connection is closed when a newer one needs the room.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "common/platform/unique_fd.hpp"
+
+namespace ringside {
+
+struct ConnectionLimits {
+  std::size_t connections = 256;                    // for one more, the least deserving one is closed
+  std::size_t request_bytes = 8 << 10;              // of a request's head
+  std::size_t answers_bytes = 16 << 20;             // of all answers that wait to be taken; one may always wait
+  std::chrono::milliseconds grace{250};             // until a connection that has sent nothing counts as silent
+  std::chrono::milliseconds first_byte_time{1000};  // until the request begins
+  std::chrono::milliseconds request_time{5000};     // until the request is complete
+  std::chrono::milliseconds response_time{10'000};  // until the answer is taken
+};
+
+class ConnectionLoop {
+ public:
+  /// The bytes that answer a request's head. The head is complete, exceeds the limits without an end, or cannot be
+  /// completed. Called by the loop's thread. If it throws or returns nothing, the connection is closed.
+  using Answer = std::function<std::string(std::string_view head)>;
+
+  /// Serves `listening`, a socket that listens and does not block, from now on.
+  ConnectionLoop(UniqueFd listening, const ConnectionLimits& limits, Answer answer);
+  /// Closes all connections and ends the thread.
+  ~ConnectionLoop();
+  ConnectionLoop(const ConnectionLoop&) = delete;
+  ConnectionLoop& operator=(const ConnectionLoop&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  // In the order in which they are closed when there is no room: a connection that has sent nothing, once its grace is
+  // over, holds nothing worth keeping.
+  enum class State { kSilent, kAsking, kAnswered };
+  struct Connection {
+    UniqueFd socket;
+    Clock::time_point accepted;
+    Clock::time_point until;
+    State state = State::kSilent;
+    std::string request;
+    std::string answer;
+    std::size_t sent = 0;
+    short events = 0;  // from poll
+  };
+  using Connections = std::list<Connection>;  // oldest first
+
+  void run();
+  bool wait();
+  void go_on();
+  void accept_more();
+  bool goes_on(Connection& connection);
+  bool read_some(Connection& connection);
+  bool write_some(Connection& connection);
+  void answer(Connection& connection, std::string_view head);
+  bool close_least_deserving();
+  std::size_t answers_bytes() const;
+
+  const UniqueFd listening_;
+  const ConnectionLimits limits_;
+  const Answer answer_;
+  const UniqueFd stopping_;  // an eventfd
+  Connections connections_;
+  bool no_descriptors_ = false;  // at the last attempt to accept
+  std::thread thread_;           // last: it uses all of the above
+};
+
+}  // namespace ringside

@@ -1,0 +1,318 @@
+#include "cli/http/http_server.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <httplib.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "cli/http/page_assets.hpp"
+#include "cli/http/request_head.hpp"
+#include "common/platform/decimal.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+#include "common/platform/unique_fd.hpp"
+
+namespace ringside {
+namespace {
+
+using httplib::Request;
+using httplib::Response;
+
+constexpr std::size_t kStepsUnlessTold = 1000;
+constexpr std::size_t kMostSteps = 2000;  // an answer of about a megabyte
+constexpr const char* kCookie = "ringside_session";
+
+// Only what this server sends runs, nothing is loaded from or sent to elsewhere, and nobody frames it.
+const httplib::Headers kHeaders = {
+    {"Content-Security-Policy",
+     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"X-Frame-Options", "DENY"},
+    {"Referrer-Policy", "no-referrer"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+    {"Cache-Control", "no-store"},
+};
+
+/// A complete request, and the bytes of its answer.
+class BytesStream : public httplib::Stream {
+ public:
+  explicit BytesStream(std::string_view request) : request_(request) {}
+  std::string take_answer() { return std::move(answer_); }
+
+  bool is_readable() const override { return !request_.empty(); }
+  bool is_writable() const override { return true; }
+  ssize_t read(char* to, std::size_t size) override {
+    const std::size_t taken = std::min(size, request_.size());
+    std::memcpy(to, request_.data(), taken);
+    request_.remove_prefix(taken);
+    return static_cast<ssize_t>(taken);
+  }
+  ssize_t write(const char* from, std::size_t size) override {
+    answer_.append(from, size);
+    return static_cast<ssize_t>(size);
+  }
+  // Nothing here asks who it is: the token decides.
+  void get_remote_ip_and_port(std::string& ip, int& port) const override { clear_address(ip, port); }
+  void get_local_ip_and_port(std::string& ip, int& port) const override { clear_address(ip, port); }
+  socket_t socket() const override { return INVALID_SOCKET; }
+
+ private:
+  static void clear_address(std::string& ip, int& port) {
+    ip.clear();
+    port = 0;
+  }
+
+  std::string_view request_;
+  std::string answer_;
+};
+
+/// cpp-httplib only parses a request and formats its answer. The connections are ours.
+class Answerer : public httplib::Server {
+ public:
+  std::string answer(std::string_view head) {
+    BytesStream stream(head);
+    bool closed = false;
+    process_request(stream, true, closed, [](Request& request) {
+      // Not compressed: what crosses loopback is not worth a core beside the solver.
+      request.headers.erase("Accept-Encoding");
+      // Whole answers only: of a thousand ranges the library would make a thousand copies.
+      request.headers.erase("Range");
+      request.ranges.clear();
+      // Do not wait for a body.
+      request.headers.erase("Expect");
+    });
+    return stream.take_answer();
+  }
+};
+
+std::string refusal(const HeadFault& fault) {
+  const char* reason = fault.status == 400   ? "Bad Request"
+                       : fault.status == 413 ? "Payload Too Large"
+                                             : "Request Header Fields Too Large";
+  std::string text = fmt::format("HTTP/1.1 {} {}\r\nConnection: close\r\n", fault.status, reason);
+  for (const auto& [name, value] : kHeaders) text += fmt::format("{}: {}\r\n", name, value);
+  return text + fmt::format("Content-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n\r\n{}\n",
+                            fault.why.size() + 1, fault.why);
+}
+
+struct AddressListDeleter {
+  void operator()(addrinfo* list) const noexcept { freeaddrinfo(list); }
+};
+
+/// A socket that listens at the address. Throws Error (exit code 3).
+UniqueFd listen_at(const ListenAddress& address) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int unknown = getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &found);
+  const std::unique_ptr<addrinfo, AddressListDeleter> list(found);
+  int error = EADDRNOTAVAIL;
+  for (const addrinfo* at = unknown == 0 ? found : nullptr; at != nullptr; at = at->ai_next) {
+    UniqueFd fd(::socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, at->ai_protocol));
+    // Without SO_REUSEPORT, which would let another process take half of our connections.
+    const int on = 1;
+    const int off = 0;
+    if (fd.valid()) setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (fd.valid() && at->ai_family == AF_INET6) setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    const bool listens =
+        fd.valid() && bind(fd.get(), at->ai_addr, at->ai_addrlen) == 0 && ::listen(fd.get(), SOMAXCONN) == 0;
+    if (listens) return fd;
+    error = errno;
+  }
+  throw system_error("--listen: cannot listen at {}:{}: {}; another port can be chosen", address.host, address.port,
+                     unknown == 0 ? errno_text(error) : gai_strerror(unknown));
+}
+
+/// The port that the kernel chose.
+int port_of(const UniqueFd& socket) {
+  sockaddr_storage at{};
+  socklen_t length = sizeof at;
+  if (getsockname(socket.get(), reinterpret_cast<sockaddr*>(&at), &length) != 0) return 0;
+  return ntohs(at.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(at).sin6_port
+                                        : reinterpret_cast<const sockaddr_in&>(at).sin_port);
+}
+
+/// The name in a Host header, without its port, which is digits or empty.
+std::string_view host_name(std::string_view host) {
+  const std::size_t colon = host.rfind(':');
+  const bool has_port =
+      colon != std::string_view::npos && host.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
+  return has_port ? host.substr(0, colon) : host;
+}
+
+/// A page elsewhere whose name was made to resolve to loopback still says its own name here.
+bool is_our_name(std::string_view host, const std::string& listens_at) {
+  const std::string_view name = host_name(host);
+  return name == "127.0.0.1" || name == "localhost" || name == "[::1]" || name == listens_at;
+}
+
+std::optional<std::string> cookie(const Request& request, std::string_view wanted) {
+  const std::string all = request.get_header_value("Cookie");
+  std::string_view rest = all;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find(';');
+    std::string_view one = rest.substr(0, end);
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    while (one.starts_with(' ')) one.remove_prefix(1);
+    const std::size_t equals = one.find('=');
+    if (equals != std::string_view::npos && one.substr(0, equals) == wanted) return std::string(one.substr(equals + 1));
+  }
+  return std::nullopt;
+}
+
+void refuse(Response& response, int status, const std::string& why) {
+  response.status = status;
+  response.set_content(why + "\n", "text/plain; charset=utf-8");
+}
+
+}  // namespace
+
+bool ListenAddress::is_loopback() const noexcept {
+  in_addr v4{};
+  if (inet_pton(AF_INET, host.c_str(), &v4) == 1) return (ntohl(v4.s_addr) >> 24) == 127;
+  return host == "localhost" || host == "::1";
+}
+
+ListenAddress parse_listen_address(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  ListenAddress address;
+  if (colon != std::string::npos) address.host = text.substr(0, colon);
+  const bool bracketed = address.host.starts_with('[') && address.host.ends_with(']');
+  if (bracketed) address.host = address.host.substr(1, address.host.size() - 2);
+  const auto port = colon == std::string::npos ? std::nullopt : whole_number(text.substr(colon + 1));
+  in6_addr parsed{};
+  const bool numeric = inet_pton(bracketed ? AF_INET6 : AF_INET, address.host.c_str(), &parsed) == 1;
+  if (!port || *port > 65535 || !(numeric || (address.host == "localhost" && !bracketed))) {
+    throw usage_error(
+        "--listen: found '{}', expected HOST:PORT with a numeric address and a port from 0 to 65535, as 127.0.0.1:9464 "
+        "or [::1]:9464",
+        shortened(text));
+  }
+  address.port = static_cast<int>(*port);
+  return address;
+}
+
+struct HttpServer::Implementation {
+  Implementation(const WatchedRun& watched, ListenAddress listen, std::optional<AccessToken> access,
+                 const ConnectionLimits& connection_limits)
+      : run(watched), address(std::move(listen)), token(std::move(access)), limits(connection_limits) {
+    server.set_default_headers(kHeaders);
+    server.set_payload_max_length(0);
+    server.set_pre_routing_handler([this](const Request& request, Response& response) {
+      if (may_pass(request, response)) answer(request, response);
+      return httplib::Server::HandlerResponse::Handled;
+    });
+    server.set_exception_handler([](const Request&, Response& response, std::exception_ptr) {
+      refuse(response, 500, "this request could not be answered");
+    });
+  }
+
+  bool may_pass(const Request& request, Response& response) const {
+    if (address.is_loopback() && !is_our_name(request.get_header_value("Host"), address.host)) {
+      refuse(response, 421, "Host: expected localhost, 127.0.0.1 or [::1], or the address that is listened at");
+      return false;
+    }
+    if (request.method != "GET" && request.method != "HEAD") {
+      response.set_header("Allow", "GET, HEAD");
+      refuse(response, 405, "expected GET or HEAD");
+      return false;
+    }
+    return !token || shows_token(request, response);
+  }
+
+  /// In a header (Prometheus, scripts), by the cookie, or once in the address, which becomes the cookie.
+  bool shows_token(const Request& request, Response& response) const {
+    constexpr std::string_view kBearer = "Bearer ";
+    const std::string authorization = request.get_header_value("Authorization");
+    if (authorization.starts_with(kBearer) && token->matches(std::string_view(authorization).substr(kBearer.size()))) {
+      return true;
+    }
+    if (const auto session = cookie(request, kCookie); session && token->matches_session(*session)) return true;
+    if (request.has_param("token") && token->matches(request.get_param_value("token"))) {
+      // Off the address bar, so that it does not end in a history or a screenshot.
+      response.set_header("Set-Cookie",
+                          fmt::format("{}={}; Path=/; HttpOnly; SameSite=Strict", kCookie, token->session()));
+      response.set_redirect("/", 303);
+      return false;
+    }
+    response.set_header("WWW-Authenticate", "Bearer realm=\"ringside\"");
+    refuse(response, 401, "a token is needed: a header 'Authorization: Bearer TOKEN', or /?token=TOKEN in a browser");
+    return false;
+  }
+
+  void answer(const Request& request, Response& response) const {
+    response.status = 200;
+    if (request.path == "/metrics") {
+      response.set_content(run.metrics_text(), "text/plain; version=0.0.4; charset=utf-8");
+    } else if (request.path == "/api/status") {
+      response.set_content(run.status_json(), "application/json");
+    } else if (request.path == "/api/steps") {
+      answer_steps(request, response);
+    } else if (const PageAsset* asset = find_page_asset(request.path == "/" ? "/index.html" : request.path)) {
+      response.set_content(asset->content.data(), asset->content.size(), std::string(asset->content_type));
+    } else {
+      refuse(response, 404, "not found; there are /, /metrics, /api/status and /api/steps?from=SEQ&limit=N");
+    }
+  }
+
+  void answer_steps(const Request& request, Response& response) const {
+    const auto from = request.has_param("from") ? whole_number(request.get_param_value("from")) : 0;
+    const auto limit = request.has_param("limit") ? whole_number(request.get_param_value("limit")) : kStepsUnlessTold;
+    if (!from || !limit || *limit < 1 || *limit > kMostSteps) {
+      refuse(response, 400, fmt::format("expected from=SEQ, a number, and limit=N, 1 to {}", kMostSteps));
+      return;
+    }
+    response.set_content(run.steps_json(*from, *limit), "application/json");
+  }
+
+  const WatchedRun& run;
+  ListenAddress address;
+  const std::optional<AccessToken> token;
+  const ConnectionLimits limits;
+  Answerer server;
+  std::optional<ConnectionLoop> connections;
+};
+
+HttpServer::HttpServer(const WatchedRun& run, ListenAddress address, std::optional<AccessToken> token,
+                       const ConnectionLimits& limits) {
+  if (!address.is_loopback() && !token) {
+    throw usage_error("--listen {}:{}: others can reach this address, so --token-file is needed", address.host,
+                      address.port);
+  }
+  implementation_ = std::make_unique<Implementation>(run, std::move(address), std::move(token), limits);
+}
+
+HttpServer::~HttpServer() = default;
+
+void HttpServer::start() {
+  Implementation& server = *implementation_;
+  UniqueFd listening = listen_at(server.address);
+  server.address.port = port_of(listening);
+  server.connections.emplace(std::move(listening), server.limits, [&server](std::string_view head) {
+    const std::optional<HeadFault> fault = fault_in(head);
+    return fault ? refusal(*fault) : server.server.answer(head);
+  });
+}
+
+std::string HttpServer::url() const {
+  const ListenAddress& address = implementation_->address;
+  const bool v6 = address.host.find(':') != std::string::npos;
+  return fmt::format("http://{}{}{}:{}/", v6 ? "[" : "", address.host, v6 ? "]" : "", address.port);
+}
+
+int HttpServer::port() const noexcept {
+  return implementation_->address.port;
+}
+
+}  // namespace ringside

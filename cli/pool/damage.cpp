@@ -1,0 +1,74 @@
+#include "cli/pool/damage.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+namespace ringside {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// "0-3, 7" of ascending numbers.
+std::string ranges(const std::vector<std::uint64_t>& numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", numbers[i]);
+    if (last > i) text += fmt::format("-{}", numbers[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string describe(const PayloadCheck& check, const RingGeometry& shape) {
+  std::string chunks;
+  if (!check.damaged_chunks.empty()) {
+    chunks = fmt::format("{} of {} chunks of {} bytes differ: {}", check.damaged_chunks.size(), shape.chunk_count(),
+                         shape.chunk_bytes, ranges(check.damaged_chunks));
+  }
+  if (check.table_intact) return chunks;
+  if (!chunks.empty()) return "its table of chunk hashes is damaged; " + chunks;
+  // Each chunk agrees with the table, and the two of them not with the header.
+  return "its step descriptor is damaged, or (after power loss on a plain file) the payload is another step's";
+}
+
+std::vector<std::string> describe(const TwinsCheck& check) {
+  std::vector<std::string> lines;
+  if (!check.superblocks_intact()) {
+    lines.push_back("one of the two superblocks is DAMAGED; the next analyzer mends it from its twin");
+  }
+  for (const TwinsCheck::DamagedRecord& record : check.run_records) {
+    const bool both = record.copy_damaged[0] && record.copy_damaged[1];
+    lines.push_back(fmt::format("run record {}: {}", record.index,
+                                both ? "both copies are DAMAGED: the run it described has lost its description"
+                                     : "one of its two copies is DAMAGED; the next analyzer mends it from its twin"));
+  }
+  return lines;
+}
+
+std::string describe_damaged_header(std::uint32_t slot) {
+  return fmt::format("slot {:>4}  DAMAGED: its header does not verify; which iterate it held is not known", slot);
+}
+
+void add_to(ordered_json& object, const TwinsCheck& check) {
+  object["superblocks_intact"] = check.superblocks_intact();
+  ordered_json& records = object["damaged_run_records"] = ordered_json::array();
+  for (const TwinsCheck::DamagedRecord& record : check.run_records) {
+    ordered_json copies = ordered_json::array();
+    for (int copy : {0, 1}) {
+      if (record.copy_damaged[copy]) copies.push_back(copy);
+    }
+    records.push_back({{"record", record.index}, {"copies", std::move(copies)}});
+  }
+}
+
+void add_to(ordered_json& object, const PayloadCheck& check) {
+  object["damaged_chunks"] = check.damaged_chunks;
+  object["chunk_table_intact"] = check.table_intact;
+}
+
+}  // namespace ringside

@@ -1,0 +1,136 @@
+#include "cli/pool/export.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "analyzer/pool/ring_reader.hpp"
+#include "cli/pool/iterations.hpp"
+#include "cli/terminal/format.hpp"
+#include "common/files/output_file.hpp"
+#include "common/files/own_descriptor.hpp"
+#include "common/files/standard_streams.hpp"
+#include "common/options/option_checks.hpp"
+#include "common/options/options.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+
+namespace ringside {
+namespace {
+
+KeptSlot find(const std::string& pool, const Recovery& recovery, std::optional<std::uint64_t> wanted) {
+  if (recovery.kept.empty()) throw usage_error("{}: the pool holds no iterates", pool);
+  if (!wanted) return recovery.kept.back();
+  for (auto kept = recovery.kept.rbegin(); kept != recovery.kept.rend(); ++kept) {
+    if (kept->header.iteration == *wanted) return *kept;
+  }
+  throw usage_error("--iteration: {} is not kept in {}; {}", *wanted, pool, kept_iterations(recovery));
+}
+
+/// An older iterate is never handed out as the last one: what to ask for instead is the user's to decide.
+Error damaged(const RingReader& reader, const KeptSlot& kept, std::uint64_t chunk) {
+  const std::optional<KeptSlot> intact = newest_intact(reader.ring(), reader.recover());
+  return damage_error("{}: iteration {} in slot {} is damaged (chunk {}); {}", reader.path().string(),
+                      kept.header.iteration, kept.slot, chunk,
+                      intact ? fmt::format("--iteration {} is the newest intact one", intact->header.iteration)
+                             : std::string("none of the others is intact"));
+}
+
+/// The iterate of `wanted` (nothing: the newest) and where it was kept.
+std::pair<KeptSlot, std::vector<double>> read(const RingReader& reader, std::optional<std::uint64_t> wanted) {
+  // The newest is overwritten K - 1 commits later: on busy cores a reader of few slots may lose that race a dozen
+  // times.
+  constexpr int kAttempts = 100;
+  const std::string pool = reader.path().string();
+  std::vector<double> x(reader.ring().geometry().rows);
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const Recovery recovery = reader.recover();
+    if (attempt == 0 && !wanted && !recovery.damaged.empty()) {
+      write_standard_error(
+          fmt::format("ringside: note: {}: the headers of {} slots are damaged; one may have held a newer iterate\n",
+                      printable(pool), recovery.damaged.size()));
+    }
+    const KeptSlot kept = find(pool, recovery, wanted);
+    const ReadResult result = reader.read(kept, x.data());
+    if (result.status == ReadStatus::kOk) return {kept, std::move(x)};
+    if (result.status == ReadStatus::kDamaged) throw damaged(reader, kept, result.damaged_chunk);
+    // Overwritten while it was read: one that was asked for by its number is found no more, the last one is another.
+  }
+  throw system_error(
+      "{}: the last iterate was overwritten while it was read, {} times: an analyzer is at work, and faster", pool,
+      kAttempts);
+}
+
+/// NumPy's format 1.0: magic, version, length of a header padded so that the data starts at a multiple of 64, the data.
+void write_npy(OutputFile& file, const std::vector<double>& x) {
+  std::string header = fmt::format("{{'descr': '<f8', 'fortran_order': False, 'shape': ({},), }}", x.size());
+  constexpr std::size_t kPreambleBytes = 10;
+  header.append(63 - (kPreambleBytes + header.size()) % 64, ' ');
+  header += '\n';
+  const char preamble[kPreambleBytes] = {'\x93',
+                                         'N',
+                                         'U',
+                                         'M',
+                                         'P',
+                                         'Y',
+                                         1,
+                                         0,
+                                         static_cast<char>(header.size() & 0xff),
+                                         static_cast<char>(header.size() >> 8)};
+  file.write(preamble, sizeof preamble);
+  file.write(header);
+  file.write(x.data(), x.size() * sizeof(double));
+}
+
+// {} prints the shortest text that reads back as the same double: text formats lose no bit.
+void write_csv(OutputFile& file, const std::vector<double>& x) {
+  file.write("row,value\n");
+  for (std::size_t i = 0; i < x.size(); ++i) file.write(fmt::format("{},{}\n", i, x[i]));
+}
+
+void write_mtx(OutputFile& file, const std::vector<double>& x) {
+  file.write(fmt::format("%%MatrixMarket matrix array real general\n{} 1\n", x.size()));
+  for (const double value : x) file.write(fmt::format("{}\n", value));
+}
+
+}  // namespace
+
+int export_command(int argc, const char* const* argv) {
+  std::string pool;
+  std::string iteration = "last";
+  std::string format = "npy";
+  std::string output;
+  CLI::App app("Writes a kept iterate to a file, after verifying it. Rows count from 0.", "ringside export");
+  app.add_option("POOL", pool, "pool file")->required()->type_name("FILE");
+  app.add_option("--iteration", iteration, "which iterate")->type_name("K|last")->capture_default_str();
+  app.add_option("--format", format, "file format")
+      ->check(one_of({"npy", "csv", "mtx"}))
+      ->type_name("npy|csv|mtx")
+      ->capture_default_str();
+  app.add_option("--output", output, "file to write")->required()->type_name("FILE");
+  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+
+  const RingReader reader = RingReader::open(pool);
+  const std::vector<KeptFile> kept_files = {{"POOL", pool}};
+  check_output(output, "--output", kept_files);
+  std::optional<std::uint64_t> wanted;
+  if (iteration != "last") wanted = parse_iteration(iteration, "--iteration", "a number or 'last'");
+  const auto [kept, x] = read(reader, wanted);
+  OutputFile file(output, "--output", kept_files);
+  if (format == "npy") write_npy(file, x);
+  if (format == "csv") write_csv(file, x);
+  if (format == "mtx") write_mtx(file, x);
+  file.finish();
+  write_beside_output(output,
+                      fmt::format("{}: iteration {} of {}, {} rows\n", printable(output),
+                                  with_separators(kept.header.iteration), printable(pool), with_separators(x.size())));
+  return 0;
+}
+
+}  // namespace ringside

@@ -1,0 +1,152 @@
+#include "cli/pool/info.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "analyzer/pool/ring_reader.hpp"
+#include "cli/pool/journal_identity.hpp"
+#include "cli/pool/journal_shown.hpp"
+#include "cli/terminal/format.hpp"
+#include "common/options/options.hpp"
+#include "common/platform/printable.hpp"
+#include "common/reductions/reduction_json.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string utc_time(std::int64_t realtime_ns) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(realtime_ns / 1'000'000'000)));
+}
+
+ordered_json describe_run(const RunReading& reading) {
+  const RunDescription& run = reading.run;
+  return {{"run_id", to_string(run.run_id)},
+          {"problem_id", to_string(run.problem_id)},
+          {"started", utc_time(run.started_realtime_ns)},
+          {"solver", text_of(run.solver)},
+          {"matrix", text_of(run.matrix)},
+          {"parameters", text_of(run.parameters)},
+          {"rows", run.rows},
+          {"nonzeros", run.nonzeros}};
+}
+
+ordered_json describe_slot(const RingView& ring, const KeptSlot& kept) {
+  ordered_json slot = {{"slot", kept.slot},
+                       {"commit_seq", kept.header.commit_seq},
+                       {"iteration", kept.header.iteration},
+                       {"step", kept.header.step},
+                       {"run_id", to_string(kept.header.run_id)}};
+  Reductions reductions;
+  slot["reductions"] = ring.reductions(kept.slot, kept.header, reductions) == ReductionsState::kRecorded
+                           ? ordered_json(to_json_in_full(reductions, kept.header.iteration))
+                           : ordered_json();
+  return slot;
+}
+
+ordered_json describe(const RingReader& reader, const Recovery& recovery) {
+  const RingView& ring = reader.ring();
+  const RingGeometry& shape = ring.geometry();
+  ordered_json info = {{"pool", reader.path().string()},
+                       {"pool_id", to_string(shape.pool_id)},
+                       {"format_version", kRingVersion},
+                       {"created", utc_time(shape.created_realtime_ns)},
+                       {"storage", to_string(reader.storage())},
+                       {"file_bytes", shape.file_bytes},
+                       {"slots", shape.slot_count()},
+                       {"rows", shape.rows},
+                       {"payload_bytes", shape.payload_bytes()},
+                       {"chunk_bytes", shape.chunk_bytes},
+                       {"kept", recovery.kept.size()},
+                       {"contiguous", recovery.contiguous},
+                       {"damaged_headers", recovery.damaged.size()},
+                       {"runs", ordered_json::array()},
+                       {"iterates", ordered_json::array()}};
+  const std::optional<JournalSummary> journal = summarize_journal(reader.path().string());
+  info["journal"] = journal ? to_json(*journal) : ordered_json();
+  if (journal) {
+    const JournalIdentity identity = identify(journal->named, reader.path().string(), ring);
+    info["journal"]["foreign"] = identity.foreign;
+    info["journal"]["older"] = identity.older;
+  }
+  for (const RunReading& run : ring.runs()) info["runs"].push_back(describe_run(run));
+  for (const KeptSlot& kept : recovery.kept) info["iterates"].push_back(describe_slot(ring, kept));
+  return info;
+}
+
+void print(const RingReader& reader, const Recovery& recovery) {
+  const RingView& ring = reader.ring();
+  const RingGeometry& shape = ring.geometry();
+  fmt::print("pool      {} ({}, {}), format {}, created {}\n", printable(reader.path().string()),
+             megabytes(shape.file_bytes), to_string(reader.storage()), kRingVersion,
+             utc_time(shape.created_realtime_ns));
+  fmt::print("ring      {} slots of {} rows ({} each); {} iterates kept{}\n", shape.slot_count(),
+             with_separators(shape.rows), megabytes(shape.payload_bytes()), recovery.kept.size(),
+             recovery.damaged.empty() ? "" : fmt::format(", {} slots with damaged headers", recovery.damaged.size()));
+  if (const auto journal = summarize_journal(reader.path().string())) {
+    if (!journal->kind.empty()) {
+      fmt::print("journal   {} ({} bytes), {} records{}\n", journal->kind, with_separators(journal->file_bytes),
+                 with_separators(journal->records),
+                 journal->records == 0 ? ""
+                                       : fmt::format(", {} to {}", with_separators(journal->oldest_seq),
+                                                     with_separators(journal->newest_seq)));
+    }
+    if (journal->steps_missing > 0) fmt::print("          {}\n", missing_text(*journal));
+    if (!journal->torn.empty()) fmt::print("          {}\n", printable(journal->torn));
+    if (!journal->damage.empty()) fmt::print("          DAMAGED: {}\n", printable(journal->damage));
+    const JournalIdentity identity = identify(journal->named, reader.path().string(), ring);
+    if (!identity.foreign.empty()) fmt::print("          NOT THIS POOL'S: {}\n", printable(identity.foreign));
+    if (!identity.older.empty()) fmt::print("          {}\n", printable(identity.older));
+  }
+  for (const RunReading& reading : ring.runs()) {
+    const RunDescription& run = reading.run;
+    fmt::print("run       {} started {}\n          {} of {} ({}), {} nonzeros\n          problem {}\n",
+               to_string(run.run_id), utc_time(run.started_realtime_ns), printable(text_of(run.solver)),
+               printable(text_of(run.matrix)), printable(text_of(run.parameters)), with_separators(run.nonzeros),
+               to_string(run.problem_id));
+  }
+  if (recovery.kept.empty()) return;
+  fmt::print("\n{:>5} {:>11} {:>10}  {:<9} {:>13} {:>13} {:>13} {:>13}\n", "slot", "iteration", "step", "run", "mean",
+             "L1", "Linf", "L1 change");
+  for (const KeptSlot& kept : recovery.kept) {
+    const std::string run = to_string(kept.header.run_id).substr(0, 8);
+    Reductions r;
+    const bool recorded = ring.reductions(kept.slot, kept.header, r) == ReductionsState::kRecorded;
+    fmt::print("{:>5} {:>11} {:>10}  {:<9}", kept.slot, with_separators(kept.header.iteration),
+               with_separators(kept.header.step), run);
+    if (recorded) {
+      fmt::print(" {:>13.6g} {:>13.6g} {:>13.6g} {:>13}\n", r.mean, r.l1, r.linf,
+                 r.has_change == 1 ? fmt::format("{:.6g}", r.change_l1) : "-");
+    } else {
+      fmt::print(" (reductions not recorded)\n");
+    }
+  }
+}
+
+}  // namespace
+
+int info_command(int argc, const char* const* argv) {
+  std::string pool;
+  bool json = false;
+  CLI::App app("Shows what a pool holds: runs, iterations, slots, sizes, storage. Works while an analyzer uses it.",
+               "ringside info");
+  app.add_option("POOL", pool, "pool file")->required()->type_name("FILE");
+  app.add_flag("--json", json, "one JSON object, with every recorded reduction");
+  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+
+  const RingReader reader = RingReader::open(pool);
+  const Recovery recovery = reader.recover();
+  if (json) {
+    // Names of files may hold any byte; the pool is described all the same.
+    fmt::print("{}\n", describe(reader, recovery).dump(2, ' ', false, ordered_json::error_handler_t::replace));
+  } else {
+    print(reader, recovery);
+  }
+  return 0;
+}
+
+}  // namespace ringside

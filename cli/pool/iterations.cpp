@@ -1,0 +1,30 @@
+#include "cli/pool/iterations.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "common/platform/decimal.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+
+namespace ringside {
+
+std::uint64_t parse_iteration(const std::string& text, const std::string& option, const std::string& accepted) {
+  // Digits and nothing else: a sign, a prefix or a number too large would become another iteration's.
+  const std::optional<std::uint64_t> iteration = whole_number(text);
+  if (!iteration) {
+    throw usage_error("{}: found '{}', expected {} (a number is from 0 to {})", option, shortened(text), accepted,
+                      std::numeric_limits<std::uint64_t>::max());
+  }
+  return *iteration;
+}
+
+std::string kept_iterations(const Recovery& recovery) {
+  return fmt::format("kept are {} to {}", recovery.kept.front().header.iteration,
+                     recovery.kept.back().header.iteration);
+}
+
+}  // namespace ringside

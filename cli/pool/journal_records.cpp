@@ -1,0 +1,120 @@
+#include "cli/pool/journal_records.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "analyzer/journal/journal.hpp"
+#include "common/platform/error.hpp"
+
+namespace ringside {
+namespace {
+
+JournalRecords read_from(const std::string& pool, std::uint64_t from) {
+  JournalReader reader = JournalReader::open(pool);
+  JournalRecords read;
+  while (const std::optional<EncodedRecord> encoded = reader.next(from)) {
+    from = encoded->seq + 1;
+    wire::Record record;
+    // A record of a kind that this version does not know parses all the same; one that does not parse tells nothing.
+    if (record.ParseFromArray(encoded->bytes.data(), static_cast<int>(encoded->bytes.size()))) {
+      read.records.push_back(std::move(record));
+    }
+  }
+  read.damage = reader.damage();
+  read.torn = reader.torn();
+  return read;
+}
+
+/// How many of `records` are the followed analyzer's. Up to `newest_known` they are known to be; from there on until
+/// its run has ended, or another one begins. told: how many of them were handed out before.
+std::size_t before_the_next_run(const std::vector<wire::Record>& records, std::size_t told,
+                                std::uint64_t newest_known) {
+  std::string run;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const wire::Record& record = records[i];
+    const bool is_known = i < told || record.seq() <= newest_known;
+    if (!is_known && record.has_run_started() && !run.empty() && run_id_of(record) != run) {
+      return i > told && records[i - 1].has_analyzer_started() ? i - 1 : i;
+    }
+    if (!run_id_of(record).empty()) run = run_id_of(record);
+    if (record.has_run_ended() && record.seq() >= newest_known) return i + 1;
+  }
+  return records.size();
+}
+
+/// "3 to 7, 9 to 9": what lies between `next` and the newest and is not among `records`.
+std::string holes_in(const std::vector<wire::Record>& records, std::uint64_t next, std::uint64_t newest_known) {
+  std::string holes;
+  if (next == 0) next = records.empty() ? 1 : records.front().seq();
+  const auto expect = [&](std::uint64_t seq) {
+    if (next < seq) holes += fmt::format("{}{} to {}", holes.empty() ? "" : ", ", next, seq - 1);
+    next = std::max(next, seq + 1);
+  };
+  for (const wire::Record& record : records) expect(record.seq());
+  expect(newest_known + 1);
+  return holes;
+}
+
+/// Adds what is not there yet.
+void merge(std::vector<wire::Record>& records, std::vector<wire::Record> others) {
+  const auto before = [](const wire::Record& one, const wire::Record& other) { return one.seq() < other.seq(); };
+  std::vector<wire::Record> all;
+  std::set_union(std::make_move_iterator(records.begin()), std::make_move_iterator(records.end()),
+                 std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()),
+                 std::back_inserter(all), before);
+  records = std::move(all);
+}
+
+}  // namespace
+
+const std::string& run_id_of(const wire::Record& record) {
+  switch (record.what_case()) {
+    case wire::Record::kStep: return record.step().run_id();
+    case wire::Record::kRunStarted: return record.run_started().run_id();
+    case wire::Record::kRunEnded: return record.run_ended().run_id();
+    case wire::Record::kRecordsMissing: return record.records_missing().run_id();
+    default: break;
+  }
+  static const std::string none;
+  return none;
+}
+
+JournalRecords read_journal(const std::string& pool) {
+  return read_from(pool, 0);
+}
+
+RestOfRun read_rest(StreamEnd end) {
+  const bool has_last = end.last_unix_ns != 0;
+  RestOfRun rest;
+  std::string why = "are no longer kept";
+  if (!end.journal_pool.empty()) {
+    try {
+      JournalRecords journal = read_from(end.journal_pool, has_last ? end.next_seq - 1 : end.next_seq);
+      std::vector<wire::Record>& found = journal.records;
+      // The record that was handed out last is the proof that this is still the journal it came from.
+      if (has_last &&
+          (found.empty() || found.front().seq() != end.next_seq - 1 || found.front().unix_ns() != end.last_unix_ns)) {
+        why = fmt::format("cannot be had: record {} is not in the journal of {} any more, or is another one",
+                          end.next_seq - 1, end.journal_pool);
+      } else {
+        const std::size_t told = has_last ? 1 : 0;
+        found.resize(before_the_next_run(found, told, end.newest_known));
+        rest.records.assign(std::make_move_iterator(found.begin() + static_cast<std::ptrdiff_t>(told)),
+                            std::make_move_iterator(found.end()));
+        if (!journal.damage.empty()) why += ": " + journal.damage;
+      }
+    } catch (const Error& error) {
+      why = fmt::format("cannot be had: {}", error.what());
+    }
+  }
+  merge(rest.records, std::move(end.beyond));
+  const std::string holes = holes_in(rest.records, end.next_seq, end.newest_known);
+  if (!holes.empty()) rest.missing = fmt::format("records {} {}", holes, why);
+  return rest;
+}
+
+}  // namespace ringside

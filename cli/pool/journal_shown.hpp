@@ -1,0 +1,76 @@
+// The journal beside a pool, as `info` names it and `replay` holds it against the ring.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "analyzer/ring/ring_recovery.hpp"
+#include "cli/pool/journal_identity.hpp"
+#include "common/reductions/reduction.hpp"
+#include "common/reductions/reduction_differences.hpp"
+#include "common/telemetry/step_figures.hpp"
+
+namespace ringside {
+
+/// What a journal is, without what is in it.
+struct JournalSummary {
+  std::string kind;
+  std::uint64_t file_bytes = 0;
+  std::uint64_t records = 0;
+  std::uint64_t oldest_seq = 0;
+  std::uint64_t newest_seq = 0;
+  std::uint64_t steps_missing = 0;            // committed steps that the journal names as missing
+  std::uint64_t first_missing_iteration = 0;  // lower bound of their iterations; 0: not known
+  std::uint64_t last_missing_iteration = 0;   // upper bound
+  std::string damage;
+  std::string torn;  // no damage: its writer is at work, or was killed
+  NamedByJournal named;
+};
+
+/// "392 committed steps have no record, iterations 101 to 492"; empty if none is missing.
+std::string missing_text(const JournalSummary& summary);
+
+/// Nothing if there is none beside `pool`. One that cannot be read at all has only `damage`.
+std::optional<JournalSummary> summarize_journal(const std::string& pool);
+
+/// {kind, file_bytes, records, oldest_seq, newest_seq, records_missing, damage, torn}
+nlohmann::ordered_json to_json(const JournalSummary& summary);
+
+/// The steps a journal has recorded, by what names a commit.
+class JournaledSteps {
+ public:
+  /// Nothing if there is none beside `pool`.
+  static std::optional<JournaledSteps> read(const std::string& pool);
+
+  /// What was recorded of the commit that `header` belongs to; null: nothing.
+  const StepFigures* find(const SlotHeader& header) const;
+
+  /// Steps that none of `kept` is: how many, and the iterations they go from and to.
+  struct Outside {
+    std::uint64_t steps = 0;
+    std::uint64_t first_iteration = 0;
+    std::uint64_t last_iteration = 0;
+  };
+  Outside outside(const std::vector<KeptSlot>& kept) const;
+
+  const JournalSummary& summary() const noexcept { return summary_; }
+
+ private:
+  using Name = std::tuple<Id128, std::uint64_t, std::uint64_t>;  // run, iteration, commit_seq
+
+  JournalSummary summary_;
+  std::map<Name, StepFigures> steps_;
+};
+
+/// Where the scalars a journal recorded are not, bit for bit, those that were computed again. The change is compared
+/// where both have one. Those of a record that was rebuilt before its iterate had been reduced say nothing.
+std::vector<FieldDifference> differences(const StepFigures& journaled, const Reductions& recomputed);
+
+}  // namespace ringside

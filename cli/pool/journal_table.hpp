@@ -1,0 +1,49 @@
+// Journal and ring side by side: what the journal recorded of each iterate that `replay` reduces again, and whether its
+// scalars are those of the ring's bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "analyzer/pool/ring_replay.hpp"
+#include "cli/pool/journal_shown.hpp"
+
+namespace ringside {
+
+class JournalComparison {
+ public:
+  /// kept: the ring's window, of which `replay` may be shown a part.
+  JournalComparison(JournaledSteps steps, const std::vector<KeptSlot>& kept);
+
+  void compare(const ReplayedIterate& iterate);
+  /// The iterate compared last: what was recorded, agrees and differences; null if it is not in the journal.
+  nlohmann::ordered_json last_as_json() const;
+
+  const JournalSummary& summary() const noexcept { return steps_.summary(); }
+  /// The journal is not damaged, and everything compared agrees.
+  bool intact() const;
+  /// A table of all that were compared, and what else there is to say of the journal.
+  void print() const;
+  /// The same in figures: the summary's keys, and differs, not_in_journal, outside_ring {steps, first_iteration,
+  /// last_iteration}.
+  nlohmann::ordered_json as_json() const;
+
+ private:
+  struct Row {
+    SlotHeader header;
+    const StepFigures* recorded = nullptr;  // null: not in the journal
+    bool compared = false;                  // there were reductions to compare with
+    std::vector<FieldDifference> differences;
+  };
+  std::uint64_t differing() const;
+  std::uint64_t absent() const;
+
+  const JournaledSteps steps_;
+  const JournaledSteps::Outside outside_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,267 @@
+#include "cli/pool/replay.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "analyzer/pool/ring_reader.hpp"
+#include "analyzer/pool/ring_replay.hpp"
+#include "cli/pool/damage.hpp"
+#include "cli/pool/iterations.hpp"
+#include "cli/pool/journal_identity.hpp"
+#include "cli/pool/journal_table.hpp"
+#include "cli/terminal/format.hpp"
+#include "cli/terminal/terminal_line.hpp"
+#include "common/options/options.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+#include "common/reductions/reduction_json.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct VerdictName {
+  ReplayVerdict verdict;
+  const char* name;   // of one iterate; a key of the last JSON object with _ for blanks
+  const char* count;  // behind a number of iterates
+};
+constexpr std::array kVerdicts = {
+    VerdictName{ReplayVerdict::kEqual, "equal", "equal to what was recorded"},
+    VerdictName{ReplayVerdict::kDiffers, "differs", "DIFFER"},
+    VerdictName{ReplayVerdict::kNotRecorded, "not recorded", "without recorded reductions"},
+    VerdictName{ReplayVerdict::kReductionsDamaged, "reductions damaged", "with DAMAGED reductions"},
+    VerdictName{ReplayVerdict::kOverwritten, "overwritten", "overwritten while they were read"},
+    VerdictName{ReplayVerdict::kDamaged, "damaged", "DAMAGED"},
+};
+
+const VerdictName& name_of(ReplayVerdict verdict) {
+  return kVerdicts[static_cast<std::size_t>(verdict)];
+}
+
+/// What there is to replay: the kept iterates of the range, and the one before them, if it is kept.
+struct Selection {
+  std::optional<KeptSlot> before;
+  std::vector<KeptSlot> iterates;
+};
+
+Selection select(const Recovery& recovery, const std::string& pool, const std::string& from, const std::string& to) {
+  const std::uint64_t first = from.empty() ? 0 : parse_iteration(from, "--from");
+  const std::uint64_t last = to.empty() ? std::numeric_limits<std::uint64_t>::max() : parse_iteration(to, "--to");
+  if (first > last)
+    throw usage_error("--from {} --to {}: expected a range that does not end before it begins", from, to);
+  Selection selection;
+  for (const KeptSlot& kept : recovery.kept) {
+    const std::uint64_t iteration = kept.header.iteration;
+    if (iteration >= first && iteration <= last) {
+      selection.iterates.push_back(kept);
+    } else if (selection.iterates.empty()) {
+      selection.before = kept;
+    }
+  }
+  if (selection.iterates.empty() && !(from.empty() && to.empty())) {
+    if (recovery.kept.empty()) throw usage_error("{}: the pool holds no iterates", pool);
+    throw usage_error("{}{}{}{}{}: none of these iterations is kept in {}; {}", from.empty() ? "" : "--from ", from,
+                      from.empty() || to.empty() ? "" : " ", to.empty() ? "" : "--to ", to, pool,
+                      kept_iterations(recovery));
+  }
+  return selection;
+}
+
+/// How one replay is shown: as a table for people, or a line of JSON an iterate.
+class Output {
+ public:
+  Output(const RingReader& reader, std::optional<JournalComparison>& journal, bool json)
+      : pool_(reader.path().string()),
+        ring_(reader.ring()),
+        journal_(journal),
+        identity_(journal ? identify(journal->summary().named, pool_, ring_) : JournalIdentity()),
+        json_(json) {}
+
+  void show(const ReplayedIterate& iterate) {
+    ++counts_[static_cast<std::size_t>(iterate.verdict)];
+    if (journal_) journal_->compare(iterate);
+    if (json_) {
+      ordered_json object = to_json(iterate);
+      if (journal_) object["journal"] = journal_->last_as_json();
+      print(object);
+    } else {
+      print_row(iterate);
+    }
+  }
+
+  /// What is damaged beside the iterates, and the last line. Returns the exit code.
+  ExitCode finish(const std::vector<std::uint32_t>& damaged_headers, const TwinsCheck& twins) const {
+    const bool intact = count(ReplayVerdict::kDiffers) == 0 && count(ReplayVerdict::kReductionsDamaged) == 0 &&
+                        count(ReplayVerdict::kDamaged) == 0 && damaged_headers.empty() && twins.intact() &&
+                        (!journal_ || journal_->intact()) && identity_.foreign.empty();
+    if (json_) {
+      ordered_json last = {{"pool", pool_}, {"intact", intact}, {"iterates", total()}};
+      for (const VerdictName& verdict : kVerdicts) last[key_of(verdict)] = count(verdict.verdict);
+      last["damaged_headers"] = damaged_headers;
+      add_to(last, twins);
+      if (journal_) last["journal"] = journal_->as_json();
+      if (journal_) last["journal"]["foreign"] = identity_.foreign;
+      if (journal_) last["journal"]["older"] = identity_.older;
+      print(last);
+    } else {
+      if (journal_) journal_->print();
+      if (!identity_.foreign.empty()) fmt::print("journal: NOT THIS POOL'S: {}\n", printable(identity_.foreign));
+      if (!identity_.older.empty()) fmt::print("journal: {}\n", printable(identity_.older));
+      for (const std::uint32_t slot : damaged_headers) fmt::print("{}\n", describe_damaged_header(slot));
+      for (const std::string& line : describe(twins)) fmt::print("{}\n", line);
+      fmt::print("{}: {}\n", printable(pool_), counted(damaged_headers.size()));
+    }
+    return intact ? ExitCode::kDone : ExitCode::kDamaged;
+  }
+
+ private:
+  static void print(const ordered_json& object) {
+    // Names of files may hold any byte; the line is written all the same.
+    fmt::print("{}\n", object.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+  }
+
+  static std::string key_of(const VerdictName& verdict) {
+    std::string key = verdict.name;
+    for (char& c : key) c = c == ' ' ? '_' : c;
+    return key;
+  }
+
+  std::uint64_t count(ReplayVerdict verdict) const { return counts_[static_cast<std::size_t>(verdict)]; }
+  std::uint64_t total() const {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t count : counts_) sum += count;
+    return sum;
+  }
+
+  std::string counted(std::size_t damaged_headers) const {
+    std::string text = fmt::format("{} iterates", total());
+    const char* separator = ": ";
+    for (const VerdictName& verdict : kVerdicts) {
+      if (count(verdict.verdict) == 0) continue;
+      text += fmt::format("{}{} {}", separator, count(verdict.verdict), verdict.count);
+      separator = ", ";
+    }
+    if (damaged_headers > 0) text += fmt::format("; {} slots with DAMAGED headers", damaged_headers);
+    return text;
+  }
+
+  ordered_json to_json(const ReplayedIterate& iterate) const {
+    const SlotHeader& header = iterate.kept.header;
+    ordered_json object = {{"iteration", header.iteration},      {"step", header.step},
+                           {"run_id", to_string(header.run_id)}, {"slot", iterate.kept.slot},
+                           {"commit_seq", header.commit_seq},    {"verdict", name_of(iterate.verdict).name}};
+    if (iterate.verdict == ReplayVerdict::kDamaged) add_to(object, iterate.payload);
+    if (iterate.verdict == ReplayVerdict::kDamaged || iterate.verdict == ReplayVerdict::kOverwritten) return object;
+    object["change_left_out"] = iterate.change_left_out;
+    object["differences"] = ordered_json::array();
+    for (const FieldDifference& d : iterate.differences) {
+      object["differences"].push_back({{"field", d.field}, {"recorded", d.recorded}, {"recomputed", d.recomputed}});
+    }
+    object["residual_l1"] = iterate.step.residual_l1;
+    object["reductions"] = to_json_in_full(iterate.reductions, header.iteration);
+    return object;
+  }
+
+  void print_row(const ReplayedIterate& iterate) {
+    const SlotHeader& header = iterate.kept.header;
+    print_head_of_run(header.run_id);
+    fmt::print("{:>11}", with_separators(header.iteration));
+    if (iterate.verdict == ReplayVerdict::kOverwritten) {
+      fmt::print("  overwritten while it was read: an analyzer is at work\n");
+      return;
+    }
+    if (iterate.verdict == ReplayVerdict::kDamaged) {
+      fmt::print("  DAMAGED: slot {}: {}\n", iterate.kept.slot, describe(iterate.payload, ring_.geometry()));
+      return;
+    }
+    const Reductions& r = iterate.reductions;
+    fmt::print(" {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10} {:>10.4g}  {}\n", r.mean, r.min,
+               r.max, r.l1, r.l2, r.linf, r.has_change == 1 ? fmt::format("{:.4g}", r.change_l1) : "-",
+               iterate.step.residual_l1, explain(iterate));
+    for (const FieldDifference& d : iterate.differences) {
+      fmt::print("{:>11}   {}: recorded {}, recomputed {}\n", "", d.field, d.recorded, d.recomputed);
+    }
+  }
+
+  std::string explain(const ReplayedIterate& iterate) const {
+    switch (iterate.verdict) {
+      case ReplayVerdict::kReductionsDamaged:
+        return fmt::format("DAMAGED: slot {}: its reductions record; the iterate is intact", iterate.kept.slot);
+      case ReplayVerdict::kDiffers: return "DIFFERS from what was recorded:";
+      default: break;
+    }
+    const std::string text = name_of(iterate.verdict).name;
+    return iterate.change_left_out ? text + " but for its change: the iterate before is gone" : text;
+  }
+
+  void print_head_of_run(const Id128& run_id) {
+    if (run_ == run_id) return;
+    const std::optional<RunDescription> run = ring_.run(run_id);
+    fmt::print("{}run {}{}\n", run_ ? "\n" : "", to_string(run_id),
+               run ? fmt::format(": {} of {} ({})", printable(text_of(run->solver)), printable(text_of(run->matrix)),
+                                 printable(text_of(run->parameters)))
+                   : std::string(", of which no description is left"));
+    fmt::print("{:>11} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  {}\n", "iteration", "mean", "min",
+               "max", "L1", "L2", "Linf", "L1 change", "L1 resid.", "verdict");
+    run_ = run_id;
+  }
+
+  const std::string pool_;
+  const RingView& ring_;
+  std::optional<JournalComparison>& journal_;
+  const JournalIdentity identity_;
+  const bool json_;
+  std::optional<Id128> run_;  // whose rows are being printed
+  std::array<std::uint64_t, kVerdicts.size()> counts_ = {};
+};
+
+}  // namespace
+
+int replay_command(int argc, const char* const* argv) {
+  std::string pool;
+  std::string from;
+  std::string to;
+  bool json = false;
+  CLI::App app(
+      "Reduces the kept iterates again, from their verified bytes and in the order of their commits, and compares\n"
+      "the results bit for bit with what was recorded, in the ring and in the journal, whose durations are shown "
+      "beside\n"
+      "them. Works while an analyzer uses the pool.",
+      "ringside replay");
+  app.add_option("POOL", pool, "pool file")->required()->type_name("FILE");
+  app.add_option("--from", from, "first iteration (default: the oldest kept)")->type_name("K");
+  app.add_option("--to", to, "last iteration (default: the newest kept)")->type_name("K");
+  app.add_flag("--json", json, "one JSON object a line: the iterates, then the count");
+  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+
+  const RingReader reader = RingReader::open(pool);
+  RingReplay replay(reader.ring());  // its memory first: beside a running analyzer every moment counts from here on
+  const Recovery recovery = reader.recover();
+  const Selection selection = select(recovery, pool, from, to);
+  std::optional<JournalComparison> journal;
+  if (auto steps = JournaledSteps::read(pool)) journal.emplace(std::move(*steps), recovery.kept);
+  Output output(reader, journal, json);
+  TerminalLine progress;
+  if (selection.before) replay.skip(*selection.before);
+  for (std::size_t i = 0; i < selection.iterates.size(); ++i) {
+    const KeptSlot& kept = selection.iterates[i];
+    progress.show(fmt::format("iteration {}, {} of {}", with_separators(kept.header.iteration), i + 1,
+                              selection.iterates.size()));
+    const ReplayedIterate iterate = replay.replay(kept);
+    progress.clear();
+    output.show(iterate);
+  }
+  return static_cast<int>(output.finish(recovery.damaged, check_twins(reader.ring())));
+}
+
+}  // namespace ringside

@@ -1,0 +1,120 @@
+#include "cli/pool/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "analyzer/pool/ring_reader.hpp"
+#include "analyzer/ring/ring_check.hpp"
+#include "cli/pool/damage.hpp"
+#include "cli/terminal/format.hpp"
+#include "common/options/options.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::ordered_json;
+
+const char* verdict_of(const SlotCheck& check) {
+  if (check.payload.overwritten) return "overwritten";
+  return check.damaged() ? "damaged" : "intact";
+}
+
+std::string explanation(const SlotCheck& check, const RingGeometry& shape) {
+  if (check.payload.overwritten) return "overwritten while it was read: an analyzer is at work";
+  if (!check.damaged()) return "intact";
+  std::string text = check.payload.intact() ? "" : describe(check.payload, shape);
+  if (check.reductions_damaged()) text += std::string(text.empty() ? "" : "; ") + "its reductions record is damaged";
+  return "DAMAGED: " + text;
+}
+
+ordered_json to_json(const SlotCheck& check) {
+  ordered_json slot = {{"slot", check.kept.slot},
+                       {"iteration", check.kept.header.iteration},
+                       {"commit_seq", check.kept.header.commit_seq},
+                       {"verdict", verdict_of(check)}};
+  add_to(slot, check.payload);
+  slot["reductions_intact"] = !check.reductions_damaged();
+  return slot;
+}
+
+/// Never committed, or being overwritten, now or when their writer died.
+std::vector<std::uint32_t> empty_slots(const RingView& ring, const Recovery& recovery) {
+  std::vector<char> taken(ring.geometry().slot_count(), 0);
+  for (const KeptSlot& kept : recovery.kept) taken[kept.slot] = 1;
+  for (const std::uint32_t slot : recovery.damaged) taken[slot] = 1;
+  std::vector<std::uint32_t> empty;
+  for (std::uint32_t slot = 0; slot < taken.size(); ++slot) {
+    if (taken[slot] == 0) empty.push_back(slot);
+  }
+  return empty;
+}
+
+}  // namespace
+
+int verify_command(int argc, const char* const* argv) {
+  std::string pool;
+  bool json = false;
+  CLI::App app(
+      "Checks every hash in a pool; says which slot and which chunk is damaged. Works while an analyzer uses the pool.",
+      "ringside verify");
+  app.add_option("POOL", pool, "pool file")->required()->type_name("FILE");
+  app.add_flag("--json", json, "one JSON object");
+  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+
+  const RingReader reader = RingReader::open(pool);
+  const RingView& ring = reader.ring();
+  const Recovery recovery = reader.recover();
+  std::size_t damaged = recovery.damaged.size();
+  std::size_t overwritten = 0;
+  ordered_json slots = ordered_json::array();
+  for (const KeptSlot& kept : recovery.kept) {
+    const SlotCheck check = check_slot(ring, kept);
+    if (check.damaged()) ++damaged;
+    if (check.payload.overwritten) ++overwritten;
+    slots.push_back(to_json(check));
+    if (!json) {
+      fmt::print("slot {:>4}  iteration {:>12}  {}\n", kept.slot, with_separators(kept.header.iteration),
+                 explanation(check, ring.geometry()));
+    }
+  }
+  for (const std::uint32_t slot : recovery.damaged) {
+    slots.push_back({{"slot", slot}, {"verdict", "damaged header"}});
+    if (!json) fmt::print("{}\n", describe_damaged_header(slot));
+  }
+  for (const std::uint32_t slot : empty_slots(ring, recovery)) {
+    slots.push_back({{"slot", slot}, {"verdict", "empty"}});
+    if (!json) fmt::print("slot {:>4}  empty\n", slot);
+  }
+  const TwinsCheck twins = check_twins(ring);
+  const bool pmdk_intact = ring.pmdk_metadata_intact();
+  const bool intact = damaged == 0 && twins.intact() && pmdk_intact;
+  if (json) {
+    ordered_json object = {{"pool", pool}, {"intact", intact}};
+    add_to(object, twins);
+    object["pmdk_metadata_intact"] = pmdk_intact;
+    object["damaged_slots"] = damaged;
+    object["slots"] = std::move(slots);
+    fmt::print("{}\n", object.dump(2, ' ', false, ordered_json::error_handler_t::replace));
+  } else {
+    for (const std::string& line : describe(twins)) fmt::print("{}\n", line);
+    if (!pmdk_intact) {
+      fmt::print(
+          "what libpmemobj keeps in the file is DAMAGED: the iterates can be read, but an analyzer refuses the pool; "
+          "export what is needed, then --overwrite\n");
+    }
+    const std::string unseen =
+        overwritten == 0 ? "" : fmt::format(", {} overwritten before they could be checked", overwritten);
+    fmt::print("{}: {} iterates, {} damaged slots{}\n", printable(pool), recovery.kept.size(), damaged, unseen);
+  }
+  return static_cast<int>(intact ? ExitCode::kDone : ExitCode::kDamaged);
+}
+
+}  // namespace ringside

@@ -1,0 +1,97 @@
+#include "cli/pool/wipe.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <iostream>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "analyzer/journal/journal_wipe.hpp"
+#include "analyzer/pool/pool_wipe.hpp"
+#include "analyzer/pool/ring_reader.hpp"
+#include "cli/terminal/format.hpp"
+#include "cli/terminal/terminal_line.hpp"
+#include "common/options/options.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+
+namespace ringside {
+namespace {
+
+/// What would be lost, as far as it can still be read.
+std::string describe_content(const std::string& pool) {
+  try {
+    const Recovery recovery = RingReader::open(pool).recover();
+    if (recovery.kept.empty()) return "no iterates";
+    return fmt::format("{} iterates, the newest of iteration {}", recovery.kept.size(),
+                       with_separators(recovery.kept.back().header.iteration));
+  } catch (const Error&) {
+    return "a pool that cannot be read";
+  }
+}
+
+/// Throws Error (exit code 2) unless the user says yes.
+void ask(const std::string& pool, std::uint64_t bytes) {
+  if (isatty(STDIN_FILENO) != 1) {
+    throw usage_error("{}: not wiped: nobody can be asked, as standard input is no terminal; give --yes", pool);
+  }
+  fmt::print(stderr, "{}: {}, {}. Overwrite and delete it? Type yes: ", printable(pool),
+             printable(describe_content(pool)), megabytes(bytes));
+  std::fflush(stderr);
+  std::string answer;
+  std::getline(std::cin, answer);
+  if (answer != "yes") throw usage_error("{}: not wiped: found '{}', expected yes", pool, answer);
+}
+
+}  // namespace
+
+int wipe_command(int argc, const char* const* argv) {
+  std::string pool;
+  bool yes = false;
+  CLI::App app(
+      "Overwrites every byte of a pool and its journal with zeros, syncs, and deletes them: persistent memory and "
+      "disks\n"
+      "keep what is not overwritten. Refuses while an analyzer uses the pool. One that was cut off can be done again.",
+      "ringside wipe");
+  app.add_option("POOL", pool, "pool file; a damaged or unfinished one will do")->required()->type_name("FILE");
+  app.add_flag("--yes", yes, "do not ask");
+  app.footer(
+      "What it cannot promise: a file system that copies on write (btrfs, zfs, reflinks), snapshots and backups keep "
+      "old\n"
+      "blocks, and a disk may keep what it has remapped (every SSD does). A journal in plain files that was full and "
+      "began\n"
+      "anew gave blocks with old records back to the file system. Where that matters, encrypt, or discard the\n"
+      "whole device. Exported iterates, summaries and matrix caches are files of their own and stay.");
+  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+
+  PoolWipe wipe(pool);
+  JournalWipe journal_wipe(pool);  // refuses before anything is asked or touched
+  if (!yes) ask(pool, wipe.bytes());
+  // First, while the pool is there to do it again with, and locked: what an analyzer records of it may be still to
+  // come.
+  const WipedJournal journal = journal_wipe.overwrite();
+  {
+    TerminalLine progress;
+    wipe.overwrite([&](std::uint64_t done) {
+      progress.show(fmt::format("overwritten {} of {}", megabytes(done), megabytes(wipe.bytes())));
+    });
+  }
+  wipe.remove();
+  fmt::print("{}: {} bytes overwritten with zeros, synced, and deleted\n", printable(pool),
+             with_separators(wipe.bytes()));
+  if (journal.files > 0) {
+    fmt::print("{}: its journal too: {} bytes in {} files\n", printable(pool), with_separators(journal.bytes),
+               journal.files);
+  }
+  if (wipe.other_names() > 0) {
+    fmt::print("note: the file has {} other names (hard links): they are still there, with zeros behind them\n",
+               wipe.other_names());
+  }
+  return 0;
+}
+
+}  // namespace ringside

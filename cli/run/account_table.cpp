@@ -1,0 +1,197 @@
+#include "cli/run/account_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/terminal/format.hpp"
+#include "common/platform/printable.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+json value_or_null(const json& object, const char* key) {
+  return object.contains(key) ? object.at(key) : json();
+}
+
+std::uint64_t count(const ordered_json& object, const char* key) {
+  return object.contains(key) && object.at(key).is_number() ? object.at(key).get<std::uint64_t>() : 0;
+}
+
+std::string text(const ordered_json& object, const char* key) {
+  return object.contains(key) && object.at(key).is_string() ? object.at(key).get<std::string>() : "?";
+}
+
+/// "  generate     1.234 s   56.7 %", or blanks.
+std::string cell(const std::string& name, double seconds, double total) {
+  return fmt::format("{:<10}{:>9.3f} s {:>6.1f} %", name, seconds, total > 0 ? 100 * seconds / total : 0.0);
+}
+
+std::string nanoseconds(std::uint64_t ns) {
+  return ns < 10'000 ? fmt::format("{:.2f} us", static_cast<double>(ns) * 1e-3)
+                     : fmt::format("{:.1f} us", static_cast<double>(ns) * 1e-3);
+}
+
+/// total_s: from the first iteration's start to the end of the last thing done with an iterate.
+json total_seconds(const json& producer, const json& analyzer) {
+  const json begun = value_or_null(producer, "begun_ns");
+  if (!begun.is_number() || begun.get<std::int64_t>() == 0) return {};
+  std::int64_t end = 0;
+  for (const json& instant : {value_or_null(producer, "ended_ns"), value_or_null(producer, "analysis_ended_ns"),
+                              value_or_null(analyzer, "ended_ns")}) {
+    if (instant.is_number()) end = std::max(end, instant.get<std::int64_t>());
+  }
+  return end > 0 ? json(static_cast<double>(end - begun.get<std::int64_t>()) * 1e-9) : json();
+}
+
+}  // namespace
+
+ordered_json make_summary(const RunFacts& facts, const json& producer, const json& analyzer) {
+  const bool dram = facts.mode == "dram";
+  const json run = producer.contains("run") ? producer.at("run") : json::object();
+  // The baseline keeps nothing: what belongs to the ring is zero there, and what does not exist is null.
+  const auto kept = [&](const char* key) { return dram ? json(0) : value_or_null(analyzer, key); };
+  ordered_json summary;
+  summary["version"] = RINGSIDE_VERSION;
+  for (const char* key : {"run_id", "problem_id"}) summary[key] = value_or_null(run, key);
+  summary["kernel"] = value_or_null(producer, "kernel");
+  summary["mode"] = facts.mode;
+  for (const char* key : {"solver", "matrix", "parameters", "rows", "nonzeros"}) summary[key] = value_or_null(run, key);
+  for (const char* key : {"iterations", "converged", "residual_l1", "residual_linf"}) {
+    summary[key] = value_or_null(producer, key);
+  }
+  const json growth = value_or_null(producer, "residual_growth");
+  summary["residual_growth"] = growth.is_number() && growth >= 0 ? growth : json();
+  summary["resumed_from"] = dram ? json() : value_or_null(producer, "resumed_from");
+  // A producer that was killed had published more than it last reported: what was committed proves it.
+  const json published = value_or_null(producer, "steps_published");
+  const json committed = kept("steps_committed");
+  const bool proved = published.is_number() && committed.is_number() && committed > published;
+  summary["steps_published"] = proved ? committed : published;
+  for (const char* key : {"steps_committed", "steps_persisted"}) summary[key] = kept(key);
+  summary["steps_skipped"] = value_or_null(producer, "steps_skipped");
+  summary["analyzer_restarts"] = dram ? json(0) : json(facts.analyzer_restarts);
+  summary["bytes_transferred"] = kept("bytes_transferred");
+  summary["total_s"] = total_seconds(producer, analyzer);
+  for (const char* key : {"load_s", "generate_s", "producer_idle_s"}) summary[key] = value_or_null(producer, key);
+  for (const char* key : {"transfer_s", "commit_s"}) summary[key] = kept(key);
+  summary["analyze_s"] = dram ? value_or_null(producer, "analyze_s") : value_or_null(analyzer, "analyze_s");
+  summary["analyzer_idle_s"] = kept("analyzer_idle_s");
+  summary["elastic"] = dram ? json() : json(facts.elastic);
+  summary["producer_cores_lent_s"] = kept("producer_cores_lent_s");
+  summary["analyzer_cores_lent_s"] = dram ? json() : value_or_null(producer, "analyzer_cores_lent_s");
+  summary["producer_cores"] = facts.producer_cores;
+  summary["analyzer_cores"] = facts.analyzer_cores;
+  summary["coordination"] = dram ? json() : json(facts.coordination);
+  summary["buffers"] = dram ? json() : json(facts.buffers);
+  for (const char* key : {"slots", "durability", "storage"})
+    summary[key] = dram ? json() : value_or_null(analyzer, key);
+  for (const char* key : {"reduce", "passes", "last"}) {
+    summary[key] = dram ? value_or_null(producer, key) : value_or_null(analyzer, key);
+  }
+  summary["hand_off_ns"] = dram ? json() : value_or_null(analyzer, "hand_off_ns");
+  return summary;
+}
+
+std::string account_table(const ordered_json& summary, const RunFacts& facts) {
+  std::string out;
+  const auto line = [&out](const std::string& s) { (out += s) += '\n'; };
+  const bool dram = facts.mode == "dram";
+  const double total = number(summary, "total_s");
+
+  const std::string kernel = summary["kernel"].is_string() ? ", kernel " + text(summary, "kernel") : "";
+  line(fmt::format("  problem    {} of {}: {} rows, {} nonzeros{}", text(summary, "solver"),
+                   printable(text(summary, "matrix")), with_separators(count(summary, "rows")),
+                   with_separators(count(summary, "nonzeros")), kernel));
+  const bool converged = summary["converged"].is_boolean() && summary["converged"].get<bool>();
+  line(fmt::format("  solved     {} iterations, {}; change in the last: L1 {:.3e}, Linf {:.3e}",
+                   with_separators(count(summary, "iterations")), converged ? "converged" : "not converged",
+                   number(summary, "residual_l1"), number(summary, "residual_linf")));
+  // Divergence and growth that passes look alike while they last: both are shown as what was seen.
+  if (const double growth = number(summary, "residual_growth"); !converged && growth > 1.001) {
+    line(fmt::format(
+        "  growing    the L1 change grows by a factor of {:.4g} per iteration: it diverges, or has not yet passed "
+        "its peak",
+        growth));
+  }
+  if (const std::uint64_t from = count(summary, "resumed_from"); from > 0) {
+    line(fmt::format("  resumed    from iteration {}, {} iterations since", with_separators(from),
+                     with_separators(count(summary, "iterations") - from)));
+  }
+  if (facts.analyzer_restarts > 0) {
+    line(fmt::format("  took over  {} analyzers were lost; each time another one went on from there",
+                     facts.analyzer_restarts));
+  }
+  if (!dram) {
+    const std::uint64_t committed = count(summary, "steps_committed");
+    const std::string persisted = facts.durability == "power"
+                                      ? with_separators(count(summary, "steps_persisted")) + " persisted"
+                                      : "kept across the death of processes, not power loss";
+    const std::string skipped = with_separators(count(summary, "steps_skipped")) + " skipped";
+    // An analyzer that died did not say how many slots there are, nor do its last figures have to be complete.
+    const std::string where = facts.pool_gone ? std::string("but the pool is no longer at")
+                              : !summary["slots"].is_number()
+                                  ? std::string("at least; `ringside info` tells what is in")
+                              : count(summary, "resumed_from") > 0
+                                  ? std::string("the newest are in")  // with kept ones of before
+                                  : fmt::format("the last {} are in", std::min(committed, count(summary, "slots")));
+    line(fmt::format("  kept       {} steps committed, {}, {}; {} {}", with_separators(committed), persisted, skipped,
+                     where, printable(facts.pool)));
+  }
+  if (summary["last"].is_object()) {
+    const ordered_json& last = summary["last"];
+    line(
+        fmt::format("  last       iteration {}: mean {:.6g}, min {:.6g}, max {:.6g}, L1 {:.6g}, L2 {:.6g}, Linf {:.6g}",
+                    with_separators(count(last, "iteration")), number(last, "mean"), number(last, "min"),
+                    number(last, "max"), number(last, "l1"), number(last, "l2"), number(last, "linf")));
+  }
+
+  const double generate = number(summary, "generate_s");
+  const double producer_idle = number(summary, "producer_idle_s");
+  const double analyze = number(summary, "analyze_s");
+  if (dram) {
+    line(fmt::format("\n  one process, cores {}, nothing kept", facts.producer_cores));
+    line("    " + cell("generate", generate, total));
+    line("    " + cell("analyze", analyze, total));
+    line("    " + cell("other", std::max(0.0, total - generate - analyze), total));
+    line("    " + cell("total", total, total));
+    line(fmt::format("\n  loading took {:.3f} s", number(summary, "load_s")));
+    return out;
+  }
+
+  const double transfer = number(summary, "transfer_s");
+  const double commit = number(summary, "commit_s");
+  const double analyzer_idle = number(summary, "analyzer_idle_s");
+  const auto row = [&](const std::string& left, const std::string& right) {
+    line(fmt::format("    {:<34}{}", left, right));
+  };
+  line("");
+  row("producer, cores " + facts.producer_cores, "analyzer, cores " + facts.analyzer_cores);
+  row(cell("generate", generate, total), cell("transfer", transfer, total));
+  row("", cell("commit", commit, total));
+  row("", cell("analyze", analyze, total));
+  row(cell("idle", producer_idle, total), cell("idle", analyzer_idle, total));
+  if (facts.elastic) {
+    // Core-seconds, of as many cores as waited: where there are several this may exceed the idle time.
+    row(cell("(lent)", number(summary, "producer_cores_lent_s"), total),
+        cell("(lent)", number(summary, "analyzer_cores_lent_s"), total));
+  }
+  row(cell("other", std::max(0.0, total - generate - producer_idle), total),
+      cell("other", std::max(0.0, total - transfer - commit - analyze - analyzer_idle), total));
+  row(cell("total", total, total), cell("total", total, total));
+
+  const double bytes = number(summary, "bytes_transferred");
+  if (transfer > 0 && summary["hand_off_ns"].is_object()) {
+    const ordered_json& hand_off = summary["hand_off_ns"];
+    line(fmt::format("\n  {} {:.1f} GB/s; hand-off p50 {}, p99 {}, max {}; loading took {:.3f} s",
+                     text(summary, "reduce") == "transfer" ? "transfer and reductions" : "transfer",
+                     bytes / transfer * 1e-9, nanoseconds(count(hand_off, "p50")), nanoseconds(count(hand_off, "p99")),
+                     nanoseconds(count(hand_off, "max")), number(summary, "load_s")));
+  }
+  return out;
+}
+
+}  // namespace ringside

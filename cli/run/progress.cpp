@@ -1,0 +1,70 @@
+#include "cli/run/progress.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/terminal/format.hpp"
+#include "common/files/standard_streams.hpp"
+#include "common/platform/clock.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::int64_t kTerminalIntervalNs = 200'000'000;
+constexpr std::int64_t kPlainIntervalNs = 2'000'000'000;
+
+std::string duration(double seconds) {
+  if (seconds < 60) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 3600) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+}  // namespace
+
+ProgressLine::ProgressLine(bool shown) : shown_(shown), begun_at_ns_(now_ns()), drawn_at_ns_(begun_at_ns_) {}
+
+std::string ProgressLine::line(const nlohmann::json& producer, const nlohmann::json& analyzer, double seconds) {
+  const auto rate = [&](const nlohmann::json& now, const nlohmann::json& before, const char* key) {
+    return seconds > 0 ? (number(now, key) - number(before, key)) / seconds : 0.0;
+  };
+  // In the baseline nothing is published: its steps are its iterations.
+  const bool pipeline = analyzer.is_object();
+  const double steps_per_s =
+      pipeline ? rate(analyzer, analyzer_before_, "steps_committed") : rate(producer, producer_before_, "iterations");
+  std::string text = fmt::format("iteration {}  L1 {:.1e}  {:.1f} steps/s",
+                                 with_separators(static_cast<std::uint64_t>(number(producer, "iterations"))),
+                                 number(producer, "residual_l1"), steps_per_s);
+  if (pipeline) {
+    text += fmt::format("  {:.2f} GB/s  idle P {:.0f} A {:.0f} %",
+                        rate(analyzer, analyzer_before_, "bytes_transferred") * 1e-9,
+                        100 * std::clamp(rate(producer, producer_before_, "producer_idle_s"), 0.0, 1.0),
+                        100 * std::clamp(rate(analyzer, analyzer_before_, "analyzer_idle_s"), 0.0, 1.0));
+  }
+  const double left = number(producer, "iterations_left");
+  const double iterations_per_s = rate(producer, producer_before_, "iterations");
+  if (left > 0 && iterations_per_s > 0) text += "  ETA " + duration(left / iterations_per_s);
+  return text;
+}
+
+void ProgressLine::update(const nlohmann::json& producer, const nlohmann::json& analyzer) {
+  if (!shown_) return;
+  const std::int64_t now = now_ns();
+  if (now - drawn_at_ns_ < (terminal_.on_terminal() ? kTerminalIntervalNs : kPlainIntervalNs)) return;
+  const double seconds = static_cast<double>(now - drawn_at_ns_) * 1e-9;
+  // A large matrix takes its time to read; nothing has been reported until it is there.
+  std::string text = number(producer, "iterations") > 0
+                         ? line(producer, analyzer, seconds)
+                         : "loading the matrix, " + duration(static_cast<double>(now - begun_at_ns_) * 1e-9);
+  producer_before_ = producer;
+  analyzer_before_ = analyzer;
+  drawn_at_ns_ = now;
+  if (terminal_.on_terminal()) {
+    terminal_.show(std::move(text));
+  } else {
+    write_standard_error(text + "\n");
+  }
+}
+
+}  // namespace ringside

@@ -1,0 +1,237 @@
+#include "cli/run/run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "analyzer/journal/journal.hpp"
+#include "analyzer/pool/dax.hpp"
+#include "analyzer/pool/ring_admission.hpp"
+#include "cli/run/account_table.hpp"
+#include "cli/run/runtime_folder.hpp"
+#include "cli/run/supervisor.hpp"
+#include "common/files/output_file.hpp"
+#include "common/files/own_descriptor.hpp"
+#include "common/files/standard_streams.hpp"
+#include "common/options/options.hpp"
+#include "common/platform/descriptor_limit.hpp"
+#include "common/program/topology.hpp"
+#include "common/telemetry/key_folder.hpp"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RunOptions {
+  SolveOptions solve;
+  PublishOptions publish;
+  PeerOptions peer;
+  RingOptions ring;
+  JournalOptions journal;
+  TelemetryOptions telemetry;
+  ReduceOptions reduce;
+  CoreOptions cores;
+  Mode mode = Mode::kPipeline;
+  std::string summary;
+  bool quiet = false;
+};
+
+void declare_all(CLI::App& app, RunOptions& options) {
+  declare(app, options.mode);
+  declare(app, options.solve);
+  declare(app, options.cores);
+  declare(app, options.publish);
+  declare(app, options.peer);
+  declare(app, options.ring);
+  declare(app, options.journal);
+  declare(app, options.telemetry);
+  declare(app, options.reduce);
+  app.add_option("--summary", options.summary, "write the account as one JSON object")->type_name("FILE.json");
+  app.add_flag("--quiet", options.quiet, "neither progress nor the closing table");
+  declare_config_file(app);
+}
+
+std::string sibling(const char* program) {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  return (self.parent_path() / program).string();
+}
+
+CorePlan cores_for(const RunOptions& options) {
+  const auto given = [](const char* flag, const std::string& text) -> std::optional<CoreList> {
+    return text.empty() ? std::nullopt : std::optional(parse_core_list(text, flag));
+  };
+  CorePlan plan = plan_cores(given("--producer-cores", options.cores.producer_cores),
+                             given("--analyzer-cores", options.cores.analyzer_cores));
+  // The baseline has the cores of both, unless the user said which.
+  if (options.mode == Mode::kDram && !plan.oversubscribed_one_core && options.cores.producer_cores.empty()) {
+    plan.producer.insert(plan.producer.end(), plan.analyzer.begin(), plan.analyzer.end());
+    std::sort(plan.producer.begin(), plan.producer.end());
+  }
+  return plan;
+}
+
+/// The files that the run reads or keeps, which its summary must not replace.
+std::vector<KeptFile> kept_files(const CLI::App& app, const RunOptions& options) {
+  std::vector<KeptFile> kept = {{"--matrix", options.solve.matrix}, {"--rhs", options.solve.rhs}};
+  if (const CLI::Option* config = app.get_config_ptr(); config != nullptr && config->count() > 0) {
+    kept.push_back({"--config", config->as<std::string>()});
+  }
+  if (options.mode == Mode::kPipeline) {
+    kept.push_back({"--pool", options.ring.pool});
+    for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
+      kept.push_back({"the journal of --pool", journal_file(options.ring.pool, log)});
+    }
+  }
+  if (!options.telemetry.keys.empty()) {
+    for (const std::string& file : server_key_files(options.telemetry.keys)) kept.push_back({"--telemetry-keys", file});
+  }
+  return kept;
+}
+
+void write_summary(const std::string& path, const std::vector<KeptFile>& kept, const nlohmann::ordered_json& summary) {
+  OutputFile file(path, "--summary", kept);
+  // A path may hold bytes that are no UTF-8; a summary is written all the same.
+  file.write(summary.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  file.finish();
+}
+
+/// Reports how `name` ended, if it could not do so itself.
+bool report_death(const char* name, const Child& child) {
+  if (!child.ended_unexpectedly()) return false;
+  write_standard_error(fmt::format("ringside: the {} {}\n", name, child.how_it_ended()));
+  return true;
+}
+
+// Limits our own descriptors and, because they inherit the limit, the analyzer's, which needs more than we do.
+constexpr std::size_t kDescriptors = 128;
+
+/// One documented exit code from two processes. A process that exits has reported the reason on standard error; a death
+/// has no line of its own. A failed disk and a truncated pool take precedence over everything else: something may be
+/// lost.
+ExitCode judge(const Child& producer, const Child* analyzer, bool interrupted) {
+  for (const ExitCode lost : {ExitCode::kSystem, ExitCode::kDamaged}) {
+    if (analyzer != nullptr && analyzer->exit_code() == static_cast<int>(lost)) return lost;
+  }
+  if (interrupted && producer.exit_code() != static_cast<int>(ExitCode::kSystem)) return ExitCode::kInterrupted;
+  if (analyzer != nullptr && report_death("analyzer", *analyzer)) return ExitCode::kPeerLost;
+  if (report_death("producer", producer)) return ExitCode::kPeerLost;
+  if (producer.exit_code() != 0) return producer.verdict();
+  return analyzer != nullptr ? analyzer->verdict() : ExitCode::kDone;
+}
+
+const char* headline(ExitCode code, const Child& producer, const Child* analyzer, const nlohmann::json& reported) {
+  const bool both_exited = producer.death_signal() == 0 && (analyzer == nullptr || analyzer->death_signal() == 0);
+  switch (code) {
+    case ExitCode::kDone:
+      return reported.value("resumed_from", 0ull) > 0 && reported["resumed_from"] == reported["iterations"]
+                 ? "done before: nothing was left to do"
+                 : "done";
+    case ExitCode::kInterrupted:
+      return both_exited ? "interrupted, stopped cleanly" : "interrupted; the account so far";
+    default: return "failed; the account so far";
+  }
+}
+
+ExitCode run(const CLI::App& app, const RunOptions& options) {
+  ensure_descriptors(kDescriptors, "ringside run");
+  const bool pipeline = options.mode == Mode::kPipeline;
+  const CorePlan cores = cores_for(options);
+  if (cores.oversubscribed_one_core) {
+    write_standard_error(
+        fmt::format("ringside: warning: {}{}\n", cores.reason,
+                    pipeline && options.publish.elastic ? "; --elastic has no core to lend there" : ""));
+  }
+  const std::vector<KeptFile> kept = kept_files(app, options);
+  // Check the summary's place now, not after hours of solving.
+  if (!options.summary.empty()) check_output(options.summary, "--summary", kept);
+  // The analyzer has the last word when the producer attaches; asked here first, before a large matrix is loaded.
+  const PoolUse pool_use = options.publish.pool_use();
+  if (!pipeline && pool_use == PoolUse::kResume) {
+    throw usage_error("--resume: found with --mode dram, which keeps nothing to go on from; expected --mode pipeline");
+  }
+  if (!pipeline && options.ring.require_dax) {
+    throw usage_error("--require-dax: found with --mode dram, which keeps nothing; expected --mode pipeline");
+  }
+  if (options.ring.require_dax) require_dax(options.ring.pool);
+  if (pipeline && pool_use == PoolUse::kFresh) refuse_foreign_iterates(options.ring);
+
+  RunFacts facts{.mode = to_string(options.mode),
+                 .pool = options.ring.pool,
+                 .producer_cores = to_string(CoreList{cores.producer}),
+                 .analyzer_cores = pipeline ? to_string(CoreList{cores.analyzer}) : "",
+                 .coordination = to_string(options.publish.coordination),
+                 .buffers = options.publish.buffers,
+                 .durability = std::string(to_string(options.ring.durability)),
+                 .elastic = pipeline && options.publish.elastic};
+  // Takes signals in: from here on the folder below is always removed.
+  Supervisor supervisor(!options.quiet, options.peer.timeout_s);
+  RuntimeFolder folder;
+  const std::string shared_core = cores.oversubscribed_one_core ? "--shared-core" : "";
+
+  std::optional<Child> analyzer;
+  const auto start_analyzer = [&] {
+    std::vector<std::string> arguments =
+        arguments_given(app, {kRingGroup, kJournalGroup, kTelemetryGroup, kReduceGroup, kPeerGroup});
+    arguments.insert(arguments.end(), {"--once", "--socket=" + folder.socket(), "--cores=" + facts.analyzer_cores});
+    if (!shared_core.empty()) arguments.push_back(shared_core);
+    analyzer.reset();
+    analyzer.emplace(sibling("ringside-analyzer"), arguments);
+  };
+  const bool restarts = options.publish.on_analyzer_loss != OnAnalyzerLoss::kStop;
+  const std::function<void()> restart_analyzer = restarts ? start_analyzer : std::function<void()>();
+  if (pipeline) {
+    start_analyzer();
+    if (!supervisor.wait_until_ready(analyzer, restart_analyzer)) {
+      if (supervisor.interrupted()) return ExitCode::kInterrupted;
+      report_death("analyzer", *analyzer);
+      return analyzer->exit_code() > 0 ? analyzer->verdict() : ExitCode::kPeerLost;
+    }
+  }
+
+  std::vector<std::string> arguments = arguments_given(app, {kSolveGroup, kPublishGroup, kPeerGroup});
+  arguments.insert(arguments.end(), {"--mode=" + facts.mode, "--cores=" + facts.producer_cores});
+  if (pipeline) arguments.push_back("--socket=" + folder.socket());
+  if (!pipeline) arguments.push_back("--passes=" + std::to_string(options.reduce.passes));
+  if (!shared_core.empty()) arguments.push_back(shared_core);
+  Child producer(sibling("ringside-producer"), arguments);
+  supervisor.wait_until_ended(producer, analyzer, restart_analyzer);
+
+  const ExitCode code = judge(producer, analyzer ? &*analyzer : nullptr, supervisor.interrupted());
+  const nlohmann::json& reported = supervisor.producer().figures;
+  if (reported.is_object() && reported.contains("begun_ns")) {
+    facts.analyzer_restarts = supervisor.restarts();
+    const nlohmann::json& analyzed = supervisor.analyzer().figures;
+    facts.pool_gone = analyzed.is_object() && analyzed.value("pool_gone", false);
+    const nlohmann::ordered_json summary = make_summary(facts, reported, analyzed);
+    const bool begun = reported["begun_ns"] != 0;  // one that was refused has said why; there is nothing to account for
+    if (!options.quiet && begun) {
+      // Not fmt::print, which throws: the summary must be written even if standard output fails.
+      write_beside_output(
+          options.summary,
+          fmt::format("ringside run: {}\n{}", headline(code, producer, analyzer ? &*analyzer : nullptr, reported),
+                      account_table(summary, facts)));
+    }
+    if (!options.summary.empty()) write_summary(options.summary, kept, summary);
+  }
+  return code;
+}
+
+}  // namespace
+
+int run_command(int argc, const char* const* argv) {
+  RunOptions options;
+  CLI::App app("Runs a solver and keeps, reduces and accounts for every iterate.", "ringside run");
+  declare_all(app, options);
+  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+  return static_cast<int>(run(app, options));
+}
+
+}  // namespace ringside

@@ -1,0 +1,156 @@
+#include "cli/run/runtime_folder.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <ctime>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "common/files/regular_file.hpp"
+#include "common/handoff/peer.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kPattern[] = "ringside-XXXXXX";
+constexpr std::string_view kPrefix = "ringside-";
+constexpr char kSocket[] = "analyzer.socket";
+
+/// The variables that name the folder for temporary files; the first that is set counts, as in
+/// fs::temp_directory_path().
+constexpr const char* kTemporaryVariables[] = {"TMPDIR", "TMP", "TEMP", "TEMPDIR"};
+
+/// The variable's value; null if it is unset or empty.
+const char* variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+/// The variable's name, and the folder; absolute, so that processes with other working folders find it.
+std::pair<std::string, fs::path> temporary_base() {
+  for (const char* name : kTemporaryVariables) {
+    if (const char* folder = variable(name)) {
+      std::error_code error;
+      const fs::path absolute = fs::absolute(folder, error);
+      return {name, error ? fs::path(folder) : absolute};
+    }
+  }
+  return {"TMPDIR", "/tmp"};
+}
+
+/// A run's folder lies in the first of these that allows one. A relative XDG_RUNTIME_DIR must be ignored (XDG Base
+/// Directory Specification).
+std::vector<fs::path> bases() {
+  std::vector<fs::path> bases;
+  if (const char* runtime = variable("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime == '/') {
+    bases.emplace_back(runtime);
+  }
+  bases.push_back(temporary_base().second);
+  return bases;
+}
+
+std::vector<fs::path> folders_in(const fs::path& base) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(base, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(kPrefix) && name.size() == sizeof kPattern - 1) found.push_back(entry.path());
+  }
+  return found;
+}
+
+UniqueFd locked(UniqueFd fd) {
+  if (fd.valid() && flock(fd.get(), LOCK_EX | LOCK_NB) != 0) fd.reset();
+  return fd;
+}
+
+/// Any user may make names of this pattern. O_DIRECTORY refuses a named pipe, whose open would wait for a writer.
+UniqueFd locked_folder(const fs::path& path) {
+  return locked(UniqueFd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)));
+}
+
+/// Invalid if there is no such file, or another process holds it.
+UniqueFd locked_file(const fs::path& path) {
+  return locked(std::move(open_regular(path.string(), O_RDONLY | O_NOFOLLOW).fd));
+}
+
+/// Removes what is ours in `folder`, and then the folder itself unless there is something else in it.
+void remove_folder(const fs::path& folder) {
+  const fs::path socket = folder / kSocket;
+  unlink(socket.c_str());
+  for (const std::string_view suffix : Listener::kSocketSuffixes) unlink(fs::path(socket).concat(suffix).c_str());
+  unlink(fs::path(socket).concat(Listener::kLockSuffix).c_str());
+  rmdir(folder.c_str());
+}
+
+/// Removes what runs left that could not: nobody holds its lock, or its analyzer's, and it is old enough not to be one
+/// that is being made.
+void remove_abandoned(const fs::path& base) {
+  constexpr std::time_t kYoungS = 60;
+  for (const fs::path& folder : folders_in(base)) {
+    const UniqueFd lock = locked_folder(folder);
+    struct stat status {};
+    if (!lock.valid() || fstat(lock.get(), &status) != 0) continue;
+    if (status.st_uid != geteuid() || std::time(nullptr) - status.st_ctime < kYoungS) continue;
+    const fs::path analyzer_lock = (folder / kSocket).concat(Listener::kLockSuffix);
+    std::error_code ignored;
+    if (!fs::exists(analyzer_lock, ignored) || locked_file(analyzer_lock).valid()) remove_folder(folder);
+  }
+}
+
+}  // namespace
+
+RuntimeFolder::RuntimeFolder() {
+  fs::path tried;
+  int error = 0;
+  for (const fs::path& base : bases()) {
+    remove_abandoned(base);
+    if (try_under(base)) return;
+    error = errno;
+    tried = base;
+  }
+  throw system_error(
+      "{}: no folder for the socket can be made in '{}' ({}), expected a folder that may be written, of "
+      "a short name",
+      temporary_base().first, shortened(tried.string()), errno_text(error));
+}
+
+RuntimeFolder::~RuntimeFolder() {
+  remove_folder(path_);
+}
+
+std::string RuntimeFolder::socket() const {
+  return path_ + "/" + kSocket;
+}
+
+bool RuntimeFolder::try_under(const fs::path& base) {
+  path_ = (base / kPattern).string();
+  errno = ENAMETOOLONG;
+  const std::size_t longest_suffix = std::ranges::max(Listener::kSocketSuffixes, {}, &std::string_view::size).size();
+  if (socket().size() + longest_suffix >= sizeof(sockaddr_un::sun_path)) return false;
+  if (mkdtemp(path_.data()) == nullptr) return false;
+  lock_ = locked_folder(path_);
+  return true;
+}
+
+std::vector<std::string> sockets_of_runs() {
+  std::vector<std::string> found;
+  for (const fs::path& base : bases()) {
+    for (const fs::path& folder : folders_in(base)) found.push_back((folder / kSocket).string());
+  }
+  return found;
+}
+
+}  // namespace ringside

@@ -1,0 +1,238 @@
+#include "cli/run/supervisor.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <vector>
+
+#include "cli/terminal/format.hpp"
+#include "common/files/standard_streams.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/printable.hpp"
+
+namespace ringside {
+namespace {
+
+// How often progress is looked at when nothing happens.
+constexpr int kTickMs = 100;
+
+// No look takes as long as this: if one did, it was we who were stopped.
+constexpr std::int64_t kAbsentNs = 1'000'000'000;
+
+// The peer of a child that is stopped gives up after one time-out, and we soon after: so many, where that peer is
+// stopped as well, or has not met it yet.
+constexpr int kStoppedPatience = 3;
+
+sigset_t stop_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGHUP);  // the terminal was closed
+  return set;
+}
+
+UniqueFd take_in_stop_signals() {
+  const sigset_t set = stop_signals();
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  UniqueFd fd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!fd.valid()) throw system_error("cannot watch for signals: {}", errno_text(errno));
+  return fd;
+}
+
+/// Integers stay integers.
+nlohmann::json add(const nlohmann::json& a, const nlohmann::json& b) {
+  if (a.is_number_unsigned() && b.is_number_unsigned()) return a.get<std::uint64_t>() + b.get<std::uint64_t>();
+  return a.get<double>() + b.get<double>();
+}
+
+}  // namespace
+
+Supervisor::Supervisor(bool show_progress, double kill_after_s)
+    : signals_(take_in_stop_signals()),
+      kill_after_ns_(static_cast<std::int64_t>(kill_after_s * 1e9)),
+      progress_(show_progress),
+      looked_at_ns_(now_ns()) {}
+
+bool Supervisor::wait_until_ready(std::optional<Child>& analyzer, const std::function<void()>& restart_analyzer) {
+  std::int64_t stopped_since_ns = 0;
+  bool told = false;
+  while (!analyzer_.ready && (analyzer->running() || replaced(*analyzer, restart_analyzer))) {
+    wait_once(nullptr, &*analyzer);
+    kill_if_stopped_for_long(*analyzer, "analyzer", stopped_since_ns);
+    if (interrupts_ > 0 && !told) analyzer->signal(SIGTERM);
+    told = interrupts_ > 0;
+  }
+  return analyzer_.ready && interrupts_ == 0;
+}
+
+void Supervisor::wait_until_ended(Child& producer, std::optional<Child>& analyzer,
+                                  const std::function<void()>& restart_analyzer) {
+  const auto alone_for_ns = [this](std::int64_t since_ns, const Reported& reported) {
+    return clock_ns_ - std::max(since_ns, reported.heard_at_ns);
+  };
+  std::int64_t producer_stopped_since_ns = 0;
+  std::int64_t analyzer_alone_since_ns = 0;
+  std::int64_t producer_alone_since_ns = 0;
+  bool told_analyzer = false;
+  while (producer.running() || (analyzer && analyzer->running())) {
+    wait_once(&producer, analyzer ? &*analyzer : nullptr);
+    kill_if_stopped_for_long(producer, "producer", producer_stopped_since_ns);
+    if (producer.running() && analyzer && !analyzer->running() && producer_alone_since_ns == 0) {
+      // A successor takes over where this one left off; the producer waits for it.
+      if (replaced(*analyzer, restart_analyzer)) continue;
+      // Without its analyzer a producer that still loads need not go on; one that was attached notices by itself.
+      analyzer_said_why_ = analyzer->exit_code() > 0 && interrupts_ == 0;
+      producer.signal(SIGINT);
+      producer_alone_since_ns = clock_ns_;
+    }
+    // Without its producer the analyzer has nothing left to do: SIGTERM lets it finish what was published. (Not before
+    // it is ready: it would die of the signal instead of hearing it.)
+    if (!producer.running() && analyzer && analyzer_alone_since_ns == 0) analyzer_alone_since_ns = clock_ns_;
+    if (analyzer_alone_since_ns != 0 && analyzer_.ready && !told_analyzer) {
+      analyzer->signal(SIGTERM);
+      told_analyzer = true;
+    }
+    // One that is stopped (SIGSTOP) would never hear it. While it waits for the disk, or iterates, it must not be
+    // killed: it reports.
+    if (analyzer_alone_since_ns != 0 && analyzer->running() &&
+        alone_for_ns(analyzer_alone_since_ns, analyzer_) > kill_after_ns_) {
+      say("the analyzer does not answer; it is killed, what it had committed is in the pool");
+      analyzer->signal(SIGKILL);
+      analyzer_alone_since_ns = clock_ns_;
+    }
+    if (producer_alone_since_ns != 0 && producer.running() &&
+        alone_for_ns(producer_alone_since_ns, producer_) > kill_after_ns_) {
+      say("the producer does not answer; it is killed, what it had published is in the pool");
+      producer.signal(SIGKILL);
+      producer_alone_since_ns = clock_ns_;
+    }
+  }
+  progress_.clear();
+}
+
+void Supervisor::advance_clock() noexcept {
+  const std::int64_t now = now_ns();
+  clock_ns_ += std::min(now - looked_at_ns_, kAbsentNs);
+  looked_at_ns_ = now;
+}
+
+/// Without this a run would wait for ever where nobody else looks after `child`.
+void Supervisor::kill_if_stopped_for_long(Child& child, const char* name, std::int64_t& stopped_since_ns) {
+  if (!child.stopped()) {
+    stopped_since_ns = 0;
+    return;
+  }
+  if (stopped_since_ns == 0) stopped_since_ns = clock_ns_;
+  if (clock_ns_ - stopped_since_ns <= kStoppedPatience * kill_after_ns_) return;
+  say(fmt::format("the {} has been stopped by a signal for {} times --peer-timeout; it is killed", name,
+                  kStoppedPatience));
+  child.signal(SIGKILL);
+  stopped_since_ns = 0;
+}
+
+void Supervisor::say(const std::string& text) {
+  progress_.clear();
+  write_standard_error(fmt::format("ringside: {}\n", printable(text)));
+}
+
+bool Supervisor::replaced(const Child& analyzer, const std::function<void()>& restart_analyzer) {
+  if (!restart_analyzer || !analyzer_can_be_replaced(analyzer)) return false;
+  say(fmt::format("the analyzer {}; another one takes over", analyzer.how_it_ended()));
+  remember_lost_analyzer();
+  restart_analyzer();
+  return true;
+}
+
+/// It was killed, or stopped by somebody else; not if it ended by itself (it has said why), or we are to end, or one
+/// after the other dies of the same thing.
+bool Supervisor::analyzer_can_be_replaced(const Child& analyzer) noexcept {
+  constexpr int kFutileRestarts = 3;
+  const bool stopped = analyzer_.figures.is_object() && analyzer_.figures.value("how", "") == "stopped";
+  const bool taken = analyzer.death_signal() != 0 || stopped;
+  if (!taken || interrupts_ > 0) return false;
+  const double committed = number(analyzer_.figures, "steps_committed");
+  futile_restarts_ = restarts_ > 0 && committed <= committed_at_restart_ ? futile_restarts_ + 1 : 0;
+  committed_at_restart_ = committed;
+  return futile_restarts_ < kFutileRestarts;
+}
+
+// What each analyzer counts for itself; everything else its successor goes on counting.
+constexpr const char* kCountedByEach[] = {"transfer_s",      "commit_s",          "analyze_s",
+                                          "analyzer_idle_s", "bytes_transferred", "producer_cores_lent_s"};
+
+void Supervisor::remember_lost_analyzer() {
+  ++restarts_;
+  analyzer_.ready = false;
+  for (const char* key : kCountedByEach) {
+    // What it reported are sums already, its predecessors' included.
+    if (analyzer_.figures.is_object() && analyzer_.figures.contains(key)) lost_[key] = analyzer_.figures[key];
+  }
+  if (analyzer_.figures.is_object()) analyzer_.figures.erase("how");
+}
+
+void Supervisor::wait_once(Child* producer, Child* analyzer) {
+  std::vector<pollfd> watched = {{signals_.get(), POLLIN, 0}};
+  for (const Child* child : {producer, analyzer}) {
+    if (child == nullptr) continue;
+    for (const int fd : {child->report_fd(), child->stderr_fd()}) {
+      if (fd >= 0) watched.push_back({fd, POLLIN, 0});
+    }
+    if (child->running()) watched.push_back({child->pidfd(), POLLIN, 0});
+  }
+  poll(watched.data(), watched.size(), kTickMs);
+  advance_clock();
+
+  pass_on_signals(producer, analyzer);
+  for (Child* child : {producer, analyzer}) {
+    if (child == nullptr) continue;
+    child->reap();  // before reading: then what is read below is all it ever wrote
+    take_in(*child, child == producer ? producer_ : analyzer_);
+  }
+  progress_.update(producer_.figures, analyzer_.figures);
+}
+
+void Supervisor::take_in(Child& child, Reported& reported) {
+  child.read_report([&](const std::string& text) {
+    reported.heard_at_ns = clock_ns_;
+    nlohmann::json line = nlohmann::json::parse(text, nullptr, false);
+    if (!line.is_object()) return;
+    if (&reported == &analyzer_) {
+      for (const auto& [key, lost] : lost_.items()) {
+        if (line.contains(key)) line[key] = add(line[key], lost);
+      }
+    }
+    const std::string event = line.value("event", "");
+    if (event == "attached" && line.contains("note")) say(line.value("note", ""));
+    if (event == "ready") {
+      reported.ready = true;
+      return;
+    }
+    if (reported.figures.is_null()) reported.figures = nlohmann::json::object();
+    reported.figures.update(line);
+  });
+  child.read_stderr([&](const std::string& text) {
+    // The producer's answer to our own signal; the analyzer has already reported the cause.
+    if (&reported == &producer_ && analyzer_said_why_ && text.starts_with("ringside: interrupted ")) return;
+    progress_.clear();
+    write_standard_error(printable(text) + "\n");
+  });
+}
+
+// The first asks for a clean stop: the producer finishes its iteration and detaches, the analyzer commits what was
+// published. The second is for those who do not want to wait for that, the third for those who cannot.
+void Supervisor::pass_on_signals(Child* producer, Child* analyzer) {
+  signalfd_siginfo info{};
+  while (read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    ++interrupts_;
+    if (producer != nullptr) producer->signal(interrupts_ > 2 ? SIGKILL : SIGINT);
+    if (analyzer != nullptr && interrupts_ > 1) analyzer->signal(interrupts_ > 2 ? SIGKILL : SIGTERM);
+  }
+}
+
+}  // namespace ringside

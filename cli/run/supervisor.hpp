@@ -1,0 +1,71 @@
+// Looks after the two processes of a run until both have ended: takes in their reports, shows progress, passes signals
+// on.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/run/child.hpp"
+#include "cli/run/progress.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/unique_fd.hpp"
+
+namespace ringside {
+
+/// What a process reported so far: the newest figures over the older ones.
+struct Reported {
+  nlohmann::json figures;        // null until the first line of progress
+  bool ready = false;            // the analyzer listens
+  std::int64_t heard_at_ns = 0;  // when the last line came, whatever it said; by the supervisor's clock
+};
+
+class Supervisor {
+ public:
+  /// Blocks SIGINT, SIGTERM and SIGHUP for this process and takes them in itself from here on.
+  /// kill_after_s: how long a process that was told to stop may make us wait.
+  Supervisor(bool show_progress, double kill_after_s);
+
+  /// Waits until `analyzer` listens. False if it ended first, or if we were interrupted. restart_analyzer: as below.
+  bool wait_until_ready(std::optional<Child>& analyzer, const std::function<void()>& restart_analyzer);
+
+  /// Waits until both have ended. `analyzer` is empty for the baseline. restart_analyzer: puts another one in its
+  /// place; called when it was killed or stopped by somebody else while the producer runs, unless several died in a row
+  /// without a step committed. May be empty: then the producer is told to end.
+  void wait_until_ended(Child& producer, std::optional<Child>& analyzer, const std::function<void()>& restart_analyzer);
+
+  const Reported& producer() const noexcept { return producer_; }
+  const Reported& analyzer() const noexcept { return analyzer_; }
+  bool interrupted() const noexcept { return interrupts_ > 0; }
+  int restarts() const noexcept { return restarts_; }
+
+ private:
+  void wait_once(Child* producer, Child* analyzer);
+  void advance_clock() noexcept;
+  void kill_if_stopped_for_long(Child& child, const char* name, std::int64_t& stopped_since_ns);
+  void take_in(Child& child, Reported& reported);
+  void pass_on_signals(Child* producer, Child* analyzer);
+  void say(const std::string& text);
+  bool replaced(const Child& analyzer, const std::function<void()>& restart_analyzer);
+  bool analyzer_can_be_replaced(const Child& analyzer) noexcept;
+  void remember_lost_analyzer();
+
+  UniqueFd signals_;
+  std::int64_t kill_after_ns_;
+  ProgressLine progress_;
+  Reported producer_;
+  Reported analyzer_;
+  nlohmann::json lost_;  // sums of what lost analyzers reported, key by key
+  int restarts_ = 0;
+  int futile_restarts_ = 0;  // in a row, without a step committed
+  double committed_at_restart_ = -1;
+  int interrupts_ = 0;
+  bool analyzer_said_why_ = false;  // it ended by itself, with a line, so the producer was interrupted
+  // Our clock: CLOCK_MONOTONIC without the time in which we were stopped ourselves.
+  std::int64_t clock_ns_ = 1;
+  std::int64_t looked_at_ns_;
+};
+
+}  // namespace ringside

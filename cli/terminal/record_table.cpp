@@ -1,0 +1,331 @@
+#include "cli/terminal/record_table.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+
+#include "cli/terminal/format.hpp"
+#include "common/platform/printable.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kSparks = 8;  // lines a sparkline looks back
+constexpr std::size_t kIdle = 10;   // columns of an idle share
+constexpr std::string_view kGreen = "\x1b[32m";
+constexpr std::string_view kYellow = "\x1b[33m";
+constexpr std::string_view kRed = "\x1b[31m";
+constexpr std::string_view kBold = "\x1b[1m";
+constexpr std::string_view kPlain = "\x1b[0m";
+
+std::string clock_text(std::int64_t unix_ns) {
+  return fmt::format("{:%H:%M:%S}", fmt::localtime(static_cast<std::time_t>(unix_ns / 1'000'000'000)));
+}
+
+std::string id_text(const std::string& id) {
+  std::string text;
+  for (const char byte : id.substr(0, 4)) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return text;
+}
+
+void remember(std::deque<double>& values, double value) {
+  values.push_back(value);
+  if (values.size() > kSparks) values.pop_front();
+}
+
+double share_of(std::int64_t part_ns, std::int64_t whole_ns) {
+  return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0.0;
+}
+
+std::string with_note(const std::string& line, const std::string& note) {
+  return note.empty() ? line : line + ": " + note;
+}
+
+/// "392 steps have no record: iterations 101 to 492".
+std::string missing_text(const wire::RecordsMissing& missing) {
+  if (missing.first_iteration() == 0) {
+    return fmt::format("{} steps from step {} on have no record", missing.steps(), missing.first_step());
+  }
+  return fmt::format("{} steps have no record: iterations {} to {}", with_separators(missing.steps()),
+                     with_separators(missing.first_iteration()), with_separators(missing.last_iteration()));
+}
+
+}  // namespace
+
+std::string duration_text(std::int64_t ns) {
+  double value = static_cast<double>(ns);
+  const char* unit = "ns";
+  for (const char* next : {"us", "ms", "s"}) {
+    if (std::abs(value) < 999.5) break;
+    value /= 1000;
+    unit = next;
+  }
+  if (ns == 0) return "0";
+  if (std::string_view(unit) == "ns") return fmt::format("{:.0f} ns", value);
+  return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, unit);
+}
+
+std::string sparkline(const std::deque<double>& values, double lowest, double highest) {
+  constexpr std::string_view kBars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  std::string text;
+  for (const double value : values) {
+    if (!std::isfinite(value)) {
+      text += ' ';
+      continue;
+    }
+    const double height = highest > lowest ? std::clamp((value - lowest) / (highest - lowest), 0.0, 1.0) : 0.0;
+    text += kBars[static_cast<std::size_t>(std::lround(height * 7))];
+  }
+  return text;
+}
+
+/// The cells of a line as texts; those of idle shares and sparklines are as wide as their columns.
+struct RecordTable::Cells {
+  std::string time, iteration, steps, residual, residual_sparks, generate, transfer, commit, analyze, hand_off,
+      producer_idle, producer_sparks, analyzer_idle, analyzer_sparks;
+
+  static Cells head() {
+    const std::string blank(kSparks, ' ');
+    return {"time",   "iteration", "steps",    "residual",   blank, "generate",   "transfer",
+            "commit", "analyze",   "hand-off", "prod. idle", blank, "anal. idle", blank};
+  }
+};
+
+RecordTable::RecordTable(const TableOptions& options) : options_(options) {
+  choose_columns();
+}
+
+void RecordTable::fit(std::size_t screen_rows, std::size_t screen_columns) {
+  if (screen_rows == options_.screen_rows && screen_columns == options_.screen_columns) return;
+  options_.screen_rows = screen_rows;
+  options_.screen_columns = screen_columns;
+  choose_columns();
+  lines_left_ = 0;
+}
+
+void RecordTable::choose_columns() {
+  shown_ = {};
+  if (options_.screen_columns == 0) return;
+  // Sparklines go first: they only repeat the numbers beside them. Events still tell the time where no step does.
+  for (bool* shown : {&shown_.sparks, &shown_.commit, &shown_.hand_off, &shown_.time}) {
+    if (step_line(Cells::head()).size() <= options_.screen_columns) return;
+    *shown = false;
+  }
+}
+
+std::string RecordTable::step_line(const Cells& c) const {
+  std::string line;
+  const auto add = [&line](bool shown, const std::string& cell, std::size_t columns) {
+    if (shown) line += fmt::format("{}{:>{}}", line.empty() ? "" : " ", cell, columns);
+  };
+  add(shown_.time, c.time, 8);
+  add(true, c.iteration, 11);
+  add(true, c.steps, 5);
+  add(true, c.residual, 9);
+  add(shown_.sparks, c.residual_sparks, 0);
+  add(true, c.generate, 8);
+  add(true, c.transfer, 8);
+  add(shown_.commit, c.commit, 8);
+  add(true, c.analyze, 8);
+  add(shown_.hand_off, c.hand_off, 8);
+  add(true, c.producer_idle, 0);
+  add(shown_.sparks, c.producer_sparks, 0);
+  add(true, c.analyzer_idle, 0);
+  add(shown_.sparks, c.analyzer_sparks, 0);
+  return line;
+}
+
+std::string RecordTable::paint(std::string_view text, std::string_view colour) const {
+  return options_.colours && !colour.empty() ? fmt::format("{}{}{}", colour, text, kPlain) : std::string(text);
+}
+
+/// "    57 %", coloured where somebody waits for long.
+std::string RecordTable::share(double share) const {
+  return paint(fmt::format("{:>{}.0f} %", 100 * share, kIdle - 2), share > 0.8 ? kRed : share > 0.5 ? kYellow : "");
+}
+
+void RecordTable::add_line(std::string& out, std::string_view line) {
+  out += line;
+  out += '\n';
+  if (lines_left_ > 0) --lines_left_;
+}
+
+std::string RecordTable::lines(std::span<const wire::Record> records) {
+  std::string out;
+  const auto steps =
+      std::count_if(records.begin(), records.end(), [](const auto& record) { return record.has_step(); });
+  const std::size_t together =
+      options_.most_lines == 0 ? 1 : (static_cast<std::size_t>(steps) + options_.most_lines - 1) / options_.most_lines;
+  std::vector<const wire::Record*> group;
+  const auto flush = [&] {
+    if (!group.empty()) add_steps(out, group);
+    group.clear();
+  };
+  for (const wire::Record& record : records) {
+    if (record.has_step()) {
+      group.push_back(&record);
+      if (group.size() >= together) flush();
+    } else {
+      flush();
+      add_event(out, record);
+    }
+  }
+  flush();
+  return out;
+}
+
+/// One line for consecutive steps: the newest one's numbers, the means of all their durations.
+void RecordTable::add_steps(std::string& out, std::span<const wire::Record* const> steps) {
+  if (lines_left_ == 0) {
+    add_line(out, paint(step_line(Cells::head()), kBold));
+    lines_left_ = options_.screen_rows > 2 ? options_.screen_rows - 2 : static_cast<std::size_t>(-1);
+  }
+  wire::StepRecord sum;
+  for (const wire::Record* record : steps) {
+    const wire::StepRecord& step = record->step();
+    sum.set_generate_ns(sum.generate_ns() + step.generate_ns());
+    sum.set_producer_idle_ns(sum.producer_idle_ns() + step.producer_idle_ns());
+    sum.set_analyzer_idle_ns(sum.analyzer_idle_ns() + step.analyzer_idle_ns());
+    sum.set_transfer_ns(sum.transfer_ns() + step.transfer_ns());
+    sum.set_commit_ns(sum.commit_ns() + step.commit_ns());
+    sum.set_analyze_ns(sum.analyze_ns() + step.analyze_ns());
+    sum.set_hand_off_ns(sum.hand_off_ns() + step.hand_off_ns());
+    sum.set_skipped_before(sum.skipped_before() + step.skipped_before());
+  }
+  const wire::StepRecord& newest = steps.back()->step();
+  const double producer_idle = share_of(sum.producer_idle_ns(), sum.producer_idle_ns() + sum.generate_ns());
+  const double analyzer_idle =
+      share_of(sum.analyzer_idle_ns(), sum.analyzer_idle_ns() + sum.transfer_ns() + sum.commit_ns() + sum.analyze_ns());
+  remember(residuals_, std::log10(newest.residual_l1()));
+  remember(producer_idle_, producer_idle);
+  remember(analyzer_idle_, analyzer_idle);
+  const auto finite = [](double value) { return std::isfinite(value); };
+  double lowest = 0;
+  double highest = 0;
+  bool any = false;
+  for (const double value : residuals_) {
+    if (!finite(value)) continue;
+    lowest = any ? std::min(lowest, value) : value;
+    highest = any ? std::max(highest, value) : value;
+    any = true;
+  }
+  const auto mean = [&](std::int64_t ns) { return duration_text(ns / static_cast<std::int64_t>(steps.size())); };
+  // A bar takes three bytes and one column: the padding is made by hand.
+  const auto sparks = [](const std::deque<double>& values, double low, double high) {
+    return sparkline(values, low, high) + std::string(kSparks - values.size(), ' ');
+  };
+  std::string line = step_line({.time = clock_text(steps.back()->unix_ns()),
+                                .iteration = with_separators(newest.iteration()),
+                                .steps = std::to_string(steps.size()),
+                                .residual = fmt::format("{:.2e}", newest.residual_l1()),
+                                .residual_sparks = sparks(residuals_, lowest, highest),
+                                .generate = mean(sum.generate_ns()),
+                                .transfer = mean(sum.transfer_ns()),
+                                .commit = mean(sum.commit_ns()),
+                                .analyze = mean(sum.analyze_ns()),
+                                .hand_off = mean(sum.hand_off_ns()),
+                                .producer_idle = share(producer_idle),
+                                .producer_sparks = sparks(producer_idle_, 0, 1),
+                                .analyzer_idle = share(analyzer_idle),
+                                .analyzer_sparks = sparks(analyzer_idle_, 0, 1)});
+  if (sum.skipped_before() > 0) line += paint(fmt::format(" {} skipped", sum.skipped_before()), kYellow);
+  if (newest.rebuilt()) line += " from the ring";
+  add_line(out, line);
+}
+
+void RecordTable::add_event(std::string& out, const wire::Record& record) {
+  const std::string time = clock_text(record.unix_ns());
+  const auto add = [&](const std::string& text, std::string_view colour) {
+    add_line(out, fmt::format("{:>8} {}", time, paint(printable(text), colour)));
+  };
+  switch (record.what_case()) {
+    case wire::Record::kRunStarted: {
+      const wire::RunStarted& run = record.run_started();
+      residuals_.clear();
+      producer_idle_.clear();
+      analyzer_idle_.clear();
+      const std::string goes_on =
+          run.from_step() > 0        ? fmt::format(", taken over after {} steps", run.from_step())
+          : run.from_iteration() > 0 ? fmt::format(", resumed from iteration {}", with_separators(run.from_iteration()))
+                                     : "";
+      return add(fmt::format("run {} started{}: {} of {} ({}), {} rows; {} buffers, {}, {} slots, {}, durability {}",
+                             id_text(run.run_id()), goes_on, run.solver(), run.matrix(), run.parameters(),
+                             with_separators(run.rows()), run.buffers(), run.coordination(), run.slots(), run.storage(),
+                             run.durability()),
+                 run.from_step() > 0 ? kYellow : kGreen);
+    }
+    case wire::Record::kRunEnded: {
+      const wire::RunEnded& ended = record.run_ended();
+      const std::string how = ended.how() == "detached" ? ended.outcome() : ended.how();
+      return add(
+          with_note(fmt::format("run {} ended: {}, {} steps committed, {} persisted, iteration {}",
+                                id_text(ended.run_id()), how, with_separators(ended.steps_committed()),
+                                with_separators(ended.steps_persisted()), with_separators(ended.last_iteration())),
+                    ended.text()),
+          ended.exit_code() == 0 && ended.outcome() == "finished" ? kGreen : kRed);
+    }
+    case wire::Record::kAnalyzerStarted: {
+      const wire::AnalyzerStarted& started = record.analyzer_started();
+      const std::string rebuilt =
+          started.rebuilt() > 0 ? fmt::format("; {} records made anew from the ring", started.rebuilt()) : "";
+      return add(fmt::format("analyzer {} started (pid {}){}", started.version(), started.pid(), rebuilt), kYellow);
+    }
+    case wire::Record::kRecordsMissing: return add(missing_text(record.records_missing()), kRed);
+    default: return add("a record of a kind that this version does not know", kYellow);
+  }
+}
+
+std::string RecordTable::notice(std::string_view text) {
+  std::string out;
+  add_line(out, fmt::format("{:>8} {}", "", paint(printable(text), kYellow)));
+  return out;
+}
+
+std::string status_text(const wire::Status& status) {
+  std::string out;
+  const auto line = [&out](const char* name, const std::string& text) {
+    out += fmt::format("{:<11}{}\n", name, printable(text));
+  };
+  line("service", fmt::format("{} (pid {}), pool {}", status.version(), status.pid(), status.pool()));
+  const std::string kept = status.newest_seq() == 0
+                               ? "no records yet"
+                               : fmt::format("records {} to {}", status.oldest_seq(), status.newest_seq());
+  line("journal", status.journal_error().empty() ? fmt::format("{}, {}", status.journal(), kept)
+                                                 : fmt::format("given up: {}", status.journal_error()));
+  if (status.records_missing() > 0) line("missing", fmt::format("{} steps have no record", status.records_missing()));
+  if (!status.has_run()) {
+    line("run", "none yet");
+    return out;
+  }
+  const wire::RunStarted& run = status.run();
+  line("run", fmt::format("{} {}: {} of {} ({}), {} rows", id_text(run.run_id()),
+                          status.attached() ? "is being served" : "has ended", run.solver(), run.matrix(),
+                          run.parameters(), with_separators(run.rows())));
+  if (!status.attached()) {
+    line("ended", with_note(status.ended().how() == "detached" ? status.ended().outcome() : status.ended().how(),
+                            status.ended().text()));
+  }
+  const std::string persisted = run.durability() == "process"
+                                    ? "kept across the death of processes, not power loss"
+                                    : with_separators(status.steps_persisted()) + " persisted";
+  line("steps", fmt::format("{} committed, {}, {} skipped", with_separators(status.steps_committed()), persisted,
+                            with_separators(status.steps_skipped())));
+  if (status.has_last()) {
+    line("last",
+         fmt::format("iteration {}: residual L1 {:.3e}, Linf {:.3e}", with_separators(status.last().iteration()),
+                     status.last().residual_l1(), status.last().residual_linf()));
+  }
+  line("producer", fmt::format("generate {}, idle {}", duration_text(status.generate_ns()),
+                               duration_text(status.producer_idle_ns())));
+  line("analyzer", fmt::format("transfer {}, commit {}, analyze {}, idle {}", duration_text(status.transfer_ns()),
+                               duration_text(status.commit_ns()), duration_text(status.analyze_ns()),
+                               duration_text(status.analyzer_idle_ns())));
+  line("hand-off", fmt::format("p50 {}, p99 {}, max {}", duration_text(status.hand_off_p50_ns()),
+                               duration_text(status.hand_off_p99_ns()), duration_text(status.hand_off_max_ns())));
+  return out;
+}
+
+}  // namespace ringside

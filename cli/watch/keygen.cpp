@@ -1,0 +1,42 @@
+#include "cli/watch/keygen.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "common/options/options.hpp"
+#include "common/platform/printable.hpp"
+#include "common/telemetry/key_folder.hpp"
+
+namespace ringside {
+
+int keygen_command(int argc, const char* const* argv) {
+  std::string folder;
+  std::string client;
+  CLI::App app(
+      "Makes the keys with which a run is followed over the network: first the analyzer's, then with --client a pair "
+      "for\n"
+      "each who may follow, who is put on the list of those that are let in. Never overwrites a key.",
+      "ringside keygen");
+  app.add_option("FOLDER", folder, "where the analyzer's keys are: --telemetry-keys")->required()->type_name("FOLDER");
+  app.add_option("--client", client, "make a client's keys, in FOLDER/NAME, and let it in")->type_name("NAME");
+  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+
+  if (client.empty()) {
+    make_server_keys(folder);
+    fmt::print("{0}: the analyzer's keys; nobody is let in yet.\nnext: ringside keygen {0} --client NAME\n",
+               printable(folder));
+    return 0;
+  }
+  make_client_keys(folder, client);
+  fmt::print(
+      "{0}/{1}: the keys of {1}, who is let in. Whoever has this folder is {1}: carry it over ssh.\n"
+      "next: start with --telemetry-tcp HOST:PORT --telemetry-keys {0}; there: ringside tail --tcp HOST:PORT --keys "
+      "{1}\n",
+      printable(folder), printable(client));
+  return 0;
+}
+
+}  // namespace ringside

@@ -1,0 +1,130 @@
+#include "cli/watch/report_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "cli/history/history_json.hpp"
+#include "cli/http/page_assets.hpp"
+#include "cli/terminal/format.hpp"
+#include "common/platform/error.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr std::string_view kDataMark = "RINGSIDE_REPORT_DATA";  // where report.html wants the figures
+
+ordered_json account_of(const RunView& run) {
+  const RunSums& sums = run.sums;
+  const std::int64_t producer = sums.generate_ns + sums.producer_idle_ns;
+  const std::int64_t analyzer = sums.transfer_ns + sums.commit_ns + sums.analyze_ns + sums.analyzer_idle_ns;
+  return {{"total_ns", std::max(producer, analyzer)},
+          {"generate_ns", sums.generate_ns},
+          {"producer_idle_ns", sums.producer_idle_ns},
+          {"transfer_ns", sums.transfer_ns},
+          {"commit_ns", sums.commit_ns},
+          {"analyze_ns", sums.analyze_ns},
+          {"analyzer_idle_ns", sums.analyzer_idle_ns},
+          {"steps_committed", run.last.steps_committed()},
+          {"steps_persisted", run.steps_persisted},
+          {"steps_skipped", sums.steps_skipped},
+          {"residual_l1", run.last.residual_l1()},
+          {"iteration", run.last.iteration()}};
+}
+
+ordered_json notices_of(const RunView& run) {
+  ordered_json notices = ordered_json::array();
+  if (run.steps_before > 0) {
+    notices.push_back(fmt::format("The first {} steps are no longer in the journal: sums are over the rest.",
+                                  with_separators(run.steps_before)));
+  }
+  if (run.sums.rebuilt > 0) {
+    notices.push_back(fmt::format("Of {} steps only what the ring keeps is known: their durations count as 0.",
+                                  with_separators(run.sums.rebuilt)));
+  }
+  if (run.sums.records_missing > 0) {
+    notices.push_back(fmt::format("Of {} steps there is no record.", with_separators(run.sums.records_missing)));
+  }
+  return notices;
+}
+
+/// Text within a script element ends at "</script" whatever it is part of; JSON may as well say < by its number.
+std::string as_script_data(const ordered_json& object) {
+  std::string text;
+  for (const char c : dump(object)) {
+    if (c == '<') {
+      text += "\\u003c";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+ordered_json report_of(const RunHistory& history) {
+  const RunView& run = history.run().value();
+  ordered_json report = describe(history);
+  for (const char* key : {"last", "totals", "ring"}) report.erase(key);
+  if (run.hand_off.count() == 0) report["hand_off_ns"] = nullptr;
+  report["state"] = "not ended when the report was written";
+  report["account"] = account_of(run);
+  report["notices"] = notices_of(run);
+  report["steps"] = to_json(run.series.from(0, run.series.size()));
+  report["kept"] = ordered_json::array();
+  report["kept_hint"] = "";
+  return report;
+}
+
+ordered_json report_of_summary(const json& summary, const std::string& name) {
+  if (!summary.is_object() || !summary.contains("run_id") || !summary.contains("generate_s")) {
+    throw usage_error("{}: this JSON is no summary of `ringside run`: it has no run_id and generate_s", name);
+  }
+  const auto value = [&summary](const char* key) { return summary.contains(key) ? summary.at(key) : json(); };
+  const auto ns = [&summary](const char* key) { return std::llround(number(summary, key) * 1e9); };
+  ordered_json report;
+  for (const char* key : {"run_id", "problem_id", "solver", "matrix", "parameters", "rows", "nonzeros", "coordination",
+                          "buffers", "slots", "storage", "durability", "reduce", "passes"}) {
+    if (!value(key).is_null()) report["run"][key] = value(key);
+  }
+  report["ended"] = nullptr;
+  report["state"] = value("converged") == true ? "converged" : "not converged";
+  report["account"] = {{"total_ns", ns("total_s")},
+                       {"generate_ns", ns("generate_s")},
+                       {"producer_idle_ns", ns("producer_idle_s")},
+                       {"transfer_ns", ns("transfer_s")},
+                       {"commit_ns", ns("commit_s")},
+                       {"analyze_ns", ns("analyze_s")},
+                       {"analyzer_idle_ns", ns("analyzer_idle_s")},
+                       {"steps_committed", value("steps_committed")},
+                       {"steps_persisted", value("steps_persisted")},
+                       {"steps_skipped", value("steps_skipped")},
+                       {"residual_l1", value("residual_l1")},
+                       {"iteration", value("iterations")}};
+  report["hand_off_ns"] = value("hand_off_ns");
+  report["notices"] = {"A summary holds sums only; the steps are in the journal beside the pool."};
+  report["steps"] = ordered_json::array();
+  report["kept"] = ordered_json::array();
+  report["kept_hint"] = "the last iterate";
+  if (value("last").is_object()) {
+    ordered_json last = value("last");
+    last["step"] = nullptr;
+    report["kept"].push_back(last);
+  }
+  return report;
+}
+
+std::string report_page(const ordered_json& report) {
+  std::string page = with_assets_inlined("/report.html");
+  const std::size_t mark = page.find(kDataMark);
+  if (mark == std::string::npos) throw system_error("this program's report.html lacks the place for the figures");
+  return page.replace(mark, kDataMark.size(), as_script_data(report));
+}
+
+}  // namespace ringside

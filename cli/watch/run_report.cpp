@@ -1,0 +1,128 @@
+#include "cli/watch/run_report.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <optional>
+
+#include <CLI/CLI.hpp>
+
+#include "analyzer/pool/ring_reader.hpp"
+#include "cli/pool/journal_identity.hpp"
+#include "cli/pool/journal_records.hpp"
+#include "cli/watch/report_page.hpp"
+#include "common/files/output_file.hpp"
+#include "common/files/own_descriptor.hpp"
+#include "common/files/regular_file.hpp"
+#include "common/options/options.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+#include "common/reductions/reduction_json.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+/// The file's text if it begins like a JSON object; else empty.
+std::optional<std::string> read_json_object(const std::string& path) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20;  // a summary has about 2 KiB
+  const RegularFile file = open_input(path);
+  if (!file.valid()) {
+    throw usage_error("{}: cannot be opened: {}; expected a pool, or a summary of `ringside run`", path, file.why());
+  }
+  std::string text;
+  std::array<char, 4096> buffer{};
+  for (ssize_t got = 0; (got = read(file.fd.get(), buffer.data(), buffer.size())) != 0;) {
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw system_error("{}: cannot be read: {}", path, errno_text(errno));
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first != std::string::npos && text[first] != '{') return std::nullopt;
+    if (text.size() > kMostBytes) {
+      throw usage_error("{}: more than {} bytes; expected a pool, or a summary of `ringside run`", path, kMostBytes);
+    }
+  }
+  return text.find('{') == std::string::npos ? std::nullopt : std::optional(text);
+}
+
+json parse_summary(const std::string& text, const std::string& path) {
+  json summary = json::parse(text, nullptr, false);
+  if (summary.is_discarded()) {
+    throw usage_error("{}: neither a pool nor a summary; expected what `ringside run` left, or its --summary", path);
+  }
+  return summary;
+}
+
+/// What the ring of the pool holds; nothing, and a notice, where it cannot be read.
+ordered_json kept_in(const std::string& pool, ordered_json& notices) {
+  ordered_json kept = ordered_json::array();
+  try {
+    const RingReader reader = RingReader::open(pool);
+    for (const KeptSlot& slot : reader.recover().kept) {
+      ordered_json row = {{"iteration", slot.header.iteration}, {"step", slot.header.step}};
+      Reductions reductions;
+      if (reader.ring().reductions(slot.slot, slot.header, reductions) == ReductionsState::kRecorded) {
+        row.update(ordered_json(to_json(reductions, slot.header.iteration)));
+      }
+      kept.push_back(row);
+    }
+  } catch (const Error& error) {
+    notices.push_back(fmt::format("The ring could not be read: {}", error.what()));
+  }
+  return kept;
+}
+
+ordered_json report_of_pool(const std::string& pool) {
+  const JournalRecords journal = read_journal(pool);
+  RunHistory history;
+  NamedByJournal named;
+  for (const wire::Record& record : journal.records) {
+    history.add(record);
+    named.add(record);
+  }
+  if (!history.run()) throw usage_error("{}: its journal tells of no run", pool);
+  ordered_json report = report_of(history);
+  if (!journal.damage.empty()) report["notices"].push_back("The journal is damaged: " + journal.damage);
+  if (!journal.torn.empty()) report["notices"].push_back("The journal's last record is not whole: " + journal.torn);
+  const JournalIdentity identity = identify(named, pool);
+  for (const std::string& text : {identity.foreign, identity.older}) {
+    if (!text.empty()) report["notices"].push_back(text);
+  }
+  report["kept"] = kept_in(pool, report["notices"]);
+  report["kept_hint"] = "iterates in the ring";
+  return report;
+}
+
+}  // namespace
+
+int report_command(int argc, const char* const* argv) {
+  std::string input = RingOptions().pool;
+  std::string output = "report.html";
+  CLI::App app("Writes one HTML file about a run: the account, who waited for whom, residual and reductions.",
+               "ringside report");
+  app.add_option("INPUT", input, "pool with its journal, or a summary of `ringside run`")
+      ->type_name("POOL|SUMMARY.json")
+      ->capture_default_str();
+  app.add_option("-o,--output", output, "the file to write")->type_name("FILE.html")->capture_default_str();
+  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+
+  const std::optional<std::string> text = read_json_object(input);
+  ordered_json report = text ? report_of_summary(parse_summary(*text, input), input) : report_of_pool(input);
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  report["written_s"] = std::chrono::duration<double>(now).count();
+  report["source"] = input;
+  report["version"] = RINGSIDE_VERSION;
+  OutputFile file(output, "--output", {{"INPUT", input}});
+  file.write(report_page(report));
+  file.finish();
+  write_beside_output(output, fmt::format("ringside report: wrote {}\n", printable(output)));
+  return static_cast<int>(ExitCode::kDone);
+}
+
+}  // namespace ringside

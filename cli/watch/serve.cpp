@@ -1,0 +1,173 @@
+#include "cli/watch/serve.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/history/watched_run.hpp"
+#include "cli/http/http_server.hpp"
+#include "cli/pool/journal_records.hpp"
+#include "cli/watch/service.hpp"
+#include "common/handoff/channel.hpp"
+#include "common/options/options.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/descriptor_limit.hpp"
+#include "common/platform/error.hpp"
+#include "common/program/log.hpp"
+#include "common/program/service_manager.hpp"
+#include "common/program/stop_signal.hpp"
+#include "common/telemetry/record_stream.hpp"
+
+namespace ringside {
+namespace {
+
+// 9464 lies among the ports that Prometheus exporters use, where nothing else of a node is expected.
+constexpr const char* kListen = "127.0.0.1:9464";
+constexpr int kTurnMs = 100;                            // so often it is looked whether to stop
+constexpr std::int64_t kStatusEveryNs = 1'000'000'000;  // what is persisted between steps is asked for
+constexpr int kStatusTimeoutMs = 200;
+
+struct ServeOptions {
+  ServiceOptions service;
+  std::string listen = kListen;
+  std::string token_file;
+  std::string pool;
+};
+
+/// Who comes after an analyzer that is gone for good: whoever is alive, or at the place that was named.
+std::optional<FoundService> successor_of(const FoundService& gone, const ServiceOptions& options) {
+  if (!options.socket.empty()) return is_gone_for_good(gone) ? std::nullopt : std::optional(gone);
+  try {
+    return find_service(options, {});
+  } catch (const Error&) {  // none, or several: which one is not ours to say
+    return std::nullopt;
+  }
+}
+
+/// Takes in what one analyzer tells, and those who take over from it at the same place. Returns when it is gone for
+/// good, and all it told is taken in, or when it is asked to stop.
+void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& watched, const std::atomic<bool>& stop,
+            Pulse& pulse) {
+  ChannelContext context;
+  RecordStream stream(context, service.address, from_seq);
+  std::vector<wire::Record> records;
+  std::int64_t asked_ns = 0;
+  bool lost = false;
+  while (!stop.load(std::memory_order_relaxed)) {
+    const StreamEvent event = stream.next(records, kTurnMs);
+    pulse.beat(now_ns());
+    if (event == StreamEvent::kNewAnalyzer) watched.another_analyzer_came();
+    watched.take(records);
+    if (event != StreamEvent::kNothing) lost = event == StreamEvent::kLost;
+    if (event == StreamEvent::kLost) watched.analyzer_is(false);
+    const bool is_up =
+        event == StreamEvent::kRecords || event == StreamEvent::kBack || event == StreamEvent::kNoLongerKept;
+    if (is_up) watched.analyzer_is(true);
+    // After a turn without a message: what was on its way is here.
+    if (lost && event == StreamEvent::kNothing && is_gone_for_good(service)) {
+      const RestOfRun rest = read_rest(stream.end());
+      watched.take(rest.records);
+      if (!rest.missing.empty()) {
+        print_notice(stderr, "ringside serve: " + rest.missing,
+                     fmt::format("event=records_missing text=\"{}\"", rest.missing));
+      }
+      return;
+    }
+    if (lost || now_ns() - asked_ns < kStatusEveryNs) continue;
+    asked_ns = now_ns();
+    if (const auto status = stream.status(kStatusTimeoutMs)) watched.take(*status);
+  }
+}
+
+/// One analyzer after the other, until it is asked to stop.
+void follow_all(FoundService service, std::uint64_t from_seq, const ServiceOptions& options, WatchedRun& watched,
+                const std::atomic<bool>& stop, Pulse& pulse) {
+  follow(service, from_seq, watched, stop, pulse);
+  while (!stop.load(std::memory_order_relaxed)) {
+    std::optional<FoundService> next = successor_of(service, options);
+    if (!next) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(kTurnMs));
+      pulse.beat(now_ns());
+      continue;
+    }
+    service = std::move(*next);
+    watched.begin_anew();
+    watched.another_analyzer_came();
+    print_notice(stdout, fmt::format("ringside serve: shows the analyzer at {} from now on", service.name),
+                 fmt::format("event=another_analyzer analyzer={}", service.name));
+    follow(service, 0, watched, stop, pulse);
+  }
+}
+
+/// Where nobody lives yet and the past is to be shown: the service's socket, should somebody come.
+FoundService service_for(const ServeOptions& options) {
+  try {
+    return find_service(options.service,
+                        "start one with `ringside run --matrix FILE`; `ringside serve --pool POOL` shows the past of a "
+                        "run that has ended");
+  } catch (const Error& error) {
+    if (options.pool.empty() || error.code() != ExitCode::kPeerLost) throw;
+    return {telemetry_at(ProcessOptions().socket), ProcessOptions().socket, true};
+  }
+}
+
+}  // namespace
+
+int serve_command(int argc, const char* const* argv) {
+  ServeOptions options;
+  CLI::App app("Serves a web page, JSON and Prometheus metrics of the run beside it, until it is stopped.",
+               "ringside serve");
+  declare(app, options.service);
+  app.add_option("--listen", options.listen, "where to listen; beyond loopback only with --token-file")
+      ->type_name("HOST:PORT")
+      ->capture_default_str();
+  app.add_option("--token-file", options.token_file, "ask everybody for the token in this file, mode 600")
+      ->type_name("FILE");
+  app.add_option("--pool", options.pool, "show the past from the journal beside this pool while no analyzer is there")
+      ->type_name("FILE");
+  declare_config_file(app);
+  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+
+  const ListenAddress address = parse_listen_address(options.listen);
+  std::optional<AccessToken> token;
+  if (!options.token_file.empty()) token = AccessToken::read(options.token_file);
+  const FoundService service = service_for(options);
+  // In addition to the connections: ZeroMQ's threads and sockets, the journal's files.
+  constexpr std::size_t kDescriptorsOfOurs = 64;
+  constexpr std::size_t kFewestConnections = 64;
+  ConnectionLimits limits;
+  const std::size_t descriptors = ensure_descriptors(kDescriptorsOfOurs + kFewestConnections, "ringside serve");
+  limits.connections = std::min(limits.connections, descriptors - kDescriptorsOfOurs);
+  WatchedRun watched;
+  HttpServer server(watched, address, std::move(token), limits);
+
+  std::uint64_t from_seq = 0;
+  if (!options.pool.empty()) {
+    const std::vector<wire::Record> past = read_journal(options.pool).records;
+    watched.take(past);
+    if (!past.empty()) from_seq = past.back().seq() + 1;
+  }
+  const std::atomic<bool>& stop = catch_stop_signals();
+  server.start();
+  print_notice(stdout,
+               fmt::format("ringside serve: {} shows the analyzer at {}{}; Ctrl-C ends it", server.url(), service.name,
+                           options.token_file.empty() ? "" : " to whoever has the token"),
+               fmt::format("event=listening url={} analyzer={}", server.url(), service.name));
+  ServiceManager manager;
+  manager.describe(fmt::format("{} shows the analyzer at {}", server.url(), service.name));
+  manager.ready();
+  follow_all(service, from_seq, options.service, watched, stop, manager);
+  manager.stopping();
+  return static_cast<int>(ExitCode::kDone);
+}
+
+}  // namespace ringside

@@ -1,0 +1,105 @@
+#include "cli/watch/service.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <system_error>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/run/runtime_folder.hpp"
+#include "common/options/options.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/unique_fd.hpp"
+#include "common/telemetry/key_folder.hpp"
+
+namespace ringside {
+namespace {
+
+enum class Whose { kOurs, kAnybodys };
+
+/// Whether an analyzer lives at `socket` and can be followed. It is its control socket that is tried: the next peer of
+/// the other one has to be a producer.
+bool is_served(const std::string& socket, Whose whose) {
+  const std::string path = socket + ".control";
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) return false;
+  std::copy(path.begin(), path.end(), address.sun_path);
+  const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return false;
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  return getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
+         (whose == Whose::kAnybodys || peer.uid == geteuid());
+}
+
+/// The sockets of this machine's analyzers that are alive and ours. For root that is the service's, too, whoever it
+/// runs as: only root can have made the folder of its socket. Those of runs lie where anybody may make one.
+std::set<std::string> living() {
+  std::set<std::string> found;
+  const std::string of_service = ProcessOptions().socket;
+  if (is_served(of_service, geteuid() == 0 ? Whose::kAnybodys : Whose::kOurs)) found.insert(of_service);
+  for (const std::string& socket : sockets_of_runs()) {
+    if (is_served(socket, Whose::kOurs)) found.insert(socket);
+  }
+  return found;
+}
+
+FoundService over_tcp(const ServiceOptions& options) {
+  if (options.keys.empty()) {
+    throw usage_error(
+        "--tcp: found without --keys, expected the folder of a client's keys, which `ringside keygen FOLDER --client "
+        "NAME` makes where the analyzer runs");
+  }
+  return {telemetry_at_tcp(options.tcp, "--tcp", read_client_keys(options.keys)), options.tcp, false};
+}
+
+}  // namespace
+
+void declare(CLI::App& app, ServiceOptions& options) {
+  app.add_option("--socket", options.socket, "the analyzer's socket (default: the one that is alive on this machine)")
+      ->type_name("PATH");
+  app.add_option("--tcp", options.tcp, "follow an analyzer on another machine, started with --telemetry-tcp")
+      ->type_name("HOST:PORT");
+  app.add_option("--keys", options.keys, "with --tcp: this client's keys, as `ringside keygen` made them")
+      ->type_name("FOLDER");
+}
+
+FoundService find_service(const ServiceOptions& options, std::string_view otherwise) {
+  if (!options.tcp.empty() && !options.socket.empty()) {
+    throw usage_error("--socket, --tcp: found both, expected at most one of them");
+  }
+  if (options.tcp.empty() && !options.keys.empty()) {
+    throw usage_error("--keys: found without --tcp, expected with it: on this machine nobody is asked for a key");
+  }
+  if (!options.tcp.empty()) return over_tcp(options);
+  if (!options.socket.empty()) return {telemetry_at(options.socket), options.socket, true};
+  const std::set<std::string> sockets = living();
+  if (sockets.empty()) {
+    throw peer_error(
+        "no analyzer of this user that can be followed is on this machine (is one alive, with --telemetry on?); name "
+        "its "
+        "--socket, or {}",
+        otherwise);
+  }
+  if (sockets.size() > 1) {
+    throw usage_error("--socket: several analyzers are alive, expected one of {}", fmt::join(sockets, ", "));
+  }
+  return {telemetry_at(*sockets.begin()), *sockets.begin(), true};
+}
+
+bool is_gone_for_good(const FoundService& found) {
+  if (!found.is_here) return false;
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::absolute(found.name, error).parent_path();
+  return !error && !std::filesystem::exists(folder, error) && !error;
+}
+
+}  // namespace ringside

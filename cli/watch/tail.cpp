@@ -1,0 +1,278 @@
+#include "cli/watch/tail.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "analyzer/journal/journal.hpp"
+#include "cli/pool/journal_identity.hpp"
+#include "cli/pool/journal_records.hpp"
+#include "cli/terminal/record_table.hpp"
+#include "cli/watch/service.hpp"
+#include "common/files/standard_streams.hpp"
+#include "common/options/options.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/decimal.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+#include "common/program/stop_signal.hpp"
+#include "common/telemetry/record_stream.hpp"
+#include "common/telemetry/wire_json.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr int kStatusPatienceMs = 5000;
+constexpr std::int64_t kHeardWithinNs = 5'000'000'000;
+constexpr int kLookMs = 100;           // how often the stop flag is looked at
+constexpr std::size_t kMostLines = 8;  // on a terminal, at a time: more cannot be read
+constexpr std::size_t kMostAtOnce = 4096;
+
+struct TailOptions {
+  ServiceOptions service;
+  std::string pool;
+  std::string since;
+  bool json = false;
+  bool once = false;
+};
+
+TableOptions table_for(int fd) {
+  TableOptions options;
+  if (isatty(fd) != 1) return options;
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  const bool plain = (no_color != nullptr && *no_color != '\0') || term == nullptr || std::string_view(term) == "dumb";
+  options.colours = !plain;
+  options.most_lines = kMostLines;
+  return options;
+}
+
+/// Looked at for every batch of lines: a window may be resized.
+void fit_screen(RecordTable& table, int fd) {
+  if (isatty(fd) != 1) return;
+  winsize size{};
+  ioctl(fd, TIOCGWINSZ, &size);
+  std::size_t columns = size.ws_col;
+  const char* told = std::getenv("COLUMNS");
+  if (columns == 0 && told != nullptr) columns = whole_number(told).value_or(0);
+  table.fit(size.ws_row > 0 ? size.ws_row : 24, columns);
+}
+
+/// Beside what is shown, in a pipe as well.
+void note(std::string_view text) {
+  write_standard_error(fmt::format("ringside tail: {}\n", printable(text)));
+}
+
+/// Standard output: a table, or JSON.
+class Output {
+ public:
+  Output(bool json, Since since) : json_(json), since_(since), table_(table_for(STDOUT_FILENO)) {}
+
+  /// False once standard output accepts no more; run_program reports why.
+  bool show(std::vector<wire::Record> records) {
+    std::erase_if(records, [this](const wire::Record& record) { return !since_.holds(record); });
+    if (records.empty()) return true;
+    if (!json_) {
+      fit_screen(table_, STDOUT_FILENO);
+      return write_standard_output(table_.lines(records));
+    }
+    std::string text;
+    for (const wire::Record& record : records) {
+      // Names of files may hold any byte.
+      text += to_json(record).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+    }
+    return write_standard_output(text);
+  }
+
+  /// What happened to the analyzer: a line of the table, or beside the JSON.
+  bool say(std::string_view text) {
+    if (!json_) return write_standard_output(table_.notice(text));
+    note(text);
+    return true;
+  }
+
+ private:
+  bool json_;
+  Since since_;
+  RecordTable table_;
+};
+
+/// What all records of a journal name; it can be read from its beginning then.
+NamedByJournal named_by(JournalReader& journal) {
+  NamedByJournal named;
+  wire::Record record;
+  while (const std::optional<EncodedRecord> kept = journal.next(0)) {
+    if (record.ParseFromArray(kept->bytes.data(), static_cast<int>(kept->bytes.size()))) named.add(record);
+  }
+  journal.rewind();
+  return named;
+}
+
+/// The past alone, from the journal's files. That they are not the pool's is said before they are shown, too: what is
+/// shown may be long.
+ExitCode show_journal(const std::string& pool, Output& output) {
+  JournalReader journal = JournalReader::open(pool);
+  const JournalIdentity identity = identify(named_by(journal), pool);
+  for (const std::string& text : {identity.foreign, identity.older}) {
+    if (!text.empty()) note(text);
+  }
+  std::vector<wire::Record> records;
+  std::uint64_t from = 0;
+  bool read = true;
+  while (const std::optional<EncodedRecord> kept = journal.next(from)) {
+    from = kept->seq + 1;
+    wire::Record& record = records.emplace_back();
+    // A record that verifies and does not parse was written by something else than an analyzer.
+    if (!record.ParseFromArray(kept->bytes.data(), static_cast<int>(kept->bytes.size()))) records.pop_back();
+    if (records.size() < kMostAtOnce) continue;
+    read = output.show(std::exchange(records, {}));
+    if (!read) return ExitCode::kDone;
+  }
+  if (!output.show(std::move(records))) return ExitCode::kDone;
+  if (!journal.torn().empty()) note(journal.torn());
+  if (!journal.damage().empty()) throw damage_error("{}", journal.damage());
+  if (!identity.foreign.empty()) return ExitCode::kDamaged;
+  return ExitCode::kDone;
+}
+
+ExitCode show_status(const FoundService& found, bool json) {
+  ChannelContext context;
+  RecordStream stream(context, found.address, RecordStream::kNoRecords);
+  const std::optional<wire::Status> status = stream.status(kStatusPatienceMs);
+  if (!status) {
+    throw peer_error("the analyzer at '{}' does not answer; is it alive, and was it started with --telemetry on?",
+                     found.name);
+  }
+  fmt::print("{}", json ? to_json(*status).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
+                        : status_text(*status));
+  return ExitCode::kDone;
+}
+
+[[noreturn]] void throw_unheard(const ServiceOptions& options, const FoundService& found) {
+  if (options.tcp.empty()) {
+    throw peer_error("nothing was heard at '{}'; is an analyzer alive there, with --telemetry on?", found.name);
+  }
+  throw peer_error(
+      "nothing was heard at '{}'; is an analyzer alive there, with this --telemetry-tcp, and is the key in '{}' in its "
+      "clients.allowed?",
+      found.name, options.keys);
+}
+
+ExitCode follow(const TailOptions& options, const FoundService& found, const Since& since, Output& output) {
+  const std::atomic<bool>& stop = catch_stop_signals();
+  ChannelContext context;
+  RecordStream stream(context, found.address, since.seq);
+  std::vector<wire::Record> records;
+  const std::int64_t begun_ns = now_ns();
+  bool lost = false;
+  while (!stop.load()) {
+    const StreamEvent event = stream.next(records, kLookMs);
+    bool read = true;
+    if (event == StreamEvent::kLost) read = output.say(fmt::format("the analyzer at {} is silent", found.name));
+    if (event == StreamEvent::kBack) read = output.say("the analyzer is back");
+    if (event == StreamEvent::kNewAnalyzer) read = output.say("another analyzer goes on");
+    if (event == StreamEvent::kNoLongerKept) {
+      const RecordRange range = stream.no_longer_kept();
+      read = output.say(fmt::format("records {} to {} are no longer kept", range.first, range.last));
+    }
+    if (event != StreamEvent::kNothing) lost = event == StreamEvent::kLost;
+    if (!output.show(std::exchange(records, {})) || !read) return ExitCode::kDone;
+    // After a turn without a message: what was on its way is here.
+    if (lost && event == StreamEvent::kNothing && is_gone_for_good(found)) {
+      if (!stream.has_heard()) throw peer_error("no analyzer is alive at '{}'", found.name);
+      RestOfRun rest = read_rest(stream.end());
+      if (!output.show(std::move(rest.records))) return ExitCode::kDone;
+      if (!rest.missing.empty()) output.say(rest.missing);
+      output.say("its run is over");
+      return ExitCode::kDone;
+    }
+    if (!stream.has_heard() && now_ns() - begun_ns > kHeardWithinNs) throw_unheard(options.service, found);
+  }
+  return ExitCode::kInterrupted;
+}
+
+}  // namespace
+
+bool Since::holds(const wire::Record& record) const noexcept {
+  return record.seq() >= seq && record.unix_ns() >= unix_ns &&
+         (!record.has_step() || record.step().iteration() >= iteration);
+}
+
+Since parse_since(const std::string& text, std::int64_t now_unix_ns) {
+  constexpr std::string_view kIteration = "iteration=";
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  constexpr std::int64_t kLongestAgo = kSecond * 86400 * 36500;  // a century
+  Since since;
+  if (text.empty()) return since;
+  const std::string_view view = text;
+  if (const auto seq = whole_number(view)) {
+    since.seq = *seq;
+    return since;
+  }
+  if (view.starts_with(kIteration)) {
+    if (const auto iteration = whole_number(view.substr(kIteration.size()))) {
+      since.iteration = *iteration;
+      return since;
+    }
+  }
+  const std::string_view digits = view.substr(0, view.size() - 1);
+  const auto amount = whole_number(digits);
+  const std::int64_t unit = view.back() == 's'   ? kSecond
+                            : view.back() == 'm' ? 60 * kSecond
+                            : view.back() == 'h' ? 3600 * kSecond
+                            : view.back() == 'd' ? 86400 * kSecond
+                                                 : 0;
+  if (!amount || unit == 0 || *amount > static_cast<std::uint64_t>(kLongestAgo / unit)) {
+    throw usage_error(
+        "--since: found '{}', expected a record's number, iteration=K, or how long ago, at most 36500d: 30s, 10m, 2h, "
+        "1d (numbers are from 0 to {})",
+        shortened(text), std::numeric_limits<std::uint64_t>::max());
+  }
+  since.unix_ns = now_unix_ns - static_cast<std::int64_t>(*amount) * unit;
+  return since;
+}
+
+int tail_command(int argc, const char* const* argv) {
+  TailOptions options;
+  CLI::App app("Follows a run: what the journal holds of the past, then each step as it is committed. Ctrl-C ends it.",
+               "ringside tail");
+  declare(app, options.service);
+  app.add_option("--pool", options.pool, "show the past alone, from this pool's journal; needs no analyzer")
+      ->type_name("POOL");
+  app.add_option("--since", options.since,
+                 "begin with the record of this number, with iteration=K of each run, or so long ago: 30s, 10m, 2h, 1d")
+      ->type_name("SEQ|iteration=K|AGO");
+  app.add_flag("--json", options.json, "one record a line, as JSON (docs/live.md)");
+  app.add_flag("--once", options.once, "print how it stands, and end");
+  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+  const ServiceOptions& service = options.service;
+  const bool has_service = !service.socket.empty() || !service.tcp.empty() || !service.keys.empty();
+  if (!options.pool.empty() && (options.once || has_service)) {
+    throw usage_error(
+        "--pool: found with --once, --socket, --tcp or --keys, expected alone: it is read without an analyzer");
+  }
+  if (options.once && !options.since.empty()) {
+    throw usage_error("--since: found with --once, expected without it: it shows how it stands now");
+  }
+
+  const Since since = parse_since(options.since, realtime_ns());
+  Output output(options.json, since);
+  if (!options.pool.empty()) return static_cast<int>(show_journal(options.pool, output));
+  const FoundService found = find_service(options.service,
+                                          "start one with `ringside run --matrix FILE`; `ringside tail --pool POOL` "
+                                          "shows the past of a run that has ended");
+  if (options.once) return static_cast<int>(show_status(found, options.json));
+  return static_cast<int>(follow(options, found, since, output));
+}
+
+}  // namespace ringside

@@ -1,0 +1,107 @@
+#include "common/files/output_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "common/files/own_descriptor.hpp"
+#include "common/files/regular_file.hpp"
+#include "common/platform/error.hpp"
+
+namespace ringside {
+namespace {
+
+bool is_written_in_place(const std::string& path) {
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0) return false;
+  if (!S_ISREG(status.st_mode)) return true;
+  return faccessat(AT_FDCWD, folder_of(path).c_str(), W_OK | X_OK, AT_EACCESS) != 0;
+}
+
+}  // namespace
+
+void check_output(const std::string& path, const std::string& option, const std::vector<KeptFile>& kept) {
+  refuse_output(path, option, kept);
+  const auto refuse = [&](int error, const char* expected) {
+    throw system_error("{}: cannot write '{}': {}; expected a file {}", option, path, errno_text(error), expected);
+  };
+  if (const auto own = descriptor_of_output(path)) {
+    if (fcntl(*own, F_GETFL) < 0) refuse(errno, "or a descriptor that is open");
+    return;
+  }
+  // ENOENT: no file yet, or a link that leads to none; opening will make it.
+  if (faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0 && errno != ENOENT) {
+    refuse(errno, "that may be written");
+  }
+  if (is_written_in_place(path)) return;
+  if (faccessat(AT_FDCWD, folder_of(path).c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
+    refuse(errno, "in a folder that may be written");
+  }
+}
+
+OutputFile::OutputFile(std::string path, std::string option, std::vector<KeptFile> kept)
+    : path_(std::move(path)), option_(std::move(option)), kept_(std::move(kept)) {
+  refuse_output(path_, option_, kept_);
+  const std::optional<int> own = descriptor_of_output(path_);
+  UniqueFd fd;
+  if (own) {
+    fd = duplicate(*own);
+  } else if (is_written_in_place(path_)) {
+    fd = open_in_place();
+  } else {
+    new_file_.emplace(path_, kOutputMode);
+    if (new_file_->fd().valid()) fd = duplicate(new_file_->fd().get());
+  }
+  if (!fd.valid()) fail(errno);
+  file_.reset(fdopen(fd.get(), "wb"));
+  if (!file_) fail(errno);
+  fd.release();
+}
+
+/// Checks the opened file once more before any byte of it is lost: the name may lead elsewhere by now.
+UniqueFd OutputFile::open_in_place() const {
+  UniqueFd fd = open_without_waiting(path_, O_WRONLY | O_CREAT, kOutputMode);
+  struct stat opened {};
+  if (!fd.valid() || fstat(fd.get(), &opened) != 0) fail(errno);
+  if (S_ISREG(opened.st_mode)) {
+    refuse_output(path_, option_, kept_);
+    struct stat named {};
+    if (stat(path_.c_str(), &named) != 0) fail(errno);
+    if (named.st_dev != opened.st_dev || named.st_ino != opened.st_ino) fail(ESTALE);
+    if (ftruncate(fd.get(), 0) != 0) fail(errno);
+  }
+  const int flags = fcntl(fd.get(), F_GETFL);
+  if (flags < 0 || fcntl(fd.get(), F_SETFL, flags & ~O_NONBLOCK) != 0) fail(errno);
+  return fd;
+}
+
+/// With the same offset and flags.
+UniqueFd OutputFile::duplicate(int descriptor) const {
+  if (std::fflush(stdout) != 0) fail(errno);
+  return UniqueFd(fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+}
+
+void OutputFile::write(const void* data, std::size_t bytes) {
+  if (std::fwrite(data, 1, bytes, file_.get()) != bytes) fail(errno);
+}
+
+void OutputFile::finish() {
+  if (std::fflush(file_.get()) != 0) fail(errno);
+  if (std::fclose(file_.release()) != 0) fail(errno);
+  if (!new_file_) return;
+  refuse_output(path_, option_, kept_);
+  if (const int error = new_file_->publish()) fail(error);
+}
+
+void OutputFile::fail(int error) const {
+  // ENXIO: a pipe without a reader.
+  throw system_error("{}: cannot write '{}': {}", option_, path_,
+                     error == ENXIO ? "no process reads it" : errno_text(error));
+}
+
+}  // namespace ringside

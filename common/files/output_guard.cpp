@@ -1,0 +1,136 @@
+#include "common/files/output_guard.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "common/files/creation_mark.hpp"
+#include "common/files/lock_holder.hpp"
+#include "common/files/new_file.hpp"
+#include "common/files/regular_file.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/user_name.hpp"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+using std::string_view_literals::operator""sv;
+
+struct Signature {
+  std::string_view bytes;
+  const char* what;
+};
+
+// The formats' own constants cannot be included here; tests/unit/common/files/output_guard_test.cpp makes a file of
+// each.
+constexpr std::size_t kSignatureBytes = 8;
+constexpr Signature kSignatures[] = {
+    {"PMEMOBJ\0"sv, "a pool, whose iterates would be lost"},
+    {"PMEMLOG\0"sv, "a journal, whose records would be lost"},
+    {"RSJRNL01"sv, "a journal, whose records would be lost"},
+    {"RSMATRIX"sv, "a matrix cache"},
+};
+
+/// What a file that may not be replaced is by its first bytes; nullptr for any other.
+const char* content_of(std::string_view begin) {
+  const auto* const found = std::find_if(std::begin(kSignatures), std::end(kSignatures),
+                                         [&](const Signature& signature) { return signature.bytes == begin; });
+  return found == std::end(kSignatures) ? nullptr : found->what;
+}
+
+/// As many of the first bytes as there are, up to a signature's.
+std::string beginning_of(const RegularFile& file) {
+  std::string begin(kSignatureBytes, '\0');
+  const ssize_t bytes = pread(file.fd.get(), begin.data(), begin.size(), 0);
+  begin.resize(bytes < 0 ? 0 : static_cast<std::size_t>(bytes));
+  return begin;
+}
+
+/// A pool or a journal before its first bytes: empty or zeros, and locked or marked by its creator. A lock on any other
+/// content is a user's own (flock(1)), as is one that this process holds.
+bool is_being_made_elsewhere(const RegularFile& file, const std::string& begin) {
+  if (begin.find_first_not_of('\0') != std::string::npos || holds_flock_itself(file.status)) return false;
+  return is_being_made(file.fd.get()) || flock_holder(file.status);
+}
+
+/// The file that a name leads to, whether it exists or not. Follows links, dangling ones too.
+fs::path destination(const std::string& name) {
+  constexpr int kMostLinks = 40;  // the kernel's limit
+  std::error_code error;
+  fs::path path = fs::absolute(name, error);
+  for (int links = 0; links < kMostLinks && fs::is_symlink(fs::symlink_status(path, error)); ++links) {
+    const fs::path target = fs::read_symlink(path, error);
+    path = target.is_absolute() ? target : path.parent_path() / target;
+  }
+  const fs::path folder = fs::weakly_canonical(path.parent_path(), error);
+  return (error ? path.parent_path() : folder) / path.filename();
+}
+
+/// A journal has its name before its first record, and keeps it if its first bytes are damaged.
+bool is_named_as_journal_of_a_pool(const fs::path& path) {
+  const std::string name = path.string();
+  for (const std::string_view ending : {".journal-0"sv, ".journal-1"sv}) {
+    if (!name.ends_with(ending)) continue;
+    const RegularFile pool = open_regular(name.substr(0, name.size() - ending.size()), O_RDONLY);
+    return pool.valid() && content_of(beginning_of(pool)) == kSignatures[0].what;
+  }
+  return false;
+}
+
+/// Refuses a link or a pipe that another user has put into a folder like /tmp.
+void refuse_what_was_planted(const std::string& path, const std::string& option) {
+  struct stat found {};
+  struct stat folder {};
+  if (lstat(path.c_str(), &found) != 0 || (!S_ISLNK(found.st_mode) && !S_ISFIFO(found.st_mode))) return;
+  if (stat(folder_of(path).c_str(), &folder) != 0 || (folder.st_mode & (S_ISVTX | S_IWOTH)) != (S_ISVTX | S_IWOTH))
+    return;
+  if (found.st_uid == geteuid() || found.st_uid == folder.st_uid) return;
+  throw system_error("{}: '{}' is a {} that {} has made in a folder where anybody may; expected another name", option,
+                     path, kind_of(found.st_mode), user_name(found.st_uid));
+}
+
+}  // namespace
+
+bool same_file(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty()) return false;
+  struct stat one {};
+  struct stat other {};
+  const bool both = stat(a.c_str(), &one) == 0 && stat(b.c_str(), &other) == 0;
+  if (both) return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+  return destination(a) == destination(b);
+}
+
+void refuse_output(const std::string& path, const std::string& option, const std::vector<KeptFile>& kept) {
+  for (const KeptFile& file : kept) {
+    if (!same_file(path, file.path)) continue;
+    throw usage_error("{}: '{}' is found as {}, too; expected another file", option, path, file.role);
+  }
+  refuse_what_was_planted(path, option);
+  if (is_named_as_journal_of_a_pool(destination(path))) {
+    throw usage_error("{}: '{}' is the name of a pool's journal; expected another file", option, path);
+  }
+  const RegularFile there = open_regular(path, O_RDONLY);
+  if (there.kind == kind_of(S_IFDIR) || there.kind == kind_of(S_IFSOCK)) {
+    throw system_error("{}: cannot write '{}': {}; expected a file", option, path, there.why());
+  }
+  if (!there.valid() && (!there.kind.empty() || there.error == ENOENT || there.error == ENOTDIR)) return;
+  if (!there.valid()) {
+    throw system_error("{}: cannot write '{}': what is there cannot be looked at: {}; expected a file of this user's",
+                       option, path, there.why());
+  }
+  const std::string begin = beginning_of(there);
+  if (const char* const what = content_of(begin)) {
+    throw usage_error("{}: '{}' is {}; expected another file", option, path, what);
+  }
+  if (is_being_made_elsewhere(there, begin)) {
+    throw system_error("{}: cannot write '{}': it is in use by {}; expected another file", option, path,
+                       describe_holder(flock_holder(there.status)));
+  }
+}
+
+}  // namespace ringside

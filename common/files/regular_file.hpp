@@ -1,0 +1,42 @@
+// Opens a file by a name that others may have made, without ever waiting. An ordinary open(2) of a named pipe without a
+// writer, a device or a leased file waits for as long as its maker likes. Anything but a regular file is refused.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <string>
+
+#include "common/platform/unique_fd.hpp"
+
+namespace ringside {
+
+/// The result of `open_regular`: a descriptor with its status, or the reason why there is none.
+struct RegularFile {
+  UniqueFd fd;
+  struct stat status {};
+  int error = 0;     // an errno value if `fd` is invalid and `kind` is empty
+  std::string kind;  // what was found, if not a regular file: "folder", "named pipe", "socket", "device"
+
+  bool valid() const noexcept { return fd.valid(); }
+  /// Why `fd` is invalid: "No such file or directory", "found a named pipe".
+  std::string why() const;
+};
+
+/// Opens a regular file; never waits for what another process does with it. flags, mode: as for open(2); O_CLOEXEC,
+/// O_NONBLOCK and O_NOCTTY are added. A file that another process has leased (fcntl F_SETLEASE: a Samba oplock, an NFS
+/// delegation) is asked for again for up to a second. Follows symbolic links unless `flags` contains O_NOFOLLOW. Throws
+/// only std::bad_alloc.
+RegularFile open_regular(const std::string& path, int flags, mode_t mode = 0);
+
+/// open(2) with those additions and that patience, for a file of any kind. Invalid, with errno set, if it fails.
+UniqueFd open_without_waiting(const std::string& path, int flags, mode_t mode = 0);
+
+/// As open_regular for reading; also opens a pipe that is one of this process's own descriptors (`<(COMMAND)`,
+/// /dev/stdin), because its user made it, not a stranger. Reading from it waits for its writer.
+RegularFile open_input(const std::string& path);
+
+/// The word for a file of another kind: "folder", "named pipe", "socket", "device", "symbolic link".
+const char* kind_of(mode_t mode) noexcept;
+
+}  // namespace ringside

@@ -1,0 +1,70 @@
+// Mappings of users' files, and what happens when the kernel cannot provide a page: the file was truncated, its disk
+// failed, or had no room. The kernel then sends SIGBUS to the thread that touched the page. One handler decides. A
+// fault in a mapping registered here ends the process with one line and an exit code of design §8, or, if the mapping's
+// user has asked for that, is noted and survived. Any other SIGBUS keeps the action it had before (a sanitizer's, or
+// the default).
+//
+// The handler is async-signal-safe: it reads atomics and constant text, and calls fstat, pread, mmap, write and _exit.
+// A thread that touches a registered mapping must not block SIGBUS: the kernel would end the process.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "common/platform/error.hpp"
+
+namespace ringside {
+
+/// Installs the handler. Call once, in main. in_journal: print a key=value line for systemd's journal.
+void catch_bus_errors(bool in_journal) noexcept;
+
+/// Registers a mapping for this object's lifetime; unmaps nothing. Threads may register and remove mappings at any
+/// time.
+class WatchedMapping {
+ public:
+  /// name: what messages begin with. fd: the file mapped at `base`, from its offset 0; it may be closed afterwards.
+  /// Throws Error (exit code 3) if the system lacks a descriptor.
+  WatchedMapping(const std::string& name, int fd, const void* base, std::size_t bytes);
+
+  /// For a library that maps a file itself: every SIGBUS of the calling thread is attributed to that file.
+  WatchedMapping(const std::string& name, int fd);
+
+  ~WatchedMapping();
+  WatchedMapping(const WatchedMapping&) = delete;
+  WatchedMapping& operator=(const WatchedMapping&) = delete;
+
+  /// From now on a fault does not end the process: a private copy replaces the page, and `error` reports it. Stores to
+  /// that page do not reach the file. Call it only if `error` is checked before anything is acknowledged.
+  /// kNotTruncation: a truncated file still ends the process; for users whose own state lies in the mapping.
+  enum class Survive { kAll, kNotTruncation };
+  void survive_faults(Survive what = Survive::kAll) noexcept;
+
+  /// Notes another failure of the file; the first failure is kept.
+  void note(int error) noexcept;
+
+  /// The errno value of the first failure, or 0.
+  int error() const noexcept;
+
+  /// The Error to throw or to end with: exit code 5 if the file was truncated, 3 if a page could not be provided. Empty
+  /// if no fault was survived.
+  std::optional<Error> fault() const;
+
+  /// False once `error` is not 0, or the file is shorter than its mapping.
+  bool intact() const noexcept;
+
+  /// As `intact`, and notes a truncation as a fault would. Call it where write(2) is used on the file: a write extends a
+  /// truncated file again, with pages that read as zeros and do not fault.
+  bool intact_or_noted() noexcept;
+
+  struct Entry;  // the handler's view of it
+
+ private:
+  std::int64_t file_bytes() const noexcept;
+  std::int64_t mapped_bytes() const noexcept;
+
+  Entry* const entry_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,75 @@
+#include "common/handoff/coordination.hpp"
+
+#include <algorithm>
+
+#include "common/platform/clock.hpp"
+
+namespace ringside {
+namespace {
+
+// 50 ms: the longest a death goes unnoticed.
+constexpr std::int64_t kSliceNs = 50'000'000;
+
+// No look at the peer takes as long as this: if one did, it was we who were stopped.
+constexpr std::int64_t kAbsentNs = 1'000'000'000;
+
+}  // namespace
+
+bool Coordination::spin(std::uint64_t target, std::int64_t for_ns) noexcept {
+  for (const std::int64_t end = now_ns() + for_ns; now_ns() < end;) {
+    relax();
+    if (seen() >= target) return true;
+  }
+  return false;
+}
+
+WaitResult Coordination::wait_until(std::uint64_t target, const Peer& peer, const WaitLimits& limits) noexcept {
+  std::uint64_t before = seen();
+  if (before >= target) return WaitResult::kReached;
+
+  std::int64_t grown_at = now_ns();
+  std::int64_t looked_at = grown_at;
+  std::int64_t stopped_since = 0;  // 0: the peer is not stopped
+  bool spun = limits.spin_ns == 0;
+  for (;;) {
+    const std::int64_t early_ns = limits.not_before_ns - now_ns();
+    if (!spun && early_ns <= 0) {
+      if (spin(target, limits.spin_ns)) return WaitResult::kReached;
+      spun = true;
+    }
+    const std::int64_t sleep_ns = spun ? std::min(kSliceNs, limits.timeout_ns) : std::min(kSliceNs, early_ns);
+    sleep(before, std::max<std::int64_t>(sleep_ns, 1));
+    const std::uint64_t now_seen = seen();
+    if (now_seen >= target) return WaitResult::kReached;
+    if (limits.stop != nullptr && limits.stop->load(std::memory_order_relaxed)) return WaitResult::kStopped;
+    const bool ended =
+        limits.state != nullptr && limits.state->load(std::memory_order_acquire) == limits.state_that_ends;
+    if (ended || !peer.alive()) {
+      // It may have published and left between our look at the counter and this one at the peer: what it published
+      // counts.
+      if (seen_at_last() >= target) return WaitResult::kReached;
+      return ended ? WaitResult::kEnded : WaitResult::kPeerLost;
+    }
+    const std::int64_t now = now_ns();
+    if (limits.pulse != nullptr) limits.pulse->beat(now);
+    // A job that is suspended (SIGSTOP to all of it) goes on where it was: the peer is not to blame for our absence.
+    if (now - looked_at > kAbsentNs) {
+      grown_at += now - looked_at;
+      if (stopped_since != 0) stopped_since += now - looked_at;
+    }
+    looked_at = now;
+    // A counter only grows. A peer that moves it up and down makes no progress.
+    if (now_seen > before) {
+      before = now_seen;
+      grown_at = now;
+    }
+    const bool looks = limits.stopped_timeout_ns != kNever;
+    stopped_since = !looks || !peer.stopped() ? 0 : stopped_since == 0 ? now : stopped_since;
+    const bool stopped = stopped_since != 0 && now - stopped_since >= limits.stopped_timeout_ns;
+    if (!stopped && now - grown_at < limits.timeout_ns) continue;
+    // One that was stopped between a step and telling us of it has published it all the same.
+    return seen_at_last() >= target ? WaitResult::kReached : WaitResult::kTimedOut;
+  }
+}
+
+}  // namespace ringside

@@ -1,0 +1,136 @@
+// The bytes both processes share while a run is attached: docs/handoff_protocol.md as code. They live as long as the
+// attachment, never longer, but the two sides may be built at different times: hence the version.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "common/handoff/run_description.hpp"
+#include "common/handoff/step_descriptor.hpp"
+#include "common/threads/core_loan.hpp"
+
+namespace ringside {
+
+inline constexpr std::uint64_t kHandoffMagic = 0x3146464f44485352;  // "RSHDOFF1", little-endian
+inline constexpr std::uint32_t kHandoffVersion = 4;
+
+// 2: x_{k-1} is read from the buffer published last, while x_k is written into another. 64: their descriptors fill a
+// page.
+inline constexpr std::uint32_t kMinBuffers = 2;
+inline constexpr std::uint32_t kMaxBuffers = 64;
+
+// Buffers begin at multiples of a huge page; the memfd is sparse, so that small iterates pay nothing for it.
+inline constexpr std::size_t kBufferAlignmentBytes = std::size_t{2} << 20;
+
+// The state words. A side that waits for the other's counter also stops waiting when the other's state changes.
+enum : std::uint32_t { kProducerAttaching = 0, kProducerRunning = 1, kProducerDetached = 2 };
+enum : std::uint32_t { kAnalyzerAbsent = 0, kAnalyzerServing = 1, kAnalyzerFailed = 2 };
+
+/// The control memfd. 64: one cache line each, so that the two writers do not share one.
+struct HandoffControl {
+  // Written by the producer before the memfd is passed on; never changed.
+  alignas(64) std::uint64_t magic = kHandoffMagic;
+  std::uint32_t version = kHandoffVersion;
+  std::uint32_t buffers = 0;
+  std::uint64_t rows = 0;
+
+  // Written by the producer.
+  alignas(64) std::atomic<std::uint64_t> published{0};  // steps published: step s is visible once this is > s
+  std::atomic<std::uint32_t> producer_state{kProducerAttaching};
+
+  // Written by the analyzer.
+  alignas(64) std::atomic<std::uint64_t> released{0};  // steps committed: buffer s mod B is free again once this is > s
+  std::atomic<std::uint64_t> epoch{0};                 // attachments of this producer so far, this one included
+  std::atomic<std::uint32_t> analyzer_state{kAnalyzerAbsent};
+
+  // With `elastic`: the cores of each side, and whether the other one may use them (docs/elastic.md).
+  LentCores producer_cores;
+  LentCores analyzer_cores;
+};
+static_assert(sizeof(HandoffControl) == 704 && std::is_standard_layout_v<HandoffControl>);
+static_assert(offsetof(HandoffControl, published) == 64 && offsetof(HandoffControl, released) == 128 &&
+              offsetof(HandoffControl, producer_cores) == 192 && offsetof(HandoffControl, analyzer_cores) == 448);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);
+
+/// Where things lie in the payload memfd of `buffers` buffers of `rows` doubles.
+struct PayloadGeometry {
+  std::uint32_t buffers = 0;
+  std::uint64_t rows = 0;
+
+  std::size_t stride_bytes() const noexcept {
+    return (rows * sizeof(double) + kBufferAlignmentBytes - 1) / kBufferAlignmentBytes * kBufferAlignmentBytes;
+  }
+  static constexpr std::size_t descriptors_offset() noexcept { return 0; }
+  std::size_t buffer_offset(std::uint64_t step) const noexcept {
+    return kBufferAlignmentBytes + (step % buffers) * stride_bytes();
+  }
+  std::size_t total_bytes() const noexcept { return kBufferAlignmentBytes + buffers * stride_bytes(); }
+};
+
+// --- messages over the socket ------------------------------------------------------------------------------------
+
+enum class MessageKind : std::uint32_t { kAttachRequest = 1, kAttachReply = 2, kDetach = 3, kFarewell = 4 };
+
+/// How the run ended, as the producer saw it.
+enum class Outcome : std::uint32_t { kFinished = 0, kInterrupted = 1, kDiverged = 2, kFailed = 3 };
+
+struct MessageHeader {
+  std::uint64_t magic = kHandoffMagic;
+  std::uint32_t version = kHandoffVersion;
+  MessageKind kind{};
+};
+
+/// What a run may do with iterates of other runs that it finds in the pool. From its own it always goes on.
+enum class PoolUse : std::uint32_t {
+  kFresh = 0,      // nothing: it is refused
+  kOverwrite = 1,  // let them go
+  kResume = 2,     // go on from the newest, if it is of the same problem
+  kAgain = 3       // nothing; but an analyzer died over this request: a pool that is unfinished is ours
+};
+
+/// How a side tells the other that its counter has grown.
+enum class CoordinationKind : std::uint32_t {
+  kLocks = 0,    // a futex on the counter
+  kMessages = 1  // ZeroMQ
+};
+
+struct AttachRequest {  // with two descriptors: the payload memfd, the control memfd
+  MessageHeader header{.kind = MessageKind::kAttachRequest};
+  std::uint32_t buffers = 0;
+  PoolUse pool_use = PoolUse::kFresh;
+  CoordinationKind coordination = CoordinationKind::kLocks;
+  std::uint32_t elastic = 0;  // 1: cores that wait are lent to the other side
+  Id128 name;                 // with messages: the producer's, by which the analyzer knows its messages
+  RunDescription run;
+};
+
+struct AttachReply {  // with a descriptor where `resumed`: a memfd with the iterate to go on from, rows doubles
+  MessageHeader header{.kind = MessageKind::kAttachReply};
+  std::uint32_t exit_code = 0;  // 0: accepted; else an ExitCode, and `message` is the line for the user
+  std::uint32_t resumed = 0;    // 1: a kept run goes on
+  std::uint64_t epoch = 0;
+  Id128 run_id;            // where `resumed`: of the run that goes on
+  StepDescriptor kept;     // where `resumed`: of the iterate to go on from
+  char message[912] = {};  // where accepted: a note for the user, or nothing
+};
+
+struct Detach {
+  MessageHeader header{.kind = MessageKind::kDetach};
+  Outcome outcome = Outcome::kFinished;
+  std::uint32_t reserved = 0;
+  std::uint64_t steps_published = 0;
+};
+
+struct Farewell {
+  MessageHeader header{.kind = MessageKind::kFarewell};
+  std::uint32_t exit_code = 0;  // 0: everything published was committed (and persisted, where asked for)
+  std::uint32_t stopping = 0;   // 1: the analyzer was asked to stop; another one may take over
+  std::uint64_t steps_committed = 0;
+  char message[992] = {};
+};
+static_assert(sizeof(AttachRequest) == 1056 && sizeof(AttachReply) == 1024 && sizeof(Detach) == 32 &&
+              sizeof(Farewell) == 1024);
+
+}  // namespace ringside

@@ -1,0 +1,34 @@
+// What a solver may choose when it publishes: how many buffers, what may become of iterates it finds, and what to do
+// when the analyzer is gone (docs/handoff_protocol.md).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/handoff/handoff_layout.hpp"
+
+namespace ringside {
+
+/// What to do when the analyzer is gone.
+enum class OnAnalyzerLoss {
+  kWait,      // for another one, up to peer_timeout_s
+  kContinue,  // solve on; steps are skipped until another one is there
+  kStop       // end
+};
+
+struct HandoffOptions {
+  std::string socket;  // path of the analyzer's socket
+  CoordinationKind coordination = CoordinationKind::kLocks;
+  std::uint32_t buffers = 2;           // 2..64; 2 is the double buffer
+  double peer_timeout_s = 30;          // how long a peer may be absent, or make no progress, before it counts as lost
+  PoolUse pool_use = PoolUse::kFresh;  // what may happen to iterates of other runs in the pool
+  OnAnalyzerLoss on_analyzer_loss = OnAnalyzerLoss::kWait;
+  std::int64_t spin_ns = 50'000;            // before a wait sleeps; 0 where producer and analyzer share a core
+  bool elastic = false;                     // lend cores that wait, and borrow the analyzer's: then nobody spins
+  std::vector<int> cores = {};              // the ones that are lent, with `elastic`
+  const std::atomic<bool>* stop = nullptr;  // ends a wait early; may be null
+};
+
+}  // namespace ringside

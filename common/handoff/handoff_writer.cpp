@@ -1,0 +1,397 @@
+#include "common/handoff/handoff_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <span>
+
+#include "common/handoff/futex_coordination.hpp"
+#include "common/handoff/message_coordination.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/exit_code.hpp"
+
+namespace ringside {
+namespace {
+
+std::int64_t seconds_to_ns(double seconds) noexcept {
+  return static_cast<std::int64_t>(seconds * 1e9);
+}
+
+// Attaching (a pool may have to be made) and detaching (all must be on the disk) take longer than a step does: so many
+// times the peer's time-out.
+constexpr int kDiskPatience = 20;
+constexpr int kReceiveSliceMs = 200;
+
+template <class Message>
+bool parse(std::span<const std::byte> bytes, MessageKind kind, Message& message) noexcept {
+  if (bytes.size() != sizeof(Message)) return false;
+  std::memcpy(&message, bytes.data(), sizeof message);
+  return message.header.magic == kHandoffMagic && message.header.version == kHandoffVersion &&
+         message.header.kind == kind;
+}
+
+}  // namespace
+
+HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription& run)
+    : options_(options), run_(run), geometry_{options.buffers, run.rows} {
+  if (options.buffers < kMinBuffers || options.buffers > kMaxBuffers) {
+    throw usage_error("--buffers: found {}, expected {} to {}", options.buffers, kMinBuffers, kMaxBuffers);
+  }
+  if (options.coordination == CoordinationKind::kMessages) {
+    (void)steps_endpoint(options.socket);  // a name that is too long is known now, not when an analyzer is there
+    messages_ = std::make_unique<ChannelContext>();
+  }
+  // Connected before memory is taken: without an analyzer there is no use for it.
+  Peer peer = Peer::connect(options.socket, options.peer_timeout_s, options.stop);
+  payload_ = SharedMapping::create("ringside-payload", geometry_.total_bytes(), PeerAccess::kReadOnly);
+  control_mapping_ = SharedMapping::create("ringside-control", sizeof(HandoffControl), PeerAccess::kReadWrite);
+  control_ = new (control_mapping_.data()) HandoffControl;
+  control_->buffers = options.buffers;
+  control_->rows = run.rows;
+  if (options.elastic) lender_ = CoreLender(control_->producer_cores, options.cores);
+
+  ask(std::move(peer));
+  attach(options.peer_timeout_s, kDiskPatience * options.peer_timeout_s);
+  for (std::uint32_t b = 0; b < options.buffers; ++b) {
+    payload_.populate(geometry_.buffer_offset(b), run.rows * sizeof(double));
+  }
+}
+
+// --- finding an analyzer -----------------------------------------------------------------------------------------
+
+/// Sends the request to attach; a peer that is gone already shows when its answer is waited for.
+void HandoffWriter::ask(Peer peer) {
+  peer_ = std::move(peer);
+  farewell_.reset();
+  AttachRequest request;
+  request.buffers = options_.buffers;
+  request.pool_use = pool_use();
+  request.coordination = options_.coordination;
+  request.elastic = options_.elastic ? 1 : 0;
+  request.name = name_ = random_id();
+  request.run = run_;
+  const std::array<int, 2> fds = {payload_.fd(), control_mapping_.fd()};
+  peer_.send(std::as_bytes(std::span(&request, 1)), fds);
+  link_ = Link::kAsked;
+  asked_before_ = true;
+}
+
+PoolUse HandoffWriter::pool_use() const noexcept {
+  // Once a step of ours is committed the pool holds iterates of ours. Others that are in it since are not those that
+  // the user let go, or wanted to go on from.
+  if (committed_any()) return PoolUse::kFresh;
+  return asked_before_ && options_.pool_use == PoolUse::kFresh ? PoolUse::kAgain : options_.pool_use;
+}
+
+/// True once the analyzer has taken us in. Throws Error if it refuses, or turns us away without a word. One that died
+/// over our request leaves us where we were before it.
+bool HandoffWriter::answered(int timeout_ms) {
+  std::array<std::byte, sizeof(AttachReply)> buffer;
+  std::optional<Peer::Received> received = peer_.receive(buffer, timeout_ms);
+  if (!received) return false;
+  link_ = Link::kNone;
+  AttachReply reply;
+  if (!parse(std::span(buffer).first(received->bytes), MessageKind::kAttachReply, reply)) {
+    constexpr int kDyingMs = 250;  // a process hangs up first, and is gone when its memory is
+    if (peer_.exited(kDyingMs)) return false;
+    throw peer_error("the analyzer at '{}' closed the connection while attaching; see its log", options_.socket);
+  }
+  if (reply.exit_code != 0) {
+    throw Error(documented_exit_code(reply.exit_code), std::string(text_of(reply.message)));
+  }
+  take_in(reply, *received);
+  return true;
+}
+
+void HandoffWriter::take_in(const AttachReply& reply, Peer::Received& received) {
+  note_ = text_of(reply.message);
+  if (reply.resumed != 0) {
+    if (received.fds.size() != 1 || next_step_ != 0) {
+      throw peer_error("the analyzer at '{}' says the run goes on, with {} iterates to go on from after {} steps",
+                       options_.socket, received.fds.size(), next_step_);
+    }
+    kept_ = KeptIterate{
+        .run_id = reply.run_id,
+        .step = reply.kept,
+        .payload = SharedMapping::adopt(std::move(received.fds[0]), run_.rows * sizeof(double), PeerAccess::kReadOnly)};
+    run_.run_id = reply.run_id;  // by which a successor knows us
+  }
+  coordinate(reply.epoch);
+  link_ = Link::kAttached;
+  full_since_ns_ = 0;
+  control_->producer_state.store(kProducerRunning, std::memory_order_release);
+}
+
+/// With messages: connects to this attachment's analyzer.
+void HandoffWriter::coordinate(std::uint64_t epoch) {
+  if (options_.coordination == CoordinationKind::kLocks) {
+    coordination_ = std::make_unique<FutexCoordination>(control_->published, control_->released);
+    return;
+  }
+  coordination_ =
+      std::make_unique<MessageCoordination>(*messages_, MessageCoordination::Side::kProducer,
+                                            MessageAddress{.socket = options_.socket, .name = name_, .epoch = epoch},
+                                            control_->published, control_->released);
+  coordination_->announce();
+}
+
+/// Waits until an analyzer has taken us in: connect_s seconds for one that listens, answer_s for its answer. Throws
+/// Error: 4 when the time is over, 130 once `stop` is set, the analyzer's own if it refuses.
+void HandoffWriter::attach(double connect_s, double answer_s) {
+  const std::int64_t connect_by = now_ns() + seconds_to_ns(connect_s);
+  const std::int64_t answer_by = now_ns() + seconds_to_ns(answer_s);
+  while (true) {
+    if (link_ == Link::kNone) {
+      const auto left_ns = std::max<std::int64_t>(connect_by - now_ns(), 0);
+      ask(Peer::connect(options_.socket, static_cast<double>(left_ns) * 1e-9, options_.stop));
+    }
+    if (answered(kReceiveSliceMs)) return;
+    if (stop_wanted()) throw Error(ExitCode::kInterrupted, "interrupted while attaching to the analyzer");
+    if (link_ == Link::kAsked && now_ns() > answer_by) {
+      link_ = Link::kNone;
+      throw peer_error("the analyzer at '{}' did not answer the request to attach within {} s", options_.socket,
+                       answer_s);
+    }
+  }
+}
+
+/// The analyzer is gone: what `policy` says. kOk: another one took over.
+ClaimStatus HandoffWriter::reattach(OnAnalyzerLoss policy) noexcept {
+  // What an earlier attempt failed of does not explain what happens from now on.
+  no_memory_ = false;
+  refusal_.reset();
+  if (policy == OnAnalyzerLoss::kStop) return ClaimStatus::kAnalyzerLost;
+  const std::int64_t begin = now_ns();
+  ClaimStatus status = ClaimStatus::kOk;
+  try {
+    if (policy == OnAnalyzerLoss::kContinue) {
+      if (!try_reattach()) return ClaimStatus::kFull;
+    } else {
+      attach(options_.peer_timeout_s, options_.peer_timeout_s);
+    }
+  } catch (const Error& error) {
+    switch (error.code()) {
+      case ExitCode::kInterrupted: status = ClaimStatus::kStopped; break;
+      case ExitCode::kPeerLost: status = ClaimStatus::kAnalyzerLost; break;
+      default: refusal_ = error; status = ClaimStatus::kAnalyzerFailed;
+    }
+  } catch (const std::exception&) {
+    no_memory_ = true;
+    status = ClaimStatus::kAnalyzerFailed;
+  }
+  if (status != ClaimStatus::kOk) {
+    // What began is given up: this analyzer sees us hang up, is free for other producers, and a later claim begins
+    // anew.
+    link_ = Link::kNone;
+    peer_ = Peer();
+  }
+  idle_ns_ += now_ns() - begin;
+  return status;
+}
+
+bool HandoffWriter::try_reattach() {
+  constexpr std::int64_t kBetweenAttemptsNs = 10'000'000;  // a step may take microseconds, a connect takes some, too
+  if (link_ == Link::kNone) {
+    if (now_ns() < next_attempt_ns_) return false;
+    next_attempt_ns_ = now_ns() + kBetweenAttemptsNs;
+    std::optional<Peer> peer = Peer::try_connect(options_.socket);
+    if (!peer) return false;
+    ask(std::move(*peer));
+  }
+  return answered(0);
+}
+
+// --- claim, publish ----------------------------------------------------------------------------------------------
+
+Claim HandoffWriter::claim(When when, OnAnalyzerLoss policy, const std::atomic<bool>* stop) noexcept {
+  const bool goes_on = policy == OnAnalyzerLoss::kContinue;
+  while (true) {
+    Claim claim{ClaimStatus::kAnalyzerLost, nullptr};
+    if (link_ == Link::kAttached) {
+      claim = when == When::kNow || (stalled_ && goes_on) ? look_for_buffer() : wait_for_buffer(stop);
+      // Until it has moved: a look that finds no buffer says nothing new of one that was waited for in vain.
+      const bool still = stalled_ && claim.status == ClaimStatus::kFull;
+      stalled_ = goes_on && (still || claim.status == ClaimStatus::kAnalyzerStalled);
+      if (stalled_) claim.status = ClaimStatus::kFull;
+    }
+    if (claim.status == ClaimStatus::kAnalyzerLost) {
+      if (link_ == Link::kAttached) link_ = Link::kNone;
+      claim.status = reattach(policy);
+      if (claim.status == ClaimStatus::kOk) continue;
+    }
+    if (claim.status == ClaimStatus::kFull) ++skipped_;
+    return claim;
+  }
+}
+
+Claim HandoffWriter::take_buffer() noexcept {
+  full_since_ns_ = 0;
+  claimed_ = true;
+  return {ClaimStatus::kOk, reinterpret_cast<double*>(payload_.data() + geometry_.buffer_offset(next_step_))};
+}
+
+bool HandoffWriter::committed_any() const noexcept {
+  return control_->released.load(std::memory_order_acquire) != 0;
+}
+
+bool HandoffWriter::buffer_is_free() noexcept {
+  // The rule of the buffers: step s may be written once released >= s + 1 - B. What is seen is acquired, so that our
+  // writes come after the analyzer's last read of this buffer.
+  return next_step_ < geometry_.buffers || coordination_->seen() >= next_step_ + 1 - geometry_.buffers;
+}
+
+Claim HandoffWriter::wait_for_buffer(const std::atomic<bool>* stop) noexcept {
+  if (buffer_is_free()) return take_buffer();
+
+  const std::int64_t begin = now_ns();
+  const std::uint64_t released_then = next_step_ + 1 - geometry_.buffers;
+  const WaitLimits limits{.spin_ns = options_.elastic ? 0 : options_.spin_ns,
+                          .timeout_ns = timeout_ns(),
+                          .state = &control_->analyzer_state,
+                          .state_that_ends = kAnalyzerFailed,
+                          .stop = stop};
+  lender_.lend(released_then);
+  const WaitResult result = coordination_->wait_until(released_then, peer_, limits);
+  lender_.take_back();
+  idle_ns_ += now_ns() - begin;
+  switch (result) {
+    case WaitResult::kReached: return take_buffer();
+    case WaitResult::kStopped: return {ClaimStatus::kStopped, nullptr};
+    case WaitResult::kTimedOut: return {ClaimStatus::kAnalyzerStalled, nullptr};
+    case WaitResult::kEnded:
+    case WaitResult::kPeerLost: break;
+  }
+  return {lost_or_failed(), nullptr};
+}
+
+Claim HandoffWriter::look_for_buffer() noexcept {
+  if (buffer_is_free()) return take_buffer();
+  if (control_->analyzer_state.load(std::memory_order_acquire) == kAnalyzerFailed || !peer_.alive()) {
+    return {lost_or_failed(), nullptr};
+  }
+  const std::int64_t now = now_ns();
+  if (full_since_ns_ == 0) full_since_ns_ = now;
+  return {now - full_since_ns_ > timeout_ns() ? ClaimStatus::kAnalyzerStalled : ClaimStatus::kFull, nullptr};
+}
+
+/// The analyzer has left: with an error, or so that another one may take over?
+ClaimStatus HandoffWriter::lost_or_failed() noexcept {
+  if (!farewell_) receive_farewell(0);
+  const bool failed = farewell_ && farewell_->exit_code != 0 && farewell_->stopping == 0;
+  return failed ? ClaimStatus::kAnalyzerFailed : ClaimStatus::kAnalyzerLost;
+}
+
+/// Whoever wants to leave does not wait for somebody who is gone.
+OnAnalyzerLoss HandoffWriter::loss_at_the_end() const noexcept {
+  const bool stops = stop_wanted() || options_.on_analyzer_loss == OnAnalyzerLoss::kStop;
+  return stops ? OnAnalyzerLoss::kStop : OnAnalyzerLoss::kWait;
+}
+
+void HandoffWriter::publish(const StepReport& report) noexcept {
+  if (!std::exchange(claimed_, false)) return;
+  auto* descriptors = reinterpret_cast<StepDescriptor*>(payload_.data() + PayloadGeometry::descriptors_offset());
+  descriptors[next_step_ % geometry_.buffers] = {.step = next_step_,
+                                                 .iteration = report.iteration,
+                                                 .residual_l1 = report.residual_l1,
+                                                 .residual_linf = report.residual_linf,
+                                                 .generate_ns = report.generate_ns,
+                                                 .producer_idle_ns = idle_ns_ - idle_reported_ns_,
+                                                 .published_at_ns = now_ns(),
+                                                 .skipped_before = skipped_ - skipped_reported_};
+  idle_reported_ns_ = idle_ns_;
+  skipped_reported_ = skipped_;
+  ++next_step_;
+  // Release: buffer and descriptor become visible before the counter says that they are there.
+  control_->published.store(next_step_, std::memory_order_release);
+  coordination_->announce();
+}
+
+// --- the end -----------------------------------------------------------------------------------------------------
+
+void HandoffWriter::detach(Outcome outcome) {
+  while (!leave(outcome)) {
+    link_ = Link::kNone;
+    const ClaimStatus status = reattach(loss_at_the_end());
+    if (status != ClaimStatus::kOk) throw failure(status);
+  }
+}
+
+/// Says goodbye to the analyzer there is and waits for its farewell; false if it was lost before.
+bool HandoffWriter::leave(Outcome outcome) {
+  if (link_ != Link::kAttached) return false;
+  control_->producer_state.store(kProducerDetached, std::memory_order_release);
+  Detach detach;
+  detach.outcome = outcome;
+  detach.steps_published = next_step_;
+  peer_.send(std::as_bytes(std::span(&detach, 1)));
+  coordination_->announce();  // an analyzer asleep there finds the message at once
+
+  // First the copies, during which a lack of progress tells a stalled analyzer; then the disk, which may take its time.
+  if (!farewell_) {
+    const WaitLimits limits{
+        .timeout_ns = timeout_ns(), .state = &control_->analyzer_state, .state_that_ends = kAnalyzerFailed};
+    if (coordination_->seen() < next_step_) lender_.lend(next_step_);
+    const WaitResult result = coordination_->wait_until(next_step_, peer_, limits);
+    lender_.take_back();
+    if (result == WaitResult::kTimedOut) {
+      throw failure(ClaimStatus::kAnalyzerStalled);
+    }
+  }
+  const std::int64_t deadline = now_ns() + kDiskPatience * timeout_ns();
+  while (!farewell_ && !receive_farewell(kReceiveSliceMs)) {
+    if (now_ns() >= deadline) throw failure(ClaimStatus::kAnalyzerStalled);
+  }
+  if (!farewell_ || farewell_->stopping != 0) return farewell_ && farewell_->steps_committed == next_step_;
+  if (farewell_->exit_code != 0) throw failure(ClaimStatus::kAnalyzerFailed);
+  if (farewell_->steps_committed != next_step_) {
+    throw peer_error("the analyzer left after it had committed {} of {} published steps", farewell_->steps_committed,
+                     next_step_);
+  }
+  return true;
+}
+
+/// False while there is nothing to read. A hang-up, or anything else than a farewell, leaves `farewell_` empty.
+bool HandoffWriter::receive_farewell(int timeout_ms) noexcept {
+  std::array<std::byte, sizeof(Farewell)> buffer;
+  const auto received = peer_.receive(buffer, timeout_ms);
+  if (!received) return false;
+  Farewell message;
+  if (parse(std::span(buffer).first(received->bytes), MessageKind::kFarewell, message)) farewell_ = message;
+  return true;
+}
+
+Error HandoffWriter::failure(ClaimStatus status) {
+  if (refusal_) return *refusal_;
+  if (no_memory_ && status == ClaimStatus::kAnalyzerFailed) {
+    return system_error("out of memory while attaching to another analyzer at '{}', after {} steps were published",
+                        options_.socket, next_step_);
+  }
+  if (status == ClaimStatus::kStopped) return {ExitCode::kInterrupted, "interrupted while the analyzer was gone"};
+  if (status == ClaimStatus::kAnalyzerStalled) {
+    return peer_error("the analyzer made no progress for {} s (--peer-timeout), after {} steps were published",
+                      options_.peer_timeout_s, next_step_);
+  }
+  if (!farewell_ && status == ClaimStatus::kAnalyzerFailed) receive_farewell(0);
+  if (farewell_ && farewell_->exit_code != 0) {
+    return {documented_exit_code(farewell_->exit_code), std::string(text_of(farewell_->message))};
+  }
+  const bool waited = loss_at_the_end() == OnAnalyzerLoss::kWait;
+  return peer_error(
+      "the analyzer was lost after {} steps were published{}; what it had committed is in the pool", next_step_,
+      waited ? fmt::format(", and no other took over within {} s (--peer-timeout)", options_.peer_timeout_s) : "");
+}
+
+bool HandoffWriter::stop_wanted() const noexcept {
+  return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed);
+}
+
+std::int64_t HandoffWriter::timeout_ns() const noexcept {
+  return seconds_to_ns(options_.peer_timeout_s);
+}
+
+}  // namespace ringside

@@ -1,0 +1,149 @@
+#include "common/handoff/message_coordination.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <array>
+#include <exception>
+#include <span>
+#include <string_view>
+
+#include "common/platform/clock.hpp"
+#include "proto/ringside.pb.h"
+
+namespace ringside {
+namespace {
+
+// Two varints of at most ten bytes, each behind a tag of one.
+constexpr std::size_t kMostBytes = 22;
+// A longer one ends its connection. It is no less than ZeroMQ's own greeting needs, which says the name.
+constexpr std::size_t kMostBytesTaken = 256;
+// Only the newest of a side's messages matters; there are never many.
+constexpr int kMessagesHeld = 256;
+// Nobody who floods us keeps us from looking at the time.
+constexpr int kMessagesAtOnce = 64;
+// Whoever waits says its count again: a message that was lost with its connection costs a second, not the run.
+constexpr std::int64_t kSayAgainNs = 1'000'000'000;
+// At most so long a producer that attaches lets the analyzer's answer to its hello come.
+constexpr std::int64_t kGreetingNs = 20'000'000;
+
+Channel make_channel(ChannelContext& context, MessageCoordination::Side side, const std::string& name) {
+  ChannelOptions options{.max_message_bytes = kMostBytesTaken, .high_water_mark = kMessagesHeld};
+  if (side == MessageCoordination::Side::kAnalyzer) return Channel(context, ChannelKind::kRouter, options);
+  options.name = name;
+  return Channel(context, ChannelKind::kDealer, options);
+}
+
+std::string steps_path(const std::string& socket) {
+  return socket + ".steps";
+}
+
+template <class Message>
+std::string_view serialise(const Message& message, std::span<char> buffer) noexcept {
+  const std::size_t bytes = message.ByteSizeLong();
+  message.SerializeToArray(buffer.data(), static_cast<int>(buffer.size()));
+  return {buffer.data(), bytes};
+}
+
+/// Also false if there is no memory for unknown fields: the peer repeats the count.
+template <class Message>
+bool parse(std::string_view bytes, Message& message) noexcept {
+  try {
+    return message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+std::string steps_endpoint(const std::string& socket) {
+  return ipc_endpoint(steps_path(socket));
+}
+
+MessageCoordination::MessageCoordination(ChannelContext& context, Side side, const MessageAddress& address,
+                                         const std::atomic<std::uint64_t>& own, const std::atomic<std::uint64_t>& other)
+    : Coordination(own, other),
+      side_(side),
+      name_(to_string(address.name)),
+      epoch_(address.epoch),
+      channel_(make_channel(context, side, name_)) {
+  const std::string endpoint = steps_endpoint(address.socket);
+  if (side == Side::kAnalyzer) {
+    channel_.bind(endpoint);
+    bound_ = steps_path(address.socket);
+    return;
+  }
+  channel_.connect(endpoint);
+  announce();
+  // ZeroMQ's thread shakes hands now, while it has the core, and not during the first iterations.
+  channel_.wait_ns(kGreetingNs);
+}
+
+MessageCoordination::~MessageCoordination() {
+  if (!bound_.empty()) unlink(bound_.c_str());  // ZeroMQ leaves it there
+}
+
+void MessageCoordination::announce() noexcept {
+  announced_at_ns_ = now_ns();
+  const std::uint64_t count = own_.load(std::memory_order_relaxed);
+  std::array<char, kMostBytes> buffer;
+  if (side_ == Side::kProducer) {
+    wire::StepPublished message;
+    message.set_epoch(epoch_);
+    message.set_published(count);
+    channel_.send(serialise(message, buffer));
+  } else {
+    if (!heard_) return;  // it gets its answer when it is
+    wire::BufferReleased message;
+    message.set_epoch(epoch_);
+    message.set_released(count);
+    const std::array<std::string_view, 2> frames = {name_, serialise(message, buffer)};
+    channel_.send(frames);
+  }
+  // ZeroMQ's own thread, which may share our core, has something to do now, and we have for milliseconds after this.
+  sched_yield();
+}
+
+std::uint64_t MessageCoordination::seen() noexcept {
+  for (int i = 0; i < kMessagesAtOnce && channel_.receive(frames_); ++i) hear();
+  return seen_;
+}
+
+/// Believes the message at hand, if it is from our peer, of this attachment, and says what its counter bears out.
+void MessageCoordination::hear() noexcept {
+  const bool named = side_ == Side::kAnalyzer;  // its messages come with their sender's name before them
+  if (frames_.size() != (named ? 2u : 1u) || (named && frames_[0] != name_)) return;
+  std::uint64_t epoch = 0;
+  std::uint64_t count = 0;
+  if (named) {
+    wire::StepPublished message;
+    if (!parse(frames_[1], message)) return;
+    epoch = message.epoch();
+    count = message.published();
+  } else {
+    wire::BufferReleased message;
+    if (!parse(frames_[0], message)) return;
+    epoch = message.epoch();
+    count = message.released();
+  }
+  if (epoch != epoch_) return;
+  if (named && !heard_) {
+    heard_ = true;
+    announce();
+  }
+  // Acquire: what the peer did before it stored the count is visible to us, as it is without messages.
+  if (count > seen_ && count <= other_.load(std::memory_order_acquire)) seen_ = count;
+}
+
+void MessageCoordination::sleep(std::uint64_t, std::int64_t at_most_ns) noexcept {
+  if (now_ns() - announced_at_ns_ >= kSayAgainNs) announce();
+  channel_.wait_ns(at_most_ns);
+}
+
+/// ZeroMQ's own thread may share our core, and brings what we look for.
+void MessageCoordination::relax() noexcept {
+  sched_yield();
+}
+
+}  // namespace ringside

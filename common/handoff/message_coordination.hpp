@@ -1,0 +1,56 @@
+// `--coordination messages`: StepPublished and BufferReleased (proto/ringside.proto) over ZeroMQ. A side waits for
+// messages only. The counters lie in shared memory all the same: they bear out what a message says, and they are what
+// is left when its sender is gone.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/handoff/channel.hpp"
+#include "common/handoff/coordination.hpp"
+#include "common/kernels/hash.hpp"
+
+namespace ringside {
+
+/// Where the steps of the analyzer at `socket` are told. Throws Error (exit code 3) if that name is too long.
+std::string steps_endpoint(const std::string& socket);
+
+/// One attachment of one side.
+struct MessageAddress {
+  std::string socket;       // the analyzer's
+  Id128 name;               // the producer's, drawn anew for each attachment: whoever does not know it is not heard
+  std::uint64_t epoch = 0;  // the attachment's: a message that says another is not for us
+};
+
+class MessageCoordination final : public Coordination {
+ public:
+  enum class Side { kProducer, kAnalyzer };
+
+  /// The analyzer listens, for the producer of that name only; so it has to come first. The producer connects and says
+  /// hello: an analyzer can only speak to a producer that it has heard. ZeroMQ's thread starts with the context's first
+  /// channel, on the cores of the thread that calls. Throws Error.
+  MessageCoordination(ChannelContext& context, Side side, const MessageAddress& address,
+                      const std::atomic<std::uint64_t>& own, const std::atomic<std::uint64_t>& other);
+  ~MessageCoordination() override;
+
+  void announce() noexcept override;
+  std::uint64_t seen() noexcept override;
+
+ private:
+  std::uint64_t seen_at_last() noexcept override { return seen_ = other_.load(std::memory_order_acquire); }
+  void sleep(std::uint64_t seen, std::int64_t at_most_ns) noexcept override;
+  void relax() noexcept override;
+  void hear() noexcept;
+
+  Side side_;
+  std::string bound_;  // the analyzer's: the socket's file
+  std::string name_;   // on the wire
+  std::uint64_t epoch_;
+  Channel channel_;
+  std::vector<std::string> frames_;  // of the message at hand; keeps its memory
+  std::uint64_t seen_ = 0;
+  std::int64_t announced_at_ns_ = 0;
+  bool heard_ = false;  // the producer, by the analyzer
+};
+
+}  // namespace ringside

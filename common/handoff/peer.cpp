@@ -1,0 +1,275 @@
+#include "common/handoff/peer.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+
+#include "common/files/lock_holder.hpp"
+#include "common/files/regular_file.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
+
+namespace ringside {
+namespace {
+
+// Connections that the kernel queues until they are accepted, mostly while a run is served.
+constexpr int kMostInQueue = 64;
+
+sockaddr_un address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof address.sun_path) {
+    throw system_error("socket path '{}' has {} characters, at most {} are possible; choose a shorter --socket", path,
+                       path.size(), sizeof address.sun_path - 1);
+  }
+  std::copy(path.begin(), path.end(), address.sun_path);
+  return address;
+}
+
+UniqueFd new_socket(int flags = 0) {
+  UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
+  if (!fd.valid()) throw system_error("cannot create a socket: {}", errno_text(errno));
+  return fd;
+}
+
+void pause_ms(long milliseconds) {
+  const timespec time{0, milliseconds * 1'000'000};
+  nanosleep(&time, nullptr);
+}
+
+}  // namespace
+
+Peer::Peer(UniqueFd socket) : socket_(std::move(socket)) {
+  ucred credentials{};
+  socklen_t length = sizeof credentials;
+  if (getsockopt(socket_.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0) {
+    pid_ = credentials.pid;
+    uid_ = credentials.uid;
+    // Without a pidfd (an old kernel, another pid namespace) the socket's hang-up alone tells.
+    pidfd_.reset(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+  }
+}
+
+namespace {
+
+/// One attempt; `error` says why it gave nothing.
+std::optional<Peer> connect_once(const std::string& path, int& error) {
+  const sockaddr_un address = address_of(path);
+  // Not blocking: where the listener's queue is full, a blocking connect would wait for ever.
+  UniqueFd fd = new_socket(SOCK_NONBLOCK);
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    error = errno;
+    if (error != ENOENT && error != ECONNREFUSED && error != EAGAIN && error != EINTR) {
+      throw system_error("cannot connect to the analyzer at '{}': {}", path, errno_text(error));
+    }
+    return std::nullopt;
+  }
+  fcntl(fd.get(), F_SETFL, 0);
+  Peer peer(std::move(fd));
+  // What we pass on is for an analyzer of our own, not for whoever was first to listen at a path of that name.
+  if (peer.uid() != geteuid()) {
+    throw system_error("the analyzer at '{}' belongs to user {}, expected user {}; choose another --socket", path,
+                       peer.uid(), geteuid());
+  }
+  return peer;
+}
+
+}  // namespace
+
+std::optional<Peer> Peer::try_connect(const std::string& path) {
+  int error = 0;
+  return connect_once(path, error);
+}
+
+Peer Peer::connect(const std::string& path, double timeout_s, const std::atomic<bool>* stop) {
+  const std::int64_t deadline = now_ns() + static_cast<std::int64_t>(timeout_s * 1e9);
+  for (;;) {
+    int error = 0;
+    if (std::optional<Peer> peer = connect_once(path, error)) return std::move(*peer);
+    if (stop != nullptr && stop->load(std::memory_order_relaxed)) {
+      throw Error(ExitCode::kInterrupted, "interrupted while waiting for an analyzer");
+    }
+    if (now_ns() >= deadline) {
+      throw peer_error("no analyzer listens at '{}' ({}) after {} s; start ringside-analyzer with the same --socket",
+                       path, errno_text(error), timeout_s);
+    }
+    pause_ms(10);
+  }
+}
+
+bool Peer::send(std::span<const std::byte> message, std::span<const int> fds) noexcept {
+  iovec part{const_cast<std::byte*>(message.data()), message.size()};
+  alignas(cmsghdr) char control[CMSG_SPACE(PassedFds::kMost * sizeof(int))] = {};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  if (!fds.empty()) {
+    const std::size_t fds_bytes = std::min(fds.size(), PassedFds::kMost) * sizeof(int);
+    header.msg_control = control;
+    header.msg_controllen = CMSG_SPACE(fds_bytes);
+    cmsghdr* rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(fds_bytes);
+    std::memcpy(CMSG_DATA(rights), fds.data(), fds_bytes);
+  }
+  ssize_t sent;
+  do {
+    sent = sendmsg(socket_.get(), &header, MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  return sent == static_cast<ssize_t>(message.size());
+}
+
+std::optional<Peer::Received> Peer::receive(std::span<std::byte> buffer, int timeout_ms) noexcept {
+  pollfd waiting{socket_.get(), POLLIN, 0};
+  const int ready = poll(&waiting, 1, timeout_ms);
+  if (ready <= 0) return std::nullopt;  // the time is over, or a signal: the caller looks at its stop flag
+
+  iovec part{buffer.data(), buffer.size()};
+  alignas(cmsghdr) char control[CMSG_SPACE(PassedFds::kMost * sizeof(int))];
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  header.msg_control = control;
+  header.msg_controllen = sizeof control;
+  ssize_t length;
+  bool again;
+  bool was_reset = false;
+  do {
+    length = recvmsg(socket_.get(), &header, MSG_CMSG_CLOEXEC);
+    // A peer that leaves without having read our last message resets the connection; that is told once, and what it
+    // wrote before it left (its farewell) comes after.
+    const bool reset = length < 0 && errno == ECONNRESET && !was_reset;
+    again = (length < 0 && errno == EINTR) || reset;
+    was_reset = was_reset || reset;
+  } while (again);
+
+  Received received;
+  if (length <= 0) return received;
+  for (cmsghdr* item = CMSG_FIRSTHDR(&header); item != nullptr; item = CMSG_NXTHDR(&header, item)) {
+    if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (item->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(item) + i * sizeof(int), sizeof fd);
+      received.fds.add(UniqueFd(fd));
+    }
+  }
+  if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0) received.bytes = static_cast<std::size_t>(length);
+  return received;
+}
+
+bool Peer::alive() const noexcept {
+  pollfd watched[2] = {{socket_.get(), POLLRDHUP, 0}, {pidfd_.get(), POLLIN, 0}};
+  const nfds_t count = pidfd_.valid() ? 2 : 1;
+  if (poll(watched, count, 0) <= 0) return true;
+  const bool hung_up = (watched[0].revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0;
+  const bool exited = count == 2 && (watched[1].revents & POLLIN) != 0;
+  return !hung_up && !exited;
+}
+
+bool Peer::exited(int timeout_ms) const noexcept {
+  pollfd watched{pidfd_.get(), POLLIN, 0};
+  return pidfd_.valid() && poll(&watched, 1, timeout_ms) > 0;
+}
+
+namespace {
+
+/// An analyzer that was killed leaves the sockets beside its own, and not each that comes after it uses all of them.
+/// Requires its lock; files that are no sockets stay.
+void remove_sockets_beside(const std::string& path) {
+  for (const std::string_view suffix : Listener::kSocketSuffixes) {
+    const std::string beside = path + std::string(suffix);
+    struct stat found {};
+    if (lstat(beside.c_str(), &found) == 0 && S_ISSOCK(found.st_mode)) unlink(beside.c_str());
+  }
+}
+
+}  // namespace
+
+Listener::Listener(const std::string& path) : path_(path) {
+  const sockaddr_un address = address_of(path);
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty() && mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    throw system_error("cannot create the folder '{}' for the socket: {}", folder.string(), errno_text(errno));
+  }
+  // The lock first: a second bind would otherwise take the live socket's place.
+  const std::string lock_path = path + std::string(kLockSuffix);
+  RegularFile lock = open_regular(lock_path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+  if (!lock.valid()) throw system_error("cannot open the lock file '{}': {}", lock_path, lock.why());
+  lock_ = std::move(lock.fd);
+  if (flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
+    struct stat locked {};
+    const auto holder = fstat(lock_.get(), &locked) == 0 ? flock_holder(locked) : std::nullopt;
+    throw system_error("another analyzer serves '{}': {}; stop it, or choose another --socket", path,
+                       describe_holder(holder));
+  }
+  // What a dead listener left goes; somebody's file does not.
+  struct stat found {};
+  if (lstat(path.c_str(), &found) == 0 && !S_ISSOCK(found.st_mode)) {
+    throw system_error("cannot listen at '{}': there is a file that is not a socket; choose another --socket", path);
+  }
+  unlink(path.c_str());
+  remove_sockets_beside(path);
+  socket_ = new_socket(SOCK_NONBLOCK);
+  // Created without rights for others, whatever the umask: between bind and chmod nobody can slip in.
+  const mode_t umask_before = umask(0177);
+  const int bound = bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  const int error = errno;
+  umask(umask_before);
+  if (bound != 0) throw system_error("cannot listen at '{}': {}", path, errno_text(error));
+  if (listen(socket_.get(), kMostInQueue) != 0)
+    throw system_error("cannot listen at '{}': {}", path, errno_text(errno));
+}
+
+// The lock file stays: removing it would let a third process lock a new file of that name while a second holds the old.
+Listener::~Listener() {
+  unlink(path_.c_str());
+  remove_sockets_beside(path_);
+}
+
+std::optional<Peer> Listener::accept(int timeout_ms) {
+  pollfd waiting{socket_.get(), POLLIN, 0};
+  if (poll(&waiting, 1, timeout_ms) <= 0) return std::nullopt;
+  Accepted accepted = accept_socket();
+  if (!accepted.socket.valid()) return std::nullopt;
+  return Peer(std::move(accepted.socket));
+}
+
+Listener::Accepted Listener::accept_socket() noexcept {
+  Accepted accepted;
+  // Without a free descriptor, accept fails the same way whether or not a connection waits.
+  pollfd waiting{socket_.get(), POLLIN, 0};
+  accepted.none = poll(&waiting, 1, 0) <= 0;
+  if (accepted.none) return accepted;
+  // The listening socket is non-blocking, so that a connection withdrawn meanwhile does not block us; the accepted one
+  // is blocking.
+  accepted.socket.reset(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!accepted.socket.valid()) {
+    accepted.no_descriptors = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+    accepted.none = !accepted.no_descriptors;
+    return accepted;
+  }
+  ucred credentials{};
+  socklen_t length = sizeof credentials;
+  if (getsockopt(accepted.socket.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0 ||
+      credentials.uid != geteuid()) {
+    accepted.socket.reset();
+    accepted.stranger = true;
+  }
+  return accepted;
+}
+
+}  // namespace ringside

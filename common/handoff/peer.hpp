@@ -1,0 +1,115 @@
+// The other process: an AF_UNIX connection that carries the few messages of attach and detach (with file descriptors),
+// and, together with a pidfd, tells at any moment whether the peer is still there.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "common/platform/process_state.hpp"
+#include "common/platform/unique_fd.hpp"
+
+namespace ringside {
+
+/// File descriptors that came with a message. They need no allocation, because they are also received where nothing may
+/// throw.
+class PassedFds {
+ public:
+  static constexpr std::size_t kMost = 2;  // a message with more is a protocol error
+
+  std::size_t size() const noexcept { return size_; }
+  UniqueFd& operator[](std::size_t i) noexcept { return fds_[i]; }
+  void add(UniqueFd fd) noexcept {
+    if (size_ < kMost) fds_[size_++] = std::move(fd);
+  }
+
+ private:
+  std::array<UniqueFd, kMost> fds_;
+  std::size_t size_ = 0;
+};
+
+class Peer {
+ public:
+  Peer() = default;
+  explicit Peer(UniqueFd socket);
+
+  /// Connects to the SOCK_SEQPACKET socket at `path`, trying again until `timeout_s` seconds have passed while nobody
+  /// listens there. Throws Error: exit code 4 when the time is over, 3 for a path that is too long, not permitted, or
+  /// another user's, 130 once `stop` (may be null) is set.
+  static Peer connect(const std::string& path, double timeout_s, const std::atomic<bool>* stop = nullptr);
+
+  /// The same without waiting: nothing while nobody listens there.
+  static std::optional<Peer> try_connect(const std::string& path);
+
+  /// Sends one message with up to two file descriptors (they stay the caller's). False if the peer is gone.
+  bool send(std::span<const std::byte> message, std::span<const int> fds = {}) noexcept;
+
+  struct Received {
+    std::size_t bytes = 0;  // 0: the peer hung up
+    PassedFds fds;
+  };
+  /// Waits up to `timeout_ms` (-1: for ever) for one message of at most `buffer.size()` bytes; a longer one is a
+  /// protocol error and reads as a hang-up. Empty when the time is over.
+  std::optional<Received> receive(std::span<std::byte> buffer, int timeout_ms) noexcept;
+
+  /// False once the peer has hung up or exited. A system call, for the slow path of a wait.
+  bool alive() const noexcept;
+
+  /// True once the process has exited, looked for up to `timeout_ms`: a process that dies hangs up first.
+  bool exited(int timeout_ms) const noexcept;
+
+  /// True while the process is stopped by a signal.
+  bool stopped() const noexcept { return is_stopped(pid_); }
+
+  pid_t pid() const noexcept { return pid_; }
+  uid_t uid() const noexcept { return uid_; }
+
+ private:
+  UniqueFd socket_;
+  UniqueFd pidfd_;
+  pid_t pid_ = 0;
+  uid_t uid_ = 0;
+};
+
+/// The listening end. Only the owner can connect: the socket is created 0600 and the peer's user id is checked.
+class Listener {
+ public:
+  /// Beside the socket, appended to its path: the lock file, and the sockets that an analyzer listens at as well
+  /// (docs/live.md, docs/handoff_protocol.md).
+  static constexpr std::string_view kLockSuffix = ".lock";
+  static constexpr std::array<std::string_view, 3> kSocketSuffixes = {".control", ".telemetry", ".steps"};
+
+  /// Binds `path` (its folder is made 0700 if missing). A lock file beside the socket keeps a second listener away
+  /// (Error, exit code 3); a socket file left by a dead one is replaced.
+  explicit Listener(const std::string& path);
+  ~Listener();
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  /// The next peer of this user, or nothing within `timeout_ms`. Peers of other users are turned away.
+  std::optional<Peer> accept(int timeout_ms);
+
+  /// The result of one look at the queue of connections, without waiting.
+  struct Accepted {
+    UniqueFd socket;              // of a peer of this user; if invalid, one of the flags below says why
+    bool none = false;            // no connection waits
+    bool stranger = false;        // a peer of another user was turned away
+    bool no_descriptors = false;  // the connection stays in the queue
+  };
+  Accepted accept_socket() noexcept;
+  /// Readable while a connection waits.
+  int fd() const noexcept { return socket_.get(); }
+
+ private:
+  std::string path_;
+  UniqueFd lock_;
+  UniqueFd socket_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,87 @@
+#include "common/handoff/shared_mapping.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "common/platform/error.hpp"
+
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010  // Linux 5.1; older C library headers lack it
+#endif
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22  // Linux 5.14
+#define MADV_POPULATE_WRITE 23
+#endif
+
+namespace ringside {
+namespace {
+
+constexpr int kSizeSeals = F_SEAL_SHRINK | F_SEAL_GROW;
+
+int seals_for(PeerAccess access) {
+  return kSizeSeals | F_SEAL_SEAL | (access == PeerAccess::kReadOnly ? F_SEAL_FUTURE_WRITE : 0);
+}
+
+std::byte* map(int fd, std::size_t bytes, int protection) {
+  void* data = mmap(nullptr, bytes, protection, MAP_SHARED, fd, 0);
+  if (data == MAP_FAILED) throw system_error("cannot map {} bytes of shared memory: {}", bytes, errno_text(errno));
+  // Advice only: transparent huge pages for shared memory are often off, and then nothing happens.
+  madvise(data, bytes, MADV_HUGEPAGE);
+  return static_cast<std::byte*>(data);
+}
+
+}  // namespace
+
+SharedMapping SharedMapping::create(const std::string& name, std::size_t bytes, PeerAccess peer_access) {
+  UniqueFd fd(memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd.valid()) throw system_error("cannot create shared memory '{}': {}", name, errno_text(errno));
+  if (ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) {
+    throw system_error("cannot size shared memory '{}' to {} bytes: {}", name, bytes, errno_text(errno));
+  }
+  // Map first, seal second: F_SEAL_FUTURE_WRITE leaves this writable mapping alone and makes every later one read-only.
+  std::byte* data = map(fd.get(), bytes, PROT_READ | PROT_WRITE);
+  SharedMapping mapping(std::move(fd), data, bytes, true);
+  if (fcntl(mapping.fd(), F_ADD_SEALS, seals_for(peer_access)) != 0) {
+    throw system_error("cannot seal shared memory '{}': {}; Linux 5.1 or newer is needed", name, errno_text(errno));
+  }
+  return mapping;
+}
+
+SharedMapping SharedMapping::adopt(UniqueFd memfd, std::size_t bytes, PeerAccess access) {
+  struct stat status {};
+  if (fstat(memfd.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    throw usage_error("the peer passed something that is not shared memory");
+  }
+  if (static_cast<std::size_t>(status.st_size) != bytes) {
+    throw usage_error("the peer's shared memory has {} bytes, expected {}", status.st_size, bytes);
+  }
+  const int wanted = seals_for(access);
+  const int seals = fcntl(memfd.get(), F_GET_SEALS);
+  if (seals < 0 || (seals & wanted) != wanted) {
+    throw usage_error("the peer's shared memory has seals {:#x}, expected at least {:#x}", seals, wanted);
+  }
+  const int protection = access == PeerAccess::kReadOnly ? PROT_READ : PROT_READ | PROT_WRITE;
+  std::byte* data = map(memfd.get(), bytes, protection);
+  return {std::move(memfd), data, bytes, access == PeerAccess::kReadWrite};
+}
+
+SharedMapping& SharedMapping::operator=(SharedMapping&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(writable_, other.writable_);
+  return *this;
+}
+
+void SharedMapping::populate(std::size_t offset, std::size_t bytes) const noexcept {
+  madvise(data_ + offset, bytes, writable_ ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+}
+
+SharedMapping::~SharedMapping() {
+  if (data_ != nullptr) munmap(data_, bytes_);
+}
+
+}  // namespace ringside

@@ -1,0 +1,58 @@
+#include "common/options/help_forms.hpp"
+
+#include <algorithm>
+#include <iostream>
+
+#include <CLI/CLI.hpp>
+
+#include "common/options/completion.hpp"
+#include "common/options/config_template.hpp"
+#include "common/options/manual_page.hpp"
+#include "common/platform/error.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::string_view kFlag = "--help-as=";
+constexpr std::string_view kManualForm = "man";
+
+}  // namespace
+
+std::optional<std::string> take_help_form(std::vector<std::string>& arguments) {
+  const auto given = std::find_if(arguments.begin(), arguments.end(),
+                                  [](const std::string& argument) { return argument.starts_with(kFlag); });
+  if (given == arguments.end()) return std::nullopt;
+  std::string form = given->substr(kFlag.size());
+  arguments.erase(given);
+  return form;
+}
+
+std::string help_as(const std::string& form, const CLI::App& app) {
+  if (form == kManualForm) return manual_page(app);
+  if (form == kSettingsForm && app.get_config_ptr() != nullptr) return config_template(app);
+  if (const std::optional<Shell> shell = shell_named(form)) {
+    const std::string& program = app.get_name();
+    if (program.find(' ') != std::string::npos) return completion_of(*shell, app);
+    return completion_begin(*shell, program, {}) + completion_of(*shell, app) + completion_end(*shell, program);
+  }
+  throw usage_error("--help-as: found '{}', expected man, bash, zsh, fish{}", form,
+                    app.get_config_ptr() != nullptr ? ", toml" : "");
+}
+
+void print_help_as(const std::string& form, std::string_view program, std::string_view description,
+                   std::span<const CommandSummary> subcommands,
+                   const std::function<void(const CommandSummary&)>& print_subcommand) {
+  if (form == kManualForm) {
+    std::cout << manual_page(program, description, subcommands);
+  } else if (form == "subcommands") {
+    for (const CommandSummary& s : subcommands) std::cout << s.name << '\n';
+  } else if (const std::optional<Shell> shell = shell_named(form)) {
+    std::cout << completion_begin(*shell, program, subcommands);
+    for (const CommandSummary& s : subcommands) print_subcommand(s);
+    std::cout << completion_end(*shell, program);
+  } else {
+    throw usage_error("--help-as: found '{}', expected man, bash, zsh, fish, subcommands", form);
+  }
+}
+
+}  // namespace ringside

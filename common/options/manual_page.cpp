@@ -1,0 +1,199 @@
+#include "common/options/manual_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace ringside {
+namespace {
+
+struct SettingsFile {
+  std::string_view program;
+  std::string_view path;
+};
+constexpr std::array kServiceSettings = {
+    SettingsFile{"ringside-analyzer", "/etc/ringside/analyzer.toml"},
+    SettingsFile{"ringside-producer", "/etc/ringside/jobs/NAME.toml"},
+    SettingsFile{"ringside serve", "/etc/ringside/serve.toml"},
+};
+
+/// Text for troff: no hyphen that a terminal shows as another character, no line that is taken for a request. What
+/// stands in backquotes is bold.
+std::string prose(std::string_view text) {
+  std::string out;
+  bool bold = false;
+  for (const char c : text) {
+    switch (c) {
+      case '\\': out += "\\e"; break;
+      case '-': out += "\\-"; break;
+      case '\'': out += "\\(aq"; break;
+      case '\n': out += ' '; break;
+      case '`':
+        bold = !bold;
+        out += bold ? "\\fB" : "\\fR";
+        break;
+      default: out += c;
+    }
+  }
+  return out.starts_with('.') ? "\\&" + out : out;
+}
+
+std::string bold(std::string_view text) {
+  return "\\fB" + prose(text) + "\\fR";
+}
+
+std::string italic(std::string_view text) {
+  return "\\fI" + prose(text) + "\\fR";
+}
+
+/// "ringside run" has the page ringside-run.
+std::string page_name(std::string_view program) {
+  return replaced(std::string(program), " ", "-");
+}
+
+/// "Shows a pool: runs, slots. Works …" as a page's name section has it: "shows a pool".
+std::string in_short(std::string_view text) {
+  std::size_t stop = text.size();
+  for (const std::string_view end : {". ", ": ", "; "}) stop = std::min(stop, text.find(end));
+  std::string sentence(text.substr(0, stop));
+  if (sentence.ends_with('.')) sentence.pop_back();
+  if (!sentence.empty()) sentence[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(sentence[0])));
+  return sentence;
+}
+
+std::string title(std::string_view program, std::string_view description) {
+  const std::string page = page_name(program);
+  std::string upper = page;
+  for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  // Neither hyphens in the names of options, nor gaps between the words of short lines.
+  return fmt::format(".TH {} 1 \"\" \"ringside {}\" \"Ringside\"\n.nh\n.ad l\n.SH NAME\n{} \\- {}\n", prose(upper),
+                     RINGSIDE_VERSION, prose(page), prose(in_short(description)));
+}
+
+/// `--name VALUE`, `-n VALUE`: as in --help.
+std::string synopsis_of(const CLI::Option& option) {
+  std::string text;
+  for (const std::string& name : names_of(option)) text += (text.empty() ? "" : ", ") + bold(name);
+  const OptionValue value = value_of(option);
+  if (value.kind == OptionValue::Kind::kNone || option.get_type_name().empty()) return text;
+  const std::string argument = italic(option.get_type_name());
+  return text + (value.optional ? "[=" + argument + "]" : " " + argument);
+}
+
+std::string entry(const std::string& tag, std::string_view text) {
+  return fmt::format(".TP\n{}\n{}\n", tag, prose(text));
+}
+
+std::string usage(const CLI::App& app) {
+  std::string text = ".SH SYNOPSIS\n" + bold(app.get_name());
+  for (const OptionGroup& group : option_groups_of(app)) {
+    for (const CLI::Option* option : group.options) {
+      if (option->get_required()) text += " " + synopsis_of(*option);
+    }
+  }
+  text += " [" + italic("OPTIONS") + "]";
+  for (const CLI::Option* argument : arguments_of(app)) {
+    const std::string name = italic(argument->get_name());
+    text += argument->get_required() ? " " + name : " [" + name + "]";
+  }
+  return text + "\n";
+}
+
+std::string options(const CLI::App& app) {
+  std::string text;
+  for (const CLI::Option* argument : arguments_of(app)) {
+    text += entry(italic(argument->get_name()), description_of(*argument));
+  }
+  if (!text.empty()) text = ".SH ARGUMENTS\n" + text;
+  text += ".SH OPTIONS\n";
+  for (const OptionGroup& group : option_groups_of(app)) {
+    if (!group.name.empty()) text += ".SS " + prose(group.name) + "\n";
+    for (const CLI::Option* option : group.options) text += entry(synopsis_of(*option), description_of(*option));
+  }
+  return text;
+}
+
+std::string exit_status() {
+  std::string text = ".SH EXIT STATUS\n";
+  for (const ExitMeaning& exit : kExitMeanings) {
+    text += entry(bold(std::to_string(static_cast<int>(exit.code))), exit.meaning);
+  }
+  return text;
+}
+
+std::string environment(const CLI::App& app) {
+  std::string text;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_envname().empty()) continue;
+    text += entry(bold(option->get_envname()), "stands for " + option->get_name() + " where that is not given");
+  }
+  return text.empty() ? text : ".SH ENVIRONMENT\n" + text;
+}
+
+std::string files(const CLI::App& app) {
+  std::string text;
+  if (const std::string_view settings = service_settings(app.get_name()); !settings.empty()) {
+    text += entry(italic(settings), "what the service is started with, by --config: a key for each option");
+  }
+  if (app.get_option_no_throw("--socket") != nullptr) {
+    text += entry(italic("/run/ringside/"), "the socket of the service's analyzer; nobody but its user may enter");
+  }
+  if (app.get_option_no_throw("--pool") != nullptr) {
+    text += entry(italic("/var/lib/ringside/"), "the service's pools, each with its journal beside it; as private");
+  }
+  return text.empty() ? text : ".SH FILES\n" + text;
+}
+
+std::string see_also(const std::vector<std::string>& pages) {
+  std::string text = ".SH SEE ALSO\n";
+  for (std::size_t i = 0; i < pages.size(); ++i) {
+    text += fmt::format(".BR {} (1){}\n", prose(pages[i]), i + 1 < pages.size() ? "," : "");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string_view service_settings(std::string_view program) {
+  for (const SettingsFile& file : kServiceSettings) {
+    if (file.program == program) return file.path;
+  }
+  return {};
+}
+
+std::string manual_page(const CLI::App& app) {
+  const std::string description = replaced(app.get_description(), "\n", " ");
+  std::string text = title(app.get_name(), description) + usage(app);
+  text += ".SH DESCRIPTION\n" + prose(description) + "\n";
+  text += options(app);
+  if (!app.get_footer().empty()) text += ".SH NOTES\n" + prose(app.get_footer()) + "\n";
+  text += exit_status() + environment(app) + files(app);
+  std::vector<std::string> others;
+  for (const std::string_view page : {"ringside", "ringside-run", "ringside-analyzer", "ringside-producer"}) {
+    if (page != page_name(app.get_name())) others.emplace_back(page);
+  }
+  return text + see_also(others);
+}
+
+std::string manual_page(std::string_view program, std::string_view description,
+                        std::span<const CommandSummary> subcommands) {
+  std::string text = title(program, description);
+  text += fmt::format(".SH SYNOPSIS\n{0} {1} [{2}]\n.br\n{0} {1} {3}\n.br\n{0} {4}|{5}\n", bold(program),
+                      italic("SUBCOMMAND"), italic("OPTIONS"), bold("--help"), bold("--help"), bold("--version"));
+  text += fmt::format(".SH DESCRIPTION\n{}\n.PP\nEach subcommand has a page of its own: {}.\n", prose(description),
+                      bold(fmt::format("man {}-{}", program, subcommands.front().name)));
+  text += ".SH SUBCOMMANDS\n";
+  std::vector<std::string> pages;
+  for (const CommandSummary& s : subcommands) {
+    text += entry(fmt::format("{} {}", bold(s.name), italic(s.arguments)), s.does);
+    pages.push_back(fmt::format("{}-{}", program, s.name));
+  }
+  pages.insert(pages.end(), {"ringside-analyzer", "ringside-producer"});
+  return text + exit_status() + see_also(pages);
+}
+
+}  // namespace ringside

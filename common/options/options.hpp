@@ -1,0 +1,148 @@
+// Every option of a run: its default and meaning beside the field here, its flag, file key and help text declared once
+// in options.cpp. `ringside run` declares them all and passes each process its own.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/handoff/handoff_options.hpp"
+#include "common/options/durability.hpp"
+#include "common/options/journal_options.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace ringside {
+
+enum class Mode {
+  kPipeline,  // producer and analyzer, every iterate kept
+  kDram       // the baseline: one process, same solver, same reductions, nothing kept
+};
+enum class WhenFull { kWait, kSkip };
+enum class ReduceAt {
+  kSlot,     // in its slot, after the commit
+  kTransfer  // on its way there
+};
+
+// Without --iterations: so few that a first try ends soon, and with a tolerance so many that it decides.
+inline constexpr std::uint64_t kFewIterations = 100;
+inline constexpr std::uint64_t kMostIterations = 1'000'000;
+
+/// What is solved, and how: the producer's.
+struct SolveOptions {
+  std::string matrix;               // FILE, grid:SIDE or rmat:SCALE[:EDGEFACTOR[:SEED]]
+  std::string solver = "pagerank";  // pagerank, jacobi
+  std::string rhs;                  // Jacobi's b, an n-by-1 MatrixMarket file; empty: all ones
+  double damping = 0.85;            // PageRank's d
+  bool damping_given = false;
+  double tolerance = 0;             // stop when the L1 change is at most this; 0: never
+  std::uint64_t iterations = 0;     // stop after so many; 0: 100, or with a tolerance kMostIterations
+  std::uint64_t every = 1;          // publish each every-th iterate, and the last
+  std::string kernel = "auto";      // form in which the matrix is multiplied: auto, csr, runs, packed, ranked
+  std::uint64_t last_iteration() const noexcept {
+    if (iterations > 0) return iterations;
+    return tolerance > 0 ? kMostIterations : kFewIterations;
+  }
+
+  bool cache = false;     // map the matrix from a binary cache, written on first use
+  std::string cache_dir;  // where that cache lies; empty: beside the file
+};
+
+/// How iterates change hands: the producer's.
+struct PublishOptions {
+  CoordinationKind coordination = CoordinationKind::kLocks;
+  std::uint32_t buffers = 2;  // 2: the double buffer
+  WhenFull when_full = WhenFull::kWait;
+  OnAnalyzerLoss on_analyzer_loss = OnAnalyzerLoss::kWait;
+  bool elastic = false;    // cores that wait work for the other process
+  bool resume = false;     // go on from the newest iterate in the pool
+  bool overwrite = false;  // the pool may lose another run's iterates
+
+  /// Throws Error (exit code 2) if both were asked for.
+  PoolUse pool_use() const;
+};
+
+/// What each side takes for the loss of the other.
+struct PeerOptions {
+  double timeout_s = 30;  // how long it may be absent, stopped, or make no progress
+};
+
+/// Where iterates are kept: the analyzer's.
+struct RingOptions {
+  std::string pool = "ringside.pool";
+  std::uint32_t slots = 8;  // at least 3
+  bool slots_given = false;
+  Durability durability = Durability::kPower;
+  bool require_dax = false;  // nothing is kept where stores do not persist in place
+  bool foreign_pool = false;  // pool and journal may belong to another user
+};
+
+/// Who may follow, and how: the analyzer's.
+struct TelemetryOptions {
+  bool on = true;    // records and control beside the analyzer's socket
+  std::string tcp;   // HOST:PORT, and PORT + 1 for control; empty: not over the network
+  std::string keys;  // folder of the server's keys and of the list of clients (`ringside keygen`): with `tcp`
+};
+
+/// What is computed of each: the analyzer's, and the baseline's.
+struct ReduceOptions {
+  ReduceAt at = ReduceAt::kSlot;
+  int passes = 1;
+};
+
+/// Which cores each process is pinned to, as "0-3,8"; empty: chosen.
+struct CoreOptions {
+  std::string producer_cores;
+  std::string analyzer_cores;
+};
+
+/// What either process of a run needs beside its work.
+struct ProcessOptions {
+  std::string cores;         // "0-3,8"; empty: not pinned
+  bool shared_core = false;  // the peer runs on the same core: never spin
+  std::string socket = "/run/ringside/analyzer.socket";
+  int report_fd = -1;  // where reports go; below 0: nowhere
+  std::string log_level = "warning";
+};
+
+void declare(CLI::App& app, SolveOptions& options);
+void declare(CLI::App& app, PublishOptions& options);
+void declare(CLI::App& app, PeerOptions& options);
+void declare(CLI::App& app, RingOptions& options);
+void declare(CLI::App& app, JournalOptions& options);
+void declare(CLI::App& app, TelemetryOptions& options);
+void declare(CLI::App& app, ReduceOptions& options);
+void declare(CLI::App& app, CoreOptions& options);
+void declare(CLI::App& app, ProcessOptions& options);
+void declare(CLI::App& app, Mode& mode);
+
+/// `--config FILE.toml`: the flags' names without dashes are the keys; an unknown key is an error (docs/settings.md).
+void declare_config_file(CLI::App& app);
+
+/// The options of `app` in the given help groups that were set (by flag or file), as arguments for a child process.
+std::vector<std::string> arguments_given(const CLI::App& app, const std::vector<std::string>& groups);
+
+// The help groups the declarations above use.
+inline constexpr const char* kSolveGroup = "Problem and solver";
+inline constexpr const char* kPublishGroup = "Hand-off";
+inline constexpr const char* kPeerGroup = "Peers";
+inline constexpr const char* kRingGroup = "Ring";
+inline constexpr const char* kJournalGroup = "Journal";
+inline constexpr const char* kTelemetryGroup = "Telemetry";
+inline constexpr const char* kReduceGroup = "Reductions";
+inline constexpr const char* kCoreGroup = "Cores";
+
+/// Parses. Returns nothing if the program is to continue, else the exit code to leave with. Help and version print and
+/// leave with kDone. A wrong option or setting prints one line ("ringside run: ...") to standard error and leaves with
+/// kUsage; a settings file that may not or cannot be read, with kSystem. An option that declares what it `needs` is
+/// refused where that is switched off.
+std::optional<int> parse_or_exit_code(CLI::App& app, int argc, const char* const* argv);
+
+std::string to_string(Mode mode);
+std::string to_string(ReduceAt at);
+std::string to_string(CoordinationKind coordination);
+
+}  // namespace ringside

@@ -1,0 +1,11 @@
+#include "common/platform/error.hpp"
+
+#include <system_error>
+
+namespace ringside {
+
+std::string errno_text(int error) {
+  return std::generic_category().message(error);
+}
+
+}  // namespace ringside

@@ -1,0 +1,21 @@
+#include "common/platform/user_name.hpp"
+
+#include <fmt/format.h>
+#include <pwd.h>
+
+#include <vector>
+
+namespace ringside {
+
+std::string user_name(uid_t uid) {
+  constexpr std::size_t kEntryBytes = 16384;  // what getpwuid_r is usually given
+  std::vector<char> buffer(kEntryBytes);
+  passwd entry{};
+  passwd* found = nullptr;
+  if (getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) {
+    return fmt::format("user {}", uid);
+  }
+  return fmt::format("user {}", found->pw_name);
+}
+
+}  // namespace ringside

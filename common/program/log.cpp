@@ -1,0 +1,116 @@
+#include "common/program/log.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "common/files/standard_streams.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+
+namespace ringside {
+namespace {
+
+/// syslog's priority, as the journal reads it at the beginning of a line (sd-daemon(3)).
+class Priority final : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& line) override {
+    const std::string_view priority = of(message.level);
+    line.append(priority.data(), priority.data() + priority.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<Priority>(); }
+
+ private:
+  static std::string_view of(spdlog::level::level_enum level) noexcept {
+    switch (level) {
+      case spdlog::level::critical:
+      case spdlog::level::err: return "<3>";
+      case spdlog::level::warn: return "<4>";
+      case spdlog::level::info: return "<6>";
+      default: return "<7>";
+    }
+  }
+};
+
+/// The text of a line: file names in it must not control a terminal or start a new line.
+class Payload final : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& line) override {
+    const std::string text = printable({message.payload.data(), message.payload.size()});
+    line.append(text.data(), text.data() + text.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<Payload>(); }
+};
+
+/// As the value of a key: in quotes, on one line.
+std::string quoted(std::string_view text) {
+  std::string value = "\"";
+  for (const char c : printable(text)) {
+    if (c == '"' || c == '\\') value += '\\';
+    value += c;
+  }
+  return value + '"';
+}
+
+}  // namespace
+
+void start_log(const std::string& program, const std::string& level) {
+  const spdlog::level::level_enum wanted = spdlog::level::from_str(level);
+  if (wanted == spdlog::level::off && level != "off") {
+    throw usage_error("--log-level: found '{}', expected trace, debug, info, warning, error or off", level);
+  }
+  auto logger = spdlog::stderr_logger_mt(program);
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<Priority>('*').add_flag<Payload>('&').set_pattern(
+      logs_to_journal() ? "%*level=%l %&" : "%Y-%m-%dT%H:%M:%S.%e%z %n level=%l %&");
+  logger->set_formatter(std::move(formatter));
+  logger->set_level(wanted);
+  spdlog::set_default_logger(std::move(logger));
+}
+
+bool logs_to_journal() noexcept {
+  const char* stream = std::getenv("JOURNAL_STREAM");
+  struct stat status {};
+  if (stream == nullptr || fstat(STDERR_FILENO, &status) != 0) return false;
+  char here[64];
+  std::snprintf(here, sizeof here, "%ju:%ju", static_cast<std::uintmax_t>(status.st_dev),
+                static_cast<std::uintmax_t>(status.st_ino));
+  return std::string_view(stream) == here;
+}
+
+void print_failure(std::string_view program, int exit_code, std::string_view text) noexcept {
+  try {
+    if (logs_to_journal()) {
+      // Being told to stop is no failure.
+      const bool interrupted = exit_code == static_cast<int>(ExitCode::kInterrupted);
+      fmt::print(stderr, "{} exit_code={} text={}\n",
+                 interrupted ? "<6>level=info event=interrupted" : "<3>level=error event=failed", exit_code,
+                 quoted(text));
+    } else {
+      fmt::print(stderr, "{}: {}\n", program, printable(text));
+    }
+  } catch (const std::exception&) {  // nobody reads it, or there is no memory for it
+    for (const char c : text) std::fputc(c >= ' ' && c < 0x7f ? c : '?', stderr);
+    std::fputc('\n', stderr);
+  }
+}
+
+void print_notice(std::FILE* stream, std::string_view text, std::string_view event) {
+  if (logs_to_journal()) {
+    write_standard_error(fmt::format("<6>level=info {}\n", printable(event)));
+  } else if (stream == stderr) {
+    write_standard_error(fmt::format("{}\n", printable(text)));
+  } else {
+    write_standard_output(fmt::format("{}\n", printable(text)));
+  }
+}
+
+}  // namespace ringside

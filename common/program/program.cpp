@@ -1,0 +1,88 @@
+#include "common/program/program.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <new>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "common/files/standard_streams.hpp"
+#include "common/files/watched_mapping.hpp"
+#include "common/kernels/isa.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+#include "common/program/log.hpp"
+#include "common/program/stop_signal.hpp"
+
+namespace ringside {
+namespace {
+
+int fail(ExitCode code, std::string_view text) noexcept {
+  print_failure("ringside", static_cast<int>(code), text);
+  return static_cast<int>(code);
+}
+
+/// If the variable is set, the user means it: a mistyped value must not silently select another variant.
+void check_isa_variable() {
+  const char* wanted = std::getenv("RINGSIDE_ISA");
+  if (wanted == nullptr || *wanted == '\0') return;
+  for (const Isa isa : {Isa::kPlain, Isa::kAvx2, Isa::kAvx512}) {
+    if (to_string(isa) == wanted) return;
+  }
+  throw usage_error("RINGSIDE_ISA: found '{}', expected plain, avx2 or avx512, or the variable unset",
+                    shortened(wanted));
+}
+
+/// output_error: standard output's error, if it ended the body.
+int run_body(const std::function<int()>& body, int& output_error) noexcept {
+  try {
+    check_isa_variable();
+    return body();
+  } catch (const Error& error) {
+    return fail(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(ExitCode::kSystem, "out of memory; free some, or use a smaller matrix");
+  } catch (const std::filesystem::filesystem_error& error) {
+    const std::string path = error.path1().empty() ? "a path" : error.path1().string();
+    return fail(ExitCode::kSystem, path + ": cannot be used (" + error.code().message() + ")");
+  } catch (const std::system_error& error) {
+    // fmt::print throws this.
+    if (std::ferror(stdout) != 0) {
+      output_error = error.code().value();
+      return static_cast<int>(ExitCode::kDone);
+    }
+    return fail(ExitCode::kSystem, std::string("unexpected failure: ") + error.what());
+  } catch (const std::exception& error) {
+    return fail(ExitCode::kSystem, std::string("unexpected failure: ") + error.what());
+  }
+}
+
+}  // namespace
+
+int run_program(const std::function<int()>& body) noexcept {
+  hold_standard_descriptors();
+  ignore_write_signals();
+  catch_bus_errors(logs_to_journal());
+  const NotedOutput noted;
+  int output_error = 0;
+  const int code = run_body(body, output_error);
+  const int found = finish_standard_output();
+  if (output_error == 0) output_error = found;
+  if (output_error == 0) return code;
+  // A failure of the work itself has been reported, and matters more to the caller than a failed print.
+  const bool is_done = code == static_cast<int>(ExitCode::kDone);
+  if (output_error == EPIPE) {
+    if (!is_done) return code;
+    end_by_broken_pipe();
+  }
+  const std::string why = output_error == EBADF ? "it is closed" : errno_text(output_error);
+  const int failed =
+      fail(ExitCode::kSystem, "standard output: cannot be written: " + why + "; expected one that takes all of it");
+  return is_done ? failed : code;
+}
+
+}  // namespace ringside

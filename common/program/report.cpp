@@ -1,0 +1,47 @@
+#include "common/program/report.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+namespace ringside {
+
+void Report::start(std::function<nlohmann::json()> describe) {
+  if (fd_ < 0) return;
+  thread_ = std::jthread([this, describe = std::move(describe)](const std::stop_token& stopping) {
+    std::mutex mutex;
+    std::condition_variable_any woken;
+    std::unique_lock lock(mutex);
+    while (!stopping.stop_requested()) {
+      woken.wait_for(lock, stopping, std::chrono::milliseconds(kReportIntervalMs), [] { return false; });
+      if (!stopping.stop_requested()) write(describe());
+    }
+  });
+}
+
+void Report::stop() {
+  if (!thread_.joinable()) return;
+  thread_.request_stop();
+  thread_.join();
+}
+
+void Report::write(const nlohmann::json& line) {
+  if (fd_ < 0) return;
+  // Names of files may hold any byte; the account is written all the same.
+  const std::string text = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  for (std::size_t written = 0; written < text.size();) {
+    const ssize_t count = ::write(fd_, text.data() + written, text.size() - written);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return;
+    written += static_cast<std::size_t>(count);
+  }
+}
+
+}  // namespace ringside

@@ -1,0 +1,40 @@
+#include "common/program/stop_signal.hpp"
+
+#include <csignal>
+
+namespace ringside {
+namespace {
+
+std::atomic<bool> stop_requested{false};
+std::atomic<std::atomic<bool>*> also_set{nullptr};
+static_assert(std::atomic<std::atomic<bool>*>::is_always_lock_free);
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
+
+extern "C" void request_stop(int) {
+  stop_requested.store(true, std::memory_order_relaxed);
+  if (std::atomic<bool>* const flag = also_set.load(std::memory_order_relaxed); flag != nullptr) {
+    flag->store(true, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace
+
+const std::atomic<bool>& catch_stop_signals() {
+  struct sigaction action {};
+  action.sa_handler = request_stop;
+  // No SA_RESTART: a sleeping futex or poll returns, so that the flag is seen at once.
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  return stop_requested;
+}
+
+void also_set_on_stop(std::atomic<bool>& flag) noexcept {
+  also_set.store(&flag);
+}
+
+void ignore_write_signals() {
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+}
+
+}  // namespace ringside

@@ -1,0 +1,341 @@
+#include "common/program/topology.hpp"
+
+#include <hwloc.h>
+#include <omp.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "common/platform/decimal.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+#include "common/platform/thread_binding.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kMostAnalyzerCores = 4;  // where the writes of Optane saturate
+// A list longer than any machine is a slip of the keyboard, not a reason to fill memory.
+constexpr std::uint64_t kLargestCpu = 65535;
+
+using Cpus = std::vector<int>;
+
+// One physical core's usable hardware threads, ascending.
+struct Core {
+  int numa_node = 0;
+  Cpus cpus;
+};
+
+std::vector<Core> usable_cores(const Machine& machine) {
+  std::map<int, Core> by_number;
+  for (const HardwareThread& thread : machine.threads) {
+    if (!thread.allowed) continue;
+    Core& core = by_number[thread.core];
+    core.numa_node = thread.numa_node;
+    core.cpus.push_back(thread.cpu);
+  }
+  std::vector<Core> cores;
+  for (auto& [number, core] : by_number) cores.push_back(std::move(core));
+  std::sort(cores.begin(), cores.end(), [](const Core& a, const Core& b) { return a.cpus.front() < b.cpus.front(); });
+  return cores;
+}
+
+Cpus available_cpus(const Machine& machine) {
+  Cpus cpus;
+  for (const HardwareThread& thread : machine.threads) {
+    if (thread.allowed) cpus.push_back(thread.cpu);
+  }
+  return cpus;
+}
+
+bool contains(const Cpus& cpus, int cpu) {
+  return std::find(cpus.begin(), cpus.end(), cpu) != cpus.end();
+}
+
+bool touches(const Core& core, const Cpus& cpus) {
+  return std::any_of(core.cpus.begin(), core.cpus.end(), [&](int cpu) { return contains(cpus, cpu); });
+}
+
+Cpus first_threads(const std::vector<Core>& cores) {
+  Cpus cpus;
+  for (const Core& core : cores) cpus.push_back(core.cpus.front());
+  return cpus;
+}
+
+void require_usable(const Machine& machine, const CoreList& list, std::string_view option) {
+  if (list.cpus.empty()) throw usage_error("{}: names no core; one or more are needed, as in 0-3,8", option);
+  const std::string available = to_string(CoreList{available_cpus(machine)});
+  for (int cpu : list.cpus) {
+    const auto found = std::find_if(machine.threads.begin(), machine.threads.end(),
+                                    [cpu](const HardwareThread& thread) { return thread.cpu == cpu; });
+    if (found == machine.threads.end()) {
+      throw system_error("{}: core {} does not exist here; available: {}", option, cpu, available);
+    }
+    if (!found->allowed) {
+      throw system_error("{}: core {} is not allowed to this process (taskset, cgroup); available: {}", option, cpu,
+                         available);
+    }
+  }
+}
+
+// The hardware threads left beside `taken`: of untouched cores one each; where no core is untouched, the siblings.
+std::vector<Core> cores_beside(const std::vector<Core>& cores, const Cpus& taken) {
+  std::vector<Core> untouched;
+  std::vector<Core> siblings;
+  for (const Core& core : cores) {
+    if (!touches(core, taken)) {
+      untouched.push_back(core);
+      continue;
+    }
+    Core rest{core.numa_node, {}};
+    std::copy_if(core.cpus.begin(), core.cpus.end(), std::back_inserter(rest.cpus),
+                 [&](int cpu) { return !contains(taken, cpu); });
+    if (!rest.cpus.empty()) siblings.push_back(std::move(rest));
+  }
+  return untouched.empty() ? siblings : untouched;
+}
+
+// The last `most` of the cores on the NUMA node that `weight` (node -> number) ranks highest, the lowest such node.
+Cpus last_cores_of_best_node(const std::vector<Core>& cores, const std::map<int, std::size_t>& weight,
+                             std::size_t most) {
+  std::map<int, std::vector<Core>> by_node;
+  for (const Core& core : cores) by_node[core.numa_node].push_back(core);
+  const auto weight_of = [&weight](int node) {
+    const auto found = weight.find(node);
+    return found == weight.end() ? std::size_t{0} : found->second;
+  };
+  auto best = by_node.begin();
+  for (auto node = by_node.begin(); node != by_node.end(); ++node) {
+    if (weight_of(node->first) > weight_of(best->first)) best = node;
+  }
+  Cpus cpus = first_threads(best->second);
+  if (cpus.size() > most) cpus.erase(cpus.begin(), cpus.end() - static_cast<std::ptrdiff_t>(most));
+  return cpus;
+}
+
+CorePlan share_one_cpu(int cpu) {
+  return {{cpu}, {cpu}, true, fmt::format("one core only ({}): both processes share it and take turns", cpu)};
+}
+
+CorePlan plan_unasked(const std::vector<Core>& cores) {
+  if (cores.size() == 1) {
+    const Cpus& cpus = cores.front().cpus;
+    if (cpus.size() == 1) return share_one_cpu(cpus.front());
+    return {{cpus[0]}, {cpus[1]}, false, "one physical core: one of its hardware threads each"};
+  }
+  std::map<int, std::size_t> cores_on_node;
+  for (const Core& core : cores) ++cores_on_node[core.numa_node];
+  const std::size_t wanted = std::clamp<std::size_t>(cores.size() / 4, 1, kMostAnalyzerCores);
+  CorePlan plan;
+  plan.analyzer = last_cores_of_best_node(cores, cores_on_node, wanted);
+  for (int cpu : first_threads(cores)) {
+    if (!contains(plan.analyzer, cpu)) plan.producer.push_back(cpu);
+  }
+  plan.reason = fmt::format("{} physical cores: {} for the producer, {} for the analyzer", cores.size(),
+                            plan.producer.size(), plan.analyzer.size());
+  return plan;
+}
+
+CorePlan plan_analyzer_beside(const Machine& machine, const std::vector<Core>& cores, const Cpus& producer) {
+  const std::vector<Core> left = cores_beside(cores, producer);
+  if (left.empty()) {
+    throw usage_error(
+        "--producer-cores: {} takes every core; leave the analyzer at least one, or name its own with "
+        "--analyzer-cores; available: {}",
+        to_string(CoreList{producer}), to_string(CoreList{available_cpus(machine)}));
+  }
+  std::map<int, std::size_t> producer_on_node;
+  for (const HardwareThread& thread : machine.threads) {
+    if (contains(producer, thread.cpu)) ++producer_on_node[thread.numa_node];
+  }
+  return {producer, last_cores_of_best_node(left, producer_on_node, kMostAnalyzerCores), false,
+          "producer cores as given; the analyzer beside them"};
+}
+
+CorePlan plan_producer_beside(const Machine& machine, const std::vector<Core>& cores, const Cpus& analyzer) {
+  const std::vector<Core> left = cores_beside(cores, analyzer);
+  if (left.empty()) {
+    throw usage_error(
+        "--analyzer-cores: {} takes every core; leave the producer at least one, or name its own with "
+        "--producer-cores; available: {}",
+        to_string(CoreList{analyzer}), to_string(CoreList{available_cpus(machine)}));
+  }
+  return {first_threads(left), analyzer, false, "analyzer cores as given; all others for the producer"};
+}
+
+void refuse_overlap(const Machine& machine, const Cpus& producer, const Cpus& analyzer) {
+  Cpus both;
+  std::set_intersection(producer.begin(), producer.end(), analyzer.begin(), analyzer.end(), std::back_inserter(both));
+  if (both.empty()) return;
+  throw usage_error("--producer-cores and --analyzer-cores both name core {}; a core serves one of them; available: {}",
+                    to_string(CoreList{both}), to_string(CoreList{available_cpus(machine)}));
+}
+
+struct TopologyDeleter {
+  void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
+};
+using Topology = std::unique_ptr<hwloc_topology, TopologyDeleter>;
+
+Topology load_topology() {
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) throw system_error("hwloc cannot be initialised ({})", errno_text(errno));
+  Topology topology(raw);
+  // Cores outside the cpuset are read as well: "not allowed" is another answer than "does not exist".
+  if (hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0 || hwloc_topology_load(raw) != 0) {
+    throw system_error("hwloc cannot read this machine's cores ({}); is /sys mounted?", errno_text(errno));
+  }
+  return topology;
+}
+
+int numa_node_of(hwloc_topology_t topology, int cpu) {
+  hwloc_obj_t node = nullptr;
+  // The first that covers the CPU: memory-only nodes (NVDIMM as memory) come after the processor's own.
+  while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr) {
+    if (hwloc_bitmap_isset(node->cpuset, static_cast<unsigned>(cpu))) return static_cast<int>(node->os_index);
+  }
+  return 0;
+}
+
+int ancestor_index(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_obj_t thread, unsigned otherwise) {
+  hwloc_obj_t ancestor = hwloc_get_ancestor_obj_by_type(topology, type, thread);
+  return static_cast<int>(ancestor != nullptr ? ancestor->logical_index : otherwise);
+}
+
+int number_in(std::string_view digits, std::string_view piece, std::string_view option) {
+  const std::optional<std::uint64_t> number = whole_number(digits);
+  if (!number || *number > kLargestCpu) {
+    throw usage_error("{}: found '{}', expected a list of core numbers from 0 to {}, as in 0-3,8", option,
+                      shortened(piece), kLargestCpu);
+  }
+  return static_cast<int>(*number);
+}
+
+}  // namespace
+
+CoreList parse_core_list(std::string_view text, std::string_view option) {
+  std::set<int> cpus;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view piece = text.substr(begin, end - begin);
+    const std::size_t dash = piece.find('-');
+    const int first = number_in(piece.substr(0, dash), piece, option);
+    const int last = dash == std::string_view::npos ? first : number_in(piece.substr(dash + 1), piece, option);
+    if (last < first) {
+      throw usage_error("{}: '{}' runs backwards; write the lower number first: {}-{}", option, piece, last, first);
+    }
+    for (int cpu = first; cpu <= last; ++cpu) cpus.insert(cpu);
+    begin = end + 1;
+  }
+  return {{cpus.begin(), cpus.end()}};
+}
+
+std::string to_string(const CoreList& list) {
+  if (list.cpus.empty()) return "none";
+  std::string text;
+  for (std::size_t i = 0; i < list.cpus.size();) {
+    std::size_t end = i;
+    while (end + 1 < list.cpus.size() && list.cpus[end + 1] == list.cpus[end] + 1) ++end;
+    if (!text.empty()) text += ',';
+    text += i == end ? fmt::format("{}", list.cpus[i]) : fmt::format("{}-{}", list.cpus[i], list.cpus[end]);
+    i = end + 1;
+  }
+  return text;
+}
+
+Machine read_machine() {
+  const Topology loaded = load_topology();
+  hwloc_topology_t topology = loaded.get();
+  Machine machine;
+
+  std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)> allowed(hwloc_bitmap_alloc(), hwloc_bitmap_free);
+  const bool restricted = hwloc_topology_is_thissystem(topology) != 0 &&
+                          hwloc_get_cpubind(topology, allowed.get(), HWLOC_CPUBIND_THREAD) == 0;
+  hwloc_obj_t thread = nullptr;
+  while ((thread = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, thread)) != nullptr) {
+    const int cpu = static_cast<int>(thread->os_index);
+    machine.threads.push_back({cpu, ancestor_index(topology, HWLOC_OBJ_CORE, thread, thread->logical_index),
+                               ancestor_index(topology, HWLOC_OBJ_PACKAGE, thread, 0), numa_node_of(topology, cpu),
+                               !restricted || hwloc_bitmap_isset(allowed.get(), thread->os_index) != 0});
+  }
+  std::sort(machine.threads.begin(), machine.threads.end(),
+            [](const HardwareThread& a, const HardwareThread& b) { return a.cpu < b.cpu; });
+
+  machine.numa_nodes = std::max(1, hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE));
+  machine.l3_caches = std::max(0, hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_L3CACHE));
+  if (hwloc_obj_t cache = hwloc_get_obj_by_type(topology, HWLOC_OBJ_L3CACHE, 0)) {
+    machine.l3_bytes = cache->attr->cache.size;
+  }
+  if (hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0)) {
+    if (const char* model = hwloc_obj_get_info_by_name(package, "CPUModel")) machine.model = model;
+  }
+  return machine;
+}
+
+MachineCounts count(const Machine& machine) {
+  std::set<int> packages;
+  std::set<int> cores;
+  MachineCounts counts;
+  for (const HardwareThread& thread : machine.threads) {
+    packages.insert(thread.package);
+    cores.insert(thread.core);
+    ++counts.threads;
+    if (thread.allowed) ++counts.allowed_threads;
+  }
+  counts.packages = static_cast<int>(packages.size());
+  counts.numa_nodes = machine.numa_nodes;
+  counts.cores = static_cast<int>(cores.size());
+  counts.smt = counts.threads > counts.cores;
+  return counts;
+}
+
+CorePlan plan_cores(const Machine& machine, const std::optional<CoreList>& producer,
+                    const std::optional<CoreList>& analyzer) {
+  const std::vector<Core> cores = usable_cores(machine);
+  if (cores.empty()) throw system_error("no core is allowed to this process (taskset, cgroup)");
+  if (producer) require_usable(machine, *producer, "--producer-cores");
+  if (analyzer) require_usable(machine, *analyzer, "--analyzer-cores");
+
+  const Cpus available = available_cpus(machine);
+  if (available.size() == 1) return share_one_cpu(available.front());
+  if (producer && analyzer) {
+    refuse_overlap(machine, producer->cpus, analyzer->cpus);
+    return {producer->cpus, analyzer->cpus, false, "cores as given"};
+  }
+  if (producer) return plan_analyzer_beside(machine, cores, producer->cpus);
+  if (analyzer) return plan_producer_beside(machine, cores, analyzer->cpus);
+  return plan_unasked(cores);
+}
+
+CorePlan plan_cores(const std::optional<CoreList>& producer, const std::optional<CoreList>& analyzer) {
+  return plan_cores(read_machine(), producer, analyzer);
+}
+
+void pin_openmp_threads(const std::vector<int>& cpus) {
+  if (cpus.empty()) throw system_error("no core given to run on");
+  omp_set_dynamic(0);  // or the runtime may start fewer threads than asked for
+  omp_set_num_threads(static_cast<int>(cpus.size()));
+  std::vector<int> errors(cpus.size(), 0);
+  std::size_t started = 0;
+#pragma omp parallel
+  {
+    const auto thread = static_cast<std::size_t>(omp_get_thread_num());
+    if (thread == 0) started = static_cast<std::size_t>(omp_get_num_threads());
+    if (thread < cpus.size()) errors[thread] = bind_calling_thread(cpus[thread]);
+  }
+  if (started != cpus.size()) {
+    throw system_error("{} threads were asked for and {} started; is OMP_THREAD_LIMIT set lower?", cpus.size(),
+                       started);
+  }
+  for (std::size_t i = 0; i < cpus.size(); ++i) {
+    if (errors[i] != 0) {
+      throw system_error("cannot run on core {} ({}); choose another", cpus[i], errno_text(errors[i]));
+    }
+  }
+}
+
+}  // namespace ringside

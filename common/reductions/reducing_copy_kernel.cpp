@@ -1,0 +1,172 @@
+// A copy that hashes and reduces what it copies: one look at memory for all three. Bytes that must move for n rows: 8n
+// read, 8n written past the cache, and 8n read of the iterate before where the change is asked for.
+//
+// With AVX-512 all of it is one loop over lines: a line is loaded into a register, from where it goes into the hash,
+// into the sums and extremes of the iterate and of the change, into the bins of the histogram, and into its place.
+// What is left (the largest entries, where the extremes do not settle it) is read again from its place. Narrower
+// registers do not hold all that. There a block is copied and hashed line by line, a second copy of it stays in the
+// first-level cache, and the reductions are made of that.
+//
+// Either way the bytes stored, hashed and reduced are the same bytes, also while the source changes: it is read once.
+#include <immintrin.h>
+
+#include "common/kernels/copy_kernel.hpp"
+#include "common/kernels/hash_kernel.hpp"
+#include "common/kernels/line_hash.hpp"
+#include "common/reductions/reduction_bins.hpp"
+#include "common/reductions/reduction_state.hpp"
+
+namespace ringside::RINGSIDE_ISA {
+namespace {
+
+constexpr std::size_t kHashBlockRows = kHashBlockBytes / sizeof(double);
+constexpr std::size_t kAheadRows = kAheadBytes / sizeof(double);
+static_assert(kBlockRows % kHashBlockRows == 0 && kStagingRows % kBlockRows == 0);
+
+/// Reads once: the compiler may not load the value again from where it came from.
+[[gnu::always_inline]] inline Lanes load_once(const double* from) noexcept {
+  Lanes lanes = load(from);
+  asm volatile("" : "+v"(lanes));
+  return lanes;
+}
+
+[[gnu::always_inline]] inline void stream(double* to, Lanes lanes) noexcept {
+#if defined(__AVX512F__)
+  _mm512_stream_pd(to, lanes);
+#elif defined(__AVX2__)
+  _mm256_stream_pd(to, lanes);
+#else
+  _mm_stream_pd(to, lanes);
+#endif
+}
+
+/// Takes a line into the hash; row: its first row in the block.
+[[gnu::always_inline]] inline void take_line(LineHash& hash, const void* line, std::size_t row, bool is_last) noexcept {
+  const std::size_t place = row / kLineRows % kHashBlockLines;
+  if (place + 1 < kHashBlockLines) {
+    hash.take(line, place);
+  } else if (is_last) {
+    hash.take_last(line);
+  } else {
+    hash.take(line, place);
+    hash.end_block();
+  }
+}
+
+#if defined(__AVX512F__)
+
+template <bool kStreaming, bool kChange>
+[[gnu::always_inline]] inline void copy_block(ReductionState& state, LineHash& hash, const double* from, double* to,
+                                              double* staged, bool ends_chunk, Block& block, double* sums) noexcept {
+  double* const place = kStreaming ? to : staged;
+  OfIterate::Running values;
+  OfChange::Running changes;
+  BinFinder bins(bin_of(*from));  // a guess: what is copied may be another value
+  const auto pass = [&](std::size_t row, std::size_t r, bool is_last) __attribute__((always_inline)) {
+    __builtin_prefetch(from + row + kAheadRows);
+    if constexpr (kChange) __builtin_prefetch(block.previous + row + kAheadRows);
+    const Lanes x = load_once(from + row);
+    take_line(hash, &x, row, is_last);
+    if constexpr (kStreaming) {
+      stream(place + row, x);
+    } else {
+      __builtin_memcpy(place + row, &x, sizeof x);
+    }
+    values.take(x, r);
+    if constexpr (kChange) changes.take(x - load(block.previous + row), r);
+    return x;
+  };
+  for (std::size_t part = 0; part < kBlockRows; part += kHashBlockRows) {
+    const bool ends = ends_chunk && part + kHashBlockRows == kBlockRows;
+#pragma GCC unroll 4
+    for (std::size_t line = 0; line < kHashBlockLines; line += 4) {
+      const std::size_t row = part + line * kLineRows;
+      const Lanes a = pass(row, 0, false);
+      const Lanes b = pass(row + kLineRows, 1, false);
+      const Lanes c = pass(row + 2 * kLineRows, 0, false);
+      const Lanes d = pass(row + 3 * kLineRows, 1, ends);
+      bins.take(a, b, c, d);
+    }
+  }
+  const FoundBins found = bins.found();
+  block.x = place;
+  block.found_bins = &found;
+  state.of_iterate.add_block<CachedValues>(values, block, sums);
+  if constexpr (kChange) state.of_change.add_block<Changes>(changes, block, sums + OfIterate::kBlockSums);
+}
+
+#else
+
+template <bool kStreaming, bool kChange>
+[[gnu::always_inline]] inline void copy_block(ReductionState& state, LineHash& hash, const double* from, double* to,
+                                              double* staged, bool ends_chunk, Block& block, double* sums) noexcept {
+  for (std::size_t row = 0; row < kBlockRows; row += kLineRows) {
+    __builtin_prefetch(from + row + kAheadRows);
+    for (std::size_t i = row; i < row + kLineRows; i += kLanes) {
+      const Lanes x = load_once(from + i);
+      __builtin_memcpy(staged + i, &x, sizeof x);
+      if constexpr (kStreaming) stream(to + i, x);
+    }
+    take_line(hash, staged + row, row, ends_chunk && row + kLineRows == kBlockRows);
+  }
+  block.x = staged;
+  state.of_iterate.add_block<CachedValues>(block, sums);
+  if constexpr (kChange) state.of_change.add_block<Changes>(block, sums + OfIterate::kBlockSums);
+}
+
+#endif
+
+Block block_of(const CopyPart& part, std::size_t row) noexcept {
+  Block block;
+  block.x = nullptr;
+  block.previous = part.previous != nullptr ? part.previous + row : nullptr;
+  block.rows = part.rows - row < kBlockRows ? part.rows - row : kBlockRows;
+  block.first_row = part.first_row + row;
+  return block;
+}
+
+double* sums_of(const Block& block, double* block_sums) noexcept {
+  return block_sums + block.first_row / kBlockRows * kSumsPerBlock;
+}
+
+/// Whole blocks.
+template <bool kStreaming, bool kChange>
+std::uint64_t copy_blocks(ReductionState& state, double* block_sums, const CopyPart& part) noexcept {
+  LineHash hash;
+  for (std::size_t row = 0; row < part.rows; row += kBlockRows) {
+    Block block = block_of(part, row);
+    copy_block<kStreaming, kChange>(state, hash, part.from + row, kStreaming ? part.to + row : nullptr,
+                                    part.staging + row, row + kBlockRows == part.rows, block,
+                                    sums_of(block, block_sums));
+  }
+  return hash.value(part.rows * sizeof(double));
+}
+
+/// The end of an iterate: copied twice, first to where nobody else writes.
+std::uint64_t copy_rest(ReductionState& state, double* block_sums, const CopyPart& part) noexcept {
+  const std::size_t bytes = part.rows * sizeof(double);
+  __builtin_memcpy(part.staging, part.from, bytes);
+  for (std::size_t row = 0; row < part.rows; row += kBlockRows) {
+    Block block = block_of(part, row);
+    block.x = part.staging + row;
+    double* const sums = sums_of(block, block_sums);
+    state.of_iterate.add_block<CachedValues>(block, sums);
+    if (block.previous != nullptr) state.of_change.add_block<Changes>(block, sums + OfIterate::kBlockSums);
+  }
+  return part.to != nullptr ? copy_nontemporal_hashed(part.to, part.staging, bytes) : hash64(part.staging, bytes, 0);
+}
+
+}  // namespace
+
+std::uint64_t copy_reduced(void* state_memory, double* block_sums, const CopyPart& part) noexcept {
+  auto& state = *static_cast<ReductionState*>(state_memory);
+  if (part.rows % kBlockRows != 0) return copy_rest(state, block_sums, part);
+  const bool change = part.previous != nullptr;
+  if (part.to == nullptr) {
+    return change ? copy_blocks<false, true>(state, block_sums, part)
+                  : copy_blocks<false, false>(state, block_sums, part);
+  }
+  return change ? copy_blocks<true, true>(state, block_sums, part) : copy_blocks<true, false>(state, block_sums, part);
+}
+
+}  // namespace ringside::RINGSIDE_ISA

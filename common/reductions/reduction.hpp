@@ -1,0 +1,109 @@
+// What is computed of every iterate: norms, extremes, the change against the iterate before, a histogram, the largest
+// entries. One pass over memory for all of them: the iterate is walked in blocks that fit the first-level cache; one
+// loop makes all sums and extremes of a block, and the rest looks at it while it is there. Results do not depend on the
+// number of threads or on the instruction set: each sum of a block is made of 16 running sums folded in a fixed order,
+// and blocks are combined in their order with compensated addition. docs/reductions.md: definitions, NaN and infinity,
+// how to add one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+#include "common/kernels/copy.hpp"
+
+namespace ringside {
+
+inline constexpr std::size_t kHistogramBins = 256;
+inline constexpr std::size_t kTopEntries = 16;
+
+/// Rows that are added up together: 8 KiB, so that a block of both iterates and the two that are fetched meanwhile fit
+/// a first-level cache of 32 KiB.
+inline constexpr std::size_t kReductionBlockRows = 1024;
+
+struct TopEntry {
+  std::uint64_t row = 0;
+  double value = 0;
+};
+
+/// The reductions of one iterate x of `rows` doubles. Stored in the ring as it stands (docs/ring_format.md).
+struct Reductions {
+  std::uint64_t rows = 0;
+  double sum = 0;
+  double mean = 0;
+  double min = 0;                // NaN apart, as for max, linf and top; +infinity if there is nothing else
+  double max = 0;                // -infinity if there is nothing else
+  double l1 = 0;                 // sum |x_i|
+  double l2 = 0;                 // sqrt(sum x_i^2)
+  double linf = 0;               // max |x_i|
+  std::uint64_t has_change = 0;  // 1 if there was an iterate to compare with, else 0 and the next three are 0
+  double change_l1 = 0;          // sum |x_i - previous_i|
+  double change_l2 = 0;
+  double change_linf = 0;
+  std::uint64_t non_finite = 0;  // entries that are NaN or infinite
+  std::uint64_t top_count = 0;   // min(rows that are not NaN, kTopEntries)
+  TopEntry top[kTopEntries];     // largest values first, equal values by ascending row
+  // Magnitudes |x_i| in logarithmic bins, four per octave from 2^-60: bin b holds
+  // [2^(-60 + b/4), 2^(-60 + (b+1)/4)) with the octave cut in four linear parts; the first bin also holds everything
+  // smaller (and zeros), the last everything larger (and NaN).
+  std::uint64_t histogram[kHistogramBins] = {};
+};
+static_assert(std::is_trivially_copyable_v<Reductions>);
+
+class Team;
+
+/// A copy of some rows, and the hash64 of its bytes.
+struct StagedRows {
+  const double* rows;
+  std::uint64_t hash;
+};
+
+/// Computes `Reductions` with a team, or all OpenMP threads of the process (their number when it was made): of an
+/// iterate that lies in memory (`reduce`), or of one while it is copied, chunk by chunk (`begin`, chunks, `finish`).
+/// The bits are the same. Allocates at construction only: 64 bytes for 1024 rows, and about 280 KiB a thread. rows: at
+/// least 1.
+class Reducer {
+ public:
+  /// The most rows that are copied at a time.
+  static constexpr std::size_t kMostRows = kCopyChunkBytes / sizeof(double);
+  static_assert(kMostRows % kReductionBlockRows == 0);
+
+  explicit Reducer(std::uint64_t rows);
+  /// team: outlives us.
+  Reducer(std::uint64_t rows, Team& team);
+  ~Reducer();
+  Reducer(const Reducer&) = delete;
+  Reducer& operator=(const Reducer&) = delete;
+
+  /// x, previous: `rows` doubles; `previous` may be null (nothing to compare with). The iterate is swept `passes` times
+  /// (at least 1), each sweep computing every reduction of x anew; the change, which reads a second iterate, is
+  /// computed in the first sweep. The result stays valid until the next call.
+  const Reductions& reduce(const double* x, const double* previous, int passes) noexcept;
+
+  /// The same, where the first sweep is made by those who copy the iterate. Between `begin` and `finish` every row is
+  /// given once, to one of the functions below, in chunks of whole blocks (the last one apart): by any thread, in any
+  /// order. A thread is its number in the team; no two use a number at a time.
+  void begin(const double* previous) noexcept;
+  std::size_t threads() const noexcept;
+
+  /// Copies `rows` rows (at most kMostRows) from `from` to `to` (64-byte aligned) past the cache, as
+  /// copy_nontemporal_hashed does, and reduces them in the same pass. What is stored, hashed and reduced are the same
+  /// bytes, also if somebody writes at `from` meanwhile.
+  std::uint64_t copy_nontemporal(std::size_t thread, double* to, const double* from, std::uint64_t first_row,
+                                 std::size_t rows) noexcept;
+  /// The same, where the copy is for somebody else to store: it is the thread's until its next call.
+  StagedRows stage(std::size_t thread, const double* from, std::uint64_t first_row, std::size_t rows) noexcept;
+  /// Reduces rows where they lie. x: the whole iterate; any number of rows.
+  void sweep(std::size_t thread, const double* x, std::uint64_t first_row, std::uint64_t rows) noexcept;
+
+  /// Sweeps the iterate, all of it at x by now, `passes - 1` times more. The result stays valid until the next call.
+  const Reductions& finish(const double* x, int passes) noexcept;
+
+ private:
+  struct Workspace;
+  std::unique_ptr<Team> own_team_;  // where none was given
+  std::unique_ptr<Workspace> workspace_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,49 @@
+// The histogram's bins of values that are in registers (AVX-512), 32 at a time. Iterates are smooth: mostly all 32 are
+// in one bin, and then nothing is stored.
+#pragma once
+
+#include <immintrin.h>
+
+#include "common/reductions/reduction_block.hpp"
+#include "common/reductions/reduction_histogram.hpp"
+
+namespace ringside::RINGSIDE_ISA {
+
+#if defined(__AVX512F__)
+/// Of one block.
+class BinFinder {
+ public:
+  /// usual: the bin most values are thought to be in.
+  explicit BinFinder(int usual) noexcept : usual_(usual), usual_words_(_mm512_set1_epi16(static_cast<short>(usual))) {}
+
+  /// Four registers of values, any eight rows each.
+  void take(Lanes a, Lanes b, Lanes c, Lanes d) noexcept {
+    // The upper 16 bits of each value, in whatever order is least work: sign (1), exponent (11), mantissa (4).
+    const __m512i ab = upper_halves(a, b);
+    const __m512i cd = upper_halves(c, d);
+    const __m512i words = _mm512_mask_mov_epi16(_mm512_srli_epi32(ab, 16), 0xAAAAAAAA, cd);
+    // As bin_of: subtraction and conversion stop at the first bin and at the last one.
+    const __m512i exponents = _mm512_srli_epi16(_mm512_slli_epi16(words, 1), 3);
+    const __m512i bins = _mm512_subs_epu16(exponents, _mm512_set1_epi16(kFirstBin));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(listed_bins_ + listed_), _mm512_cvtusepi16_epi8(bins));
+    listed_ += _mm512_cmpneq_epi16_mask(bins, usual_words_) != 0 ? kAtATime : 0;
+  }
+
+  FoundBins found() const noexcept { return {listed_bins_, listed_, usual_}; }
+
+ private:
+  static constexpr std::size_t kAtATime = 32;
+
+  static __m512i upper_halves(Lanes a, Lanes b) noexcept {
+    const __m512i odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    return _mm512_permutex2var_epi32(reinterpret_cast<__m512i>(a), odd, reinterpret_cast<__m512i>(b));
+  }
+
+  int usual_;
+  __m512i usual_words_;
+  std::size_t listed_ = 0;
+  alignas(64) std::uint8_t listed_bins_[kBlockRows + kAtATime];
+};
+#endif
+
+}  // namespace ringside::RINGSIDE_ISA

@@ -1,0 +1,238 @@
+// What every reduction is written with: a block of the iterate (small enough for the first-level cache), and the one
+// loop over its values that makes all sums, in an order of additions that is fixed. Compiled once per instruction set
+// (cmake/isa_variants.cmake): everything lives in the variant's namespace.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/reductions/reduction.hpp"
+
+namespace ringside::RINGSIDE_ISA {
+
+/// As many doubles as a register holds. No result depends on how many that is.
+#if defined(__AVX512F__)
+using Lanes = double __attribute__((vector_size(64)));
+#elif defined(__AVX2__)
+using Lanes = double __attribute__((vector_size(32)));
+#else
+using Lanes = double __attribute__((vector_size(16)));
+#endif
+using LaneBits = std::uint64_t __attribute__((vector_size(sizeof(Lanes))));
+inline constexpr std::size_t kLanes = sizeof(Lanes) / sizeof(double);
+
+inline constexpr std::size_t kBlockRows = kReductionBlockRows;
+
+inline Lanes load(const double* from) noexcept {
+  Lanes lanes;
+  __builtin_memcpy(&lanes, from, sizeof lanes);
+  return lanes;
+}
+
+constexpr double magnitude(double x) noexcept {
+  return __builtin_fabs(x);
+}
+inline Lanes magnitude(Lanes x) noexcept {
+  return reinterpret_cast<Lanes>(reinterpret_cast<LaneBits>(x) & ~(std::uint64_t{1} << 63));
+}
+
+/// For a double or for lanes; NaN in `x` leaves `so_far` as it is.
+template <class T>
+T lesser(T x, T so_far) noexcept {
+  return x < so_far ? x : so_far;
+}
+template <class T>
+T greater(T x, T so_far) noexcept {
+  return x > so_far ? x : so_far;
+}
+
+/// Bins of the histogram that were found while the values were in registers: of `listed` rows the bins, in any order;
+/// all other rows of the block are in bin `usual`.
+struct FoundBins {
+  const std::uint8_t* bins;
+  std::size_t listed;
+  int usual;
+};
+
+/// Consecutive rows of the iterate, and what the look at all their values (or changes) has found out.
+struct Block {
+  const double* x;          // rows values; in the first-level cache, unless `found_bins` are there
+  const double* previous;   // the same rows of the iterate before; null where the change is not asked for
+  std::size_t rows;         // kBlockRows, fewer in the last block
+  std::uint64_t first_row;  // of the iterate
+  double min;               // NaN apart; +infinity if there is nothing else
+  double max;               // NaN apart; -infinity if there is nothing else
+  std::size_t non_finite;   // NaN and infinities
+  const FoundBins* found_bins = nullptr;
+};
+
+/// How far ahead of the rows at hand memory is asked for what is read next: of one array two blocks, of two arrays one
+/// of each, so that what waits stays within the first-level cache. Hints only: past the end of the array there is no
+/// fault.
+inline constexpr std::size_t kRowsAhead = 2 * kBlockRows;
+inline constexpr std::size_t kRowsAheadOfTwo = kBlockRows;
+
+/// What is looked at: the values of a block, one by one or by the register.
+struct Values {
+  const double* x;
+  const double* ahead;
+  explicit Values(const Block& block) noexcept
+      : x(block.x), ahead(x + (block.previous == nullptr ? kRowsAhead : kRowsAheadOfTwo)) {}
+  double one(std::size_t row) const noexcept { return x[row]; }
+  Lanes lanes(std::size_t row) const noexcept { return load(x + row); }
+  void read_ahead(std::size_t row) const noexcept { __builtin_prefetch(ahead + row); }
+};
+
+/// The same, where they lie in the cache and nothing is to be asked for.
+struct CachedValues {
+  const double* x;
+  explicit CachedValues(const Block& block) noexcept : x(block.x) {}
+  double one(std::size_t row) const noexcept { return x[row]; }
+  Lanes lanes(std::size_t row) const noexcept { return load(x + row); }
+  void read_ahead(std::size_t) const noexcept {}
+};
+
+/// Or the change of a block against the iterate before. Its values have been looked at already.
+struct Changes {
+  const double* x;
+  const double* previous;
+  explicit Changes(const Block& block) noexcept : x(block.x), previous(block.previous) {}
+  double one(std::size_t row) const noexcept { return x[row] - previous[row]; }
+  Lanes lanes(std::size_t row) const noexcept { return load(x + row) - load(previous + row); }
+  void read_ahead(std::size_t row) const noexcept { __builtin_prefetch(previous + row + kRowsAheadOfTwo); }
+};
+
+/// The lanes `distance` apart change places; distance: a power of two below kLanes.
+template <std::size_t distance>
+Lanes exchange(Lanes x) noexcept {
+  constexpr int d = static_cast<int>(distance);
+#if defined(__AVX512F__)
+  return __builtin_shufflevector(x, x, 0 ^ d, 1 ^ d, 2 ^ d, 3 ^ d, 4 ^ d, 5 ^ d, 6 ^ d, 7 ^ d);
+#elif defined(__AVX2__)
+  return __builtin_shufflevector(x, x, 0 ^ d, 1 ^ d, 2 ^ d, 3 ^ d);
+#else
+  return __builtin_shufflevector(x, x, 0 ^ d, 1 ^ d);
+#endif
+}
+
+/// op over all lanes of all registers, by halves: first half with second half until one value is left.
+template <std::size_t kRegisters, class Op>
+double fold(Lanes (&registers)[kRegisters], Op op) noexcept {
+#pragma GCC unroll 16
+  for (std::size_t half = kRegisters / 2; half > 0; half /= 2) {
+#pragma GCC unroll 16
+    for (std::size_t r = 0; r < half; ++r) registers[r] = op(registers[r], registers[r + half]);
+  }
+  Lanes lanes = registers[0];
+  if constexpr (kLanes > 4) lanes = op(lanes, exchange<4>(lanes));
+  if constexpr (kLanes > 2) lanes = op(lanes, exchange<2>(lanes));
+  return op(lanes, exchange<1>(lanes))[0];
+}
+
+template <class Source>
+std::size_t count_non_finite(Source source, std::size_t rows) noexcept {
+  std::size_t count = 0;
+  for (std::size_t row = 0; row < rows; ++row) count += !__builtin_isfinite(source.one(row));
+  return count;
+}
+
+/// Whether a sum of this term shows that there was a NaN or an infinity among what it was made of.
+template <class Term>
+constexpr bool shows_non_finite() noexcept {
+  return !__builtin_isfinite(Term::term(__builtin_inf())) && !__builtin_isfinite(Term::term(__builtin_nan("")));
+}
+
+// Row r is added to running sum r mod 16, and those are folded by halves: an order that neither the instruction set nor
+// the compiler changes. Two registers of each sum are held at a time: enough that an addition rarely waits for the one
+// before, given that other sums are added to meanwhile, and few enough that those of three terms fit the registers.
+// With AVX-512 that is all 16.
+inline constexpr std::size_t kRunning = 16;
+inline constexpr std::size_t kAtOnce = 2;
+inline constexpr std::size_t kLineRows = 8;
+
+/// Two registers of the running sums of each term.
+template <class... Terms>
+struct RunningSums {
+  Lanes of[sizeof...(Terms)][kAtOnce] = {};
+
+  void take(Lanes values, std::size_t r) noexcept {
+    std::size_t t = 0;
+    ((of[t++][r] += Terms::term(values)), ...);
+  }
+};
+
+/// Of extremes two registers, too, so that they keep pace.
+struct RunningExtremes {
+  Lanes low[kAtOnce];
+  Lanes high[kAtOnce];
+
+  RunningExtremes() noexcept {
+    for (Lanes& lanes : low) lanes = __builtin_inf() - Lanes{};
+    for (Lanes& lanes : high) lanes = -__builtin_inf() - Lanes{};
+  }
+  void take(Lanes values, std::size_t r) noexcept {
+    low[r] = lesser(values, low[r]);
+    high[r] = greater(values, high[r]);
+  }
+  void settle(Block& block) noexcept {
+    block.min = fold(low, [](auto a, auto b) { return lesser(a, b); });
+    block.max = fold(high, [](auto a, auto b) { return greater(a, b); });
+  }
+};
+
+/// Folds the running sums of a block into sums[t], and says what they show. source: for a count, where they show that
+/// there is something to count.
+template <class... Terms, class Source, std::size_t kTerms, std::size_t kRegisters>
+void settle(Source source, Lanes (&running)[kTerms][kRegisters], Block& block, double* sums) noexcept {
+  static_assert(sizeof...(Terms) == kTerms && kRegisters == kRunning / kLanes);
+  bool finite = true;
+  for (std::size_t t = 0; t < kTerms; ++t) {
+    sums[t] = fold(running[t], [](auto a, auto b) { return a + b; });
+    finite = finite && __builtin_isfinite(sums[t]);
+  }
+  // A finite sum has only finite terms; an infinite one may be an overflow, so the exact count.
+  static_assert((shows_non_finite<Terms>() || ...), "the list needs a term that is finite only where the value is");
+  block.non_finite = finite ? 0 : count_non_finite(source, block.rows);
+}
+
+/// The one loop over all values of a block: for every term sums[t] = sum over row < rows of Term::term(source[row]),
+/// and what the block says of itself (min, max, non_finite). Narrow registers go over the block, in the first-level
+/// cache by then, several times.
+template <class... Terms, class Source>
+void look_at(Source source, Block& block, double* sums) noexcept {
+  constexpr std::size_t kTerms = sizeof...(Terms);
+  Lanes running[kTerms][kRunning / kLanes];
+  RunningExtremes extremes;
+  const std::size_t whole = block.rows / kRunning * kRunning;
+  for (std::size_t first = 0; first < kRunning; first += kAtOnce * kLanes) {
+    RunningSums<Terms...> some;
+    for (std::size_t row = first; row < whole; row += kRunning) {
+#pragma GCC unroll 16
+      for (std::size_t line = 0; line < kAtOnce * kLanes; line += kLineRows) source.read_ahead(row + line);
+#pragma GCC unroll 16
+      for (std::size_t r = 0; r < kAtOnce; ++r) {
+        const Lanes values = source.lanes(row + r * kLanes);
+        some.take(values, r);
+        extremes.take(values, r);
+      }
+    }
+    for (std::size_t t = 0; t < kTerms; ++t)
+      __builtin_memcpy(running[t] + first / kLanes, some.of[t], sizeof some.of[t]);
+  }
+  extremes.settle(block);
+  if (whole < block.rows) {  // the last block only
+    double rest[kTerms][kRunning];
+    __builtin_memcpy(rest, running, sizeof rest);
+    for (std::size_t row = whole; row < block.rows; ++row) {
+      const double value = source.one(row);
+      std::size_t t = 0;
+      ((rest[t++][row - whole] += Terms::term(value)), ...);
+      block.min = lesser(value, block.min);
+      block.max = greater(value, block.max);
+    }
+    __builtin_memcpy(running, rest, sizeof rest);
+  }
+  settle<Terms...>(source, running, block, sums);
+}
+
+}  // namespace ringside::RINGSIDE_ISA

@@ -1,0 +1,174 @@
+// How the magnitudes of an iterate are distributed: counts in logarithmic bins, found from the exponent and the first
+// two bits of the mantissa.
+//
+// The cost is the counter in memory: one store for each entry, and one that waits for the store before it where
+// neighbours fall into the same bin. Iterates are smooth, so most blocks hold one bin or few, known from the block's
+// extremes: those are counted in registers. Other blocks count pairs of neighbours, one store for two entries.
+#pragma once
+
+#include "common/reductions/reduction.hpp"
+#include "common/reductions/reduction_block.hpp"
+
+namespace ringside::RINGSIDE_ISA {
+
+// The upper half of a double is sign (1), exponent (11), mantissa: its exponent and two bits of mantissa, less those of
+// 2^-60, are the bin.
+inline constexpr int kBins = static_cast<int>(kHistogramBins);
+inline constexpr int kFirstBin = (1023 - 60) * 4;
+
+inline int bin_of(double x) noexcept {
+  std::uint64_t bits;
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  const int bin = static_cast<int>(bits << 1 >> 51) - kFirstBin;
+  return bin < 0 ? 0 : bin < kBins ? bin : kBins - 1;
+}
+
+class Histogram {
+ public:
+  Histogram() noexcept {}  // not = default: pairs_ is large, and cleared only where it is wanted
+
+  void add_block(const Block& block) noexcept {
+    const Range range = range_of(block);
+    if (block.found_bins != nullptr) {
+      const FoundBins& found = *block.found_bins;
+      counts_[found.usual] += block.rows - found.listed;
+      if (found.listed != 0) count(found.bins, found.listed, range, found.usual);
+    } else if (range.low == range.high) {
+      counts_[range.low] += block.rows;
+    } else {
+      std::uint8_t bins[kBlockRows];
+      find_bins(block, bins);
+      count(bins, block.rows, range, bin_of(block.x[block.rows / 2]));
+    }
+  }
+
+  void merge(const Histogram& other) noexcept { other.add_to(counts_); }
+
+  void finish(Reductions& result) const noexcept { add_to(result.histogram); }
+
+ private:
+  static constexpr int kFewBins = 16;  // from here on counting in memory is faster
+  static constexpr int kShift = 18;    // of the upper half
+
+  struct Range {
+    int low;
+    int high;  // the last one
+  };
+
+  /// Bins that hold all of the block.
+  static Range range_of(const Block& block) noexcept {
+    if (block.non_finite != 0) return {0, kBins - 1};
+    const int of_min = bin_of(block.min);
+    const int of_max = bin_of(block.max);
+    if (block.min > 0) return {of_min, of_max};
+    if (block.max < 0) return {of_max, of_min};
+    return {0, of_min < of_max ? of_max : of_min};
+  }
+
+  static void find_bins(const Block& block, std::uint8_t* bins) noexcept {
+    for (std::size_t row = 0; row < block.rows; ++row) {
+      std::uint64_t bits;
+      __builtin_memcpy(&bits, block.x + row, sizeof bits);
+      const auto upper = static_cast<std::int32_t>(bits >> 32);
+      const std::int32_t bin = ((upper & 0x7FFFFFFF) >> kShift) - kFirstBin;
+      bins[row] = static_cast<std::uint8_t>(bin < 0 ? 0 : bin < kBins ? bin : kBins - 1);
+    }
+  }
+
+  void count(const std::uint8_t* bins, std::size_t rows, Range range, int usual) noexcept {
+    if (range.high - range.low < kFewBins) {
+      count_few(bins, rows, range);
+    } else {
+      widen_pairs(range);
+      count_many(bins, rows, static_cast<std::uint8_t>(usual));
+    }
+  }
+
+  /// All bins are in the range: one look at the block for each but the last.
+  void count_few(const std::uint8_t* bins, std::size_t rows, Range range) noexcept {
+    std::uint64_t rest = rows;
+    for (int bin = range.low; bin < range.high; ++bin) {
+      const std::uint64_t count = count_equal(bins, rows, static_cast<std::uint8_t>(bin));
+      counts_[bin] += count;
+      rest -= count;
+    }
+    counts_[range.high] += rest;
+  }
+
+  static std::uint64_t count_equal(const std::uint8_t* bins, std::size_t rows, std::uint8_t bin) noexcept {
+    using Bytes = std::uint8_t __attribute__((vector_size(sizeof(Lanes))));
+    static_assert(kBlockRows / sizeof(Bytes) <= 255, "a byte counts the matches in one lane");
+    Bytes matches{};
+    const std::size_t whole = rows / sizeof(Bytes) * sizeof(Bytes);
+    for (std::size_t row = 0; row < whole; row += sizeof(Bytes)) {
+      Bytes some;
+      __builtin_memcpy(&some, bins + row, sizeof some);
+      matches -= reinterpret_cast<Bytes>(some == bin);  // a match is -1
+    }
+    // Bytes to 16 bits, lanes to one, and a multiplication adds its four parts in the uppermost.
+    const auto pairs = reinterpret_cast<LaneBits>(matches);
+    const LaneBits parts = (pairs & 0x00FF00FF00FF00FF) + (pairs >> 8 & 0x00FF00FF00FF00FF);
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < kLanes; ++i) sum += parts[i];
+    std::uint64_t count = sum * 0x0001000100010001 >> 48;
+    for (std::size_t row = whole; row < rows; ++row) count += bins[row] == bin;
+    return count;
+  }
+
+  /// Makes pairs_ ready for the bins of this range: only what is used of it is ever touched.
+  void widen_pairs(Range range) noexcept {
+    if (paired_.low > paired_.high) paired_ = {range.low, range.low - 1};
+    if (range.low < paired_.low) {
+      clear_pairs(range.low, paired_.low);
+      paired_.low = range.low;
+    }
+    if (range.high > paired_.high) {
+      clear_pairs(paired_.high + 1, range.high + 1);
+      paired_.high = range.high;
+    }
+  }
+
+  void clear_pairs(int first, int end) noexcept {
+    __builtin_memset(pairs_ + first * kBins, 0, static_cast<std::size_t>(end - first) * kBins * sizeof *pairs_);
+  }
+
+  /// usual: any bin. Where it fills most of the block, each pair of it would wait for the one before; so eight
+  /// neighbours in it are one addition.
+  void count_many(const std::uint8_t* bins, std::size_t rows, std::uint8_t usual) noexcept {
+    const std::uint64_t usual_eight = usual * std::uint64_t{0x0101010101010101};
+    std::uint64_t usual_eights = 0;
+    const std::size_t whole = rows / 8 * 8;
+    for (std::size_t row = 0; row < whole; row += 8) {
+      std::uint64_t eight;
+      __builtin_memcpy(&eight, bins + row, sizeof eight);
+      if (eight == usual_eight) {
+        ++usual_eights;
+      } else {
+        for (int pair = 0; pair < 4; ++pair) ++pairs_[eight >> 16 * pair & 0xFFFF];
+      }
+    }
+    counts_[usual] += 8 * usual_eights;
+    for (std::size_t row = whole; row < rows; ++row) ++counts_[bins[row]];
+  }
+
+  void add_to(std::uint64_t (&histogram)[kBins]) const noexcept {
+    for (int bin = 0; bin < kBins; ++bin) histogram[bin] += counts_[bin];
+    for (int one = paired_.low; one <= paired_.high; ++one) {
+      const std::uint32_t* with_one = pairs_ + one * kBins;
+      std::uint64_t ones = 0;
+      for (int other = paired_.low; other <= paired_.high; ++other) {
+        ones += with_one[other];
+        histogram[other] += with_one[other];
+      }
+      histogram[one] += ones;
+    }
+  }
+
+  std::uint64_t counts_[kBins] = {};
+  Range paired_ = {0, -1};  // the bins whose pairs were counted; nothing else of pairs_ was even cleared
+  // pairs_[256 a + b]: neighbours in bins a and b. 256 KiB, but what is used of it is small: the squares of the bins
+  // that occur. 32 bits: full after 2^33 rows of one thread.
+  std::uint32_t pairs_[kBins * kBins];
+};
+
+}  // namespace ringside::RINGSIDE_ISA

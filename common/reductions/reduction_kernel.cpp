@@ -1,0 +1,81 @@
+#include "common/reductions/reduction_kernel.hpp"
+
+#include "common/reductions/reduction_state.hpp"
+
+namespace ringside::RINGSIDE_ISA {
+namespace {
+
+using State = ReductionState;
+
+void clear(void* state) noexcept {
+  new (&static_cast<State*>(state)->of_iterate) OfIterate;
+  new (&static_cast<State*>(state)->of_change) OfChange;
+}
+
+void clear_but_change(void* state) noexcept {
+  new (&static_cast<State*>(state)->of_iterate) OfIterate;
+}
+
+void sweep(void* state_memory, double* block_sums, const SweepPart& part) noexcept {
+  State& state = *static_cast<State*>(state_memory);
+  for (std::uint64_t number = part.first_block; number < part.end_block; ++number) {
+    Block block;
+    block.first_row = number * kBlockRows;
+    const std::uint64_t left = part.rows - block.first_row;
+    block.rows = left < kBlockRows ? left : kBlockRows;
+    block.x = part.x + block.first_row;
+    block.previous = part.previous != nullptr ? part.previous + block.first_row : nullptr;
+
+    double* sums = block_sums + number * kSumsPerBlock;
+    state.of_iterate.add_block<Values>(block, sums);
+    if (block.previous != nullptr) state.of_change.add_block<Changes>(block, sums + OfIterate::kBlockSums);
+  }
+}
+
+/// totals[column] = sum over blocks of block_sums[block][column], in order, with the rounding errors collected beside
+/// it (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54, 1974).
+void add_blocks(const double* block_sums, std::uint64_t blocks, double* totals) noexcept {
+  // A register of columns at a time: within a column every addition waits for the one before.
+  for (std::size_t column = 0; column < kSumsPerBlock; column += kLanes) {
+    Lanes sum{};
+    Lanes error{};
+    for (std::uint64_t block = 0; block < blocks; ++block) {
+      const Lanes term = load(block_sums + block * kSumsPerBlock + column);
+      const Lanes next = sum + term;
+      const Lanes from_term = (sum - next) + term;
+      const Lanes from_sum = (term - next) + sum;
+      error += magnitude(sum) >= magnitude(term) ? from_term : from_sum;
+      sum = next;
+    }
+    // Beside an infinite sum the error is infinity less infinity: no news.
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      totals[column + i] = __builtin_isfinite(sum[i]) ? sum[i] + error[i] : sum[i];
+    }
+  }
+}
+
+void finish(void* states, std::size_t threads, const double* block_sums, std::uint64_t rows, bool has_change,
+            Reductions& result) noexcept {
+  State* state = static_cast<State*>(states);
+  for (std::size_t other = 1; other < threads; ++other) {
+    state->of_iterate.merge(state[other].of_iterate);
+    state->of_change.merge(state[other].of_change);
+  }
+  result = Reductions{};
+  result.rows = rows;
+  double totals[kSumsPerBlock];
+  add_blocks(block_sums, (rows + kBlockRows - 1) / kBlockRows, totals);
+  // Which NaN comes out of several depends on the order of operands, which is the compiler's choice.
+  for (double& total : totals) {
+    if (total != total) total = __builtin_nan("");
+  }
+  state->of_iterate.finish(totals, result);
+  if (has_change) state->of_change.finish(totals + OfIterate::kBlockSums, result);
+}
+
+}  // namespace
+
+const ReductionKernel reduction_kernel = {kBlockRows,       kSumsPerBlock, sizeof(State), clear,
+                                          clear_but_change, sweep,         copy_reduced,  finish};
+
+}  // namespace ringside::RINGSIDE_ISA

@@ -1,0 +1,63 @@
+// The pass over the iterate, or over what of it is being copied, once per instruction set (cmake/isa_variants.cmake).
+// What one thread has found so far is kept in a state only the kernel knows; what is found of each block in
+// `block_sums`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/kernels/copy.hpp"
+#include "common/reductions/reduction.hpp"
+
+namespace ringside {
+
+/// The blocks [first_block, end_block) of an iterate, walked by one thread in one sweep.
+struct SweepPart {
+  const double* x;         // the whole iterate
+  const double* previous;  // the whole iterate before, or null: then what was found of the change stays as it is
+  std::uint64_t rows;      // of the whole iterate
+  std::uint64_t first_block;
+  std::uint64_t end_block;
+};
+
+inline constexpr std::size_t kStagingRows = kCopyChunkBytes / sizeof(double);
+
+/// A chunk of an iterate on its way from one place to another.
+struct CopyPart {
+  const double* from;       // the chunk: somebody may be writing there; each byte is read once
+  double* to;               // its place, 64-byte aligned, written past the cache; null: the copy stays in `staging`
+  const double* previous;   // the same rows of the iterate before, or null
+  double* staging;          // kStagingRows doubles of this thread's, 64-byte aligned
+  std::uint64_t first_row;  // of the iterate: the first of a block
+  std::size_t rows;         // whole blocks, but for the end of the iterate; at most kStagingRows
+};
+
+struct ReductionKernel {
+  std::size_t block_rows;
+  std::size_t sums_per_block;
+  std::size_t state_bytes;  // a multiple of 64; states are 64-byte aligned
+
+  /// Forgets what `state` held.
+  void (*clear)(void* state) noexcept;
+  /// Forgets it, but for what was found of the change.
+  void (*clear_but_change)(void* state) noexcept;
+  /// Reduces the blocks; block_sums: sums_per_block doubles for each block of the iterate.
+  void (*sweep)(void* state, double* block_sums, const SweepPart& part) noexcept;
+  /// Copies the rows and reduces what it copied; returns hash64 of it. No fence.
+  std::uint64_t (*copy)(void* state, double* block_sums, const CopyPart& part) noexcept;
+  /// Combines the states of `threads` threads (which it changes) and the sums of all blocks.
+  void (*finish)(void* states, std::size_t threads, const double* block_sums, std::uint64_t rows, bool has_change,
+                 Reductions& result) noexcept;
+};
+
+namespace plain {
+extern const ReductionKernel reduction_kernel;
+}
+namespace avx2 {
+extern const ReductionKernel reduction_kernel;
+}
+namespace avx512 {
+extern const ReductionKernel reduction_kernel;
+}
+
+}  // namespace ringside

@@ -1,0 +1,109 @@
+// The reductions, one small class each, and the list of them at the end (docs/reductions.md says how to add one).
+//
+// A class is one of two kinds.
+//
+// A sum over all rows has no members:
+//   term(value)              what is added for a value, which is a double or as many as a register holds;
+//   finish(total, result)    writes its fields of the result.
+// All sums of the list are made in one loop, which loads a value once (look_at). They depend on the order of additions,
+// so they are kept per block and added in block order: the number of threads does not show.
+//
+// A look is for what does not depend on the order (counts, extremes, ranks):
+//   add_block(block)         looks at what the loop over a block found (min, max, non_finite), and at block.x where
+//                            that does not settle it; notes in its members. Blocks come in any order. block.x lies in
+//                            the first-level cache, but with AVX-512 and --reduce transfer it is the slot just stored
+//                            past the cache: what looks at it there reads it back from memory;
+//   merge(other)             takes in the members of another thread's instance;
+//   finish(result)           writes its fields of the result.
+// One instance serves one thread for one sweep. It is made in memory that exists already and is never destroyed.
+#pragma once
+
+#include "common/reductions/reduction.hpp"
+#include "common/reductions/reduction_block.hpp"
+#include "common/reductions/reduction_histogram.hpp"
+#include "common/reductions/reduction_together.hpp"
+#include "common/reductions/reduction_top.hpp"
+
+namespace ringside::RINGSIDE_ISA {
+
+struct Sum {
+  template <class T>
+  static constexpr T term(T x) noexcept {
+    return x;
+  }
+  static void finish(double total, Reductions& result) noexcept {
+    result.sum = total;
+    result.mean = total / static_cast<double>(result.rows);
+  }
+};
+
+struct L1Norm {
+  template <class T>
+  static constexpr T term(T x) noexcept {
+    return magnitude(x);
+  }
+  static void finish(double total, Reductions& result) noexcept { result.l1 = total; }
+};
+
+/// Squares as they are: entries beyond about 1e154 overflow to infinity, those below about 1e-154 vanish.
+struct L2Norm {
+  template <class T>
+  static constexpr T term(T x) noexcept {
+    return x * x;
+  }
+  static void finish(double total, Reductions& result) noexcept { result.l2 = __builtin_sqrt(total); }
+};
+
+struct Extremes {
+  double min = __builtin_inf();
+  double max = -__builtin_inf();
+
+  void add_block(const Block& block) noexcept { widen(block.min, block.max); }
+  void merge(const Extremes& other) noexcept { widen(other.min, other.max); }
+  void finish(Reductions& result) const noexcept {
+    // + 0.0: which of the zeros, -0 or +0, was seen first depends on the threads.
+    result.min = min + 0.0;
+    result.max = max + 0.0;
+    result.linf = greater(magnitude(min), magnitude(max));
+  }
+
+ private:
+  void widen(double low, double high) noexcept {
+    min = lesser(low, min);
+    max = greater(high, max);
+  }
+};
+
+struct NonFinite {
+  std::uint64_t count = 0;
+
+  void add_block(const Block& block) noexcept { count += block.non_finite; }
+  void merge(const NonFinite& other) noexcept { count += other.count; }
+  void finish(Reductions& result) const noexcept { result.non_finite = count; }
+};
+
+struct ChangeL1Norm : L1Norm {
+  static void finish(double total, Reductions& result) noexcept { result.change_l1 = total; }
+};
+
+struct ChangeL2Norm : L2Norm {
+  static void finish(double total, Reductions& result) noexcept { result.change_l2 = __builtin_sqrt(total); }
+};
+
+struct ChangeLinfNorm {
+  double linf = 0;
+
+  void add_block(const Block& block) noexcept { linf = greater(greater(block.max, -block.min), linf); }
+  void merge(const ChangeLinfNorm& other) noexcept { linf = greater(other.linf, linf); }
+  void finish(Reductions& result) const noexcept {
+    result.has_change = 1;
+    result.change_linf = linf;
+  }
+};
+
+/// THE LISTS. Of the iterate: computed in every sweep.
+using OfIterate = Together<Sum, L1Norm, L2Norm, Extremes, NonFinite, Histogram, Top>;
+/// Of the iterate and the one before: computed in the first sweep, if there is one before.
+using OfChange = Together<ChangeL1Norm, ChangeL2Norm, ChangeLinfNorm>;
+
+}  // namespace ringside::RINGSIDE_ISA

@@ -1,0 +1,21 @@
+// What one thread has found of an iterate so far: the same for a sweep over what lies in memory (reduction_kernel.cpp)
+// and for a copy that reduces on its way (reducing_copy_kernel.cpp). Compiled once per instruction set.
+#pragma once
+
+#include "common/reductions/reduction_kernel.hpp"
+#include "common/reductions/reduction_list.hpp"
+
+namespace ringside::RINGSIDE_ISA {
+
+struct alignas(64) ReductionState {
+  OfIterate of_iterate;
+  OfChange of_change;
+};
+
+// Filled up to whole registers, the same for every instruction set.
+inline constexpr std::size_t kSumsPerBlock = (OfIterate::kBlockSums + OfChange::kBlockSums + 7) / 8 * 8;
+
+/// ReductionKernel::copy.
+std::uint64_t copy_reduced(void* state, double* block_sums, const CopyPart& part) noexcept;
+
+}  // namespace ringside::RINGSIDE_ISA

@@ -1,0 +1,104 @@
+// Several reductions as one: the sums among them are made in one loop over a block, then the looks have their turn. All
+// of it is put together by the compiler from the list of the classes (common/reductions/reduction_list.hpp).
+#pragma once
+
+#include "common/reductions/reduction.hpp"
+#include "common/reductions/reduction_block.hpp"
+
+namespace ringside::RINGSIDE_ISA {
+
+template <class Reduction>
+concept IsSum = requires(double value) {
+  Reduction::term(value);
+};
+
+template <class... Sums>
+struct Terms {
+  static constexpr std::size_t kCount = sizeof...(Sums);
+  using Running = RunningSums<Sums...>;
+
+  template <class Source>
+  static void add_block(Source source, Block& block, double* sums) noexcept {
+    look_at<Sums...>(source, block, sums);
+  }
+#if defined(__AVX512F__)
+  template <class Source>
+  static void settle_block(Source source, Running& running, Block& block, double* sums) noexcept {
+    settle<Sums...>(source, running.of, block, sums);
+  }
+#endif
+  static void finish(const double* totals, Reductions& result) noexcept {
+    (Sums::finish(*totals++, result), ...);
+  }
+};
+
+/// Takes the sums out of a list, in their order.
+template <class Sums, class... Rest>
+struct SumsAmong {
+  using Type = Sums;
+};
+template <class... Sums, class First, class... Rest>
+struct SumsAmong<Terms<Sums...>, First, Rest...> : SumsAmong<Terms<Sums...>, Rest...> {};
+template <class... Sums, IsSum First, class... Rest>
+struct SumsAmong<Terms<Sums...>, First, Rest...> : SumsAmong<Terms<Sums..., First>, Rest...> {};
+
+template <class... Each>
+class Together : Each... {
+  using Sums = typename SumsAmong<Terms<>, Each...>::Type;
+
+ public:
+  static constexpr std::size_t kBlockSums = Sums::kCount;
+
+  /// Makes a new one at `place`: some are too large to be made elsewhere and copied.
+  static void* operator new(std::size_t, void* place) noexcept { return place; }
+
+  /// Source: what is looked at of a block, its values or its changes. sums: kBlockSums doubles of this block.
+  template <class Source>
+  void add_block(Block& block, double* sums) noexcept {
+    Sums::add_block(Source(block), block, sums);
+    (look<Each>(block), ...);
+  }
+#if defined(__AVX512F__)
+  /// What one loop over the block has found, where two registers hold all running sums.
+  struct Running {
+    typename Sums::Running sums;
+    RunningExtremes extremes;
+
+    void take(Lanes values, std::size_t r) noexcept {
+      sums.take(values, r);
+      extremes.take(values, r);
+    }
+  };
+  /// The same as the other, where that loop has been made already. Source: for what it left open.
+  template <class Source>
+  void add_block(Running& running, Block& block, double* sums) noexcept {
+    running.extremes.settle(block);
+    Sums::settle_block(Source(block), running.sums, block, sums);
+    (look<Each>(block), ...);
+  }
+#endif
+  void merge(const Together& other) noexcept {
+    (merge_one<Each>(other), ...);
+  }
+  /// totals: of the block sums.
+  void finish(const double* totals, Reductions& result) const noexcept {
+    Sums::finish(totals, result);
+    (finish_one<Each>(result), ...);
+  }
+
+ private:
+  template <class One>
+  void look(const Block& block) noexcept {
+    if constexpr (!IsSum<One>) One::add_block(block);
+  }
+  template <class One>
+  void merge_one(const One& other) noexcept {
+    if constexpr (!IsSum<One>) One::merge(other);
+  }
+  template <class One>
+  void finish_one(Reductions& result) const noexcept {
+    if constexpr (!IsSum<One>) One::finish(result);
+  }
+};
+
+}  // namespace ringside::RINGSIDE_ISA

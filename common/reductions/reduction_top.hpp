@@ -1,0 +1,64 @@
+// The largest entries of an iterate, with their rows.
+#pragma once
+
+#include "common/reductions/reduction.hpp"
+#include "common/reductions/reduction_block.hpp"
+
+namespace ringside::RINGSIDE_ISA {
+
+/// Larger values first, equal ones by ascending row: a total order, so the result does not depend on who saw what
+/// first. NaN is never among them.
+inline bool before(const TopEntry& a, const TopEntry& b) noexcept {
+  return a.value > b.value || (a.value == b.value && a.row < b.row);
+}
+
+class Top {
+ public:
+  void add_block(const Block& block) noexcept {
+    if (count_ == kTopEntries && !before({block.first_row, block.max}, entries_[kTopEntries - 1])) return;
+    const double least = least_of_largest(block);
+    for (std::size_t i = 0; i < block.rows; ++i) {
+      if (block.x[i] >= least) offer({block.first_row + i, block.x[i]});
+    }
+  }
+
+  void merge(const Top& other) noexcept {
+    for (std::size_t i = 0; i < other.count_; ++i) offer(other.entries_[i]);
+  }
+
+  void finish(Reductions& result) const noexcept {
+    result.top_count = count_;
+    for (std::size_t i = 0; i < count_; ++i) result.top[i] = entries_[i];
+  }
+
+ private:
+  /// The last value there will be once the block is taken in; -infinity if there are fewer than kTopEntries. So equal
+  /// values, of which the first rows count, can be offered by ascending row, where each but the first few is turned
+  /// away, and yet ascending values do not all enter in turn.
+  double least_of_largest(const Block& block) const noexcept {
+    double largest[kTopEntries];
+    for (std::size_t i = 0; i < kTopEntries; ++i) largest[i] = i < count_ ? entries_[i].value : -__builtin_inf();
+    // Backwards: where values ascend, the first look finds the largest and the rest of the block is turned away.
+    for (std::size_t i = block.rows; i-- > 0;) {
+      const double x = block.x[i];
+      if (!(x > largest[kTopEntries - 1])) continue;
+      std::size_t place = kTopEntries - 1;
+      for (; place > 0 && x > largest[place - 1]; --place) largest[place] = largest[place - 1];
+      largest[place] = x;
+    }
+    return largest[kTopEntries - 1];
+  }
+
+  void offer(const TopEntry& entry) noexcept {
+    if (entry.value != entry.value) return;
+    if (count_ == kTopEntries && !before(entry, entries_[kTopEntries - 1])) return;
+    std::size_t place = count_ < kTopEntries ? count_++ : kTopEntries - 1;
+    for (; place > 0 && before(entry, entries_[place - 1]); --place) entries_[place] = entries_[place - 1];
+    entries_[place] = entry;
+  }
+
+  std::size_t count_ = 0;
+  TopEntry entries_[kTopEntries] = {};  // the first count_, in order
+};
+
+}  // namespace ringside::RINGSIDE_ISA

@@ -1,0 +1,89 @@
+// What is known of one step once it was kept and reduced: what the producer said of it, and what the analyzer measured.
+// Fixed size, no pointers: the analyzer's main thread leaves one in a queue for each step (docs/live.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "common/handoff/step_descriptor.hpp"
+#include "common/kernels/hash.hpp"
+#include "common/reductions/reduction.hpp"
+
+namespace ringside {
+
+/// A step's reductions without the histogram and the top entries, which are eight times as large as all the rest.
+struct ReductionScalars {
+  double sum = 0;
+  double mean = 0;
+  double min = 0;
+  double max = 0;
+  double l1 = 0;
+  double l2 = 0;
+  double linf = 0;
+  bool has_change = false;
+  double change_l1 = 0;
+  double change_l2 = 0;
+  double change_linf = 0;
+  std::uint64_t non_finite = 0;
+};
+
+/// Calls visit(name, &ReductionScalars::name, &Reductions::name) for each scalar. This is their only list; copying and
+/// comparing use it. The names are those of the record's fields (proto/ringside.proto).
+template <class Visit>
+constexpr void for_each_scalar(Visit&& visit) {
+  visit("sum", &ReductionScalars::sum, &Reductions::sum);
+  visit("mean", &ReductionScalars::mean, &Reductions::mean);
+  visit("min", &ReductionScalars::min, &Reductions::min);
+  visit("max", &ReductionScalars::max, &Reductions::max);
+  visit("l1", &ReductionScalars::l1, &Reductions::l1);
+  visit("l2", &ReductionScalars::l2, &Reductions::l2);
+  visit("linf", &ReductionScalars::linf, &Reductions::linf);
+  visit("has_change", &ReductionScalars::has_change, &Reductions::has_change);
+  visit("change_l1", &ReductionScalars::change_l1, &Reductions::change_l1);
+  visit("change_l2", &ReductionScalars::change_l2, &Reductions::change_l2);
+  visit("change_linf", &ReductionScalars::change_linf, &Reductions::change_linf);
+  visit("non_finite", &ReductionScalars::non_finite, &Reductions::non_finite);
+}
+
+constexpr std::size_t scalar_count() noexcept {
+  std::size_t count = 0;
+  for_each_scalar([&count](auto...) { ++count; });
+  return count;
+}
+
+// Fails to compile if a member is added to either struct but not to the list: there are as many names on the left as
+// members, and Reductions consists of rows, the scalars, top_count, top and histogram.
+constexpr bool lists_every_scalar(const ReductionScalars& scalars) noexcept {
+  [[maybe_unused]] const auto& [sum, mean, min, max, l1, l2, linf, has_change, change_l1, change_l2, change_linf,
+                                non_finite] = scalars;
+  return scalar_count() == 12;
+}
+static_assert(lists_every_scalar({}));
+static_assert(sizeof(Reductions) ==
+              (scalar_count() + 2) * sizeof(std::uint64_t) + sizeof(Reductions::top) + sizeof(Reductions::histogram));
+
+inline ReductionScalars scalars_of(const Reductions& r) noexcept {
+  ReductionScalars scalars;
+  for_each_scalar([&](const char*, auto to, auto from) { scalars.*to = r.*from; });
+  return scalars;
+}
+
+struct StepFigures {
+  Id128 run_id;
+  StepDescriptor step;
+  std::uint64_t commit_seq = 0;
+  std::int64_t analyzer_idle_ns = 0;
+  std::int64_t hand_off_ns = 0;
+  std::int64_t transfer_ns = 0;
+  std::int64_t commit_ns = 0;
+  std::int64_t analyze_ns = 0;
+  std::uint64_t bytes_transferred = 0;
+  std::uint64_t steps_committed = 0;  // of this attachment, with this one
+  std::uint64_t steps_persisted = 0;
+  ReductionScalars reductions;
+  bool rebuilt = false;  // from the ring: what the analyzer measured is not known
+};
+static_assert(std::is_trivially_copyable_v<StepFigures>);
+
+}  // namespace ringside

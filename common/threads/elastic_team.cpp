@@ -1,0 +1,198 @@
+#include "common/threads/elastic_team.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <climits>
+#include <latch>
+#include <new>
+#include <system_error>
+
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/thread_binding.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::int64_t kSliceNs = 1'000'000'000;  // a bell that was not heard costs no more than this
+
+// While the last pieces are done elsewhere: so many looks before the core is offered to others.
+constexpr int kLooksBeforeYield = 2000;
+
+std::vector<int> without(std::vector<int> cpus, const std::vector<int>& others) {
+  std::erase_if(cpus, [&](int cpu) { return std::find(others.begin(), others.end(), cpu) != others.end(); });
+  return cpus;
+}
+
+constexpr std::uint64_t range_of(std::uint64_t first, std::uint64_t last) noexcept {
+  return first | last << 32;
+}
+
+}  // namespace
+
+ElasticTeam::ElasticTeam(const std::vector<int>& home, CoreBorrower borrower, std::atomic<std::int64_t>& lent_ns)
+    : home_(home), borrower_(borrower), lent_ns_(lent_ns), threads_(static_cast<int>(home.size())) {
+  try {
+    start_home_threads();
+    start_guests();
+  } catch (...) {
+    end();
+    throw;
+  }
+}
+
+ElasticTeam::~ElasticTeam() {
+  end();
+}
+
+void ElasticTeam::end() noexcept {
+  ended_.store(true);
+  jobs_.fetch_add(1);
+  jobs_.notify_all();
+  borrower_.ring(INT_MAX);
+  for (std::thread& thread : thread_) thread.join();
+  thread_.clear();
+}
+
+void ElasticTeam::start_home_threads() {
+  thread_.reserve(home_.size() - 1);
+  std::vector<int> errors(home_.size(), 0);
+  std::latch started(static_cast<std::ptrdiff_t>(home_.size()) - 1);
+  try {
+    for (std::size_t thread = 1; thread < home_.size(); ++thread) {
+      thread_.emplace_back(
+          [this, thread, &errors, &started] { be_home_thread(static_cast<int>(thread), errors[thread], started); });
+    }
+  } catch (const std::system_error& error) {
+    started.count_down(static_cast<std::ptrdiff_t>(home_.size() - 1 - thread_.size()));
+    started.wait();
+    throw system_error("a thread could not be started on each of {} cores: {}", home_.size(), error.what());
+  }
+  started.wait();
+  for (std::size_t thread = 1; thread < home_.size(); ++thread) {
+    if (errors[thread] == 0) continue;
+    throw system_error("cannot run on core {} ({}); choose another", home_[thread], errno_text(errors[thread]));
+  }
+}
+
+/// The list of cores is the peer's word: only those that there are, and that we may use, get a thread.
+void ElasticTeam::start_guests() {
+  std::vector<int> usable;
+  std::thread probe([&] {  // a thread of its own, because looking means moving there
+    usable = without(borrower_.cpus(), home_);
+    std::erase_if(usable, [](int cpu) { return bind_calling_thread(cpu) != 0; });
+  });
+  probe.join();
+  thread_.reserve(thread_.size() + usable.size());
+  try {
+    for (; threads_ < static_cast<int>(home_.size() + usable.size()); ++threads_) {
+      thread_.emplace_back([this, thread = threads_] { be_guest(thread); });
+    }
+  } catch (const std::system_error&) {  // fewer will do
+  }
+}
+
+std::uint64_t ElasticTeam::pieces(std::uint64_t units, std::uint64_t grain) const noexcept {
+  // Four for each thread: where there is little work a piece may be smaller, so that nobody waits long for the last.
+  const std::uint64_t worth_it = (units + grain - 1) / grain;
+  const std::uint64_t fair = std::min(units, 4 * static_cast<std::uint64_t>(threads_));
+  return std::clamp<std::uint64_t>(std::max(worth_it, fair), 1, std::uint64_t{1} << 20);
+}
+
+void ElasticTeam::share_out(std::uint64_t pieces, Job job) noexcept {
+  if (pieces <= 1) {  // nothing to share
+    if (pieces == 1) job.call(job.work, 0, 0);
+    return;
+  }
+  job_ = job;
+  done_.store(0, std::memory_order_relaxed);
+  range_.store(range_of(0, pieces));  // whoever takes a piece sees the job, and what came before it
+  if (home_.size() > 1) {
+    jobs_.fetch_add(1);
+    jobs_.notify_all();
+  }
+  if (guests() > 0 && borrower_.lent()) {
+    borrower_.ring(static_cast<int>(std::min<std::uint64_t>(pieces - 1, INT_MAX)));
+  }
+  work(End::kFront, 0, [] { return true; });
+  for (int looks = 0; done_.load(std::memory_order_acquire) != pieces; ++looks) {
+    if (looks < kLooksBeforeYield) {
+      __builtin_ia32_pause();
+    } else {
+      sched_yield();
+    }
+  }
+}
+
+bool ElasticTeam::take(End end, std::uint32_t& piece) noexcept {
+  std::uint64_t range = range_.load(std::memory_order_acquire);
+  for (;;) {
+    const std::uint64_t first = range & 0xffff'ffff;
+    const std::uint64_t last = range >> 32;
+    if (first >= last) return false;
+    // The range may be another job's by the time it is exchanged: then the piece is that one's, and as good.
+    const bool front = end == End::kFront;
+    const std::uint64_t rest = front ? range_of(first + 1, last) : range_of(first, last - 1);
+    if (range_.compare_exchange_weak(range, rest, std::memory_order_acq_rel, std::memory_order_acquire)) {
+      piece = static_cast<std::uint32_t>(front ? first : last - 1);
+      return true;
+    }
+  }
+}
+
+/// Takes pieces until there are none, or `goes_on` says no. True if there was one.
+template <class GoesOn>
+bool ElasticTeam::work(End end, int thread, const GoesOn& goes_on) noexcept {
+  bool worked = false;
+  for (std::uint32_t piece = 0; goes_on() && take(end, piece); worked = true) {
+    job_.call(job_.work, piece, thread);
+    done_.fetch_add(1, std::memory_order_release);
+  }
+  return worked;
+}
+
+void ElasticTeam::be_home_thread(int thread, int& error, std::latch& started) noexcept {
+  error = bind_calling_thread(home_[static_cast<std::size_t>(thread)]);
+  started.count_down();
+  while (!ended_.load()) {
+    const std::uint32_t seen = jobs_.load();
+    work(End::kFront, thread, [] { return true; });
+    if (!ended_.load()) jobs_.wait(seen);
+  }
+}
+
+void ElasticTeam::be_guest(int thread) noexcept {
+  std::uint32_t generation = 0;  // of the list of cores that we were placed by; the first one is 1
+  bool placed = false;
+  while (!ended_.load()) {
+    const std::uint32_t heard = borrower_.bell();
+    bool worked = false;
+    if (borrower_.enter()) {
+      if (generation != borrower_.generation()) {  // another owner, on other cores
+        generation = borrower_.generation();
+        placed = move_to_lent_core(static_cast<std::size_t>(thread) - home_.size());
+      }
+      if (placed) {
+        const std::int64_t begin = now_ns();
+        worked = work(End::kBack, thread, [&] { return borrower_.lent() && borrower_.generation() == generation; });
+        if (worked) lent_ns_.fetch_add(now_ns() - begin, std::memory_order_relaxed);
+      }
+      borrower_.leave();
+    }
+    if (!worked && !ended_.load()) borrower_.sleep(heard, kSliceNs);
+  }
+}
+
+/// To the index-th of the lent cores that there are.
+bool ElasticTeam::move_to_lent_core(std::size_t index) noexcept {
+  try {
+    for (const int cpu : without(borrower_.cpus(), home_)) {
+      if (bind_calling_thread(cpu) == 0 && index-- == 0) return true;
+    }
+  } catch (const std::bad_alloc&) {  // then it works nowhere
+  }
+  return false;
+}
+
+}  // namespace ringside

@@ -1,0 +1,64 @@
+// A team that grows while the other process waits: home threads on this process's cores, and guests on the cores that
+// the other process lends (common/threads/core_loan, docs/elastic.md). All of them take pieces from one counter, home
+// threads from its front, guests from its back.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <latch>
+#include <thread>
+#include <vector>
+
+#include "common/threads/core_loan.hpp"
+#include "common/threads/team.hpp"
+
+namespace ringside {
+
+class ElasticTeam final : public Team {
+ public:
+  /// home: this process's cores, at least one; the calling thread runs on home[0] and is the one that will share work.
+  /// Starts a thread on each other home core, and a guest on each of the lender's that is no home core and that this
+  /// process may run on; where a guest cannot be started, the team does without. Throws Error (exit code 3) if a home
+  /// thread cannot be started, or not there.
+  /// lent_ns: grows by the time that guests are at work, summed over them.
+  ElasticTeam(const std::vector<int>& home, CoreBorrower borrower, std::atomic<std::int64_t>& lent_ns);
+  ~ElasticTeam() override;
+  ElasticTeam(const ElasticTeam&) = delete;
+  ElasticTeam& operator=(const ElasticTeam&) = delete;
+
+  int threads() const noexcept override { return threads_; }
+  std::uint64_t pieces(std::uint64_t units, std::uint64_t grain) const noexcept override;
+
+  /// As many as the lender had cores for when the team was made; never more.
+  int guests() const noexcept { return threads_ - static_cast<int>(home_.size()); }
+
+ private:
+  enum class End { kFront, kBack };
+
+  void share_out(std::uint64_t pieces, Job job) noexcept override;
+  bool take(End end, std::uint32_t& piece) noexcept;
+  template <class GoesOn>
+  bool work(End end, int thread, const GoesOn& goes_on) noexcept;
+  void start_home_threads();
+  void start_guests();
+  void be_home_thread(int thread, int& error, std::latch& started) noexcept;
+  void be_guest(int thread) noexcept;
+  bool move_to_lent_core(std::size_t index) noexcept;
+  void end() noexcept;
+
+  std::vector<int> home_;
+  CoreBorrower borrower_;
+  std::atomic<std::int64_t>& lent_ns_;
+  int threads_;
+
+  Job job_;  // changes only while no piece is left or at work
+  // 64: the words below are each written by many threads.
+  alignas(64) std::atomic<std::uint64_t> range_{
+      0};  // pieces nobody has taken: low half the first, high half past the last
+  alignas(64) std::atomic<std::uint64_t> done_{0};  // pieces of the job that are
+  alignas(64) std::atomic<std::uint32_t> jobs_{0};  // home threads sleep on it
+  std::atomic<bool> ended_{false};
+  std::vector<std::thread> thread_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,42 @@
+// The inner loops of the Jacobi iteration over raw pointers, compiled once per instruction set
+// (cmake/isa_variants.cmake). All variants give the same bits, as those of PageRank do
+// (producer/kernels/pagerank_kernel.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "producer/kernels/row_product.hpp"
+
+namespace ringside {
+
+/// What one iteration of A x = b reads and writes. Vectors are n doubles.
+struct JacobiPass {
+  RowProduct product;        // with x_{k-1}
+  const double* diagonal;    // of A
+  const double* right_side;  // b, or null: all ones
+  const double* previous;    // x_{k-1}
+  double* next;              // becomes x_k
+};
+
+/// Of the change from x_{k-1} to x_k, over the rows of one block.
+struct JacobiBlockSums {
+  double change_l1;
+  double change_linf;
+};
+
+/// One instruction set's loops, over the blocks [first, last); `sums` has an entry for every block of the matrix.
+struct JacobiKernels {
+  void (*iterate)(const JacobiPass& pass, std::uint64_t first, std::uint64_t last, JacobiBlockSums* sums) noexcept;
+};
+
+namespace plain {
+extern const JacobiKernels kJacobiKernels;
+}
+namespace avx2 {
+extern const JacobiKernels kJacobiKernels;
+}
+namespace avx512 {
+extern const JacobiKernels kJacobiKernels;
+}
+
+}  // namespace ringside

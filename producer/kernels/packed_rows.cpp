@@ -1,0 +1,224 @@
+#include "producer/kernels/packed_rows.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "producer/kernels/block_rows.hpp"
+#include "producer/kernels/row_partition.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::uint32_t kEight = 8;
+constexpr std::uint32_t kBits = 32;
+
+// A shorter row is no longer than what names another one in its place.
+constexpr std::uint64_t kLeastCopiedEntries = 4;
+
+/// Words that rows with `entries` entries in all take at most: their columns, a bit for each eight, and for each row
+/// what heads a group. Rounded so that no sum over blocks is less than what they take together.
+std::uint64_t words_at_most(std::uint64_t entries, std::uint64_t rows, std::uint64_t blocks) {
+  return entries + entries / kBits + 3 * rows + blocks;
+}
+
+/// Packs the blocks of one thread, one after the other.
+class Packer {
+ public:
+  Packer(const CsrMatrix& matrix, const std::uint32_t* place, std::uint32_t* word, double* value)
+      : matrix_(matrix), place_(place), word_(word), value_(value) {}
+
+  /// single: the rows of one block, offsets from `first_row`, by ascending number of entries.
+  void pack(std::uint64_t first_row, std::span<const std::uint16_t> single) {
+    first_row_ = first_row;
+    place_columns();
+    copies_.clear();
+    for (std::size_t i = 0; i < single.size();) {
+      const std::uint64_t entries = entries_of(single[i]);
+      const std::size_t begin = i;
+      while (i < single.size() && entries_of(single[i]) == entries) ++i;
+      const std::span<const std::uint16_t> equal = without_copies(single.subspan(begin, i - begin), entries);
+      if (entries >= kLongRow) {
+        for (const std::uint16_t row : equal) put_long_row(row, entries);
+      } else {
+        put_short_rows(equal, entries);
+      }
+    }
+    if (!copies_.empty()) {
+      put_head(PackedKind::kCopies, copies_.size() / 2, 0);
+      put_rows(copies_);
+    }
+    *word_++ = static_cast<std::uint32_t>(PackedKind::kEnd) << 16;
+  }
+
+  const std::uint32_t* word() const noexcept { return word_; }
+  const double* value() const noexcept { return value_; }
+
+ private:
+  std::uint64_t entries_of(std::uint16_t row) const noexcept {
+    const std::uint64_t* begin = matrix_.row_begin.data() + first_row_ + row;
+    return begin[1] - begin[0];
+  }
+  const std::uint32_t* columns_of(std::uint16_t row) const noexcept {
+    return columns_ + (matrix_.row_begin[first_row_ + row] - matrix_.row_begin[first_row_]);
+  }
+
+  /// The block's columns, or their places. Those are far apart in memory: all of them at once, each asked for ahead.
+  void place_columns() {
+    const std::uint64_t begin = matrix_.row_begin[first_row_];
+    const std::uint32_t* column = matrix_.column.data() + begin;
+    columns_ = column;
+    if (place_ == nullptr) return;
+    constexpr std::size_t kAhead = 64;
+    placed_.resize(matrix_.row_begin[std::min(first_row_ + kBlockRows, matrix_.rows)] - begin);
+    for (std::size_t e = 0; e < placed_.size(); ++e) {
+      __builtin_prefetch(place_ + column[std::min(e + kAhead, placed_.size() - 1)]);
+      placed_[e] = place_[column[e]];
+    }
+    columns_ = placed_.data();
+  }
+
+  /// Those of `rows`, which have `entries` each, that are not like an earlier one; the others join `copies_`. Rows of a
+  /// matrix with values are never compared: they are rarely equal.
+  std::span<const std::uint16_t> without_copies(std::span<const std::uint16_t> rows, std::uint64_t entries) {
+    if (rows.size() < 2 || entries < kLeastCopiedEntries || !matrix_.value.empty()) return rows;
+    // Equal rows have equal marks, few others do.
+    marks_.clear();
+    for (const std::uint16_t row : rows) {
+      const std::uint32_t* column = columns_of(row);
+      const std::uint64_t ends = std::uint64_t{column[0]} << 32 | column[entries - 1];
+      marks_.push_back({ends ^ (std::uint64_t{column[entries / 2]} << 16), row});
+    }
+    std::sort(marks_.begin(), marks_.end());  // earlier rows first among equals
+    std::fill_n(is_copy_, kBlockRows, false);
+    bool any = false;
+    for (std::size_t begin = 0; begin < marks_.size();) {
+      std::size_t end = begin + 1;
+      for (; end < marks_.size() && marks_[end].first == marks_[begin].first; ++end) {
+        const std::uint16_t row = marks_[end].second;
+        const std::uint16_t original = marks_[begin].second;
+        if (!std::equal(columns_of(row), columns_of(row) + entries, columns_of(original))) break;
+        is_copy_[row] = any = true;
+        copies_.insert(copies_.end(), {row, original});
+      }
+      begin = end;
+    }
+    if (!any) return rows;
+    originals_.clear();
+    std::copy_if(rows.begin(), rows.end(), std::back_inserter(originals_), [&](auto row) { return !is_copy_[row]; });
+    return originals_;
+  }
+
+  void put_head(PackedKind kind, std::size_t rows, std::uint64_t entries) {
+    *word_++ = static_cast<std::uint32_t>(kind) << 16 | static_cast<std::uint32_t>(rows);
+    *word_++ = static_cast<std::uint32_t>(entries);
+  }
+  void put_rows(std::span<const std::uint16_t> rows) {
+    std::memcpy(word_, rows.data(), rows.size_bytes());
+    word_ += (rows.size() + 1) / 2;
+  }
+  void put_entry(std::uint16_t row, std::uint64_t entry) {
+    *word_++ = columns_of(row)[entry];
+    if (value_ != nullptr) *value_++ = matrix_.value[matrix_.row_begin[first_row_ + row] + entry];
+  }
+
+  void put_short_rows(std::span<const std::uint16_t> rows, std::uint64_t entries) {
+    if (rows.empty()) return;
+    put_head(entries == 0 ? PackedKind::kEmpty : PackedKind::kShort, rows.size(), entries);
+    put_rows(rows);
+    std::size_t i = 0;
+    for (; i + 4 <= rows.size(); i += 4) {
+      for (std::uint64_t e = 0; e < entries; ++e) {
+        for (std::size_t row = i; row < i + 4; ++row) put_entry(rows[row], e);
+      }
+    }
+    for (; i < rows.size(); ++i) {
+      for (std::uint64_t e = 0; e < entries; ++e) put_entry(rows[i], e);
+    }
+  }
+
+  static bool consecutive(const std::uint32_t* column) noexcept {
+    for (std::uint32_t i = 1; i < kEight; ++i) {
+      if (column[i] != column[0] + i) return false;
+    }
+    return true;
+  }
+
+  void put_long_row(std::uint16_t row, std::uint64_t entries) {
+    const std::uint32_t* column = columns_of(row);
+    const std::uint64_t eights = entries / kEight;
+    bits_.assign((eights + kBits - 1) / kBits, 0);
+    bool any = false;
+    for (std::uint64_t i = 0; i < eights; ++i) {
+      if (!consecutive(column + i * kEight)) continue;
+      bits_[i / kBits] |= 1u << i % kBits;
+      any = true;
+    }
+    put_head(any ? PackedKind::kIntervals : PackedKind::kLong, 1, entries);
+    put_rows({&row, 1});
+    if (!any) {
+      word_ = std::copy_n(column, entries, word_);
+    } else {
+      word_ = std::copy(bits_.begin(), bits_.end(), word_);
+      for (std::uint64_t i = 0; i < eights; ++i) {
+        const bool named_by_first = (bits_[i / kBits] >> i % kBits & 1) != 0;
+        word_ = std::copy_n(column + i * kEight, named_by_first ? 1 : kEight, word_);
+      }
+      word_ = std::copy_n(column + eights * kEight, entries % kEight, word_);
+    }
+    if (value_ != nullptr) {
+      value_ = std::copy_n(matrix_.value.data() + matrix_.row_begin[first_row_ + row], entries, value_);
+    }
+  }
+
+  const CsrMatrix& matrix_;
+  const std::uint32_t* place_;
+  std::uint32_t* word_;  // the next to write
+  double* value_;        // the same, or null
+  std::uint64_t first_row_ = 0;
+  const std::uint32_t* columns_ = nullptr;  // of the block's rows, one row after the other
+  std::vector<std::uint16_t> copies_;       // a row and what it is a copy of, in turn
+  // Kept to spare allocations.
+  std::vector<std::uint32_t> placed_;
+  std::vector<std::pair<std::uint64_t, std::uint16_t>> marks_;
+  std::vector<std::uint16_t> originals_;
+  std::vector<std::uint32_t> bits_;
+  bool is_copy_[kBlockRows];
+};
+
+}  // namespace
+
+PackedRows pack_rows(const CsrMatrix& matrix, const RowRuns& rows, const std::uint32_t* place) {
+  PackedRows packed;
+  const std::uint64_t blocks = block_count(matrix.rows);
+  packed.block.resize(blocks);
+  // Room for the worst case, of which only what is written becomes memory.
+  packed.word = Array<std::uint32_t>(words_at_most(matrix.nonzeros(), matrix.rows, blocks) + kReadAheadWords);
+  packed.value = Array<double>(matrix.value.size());
+
+  const int threads = omp_get_max_threads();
+  const std::vector<std::uint64_t> border = partition_blocks(matrix.row_begin.span(), threads);
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+  for (int p = 0; p < threads; ++p) {
+    const std::uint64_t first = border[static_cast<std::size_t>(p)];
+    const std::uint64_t last = border[static_cast<std::size_t>(p) + 1];
+    if (first == last) continue;
+    const std::uint64_t first_row = first * kBlockRows;
+    const std::uint64_t entry = matrix.row_begin[first_row];
+    Packer packer(matrix, place, packed.word.data() + words_at_most(entry, first_row, first),
+                  packed.value.empty() ? nullptr : packed.value.data() + entry);
+    for (std::uint64_t block = first; block < last; ++block) {
+      PackedBlock& at = packed.block[block];
+      at.word = static_cast<std::uint64_t>(packer.word() - packed.word.data());
+      if (!packed.value.empty()) at.value = static_cast<std::uint64_t>(packer.value() - packed.value.data());
+      const std::uint64_t begin = rows.block[block].single;
+      packer.pack(block * kBlockRows, {rows.single.data() + begin, rows.block[block + 1].single - begin});
+      at.words = static_cast<std::uint64_t>(packer.word() - packed.word.data()) - at.word;
+    }
+  }
+  return packed;
+}
+
+}  // namespace ringside

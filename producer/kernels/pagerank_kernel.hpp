@@ -1,0 +1,59 @@
+// The inner loops of PageRank over raw pointers, compiled once per instruction set (cmake/isa_variants.cmake). All
+// variants give the same bits: a row's additions have one order (producer/kernels/row_product.hpp), sums over rows use
+// eight lanes (row modulo eight), and no multiply-add is contracted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "producer/kernels/row_product.hpp"
+
+namespace ringside {
+
+/// Rows whose scale is looked at together: eight cache lines of them.
+inline constexpr std::uint64_t kGroupRows = 64;
+
+/// In `group_scale`: look at every row's own scale. (A scale is never negative.)
+inline constexpr double kMixedGroup = -1.0;
+
+/// What one iteration reads and writes. n rows; vectors are n doubles; d is the damping, w the mass on dangling rows.
+struct PagerankPass {
+  RowProduct product;          // with the contributions
+  const std::uint32_t* place;  // where row i's contribution lies, or null: at i
+  const double* scale;         // d / (sum of the weights leaving the row), 0 for a dangling row
+  const double* group_scale;   // ceil(n / kGroupRows): the positive scale a whole group shares, or kMixedGroup
+  const double* contribution;  // x_{k-1} * scale, in their places
+  double* next_contribution;   // becomes x_k * scale
+  const double* previous;      // x_{k-1}
+  double* next;                // becomes x_k; may be `previous`
+  double base;                 // ((1 - d) + d * w_{k-1}) / n
+};
+
+/// Sums over the rows of one block.
+struct PagerankBlockSums {
+  double change_l1;    // sum |x_k - x_{k-1}|
+  double change_linf;  // max |x_k - x_{k-1}|
+  double dangling;     // sum of x_k over the rows whose scale is 0
+};
+
+/// One instruction set's loops, over the blocks [first, last); `sums` has an entry for every block of the matrix.
+struct PagerankKernels {
+  /// x_k, its contributions and its block sums. With `stream`, stores go past the cache (`next` and `next_contribution`
+  /// are 64-byte aligned then) and are ordered before whatever the calling thread stores afterwards.
+  void (*iterate)(const PagerankPass& pass, bool stream, std::uint64_t first, std::uint64_t last,
+                  PagerankBlockSums* sums) noexcept;
+  /// The contributions and dangling sums that `iterate` leaves behind when it has made `pass.previous`.
+  void (*prepare)(const PagerankPass& pass, std::uint64_t first, std::uint64_t last, PagerankBlockSums* sums) noexcept;
+};
+
+namespace plain {
+extern const PagerankKernels kPagerankKernels;
+}
+namespace avx2 {
+extern const PagerankKernels kPagerankKernels;
+}
+namespace avx512 {
+extern const PagerankKernels kPagerankKernels;
+}
+
+}  // namespace ringside

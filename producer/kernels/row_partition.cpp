@@ -1,0 +1,52 @@
+#include "producer/kernels/row_partition.hpp"
+
+#include <algorithm>
+
+namespace ringside {
+namespace {
+
+/// work_before(b): of the blocks 0 .. b - 1.
+template <class WorkBefore>
+std::vector<std::uint64_t> shares(std::uint64_t blocks, int parts, const WorkBefore& work_before) {
+  const std::uint64_t work = work_before(blocks);
+  std::vector<std::uint64_t> border(static_cast<std::size_t>(parts) + 1, blocks);
+  border[0] = 0;
+  for (std::size_t part = 1; part < static_cast<std::size_t>(parts); ++part) {
+    const double share = static_cast<double>(work) * static_cast<double>(part) / parts;
+    // The first border whose work reaches the share, or the one before it where that is nearer.
+    std::uint64_t low = border[part - 1];
+    std::uint64_t high = blocks;
+    while (low < high) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      if (static_cast<double>(work_before(middle)) < share) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    if (low > border[part - 1] &&
+        share - static_cast<double>(work_before(low - 1)) < static_cast<double>(work_before(low)) - share) {
+      --low;
+    }
+    border[part] = low;
+  }
+  return border;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> partition_blocks(std::span<const std::uint64_t> row_begin, int parts) {
+  // A row costs about as much as eight entries: its vectors are read and written once, an entry is one cached load.
+  constexpr std::uint64_t kRowCost = 8;
+  const std::uint64_t rows = row_begin.empty() ? 0 : row_begin.size() - 1;
+  return shares(block_count(rows), parts, [&](std::uint64_t block) {
+    const std::uint64_t row = std::min(block * kBlockRows, rows);
+    return rows == 0 ? 0 : row_begin[row] - row_begin[0] + kRowCost * row;
+  });
+}
+
+std::vector<std::uint64_t> partition_work(std::span<const std::uint64_t> work_before, int parts) {
+  return shares(work_before.size() - 1, parts, [&](std::uint64_t block) { return work_before[block]; });
+}
+
+}  // namespace ringside

@@ -1,0 +1,24 @@
+#include "producer/matrix/array.hpp"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+
+#include "common/platform/error.hpp"
+
+namespace ringside {
+
+std::shared_ptr<void> allocate_pages(std::size_t bytes) {
+  if (bytes == 0) return nullptr;
+  // 2 MiB: below one huge page the advice would only waste memory.
+  constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
+  void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED) {
+    throw system_error("cannot allocate {} bytes of memory ({}); free some, or use a smaller matrix", bytes,
+                       errno_text(errno));
+  }
+  if (bytes >= kHugePageBytes) madvise(pages, bytes, MADV_HUGEPAGE);
+  return {pages, [bytes](void* p) { munmap(p, bytes); }};
+}
+
+}  // namespace ringside

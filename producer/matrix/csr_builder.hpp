@@ -1,0 +1,148 @@
+// Builds a CRS matrix from entries that can be produced twice, in any order and by any number of threads, without ever
+// holding a list of them: the first time each entry is counted, the second time it is put where it belongs. Memory is
+// that of the stored entries; the result does not depend on the order.
+//
+//   CsrBuilder builder(rows, columns, orientation, weighted);
+//   each thread: EntryCounter counter(builder); counter.add(i, j, value) for its entries
+//   builder.allocate();
+//   each thread: EntryPlacer placer(builder); placer.add(i, j, value) for its entries
+//   CsrMatrix matrix = builder.finish();
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "producer/matrix/csr_matrix.hpp"
+
+namespace ringside {
+
+/// The largest number of rows or columns: both are counted in 32 bits.
+inline constexpr std::uint64_t kMaxRows = 0xffff'ffff;
+
+/// How many rows (or columns) a text of that size may announce, entries or not: a number in a header must not decide
+/// how much memory is taken.
+constexpr std::uint64_t most_announced_rows(std::uint64_t text_bytes) {
+  constexpr std::uint64_t kAlways = std::uint64_t{1} << 23;  // 64 MiB of row beginnings
+  return std::min(kMaxRows, std::max(kAlways, 2 * text_bytes));
+}
+
+/// Throws `Error` (exit code 3) if the system cannot give `bytes` more memory, before touching it would end the
+/// process.
+void require_memory(std::uint64_t bytes);
+
+/// Cuts rows into `parts` runs of about equal work (entries plus rows): parts + 1 ascending row numbers.
+/// row_begin: rows + 1 offsets.
+std::vector<std::uint64_t> balanced_rows(const std::uint64_t* row_begin, std::uint64_t rows, std::size_t parts);
+
+class CsrBuilder {
+ public:
+  /// Shape of the matrix as the input writes it; `orientation` decides which index becomes the CRS row.
+  CsrBuilder(std::uint64_t input_rows, std::uint64_t input_columns, Orientation orientation, bool weighted);
+
+  /// Between the two: sums up the counts and allocates the arrays.
+  void allocate();
+
+  /// Sorts the rows, merges duplicates (a pattern: to one; weighted: their sum, added in ascending magnitude), drops
+  /// zeros, and names the content. Throws `Error` (exit code 2) if the two times produced different entries: the
+  /// input changed underneath. `id`: names of the rows, or empty. The builder is spent afterwards.
+  CsrMatrix finish(Array<std::uint64_t> id = {});
+
+ private:
+  friend class EntryCounter;
+  friend class EntryPlacer;
+  std::uint64_t sort_and_merge(const std::vector<std::uint64_t>& bound, std::vector<std::uint64_t>& kept);
+
+  std::uint64_t rows_;
+  std::uint64_t columns_;
+  Orientation orientation_;
+  bool weighted_;
+  std::uint64_t stored_ = 0;
+  // rows + 2 words. Counting adds row r up in [r + 2]; summed up, [r + 1] is where r begins; placing moves it on to
+  // where r ends, which is where r + 1 begins: then the first rows + 1 words are the finished row_begin.
+  std::shared_ptr<void> cursor_pages_;
+  std::uint64_t* cursor_ = nullptr;
+  std::shared_ptr<void> column_pages_;
+  std::uint32_t* column_ = nullptr;
+  std::shared_ptr<void> value_pages_;
+  double* value_ = nullptr;
+};
+
+// Rows are random places in memory, and an atomic addition waits for its cache line and for all stores before it. So
+// each thread gathers a few entries, asks for their lines, and adds when they have come.
+inline constexpr std::size_t kEntriesGathered = 64;
+
+/// Takes every entry the first time; one for each thread, gone before `allocate`.
+class EntryCounter {
+ public:
+  explicit EntryCounter(CsrBuilder& builder) noexcept : builder_(builder) {}
+  ~EntryCounter() { flush(); }
+  EntryCounter(const EntryCounter&) = delete;
+  EntryCounter& operator=(const EntryCounter&) = delete;
+
+  /// i < input_rows, j < input_columns; the value does not matter yet.
+  void add(std::uint32_t i, std::uint32_t j, double /*value*/) noexcept {
+    const std::uint32_t row = builder_.orientation_ == Orientation::kRows ? i : j;
+    __builtin_prefetch(&builder_.cursor_[row + std::uint64_t{2}], 1);
+    row_[gathered_++] = row;
+    if (gathered_ == kEntriesGathered) flush();
+  }
+
+ private:
+  void flush() noexcept {
+    for (std::size_t k = 0; k < gathered_; ++k) {
+      const std::atomic_ref<std::uint64_t> count(builder_.cursor_[row_[k] + std::uint64_t{2}]);
+      count.fetch_add(1, std::memory_order_relaxed);
+    }
+    gathered_ = 0;
+  }
+
+  CsrBuilder& builder_;
+  std::size_t gathered_ = 0;
+  std::uint32_t row_[kEntriesGathered];
+};
+
+/// Takes every entry the second time; one for each thread, gone before `finish`.
+class EntryPlacer {
+ public:
+  explicit EntryPlacer(CsrBuilder& builder) noexcept : builder_(builder) {}
+  ~EntryPlacer() { flush(); }
+  EntryPlacer(const EntryPlacer&) = delete;
+  EntryPlacer& operator=(const EntryPlacer&) = delete;
+
+  /// i < input_rows, j < input_columns; the value is ignored in a pattern.
+  void add(std::uint32_t i, std::uint32_t j, double value) noexcept {
+    const bool as_written = builder_.orientation_ == Orientation::kRows;
+    const std::uint32_t row = as_written ? i : j;
+    __builtin_prefetch(&builder_.cursor_[row + std::uint64_t{1}], 1);
+    row_[gathered_] = row;
+    column_[gathered_] = as_written ? j : i;
+    value_[gathered_] = value;
+    if (++gathered_ == kEntriesGathered) flush();
+  }
+
+ private:
+  void flush() noexcept {
+    std::uint64_t at[kEntriesGathered];
+    for (std::size_t k = 0; k < gathered_; ++k) {
+      const std::atomic_ref<std::uint64_t> cursor(builder_.cursor_[row_[k] + std::uint64_t{1}]);
+      at[k] = cursor.fetch_add(1, std::memory_order_relaxed);
+    }
+    for (std::size_t k = 0; k < gathered_; ++k) {
+      if (at[k] >= builder_.stored_) continue;  // more entries than the first time: `finish` finds it out
+      builder_.column_[at[k]] = column_[k];
+      if (builder_.value_ != nullptr) builder_.value_[at[k]] = value_[k];
+    }
+    gathered_ = 0;
+  }
+
+  CsrBuilder& builder_;
+  std::size_t gathered_ = 0;
+  std::uint32_t row_[kEntriesGathered];
+  std::uint32_t column_[kEntriesGathered];
+  double value_[kEntriesGathered];
+};
+
+}  // namespace ringside

@@ -1,0 +1,42 @@
+// A sparse matrix in compressed row storage (CRS): what the readers build and the solvers multiply with.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/kernels/hash.hpp"
+#include "producer/matrix/array.hpp"
+
+namespace ringside {
+
+/// Which index of an entry (i, j) of the input becomes the row of the CRS matrix.
+enum class Orientation {
+  kRows,    // row i lists the columns j: A as written (Jacobi)
+  kInLinks  // row j lists the sources i: the transpose, so that x_j sums over the links into j (PageRank)
+};
+
+/// Columns ascend within a row and occur once; explicit zeros are not kept (docs/inputs.md). Columns are 32-bit: a
+/// matrix with more than 2^32 - 1 rows or columns is refused by the readers; nonzeros are counted in 64 bits.
+struct CsrMatrix {
+  std::uint64_t rows = 0;
+  std::uint64_t columns = 0;
+  Orientation orientation = Orientation::kRows;
+  Array<std::uint64_t> row_begin;  // rows + 1 offsets into `column`; row r's entries are [row_begin[r], row_begin[r+1])
+  Array<std::uint32_t> column;     // nonzeros
+  Array<double> value;             // nonzeros, or empty: a pattern, every entry 1
+  // Names of the rows where the input's are not 0..rows-1 (an edge list with gaps in its ids), ascending; else empty.
+  Array<std::uint64_t> id;
+  Id128 content_id;  // hash of shape, orientation and the arrays: equal content, equal id
+
+  std::uint64_t nonzeros() const noexcept { return column.size(); }
+  bool is_pattern() const noexcept { return value.empty() && !column.empty(); }
+};
+
+/// Gives the entries' memory back; shape, names and content_id stay.
+inline void release_entries(CsrMatrix& matrix) noexcept {
+  matrix.row_begin = {};
+  matrix.column = {};
+  matrix.value = {};
+}
+
+}  // namespace ringside

@@ -1,0 +1,362 @@
+// Three readings by all threads: a survey (how many edges, which ids), counting, placing. As in the MatrixMarket
+// reader the fast loops only notice that a line is wrong; one slow walk from the top then says which and why.
+#include "producer/matrix/edge_list.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "common/platform/error.hpp"
+#include "producer/matrix/csr_builder.hpp"
+#include "producer/matrix/id_map.hpp"
+#include "producer/matrix/text_scan.hpp"
+
+namespace ringside {
+namespace {
+
+enum class Wrong { kNothing, kFirstId, kSecondId, kMissing, kWeight, kExtra };
+
+struct Edge {
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  double weight = 1;
+  bool has_weight = false;
+};
+
+bool is_separator(char c) noexcept {
+  return is_blank(c) || c == ',';
+}
+
+bool ends_word(const char* p, const char* end) noexcept {
+  return p == end || is_separator(*p) || is_line_end(*p);
+}
+
+const char* skip_separators(const char* p, const char* end) noexcept {
+  while (p < end && is_separator(*p)) ++p;
+  return p;
+}
+
+// Position of the next line with an edge, at its first character.
+const char* skip_to_edge(const char* p, const char* end) noexcept {
+  while (p < end) {
+    p = skip_blanks(p, end);
+    if (p < end && *p != '#' && *p != '%' && !is_line_end(*p)) return p;
+    p = skip_line(p, end);
+  }
+  return end;
+}
+
+// Reads the line at p up to its end. Returns the position of the line end; or sets `wrong`, and the offending word
+// begins at the position returned.
+const char* parse_edge(const char* p, const char* end, Edge& edge, Wrong& wrong) noexcept {
+  const char* next = parse_unsigned(p, end, edge.from);
+  if (next == nullptr || !ends_word(next, end)) {
+    wrong = Wrong::kFirstId;
+    return p;
+  }
+  p = skip_separators(next, end);
+  if (p == end || is_line_end(*p)) {
+    wrong = Wrong::kMissing;
+    return p;
+  }
+  next = parse_unsigned(p, end, edge.to);
+  if (next == nullptr || !ends_word(next, end)) {
+    wrong = Wrong::kSecondId;
+    return p;
+  }
+  p = skip_separators(next, end);
+  edge.has_weight = p < end && !is_line_end(*p);
+  if (!edge.has_weight) return p;
+  next = parse_real(p, end, edge.weight);
+  if (next == nullptr || !ends_word(next, end)) {
+    wrong = Wrong::kWeight;
+    return p;
+  }
+  p = skip_separators(next, end);
+  if (p < end && !is_line_end(*p)) wrong = Wrong::kExtra;
+  return p;
+}
+
+struct Survey {
+  std::uint64_t edges = 0;
+  std::uint64_t weighted_edges = 0;
+  std::uint64_t min_id = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t max_id = 0;
+  bool good = true;
+
+  void add(const Edge& edge) noexcept {
+    ++edges;
+    weighted_edges += edge.has_weight ? 1 : 0;
+    min_id = std::min({min_id, edge.from, edge.to});
+    max_id = std::max({max_id, edge.from, edge.to});
+  }
+  void add(const Survey& other) noexcept {
+    edges += other.edges;
+    weighted_edges += other.weighted_edges;
+    min_id = std::min(min_id, other.min_id);
+    max_id = std::max(max_id, other.max_id);
+    good = good && other.good;
+  }
+  /// The first id of the range base .. base + rows - 1 that holds every id, if there is one.
+  std::optional<std::uint64_t> base_within(std::uint64_t rows) const noexcept {
+    if (rows > 0 && max_id <= rows - 1) return 0;
+    if (min_id >= 1 && max_id <= rows) return 1;
+    return std::nullopt;
+  }
+};
+
+class Reader {
+ public:
+  Reader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+
+  CsrMatrix read(Orientation orientation);
+
+ private:
+  Survey survey(IdBitmap& bitmap) const;
+  template <class Sink, class RowOf>
+  bool read_edges(CsrBuilder& builder, std::uint64_t rows, const RowOf& row_of) const;
+  template <class RowOf>
+  CsrMatrix build(Orientation orientation, std::uint64_t rows, Array<std::uint64_t> id, const RowOf& row_of) const;
+  CsrMatrix build_consecutive(Orientation orientation, std::uint64_t rows, std::uint64_t base) const;
+  CsrMatrix build_compacted(Orientation orientation, IdBitmap& bitmap, std::uint64_t max_id) const;
+  std::optional<std::uint64_t> announced_nodes() const;
+  void check_rows(std::uint64_t rows, const char* at, std::uint64_t most) const;
+  [[noreturn]] void explain() const;
+  [[noreturn]] void fail(const char* at, const std::string& found, std::string_view expected) const {
+    fail_at(text_, name_, offset_of(at), found, expected);
+  }
+  std::size_t offset_of(const char* p) const { return static_cast<std::size_t>(p - text_.data()); }
+
+  std::string_view text_;
+  const std::string& name_;
+  const char* first_edge_ = nullptr;  // the first line that is not a comment, even if it turns out to be "n m"
+  bool weighted_ = false;
+  std::vector<std::string_view> pieces_;
+};
+
+// Gives every edge to a Sink (EntryCounter or EntryPlacer), from all threads; false if a line is wrong or has a weight
+// where others have none.
+template <class Sink, class RowOf>
+bool Reader::read_edges(CsrBuilder& builder, std::uint64_t rows, const RowOf& row_of) const {
+  bool good = true;
+#pragma omp parallel for schedule(dynamic, 1) reduction(&& : good)
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    if (!good) continue;
+    Sink sink(builder);
+    const char* p = pieces_[i].data();
+    const char* const end = p + pieces_[i].size();
+    Edge edge;
+    Wrong wrong = Wrong::kNothing;
+    while ((p = skip_to_edge(p, end)) < end) {
+      p = parse_edge(p, end, edge, wrong);
+      if (wrong != Wrong::kNothing || edge.has_weight != weighted_) {
+        good = false;
+        break;
+      }
+      p = after_line_end(p, end);
+      const std::uint64_t row = row_of(edge.from);
+      const std::uint64_t column = row_of(edge.to);
+      // A text that changes underneath must not lead outside the arrays, although the survey knew every id.
+      if (row >= rows || column >= rows) continue;
+      sink.add(static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(column), edge.weight);
+    }
+  }
+  return good;
+}
+
+Survey Reader::survey(IdBitmap& bitmap) const {
+  Survey total;
+#pragma omp parallel
+  {
+    Survey mine;
+#pragma omp for schedule(dynamic, 1)
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      const char* p = pieces_[i].data();
+      const char* const end = p + pieces_[i].size();
+      Edge edge;
+      Wrong wrong = Wrong::kNothing;
+      while ((p = skip_to_edge(p, end)) < end) {
+        p = parse_edge(p, end, edge, wrong);
+        if (wrong != Wrong::kNothing) {
+          mine.good = false;
+          break;
+        }
+        p = after_line_end(p, end);
+        mine.add(edge);
+        if (edge.from < bitmap.limit()) bitmap.mark(edge.from);
+        if (edge.to < bitmap.limit()) bitmap.mark(edge.to);
+      }
+    }
+#pragma omp critical(ringside_edge_survey)
+    total.add(mine);
+  }
+  return total;
+}
+
+// "# Nodes: 875713 Edges: 5105039", before the first edge.
+std::optional<std::uint64_t> Reader::announced_nodes() const {
+  constexpr std::string_view kNodes = "Nodes:";
+  const std::string_view comments = text_.substr(0, offset_of(first_edge_));
+  const std::size_t at = comments.find(kNodes);
+  if (at == std::string_view::npos) return std::nullopt;
+  const char* const end = comments.data() + comments.size();
+  std::uint64_t nodes = 0;
+  const char* const number = skip_blanks(comments.data() + at + kNodes.size(), end);
+  return parse_unsigned(number, end, nodes) != nullptr ? std::optional(nodes) : std::nullopt;
+}
+
+void Reader::check_rows(std::uint64_t rows, const char* at, std::uint64_t most) const {
+  if (rows > most) fail(at, fmt::format("{} rows", rows), fmt::format("at most {} in a text of this size", most));
+}
+
+template <class RowOf>
+CsrMatrix Reader::build(Orientation orientation, std::uint64_t rows, Array<std::uint64_t> id,
+                        const RowOf& row_of) const {
+  CsrBuilder builder(rows, rows, orientation, weighted_);
+  if (!read_edges<EntryCounter>(builder, rows, row_of)) explain();
+  builder.allocate();
+  if (!read_edges<EntryPlacer>(builder, rows, row_of)) explain();
+  return builder.finish(std::move(id));
+}
+
+CsrMatrix Reader::build_consecutive(Orientation orientation, std::uint64_t rows, std::uint64_t base) const {
+  Array<std::uint64_t> id;
+  if (base != 0) {
+    id = Array<std::uint64_t>(rows);
+#pragma omp parallel for schedule(static)
+    for (std::uint64_t row = 0; row < rows; ++row) id[row] = base + row;
+  }
+  return build(orientation, rows, std::move(id), [base](std::uint64_t name) { return name - base; });
+}
+
+CsrMatrix Reader::build_compacted(Orientation orientation, IdBitmap& bitmap, std::uint64_t max_id) const {
+  if (max_id < bitmap.limit()) {
+    const std::uint64_t rows = bitmap.count_up_to(max_id);
+    if (rows == max_id + 1) return build_consecutive(orientation, rows, 0);
+    return build(orientation, rows, bitmap.ids(rows), [&](std::uint64_t name) {
+      return name <= max_id ? bitmap.rank(name) : std::numeric_limits<std::uint64_t>::max();
+    });
+  }
+  IdCollection collection;
+  for (const std::string_view piece : pieces_) {
+    const char* p = piece.data();
+    const char* const end = p + piece.size();
+    Edge edge;
+    Wrong wrong = Wrong::kNothing;
+    while ((p = skip_to_edge(p, end)) < end) {
+      p = parse_edge(p, end, edge, wrong);
+      if (wrong != Wrong::kNothing) explain();
+      collection.add(edge.from);
+      collection.add(edge.to);
+    }
+  }
+  const std::vector<std::uint64_t> distinct = collection.take();
+  check_rows(distinct.size(), first_edge_, kMaxRows);
+  Array<std::uint64_t> id(distinct.size());
+  std::copy(distinct.begin(), distinct.end(), id.begin());
+  const auto row_of = [&distinct](std::uint64_t name) {
+    return static_cast<std::uint64_t>(std::lower_bound(distinct.begin(), distinct.end(), name) - distinct.begin());
+  };
+  return build(orientation, distinct.size(), std::move(id), row_of);
+}
+
+CsrMatrix Reader::read(Orientation orientation) {
+  const char* const end = text_.data() + text_.size();
+  first_edge_ = skip_to_edge(text_.data(), end);
+  if (first_edge_ == end) {
+    throw usage_error("{}: found no edge, expected lines 'u v' or 'u v weight', or a MatrixMarket banner", name_);
+  }
+  Edge first;
+  Wrong wrong = Wrong::kNothing;
+  const char* const after_first = after_line_end(parse_edge(first_edge_, end, first, wrong), end);
+  if (wrong != Wrong::kNothing) explain();
+
+  // The survey leaves the first line out: only when the rest is known can it be told whether it is "n m".
+  const auto use_text_from = [&](const char* begin) {
+    pieces_ = split_at_lines(text_.substr(offset_of(begin)), piece_count(text_.size()));
+  };
+  use_text_from(after_first);
+  const std::uint64_t most_rows = most_announced_rows(text_.size());
+  IdBitmap bitmap(most_rows);
+  Survey survey_of = survey(bitmap);
+  if (!survey_of.good) explain();
+  const bool first_counts_the_rest = !first.has_weight && first.to == survey_of.edges && survey_of.edges > 0;
+  if (first_counts_the_rest && survey_of.base_within(first.from)) {
+    check_rows(first.from, first_edge_, most_rows);
+    weighted_ = survey_of.weighted_edges > 0;
+    return build_consecutive(orientation, first.from, *survey_of.base_within(first.from));
+  }
+
+  use_text_from(first_edge_);
+  survey_of.add(first);
+  weighted_ = first.has_weight;
+  for (const std::uint64_t id : {first.from, first.to}) {
+    if (id < bitmap.limit()) bitmap.mark(id);
+  }
+  if (const std::optional<std::uint64_t> nodes = announced_nodes()) {
+    if (const std::optional<std::uint64_t> base = survey_of.base_within(*nodes)) {
+      check_rows(*nodes, text_.data() + text_.find("Nodes:"), most_rows);
+      return build_consecutive(orientation, *nodes, *base);
+    }
+  }
+  return build_compacted(orientation, bitmap, survey_of.max_id);
+}
+
+// Walks the text again, line by line, to the first that is wrong.
+void Reader::explain() const {
+  constexpr std::string_view kLine = "'u v' or 'u v weight' (ids are whole numbers from 0 up)";
+  const char* const end = text_.data() + text_.size();
+  std::optional<bool> weighted;
+  std::uint64_t weighted_line = 0;
+  std::uint64_t lines = 0;
+  for (const char* p = text_.data(); (p = skip_to_edge(p, end)) < end; p = skip_line(p, end), ++lines) {
+    Edge edge;
+    Wrong wrong = Wrong::kNothing;
+    const char* const at = parse_edge(p, end, edge, wrong);
+    const std::string word = quote_word(text_, offset_of(at));
+    switch (wrong) {
+      case Wrong::kNothing: break;
+      case Wrong::kFirstId:
+      case Wrong::kSecondId: fail(at, word, fmt::format("a node id in {}", kLine));
+      case Wrong::kMissing: fail(at, quote_line(text_, offset_of(at)), kLine);
+      case Wrong::kWeight: fail(at, word, fmt::format("a weight within a double's range in {}", kLine));
+      case Wrong::kExtra: fail(at, word + " behind the edge", kLine);
+    }
+    // The first line may be "n m", which has no weight where the edges have one: lines are compared from the second on.
+    if (lines == 0 && !edge.has_weight && weighted_) continue;
+    if (!weighted) {
+      weighted = edge.has_weight;
+      weighted_line = line_number(text_, offset_of(p));
+    }
+    if (*weighted != edge.has_weight) {
+      fail(p, quote_line(text_, offset_of(p)),
+           fmt::format("'{}' like line {}", *weighted ? "u v weight" : "u v", weighted_line));
+    }
+  }
+  throw usage_error("{}: the file changed while it was read; start again when nobody writes to it", name_);
+}
+
+}  // namespace
+
+CsrMatrix read_edge_list(std::string_view text, const std::string& name, Orientation orientation) {
+  return Reader(text, name).read(orientation);
+}
+
+PlaceInText find_in_edge_list(std::string_view text, const MatrixPlace& place, IsRefused is_refused) {
+  LineChoice choice(is_refused);
+  const char* const end = text.data() + text.size();
+  for (const char* p = text.data(); (p = skip_to_edge(p, end)) < end; p = skip_line(p, end)) {
+    Edge edge;
+    Wrong wrong = Wrong::kNothing;
+    parse_edge(p, end, edge, wrong);
+    // In a weighted edge list, "n m" is a line without a weight.
+    if (wrong != Wrong::kNothing || !edge.has_weight || edge.from != place.from) continue;
+    if (place.what == MatrixPlace::What::kEntry && edge.to != place.to) continue;
+    choice.add(static_cast<std::uint64_t>(p - text.data()), edge.weight);
+  }
+  return {true, choice.lines() > 0 ? line_number(text, choice.at()) : 0, choice.lines()};
+}
+
+}  // namespace ringside

@@ -1,0 +1,20 @@
+// Reads edge lists: `u v` or `u v weight` a line. How many rows there are, and which id becomes which, is decided by
+// what the text announces and by the ids themselves (docs/inputs.md).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "producer/matrix/csr_matrix.hpp"
+#include "producer/matrix/refused_entry.hpp"
+
+namespace ringside {
+
+/// Builds the matrix of an edge list, by all OpenMP threads; the result is the same for every number of them. `name` is
+/// how messages call the text. Throws `Error` (exit code 2) naming the line, what was found and what would be accepted.
+CsrMatrix read_edge_list(std::string_view text, const std::string& name, Orientation orientation);
+
+/// Where a text that `read_edge_list` accepts holds a weighted edge, or the first edge that leaves a node.
+PlaceInText find_in_edge_list(std::string_view text, const MatrixPlace& place, IsRefused is_refused);
+
+}  // namespace ringside

@@ -1,0 +1,49 @@
+// The grid's offsets have a closed form, so every thread writes its rows of the CRS arrays at once, without counting.
+#include "producer/matrix/grid.hpp"
+
+#include <algorithm>
+
+#include "common/platform/error.hpp"
+#include "producer/matrix/csr_builder.hpp"
+#include "producer/matrix/matrix_checks.hpp"
+
+namespace ringside {
+
+CsrMatrix make_grid(std::uint32_t side, Orientation orientation) {
+  if (side < 1 || side > 65535) throw usage_error("grid:{}: expected a side from 1 to 65535", side);
+  const std::uint64_t n = side;
+  const std::uint64_t nonzeros = grid_links_above(side, side);
+
+  require_memory((n * n + 1) * sizeof(std::uint64_t) + nonzeros * sizeof(std::uint32_t));
+  CsrMatrix matrix;
+  matrix.rows = n * n;
+  matrix.columns = n * n;
+  matrix.orientation = orientation;
+  matrix.row_begin = Array<std::uint64_t>(n * n + 1);
+  matrix.column = Array<std::uint32_t>(nonzeros);
+  std::uint64_t* const row_begin = matrix.row_begin.data();
+  std::uint32_t* const column = matrix.column.data();
+
+#pragma omp parallel for schedule(static)
+  for (std::uint32_t y = 0; y < side; ++y) {
+    const std::uint64_t first_y = y == 0 ? 0 : y - 1;
+    const std::uint64_t last_y = std::min(y + std::uint64_t{1}, n - 1);
+    std::uint64_t next = grid_links_above(side, y);
+    for (std::uint64_t x = 0; x < n; ++x) {
+      const std::uint64_t first_x = x == 0 ? 0 : x - 1;
+      const std::uint64_t last_x = std::min(x + 1, n - 1);
+      row_begin[y * n + x] = next;
+      for (std::uint64_t neighbour_y = first_y; neighbour_y <= last_y; ++neighbour_y) {
+        for (std::uint64_t neighbour_x = first_x; neighbour_x <= last_x; ++neighbour_x) {
+          if (neighbour_y == y && neighbour_x == x) continue;
+          column[next++] = static_cast<std::uint32_t>(neighbour_y * n + neighbour_x);
+        }
+      }
+    }
+  }
+  row_begin[n * n] = nonzeros;
+  matrix.content_id = hash_content(matrix);
+  return matrix;
+}
+
+}  // namespace ringside

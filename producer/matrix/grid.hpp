@@ -1,0 +1,25 @@
+// The SIDE x SIDE grid graph: every cell is linked with its up to 8 neighbours, both ways, not with itself. Cell (y, x)
+// is row y * SIDE + x. grid:2000 is the workload of the published experiments (4,000,000 rows, 31,976,004 entries).
+#pragma once
+
+#include <cstdint>
+
+#include "producer/matrix/csr_matrix.hpp"
+
+namespace ringside {
+
+/// Links of all cells above line y (0 to side): where the entries of its first cell begin, and with y = side all there
+/// are. A cell has (cells in reach vertically) * (cells in reach horizontally) - 1 neighbours; along a line of n cells
+/// the reaches, 3 inside and 2 at both ends, add up to 3n - 2.
+constexpr std::uint64_t grid_links_above(std::uint32_t side, std::uint32_t y) noexcept {
+  const std::uint64_t n = side;
+  const std::uint64_t line_reach = 3 * n - 2;
+  const std::uint64_t reach_above = y == 0 ? 0 : y == side ? line_reach : 3 * std::uint64_t{y} - 1;
+  return reach_above * line_reach - y * n;
+}
+
+/// side: 1 to 65535, more would not fit 32-bit columns. A pattern, built by all OpenMP threads. The graph equals its
+/// transpose: `orientation` is only noted. Throws `Error` (exit code 3) where memory is lacking.
+CsrMatrix make_grid(std::uint32_t side, Orientation orientation);
+
+}  // namespace ringside

@@ -1,0 +1,78 @@
+// Which row an id of an edge list becomes: rows are the distinct ids in ascending order. Ids not too large for the text
+// are marked in a bitmap, by all threads; larger ones are collected and sorted.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "producer/matrix/array.hpp"
+
+namespace ringside {
+
+/// A set of ids below `limit`, one bit each, and the rank of an id within it. Pages nobody marks stay untouched.
+class IdBitmap {
+ public:
+  explicit IdBitmap(std::uint64_t limit);
+
+  std::uint64_t limit() const noexcept { return limit_; }
+
+  /// From any thread; id < limit.
+  void mark(std::uint64_t id) noexcept {
+    const std::atomic_ref<std::uint64_t> word(words_[id / 64]);
+    const std::uint64_t bit = std::uint64_t{1} << (id % 64);
+    // Most ids are marked already: looking first keeps the cache line shared.
+    if ((word.load(std::memory_order_relaxed) & bit) == 0) word.fetch_or(bit, std::memory_order_relaxed);
+  }
+
+  /// After marking, before `rank`: returns how many ids up to `max_id` are marked.
+  std::uint64_t count_up_to(std::uint64_t max_id);
+
+  /// How many smaller ids are marked.
+  std::uint64_t rank(std::uint64_t id) const noexcept {
+    std::uint64_t rank = marked_before_[id / kBlockBits];
+    for (std::uint64_t word = id / kBlockBits * kBlockWords; word < id / 64; ++word) {
+      rank += static_cast<std::uint64_t>(std::popcount(words_[word]));
+    }
+    const std::uint64_t below = (std::uint64_t{1} << (id % 64)) - 1;
+    return rank + static_cast<std::uint64_t>(std::popcount(words_[id / 64] & below));
+  }
+
+  /// The marked ids up to the `max_id` counted, ascending: `count` of them.
+  Array<std::uint64_t> ids(std::uint64_t count) const;
+
+ private:
+  // One 32-bit count for four words: the bitmap grows by an eighth, a rank looks at four words at most.
+  static constexpr std::uint64_t kBlockWords = 4;
+  static constexpr std::uint64_t kBlockBits = 64 * kBlockWords;
+
+  std::uint64_t limit_;
+  Array<std::uint64_t> words_;
+  std::vector<std::uint32_t> marked_before_;
+};
+
+/// Collects ids of any size; memory follows the number of distinct ids, not of ids added.
+class IdCollection {
+ public:
+  void add(std::uint64_t id) {
+    if (!added_.empty() && added_.back() == id) return;
+    added_.push_back(id);
+    if (added_.size() >= kSmallestBatch && added_.size() >= distinct_.size() / 2) merge();
+  }
+
+  /// All distinct ids, ascending.
+  std::vector<std::uint64_t> take() {
+    merge();
+    return std::move(distinct_);
+  }
+
+ private:
+  void merge();
+
+  static constexpr std::size_t kSmallestBatch = std::size_t{1} << 16;
+  std::vector<std::uint64_t> distinct_;
+  std::vector<std::uint64_t> added_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,72 @@
+// A matrix as a file that is mapped instead of parsed. The layout is documented in docs/inputs.md and fixed here; the
+// version, the document, the assertions and the golden test change together.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "producer/matrix/csr_matrix.hpp"
+#include "producer/matrix/text_source.hpp"
+
+namespace ringside {
+
+inline constexpr std::string_view kCacheMagic = "RSMATRIX";
+inline constexpr std::uint32_t kCacheVersion = 1;
+inline constexpr std::uint32_t kCacheByteOrder = 0x01020304;
+/// Sections begin at multiples of this: they are mapped, and one page may hold the matrix's first touch of another.
+inline constexpr std::uint64_t kCacheAlignment = 4096;
+
+struct CacheHeader {
+  char magic[8];
+  std::uint32_t version;
+  std::uint32_t byte_order;
+  std::uint32_t orientation;  // 0 rows, 1 in-links
+  std::uint32_t reserved;
+  std::uint64_t rows;
+  std::uint64_t columns;
+  std::uint64_t nonzeros;
+  std::uint64_t row_begin_offset;
+  std::uint64_t column_offset;
+  std::uint64_t value_offset;  // 0: a pattern
+  std::uint64_t id_offset;     // 0: rows are named 0 .. rows-1
+  std::uint64_t file_bytes;
+  std::uint64_t source_bytes;    // 0: generated
+  std::int64_t source_mtime_ns;  // 0: generated
+  Id128 content_id;
+  char source[376];   // file name or generator text, zero-padded
+  Id128 header_hash;  // XXH3-128 of the bytes before it
+};
+static_assert(std::is_trivially_copyable_v<CacheHeader> && sizeof(CacheHeader) == 512);
+static_assert(offsetof(CacheHeader, rows) == 24 && offsetof(CacheHeader, row_begin_offset) == 48);
+static_assert(offsetof(CacheHeader, file_bytes) == 80 && offsetof(CacheHeader, content_id) == 104);
+static_assert(offsetof(CacheHeader, source) == 120 && offsetof(CacheHeader, header_hash) == 496);
+
+/// What a cache was made from: a file's name and stamp, or a generator's text.
+struct CacheSource {
+  std::string text;
+  FileStamp stamp;
+};
+
+/// True if `bytes` open like a cache, of any version.
+bool is_cache(std::string_view bytes);
+
+/// Writes the matrix to `path`: to a temporary name beside it, synced, then renamed. Throws `Error` (exit code 3),
+/// leaving what was there before, if the folder or the disk does not allow it.
+void write_matrix_cache(const CsrMatrix& matrix, const CacheSource& source, const std::string& path);
+
+/// The matrix in the bytes of a cache; its arrays are windows into them. `name` is how messages call the bytes. Checks
+/// the header, the offsets, the content's hash, that rows ascend and that columns exist, by all threads. Throws
+/// `Error`: exit code 5 for damage; 2 for another version, byte order or orientation.
+CsrMatrix read_matrix_cache(const Text& bytes, const std::string& name, Orientation orientation);
+
+/// True if the bytes are a cache of this version, byte order and orientation, made from exactly that source: then
+/// `read_matrix_cache` is worth calling. Throws `Error`: exit code 5 if the header is damaged, 2 if it is no cache at
+/// all.
+bool is_fresh_cache(std::string_view bytes, const std::string& name, Orientation orientation,
+                    const CacheSource& source);
+
+}  // namespace ringside

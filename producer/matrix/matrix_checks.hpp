@@ -1,0 +1,20 @@
+// What a solver asks of a matrix before it starts, and the hash that names a matrix's content.
+#pragma once
+
+#include <string_view>
+
+#include "producer/matrix/csr_matrix.hpp"
+
+namespace ringside {
+
+/// Throws `Error` (exit code 2) unless rows equal columns. `what`: how messages call the matrix, usually its file.
+void check_square(const CsrMatrix& matrix, std::string_view what);
+
+/// Throws `RefusedEntry` for an entry whose weight is negative, infinite or not a number.
+void check_weights_for_pagerank(const CsrMatrix& matrix);
+
+/// Shape, orientation and the hashes of the arrays, hashed: the value of `CsrMatrix::content_id`. Uses all OpenMP
+/// threads; the same for every number of them.
+Id128 hash_content(const CsrMatrix& matrix);
+
+}  // namespace ringside

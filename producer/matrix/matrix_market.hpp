@@ -1,0 +1,24 @@
+// Reads MatrixMarket text (https://math.nist.gov/MatrixMarket/reports/MMformat.ps). What is accepted, and what becomes
+// of duplicates, zeros and symmetry, is in docs/inputs.md.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "producer/matrix/csr_matrix.hpp"
+#include "producer/matrix/refused_entry.hpp"
+
+namespace ringside {
+
+/// True if `text` opens with the banner, in any case, blanks before it allowed.
+bool has_matrix_market_banner(std::string_view text);
+
+/// Builds the matrix of a MatrixMarket text, by all OpenMP threads; the result is the same for every number of them.
+/// `name` is how messages call the text. Throws `Error` (exit code 2) naming the line, what was found and what would
+/// be accepted. Beside the text it needs the memory of the stored entries.
+CsrMatrix read_matrix_market(std::string_view text, const std::string& name, Orientation orientation);
+
+/// Where a text that `read_matrix_market` accepts holds an entry or its mirror, or the first entry of a row.
+PlaceInText find_in_matrix_market(std::string_view text, const MatrixPlace& place, IsRefused is_refused);
+
+}  // namespace ringside

@@ -1,0 +1,177 @@
+// Tells the kinds of input apart, by their first bytes where they have some, and keeps caches beside them.
+#include "producer/matrix/matrix_source.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "common/platform/decimal.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+#include "producer/matrix/edge_list.hpp"
+#include "producer/matrix/grid.hpp"
+#include "producer/matrix/matrix_cache.hpp"
+#include "producer/matrix/matrix_market.hpp"
+#include "producer/matrix/rmat.hpp"
+#include "producer/matrix/text_source.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::string_view kGrid = "grid:";
+constexpr std::string_view kRmat = "rmat:";
+
+bool is_generated(std::string_view matrix) {
+  return matrix.starts_with(kGrid) || matrix.starts_with(kRmat);
+}
+
+// The whole number that is all of `word`, a part of the generator's name `matrix`.
+template <class Number>
+Number number_of(std::string_view word, const std::string& matrix, std::string_view expected) {
+  const std::optional<std::uint64_t> number = whole_number(word);
+  if (!number || *number > std::numeric_limits<Number>::max()) {
+    throw usage_error("--matrix {}: found '{}', expected {}", shortened(matrix), shortened(word), expected);
+  }
+  return static_cast<Number>(*number);
+}
+
+CsrMatrix generate(const std::string& matrix, Orientation orientation) {
+  const std::string_view text = matrix;
+  if (text.starts_with(kGrid)) {
+    constexpr std::string_view kExpected = "grid:SIDE with a side from 1 to 65535";
+    const auto side = number_of<std::uint32_t>(text.substr(kGrid.size()), matrix, kExpected);
+    if (side < 1 || side > 65535) throw usage_error("--matrix {}: found side {}, expected {}", matrix, side, kExpected);
+    return make_grid(side, orientation);
+  }
+  constexpr std::string_view kExpected =
+      "rmat:SCALE[:EDGEFACTOR[:SEED]] with a scale from 1 to 31, a factor from 1 to 1024, a seed up to "
+      "18446744073709551615";
+  std::vector<std::string_view> words;
+  for (std::size_t begin = kRmat.size(); begin <= text.size();) {
+    const std::size_t end = std::min(text.find(':', begin), text.size());
+    words.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (words.size() > 3)
+    throw usage_error("--matrix {}: found {} numbers, expected {}", matrix, words.size(), kExpected);
+  RmatOptions options;
+  options.scale = number_of<std::uint32_t>(words[0], matrix, kExpected);
+  if (words.size() > 1) options.edge_factor = number_of<std::uint32_t>(words[1], matrix, kExpected);
+  if (words.size() > 2) options.seed = number_of<std::uint64_t>(words[2], matrix, kExpected);
+  return make_rmat(options, orientation);
+}
+
+bool is_named(std::string_view path, std::initializer_list<std::string_view> endings) {
+  for (const std::string_view packing : {".gz", ".xz"}) {
+    if (path.ends_with(packing)) path.remove_suffix(packing.size());
+  }
+  return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return path.ends_with(ending); });
+}
+
+enum class TextKind { kMatrixMarket, kEdgeList };
+
+/// Removes a byte-order mark. Throws Error for any other kind of content.
+TextKind kind_of(std::string_view& text, const std::string& path) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  constexpr std::size_t kLookedAtBytes = 4096;
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  if (has_matrix_market_banner(text) || is_named(path, {".mtx", ".mm"})) return TextKind::kMatrixMarket;
+  if (is_named(path, {".graph", ".metis"})) {
+    throw usage_error("{}: found a METIS graph by its name, expected MatrixMarket or an edge list", path);
+  }
+  if (text.substr(0, kLookedAtBytes).find('\0') != std::string_view::npos) {
+    throw usage_error("{}: found a binary file, expected text (MatrixMarket or an edge list), or a matrix cache", path);
+  }
+  return TextKind::kEdgeList;
+}
+
+Text unpacked(Text file, const std::string& path) {
+  return is_packed(file.text) ? unpack(file.text, path) : file;
+}
+
+CsrMatrix read_file(const std::string& path, Orientation orientation) {
+  const Text file = map_file(path);
+  if (is_cache(file.text)) return read_matrix_cache(file, path, orientation);
+  const Text plain = unpacked(file, path);
+  std::string_view text = plain.text;
+  return kind_of(text, path) == TextKind::kMatrixMarket ? read_matrix_market(text, path, orientation)
+                                                        : read_edge_list(text, path, orientation);
+}
+
+CsrMatrix read_without_cache(const std::string& matrix, Orientation orientation) {
+  return is_generated(matrix) ? generate(matrix, orientation) : read_file(matrix, orientation);
+}
+
+std::string cache_path(const MatrixOptions& options, Orientation orientation) {
+  const bool generated = is_generated(options.matrix);
+  const std::size_t slash = generated ? std::string::npos : options.matrix.rfind('/');
+  std::string folder = slash == std::string::npos ? "" : options.matrix.substr(0, slash + 1);
+  std::string name = slash == std::string::npos ? options.matrix : options.matrix.substr(slash + 1);
+  if (generated) std::replace(name.begin(), name.end(), ':', '-');
+  if (!options.cache_dir.empty()) folder = options.cache_dir + '/';
+  return folder + name + (orientation == Orientation::kRows ? ".rows.rsm" : ".in-links.rsm");
+}
+
+CacheSource source_of(const std::string& matrix) {
+  if (is_generated(matrix)) return {matrix, {}};
+  return {matrix.substr(matrix.rfind('/') + 1), stamp_of(matrix)};
+}
+
+bool is_cache_file(const std::string& matrix) {
+  return !is_generated(matrix) && is_cache(map_file(matrix).text);
+}
+
+}  // namespace
+
+CsrMatrix load_matrix(const MatrixOptions& options, Orientation orientation) {
+  if (options.matrix.empty()) throw usage_error("--matrix: found nothing, expected FILE, grid:SIDE or rmat:SCALE");
+  if (!options.cache || is_cache_file(options.matrix)) return read_without_cache(options.matrix, orientation);
+  const CacheSource source = source_of(options.matrix);
+  const std::string path = cache_path(options, orientation);
+  if (access(path.c_str(), F_OK) == 0) {
+    const Text file = map_file(path);
+    if (is_fresh_cache(file.text, path, orientation, source)) return read_matrix_cache(file, path, orientation);
+  }
+  CsrMatrix matrix = read_without_cache(options.matrix, orientation);
+  write_matrix_cache(matrix, source, path);
+  return matrix;
+}
+
+std::optional<PlaceInText> find_in_text(const std::string& matrix, const RefusedEntry& refused) {
+  if (is_generated(matrix)) return std::nullopt;
+  try {
+    const Text file = map_file(matrix);
+    if (is_cache(file.text)) return std::nullopt;
+    const Text plain = unpacked(file, matrix);
+    std::string_view text = plain.text;
+    const TextKind kind = kind_of(text, matrix);
+    if (refused.place().what == MatrixPlace::What::kRow) return PlaceInText{kind == TextKind::kEdgeList, 0, 0};
+    return kind == TextKind::kMatrixMarket ? find_in_matrix_market(text, refused.place(), refused.is_refused())
+                                           : find_in_edge_list(text, refused.place(), refused.is_refused());
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+std::string write_cache(const MatrixOptions& options, Orientation orientation) {
+  if (options.matrix.empty()) throw usage_error("--matrix: found nothing, expected FILE, grid:SIDE or rmat:SCALE");
+  if (is_cache_file(options.matrix))
+    throw usage_error("{}: found a matrix cache, expected a matrix to cache", options.matrix);
+  // The stamp is taken first: a file that changes while it is read makes a cache that is stale at once.
+  const CacheSource source = source_of(options.matrix);
+  const std::string path = cache_path(options, orientation);
+  if (access(path.c_str(), F_OK) == 0 && !is_cache(map_file(path).text)) {
+    throw usage_error("{}: found a file that is no matrix cache under the cache's name; move it, or choose --cache-dir",
+                      path);
+  }
+  write_matrix_cache(read_without_cache(options.matrix, orientation), source, path);
+  return path;
+}
+
+}  // namespace ringside

@@ -1,0 +1,30 @@
+// From what the user names with --matrix to a matrix in memory: which kind of thing it is, who reads it, and whether a
+// cache stands in.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "producer/matrix/csr_matrix.hpp"
+#include "producer/matrix/refused_entry.hpp"
+
+namespace ringside {
+
+struct MatrixOptions {
+  std::string matrix;     // FILE, grid:SIDE, rmat:SCALE[:EDGEFACTOR[:SEED]] (docs/inputs.md)
+  bool cache = false;     // map a cache of it if there is a fresh one, else write one
+  std::string cache_dir;  // where; empty: beside the file, or the current folder for a generated matrix
+};
+
+/// The matrix, in the orientation the solver needs. Uses all OpenMP threads. Throws `Error` with one line and the exit
+/// code: 2 for input, 3 for what the system lacks, 5 for a damaged cache.
+CsrMatrix load_matrix(const MatrixOptions& options, Orientation orientation);
+
+/// Where the text that `matrix` names holds the entry that a solver refused; reads the text again. Empty for a
+/// generated matrix, for a cache, and if the file can no longer be read.
+std::optional<PlaceInText> find_in_text(const std::string& matrix, const RefusedEntry& refused);
+
+/// Reads the matrix and writes its cache, fresh or not; returns the cache's path.
+std::string write_cache(const MatrixOptions& options, Orientation orientation);
+
+}  // namespace ringside

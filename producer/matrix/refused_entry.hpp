@@ -1,0 +1,80 @@
+// An entry or a row that a solver refuses. The solver knows only the matrix. The numbers by which the input names the
+// entry, and its line, are looked up afterwards in the input itself.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "common/platform/error.hpp"
+#include "producer/matrix/csr_matrix.hpp"
+
+namespace ringside {
+
+/// The place in a matrix, as the input writes it: from the row (a link's source) to the column (its target).
+struct MatrixPlace {
+  enum class What { kEntry, kLinks, kRow };  // one entry; all links that leave `from`; the row, or what it lacks
+  What what = What::kEntry;
+  std::uint64_t from = 0;  // an id if the matrix has ids, else an index from 0
+  std::uint64_t to = 0;    // of an entry
+  bool has_ids = false;
+
+  static MatrixPlace of_entry(const CsrMatrix& matrix, std::uint64_t stored);
+  static MatrixPlace of_links(const CsrMatrix& matrix, std::uint64_t row);
+  static MatrixPlace of_row(const CsrMatrix& matrix, std::uint64_t row);
+};
+
+/// Where a text holds the place.
+struct PlaceInText {
+  bool is_edge_list = false;  // then the indices are the ids, if the matrix has none
+  std::uint64_t line = 0;     // from 1; 0: on no line
+  std::uint64_t lines = 0;    // number of lines that add up to an entry
+};
+
+/// True for a value that is refused on its own, not only in a sum.
+using IsRefused = bool (*)(double) noexcept;
+
+class RefusedEntry : public Error {
+ public:
+  /// found: "the weight -1"; accepted: "PageRank accepts finite weights from 0 up"; test: which values are refused on
+  /// their own, if any.
+  RefusedEntry(const MatrixPlace& place, const std::string& found, const std::string& accepted,
+               IsRefused test = nullptr);
+
+  const MatrixPlace& place() const noexcept { return place_; }
+  IsRefused is_refused() const noexcept { return is_refused_; }
+
+  /// The message for the user: "FILE: line 3: found the weight -1 on the edge 0 1, ...".
+  Error in(const std::string& file, const std::optional<PlaceInText>& where) const;
+
+ private:
+  MatrixPlace place_;
+  std::string found_;
+  std::string accepted_;
+  IsRefused is_refused_;
+};
+
+/// Chooses the line to show among those that hold an entry: the first whose value is refused on its own, or else the
+/// first.
+class LineChoice {
+ public:
+  explicit LineChoice(IsRefused is_refused) noexcept : is_refused_(is_refused) {}
+
+  /// at: anything that names the line.
+  void add(std::uint64_t at, double value) noexcept {
+    const bool refused = is_refused_ != nullptr && is_refused_(value);
+    if (lines_ == 0 || (refused && !refused_)) at_ = at;
+    refused_ = refused_ || refused;
+    ++lines_;
+  }
+  std::uint64_t at() const noexcept { return at_; }
+  std::uint64_t lines() const noexcept { return lines_; }
+
+ private:
+  IsRefused is_refused_;
+  bool refused_ = false;
+  std::uint64_t at_ = 0;
+  std::uint64_t lines_ = 0;
+};
+
+}  // namespace ringside

@@ -1,0 +1,73 @@
+// Counter-based random numbers (splitmix64 of seed, edge and level; Steele, Lea, Flood, OOPSLA 2014), read twice.
+#include "producer/matrix/rmat.hpp"
+
+#include "common/platform/error.hpp"
+#include "producer/matrix/csr_builder.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::uint64_t kGolden = 0x9e37'79b9'7f4a'7c15;
+
+std::uint64_t splitmix64(std::uint64_t x) noexcept {
+  x += kGolden;
+  x = (x ^ (x >> 30)) * 0xbf58'476d'1ce4'e5b9;
+  x = (x ^ (x >> 27)) * 0x94d0'49bb'1331'11eb;
+  return x ^ (x >> 31);
+}
+
+constexpr std::uint32_t probability(double p) {
+  return static_cast<std::uint32_t>(p * 4294967296.0);
+}
+
+// Gives every edge to a Sink (EntryCounter or EntryPlacer), from all threads.
+template <class Sink>
+void make_edges(const RmatOptions& options, CsrBuilder& builder) {
+  constexpr std::uint32_t kA = probability(0.57);
+  constexpr std::uint32_t kAB = probability(0.57 + 0.19);
+  constexpr std::uint32_t kABC = probability(0.57 + 0.19 + 0.19);
+  const std::uint64_t edges = std::uint64_t{options.edge_factor} << options.scale;
+  const std::uint64_t seed = splitmix64(options.seed);
+#pragma omp parallel
+  {
+    Sink sink(builder);
+#pragma omp for schedule(static)
+    for (std::uint64_t edge = 0; edge < edges; ++edge) {
+      const std::uint64_t stream = splitmix64(seed ^ splitmix64(edge));
+      std::uint32_t from = 0;
+      std::uint32_t to = 0;
+      std::uint64_t bits = 0;
+      for (std::uint32_t level = 0; level < options.scale; ++level) {
+        // 32 random bits a level: a number makes two.
+        bits = level % 2 == 0 ? splitmix64(stream + level * kGolden) : bits >> 32;
+        const auto random = static_cast<std::uint32_t>(bits);
+        // Quadrants in the order a (0,0), b (0,1), c (1,0), d (1,1); which one is noise, so no branches.
+        const std::uint32_t lower = random >= kAB ? 1 : 0;
+        const std::uint32_t right = (random >= kA ? 1u : 0u) ^ lower ^ (random >= kABC ? 1u : 0u);
+        from = from * 2 + lower;
+        to = to * 2 + right;
+      }
+      sink.add(from, to, 1);
+    }
+  }
+}
+
+}  // namespace
+
+CsrMatrix make_rmat(const RmatOptions& options, Orientation orientation) {
+  if (options.scale < 1 || options.scale > 31)
+    throw usage_error("rmat:{}: expected a scale from 1 to 31", options.scale);
+  if (options.edge_factor < 1 || options.edge_factor > 1024) {
+    throw usage_error("rmat:{}:{}: expected an edge factor from 1 to 1024", options.scale, options.edge_factor);
+  }
+  const std::uint64_t rows = std::uint64_t{1} << options.scale;
+  // What cannot fit is refused before hours of counting: the offsets, and half of the columns, as duplicates collapse.
+  require_memory(rows * sizeof(std::uint64_t) + rows * options.edge_factor * sizeof(std::uint32_t) / 2);
+  CsrBuilder builder(rows, rows, orientation, false);
+  make_edges<EntryCounter>(options, builder);
+  builder.allocate();
+  make_edges<EntryPlacer>(options, builder);
+  return builder.finish();
+}
+
+}  // namespace ringside

@@ -1,0 +1,22 @@
+// Random graphs with heavy-tailed degrees: R-MAT (Chakrabarti, Zhan, Faloutsos, SDM 2004) with the probabilities of the
+// Graph500 benchmark, a = 0.57, b = c = 0.19. Every edge is a function of the seed and its number alone: any thread can
+// make any edge, twice, and no list of edges is kept. Labels are not scrambled: small ids have large degrees.
+#pragma once
+
+#include <cstdint>
+
+#include "producer/matrix/csr_matrix.hpp"
+
+namespace ringside {
+
+struct RmatOptions {
+  std::uint32_t scale = 10;        // 2^scale rows; 1 to 31
+  std::uint32_t edge_factor = 16;  // edges per row before duplicates collapse; 1 to 1024
+  std::uint64_t seed = 1;
+};
+
+/// A pattern; duplicates collapse, self-loops stay. The same for every number of threads. Throws `Error`: exit code 2
+/// for options out of range, 3 where memory is lacking.
+CsrMatrix make_rmat(const RmatOptions& options, Orientation orientation);
+
+}  // namespace ringside

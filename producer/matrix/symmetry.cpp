@@ -1,0 +1,53 @@
+#include "producer/matrix/symmetry.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace ringside {
+namespace {
+
+// A bijection on 64 bits in which every bit of the result depends on every bit of x (MurmurHash3's finaliser).
+std::uint64_t mixed(std::uint64_t x) noexcept {
+  x = (x ^ (x >> 33)) * 0xff51'afd7'ed55'8ccd;
+  x = (x ^ (x >> 33)) * 0xc4ce'b9fe'1a85'ec53;
+  return x ^ (x >> 33);
+}
+
+std::uint64_t hash_of(std::uint64_t larger, std::uint64_t smaller, double value) noexcept {
+  return mixed(mixed(larger << 32 | smaller) + std::bit_cast<std::uint64_t>(value));
+}
+
+}  // namespace
+
+bool is_symmetric(const CsrMatrix& matrix) {
+  if (matrix.rows != matrix.columns) return false;
+  // Adds entries below the diagonal; subtracts those above it, each under its mirror's row and column.
+  std::uint64_t sum = 0;
+#pragma omp parallel for schedule(dynamic, 4096) reduction(+ : sum)
+  for (std::uint64_t row = 0; row < matrix.rows; ++row) {
+    for (std::uint64_t e = matrix.row_begin[row]; e < matrix.row_begin[row + 1]; ++e) {
+      const std::uint64_t column = matrix.column[e];
+      const double value = matrix.value.empty() ? 1.0 : matrix.value[e];
+      if (column < row) sum += hash_of(row, column, value);
+      if (column > row) sum -= hash_of(column, row, value);
+    }
+  }
+  return sum == 0;
+}
+
+double jacobi_growth_limit(const CsrMatrix& matrix, const Array<double>& diagonal) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  double largest = 0;
+  double sum_of_inverses = 0;
+  for (const double value : diagonal) {
+    if (std::signbit(value) != std::signbit(diagonal[0])) return kNone;
+    largest = std::max(largest, std::fabs(value));
+    sum_of_inverses += 1 / std::fabs(value);
+  }
+  return is_symmetric(matrix) ? std::sqrt(largest) * std::sqrt(sum_of_inverses) : kNone;
+}
+
+}  // namespace ringside

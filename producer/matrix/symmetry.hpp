@@ -1,0 +1,22 @@
+// Whether a matrix is symmetric, and what follows from that for the Jacobi iteration.
+#pragma once
+
+#include "producer/matrix/array.hpp"
+#include "producer/matrix/csr_matrix.hpp"
+
+namespace ringside {
+
+/// True if a_ij = a_ji for all i and j. One pass over the entries by all OpenMP threads, in any order. It compares sums
+/// of hashes, so a matrix that is not symmetric passes with a probability of about 2^-64.
+bool is_symmetric(const CsrMatrix& matrix);
+
+/// The factor by which the L1 change of a converging Jacobi iteration can exceed any earlier one; infinity if no limit
+/// is known. diagonal: that of `matrix`, without zeros.
+///
+/// If A is symmetric and its diagonal D has one sign, d_k = (I - D^-1 A) d_{k-1} is a symmetric iteration in the norm
+/// |d|_D = sqrt(sum |D_i| d_i^2): with a spectral radius of at most 1 that norm never grows. It differs from the L1
+/// norm by at most the factor sqrt(max |D_i|) * sqrt(sum 1/|D_i|). Any other matrix may be far from normal: its change
+/// can grow by any factor, for any number of iterations, before it shrinks.
+double jacobi_growth_limit(const CsrMatrix& matrix, const Array<double>& diagonal);
+
+}  // namespace ringside

@@ -1,0 +1,42 @@
+// The whole text of a file, wherever it lies: a plain file is mapped read-only, one packed by gzip or xz is unpacked
+// into memory. The first bytes decide which it is, not the name.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace ringside {
+
+/// Bytes and what keeps them valid.
+struct Text {
+  std::shared_ptr<void> owner;
+  std::string_view text;
+};
+
+/// What says whether a file is still the one that was read.
+struct FileStamp {
+  std::uint64_t size_bytes = 0;
+  std::int64_t mtime_ns = 0;
+  bool operator==(const FileStamp&) const = default;
+};
+
+/// Throws `Error` if `path` cannot be opened (exit code 3 without permission, else 2) or is not a regular file (2).
+FileStamp stamp_of(const std::string& path);
+
+/// Maps the bytes of a file as they are. Throws `Error` as `stamp_of` does, and with exit code 3 if the file cannot be
+/// mapped. If the file is truncated while it is mapped, or its disk fails, the process ends with one line
+/// (common/files/watched_mapping.hpp).
+Text map_file(const std::string& path);
+
+/// True if `bytes` open like something `unpack` unpacks.
+bool is_packed(std::string_view bytes);
+
+/// Unpacks gzip (also several members, and zeros after the last) or xz (also several streams, with the padding xz
+/// allows). `name` is the file's name in messages. Every byte is accounted for: throws `Error` (exit code 2) if the
+/// bytes are damaged, cut short, or followed by anything else. Memory grows with the unpacked text, not with sizes that
+/// a header claims.
+Text unpack(std::string_view packed, const std::string& name);
+
+}  // namespace ringside

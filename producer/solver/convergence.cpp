@@ -1,0 +1,42 @@
+#include "producer/solver/convergence.hpp"
+
+#include <cmath>
+
+namespace ringside {
+
+Progress ConvergenceCheck::observe(const Residual& residual) noexcept {
+  const double change = residual.l1;
+  if (!std::isfinite(change)) return Progress::kDiverged;
+  const bool largest = change > largest_;
+  largest_ = std::max(largest_, change);
+  smallest_ = observed_ == 0 ? change : std::min(smallest_, change);
+  recent_[observed_ % kWindow] = change;
+  ++observed_;
+  if (tolerance_ > 0 && change <= tolerance_) return Progress::kConverged;
+
+  // A change of zero on the way would make any later one infinitely larger: it says nothing about growth.
+  const bool grown = smallest_ > 0 && change / diverged_factor_ > smallest_;
+  grown_for_ = grown ? grown_for_ + 1 : 0;
+  return largest && grown_for_ >= kDivergedIterations ? Progress::kDiverged : Progress::kRunning;
+}
+
+std::optional<double> ConvergenceCheck::growth_per_iteration() const noexcept {
+  if (observed_ < 2) return std::nullopt;
+  const std::size_t steps = std::min(observed_, kWindow) - 1;
+  const double last = recent(0);
+  const double first = recent(steps);
+  if (!(last > 0 && first > 0)) return std::nullopt;
+  return std::exp((std::log(last) - std::log(first)) / static_cast<double>(steps));
+}
+
+std::optional<std::uint64_t> ConvergenceCheck::iterations_left() const noexcept {
+  const std::optional<double> growth = growth_per_iteration();
+  if (!growth || !(*growth < 1) || !(tolerance_ > 0)) return std::nullopt;
+  if (recent(0) <= tolerance_) return 0;
+  const double left = std::ceil((std::log(tolerance_) - std::log(recent(0))) / std::log(*growth));
+  constexpr double kAges = 1e15;  // no longer an estimate, and out of reach of the integer's range
+  if (!(left < kAges)) return std::nullopt;
+  return static_cast<std::uint64_t>(left);
+}
+
+}  // namespace ringside

@@ -1,0 +1,217 @@
+#include "producer/solver/pagerank.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "common/platform/error.hpp"
+#include "producer/kernels/block_parts.hpp"
+#include "producer/kernels/pagerank_kernel.hpp"
+#include "producer/kernels/row_layout.hpp"
+#include "producer/matrix/matrix_checks.hpp"
+#include "producer/matrix/refused_entry.hpp"
+#include "producer/solver/compensated_sum.hpp"
+
+namespace ringside {
+namespace {
+
+const PagerankKernels& kernels_for(Isa isa) noexcept {
+  switch (isa) {
+    case Isa::kAvx512: return avx512::kPagerankKernels;
+    case Isa::kAvx2: return avx2::kPagerankKernels;
+    case Isa::kPlain: break;
+  }
+  return plain::kPagerankKernels;
+}
+
+/// Whether four vectors (two contributions, the old and the new iterate) are more than the last-level cache keeps. Then
+/// nothing stored in one iteration is still there in the next, and stores past the cache save reading the line first.
+bool vectors_exceed_cache(std::uint64_t rows) noexcept {
+  // What one core reaches of a last-level cache is one slice, 32 MiB on common servers. The system is of no
+  // help: glibc reports the sum of all slices of a processor, even to a virtual machine that has a part of one.
+  constexpr std::uint64_t kCacheBytes = std::uint64_t{32} << 20;
+  return 4 * rows * sizeof(double) > kCacheBytes;
+}
+
+class Pagerank final : public Solver {
+ public:
+  Pagerank(CsrMatrix matrix, double damping, Isa isa, Kernel kernel)
+      : matrix_(std::move(matrix)),
+        nonzeros_(matrix_.nonzeros()),
+        damping_(damping),
+        kernels_(kernels_for(isa)),
+        stream_(vectors_exceed_cache(matrix_.rows)),
+        parts_(BlockParts::by_entries(matrix_.row_begin.span(), openmp_)),
+        scale_(matrix_.rows),
+        group_scale_((matrix_.rows + kGroupRows - 1) / kGroupRows),
+        sums_(block_count(matrix_.rows)) {
+    for (Array<double>& contribution : contribution_) contribution = Array<double>(matrix_.rows);
+    add_leaving(matrix_.value.span(), scale_);
+    choose_layout(kernel);
+    parts_ = BlockParts::by_work(layout_.work_before, openmp_);
+    find_scales();
+    if (!layout_.reads_matrix()) release_entries(matrix_);
+  }
+
+  std::string_view name() const noexcept override { return "pagerank"; }
+  std::uint64_t rows() const noexcept override { return matrix_.rows; }
+  std::uint64_t nonzeros() const noexcept override { return nonzeros_; }
+  std::string_view kernel() const noexcept override { return to_string(layout_.kernel); }
+  std::string parameters() const override { return fmt::format("damping={}", damping_); }
+  bool may_overwrite_previous() const noexcept override { return true; }
+  /// The L1 change shrinks by the damping in every iteration.
+  double growth_limit() const noexcept override { return 1.0; }
+
+  void share_among(Team& team) override { parts_ = BlockParts::by_work(layout_.work_before, team); }
+
+  void start(double* x) const noexcept override {
+    const double rank = 1.0 / static_cast<double>(matrix_.rows);
+    parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
+      std::fill(x + first * kBlockRows, x + std::min(last * kBlockRows, matrix_.rows), rank);
+    });
+  }
+
+  void prepare(const double* x) noexcept override {
+    PagerankPass pass = next_pass();
+    pass.previous = x;
+    parts_.for_each(
+        [&](std::uint64_t first, std::uint64_t last) { kernels_.prepare(pass, first, last, sums_.data()); });
+    finish_pass();
+  }
+
+  Residual iterate(const double* previous, double* next) noexcept override {
+    PagerankPass pass = next_pass();
+    pass.previous = previous;
+    pass.next = next;
+    constexpr std::uintptr_t kLineBytes = 64;
+    const bool stream = stream_ && reinterpret_cast<std::uintptr_t>(next) % kLineBytes == 0;
+    parts_.for_each(
+        [&](std::uint64_t first, std::uint64_t last) { kernels_.iterate(pass, stream, first, last, sums_.data()); });
+    return finish_pass();
+  }
+
+ private:
+  /// sum[i] += the weights of the links that leave i; without weights, their number. Links are stored at their target,
+  /// so every thread looks at all of them and adds up those that leave its own rows: no two threads write the same sum,
+  /// and its order is the matrix's.
+  void add_leaving(std::span<const double> weight, Array<double>& sum) {
+    parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
+      const std::uint64_t begin = first * kBlockRows;
+      const std::uint64_t end = std::min(last * kBlockRows, matrix_.rows);
+      for (std::uint64_t e = 0; e < matrix_.nonzeros(); ++e) {
+        const std::uint64_t source = matrix_.column[e];
+        if (source - begin < end - begin) sum[source] += weight.empty() ? 1.0 : weight[e];
+      }
+    });
+  }
+
+  /// An element is read once for every link that leaves it, whatever the link weighs.
+  void choose_layout(Kernel kernel) {
+    if (matrix_.value.empty()) {
+      layout_ = make_row_layout(matrix_, kernel, scale_.span());
+    } else {
+      Array<double> links(matrix_.rows);
+      add_leaving({}, links);
+      layout_ = make_row_layout(matrix_, kernel, links.span());
+    }
+  }
+
+  /// scale_[i] = d / (its old value). The new value must be a normal number.
+  void find_scales() {
+    constexpr double kSmallestSum = 1e-300;
+    constexpr double kLargestSum = 1e300;
+    const double largest = std::min(kLargestSum, damping_ / std::numeric_limits<double>::min());
+    parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
+      const std::uint64_t begin = first * kBlockRows;
+      const std::uint64_t end = std::min(last * kBlockRows, matrix_.rows);
+      for (Array<double>& contribution : contribution_) {
+        std::fill(contribution.data() + begin, contribution.data() + end, 0.0);  // the first touch
+      }
+      for (std::uint64_t i = begin; i < end; ++i) {
+        const double sum = scale_[i];
+        const double scale = damping_ / sum;
+        const bool accepted = sum >= kSmallestSum && sum <= largest && std::isnormal(scale);
+        scale_[i] = sum == 0 ? 0.0 : accepted ? scale : -sum;  // negative: refused below
+      }
+      for (std::uint64_t i = begin; i < end; i += kGroupRows) {
+        const double* const group = scale_.data() + i;
+        const double* const group_end = scale_.data() + std::min(i + kGroupRows, end);
+        const bool shared = group[0] > 0 && std::all_of(group, group_end, [&](double s) { return s == group[0]; });
+        group_scale_[i / kGroupRows] = shared ? group[0] : kMixedGroup;
+      }
+    });
+    for (std::uint64_t i = 0; i < matrix_.rows; ++i) {
+      if (!(scale_[i] < 0)) continue;
+      throw RefusedEntry(
+          MatrixPlace::of_links(matrix_, i), fmt::format("weights that add up to {}", -scale_[i]),
+          fmt::format("PageRank accepts sums from {} to {} over the links that leave a node", kSmallestSum, largest));
+    }
+  }
+
+  /// From the contributions of x_{k-1} to those of x_k.
+  PagerankPass next_pass() noexcept {
+    const auto n = static_cast<double>(matrix_.rows);
+    return {.product = layout_.product(matrix_),
+            .place = layout_.place.empty() ? nullptr : layout_.place.data(),
+            .scale = scale_.data(),
+            .group_scale = group_scale_.data(),
+            .contribution = contribution_[current_].data(),
+            .next_contribution = contribution_[1 - current_].data(),
+            .previous = nullptr,
+            .next = nullptr,
+            .base = ((1.0 - damping_) + damping_ * dangling_) / n};
+  }
+
+  Residual finish_pass() noexcept {
+    CompensatedSum change;
+    CompensatedSum dangling;
+    Residual residual;
+    for (const PagerankBlockSums& sums : sums_) {
+      change.add(sums.change_l1);
+      dangling.add(sums.dangling);
+      residual.linf = std::max(residual.linf, sums.change_linf);
+    }
+    residual.l1 = change.value();
+    dangling_ = dangling.value();
+    current_ = 1 - current_;
+    return residual;
+  }
+
+  CsrMatrix matrix_;  // without its entries where the layout has them
+  std::uint64_t nonzeros_;
+  double damping_;
+  const PagerankKernels& kernels_;
+  bool stream_;
+  OpenMpTeam openmp_;  // until another team is given
+  BlockParts parts_;
+  RowLayout layout_;
+  Array<double> scale_;
+  Array<double> group_scale_;
+  std::vector<PagerankBlockSums> sums_;
+  Array<double> contribution_[2];
+  int current_ = 0;      // contribution_[current_] belongs to the last iterate
+  double dangling_ = 0;  // so does this: its mass on dangling nodes
+};
+
+}  // namespace
+
+std::unique_ptr<Solver> make_pagerank(CsrMatrix matrix, double damping, Isa isa, Kernel kernel) {
+  if (matrix.orientation != Orientation::kInLinks) {
+    throw std::logic_error("make_pagerank needs a matrix of orientation kInLinks");
+  }
+  if (!(damping > 0 && damping < 1)) throw usage_error("--damping {}: must be greater than 0 and less than 1", damping);
+  if (matrix.rows != matrix.columns) {
+    throw usage_error("the matrix has {} rows and {} columns; PageRank needs as many rows as columns", matrix.rows,
+                      matrix.columns);
+  }
+  if (matrix.rows == 0) throw usage_error("the graph has no nodes; PageRank needs at least one");
+  check_weights_for_pagerank(matrix);
+  return std::make_unique<Pagerank>(std::move(matrix), damping, isa, kernel);
+}
+
+}  // namespace ringside

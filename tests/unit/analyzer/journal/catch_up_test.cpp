@@ -1,0 +1,281 @@
+// What a journal lacks when a run is taken in: over lives that were killed, each committed step is recorded once or
+// named as missing once.
+#include <random>
+
+#include "analyzer/journal/journal_rebuild.hpp"
+#include "analyzer/journal/step_record.hpp"
+#include "tests/unit/analyzer/journal/journal_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr Id128 kRun{3, 4};
+
+/// A run's commits, the ring's window over them, and the run's journal: all that outlives a life.
+class CatchUpTest : public JournalFixture {
+ protected:
+  static constexpr std::size_t kSlots = 4;
+
+  /// Commits a step of this attachment. recorded: whether it is recorded before the life ends.
+  void commit(bool recorded) {
+    StepFigures step;
+    step.run_id = run_;
+    step.commit_seq = ++newest_;
+    step.step.step = step_++;
+    step.step.iteration = iteration_ += every_;
+    if (window_.size() == kSlots) window_.erase(window_.begin());
+    window_.push_back(step);
+    window_.back().rebuilt = true;
+    if (!recorded) return;
+    wire::Record record;
+    fill(*record.mutable_step(), step);
+    write(record);
+  }
+  void commit(int steps, bool recorded) {
+    for (int i = 0; i < steps; ++i) commit(recorded);
+  }
+
+  /// A new producer continues the run. written: how many of the catch-up records are written before the next kill.
+  CatchUp resume(std::size_t written = 1000) {
+    step_ = 0;
+    return take_in(written);
+  }
+
+  CatchUp take_in(std::size_t written = 1000) {
+    wire::Record begun;
+    wire::RunStarted& started = *begun.mutable_run_started();
+    started.set_run_id(ringside::bytes_of(run_));
+    started.set_from_step(step_);
+    started.set_from_iteration(step_ == 0 ? iteration_ : 0);
+    started.set_first_commit_seq(newest_ + 1);
+    CatchUp lacking = catch_up(pool_, window_, started);
+    for (const auto& what : lacking) {
+      wire::Record record;
+      if (const auto* missing = std::get_if<MissingSteps>(&what)) fill(*record.mutable_records_missing(), *missing);
+      if (const auto* step = std::get_if<StepFigures>(&what)) fill(*record.mutable_step(), *step);
+      if (written-- == 0) return lacking;
+      write(record);
+    }
+    if (written > 0) write(begun);
+    return lacking;
+  }
+
+  void write(wire::Record& record) const {
+    Journal journal = open();
+    record.set_seq(journal.newest_seq() + 1);
+    const std::string bytes = record.SerializeAsString();
+    ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
+  }
+
+  /// For each commit of the run, from 1 on: how often it has a record or is named as missing.
+  std::vector<int> times_told() const {
+    std::vector<int> times(newest_, 0);
+    JournalReader journal = reader();
+    wire::Record record;
+    while (const auto encoded = journal.next(0)) {
+      EXPECT_TRUE(record.ParseFromArray(encoded->bytes.data(), static_cast<int>(encoded->bytes.size())));
+      const wire::StepRecord& step = record.step();
+      if (record.has_step() && step.run_id() == ringside::bytes_of(run_)) ++times.at(step.commit_seq() - 1);
+      const wire::RecordsMissing& missing = record.records_missing();
+      for (std::uint64_t i = 0; i < missing.steps(); ++i) ++times.at(missing.first_commit_seq() - 1 + i);
+    }
+    return times;
+  }
+
+  static std::vector<MissingSteps> missing_in(const CatchUp& lacking) {
+    std::vector<MissingSteps> all;
+    for (const auto& what : lacking) {
+      if (const auto* missing = std::get_if<MissingSteps>(&what)) all.push_back(*missing);
+    }
+    return all;
+  }
+
+  void expect_each_told_once() const { EXPECT_EQ(times_told(), std::vector<int>(newest_, 1)); }
+
+  Id128 run_ = kRun;
+  std::vector<StepFigures> window_;  // what the ring keeps
+  std::uint64_t newest_ = 0;         // commit_seq
+  std::uint64_t step_ = 0;
+  std::uint64_t iteration_ = 0;
+  std::uint64_t every_ = 1;
+};
+
+TEST_F(CatchUpTest, ARunThatIsResumedNamesWhatTheRingHasOverwrittenSinceTheLastRecord) {
+  resume();
+  commit(10, true);
+  commit(20, false);
+  const CatchUp lacking = resume();
+  const std::vector<MissingSteps> missing = missing_in(lacking);
+  ASSERT_EQ(missing.size(), 1u);
+  EXPECT_EQ(missing[0].run_id, kRun);
+  EXPECT_EQ(missing[0].first_step, 10u);
+  EXPECT_EQ(missing[0].steps, 16u);
+  EXPECT_EQ(missing[0].first_commit_seq, 11u);
+  EXPECT_EQ(missing[0].first_iteration, 11u);
+  EXPECT_EQ(missing[0].last_iteration, 26u);
+  EXPECT_EQ(lacking.size(), 1 + kSlots);
+  commit(5, true);
+  expect_each_told_once();
+}
+
+TEST_F(CatchUpTest, AnAnalyzerThatTakesOverNamesWhatTheRingHasOverwritten) {
+  resume();
+  commit(10, true);
+  commit(20, false);
+  const std::vector<MissingSteps> missing = missing_in(take_in());
+  ASSERT_EQ(missing.size(), 1u);
+  EXPECT_EQ(missing[0].first_step, 10u);
+  EXPECT_EQ(missing[0].steps, 16u);
+  expect_each_told_once();
+}
+
+TEST_F(CatchUpTest, WhatTheRingStillKeepsIsRecordedAndNothingIsNamed) {
+  resume();
+  commit(10, true);
+  commit(4, false);
+  EXPECT_TRUE(missing_in(resume()).empty());
+  expect_each_told_once();
+}
+
+TEST_F(CatchUpTest, LivesThatEndedBeforeTheyRecordedAnythingAreNamedByTheNextOne) {
+  resume();
+  commit(10, true);
+  for (int life = 0; life < 3; ++life) {
+    resume(0);
+    commit(9, false);
+  }
+  const std::vector<MissingSteps> missing = missing_in(resume());
+  ASSERT_EQ(missing.size(), 1u);
+  EXPECT_EQ(missing[0].steps, 23u);
+  EXPECT_EQ(missing[0].first_iteration, 11u);
+  EXPECT_EQ(missing[0].last_iteration, 33u);
+  expect_each_told_once();
+}
+
+TEST_F(CatchUpTest, ALifeThatEndsWithinItsCatchUpIsCompletedByTheNextOne) {
+  for (std::size_t written = 0; written < 7; ++written) {
+    resume();
+    commit(3, true);
+    commit(9, false);
+    resume(written);
+    commit(9, false);
+  }
+  resume();
+  expect_each_told_once();
+}
+
+TEST_F(CatchUpTest, StepsAreCountedWhereNotEachIterationIsPublished) {
+  every_ = 10;
+  resume();
+  commit(10, true);
+  commit(20, false);
+  const std::vector<MissingSteps> missing = missing_in(resume());
+  ASSERT_EQ(missing.size(), 1u);
+  EXPECT_EQ(missing[0].steps, 16u);
+  EXPECT_EQ(missing[0].first_iteration, 101u);
+  EXPECT_EQ(missing[0].last_iteration, 269u);
+  expect_each_told_once();
+}
+
+TEST_F(CatchUpTest, StepsThatTheProducerSkippedAreNoGap) {
+  resume();
+  for (int i = 0; i < 10; ++i) {
+    iteration_ += 3;
+    commit(true);
+  }
+  commit(2, false);
+  EXPECT_TRUE(missing_in(resume()).empty());
+  expect_each_told_once();
+}
+
+TEST_F(CatchUpTest, AJournalThatDoesNotKnowTheRunNamesAllThatTheRingDoesNotKeep) {
+  commit(30, false);
+  const std::vector<MissingSteps> missing = missing_in(resume());
+  ASSERT_EQ(missing.size(), 1u);
+  EXPECT_EQ(missing[0].first_commit_seq, 1u);
+  EXPECT_EQ(missing[0].steps, 26u);
+  EXPECT_EQ(missing[0].first_step, 0u);
+  expect_each_told_once();
+}
+
+TEST_F(CatchUpTest, ARunAfterAnotherInOnePoolDoesNotCountTheOthersCommits) {
+  newest_ = 500;  // the other run's
+  resume();
+  commit(1, false);
+  EXPECT_TRUE(missing_in(resume()).empty());
+  window_.clear();
+  run_ = {7, 8};
+  iteration_ = 0;
+  commit(6, false);
+  const std::vector<MissingSteps> missing = missing_in(resume());
+  ASSERT_EQ(missing.size(), 1u);
+  EXPECT_EQ(missing[0].steps, 2u);
+  EXPECT_EQ(missing[0].first_commit_seq, 502u);
+}
+
+TEST_F(CatchUpTest, ASlotThatIsDamagedIsNamedWhereverItIsInTheWindow) {
+  resume();
+  commit(10, true);
+  commit(4, false);
+  window_.erase(window_.begin() + 1);
+  window_.pop_back();
+  const std::vector<MissingSteps> missing = missing_in(resume());
+  ASSERT_EQ(missing.size(), 2u);
+  EXPECT_EQ(missing[0].first_commit_seq, 12u);
+  EXPECT_EQ(missing[1].first_commit_seq, 14u);
+  expect_each_told_once();
+}
+
+TEST_F(CatchUpTest, ARunThatIsLetGoIsRecordedBeforeTheNextOne) {
+  resume();
+  commit(10, true);
+  commit(20, false);
+  wire::RunStarted other;
+  other.set_run_id(ringside::bytes_of(Id128{7, 8}));
+  other.set_first_commit_seq(newest_ + 1);
+  const CatchUp lacking = catch_up(pool_, window_, other);
+  ASSERT_EQ(missing_in(lacking).size(), 1u);
+  EXPECT_EQ(missing_in(lacking)[0].run_id, kRun);
+  EXPECT_EQ(missing_in(lacking)[0].steps, 16u);
+  EXPECT_EQ(lacking.size(), 1 + kSlots);
+}
+
+TEST_F(CatchUpTest, WhatRotationTookIsNotMissing) {
+  resume();
+  {
+    Journal journal = open();
+    wire::Record record;
+    for (int i = 0; i < 8000; ++i) {
+      commit(false);
+      fill(*record.mutable_step(), window_.back());
+      record.set_seq(journal.newest_seq() + 1);
+      const std::string bytes = record.SerializeAsString();
+      ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
+    }
+  }
+  ASSERT_GT(reader().oldest_seq(), 1u);
+  commit(20, false);
+  const std::vector<MissingSteps> missing = missing_in(resume());
+  ASSERT_EQ(missing.size(), 1u);
+  EXPECT_EQ(missing[0].first_commit_seq, 8001u);
+  EXPECT_EQ(missing[0].steps, 16u);
+}
+
+TEST_F(CatchUpTest, AfterManyLivesOfAnyLengthEachCommitIsToldOnce) {
+  std::mt19937_64 random(1);
+  const auto up_to = [&random](int n) { return std::uniform_int_distribution<int>(0, n)(random); };
+  for (int life = 0; life < 60; ++life) {
+    const bool off = up_to(5) == 0;
+    const bool cut_short = up_to(3) == 0;
+    const bool new_producer = up_to(2) > 0;
+    if (new_producer) step_ = 0;
+    if (!off) take_in(cut_short ? static_cast<std::size_t>(up_to(6)) : 1000);
+    if (!off && !cut_short) commit(up_to(3), true);
+    commit(up_to(12), false);
+  }
+  resume();
+  expect_each_told_once();
+}
+
+}  // namespace
+}  // namespace ringside

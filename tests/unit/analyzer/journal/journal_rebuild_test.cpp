@@ -1,0 +1,179 @@
+// What the ring knows and the journal has lost, and the way of a step's figures into a record and back.
+#include "analyzer/journal/journal_rebuild.hpp"
+
+#include "analyzer/journal/step_record.hpp"
+#include "analyzer/ring/kept_steps.hpp"
+#include "proto/ringside.pb.h"
+#include "tests/unit/analyzer/journal/journal_fixture.hpp"
+#include "tests/unit/analyzer/ring/ring_in_memory.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::uint64_t kRows = 1000;
+
+class JournalRebuildTest : public JournalFixture {
+ protected:
+  /// A ring of four slots that has taken iterations 1 to 6.
+  JournalRebuildTest() : memory_(kRows, 4) {
+    RingWriter writer(memory_.ring(), memory_.persistence, Storage::kDax, Durability::kProcess);
+    writer.begin_run(run_of(kRows));
+    for (std::uint64_t k = 1; k <= 6; ++k) {
+      commit_iterate(writer, k, kRows);
+      Reductions reductions;
+      reductions.l1 = static_cast<double>(k) / 3;
+      if (k != 5) writer.record_reductions(reductions);
+    }
+  }
+
+  CatchUp lacking() { return catch_up(pool_, kept_steps(memory_.ring()), started_); }
+
+  /// The steps in it, which are recorded anew.
+  std::vector<StepFigures> missing() {
+    std::vector<StepFigures> steps;
+    for (const auto& what : lacking()) {
+      if (const auto* step = std::get_if<StepFigures>(&what)) steps.push_back(*step);
+    }
+    return steps;
+  }
+
+  void write_journal(const std::vector<StepFigures>& steps) const {
+    Journal journal = open();
+    wire::Record record;
+    for (const StepFigures& step : steps) {
+      record.set_seq(journal.newest_seq() + 1);
+      fill(*record.mutable_step(), step);
+      const std::string bytes = record.SerializeAsString();
+      ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
+    }
+  }
+
+  static std::vector<std::uint64_t> iterations(const std::vector<StepFigures>& steps) {
+    std::vector<std::uint64_t> all;
+    for (const StepFigures& known : steps) all.push_back(known.step.iteration);
+    return all;
+  }
+
+  RingInMemory memory_;
+  wire::RunStarted started_;
+};
+
+TEST_F(JournalRebuildTest, WithoutAJournalTheWholeWindowOfTheRingIsMissing) {
+  const std::vector<StepFigures> found = missing();
+  ASSERT_EQ(iterations(found), from_to(3, 6));
+  for (const StepFigures& known : found) {
+    const std::uint64_t k = known.step.iteration;
+    EXPECT_TRUE(known.rebuilt);
+    EXPECT_EQ(known.run_id, run_of(kRows).run_id);
+    EXPECT_EQ(known.step.step, k - 1);
+    EXPECT_EQ(known.step.residual_l1, step_of(k).residual_l1) << "what the producer said lies in the slot";
+    EXPECT_EQ(known.step.generate_ns, 1000);
+    EXPECT_EQ(known.bytes_transferred, kRows * sizeof(double));
+    EXPECT_EQ(known.reductions.l1, k == 5 ? 0 : static_cast<double>(k) / 3);
+    EXPECT_EQ(known.transfer_ns, 0) << "the ring does not know";
+  }
+}
+
+TEST_F(JournalRebuildTest, OnlyWhatTheJournalDoesNotNameIsMissing) {
+  std::vector<StepFigures> steps = missing();
+  steps.erase(steps.begin() + 2);
+  write_journal(steps);
+  EXPECT_EQ(iterations(missing()), from_to(5, 5));
+}
+
+TEST_F(JournalRebuildTest, OnceItIsWrittenNothingIsMissing) {
+  write_journal(missing());
+  EXPECT_TRUE(missing().empty());
+}
+
+TEST_F(JournalRebuildTest, ARecordDamagedInTheJournalIsMissing) {
+  write_journal(missing());
+  flip(log(0), std::filesystem::file_size(log(0)) - 20);
+  EXPECT_EQ(iterations(missing()), from_to(6, 6));
+}
+
+TEST_F(JournalRebuildTest, RecordsThatAreNoMessagesNameNothing) {
+  {
+    Journal journal = open();
+    append(journal, 5);
+  }
+  EXPECT_EQ(missing().size(), 4u);
+}
+
+TEST_F(JournalRebuildTest, ASlotWhoseStepDoesNotVerifyKeepsWhatItsHeaderSays) {
+  const KeptSlot newest = recover(memory_.ring()).kept.back();
+  memory_.flip_bit(memory_.geometry().slots[newest.slot].meta_offset + kStepOffset + 17);
+  const std::vector<StepFigures> found = missing();
+  EXPECT_EQ(found.back().step.iteration, 6u);
+  EXPECT_EQ(found.back().step.step, 5u);
+  EXPECT_EQ(found.back().step.residual_l1, 0);
+}
+
+TEST(StepRecordTest, FiguresComeBackAsTheyWent) {
+  StepFigures figures;
+  figures.run_id = {0x0102030405060708, 0x090a0b0c0d0e0f10};
+  figures.step = {.step = 1,
+                  .iteration = 2,
+                  .residual_l1 = 0.1,
+                  .residual_linf = 0.2,
+                  .generate_ns = 3,
+                  .producer_idle_ns = 4,
+                  .published_at_ns = 5,
+                  .skipped_before = 6};
+  figures.commit_seq = 7;
+  figures.analyzer_idle_ns = 8;
+  figures.hand_off_ns = 9;
+  figures.transfer_ns = 10;
+  figures.commit_ns = 11;
+  figures.analyze_ns = 12;
+  figures.bytes_transferred = 13;
+  figures.steps_committed = 14;
+  figures.steps_persisted = 15;
+  figures.reductions = {.sum = 1,
+                        .mean = 2,
+                        .min = 3,
+                        .max = 4,
+                        .l1 = 5,
+                        .l2 = 6,
+                        .linf = 7,
+                        .has_change = true,
+                        .change_l1 = 8,
+                        .change_l2 = 9,
+                        .change_linf = 10,
+                        .non_finite = 11};
+  figures.rebuilt = true;
+  wire::StepRecord record;
+  fill(record, figures);
+  EXPECT_EQ(record.run_id(), std::string("\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10", 16));
+  wire::StepRecord parsed;
+  ASSERT_TRUE(parsed.ParseFromString(record.SerializeAsString()));
+  const std::optional<StepFigures> back = figures_of(parsed);
+  ASSERT_TRUE(back);
+  wire::StepRecord again;
+  fill(again, *back);
+  EXPECT_EQ(again.SerializeAsString(), record.SerializeAsString());
+  EXPECT_EQ(back->run_id, figures.run_id);
+  EXPECT_EQ(back->step.skipped_before, 6u);
+  EXPECT_EQ(back->reductions.non_finite, 11u);
+  const google::protobuf::Descriptor& shape = *wire::StepRecord::descriptor();
+  for (int i = 0; i < shape.field_count(); ++i) {
+    EXPECT_TRUE(record.GetReflection()->HasField(record, shape.field(i))) << shape.field(i)->name();
+  }
+}
+
+TEST(StepRecordTest, AnIdIsSixteenBytes) {
+  EXPECT_FALSE(id_of("short"));
+  EXPECT_EQ(id_of(bytes_of(Id128{1, 2})), (Id128{1, 2}));
+}
+
+TEST(StepRecordTest, TextThatIsNoUtf8IsMadeSo) {
+  EXPECT_EQ(utf8_text("Gitter \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"), "Gitter \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
+  EXPECT_EQ(utf8_text("a\xff"
+                      "b\xc3"),
+            "a?b?");
+  EXPECT_EQ(utf8_text("\xed\xa0\x80"), "???");  // a surrogate
+  EXPECT_EQ(utf8_text("\xc0\x80"), "??");       // longer than need be
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,177 @@
+// Wiping a journal: what is one goes, in whatever state; what only has its name is refused.
+#include "analyzer/journal/journal_wipe.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/platform/unique_fd.hpp"
+#include "tests/unit/analyzer/journal/journal_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+class JournalWipeTest : public JournalFixture {
+ protected:
+  void make(JournalKind kind = JournalKind::kFile) const {
+    Journal journal = open(kind);
+    append(journal, 20);
+  }
+
+  void expect_wiped(const std::string& path) const {
+    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    ASSERT_NO_THROW(JournalWipe(pool_).overwrite());
+    EXPECT_FALSE(std::filesystem::exists(path));
+    std::string bytes(static_cast<std::size_t>(lseek(fd.get(), 0, SEEK_END)), 'x');
+    EXPECT_EQ(pread(fd.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+    EXPECT_EQ(bytes.find_first_not_of('\0'), std::string::npos);
+  }
+
+  void expect_refused(const std::string& path, const std::string& found) const {
+    const std::string said = refusal(ExitCode::kUsage, [&] { JournalWipe(pool_).overwrite(); });
+    EXPECT_EQ(said.rfind(path + ": found " + found, 0), 0u) << said;
+    EXPECT_NE(said.find("nothing was wiped"), std::string::npos) << said;
+    EXPECT_TRUE(std::filesystem::exists(std::filesystem::symlink_status(path)));
+  }
+
+  /// The first `bytes` of a file become text.
+  static void write_text_over_the_beginning(const std::string& path, std::size_t bytes) {
+    std::string content = bytes_of(path);
+    ASSERT_GT(content.size(), bytes);
+    write(path, content.replace(0, bytes, bytes, 'x'));
+  }
+};
+
+TEST_F(JournalWipeTest, SomebodyElsesTextUnderALogsNameIsRefusedBeforeAnythingIsTouched) {
+  make();
+  for (const std::uint32_t other : {1u, 0u}) {
+    write(log(1 - other), bytes_of(log(other)));
+    const std::string text(100'000, 'x');
+    const std::string kept = bytes_of(log(1 - other));
+    write(log(other), text);
+    expect_refused(log(other), "something else");
+    EXPECT_EQ(bytes_of(log(other)), text);
+    EXPECT_EQ(bytes_of(log(1 - other)), kept);
+    write(log(other), kept);
+  }
+}
+
+TEST_F(JournalWipeTest, AFileThatBeginsWithZerosAndGoesOnIsRefused) {
+  write(log(0), std::string(1000, '\0') + "text");
+  expect_refused(log(0), "something else");
+}
+
+TEST_F(JournalWipeTest, ATextThatHoldsTheMarkOfARecordIsRefused) {
+  std::string text;
+  for (int i = 0; i < 20'000; ++i) text += "FRAMwork";
+  write(log(0), text);
+  expect_refused(log(0), "something else");
+}
+
+TEST_F(JournalWipeTest, ALogWhoseBeginningIsDestroyedIsOverwrittenAndDeleted) {
+  for (const std::size_t destroyed : {std::size_t{100}, std::size_t{4096}, std::size_t{100'000}}) {
+    Journal journal = open();
+    append(journal, 600);
+    { const Journal closed = std::move(journal); }
+    write_text_over_the_beginning(log(0), destroyed);
+    expect_wiped(log(0));
+    EXPECT_TRUE(journal_files_there(pool_).empty());
+  }
+}
+
+TEST_F(JournalWipeTest, ARecordThatIsLeftAloneVerifiesByTheHeader) {
+  make();
+  std::string content = bytes_of(log(0));
+  content.replace(0, 8, 8, 'x').replace(64, content.size() - 400, content.size() - 400, 'x');
+  write(log(0), content);
+  expect_wiped(log(0));
+}
+
+TEST_F(JournalWipeTest, ALogOfLibpmemlogWhoseBeginningIsDestroyedIsOverwrittenAndDeleted) {
+  if (!has_pmemlog()) GTEST_SKIP() << "this build has no libpmemlog";
+  make(JournalKind::kPmemlog);
+  write_text_over_the_beginning(log(0), 9000);
+  expect_wiped(log(0));
+}
+
+TEST_F(JournalWipeTest, AWipeOfADamagedLogThatWasCutOffCanBeDoneAgain) {
+  make();
+  write_text_over_the_beginning(log(0), 1000);
+  std::string content = bytes_of(log(0));
+  content.replace(0, 8, "RSJRNL01");
+  write(log(0), content.substr(0, 900) + std::string(content.size() - 900, '\0'));
+  expect_wiped(log(0));
+}
+
+TEST_F(JournalWipeTest, WhatIsNoRegularFileIsRefusedAndNamed) {
+  ASSERT_EQ(mkfifo(log(0).c_str(), 0600), 0);
+  expect_refused(log(0), "a named pipe");
+  std::filesystem::remove(log(0));
+  std::filesystem::create_symlink(folder_.write("target", "precious"), log(0));
+  expect_refused(log(0), "a symbolic link");
+  EXPECT_EQ(bytes_of(folder_.file("target")), "precious");
+}
+
+TEST_F(JournalWipeTest, ALogIsOverwrittenAndDeleted) {
+  make();
+  expect_wiped(log(0));
+}
+
+TEST_F(JournalWipeTest, ALogOfLibpmemlogIsOverwrittenAndDeleted) {
+  if (!has_pmemlog()) GTEST_SKIP() << "this build has no libpmemlog";
+  make(JournalKind::kPmemlog);
+  expect_wiped(log(0));
+}
+
+TEST_F(JournalWipeTest, ALogWhoseOffsetsAreDamagedIsOverwrittenAndDeleted) {
+  if (!has_pmemlog()) GTEST_SKIP() << "this build has no libpmemlog";
+  make(JournalKind::kPmemlog);
+  flip(log(0), 4096 + 7);
+  expect_wiped(log(0));
+}
+
+TEST_F(JournalWipeTest, ALogWithADamagedHeaderIsOverwrittenAndDeleted) {
+  for (const std::uint64_t at : {0u, 9u, 20u, 60u}) {
+    make();
+    flip(log(0), at);
+    expect_wiped(log(0));
+    std::filesystem::remove(log(1));
+  }
+}
+
+TEST_F(JournalWipeTest, ALogOfAnotherVersionIsOverwrittenAndDeleted) {
+  make();
+  flip(log(0), 8);
+  expect_wiped(log(0));
+}
+
+TEST_F(JournalWipeTest, AnEmptyLogAndATornHeaderAreDeleted) {
+  make();
+  write(log(1), bytes_of(log(0)).substr(0, 5));
+  EXPECT_EQ(JournalWipe(pool_).overwrite().files, 2);
+  write(log(0), "");
+  EXPECT_EQ(JournalWipe(pool_).overwrite().files, 1);
+}
+
+TEST_F(JournalWipeTest, AWipeThatWasCutOffCanBeDoneAgain) {
+  // The first word is wiped last.
+  make();
+  const std::string whole = bytes_of(log(0));
+  for (const std::size_t kept : {whole.size() / 2, std::size_t{100}, std::size_t{8}, std::size_t{0}}) {
+    write(log(0), whole.substr(0, kept) + std::string(whole.size() - kept, '\0'));
+    expect_wiped(log(0));
+  }
+}
+
+TEST_F(JournalWipeTest, AnotherFileUnderTheNameOfANewLogIsNotDeleted) {
+  if (!has_pmemlog()) GTEST_SKIP() << "this build has no libpmemlog";
+  write(log(0) + ".new", "precious");
+  const std::string said = refusal(ExitCode::kUsage, [&] { open(JournalKind::kPmemlog); });
+  EXPECT_NE(said.find("is in the way of the new log"), std::string::npos) << said;
+  EXPECT_EQ(bytes_of(log(0) + ".new"), "precious");
+  write(log(0) + ".new", std::string(10'000, '\0'));
+  EXPECT_NO_THROW(open(JournalKind::kPmemlog));
+}
+
+}  // namespace
+}  // namespace ringside

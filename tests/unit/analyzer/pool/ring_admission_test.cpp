@@ -1,0 +1,305 @@
+// Which pool a run gets: what stands in its place before is replaced when that was asked for and is possible, and is
+// untouched otherwise.
+#include "analyzer/pool/ring_admission.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/pool/dax.hpp"
+#include "analyzer/pool/ring_reader.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/unique_fd.hpp"
+#include "tests/unit/analyzer/ring/ring_in_memory.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kRows = 2500;
+constexpr std::uint32_t kSlots = 8;
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class RingAdmissionTest : public ::testing::Test {
+ protected:
+  static RingOptions options(const std::string& path) {
+    RingOptions options;
+    options.pool = path;
+    options.slots = kSlots;
+    return options;
+  }
+
+  static void expect_refused(const std::function<void()>& action, ExitCode code, const std::string& part) {
+    try {
+      action();
+      ADD_FAILURE() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(static_cast<int>(error.code()), static_cast<int>(code)) << error.what();
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+  }
+
+  /// A pool with iterations 1 to 3 of `kRows` rows.
+  static void keep_something(const std::string& path) {
+    const RingPool pool = RingPool::create(path, kRows, kSlots);
+    RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);
+    writer.begin_run(run_of(kRows));
+    for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, kRows);
+  }
+  static Iterations kept_in(const std::string& path) { return kept_iterations(RingPool::open(path).ring()); }
+
+  /// What a creation that was interrupted right before its end leaves.
+  static void leave_unformatted(const std::string& path) {
+    RingGeometry geometry;
+    {
+      const RingPool pool = RingPool::create(path, kRows, kSlots);
+      geometry = pool.ring().geometry();
+    }
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    for (const std::uint64_t offset : geometry.superblock_offset) {
+      file.seekp(static_cast<std::streamoff>(offset + formatted_word_offset(kSlots)));
+      file.write("\0\0\0\0\0\0\0\0", 8);
+    }
+  }
+
+  testing::TemporaryFolder folder_;
+  std::string path_ = folder_.file("x.pool");
+};
+
+/// A file system of a size the test chooses.
+class SmallFileSystemTest : public RingAdmissionTest {
+ protected:
+  void mount_with(std::uint64_t bytes) {
+    const std::string size = "size=" + std::to_string(bytes);
+    if (mount("none", folder_.path().c_str(), "tmpfs", 0, size.c_str()) != 0) {
+      GTEST_SKIP() << "cannot mount a small tmpfs here: " << errno_text(errno);
+    }
+    mounted_ = true;
+  }
+  ~SmallFileSystemTest() override {
+    if (mounted_) umount(folder_.path().c_str());
+  }
+
+ private:
+  bool mounted_ = false;
+};
+
+TEST_F(SmallFileSystemTest, APoolWithoutRoomForItsSuccessorStaysAsItWas) {
+  const std::uint64_t kept = RingPool::file_bytes(kRows, kSlots);
+  const std::uint64_t needed = RingPool::file_bytes(100 * kRows, kSlots);
+  mount_with(needed - (1 << 20));
+  if (IsSkipped()) return;
+  keep_something(path_);
+  expect_refused([&] { admit(options(path_), run_of(100 * kRows), PoolUse::kOverwrite); }, ExitCode::kSystem,
+                 std::to_string(needed));
+  EXPECT_LT(kept, needed);
+  EXPECT_EQ(kept_in(path_), (Iterations{1, 2, 3}));
+  EXPECT_FALSE(fs::exists(path_ + ".new"));
+}
+
+TEST_F(SmallFileSystemTest, APoolGoesFirstWhereThereIsRoomForOneOnly) {
+  const std::uint64_t needed = RingPool::file_bytes(10 * kRows, kSlots);
+  mount_with(needed + (1 << 20));
+  if (IsSkipped()) return;
+  keep_something(path_);
+  const RingPool pool = admit(options(path_), run_of(10 * kRows), PoolUse::kOverwrite).pool;
+  EXPECT_EQ(pool.ring().geometry().rows, 10 * kRows);
+  EXPECT_EQ(fs::file_size(path_), needed);
+}
+
+TEST_F(SmallFileSystemTest, WhatIsUnfinishedStaysWhereThereIsNoRoomForAPool) {
+  mount_with(8 << 20);
+  if (IsSkipped()) return;
+  std::ofstream(path_) << std::string(1 << 20, '\0');
+  expect_refused([&] { admit(options(path_), run_of(100 * kRows), PoolUse::kOverwrite); }, ExitCode::kSystem,
+                 "no room");
+  EXPECT_EQ(fs::file_size(path_), 1u << 20);
+}
+
+TEST_F(RingAdmissionTest, APoolOfAnotherShapeIsReplacedAsAWhole) {
+  keep_something(path_);
+  const RingPool pool = admit(options(path_), run_of(2 * kRows), PoolUse::kOverwrite).pool;
+  EXPECT_EQ(pool.ring().geometry().rows, 2 * kRows);
+  EXPECT_FALSE(fs::exists(path_ + ".new"));
+  expect_refused([&] { RingPool::open(path_); }, ExitCode::kSystem, "in use");
+}
+
+TEST_F(RingAdmissionTest, AnImpossibleShapeCostsNoPool) {
+  keep_something(path_);
+  expect_refused([&] { admit(options(path_), run_of(std::uint64_t{1} << 40), PoolUse::kOverwrite); }, ExitCode::kUsage,
+                 "rows");
+  EXPECT_EQ(kept_in(path_), (Iterations{1, 2, 3}));
+}
+
+TEST_F(RingAdmissionTest, ThroughASymbolicLinkItIsThePoolThatIsReplaced) {
+  const std::string link = folder_.file("link.pool");
+  keep_something(path_);
+  fs::create_symlink(path_, link);
+  { const RingPool pool = admit(options(link), run_of(2 * kRows), PoolUse::kOverwrite).pool; }
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(RingPool::open(path_).ring().geometry().rows, 2 * kRows);
+}
+
+TEST_F(RingAdmissionTest, WhatAKilledReplacementLeftIsRemovedAndNothingElse) {
+  keep_something(path_);
+  leave_unformatted(path_ + ".new");
+  { const RingPool pool = admit(options(path_), run_of(2 * kRows), PoolUse::kOverwrite).pool; }
+  EXPECT_FALSE(fs::exists(path_ + ".new"));
+
+  keep_something(path_ + ".new");
+  expect_refused([&] { admit(options(path_), run_of(3 * kRows), PoolUse::kOverwrite); }, ExitCode::kUsage, ".new");
+  EXPECT_EQ(kept_in(path_ + ".new"), (Iterations{1, 2, 3}));
+  EXPECT_EQ(RingPool::open(path_).ring().geometry().rows, 2 * kRows);
+}
+
+TEST_F(RingAdmissionTest, EveryStateOfAnInterruptedCreationCanBeOverwritten) {
+  const std::vector<std::pair<const char*, std::function<void()>>> states = {
+      {"no byte", [&] { std::ofstream(path_).flush(); }},
+      {"a few zeros", [&] { std::ofstream(path_) << std::string(100, '\0'); }},
+      {"zeros", [&] { std::ofstream(path_) << std::string(10'000'000, '\0'); }},
+      {"a pool's signature", [&] { std::ofstream(path_) << "PMEMOBJ" << std::string(9'000'000, '\0'); }},
+      {"a pool of our layout",
+       [&] {
+         std::ofstream(path_) << "PMEMOBJ" << std::string(4089, '\0') << "ringside.ring"
+                              << std::string(9'000'000, '\0');
+       }},
+      {"torn superblocks",
+       [&] {
+         leave_unformatted(path_);
+         std::string bytes = content_of(path_);
+         for (std::size_t page = 0; page + kPageBytes <= bytes.size(); page += kPageBytes) {
+           if (std::memcmp(bytes.data() + page, &kRingMagic, sizeof(kRingMagic)) == 0)
+             bytes.replace(page + 64, 8, 8, '\0');
+         }
+         std::ofstream(path_, std::ios::binary) << bytes;
+       }},
+      {"no formatted word", [&] { leave_unformatted(path_); }},
+  };
+  for (const auto& [what, leave] : states) {
+    SCOPED_TRACE(what);
+    leave();
+    const std::string before = content_of(path_);
+    EXPECT_NO_THROW(check_pool(options(path_)));
+    expect_refused([&] { admit(options(path_), run_of(kRows), PoolUse::kFresh); }, ExitCode::kUsage, "--overwrite");
+    expect_refused([&] { refuse_foreign_iterates(options(path_)); }, ExitCode::kUsage, "--overwrite");
+    EXPECT_EQ(content_of(path_), before) << "a refusal changes nothing";
+    for (const PoolUse use : {PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kAgain}) {
+      try {
+        const RingPool pool = admit(options(path_), run_of(kRows), use).pool;
+        EXPECT_EQ(pool.ring().geometry().rows, kRows);
+      } catch (const Error& error) {
+        ADD_FAILURE() << error.what();
+      }
+      fs::remove(path_);
+      leave();
+    }
+    fs::remove(path_);
+  }
+}
+
+TEST_F(RingAdmissionTest, ARequestMadeAgainMayOverwriteNothingElse) {
+  keep_something(path_);
+  expect_refused([&] { admit(options(path_), run_of(kRows, 9), PoolUse::kAgain); }, ExitCode::kUsage, "--overwrite");
+  fs::remove(path_);
+  { const RingPool empty = RingPool::create(path_, kRows, kSlots); }
+  expect_refused([&] { admit(options(path_), run_of(2 * kRows), PoolUse::kAgain); }, ExitCode::kUsage, "--overwrite");
+}
+
+TEST_F(RingAdmissionTest, ARingThatLibpmemobjCannotOpenIsReplacedWhenThatWasAskedFor) {
+  const std::vector<std::pair<const char*, std::uint64_t>> damages = {
+      {"the heap's size, seen by its hash", 6176},
+      {"run_id, which no hash covers: libpmemobj refuses an odd one", 6152},
+  };
+  for (const auto& [what, offset] : damages) {
+    SCOPED_TRACE(what);
+    keep_something(path_);
+    std::fstream(path_, std::ios::in | std::ios::out | std::ios::binary).seekp(static_cast<long>(offset)).put(1);
+    EXPECT_NO_THROW(check_pool(options(path_))) << "--overwrite can use it";
+    const RunDescription other = run_of(kRows, 9);
+    for (const PoolUse use : {PoolUse::kFresh, PoolUse::kResume}) {
+      expect_refused([&] { admit(options(path_), other, use); }, ExitCode::kDamaged, "--overwrite");
+    }
+    expect_refused([&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); }, ExitCode::kDamaged, "export");
+    expect_refused([&] { admit(options(path_), run_of(std::uint64_t{1} << 40, 9), PoolUse::kOverwrite); },
+                   ExitCode::kUsage, "rows");
+    EXPECT_EQ(kept_iterations(RingReader::open(path_).ring()), (Iterations{1, 2, 3})) << "a refusal costs nothing";
+    {
+      const RingPool pool = admit(options(path_), other, PoolUse::kOverwrite).pool;
+      EXPECT_TRUE(kept_iterations(pool.ring()).empty());
+      expect_refused([&] { RingPool::replace_unownable(path_, kRows, kSlots); }, ExitCode::kSystem, "in use");
+    }
+    EXPECT_FALSE(fs::exists(path_ + ".new"));
+    fs::remove(path_);
+  }
+}
+
+TEST_F(RingAdmissionTest, SomebodysFileIsNeverOverwritten) {
+  const std::vector<std::pair<const char*, std::string>> files = {
+      {"a letter", "Dear reader,\n"},
+      {"a letter after a page of zeros", std::string(4096, '\0') + "Dear reader,\n"},
+      {"a letter at the end of a file of zeros", std::string(9'000'000, '\0') + "Dear reader,\n"},
+      {"a pool of another layout", "PMEMOBJ" + std::string(4089, '\0') + "letters" + std::string(9'000'000, '\0')},
+      {"a pool without a layout's name",
+       "PMEMOBJ" + std::string(4089, '\0') + std::string(2040, '\0') + "checksum" + std::string(9'000'000, '\0')},
+  };
+  for (const auto& [what, bytes] : files) {
+    SCOPED_TRACE(what);
+    std::ofstream(path_, std::ios::binary) << bytes;
+    expect_refused([&] { check_pool(options(path_)); }, ExitCode::kUsage, "not a Ringside pool");
+    expect_refused([&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); }, ExitCode::kUsage,
+                   "not a Ringside pool");
+    EXPECT_EQ(content_of(path_), bytes);
+  }
+}
+
+TEST_F(RingAdmissionTest, AFolderThatIsNotThereIsNoticedBeforeARunBegins) {
+  expect_refused([&] { check_pool(options(folder_.file("missing/x.pool"))); }, ExitCode::kSystem,
+                 "expected a file in a folder");
+  EXPECT_NO_THROW(check_pool(options(path_)));
+}
+
+TEST_F(RingAdmissionTest, ALinkThatLeadsNowhereIsNoticedBeforeARunBegins) {
+  fs::create_symlink(folder_.file("nowhere"), path_);
+  expect_refused([&] { check_pool(options(path_)); }, ExitCode::kUsage, "which is not there");
+  fs::remove(path_);
+  EXPECT_NO_THROW(check_pool(options(path_)));
+}
+
+TEST_F(RingAdmissionTest, WhereDaxIsRequiredNoRunGetsAPlainFile) {
+  if (ask_for_dax(path_, find_pool_device(path_)).granted()) GTEST_SKIP() << "this folder passes for persistent memory";
+  RingOptions demanding = options(path_);
+  demanding.require_dax = true;
+  expect_refused([&] { admit(demanding, run_of(kRows), PoolUse::kOverwrite); }, ExitCode::kSystem, "--require-dax");
+  EXPECT_FALSE(fs::exists(path_));
+  { const RingPool pool = admit(options(path_), run_of(kRows), PoolUse::kFresh).pool; }
+  const std::string before = content_of(path_);
+  expect_refused([&] { admit(demanding, run_of(2 * kRows), PoolUse::kOverwrite); }, ExitCode::kSystem, "--require-dax");
+  EXPECT_EQ(content_of(path_), before);
+}
+
+TEST_F(RingAdmissionTest, ACreationThatIsUnderWayIsNotAnInterruptedOne) {
+  std::ofstream(path_) << std::string(10'000'000, '\0');
+  const UniqueFd creator(open(path_.c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(flock(creator.get(), LOCK_EX), 0);
+  expect_refused([&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); }, ExitCode::kSystem, "in use");
+  EXPECT_EQ(fs::file_size(path_), 10'000'000u);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,187 @@
+#include "analyzer/pool/ring_reader.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+#include "analyzer/pool/ring_pool.hpp"
+#include "analyzer/ring/ring_writer.hpp"
+#include "common/platform/error.hpp"
+#include "tests/unit/analyzer/ring/ring_in_memory.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::uint64_t kRows = 50'000;  // six chunks and a part of one
+
+/// A ring in memory with three commits in four slots.
+class RingReaderTest : public ::testing::Test {
+ protected:
+  RingReaderTest() {
+    writer_.begin_run(run_of(kRows));
+    for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer_, k, kRows);
+    newest_ = recover(memory_.ring()).kept.back();
+  }
+  std::uint64_t payload_offset() const { return memory_.geometry().slots[newest_.slot].payload_offset; }
+  std::uint64_t table_offset() const { return memory_.geometry().slots[newest_.slot].meta_offset + kChunkHashesOffset; }
+  ReadResult read() { return read_payload(memory_.ring(), newest_.slot, newest_.header, out_.data()); }
+  PayloadCheck check() const { return check_payload(memory_.ring(), newest_.slot, newest_.header); }
+
+  RingInMemory memory_{kRows, 4};
+  RingWriter writer_{memory_.ring(), memory_.persistence, Storage::kDax, Durability::kPower};
+  KeptSlot newest_;
+  std::vector<double> out_ = std::vector<double>(kRows);
+};
+
+TEST_F(RingReaderTest, ReadsWhatWasCommitted) {
+  const ReadResult result = read();
+  EXPECT_EQ(result.status, ReadStatus::kOk);
+  EXPECT_EQ(out_, iterate(3, kRows));
+  const StepDescriptor expected = step_of(3);
+  EXPECT_EQ(std::memcmp(&result.step, &expected, sizeof expected), 0);
+}
+
+TEST_F(RingReaderTest, ADamagedStepDescriptorIsNotReturned) {
+  for (std::uint64_t byte = 0; byte < sizeof(StepDescriptor); ++byte) {
+    const std::uint64_t offset = memory_.geometry().slots[newest_.slot].meta_offset + kStepOffset + byte;
+    memory_.flip_bit(offset, 3);
+    EXPECT_EQ(read().status, ReadStatus::kDamaged) << byte;
+    EXPECT_FALSE(check().table_intact) << byte;
+    memory_.flip_bit(offset, 3);
+  }
+}
+
+TEST_F(RingReaderTest, EveryFlippedBitOfThePayloadIsLocatedToItsChunk) {
+  for (std::uint64_t chunk = 0; chunk < memory_.geometry().chunk_count(); ++chunk) {
+    const std::uint64_t byte = chunk * kChunkBytes + 1234;
+    memory_.flip_bit(payload_offset() + byte, 6);
+    EXPECT_EQ(read().status, ReadStatus::kDamaged);
+    EXPECT_EQ(read().damaged_chunk, chunk);
+    EXPECT_EQ(check().damaged_chunks, std::vector<std::uint64_t>{chunk});
+    EXPECT_TRUE(check().table_intact);
+    memory_.flip_bit(payload_offset() + byte, 6);
+  }
+  EXPECT_TRUE(check().intact());
+}
+
+TEST_F(RingReaderTest, TheFirstAndTheLastByteCount) {
+  for (const std::uint64_t byte : {std::uint64_t{0}, kRows * 8 - 1}) {
+    memory_.flip_bit(payload_offset() + byte);
+    EXPECT_EQ(read().status, ReadStatus::kDamaged);
+    memory_.flip_bit(payload_offset() + byte);
+  }
+}
+
+TEST_F(RingReaderTest, ADamagedTableOfHashesIsNoticed) {
+  memory_.flip_bit(table_offset() + 8 * 4);
+  EXPECT_EQ(read().status, ReadStatus::kDamaged);
+  EXPECT_FALSE(check().table_intact);
+  EXPECT_EQ(check().damaged_chunks, std::vector<std::uint64_t>{4});
+}
+
+TEST_F(RingReaderTest, AnotherPayloadWithItsOwnTableIsNotTakenForThisOne) {
+  // What a power cut under a plain file may leave: an old header over a complete newer payload.
+  const SlotHeader old = *memory_.ring().header(newest_.slot);
+  for (std::uint64_t k = 4; k <= 7; ++k) commit_iterate(writer_, k, kRows);
+  *memory_.ring().header(newest_.slot) = old;
+  EXPECT_EQ(read().status, ReadStatus::kDamaged);
+  EXPECT_FALSE(check().intact());
+}
+
+TEST_F(RingReaderTest, AHalfOverwrittenPayloadUnderItsOldHeaderIsDamaged) {
+  const std::vector<double> newer = iterate(7, kRows);
+  std::memcpy(memory_.at(payload_offset()), newer.data(), kRows * 4);
+  EXPECT_EQ(read().status, ReadStatus::kDamaged);
+  EXPECT_EQ(check().damaged_chunks.front(), 0u);
+}
+
+TEST_F(RingReaderTest, ASlotThatTookAnotherCommitIsReportedAsOverwritten) {
+  for (std::uint64_t k = 4; k <= 7; ++k) commit_iterate(writer_, k, kRows);
+  EXPECT_EQ(read().status, ReadStatus::kOverwritten);
+  EXPECT_TRUE(check().overwritten);
+}
+
+TEST_F(RingReaderTest, ASlotThatIsBeingOverwrittenIsReportedAsSuch) {
+  for (std::uint64_t k = 4; k <= 6; ++k) commit_iterate(writer_, k, kRows);
+  writer_.begin();
+  EXPECT_EQ(read().status, ReadStatus::kOverwritten);
+}
+
+TEST(RingReaderOpenTest, WorksWithAndWithoutAnOwner) {
+  const testing::TemporaryFolder folder;
+  const auto path = folder.file("x");
+  {
+    const RingPool pool = RingPool::create(path, kRows, 3);
+    RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);
+    writer.begin_run(run_of(kRows));
+    const RingReader reader = RingReader::open(path);
+    EXPECT_TRUE(reader.recover().kept.empty());
+    commit_iterate(writer, 1, kRows);
+    EXPECT_EQ(reader.recover().newest_seq(), 1u);  // seen at once
+    EXPECT_EQ(reader.storage(), pool.storage());
+  }
+  const RingReader reader = RingReader::open(path);
+  const Recovery recovery = reader.recover();
+  ASSERT_EQ(recovery.kept.size(), 1u);
+  std::vector<double> out(kRows);
+  EXPECT_EQ(reader.read(recovery.kept[0], out.data()).status, ReadStatus::kOk);
+  EXPECT_EQ(out, iterate(1, kRows));
+  EXPECT_TRUE(reader.verify(recovery.kept[0]).intact());
+  EXPECT_EQ(text_of(reader.ring().run({7, 8})->solver), "pagerank");
+}
+
+TEST(RingReaderOpenTest, RefusesWhatIsNotAPool) {
+  const testing::TemporaryFolder folder;
+  std::ofstream(folder.file("text")) << "hello\n";
+  std::ofstream(folder.file("empty")).flush();
+  ASSERT_EQ(mkfifo(folder.file("fifo").c_str(), 0600), 0);
+  for (const char* name : {"missing", "text", "empty", "fifo", "."}) {
+    try {
+      RingReader::open(folder.file(name));
+      ADD_FAILURE() << name;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::kUsage) << error.what();
+    }
+  }
+}
+
+TEST(RingReaderOpenTest, ARunningWriterNeverMakesItReturnATornIterate) {
+  const testing::TemporaryFolder folder;
+  const RingPool pool = RingPool::create(folder.file("x"), kRows, 3);
+  RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kPower);
+  writer.begin_run(run_of(kRows));
+  for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, kRows);
+
+  std::atomic<bool> enough{false};
+  std::atomic<bool> reading{false};
+  int read = 0;
+  int overwritten = 0;
+  std::thread other([&] {
+    const RingReader reader = RingReader::open(folder.file("x"));
+    std::vector<double> out(kRows);
+    do {
+      for (const KeptSlot& kept : reader.recover().kept) {
+        const ReadResult result = reader.read(kept, out.data());
+        EXPECT_NE(result.status, ReadStatus::kDamaged);
+        if (result.status == ReadStatus::kOk) {
+          EXPECT_EQ(out, iterate(kept.header.iteration, kRows));
+        }
+        ++(result.status == ReadStatus::kOk ? read : overwritten);
+      }
+      reading = true;
+    } while (!enough);
+  });
+  while (!reading) std::this_thread::yield();
+  for (std::uint64_t k = 4; k <= 400; ++k) commit_iterate(writer, k, kRows);
+  enough = true;
+  other.join();
+  EXPECT_GT(read, 0);
+  EXPECT_EQ(writer.finish(), 0);
+}
+
+}  // namespace
+}  // namespace ringside

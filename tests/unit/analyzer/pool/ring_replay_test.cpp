@@ -1,0 +1,159 @@
+#include "analyzer/pool/ring_replay.hpp"
+
+#include <gtest/gtest.h>
+
+#include "analyzer/ring/ring_writer.hpp"
+#include "tests/unit/analyzer/ring/ring_in_memory.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::uint64_t kRows = 5000;  // two chunks and a part of one
+
+/// Iterates kept and reduced as the analyzer does it.
+class RingReplayTest : public ::testing::Test {
+ protected:
+  explicit RingReplayTest() { writer_.begin_run(run_of(kRows)); }
+
+  void keep(std::uint64_t k, bool reduced = true) {
+    commit_iterate(writer_, k, kRows);
+    if (reduced) writer_.record_reductions(reducer_.reduce(writer_.payload(), writer_.previous_payload(), 1));
+  }
+
+  std::vector<KeptSlot> kept() const { return recover(memory_.ring()).kept; }
+
+  std::vector<ReplayedIterate> replay_all() const {
+    const RingView ring = memory_.ring();
+    RingReplay replay(ring);
+    std::vector<ReplayedIterate> iterates;
+    for (const KeptSlot& slot : recover(ring).kept) iterates.push_back(replay.replay(slot));
+    return iterates;
+  }
+
+  std::uint64_t meta(const KeptSlot& slot) const { return memory_.geometry().slots[slot.slot].meta_offset; }
+  std::uint64_t payload(const KeptSlot& slot) const { return memory_.geometry().slots[slot.slot].payload_offset; }
+
+  RingInMemory memory_{kRows, 4};
+  RingWriter writer_{memory_.ring(), memory_.persistence, Storage::kDax, Durability::kPower};
+  Reducer reducer_{kRows};
+};
+
+TEST_F(RingReplayTest, WhatWasRecordedIsWhatTheBytesGive) {
+  for (std::uint64_t k = 1; k <= 6; ++k) keep(k);
+  const std::vector<ReplayedIterate> iterates = replay_all();
+  ASSERT_EQ(iterates.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(iterates[i].verdict, ReplayVerdict::kEqual);
+    EXPECT_EQ(iterates[i].kept.header.iteration, i + 3);
+    EXPECT_EQ(iterates[i].step.residual_l1, step_of(i + 3).residual_l1);
+    EXPECT_EQ(iterates[i].change_left_out, i == 0) << "the oldest one's predecessor was overwritten";
+    EXPECT_EQ(iterates[i].reductions.has_change, i == 0 ? 0u : 1u);
+  }
+  EXPECT_EQ(iterates[3].reductions.change_linf, 1.0) << "iterates of the tests differ by one in each row";
+}
+
+TEST_F(RingReplayTest, TheFirstIterateOfARunHasNoChangeAndIsComparedInFull) {
+  keep(1);
+  keep(2);
+  const std::vector<ReplayedIterate> iterates = replay_all();
+  EXPECT_EQ(iterates[0].verdict, ReplayVerdict::kEqual);
+  EXPECT_FALSE(iterates[0].change_left_out);
+}
+
+TEST_F(RingReplayTest, ADifferenceIsNamedWithBothValues) {
+  keep(1);
+  commit_iterate(writer_, 2, kRows);
+  Reductions wrong = reducer_.reduce(writer_.payload(), writer_.previous_payload(), 1);
+  wrong.l2 += 1;
+  wrong.change_l1 = 0.5;
+  writer_.record_reductions(wrong);
+  const ReplayedIterate iterate = replay_all()[1];
+  EXPECT_EQ(iterate.verdict, ReplayVerdict::kDiffers);
+  ASSERT_EQ(iterate.differences.size(), 2u);
+  EXPECT_EQ(iterate.differences[0].field, "l2");
+  EXPECT_EQ(iterate.differences[1].field, "change_l1");
+  EXPECT_EQ(iterate.differences[1].recorded, "0.5");
+  EXPECT_EQ(iterate.differences[1].recomputed, "5000");
+}
+
+TEST_F(RingReplayTest, WithoutARecordThereIsNothingToCompareWith) {
+  keep(1, false);
+  EXPECT_EQ(replay_all()[0].verdict, ReplayVerdict::kNotRecorded);
+  EXPECT_EQ(replay_all()[0].reductions.rows, kRows) << "it is reduced all the same";
+}
+
+TEST_F(RingReplayTest, ADamagedRecordDoesNotHideAnIntactIterate) {
+  keep(1);
+  memory_.flip_bit(meta(kept()[0]) + kReductionsOffset + 100);
+  EXPECT_EQ(replay_all()[0].verdict, ReplayVerdict::kReductionsDamaged);
+}
+
+TEST_F(RingReplayTest, ADamagedIterateIsLocatedAndCostsItsSuccessorTheChangeOnly) {
+  for (std::uint64_t k = 1; k <= 4; ++k) keep(k);
+  memory_.flip_bit(payload(kept()[1]) + 2 * kChunkBytes + 5);
+  const std::vector<ReplayedIterate> iterates = replay_all();
+  EXPECT_EQ(iterates[1].verdict, ReplayVerdict::kDamaged);
+  EXPECT_EQ(iterates[1].payload.damaged_chunks, std::vector<std::uint64_t>{2});
+  EXPECT_EQ(iterates[0].verdict, ReplayVerdict::kEqual);
+  EXPECT_EQ(iterates[2].verdict, ReplayVerdict::kEqual);
+  EXPECT_TRUE(iterates[2].change_left_out);
+  EXPECT_EQ(iterates[3].verdict, ReplayVerdict::kEqual);
+  EXPECT_FALSE(iterates[3].change_left_out);
+}
+
+TEST_F(RingReplayTest, AnIterateBehindAGapIsNotComparedWithTheOneBeforeTheGap) {
+  for (std::uint64_t k = 1; k <= 4; ++k) keep(k);
+  memory_.flip_bit(meta(kept()[1]));  // its header: which iterate this was is not known any more
+  const std::vector<ReplayedIterate> iterates = replay_all();
+  ASSERT_EQ(iterates.size(), 3u);
+  for (const ReplayedIterate& iterate : iterates) EXPECT_EQ(iterate.verdict, ReplayVerdict::kEqual);
+  EXPECT_TRUE(iterates[1].change_left_out);
+}
+
+TEST_F(RingReplayTest, AnotherRunsIterateIsNoPredecessor) {
+  keep(1);
+  EXPECT_EQ(writer_.finish(), 0);
+  writer_.begin_run(run_of(kRows, 9));
+  keep(2);
+  for (const ReplayedIterate& iterate : replay_all()) {
+    EXPECT_EQ(iterate.verdict, ReplayVerdict::kEqual);
+    EXPECT_FALSE(iterate.change_left_out);
+    EXPECT_EQ(iterate.reductions.has_change, 0u);
+  }
+}
+
+TEST_F(RingReplayTest, AnIterateThatIsSkippedServesAsPredecessor) {
+  for (std::uint64_t k = 1; k <= 3; ++k) keep(k);
+  const RingView ring = memory_.ring();
+  RingReplay replay(ring);
+  replay.skip(kept()[1]);
+  const ReplayedIterate iterate = replay.replay(kept()[2]);
+  EXPECT_EQ(iterate.verdict, ReplayVerdict::kEqual);
+  EXPECT_FALSE(iterate.change_left_out);
+}
+
+TEST_F(RingReplayTest, ADamagedIterateThatIsSkippedIsNoPredecessor) {
+  for (std::uint64_t k = 1; k <= 3; ++k) keep(k);
+  memory_.flip_bit(payload(kept()[1]) + 5);
+  const RingView ring = memory_.ring();
+  RingReplay replay(ring);
+  replay.skip(kept()[1]);
+  EXPECT_TRUE(replay.replay(kept()[2]).change_left_out);
+}
+
+TEST_F(RingReplayTest, WhatIsOverwrittenMeanwhileIsReportedAsSuch) {
+  for (std::uint64_t k = 1; k <= 4; ++k) keep(k);
+  const std::vector<KeptSlot> snapshot = kept();
+  keep(5);
+  writer_.begin();  // and the next victim is being overwritten
+  const RingView ring = memory_.ring();
+  RingReplay replay(ring);
+  EXPECT_EQ(replay.replay(snapshot[0]).verdict, ReplayVerdict::kOverwritten);
+  EXPECT_EQ(replay.replay(snapshot[1]).verdict, ReplayVerdict::kOverwritten);
+  const ReplayedIterate iterate = replay.replay(snapshot[2]);
+  EXPECT_EQ(iterate.verdict, ReplayVerdict::kEqual);
+  EXPECT_TRUE(iterate.change_left_out);
+}
+
+}  // namespace
+}  // namespace ringside

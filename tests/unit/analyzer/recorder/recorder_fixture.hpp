@@ -1,0 +1,80 @@
+// What the tests of recorder and telemetry share: an analyzer's recorder without an analyzer, and who follows it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/journal/journal.hpp"
+#include "analyzer/recorder/recorder.hpp"
+#include "common/telemetry/record_stream.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside::testing {
+
+class RecorderTest : public ::testing::Test {
+ protected:
+  RecorderOptions options() const {
+    RecorderOptions chosen;
+    chosen.pool = folder_.file("test.pool");
+    chosen.socket = folder_.file("s");
+    chosen.journal.kind = JournalKind::kFile;
+    chosen.durability = Durability::kProcess;
+    return chosen;
+  }
+
+  static StepFigures step(std::uint64_t number) {
+    StepFigures figures;
+    figures.run_id = {3, 4};
+    figures.step.step = number;
+    figures.step.iteration = number + 1;
+    figures.step.generate_ns = 1000;
+    figures.hand_off_ns = 500;
+    figures.steps_committed = number + 1;
+    return figures;
+  }
+
+  static void begin(Recorder& recorder) {
+    RecordedRun run;
+    run.started.set_solver("pagerank");
+    recorder.begin_run(run);
+  }
+
+  /// The queue is far from full in these tests.
+  static void push(Recorder& recorder, std::uint64_t from, std::uint64_t to) {
+    for (std::uint64_t i = from; i < to; ++i) ASSERT_TRUE(recorder.queue().push(step(i)));
+  }
+
+  static void end(Recorder& recorder) { recorder.end_run({}); }
+
+  /// Takes records until `count` are there, each once and in order. What else the stream says goes to `events`.
+  static std::vector<wire::Record> take(RecordStream& stream, std::size_t count,
+                                        std::vector<StreamEvent>* events = nullptr) {
+    std::vector<wire::Record> all;
+    std::vector<wire::Record> some;
+    while (all.size() < count) {  // the test's time limit ends it otherwise
+      const StreamEvent event = stream.next(some, 1000);
+      if (events != nullptr && event != StreamEvent::kRecords && event != StreamEvent::kNothing) {
+        events->push_back(event);
+      }
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+  }
+
+  static void expect_consecutive(const std::vector<wire::Record>& records, std::uint64_t first) {
+    for (std::size_t i = 0; i < records.size(); ++i) ASSERT_EQ(records[i].seq(), first + i);
+  }
+
+  TelemetryAddress address() const { return telemetry_at(folder_.file("s")); }
+
+  TemporaryFolder folder_;
+  std::atomic<bool> stop_run_{false};
+  ChannelContext context_;
+};
+
+}  // namespace ringside::testing

@@ -1,0 +1,317 @@
+// The recorder and those who follow it, over real sockets: numbering, the past, restarts, journals that fail.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "tests/unit/analyzer/recorder/recorder_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::RecorderTest;
+
+TEST_F(RecorderTest, NumbersAndPublishesEachStepOnceBetweenStartAndEnd) {
+  Recorder recorder(options(), stop_run_);
+  RecordStream stream(context_, address(), 0);
+  begin(recorder);
+  push(recorder, 0, 1000);
+  end(recorder);
+  const auto records = take(stream, 1003);
+  ASSERT_EQ(records.size(), 1003u);
+  expect_consecutive(records, 1);
+  EXPECT_TRUE(records[0].has_analyzer_started());
+  EXPECT_TRUE(records[1].has_run_started());
+  for (std::uint64_t i = 0; i < 1000; ++i) EXPECT_EQ(records[2 + i].step().step(), i);
+  EXPECT_TRUE(records.back().has_run_ended());
+  EXPECT_TRUE(stream.caught_up());
+}
+
+TEST_F(RecorderTest, WhoComesLateGetsThePastFromTheJournal) {
+  Recorder recorder(options(), stop_run_);
+  begin(recorder);
+  for (std::uint64_t i = 0; i < 8; ++i) {  // more than memory keeps
+    push(recorder, i * 4000, (i + 1) * 4000);
+    end(recorder);
+    begin(recorder);
+  }
+  RecordStream stream(context_, address(), 0);
+  const std::size_t all = 1 + 8 * 4002 + 1;
+  const auto records = take(stream, all);
+  ASSERT_EQ(records.size(), all);
+  expect_consecutive(records, 1);
+}
+
+TEST_F(RecorderTest, WithoutAJournalThePastIsWhatMemoryHolds) {
+  RecorderOptions without = options();
+  without.journal.kind = JournalKind::kOff;
+  Recorder recorder(without, stop_run_);
+  begin(recorder);
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    push(recorder, i * 4000, (i + 1) * 4000);
+    end(recorder);
+    begin(recorder);
+  }
+  const std::uint64_t newest = 1 + 5 * 4002 + 1;
+  RecordStream stream(context_, address(), 0);
+  std::vector<wire::Record> records = take(stream, 16384);
+  EXPECT_EQ(records.back().seq(), newest);
+  expect_consecutive(records, newest - 16384 + 1);
+}
+
+TEST_F(RecorderTest, AStreamGoesOnBehindADamagedRecordAndSaysWhichOnesAreLost) {
+  {
+    Recorder recorder(options(), stop_run_);
+    begin(recorder);
+    push(recorder, 0, 300);
+    end(recorder);
+  }
+  const std::string log = journal_file(options().pool, 0);
+  const auto middle = static_cast<std::streamoff>(std::filesystem::file_size(log) / 2);
+  std::fstream(log, std::ios::binary | std::ios::in | std::ios::out).seekp(middle).write("damaged", 7);
+  Recorder second(options(), stop_run_);
+  RecordStream stream(context_, address(), 0);
+  std::vector<wire::Record> records;
+  std::vector<wire::Record> some;
+  RecordRange lost;
+  while (records.empty() || !stream.caught_up()) {
+    if (stream.next(some, 1000) == StreamEvent::kNoLongerKept) lost = stream.no_longer_kept();
+    records.insert(records.end(), some.begin(), some.end());
+  }
+  ASSERT_GT(lost.first, 1u);
+  EXPECT_GE(lost.last, lost.first);
+  EXPECT_LE(lost.last, lost.first + 1) << "a damaged record costs itself, seven bytes at most two";
+  std::uint64_t expected = 1;
+  for (const wire::Record& record : records) {
+    if (expected == lost.first) expected = lost.last + 1;
+    ASSERT_EQ(record.seq(), expected++);
+  }
+  EXPECT_GE(expected, 304u) << "303 were written before";
+  begin(second);
+  push(second, 0, 10);
+  expect_consecutive(take(stream, 11), expected);
+}
+
+TEST_F(RecorderTest, AStreamHasHeardOfItsAnalyzerAlthoughThereIsNothingNew) {
+  const Recorder recorder(options(), stop_run_);
+  RecordStream stream(context_, address(), 1'000'000);
+  RecordStream elsewhere(context_, telemetry_at(folder_.file("nobody")), 0);
+  std::vector<wire::Record> records;
+  while (!stream.has_heard()) stream.next(records, 1000);
+  EXPECT_TRUE(records.empty());
+  elsewhere.next(records, 0);
+  EXPECT_FALSE(elsewhere.has_heard());
+}
+
+TEST_F(RecorderTest, AStreamThatWantsWhatIsNoLongerKeptIsToldSo) {
+  RecorderOptions without = options();
+  without.journal.kind = JournalKind::kOff;
+  Recorder recorder(without, stop_run_);
+  begin(recorder);
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    push(recorder, i * 4000, (i + 1) * 4000);
+    end(recorder);
+    begin(recorder);
+  }
+  const std::uint64_t oldest = 1 + 5 * 4002 + 1 - 16384 + 1;
+  RecordStream stream(context_, address(), 5);
+  std::vector<StreamEvent> events;
+  expect_consecutive(take(stream, 16384, &events), oldest);
+  EXPECT_EQ(events, std::vector{StreamEvent::kNoLongerKept});
+  EXPECT_EQ(stream.no_longer_kept().first, 5u);
+  EXPECT_EQ(stream.no_longer_kept().last, oldest - 1);
+}
+
+TEST_F(RecorderTest, AStreamGoesOnWithTheNextAnalyzerWithoutGapOrDuplicate) {
+  std::vector<StreamEvent> events;
+  std::vector<wire::Record> records;
+  RecordStream stream(context_, address(), 0);
+  {
+    Recorder recorder(options(), stop_run_);
+    begin(recorder);
+    push(recorder, 0, 500);
+    records = take(stream, 502, &events);
+    push(recorder, 500, 600);
+    end(recorder);  // what the stream has not taken by now, it has to ask the successor for
+  }
+  Recorder recorder(options(), stop_run_);
+  begin(recorder);
+  push(recorder, 600, 1000);
+  const std::size_t all = 2 + 600 + 1 + 2 + 400;
+  for (const wire::Record& record : take(stream, all - records.size(), &events)) records.push_back(record);
+  ASSERT_EQ(records.size(), all);
+  expect_consecutive(records, 1);
+  ASSERT_FALSE(events.empty());
+  EXPECT_EQ(events.back(), StreamEvent::kNewAnalyzer);
+}
+
+TEST_F(RecorderTest, NumbersThatComeAgainAreTakenFromTheNewAnalyzer) {
+  RecorderOptions without = options();
+  without.journal.kind = JournalKind::kOff;
+  RecordStream stream(context_, address(), 0);
+  {
+    Recorder recorder(without, stop_run_);
+    begin(recorder);
+    push(recorder, 0, 300);
+    take(stream, 302);
+    end(recorder);
+  }
+  Recorder recorder(without, stop_run_);
+  begin(recorder);
+  push(recorder, 1000, 1010);
+  std::vector<wire::Record> records;
+  while (records.empty() || !records.back().has_step() || records.back().step().step() != 1009) {
+    for (const wire::Record& record : take(stream, 1)) records.push_back(record);
+  }
+  if (records.front().has_run_ended()) records.erase(records.begin());  // the first analyzer's, if it still came
+  ASSERT_EQ(records.size(), 12u);
+  expect_consecutive(records, 1);
+}
+
+TEST_F(RecorderTest, AJournalThatIsSomebodyElsesIsGivenUpAndTheStatusSaysWhy) {
+  folder_.write("test.pool.journal-0", "somebody's letter, which is no journal\n");
+  Recorder recorder(options(), stop_run_);
+  RecordStream stream(context_, address(), 0);
+  begin(recorder);
+  push(recorder, 0, 10);
+  take(stream, 12);
+  const auto status = stream.status(10000);
+  ASSERT_TRUE(status);
+  EXPECT_NE(status->journal_error().find("journal-0"), std::string::npos) << status->journal_error();
+  EXPECT_EQ(status->newest_seq(), 12u);
+  std::ifstream letter(folder_.file("test.pool.journal-0"));
+  std::string text;
+  std::getline(letter, text);
+  EXPECT_EQ(text, "somebody's letter, which is no journal");
+}
+
+TEST_F(RecorderTest, ATakeoverNamesTheStepsThatNobodyRecorded) {
+  RecordedRun run;
+  run.started.set_run_id(std::string("\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\4", 16));
+  {
+    Recorder recorder(options(), stop_run_);
+    recorder.begin_run(run);
+    push(recorder, 0, 100);
+    end(recorder);
+  }
+  Recorder recorder(options(), stop_run_);
+  RecordStream stream(context_, address(), 0);
+  run.started.set_from_step(120);
+  recorder.begin_run(run);
+  const auto records = take(stream, 103 + 3);
+  ASSERT_TRUE(records[104].has_records_missing());
+  EXPECT_EQ(records[104].records_missing().first_step(), 100u);
+  EXPECT_EQ(records[104].records_missing().steps(), 20u);
+}
+
+TEST_F(RecorderTest, ARunThatIsResumedNamesTheStepsThatWereNeverRecorded) {
+  RecordedRun run;
+  run.started.set_run_id(std::string("\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\4", 16));
+  run.started.set_first_commit_seq(1);
+  {
+    Recorder recorder(options(), stop_run_);
+    recorder.begin_run(run);
+    for (std::uint64_t i = 0; i < 100; ++i) {
+      StepFigures figures = step(i);
+      figures.commit_seq = i + 1;
+      ASSERT_TRUE(recorder.queue().push(figures));
+    }
+    end(recorder);
+  }
+  for (std::uint64_t i = 130; i < 138; ++i) {  // the ring's window over the committed, unrecorded steps
+    run.kept.push_back(step(i));
+    run.kept.back().commit_seq = i + 1;
+  }
+  Recorder recorder(options(), stop_run_);
+  RecordStream stream(context_, address(), 0);
+  run.started.set_from_step(0);
+  run.started.set_from_iteration(138);
+  run.started.set_first_commit_seq(139);
+  recorder.begin_run(run);
+  const auto records = take(stream, 103 + 1 + 1 + 8 + 1);
+  EXPECT_EQ(records[103].analyzer_started().rebuilt(), 8u);
+  ASSERT_TRUE(records[104].has_records_missing());
+  EXPECT_EQ(records[104].records_missing().first_commit_seq(), 101u);
+  EXPECT_EQ(records[104].records_missing().steps(), 30u);
+  EXPECT_EQ(records[104].records_missing().first_iteration(), 101u);
+  EXPECT_EQ(records[104].records_missing().last_iteration(), 130u);
+  EXPECT_EQ(stream.status(10000)->records_missing(), 30u);
+}
+
+TEST_F(RecorderTest, ARunWhoseJournalWasGivenUpIsNamedOnceThereIsAJournalAgain) {
+  RecordedRun run;
+  run.started.set_run_id(std::string("\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\4", 16));
+  run.started.set_first_commit_seq(1);
+  Recorder recorder(options(), stop_run_);
+  folder_.write("test.pool.journal-0", "somebody's letter, which is no journal\n");
+  recorder.begin_run(run);
+  for (std::uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(recorder.queue().push(step(i)));
+  end(recorder);
+  std::filesystem::remove(folder_.file("test.pool.journal-0"));
+  run.kept = {step(99)};
+  run.kept.back().commit_seq = 100;
+  run.started.set_first_commit_seq(101);
+  recorder.begin_run(run);
+  end(recorder);
+  JournalReader journal = JournalReader::open(options().pool);
+  wire::Record record;
+  const auto first = journal.next(0);
+  ASSERT_TRUE(first && record.ParseFromArray(first->bytes.data(), static_cast<int>(first->bytes.size())));
+  ASSERT_TRUE(record.has_records_missing());
+  EXPECT_EQ(record.records_missing().first_commit_seq(), 1u);
+  EXPECT_EQ(record.records_missing().steps(), 99u);
+}
+
+TEST_F(RecorderTest, TheStatusSumsWhatWasRecorded) {
+  Recorder recorder(options(), stop_run_);
+  RecordStream stream(context_, address(), 0);
+  begin(recorder);
+  push(recorder, 0, 100);
+  take(stream, 102);
+  const auto status = stream.status(10000);
+  ASSERT_TRUE(status);
+  EXPECT_TRUE(status->attached());
+  EXPECT_EQ(status->steps_committed(), 100u);
+  EXPECT_EQ(status->generate_ns(), 100 * 1000);
+  EXPECT_EQ(status->hand_off_max_ns(), 500);
+  EXPECT_EQ(status->journal(), "file");
+  end(recorder);
+  while (stream.status(10000)->attached()) {
+  }
+}
+
+TEST_F(RecorderTest, AStopIsPassedOnWhileARunIsServedAndRefusedElse) {
+  Recorder recorder(options(), stop_run_);
+  RecordStream stream(context_, address(), RecordStream::kNoRecords);
+  EXPECT_EQ(stream.stop(10000), StopAnswer::kRefused);
+  EXPECT_FALSE(stop_run_.load());
+  begin(recorder);
+  while (!stream.status(10000)->attached()) {
+  }
+  EXPECT_EQ(stream.stop(10000), StopAnswer::kStopping);
+  EXPECT_TRUE(stop_run_.load());
+}
+
+TEST_F(RecorderTest, ManyJoinAndLeaveAndEachSeesAnUnbrokenSequence) {
+  Recorder recorder(options(), stop_run_);
+  begin(recorder);
+  std::uint64_t pushed = 0;
+  for (int i = 0; i < 20; ++i) {
+    RecordStream stream(context_, address(), 0);
+    push(recorder, pushed, pushed + 100);
+    pushed += 100;
+    expect_consecutive(take(stream, pushed + 2), 1);
+  }
+}
+
+TEST_F(RecorderTest, NobodyElseMayOpenTheSockets) {
+  const Recorder recorder(options(), stop_run_);
+  for (const char* name : {"s.telemetry", "s.control"}) {
+    struct stat found {};
+    ASSERT_EQ(stat(folder_.file(name).c_str(), &found), 0) << name;
+    EXPECT_EQ(found.st_mode & 0777u, 0600u) << name;
+  }
+}
+
+}  // namespace
+}  // namespace ringside

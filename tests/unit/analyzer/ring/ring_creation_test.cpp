@@ -1,0 +1,232 @@
+// A reader beside a creation: each moment of a creation falls between any two pages that a look at the pool reads. A
+// page becomes readable only when the look reaches it; the page fault advances the creation. Every interleaving is
+// therefore the same in each run of this test.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "analyzer/ring/ring_check.hpp"
+#include "analyzer/ring/ring_view.hpp"
+#include "analyzer/ring/ring_writer.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/unique_fd.hpp"
+#include "tests/unit/analyzer/ring/ring_in_memory.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::uint64_t kRows = 100;
+constexpr std::uint32_t kSlots = 3;
+constexpr std::uint64_t kWatchedPages = 8;  // libpmemobj's two, both superblocks, both run tables
+
+/// The file of a pool that is being made, mapped twice: for its creator, and for a reader, one page at a time.
+class WatchedFile {
+ public:
+  WatchedFile() : geometry_(place_ring()), fd_(memfd_create("ringside-creation", MFD_CLOEXEC)) {
+    if (ftruncate(fd_.get(), static_cast<off_t>(geometry_.file_bytes)) != 0) throw std::bad_alloc();
+    creators_ = map(PROT_READ | PROT_WRITE);
+    readers_ = map(PROT_READ);
+    // What libpmemobj has written by the time the ring is formatted.
+    std::memcpy(creators_, "PMEMOBJ", 8);
+    std::memcpy(creators_ + kPageBytes, kPoolLayoutName, sizeof(kPoolLayoutName));
+    front_.assign(creators_, creators_ + kWatchedPages * kPageBytes);
+    RecordingPersistence persistence;
+    persistence.record(creators_);
+    format_ring({creators_, geometry_.file_bytes}, geometry_, persistence);
+    remember(persistence.take());
+    formatting_ = stores_.size();
+    RingWriter writer(WritableRing::parse({creators_, geometry_.file_bytes}, "x.pool"), persistence, Storage::kDax,
+                      Durability::kProcess);
+    writer.begin_run(run_of(kRows));
+    remember(persistence.take());
+    watched_ = this;
+    struct sigaction on_fault {};
+    on_fault.sa_sigaction = [](int, siginfo_t* fault, void*) {
+      watched_->fault(static_cast<std::byte*>(fault->si_addr));
+    };
+    on_fault.sa_flags = SA_SIGINFO;
+    sigaction(SIGSEGV, &on_fault, &before_);
+  }
+  ~WatchedFile() {
+    sigaction(SIGSEGV, &before_, nullptr);
+    munmap(creators_, geometry_.file_bytes);
+    munmap(readers_, geometry_.file_bytes);
+  }
+  WatchedFile(const WatchedFile&) = delete;
+  WatchedFile& operator=(const WatchedFile&) = delete;
+
+  /// The number of stores that format the ring; later stores begin a run.
+  std::size_t stores() const { return formatting_; }
+  std::size_t stores_in_all() const { return stores_.size(); }
+  const RecordedEvent& store(std::size_t index) const { return stores_[index]; }
+  std::span<const std::byte> file() const { return {readers_, geometry_.file_bytes}; }
+
+  /// Sets the file to its state after the first `stores` stores of the formatting. When a look reaches a page for the
+  /// `at_page`-th time (repeated pages count again), the creation advances to `then`.
+  void begin(std::size_t stores, std::size_t at_page, std::size_t then) {
+    std::copy(front_.begin(), front_.end(), creators_);
+    done_ = 0;
+    go_on_to(stores);
+    faults_ = 0;
+    at_page_ = at_page;
+    then_ = then;
+    mprotect(readers_, kWatchedPages * kPageBytes, PROT_NONE);
+  }
+  /// Whether the look came that far. The whole file is readable from here on.
+  bool end() {
+    mprotect(readers_, kWatchedPages * kPageBytes, PROT_READ);
+    return faults_ >= at_page_;
+  }
+
+ private:
+  /// As in a pool, after libpmemobj's first two pages.
+  static RingGeometry place_ring() {
+    RingGeometry geometry;
+    geometry.rows = kRows;
+    geometry.pool_id = {1, 2};
+    place_root(2 * kPageBytes, kSlots, geometry);
+    std::uint64_t at = 2 * kPageBytes + root_object_bytes(kSlots);
+    for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
+      geometry.slots.push_back(place_slot(at, geometry));
+      at = geometry.slots.back().payload_offset + round_up(geometry.payload_bytes(), kPageBytes);
+    }
+    geometry.file_bytes = at;
+    return geometry;
+  }
+  std::byte* map(int protection) const {
+    void* mapped = mmap(nullptr, geometry_.file_bytes, protection, MAP_SHARED, fd_.get(), 0);
+    if (mapped == MAP_FAILED) throw std::bad_alloc();
+    return static_cast<std::byte*>(mapped);
+  }
+  void remember(const std::vector<RecordedEvent>& events) {
+    for (const RecordedEvent& event : events) {
+      if (event.event == Event::kStore && event.offset < kWatchedPages * kPageBytes) stores_.push_back(event);
+    }
+  }
+  void go_on_to(std::size_t stores) {
+    for (; done_ < stores; ++done_) std::memcpy(creators_ + stores_[done_].offset, &stores_[done_].value, 8);
+  }
+  void fault(std::byte* at) {
+    if (at < readers_ || at >= readers_ + kWatchedPages * kPageBytes) _exit(139);  // not a fault of this test
+    if (++faults_ == at_page_) go_on_to(then_);
+    mprotect(readers_, kWatchedPages * kPageBytes, PROT_NONE);
+    const std::size_t page = static_cast<std::size_t>(at - readers_) / kPageBytes;
+    mprotect(readers_ + page * kPageBytes, kPageBytes, PROT_READ);
+  }
+
+  static WatchedFile* watched_;
+
+  const RingGeometry geometry_;
+  UniqueFd fd_;
+  std::byte* creators_ = nullptr;
+  std::byte* readers_ = nullptr;
+  std::vector<std::byte> front_;  // before the formatting
+  std::vector<RecordedEvent> stores_;
+  std::size_t formatting_ = 0;
+  std::size_t done_ = 0;
+  std::size_t faults_ = 0;
+  std::size_t at_page_ = 0;
+  std::size_t then_ = 0;
+  struct sigaction before_ {};
+};
+
+WatchedFile* WatchedFile::watched_ = nullptr;
+
+class RingCreationTest : public ::testing::Test {
+ protected:
+  /// Moments that a look can distinguish: the first and last stores of each part, and some within it.
+  std::vector<std::size_t> moments() const {
+    std::set<std::size_t> chosen = {0, file_.stores()};
+    for (std::size_t i = 0; i < file_.stores(); ++i) {
+      const bool new_page = i == 0 || file_.store(i).offset / kPageBytes != file_.store(i - 1).offset / kPageBytes;
+      if (new_page) chosen.insert({i, i + 1, i + 3});
+      if (file_.store(i).value == kFormattedWord) chosen.insert({i, i + 1});
+    }
+    return {chosen.begin(), chosen.lower_bound(file_.stores() + 1)};
+  }
+
+  /// Calls `look` while the creation advances from each moment to each later one, at each page that the look reaches.
+  void at_every_moment(const std::function<void(std::size_t from, std::size_t to)>& look) {
+    std::size_t interleavings = 0;
+    for (const std::size_t from : moments()) {
+      for (const std::size_t to : moments()) {
+        if (to <= from) continue;
+        for (std::size_t page = 1;; ++page, ++interleavings) {
+          file_.begin(from, page, to);
+          look(from, to);
+          if (!file_.end()) break;
+          ASSERT_LT(page, 1000u) << "a look that never ends";
+        }
+      }
+    }
+    EXPECT_GT(interleavings, 1000u);
+  }
+
+  WatchedFile file_;
+};
+
+TEST_F(RingCreationTest, ALookIsNeverTakenForDamage) {
+  at_every_moment([&](std::size_t from, std::size_t to) {
+    try {
+      RingView::parse(file_.file(), "x.pool");
+    } catch (const UnfinishedPoolError&) {
+      // A pool that was unfinished at some moment of the look may be reported as unfinished.
+      EXPECT_LT(from, file_.stores());
+    } catch (const Error& error) {
+      ADD_FAILURE() << "from store " << from << " to " << to << ": " << error.what();
+    }
+  });
+}
+
+TEST_F(RingCreationTest, ACopyOfTheSuperblockThatIsCompleteIsNotCalledDamaged) {
+  at_every_moment([&](std::size_t from, std::size_t to) {
+    try {
+      const RingView view = RingView::parse(file_.file(), "x.pool");
+      // If the first formatted word was there and the second was not, that copy counts as damaged. RingReader looks
+      // again, because it can ask whether the creation is under way.
+      if (to < file_.stores() || from + 1 == file_.stores()) return;
+      EXPECT_TRUE(view.superblock_intact(0) && view.superblock_intact(1)) << "from store " << from << " to " << to;
+    } catch (const Error&) {
+      EXPECT_LT(from, file_.stores());
+    }
+  });
+}
+
+TEST_F(RingCreationTest, WhatIsCompleteIsARing) {
+  file_.begin(file_.stores(), 0, 0);
+  const RingView view = RingView::parse(file_.file(), "x.pool");
+  file_.end();
+  EXPECT_TRUE(view.superblock_intact(0) && view.superblock_intact(1));
+  EXPECT_TRUE(check_twins(view).intact());
+}
+
+TEST_F(RingCreationTest, ARunThatBeginsIsNotTakenForADamagedRecord) {
+  // The last two words of a record are its hash and its number: a writer may be delayed between them.
+  constexpr std::uint64_t kEnd = sizeof(RunRecord) - 2 * sizeof(std::uint64_t);
+  constexpr std::size_t kPagesOfThreeLooks = 6;  // both copies' pages, alternately
+  int held_up = 0;
+  for (std::size_t from = file_.stores(); from < file_.stores_in_all(); ++from) {
+    if (file_.store(from).offset % sizeof(RunRecord) < kEnd) continue;
+    for (std::size_t page = 1; page <= kPagesOfThreeLooks; ++page) {
+      file_.begin(from, 0, 0);
+      const RingView view = RingView::parse(file_.file(), "x.pool");
+      file_.begin(from, page, file_.stores_in_all());
+      EXPECT_TRUE(check_twins(view).intact()) << "store " << from << ", page " << page;
+      EXPECT_TRUE(file_.end());
+      ++held_up;
+    }
+  }
+  EXPECT_GT(held_up, 20);
+}
+
+}  // namespace
+}  // namespace ringside

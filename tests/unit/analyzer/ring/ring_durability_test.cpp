@@ -1,0 +1,254 @@
+// What is persisted when: the thread that syncs, what a failed sync does, and what a writer keeps after a power cut.
+// The disk is a stand-in that syncs when the test lets it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <functional>
+#include <future>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "analyzer/ring/ring_recovery.hpp"
+#include "analyzer/ring/ring_writer.hpp"
+#include "common/platform/error.hpp"
+#include "tests/unit/analyzer/ring/ring_in_memory.hpp"
+
+namespace ringside {
+namespace {
+
+/// Whose `sync` waits for the test and then answers what the test says.
+class SlowDisk : public RecordingPersistence {
+ public:
+  int sync() noexcept override {
+    std::unique_lock lock(mutex_);
+    ++started_;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return free_ > 0; });
+    --free_;
+    return error_;
+  }
+  void let(int syncs, int error = 0) {
+    const std::lock_guard lock(mutex_);
+    free_ += syncs;
+    error_ = error;
+    changed_.notify_all();
+  }
+  void wait_until_started(int syncs) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return started_ >= syncs; });
+  }
+  void store64(std::uint64_t* to, std::uint64_t value) noexcept override {
+    if (value == 0 && *to != 0 && on_invalidation) on_invalidation();
+    RecordingPersistence::store64(to, value);
+  }
+  std::function<void()> on_invalidation;  // called before a slot is made invalid
+
+  int started() {
+    const std::lock_guard lock(mutex_);
+    return started_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int started_ = 0;
+  int free_ = 0;
+  int error_ = 0;
+};
+
+/// Whose pages are lost when the test says so.
+class LostPages : public RecordingPersistence {
+ public:
+  int store_error() const noexcept override { return error; }
+  int error = 0;
+};
+
+TEST(RingDurabilityTest, AnIterateOfWhichAPageWasLostGetsNoHeader) {
+  RingInMemory memory(100, 3);
+  LostPages persistence;
+  RingWriter writer(memory.ring(), persistence, Storage::kDax, Durability::kPower);
+  writer.begin_run(run_of(100));
+  commit_iterate(writer, 1, 100);
+  ASSERT_EQ(writer.begin(), CommitStatus::kOk);
+  const std::vector<double> second = iterate(2, 100);
+  writer.copy(second.data(), {.step = 1, .iteration = 2});
+  persistence.error = EIO;
+  EXPECT_EQ(writer.commit(), CommitStatus::kSyncFailed);
+  EXPECT_EQ(writer.committed(), 1u);
+  EXPECT_EQ(recover(memory.ring()).newest_iteration(), 1u) << "readers see the iterate before";
+}
+
+TEST(RingDurabilityTest, ASuccessorPersistsTheHeadersItFindsBeforeItStoresAnything) {
+  // A writer killed between the stores of its commit and their flush leaves a header that is visible, not persistent.
+  RingInMemory memory(100, 3);
+  {
+    RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+    writer.begin_run(run_of(100));
+    for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, 100);
+  }
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  memory.persistence.record(memory.at(0));
+  writer.begin_run(run_of(100, 50));
+  std::vector<std::uint64_t> flushed;
+  bool drained = false;
+  for (const RecordedEvent& event : memory.persistence.take()) {
+    if (event.event == Event::kStore) break;
+    if (event.event == Event::kFlush) flushed.push_back(event.offset);
+    drained = event.event == Event::kDrain;
+  }
+  EXPECT_TRUE(drained);
+  for (const SlotPlace& place : memory.geometry().slots) {
+    EXPECT_EQ(std::count(flushed.begin(), flushed.end(), place.meta_offset), 1);
+  }
+}
+
+TEST(RingDurabilityTest, AHeaderWhosePayloadWasLostIsNotWhatIsKept) {
+  // After power loss on a plain file: the headers of 2 and 3 reached the disk, their payloads did not. Commit 1 is the
+  // only intact one and must outlive the next commits until one of them is persisted.
+  constexpr std::uint64_t kRows = 20'000;
+  RingInMemory memory(kRows, 3);
+  {
+    RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+    writer.begin_run(run_of(kRows));
+    for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, kRows);
+  }
+  const Recovery recovery = recover(memory.ring());
+  for (std::size_t lost : {1u, 2u})
+    memory.flip_bit(memory.geometry().slots[recovery.kept[lost].slot].payload_offset + 70'000);
+  EXPECT_EQ(newest_intact(memory.ring(), recovery)->header.iteration, 1u);
+
+  SlowDisk disk;
+  disk.let(1);  // the one of begin_run
+  RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kPower);
+  writer.begin_run(run_of(kRows));
+  EXPECT_EQ(writer.persisted(), 1u);
+  EXPECT_EQ(writer.run_persisted(), 0u);
+  commit_iterate(writer, 2, kRows);
+  commit_iterate(writer, 3, kRows);
+  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{1, 2, 3}));
+  EXPECT_EQ(recover(memory.ring()).newest_seq(), 5u);
+  EXPECT_EQ(writer.run_committed(), 2u);
+  disk.let(9);
+  EXPECT_EQ(writer.finish(), 0);
+  EXPECT_EQ(writer.run_persisted(), 2u);
+}
+
+TEST(RingDurabilityTest, TheNewestPersistedIterateIsNotOverwrittenBeforeANewerOneIs) {
+  RingInMemory memory(100, 3);
+  SlowDisk disk;
+  disk.let(1);
+  RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kPower);
+  writer.begin_run(run_of(100));
+  commit_iterate(writer, 1, 100);
+  disk.let(1);  // 1 is persisted
+  disk.wait_until_started(2);
+  while (writer.persisted() < 1) std::this_thread::yield();
+  commit_iterate(writer, 2, 100);  // the disk hangs from here on
+  disk.wait_until_started(3);
+  commit_iterate(writer, 3, 100);
+  EXPECT_EQ(writer.persisted(), 1u);
+
+  std::promise<void> begins;
+  std::thread other([&] {
+    begins.get_future().wait();
+    disk.let(1);  // 2 is persisted: now 1 may go
+  });
+  std::uint64_t persisted_when_invalidated = 0;
+  disk.on_invalidation = [&] { persisted_when_invalidated = writer.persisted(); };
+  begins.set_value();
+  EXPECT_EQ(writer.begin(), CommitStatus::kOk);
+  other.join();
+  EXPECT_GE(persisted_when_invalidated, 2u);
+  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{2, 3}));
+  disk.let(9);
+  EXPECT_EQ(writer.finish(), 0);
+}
+
+TEST(RingDurabilityTest, NothingIsOverwrittenWhileNothingNewerIsPersisted) {
+  // The same without another thread: each slot that `begin` takes is older than what was persisted at that moment.
+  RingInMemory memory(100, 4);
+  SlowDisk disk;
+  disk.let(1000);
+  RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kPower);
+  writer.begin_run(run_of(100));
+  for (std::uint64_t k = 1; k <= 200; ++k) {
+    const Recovery before = recover(memory.ring());
+    ASSERT_EQ(writer.begin(), CommitStatus::kOk);
+    if (before.kept.size() == 4) {
+      EXPECT_LT(before.kept.front().header.commit_seq, writer.persisted());
+    }
+    writer.copy(iterate(k, 100).data(), step_of(k));
+    ASSERT_EQ(writer.commit(), CommitStatus::kOk);
+  }
+  EXPECT_EQ(writer.finish(), 0);
+  EXPECT_EQ(writer.persisted(), 200u);
+}
+
+TEST(RingDurabilityTest, AFailedSyncIsReportedAndNeverRetried) {
+  RingInMemory memory(100, 3);
+  SlowDisk disk;
+  disk.let(1);
+  RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kPower);
+  writer.begin_run(run_of(100));
+  commit_iterate(writer, 1, 100);
+  disk.let(100, EIO);
+  while (writer.sync_error() == 0) std::this_thread::yield();
+  EXPECT_EQ(writer.begin(), CommitStatus::kSyncFailed);
+  EXPECT_EQ(writer.persisted(), 0u);
+  EXPECT_EQ(writer.finish(), EIO);
+  EXPECT_EQ(writer.finish(), EIO);
+  EXPECT_EQ(writer.sync_error(), EIO);
+  EXPECT_EQ(disk.started(), 2);
+  try {
+    writer.begin_run(run_of(100));
+    ADD_FAILURE() << "a disk that lost something served another run";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kSystem);
+  }
+}
+
+TEST(RingDurabilityTest, AFailedSyncWakesWhoWaitsForIt) {
+  RingInMemory memory(100, 3);
+  SlowDisk disk;
+  disk.let(1);
+  RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kPower);
+  writer.begin_run(run_of(100));
+  for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, 100);
+  CommitStatus status = CommitStatus::kOk;
+  std::thread other([&] { status = writer.begin(); });
+  disk.let(1, EIO);
+  other.join();
+  EXPECT_EQ(status, CommitStatus::kSyncFailed);
+  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{1, 2, 3}));
+}
+
+TEST(RingDurabilityTest, DurabilityProcessNeverAsksTheDisk) {
+  RingInMemory memory(100);
+  SlowDisk disk;  // would hang
+  RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kProcess);
+  writer.begin_run(run_of(100));
+  for (std::uint64_t k = 1; k <= 10; ++k) commit_iterate(writer, k, 100);
+  EXPECT_EQ(writer.finish(), 0);
+  EXPECT_EQ(writer.persisted(), 0u);
+  EXPECT_EQ(writer.run_committed(), 10u);
+  EXPECT_EQ(disk.started(), 0);
+}
+
+TEST(RingDurabilityTest, FinishSyncsWhatWasRecordedAfterTheLastCommit) {
+  RingInMemory memory(100);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kFile, Durability::kPower);
+  writer.begin_run(run_of(100));
+  commit_iterate(writer, 1, 100);
+  memory.persistence.record(memory.at(0));
+  writer.record_reductions(Reductions{});
+  EXPECT_EQ(writer.finish(), 0);
+  const std::vector<RecordedEvent> events = memory.persistence.take();
+  EXPECT_EQ(events.back().event, Event::kSync);
+  EXPECT_EQ(writer.persisted(), 1u);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,143 @@
+// A ring in plain memory and a persistence that writes down what it is asked to do: the ring's protocol is tested
+// without a pool, a file or persistent memory.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/ring/persistence.hpp"
+#include "analyzer/ring/pmdk_metadata.hpp"
+#include "analyzer/ring/ring_format.hpp"
+#include "analyzer/ring/ring_recovery.hpp"
+#include "analyzer/ring/ring_view.hpp"
+#include "analyzer/ring/ring_writer.hpp"
+
+namespace ringside {
+
+enum class Event { kStore, kCopy, kFlush, kDrain, kSync };
+
+struct RecordedEvent {
+  Event event = Event::kDrain;
+  std::uint64_t offset = 0;  // of the first byte, from the beginning of the ring's file
+  std::uint64_t bytes = 0;
+  std::uint64_t value = 0;  // of a store
+};
+
+/// Carries out everything in memory; records if asked to; `sync` returns what it is told to.
+class RecordingPersistence : public Persistence {
+ public:
+  void record(const std::byte* base) { base_ = base; }
+
+  void store64(std::uint64_t* to, std::uint64_t value) noexcept override {
+    __atomic_store_n(to, value, __ATOMIC_RELEASE);
+    add(Event::kStore, to, 8, value);
+  }
+  std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept override {
+    std::memcpy(to, from, bytes);
+    add(Event::kCopy, to, bytes, 0);
+    return hash64(from, bytes);
+  }
+  void flush(const void* address, std::size_t bytes) noexcept override { add(Event::kFlush, address, bytes, 0); }
+  void drain() noexcept override { add(Event::kDrain, base_, 0, 0); }
+  int sync() noexcept override {
+    add(Event::kSync, base_, 0, 0);
+    return 0;
+  }
+
+  std::vector<RecordedEvent> take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(events_, {});
+  }
+
+ private:
+  void add(Event event, const void* address, std::uint64_t bytes, std::uint64_t value) noexcept {
+    if (base_ == nullptr) return;
+    const std::lock_guard lock(mutex_);
+    events_.push_back(
+        {event, static_cast<std::uint64_t>(static_cast<const std::byte*>(address) - base_), bytes, value});
+  }
+
+  const std::byte* base_ = nullptr;
+  std::mutex mutex_;
+  std::vector<RecordedEvent> events_;
+};
+
+class RingInMemory {
+ public:
+  explicit RingInMemory(std::uint64_t rows, std::uint32_t slots = 3, std::uint64_t chunk_bytes = kChunkBytes) {
+    geometry_.rows = rows;
+    geometry_.chunk_bytes = chunk_bytes;
+    geometry_.pool_id = {1, 2};
+    place_root(kPageBytes, slots, geometry_);
+    std::uint64_t at = kPageBytes + root_object_bytes(slots);
+    for (std::uint32_t slot = 0; slot < slots; ++slot) {
+      geometry_.slots.push_back(place_slot(at, geometry_));
+      at = geometry_.slots.back().payload_offset + round_up(geometry_.payload_bytes(), kPageBytes);
+    }
+    geometry_.file_bytes = at;
+    void* memory = mmap(nullptr, at, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    base_ = static_cast<std::byte*>(memory);
+    geometry_.pmdk_hash = pmdk_metadata_hash(bytes(), geometry_.superblock_offset[0]);
+    format_ring(bytes(), geometry_, persistence);
+  }
+  ~RingInMemory() { munmap(base_, geometry_.file_bytes); }
+  RingInMemory(const RingInMemory&) = delete;
+  RingInMemory& operator=(const RingInMemory&) = delete;
+
+  std::span<std::byte> bytes() const { return {base_, geometry_.file_bytes}; }
+  WritableRing ring() const { return WritableRing::parse(bytes(), "ring"); }
+  const RingGeometry& geometry() const { return geometry_; }
+  std::byte* at(std::uint64_t offset) const { return base_ + offset; }
+  void flip_bit(std::uint64_t offset, int bit = 0) const { base_[offset] ^= std::byte{1} << bit; }
+
+  RecordingPersistence persistence;
+
+ private:
+  RingGeometry geometry_;
+  std::byte* base_ = nullptr;
+};
+
+/// The iterate the tests publish as iteration k: `rows` doubles that differ from row to row and from k to k.
+inline std::vector<double> iterate(std::uint64_t k, std::uint64_t rows) {
+  std::vector<double> x(rows);
+  for (std::uint64_t i = 0; i < rows; ++i) x[i] = static_cast<double>(k) + static_cast<double>(i) / 1024.0;
+  return x;
+}
+
+inline RunDescription run_of(std::uint64_t rows, std::uint64_t run = 7) {
+  RunDescription description;
+  description.run_id = {run, run + 1};
+  description.rows = rows;
+  assign(description.solver, "pagerank");
+  return description;
+}
+
+/// What its producer says of it: step k - 1, and figures to tell it by.
+inline StepDescriptor step_of(std::uint64_t k) {
+  return {.step = k - 1, .iteration = k, .residual_l1 = 1.0 / static_cast<double>(k), .generate_ns = 1000};
+}
+
+/// Commits that iterate with all three steps of the protocol.
+inline void commit_iterate(RingWriter& writer, std::uint64_t k, std::uint64_t rows) {
+  ASSERT_EQ(writer.begin(), CommitStatus::kOk);
+  writer.copy(iterate(k, rows).data(), step_of(k));
+  ASSERT_EQ(writer.commit(), CommitStatus::kOk);
+}
+
+using Iterations = std::vector<std::uint64_t>;
+
+inline Iterations kept_iterations(const RingView& ring) {
+  Iterations iterations;
+  for (const KeptSlot& kept : recover(ring).kept) iterations.push_back(kept.header.iteration);
+  return iterations;
+}
+
+}  // namespace ringside

@@ -1,0 +1,192 @@
+// Reductions made while an iterate is copied into its slot: the ring's bytes, what is stored when, and the reductions
+// are those of an iterate that is copied first and swept in its slot then.
+#include <gtest/gtest.h>
+#include <omp.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "analyzer/pool/ring_pool.hpp"
+#include "analyzer/pool/ring_replay.hpp"
+#include "analyzer/ring/ring_writer.hpp"
+#include "common/threads/elastic_team.hpp"
+#include "tests/unit/allowed_cpus.hpp"
+#include "tests/unit/analyzer/ring/ring_in_memory.hpp"
+#include "tests/unit/common/reductions/reduction_cases.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside {
+namespace {
+
+/// Iterates that keep every reduction busy, and differ.
+Vector made(std::uint64_t k, std::uint64_t rows) {
+  return k % 3 == 0 ? random_vector(rows, 1.01, 1.02, static_cast<unsigned>(k))
+                    : wide_vector(rows, k % 3 == 1, static_cast<unsigned>(k));
+}
+
+/// Commits iterate k, reduced in its slot or on its way, and records what was found.
+Reductions keep(RingWriter& writer, Reducer& reducer, bool on_the_way, std::uint64_t k, std::uint64_t rows,
+                int passes = 1) {
+  const Vector x = made(k, rows);
+  EXPECT_EQ(writer.begin(), CommitStatus::kOk);
+  writer.copy(x.data(), step_of(k), on_the_way ? &reducer : nullptr);
+  EXPECT_EQ(writer.commit(), CommitStatus::kOk);
+  const Reductions found = on_the_way ? reducer.finish(writer.payload(), passes)
+                                      : reducer.reduce(writer.payload(), writer.previous_payload(), passes);
+  writer.record_reductions(found);
+  return found;
+}
+
+struct Shape {
+  std::uint64_t rows;
+  std::uint64_t chunk_bytes;
+};
+
+/// Ours have chunks of 16 KiB; a ring that says otherwise is a ring, too.
+std::vector<Shape> shapes() {
+  const std::uint64_t chunk = kChunkBytes / sizeof(double);
+  std::vector<Shape> all;
+  for (const std::uint64_t rows : {std::uint64_t{1}, chunk - 1, chunk, chunk + 1, 3 * chunk, 9 * chunk + 1029}) {
+    for (const std::uint64_t bytes : {std::uint64_t{256}, std::uint64_t{8192}, kChunkBytes, std::uint64_t{65536}}) {
+      all.push_back({rows, bytes});
+    }
+  }
+  return all;
+}
+
+TEST(RingReductionTest, TheRingsBytesAreThoseOfACopyThatIsReducedLater) {
+  for (const auto& [rows, chunk_bytes] : shapes()) {
+    for (const int threads : {1, 2, 3}) {
+      omp_set_num_threads(threads);
+      RingInMemory swept(rows, 3, chunk_bytes);
+      RingInMemory on_the_way(rows, 3, chunk_bytes);
+      RingWriter swept_writer(swept.ring(), swept.persistence, Storage::kDax, Durability::kPower);
+      RingWriter writer(on_the_way.ring(), on_the_way.persistence, Storage::kDax, Durability::kPower);
+      swept_writer.begin_run(run_of(rows));
+      writer.begin_run(run_of(rows));
+      Reducer swept_reducer(rows);
+      Reducer reducer(rows);
+      for (std::uint64_t k = 1; k <= 5; ++k) {
+        const int passes = k == 4 ? 3 : 1;
+        EXPECT_TRUE(bit_equal(keep(writer, reducer, true, k, rows, passes),
+                              keep(swept_writer, swept_reducer, false, k, rows, passes)));
+      }
+      EXPECT_TRUE(std::ranges::equal(on_the_way.bytes(), swept.bytes()))
+          << rows << " rows, chunks of " << chunk_bytes << ", " << threads << " threads";
+    }
+  }
+  omp_set_num_threads(omp_get_num_procs());
+}
+
+TEST(RingReductionTest, TheRingsBytesDoNotDependOnWhoTookWhichPiece) {
+  const std::vector<int> cpus = allowed_cpus();
+  if (cpus.size() < 2) GTEST_SKIP() << "needs a core that can be lent";
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  LentCores shared;
+  std::atomic<std::uint64_t> counter{0};
+  std::atomic<std::int64_t> lent_ns{0};
+  CoreLender lender(shared, {cpus.at(1)});
+  lender.lend(1);
+  ElasticTeam team({cpus.at(0)}, {shared, counter}, lent_ns);
+  constexpr std::uint64_t kRows = 300 * kCopyChunkBytes / sizeof(double) + 77;
+  for (const bool reduced_on_the_way : {false, true}) {
+    RingInMemory alone(kRows);
+    RingInMemory shared_out(kRows);
+    RingWriter alone_writer(alone.ring(), alone.persistence, Storage::kDax, Durability::kPower);
+    RingWriter writer(shared_out.ring(), shared_out.persistence, Storage::kDax, Durability::kPower);
+    writer.share_among(team);
+    alone_writer.begin_run(run_of(kRows));
+    writer.begin_run(run_of(kRows));
+    Reducer alone_reducer(kRows);
+    Reducer reducer(kRows, team);
+    for (std::uint64_t k = 1; k <= 20; ++k) {
+      const int passes = k == 4 ? 3 : 1;
+      EXPECT_TRUE(bit_equal(keep(writer, reducer, reduced_on_the_way, k, kRows, passes),
+                            keep(alone_writer, alone_reducer, false, k, kRows, passes)));
+    }
+    EXPECT_TRUE(std::ranges::equal(shared_out.bytes(), alone.bytes()));
+  }
+  EXPECT_GT(lent_ns.load(), 0) << "the guest has taken its share";
+  sched_setaffinity(0, sizeof before, &before);
+}
+
+TEST(RingReductionTest, WhatIsStoredAndWaitedForIsTheSameInTheSameOrder) {
+  omp_set_num_threads(1);
+  constexpr std::uint64_t kRows = 3 * kChunkBytes / sizeof(double) + 77;
+  RingInMemory memory(kRows);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  writer.begin_run(run_of(kRows));
+  Reducer reducer(kRows);
+  const auto events_of_copy = [&](std::uint64_t k, Reducer* with) {
+    const Vector x = made(k, kRows);
+    writer.begin();
+    memory.persistence.record(memory.at(memory.geometry().slots[(k - 1) % 3].meta_offset));
+    memory.persistence.take();  // up to here
+    writer.copy(x.data(), step_of(k), with);
+    std::vector<RecordedEvent> events = memory.persistence.take();
+    writer.commit();
+    return events;
+  };
+  const std::vector<RecordedEvent> swept = events_of_copy(1, nullptr);
+  const std::vector<RecordedEvent> on_the_way = events_of_copy(2, &reducer);
+  ASSERT_EQ(on_the_way.size(), swept.size());
+  for (std::size_t i = 0; i < swept.size(); ++i) {
+    EXPECT_EQ(on_the_way[i].event, swept[i].event) << i;
+    EXPECT_EQ(on_the_way[i].offset, swept[i].offset) << i;
+    EXPECT_EQ(on_the_way[i].bytes, swept[i].bytes) << i;
+  }
+  omp_set_num_threads(omp_get_num_procs());
+}
+
+TEST(RingReductionTest, ARunThatGoesOnComparesWithTheKeptIterate) {
+  constexpr std::uint64_t kRows = 10'000;
+  RingInMemory memory(kRows, 4);
+  Reductions before;
+  {
+    RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+    writer.begin_run(run_of(kRows));
+    Reducer reducer(kRows);
+    EXPECT_EQ(keep(writer, reducer, true, 1, kRows).has_change, 0u);
+    before = keep(writer, reducer, true, 2, kRows);
+  }
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  writer.begin_run(run_of(kRows));
+  Reducer reducer(kRows);
+  const Reductions found = keep(writer, reducer, true, 3, kRows);
+  EXPECT_EQ(found.has_change, 1u);
+  EXPECT_TRUE(bit_equal(found, Reducer(kRows).reduce(made(3, kRows).data(), made(2, kRows).data(), 1)));
+  const RingView ring = memory.ring();
+  RingReplay replay(ring);
+  for (const KeptSlot& slot : recover(ring).kept) EXPECT_EQ(replay.replay(slot).verdict, ReplayVerdict::kEqual);
+}
+
+TEST(RingReductionTest, OnAPlainFileTheBytesAreWrittenOrMappedAndAreTheSame) {
+  constexpr std::uint64_t kRows = 50'000;
+  for (const Durability durability : {Durability::kPower, Durability::kProcess}) {
+    const testing::TemporaryFolder folder;
+    const RingPool pool = RingPool::create(folder.file("x"), kRows, 3);
+    ASSERT_EQ(pool.storage(), Storage::kFile);
+    RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), durability);
+    writer.begin_run(run_of(kRows));
+    Reducer reducer(kRows);
+    for (std::uint64_t k = 1; k <= 5; ++k) {
+      const Reductions found = keep(writer, reducer, true, k, kRows);
+      const Vector previous = k > 1 ? made(k - 1, kRows) : Vector();
+      EXPECT_TRUE(bit_equal(found, Reducer(kRows).reduce(made(k, kRows).data(), k > 1 ? previous.data() : nullptr, 1)));
+      EXPECT_EQ(std::memcmp(writer.payload(), made(k, kRows).data(), kRows * sizeof(double)), 0);
+    }
+    EXPECT_EQ(writer.finish(), 0);
+    RingReplay replay(pool.ring());
+    for (const KeptSlot& slot : recover(pool.ring()).kept) {
+      EXPECT_EQ(replay.replay(slot).verdict, ReplayVerdict::kEqual);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringside

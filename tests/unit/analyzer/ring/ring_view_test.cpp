@@ -1,0 +1,184 @@
+#include "analyzer/ring/ring_view.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+
+#include "common/platform/error.hpp"
+#include "tests/unit/analyzer/ring/ring_in_memory.hpp"
+
+namespace ringside {
+namespace {
+
+/// The exit code and text `parse` fails with, or kDone and nothing.
+std::pair<ExitCode, std::string> failure_of(std::span<const std::byte> bytes) {
+  try {
+    RingView::parse(bytes, "x.pool");
+  } catch (const Error& error) {
+    return {error.code(), error.what()};
+  }
+  return {ExitCode::kDone, ""};
+}
+
+/// Changes both superblocks and makes their hashes right again: what somebody who means harm would do.
+void forge(const RingInMemory& ring, const std::function<void(Superblock&, SlotPlace*)>& change) {
+  const RingGeometry geometry = ring.geometry();
+  for (std::uint64_t offset : geometry.superblock_offset) {
+    auto* superblock = reinterpret_cast<Superblock*>(ring.at(offset));
+    const std::uint32_t bytes = superblock->bytes;
+    change(*superblock, reinterpret_cast<SlotPlace*>(ring.at(offset) + sizeof(Superblock)));
+    superblock->hash = superblock_hash(ring.at(offset), bytes);
+  }
+}
+
+TEST(RingViewTest, FindsWhatWasFormatted) {
+  const RingInMemory memory(1000, 5);
+  const RingView view = memory.ring();
+  EXPECT_EQ(view.geometry().slot_count(), 5u);
+  EXPECT_EQ(view.geometry().rows, 1000u);
+  EXPECT_TRUE(view.superblock_intact(0) && view.superblock_intact(1));
+  for (std::uint32_t slot = 0; slot < 5; ++slot) EXPECT_EQ(view.slot(slot).state, SlotState::kEmpty);
+  EXPECT_TRUE(view.runs().empty());
+}
+
+TEST(RingViewTest, EitherSuperblockSuffices) {
+  for (int damaged : {0, 1}) {
+    const RingInMemory memory(1000);
+    memory.flip_bit(memory.geometry().superblock_offset[damaged] + 80, 3);
+    const RingView view = memory.ring();
+    EXPECT_FALSE(view.superblock_intact(damaged));
+    EXPECT_TRUE(view.superblock_intact(1 - damaged));
+    EXPECT_EQ(view.geometry().slots.size(), 3u);
+  }
+}
+
+TEST(RingViewTest, EveryByteOfASuperblockIsCovered) {
+  const RingInMemory memory(1000);
+  const std::uint64_t first = memory.geometry().superblock_offset[0];
+  for (std::uint64_t byte = 0; byte < superblock_bytes(3); ++byte) {
+    memory.flip_bit(first + byte, static_cast<int>(byte % 8));
+    EXPECT_FALSE(memory.ring().superblock_intact(0)) << "byte " << byte;
+    memory.flip_bit(first + byte, static_cast<int>(byte % 8));
+  }
+  EXPECT_TRUE(memory.ring().superblock_intact(0));
+}
+
+TEST(RingViewTest, ADamagedSuperblockIsMendedFromItsTwin) {
+  const RingInMemory memory(1000);
+  const std::vector<std::byte> before(memory.bytes().begin(), memory.bytes().end());
+  memory.flip_bit(memory.geometry().superblock_offset[0], 3);
+  RecordingPersistence persistence;
+  EXPECT_EQ(mend_superblocks(memory.bytes(), memory.ring(), persistence), 0);
+  EXPECT_TRUE(std::equal(before.begin(), before.end(), memory.bytes().begin()));
+}
+
+TEST(RingViewTest, BothSuperblocksDamagedIsDamage) {
+  const RingInMemory memory(1000);
+  for (std::uint64_t offset : memory.geometry().superblock_offset) memory.flip_bit(offset + 90);
+  EXPECT_EQ(failure_of(memory.bytes()).first, ExitCode::kDamaged);
+}
+
+TEST(RingViewTest, WithoutTheFormattedWordCreationWasInterrupted) {
+  const RingInMemory memory(1000);
+  for (std::uint64_t offset : memory.geometry().superblock_offset) memory.flip_bit(offset + formatted_word_offset(3));
+  const auto [code, text] = failure_of(memory.bytes());
+  EXPECT_EQ(code, ExitCode::kUsage);
+  EXPECT_NE(text.find("--overwrite"), std::string::npos) << text;
+}
+
+TEST(RingViewTest, ANewerVersionIsNamedAsSuch) {
+  const RingInMemory memory(1000);
+  forge(memory, [](Superblock& superblock, SlotPlace*) { superblock.version = 3; });
+  const auto [code, text] = failure_of(memory.bytes());
+  EXPECT_EQ(code, ExitCode::kUsage);
+  EXPECT_NE(text.find("version 3"), std::string::npos) << text;
+}
+
+TEST(RingViewTest, NoiseAndEmptyFilesAreNotRings) {
+  std::vector<std::byte> bytes;
+  EXPECT_EQ(failure_of(bytes).first, ExitCode::kUsage);
+  std::mt19937_64 random(1);
+  for (std::size_t size : {1u, 7u, 8u, 100u, 4095u, 4096u, 4097u, 100'000u}) {
+    bytes.resize(size);
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+    EXPECT_EQ(failure_of(bytes).first, ExitCode::kUsage) << size;
+  }
+}
+
+TEST(RingViewTest, ATruncatedFileIsDamage) {
+  const RingInMemory memory(1000);
+  const auto [code, text] = failure_of(memory.bytes().first(memory.bytes().size() - 1));
+  EXPECT_EQ(code, ExitCode::kDamaged);
+  EXPECT_NE(text.find("truncated"), std::string::npos) << text;
+}
+
+TEST(RingViewTest, ForgedNumbersAreRefusedNotBelieved) {
+  using Change = std::function<void(Superblock&, SlotPlace*)>;
+  const std::vector<std::pair<const char*, Change>> changes = {
+      {"no slots", [](Superblock& s, SlotPlace*) { s.slots = 0; }},
+      {"many slots", [](Superblock& s, SlotPlace*) { s.slots = ~0u; }},
+      {"other slots", [](Superblock& s, SlotPlace*) { s.slots = 4; }},
+      {"run records", [](Superblock& s, SlotPlace*) { s.run_records = 1000; }},
+      {"no rows", [](Superblock& s, SlotPlace*) { s.rows = s.payload_bytes = 0; }},
+      {"rows that wrap", [](Superblock& s, SlotPlace*) { s.rows = (1ull << 61) + 1, s.payload_bytes = 8; }},
+      {"rows beyond the file", [](Superblock& s, SlotPlace*) { s.rows = 1 << 30, s.payload_bytes = 8ull << 30; }},
+      {"chunks of 0", [](Superblock& s, SlotPlace*) { s.chunk_bytes = 0; }},
+      {"chunks of 1000", [](Superblock& s, SlotPlace*) { s.chunk_bytes = 1000; }},
+      {"meta bytes", [](Superblock& s, SlotPlace*) { s.meta_bytes += 64; }},
+      {"file bytes", [](Superblock& s, SlotPlace*) { s.file_bytes = ~0ull; }},
+      {"small file", [](Superblock& s, SlotPlace*) { s.file_bytes = 4096; }},
+      {"run table outside", [](Superblock& s, SlotPlace*) { s.run_table_offset[1] = ~0ull << 12; }},
+      {"run table unaligned", [](Superblock& s, SlotPlace*) { s.run_table_offset[0] += 64; }},
+      {"run tables in one place", [](Superblock& s, SlotPlace*) { s.run_table_offset[0] = s.run_table_offset[1]; }},
+      {"payload outside", [](Superblock&, SlotPlace* p) { p[1].payload_offset = ~0ull << 21; }},
+      {"payload unaligned", [](Superblock&, SlotPlace* p) { p[1].payload_offset += 8, p[1].meta_offset += 8; }},
+      {"meta outside", [](Superblock&, SlotPlace* p) { p[2].meta_offset = ~0ull; }},
+      {"slots in one place", [](Superblock&, SlotPlace* p) { p[2] = p[0]; }},
+  };
+  for (const auto& [what, change] : changes) {
+    const RingInMemory memory(1000);
+    forge(memory, change);
+    EXPECT_EQ(failure_of(memory.bytes()).first, ExitCode::kDamaged) << what;
+  }
+}
+
+TEST(RingViewTest, ACopyOfASuperblockInAPayloadIsNotTheRings) {
+  const RingInMemory memory(100'000);
+  const std::uint64_t payload = memory.geometry().slots[0].payload_offset;
+  std::memcpy(memory.at(payload), memory.at(memory.geometry().superblock_offset[0]), superblock_bytes(3));
+  for (std::uint64_t offset : memory.geometry().superblock_offset) memory.flip_bit(offset + 90);
+  EXPECT_EQ(failure_of(memory.bytes()).first, ExitCode::kDamaged);
+}
+
+TEST(RingViewTest, AHugeSequenceNumberIsDamageNotHistory) {
+  const RingInMemory memory(1000);
+  const WritableRing ring = memory.ring();
+  SlotHeader header;
+  header.rows = 1000;
+  header.commit_seq = ~std::uint64_t{0};
+  header.header_hash = header_hash(header, ring.seed(0));
+  *ring.header(0) = header;
+  EXPECT_EQ(ring.slot(0).state, SlotState::kDamagedHeader);
+}
+
+TEST(RingViewTest, ReductionsOfACommitThatIsNoLongerThereAreNotDamaged) {
+  RingInMemory memory(100);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  writer.begin_run(run_of(100));
+  for (std::uint64_t k = 1; k <= 3; ++k) {
+    commit_iterate(writer, k, 100);
+    writer.record_reductions(Reductions{});
+  }
+  const RingView ring = memory.ring();
+  const KeptSlot oldest = recover(ring).kept.front();
+  Reductions reductions;
+  ASSERT_EQ(ring.reductions(oldest.slot, oldest.header, reductions), ReductionsState::kRecorded);
+  // A reader that comes from the header of commit 1 meets the record while that of commit 4 is written over it.
+  commit_iterate(writer, 4, 100);
+  memory.flip_bit(memory.geometry().slots[oldest.slot].meta_offset + kReductionsOffset + 9);
+  EXPECT_EQ(ring.reductions(oldest.slot, oldest.header, reductions), ReductionsState::kNotRecorded);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,248 @@
+// Each probe is shown a node of the test's own making, then the whole report one of this machine.
+#include "cli/doctor/doctor.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Doctor : public ::testing::Test {
+ protected:
+  void write(const std::string& path, const std::string& text) {
+    fs::create_directories(fs::path(root_ + path).parent_path());
+    std::ofstream(root_ + path) << text;
+  }
+
+  testing::TemporaryFolder folder_;
+  std::string root_ = folder_.path();
+};
+
+using ProbeHugePages = Doctor;
+using ProbeLimits = Doctor;
+using ProbeMemory = Doctor;
+using ProbeClock = Doctor;
+using ProbeKernel = Doctor;
+using ProbeFrequency = Doctor;
+using ProbePmem = Doctor;
+using ProbeStorage = Doctor;
+
+template <class T>
+T fact(const Finding& finding, const std::string& key) {
+  for (const auto& [name, value] : finding.facts) {
+    if (name == key) return std::get<T>(value);
+  }
+  ADD_FAILURE() << finding.topic << " has no fact " << key;
+  return T{};
+}
+
+bool mentions(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+constexpr const char* kThp = "/sys/kernel/mm/transparent_hugepage/";
+constexpr const char* kClock = "/sys/devices/system/clocksource/clocksource0/";
+
+TEST_F(ProbeHugePages, AdvisedPagesAreEnough) {
+  write(std::string(kThp) + "enabled", "always [madvise] never\n");
+  write(std::string(kThp) + "shmem_enabled", "always within_size [advise] never deny force\n");
+  const Finding finding = probe_huge_pages(root_);
+  EXPECT_EQ(finding.verdict, Verdict::kOk);
+  EXPECT_EQ(finding.advice, "");
+  EXPECT_EQ(fact<std::string>(finding, "enabled"), "madvise");
+  EXPECT_EQ(fact<std::string>(finding, "shmem_enabled"), "advise");
+}
+
+TEST_F(ProbeHugePages, EachSwitchedOffKindNamesItsCommand) {
+  write(std::string(kThp) + "enabled", "always madvise [never]\n");
+  write(std::string(kThp) + "shmem_enabled", "always within_size advise [never] deny force\n");
+  const Finding finding = probe_huge_pages(root_);
+  EXPECT_EQ(finding.verdict, Verdict::kNote);
+  EXPECT_TRUE(mentions(finding.advice, "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"));
+  EXPECT_TRUE(mentions(finding.advice, "echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled"));
+}
+
+TEST_F(ProbeLimits, TooFewOpenFilesAreAProblemWithTheCommand) {
+  write("/proc/self/limits",
+        "Limit                     Soft Limit           Hard Limit           Units     \n"
+        "Max file size             unlimited            unlimited            bytes     \n"
+        "Max open files            64                   4096                 files     \n"
+        "Max locked memory         8388608              8388608              bytes     \n");
+  const Finding finding = probe_limits(root_);
+  EXPECT_EQ(finding.verdict, Verdict::kProblem);
+  EXPECT_EQ(fact<std::int64_t>(finding, "open_files"), 64);
+  EXPECT_EQ(fact<std::int64_t>(finding, "locked_memory_bytes"), 8388608);
+  EXPECT_TRUE(mentions(finding.advice, "ulimit -n 1024"));
+}
+
+TEST_F(ProbeLimits, ABoundedFileSizeIsWorthANote) {
+  write("/proc/self/limits",
+        "Max file size             1000000000           unlimited            bytes     \n"
+        "Max open files            1024                 4096                 files     \n"
+        "Max locked memory         unlimited            unlimited            bytes     \n");
+  const Finding finding = probe_limits(root_);
+  EXPECT_EQ(finding.verdict, Verdict::kNote);
+  EXPECT_EQ(fact<std::int64_t>(finding, "locked_memory_bytes"), -1);
+  EXPECT_TRUE(mentions(finding.found, "locked memory unlimited, file size 1 GB")) << finding.found;
+}
+
+TEST_F(ProbeMemory, AControlGroupBelowTheMachineIsNamed) {
+  write("/proc/meminfo", "MemTotal:       24684092 kB\nMemFree: 1 kB\nMemAvailable:   23841736 kB\n");
+  EXPECT_EQ(probe_memory(root_).verdict, Verdict::kOk);
+  EXPECT_EQ(fact<std::int64_t>(probe_memory(root_), "total_bytes"), std::int64_t{24684092} * 1024);
+  write("/sys/fs/cgroup/memory.max", "max\n");
+  EXPECT_EQ(probe_memory(root_).verdict, Verdict::kOk);
+  write("/sys/fs/cgroup/memory.max", "2000000000\n");
+  EXPECT_EQ(probe_memory(root_).verdict, Verdict::kNote);
+  EXPECT_TRUE(mentions(probe_memory(root_).found, "allows 2.0 GB"));
+}
+
+TEST_F(ProbeClock, ASlowClockNamesTheFastOneThatIsThere) {
+  write(std::string(kClock) + "current_clocksource", "hpet\n");
+  write(std::string(kClock) + "available_clocksource", "hpet tsc acpi_pm \n");
+  EXPECT_EQ(probe_clock(root_).verdict, Verdict::kNote);
+  EXPECT_TRUE(mentions(probe_clock(root_).advice, "echo tsc > /sys/devices"));
+  write(std::string(kClock) + "available_clocksource", "hpet acpi_pm \n");
+  EXPECT_TRUE(mentions(probe_clock(root_).advice, "no faster clock"));
+  write(std::string(kClock) + "current_clocksource", "tsc\n");
+  EXPECT_EQ(probe_clock(root_).verdict, Verdict::kOk);
+}
+
+TEST_F(ProbeKernel, KernelsBeforePidfdAreAProblem) {
+  for (const auto& [release, verdict] :
+       {std::pair{"4.19.0-20-amd64", Verdict::kProblem}, std::pair{"5.2.1", Verdict::kProblem},
+        std::pair{"5.3.0", Verdict::kOk}, std::pair{"6.1.0-13-amd64", Verdict::kOk}}) {
+    write("/proc/sys/kernel/osrelease", std::string(release) + "\n");
+    EXPECT_EQ(probe_kernel(root_).verdict, verdict) << release;
+  }
+}
+
+TEST_F(ProbeFrequency, AGovernorThatSavesPowerIsWorthANote) {
+  EXPECT_EQ(probe_frequency(root_).verdict, Verdict::kOk);
+  EXPECT_TRUE(mentions(probe_frequency(root_).found, "n/a"));
+  write("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
+  EXPECT_EQ(probe_frequency(root_).verdict, Verdict::kNote);
+}
+
+TEST_F(ProbePmem, ANodeWithoutItRunsOnFiles) {
+  const Finding finding = probe_pmem(root_);
+  EXPECT_EQ(finding.verdict, Verdict::kNote);
+  EXPECT_TRUE(mentions(finding.found, "no persistent memory"));
+}
+
+TEST_F(ProbePmem, NamespacesAreListedWithModeSizeAndNode) {
+  const std::string devices = "/sys/bus/nd/devices/";
+  write(devices + "region0/persistence_domain", "memory_controller\n");
+  write(devices + "namespace0.0/mode", "memory\n");
+  write(devices + "namespace0.0/size", "127000000000\n");
+  write(devices + "namespace0.0/numa_node", "1\n");
+  write(devices + "namespace0.1/size", "0\n");
+  const Finding finding = probe_pmem(root_);
+  EXPECT_EQ(finding.verdict, Verdict::kOk);
+  EXPECT_EQ(finding.found, "namespace0.0 (fsdax, 127.0 GB, NUMA node 1); region0 persists from memory_controller");
+}
+
+TEST_F(ProbePmem, ARegionWithoutAnFsdaxNamespaceNamesTheCommand) {
+  const std::string devices = "/sys/bus/nd/devices/";
+  write(devices + "region1/size", "127000000000\n");
+  EXPECT_TRUE(mentions(probe_pmem(root_).advice, "ndctl create-namespace --mode=fsdax --region=region1"));
+  write(devices + "namespace1.0/mode", "raw\n");
+  write(devices + "namespace1.0/size", "127000000000\n");
+  EXPECT_EQ(probe_pmem(root_).verdict, Verdict::kNote);
+}
+
+TEST_F(ProbeStorage, AFolderAFileInItAndAFileToBeMadeAreTheSamePlace) {
+  write("/there.pool", "x");
+  for (const std::string& place : {root_, root_ + "/there.pool", root_ + "/new.pool"}) {
+    EXPECT_EQ(fact<std::string>(probe_space(place), "folder"), root_);
+    EXPECT_EQ(fact<std::string>(probe_dax(place), "folder"), root_);
+  }
+}
+
+TEST_F(ProbeStorage, LeavesNothingBehind) {
+  (void)probe_space(root_);
+  (void)probe_dax(root_);
+  EXPECT_TRUE(fs::is_empty(root_));
+}
+
+TEST_F(ProbeStorage, AFolderThatIsNotThereIsAProblemWithTheCommand) {
+  for (const Finding& finding : {probe_space(root_ + "/no/x.pool"), probe_dax(root_ + "/no/x.pool")}) {
+    EXPECT_EQ(finding.verdict, Verdict::kProblem);
+    EXPECT_TRUE(mentions(finding.advice, "mkdir -p '" + root_ + "/no'")) << finding.advice;
+  }
+}
+
+TEST_F(ProbeStorage, AFileSystemThatTakesNoFilesIsAProblem) {
+  EXPECT_EQ(probe_space("/proc").verdict, Verdict::kProblem);
+  EXPECT_EQ(probe_dax("/proc").verdict, Verdict::kProblem);
+  EXPECT_FALSE(mentions(probe_dax("/proc").advice, "mkdir")) << "it is there";
+}
+
+TEST_F(ProbeStorage, AFolderThatMayNotBeWrittenIsAProblem) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  chmod(root_.c_str(), 0500);
+  EXPECT_EQ(probe_space(root_).verdict, Verdict::kProblem);
+  EXPECT_EQ(probe_dax(root_).verdict, Verdict::kProblem);
+  chmod(root_.c_str(), 0700);
+}
+
+TEST_F(Doctor, FilesThatCannotBeReadAreSaidToBeUnknownNotGuessed) {
+  for (const Finding& finding :
+       {probe_memory(root_), probe_huge_pages(root_), probe_limits(root_), probe_clock(root_), probe_kernel(root_)}) {
+    EXPECT_EQ(finding.verdict, Verdict::kNote) << finding.topic;
+    EXPECT_TRUE(mentions(finding.found, "n/a")) << finding.topic;
+    EXPECT_TRUE(finding.facts.empty()) << finding.topic;
+  }
+}
+
+TEST_F(Doctor, OneCoreIsWorthANote) {
+  Machine machine;
+  machine.threads.push_back({0, 0, 0, 0, true});
+  EXPECT_EQ(probe_cores(machine).verdict, Verdict::kNote);
+  machine.threads.push_back({1, 1, 0, 0, true});
+  EXPECT_EQ(probe_cores(machine).verdict, Verdict::kOk);
+  EXPECT_EQ(fact<std::string>(probe_cores(machine), "analyzer_cores"), "1");
+}
+
+TEST_F(Doctor, TableAndJsonTellTheSame) {
+  const std::vector<Finding> findings = examine_node(root_);
+  const std::string table = doctor_table(findings);
+  const nlohmann::json report = nlohmann::json::parse(doctor_json(findings));
+  EXPECT_EQ(report["findings"].size(), findings.size()) << "a topic occurs twice";
+  for (const Finding& finding : findings) {
+    EXPECT_TRUE(mentions(table, finding.topic));
+    EXPECT_TRUE(mentions(table, finding.found));
+    EXPECT_EQ(report["findings"][finding.topic]["found"], finding.found);
+    EXPECT_FALSE(finding.verdict == Verdict::kProblem && finding.advice.empty()) << finding.topic;
+  }
+}
+
+TEST_F(Doctor, TheWorstFindingIsTheVerdictAndTheExitCode) {
+  const Finding ok{"a", Verdict::kOk, "fine", "", {}};
+  const Finding note{"b", Verdict::kNote, "so-so", "", {}};
+  const Finding problem{"c", Verdict::kProblem, "bad", "mend", {}};
+  const auto verdict_of = [](const std::vector<Finding>& f) {
+    return nlohmann::json::parse(doctor_json(f))["verdict"];
+  };
+  EXPECT_EQ(verdict_of({ok}), "ok");
+  EXPECT_EQ(verdict_of({note, ok}), "note");
+  EXPECT_EQ(verdict_of({problem, note, ok}), "problem");
+  const std::string place = root_ + "/no/such/place";
+  const std::array<const char*, 3> command = {"doctor", place.c_str(), "--json"};
+  EXPECT_EQ(doctor_command(3, command.data()), 3);
+}
+
+}  // namespace
+}  // namespace ringside

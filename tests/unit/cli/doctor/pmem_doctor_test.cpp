@@ -1,0 +1,303 @@
+// `ringside doctor` on nodes with persistent memory, and on places that belong to others.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "cli/doctor/doctor.hpp"
+#include "common/platform/unique_fd.hpp"
+#include "tests/unit/as_nobody.hpp"
+#include "tests/unit/cli/doctor/fake_node.hpp"
+
+namespace ringside {
+namespace {
+
+class PmemDoctor : public ::testing::Test {
+ protected:
+  void write(const std::string& path, const std::string& text) const { node_.write(path, text); }
+  PoolDevice device(const std::string& place) const { return find_pool_device(place, node_.root()); }
+  const std::string& root() const { return node_.root(); }
+
+  template <class T>
+  static T fact(const Finding& finding, const std::string& key) {
+    for (const auto& [name, value] : finding.facts) {
+      if (name == key) return std::get<T>(value);
+    }
+    ADD_FAILURE() << finding.topic << " has no fact " << key;
+    return T{};
+  }
+  static void expect_says(const std::string& text, const std::vector<std::string>& parts) {
+    for (const std::string& part : parts)
+      EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' in " << text;
+  }
+  static std::vector<std::string> topics(const std::vector<Finding>& findings) {
+    std::vector<std::string> names;
+    for (const Finding& finding : findings) names.push_back(finding.topic);
+    return names;
+  }
+  static bool has(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  }
+
+  /// Two sockets of eight cores, the analyzer's planned on the second.
+  static Machine two_nodes() {
+    Machine machine;
+    for (int cpu = 0; cpu < 16; ++cpu) machine.threads.push_back({cpu, cpu, cpu / 8, cpu / 8, true});
+    machine.numa_nodes = 2;
+    return machine;
+  }
+
+  testing::FakeNode node_;
+};
+
+TEST_F(PmemDoctor, AdrNeedsTheFlushesThatCommitsMake) {
+  const Finding finding = probe_persistence(device(node_.make_fsdax("memory_controller")), root());
+  EXPECT_EQ(finding.verdict, Verdict::kOk);
+  expect_says(finding.found, {"region0", "ADR", "memory_controller", "flush"});
+  EXPECT_EQ(finding.found.find("eADR"), std::string::npos);
+  EXPECT_EQ(fact<std::string>(finding, "persistence_domain"), "memory_controller");
+}
+
+TEST_F(PmemDoctor, EadrKeepsTheCaches) {
+  const Finding finding = probe_persistence(device(node_.make_fsdax("cpu_cache")), root());
+  EXPECT_EQ(finding.verdict, Verdict::kOk);
+  expect_says(finding.found, {"region0", "eADR", "cpu_cache"});
+}
+
+TEST_F(PmemDoctor, ADomainTheFirmwareDoesNotTellIsUnknown) {
+  const Finding finding = probe_persistence(device(node_.make_fsdax("")), root());
+  EXPECT_EQ(finding.verdict, Verdict::kNote);
+  expect_says(finding.found, {"unknown"});
+  EXPECT_FALSE(finding.advice.empty());
+}
+
+TEST_F(PmemDoctor, DevdaxAndRawNamespacesAreToBeMadeAnewBecauseThereMayBeNoRoomBesideThem) {
+  node_.add_namespace(0, "dax");
+  Finding finding = probe_pmem(root());
+  EXPECT_EQ(finding.verdict, Verdict::kNote);
+  expect_says(finding.found, {"namespace0.0 (devdax"});
+  expect_says(finding.advice, {"erasing", "`ndctl create-namespace --force --reconfig=namespace0.0 --mode=fsdax`"});
+  node_.add_namespace(0, "raw");  // as a region without labels begins
+  finding = probe_pmem(root());
+  expect_says(finding.found, {"namespace0.0 (raw"});
+  expect_says(finding.advice, {"--reconfig=namespace0.0"});
+}
+
+TEST_F(PmemDoctor, BadBlocksOfThePoolsDeviceAreAProblemOthersANote) {
+  const std::string folder = node_.make_fsdax();
+  write("/sys/bus/nd/devices/region0/badblocks", "");
+  EXPECT_EQ(probe_bad_blocks(device(folder), root()).verdict, Verdict::kOk);
+
+  write("/sys/bus/nd/devices/region1/badblocks", "100 8\n4096 1\n");
+  Finding finding = probe_bad_blocks(device(folder), root());
+  EXPECT_EQ(finding.verdict, Verdict::kNote);
+  expect_says(finding.found, {"9 in region1", "none in the pool's device"});
+
+  write("/sys/bus/nd/devices/region0/badblocks", "5000 2\n");
+  write("/sys/class/block/pmem0/badblocks", "904 2\n");
+  finding = probe_bad_blocks(device(folder), root());
+  EXPECT_EQ(finding.verdict, Verdict::kProblem);
+  EXPECT_EQ(fact<std::int64_t>(finding, "pool_device_bad_bytes"), 1024);
+  EXPECT_EQ(fact<std::int64_t>(finding, "regions_bad_bytes"), 11 * 512);
+  expect_says(finding.advice, {"ringside verify", "ndctl list --media-errors --namespace=namespace0.0"});
+}
+
+TEST_F(PmemDoctor, OfAPartitionedDiskOnlyThePartitionsBadBlocksCount) {
+  const std::string folder = node_.make_fsdax();
+  node_.add_partition(1, node_.claim(0, "pfn", "pmem0"), 4096);
+  node_.mount(1, folder, "ext4", "/dev/pmem0p1", "dax=always");
+  write("/sys/class/block/pmem0/badblocks",
+        "100 8\n4090 8\n135166 8\n");  // before; across the beginning; across the end
+  const Finding finding = probe_bad_blocks(device(folder), root());
+  EXPECT_EQ(fact<std::int64_t>(finding, "pool_device_bad_bytes"), (2 + 2) * 512);
+}
+
+TEST_F(PmemDoctor, UnsafeShutdownsAreCountedAndBrokenDimmsAreAProblem) {
+  node_.add_namespace(0, "memory");
+  write("/sys/bus/nd/devices/nmem0/nfit/dirty_shutdown", "0\n");
+  write("/sys/bus/nd/devices/nmem0/nfit/flags", "\n");
+  EXPECT_EQ(probe_dimms(root()).verdict, Verdict::kOk);
+  write("/sys/bus/nd/devices/nmem1/cxl/dirty_shutdown", "3\n");
+  Finding finding = probe_dimms(root());
+  EXPECT_EQ(finding.verdict, Verdict::kNote);
+  EXPECT_EQ(fact<std::int64_t>(finding, "nmem1_unsafe_shutdowns"), 3);
+  expect_says(finding.found, {"nmem0: 0 unsafe", "nmem1: 3 unsafe"});
+  expect_says(finding.advice, {"ringside verify"});
+  write("/sys/bus/nd/devices/nmem0/nfit/flags", "smart_event not_armed save_fail\n");
+  finding = probe_dimms(root());
+  EXPECT_EQ(finding.verdict, Verdict::kProblem);
+  EXPECT_EQ(fact<std::vector<std::string>>(finding, "nmem0_failures"),
+            (std::vector<std::string>{"not_armed", "save_fail"}));
+}
+
+TEST_F(PmemDoctor, APoolOnAnotherNodeNamesTheCoresNearIt) {
+  const std::string folder = node_.make_fsdax();
+  const CorePlan plan = plan_cores(two_nodes(), {}, {});
+  const int planned = plan.analyzer.front() / 8;
+  const int other = 1 - planned;
+  const std::string claimed = "/sys/devices/LNXSYSTM:00/ACPI0012:00/ndbus0/region0/pfn0.0";
+  write(claimed + "/numa_node", std::to_string(planned) + "\n");
+  EXPECT_EQ(probe_numa(two_nodes(), device(folder), root()).verdict, Verdict::kOk);
+
+  write(claimed + "/numa_node", std::to_string(other) + "\n");
+  Finding finding = probe_numa(two_nodes(), device(folder), root());
+  EXPECT_EQ(finding.verdict, Verdict::kNote);
+  EXPECT_EQ(fact<std::int64_t>(finding, "pool_device_node"), other);
+  EXPECT_EQ(fact<std::string>(finding, "near_cores"), fmt::format("{}-{}", other * 8 + 4, other * 8 + 7));
+  expect_says(finding.advice, {"`--analyzer-cores " + fact<std::string>(finding, "near_cores") + "`"});
+
+  write("/sys/bus/nd/devices/region1/numa_node", std::to_string(planned) + "\n");
+  finding = probe_numa(two_nodes(), device(folder), root());
+  expect_says(finding.advice, {"ndctl create-namespace --mode=fsdax --region=region1"});
+
+  Machine bound = two_nodes();
+  for (HardwareThread& thread : bound.threads) thread.allowed = thread.numa_node == planned;
+  expect_says(probe_numa(bound, device(folder), root()).advice, {"no core of node", "cpuset"});
+
+  write(claimed + "/numa_node", "-1\n");
+  finding = probe_numa(two_nodes(), device(folder), root());
+  EXPECT_EQ(finding.verdict, Verdict::kOk);
+  expect_says(finding.found, {"does not say"});
+}
+
+TEST_F(PmemDoctor, HugePagesOfDaxNeedNamespacePartitionAndFileSystemAligned) {
+  const std::string folder = node_.make_fsdax();
+  EXPECT_EQ(probe_dax_pages(device(folder)).verdict, Verdict::kOk);
+  node_.mount(0, folder, "ext4", "/dev/pmem0", "dax=always");
+  expect_says(probe_dax_pages(device(folder)).advice, {"mkfs.ext4 -b 4096 -E stride=512,stripe_width=512 /dev/pmem0"});
+  node_.mount(0, folder, "ext4", "/dev/pmem0", "dax=always,stripe=512");
+  write("/sys/devices/LNXSYSTM:00/ACPI0012:00/ndbus0/region0/pfn0.0/align", "4096\n");
+  Finding finding = probe_dax_pages(device(folder));
+  EXPECT_EQ(finding.verdict, Verdict::kNote);
+  expect_says(finding.advice, {"--align=2M"});
+  node_.add_partition(1, "LNXSYSTM:00/ACPI0012:00/ndbus0/region0/pfn0.0/block/pmem0", 2048);
+  node_.mount(1, folder, "ext4", "/dev/pmem0p1", "dax=always,stripe=512");
+  expect_says(probe_dax_pages(device(folder)).found, {"/dev/pmem0p1 begins at byte 1048576"});
+}
+
+TEST_F(PmemDoctor, WhatThereIsNoneOfIsNotSpokenOf) {
+  const auto without = topics(examine_node(node_.make_folder(), root()));
+  for (const char* topic : {"dimms", "bad_blocks", "persistence", "dax_pages"})
+    EXPECT_FALSE(has(without, topic)) << topic;
+  const auto with = topics(examine_node(node_.make_fsdax(), root()));
+  for (const char* topic :
+       {"dimms", "bad_blocks", "persistence", "dax_pages", "numa", "ownership", "in_use", "service"}) {
+    EXPECT_TRUE(has(with, topic)) << topic;
+  }
+}
+
+TEST_F(PmemDoctor, PersistentMemoryMountedWithoutDaxIsANoteWithTheCommand) {
+  const std::string folder = node_.make_fsdax("memory_controller", "data=ordered");
+  const Finding finding = probe_dax(folder, root());
+  EXPECT_EQ(finding.verdict, Verdict::kNote);
+  EXPECT_EQ(fact<std::string>(finding, "cause"), "mount_option");
+  expect_says(finding.found, {"page cache", "is mounted without dax"});
+  expect_says(finding.advice, {"`umount " + folder + "`", "`mount -o dax=always /dev/pmem0 " + folder + "`"});
+}
+
+class OwnershipDoctor : public PmemDoctor {
+ protected:
+  std::string folder_ = node_.make_folder();
+  std::string pool_ = folder_ + "/x.pool";
+  void SetUp() override {
+    write("/mnt/x.pool", "x");
+    ASSERT_EQ(chmod(folder_.c_str(), 0700), 0);
+    ASSERT_EQ(chmod(pool_.c_str(), 0600), 0);
+  }
+};
+
+TEST_F(OwnershipDoctor, WhatIsTheUsersAloneIsFine) {
+  EXPECT_EQ(probe_ownership(pool_).verdict, Verdict::kOk);
+  EXPECT_EQ(probe_ownership(folder_).verdict, Verdict::kOk);
+}
+
+TEST_F(OwnershipDoctor, APoolOthersMayReadIsANoteAndAFolderOthersMayWriteToo) {
+  chmod(pool_.c_str(), 0644);
+  expect_says(probe_ownership(pool_).advice, {"chmod 0600 '" + pool_ + "'"});
+  EXPECT_EQ(probe_ownership(pool_).verdict, Verdict::kNote);
+  chmod(pool_.c_str(), 0600);
+  chmod(folder_.c_str(), 0777);
+  expect_says(probe_ownership(pool_).advice, {"chmod go-w '" + folder_ + "'"});
+  chmod(folder_.c_str(), 01777);
+  EXPECT_EQ(probe_ownership(pool_).verdict, Verdict::kOk) << "sticky: others cannot replace what is not theirs";
+}
+
+TEST_F(OwnershipDoctor, APoolOfAnotherUserIsNamedWithItsOwner) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  ASSERT_EQ(chown(pool_.c_str(), 65534, 65534), 0);
+  const Finding finding = probe_ownership(pool_);
+  EXPECT_EQ(finding.verdict, Verdict::kNote) << "root may write it, but makes files that its owner cannot";
+  EXPECT_EQ(fact<std::string>(finding, "pool_owner"), "user nobody");
+  expect_says(finding.advice, {"sudo -u nobody ringside"});
+}
+
+TEST_F(OwnershipDoctor, APlaceThatMayNotBeWrittenIsAProblem) {
+  ASSERT_EQ(chmod(root().c_str(), 0755), 0);
+  ASSERT_EQ(chmod(folder_.c_str(), 0555), 0);
+  ASSERT_EQ(chmod(pool_.c_str(), 0400), 0);
+  const testing::AsNobody nobody;  // who is not root already
+  for (const std::string& place : {folder_, pool_}) {
+    const Finding finding = probe_ownership(place);
+    EXPECT_EQ(finding.verdict, Verdict::kProblem);
+    expect_says(finding.advice, {geteuid() == testing::kNobody ? "sudo -u root ringside" : "chmod u+rwx"});
+  }
+}
+
+TEST_F(OwnershipDoctor, APoolInUseNamesTheProcess) {
+  EXPECT_EQ(probe_pool_owner(pool_, root()).verdict, Verdict::kOk);
+  struct stat status {};
+  ASSERT_EQ(stat(pool_.c_str(), &status), 0);
+  write("/proc/locks",
+        fmt::format("1: POSIX  ADVISORY  WRITE 7 {0}\n2: FLOCK  ADVISORY  WRITE 4711 {0}\n",
+                    fmt::format("{:02x}:{:02x}:{} 0 EOF", major(status.st_dev), minor(status.st_dev), status.st_ino)));
+  write("/proc/4711/cmdline", std::string("/usr/bin/ringside-analyzer\0--pool\0", 35));
+  const Finding finding = probe_pool_owner(pool_, root());
+  EXPECT_EQ(finding.verdict, Verdict::kNote);
+  EXPECT_EQ(fact<std::int64_t>(finding, "pid"), 4711);
+  expect_says(finding.found, {"process 4711 (ringside-analyzer)"});
+}
+
+TEST_F(OwnershipDoctor, TheKernelNamesWhoHoldsAPool) {
+  const UniqueFd fd(open(pool_.c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(flock(fd.get(), LOCK_EX), 0);
+  const Finding finding = probe_pool_owner(pool_, "");
+  if (finding.verdict == Verdict::kOk) GTEST_SKIP() << "this kernel, or file system, does not tell in /proc/locks";
+  EXPECT_EQ(fact<std::int64_t>(finding, "pid"), getpid());
+}
+
+TEST_F(OwnershipDoctor, TheServicesStateIsTheirsAlone) {
+  EXPECT_EQ(probe_service(root()).verdict, Verdict::kOk) << "not set up is no fault";
+  write("/etc/passwd",
+        "root:x:0:0:root:/root:/bin/bash\nringside:x:" + std::to_string(geteuid()) + ":998::/:/bin/false\n");
+  EXPECT_EQ(probe_service(root()).verdict, Verdict::kNote);
+  expect_says(probe_service(root()).advice, {"install -d -o ringside -g ringside -m 0700 /var/lib/ringside"});
+  std::filesystem::create_directories(root() + "/var/lib/ringside");
+  chmod((root() + "/var/lib/ringside").c_str(), 0755);
+  EXPECT_EQ(probe_service(root()).verdict, Verdict::kNote);
+  expect_says(probe_service(root()).advice, {"chmod 0700 /var/lib/ringside"});
+  chmod((root() + "/var/lib/ringside").c_str(), 0700);
+  EXPECT_EQ(probe_service(root()).verdict, Verdict::kOk);
+  write("/etc/passwd", "ringside:x:54321:998::/:/bin/false\n");
+  EXPECT_EQ(probe_service(root()).verdict, Verdict::kProblem);
+  expect_says(probe_service(root()).advice, {"chown -R ringside:ringside /var/lib/ringside"});
+}
+
+TEST(DoctorTable, WrapsBetweenWordsAndLeavesCommandsWhole) {
+  const std::string command = "`ndctl create-namespace --force --reconfig=namespace0.0 --mode=fsdax`";
+  const std::vector<Finding> findings = {{"topic",
+                                          Verdict::kNote,
+                                          std::string(30, 'a') + " " + std::string(30, 'b'),
+                                          "first this, then that, and at last: " + command,
+                                          {}}};
+  const std::string table = doctor_table(findings, 80);
+  EXPECT_NE(table.find(std::string(30, 'a') + "\n" + std::string(22, ' ') + std::string(30, 'b')), std::string::npos)
+      << table;
+  EXPECT_NE(table.find("\n" + std::string(25, ' ') + command + "\n"), std::string::npos) << table;
+  EXPECT_NE(doctor_table(findings).find(findings[0].found), std::string::npos) << "not wrapped where nobody looks";
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,270 @@
+// What is kept of a run whose records come one by one: sums over all of them, a series that does not grow.
+#include "cli/history/run_history.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cli/history/history_json.hpp"
+#include "tests/watch/made_run.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::MadeRun;
+
+RunHistory history_of(const std::vector<wire::Record>& records) {
+  RunHistory history;
+  for (const wire::Record& record : records) history.add(record);
+  return history;
+}
+
+TEST(StepSeriesTest, TheNewestStepsStaySingleAndNothingOlderIsLost) {
+  MadeRun made;
+  StepSeries series(10, 4);
+  constexpr std::uint64_t kSteps = 1000;
+  std::int64_t generate_ns = 0;
+  for (const wire::Record& record : made.steps(kSteps)) {
+    series.add(point_of(record));
+    generate_ns += record.step().generate_ns();
+  }
+  const std::vector<SeriesPoint> points = series.from(0, kSteps);
+  EXPECT_LE(points.size(), 14u);
+  std::uint64_t next = 1;
+  std::uint64_t steps = 0;
+  for (const SeriesPoint& point : points) {
+    EXPECT_EQ(point.first_seq, next);
+    next = point.seq + 1;
+    steps += point.steps;
+    generate_ns -= point.generate_ns;
+  }
+  EXPECT_EQ(steps, kSteps);
+  EXPECT_EQ(generate_ns, 0);
+  for (std::size_t i = points.size() - 10; i < points.size(); ++i) EXPECT_EQ(points[i].steps, 1u);
+}
+
+TEST(StepSeriesTest, AGroupShowsItsLastStep) {
+  MadeRun made;
+  StepSeries series(1, 1);
+  const std::vector<wire::Record> records = made.steps(5);
+  for (const wire::Record& record : records) series.add(point_of(record));
+  const SeriesPoint group = series.from(0, 1).front();
+  const wire::StepRecord& last = records[group.seq - 1].step();
+  EXPECT_GT(group.steps, 1u);
+  EXPECT_EQ(group.iteration, last.iteration());
+  EXPECT_EQ(group.residual_l1, last.residual_l1());
+  EXPECT_EQ(group.reductions.change_l1(), last.reductions().change_l1());
+}
+
+TEST(StepSeriesTest, FromBeginsWithThePointThatHoldsTheNumber) {
+  MadeRun made;
+  StepSeries series(4, 100);
+  for (const wire::Record& record : made.steps(10)) series.add(point_of(record));
+  EXPECT_EQ(series.from(7, 100).front().seq, 7u);
+  EXPECT_EQ(series.from(7, 2).size(), 2u);
+  EXPECT_TRUE(series.from(11, 100).empty());
+}
+
+TEST(RunHistoryTest, SumsAreThoseOfTheRecords) {
+  MadeRun made;
+  std::vector<wire::Record> records = {made.started()};
+  for (wire::Record& record : made.steps(50)) records.push_back(record);
+  const RunHistory history = history_of(records);
+  const RunView& run = *history.run();
+  RunSums expected;
+  for (const wire::Record& record : records) {
+    expected.generate_ns += record.step().generate_ns();
+    expected.producer_idle_ns += record.step().producer_idle_ns();
+    expected.bytes_transferred += record.step().bytes_transferred();
+  }
+  EXPECT_EQ(run.sums.steps, 50u);
+  EXPECT_EQ(run.sums.generate_ns, expected.generate_ns);
+  EXPECT_EQ(run.sums.producer_idle_ns, expected.producer_idle_ns);
+  EXPECT_EQ(run.sums.bytes_transferred, expected.bytes_transferred);
+  EXPECT_EQ(run.last.steps_committed(), 50u);
+  EXPECT_EQ(run.steps_persisted, 48u);
+  EXPECT_EQ(run.hand_off.count(), 50u);
+  EXPECT_EQ(run.hand_off.max(), 1'990u);
+  EXPECT_FALSE(run.ended);
+}
+
+TEST(RunHistoryTest, AnotherRunBeginsAtZero) {
+  MadeRun first;
+  RunHistory history = history_of({first.started(), first.step(), first.step(), first.ended()});
+  EXPECT_TRUE(history.run()->ended);
+  MadeRun second("another-run-0123", first.next_seq());
+  history.add(second.started());
+  EXPECT_EQ(history.run()->run_id, "another-run-0123");
+  EXPECT_EQ(history.run()->sums.steps, 0u);
+  EXPECT_EQ(history.run()->series.size(), 0u);
+  EXPECT_FALSE(history.run()->ended);
+}
+
+TEST(RunHistoryTest, ARunThatGoesOnUnderAnotherAnalyzerGoesOn) {
+  MadeRun made;
+  RunHistory history = history_of({made.started(), made.step(), made.step()});
+  history.add(made.ended("", 4));
+  history.add(made.started());
+  history.add(made.step());
+  EXPECT_EQ(history.run()->sums.steps, 3u);
+  EXPECT_FALSE(history.run()->ended);
+}
+
+TEST(RunHistoryTest, AStepThatComesAgainUnderAnotherNumberIsCountedOnce) {
+  MadeRun made;
+  RunHistory history = history_of({made.started(), made.step(), made.step(), made.step()});
+  const std::int64_t generate_ns = history.run()->sums.generate_ns;
+  MadeRun again;  // its numbers begin anew: the journal had not kept them
+  history.add(again.started());
+  history.add(again.step());
+  history.add(again.step());
+  EXPECT_EQ(history.run()->sums.steps, 3u);
+  EXPECT_EQ(history.run()->sums.generate_ns, generate_ns);
+  EXPECT_EQ(history.run()->last.step(), 2u);
+  EXPECT_EQ(history.run()->series.from(0, 10).size(), 2u);
+}
+
+TEST(RunHistoryTest, WhatAnalyzersMeasuredOfARebuiltStepIsNotCountedAsZero) {
+  MadeRun made;
+  wire::Record rebuilt = made.step();
+  rebuilt.mutable_step()->set_rebuilt(true);
+  rebuilt.mutable_step()->set_hand_off_ns(0);
+  rebuilt.mutable_step()->set_steps_committed(0);
+  const RunHistory history = history_of({rebuilt, made.step()});
+  EXPECT_EQ(history.run()->hand_off.count(), 1u);
+  EXPECT_EQ(history.run()->sums.rebuilt, 1u);
+  EXPECT_EQ(history.run()->sums.records_missing, 0u);
+  EXPECT_EQ(history_of({rebuilt}).run()->last.steps_committed(), 1u);
+}
+
+TEST(RunHistoryTest, StepsOfWhichNoRecordCameAreCountedToldOrNot) {
+  MadeRun made;
+  RunHistory history = history_of({made.started(), made.step()});
+  (void)made.steps(7);
+  wire::Record missing;
+  missing.set_seq(made.next_seq() - 1);
+  missing.mutable_records_missing()->set_run_id(history.run()->run_id);
+  missing.mutable_records_missing()->set_steps(5);
+  history.add(missing);
+  EXPECT_EQ(history.run()->sums.records_missing, 5u);
+  history.add(made.step());
+  EXPECT_EQ(history.run()->sums.steps, 2u);
+  EXPECT_EQ(history.run()->sums.records_missing, 7u);
+}
+
+wire::Record missing_commits(const std::string& run_id, std::uint64_t first, std::uint64_t steps) {
+  wire::Record record;
+  record.mutable_records_missing()->set_run_id(run_id);
+  record.mutable_records_missing()->set_first_commit_seq(first);
+  record.mutable_records_missing()->set_steps(steps);
+  return record;
+}
+
+wire::Record step_of_another_life(wire::Record record, std::uint64_t step) {
+  record.mutable_step()->set_step(step);
+  return record;
+}
+
+TEST(RunHistoryTest, StepsLostBetweenTwoLivesOfARunAreCountedAlthoughStepsBeginAtZero) {
+  MadeRun made;
+  RunHistory history = history_of({made.started(), made.step()});
+  (void)made.steps(7);
+  history.add(made.started());
+  history.add(step_of_another_life(made.step(), 0));
+  EXPECT_EQ(history.run()->sums.steps, 2u);
+  EXPECT_EQ(history.run()->sums.records_missing, 7u);
+}
+
+TEST(RunHistoryTest, AStepThatWasNamedAsMissingAndIsRecordedAfterAllIsNotMissing) {
+  MadeRun made;
+  RunHistory history = history_of({made.started(), made.step()});
+  const std::vector<wire::Record> lost = made.steps(5);
+  history.add(missing_commits(history.run()->run_id, 2, 5));
+  EXPECT_EQ(history.run()->sums.records_missing, 5u);
+  history.add(lost[2]);
+  EXPECT_EQ(history.run()->sums.records_missing, 4u);
+  history.add(made.step());
+  EXPECT_EQ(history.run()->sums.steps, 3u);
+  EXPECT_EQ(history.run()->sums.records_missing, 4u);
+}
+
+TEST(RunHistoryTest, StepsThatWereSeenLiveAreNotMissingWhereTheJournalLacksThem) {
+  MadeRun made;
+  RunHistory history = history_of({made.started()});
+  for (const wire::Record& record : made.steps(10)) history.add(record);
+  history.add(missing_commits(history.run()->run_id, 3, 10));
+  EXPECT_EQ(history.run()->sums.records_missing, 2u) << "commits 11 and 12";
+}
+
+TEST(RunHistoryTest, ARunWhoseBeginningIsNoLongerKeptSaysSo) {
+  MadeRun made;
+  (void)made.started();
+  (void)made.steps(20);
+  RunHistory history = history_of({made.step()});
+  EXPECT_EQ(history.run()->steps_before, 20u);
+  EXPECT_FALSE(history.run()->started);
+  wire::Status status;
+  *status.mutable_run() = MadeRun().started().run_started();
+  history.add(status);
+  EXPECT_EQ(history.run()->started->solver(), "pagerank");
+}
+
+TEST(RunHistoryTest, WhatIsPersistedBetweenStepsIsTakenFromTheStatus) {
+  MadeRun made;
+  RunHistory history = history_of({made.started(), made.step(), made.step(), made.step()});
+  EXPECT_EQ(history.run()->steps_persisted, 1u);
+  wire::Status status;
+  status.set_attached(true);
+  status.set_steps_persisted(3);
+  *status.mutable_run() = MadeRun().started().run_started();
+  history.add(status);
+  EXPECT_EQ(history.run()->steps_persisted, 3u);
+}
+
+TEST(RunHistoryTest, AKindOfRecordOfALaterVersionIsSkipped) {
+  wire::Record record;
+  record.set_seq(1);
+  const RunHistory history = history_of({record});
+  EXPECT_FALSE(history.run());
+  EXPECT_EQ(history.newest_seq(), 1u);
+}
+
+TEST(HandOffTimesTest, CountsGrowFromBoundToBound) {
+  HandOffTimes times;
+  times.add(1'000);
+  times.add(1'001);
+  times.add(2'000'000'000);
+  EXPECT_EQ(times.at_most(0), 1u);
+  EXPECT_EQ(times.at_most(1), 2u);
+  EXPECT_EQ(times.at_most(HandOffTimes::kBoundsNs.size() - 1), 2u);
+  EXPECT_EQ(times.count(), 3u);
+}
+
+TEST(HistoryJsonTest, TheRingShowsTheNewestIteratesWithTheirMarks) {
+  MadeRun made;
+  std::vector<wire::Record> records = {made.started()};
+  for (wire::Record& record : made.steps(20)) records.push_back(record);
+  const auto ring = describe(history_of(records))["ring"];
+  EXPECT_EQ(ring["slots"], MadeRun::kSlots);
+  EXPECT_EQ(ring["used"], MadeRun::kSlots);
+  ASSERT_EQ(ring["newest"].size(), MadeRun::kSlots);
+  EXPECT_EQ(ring["newest"].front()["iteration"], 13);
+  EXPECT_EQ(ring["newest"].back()["iteration"], 20);
+  EXPECT_EQ(ring["newest"][5]["persisted"], true);
+  EXPECT_EQ(ring["newest"][6]["persisted"], false);
+}
+
+TEST(HistoryJsonTest, BeforeTheFirstRunThereIsNothing) {
+  const nlohmann::ordered_json described = describe(RunHistory());
+  for (const auto& [key, value] : described.items()) EXPECT_TRUE(value.is_null()) << key;
+}
+
+TEST(HistoryJsonTest, NamesMayHoldAnyByteAndFiguresNaN) {
+  MadeRun made;
+  wire::Record step = made.step();
+  step.mutable_step()->set_residual_l1(std::nan(""));
+  const std::string text = dump(describe(history_of({made.started("a\"</script>\xff"), step})));
+  const auto parsed = nlohmann::json::parse(text);
+  EXPECT_TRUE(parsed["last"]["residual_l1"].is_null());
+}
+
+}  // namespace
+}  // namespace ringside

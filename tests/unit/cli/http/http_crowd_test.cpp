@@ -1,0 +1,178 @@
+// Many connections to the HTTP server that send nothing, send part of a request, or do not take the answer:
+// well-behaved clients are answered meanwhile. In these tests no time limit expires.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/http/http_server.hpp"
+#include "common/platform/unique_fd.hpp"
+#include "tests/watch/made_run.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::chrono::hours kLong(1);
+constexpr ConnectionLimits kNoTimeOut{.first_byte_time = kLong, .request_time = kLong, .response_time = kLong};
+constexpr const char* kRequest = "GET /api/status HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+class HttpCrowdTest : public ::testing::Test {
+ protected:
+  void start(const ConnectionLimits& limits = kNoTimeOut) {
+    server_.emplace(watched_, ListenAddress{"127.0.0.1", 0}, std::nullopt, limits);
+    server_->start();
+  }
+
+  UniqueFd connect() const {
+    UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    to.sin_port = htons(static_cast<std::uint16_t>(server_->port()));
+    EXPECT_EQ(::connect(fd.get(), reinterpret_cast<sockaddr*>(&to), sizeof to), 0) << errno;
+    return fd;
+  }
+
+  UniqueFd connect_and_send(const std::string& bytes) const {
+    UniqueFd fd = connect();
+    EXPECT_EQ(send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+    return fd;
+  }
+
+  /// The answer's first line; empty if the connection ends before one arrives.
+  static std::string first_line(const UniqueFd& fd) {
+    std::string line;
+    for (char c = 0; recv(fd.get(), &c, 1, 0) == 1 && c != '\r';) line += c;
+    return line;
+  }
+
+  void expect_answered() const { EXPECT_EQ(first_line(connect_and_send(kRequest)), "HTTP/1.1 200 OK"); }
+
+  static bool is_open(const UniqueFd& fd) {
+    char byte;
+    return recv(fd.get(), &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN;
+  }
+
+  WatchedRun watched_;
+  std::optional<HttpServer> server_;
+};
+
+TEST_F(HttpCrowdTest, ARequestIsAnsweredWhile500ConnectionsSayNothing) {
+  start();
+  std::vector<UniqueFd> idle;
+  for (int i = 0; i < 500; ++i) idle.push_back(connect());
+  expect_answered();
+}
+
+TEST_F(HttpCrowdTest, ARequestIsAnsweredWhile64AreHalfSent) {
+  start();
+  std::vector<UniqueFd> slow;
+  for (int i = 0; i < 64; ++i) slow.push_back(connect_and_send("GET / HTTP/1.1\r\nHost: loc"));
+  expect_answered();
+  for (const UniqueFd& fd : slow) {
+    ASSERT_TRUE(is_open(fd)) << "there was room for all of them";
+    ASSERT_EQ(send(fd.get(), "alhost\r\n\r\n", 10, MSG_NOSIGNAL), 10);
+    EXPECT_EQ(first_line(fd), "HTTP/1.1 200 OK");
+  }
+}
+
+TEST_F(HttpCrowdTest, ARequestIsAnsweredWhile500AreHalfSent) {
+  start();
+  std::vector<UniqueFd> slow;
+  for (int i = 0; i < 500; ++i) slow.push_back(connect_and_send("GET / HTTP/1.1\r\nHost: loc"));
+  expect_answered();
+}
+
+TEST_F(HttpCrowdTest, ARequestIsAnsweredWhile300TakeNoAnswer) {
+  start();
+  std::vector<UniqueFd> deaf;
+  for (int i = 0; i < 300; ++i) {
+    deaf.push_back(connect_and_send("GET /chart.min.js HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+  }
+  expect_answered();
+}
+
+TEST_F(HttpCrowdTest, WhoHasSentNothingIsClosedBeforeWhoHasSentAPart) {
+  ConnectionLimits limits = kNoTimeOut;
+  limits.connections = 3;
+  limits.grace = std::chrono::milliseconds(0);
+  start(limits);
+  const UniqueFd slow = connect_and_send("GET / HTTP/1.1\r\nHost: loc");
+  expect_answered();  // in the order of connecting, so the slow one's bytes have arrived
+  const UniqueFd idle = connect();
+  const UniqueFd also_idle = connect();
+  const UniqueFd one_more = connect();
+  EXPECT_EQ(first_line(idle), "") << "the first to be closed";
+  ASSERT_EQ(send(slow.get(), "alhost\r\n\r\n", 10, MSG_NOSIGNAL), 10);
+  EXPECT_EQ(first_line(slow), "HTTP/1.1 200 OK");
+  EXPECT_TRUE(is_open(also_idle) && is_open(one_more));
+}
+
+TEST_F(HttpCrowdTest, AClientThatHasJustConnectedIsNotClosedBeforeOlderHalfSentRequests) {
+  ConnectionLimits limits = kNoTimeOut;
+  limits.connections = 3;
+  limits.grace = kLong;
+  start(limits);
+  std::vector<UniqueFd> slow;
+  for (int i = 0; i < 3; ++i) {
+    slow.push_back(connect_and_send("GET / HTTP/1.1\r\nHost: loc"));
+    if (i < 2) expect_answered();  // in the order in which they connect: the slow one's bytes have come
+  }
+  const UniqueFd client = connect();
+  EXPECT_EQ(first_line(slow[0]), "") << "the client has its place";
+  const UniqueFd one_more = connect();
+  pollfd closed[] = {{client.get(), POLLIN, 0}, {slow[1].get(), POLLIN, 0}};
+  ASSERT_GT(poll(closed, 2, -1), 0);
+  EXPECT_EQ(closed[0].revents, 0) << "the client gave up its place before it had the time to ask";
+  ASSERT_EQ(send(client.get(), kRequest, std::strlen(kRequest), MSG_NOSIGNAL),
+            static_cast<ssize_t>(std::strlen(kRequest)));
+  EXPECT_EQ(first_line(client), "HTTP/1.1 200 OK");
+}
+
+TEST_F(HttpCrowdTest, AnswersThatNobodyTakesHoldNoMoreMemoryThanAllowed) {
+  ConnectionLimits limits = kNoTimeOut;
+  limits.answers_bytes = 1;
+  start(limits);
+  const std::string request = "GET /chart.min.js HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  std::vector<UniqueFd> deaf;
+  for (int i = 0; i < 50; ++i) deaf.push_back(connect_and_send(request));
+  // Each answer that is taken is complete.
+  EXPECT_EQ(first_line(connect_and_send(request)), "HTTP/1.1 200 OK");
+  expect_answered();
+}
+
+TEST_F(HttpCrowdTest, WithoutADescriptorAnIdleConnectionGivesUpItsOwn) {
+  start();
+  const UniqueFd idle = connect();
+  expect_answered();
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const UniqueFd asking(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const rlimit few{128, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  std::vector<UniqueFd> taken;
+  for (UniqueFd fd(dup(0)); fd.valid(); fd.reset(dup(0))) taken.push_back(std::move(fd));
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  to.sin_port = htons(static_cast<std::uint16_t>(server_->port()));
+  EXPECT_EQ(::connect(asking.get(), reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+  const std::string request = kRequest;
+  EXPECT_EQ(send(asking.get(), request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
+  EXPECT_EQ(first_line(asking), "HTTP/1.1 200 OK");
+  taken.clear();
+  setrlimit(RLIMIT_NOFILE, &before);
+}
+
+}  // namespace
+}  // namespace ringside

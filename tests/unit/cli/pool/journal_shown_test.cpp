@@ -1,0 +1,256 @@
+// The journal as commands show it: beside the ring in `replay`, named by `info`, gone with `wipe`.
+#include "cli/pool/journal_shown.hpp"
+
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "analyzer/journal/step_record.hpp"
+#include "analyzer/pool/ring_pool.hpp"
+#include "analyzer/pool/ring_reader.hpp"
+#include "cli/pool/info.hpp"
+#include "cli/pool/replay.hpp"
+#include "cli/pool/wipe.hpp"
+#include "proto/ringside.pb.h"
+#include "tests/unit/analyzer/journal/journal_fixture.hpp"
+#include "tests/unit/analyzer/ring/ring_in_memory.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t kRows = 3000;
+constexpr std::int64_t kBeganNs = 1'700'000'000'000'000'000;
+
+class JournalShownTest : public JournalFixture {
+ protected:
+  /// A pool of four slots that has taken iterations 1 to 6, and what a recorder would have recorded of them.
+  void SetUp() override {
+    const RingPool pool = RingPool::create(pool_, kRows, 4);
+    RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);
+    RunDescription run = run_of(kRows);
+    run.started_realtime_ns = kBeganNs;
+    writer.begin_run(run);
+    Reducer reducer(kRows);
+    std::vector<double> before;
+    for (std::uint64_t k = 1; k <= 6; ++k) {
+      commit_iterate(writer, k, kRows);
+      std::vector<double> x = iterate(k, kRows);
+      const Reductions& reductions = reducer.reduce(x.data(), before.empty() ? nullptr : before.data(), 1);
+      writer.record_reductions(reductions);
+      StepFigures figures;
+      figures.run_id = run_of(kRows).run_id;
+      figures.step = step_of(k);
+      figures.commit_seq = writer.committed();
+      figures.transfer_ns = 2'345'678;
+      figures.steps_committed = k;
+      figures.reductions = scalars_of(reductions);
+      steps_.push_back(figures);
+      before = x;
+    }
+  }
+
+  void write_journal() const {
+    Journal journal = open();
+    wire::Record record;
+    for (const StepFigures& figures : steps_) {
+      record.set_seq(journal.newest_seq() + 1);
+      fill(*record.mutable_step(), figures);
+      const std::string bytes = record.SerializeAsString();
+      ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
+    }
+  }
+
+  struct Shown {
+    int exit_code = 0;
+    std::string out;
+  };
+  Shown command(int (*run)(int, const char* const*), std::vector<const char*> arguments) const {
+    arguments.insert(arguments.begin(), {"ringside", pool_.c_str()});
+    ::testing::internal::CaptureStdout();
+    const int code = run(static_cast<int>(arguments.size()), arguments.data());
+    return {code, ::testing::internal::GetCapturedStdout()};
+  }
+  static std::vector<json> lines(const std::string& text) {
+    std::vector<json> objects;
+    for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+      objects.push_back(json::parse(text.substr(at, text.find('\n', at) - at)));
+    }
+    return objects;
+  }
+
+  std::vector<StepFigures> steps_;
+};
+
+TEST_F(JournalShownTest, WithoutAJournalReplaySaysNothingOfOne) {
+  const Shown shown = command(replay_command, {"--json"});
+  EXPECT_EQ(shown.exit_code, 0) << shown.out;
+  EXPECT_EQ(shown.out.find("journal"), std::string::npos) << shown.out;
+  EXPECT_EQ(command(replay_command, {}).out.find("journal"), std::string::npos);
+  EXPECT_TRUE(json::parse(command(info_command, {"--json"}).out)["journal"].is_null());
+}
+
+TEST_F(JournalShownTest, WhatTheJournalRecordedStandsBesideTheRing) {
+  write_journal();
+  const Shown shown = command(replay_command, {"--json"});
+  EXPECT_EQ(shown.exit_code, 0) << shown.out;
+  const std::vector<json> objects = lines(shown.out);
+  ASSERT_EQ(objects.size(), 5u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(objects[i]["iteration"], i + 3);
+    EXPECT_EQ(objects[i]["journal"]["transfer_ns"], 2'345'678);
+    EXPECT_EQ(objects[i]["journal"]["steps_committed"], i + 3);
+    EXPECT_TRUE(objects[i]["journal"]["agrees"].get<bool>());
+  }
+  const json& journal = objects[4]["journal"];
+  EXPECT_EQ(journal["records"], 6);
+  EXPECT_EQ(journal["differs"], 0);
+  EXPECT_EQ(journal["not_in_journal"], 0);
+  EXPECT_EQ(journal["outside_ring"], (json{{"steps", 2}, {"first_iteration", 1}, {"last_iteration", 2}}));
+
+  const Shown table = command(replay_command, {});
+  EXPECT_EQ(table.exit_code, 0);
+  EXPECT_NE(table.out.find("2.346"), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find("steps that the ring no longer keeps: 2, iterations 1 to 2"), std::string::npos)
+      << table.out;
+  EXPECT_TRUE(table.out.ends_with("4 iterates: 4 equal to what was recorded\n")) << table.out;
+}
+
+TEST_F(JournalShownTest, AScalarThatDiffersInItsLastBitIsADifference) {
+  steps_[4].reductions.l2 = std::nextafter(steps_[4].reductions.l2, 0.0);
+  write_journal();
+  const Shown shown = command(replay_command, {"--json"});
+  EXPECT_EQ(shown.exit_code, 5);
+  const std::vector<json> objects = lines(shown.out);
+  EXPECT_FALSE(objects[2]["journal"]["agrees"].get<bool>());
+  EXPECT_EQ(objects[2]["journal"]["differences"][0]["field"], "l2");
+  EXPECT_EQ(objects[2]["verdict"], "equal") << "the ring agrees with itself";
+  EXPECT_EQ(objects[4]["journal"]["differs"], 1);
+  EXPECT_FALSE(objects[4]["intact"].get<bool>());
+  const Shown table = command(replay_command, {});
+  EXPECT_EQ(table.exit_code, 5);
+  EXPECT_NE(table.out.find("DIFFERS from the ring:"), std::string::npos) << table.out;
+}
+
+TEST_F(JournalShownTest, AStepTheJournalLacksIsNamedAndIsNoDamage) {
+  steps_.erase(steps_.begin() + 3);
+  write_journal();
+  const Shown table = command(replay_command, {});
+  EXPECT_EQ(table.exit_code, 0) << table.out;
+  EXPECT_NE(table.out.find("4  not in the journal\n"), std::string::npos) << table.out;
+}
+
+TEST_F(JournalShownTest, DamageOfTheJournalIsReported) {
+  write_journal();
+  flip(log(0), 100);
+  const Shown table = command(replay_command, {});
+  EXPECT_EQ(table.exit_code, 5);
+  EXPECT_NE(table.out.find("journal: DAMAGED: " + log(0) + ": byte 64: "), std::string::npos) << table.out;
+  const Shown info = command(info_command, {});
+  EXPECT_EQ(info.exit_code, 0);
+  EXPECT_NE(info.out.find("DAMAGED"), std::string::npos) << info.out;
+}
+
+TEST_F(JournalShownTest, AStepRebuiltBeforeItWasReducedIsComparedWithNothing) {
+  steps_[5].rebuilt = true;
+  steps_[5].reductions = {};
+  write_journal();
+  const Shown table = command(replay_command, {});
+  EXPECT_EQ(table.exit_code, 0) << table.out;
+  EXPECT_NE(table.out.find("rebuilt from the ring"), std::string::npos) << table.out;
+}
+
+TEST_F(JournalShownTest, SomebodyElsesFileInItsPlaceIsReportedAndTheRingReplayed) {
+  write(log(0), std::string(100, 'x'));
+  const Shown table = command(replay_command, {});
+  EXPECT_EQ(table.exit_code, 5);
+  EXPECT_NE(table.out.find("not a Ringside journal"), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find("4 iterates: 4 equal"), std::string::npos) << table.out;
+}
+
+TEST_F(JournalShownTest, InfoNamesTheJournal) {
+  write_journal();
+  const json journal = json::parse(command(info_command, {"--json"}).out)["journal"];
+  EXPECT_EQ(journal["kind"], "file");
+  EXPECT_EQ(journal["records"], 6);
+  EXPECT_EQ(journal["oldest_seq"], 1);
+  EXPECT_EQ(journal["newest_seq"], 6);
+  EXPECT_NE(command(info_command, {}).out.find("6 records, 1 to 6"), std::string::npos);
+}
+
+TEST_F(JournalShownTest, InfoAndReplayCountTheStepsThatAreNamedAsMissing) {
+  write_journal();
+  {
+    Journal journal = open();
+    wire::Record record;
+    record.set_seq(journal.newest_seq() + 1);
+    fill(*record.mutable_records_missing(), MissingSteps{.run_id = steps_.back().run_id,
+                                                         .first_step = 6,
+                                                         .steps = 392,
+                                                         .first_commit_seq = 7,
+                                                         .first_iteration = 7,
+                                                         .last_iteration = 398});
+    std::string bytes = record.SerializeAsString();
+    ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
+    // One of them is recorded from the ring later.
+    StepFigures found = steps_.back();
+    found.commit_seq = 398;
+    found.step.iteration = 398;
+    record.set_seq(record.seq() + 1);
+    fill(*record.mutable_step(), found);
+    bytes = record.SerializeAsString();
+    ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
+  }
+  EXPECT_EQ(json::parse(command(info_command, {"--json"}).out)["journal"]["records_missing"], 391);
+  EXPECT_EQ(lines(command(replay_command, {"--json"}).out).back()["journal"]["records_missing"], 391);
+  const std::string text = "391 committed steps have no record, iterations 7 to 398";
+  EXPECT_NE(command(info_command, {}).out.find(text), std::string::npos);
+  EXPECT_NE(command(replay_command, {}).out.find(text), std::string::npos);
+}
+
+TEST_F(JournalShownTest, WhoseAJournalIsFollowsFromItsRunsItsPoolAndItsTime) {
+  const auto identity_of = [&](const Id128& run, std::int64_t unix_ns, const std::string& pool_id) {
+    wire::Record record;
+    record.set_unix_ns(unix_ns);
+    record.mutable_run_started()->set_run_id(ringside::bytes_of(run));
+    record.mutable_run_started()->set_pool_id(pool_id);
+    NamedByJournal named;
+    named.add(record);
+    return identify(named, pool_);
+  };
+  const auto says_nothing = [](const JournalIdentity& said) { return said.foreign.empty() && said.older.empty(); };
+  const Id128 ours = run_of(kRows).run_id;
+  const Id128 other{ours.high, ours.low + 1};
+  const std::string id = ringside::bytes_of(RingReader::open(pool_).ring().geometry().pool_id);
+  EXPECT_TRUE(says_nothing(identity_of(ours, kBeganNs + 1, "")));
+  EXPECT_TRUE(says_nothing(identity_of(other, kBeganNs + 1, id)));
+  EXPECT_TRUE(says_nothing(identity_of(other, kBeganNs - 1, id)));
+  for (const std::string& unknown : {std::string(), std::string(16, 'x')}) {
+    const JournalIdentity later = identity_of(other, kBeganNs, unknown);
+    EXPECT_NE(later.foreign.find("is not this pool's"), std::string::npos) << later.foreign;
+    EXPECT_EQ(later.older, "");
+    const JournalIdentity earlier = identity_of(other, kBeganNs - 1, unknown);
+    EXPECT_EQ(earlier.foreign, "");
+    EXPECT_NE(earlier.older.find("older than all of them"), std::string::npos) << earlier.older;
+  }
+}
+
+TEST_F(JournalShownTest, WipeTakesTheJournalToo) {
+  write_journal();
+  const Shown shown = command(wipe_command, {"--yes"});
+  EXPECT_EQ(shown.exit_code, 0);
+  EXPECT_NE(shown.out.find("its journal too"), std::string::npos) << shown.out;
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+TEST_F(JournalShownTest, WipeKeepsThePoolWhileItsJournalIsWritten) {
+  write_journal();
+  const Journal journal = open();
+  refusal(ExitCode::kSystem, [&] { command(wipe_command, {"--yes"}); });
+  ::testing::internal::GetCapturedStdout();
+  EXPECT_TRUE(std::filesystem::exists(pool_));
+}
+
+}  // namespace
+}  // namespace ringside

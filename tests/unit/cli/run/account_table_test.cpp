@@ -1,0 +1,92 @@
+#include "cli/run/account_table.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+
+const RunFacts kPipeline{.mode = "pipeline",
+                         .pool = "p.pool",
+                         .producer_cores = "0",
+                         .analyzer_cores = "1",
+                         .coordination = "locks",
+                         .buffers = 2,
+                         .durability = "power"};
+
+json producer_report() {
+  return {{"run", {{"run_id", "aa"}, {"problem_id", "bb"}, {"solver", "pagerank"}, {"matrix", "m"}, {"rows", 1234567}}},
+          {"kernel", "packed"},
+          {"iterations", 9},
+          {"converged", true},
+          {"residual_l1", 1e-9},
+          {"steps_published", 9},
+          {"generate_s", 1.0},
+          {"producer_idle_s", 0.5},
+          {"begun_ns", 1'000'000'000},
+          {"ended_ns", 2'500'000'000}};
+}
+
+json analyzer_report() {
+  return {{"steps_committed", 9},
+          {"steps_persisted", 7},
+          {"bytes_transferred", 2'000'000'000},
+          {"transfer_s", 0.25},
+          {"commit_s", 0.01},
+          {"analyze_s", 0.3},
+          {"analyzer_idle_s", 1},
+          {"ended_ns", 3'000'000'000},
+          {"slots", 8},
+          {"durability", "power"},
+          {"hand_off_ns", {{"p50", 1500}, {"p99", 20'000}, {"max", 30'000}}}};
+}
+
+TEST(AccountTableTest, TotalRunsFromTheFirstIterationToTheLastThingDone) {
+  const auto summary = make_summary(kPipeline, producer_report(), analyzer_report());
+  EXPECT_DOUBLE_EQ(summary["total_s"], 2.0);
+}
+
+TEST(AccountTableTest, TheSummaryNamesTheKernelTheProducerUsed) {
+  EXPECT_EQ(make_summary(kPipeline, producer_report(), analyzer_report())["kernel"], "packed");
+}
+
+TEST(AccountTableTest, AProducerThatDiedBeforeItHadAKernelIsShownWithoutOne) {
+  json producer = producer_report();
+  producer.erase("kernel");
+  const std::string table = account_table(make_summary(kPipeline, producer, analyzer_report()), kPipeline);
+  EXPECT_NE(table.find("nonzeros\n"), std::string::npos) << table;
+}
+
+TEST(AccountTableTest, WhatAProcessThatDiedNeverReportedIsNull) {
+  const auto summary = make_summary(kPipeline, producer_report(), json());
+  EXPECT_TRUE(summary["steps_committed"].is_null());
+  EXPECT_TRUE(summary["hand_off_ns"].is_null());
+  EXPECT_EQ(summary["iterations"], 9);
+  EXPECT_NE(account_table(summary, kPipeline).find("`ringside info` tells what is in p.pool"), std::string::npos);
+}
+
+TEST(AccountTableTest, TheBaselineHasNoRing) {
+  RunFacts dram = kPipeline;
+  dram.mode = "dram";
+  json producer = producer_report();
+  producer["analyze_s"] = 0.7;
+  const auto summary = make_summary(dram, producer, json());
+  EXPECT_EQ(summary["steps_committed"], 0);
+  EXPECT_EQ(summary["transfer_s"], 0);
+  EXPECT_DOUBLE_EQ(summary["analyze_s"], 0.7);
+  EXPECT_TRUE(summary["slots"].is_null());
+  EXPECT_NE(account_table(summary, dram).find("nothing kept"), std::string::npos);
+}
+
+TEST(AccountTableTest, TheTableShowsWhatTheSummaryHolds) {
+  const auto summary = make_summary(kPipeline, producer_report(), analyzer_report());
+  const std::string table = account_table(summary, kPipeline);
+  for (const char* text : {"1,234,567 rows", "nonzeros, kernel packed\n", "9 steps committed, 7 persisted",
+                           "the last 8 are in p.pool", "transfer 8.0 GB/s", "p50 1.50 us", "p99 20.0 us", "50.0 %"}) {
+    EXPECT_NE(table.find(text), std::string::npos) << text << " in\n" << table;
+  }
+}
+
+}  // namespace
+}  // namespace ringside

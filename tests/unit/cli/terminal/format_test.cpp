@@ -1,0 +1,31 @@
+#include "cli/terminal/format.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace ringside {
+namespace {
+
+TEST(FormatTest, SeparatorsComeEveryThreeDigits) {
+  EXPECT_EQ(with_separators(0), "0");
+  EXPECT_EQ(with_separators(999), "999");
+  EXPECT_EQ(with_separators(1000), "1,000");
+  EXPECT_EQ(with_separators(1234567890), "1,234,567,890");
+}
+
+TEST(FormatTest, MegabytesAreMillions) {
+  EXPECT_EQ(megabytes(0), "0.0 MB");
+  EXPECT_EQ(megabytes(12'345'678), "12.3 MB");
+}
+
+TEST(FormatTest, AFigureThatIsNotThereIsZero) {
+  const nlohmann::json report = {{"iterations", 9}, {"load_s", 0.5}, {"slots", nullptr}, {"solver", "jacobi"}};
+  EXPECT_EQ(number(report, "iterations"), 9.0);
+  EXPECT_EQ(number(report, "load_s"), 0.5);
+  for (const char* key : {"slots", "solver", "missing"}) EXPECT_EQ(number(report, key), 0.0) << key;
+  EXPECT_EQ(number(nlohmann::ordered_json(), "slots"), 0.0) << "null: nothing was reported at all";
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,169 @@
+// What `ringside tail` prints, without a terminal: units, sparklines, steps put together, events, --since.
+#include "cli/terminal/record_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "cli/watch/tail.hpp"
+#include "common/platform/error.hpp"
+#include "common/telemetry/wire_json.hpp"
+
+namespace ringside {
+namespace {
+
+wire::Record step(std::uint64_t iteration) {
+  wire::Record record;
+  record.set_seq(iteration);
+  wire::StepRecord& step = *record.mutable_step();
+  step.set_iteration(iteration);
+  step.set_residual_l1(std::pow(10.0, -static_cast<double>(iteration)));
+  step.set_generate_ns(1'000'000);
+  step.set_producer_idle_ns(3'000'000);
+  step.set_analyze_ns(1'000'000);
+  return record;
+}
+
+std::size_t lines_in(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+TEST(RecordTable, DurationsHaveUnitsThatFitThem) {
+  EXPECT_EQ(duration_text(0), "0");
+  EXPECT_EQ(duration_text(999), "999 ns");
+  EXPECT_EQ(duration_text(1234), "1.23 us");
+  EXPECT_EQ(duration_text(56'789'000), "56.8 ms");
+  EXPECT_EQ(duration_text(999'600'000), "1.00 s");
+  EXPECT_EQ(duration_text(123'456'000'000), "123 s");
+}
+
+TEST(RecordTable, ASparklineRunsFromLowestToHighestAndLeavesOutWhatIsNoNumber) {
+  EXPECT_EQ(sparkline({0, 0.5, 1, std::numeric_limits<double>::quiet_NaN(), 2}, 0, 1), "▁▅█ █");
+  EXPECT_EQ(sparkline({3, 3}, 3, 3), "▁▁");
+}
+
+TEST(RecordTable, TheHeaderComesAgainEveryScreenful) {
+  RecordTable table({.screen_rows = 10});
+  std::vector<wire::Record> records;
+  for (std::uint64_t i = 1; i <= 40; ++i) records.push_back(step(i));
+  const std::string text = table.lines(records);
+  std::size_t headers = 0;
+  for (std::size_t at = 0; (at = text.find("iteration", at)) != std::string::npos; ++at) ++headers;
+  EXPECT_EQ(headers, 5u);
+}
+
+TEST(RecordTable, ManyStepsArePutTogetherAndTheirNumberIsSaid) {
+  RecordTable table({.most_lines = 4});
+  std::vector<wire::Record> records;
+  for (std::uint64_t i = 1; i <= 400; ++i) records.push_back(step(i));
+  const std::string text = table.lines(records);
+  EXPECT_EQ(lines_in(text), 5u) << text;
+  EXPECT_NE(text.find(" 100 "), std::string::npos) << text;
+  EXPECT_NE(text.find("75 %"), std::string::npos) << text;
+}
+
+std::size_t widest_in(const std::string& text) {
+  std::size_t widest = 0;
+  std::size_t columns = 0;
+  for (const char c : text) {
+    const bool continues = (static_cast<unsigned char>(c) & 0xc0u) == 0x80;  // a bar's second or third byte
+    columns = c == '\n' ? 0 : columns + (continues ? 0 : 1);
+    widest = std::max(widest, columns);
+  }
+  return widest;
+}
+
+TEST(RecordTable, ALineFitsTheScreenWithSparklinesThenCommitThenHandOffLeftOut) {
+  std::vector<wire::Record> records;
+  for (std::uint64_t i = 1; i <= 12; ++i) records.push_back(step(i));
+  const auto drawn = [&](std::size_t columns) { return RecordTable({.screen_columns = columns}).lines(records); };
+  const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+  const std::string whole = drawn(0);
+  EXPECT_TRUE(has(whole, "█") && has(whole, "commit") && has(whole, "residual") && has(whole, "prod. idle")) << whole;
+  EXPECT_EQ(drawn(widest_in(whole)), whole);
+  for (const std::size_t columns : {120u, 100u, 90u, 80u}) EXPECT_LE(widest_in(drawn(columns)), columns);
+  EXPECT_FALSE(has(drawn(120), "█"));
+  EXPECT_TRUE(has(drawn(120), "commit"));
+  EXPECT_FALSE(has(drawn(100), "commit"));
+  EXPECT_TRUE(has(drawn(100), "hand-off"));
+  EXPECT_FALSE(has(drawn(90), "hand-off"));
+  EXPECT_TRUE(has(drawn(90), "time"));
+  EXPECT_TRUE(has(drawn(80), "anal. idle"));
+}
+
+TEST(RecordTable, AScreenThatIsResizedGetsANewHeaderAndWhatFits) {
+  const std::vector<wire::Record> records = {step(1)};
+  RecordTable table({.screen_rows = 24, .screen_columns = 200});
+  const std::string wide = table.lines(records);
+  EXPECT_EQ(lines_in(wide), 2u);
+  table.fit(24, 200);
+  EXPECT_EQ(lines_in(table.lines(records)), 1u) << "nothing has changed";
+  table.fit(24, 80);
+  const std::string narrow = table.lines(records);
+  EXPECT_EQ(lines_in(narrow), 2u);
+  EXPECT_LE(widest_in(narrow), 80u);
+  table.fit(50, 200);
+  EXPECT_EQ(widest_in(table.lines(records)), widest_in(wide));
+}
+
+TEST(RecordTable, ColoursAreThereOnlyWhereAskedFor) {
+  const std::vector<wire::Record> records = {step(1)};
+  EXPECT_EQ(RecordTable({}).lines(records).find('\x1b'), std::string::npos);
+  EXPECT_NE(RecordTable({.colours = true}).lines(records).find('\x1b'), std::string::npos);
+}
+
+TEST(RecordTable, ANameCannotControlTheTerminal) {
+  wire::Record record;
+  record.mutable_run_started()->set_matrix("evil\x1b[2J\r\n");
+  const std::string text = RecordTable({}).lines({&record, 1});
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_EQ(lines_in(text), 1u);
+}
+
+TEST(Since, IsANumberAnIterationOrHowLongAgo) {
+  EXPECT_EQ(parse_since("17", 0).seq, 17u);
+  EXPECT_EQ(parse_since("iteration=17", 0).iteration, 17u);
+  EXPECT_EQ(parse_since("10m", 601'000'000'000).unix_ns, 1'000'000'000);
+  EXPECT_EQ(parse_since("86400s", 86'401'000'000'000).unix_ns, 1'000'000'000);
+  EXPECT_EQ(parse_since("36500d", 0).unix_ns, -3'153'600'000'000'000'000);
+  for (const char* wrong : {"36501d", "99999999999999999s", "x", "m", "-3", "10y", "iteration=", "iteration=x", "1.5h",
+                            "99999999999999999999d"}) {
+    EXPECT_THROW(parse_since(wrong, 0), Error) << wrong;
+  }
+}
+
+TEST(StatusText, SaysWhatIsKeptOfARunWithDurabilityProcess) {
+  wire::Status status;
+  status.mutable_run()->set_durability("process");
+  status.set_steps_committed(219);
+  const std::string text = status_text(status);
+  EXPECT_NE(text.find("219 committed, kept across the death of processes"), std::string::npos) << text;
+  EXPECT_EQ(text.find("persisted"), std::string::npos) << text;
+  status.mutable_run()->set_durability("power");
+  EXPECT_NE(status_text(status).find("0 persisted"), std::string::npos);
+}
+
+TEST(WireJson, AnAnalyzersIdIsTextAsNoNumberHoldsAllItsDigitsEverywhere) {
+  wire::Status status;
+  status.set_analyzer_id(0xfedcba9876543210);
+  EXPECT_EQ(to_json(status)["analyzer_id"], "fedcba9876543210");
+  EXPECT_EQ(to_json(wire::Status())["analyzer_id"], "0000000000000000");
+}
+
+TEST(WireJson, HoldsEveryFieldWithNumbersAsNumbersAndIdsInHexadecimal) {
+  wire::Record record = step(5);
+  record.mutable_step()->set_run_id(std::string("\x01\xff", 2));
+  record.mutable_step()->set_residual_linf(std::numeric_limits<double>::infinity());
+  const nlohmann::ordered_json json = to_json(record);
+  EXPECT_EQ(json["event"], "step");
+  EXPECT_EQ(json["run_id"], "01ff");
+  EXPECT_EQ(json["generate_ns"], 1'000'000);
+  EXPECT_TRUE(json["residual_linf"].is_null());
+  EXPECT_TRUE(json["reductions"].is_null());
+  EXPECT_EQ(json["rebuilt"], false);
+}
+
+}  // namespace
+}  // namespace ringside

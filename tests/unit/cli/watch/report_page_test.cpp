@@ -1,0 +1,87 @@
+// What a report says of a run and of a summary, and that nothing in it can end the script that carries it.
+#include "cli/watch/report_page.hpp"
+
+#include <gtest/gtest.h>
+
+#include "common/platform/error.hpp"
+#include "tests/watch/made_run.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using testing::MadeRun;
+
+RunHistory history_of(MadeRun& made, std::uint64_t steps, const std::string& matrix = "grid:300") {
+  RunHistory history;
+  history.add(made.started(matrix));
+  for (const wire::Record& record : made.steps(steps)) history.add(record);
+  return history;
+}
+
+/// What is between the tags of the figures' script element.
+json data_of(const std::string& page) {
+  const std::string begin = "<script type=\"application/json\" id=\"data\">";
+  const std::size_t at = page.find(begin) + begin.size();
+  return json::parse(page.substr(at, page.find("</script", at) - at));
+}
+
+TEST(ReportPageTest, TheAccountIsTheSumOfTheSteps) {
+  MadeRun made;
+  const auto report = report_of(history_of(made, 20));
+  EXPECT_EQ(report["account"]["transfer_ns"], 20 * 300'000);
+  EXPECT_EQ(report["account"]["producer_idle_ns"], 2 * 500'000);
+  EXPECT_EQ(report["account"]["steps_persisted"], 18);
+  EXPECT_EQ(report["steps"].size(), 20u);
+}
+
+TEST(ReportPageTest, ThePageNeedsNothingElse) {
+  MadeRun made;
+  const std::string page = report_page(report_of(history_of(made, 5)));
+  for (const char* load : {" src=\"", "rel=\"stylesheet\"", "@import", "url("}) {
+    EXPECT_EQ(page.find(load), std::string::npos) << load;
+  }
+  EXPECT_NE(page.find("Chart.js v"), std::string::npos);
+  EXPECT_EQ(data_of(page)["steps"].size(), 5u);
+}
+
+TEST(ReportPageTest, NoNameBecomesMarkup) {
+  MadeRun made;
+  const std::string name = "</script><script>alert(1)</script><!--";
+  const std::string page = report_page(report_of(history_of(made, 1, name)));
+  EXPECT_EQ(page.find("alert(1)</script>"), std::string::npos);
+  EXPECT_EQ(data_of(page)["run"]["matrix"], name);
+}
+
+TEST(ReportPageTest, WhatTheJournalLacksIsSaid) {
+  MadeRun made;
+  (void)made.started();
+  (void)made.steps(1234);
+  RunHistory history;
+  history.add(made.step());
+  const auto notices = report_of(history)["notices"];
+  ASSERT_EQ(notices.size(), 1u);
+  EXPECT_NE(notices[0].get<std::string>().find("first 1,234 steps"), std::string::npos);
+}
+
+TEST(ReportPageTest, ASummaryGivesTheAccount) {
+  const json summary = {{"run_id", "aa"},       {"solver", "pagerank"},
+                        {"matrix", "m"},        {"generate_s", 1.5},
+                        {"total_s", 2.0},       {"converged", true},
+                        {"residual_l1", 1e-9},  {"iterations", 7},
+                        {"steps_committed", 7}, {"hand_off_ns", {{"p50", 1000}, {"p99", 2000}, {"max", 3000}}}};
+  const auto report = report_of_summary(summary, "s.json");
+  EXPECT_EQ(report["account"]["generate_ns"], 1'500'000'000);
+  EXPECT_EQ(report["state"], "converged");
+  EXPECT_TRUE(report["steps"].empty());
+  EXPECT_EQ(data_of(report_page(report))["hand_off_ns"]["max"], 3000);
+}
+
+TEST(ReportPageTest, OtherJsonIsNoSummary) {
+  for (const json& other : {json::object(), json::array(), json{{"run_id", 1}}}) {
+    EXPECT_THROW(report_of_summary(other, "o.json"), Error);
+  }
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,294 @@
+// Files that no output may replace: real files of each kind, under names and links that hide their kind.
+#include "common/files/output_guard.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <stdexcept>
+
+#include "analyzer/journal/journal.hpp"
+#include "analyzer/journal/journal_storage.hpp"
+#include "analyzer/pool/ring_pool.hpp"
+#include "common/files/creation_mark.hpp"
+#include "common/files/output_file.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/unique_fd.hpp"
+#include "producer/matrix/matrix_source.hpp"
+#include "tests/unit/as_nobody.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+class OutputGuardTest : public ::testing::Test {
+ protected:
+  static std::string bytes_of(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  /// Both the check beforehand and the write refuse `output`, and the file it leads to keeps its bytes.
+  void expect_refused(const std::string& output, const std::string& fragment, const std::vector<KeptFile>& kept = {},
+                      ExitCode code = ExitCode::kUsage) const {
+    const std::string before = bytes_of(output);
+    for (const bool beforehand : {true, false}) {
+      try {
+        if (beforehand) {
+          check_output(output, "--output", kept);
+        } else {
+          OutputFile(output, "--output", kept).finish();
+        }
+        ADD_FAILURE() << output << " was not refused";
+      } catch (const Error& error) {
+        const std::string what = error.what();
+        EXPECT_EQ(error.code(), code) << what;
+        EXPECT_EQ(what.rfind("--output: ", 0), 0u) << what;
+        EXPECT_NE(what.find("'" + output + "'"), std::string::npos) << what;
+        EXPECT_NE(what.find(fragment), std::string::npos) << what;
+        EXPECT_EQ(what.find('\n'), std::string::npos) << what;
+      }
+    }
+    EXPECT_EQ(bytes_of(output), before);
+  }
+
+  /// The same for `file` under its own name, through a symbolic link and through a hard link.
+  void expect_never_replaced(const std::string& file, const std::string& fragment) const {
+    const std::string link = folder_.file("link");
+    const std::string hard_link = folder_.file("hard-link");
+    fs::create_symlink(file, link);
+    fs::create_hard_link(file, hard_link);
+    for (const std::string& name : {file, link, hard_link}) expect_refused(name, fragment);
+    fs::remove(link);
+    fs::remove(hard_link);
+  }
+
+  std::string make_pool() const {
+    const std::string pool = folder_.file("p");
+    RingPool::create(pool, 1000, 3);
+    return pool;
+  }
+
+  const testing::TemporaryFolder folder_;
+};
+
+TEST_F(OutputGuardTest, APoolIsNeverReplaced) {
+  expect_never_replaced(make_pool(), "is a pool");
+}
+
+TEST_F(OutputGuardTest, AJournalInPlainFilesIsNeverReplacedWhateverItsName) {
+  const std::string pool = folder_.file("p");
+  {
+    Journal journal = Journal::open(pool, {JournalKind::kFile, 1 << 20}, Storage::kFile, Durability::kProcess);
+    ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{1, "a record"}}), 0);
+  }
+  fs::rename(journal_file(pool, 0), folder_.file("kept"));
+  expect_never_replaced(folder_.file("kept"), "is a journal");
+}
+
+TEST_F(OutputGuardTest, AJournalOfLibpmemlogIsNeverReplacedWhateverItsName) {
+  if (!has_pmemlog()) GTEST_SKIP() << "this build has no libpmemlog";
+  const std::string pool = folder_.file("p");
+  Journal::open(pool, {JournalKind::kPmemlog, 4 << 20}, Storage::kFile, Durability::kProcess);
+  fs::rename(journal_file(pool, 0), folder_.file("kept"));
+  expect_never_replaced(folder_.file("kept"), "is a journal");
+}
+
+TEST_F(OutputGuardTest, AMatrixCacheIsNeverReplaced) {
+  MatrixOptions matrix;
+  matrix.matrix = folder_.write("edges.txt", "0 1\n1 0\n");
+  expect_never_replaced(write_cache(matrix, Orientation::kInLinks), "is a matrix cache");
+}
+
+TEST_F(OutputGuardTest, TheNameOfAPoolsJournalIsRefusedBeforeThereIsOneAndWhereItIsDamaged) {
+  const std::string pool = make_pool();
+  expect_refused(pool + ".journal-1", "is the name of a pool's journal");
+  folder_.write("p.journal-0", "damaged");
+  expect_refused(pool + ".journal-0", "is the name of a pool's journal");
+}
+
+TEST_F(OutputGuardTest, ANameThatOnlyEndsAsAJournalsIsAllowed) {
+  const std::string output = folder_.file("notes.journal-0");
+  EXPECT_NO_THROW(OutputFile(output, "--output").finish());
+}
+
+TEST_F(OutputGuardTest, WhatTheCommandReadsIsNeverReplaced) {
+  const std::string file = folder_.write("input", "precious");
+  const std::string link = folder_.file("link");
+  const std::string hard_link = folder_.file("hard-link");
+  fs::create_symlink("input", link);
+  fs::create_hard_link(file, hard_link);
+  for (const std::string& name : {file, link, hard_link, folder_.path() + "/./input"}) {
+    expect_refused(name, "is found as --matrix, too", {{"--rhs", ""}, {"--matrix", file}});
+  }
+}
+
+TEST_F(OutputGuardTest, ALinkToAFileThatIsYetToBeMadeIsThatFile) {
+  const std::string link = folder_.file("link");
+  fs::create_symlink("later/../pool", link);
+  fs::create_directory(folder_.file("later"));
+  EXPECT_TRUE(same_file(link, folder_.file("pool")));
+  expect_refused(link, "is found as --pool, too", {{"--pool", folder_.file("pool")}});
+}
+
+TEST_F(OutputGuardTest, APoolThatTookTheNameMeanwhileIsNotReplaced) {
+  const std::string output = folder_.file("p");
+  OutputFile file(output, "--output");
+  file.write("text");
+  make_pool();
+  const std::string before = bytes_of(output);
+  EXPECT_THROW(file.finish(), Error);
+  EXPECT_EQ(bytes_of(output), before);
+}
+
+/// Another process that has taken `lock` on a file, until its end.
+class Locker {
+ public:
+  Locker(const std::string& file, const std::function<bool(int fd)>& lock) {
+    std::array<int, 2> locked{};
+    if (pipe2(locked.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe2");
+    process_ = fork();
+    if (process_ == 0) {
+      const int fd = open(file.c_str(), O_RDWR | O_CLOEXEC);
+      if (!lock(fd) || ::write(locked[1], "", 1) != 1) _exit(1);
+      for (;;) pause();
+    }
+    close(locked[1]);
+    char byte = 0;
+    is_locked_ = ::read(locked[0], &byte, 1) == 1;
+    close(locked[0]);
+  }
+  ~Locker() {
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+  }
+  Locker(const Locker&) = delete;
+  Locker& operator=(const Locker&) = delete;
+  bool is_locked() const { return is_locked_; }
+
+ private:
+  pid_t process_ = -1;
+  bool is_locked_ = false;
+};
+
+bool lock_as_owner(int fd) {
+  return flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+/// A pool between its two locks: its creator leaves the lock to libpmemobj.
+bool mark_only(int fd) {
+  mark_as_being_made(fd);
+  return true;
+}
+
+TEST_F(OutputGuardTest, AFileThatAnotherProcessIsMakingIsNotReplaced) {
+  // A pool or a journal before its first bytes.
+  for (const auto& content : {std::string(), std::string(3, '\0'), std::string(4096, '\0')}) {
+    const std::string file = folder_.write("new", content);
+    for (const auto& lock : {lock_as_owner, mark_only}) {
+      const Locker other(file, lock);
+      ASSERT_TRUE(other.is_locked());
+      expect_refused(file, "is in use by", {}, ExitCode::kSystem);
+    }
+  }
+}
+
+TEST_F(OutputGuardTest, ALockOnATextDoesNotMakeItAPool) {
+  const std::string file = folder_.write("text", "{}\n");
+  const Locker other(file, lock_as_owner);
+  ASSERT_TRUE(other.is_locked());
+  EXPECT_NO_THROW(check_output(file, "--output", {}));
+  EXPECT_NO_THROW(OutputFile(file, "--output").finish());
+}
+
+TEST_F(OutputGuardTest, AFileThatThisProcessHasLockedItselfIsReplaced) {
+  const std::string file = folder_.write("empty", "");
+  const UniqueFd fd(open(file.c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(flock(fd.get(), LOCK_EX | LOCK_NB), 0);
+  EXPECT_NO_THROW(check_output(file, "--output", {}));
+  EXPECT_NO_THROW(OutputFile(file, "--output").finish());
+}
+
+TEST_F(OutputGuardTest, APipeThatNoProcessReadsIsRefusedAtOnce) {
+  const std::string pipe = folder_.file("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  try {
+    OutputFile(pipe, "--output").finish();
+    ADD_FAILURE() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kSystem);
+    EXPECT_NE(std::string(error.what()).find("no process reads it"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(OutputGuardTest, APipeThatIsReadIsWrittenTo) {
+  const std::string pipe = folder_.file("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const UniqueFd reader(open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  OutputFile file(pipe, "--output");
+  file.write("text");
+  file.finish();
+  char text[8] = {};
+  EXPECT_EQ(read(reader.get(), text, sizeof text), 4);
+  EXPECT_STREQ(text, "text");
+}
+
+TEST_F(OutputGuardTest, ALinkOrAPipeThatAnotherUserLaidOutInASharedFolderIsRefused) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can make another user's files";
+  ASSERT_EQ(chmod(folder_.path().c_str(), 01777), 0);
+  const std::string target = folder_.write("target", "precious");
+  const std::string link = folder_.file("link");
+  const std::string pipe = folder_.file("pipe");
+  fs::create_symlink("target", link);
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0666), 0);
+  for (const std::string& name : {link, pipe}) {
+    ASSERT_EQ(lchown(name.c_str(), testing::kNobody, testing::kNobody), 0);
+    EXPECT_THROW(check_output(name, "--output", {}), Error) << name;
+    EXPECT_THROW(OutputFile(name, "--output"), Error) << name;
+  }
+  EXPECT_EQ(bytes_of(target), "precious");
+}
+
+TEST_F(OutputGuardTest, AFileThatMayNotBeLookedAtIsNotReplaced) {
+  const std::string file = folder_.write("others", "of another user");
+  ASSERT_EQ(chmod(file.c_str(), 0), 0);
+  ASSERT_EQ(chmod(folder_.path().c_str(), 0777), 0);
+  const testing::AsNobody nobody;
+  for (const bool beforehand : {true, false}) {
+    try {
+      if (beforehand) {
+        check_output(file, "--output", {});
+      } else {
+        OutputFile(file, "--output").finish();
+      }
+      ADD_FAILURE() << "not refused";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::kSystem);
+      EXPECT_NE(std::string(error.what()).find("Permission denied"), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST_F(OutputGuardTest, AFolderIsNamedAsOne) {
+  try {
+    check_output(folder_.path(), "--output", {});
+    ADD_FAILURE() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kSystem);
+    EXPECT_EQ(std::string(error.what()),
+              "--output: cannot write '" + folder_.path() + "': found a folder; expected a file");
+  }
+}
+
+}  // namespace
+}  // namespace ringside

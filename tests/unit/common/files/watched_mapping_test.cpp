@@ -1,0 +1,249 @@
+#include "common/files/watched_mapping.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/platform/unique_fd.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kBytes = 4 * kPage;
+
+/// A file of four pages of '7', mapped.
+struct Mapped {
+  explicit Mapped(const testing::TemporaryFolder& folder, const std::string& name = "pool")
+      : path(folder.write(name, std::string(kBytes, '7'))), fd(open(path.c_str(), O_RDWR | O_CLOEXEC)) {
+    base = static_cast<char*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0));
+  }
+  ~Mapped() { munmap(base, kBytes); }
+  Mapped(const Mapped&) = delete;
+  Mapped& operator=(const Mapped&) = delete;
+
+  char read(std::size_t at) const { return *static_cast<volatile char*>(base + at); }
+  void write(std::size_t at, char c) const { *static_cast<volatile char*>(base + at) = c; }
+  void truncate_to(off_t bytes) const { ASSERT_EQ(ftruncate(fd.get(), bytes), 0); }
+
+  std::string path;
+  UniqueFd fd;
+  char* base = nullptr;
+};
+
+/// The last words of a process that runs `body`, which must not return.
+#define EXPECT_ENDS(body, how, line) \
+  EXPECT_EXIT(                       \
+      {                              \
+        body;                        \
+        _exit(77);                   \
+      },                             \
+      how, line)
+
+class WatchedMappingTest : public ::testing::Test {
+ protected:
+  testing::TemporaryFolder folder_;
+};
+using WatchedMappingDeathTest = WatchedMappingTest;
+
+TEST_F(WatchedMappingDeathTest, ATruncatedFileEndsTheProcessWithOneLineAndExitCode5) {
+  EXPECT_ENDS(
+      {
+        catch_bus_errors(false);
+        const Mapped file(folder_);
+        const WatchedMapping watched("a\npool", file.fd.get(), file.base, kBytes);
+        file.truncate_to(kPage);
+        file.read(0);  // still there
+        file.read(kPage);
+      },
+      ::testing::ExitedWithCode(5),
+      "^ringside: a\\?pool: was truncated to 4096 bytes while it was in use; expected a file that keeps its size\n$");
+}
+
+TEST_F(WatchedMappingDeathTest, InTheJournalTheLineHasAPriorityAndKeys) {
+  EXPECT_ENDS(
+      {
+        catch_bus_errors(true);
+        const Mapped file(folder_);
+        const WatchedMapping watched("pool", file.fd.get(), file.base, kBytes);
+        file.truncate_to(0);
+        file.read(0);
+      },
+      ::testing::ExitedWithCode(5), "^<3>level=error event=failed exit_code=5 text=\"pool: was truncated to 0 .*\"\n$");
+}
+
+TEST_F(WatchedMappingDeathTest, AFaultOfAnyThreadIsTheMappings) {
+  EXPECT_ENDS(
+      {
+        catch_bus_errors(false);
+        const Mapped file(folder_);
+        const WatchedMapping watched("pool", file.fd.get(), file.base, kBytes);
+        file.truncate_to(0);
+        std::thread([&] { file.read(0); }).join();
+      },
+      ::testing::ExitedWithCode(5), "^ringside: pool: was truncated");
+}
+
+TEST_F(WatchedMappingDeathTest, WithinALibrarysCallEveryFaultOfTheThreadIsTheFiles) {
+  EXPECT_ENDS(
+      {
+        catch_bus_errors(false);
+        const Mapped file(folder_);
+        const WatchedMapping call("pool", file.fd.get());
+        file.truncate_to(0);
+        file.read(0);
+      },
+      ::testing::ExitedWithCode(3), "^ringside: pool: the disk failed \\(SIGBUS: [^\n]*\n$");
+}
+
+TEST_F(WatchedMappingDeathTest, AFaultInAMappingThatIsNotWatchedKeepsItsAction) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer's own handler reports it";
+#endif
+  EXPECT_ENDS(
+      {
+        catch_bus_errors(false);
+        const Mapped file(folder_);
+        const Mapped other(folder_, "other");
+        const WatchedMapping watched("pool", file.fd.get(), file.base, kBytes);
+        other.truncate_to(0);
+        other.read(0);
+      },
+      ::testing::KilledBySignal(SIGBUS), "^$");
+}
+
+TEST_F(WatchedMappingDeathTest, AMappingIsForgottenWithItsObject) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer's own handler reports it";
+#endif
+  EXPECT_ENDS(
+      {
+        catch_bus_errors(false);
+        const Mapped file(folder_);
+        { const WatchedMapping watched("pool", file.fd.get(), file.base, kBytes); }
+        file.truncate_to(0);
+        file.read(0);
+      },
+      ::testing::KilledBySignal(SIGBUS), "^$");
+}
+
+TEST_F(WatchedMappingDeathTest, ASignalThatSomebodySentKeepsItsAction) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer's own handler reports it";
+#endif
+  EXPECT_ENDS(
+      {
+        catch_bus_errors(false);
+        const Mapped file(folder_);
+        const WatchedMapping watched("pool", file.fd.get(), file.base, kBytes);
+        kill(getpid(), SIGBUS);
+      },
+      ::testing::KilledBySignal(SIGBUS), "^$");
+}
+
+void exit_with_9(int) {
+  _exit(9);
+}
+
+TEST_F(WatchedMappingDeathTest, AHandlerThatWasThereBeforeHasTheFaultsThatAreNotOurs) {
+  EXPECT_ENDS(
+      {
+        signal(SIGBUS, exit_with_9);
+        catch_bus_errors(false);
+        const Mapped file(folder_);
+        file.truncate_to(0);
+        file.read(0);
+      },
+      ::testing::ExitedWithCode(9), "^$");
+}
+
+TEST_F(WatchedMappingDeathTest, ATruncationThatIsNotToBeSurvivedEndsTheProcess) {
+  EXPECT_ENDS(
+      {
+        catch_bus_errors(false);
+        const Mapped file(folder_);
+        WatchedMapping watched("pool", file.fd.get(), file.base, kBytes);
+        watched.survive_faults(WatchedMapping::Survive::kNotTruncation);
+        file.truncate_to(0);
+        file.write(0, 'x');
+      },
+      ::testing::ExitedWithCode(5), "^ringside: pool: was truncated to 0 bytes");
+}
+
+TEST_F(WatchedMappingTest, ASurvivedFaultLeavesWhatCanStillBeReadAndIsNotForgotten) {
+  catch_bus_errors(false);
+  const Mapped file(folder_);
+  WatchedMapping watched("pool", file.fd.get(), file.base, kBytes);
+  watched.survive_faults();
+  EXPECT_TRUE(watched.intact());
+  EXPECT_EQ(watched.error(), 0);
+  file.truncate_to(kPage);
+  EXPECT_FALSE(watched.intact());
+  file.write(2 * kPage + 5, 'x');  // the instruction runs again, on a private page
+  EXPECT_EQ(file.read(2 * kPage + 5), 'x');
+  EXPECT_EQ(file.read(2 * kPage + 6), 0);
+  EXPECT_EQ(file.read(kPage - 1), '7');
+  EXPECT_EQ(watched.error(), EIO);
+  ASSERT_TRUE(watched.fault().has_value());
+  EXPECT_EQ(watched.fault()->code(), ExitCode::kDamaged);
+  EXPECT_STREQ(watched.fault()->what(),
+               "pool: was truncated to 4096 bytes while it was in use; expected a file that keeps its size");
+  EXPECT_EQ(std::filesystem::file_size(file.path), kPage) << "the store did not reach the file";
+}
+
+TEST_F(WatchedMappingTest, ATruncationIsNotedBeforeAWriteMakesTheFileLongAgain) {
+  const Mapped file(folder_);
+  WatchedMapping watched("pool", file.fd.get(), file.base, kBytes);
+  EXPECT_TRUE(watched.intact_or_noted());
+  file.truncate_to(kPage);
+  EXPECT_FALSE(watched.intact_or_noted());
+  file.truncate_to(kBytes);  // as a write at its end does
+  EXPECT_FALSE(watched.intact_or_noted()) << "what lay there is lost";
+  EXPECT_EQ(watched.error(), EIO);
+  ASSERT_TRUE(watched.fault().has_value());
+  EXPECT_EQ(watched.fault()->code(), ExitCode::kDamaged);
+}
+
+TEST_F(WatchedMappingTest, TheFirstFailureIsKept) {
+  const Mapped file(folder_);
+  WatchedMapping watched("pool", file.fd.get(), file.base, kBytes);
+  watched.note(ENOSPC);
+  watched.note(EIO);
+  EXPECT_EQ(watched.error(), ENOSPC);
+  EXPECT_FALSE(watched.fault().has_value()) << "no page was lost";
+}
+
+TEST_F(WatchedMappingTest, ThreadsRegisterAndFaultAtTheSameTime) {
+  catch_bus_errors(false);
+  constexpr int kThreads = 4;
+  constexpr int kRounds = 50;
+  std::vector<std::thread> threads;
+  std::vector<int> survived(kThreads, 0);
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int round = 0; round < kRounds; ++round) {
+        const Mapped file(folder_, "pool" + std::to_string(thread));
+        WatchedMapping watched(file.path, file.fd.get(), file.base, kBytes);
+        watched.survive_faults();
+        file.truncate_to(0);
+        file.write(0, 'x');
+        survived[static_cast<std::size_t>(thread)] += watched.error() == EIO ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const int count : survived) EXPECT_EQ(count, kRounds);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,136 @@
+// When cores are lent in the course of a hand-off: while their side waits, and until the store that ends its wait.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "tests/unit/common/handoff/handoff_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using namespace testing;
+
+class ElasticHandoffTest : public HandoffTest {
+ protected:
+  Attached attach_elastic(Listener& listener) {
+    HandoffOptions elastic = options();
+    elastic.elastic = true;
+    elastic.cores = {1, 5};
+    Attached ends;
+    std::thread producer([&] { ends.writer.emplace(elastic, description()); });
+    ends.reader.emplace(accept_reader(listener));
+    EXPECT_TRUE(ends.reader->elastic());
+    EXPECT_EQ(ends.reader->producer_cores().cpus(), (std::vector<int>{1, 5})) << "known before it is accepted";
+    ends.reader->accept({}, {0, 70});
+    producer.join();
+    return ends;
+  }
+
+  /// False if they are not for very long.
+  static bool lent_at_last(CoreBorrower cores) {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!cores.lent() && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
+    return cores.lent();
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Either, ElasticHandoffTest, kBothCoordinations, name_of_coordination);
+
+TEST_P(ElasticHandoffTest, TheAnalyzersCoresAreLentWhileItWaitsUntilAStepIsPublished) {
+  Listener listener(socket_path_);
+  Attached ends = attach_elastic(listener);
+  CoreBorrower cores = ends.writer->analyzer_cores();
+  EXPECT_EQ(cores.cpus(), (std::vector<int>{0, 70}));
+  EXPECT_FALSE(cores.lent()) << "it does not wait yet";
+  ASSERT_EQ(ends.writer->claim().status, ClaimStatus::kOk);
+  PublishedStep step;
+  std::jthread analyzer([&] { EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep); });
+  EXPECT_TRUE(lent_at_last(cores));
+  EXPECT_TRUE(cores.enter());
+  cores.leave();
+  ends.writer->publish({.iteration = 1});
+  EXPECT_FALSE(cores.lent()) << "before the analyzer has even woken up";
+  EXPECT_FALSE(cores.enter());
+  analyzer.join();
+  EXPECT_FALSE(cores.lent());
+}
+
+TEST_P(ElasticHandoffTest, TheProducersCoresAreLentWhileItWaitsUntilABufferIsReleased) {
+  Listener listener(socket_path_);
+  Attached ends = attach_elastic(listener);
+  publish_one(*ends.writer);
+  publish_one(*ends.writer);
+  CoreBorrower cores = ends.reader->producer_cores();
+  EXPECT_FALSE(cores.lent());
+  std::jthread producer([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kOk); });
+  EXPECT_TRUE(lent_at_last(cores));
+  PublishedStep step;
+  EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep) << "without a wait of its own";
+  EXPECT_FALSE(ends.writer->analyzer_cores().lent());
+  EXPECT_TRUE(cores.lent()) << "while the step is copied";
+  ends.reader->release();
+  EXPECT_FALSE(cores.lent());
+  producer.join();
+}
+
+TEST_P(ElasticHandoffTest, AProducerThatLeavesLendsItsCoresWhileTheLastStepsAreCopied) {
+  Listener listener(socket_path_);
+  Attached ends = attach_elastic(listener);
+  publish_one(*ends.writer);
+  std::jthread producer([&] { ends.writer->detach(Outcome::kFinished); });
+  EXPECT_TRUE(lent_at_last(ends.reader->producer_cores()));
+  PublishedStep step;
+  EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
+  ends.reader->release();
+  EXPECT_FALSE(ends.reader->producer_cores().lent());
+  EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kDetached);
+  ends.reader->farewell(ExitCode::kDone, "");
+  producer.join();
+}
+
+TEST_P(ElasticHandoffTest, AnotherAnalyzerLendsItsOwnCoresAndForgetsGuestsOfTheOneBefore) {
+  Listener listener(socket_path_);
+  Attached ends = attach_elastic(listener);
+  const std::uint32_t generation = ends.writer->analyzer_cores().generation();
+  PublishedStep step;
+  publish_one(*ends.writer);
+  EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
+  publish_one(*ends.writer);
+  std::jthread producer([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kOk); });
+  EXPECT_TRUE(lent_at_last(ends.reader->producer_cores()));
+  EXPECT_TRUE(ends.reader->producer_cores().enter());  // and is killed at work
+  ends.reader.reset();
+  ends.reader.emplace(accept_reader(listener));
+  EXPECT_EQ(ends.reader->producer_cores().guests_inside(), 0u);
+  ends.reader->accept({}, {3});
+  EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
+  ends.reader->release();
+  producer.join();
+  EXPECT_EQ(ends.writer->analyzer_cores().cpus(), std::vector<int>{3});
+  EXPECT_NE(ends.writer->analyzer_cores().generation(), generation);
+}
+
+TEST_P(ElasticHandoffTest, WithoutElasticNothingIsEverLent) {
+  Listener listener(socket_path_);
+  Attached ends = attach(listener, options());
+  EXPECT_FALSE(ends.reader->elastic());
+  EXPECT_TRUE(ends.reader->producer_cores().cpus().empty());
+  const std::uint32_t bell = ends.writer->analyzer_cores().bell();
+  const std::uint32_t other_bell = ends.reader->producer_cores().bell();
+  std::jthread producer([&] {
+    for (int step = 0; step < 5; ++step) publish_one(*ends.writer);
+  });
+  for (int taken = 0; taken < 5; ++taken) {
+    PublishedStep step;
+    EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
+    ends.reader->release();
+  }
+  producer.join();
+  // Whoever lends rings.
+  EXPECT_EQ(ends.writer->analyzer_cores().bell(), bell);
+  EXPECT_EQ(ends.reader->producer_cores().bell(), other_bell);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,143 @@
+// What the tests of the hand-off share: a socket, a run, iterates whose values tell the step, and the memory and the
+// request of a producer that keeps to the protocol.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "common/handoff/handoff_reader.hpp"
+#include "common/handoff/handoff_writer.hpp"
+#include "common/platform/error.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside::testing {
+
+inline constexpr std::uint64_t kRows = 1000;
+inline constexpr std::int64_t kSpinNs = 1000;
+inline constexpr bool kMaySpin = true;
+
+inline RunDescription description(std::uint64_t rows = kRows) {
+  RunDescription run;
+  run.run_id = {1, 2};
+  run.problem_id = {3, 4};
+  run.rows = rows;
+  assign(run.solver, "test");
+  return run;
+}
+
+/// What the solver writes for row i of step s.
+inline double expected(std::uint64_t step, std::uint64_t row) {
+  return static_cast<double>(step * 1'000'003 + row);
+}
+
+inline void fill(double* buffer, std::uint64_t step) {
+  for (std::uint64_t i = 0; i < kRows; ++i) buffer[i] = expected(step, i);
+}
+
+inline bool holds(const double* buffer, std::uint64_t step) {
+  for (std::uint64_t i = 0; i < kRows; ++i) {
+    if (buffer[i] != expected(step, i)) return false;
+  }
+  return true;
+}
+
+inline std::span<const std::byte> bytes_of(const AttachRequest& request) {
+  return std::as_bytes(std::span(&request, 1));
+}
+
+inline AttachRequest valid_request() {
+  AttachRequest request;
+  request.buffers = 2;
+  request.run = description();
+  return request;
+}
+
+/// Memory as a well-behaved producer passes it.
+struct Memory {
+  SharedMapping payload;
+  SharedMapping control;
+  std::array<int, 2> fds() const { return {payload.fd(), control.fd()}; }
+};
+inline Memory valid_memory() {
+  Memory memory;
+  memory.payload = SharedMapping::create("test", PayloadGeometry{2, kRows}.total_bytes(), PeerAccess::kReadOnly);
+  memory.control = SharedMapping::create("test", sizeof(HandoffControl), PeerAccess::kReadWrite);
+  auto* control = new (memory.control.data()) HandoffControl;
+  control->buffers = 2;
+  control->rows = kRows;
+  return memory;
+}
+
+class HandoffFixture : public ::testing::Test {
+ protected:
+  HandoffOptions options() {
+    HandoffOptions o;
+    o.socket = socket_path_;
+    o.spin_ns = kSpinNs;
+    o.coordination = coordination_;
+    return o;
+  }
+
+  /// Accepts the next producer and reads its request.
+  HandoffReader accept_reader(Listener& listener) {
+    std::optional<Peer> peer = listener.accept(10'000);
+    if (!peer) throw std::runtime_error("nobody connected");
+    return HandoffReader(std::move(*peer), socket_path_, 10'000);
+  }
+
+  /// Both ends of an attachment, the producer's and the analyzer's.
+  struct Attached {
+    std::optional<HandoffWriter> writer;
+    std::optional<HandoffReader> reader;
+  };
+  Attached attach(Listener& listener, const HandoffOptions& options) {
+    Attached ends;
+    std::thread producer([&] { ends.writer.emplace(options, description()); });
+    ends.reader.emplace(accept_reader(listener));
+    ends.reader->accept();
+    producer.join();
+    return ends;
+  }
+
+  /// Claims, publishes, and expects room for it.
+  static void publish_one(HandoffWriter& writer) {
+    ASSERT_EQ(writer.claim().status, ClaimStatus::kOk);
+    writer.publish({.iteration = writer.published() + 1});
+  }
+
+  /// A claim after a release. With messages a release is known a moment after it was made: a claim that does not wait
+  /// may come too early, and is no skipped step of the test then.
+  Claim claim_once_told(HandoffWriter& writer) const {
+    Claim claim = writer.claim();
+    while (coordination_ == CoordinationKind::kMessages && claim.status == ClaimStatus::kFull) {
+      writer.take_back_skip();
+      std::this_thread::yield();
+      claim = writer.claim();
+    }
+    return claim;
+  }
+
+  TemporaryFolder folder_;
+  std::string socket_path_ = folder_.file("analyzer.socket");
+  CoordinationKind coordination_ = CoordinationKind::kLocks;
+};
+
+/// What has to hold whichever way the sides tell each other of their steps.
+class HandoffTest : public HandoffFixture, public ::testing::WithParamInterface<CoordinationKind> {
+ protected:
+  HandoffTest() { coordination_ = GetParam(); }
+};
+
+inline const auto kBothCoordinations = ::testing::Values(CoordinationKind::kLocks, CoordinationKind::kMessages);
+inline std::string name_of_coordination(const ::testing::TestParamInfo<CoordinationKind>& info) {
+  return info.param == CoordinationKind::kLocks ? "locks" : "messages";
+}
+
+}  // namespace ringside::testing

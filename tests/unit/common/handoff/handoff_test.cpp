@@ -1,0 +1,280 @@
+// The hand-off between two threads and between two processes: what the protocol promises.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <optional>
+#include <thread>
+
+#include "tests/unit/common/handoff/handoff_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using namespace testing;
+
+INSTANTIATE_TEST_SUITE_P(Either, HandoffTest, kBothCoordinations, name_of_coordination);
+
+TEST_P(HandoffTest, EveryStepArrivesInOrderAndBitEqual) {
+  constexpr std::uint64_t kSteps = 500;
+  Listener listener(socket_path_);
+  std::thread producer([&] {
+    HandoffWriter writer(options(), description());
+    for (std::uint64_t s = 0; s < kSteps; ++s) {
+      const Claim claim = writer.claim();
+      ASSERT_EQ(claim.status, ClaimStatus::kOk);
+      fill(claim.buffer, s);
+      writer.publish({.iteration = s + 1, .residual_l1 = 0.5, .residual_linf = 0.25, .generate_ns = 7});
+    }
+    writer.detach(Outcome::kFinished);
+  });
+
+  HandoffReader reader = accept_reader(listener);
+  reader.accept();
+  PublishedStep step;
+  std::uint64_t taken = 0;
+  while (reader.next(step, kMaySpin, nullptr) == NextStatus::kStep) {
+    ASSERT_EQ(step.descriptor.step, taken);
+    ASSERT_EQ(step.descriptor.iteration, taken + 1);
+    ASSERT_EQ(step.descriptor.residual_linf, 0.25);
+    ASSERT_TRUE(holds(step.buffer, taken)) << "step " << taken;
+    reader.release();
+    ++taken;
+  }
+  EXPECT_EQ(taken, kSteps);
+  EXPECT_EQ(reader.outcome(), Outcome::kFinished);
+  reader.farewell(ExitCode::kDone, "");
+  producer.join();
+}
+
+TEST_P(HandoffTest, ABufferIsNotLentAgainBeforeItsRelease) {
+  Listener listener(socket_path_);
+  Attached ends = attach(listener, options());
+
+  for (std::uint64_t s = 0; s < 2; ++s) {
+    ASSERT_EQ(ends.writer->try_claim().status, ClaimStatus::kOk);
+    ends.writer->publish({.iteration = s + 1});
+  }
+  EXPECT_EQ(ends.writer->try_claim().status, ClaimStatus::kFull);
+  EXPECT_EQ(ends.writer->skipped(), 1u);
+
+  PublishedStep step;
+  ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
+  EXPECT_EQ(ends.writer->try_claim().status, ClaimStatus::kFull) << "seen, but not yet released";
+  ends.reader->release();
+  EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kOk);
+  ends.writer->publish({.iteration = 5});
+  ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
+  ends.reader->release();
+  ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
+  EXPECT_EQ(step.descriptor.skipped_before, 2u) << "skipped steps are told with the next published one";
+}
+
+TEST_P(HandoffTest, TheAnalyzersMappingOfThePayloadIsReadOnly) {
+  Listener listener(socket_path_);
+  Attached ends = attach(listener, options());
+  publish_one(*ends.writer);
+  PublishedStep step;
+  ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
+  auto* page = const_cast<double*>(step.buffer);  // 2 MiB-aligned, hence page-aligned
+  EXPECT_EQ(mprotect(page, 4096, PROT_READ | PROT_WRITE), -1) << "the seal forbids writable mappings";
+}
+
+TEST_P(HandoffTest, ARefusalReachesTheProducerWithItsLineAndCode) {
+  Listener listener(socket_path_);
+  std::thread analyzer([&] {
+    HandoffReader reader = accept_reader(listener);
+    reader.refuse(usage_error("the pool holds another run; use --overwrite"));
+  });
+  try {
+    HandoffWriter writer(options(), description());
+    ADD_FAILURE() << "attached in spite of the refusal";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    EXPECT_STREQ(error.what(), "the pool holds another run; use --overwrite");
+  }
+  analyzer.join();
+}
+
+TEST_P(HandoffTest, WithoutAnAnalyzerAttachingEndsWithPeerLost) {
+  HandoffOptions o = options();
+  o.peer_timeout_s = 0.05;
+  try {
+    HandoffWriter writer(o, description());
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kPeerLost);
+    EXPECT_NE(std::string(error.what()).find(socket_path_), std::string::npos);
+  }
+}
+
+TEST_P(HandoffTest, AStepPublishedBeforeTheProducerDiedIsStillTaken) {
+  Listener listener(socket_path_);
+  const pid_t child = fork();
+  if (child == 0) {
+    HandoffWriter writer(options(), description());
+    const Claim claim = writer.claim();
+    fill(claim.buffer, 0);
+    writer.publish({.iteration = 1});
+    const Claim half_written = writer.claim();
+    half_written.buffer[0] = -1;  // never published
+    kill(getpid(), SIGKILL);
+  }
+  HandoffReader reader = accept_reader(listener);
+  reader.accept();
+  waitpid(child, nullptr, 0);  // dead before we look
+  PublishedStep step;
+  ASSERT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kStep);
+  EXPECT_TRUE(holds(step.buffer, 0));
+  reader.release();
+  EXPECT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kProducerLost);
+  EXPECT_EQ(reader.outcome(), Outcome::kFailed);
+}
+
+TEST_P(HandoffTest, AClaimEndsWhenTheAnalyzerDies) {
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    Listener listener(socket_path_);
+    char byte = 1;
+    if (write(ready[1], &byte, 1) != 1) _exit(1);
+    HandoffReader reader = accept_reader(listener);
+    reader.accept();
+    PublishedStep step;
+    reader.next(step, kMaySpin, nullptr);
+    kill(getpid(), SIGKILL);  // with the step taken and its buffer never released
+  }
+  close(ready[1]);  // so that an analyzer that failed is not waited for
+  char byte = 0;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1) << "the analyzer does not listen";
+  HandoffOptions o = options();
+  o.on_analyzer_loss = OnAnalyzerLoss::kStop;
+  HandoffWriter writer(o, description());
+  for (int s = 0; s < 2; ++s) {
+    ASSERT_EQ(writer.claim().status, ClaimStatus::kOk);
+    writer.publish({.iteration = writer.published() + 1});
+  }
+  EXPECT_EQ(writer.claim().status, ClaimStatus::kAnalyzerLost);
+  EXPECT_GT(writer.idle_ns(), 0);
+  waitpid(child, nullptr, 0);
+  close(ready[0]);
+}
+
+TEST_P(HandoffTest, AClaimEndsWhenTheAnalyzerMakesNoProgress) {
+  Listener listener(socket_path_);
+  HandoffOptions o = options();
+  o.peer_timeout_s = 0.1;
+  Attached ends = attach(listener, o);
+  publish_one(*ends.writer);
+  publish_one(*ends.writer);
+  EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerStalled);
+  EXPECT_THROW(ends.writer->detach(Outcome::kFinished), Error) << "nor does the goodbye wait for ever";
+}
+
+TEST_P(HandoffTest, AnAnalyzerThatLeavesWithoutHavingCommittedAllIsNoSuccess) {
+  Listener listener(socket_path_);
+  Attached ends = attach(listener, options());
+  publish_one(*ends.writer);
+  publish_one(*ends.writer);
+  PublishedStep step;
+  ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
+  ends.reader->release();
+  ends.reader->farewell(ExitCode::kDone, "");
+  ends.reader.reset();
+  try {
+    ends.writer->detach(Outcome::kFinished);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kPeerLost);
+    EXPECT_NE(std::string(error.what()).find("1 of 2"), std::string::npos) << error.what();
+  }
+}
+
+TEST_P(HandoffTest, AFailedAnalyzerSaysWhy) {
+  Listener listener(socket_path_);
+  Attached ends = attach(listener, options());
+  publish_one(*ends.writer);
+  publish_one(*ends.writer);
+  std::thread claim([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerFailed); });
+  ends.reader->farewell(ExitCode::kSystem, "the disk is broken");
+  claim.join();
+  const Error failure = ends.writer->failure(ClaimStatus::kAnalyzerFailed);
+  EXPECT_EQ(failure.code(), ExitCode::kSystem);
+  EXPECT_STREQ(failure.what(), "the disk is broken");
+}
+
+TEST_P(HandoffTest, AFarewellIsHeardEvenIfTheGoodbyeBeforeItWasNotRead) {
+  Listener listener(socket_path_);
+  Attached ends = attach(listener, options());
+  std::thread detach([&] { EXPECT_NO_THROW(ends.writer->detach(Outcome::kFinished)); });
+  PublishedStep step;
+  EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kDetached);
+  ends.reader->farewell(ExitCode::kDone, "");
+  ends.reader.reset();  // hangs up with the goodbye still unread
+  detach.join();
+}
+
+TEST_P(HandoffTest, AStopRequestIsHeardOnceAllThatWasPublishedIsTaken) {
+  std::atomic<bool> stop{false};
+  Listener listener(socket_path_);
+  Attached ends = attach(listener, options());
+  publish_one(*ends.writer);
+  stop = true;
+  PublishedStep step;
+  ASSERT_EQ(ends.reader->next(step, kMaySpin, &stop), NextStatus::kStep);
+  ends.reader->release();
+  // A producer that goes on publishing does not keep the analyzer from stopping.
+  publish_one(*ends.writer);
+  EXPECT_EQ(ends.reader->next(step, kMaySpin, &stop), NextStatus::kStopped);
+}
+
+TEST_P(HandoffTest, ASecondAnalyzerOnTheSameSocketIsRefused) {
+  Listener first(socket_path_);
+  try {
+    Listener second(socket_path_);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kSystem);
+  }
+}
+
+TEST_P(HandoffTest, AFileInTheSocketsPlaceIsLeftAlone) {
+  const std::string file = folder_.write("letter", "Dear reader,");
+  EXPECT_THROW(Listener listener(file), Error);
+  EXPECT_EQ(std::filesystem::file_size(file), 12u);
+}
+
+TEST_P(HandoffTest, TheSocketOfADeadAnalyzerIsReplaced) {
+  const pid_t child = fork();
+  if (child == 0) {
+    Listener listener(socket_path_);
+    kill(getpid(), SIGKILL);
+  }
+  waitpid(child, nullptr, 0);
+  EXPECT_NO_THROW(Listener listener(socket_path_));
+}
+
+TEST_P(HandoffTest, TooFewOrTooManyBuffersAreRefused) {
+  for (const std::uint32_t buffers : {0u, 1u, 65u}) {
+    HandoffOptions o = options();
+    o.buffers = buffers;
+    EXPECT_THROW(HandoffWriter(o, description()), Error) << buffers;
+  }
+}
+
+TEST(StepRhythmTest, TheNextStepIsExpectedWhenTheLastOnesSay) {
+  StepRhythm rhythm;
+  EXPECT_EQ(rhythm.expected_ns(), 0) << "nothing is known yet: spin at once";
+  rhythm.observe(1'000'000);
+  EXPECT_EQ(rhythm.expected_ns(), 0);
+  for (std::int64_t step = 2; step <= 40; ++step) rhythm.observe(step * 1'000'000);
+  EXPECT_EQ(rhythm.expected_ns(), 41'000'000);
+  EXPECT_EQ(rhythm.margin_ns(), 225'000);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,182 @@
+// What the producer's side of the hand-off refuses: an answer is not believed because it came.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "common/handoff/futex_coordination.hpp"
+#include "tests/unit/common/handoff/handoff_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using namespace testing;
+
+class HostileAnalyzerTest : public HandoffFixture {
+ protected:
+  /// Answers a request to resume with `reply` and `fds`; the line the producer ends with.
+  std::string verdict(const std::function<void(Peer&)>& answer) {
+    Listener listener(socket_path_);
+    std::thread analyzer([&] {
+      std::optional<Peer> peer = listener.accept(10'000);
+      ASSERT_TRUE(peer.has_value());
+      std::array<std::byte, sizeof(AttachRequest)> request;
+      peer->receive(request, 10'000);
+      answer(*peer);
+      peer->receive(request, 10'000);  // until the producer hangs up
+    });
+    std::string line = "accepted";
+    HandoffOptions o = options();
+    o.pool_use = PoolUse::kResume;
+    try {
+      HandoffWriter writer(o, description());
+    } catch (const Error& error) {
+      line = error.what();
+    }
+    analyzer.join();
+    return line;
+  }
+
+  static AttachReply goes_on() {
+    AttachReply reply;
+    reply.resumed = 1;
+    reply.kept.iteration = 5;
+    return reply;
+  }
+  static void send(Peer& peer, const AttachReply& reply, std::span<const int> fds = {}) {
+    peer.send(std::as_bytes(std::span(&reply, 1)), fds);
+  }
+};
+
+TEST_F(HostileAnalyzerTest, AWellFormedAnswerIsBelieved) {
+  const SharedMapping x = SharedMapping::create("test", kRows * sizeof(double), PeerAccess::kReadOnly);
+  const int fd = x.fd();
+  EXPECT_EQ(verdict([&](Peer& peer) { send(peer, goes_on(), std::span(&fd, 1)); }), "accepted");
+}
+
+TEST_F(HostileAnalyzerTest, AnAnswerOfAnotherKindIsNone) {
+  const auto refused = [&](const std::function<void(AttachReply&)>& change) {
+    AttachReply reply;
+    change(reply);
+    const std::string line = verdict([&](Peer& peer) { send(peer, reply); });
+    EXPECT_NE(line.find("closed the connection"), std::string::npos) << line;
+  };
+  refused([](AttachReply& reply) { reply.header.magic ^= 1; });
+  refused([](AttachReply& reply) { reply.header.version = 1; });
+  refused([](AttachReply& reply) { reply.header.kind = MessageKind::kFarewell; });
+}
+
+TEST_F(HostileAnalyzerTest, AnIterateThatWasNotPassedCannotBeGoneOnFrom) {
+  const std::string line = verdict([&](Peer& peer) { send(peer, goes_on()); });
+  EXPECT_NE(line.find("0 iterates"), std::string::npos) << line;
+}
+
+TEST_F(HostileAnalyzerTest, AnIterateOfAnotherSizeOrThatCanChangeIsRefused) {
+  const SharedMapping small = SharedMapping::create("test", 8, PeerAccess::kReadOnly);
+  const int small_fd = small.fd();
+  EXPECT_NE(verdict([&](Peer& peer) { send(peer, goes_on(), std::span(&small_fd, 1)); }).find("8 bytes"),
+            std::string::npos);
+
+  const UniqueFd unsealed(memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  ASSERT_EQ(ftruncate(unsealed.get(), kRows * sizeof(double)), 0);
+  const int unsealed_fd = unsealed.get();
+  EXPECT_NE(verdict([&](Peer& peer) { send(peer, goes_on(), std::span(&unsealed_fd, 1)); }).find("seals"),
+            std::string::npos);
+}
+
+TEST_F(HostileAnalyzerTest, ALineWithoutAnEndEndsWithItsField) {
+  AttachReply reply;
+  reply.exit_code = static_cast<std::uint32_t>(ExitCode::kUsage);
+  std::memset(reply.message, 'x', sizeof reply.message);
+  EXPECT_EQ(verdict([&](Peer& peer) { send(peer, reply); }), std::string(sizeof reply.message, 'x'));
+}
+
+TEST_F(HostileAnalyzerTest, AnExitCodeThatIsNoneOfOursCountsAsALostPeer) {
+  for (const std::uint32_t number : {1u, 6u, 77u, 127u, 255u, 256u, 0x80000000u}) {
+    Listener listener(socket_path_);
+    std::thread analyzer([&] {
+      std::optional<Peer> peer = listener.accept(10'000);
+      ASSERT_TRUE(peer.has_value());
+      std::array<std::byte, sizeof(AttachRequest)> request;
+      peer->receive(request, 10'000);
+      AttachReply reply;
+      reply.exit_code = number;
+      send(*peer, reply);
+      peer->receive(request, 10'000);
+    });
+    try {
+      const HandoffWriter writer(options(), description());
+      ADD_FAILURE() << number << " was taken for consent";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::kPeerLost) << number;
+    }
+    analyzer.join();
+  }
+}
+
+TEST_F(HostileAnalyzerTest, AFarewellWithAnExitCodeThatIsNoneOfOursCountsAsALostPeer) {
+  Listener listener(socket_path_);
+  Attached ends = attach(listener, options());
+  ends.reader->farewell(static_cast<ExitCode>(77), "no exit code of ours");
+  const Error error = ends.writer->failure(ClaimStatus::kAnalyzerFailed);
+  EXPECT_EQ(error.code(), ExitCode::kPeerLost);
+  EXPECT_STREQ(error.what(), "no exit code of ours");
+}
+
+TEST_F(HostileAnalyzerTest, ACounterThatGoesUpAndDownIsNoProgress) {
+  std::atomic<std::uint64_t> own{0};
+  std::atomic<std::uint64_t> other{1};
+  std::atomic<bool> done{false};
+  std::thread analyzer([&] {
+    for (std::uint64_t i = 0; !done.load(); ++i) {
+      other.store(1 + i % 2);
+      std::this_thread::yield();
+    }
+  });
+  FutexCoordination coordination(own, other);
+  const WaitLimits limits{.timeout_ns = 1'000'000};
+  EXPECT_EQ(coordination.wait_until(5, Peer(), limits), WaitResult::kTimedOut);
+  done.store(true);
+  analyzer.join();
+}
+
+TEST_F(HostileAnalyzerTest, AnAnalyzerOfAnotherUserIsNotTalkedTo) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const testing::TemporaryFolder open_to_all;
+  ASSERT_EQ(chmod(open_to_all.path().c_str(), 0777), 0);
+  const std::string socket = open_to_all.file("s");
+  const pid_t stranger = fork();
+  if (stranger == 0) {
+    if (setuid(65534) != 0) _exit(1);
+    const Listener listener(socket);
+    chmod(socket.c_str(), 0777);
+    if (write(ready[1], "", 1) != 1) _exit(1);
+    pause();
+  }
+  close(ready[1]);  // so that a stranger who failed is not waited for
+  char byte = 0;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1) << "the stranger does not listen";
+  HandoffOptions o = options();
+  o.socket = socket;
+  try {
+    const HandoffWriter writer(o, description());
+    ADD_FAILURE() << "passed its memory to a stranger";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kSystem);
+    EXPECT_NE(std::string(error.what()).find("belongs to user 65534"), std::string::npos) << error.what();
+  }
+  kill(stranger, SIGKILL);
+  waitpid(stranger, nullptr, 0);
+  close(ready[0]);
+}
+
+}  // namespace
+}  // namespace ringside

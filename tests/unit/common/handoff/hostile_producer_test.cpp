@@ -1,0 +1,210 @@
+// What the analyzer's side of the hand-off refuses: nothing a producer sends or writes is believed before it was
+// checked.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+#include <limits>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tests/unit/common/handoff/handoff_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using namespace testing;
+
+class HostileProducerTest : public HandoffFixture {
+ protected:
+  /// Sends `request` with `fds`; the line the analyzer refuses it with.
+  std::string verdict(std::span<const std::byte> request, std::span<const int> fds) {
+    Listener listener(socket_path_);
+    std::thread sender([&] {
+      Peer peer = Peer::connect(socket_path_, 10);
+      peer.send(request, fds);
+      peer.receive(received_, 10'000);  // until the analyzer hangs up
+    });
+    std::string line = "accepted";
+    try {
+      accept_reader(listener);
+    } catch (const Error& error) {
+      line = error.what();
+    }
+    sender.join();
+    return line;
+  }
+
+ private:
+  std::array<std::byte, 64> received_{};
+};
+
+TEST_F(HostileProducerTest, AWellFormedRequestIsAccepted) {
+  const Memory memory = valid_memory();
+  EXPECT_EQ(verdict(bytes_of(valid_request()), memory.fds()), "accepted");
+}
+
+TEST_F(HostileProducerTest, ShortAndLongRequestsAreRefused) {
+  const Memory memory = valid_memory();
+  const AttachRequest request = valid_request();
+  EXPECT_NE(verdict(bytes_of(request).first(10), memory.fds()).find("10 bytes"), std::string::npos);
+  std::array<std::byte, sizeof request + 1> longer{};
+  std::memcpy(longer.data(), &request, sizeof request);
+  EXPECT_NE(verdict(longer, memory.fds()).find("expected 1056"), std::string::npos);
+}
+
+TEST_F(HostileProducerTest, AForeignMagicAndVersionAreRefused) {
+  const Memory memory = valid_memory();
+  AttachRequest request = valid_request();
+  request.header.magic ^= 1;
+  EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("not an attach request"), std::string::npos);
+  request = valid_request();
+  request.header.version = 99;
+  EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("version 99"), std::string::npos);
+}
+
+TEST_F(HostileProducerTest, RowsAndBuffersOutOfRangeAreRefused) {
+  const Memory memory = valid_memory();
+  AttachRequest request = valid_request();
+  request.buffers = 1000;
+  EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("1000 buffers"), std::string::npos);
+  for (const std::uint64_t rows : {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{1} << 61}) {
+    request = valid_request();
+    request.run.rows = rows;
+    EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("rows"), std::string::npos) << rows;
+  }
+}
+
+TEST_F(HostileProducerTest, MissingDescriptorsAreRefused) {
+  EXPECT_NE(verdict(bytes_of(valid_request()), {}).find("0 file descriptors"), std::string::npos);
+}
+
+TEST_F(HostileProducerTest, MemoryOfAnotherSizeIsRefused) {
+  const Memory memory = valid_memory();
+  const SharedMapping small = SharedMapping::create("test", 4096, PeerAccess::kReadOnly);
+  const std::array<int, 2> fds = {small.fd(), memory.control.fd()};
+  EXPECT_NE(verdict(bytes_of(valid_request()), fds).find("4096 bytes"), std::string::npos);
+}
+
+TEST_F(HostileProducerTest, UnsealedMemoryIsRefused) {
+  const Memory memory = valid_memory();
+  const UniqueFd unsealed(memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  ASSERT_EQ(ftruncate(unsealed.get(), static_cast<off_t>(memory.payload.bytes())), 0);
+  const std::array<int, 2> fds = {unsealed.get(), memory.control.fd()};
+  EXPECT_NE(verdict(bytes_of(valid_request()), fds).find("seals"), std::string::npos);
+}
+
+TEST_F(HostileProducerTest, ControlMemoryThatContradictsTheRequestIsRefused) {
+  const Memory memory = valid_memory();
+  reinterpret_cast<HandoffControl*>(memory.control.data())->rows = kRows + 1;
+  EXPECT_NE(verdict(bytes_of(valid_request()), memory.fds()).find("does not match"), std::string::npos);
+}
+
+TEST_F(HostileProducerTest, CountersThatCannotBeAreRefused) {
+  const Memory memory = valid_memory();
+  auto* control = reinterpret_cast<HandoffControl*>(memory.control.data());
+  for (const auto& [released, published] : {std::pair(3ull, 2ull), std::pair(1ull, 4ull), std::pair(~0ull, 0ull)}) {
+    control->released = released;
+    control->published = published;
+    EXPECT_NE(verdict(bytes_of(valid_request()), memory.fds()).find("published steps are committed"),
+              std::string::npos);
+  }
+}
+
+TEST_F(HostileProducerTest, AnAnswerToWhetherCoresAreElasticThatIsNoneIsRefused) {
+  const Memory memory = valid_memory();
+  AttachRequest request = valid_request();
+  request.elastic = 2;
+  EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("elastic 2, expected 0 or 1"), std::string::npos);
+}
+
+TEST_F(HostileProducerTest, AUseOfThePoolThatDoesNotExistIsRefused) {
+  const Memory memory = valid_memory();
+  AttachRequest request = valid_request();
+  request.pool_use = static_cast<PoolUse>(4);
+  EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("use 4 of the pool"), std::string::npos);
+}
+
+TEST_F(HostileProducerTest, ACoordinationThatDoesNotExistIsRefused) {
+  const Memory memory = valid_memory();
+  AttachRequest request = valid_request();
+  request.coordination = static_cast<CoordinationKind>(2);
+  EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("coordination 2"), std::string::npos);
+}
+
+TEST_F(HostileProducerTest, AProducerOfAnotherUserIsTurnedAway) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+  ASSERT_EQ(chmod(folder_.path().c_str(), 0777), 0);
+  Listener listener(socket_path_);
+  ASSERT_EQ(chmod(socket_path_.c_str(), 0777), 0);  // what protects the socket first is out of the way
+  const pid_t stranger = fork();
+  if (stranger == 0) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    socket_path_.copy(address.sun_path, sizeof address.sun_path - 1);
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+    if (setuid(65534) != 0 || connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) _exit(1);
+    char byte = 0;
+    _exit(recv(fd, &byte, 1, 0) == 0 ? 0 : 2);  // until we are hung up on
+  }
+  EXPECT_FALSE(listener.accept(10'000).has_value());
+  int status = 0;
+  waitpid(stranger, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_F(HostileProducerTest, AProducerThatBreaksTheProtocolIsNotBelieved) {
+  // Each writes two steps, the second of them wrong in one respect.
+  const std::vector<std::function<void(StepDescriptor&, HandoffControl&)>> lies = {
+      [](StepDescriptor& d, HandoffControl&) { d.step = 7; },
+      [](StepDescriptor& d, HandoffControl&) { d.iteration = 1; },
+      [](StepDescriptor& d, HandoffControl&) { d.published_at_ns = std::numeric_limits<std::int64_t>::max(); },
+      [](StepDescriptor& d, HandoffControl&) { d.published_at_ns = -1; },
+      [](StepDescriptor& d, HandoffControl&) { d.generate_ns = -5; },
+      [](StepDescriptor&, HandoffControl& c) { c.published = 1'000'000; },
+  };
+  for (std::size_t lie = 0; lie < lies.size(); ++lie) {
+    Listener listener(socket_path_);
+    const Memory memory = valid_memory();
+    const AttachRequest request = valid_request();
+    Peer peer;
+    std::thread attach([&] {
+      peer = Peer::connect(socket_path_, 10);
+      peer.send(bytes_of(request), memory.fds());
+    });
+    HandoffReader reader = accept_reader(listener);
+    attach.join();
+    reader.accept();
+    auto* control = reinterpret_cast<HandoffControl*>(memory.control.data());
+    auto* descriptors = reinterpret_cast<StepDescriptor*>(memory.payload.data());
+    descriptors[0] = {.step = 0, .iteration = 1, .published_at_ns = 10};
+    descriptors[1] = {.step = 1, .iteration = 2, .published_at_ns = 20};
+    control->published = 2;
+    lies[lie](descriptors[1], *control);
+    PublishedStep step;
+    NextStatus status = reader.next(step, kMaySpin, nullptr);
+    if (status == NextStatus::kStep) {
+      reader.release();
+      status = reader.next(step, kMaySpin, nullptr);
+    }
+    EXPECT_EQ(status, NextStatus::kViolation) << "lie " << lie;
+  }
+}
+
+TEST_F(HostileProducerTest, APipeInsteadOfMemoryIsRefused) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const std::array<int, 2> fds = {ends[0], ends[1]};
+  EXPECT_NE(verdict(bytes_of(valid_request()), fds).find("not shared memory"), std::string::npos);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+}  // namespace
+}  // namespace ringside

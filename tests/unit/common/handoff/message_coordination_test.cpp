@@ -1,0 +1,276 @@
+// What a side of the hand-off believes of the messages that reach it: nothing of a stranger's, nothing of another
+// attachment, nothing that the peer's counter does not bear out. The other side is a bare channel here, which sends
+// what it likes; its messages arrive in order, so that the last, good one says that all before it were looked at.
+#include "common/handoff/message_coordination.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <atomic>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "proto/ringside.pb.h"
+#include "tests/unit/common/handoff/handoff_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using namespace testing;
+using Side = MessageCoordination::Side;
+
+constexpr Id128 kName{7, 8};
+constexpr std::uint64_t kEpoch = 3;
+
+std::string published(std::uint64_t count, std::uint64_t epoch = kEpoch) {
+  wire::StepPublished message;
+  message.set_epoch(epoch);
+  message.set_published(count);
+  return message.SerializeAsString();
+}
+
+std::string released(std::uint64_t count, std::uint64_t epoch = kEpoch) {
+  wire::BufferReleased message;
+  message.set_epoch(epoch);
+  message.set_released(count);
+  return message.SerializeAsString();
+}
+
+class MessageCoordinationTest : public ::testing::Test {
+ protected:
+  MessageAddress address() const { return {.socket = socket_, .name = kName, .epoch = kEpoch}; }
+
+  MessageCoordination analyzer() { return {context_, Side::kAnalyzer, address(), released_, published_}; }
+  MessageCoordination producer() { return {context_, Side::kProducer, address(), published_, released_}; }
+
+  /// A channel to the analyzer, which knows its sender by `name`.
+  Channel dealer(const Id128& name) {
+    Channel channel(context_, ChannelKind::kDealer,
+                    {.max_message_bytes = 1 << 20, .high_water_mark = 10'000, .name = to_string(name)});
+    channel.connect(steps_endpoint(socket_));
+    return channel;
+  }
+
+  /// Looks until `count` is seen; false if it is gone past.
+  static bool comes_to(Coordination& coordination, std::uint64_t count) {
+    std::uint64_t seen = 0;
+    while ((seen = coordination.seen()) < count) std::this_thread::yield();
+    return seen == count;
+  }
+
+  TemporaryFolder folder_;
+  std::string socket_ = folder_.file("s");
+  std::atomic<std::uint64_t> published_{0};
+  std::atomic<std::uint64_t> released_{0};
+  ChannelContext context_;
+};
+
+TEST_F(MessageCoordinationTest, EachSideSeesWhatTheOtherAnnounced) {
+  MessageCoordination a = analyzer();
+  MessageCoordination p = producer();
+  released_ = 1;
+  p.announce();                   // a hello: nothing is published yet
+  while (p.seen() < 1) a.seen();  // the analyzer answers as soon as it looks
+  published_ = 2;
+  p.announce();
+  EXPECT_TRUE(comes_to(a, 2));
+  released_ = 2;
+  a.announce();
+  EXPECT_TRUE(comes_to(p, 2));
+}
+
+TEST_F(MessageCoordinationTest, WhatWasNotAnnouncedIsNotSeen) {
+  MessageCoordination a = analyzer();
+  Channel p = dealer(kName);
+  published_ = 5;
+  p.send(published(2));
+  EXPECT_TRUE(comes_to(a, 2)) << "a side that waits for messages waits for messages only";
+}
+
+TEST_F(MessageCoordinationTest, AMessageOfAnotherAttachmentIsStale) {
+  MessageCoordination a = analyzer();
+  Channel p = dealer(kName);
+  published_ = 5;
+  p.send(published(5, kEpoch - 1));
+  p.send(published(5, kEpoch + 1));
+  p.send(published(1));
+  EXPECT_TRUE(comes_to(a, 1));
+}
+
+TEST_F(MessageCoordinationTest, AMessageThatIsNoneIsDropped) {
+  MessageCoordination a = analyzer();
+  Channel p = dealer(kName);
+  published_ = 5;
+  p.send("");
+  p.send(std::string("\xff\xff\xff", 3));
+  p.send(std::string(200, '\x08'));
+  p.send(published(5).substr(0, 3));
+  const std::string good = published(5);
+  const std::array<std::string_view, 2> two_frames = {good, good};
+  p.send(two_frames);
+  const std::vector<std::string_view> many_frames(100, good);
+  p.send(many_frames);
+  p.send(published(1));
+  EXPECT_TRUE(comes_to(a, 1));
+}
+
+TEST_F(MessageCoordinationTest, ACountThatTheCounterDoesNotBearOutIsNotBelieved) {
+  MessageCoordination a = analyzer();
+  Channel p = dealer(kName);
+  published_ = 2;
+  p.send(published(3));
+  p.send(published(~std::uint64_t{0}));
+  p.send(published(2));
+  EXPECT_TRUE(comes_to(a, 2));
+}
+
+TEST_F(MessageCoordinationTest, ACountThatDoesNotGrowChangesNothing) {
+  MessageCoordination a = analyzer();
+  Channel p = dealer(kName);
+  published_ = 3;
+  p.send(published(2));
+  p.send(published(1));
+  p.send(published(2));
+  p.send(published(3));
+  std::uint64_t last = 0;
+  while (last < 3) {
+    const std::uint64_t seen = a.seen();
+    EXPECT_GE(seen, last);
+    last = seen;
+  }
+}
+
+TEST_F(MessageCoordinationTest, AStrangerIsNeitherHeardNorAnswered) {
+  MessageCoordination a = analyzer();
+  Channel stranger = dealer({7, 9});
+  Channel nameless(context_, ChannelKind::kDealer);
+  nameless.connect(steps_endpoint(socket_));
+  Channel p = dealer(kName);
+  published_ = 5;
+  for (int i = 0; i < 100; ++i) {
+    stranger.send(published(5));
+    nameless.send(published(5));
+  }
+  p.send(published(1));
+  EXPECT_TRUE(comes_to(a, 1));
+  std::vector<std::string> frames;
+  while (!p.receive(frames)) std::this_thread::yield();
+  EXPECT_FALSE(stranger.receive(frames));
+  EXPECT_FALSE(nameless.receive(frames));
+}
+
+TEST_F(MessageCoordinationTest, AFloodKeepsNobodyFromTheTruth) {
+  MessageCoordination a = analyzer();
+  Channel p = dealer(kName);
+  published_ = 5;
+  std::atomic<bool> done{false};
+  std::thread flood([&] {
+    Channel stranger = dealer({7, 9});
+    while (!done) stranger.send(published(5));
+  });
+  p.send(published(1));
+  EXPECT_TRUE(comes_to(a, 1));
+  done = true;
+  flood.join();
+}
+
+TEST_F(MessageCoordinationTest, AnOversizedMessageEndsItsSendersConnectionOnly) {
+  MessageCoordination a = analyzer();
+  Channel p = dealer(kName);
+  Channel stranger = dealer({7, 9});
+  published_ = 2;
+  p.send(published(1));
+  EXPECT_TRUE(comes_to(a, 1));
+  stranger.send(std::string(1 << 20, 'x'));
+  p.send(published(2));
+  EXPECT_TRUE(comes_to(a, 2));
+}
+
+TEST_F(MessageCoordinationTest, AnAnalyzerThatReleasesMoreThanItDidIsNotBelieved) {
+  Channel a(context_, ChannelKind::kRouter);
+  a.bind(steps_endpoint(socket_));
+  MessageCoordination p = producer();
+  p.announce();
+  std::vector<std::string> hello;
+  while (!a.receive(hello)) std::this_thread::yield();
+  ASSERT_EQ(hello.at(0), to_string(kName));
+  released_ = 1;
+  for (const std::string& lie : {released(9), released(1, kEpoch + 1), std::string("\xff"), std::string()}) {
+    const std::array<std::string_view, 2> frames = {hello[0], lie};
+    ASSERT_TRUE(a.send(frames));
+  }
+  const std::string truth = released(1);
+  const std::array<std::string_view, 2> frames = {hello[0], truth};
+  ASSERT_TRUE(a.send(frames));
+  EXPECT_TRUE(comes_to(p, 1));
+}
+
+TEST_F(MessageCoordinationTest, AMessageThatWasLostIsSaidAgainByWhoeverWaits) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), 0);
+  const Peer ours{UniqueFd(ends[0])};
+  const UniqueFd theirs(ends[1]);
+  MessageCoordination p = producer();
+  published_ = 1;
+  p.announce();
+  {
+    ChannelContext context;  // takes the message with it
+    Channel deaf(context, ChannelKind::kRouter);
+    deaf.bind(steps_endpoint(socket_));
+    while (!deaf.wait(1000)) {
+    }
+  }
+  MessageCoordination a = analyzer();
+  std::thread analyzer_thread([&] {
+    EXPECT_TRUE(comes_to(a, 1));
+    released_ = 1;
+    a.announce();
+  });
+  EXPECT_EQ(p.wait_until(1, ours, {.timeout_ns = kNever}), WaitResult::kReached);
+  analyzer_thread.join();
+}
+
+class SocketNameTest : public HandoffFixture {
+ protected:
+  SocketNameTest() {
+    coordination_ = CoordinationKind::kMessages;
+    // 103 characters: enough for the socket, too many with ".steps" behind them.
+    const std::string folder = folder_.path() + "/";
+    socket_path_ = folder + std::string(103 - folder.size(), 's');
+  }
+};
+
+TEST_F(SocketNameTest, ANameThatLeavesNoRoomForMessagesIsRefusedByTheProducer) {
+  try {
+    HandoffWriter writer(options(), description());
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kSystem);
+    EXPECT_NE(std::string(error.what()).find("109 characters, at most 107"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(SocketNameTest, ANameThatLeavesNoRoomForMessagesIsRefusedByTheAnalyzer) {
+  Listener listener(socket_path_);
+  const Memory memory = valid_memory();
+  AttachRequest request = valid_request();
+  request.coordination = CoordinationKind::kMessages;
+  Peer peer;
+  std::thread producer([&] {
+    peer = Peer::connect(socket_path_, 10);
+    peer.send(bytes_of(request), memory.fds());
+  });
+  EXPECT_THROW(accept_reader(listener), Error);
+  producer.join();
+  AttachReply reply;
+  const auto received = peer.receive(std::as_writable_bytes(std::span(&reply, 1)), 10'000);
+  ASSERT_TRUE(received.has_value());
+  ASSERT_EQ(received->bytes, sizeof reply);
+  EXPECT_EQ(reply.exit_code, 3u);
+  EXPECT_NE(text_of(reply.message).find("at most 107"), std::string_view::npos) << text_of(reply.message);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,163 @@
+// The publishing side when memory runs out: a claim reports it, and the user's solver survives. This program's operator
+// new fails where a test says so.
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cstdlib>
+#include <future>
+#include <new>
+#include <optional>
+#include <thread>
+
+#include "common/program/service_manager.hpp"
+#include "tests/unit/common/handoff/handoff_fixture.hpp"
+
+namespace {
+
+thread_local int allocations_left = -1;  // below 0: no limit
+thread_local bool has_failed = false;
+
+void* allocate(std::size_t bytes) {
+  if (allocations_left == 0) {
+    has_failed = true;
+    throw std::bad_alloc();
+  }
+  if (allocations_left > 0) --allocations_left;
+  if (void* memory = std::malloc(bytes)) return memory;
+  throw std::bad_alloc();
+}
+
+/// In this thread every allocation fails from this number on (0: the first).
+class NoMemory {
+ public:
+  explicit NoMemory(int from) {
+    has_failed = false;
+    allocations_left = from;
+  }
+  ~NoMemory() { allocations_left = -1; }
+  NoMemory(const NoMemory&) = delete;
+  NoMemory& operator=(const NoMemory&) = delete;
+};
+
+}  // namespace
+
+#include "tests/unit/replaced_new.hpp"  // behind what it calls
+
+namespace ringside {
+namespace {
+
+using namespace testing;
+
+class NoMemoryTest : public HandoffFixture {
+ protected:
+  /// Attached, with no free buffer left; the analyzer has hung up.
+  HandoffWriter& stranded(Listener& listener, const HandoffOptions& o) {
+    ends_ = attach(listener, o);
+    publish_one(*ends_.writer);
+    publish_one(*ends_.writer);
+    ends_.reader.reset();
+    return *ends_.writer;
+  }
+
+  Attached ends_;
+};
+
+TEST_F(NoMemoryTest, AClaimThatCannotAttachToASuccessorSaysSoAndALaterOneCan) {
+  for (int from = 0;; ++from) {
+    ASSERT_LT(from, 1000) << "the allocations have no end";
+    Listener listener(socket_path_);
+    HandoffOptions o = options();
+    o.peer_timeout_s = 30;
+    HandoffWriter& writer = stranded(listener, o);
+    // Serves every producer, and takes the two steps, so that a buffer is free again.
+    std::atomic<bool> done{false};
+    std::thread successor([&] {
+      while (!done.load()) {
+        std::optional<Peer> peer = listener.accept(10);
+        if (!peer) continue;
+        try {
+          HandoffReader reader(std::move(*peer), socket_path_, 10'000);
+          reader.accept();
+          PublishedStep step;
+          while (reader.next(step, kMaySpin, &done) == NextStatus::kStep) reader.release();
+        } catch (const Error&) {  // a request that was begun and abandoned
+        }
+      }
+    });
+    ClaimStatus status{};
+    {
+      const NoMemory none(from);
+      status = writer.claim().status;
+    }
+    const bool failed = has_failed;
+    if (failed) {
+      EXPECT_EQ(status, ClaimStatus::kAnalyzerFailed) << from;
+      const Error failure = writer.failure(status);
+      EXPECT_EQ(failure.code(), ExitCode::kSystem);
+      EXPECT_NE(std::string(failure.what()).find("out of memory"), std::string::npos) << failure.what();
+      status = writer.claim().status;
+    }
+    EXPECT_EQ(status, ClaimStatus::kOk) << from;
+    done.store(true);
+    successor.join();
+    if (!failed) {
+      EXPECT_GT(from, 0) << "no allocation was made to fail";
+      return;
+    }
+  }
+}
+
+TEST_F(NoMemoryTest, ASolverThatGoesOnWithoutItsAnalyzerIsNotEndedEither) {
+  Listener listener(socket_path_);
+  HandoffOptions o = options();
+  o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
+  HandoffWriter& writer = stranded(listener, o);
+  const NoMemory none(0);
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(writer.claim());
+}
+
+TEST_F(NoMemoryTest, AFarewellIsTakenInWithoutMemory) {
+  Listener listener(socket_path_);
+  ends_ = attach(listener, options());
+  publish_one(*ends_.writer);
+  publish_one(*ends_.writer);
+  ends_.reader->farewell(ExitCode::kSystem, "the disk failed");
+  {
+    const NoMemory none(0);
+    EXPECT_EQ(ends_.writer->claim().status, ClaimStatus::kAnalyzerFailed);
+  }
+  EXPECT_EQ(ends_.writer->failure(ClaimStatus::kAnalyzerFailed).code(), ExitCode::kSystem);
+}
+
+TEST_F(NoMemoryTest, TheWatchdogIsFedWithoutMemory) {
+  const std::string path = folder_.file("notify");
+  const UniqueFd manager(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::copy(path.begin(), path.end(), address.sun_path);
+  ASSERT_EQ(bind(manager.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  setenv("NOTIFY_SOCKET", path.c_str(), 1);
+  setenv("WATCHDOG_USEC", "1000000", 1);
+  ServiceManager service;
+  service.describe("a text that is longer than what a string holds without memory of its own");
+  {
+    const NoMemory none(0);
+    service.describe(folder_.path());
+    service.expect_work_on(1'000'000'000);
+    service.beat(1);
+    service.stopping();
+  }
+  unsetenv("NOTIFY_SOCKET");
+  unsetenv("WATCHDOG_USEC");
+  std::string heard;
+  char buffer[4096];
+  for (ssize_t got = 0; (got = recv(manager.get(), buffer, sizeof buffer, MSG_DONTWAIT)) >= 0;) {
+    heard += std::string(buffer, static_cast<std::size_t>(got)) + "\n";
+  }
+  EXPECT_NE(heard.find("WATCHDOG_USEC=51000000\nWATCHDOG=1\n"), std::string::npos) << heard;
+  EXPECT_NE(heard.find("STOPPING=1\nEXTEND_TIMEOUT_USEC=51000000\n"), std::string::npos) << heard;
+}
+
+}  // namespace
+}  // namespace ringside

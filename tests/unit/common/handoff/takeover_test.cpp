@@ -1,0 +1,422 @@
+// What the hand-off does when an analyzer is gone and another one comes, and how a run goes on from a kept iterate. The
+// analyzers are readers of this process; one that is gone has hung up.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <functional>
+#include <future>
+#include <thread>
+
+#include "tests/unit/common/handoff/handoff_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using namespace testing;
+
+class TakeoverTest : public HandoffTest {
+ protected:
+  /// Takes the next step in and commits it, as far as the hand-off can tell.
+  static void take_one(HandoffReader& reader, std::uint64_t step_expected) {
+    PublishedStep step;
+    ASSERT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kStep);
+    EXPECT_EQ(step.descriptor.step, step_expected);
+    EXPECT_TRUE(holds(step.buffer, step_expected));
+    reader.release();
+  }
+
+  void publish_filled(HandoffWriter& writer) const {
+    const Claim claim = claim_once_told(writer);
+    ASSERT_EQ(claim.status, ClaimStatus::kOk);
+    fill(claim.buffer, writer.published());
+    writer.publish({.iteration = writer.published() + 1, .residual_l1 = 0.25});
+  }
+
+  /// The analyzer is gone, as if it were killed: its connection is closed without a word.
+  static void lose(Attached& ends) { ends.reader.reset(); }
+
+  /// Runs `producer` in a thread while a successor is accepted here, with `from`.
+  HandoffReader succeed(Listener& listener, const std::function<void()>& producer, std::thread& thread,
+                        const Continuation& from = {}) {
+    thread = std::thread(producer);
+    HandoffReader reader = accept_reader(listener);
+    reader.accept(from);
+    return reader;
+  }
+
+  static StepDescriptor kept_step(std::uint64_t iteration) {
+    StepDescriptor step;
+    step.step = iteration - 1;
+    step.iteration = iteration;
+    step.residual_l1 = 0.5;
+    return step;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Either, TakeoverTest, kBothCoordinations, name_of_coordination);
+
+TEST_P(TakeoverTest, ASuccessorGoesOnWithTheFirstStepThatIsNotCommitted) {
+  Listener listener(socket_path_);
+  Attached ends = attach(listener, options());
+  publish_filled(*ends.writer);
+  take_one(*ends.reader, 0);
+  publish_filled(*ends.writer);
+  publish_filled(*ends.writer);
+  lose(ends);
+
+  std::thread producer;
+  HandoffReader successor = succeed(
+      listener, [&] { publish_filled(*ends.writer); }, producer);
+  EXPECT_EQ(successor.steps_released(), 1u);
+  for (std::uint64_t step = 1; step < 4; ++step) take_one(successor, step);
+  producer.join();
+  EXPECT_GT(ends.writer->idle_ns(), 0) << "the wait for a successor is idleness";
+  EXPECT_EQ(ends.writer->skipped(), 0u);
+
+  std::thread detach([&] { EXPECT_NO_THROW(ends.writer->detach(Outcome::kFinished)); });
+  PublishedStep step;
+  EXPECT_EQ(successor.next(step, kMaySpin, nullptr), NextStatus::kDetached);
+  successor.farewell(ExitCode::kDone, "");
+  detach.join();
+}
+
+TEST_P(TakeoverTest, AStepThatWasCommittedButNotReleasedIsNotTakenTwice) {
+  Listener listener(socket_path_);
+  Attached ends = attach(listener, options());
+  publish_filled(*ends.writer);
+  publish_filled(*ends.writer);
+  PublishedStep step;
+  ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
+  const Continuation from{.last = step.descriptor, .resumed = {}, .payload = {}, .note = {}};
+  lose(ends);
+
+  std::thread producer;
+  HandoffReader successor = succeed(
+      listener, [&] { publish_filled(*ends.writer); }, producer, from);
+  EXPECT_EQ(successor.steps_released(), 1u);
+  take_one(successor, 1);
+  take_one(successor, 2);
+  producer.join();
+}
+
+TEST_P(TakeoverTest, AnAnalyzerThatWasAskedToStopIsSucceededLikeOneThatDied) {
+  Listener listener(socket_path_);
+  Attached ends = attach(listener, options());
+  publish_filled(*ends.writer);
+  publish_filled(*ends.writer);
+  take_one(*ends.reader, 0);
+  take_one(*ends.reader, 1);
+  ends.reader->farewell(ExitCode::kPeerLost, "asked to stop", true);
+  lose(ends);
+  publish_filled(*ends.writer);
+  publish_filled(*ends.writer);
+
+  std::thread producer;
+  HandoffReader successor = succeed(
+      listener, [&] { publish_filled(*ends.writer); }, producer);
+  for (std::uint64_t s = 2; s < 5; ++s) take_one(successor, s);
+  producer.join();
+}
+
+TEST_P(TakeoverTest, WithoutASuccessorWaitingEndsWithThePeersTimeout) {
+  Listener listener(socket_path_);
+  HandoffOptions o = options();
+  o.peer_timeout_s = 0.1;
+  Attached ends = attach(listener, o);
+  publish_filled(*ends.writer);
+  publish_filled(*ends.writer);
+  lose(ends);
+  EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerLost);
+  const Error failure = ends.writer->failure(ClaimStatus::kAnalyzerLost);
+  EXPECT_EQ(failure.code(), ExitCode::kPeerLost);
+  EXPECT_NE(std::string(failure.what()).find("--peer-timeout"), std::string::npos) << failure.what();
+}
+
+TEST_P(TakeoverTest, ContinuingSkipsStepsUntilASuccessorIsThere) {
+  std::optional<Listener> listener(std::in_place, socket_path_);
+  HandoffOptions o = options();
+  o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
+  Attached ends = attach(*listener, o);
+  publish_filled(*ends.writer);
+  publish_filled(*ends.writer);
+  lose(ends);
+  listener.reset();
+  for (int s = 0; s < 3; ++s) EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kFull);
+  EXPECT_EQ(ends.writer->skipped(), 3u);
+
+  listener.emplace(socket_path_);
+  std::promise<std::uint64_t> skipped;
+  std::thread producer;
+  HandoffReader successor = succeed(
+      *listener,
+      [&] {
+        Claim claim;
+        while ((claim = ends.writer->claim()).status == ClaimStatus::kFull) std::this_thread::yield();
+        ASSERT_EQ(claim.status, ClaimStatus::kOk);
+        fill(claim.buffer, 2);
+        skipped.set_value(ends.writer->skipped());
+        ends.writer->publish({.iteration = 100});
+      },
+      producer);
+  take_one(successor, 0);
+  take_one(successor, 1);
+  PublishedStep step;
+  ASSERT_EQ(successor.next(step, kMaySpin, nullptr), NextStatus::kStep);
+  EXPECT_EQ(step.descriptor.iteration, 100u);
+  EXPECT_EQ(step.descriptor.skipped_before, skipped.get_future().get());
+  producer.join();
+}
+
+TEST_P(TakeoverTest, ContinuingWaitsOnceForAnAnalyzerThatDoesNotMoveAndThenSkipsUntilItDoes) {
+  Listener listener(socket_path_);
+  HandoffOptions o = options();
+  o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
+  o.peer_timeout_s = 0.1;
+  Attached ends = attach(listener, o);
+  publish_filled(*ends.writer);
+  publish_filled(*ends.writer);
+  EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kFull);
+  const std::int64_t waited_ns = ends.writer->idle_ns();
+  EXPECT_GT(waited_ns, 0);
+  for (int s = 0; s < 5; ++s) EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kFull);
+  EXPECT_EQ(ends.writer->idle_ns(), waited_ns) << "the solver was held up again";
+  EXPECT_EQ(ends.writer->skipped(), 6u);
+  take_one(*ends.reader, 0);
+  publish_filled(*ends.writer);
+}
+
+TEST_P(TakeoverTest, AfterAnAnalyzerThatDiedOverItTheRequestSaysSo) {
+  const pid_t first = fork();  // a process of its own: one that only hangs up has turned us away
+  if (first == 0) {
+    Listener listener(socket_path_);
+    _exit(static_cast<int>(accept_reader(listener).pool_use()));
+  }
+  std::optional<HandoffWriter> writer;
+  std::thread producer([&] { writer.emplace(options(), description()); });
+  int status = 0;
+  waitpid(first, &status, 0);
+  EXPECT_EQ(status, W_EXITCODE(static_cast<int>(PoolUse::kFresh), 0));
+  Listener listener(socket_path_);
+  HandoffReader second = accept_reader(listener);
+  EXPECT_EQ(second.pool_use(), PoolUse::kAgain);
+  second.accept();
+  producer.join();
+}
+
+TEST_P(TakeoverTest, OnceAStepIsCommittedASuccessorIsNotAskedToLetOthersIteratesGo) {
+  for (const PoolUse use : {PoolUse::kOverwrite, PoolUse::kResume}) {
+    Listener listener(socket_path_);
+    HandoffOptions o = options();
+    o.pool_use = use;
+    Attached ends = attach(listener, o);
+    publish_filled(*ends.writer);
+    publish_filled(*ends.writer);
+    lose(ends);
+    std::thread producer;
+    std::optional<HandoffReader> successor(std::in_place,
+                                           succeed(
+                                               listener, [&] { publish_filled(*ends.writer); }, producer));
+    EXPECT_EQ(successor->pool_use(), use) << "nothing of ours is in the pool yet";
+    take_one(*successor, 0);
+    producer.join();
+    successor.reset();
+    HandoffReader last = succeed(
+        listener, [&] { publish_filled(*ends.writer); }, producer);
+    EXPECT_EQ(last.pool_use(), PoolUse::kFresh);
+    take_one(last, 1);
+    producer.join();
+  }
+}
+
+TEST_P(TakeoverTest, TheLastIterateWaitsForASuccessorEvenIfStepsAreSkipped) {
+  Listener listener(socket_path_);
+  HandoffOptions o = options();
+  o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
+  Attached ends = attach(listener, o);
+  publish_filled(*ends.writer);
+  publish_filled(*ends.writer);
+  lose(ends);
+  std::thread producer;
+  HandoffReader successor = succeed(
+      listener,
+      [&] {
+        EXPECT_EQ(ends.writer->claim_last().status, ClaimStatus::kOk);
+        EXPECT_EQ(ends.writer->skipped(), 0u);
+      },
+      producer);
+  take_one(successor, 0);
+  producer.join();
+}
+
+TEST_P(TakeoverTest, WhoeverContinuesSkipsStepsWhileTheAnalyzerIsStalledAndNotAfter) {
+  Listener listener(socket_path_);
+  HandoffOptions o = options();
+  o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
+  o.peer_timeout_s = 0.1;
+  Attached ends = attach(listener, o);
+  publish_filled(*ends.writer);
+  publish_filled(*ends.writer);
+  for (int s = 0; s < 3; ++s) EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kFull);
+  EXPECT_EQ(ends.writer->skipped(), 3u);
+  take_one(*ends.reader, 0);  // it was not dead after all
+  publish_filled(*ends.writer);
+  EXPECT_EQ(ends.writer->skipped(), 3u);
+  take_one(*ends.reader, 1);
+  take_one(*ends.reader, 2);
+}
+
+TEST_P(TakeoverTest, AnAnalyzerLostDuringTheGoodbyeIsSucceeded) {
+  Listener listener(socket_path_);
+  Attached ends = attach(listener, options());
+  publish_filled(*ends.writer);
+  publish_filled(*ends.writer);
+  std::thread producer([&] { EXPECT_NO_THROW(ends.writer->detach(Outcome::kFinished)); });
+  take_one(*ends.reader, 0);
+  lose(ends);
+  HandoffReader successor = accept_reader(listener);
+  successor.accept();
+  take_one(successor, 1);
+  PublishedStep step;
+  EXPECT_EQ(successor.next(step, kMaySpin, nullptr), NextStatus::kDetached);
+  EXPECT_EQ(successor.outcome(), Outcome::kFinished);
+  successor.farewell(ExitCode::kDone, "");
+  producer.join();
+}
+
+TEST_P(TakeoverTest, ASuccessorThatRefusesEndsTheRunWithItsWords) {
+  Listener listener(socket_path_);
+  Attached ends = attach(listener, options());
+  publish_filled(*ends.writer);
+  publish_filled(*ends.writer);
+  lose(ends);
+  std::thread producer([&] {
+    EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerFailed);
+    EXPECT_STREQ(ends.writer->failure(ClaimStatus::kAnalyzerFailed).what(), "the pool is another one's");
+  });
+  accept_reader(listener).refuse(usage_error("the pool is another one's"));
+  producer.join();
+}
+
+TEST_P(TakeoverTest, OnceAnotherSuccessorHasTakenOverARefusalNoLongerExplainsAFailure) {
+  Listener listener(socket_path_);
+  Attached ends = attach(listener, options());
+  publish_filled(*ends.writer);
+  publish_filled(*ends.writer);
+  lose(ends);
+  std::thread producer([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerFailed); });
+  accept_reader(listener).refuse(system_error("no descriptor is left"));
+  producer.join();
+  EXPECT_STREQ(ends.writer->failure(ClaimStatus::kAnalyzerFailed).what(), "no descriptor is left");
+
+  HandoffReader second = succeed(
+      listener, [&] { publish_filled(*ends.writer); }, producer);
+  take_one(second, 0);
+  producer.join();
+  const Error failure = ends.writer->failure(ClaimStatus::kAnalyzerStalled);
+  EXPECT_EQ(failure.code(), ExitCode::kPeerLost) << failure.what();
+  EXPECT_NE(std::string(failure.what()).find("made no progress"), std::string::npos) << failure.what();
+}
+
+TEST_P(TakeoverTest, ASuccessorWhoseAnswerCannotBeTakenInSeesTheProducerHangUp) {
+  Listener listener(socket_path_);
+  Attached ends = attach(listener, options());
+  publish_filled(*ends.writer);
+  publish_filled(*ends.writer);
+  lose(ends);
+  std::thread producer([&] { EXPECT_FALSE(ends.writer->claim()); });
+  std::optional<Peer> successor = listener.accept(10'000);
+  ASSERT_TRUE(successor.has_value());
+  std::array<std::byte, sizeof(AttachRequest)> request;
+  ASSERT_TRUE(successor->receive(request, 10'000).has_value());
+  AttachReply reply;
+  reply.resumed = 1;  // without an iterate to resume from
+  successor->send(std::as_bytes(std::span(&reply, 1)));
+  producer.join();
+  EXPECT_FALSE(successor->alive());
+}
+
+TEST_P(TakeoverTest, WhoeverIsToStopDoesNotWaitForASuccessor) {
+  std::atomic<bool> stop{false};
+  Listener listener(socket_path_);
+  HandoffOptions o = options();
+  o.stop = &stop;
+  Attached ends = attach(listener, o);
+  publish_filled(*ends.writer);
+  publish_filled(*ends.writer);
+  lose(ends);
+  stop = true;
+  EXPECT_EQ(ends.writer->claim_last().status, ClaimStatus::kAnalyzerLost);
+  EXPECT_THROW(ends.writer->detach(Outcome::kInterrupted), Error);
+}
+
+TEST_P(TakeoverTest, ARunThatGoesOnGetsTheKeptIterateItsStepAndItsName) {
+  Listener listener(socket_path_);
+  HandoffOptions o = options();
+  o.pool_use = PoolUse::kResume;
+  std::thread producer([&] {
+    HandoffWriter writer(o, description());
+    EXPECT_EQ(writer.note(), "mind the gap");
+    const std::optional<KeptIterate> kept = writer.take_kept();
+    ASSERT_TRUE(kept.has_value());
+    EXPECT_EQ(kept->run_id, (Id128{8, 9}));
+    EXPECT_EQ(kept->step.iteration, 41u);
+    EXPECT_EQ(kept->step.residual_l1, 0.5);
+    EXPECT_TRUE(holds(kept->x(), 40));
+    EXPECT_FALSE(writer.take_kept().has_value());
+    const Claim claim = writer.claim();
+    fill(claim.buffer, 0);
+    writer.publish({.iteration = 42});
+    EXPECT_THROW(writer.detach(Outcome::kFinished), Error) << "nobody commits it";
+  });
+  HandoffReader reader = accept_reader(listener);
+  EXPECT_EQ(reader.pool_use(), PoolUse::kResume);
+  Continuation from{.last = kept_step(41), .resumed = Id128{8, 9}, .payload = {}, .note = "mind the gap"};
+  from.payload = SharedMapping::create("test", kRows * sizeof(double), PeerAccess::kReadOnly);
+  fill(reinterpret_cast<double*>(from.payload.data()), 40);
+  reader.accept(from);
+  take_one(reader, 0);
+  reader.farewell(ExitCode::kSystem, "no");
+  producer.join();
+}
+
+TEST_P(TakeoverTest, AnIterationThatIsKeptAlreadyIsNotTakenAgain) {
+  Listener listener(socket_path_);
+  Attached ends = attach(listener, options());
+  publish_filled(*ends.writer);
+  publish_filled(*ends.writer);
+  lose(ends);
+  const Continuation from{.last = kept_step(50), .resumed = {}, .payload = {}, .note = {}};
+  std::thread producer;
+  HandoffReader successor = succeed(
+      listener, [&] { EXPECT_NE(ends.writer->claim().status, ClaimStatus::kOk); }, producer, from);
+  PublishedStep step;
+  EXPECT_EQ(successor.next(step, kMaySpin, nullptr), NextStatus::kViolation) << "iteration 1 after iteration 50";
+  successor.farewell(ExitCode::kPeerLost, "no");
+  producer.join();
+}
+
+TEST_P(TakeoverTest, AStoppedProducerIsNoticedWithinThePeersTimeout) {
+  Listener listener(socket_path_);
+  const pid_t child = fork();
+  if (child == 0) {
+    HandoffWriter writer(options(), description());
+    publish_filled(writer);
+    raise(SIGSTOP);
+    _exit(0);
+  }
+  std::optional<Peer> peer = listener.accept(10'000);
+  ASSERT_TRUE(peer.has_value());
+  HandoffReader reader(std::move(*peer), socket_path_, 10'000, 0.1);
+  reader.accept();
+  take_one(reader, 0);
+  PublishedStep step;
+  EXPECT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kProducerStopped);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+}
+
+}  // namespace
+}  // namespace ringside

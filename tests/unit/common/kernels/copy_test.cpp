@@ -1,0 +1,136 @@
+// The copy is exact for every length it may be asked for, touches nothing beside it, and hashes what it copied.
+#include "common/kernels/copy.hpp"
+
+#include <gtest/gtest.h>
+#include <immintrin.h>
+
+#include <string>
+#include <vector>
+
+#include "common/kernels/copy_kernel.hpp"
+#include "common/kernels/hash.hpp"
+#include "common/kernels/isa.hpp"
+
+namespace ringside {
+namespace {
+
+struct Variant {
+  const char* name;
+  CopyFunction* copy;
+  HashedCopyFunction* hashed_copy;
+};
+
+std::vector<Variant> variants_this_processor_runs() {
+  std::vector<Variant> variants{{"chosen", copy_nontemporal, copy_nontemporal_hashed},
+                                {"plain", plain::copy_nontemporal, plain::copy_nontemporal_hashed}};
+  if (selected_isa() >= Isa::kAvx2) {
+    variants.push_back({"avx2", avx2::copy_nontemporal, avx2::copy_nontemporal_hashed});
+  }
+  if (selected_isa() >= Isa::kAvx512) {
+    variants.push_back({"avx512", avx512::copy_nontemporal, avx512::copy_nontemporal_hashed});
+  }
+  return variants;
+}
+
+struct alignas(64) Line {
+  unsigned char bytes[64];
+};
+
+// Long enough to see a store past the end: one guard line before and two after.
+constexpr std::size_t kMostBytes = 3 * kCopyChunkBytes + 4096;
+constexpr unsigned char kGuard = 0xA5;
+
+class Copy : public ::testing::Test {
+ protected:
+  Copy() : to_lines_(kMostBytes / 64 + 3), from_lines_(kMostBytes / 64 + 1) {
+    std::uint64_t state = 1;
+    for (Line& line : from_lines_) {
+      for (unsigned char& byte : line.bytes) {
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        byte = static_cast<unsigned char>(state >> 56);
+      }
+    }
+  }
+
+  unsigned char* to() { return to_lines_[1].bytes; }
+  const unsigned char* from(std::size_t offset_bytes) const { return from_lines_[0].bytes + offset_bytes; }
+  void guard() {
+    to_lines_.assign(to_lines_.size(), [] {
+      Line line;
+      for (unsigned char& byte : line.bytes) byte = kGuard;
+      return line;
+    }());
+  }
+
+  void expect_exact(std::size_t bytes, std::size_t from_offset_bytes) {
+    const unsigned char* whole = to_lines_[0].bytes;
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < to_lines_.size() * 64; ++i) {
+      const bool inside = i >= 64 && i < 64 + bytes;
+      if (whole[i] != (inside ? from(from_offset_bytes)[i - 64] : kGuard)) ++wrong;
+    }
+    EXPECT_EQ(wrong, 0U);
+  }
+
+ private:
+  std::vector<Line> to_lines_;
+  std::vector<Line> from_lines_;
+};
+
+constexpr std::size_t kLengths[] = {0,
+                                    8,
+                                    16,
+                                    56,
+                                    64,
+                                    72,
+                                    120,
+                                    128,
+                                    192,
+                                    256,
+                                    264,
+                                    1000,
+                                    1016,
+                                    1024,
+                                    1032,
+                                    2048,
+                                    3072,
+                                    4096,
+                                    4104,
+                                    8184,
+                                    kCopyChunkBytes - 8,
+                                    kCopyChunkBytes,
+                                    kCopyChunkBytes + 8,
+                                    3 * kCopyChunkBytes + 40};
+
+TEST_F(Copy, IsExactAndTouchesNothingBesideIt) {
+  for (const Variant& variant : variants_this_processor_runs()) {
+    for (std::size_t bytes : kLengths) {
+      for (std::size_t from_offset_bytes : {std::size_t{0}, std::size_t{8}, std::size_t{40}}) {
+        SCOPED_TRACE(std::string(variant.name) + ", " + std::to_string(bytes) + " bytes");
+        guard();
+        variant.copy(to(), from(from_offset_bytes), bytes);
+        _mm_sfence();
+        expect_exact(bytes, from_offset_bytes);
+      }
+    }
+  }
+}
+
+TEST_F(Copy, HashedOneIsExactAndReturnsTheHashOfTheSource) {
+  for (const Variant& variant : variants_this_processor_runs()) {
+    for (std::size_t bytes : kLengths) {
+      for (std::size_t from_offset_bytes : {std::size_t{0}, std::size_t{8}, std::size_t{40}}) {
+        SCOPED_TRACE(std::string(variant.name) + ", " + std::to_string(bytes) + " bytes");
+        guard();
+        const std::uint64_t hash = variant.hashed_copy(to(), from(from_offset_bytes), bytes);
+        _mm_sfence();
+        EXPECT_EQ(hash, hash64(from(from_offset_bytes), bytes));
+        EXPECT_EQ(hash, hash64(to(), bytes));
+        expect_exact(bytes, from_offset_bytes);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringside

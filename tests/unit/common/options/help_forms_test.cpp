@@ -1,0 +1,96 @@
+#include "common/options/help_forms.hpp"
+
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+
+#include "common/options/options.hpp"
+#include "common/platform/error.hpp"
+
+namespace ringside {
+namespace {
+
+/// A program whose texts hold what troff and shells take for something else.
+class HelpFormsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    app_.add_option("--how", how_, ".it's a [choice]: `slow`, C:\\fast")
+        ->type_name("slow|fast")
+        ->capture_default_str()
+        ->group("Ways");
+    app_.add_option("--to", to_, "where to")->type_name("DIR")->required();
+    app_.add_flag("--now", now_, "at once");
+    app_.add_option("POOL", pool_, "what of")->type_name("FILE");
+    declare_config_file(app_);
+  }
+
+  bool told(const std::string& form, const std::string& what) {
+    text_ = help_as(form, app_);
+    return text_.find(what) != std::string::npos;
+  }
+
+  /// What the program prints when it is called like this.
+  std::string printed(std::vector<const char*> arguments, int expected = 0) {
+    arguments.insert(arguments.begin(), "try");
+    ::testing::internal::CaptureStdout();
+    const auto code = parse_or_exit_code(app_, static_cast<int>(arguments.size()), arguments.data());
+    std::string out = ::testing::internal::GetCapturedStdout();
+    EXPECT_EQ(code, expected);
+    return out;
+  }
+
+  std::string how_ = "slow";
+  std::string to_;
+  std::string pool_;
+  bool now_ = false;
+  std::string text_;
+  CLI::App app_{"Does it: at once. Or later.", "ringside try"};
+};
+
+TEST_F(HelpFormsTest, APageHoldsTextThatTroffWouldTakeForSomethingElse) {
+  EXPECT_TRUE(told("man", "\n\\&.it\\(aqs a [choice]: \\fBslow\\fR, C:\\efast (default: slow)\n")) << text_;
+  EXPECT_TRUE(told("man", "\nringside\\-try \\- does it\n")) << text_;
+  EXPECT_TRUE(told("man", "\\fBringside try\\fR \\fB\\-\\-to\\fR \\fIDIR\\fR [\\fIOPTIONS\\fR] [\\fIPOOL\\fR]\n"))
+      << text_;
+  EXPECT_TRUE(told("man", ".SS Ways\n")) << text_;
+}
+
+TEST_F(HelpFormsTest, ACompletionHoldsTextThatAShellWouldTakeForSomethingElse) {
+  EXPECT_TRUE(told("bash", "    try)\n")) << text_;
+  EXPECT_TRUE(told("bash", "'--how=slow fast'")) << text_;
+  EXPECT_TRUE(told("bash", "'--to=@directory'")) << text_;
+  EXPECT_TRUE(told("bash", "'@file'")) << text_;
+  EXPECT_TRUE(told("bash", "'--now'")) << text_;
+  EXPECT_TRUE(
+      told("zsh", R"('--how=[.it'\''s a \[choice\]\: `slow`, C\:\\fast (default\: slow)]:slow|fast:(slow fast)')"))
+      << text_;
+  EXPECT_TRUE(told("fish", R"(-l how -r -f -a 'slow fast' -d '.it'\''s a [choice]: `slow`, C:\\fast (default: slow)')"))
+      << text_;
+}
+
+TEST_F(HelpFormsTest, SettingsShowDefaultsAsCommentsAndWhatIsGivenAsKeys) {
+  const std::string text = printed({"--help-as=toml", "--how=fast"});
+  EXPECT_NE(text.find("\nhow = \"fast\"\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n#to = \"DIR\"\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n#now = false\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("config ="), std::string::npos) << text;
+}
+
+TEST_F(HelpFormsTest, SettingsThatAreWrongAreRefused) {
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(printed({"--nothing=1", "--help-as=toml"}, 2), "");
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("--nothing"), std::string::npos);
+}
+
+TEST_F(HelpFormsTest, WhatAnOptionRequiresIsNotRequiredOfWhoAsksForHelp) {
+  EXPECT_NE(printed({"--help-as=man"}).find(".TH RINGSIDE"), std::string::npos);
+}
+
+TEST_F(HelpFormsTest, OnlyAProgramWithAFileOfSettingsTellsThem) {
+  CLI::App without("Has none.", "ringside without");
+  EXPECT_THROW(help_as("toml", without), Error);
+  EXPECT_THROW(help_as("", app_), Error);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,214 @@
+#include "common/options/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include <CLI/CLI.hpp>
+
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// A program that declares all options of a run, as `ringside run` does.
+class OptionsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    declare(app_, mode_);
+    declare(app_, solve_);
+    declare(app_, publish_);
+    declare(app_, ring_);
+    declare(app_, journal_);
+    declare(app_, telemetry_);
+    declare(app_, reduce_);
+    declare(app_, cores_);
+    declare_config_file(app_);
+  }
+
+  std::optional<int> parse(const Words& words) {
+    std::vector<const char*> argv = {"program"};
+    for (const std::string& word : words) argv.push_back(word.c_str());
+    ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
+    const std::optional<int> code = parse_or_exit_code(app_, static_cast<int>(argv.size()), argv.data());
+    out_ = ::testing::internal::GetCapturedStdout();
+    err_ = ::testing::internal::GetCapturedStderr();
+    return code;
+  }
+
+  /// The arguments that make `parse` read a file of this text.
+  Words config(const std::string& text) {
+    std::ofstream(folder_.file("run.toml")) << text;
+    return {"--config", folder_.file("run.toml")};
+  }
+
+  testing::TemporaryFolder folder_;
+  CLI::App app_{"A program.", "program"};
+  Mode mode_ = Mode::kPipeline;
+  SolveOptions solve_;
+  PublishOptions publish_;
+  RingOptions ring_;
+  JournalOptions journal_;
+  TelemetryOptions telemetry_;
+  ReduceOptions reduce_;
+  CoreOptions cores_;
+  std::string out_;
+  std::string err_;
+};
+
+TEST_F(OptionsTest, TelemetryThatIsOffIsNotToBeHadOverTheNetwork) {
+  EXPECT_EQ(parse({"--matrix=x", "--telemetry=off", "--telemetry-tcp=127.0.0.1:7700"}), 2);
+  EXPECT_NE(err_.find("--telemetry-tcp: found with --telemetry off"), std::string::npos) << err_;
+  EXPECT_EQ(parse({"--matrix=x", "--telemetry=on", "--telemetry-tcp=127.0.0.1:7700"}), std::nullopt) << err_;
+}
+
+TEST_F(OptionsTest, ReductionsAreMadeInTheSlotOrOnTheWayThere) {
+  EXPECT_EQ(parse({"--matrix=x"}), std::nullopt) << err_;
+  EXPECT_EQ(reduce_.at, ReduceAt::kSlot);
+  EXPECT_EQ(parse({"--matrix=x", "--reduce=transfer"}), std::nullopt) << err_;
+  EXPECT_EQ(reduce_.at, ReduceAt::kTransfer);
+  EXPECT_EQ(arguments_given(app_, {kReduceGroup}), Words{"--reduce=transfer"});
+  EXPECT_EQ(parse({"--matrix=x", "--reduce=copy"}), 2);
+  EXPECT_NE(err_.find("--reduce: found 'copy', expected slot|transfer"), std::string::npos) << err_;
+  EXPECT_EQ(parse({"--help"}), 0);
+  EXPECT_NE(out_.find("--reduce slot|transfer"), std::string::npos) << out_;
+}
+
+TEST_F(OptionsTest, WhatIsNotGivenKeepsItsDefault) {
+  EXPECT_EQ(parse({"--matrix=grid:9"}), std::nullopt) << err_;
+  EXPECT_EQ(solve_.matrix, "grid:9");
+  EXPECT_EQ(solve_.solver, "pagerank");
+  EXPECT_EQ(solve_.last_iteration(), kFewIterations);
+  EXPECT_EQ(ring_.slots, 8u);
+  EXPECT_FALSE(ring_.slots_given);
+  EXPECT_EQ(mode_, Mode::kPipeline);
+}
+
+TEST_F(OptionsTest, AToleranceDecidesUnlessIterationsAreGivenToo) {
+  ASSERT_EQ(parse({"--matrix=m", "--tolerance=1e-6"}), std::nullopt);
+  EXPECT_EQ(solve_.last_iteration(), kMostIterations);
+  ASSERT_EQ(parse({"--matrix=m", "--tolerance=1e-6", "--iterations=7"}), std::nullopt);
+  EXPECT_EQ(solve_.last_iteration(), 7u);
+}
+
+TEST_F(OptionsTest, HelpAndAWrongOptionSayWhatToLeaveWith) {
+  EXPECT_EQ(parse({"--help"}), 0);
+  EXPECT_NE(out_.find("--matrix"), std::string::npos);
+  EXPECT_EQ(err_, "");
+  EXPECT_EQ(parse({"--matrix=m", "--when-full=cry"}), 2);
+  EXPECT_EQ(out_, "");
+  EXPECT_EQ(err_, "program: --when-full: found 'cry', expected skip|wait (see program --help)\n");
+}
+
+TEST_F(OptionsTest, AFileGivesWhatFlagsGiveAndAFlagWins) {
+  Words words = config(
+      "matrix = \"grid:20\"\niterations = 12\nslots = 4\nwhen-full = \"skip\"\noverwrite = true\n"
+      "mode = \"dram\"\ndurability = \"process\"\nproducer-cores = \"0,2\"\n");
+  words.push_back("--slots=6");
+  ASSERT_EQ(parse(words), std::nullopt) << err_;
+  EXPECT_EQ(solve_.matrix, "grid:20");
+  EXPECT_EQ(solve_.iterations, 12u);
+  EXPECT_EQ(publish_.when_full, WhenFull::kSkip);
+  EXPECT_TRUE(publish_.overwrite);
+  EXPECT_EQ(mode_, Mode::kDram);
+  EXPECT_EQ(ring_.durability, Durability::kProcess);
+  EXPECT_EQ(cores_.producer_cores, "0,2");
+  EXPECT_EQ(ring_.slots, 6u);
+}
+
+TEST_F(OptionsTest, AFilesMistakesAreNamed) {
+  EXPECT_EQ(parse(config("matrix = \"m\"\niterationss = 12\n")), 2);
+  EXPECT_NE(err_.find("iterationss"), std::string::npos) << err_;
+  EXPECT_EQ(parse(config("matrix = \"m\"\nslots = 2\n")), 2);
+  EXPECT_NE(err_.find("--slots: found '2', expected a number from 3 to 1024"), std::string::npos) << err_;
+  EXPECT_EQ(parse({"--matrix=m", "--config", folder_.file("missing.toml")}), 2);
+  EXPECT_NE(err_.find("missing.toml"), std::string::npos) << err_;
+}
+
+TEST_F(OptionsTest, ExactlyWhatWasSetIsPassedOnByGroup) {
+  Words words = config("passes = 3\nwhen-full = \"skip\"\n");
+  words.insert(words.end(), {"--matrix=a file, with \"marks\".mtx", "--damping=0.9", "--cache", "--pool", "p.pool"});
+  ASSERT_EQ(parse(words), std::nullopt) << err_;
+  EXPECT_EQ(arguments_given(app_, {kSolveGroup}),
+            (Words{"--matrix=a file, with \"marks\".mtx", "--damping=0.9", "--cache"}));
+  EXPECT_EQ(arguments_given(app_, {kPublishGroup}), Words{"--when-full=skip"});
+  EXPECT_EQ(arguments_given(app_, {kRingGroup, kReduceGroup}), (Words{"--pool=p.pool", "--passes=3"}));
+  EXPECT_EQ(arguments_given(app_, {kCoreGroup}), Words{});
+}
+
+TEST_F(OptionsTest, AFlagThatAFileSetsToFalseIsNotPassedOn) {
+  ASSERT_EQ(parse(config("matrix = \"m\"\noverwrite = false\ncache = true\n")), std::nullopt) << err_;
+  EXPECT_EQ(arguments_given(app_, {kPublishGroup}), Words{});
+  EXPECT_EQ(arguments_given(app_, {kSolveGroup}), (Words{"--matrix=m", "--cache"}));
+}
+
+TEST_F(OptionsTest, WhatIsPassedOnMeansTheSameToTheChild) {
+  ASSERT_EQ(parse({"--matrix=x y", "--tolerance=1e-9", "--rhs", "b.mtx", "--every=4"}), std::nullopt);
+  SolveOptions child;
+  CLI::App child_app("A child.", "child");
+  declare(child_app, child);
+  Words arguments = arguments_given(app_, {kSolveGroup});
+  std::vector<const char*> argv = {"child"};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  ASSERT_EQ(parse_or_exit_code(child_app, static_cast<int>(argv.size()), argv.data()), std::nullopt);
+  EXPECT_EQ(child.matrix, "x y");
+  EXPECT_EQ(child.tolerance, 1e-9);
+  EXPECT_EQ(child.rhs, "b.mtx");
+  EXPECT_EQ(child.every, 4u);
+}
+
+TEST_F(OptionsTest, TheJournalsSizeIsBytesOrHasASuffix) {
+  EXPECT_EQ(journal_.kind, JournalKind::kAuto);
+  EXPECT_EQ(parse({"--matrix=m", "--journal=file", "--journal-size=8M"}), std::nullopt) << err_;
+  EXPECT_EQ(journal_.kind, JournalKind::kFile);
+  EXPECT_EQ(journal_.bytes, std::uint64_t{8} << 20);
+  const Words passed = arguments_given(app_, {kJournalGroup});
+  EXPECT_EQ(passed, (Words{"--journal=file", "--journal-size=8388608"})) << "a child process is told the same";
+}
+
+TEST_F(OptionsTest, JournalSizesThatAreNoneOrImpossibleAreRefused) {
+  for (const char* size : {"3M", "2G", "8Q", "1.5G", "M", "-1", "5000000x", "99999999999999999999"}) {
+    EXPECT_EQ(parse({"--matrix=m", std::string("--journal-size=") + size}), 2) << size;
+    EXPECT_NE(err_.find("expected bytes from 4M to 1G"), std::string::npos) << err_;
+  }
+  EXPECT_EQ(parse({"--matrix=m", "--journal=paper"}), 2);
+  EXPECT_NE(err_.find("expected auto|file|off|pmemlog"), std::string::npos) << err_;
+}
+
+TEST_F(OptionsTest, ElasticStandsAloneOrWithAValue) {
+  EXPECT_FALSE(publish_.elastic);
+  const std::vector<std::pair<Words, bool>> accepted = {
+      {{"--matrix=grid:3", "--elastic"}, true},       {{"--elastic", "--matrix=grid:3"}, true},
+      {{"--matrix=grid:3", "--elastic", "on"}, true}, {{"--matrix=grid:3", "--elastic", "off"}, false},
+      {{"--matrix=grid:3", "--elastic=on"}, true},    {{"--matrix=grid:3", "--elastic=off"}, false}};
+  for (const auto& [words, expected] : accepted) {
+    SCOPED_TRACE(words.back());
+    publish_.elastic = !expected;
+    EXPECT_EQ(parse(words), std::nullopt) << err_;
+    EXPECT_EQ(publish_.elastic, expected);
+  }
+}
+
+TEST_F(OptionsTest, ElasticIsPassedOnAsItWasGiven) {
+  ASSERT_EQ(parse({"--matrix=grid:3", "--elastic"}), std::nullopt) << err_;
+  EXPECT_EQ(arguments_given(app_, {kPublishGroup}), Words{"--elastic"});
+}
+
+TEST_F(OptionsTest, ElasticTakesNoOtherValueAndNoEmptyOne) {
+  for (const char* word : {"--elastic=", "--elastic=perhaps", "--elastic=true"}) {
+    EXPECT_EQ(parse({"--matrix=grid:3", word}), std::optional<int>(2)) << word;
+    EXPECT_NE(err_.find("off|on"), std::string::npos) << err_;
+  }
+  EXPECT_EQ(parse(config("matrix = \"grid:3\"\nelastic = true\n")), std::optional<int>(2));
+}
+
+TEST_F(OptionsTest, ElasticIsAKeyOfTheFile) {
+  ASSERT_EQ(parse(config("matrix = \"grid:3\"\nelastic = \"on\"\n")), std::nullopt) << err_;
+  EXPECT_TRUE(publish_.elastic);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,70 @@
+#include "common/platform/printable.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "common/platform/decimal.hpp"
+
+namespace ringside {
+namespace {
+
+TEST(Printable, TextOfEveryLanguageStaysAsItIs) {
+  for (const char* text : {"", "a b", "\u00e9\u20ac\U0001F600.mtx", "\\x1b", "C:\\fast"})
+    EXPECT_EQ(printable(text), text);
+}
+
+TEST(Printable, WhatSteersATerminalIsShownAsAnEscape) {
+  EXPECT_EQ(printable("a\x1b[31mb"), "a\\x1b[31mb");
+  EXPECT_EQ(printable("a\nb\r\tc\x7f"), "a\\nb\\r\\tc\\x7f");
+  EXPECT_EQ(printable(std::string("a\0b", 3)), "a\\x00b");
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "31m"),
+            "\\xc2\\x9b31m")
+      << "C1 of a terminal that reads UTF-8";
+  EXPECT_EQ(printable("\x9b"
+                      "31m"),
+            "\\x9b31m")
+      << "C1 of one that does not";
+}
+
+TEST(Printable, BytesThatAreNoUtf8AreShownOneByOne) {
+  EXPECT_EQ(printable("\xc3"), "\\xc3");
+  EXPECT_EQ(printable("\xe2\x82"
+                      "a"),
+            "\\xe2\\x82a");
+  EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf") << "an overlong slash";
+  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "half of a surrogate pair";
+  EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond Unicode";
+}
+
+TEST(Printable, EveryByteComesOutWithoutControlCharactersAndOnlyOnce) {
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
+  const std::string shown = printable(all);
+  for (const char c : shown) EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 && c != 0x7f);
+  EXPECT_EQ(printable(shown), shown);
+}
+
+TEST(Printable, ALongValueIsShortenedBetweenTwoCharacters) {
+  EXPECT_EQ(shortened("abc", 3), "abc");
+  EXPECT_EQ(shortened("abcd", 3), "abc... (4 bytes)");
+  EXPECT_EQ(shortened("ab\u20ac", 3), "ab... (5 bytes)");
+}
+
+TEST(Decimal, NumbersAreDigitsAndNothingElse) {
+  EXPECT_EQ(whole_number("0"), 0u);
+  EXPECT_EQ(whole_number("0100"), 100u);
+  EXPECT_EQ(whole_number("18446744073709551615"), 18446744073709551615u);
+  for (const char* text : {"", " ", "-1", "+1", "1 ", " 1", "0x1", "1_0", "1.0", "1e1", "18446744073709551616"}) {
+    EXPECT_EQ(whole_number(text), std::nullopt) << text;
+  }
+  EXPECT_EQ(decimal_number("010.5e1"), 105.0);
+  EXPECT_EQ(decimal_number(".5"), 0.5);
+  for (const char* text : {"", "-1", "+1", "inf", "nan", "0x1p3", "1e400", "1,5", "1_0", ".", "e5", "1e"}) {
+    EXPECT_EQ(decimal_number(text), std::nullopt) << text;
+  }
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,226 @@
+// The plan is tested on made-up machines, reading on hwloc's synthetic ones, pinning on the machine at hand.
+#include "common/program/topology.hpp"
+
+#include <gtest/gtest.h>
+#include <omp.h>
+#include <sched.h>
+
+#include <cstdlib>
+#include <thread>
+
+#include "common/platform/error.hpp"
+
+namespace ringside {
+namespace {
+
+using Cpus = std::vector<int>;
+
+// Numbered as Linux does it: the first hardware thread of every core, then the second of every core.
+Machine machine_of(int packages, int cores_per_package, int threads_per_core) {
+  Machine machine;
+  machine.numa_nodes = packages;
+  const int cores = packages * cores_per_package;
+  for (int cpu = 0; cpu < cores * threads_per_core; ++cpu) {
+    const int core = cpu % cores;
+    const int package = core / cores_per_package;
+    machine.threads.push_back({cpu, core, package, package, true});
+  }
+  return machine;
+}
+
+Cpus range(int first, int last) {
+  Cpus cpus;
+  for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
+  return cpus;
+}
+
+template <class Function>
+void expect_error(ExitCode code, const std::string& part, Function function) {
+  try {
+    function();
+    FAIL() << "nothing was refused; expected: " << part;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+}
+
+TEST(CoreList, ReadsNumbersAndRangesInAnyOrderEachOnce) {
+  EXPECT_EQ(parse_core_list("0-3,8,10-11", "--x").cpus, (Cpus{0, 1, 2, 3, 8, 10, 11}));
+  EXPECT_EQ(parse_core_list("5,1,1-2,5", "--x").cpus, (Cpus{1, 2, 5}));
+  EXPECT_EQ(parse_core_list("7", "--x").cpus, (Cpus{7}));
+}
+
+TEST(CoreList, TextReadsBackAsTheSameList) {
+  for (const char* text : {"0", "0-3,8,10-11", "1,3,5", "0-1", "65535"}) {
+    EXPECT_EQ(to_string(parse_core_list(text, "--x")), text);
+  }
+  EXPECT_EQ(to_string(CoreList{}), "none");
+}
+
+TEST(CoreList, RefusesWhatItCannotReadNamingOptionAndPiece) {
+  for (const char* text : {"", ",", "1,", "a", "1-", "-1", "1-2-3", "1 2", "0x1", "99999999999", "65536", "1;2"}) {
+    const auto parse = [&] { parse_core_list(text, "--producer-cores"); };
+    expect_error(ExitCode::kUsage, "--producer-cores: found '", parse);
+    expect_error(ExitCode::kUsage, "expected a list of core numbers from 0 to 65535", parse);
+  }
+  expect_error(ExitCode::kUsage, "'b-2'", [] { parse_core_list("0,b-2", "--x"); });
+  expect_error(ExitCode::kUsage, "'4-2' runs backwards", [] { parse_core_list("4-2", "--x"); });
+}
+
+TEST(CorePlan, OneCoreIsSharedAndSaysSo) {
+  const CorePlan plan = plan_cores(machine_of(1, 1, 1), {}, {});
+  EXPECT_EQ(plan.producer, Cpus{0});
+  EXPECT_EQ(plan.analyzer, Cpus{0});
+  EXPECT_TRUE(plan.oversubscribed_one_core);
+}
+
+TEST(CorePlan, OneCoreIsSharedAlsoWhenBothListsNameIt) {
+  const CoreList zero{{0}};
+  EXPECT_TRUE(plan_cores(machine_of(1, 1, 1), zero, zero).oversubscribed_one_core);
+  EXPECT_TRUE(plan_cores(machine_of(1, 1, 1), zero, {}).oversubscribed_one_core);
+  EXPECT_TRUE(plan_cores(machine_of(1, 1, 1), {}, zero).oversubscribed_one_core);
+}
+
+TEST(CorePlan, TwoThreadsOfTheOnlyCoreServeOneProcessEach) {
+  const CorePlan plan = plan_cores(machine_of(1, 1, 2), {}, {});
+  EXPECT_EQ(plan.producer, Cpus{0});
+  EXPECT_EQ(plan.analyzer, Cpus{1});
+  EXPECT_FALSE(plan.oversubscribed_one_core);
+}
+
+TEST(CorePlan, TwoCoresBecomeOneAndOne) {
+  const CorePlan plan = plan_cores(machine_of(1, 2, 1), {}, {});
+  EXPECT_EQ(plan.producer, Cpus{0});
+  EXPECT_EQ(plan.analyzer, Cpus{1});
+  EXPECT_FALSE(plan.oversubscribed_one_core);
+}
+
+TEST(CorePlan, SixteenCoresBecomeTwelveAndFour) {
+  const CorePlan plan = plan_cores(machine_of(1, 16, 1), {}, {});
+  EXPECT_EQ(plan.producer, range(0, 11));
+  EXPECT_EQ(plan.analyzer, range(12, 15));
+}
+
+TEST(CorePlan, SiblingsOfABusyCoreAreLeftAlone) {
+  const CorePlan plan = plan_cores(machine_of(1, 4, 2), {}, {});
+  EXPECT_EQ(plan.producer, range(0, 2));
+  EXPECT_EQ(plan.analyzer, Cpus{3});
+}
+
+TEST(CorePlan, OnTwoSocketsTheAnalyzerStaysOnOneNodeWithAtMostFourCores) {
+  const CorePlan plan = plan_cores(machine_of(2, 28, 2), {}, {});
+  EXPECT_EQ(plan.analyzer, range(24, 27));
+  EXPECT_EQ(plan.producer.size(), 52u);
+}
+
+TEST(CorePlan, TheAnalyzerSitsOnTheNodeWhereMostOfAGivenProducerRuns) {
+  const CorePlan plan = plan_cores(machine_of(2, 28, 1), CoreList{{0, 28, 29, 30}}, {});
+  EXPECT_EQ(plan.producer, (Cpus{0, 28, 29, 30}));
+  EXPECT_EQ(plan.analyzer, range(52, 55));
+}
+
+TEST(CorePlan, TheProducerGetsWholeCoresBesideAGivenAnalyzer) {
+  const CorePlan plan = plan_cores(machine_of(1, 4, 2), {}, CoreList{{7}});
+  EXPECT_EQ(plan.analyzer, Cpus{7});
+  EXPECT_EQ(plan.producer, range(0, 2)) << "core 3 is the sibling of 7";
+}
+
+TEST(CorePlan, SiblingsServeWhereNoWholeCoreIsLeft) {
+  const CorePlan plan = plan_cores(machine_of(1, 2, 2), CoreList{{0, 1}}, {});
+  EXPECT_EQ(plan.analyzer, range(2, 3));
+}
+
+TEST(CorePlan, OnlyAllowedCoresAreChosen) {
+  Machine machine = machine_of(1, 8, 1);
+  for (HardwareThread& thread : machine.threads) thread.allowed = thread.cpu == 3 || thread.cpu == 6;
+  const CorePlan plan = plan_cores(machine, {}, {});
+  EXPECT_EQ(plan.producer, Cpus{3});
+  EXPECT_EQ(plan.analyzer, Cpus{6});
+}
+
+TEST(CorePlan, ACoreThatDoesNotExistIsRefusedWithThoseThatDo) {
+  expect_error(ExitCode::kSystem, "--analyzer-cores: core 7 does not exist here; available: 0-1", [] {
+    plan_cores(machine_of(1, 2, 1), {}, CoreList{{1, 7}});
+  });
+}
+
+TEST(CorePlan, ACoreOutsideTheCpusetIsRefusedAsNotAllowed) {
+  Machine machine = machine_of(1, 4, 1);
+  machine.threads[2].allowed = false;
+  expect_error(ExitCode::kSystem, "--producer-cores: core 2 is not allowed to this process",
+               [&] { plan_cores(machine, CoreList{{2}}, {}); });
+}
+
+TEST(CorePlan, OverlappingListsAreRefusedNamingTheCores) {
+  expect_error(ExitCode::kUsage, "both name core 1-2", [] {
+    plan_cores(machine_of(1, 4, 1), CoreList{{0, 1, 2}}, CoreList{{1, 2, 3}});
+  });
+}
+
+TEST(CorePlan, AListThatLeavesTheOtherNothingIsRefused) {
+  expect_error(ExitCode::kUsage, "--producer-cores: 0-1 takes every core", [] {
+    plan_cores(machine_of(1, 2, 1), CoreList{{0, 1}}, {});
+  });
+  expect_error(ExitCode::kUsage, "--analyzer-cores: 0-1 takes every core", [] {
+    plan_cores(machine_of(1, 2, 1), {}, CoreList{{0, 1}});
+  });
+}
+
+TEST(CorePlan, NoAllowedCoreAtAllIsAnError) {
+  Machine machine = machine_of(1, 1, 1);
+  machine.threads[0].allowed = false;
+  expect_error(ExitCode::kSystem, "no core is allowed", [&] { plan_cores(machine, {}, {}); });
+}
+
+TEST(ReadMachine, SeesSocketsNodesCoresAndSiblingsOfASyntheticMachine) {
+  setenv("HWLOC_SYNTHETIC", "package:2 l3:1(size=40MB) core:28 pu:2", 1);
+  const Machine machine = read_machine();
+  unsetenv("HWLOC_SYNTHETIC");
+  const MachineCounts counts = count(machine);
+  EXPECT_EQ(counts.packages, 2);
+  EXPECT_EQ(counts.cores, 56);
+  EXPECT_EQ(counts.threads, 112);
+  EXPECT_EQ(counts.allowed_threads, 112);
+  EXPECT_TRUE(counts.smt);
+  EXPECT_EQ(machine.l3_caches, 2);
+  EXPECT_GT(machine.l3_bytes, 0u);
+}
+
+TEST(ReadMachine, KnowsTheNumaNodeOfEveryCpu) {
+  setenv("HWLOC_SYNTHETIC", "package:2 [numa] core:2 pu:1", 1);
+  const Machine machine = read_machine();
+  unsetenv("HWLOC_SYNTHETIC");
+  EXPECT_EQ(machine.numa_nodes, 2);
+  ASSERT_EQ(machine.threads.size(), 4u);
+  EXPECT_EQ(machine.threads[0].numa_node, machine.threads[1].numa_node);
+  EXPECT_NE(machine.threads[1].numa_node, machine.threads[2].numa_node);
+}
+
+TEST(ReadMachine, FindsAtLeastTheCoreThisTestRunsOn) {
+  const Machine machine = read_machine();
+  const int here = sched_getcpu();
+  bool found = false;
+  for (const HardwareThread& thread : machine.threads) found = found || (thread.cpu == here && thread.allowed);
+  EXPECT_TRUE(found) << "cpu " << here;
+}
+
+TEST(Pinning, EveryOpenMpThreadRunsOnItsOwnCpu) {
+  std::thread([] {
+    Cpus cpus;
+    for (const HardwareThread& thread : read_machine().threads) {
+      if (thread.allowed && cpus.size() < 4) cpus.push_back(thread.cpu);
+    }
+    pin_openmp_threads(cpus);
+    // A second region: the pinning belongs to the threads, not to the region that made it.
+    Cpus seen(cpus.size(), -1);
+#pragma omp parallel
+    seen[static_cast<std::size_t>(omp_get_thread_num())] = sched_getcpu();
+    EXPECT_EQ(seen, cpus);
+    expect_error(ExitCode::kSystem, "cannot run on core 60000", [&] { pin_openmp_threads({cpus[0], 60000}); });
+    expect_error(ExitCode::kSystem, "cannot run on core -1", [] { pin_openmp_threads({-1}); });
+  }).join();
+}
+
+}  // namespace
+}  // namespace ringside

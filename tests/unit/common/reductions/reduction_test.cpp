@@ -1,0 +1,287 @@
+// The reductions against the serial oracle, and against themselves: for every number of threads and every instruction
+// set the same bits.
+#include "common/reductions/reduction.hpp"
+
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "common/kernels/isa.hpp"
+#include "common/reductions/reduction_kernel.hpp"
+#include "tests/reference/serial_reductions.hpp"
+#include "tests/unit/common/reductions/reduction_cases.hpp"
+
+namespace ringside {
+namespace {
+
+Reductions reduce_with(int threads, const Case& c, int passes = 1) {
+  omp_set_num_threads(threads);
+  Reducer reducer(c.x.size());
+  const Reductions result = reducer.reduce(c.x.data(), c.previous.empty() ? nullptr : c.previous.data(), passes);
+  omp_set_num_threads(omp_get_num_procs());
+  return result;
+}
+
+Reductions reduce_with(const ReductionKernel& kernel, const Case& c) {
+  struct alignas(64) Line {
+    char bytes[64];
+  };
+  const std::uint64_t rows = c.x.size();
+  const std::uint64_t blocks = (rows + kernel.block_rows - 1) / kernel.block_rows;
+  const double* previous = c.previous.empty() ? nullptr : c.previous.data();
+  std::vector<Line> state(kernel.state_bytes / sizeof(Line));
+  std::vector<double> block_sums(blocks * kernel.sums_per_block);
+  Reductions result;
+  kernel.clear(state.data());
+  kernel.sweep(state.data(), block_sums.data(), {c.x.data(), previous, rows, 0, blocks});
+  kernel.finish(state.data(), 1, block_sums.data(), rows, previous != nullptr, result);
+  return result;
+}
+
+/// A sum of terms of magnitude `magnitude_sum` in total. Within a block at most 64 + 4 additions deep, each wrong by at
+/// most 2^-53 of what it adds up to; across blocks compensated: one rounding. 96 * 2^-53 leaves room for the rounding
+/// of the terms themselves (squares, differences).
+void expect_sum(double found, double expected, double magnitude_sum) {
+  EXPECT_LE(std::fabs(found - expected), 96 * 0x1p-53 * magnitude_sum) << found << " for " << expected;
+}
+
+/// A norm made of squares: those of entries below 1e-154 may vanish (docs/reductions.md).
+void expect_l2(double found, double expected) {
+  if (expected > 1e-150) {
+    expect_sum(found, expected, expected);
+  } else {
+    EXPECT_LE(std::fabs(found - expected), 1e-150);
+  }
+}
+
+void expect_equal_to_reference(const Reductions& found, const Case& c) {
+  SCOPED_TRACE(c.name);
+  const Reductions expected = reference::serial_reductions(c.x, c.previous);
+  EXPECT_EQ(found.rows, expected.rows);
+  expect_sum(found.sum, expected.sum, expected.l1);
+  expect_sum(found.mean, expected.mean, expected.l1 / static_cast<double>(c.x.size()));
+  expect_sum(found.l1, expected.l1, expected.l1);
+  expect_l2(found.l2, expected.l2);
+  expect_sum(found.change_l1, expected.change_l1, expected.change_l1);
+  expect_l2(found.change_l2, expected.change_l2);
+  EXPECT_EQ(found.min, expected.min);
+  EXPECT_EQ(found.max, expected.max);
+  EXPECT_EQ(found.linf, expected.linf);
+  EXPECT_EQ(found.has_change, expected.has_change);
+  EXPECT_EQ(found.change_linf, expected.change_linf);
+  EXPECT_EQ(found.non_finite, expected.non_finite);
+  for (std::size_t bin = 0; bin < kHistogramBins; ++bin) {
+    EXPECT_EQ(found.histogram[bin], expected.histogram[bin]) << "bin " << bin;
+  }
+  ASSERT_EQ(found.top_count, expected.top_count);
+  for (std::size_t i = 0; i < found.top_count; ++i) {
+    EXPECT_EQ(found.top[i].row, expected.top[i].row) << "top " << i;
+    EXPECT_EQ(found.top[i].value, expected.top[i].value) << "top " << i;
+  }
+}
+
+TEST(Reduction, AgreesWithTheSerialReference) {
+  for (const Case& c : finite_cases()) {
+    expect_equal_to_reference(reduce_with(2, c), c);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(Reduction, GivesTheSameBitsForAnyNumberOfThreads) {
+  for (const Case& c : finite_cases()) {
+    const Reductions expected = reduce_with(1, c);
+    for (int threads : {2, 3, 5}) {
+      EXPECT_TRUE(bit_equal(reduce_with(threads, c), expected)) << c.name << ", " << threads << " threads";
+    }
+  }
+}
+
+TEST(Reduction, GivesTheSameBitsForEveryInstructionSet) {
+  for (const Case& c : finite_cases()) {
+    const Reductions expected = reduce_with(plain::reduction_kernel, c);
+    EXPECT_TRUE(bit_equal(reduce_with(1, c), expected)) << c.name;
+    if (selected_isa() >= Isa::kAvx2) {
+      EXPECT_TRUE(bit_equal(reduce_with(avx2::reduction_kernel, c), expected)) << c.name << ", avx2";
+    }
+    if (selected_isa() >= Isa::kAvx512) {
+      EXPECT_TRUE(bit_equal(reduce_with(avx512::reduction_kernel, c), expected)) << c.name << ", avx512";
+    }
+  }
+}
+
+TEST(Reduction, GivesTheSameBitsForAnyNumberOfPasses) {
+  for (const Case& c : finite_cases()) {
+    const Reductions expected = reduce_with(3, c, 1);
+    EXPECT_TRUE(bit_equal(reduce_with(3, c, 5), expected)) << c.name;
+  }
+}
+
+TEST(Reduction, AReducerForgetsTheIterateBefore) {
+  const Case first{"", random_vector(5000, -5, 5, 1), random_vector(5000, -5, 5, 2)};
+  const Case second{"", random_vector(5000, 0, 1, 3), {}};
+  Reducer reducer(5000);
+  reducer.reduce(first.x.data(), first.previous.data(), 1);
+  const Reductions found = reducer.reduce(second.x.data(), nullptr, 2);
+  EXPECT_TRUE(bit_equal(found, reduce_with(1, second)));
+}
+
+TEST(Reduction, CompensatesAcrossBlocks) {
+  // 1, then blocks of what is too small to change it one by one, then -1: what is left is exactly their sum.
+  const std::size_t blocks = 50;
+  Vector x(blocks * block_rows(), 0.0);
+  x.front() = 1;
+  for (std::size_t block = 1; block + 1 < blocks; ++block) x[block * block_rows()] = 0x1p-60;
+  x.back() = -1;
+  EXPECT_EQ(reduce_with(2, {"", x, {}}).sum, static_cast<double>(blocks - 2) * 0x1p-60);
+}
+
+TEST(Reduction, CountsWhatIsNotFiniteAndKeepsItOutOfExtremesAndTop) {
+  const std::size_t rows = 3 * block_rows() + 5;
+  Vector x = random_vector(rows, 1, 2, 1);
+  for (std::size_t row : {std::size_t{0}, std::size_t{9}, block_rows() + 3, rows - 1}) x[row] = kNaN;
+  const Case c{"NaN", x, {}};
+  const Reductions found = reduce_with(2, c);
+  const Reductions expected = reference::serial_reductions(c.x, c.previous);
+  EXPECT_EQ(found.non_finite, 4U);
+  EXPECT_EQ(found.min, expected.min);
+  EXPECT_EQ(found.max, expected.max);
+  EXPECT_EQ(found.linf, expected.linf);
+  EXPECT_EQ(std::memcmp(found.top, expected.top, sizeof found.top), 0);
+  EXPECT_EQ(std::memcmp(found.histogram, expected.histogram, sizeof found.histogram), 0);
+  EXPECT_TRUE(std::isnan(found.sum));
+  EXPECT_TRUE(std::isnan(found.l1));
+  EXPECT_TRUE(std::isnan(found.l2));
+}
+
+TEST(Reduction, CountsANaNAmongEntriesOfOneBinInTheLastBin) {
+  Vector x(block_rows(), 1.0);
+  x[17] = kNaN;
+  const Reductions found = reduce_with(1, {"", x, {}});
+  EXPECT_EQ(found.histogram[240], block_rows() - 1);
+  EXPECT_EQ(found.histogram[kHistogramBins - 1], 1U);
+}
+
+TEST(Reduction, AnInfinityMakesTheNormsInfinite) {
+  Vector x = random_vector(3 * block_rows(), -1, 1, 1);
+  x[block_rows() + 1] = kInfinity;
+  const Reductions found = reduce_with(2, {"", x, {}});
+  EXPECT_EQ(found.non_finite, 1U);
+  EXPECT_EQ(found.sum, kInfinity);
+  EXPECT_EQ(found.l1, kInfinity);
+  EXPECT_EQ(found.l2, kInfinity);
+  EXPECT_EQ(found.linf, kInfinity);
+  EXPECT_EQ(found.max, kInfinity);
+  EXPECT_EQ(found.top[0].row, block_rows() + 1);
+  x[3] = -kInfinity;
+  EXPECT_TRUE(std::isnan(reduce_with(2, {"", x, {}}).sum));
+  EXPECT_EQ(reduce_with(2, {"", x, {}}).min, -kInfinity);
+}
+
+TEST(Reduction, NothingButNaNLeavesTheExtremesEmpty) {
+  const Reductions found = reduce_with(2, {"", Vector(40, kNaN), {}});
+  EXPECT_EQ(found.min, kInfinity);
+  EXPECT_EQ(found.max, -kInfinity);
+  EXPECT_EQ(found.top_count, 0U);
+  EXPECT_EQ(found.non_finite, 40U);
+}
+
+TEST(Reduction, NonFiniteValuesGiveTheSameBitsEverywhere) {
+  for (std::size_t rows : sizes()) {
+    Case c{std::to_string(rows) + " rows", wide_vector(rows, true, 1), wide_vector(rows, true, 2)};
+    std::mt19937_64 generator(3);
+    for (std::size_t i = 0; i < 1 + rows / 50; ++i) c.x[generator() % rows] = i % 2 == 0 ? kNaN : kInfinity;
+    const Reductions expected = reduce_with(1, c);
+    for (int threads : {2, 3}) EXPECT_TRUE(bit_equal(reduce_with(threads, c), expected)) << c.name;
+    EXPECT_TRUE(bit_equal(reduce_with(plain::reduction_kernel, c), expected)) << c.name;
+    EXPECT_EQ(expected.non_finite, reference::serial_reductions(c.x, {}).non_finite) << c.name;
+  }
+}
+
+TEST(Reduction, BlocksOfDifferentRangesAreCountedTogether) {
+  // The octaves of a block: in the middle, below, above, around all of those, of one sign and of both.
+  const int octaves[][2] = {{-30, -24}, {-50, -40}, {-10, -2}, {-55, 3}, {-20, -12}};
+  for (bool mixed : {false, true}) {
+    std::mt19937_64 generator(1);
+    Vector x;
+    for (const auto& [low, high] : octaves) {
+      std::uniform_real_distribution<double> octave(low, high);
+      for (std::size_t row = 0; row < block_rows(); ++row) {
+        x.push_back(std::exp2(octave(generator)) * (mixed && generator() % 2 == 0 ? -1 : 1));
+      }
+    }
+    for (std::size_t end = block_rows(); end <= x.size(); end += block_rows()) {
+      const Case c{"up to row " + std::to_string(end), Vector(x.begin(), x.begin() + static_cast<long>(end)), {}};
+      expect_equal_to_reference(reduce_with(1, c, 3), c);
+      expect_equal_to_reference(reduce_with(2, c, 3), c);
+    }
+  }
+}
+
+TEST(Reduction, LargestEntriesAreFoundWhateverTheirOrder) {
+  const std::size_t rows = 3 * block_rows() + 7;
+  const auto values = [rows](auto value_of) {
+    Vector x(rows);
+    for (std::size_t row = 0; row < rows; ++row) x[row] = value_of(static_cast<double>(row));
+    return x;
+  };
+  const Case cases[] = {
+      {"ascending", values([](double row) { return row; }), {}},
+      {"descending", values([](double row) { return -row; }), {}},
+      {"stairs up", values([](double row) { return std::floor(row / 5); }), {}},
+      {"stairs down", values([](double row) { return -std::floor(row / 5); }), {}},
+      {"many of the last that enter", values([](double row) { return std::fmod(row, 100) < 1 ? 2.0 + row : 1.0; }), {}},
+      {"few above many equal", values([](double row) { return std::fmod(row, 500) < 1 ? 2.0 + row : 1.0; }), {}},
+  };
+  for (const Case& c : cases) {
+    expect_equal_to_reference(reduce_with(1, c), c);
+    expect_equal_to_reference(reduce_with(3, c), c);
+  }
+  Vector x(40, -kInfinity);
+  x[30] = 1;
+  const Reductions found = reduce_with(1, {"", x, {}});
+  EXPECT_EQ(found.top[0].row, 30U);
+  for (std::size_t i = 1; i < kTopEntries; ++i) EXPECT_EQ(found.top[i].row, i - 1);
+}
+
+TEST(Reduction, ANormThatOverflowsIsNotTakenForValuesThatAreNotFinite) {
+  const Reductions found = reduce_with(1, {"", Vector(100, 1e300), {}});
+  EXPECT_EQ(found.l2, kInfinity);
+  EXPECT_EQ(found.non_finite, 0U);
+}
+
+TEST(Reduction, EqualLargestEntriesAreOrderedByRow) {
+  Vector x(2 * block_rows(), 1.0);
+  for (std::size_t row = 5; row < x.size(); row += 97) x[row] = 2.0;
+  for (int threads : {1, 2, 3}) {
+    const Reductions found = reduce_with(threads, {"", x, {}});
+    for (std::size_t i = 0; i < kTopEntries; ++i) EXPECT_EQ(found.top[i].row, 5 + 97 * i);
+  }
+}
+
+TEST(Reduction, FewerRowsThanTopEntriesGiveThemAll) {
+  const Reductions found = reduce_with(3, {"", {3, 1, 2}, {}});
+  ASSERT_EQ(found.top_count, 3U);
+  EXPECT_EQ(found.top[0].row, 0U);
+  EXPECT_EQ(found.top[1].row, 2U);
+  EXPECT_EQ(found.top[2].row, 1U);
+}
+
+TEST(Reduction, HistogramBinsBeginWhereTheyAreSaidTo) {
+  for (std::size_t bin = 1; bin < kHistogramBins; ++bin) {
+    const double lower = std::ldexp(1.0 + 0.25 * static_cast<double>(bin % 4), static_cast<int>(bin / 4) - 60);
+    const Reductions found = reduce_with(1, {"", {lower, std::nextafter(lower, 0.0)}, {}});
+    EXPECT_EQ(found.histogram[bin], 1U) << bin;
+    EXPECT_EQ(found.histogram[bin - 1], 1U) << bin;
+  }
+  EXPECT_EQ(reduce_with(1, {"", {1e300, 16, -kInfinity}, {}}).histogram[kHistogramBins - 1], 3U);
+  EXPECT_EQ(reduce_with(1, {"", {0, -0.0, 1e-300}, {}}).histogram[0], 3U);
+}
+
+}  // namespace
+}  // namespace ringside

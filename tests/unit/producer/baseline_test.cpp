@@ -1,0 +1,106 @@
+// The baseline does the same work as producer and analyzer together: the same iterates, reduced against the same ones.
+#include "producer/baseline.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "producer/matrix/grid.hpp"
+#include "producer/solver/pagerank.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::uint32_t kSide = 70;  // more than one block of the reductions
+constexpr std::uint64_t kRows = std::uint64_t{kSide} * kSide;
+
+std::unique_ptr<Solver> solver_of_grid() {
+  return make_pagerank(make_grid(kSide, Orientation::kInLinks), 0.85);
+}
+
+/// Iterations 1 to `last`, each due one copied (as into a slot) and reduced against the copy before.
+Reductions reduced_in_slots(std::uint64_t last, std::uint64_t every, int passes) {
+  const auto solver = solver_of_grid();
+  std::vector<double> x(kRows);
+  std::vector<double> next(kRows);
+  std::vector<double> slot;
+  std::vector<double> slot_before;
+  Reducer reducer(kRows);
+  Reductions reductions;
+  solver->start(x.data());
+  solver->prepare(x.data());
+  for (std::uint64_t k = 1; k <= last; ++k) {
+    solver->iterate(x.data(), next.data());
+    x.swap(next);
+    if (k % every != 0 && k != last) continue;
+    slot_before = slot;
+    slot = x;
+    reductions = reducer.reduce(slot.data(), slot_before.empty() ? nullptr : slot_before.data(), passes);
+  }
+  return reductions;
+}
+
+class BaselineTest : public ::testing::Test {
+ protected:
+  /// iterations 0: until the tolerance is met.
+  BaselineResult run(std::uint64_t iterations, std::uint64_t every = 1, int passes = 1, double tolerance = 0) {
+    SolveOptions options;
+    options.iterations = iterations;
+    options.every = every;
+    options.tolerance = tolerance;
+    const auto solver = solver_of_grid();
+    convergence_ = ConvergenceCheck(options.tolerance, solver->growth_limit());
+    return run_baseline(*solver, options, passes, stop_, account_, convergence_);
+  }
+
+  std::atomic<bool> stop_{false};
+  ProducerAccount account_;
+  ConvergenceCheck convergence_{0, 1};
+};
+
+void expect_same_bytes(const Reductions& a, const Reductions& b) {
+  EXPECT_EQ(std::memcmp(&a, &b, sizeof a), 0) << "change " << a.change_l1 << " and " << b.change_l1;
+}
+
+TEST_F(BaselineTest, ReducesEachIterateAgainstTheOneBefore) {
+  const BaselineResult result = run(10);
+  EXPECT_EQ(result.end, SolveEnd::kIterationsDone);
+  EXPECT_EQ(result.last_iteration, 10u);
+  EXPECT_EQ(result.last.has_change, 1u);
+  expect_same_bytes(result.last, reduced_in_slots(10, 1, 1));
+}
+
+TEST_F(BaselineTest, WithEveryItComparesWithTheIterateReducedBefore) {
+  for (const std::uint64_t every : {2u, 3u, 5u}) {
+    for (const std::uint64_t last : {every, 2 * every, 3 * every + 1, 4 * every}) {
+      const BaselineResult result = run(last, every, 2);
+      EXPECT_EQ(result.last_iteration, last);
+      EXPECT_EQ(result.last.has_change, last > every ? 1u : 0u);
+      expect_same_bytes(result.last, reduced_in_slots(last, every, 2));
+    }
+  }
+}
+
+TEST_F(BaselineTest, TheFirstIterateHasNothingToBeComparedWith) {
+  EXPECT_EQ(run(1).last.has_change, 0u);
+}
+
+TEST_F(BaselineTest, TheIterationThatConvergesIsReducedAlthoughItWasNotDue) {
+  const BaselineResult result = run(0, 1000, 1, 1e-6);
+  EXPECT_EQ(result.end, SolveEnd::kConverged);
+  EXPECT_TRUE(account_.converged.load());
+  EXPECT_EQ(result.last_iteration, account_.iterations.load());
+  expect_same_bytes(result.last, reduced_in_slots(result.last_iteration, 1000, 1));
+}
+
+TEST_F(BaselineTest, StopEndsItAfterTheIterationAtHandWhichIsReduced) {
+  stop_ = true;
+  const BaselineResult result = run(10, 4);
+  EXPECT_EQ(result.end, SolveEnd::kInterrupted);
+  EXPECT_EQ(result.last_iteration, 1u);
+  expect_same_bytes(result.last, reduced_in_slots(1, 4, 1));
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,159 @@
+// How many rows an edge list has, which id becomes which row, and what is refused.
+#include "producer/matrix/edge_list.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/unit/producer/matrix/matrix_testing.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::Entries;
+using testing::entries_of;
+using testing::error_of;
+using Ids = std::vector<std::uint64_t>;
+
+CsrMatrix read(std::string_view text, Orientation orientation = Orientation::kRows) {
+  return read_edge_list(text, "a.txt", orientation);
+}
+
+std::string read_error(std::string_view text) {
+  return error_of([&] { read(text); });
+}
+
+Ids ids_of(const CsrMatrix& matrix) {
+  return {matrix.id.begin(), matrix.id.end()};
+}
+
+TEST(EdgeList, AnEdgeLinksTheFirstIdToTheSecond) {
+  EXPECT_EQ(entries_of(read("0 1\n")), (Entries{{0, 1, 1}}));
+  EXPECT_EQ(entries_of(read("0 1\n", Orientation::kInLinks)), (Entries{{1, 0, 1}}));
+}
+
+TEST(EdgeList, SeparatorsCommentsAndLineEndingsDoNotMatter) {
+  const CsrMatrix plain = read("0 1\n1 2\n2 0\n");
+  for (const char* text : {"0\t1\n1\t2\n2\t0", "0,1\r\n1,2\r\n2,0\r\n", "# c\n0 , 1\n% d\n\n  1  2  \n2 0\n#",
+                           "0 1\r1 2\r2 0\r", "0,1,\n1,2,\n2,0,\n"}) {
+    SCOPED_TRACE(text);
+    testing::expect_same_matrix(read(text), plain);
+  }
+}
+
+TEST(EdgeList, WithoutAnAnnouncementTheRowsAreTheDistinctIds) {
+  const CsrMatrix matrix = read("10 7\n7 1000000\n");
+  EXPECT_EQ(matrix.rows, 3u);
+  EXPECT_EQ(ids_of(matrix), (Ids{7, 10, 1000000}));
+  EXPECT_EQ(entries_of(matrix), (Entries{{0, 2, 1}, {1, 0, 1}}));
+}
+
+TEST(EdgeList, IdsFromZeroWithoutGapsNeedNoNames) {
+  EXPECT_TRUE(read("0 1\n2 0\n").id.empty());
+}
+
+TEST(EdgeList, IdsFromOneKeepTheirNames) {
+  EXPECT_EQ(ids_of(read("1 2\n2 3\n")), (Ids{1, 2, 3}));
+}
+
+TEST(EdgeList, HugeIdsAreCompactedToo) {
+  const CsrMatrix matrix = read("18446744073709551615 0\n5000000000 18446744073709551615\n");
+  EXPECT_EQ(ids_of(matrix), (Ids{0, 5000000000, 18446744073709551615u}));
+  EXPECT_EQ(entries_of(matrix), (Entries{{1, 2, 1}, {2, 0, 1}}));
+}
+
+TEST(EdgeList, AFirstLineThatCountsNodesAndEdgesGivesTheRows) {
+  const CsrMatrix zero_based = read("5 2\n0 1\n1 2\n");
+  EXPECT_EQ(zero_based.rows, 5u);
+  EXPECT_EQ(zero_based.nonzeros(), 2u);
+  EXPECT_TRUE(zero_based.id.empty());
+  const CsrMatrix one_based = read("# comment\n3 2\n1 2\n2 3\n");
+  EXPECT_EQ(one_based.rows, 3u);
+  EXPECT_EQ(ids_of(one_based), (Ids{1, 2, 3}));
+  const CsrMatrix weighted = read("4 1\n1 2 0.5\n");
+  EXPECT_EQ(weighted.rows, 4u);
+  EXPECT_EQ(entries_of(weighted), (Entries{{1, 2, 0.5}}));
+}
+
+TEST(EdgeList, AFirstLineThatDoesNotCountTheRestIsAnEdge) {
+  EXPECT_EQ(read("5 3\n0 1\n1 2\n").nonzeros(), 3u);  // not 3 edges left
+  EXPECT_EQ(read("2 2\n0 1\n1 3\n").nonzeros(), 3u);  // 3 is not among two nodes
+  EXPECT_EQ(read("0 0\n").nonzeros(), 1u);
+}
+
+TEST(EdgeList, ANodesCommentGivesTheRowsIfEveryIdFits) {
+  EXPECT_EQ(read("# Nodes: 6 Edges: 1\n# From To\n0 1\n").rows, 6u);
+  EXPECT_EQ(read("# Nodes: 6 Edges: 1\n5 6\n").rows, 6u);
+  EXPECT_EQ(ids_of(read("# Nodes: 6 Edges: 1\n5 6\n"))[0], 1u);
+  EXPECT_EQ(ids_of(read("# Nodes: 6 Edges: 1\n5 7\n")), (Ids{5, 7}));
+}
+
+TEST(EdgeList, AnAnnouncementOfTooManyNodesIsRefused) {
+  EXPECT_NE(read_error("# Nodes: 99999999999\n0 1\n").find("line 1: found 99999999999 rows, expected at most 8388608"),
+            std::string::npos);
+  EXPECT_NE(read_error("8388609 1\n0 1\n").find("line 1: found 8388609 rows"), std::string::npos);
+  EXPECT_EQ(read("8388608 1\n0 1\n").rows, 8388608u);
+}
+
+TEST(EdgeList, DuplicatesCollapseOrAddUpSelfLoopsStayZerosGo) {
+  EXPECT_EQ(entries_of(read("0 1\n0 1\n1 1\n")), (Entries{{0, 1, 1}, {1, 1, 1}}));
+  EXPECT_EQ(entries_of(read("0 1 2\n0 1 0.5\n1 1 0\n1 0 3\n")), (Entries{{0, 1, 2.5}, {1, 0, 3}}));
+}
+
+TEST(EdgeList, WhatWasWrittenIsReadForEveryNumberOfThreads) {
+  std::mt19937_64 random(3);
+  const int threads_before = omp_get_max_threads();
+  for (const std::uint64_t spread : {std::uint64_t{3}, std::uint64_t{1} << 15, std::uint64_t{1} << 50}) {
+    std::map<std::pair<std::uint64_t, std::uint64_t>, double> edges;
+    std::string text;
+    std::set<std::uint64_t> ids;
+    for (int i = 0; i < 20000; ++i) {
+      const std::uint64_t from = random() % 200 * spread;
+      const std::uint64_t to = random() % 200 * spread + 1;
+      const auto weight = static_cast<double>(1 + random() % 100);
+      edges[{from, to}] += weight;
+      ids.insert({from, to});
+      text += fmt::format("{} {} {}\n", from, to, weight);
+    }
+    const Ids names(ids.begin(), ids.end());
+    for (const int threads : {1, 2, 3, 7}) {
+      omp_set_num_threads(threads);
+      const CsrMatrix matrix = read(text);
+      ASSERT_EQ(ids_of(matrix), names);
+      std::map<std::pair<std::uint64_t, std::uint64_t>, double> found;
+      for (const auto& [row, column, value] : entries_of(matrix)) found[{names[row], names[column]}] = value;
+      EXPECT_EQ(found, edges);
+    }
+  }
+  omp_set_num_threads(threads_before);
+}
+
+TEST(EdgeList, EachWayToBeWrongHasItsLine) {
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"0 1\n-3 2\n", "line 2: found '-3', expected a node id in 'u v' or 'u v weight'"},
+      {"0 1\n2 b\n", "line 2: found 'b'"},
+      {"from,to\n0,1\n", "line 1: found 'from'"},
+      {"0 1\n2\n", "line 2: found '2', expected 'u v' or"},
+      {"0 1\n1 2.0 3\n", "line 2: found '2.0'"},
+      {"0 1 1\n1 2 x\n", "line 2: found 'x', expected a weight"},
+      {"0 1 1\n1 2 1e400\n", "line 2: found '1e400', expected a weight"},
+      {"0 1 1 9\n", "line 1: found '9' behind the edge"},
+      {"0 1\n# c\n1 2 0.5\n", "line 3: found '1 2 0.5', expected 'u v' like line 1"},
+      {"0 1 1\n1 2\n", "line 2: found '1 2', expected 'u v weight' like line 1"},
+      {"9 3\n0 1 1\n1 2\n2 3 1\n", "line 3: found '1 2', expected 'u v weight' like line 2"},
+      {"18446744073709551616 1\n", "line 1: found '18446744073709551616'"}};
+  for (const auto& [text, message] : wrong)
+    EXPECT_EQ(read_error(text).find("a.txt: " + message), 0u) << text << "\ngave: " << read_error(text);
+  for (const char* text : {"", "\n\n", "# Nodes: 3\n"})
+    EXPECT_NE(read_error(text).find("found no edge"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,324 @@
+// A cache gives back what was written, or says what is wrong with it; the bytes on disk are pinned by a golden test.
+#include "producer/matrix/matrix_cache.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "producer/matrix/edge_list.hpp"
+#include "producer/matrix/grid.hpp"
+#include "producer/matrix/matrix_checks.hpp"
+#include "producer/matrix/matrix_market.hpp"
+#include "producer/matrix/matrix_source.hpp"
+#include "tests/unit/producer/matrix/matrix_testing.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::content_of;
+using testing::error_of;
+
+const char* const kWeighted = "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 2 0.5\n2 1 3\n3 3 -1\n4 1 2\n";
+
+CsrMatrix weighted() {
+  return read_matrix_market(kWeighted, "a", Orientation::kRows);
+}
+
+CsrMatrix read_file(const std::string& path, Orientation orientation = Orientation::kRows) {
+  return read_matrix_cache(map_file(path), path, orientation);
+}
+
+TEST(MatrixCache, GivesBackWhatWasWritten) {
+  const testing::TemporaryFolder folder;
+  const CsrMatrix matrices[] = {weighted(), make_grid(40, Orientation::kRows), make_grid(1, Orientation::kRows),
+                                read_edge_list("7 9 1\n9 7 2\n", "a", Orientation::kRows)};
+  for (const CsrMatrix& matrix : matrices) {
+    write_matrix_cache(matrix, {"a", {}}, folder.file("a.rsm"));
+    const CsrMatrix mapped = read_file(folder.file("a.rsm"));
+    testing::expect_same_matrix(mapped, matrix);
+    EXPECT_EQ(mapped.is_pattern(), matrix.is_pattern());
+  }
+}
+
+TEST(MatrixCache, BytesOnDiskAreThoseOfTheDocument) {
+  const testing::TemporaryFolder folder;
+  write_matrix_cache(read_edge_list("7 9\n9 8\n", "a", Orientation::kInLinks), {"e.txt", {8, 12345}},
+                     folder.file("a.rsm"));
+  const std::string bytes = content_of(folder.file("a.rsm"));
+  ASSERT_EQ(bytes.size(), 4u * 4096);
+  const auto word = [&](std::size_t offset) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, bytes.data() + offset, sizeof value);
+    return value;
+  };
+  EXPECT_EQ(bytes.substr(0, 24), std::string("RSMATRIX\x01\0\0\0\x04\x03\x02\x01\x01\0\0\0\0\0\0\0", 24));
+  EXPECT_EQ(word(24), 3u);      // rows
+  EXPECT_EQ(word(32), 3u);      // columns
+  EXPECT_EQ(word(40), 2u);      // nonzeros
+  EXPECT_EQ(word(48), 4096u);   // row_begin
+  EXPECT_EQ(word(56), 8192u);   // column
+  EXPECT_EQ(word(64), 0u);      // no values
+  EXPECT_EQ(word(72), 12288u);  // id
+  EXPECT_EQ(word(80), 16384u);  // file
+  EXPECT_EQ(word(88), 8u);      // source's size
+  EXPECT_EQ(word(96), 12345u);  // and time
+  EXPECT_STREQ(bytes.data() + 120, "e.txt");
+  // 7 -> 9, 9 -> 8; rows 7, 8, 9 list who links to them.
+  EXPECT_EQ(word(4096), 0u);
+  EXPECT_EQ(word(4104), 0u);
+  EXPECT_EQ(word(4112), 1u);
+  EXPECT_EQ(word(4120), 2u);
+  EXPECT_EQ(bytes.substr(8192, 8), std::string("\x02\0\0\0\0\0\0\0", 8));
+  EXPECT_EQ(word(12288), 7u);
+  EXPECT_EQ(word(12296), 8u);
+  EXPECT_EQ(word(12304), 9u);
+  // The two hashes, as this version computes them.
+  EXPECT_EQ(to_string({word(104), word(112)}), "251789e41099a75cb9dd6fa6c2d8bfa6");
+  EXPECT_EQ(to_string({word(496), word(504)}), "fdc2008ad24835f8d06d22ee13c84732");
+}
+
+TEST(MatrixCache, BelongsToItsOwner) {
+  const testing::TemporaryFolder folder;
+  write_matrix_cache(weighted(), {"a", {}}, folder.file("a.rsm"));
+  struct stat status {};
+  ASSERT_EQ(stat(folder.file("a.rsm").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+TEST(MatrixCache, EveryFlippedBitOfTheContentIsDamage) {
+  const testing::TemporaryFolder folder;
+  write_matrix_cache(weighted(), {"a", {}}, folder.file("a.rsm"));
+  const std::string bytes = content_of(folder.file("a.rsm"));
+  const CsrMatrix matrix = weighted();
+  const std::pair<std::size_t, std::size_t> sections[] = {{16, 512},
+                                                          {4096, 4096 + matrix.row_begin.bytes()},
+                                                          {8192, 8192 + matrix.column.bytes()},
+                                                          {12288, 12288 + matrix.value.bytes()}};
+  for (const auto& [first, last] : sections) {
+    for (std::size_t at = first; at < last; ++at) {
+      std::string damaged = bytes;
+      damaged[at] ^= 4;
+      const std::string path = folder.write("b.rsm", damaged);
+      EXPECT_NE(error_of([&] { read_file(path); }, ExitCode::kDamaged).find("b.rsm: the matrix cache's "),
+                std::string::npos)
+          << at;
+    }
+  }
+}
+
+TEST(MatrixCache, EveryCutIsDamage) {
+  const testing::TemporaryFolder folder;
+  write_matrix_cache(weighted(), {"a", {}}, folder.file("a.rsm"));
+  const std::string bytes = content_of(folder.file("a.rsm"));
+  for (const std::size_t size : {8u, 100u, 511u, 512u, 4095u, 4096u, 5000u, 12289u, 16383u, 16385u}) {
+    std::string cut = bytes;
+    cut.resize(size);
+    const std::string path = folder.write("b.rsm", cut);
+    EXPECT_NE(error_of([&] { read_file(path); }, ExitCode::kDamaged).find("b.rsm: found "), std::string::npos) << size;
+  }
+}
+
+// Someone who changes a cache and mends its hashes must still not lead a solver outside its arrays.
+TEST(MatrixCache, AForgedMatrixIsRefused) {
+  const testing::TemporaryFolder folder;
+  const auto forge = [&](const std::function<void(CsrMatrix&)>& change) {
+    CsrMatrix matrix = weighted();
+    change(matrix);
+    matrix.content_id = hash_content(matrix);
+    write_matrix_cache(matrix, {"a", {}}, folder.file("a.rsm"));
+    return error_of([&] { read_file(folder.file("a.rsm")); }, ExitCode::kDamaged);
+  };
+  EXPECT_NE(forge([](CsrMatrix& m) { m.column[3] = 4; }).find("are no matrix"), std::string::npos);
+  EXPECT_NE(forge([](CsrMatrix& m) { m.row_begin[2] = 5; }).find("are no matrix"), std::string::npos);
+  EXPECT_NE(forge([](CsrMatrix& m) { m.row_begin[4] = 3; }).find("are no matrix"), std::string::npos);
+  EXPECT_NE(forge([](CsrMatrix& m) { m.row_begin[0] = 1; }).find("are no matrix"), std::string::npos);
+  EXPECT_EQ(forge([](CsrMatrix&) {}), "");
+}
+
+TEST(MatrixCache, AForgedHeaderIsRefused) {
+  const testing::TemporaryFolder folder;
+  write_matrix_cache(weighted(), {"a", {}}, folder.file("a.rsm"));
+  const std::string bytes = content_of(folder.file("a.rsm"));
+  const auto forge = [&](const std::function<void(CacheHeader&)>& change) {
+    std::string forged = bytes;
+    CacheHeader header;
+    std::memcpy(&header, forged.data(), sizeof header);
+    change(header);
+    header.header_hash = hash128(&header, offsetof(CacheHeader, header_hash));
+    std::memcpy(forged.data(), &header, sizeof header);
+    return folder.write("b.rsm", forged);
+  };
+  const std::function<void(CacheHeader&)> lies[] = {[](CacheHeader& h) { h.rows = ~std::uint64_t{0}; },
+                                                    [](CacheHeader& h) { h.rows = 0; },
+                                                    [](CacheHeader& h) { h.columns = 0; },
+                                                    [](CacheHeader& h) { h.nonzeros = std::uint64_t{1} << 62; },
+                                                    [](CacheHeader& h) { h.column_offset = 4096; },
+                                                    [](CacheHeader& h) { h.value_offset = 1; },
+                                                    [](CacheHeader& h) { h.id_offset = 4096; },
+                                                    [](CacheHeader& h) { h.file_bytes += 4096; },
+                                                    [](CacheHeader& h) { h.orientation = 7; },
+                                                    [](CacheHeader& h) { h.row_begin_offset = ~std::uint64_t{4095}; }};
+  for (const auto& lie : lies) {
+    const std::string path = forge(lie);
+    EXPECT_NE(error_of([&] { read_file(path); }, ExitCode::kDamaged), "");
+  }
+  const std::string newer = forge([](CacheHeader& h) { h.version = 2; });
+  EXPECT_NE(error_of([&] { read_file(newer); }).find("version 2, expected version 1"), std::string::npos);
+  const std::string foreign = forge([](CacheHeader& h) { h.byte_order = 0x04030201; });
+  EXPECT_NE(error_of([&] { read_file(foreign); }).find("another byte order"), std::string::npos);
+  EXPECT_NE(error_of([&] {
+              read_file(folder.file("a.rsm"), Orientation::kInLinks);
+            }).find("of rows, expected one of in-links"),
+            std::string::npos);
+}
+
+TEST(MatrixCache, AFolderThatCannotBeWrittenIsNamedWithTheWayOut) {
+  const auto write = [] { write_matrix_cache(weighted(), {"a", {}}, "/proc/nowhere/a.rsm"); };
+  const std::string error = error_of(write, ExitCode::kSystem);
+  EXPECT_NE(error.find("/proc/nowhere/a.rsm: the matrix cache cannot be created"), std::string::npos) << error;
+  EXPECT_NE(error.find("--cache-dir"), std::string::npos);
+}
+
+TEST(MatrixCache, WhenTheDiskIsFullWhatWasThereStaysAndNothingIsLeftBehind) {
+  const testing::TemporaryFolder folder;
+  write_matrix_cache(weighted(), {"a", {}}, folder.file("a.rsm"));
+  // A limit on the size of files stands in for a full disk.
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit limited{65536, before.rlim_max};
+  const auto signal_before = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &limited);
+  const auto write = [&] { write_matrix_cache(make_grid(100, Orientation::kRows), {"g", {}}, folder.file("a.rsm")); };
+  const std::string error = error_of(write, ExitCode::kSystem);
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, signal_before);
+  EXPECT_NE(error.find("a.rsm: the matrix cache cannot be "), std::string::npos) << error;
+  testing::expect_same_matrix(read_file(folder.file("a.rsm")), weighted());
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+class MatrixSource : public ::testing::Test {
+ protected:
+  CsrMatrix load(const std::string& matrix, bool cache = false, const std::string& cache_dir = "") const {
+    return load_matrix({.matrix = matrix, .cache = cache, .cache_dir = cache_dir}, Orientation::kRows);
+  }
+  // Marks a cache so that one can tell whether it was used or written anew: `ino` changes with every writing.
+  static ino_t inode(const std::string& path) {
+    struct stat status {};
+    return stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
+  }
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(MatrixSource, TellsTheKindsOfInputApart) {
+  EXPECT_EQ(load("grid:3").nonzeros(), 40u);
+  EXPECT_EQ(load("rmat:4").rows, 16u);
+  EXPECT_EQ(load("rmat:4:2").content_id, load("rmat:4:2:1").content_id);
+  EXPECT_EQ(load(folder_.write("a.txt", kWeighted)).value.size(), 4u);
+  EXPECT_EQ(load(folder_.write("b.mtx", std::string("\xef\xbb\xbf") + kWeighted)).value.size(), 4u);
+  EXPECT_EQ(load(folder_.write("c", "0 1\n")).rows, 2u);
+}
+
+TEST_F(MatrixSource, ACacheFileCanBeNamedAsTheMatrix) {
+  const std::string path = folder_.write("a.mtx", kWeighted);
+  const std::string cache = write_cache({.matrix = path, .cache = false, .cache_dir = ""}, Orientation::kRows);
+  EXPECT_EQ(cache, path + ".rows.rsm");
+  testing::expect_same_matrix(load(cache), load(path));
+  testing::expect_same_matrix(load(cache, true), load(path));
+  EXPECT_EQ(write_cache({.matrix = path, .cache = false, .cache_dir = ""}, Orientation::kInLinks),
+            path + ".in-links.rsm");
+}
+
+TEST_F(MatrixSource, ACacheIsUsedWhileTheFileIsUnchangedAndWrittenAnewAfterwards) {
+  const std::string path = folder_.write("a.mtx", kWeighted);
+  const std::string cache = path + ".rows.rsm";
+  const CsrMatrix first = load(path, true);
+  const ino_t written = inode(cache);
+  ASSERT_NE(written, 0u);
+  // Held open, so that a new file cannot get the old one's number.
+  const std::ifstream keep_first(cache);
+  testing::expect_same_matrix(load(path, true), first);
+  EXPECT_EQ(inode(cache), written);
+
+  folder_.write("a.mtx", std::string(kWeighted) + "\n");
+  testing::expect_same_matrix(load(path, true), first);
+  EXPECT_NE(inode(cache), written);
+}
+
+TEST_F(MatrixSource, ACacheOfAnotherVersionIsWrittenAnew) {
+  const std::string path = folder_.write("a.mtx", kWeighted);
+  load(path, true);
+  std::string bytes = content_of(path + ".rows.rsm");
+  bytes[8] = 9;
+  folder_.write("a.mtx.rows.rsm", bytes);
+  EXPECT_EQ(load(path, true).nonzeros(), 4u);
+  EXPECT_EQ(content_of(path + ".rows.rsm")[8], 1);
+}
+
+TEST_F(MatrixSource, ADamagedCacheIsReportedNotUsed) {
+  const std::string path = folder_.write("a.mtx", kWeighted);
+  load(path, true);
+  std::string bytes = content_of(path + ".rows.rsm");
+  bytes[8192] ^= 1;
+  folder_.write("a.mtx.rows.rsm", bytes);
+  EXPECT_NE(error_of([&] { load(path, true); }, ExitCode::kDamaged).find("content is damaged"), std::string::npos);
+}
+
+TEST_F(MatrixSource, AFileThatIsNoCacheIsNeverOverwritten) {
+  const std::string path = folder_.write("a.mtx", kWeighted);
+  folder_.write("a.mtx.rows.rsm", "my notes");
+  EXPECT_NE(error_of([&] { load(path, true); }), "");
+  EXPECT_NE(error_of([&] { write_cache({.matrix = path, .cache = true, .cache_dir = ""}, Orientation::kRows); }), "");
+  EXPECT_EQ(content_of(path + ".rows.rsm"), "my notes");
+}
+
+TEST_F(MatrixSource, TheCacheFolderCanBeChosen) {
+  const std::string folder = folder_.file("caches");
+  std::filesystem::create_directory(folder);
+  load("grid:5", true, folder);
+  EXPECT_NE(inode(folder + "/grid-5.rows.rsm"), 0u);
+  load(folder_.write("a.mtx", kWeighted), true, folder);
+  EXPECT_NE(inode(folder + "/a.mtx.rows.rsm"), 0u);
+  EXPECT_EQ(inode(folder_.file("a.mtx.rows.rsm")), 0u);
+}
+
+TEST_F(MatrixSource, WhatCannotBeAMatrixIsRefused) {
+  const std::pair<std::string, std::string> wrong[] = {
+      {"", "expected FILE, grid:SIDE or rmat:SCALE"},
+      {"grid:", "found ''"},
+      {"grid:0", "from 1 to 65535"},
+      {"grid:65536", "from 1 to 65535"},
+      {"grid:12x", "found '12x'"},
+      {"grid:-1", "found '-1'"},
+      {"rmat:0", "scale from 1 to 31"},
+      {"rmat:99", "scale from 1 to 31"},
+      {"rmat:4:", "found ''"},
+      {"rmat:4:0", "factor from 1 to 1024"},
+      {"rmat:4:1:1:1", "found 4 numbers"},
+      {folder_.file("absent.mtx"), "No such file"},
+      {folder_.path(), "found a folder"},
+      {folder_.write("empty.mtx", ""), "line 1: found the end of the file"},
+      {folder_.write("empty.txt", ""), "found no edge"},
+      {folder_.write("a.graph", "3 2\n2\n1 3\n2\n"), "METIS"},
+      {folder_.write("a.bin", std::string("\x7f"
+                                          "ELF\0\0\0",
+                                          7)),
+       "found a binary file"},
+      {folder_.write("noheader.mtx", "3 3 1\n1 1 1\n"), "line 1: found '3 3 1', expected '%%MatrixMarket"}};
+  for (const auto& [matrix, message] : wrong) {
+    for (const bool cache : {false, true}) {
+      const std::string error = error_of([&, name = matrix] { load(name, cache); });
+      EXPECT_NE(error.find(message), std::string::npos) << matrix << ": " << error;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringside

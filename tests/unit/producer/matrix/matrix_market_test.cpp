@@ -1,0 +1,284 @@
+// Written, read, equal: random matrices in every variant the reader accepts, in every line ending; and what it refuses.
+#include "producer/matrix/matrix_market.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "tests/unit/producer/matrix/matrix_testing.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::Entries;
+using testing::entries_of;
+using testing::error_of;
+
+using Dictionary = std::map<std::pair<std::uint64_t, std::uint64_t>, double>;
+
+struct Variant {
+  std::string format, field, symmetry;
+};
+
+std::vector<Variant> all_variants() {
+  std::vector<Variant> variants;
+  for (const char* symmetry : {"general", "symmetric", "skew-symmetric"}) {
+    for (const char* field : {"real", "double", "integer"}) {
+      variants.push_back({"coordinate", field, symmetry});
+      variants.push_back({"array", field, symmetry});
+    }
+  }
+  variants.push_back({"coordinate", "pattern", "general"});
+  variants.push_back({"coordinate", "pattern", "symmetric"});
+  return variants;
+}
+
+// A random matrix with the variant's symmetry, as (row, column) -> value, no zeros kept.
+Dictionary random_matrix(const Variant& variant, std::uint64_t rows, std::uint64_t columns, std::mt19937_64& random) {
+  Dictionary matrix;
+  const bool general = variant.symmetry == "general";
+  for (std::uint64_t i = 0; i < rows; ++i) {
+    for (std::uint64_t j = 0; j < (general ? columns : i + 1); ++j) {
+      if (random() % 3 != 0 || (variant.symmetry == "skew-symmetric" && i == j)) continue;
+      double value = 1;
+      if (variant.field == "integer") value = static_cast<double>(static_cast<std::int64_t>(random() % 2001) - 1000);
+      if (variant.field == "real" || variant.field == "double") {
+        value = std::ldexp(static_cast<double>(random() >> 11), -static_cast<int>(random() % 120)) *
+                (random() % 2 ? 1 : -1);
+      }
+      if (value == 0) continue;
+      matrix[{i, j}] = value;
+      if (!general && i != j) matrix[{j, i}] = variant.symmetry == "symmetric" ? value : -value;
+    }
+  }
+  return matrix;
+}
+
+std::string written(const Variant& variant, std::uint64_t rows, std::uint64_t columns, const Dictionary& matrix,
+                    std::mt19937_64& random) {
+  const bool general = variant.symmetry == "general";
+  const auto is_stored = [&](std::uint64_t i, std::uint64_t j) {
+    return general || i > j || (i == j && variant.symmetry == "symmetric");
+  };
+  std::vector<std::string> lines;
+  if (variant.format == "array") {
+    for (std::uint64_t j = 0; j < columns; ++j) {
+      for (std::uint64_t i = 0; i < rows; ++i) {
+        const auto entry = matrix.find({i, j});
+        if (is_stored(i, j)) lines.push_back(fmt::format("{}", entry == matrix.end() ? 0.0 : entry->second));
+      }
+    }
+  } else {
+    for (const auto& [place, value] : matrix) {
+      if (!is_stored(place.first, place.second)) continue;
+      const std::string where = fmt::format("{} {}", place.first + 1, place.second + 1);
+      lines.push_back(variant.field == "pattern" ? where : fmt::format("{} {}", where, value));
+    }
+    std::shuffle(lines.begin(), lines.end(), random);
+  }
+  std::string text =
+      fmt::format("%%MatrixMarket matrix {} {} {}\n% a comment\n\n", variant.format, variant.field, variant.symmetry);
+  text += variant.format == "array" ? fmt::format("{} {}\n", rows, columns)
+                                    : fmt::format("{} {} {}\n", rows, columns, lines.size());
+  for (const std::string& line : lines) text += line + '\n';
+  return text;
+}
+
+std::string with_line_end(std::string_view text, std::string_view line_end) {
+  std::string changed;
+  for (char c : text) {
+    if (c == '\n') {
+      changed += line_end;
+    } else {
+      changed += c;
+    }
+  }
+  return changed;
+}
+
+Entries transposed_or_not(const Dictionary& matrix, Orientation orientation) {
+  Dictionary turned;
+  for (const auto& [place, value] : matrix) {
+    turned[orientation == Orientation::kRows ? place : std::make_pair(place.second, place.first)] = value;
+  }
+  Entries entries;
+  for (const auto& [place, value] : turned) entries.emplace_back(place.first, place.second, value);
+  return entries;
+}
+
+CsrMatrix read(std::string_view text, Orientation orientation = Orientation::kRows) {
+  return read_matrix_market(text, "a.mtx", orientation);
+}
+
+std::string read_error(std::string_view text) {
+  return error_of([&] { read(text); });
+}
+
+TEST(MatrixMarket, WhatWasWrittenIsReadInEveryVariantOrientationAndLineEnding) {
+  std::mt19937_64 random(1);
+  for (const Variant& variant : all_variants()) {
+    for (int repeat = 0; repeat < 8; ++repeat) {
+      const std::uint64_t rows = 1 + random() % 60;
+      const std::uint64_t columns = variant.symmetry == "general" ? 1 + random() % 60 : rows;
+      const Dictionary matrix = random_matrix(variant, rows, columns, random);
+      const std::string text = written(variant, rows, columns, matrix, random);
+      SCOPED_TRACE(text.substr(0, 300));
+      for (const Orientation orientation : {Orientation::kRows, Orientation::kInLinks}) {
+        const CsrMatrix lf = read(text, orientation);
+        EXPECT_EQ(lf.rows, orientation == Orientation::kRows ? rows : columns);
+        EXPECT_EQ(lf.columns, orientation == Orientation::kRows ? columns : rows);
+        EXPECT_EQ(entries_of(lf), transposed_or_not(matrix, orientation));
+        EXPECT_EQ(lf.value.empty(), variant.field == "pattern" || matrix.empty());
+        testing::expect_same_matrix(read(with_line_end(text, "\r\n"), orientation), lf);
+        testing::expect_same_matrix(read(with_line_end(text, "\r"), orientation), lf);
+      }
+    }
+  }
+}
+
+TEST(MatrixMarket, TheMatrixIsTheSameForEveryNumberOfThreads) {
+  // Large enough for many pieces, with duplicates whose sum depends on the order of adding.
+  std::mt19937_64 random(2);
+  std::string text = "%%MatrixMarket matrix coordinate real general\n300 300 60000\n";
+  for (int i = 0; i < 60000; ++i) {
+    text += fmt::format("{} {} {}\n", 1 + random() % 300, 1 + random() % 300,
+                        std::ldexp(static_cast<double>(random()), -static_cast<int>(random() % 90)) - 1e5);
+  }
+  const int threads_before = omp_get_max_threads();
+  omp_set_num_threads(1);
+  const CsrMatrix one = read(text, Orientation::kInLinks);
+  for (const int threads : {2, 3, 5, 8}) {
+    omp_set_num_threads(threads);
+    SCOPED_TRACE(threads);
+    testing::expect_same_matrix(read(text, Orientation::kInLinks), one);
+  }
+  omp_set_num_threads(threads_before);
+  EXPECT_LT(one.nonzeros(), 60000u);
+}
+
+TEST(MatrixMarket, DuplicatesAreAddedUpInAscendingMagnitude) {
+  const std::string four = "%%MatrixMarket matrix coordinate real general\n1 1 4\n";
+  // From the small end the two ones survive; the other way round 1e16 would swallow each.
+  ASSERT_NE(1e16 + 1.0 + 1.0, (1.0 + 1.0) + 1e16);
+  EXPECT_EQ(entries_of(read(four + "1 1 1e16\n1 1 1\n1 1 1\n1 1 0\n")), (Entries{{0, 0, (1.0 + 1.0) + 1e16}}));
+  // Of equal magnitudes the negative comes first.
+  EXPECT_EQ(entries_of(read(four + "1 1 1e16\n1 1 1\n1 1 -1e16\n1 1 2\n")), (Entries{{0, 0, (3.0 - 1e16) + 1e16}}));
+}
+
+TEST(MatrixMarket, DuplicatesInAPatternCollapse) {
+  const CsrMatrix matrix = read("%%MatrixMarket matrix coordinate pattern general\n2 2 3\n1 2\n1 2\n2 1\n");
+  EXPECT_EQ(entries_of(matrix), (Entries{{0, 1, 1}, {1, 0, 1}}));
+}
+
+TEST(MatrixMarket, ZerosAreDroppedAlsoThoseThatComeOutOfASum) {
+  const CsrMatrix matrix =
+      read("%%MatrixMarket matrix coordinate real general\n2 2 5\n1 1 0\n1 2 3\n2 2 7\n1 2 -3\n2 1 -0.0\n");
+  EXPECT_EQ(entries_of(matrix), (Entries{{1, 1, 7}}));
+}
+
+TEST(MatrixMarket, AMatrixMayHaveNoEntries) {
+  const CsrMatrix matrix = read("%%MatrixMarket matrix coordinate real general\n3 4 0");
+  EXPECT_EQ(matrix.rows, 3u);
+  EXPECT_EQ(matrix.columns, 4u);
+  EXPECT_EQ(matrix.nonzeros(), 0u);
+  EXPECT_EQ(matrix.row_begin[3], 0u);
+}
+
+TEST(MatrixMarket, TheBannerIsReadInAnyCaseAndCommentsStandAnywhere) {
+  const CsrMatrix matrix =
+      read("  %%MATRIXMARKET Matrix COORDINATE Pattern General \n%%GraphBLAS type double\n\n 2\t2 1 \n%x\n 2 1 \n\n%y");
+  EXPECT_EQ(entries_of(matrix), (Entries{{1, 0, 1}}));
+}
+
+TEST(MatrixMarket, NumbersAreReadToTheLastBit) {
+  const std::vector<std::pair<std::string, double>> numbers = {
+      {"0.1", 0.1},
+      {"+2.5", 2.5},
+      {".5", 0.5},
+      {"5.", 5},
+      {"-1e-3", -1e-3},
+      {"1E+05", 1e5},
+      {"123456789012345678", 123456789012345678.0},
+      {"0.000000000000001", 1e-15},
+      {"9007199254740993", 9007199254740992.0},
+      {"1.7976931348623157e308", std::numeric_limits<double>::max()},
+      {"5e-324", 5e-324},
+      {"inf", std::numeric_limits<double>::infinity()},
+      {"-Infinity", -std::numeric_limits<double>::infinity()}};
+  for (const auto& [text, value] : numbers) {
+    const CsrMatrix matrix = read("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 " + text);
+    EXPECT_EQ(entries_of(matrix), (Entries{{0, 0, value}})) << text;
+  }
+  EXPECT_TRUE(std::isnan(read("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 NaN\n").value[0]));
+  EXPECT_EQ(read("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1e-400\n").nonzeros(), 0u);
+  const std::string integer = "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 ";
+  EXPECT_EQ(read(integer + "18446744073709551615").value[0], 18446744073709551615.0);
+  EXPECT_EQ(read(integer + "-9223372036854775808").value[0], -9223372036854775808.0);
+  EXPECT_NE(read_error(integer + "-9223372036854775809").find("a whole number of 64 bits"), std::string::npos);
+  EXPECT_NE(read_error(integer + "1.5").find("line 3: found '1.5'"), std::string::npos);
+}
+
+TEST(MatrixMarket, TheFirstWrongLineIsNamedWhateverIsWrongFurtherDown) {
+  std::string text = "%%MatrixMarket matrix coordinate real general\n9 9 40000\n";
+  for (int i = 0; i < 40000; ++i) text += i == 31000 ? "1 1 one\n" : i == 39000 ? "10 1 1\n" : "1 1 1\n";
+  for (const int threads : {1, 2, 5}) {
+    omp_set_num_threads(threads);
+    EXPECT_NE(read_error(text).find("a.mtx: line 31003: found 'one', expected a number"), std::string::npos)
+        << read_error(text);
+  }
+}
+
+TEST(MatrixMarket, EachWayToBeWrongHasItsLine) {
+  const std::string general = "%%MatrixMarket matrix coordinate real general\n";
+  const std::string symmetric = "%%MatrixMarket matrix coordinate real symmetric\n";
+  const std::string skew = "%%MatrixMarket matrix coordinate real skew-symmetric\n";
+  const std::string array = "%%MatrixMarket matrix array real general\n";
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"", "line 1: found the end of the file, expected '%%MatrixMarket matrix"},
+      {general, "line 2: found the end of the file, expected the size line"},
+      {general + "2 2\n", "line 2: found '2 2', expected the size line 'rows columns entries'"},
+      {general + "2 2 1 1\n", "line 2: found '2 2 1 1'"},
+      {general + "2 x 1\n", "line 2: found 'x', expected a whole number"},
+      {general + "0 0 0\n", "line 2: found '0 0 0', expected at least one row"},
+      {general + "4294967296 1 0\n", "expected at most 8388608 rows"},
+      {general + "99999999999999999999 1 0\n", "line 2: found '99999999999999999999'"},
+      {general + "2 2 1\n", "line 2: found the end of the file after 0 entries, expected the 1 entries"},
+      {general + "2 2 18446744073709551615\n1 1 1\n", "line 3: found the end of the file after 1 entries"},
+      {general + "2 2 1\n1 1 1\n\n2 2 1\n", "line 5: found '2 2 1', expected no more than the 1 entries that line 2"},
+      {general + "2 2 1\n3 1 1\n", "line 3: found '3', expected a row from 1 to 2"},
+      {general + "2 2 1\n1 1.5 1\n", "line 3: found '1.5', expected a column from 1 to 2"},
+      {general + "2 2 1\n1 1 1 % note\n", "line 3: found '%' behind the entry"},
+      {general + "2 2 1\n1 1 1e999\n", "line 3: found '1e999', expected a number within a double's range"},
+      {general + "2 2 1\n1 1 1.0D+03\n", "line 3: found '1.0D+03'"},
+      {general + "2 2 1\n1 1 +-1\n", "line 3: found '+-1'"},
+      {symmetric + "2 2 1\n1 2 1\n", "line 3: found '1 2 1', expected entries on or below the diagonal"},
+      {skew + "2 2 1\n2 2 1\n", "line 3: found '2 2 1', expected entries below the diagonal"},
+      {skew + "2 3 0\n", "line 2: found 2 rows and 3 columns, expected as many rows as columns"},
+      {"%%MatrixMarket matrix coordinate pattern skew-symmetric\n",
+       "line 1: found 'skew-symmetric', expected 'general' or"},
+      {array + "1 2\n1\n", "line 3: found the end of the file after 1 entries, expected the 2 entries"},
+      {array + "1 2\n1\n2\n3\n", "line 5: found '3', expected no more than the 2 entries"},
+      {array + "1 2\n1 2\n", "line 3: found '2' behind the entry, expected one number a line"},
+      {array + "8000000 8000000\n1\n", "line 3: found the end of the file after 1 entries"}};
+  for (const auto& [text, message] : wrong) {
+    EXPECT_TRUE(read_error(text).starts_with("a.mtx: line ")) << text;
+    EXPECT_NE(read_error(text).find(message), std::string::npos) << text << "\ngave: " << read_error(text);
+  }
+}
+
+TEST(MatrixMarket, UnprintableAndLongTextIsQuotedSafely) {
+  const std::string error =
+      read_error("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 \x1b[2J" + std::string(500, 'x'));
+  EXPECT_NE(error.find("'?[2Jxxx"), std::string::npos) << error;
+  EXPECT_LT(error.size(), 250u);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,74 @@
+// What the tests of matrices share: folders that vanish, packing, and matrices as lists of entries one can read.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "common/platform/error.hpp"
+#include "producer/matrix/csr_matrix.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside::testing {
+
+/// (row, column, value) of every entry, in the order of the arrays.
+using Entries = std::vector<std::tuple<std::uint64_t, std::uint64_t, double>>;
+
+inline Entries entries_of(const CsrMatrix& matrix) {
+  Entries entries;
+  for (std::uint64_t row = 0; row < matrix.rows; ++row) {
+    for (std::uint64_t k = matrix.row_begin[row]; k < matrix.row_begin[row + 1]; ++k) {
+      entries.emplace_back(row, matrix.column[k], matrix.value.empty() ? 1.0 : matrix.value[k]);
+    }
+  }
+  return entries;
+}
+
+template <class T>
+::testing::AssertionResult same_bits(const Array<T>& a, const Array<T>& b) {
+  if (a.size() != b.size()) return ::testing::AssertionFailure() << a.size() << " and " << b.size() << " values";
+  if (a.size() > 0 && std::memcmp(a.data(), b.data(), a.bytes()) != 0) {
+    return ::testing::AssertionFailure() << "values differ";
+  }
+  return ::testing::AssertionSuccess();
+}
+
+inline void expect_same_matrix(const CsrMatrix& a, const CsrMatrix& b) {
+  EXPECT_EQ(a.rows, b.rows);
+  EXPECT_EQ(a.columns, b.columns);
+  EXPECT_EQ(a.orientation, b.orientation);
+  EXPECT_TRUE(same_bits(a.row_begin, b.row_begin)) << "row_begin";
+  EXPECT_TRUE(same_bits(a.column, b.column)) << "column";
+  EXPECT_TRUE(same_bits(a.value, b.value)) << "value";
+  EXPECT_TRUE(same_bits(a.id, b.id)) << "id";
+  EXPECT_EQ(a.content_id, b.content_id);
+}
+
+inline std::string content_of(const std::string& path) {
+  std::ostringstream content;
+  content << std::ifstream(path, std::ios::binary).rdbuf();
+  return content.str();
+}
+
+/// What `action` throws, or an empty text. `code` is what the process would end with.
+template <class Action>
+std::string error_of(Action&& action, ExitCode code = ExitCode::kUsage) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    EXPECT_EQ(std::string_view(error.what()).find('\n'), std::string_view::npos) << error.what();
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace ringside::testing

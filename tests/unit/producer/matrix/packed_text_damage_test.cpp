@@ -1,0 +1,171 @@
+// How damaged packed files are read: as the same text, or as an error that names the file. Every cut and every flipped
+// bit of small archives is tried, with the unpacker and with the reader of matrices.
+#include <gtest/gtest.h>
+#include <lzma.h>
+#include <omp.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "producer/matrix/matrix_source.hpp"
+#include "producer/matrix/text_source.hpp"
+#include "tests/unit/producer/matrix/matrix_testing.hpp"
+#include "tests/unit/producer/matrix/packing.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::error_of;
+using testing::gzip_of;
+using testing::xz_of;
+
+const std::string kFirst = "0 1\n1 2\n";
+const std::string kSecond = "2 3\n3 0\n";
+const std::string kText = kFirst + kSecond;
+
+struct Archive {
+  const char* name;
+  std::string first;   // the first member or stream
+  std::string second;  // the second, with what follows it
+  std::string whole() const { return first + second; }
+};
+
+std::vector<Archive> archives() {
+  return {{"two.gz", gzip_of(kFirst), gzip_of(kSecond)},
+          {"padded.gz", gzip_of(kFirst), gzip_of(kSecond) + std::string(8, '\0')},
+          {"two.xz", xz_of(kFirst), xz_of(kSecond)},
+          {"crc32.xz", xz_of(kFirst, LZMA_CHECK_CRC32), xz_of(kSecond, LZMA_CHECK_CRC32)},
+          {"padded.xz", xz_of(kFirst) + std::string(4, '\0'), xz_of(kSecond) + std::string(8, '\0')}};
+}
+
+/// The text, or the error, which must name the file.
+std::pair<std::string, std::string> unpacked(const std::string& packed, const std::string& name) {
+  std::string text;
+  std::string error = error_of([&] { text = unpack(packed, name).text; });
+  EXPECT_TRUE(error.empty() || error.starts_with(name + ": ")) << error;
+  return {text, error};
+}
+
+TEST(PackedTextDamage, BothMembersAreRead) {
+  for (const Archive& archive : archives()) EXPECT_EQ(unpacked(archive.whole(), archive.name).first, kText);
+}
+
+TEST(PackedTextDamage, ADamagedSecondMemberIsRefused) {
+  std::string damaged = gzip_of(kFirst) + gzip_of(kSecond);
+  const std::size_t second = gzip_of(kFirst).size();
+  damaged[second] ^= 1;
+  const std::string error = unpacked(damaged, "a.gz").second;
+  EXPECT_NE(error.find("behind a whole gzip member, from byte " + std::to_string(second) + " on, expected another"),
+            std::string::npos)
+      << error;
+}
+
+TEST(PackedTextDamage, EveryFlippedBitGivesTheSameTextOrAnError) {
+  for (const Archive& archive : archives()) {
+    const std::string whole = archive.whole();
+    std::size_t refused = 0;
+    for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+      std::string damaged = whole;
+      damaged[bit / 8] ^= static_cast<char>(1 << bit % 8);
+      const auto [text, error] = unpacked(damaged, archive.name);
+      EXPECT_TRUE(!error.empty() || text == kText) << archive.name << ", bit " << bit << ": " << text;
+      if (!error.empty()) ++refused;
+    }
+    // The harmless bits are those of gzip's header for time, system and compression level: 7 bytes a member, and one
+    // flag.
+    EXPECT_GE(refused, 8 * whole.size() - std::size_t{2} * (7 * 8 + 1)) << archive.name;
+  }
+}
+
+// An archive cut between two members is a valid archive: neither format states how many members follow.
+TEST(PackedTextDamage, EveryCutGivesTheSameTextOrAnErrorExceptBetweenMembers) {
+  for (const Archive& archive : archives()) {
+    const std::string whole = archive.whole();
+    const std::size_t first_end = archive.first.find_last_not_of('\0') + 1;
+    for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
+      const auto [text, error] = unpacked(whole.substr(0, bytes), archive.name);
+      if (text == kFirst && error.empty()) {
+        EXPECT_TRUE(bytes >= first_end && bytes <= archive.first.size()) << archive.name << ", byte " << bytes;
+      } else {
+        EXPECT_TRUE(!error.empty() || text == kText) << archive.name << ", byte " << bytes << ": " << text;
+      }
+    }
+  }
+}
+
+TEST(PackedTextDamage, WhatFollowsTheLastMemberIsRefused) {
+  const std::vector<std::string> tails = {"x",
+                                          "\n",
+                                          "garbage",
+                                          std::string("\0\0\0\1", 4),
+                                          std::string("\0x", 2),
+                                          "\x1f",
+                                          "\x1f\x8b",
+                                          "\xfd"
+                                          "7zXZ",
+                                          kText};
+  for (const std::string& tail : tails) {
+    for (const std::string& packed : {gzip_of(kText), xz_of(kText)}) {
+      const auto [text, error] = unpacked(packed + tail, "a");
+      EXPECT_FALSE(error.empty()) << "read as: " << text;
+    }
+  }
+  EXPECT_FALSE(unpacked(gzip_of(kText) + xz_of(kText), "a").second.empty());
+  EXPECT_FALSE(unpacked(xz_of(kText) + gzip_of(kText), "a").second.empty());
+}
+
+TEST(PackedTextDamage, ZerosBehindTheLastMemberAreWhatEachFormatAllows) {
+  for (const std::size_t zeros : {1u, 2u, 3u, 4u, 5u, 8u, 512u, 4095u}) {
+    EXPECT_EQ(unpacked(gzip_of(kText) + std::string(zeros, '\0'), "a").first, kText) << zeros;
+    const auto [text, error] = unpacked(xz_of(kText) + std::string(zeros, '\0'), "a");
+    EXPECT_EQ(zeros % 4 == 0, error.empty()) << zeros << ": " << error;
+    EXPECT_EQ(zeros % 4 == 0, text == kText) << zeros;
+  }
+}
+
+/// Gives the stream a check that no version of liblzma knows: number 5, as long as CRC64.
+std::string with_an_unknown_check(std::string stream) {
+  constexpr std::size_t kHeaderFlags = 6;
+  const std::size_t footer = stream.size() - 12;
+  const auto store_crc = [&stream](std::size_t at, std::size_t from, std::size_t bytes) {
+    const std::uint32_t crc = lzma_crc32(reinterpret_cast<const std::uint8_t*>(stream.data()) + from, bytes, 0);
+    for (int i = 0; i < 4; ++i) stream[at + static_cast<std::size_t>(i)] = static_cast<char>(crc >> 8 * i);
+  };
+  stream[kHeaderFlags + 1] = 5;
+  store_crc(kHeaderFlags + 2, kHeaderFlags, 2);
+  stream[footer + 9] = 5;
+  store_crc(footer, footer + 4, 6);
+  return stream;
+}
+
+TEST(PackedTextDamage, AnIntegrityCheckThatIsNotKnownIsRefusedInsteadOfSkipped) {
+  const std::string error = unpacked(with_an_unknown_check(xz_of(kText)), "a.xz").second;
+  EXPECT_NE(error.find("the integrity check 5, which is not known here, expected CRC32"), std::string::npos) << error;
+}
+
+TEST(PackedTextDamage, AMatrixIsReadWholeOrRefusedWhicheverBitIsFlipped) {
+  const testing::TemporaryFolder folder;
+  const int threads_before = omp_get_max_threads();
+  omp_set_num_threads(1);  // thousands of tiny matrices: threads would only wait for each other
+  const auto load = [&](const std::string& path) {
+    return load_matrix({.matrix = path, .cache = false, .cache_dir = {}}, Orientation::kRows).content_id;
+  };
+  for (const Archive& archive : archives()) {
+    const std::string whole = archive.whole();
+    const Id128 expected = load(folder.write(archive.name, whole));
+    for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+      std::string damaged = whole;
+      damaged[bit / 8] ^= static_cast<char>(1 << bit % 8);
+      const std::string path = folder.write(archive.name, damaged);
+      Id128 found = expected;
+      const std::string error = error_of([&] { found = load(path); });
+      EXPECT_EQ(found, expected) << archive.name << ", bit " << bit;
+      EXPECT_TRUE(error.empty() || error.starts_with(path)) << error;
+    }
+  }
+  omp_set_num_threads(threads_before);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,119 @@
+// Plain, gzip and xz files give the same text; damaged and cut ones give one clear line.
+#include "producer/matrix/text_source.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <random>
+#include <string>
+
+#include "producer/matrix/text_scan.hpp"
+#include "tests/unit/producer/matrix/matrix_testing.hpp"
+#include "tests/unit/producer/matrix/packing.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::error_of;
+using testing::gzip_of;
+using testing::xz_of;
+
+std::string some_text() {
+  std::mt19937_64 random(4);
+  std::string text;
+  while (text.size() < 3'000'000) text += std::to_string(random() % 100000) + '\n';
+  return text;
+}
+
+TEST(TextSource, PackedTextIsUnpackedWhole) {
+  const std::string text = some_text();
+  for (const std::string& packed : {gzip_of(text), xz_of(text)}) {
+    EXPECT_TRUE(is_packed(packed));
+    EXPECT_EQ(unpack(packed, "a").text, text);
+  }
+}
+
+TEST(TextSource, MembersAndStreamsInARowAreOneText) {
+  EXPECT_EQ(unpack(gzip_of("one\n") + gzip_of("") + gzip_of("two\n"), "a").text, "one\ntwo\n");
+  EXPECT_EQ(unpack(xz_of("one\n") + xz_of("two\n"), "a").text, "one\ntwo\n");
+  EXPECT_EQ(unpack(gzip_of("one\n") + std::string(512, '\0'), "a").text, "one\n");
+}
+
+TEST(TextSource, ATextThatFillsItsMemoryExactlyIsWhole) {
+  for (const std::size_t bytes : {std::size_t{1} << 20, (std::size_t{1} << 20) + 1, std::size_t{1} << 21}) {
+    const std::string text(bytes, 'x');
+    EXPECT_EQ(unpack(gzip_of(text), "a").text.size(), bytes);
+    EXPECT_EQ(unpack(xz_of(text), "a").text.size(), bytes);
+  }
+}
+
+TEST(TextSource, EveryCutIsNoticed) {
+  const std::string text = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n";
+  for (const std::string& packed : {gzip_of(text), xz_of(text)}) {
+    for (std::size_t bytes = 8; bytes < packed.size(); ++bytes) {
+      const std::string error = error_of([&] { unpack(std::string_view(packed).substr(0, bytes), "a.gz"); });
+      EXPECT_TRUE(error.starts_with("a.gz: found the end of the file within the ")) << bytes << ": " << error;
+    }
+  }
+}
+
+TEST(TextSource, DamageIsNoticedOrHarmless) {
+  const std::string text = some_text().substr(0, 5000);
+  for (const std::string& packed : {gzip_of(text), xz_of(text)}) {
+    std::mt19937_64 random(5);
+    for (int i = 0; i < 300; ++i) {
+      std::string damaged = packed;
+      damaged[6 + random() % (damaged.size() - 6)] ^= static_cast<char>(1 << random() % 8);
+      std::string unpacked;
+      const std::string error = error_of([&] { unpacked = unpack(damaged, "a.gz").text; });
+      EXPECT_TRUE(!error.empty() || unpacked == text);  // gzip's header holds bytes that mean nothing
+    }
+  }
+}
+
+TEST(TextSource, AFileIsMappedAsItIs) {
+  const testing::TemporaryFolder folder;
+  EXPECT_EQ(map_file(folder.write("a", "hello\n")).text, "hello\n");
+  EXPECT_EQ(map_file(folder.write("empty", "")).text, "");
+  EXPECT_EQ(stamp_of(folder.file("a")).size_bytes, 6u);
+}
+
+TEST(TextSource, WhatIsNoReadableFileIsNamed) {
+  const testing::TemporaryFolder folder;
+  EXPECT_NE(error_of([&] { map_file(folder.file("absent")); }).find("absent: cannot be opened (No such file"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { map_file(folder.path()); }).find("found a folder"), std::string::npos);
+  ASSERT_EQ(mkfifo(folder.file("pipe").c_str(), 0600), 0);
+  EXPECT_NE(error_of([&] { map_file(folder.file("pipe")); }).find("found a device, pipe or socket"), std::string::npos);
+  folder.write("secret", "x");
+  chmod(folder.file("secret").c_str(), 0);
+  if (geteuid() == 0) return;  // root reads everything
+  EXPECT_NE(error_of([&] { map_file(folder.file("secret")); }).find("Permission denied"), std::string::npos);
+}
+
+TEST(TextScan, PiecesAreWholeLinesThatAddUpToTheText) {
+  std::mt19937_64 random(6);
+  for (int repeat = 0; repeat < 2000; ++repeat) {
+    std::string text;
+    for (std::uint64_t i = random() % 40; i > 0; --i) text += "a\n\r"[random() % 3];
+    std::string joined;
+    for (const std::string_view piece : split_at_lines(text, 1 + random() % 6)) {
+      const char before = joined.empty() ? '\n' : joined.back();
+      EXPECT_TRUE(before == '\n' || (before == '\r' && piece.front() != '\n')) << repeat;
+      joined += piece;
+    }
+    EXPECT_EQ(joined, text);
+  }
+}
+
+TEST(TextScan, LinesAreNumberedWhateverTheyEndIn) {
+  for (const std::string text : {"a\nb\nc", "a\r\nb\r\nc", "a\rb\rc"}) {
+    EXPECT_EQ(line_number(text, text.find('a')), 1u);
+    EXPECT_EQ(line_number(text, text.find('b')), 2u);
+    EXPECT_EQ(line_number(text, text.find('c')), 3u);
+  }
+}
+
+}  // namespace
+}  // namespace ringside

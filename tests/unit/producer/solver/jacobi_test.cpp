@@ -1,0 +1,213 @@
+#include "producer/solver/jacobi.hpp"
+
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "common/platform/error.hpp"
+#include "tests/reference/serial_jacobi.hpp"
+#include "tests/reference/small_matrix.hpp"
+
+namespace ringside {
+namespace {
+
+using namespace reference;
+
+CsrMatrix matrix_of(std::uint64_t n, const std::vector<Entry>& entries) {
+  return build_matrix(n, entries, Orientation::kRows, true);
+}
+
+/// Diagonally dominant, with rows of different lengths.
+CsrMatrix dominant_matrix(std::uint64_t n, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> value(-1.0, 1.0);
+  std::uniform_int_distribution<std::uint64_t> column(0, n - 1);
+  std::vector<Entry> entries;
+  for (std::uint64_t row = 0; row < n; ++row) {
+    for (std::uint64_t j = 0; j < row % 9; ++j) entries.push_back({row, column(random), value(random)});
+    entries.push_back({row, row, row % 2 == 0 ? 10.0 : -11.0});
+  }
+  return matrix_of(n, entries);
+}
+
+RightSide right_side_of(const std::vector<double>& values) {
+  RightSide b{Array<double>(values.size()), "test"};
+  std::copy(values.begin(), values.end(), b.value.begin());
+  return b;
+}
+
+std::vector<double> iterate_times(Solver& solver, int count, Residual* last = nullptr) {
+  std::vector<double> x(solver.rows(), std::nan(""));
+  std::vector<double> next(solver.rows(), std::nan(""));
+  solver.start(x.data());
+  solver.prepare(x.data());
+  for (int k = 0; k < count; ++k) {
+    const Residual residual = solver.iterate(x.data(), next.data());
+    if (last != nullptr) *last = residual;
+    std::swap(x, next);
+  }
+  return x;
+}
+
+std::string refusal_of(CsrMatrix matrix, RightSide b = {}) {
+  try {
+    make_jacobi(std::move(matrix), std::move(b));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Jacobi, SolvesATwoByTwoSystemWorkedOutByHand) {
+  // 2x + y = 1, x + 3y = 1: x = 2/5, y = 1/5.
+  const auto solver = make_jacobi(matrix_of(2, {{0, 0, 2}, {0, 1, 1}, {1, 0, 1}, {1, 1, 3}}));
+  const auto first = iterate_times(*solver, 1);
+  EXPECT_EQ(first[0], 0.5);
+  EXPECT_EQ(first[1], 1.0 / 3);
+  const auto x = iterate_times(*solver, 100);
+  EXPECT_NEAR(x[0], 0.4, 1e-15);
+  EXPECT_NEAR(x[1], 0.2, 1e-15);
+}
+
+TEST(Jacobi, ADiagonalMatrixIsSolvedInOneIteration) {
+  const auto solver = make_jacobi(matrix_of(3, {{0, 0, 2}, {1, 1, -4}, {2, 2, 0.5}}), right_side_of({1, 2, 3}));
+  Residual residual;
+  EXPECT_EQ(iterate_times(*solver, 1, &residual), (std::vector<double>{0.5, -0.5, 6}));
+  EXPECT_EQ(residual.l1, 7);
+  EXPECT_EQ(residual.linf, 6);
+  iterate_times(*solver, 2, &residual);
+  EXPECT_EQ(residual.l1, 0);
+}
+
+TEST(Jacobi, RecoversAKnownSolution) {
+  const std::uint64_t n = 3000;
+  const CsrMatrix matrix = dominant_matrix(n, 1);
+  std::vector<double> solution(n);
+  for (std::uint64_t i = 0; i < n; ++i) solution[i] = std::sin(static_cast<double>(i));
+  std::vector<double> b(n, 0.0);
+  for (std::uint64_t i = 0; i < n; ++i) {
+    for (std::uint64_t e = matrix.row_begin[i]; e < matrix.row_begin[i + 1]; ++e) {
+      b[i] += matrix.value[e] * solution[matrix.column[e]];
+    }
+  }
+  const auto x = iterate_times(*make_jacobi(matrix, right_side_of(b)), 200);
+  for (std::uint64_t i = 0; i < n; ++i) EXPECT_NEAR(x[i], solution[i], 1e-14);
+}
+
+TEST(Jacobi, AgreesWithTheFormulaInLongDouble) {
+  const CsrMatrix matrix = dominant_matrix(2500, 2);
+  const auto x = iterate_times(*make_jacobi(matrix), 7);
+  const auto expected = serial_jacobi(matrix, std::vector<double>(2500, 1.0), 7);
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], expected[i], 1e-15);
+}
+
+TEST(Jacobi, TakesEveryEntryOfAPatternForOne) {
+  // The tridiagonal matrix of ones.
+  const auto band = band_links(5, {-1, 0, 1});
+  const auto pattern = iterate_times(*make_jacobi(build_matrix(5, band, Orientation::kRows, false)), 3);
+  EXPECT_EQ(pattern, iterate_times(*make_jacobi(matrix_of(5, band)), 3));
+}
+
+TEST(Jacobi, IsBitEqualForAnyNumberOfThreads) {
+  const CsrMatrix matrix = dominant_matrix(7001, 3);
+  const int threads_before = omp_get_max_threads();
+  omp_set_num_threads(1);
+  Residual residual_of_one;
+  const auto one = iterate_times(*make_jacobi(matrix), 9, &residual_of_one);
+  for (const int threads : {2, 3, 5}) {
+    omp_set_num_threads(threads);
+    Residual residual;
+    const auto many = iterate_times(*make_jacobi(matrix), 9, &residual);
+    EXPECT_EQ(std::memcmp(one.data(), many.data(), one.size() * sizeof(double)), 0) << threads;
+    EXPECT_EQ(residual.l1, residual_of_one.l1);
+    EXPECT_EQ(residual.linf, residual_of_one.linf);
+  }
+  omp_set_num_threads(threads_before);
+}
+
+TEST(Jacobi, EveryKernelAndInstructionSetGivesTheSameBits) {
+  std::vector<Entry> entries;
+  for (const Entry& link : site_links(2500, 4))
+    entries.push_back({link.column, link.row, link.row % 3 == 0 ? -0.25 : 1});
+  for (std::uint64_t row = 0; row < 2500; ++row) entries.push_back({row, row, 5000.0 + static_cast<double>(row % 7)});
+  for (const bool with_values : {true, false}) {
+    const CsrMatrix matrix = build_matrix(2500, entries, Orientation::kRows, with_values);
+    const int count = with_values ? 8 : 3;  // the pattern's iterates grow
+    Residual residual_of_csr;
+    const auto csr = iterate_times(*make_jacobi(matrix, {}, Isa::kPlain, Kernel::kCsr), count, &residual_of_csr);
+    const std::vector<double> ones(2500, 1.0);
+    EXPECT_EQ(csr, plain_jacobi(matrix, ones, count)) << "every bit";
+    const auto expected = serial_jacobi(matrix, ones, count);
+    for (std::size_t i = 0; i < csr.size(); ++i)
+      ASSERT_NEAR(csr[i], expected[i], 1e-12 * std::fabs(expected[i]) + 1e-15);
+    for (const Isa isa : {Isa::kPlain, Isa::kAvx2, Isa::kAvx512}) {
+      if (isa > selected_isa()) continue;
+      for (const Kernel kernel : {Kernel::kAuto, Kernel::kCsr, Kernel::kRuns, Kernel::kPacked}) {
+        Residual residual;
+        const auto solver = make_jacobi(matrix, {}, isa, kernel);
+        EXPECT_EQ(solver->nonzeros(), matrix.nonzeros());
+        const auto x = iterate_times(*solver, count, &residual);
+        EXPECT_EQ(std::memcmp(x.data(), csr.data(), x.size() * sizeof(double)), 0)
+            << to_string(kernel) << ", " << to_string(isa);
+        EXPECT_EQ(residual.l1, residual_of_csr.l1);
+      }
+    }
+  }
+}
+
+TEST(Jacobi, RefusesTheKernelThatReordersItsVector) {
+  try {
+    make_jacobi(matrix_of(1, {{0, 0, 1}}), {}, selected_isa(), Kernel::kRanked);
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    EXPECT_NE(std::string(error.what()).find("found 'ranked' with --solver jacobi"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Jacobi, DoesNotClaimThatItCanOverwriteThePreviousIterate) {
+  EXPECT_FALSE(make_jacobi(matrix_of(1, {{0, 0, 1}}))->may_overwrite_previous());
+}
+
+TEST(Jacobi, NamesItsRightSideAmongItsParameters) {
+  EXPECT_EQ(make_jacobi(matrix_of(1, {{0, 0, 1}}))->parameters(), "right_side=ones");
+  EXPECT_EQ(make_jacobi(matrix_of(1, {{0, 0, 1}}), right_side_of({2}))->parameters(), "right_side=test");
+}
+
+TEST(Jacobi, RefusesAMissingOrZeroDiagonalAndNamesTheRow) {
+  EXPECT_NE(refusal_of(matrix_of(3, {{0, 0, 1}, {1, 0, 1}, {1, 2, 1}, {2, 2, 1}})).find("row 2 (counted from 1)"),
+            std::string::npos);
+  EXPECT_NE(refusal_of(matrix_of(3, {{0, 0, 1}, {1, 1, 1}, {2, 2, 0}})).find("row 3 (counted from 1)"),
+            std::string::npos);
+}
+
+TEST(Jacobi, RefusesEntriesThatAreNotFiniteAndNamesTheirPlace) {
+  for (const double value : {std::numeric_limits<double>::infinity(), std::nan("")}) {
+    const auto message = refusal_of(matrix_of(3, {{0, 0, 1}, {1, 1, 1}, {1, 2, value}, {2, 2, 1}}));
+    EXPECT_NE(message.find("in row 2, column 3 (counted from 1)"), std::string::npos) << message;
+  }
+  EXPECT_NE(refusal_of(matrix_of(2, {{0, 0, 1}, {1, 1, 1}}), right_side_of({1, std::nan("")})).find("row 2"),
+            std::string::npos);
+}
+
+TEST(Jacobi, RefusesARightSideOfAnotherLength) {
+  const auto message = refusal_of(matrix_of(2, {{0, 0, 1}, {1, 1, 1}}), right_side_of({1, 2, 3}));
+  EXPECT_NE(message.find("3 values"), std::string::npos) << message;
+}
+
+TEST(Jacobi, RefusesAMatrixThatIsEmptyOrNotSquare) {
+  EXPECT_NE(refusal_of(matrix_of(0, {})).find("no rows"), std::string::npos);
+  CsrMatrix wide = matrix_of(2, {{0, 0, 1}, {1, 1, 1}});
+  wide.columns = 4;
+  EXPECT_NE(refusal_of(wide).find("2 rows and 4 columns"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ringside

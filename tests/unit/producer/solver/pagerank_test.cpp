@@ -1,0 +1,378 @@
+#include "producer/solver/pagerank.hpp"
+
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "tests/reference/serial_pagerank.hpp"
+#include "tests/reference/small_matrix.hpp"
+
+namespace ringside {
+namespace {
+
+using namespace reference;
+
+constexpr double kDamping = 0.85;
+
+/// Sets the number of OpenMP threads for one scope.
+class Threads {
+ public:
+  explicit Threads(int count) : before_(omp_get_max_threads()) { omp_set_num_threads(count); }
+  ~Threads() { omp_set_num_threads(before_); }
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+ private:
+  int before_;
+};
+
+struct Iterates {
+  std::vector<std::vector<double>> x;  // x_0, x_1 ...
+  std::vector<Residual> residual;      // of x_1, x_2 ...
+};
+
+Iterates iterates_of(Solver& solver, int count) {
+  Iterates out;
+  out.x.emplace_back(solver.rows());
+  solver.start(out.x[0].data());
+  solver.prepare(out.x[0].data());
+  for (int k = 1; k <= count; ++k) {
+    std::vector<double> next(solver.rows(), std::nan(""));
+    out.residual.push_back(solver.iterate(out.x.back().data(), next.data()));
+    out.x.push_back(std::move(next));
+  }
+  return out;
+}
+
+/// The ranks after so many iterations that they no longer change.
+std::vector<double> ranks_of(CsrMatrix matrix) {
+  return iterates_of(*make_pagerank(std::move(matrix), kDamping), 200).x.back();
+}
+
+bool bit_equal(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
+
+double distance_l1(const std::vector<double>& a, const std::vector<double>& b) {
+  long double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += std::fabs(a[i] - b[i]);
+  return static_cast<double>(sum);
+}
+
+TEST(Pagerank, TwoNodesThatLinkToEachOtherShareTheRank) {
+  const auto x = ranks_of(build_graph(2, {{0, 1}, {1, 0}}));
+  EXPECT_NEAR(x[0], 0.5, 1e-15);
+  EXPECT_NEAR(x[1], 0.5, 1e-15);
+}
+
+TEST(Pagerank, ADanglingNodeSpreadsItsRankOverAllNodes) {
+  // 0 -> 1, 1 dangling: x0 = .075 + .425 x1, x1 = .075 + .85 x0 + .425 x1.
+  const auto x = ranks_of(build_graph(2, {{0, 1}}));
+  EXPECT_NEAR(x[0], 0.5 / 1.425, 1e-15);
+  EXPECT_NEAR(x[1], 0.925 / 1.425, 1e-15);
+}
+
+TEST(Pagerank, AChainWithASelfLoopHasTheRanksWorkedOutByHand) {
+  // 0 -> 1 -> 2 -> 2: x0 = .05, x1 = .05 + .85 x0, x2 = (.05 + .85 x1) / .15.
+  const auto x = ranks_of(build_graph(3, {{0, 1}, {1, 2}, {2, 2}}));
+  EXPECT_NEAR(x[0], 0.05, 1e-14);
+  EXPECT_NEAR(x[1], 0.0925, 1e-14);
+  EXPECT_NEAR(x[2], 0.8575, 1e-14);
+}
+
+TEST(Pagerank, ANodeSharesItsRankAmongItsLinks) {
+  // 0 -> 1, 0 -> 2, 1 -> 0, 2 -> 0: x1 = x2 = .05 + .425 x0, x0 = .05 + 1.7 x1.
+  const auto x = ranks_of(build_graph(3, {{0, 1}, {0, 2}, {1, 0}, {2, 0}}));
+  const double x0 = 0.135 / (1 - 0.7225);
+  EXPECT_NEAR(x[0], x0, 1e-14);
+  EXPECT_NEAR(x[1], 0.05 + 0.425 * x0, 1e-14);
+  EXPECT_EQ(x[1], x[2]);
+}
+
+TEST(Pagerank, WeightsDivideARankInProportion) {
+  // 0 -> 1 (3), 0 -> 2 (1), 1 -> 0, 2 -> 0.
+  const auto x = ranks_of(build_weighted_graph(3, {{0, 1, 3}, {0, 2, 1}, {1, 0, 5}, {2, 0, 0.5}}));
+  const double x0 = 0.135 / (1 - 0.7225);
+  EXPECT_NEAR(x[0], x0, 1e-14);
+  EXPECT_NEAR(x[1], 0.05 + 0.85 * 0.75 * x0, 1e-14);
+  EXPECT_NEAR(x[2], 0.05 + 0.85 * 0.25 * x0, 1e-14);
+}
+
+TEST(Pagerank, WithoutLinksEveryNodeKeepsItsShare) {
+  for (const std::uint64_t n : {1ul, 2ul, 7ul, 3000ul}) {
+    const auto x = ranks_of(build_graph(n, {}));
+    for (const double rank : x) EXPECT_NEAR(rank, 1.0 / static_cast<double>(n), 1e-16);
+  }
+}
+
+TEST(Pagerank, ASingleNodeHasRankOneWithAndWithoutALinkToItself) {
+  EXPECT_DOUBLE_EQ(ranks_of(build_graph(1, {}))[0], 1.0);
+  EXPECT_NEAR(ranks_of(build_graph(1, {{0, 0}}))[0], 1.0, 1e-14);
+}
+
+TEST(Pagerank, ComponentsKeepTheirShareOfTheNodes) {
+  // A triangle and a pair, no dangling node: each component keeps what it started with.
+  const auto x = ranks_of(build_graph(5, {{0, 1}, {1, 2}, {2, 0}, {3, 4}, {4, 3}}));
+  EXPECT_NEAR(x[0] + x[1] + x[2], 0.6, 1e-14);
+  EXPECT_NEAR(x[3] + x[4], 0.4, 1e-14);
+}
+
+TEST(Pagerank, AgreesWithTheFormulaInLongDouble) {
+  const std::vector<CsrMatrix> graphs = [] {
+    std::vector<CsrMatrix> list;
+    list.push_back(build_graph(64 * 64, grid_links(64)));
+    list.push_back(build_graph(5000, random_links(5000, 30000, 1)));
+    list.push_back(build_weighted_graph(5000, random_links(5000, 30000, 2)));
+    return list;
+  }();
+  for (const CsrMatrix& graph : graphs) {
+    const auto solver = make_pagerank(graph, kDamping);
+    EXPECT_LT(distance_l1(iterates_of(*solver, 60).x.back(), serial_pagerank(graph, kDamping, 60)), 1e-14);
+  }
+}
+
+/// No sum of m entries is off by more than m/8 + 10 roundings (31 where it is short), nor what is done with it by more
+/// than eight: per iteration, relative to the iterate, as every term is positive.
+TEST(Pagerank, EveryKernelStaysWithinTheStatedBoundOfTheFormulaInLongDouble) {
+  const CsrMatrix graph = build_graph(4000, site_links(4000, 26));
+  std::uint64_t most = 0;
+  for (std::uint64_t row = 0; row < graph.rows; ++row) {
+    most = std::max(most, graph.row_begin[row + 1] - graph.row_begin[row]);
+  }
+  ASSERT_GT(most, 1000u);
+  const auto expected = serial_pagerank(graph, kDamping, 1);
+  const double bound = (static_cast<double>(std::max<std::uint64_t>(31, most / 8 + 10)) + 8) * 0x1p-53;
+  for (const Kernel kernel : {Kernel::kCsr, Kernel::kRuns, Kernel::kPacked, Kernel::kRanked}) {
+    const auto x = iterates_of(*make_pagerank(graph, kDamping, selected_isa(), kernel), 1).x[1];
+    for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], expected[i], bound * expected[i]) << "row " << i;
+  }
+}
+
+TEST(Pagerank, RanksKeepTheirSumOfOne) {
+  const auto solver = make_pagerank(build_graph(20000, random_links(20000, 100000, 3)), kDamping);
+  for (const auto& x : iterates_of(*solver, 300).x) {
+    long double sum = 0;
+    for (const double rank : x) sum += rank;
+    ASSERT_NEAR(static_cast<double>(sum), 1.0, 1e-12);
+  }
+}
+
+TEST(Pagerank, ResidualIsTheChangeFromTheIterateBefore) {
+  const auto solver = make_pagerank(build_graph(3000, random_links(3000, 9000, 4)), kDamping);
+  const Iterates run = iterates_of(*solver, 5);
+  for (std::size_t k = 1; k <= 5; ++k) {
+    double linf = 0;
+    for (std::size_t i = 0; i < 3000; ++i) linf = std::fmax(linf, std::fabs(run.x[k][i] - run.x[k - 1][i]));
+    EXPECT_NEAR(run.residual[k - 1].l1, distance_l1(run.x[k], run.x[k - 1]), 1e-15);
+    EXPECT_EQ(run.residual[k - 1].linf, linf);
+  }
+}
+
+TEST(Pagerank, EqualWeightsGiveTheRanksOfTheUnweightedGraph) {
+  auto links = random_links(3000, 20000, 5);
+  for (Entry& link : links) link.value = 1;
+  const auto unweighted = make_pagerank(build_graph(3000, links), kDamping);
+  const auto weighted = make_pagerank(build_weighted_graph(3000, links), kDamping);
+  EXPECT_TRUE(bit_equal(iterates_of(*unweighted, 30).x.back(), iterates_of(*weighted, 30).x.back()));
+  for (Entry& link : links) link.value = 0.3;
+  const auto scaled = make_pagerank(build_weighted_graph(3000, links), kDamping);
+  EXPECT_LT(distance_l1(iterates_of(*unweighted, 30).x.back(), iterates_of(*scaled, 30).x.back()), 1e-14);
+}
+
+TEST(Pagerank, TheKernelChosenDoesNotDependOnTheUnitOfTheWeights) {
+  // So many nodes that the vector may be ordered by how often its elements are read.
+  constexpr std::uint64_t kNodes = 1'100'000;
+  CsrMatrix graph = build_weighted_graph(kNodes, random_links(kNodes, 1'500'000, 24));
+  const auto kernel_with = [&](double weight) {
+    std::fill(graph.value.begin(), graph.value.end(), weight);
+    return std::string(make_pagerank(graph, kDamping)->kernel());
+  };
+  const std::string with_ones = kernel_with(1);
+  for (const double weight : {1e-6, 1e6}) EXPECT_EQ(kernel_with(weight), with_ones) << weight;
+}
+
+/// Every bit, for one instruction set.
+class PagerankBits : public testing::TestWithParam<Isa> {
+ protected:
+  void SetUp() override {
+    if (GetParam() > selected_isa()) GTEST_SKIP() << "this processor has no " << to_string(GetParam());
+  }
+
+  static void expect_bits_of_plain_loops(const CsrMatrix& matrix, const std::string& what) {
+    for (const int count : {1, 2, 3, 5}) expect_bits_of_plain_loops(matrix, what, count, Kernel::kAuto);
+    for (const Kernel kernel : {Kernel::kCsr, Kernel::kRuns, Kernel::kPacked, Kernel::kRanked}) {
+      for (const int count : {1, 4}) {
+        expect_bits_of_plain_loops(matrix, what + ", kernel " + std::string(to_string(kernel)), count, kernel);
+      }
+    }
+  }
+
+  static void expect_bits_of_plain_loops(const CsrMatrix& matrix, const std::string& what, int count, Kernel kernel) {
+    {
+      const Threads threads(count);
+      const auto solver = make_pagerank(matrix, kDamping, GetParam(), kernel);
+      ASSERT_TRUE(kernel == Kernel::kAuto || solver->kernel() == to_string(kernel));
+      const Iterates run = iterates_of(*solver, 12);
+      PlainPagerank plain(matrix, kDamping);
+      for (std::size_t k = 1; k <= 12; ++k) {
+        const Residual residual = plain.iterate();
+        ASSERT_TRUE(bit_equal(run.x[k], plain.x)) << what << ", iteration " << k << ", " << count << " threads";
+        ASSERT_EQ(run.residual[k - 1].l1, residual.l1) << what << ", iteration " << k << ", " << count << " threads";
+        ASSERT_EQ(run.residual[k - 1].linf, residual.linf) << what;
+      }
+    }
+  }
+};
+
+TEST_P(PagerankBits, GridsAreBitEqualToPlainSerialLoops) {
+  for (const std::uint64_t side : {1ul, 2ul, 3ul, 5ul, 18ul, 33ul, 100ul}) {
+    expect_bits_of_plain_loops(build_graph(side * side, grid_links(side)), "grid of side " + std::to_string(side));
+  }
+}
+
+TEST_P(PagerankBits, GridsWithLinksMissingAreBitEqualToPlainSerialLoops) {
+  for (const double drop : {0.0005, 0.01, 0.1, 0.6}) {
+    const auto links = thinned(grid_links(80), drop, 7);
+    expect_bits_of_plain_loops(build_graph(80 * 80, links), "grid without " + std::to_string(drop));
+  }
+}
+
+TEST_P(PagerankBits, RandomGraphsAreBitEqualToPlainSerialLoops) {
+  for (const std::uint64_t nodes : {3ul, 50ul, 1023ul, 1024ul, 1025ul, 9001ul}) {
+    expect_bits_of_plain_loops(build_graph(nodes, random_links(nodes, 6 * nodes, 8)), "random graph");
+  }
+}
+
+TEST_P(PagerankBits, WeightedGraphsAreBitEqualToPlainSerialLoops) {
+  expect_bits_of_plain_loops(build_weighted_graph(3001, random_links(3001, 20000, 9)), "weighted random graph");
+  expect_bits_of_plain_loops(build_weighted_graph(900, grid_links(30)), "weighted grid");
+}
+
+TEST_P(PagerankBits, BandsAreBitEqualToPlainSerialLoops) {
+  expect_bits_of_plain_loops(build_graph(6000, band_links(6000, {-1, 0, 1})), "tridiagonal");
+  expect_bits_of_plain_loops(build_graph(6000, band_links(6000, {-500, -3, 2, 700})), "wide band");
+  expect_bits_of_plain_loops(build_graph(6000, band_links(6000, {3000})), "half of the nodes dangling");
+  expect_bits_of_plain_loops(build_graph(6000, with_hub(band_links(6000, {-1, 1}), 6000, 0)), "band and a hub");
+  expect_bits_of_plain_loops(build_graph(2047, {}), "no links");
+}
+
+TEST_P(PagerankBits, RowsOfManyLengthsWithIntervalsAndEqualRowsAreBitEqualToPlainSerialLoops) {
+  for (const unsigned seed : {21u, 22u, 23u}) {
+    expect_bits_of_plain_loops(build_graph(2600, site_links(2600, seed)), "links of a web site");
+    auto weighted = site_links(1500, seed);
+    for (std::size_t i = 0; i < weighted.size(); ++i) weighted[i].value = 0.5 + static_cast<double>(i % 13);
+    expect_bits_of_plain_loops(build_weighted_graph(1500, weighted), "weighted links of a web site");
+  }
+}
+
+TEST_P(PagerankBits, RunsOfLongRowsAreBitEqualToPlainSerialLoops) {
+  for (const std::int64_t entries : {31, 32, 33, 40, 47}) {
+    std::vector<std::int64_t> distances;
+    for (std::int64_t i = 0; i < entries; ++i) distances.push_back(2 * i - entries);
+    expect_bits_of_plain_loops(build_graph(3000, band_links(3000, distances)), std::to_string(entries) + " diagonals");
+    expect_bits_of_plain_loops(build_graph(1100, thinned(band_links(1100, distances), 0.002, 5)), "a band with gaps");
+  }
+}
+
+TEST_P(PagerankBits, AVectorThatOutgrowsTheCachesIsBitEqualToPlainSerialLoops) {
+  // 1.1 million nodes: elements are asked for ahead.
+  static const std::vector<Entry> links = random_links(1'100'000, 2'500'000, 24);
+  for (const bool weighted : {false, true}) {
+    const CsrMatrix graph = weighted ? build_weighted_graph(1'100'000, links) : build_graph(1'100'000, links);
+    PlainPagerank plain(graph, kDamping);
+    plain.iterate();
+    const Residual residual = plain.iterate();
+    for (const Kernel kernel : {Kernel::kPacked, Kernel::kRanked}) {
+      const Threads threads(3);
+      const auto solver = make_pagerank(graph, kDamping, GetParam(), kernel);
+      const Iterates run = iterates_of(*solver, 2);
+      EXPECT_TRUE(bit_equal(run.x[2], plain.x)) << to_string(kernel) << (weighted ? ", weighted" : "");
+      EXPECT_EQ(run.residual[1].l1, residual.l1) << to_string(kernel);
+    }
+  }
+}
+
+TEST_P(PagerankBits, ARunGoesOnWithAnotherKernelAndNumberOfThreads) {
+  const CsrMatrix graph = build_graph(3000, site_links(3000, 25));
+  const Threads one(1);
+  const Iterates whole = iterates_of(*make_pagerank(graph, kDamping, Isa::kPlain, Kernel::kCsr), 9);
+  const Threads four(4);
+  for (const Kernel kernel : {Kernel::kRuns, Kernel::kPacked, Kernel::kRanked}) {
+    const auto resumed = make_pagerank(graph, kDamping, GetParam(), kernel);
+    std::vector<double> x = whole.x[4];
+    resumed->prepare(x.data());
+    for (std::size_t k = 5; k <= 9; ++k) {
+      std::vector<double> next(x.size());
+      resumed->iterate(x.data(), next.data());
+      ASSERT_TRUE(bit_equal(next, whole.x[k])) << to_string(kernel) << ", iteration " << k;
+      x = next;
+    }
+  }
+}
+
+TEST_P(PagerankBits, ContinuingFromAKeptIterateIsBitEqual) {
+  for (const auto& links : {random_links(6400, 40000, 10), thinned(grid_links(80), 0.01, 10)}) {
+    const CsrMatrix graph = build_graph(6400, links);
+    const Iterates whole = iterates_of(*make_pagerank(graph, kDamping, GetParam()), 20);
+    const auto resumed = make_pagerank(graph, kDamping, GetParam());
+    std::vector<double> x = whole.x[8];
+    resumed->prepare(x.data());
+    for (std::size_t k = 9; k <= 20; ++k) {
+      std::vector<double> next(x.size());
+      const Residual residual = resumed->iterate(x.data(), next.data());
+      ASSERT_TRUE(bit_equal(next, whole.x[k])) << "iteration " << k;
+      ASSERT_EQ(residual.l1, whole.residual[k - 1].l1);
+      x = next;
+    }
+  }
+}
+
+TEST_P(PagerankBits, OverwritingThePreviousIterateGivesTheSame) {
+  for (const auto& links : {random_links(6400, 40000, 11), grid_links(80)}) {
+    const CsrMatrix graph = build_graph(6400, links);
+    const Iterates apart = iterates_of(*make_pagerank(graph, kDamping, GetParam()), 10);
+    const auto solver = make_pagerank(graph, kDamping, GetParam());
+    ASSERT_TRUE(solver->may_overwrite_previous());
+    std::vector<double> x(6400);
+    solver->start(x.data());
+    solver->prepare(x.data());
+    for (std::size_t k = 1; k <= 10; ++k) {
+      const Residual residual = solver->iterate(x.data(), x.data());
+      ASSERT_TRUE(bit_equal(x, apart.x[k]));
+      ASSERT_EQ(residual.l1, apart.residual[k - 1].l1);
+    }
+  }
+}
+
+TEST_P(PagerankBits, StoresPastTheCacheAndAnyAlignmentGiveTheSame) {
+  // 1.1 million nodes and more: four vectors exceed a last-level cache of 32 MiB, which turns streaming on where the
+  // vector is aligned to a cache line.
+  const std::uint64_t side = 1100;
+  static const CsrMatrix graph = build_graph(side * side, band_links(side * side, {-1, 1, 1100}));
+  PlainPagerank plain(graph, kDamping);
+  const auto solver = make_pagerank(graph, kDamping, GetParam());
+  Array<double> room(2 * graph.rows + 16);
+  double* aligned = room.data();
+  double* misaligned = room.data() + (graph.rows / 8 + 1) * 8 + 1;
+  solver->start(aligned);
+  solver->prepare(aligned);
+  for (int k = 1; k <= 4; ++k) {
+    double* previous = k % 2 == 1 ? aligned : misaligned;
+    double* next = k % 2 == 1 ? misaligned : aligned;
+    const Residual residual = solver->iterate(previous, next);
+    ASSERT_EQ(residual.l1, plain.iterate().l1);
+    ASSERT_EQ(std::memcmp(next, plain.x.data(), graph.rows * sizeof(double)), 0) << "iteration " << k;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Isa, PagerankBits, testing::Values(Isa::kPlain, Isa::kAvx2, Isa::kAvx512),
+                         [](const auto& isa) { return std::string(to_string(isa.param)); });
+
+}  // namespace
+}  // namespace ringside
