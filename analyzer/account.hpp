@@ -1,5 +1,6 @@
-// The analyzer's side of the account: who worked and who waited, summed over one run. One thread writes; the report's
-// thread reads the atomics (relaxed: each figure stands alone). The histogram is read when the run is over.
+// The analyzer's side of the account: the time it worked and the time it waited, summed over one run. One thread
+// writes. The report's thread reads the atomics (relaxed: no figure depends on another one). The histogram is read
+// when the run is over.
 #pragma once
 
 #include <atomic>
@@ -20,9 +21,9 @@ struct AnalyzerAccount {
   std::atomic<std::int64_t> commit_ns{0};
   std::atomic<std::int64_t> analyze_ns{0};
   std::atomic<std::int64_t> analyzer_idle_ns{0};
-  std::atomic<std::int64_t> producer_cores_lent_ns{0};  // that our threads worked on the producer's cores, summed
-  std::atomic<std::int64_t> ended_ns{0};  // CLOCK_MONOTONIC: the end of the last thing done with an iterate
-  LatencyHistogram hand_off;              // from publish to the first copied byte
+  std::atomic<std::int64_t> producer_cores_lent_ns{0};  // time of our threads on the producer's cores, summed
+  std::atomic<std::int64_t> ended_ns{0};                // CLOCK_MONOTONIC: the end of the last work on an iterate
+  LatencyHistogram hand_off;                            // from publish to the first copied byte
 };
 
 /// The keys of `--summary` that the analyzer counts (seconds as doubles), without the histogram.

@@ -15,12 +15,13 @@ void add(std::atomic<std::int64_t>& figure, std::int64_t ns) noexcept {
   figure.store(figure.load(std::memory_order_relaxed) + ns, std::memory_order_relaxed);
 }
 
-/// When the work on the first published step began.
+/// When the work on a published step began.
 std::int64_t begun_ns(const StepDescriptor& step) noexcept {
   return step.published_at_ns - step.generate_ns - step.producer_idle_ns;
 }
 
-/// With elastic cores, if we have any of our own: one that grows by those of the producer's that wait.
+/// With elastic cores, and if the analyzer has cores of its own: a team that grows by those of the producer's cores
+/// that wait.
 std::unique_ptr<Team> make_team(HandoffReader& handoff, const std::vector<int>& cores, AnalyzerAccount& account) {
   if (!handoff.elastic() || cores.empty()) return std::make_unique<OpenMpTeam>();
   return std::make_unique<ElasticTeam>(cores, handoff.producer_cores(), account.producer_cores_lent_ns);
@@ -54,15 +55,16 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, A
     throw damage_error("{}: --resume: none of the kept iterates verifies; `ringside verify` says what is damaged",
                        options.ring.pool);
   }
-  // A plain file under `power` is left alone: every page would be dirty, and the first sync write the whole ring. So is
-  // a ring that goes on: what it holds would be read from the disk while the producer waits.
+  // A plain file under `power` is not faulted in: every page would be dirty, and the first sync would write the whole
+  // ring. Neither is the ring of a run that continues: its content would be read from the disk while the producer
+  // waits.
   const bool begins = iterates() == Iterates::kNone || iterates() == Iterates::kClear;
   const bool quiet = pool().storage() == Storage::kDax || options.ring.durability == Durability::kProcess;
   if (begins && quiet) pool().prefault();
   pool().survive_faults();
 }
 
-/// The newest intact one of the kept iterates. Errors get the file's name, which the ring does not know.
+/// Returns the newest intact one of the kept iterates. Adds the file's name, which the ring does not have, to errors.
 std::optional<KeptSlot> Attachment::begin_run() try {
   if (iterates() == Iterates::kClear) ring_.clear();
   return ring_.begin_run(run(), reinterpret_cast<double*>(continuation_.payload.data()));
@@ -78,8 +80,9 @@ void Attachment::continue_from(const KeptSlot& newest, const Recovery& found) {
   if (iterates() != Iterates::kResume) return;
   continuation_.resumed = run().run_id;
   if (newest.header.iteration != found.newest_iteration()) {
-    continuation_.note = fmt::format("{}: iteration {} is damaged; the run goes on from {}, the newest that is intact",
-                                     options_.ring.pool, found.newest_iteration(), newest.header.iteration);
+    continuation_.note =
+        fmt::format("{}: iteration {} is damaged; the run continues from {}, the newest that is intact",
+                    options_.ring.pool, found.newest_iteration(), newest.header.iteration);
   } else if (!found.damaged.empty()) {
     continuation_.note = fmt::format(
         "{}: the headers of {} slots are damaged; one may have held a newer iterate than {}, from which the run goes "
@@ -115,9 +118,9 @@ ServeEnd Attachment::serve(const std::atomic<bool>& stop) noexcept {
   }
 }
 
-// One iterate's way: shared buffer -> slot (transfer), header (commit), reductions (analyze). Bytes moved: the copy
-// reads and writes the iterate once, a sweep of the reductions reads it once, the first sweep also reads the iterate
-// before. With `--reduce transfer` the first sweep is part of the copy, and of its time.
+// The path of an iterate: shared buffer -> slot (transfer), header (commit), reductions (analyze). Bytes moved: the
+// copy reads and writes the iterate once. Each sweep of the reductions reads it once, and the first sweep also reads
+// the iterate before. With `--reduce transfer` the first sweep is part of the copy, and its time counts as transfer.
 bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::int64_t idle_ns) noexcept {
   const ReduceOptions& reduce = options_.reduce;
   const bool on_the_way = reduce.at == ReduceAt::kTransfer;
@@ -126,11 +129,11 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   ring_.copy(step.buffer, step.descriptor, on_the_way ? &reducer_ : nullptr);
   const std::int64_t copied = now_ns();
   if (ring_.commit() != CommitStatus::kOk) return false;
-  handoff_.release();  // not before the commit: what was released is never needed again, even if we die now
+  handoff_.release();  // not before the commit: a released buffer is not needed again, even if the analyzer dies now
   const std::int64_t committed = now_ns();
   const Reductions reduced = on_the_way ? reducer_.finish(ring_.payload(), reduce.passes)
                                         : reducer_.reduce(ring_.payload(), ring_.previous_payload(), reduce.passes);
-  if (pool().persistence().store_error() != 0) {  // a page that was lost reads as zeros: these are not the iterate's
+  if (pool().persistence().store_error() != 0) {  // a lost page reads as zeros: these are not the iterate's
     account_.steps_committed.store(steps_before_ + ring_.run_committed(), std::memory_order_relaxed);
     return false;
   }
@@ -154,7 +157,7 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   return true;
 }
 
-/// Adds a step to the account, and to its figures what the account then says.
+/// Adds a step to the account, and the account's new totals to the step's figures.
 void Attachment::count(StepFigures& figures, std::int64_t ended_ns) noexcept {
   account_.hand_off.add(figures.hand_off_ns);
   add(account_.analyzer_idle_ns, figures.analyzer_idle_ns);
@@ -173,7 +176,7 @@ void Attachment::count(StepFigures& figures, std::int64_t ended_ns) noexcept {
 }
 
 void Attachment::count_persisted() noexcept {
-  // What was found when the run began is persisted: begin_run saw to it.
+  // begin_run has persisted everything that the ring held when the run began.
   const bool counts = options_.ring.durability == Durability::kPower;
   account_.steps_persisted.store(counts ? steps_before_ + ring_.run_persisted() : 0, std::memory_order_relaxed);
 }

@@ -29,7 +29,7 @@ struct AnalyzerOptions {
   TelemetryOptions telemetry;
   ReduceOptions reduce;
   PeerOptions peer;
-  std::vector<int> cores;  // this process's; empty: not pinned, and none to lend
+  std::vector<int> cores;  // of this process; empty: not pinned, and none to lend
   bool may_spin = true;    // while it waits; false where producer and analyzer share a core
 };
 
@@ -38,38 +38,40 @@ enum class ServeEnd {
   kDetached,
   kProducerLost,
   kProducerStopped,
-  kStopped,        // the service is to end
-  kStopRequested,  // the run is, and the service goes on
+  kStopped,        // the service was asked to end
+  kStopRequested,  // the run was asked to end; the service continues
   kViolation,
   kSyncFailed
 };
 
-/// One attachment: from the search for a ring to the farewell.
+/// One attachment of a producer, from the search for a ring to the farewell.
 class Attachment {
  public:
-  /// Finds and prepares the ring for the run; throws Error, for which the producer is to be refused. References are
-  /// kept. records: where the figures of each step go; null: nowhere. pulse: hears of each step, and of waiting for
-  /// one.
+  /// Finds and prepares the ring for the run. Throws Error; the caller then refuses the producer. Keeps the
+  /// references. records: receives the figures of each step; may be null. pulse: beats at each step and while the
+  /// analyzer waits for one.
   Attachment(HandoffReader& handoff, const AnalyzerOptions& options, AnalyzerAccount& account, RecordQueue* records,
              Pulse& pulse);
 
-  /// From where the run goes on: for HandoffReader::accept, which comes next. Its payload is let go of then.
+  /// Moves out the iterate from which the run continues, for HandoffReader::accept, which comes next. Its payload is
+  /// freed with the result.
   Continuation take_continuation() { return std::move(continuation_); }
   Iterates iterates() const noexcept { return admission_.iterates; }
   const RunDescription& run() const noexcept { return admission_.run; }
 
-  /// Serves steps until the producer leaves or is lost, `stop` is set, or the disk fails. What was published by then is
-  /// committed, unless the disk failed or the producer broke the protocol.
+  /// Serves steps until the producer leaves or is lost, `stop` is set, or the disk fails. Every step that was
+  /// published by then is committed, unless the disk failed or the producer broke the protocol.
   ServeEnd serve(const std::atomic<bool>& stop) noexcept;
 
-  /// Waits until everything is persisted (where asked for) and tells the producer how it went. Returns what it was
-  /// told: code kDone, or why not, with the line for the user; a disk that failed goes before any other reason.
+  /// Waits until everything is persisted (if the durability asks for it) and sends the outcome to the producer.
+  /// Returns that outcome: code kDone, or the reason with the line for the user. A failed disk takes precedence over
+  /// any other reason.
   Error finish(ServeEnd end);
 
-  /// Of the kept iterate that the run goes on from; 0: from its beginning. Until the first step.
+  /// Iteration of the kept iterate from which the run continues; 0: from its beginning. Valid until the first step.
   std::uint64_t from_iteration() const noexcept { return account_.last_iteration.load(); }
-  /// What the ring kept before the first step; if a run was discarded, what its ring (this one or the replaced one)
-  /// kept of it.
+  /// The steps that the ring kept before the first new step. If a run was discarded: the steps that its ring (this one
+  /// or the replaced one) kept of it.
   std::vector<StepFigures> take_kept() { return std::move(kept_); }
   /// commit_seq of the first step that this attachment commits. Valid until that step.
   std::uint64_t first_commit_seq() const noexcept { return ring_.next_seq(); }
@@ -95,7 +97,7 @@ class Attachment {
   Reducer reducer_;
   std::vector<StepFigures> kept_;
   Continuation continuation_;
-  std::uint64_t steps_before_ = 0;  // committed by analyzers before us
+  std::uint64_t steps_before_ = 0;  // committed by earlier analyzers of this run
   std::optional<Reductions> last_;
 };
 

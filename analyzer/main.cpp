@@ -1,5 +1,5 @@
-// ringside-analyzer: owns the pool, serves one producer at a time, keeps and reduces what it publishes. Lives as long
-// as the service; with --once as long as one run.
+// ringside-analyzer: owns the pool, serves one producer at a time, keeps and reduces what it publishes. It runs as
+// long as the service, or with --once for one run.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -41,7 +41,7 @@ constexpr int kAcceptSliceMs = 200;
 constexpr int kRequestIsThereMs = 0;
 
 // Least interval between two log lines about peers that were turned away.
-constexpr std::int64_t kSayingNs = 10'000'000'000;
+constexpr std::int64_t kLogIntervalNs = 10'000'000'000;
 
 constexpr const char* kWaiting = "waiting for a producer";
 
@@ -61,24 +61,27 @@ const char* to_text(Iterates iterates) {
   return "resumed";
 }
 
-// What the watchdog has to have patience for (ServiceManager::expect_work_on). A ring may be made, or overwritten and
-// made anew, and each of its pages faulted in; the newest iterates are verified.
+// Bytes for which the watchdog has to wait longer (ServiceManager::expect_work_on). A ring may be made, or overwritten
+// and made anew, and each of its pages faulted in; the newest iterates are verified.
 std::uint64_t pool_work(const RingOptions& options, std::uint64_t rows) {
   std::error_code none;
   const std::uintmax_t found = std::filesystem::file_size(options.pool, none);
   return 2 * ((none ? 0 : found) + rows * sizeof(double) * options.slots);
 }
 
-// One step's: its copy, each sweep, and where the ring is full before the disk has kept up, a sync of all of it.
+// The same for one step: its copy, each sweep and, if the ring is full before the disk has kept up, a sync of the
+// whole ring.
 std::uint64_t step_work(const Attachment& attachment, const ReduceOptions& reduce) {
   const RingGeometry& ring = attachment.pool().ring().geometry();
   return ring.payload_bytes() * (2 * static_cast<std::uint64_t>(reduce.passes) + 1 + ring.slot_count());
 }
 
-/// Finds a ring for the run and tells the producer yes, or no and why. Throws the Error it was told.
+/// Finds a ring for the run, then accepts the producer, or refuses it with the reason. Throws the Error that the
+/// producer received.
 void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const AnalyzerOptions& options,
             AnalyzerAccount& account, RecordQueue* records, ServiceManager& manager) {
-  // A request may lie in the queue for longer than its producer lives: a pool is not made, or cleared, for a dead one.
+  // A request may wait in the queue for longer than its producer lives. No pool is made or cleared for a dead
+  // producer.
   if (!handoff.wanted()) throw peer_error("the producer (pid {}) left before it was attached", handoff.producer_pid());
   manager.describe(fmt::format("preparing {} for {} rows", options.ring.pool, handoff.run().rows));
   manager.expect_work_on(pool_work(options.ring, handoff.run().rows));
@@ -87,7 +90,7 @@ void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const
   } catch (const Error& error) {
     handoff.refuse(error);
     throw;
-  } catch (const std::exception& error) {  // no memory for a hostile number of rows: the service goes on
+  } catch (const std::exception& error) {  // no memory for a hostile number of rows: the service continues
     const Error refusal = system_error("the analyzer cannot serve {} rows: {}", handoff.run().rows, error.what());
     handoff.refuse(refusal);
     throw refusal;
@@ -95,7 +98,7 @@ void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const
   handoff.accept(attachment->take_continuation(), options.cores);
 }
 
-/// The report's thread reads an account: it has to end before the account does.
+/// Ends the report's thread, which reads an account, before the account ends.
 class ReportScope {
  public:
   ReportScope(Report& report, const AnalyzerAccount& account) : report_(report) {
@@ -129,22 +132,22 @@ nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attach
   return final;
 }
 
-/// How a run ends if its disk failed or its pool was truncated.
+/// True for the exit codes of a run whose disk failed or whose pool was truncated.
 bool is_storage_lost(ExitCode code) noexcept {
   return code == ExitCode::kSystem || code == ExitCode::kDamaged;
 }
 
-/// What serves one producer after the other.
+/// The parts of the service that outlive a producer.
 struct Service {
   const Options& options;
   Report& report;
-  const std::atomic<bool>& stop;  // the service is to end
-  std::atomic<bool>& stop_run;    // the run is: set with `stop`, and by whoever asks the recorder
+  const std::atomic<bool>& stop;  // the service was asked to end
+  std::atomic<bool>& stop_run;    // the run was asked to end: set with `stop`, and by a request to the recorder
   std::optional<Recorder> recorder;
   ServiceManager manager;
 };
 
-/// Tells what is done for one run; in the end that nothing is.
+/// Describes one run to the service manager; on destruction, that the service waits for a producer.
 class DescribedRun {
  public:
   DescribedRun(ServiceManager& manager, const Attachment& attachment, const AnalyzerAccount& account,
@@ -169,7 +172,7 @@ class DescribedRun {
   ServiceManager& manager_;
 };
 
-/// Serves one producer from its request to its farewell. An Error means that it was refused.
+/// Serves one producer from its request to its farewell. Throws Error if the producer was refused.
 ExitCode serve(Service& service, HandoffReader& handoff) {
   const AnalyzerOptions& options = service.options.analyzer;
   Report& report = service.report;
@@ -178,7 +181,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   attach(attachment, handoff, options, account, service.recorder ? &service.recorder->queue() : nullptr,
          service.manager);
   const DescribedRun described(service.manager, *attachment, account, options.reduce);
-  // In this order: a signal in between is not forgotten.
+  // In this order, so that a signal in between is not lost.
   service.stop_run.store(false);
   if (service.stop.load()) service.stop_run.store(true);
   ReportScope progress(report, account);
@@ -197,7 +200,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
     spdlog::warn("event={} run_id={} producer_pid={} steps_committed={}", to_text(end), to_string(run.run_id),
                  handoff.producer_pid(), account.steps_committed.load());
   }
-  // If `ringside run` started us, the producer tells the user.
+  // If `ringside run` started this process, the producer reports the error to the user.
   if (is_storage_lost(error.code()) && service.options.process.report_fd < 0) {
     const bool is_there = attachment->pool().whereabouts() == Whereabouts::kNamed;
     const char* event = error.code() == ExitCode::kDamaged ? "pool_truncated" : is_there ? "sync_failed" : "pool_gone";
@@ -206,17 +209,18 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   spdlog::info("event=run_ended run_id={} how={} outcome={} steps_committed={} steps_persisted={} exit_code={}",
                to_string(run.run_id), to_text(end), to_text(outcome), account.steps_committed.load(),
                account.steps_persisted.load(), static_cast<int>(error.code()));
-  // The journal's last sync may take its time: as long as progress is reported nobody takes us for dead.
+  // The journal's last sync may take long. As long as progress is reported, `ringside run` does not take this process
+  // for dead.
   if (service.recorder) service.recorder->end_run(describe_end(*attachment, account, end, outcome, error));
   report.stop();
   report.write(describe(options, *attachment, account, end));
-  // Being asked to stop is no failure of the service.
+  // A stop that was asked for is no failure of the service.
   return end == ServeEnd::kStopped && error.code() == ExitCode::kPeerLost ? ExitCode::kDone : error.code();
 }
 
 void start_recorder(Service& service, const std::vector<int>& cpus) {
   const AnalyzerOptions& options = service.options.analyzer;
-  if (options.journal.kind == JournalKind::kOff && !options.telemetry.on) return;  // nobody would know of it
+  if (options.journal.kind == JournalKind::kOff && !options.telemetry.on) return;  // the records would have no reader
   JournalOptions journal = options.journal;
   journal.foreign = options.ring.foreign_pool;
   const RecorderOptions recording{.pool = options.ring.pool,
@@ -228,12 +232,12 @@ void start_recorder(Service& service, const std::vector<int>& cpus) {
   service.recorder.emplace(recording, service.stop_run);
 }
 
-/// Logs how many peers were turned away before they sent a request, but not more often than is useful.
+/// Logs how many peers were turned away before they sent a request, at most once in kLogIntervalNs.
 class TurnedAway {
  public:
   void add(std::uint64_t peers) {
     peers_ += peers;
-    if (peers_ == 0 || (said_ns_ != 0 && now_ns() - said_ns_ < kSayingNs)) return;
+    if (peers_ == 0 || (said_ns_ != 0 && now_ns() - said_ns_ < kLogIntervalNs)) return;
     spdlog::warn("event=turned_away peers={} text=\"of another user, or without an attach request in time\"", peers_);
     peers_ = 0;
     said_ns_ = now_ns();
@@ -244,12 +248,13 @@ class TurnedAway {
   std::int64_t said_ns_ = 0;
 };
 
-// Without --telemetry-tcp: the pool, the journal, ZeroMQ's threads, a producer's memory, waiting peers.
+// Descriptors without --telemetry-tcp: for the pool, the journal, ZeroMQ's threads, a producer's memory, waiting
+// peers.
 constexpr std::size_t kDescriptors = 128;
 
 ExitCode run(const Options& options) {
   ensure_descriptors(kDescriptors, "ringside-analyzer");
-  static std::atomic<bool> stop_run{false};  // for ever: the signals' handler knows it
+  static std::atomic<bool> stop_run{false};  // static: the signal handler uses it until the process ends
   const std::atomic<bool>& stop = catch_stop_signals();
   also_set_on_stop(stop_run);
   const std::vector<int>& cpus = options.analyzer.cores;
@@ -260,7 +265,7 @@ ExitCode run(const Options& options) {
   check_journal_place(options.analyzer.ring, options.analyzer.journal.kind);
 
   Report report(options.process.report_fd);
-  // Where `ringside run` started us it is that one the manager knows.
+  // If `ringside run` started this process, the service manager watches `ringside run` instead.
   Service service{options, report, stop, stop_run, std::nullopt, ServiceManager(options.process.report_fd < 0)};
   start_recorder(service, cpus);
   report.write({{"event", "ready"}, {"pid", getpid()}});
@@ -289,10 +294,10 @@ ExitCode run(const Options& options) {
     }
     try {
       const ExitCode code = serve(service, *handoff);
-      // After a failed write nothing is known about what the disk holds: the service ends, and its manager decides.
+      // After a failed write it is unknown what the disk holds: the service ends, and its manager decides.
       if (options.once || is_storage_lost(code)) return code;
     } catch (const Error& error) {
-      // The producer was told, and tells its user; the service goes on.
+      // The producer received the reason and reports it to its user. The service continues.
       spdlog::info("event=refused text=\"{}\"", error.what());
       if (options.once || RingPool::left_one_open()) return error.code();
       service.manager.expect_work_on(0);

@@ -15,7 +15,7 @@
 namespace ringside {
 namespace {
 
-/// What is none is refused later, with its reason.
+/// Any other file is refused later, with the reason.
 bool is_pool(const std::string& path) {
   try {
     RingReader::open(path, std::chrono::milliseconds(0));

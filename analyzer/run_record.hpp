@@ -1,4 +1,4 @@
-// How a run begins and ends, in the words of its records, reports and log lines.
+// The beginning and the end of a run, as its records, reports and log lines describe them.
 #pragma once
 
 #include "analyzer/account.hpp"
@@ -11,10 +11,10 @@ namespace ringside {
 const char* to_text(ServeEnd end);
 const char* to_text(Outcome outcome);
 
-/// What the recorder is told before `attachment` is served: nobody writes to the ring yet.
+/// The start of a run, for the recorder. Call it before `attachment` is served: no thread writes to the ring yet.
 RecordedRun describe_start(const HandoffReader& handoff, Attachment& attachment, const AnalyzerOptions& options);
 
-/// And when it is over. error: what the producer was told.
+/// The end of a run, for the recorder. error: the outcome that the producer received.
 wire::RunEnded describe_end(const Attachment& attachment, const AnalyzerAccount& account, ServeEnd end, Outcome outcome,
                             const Error& error);
 

@@ -1,5 +1,5 @@
-// Many subscribers in one process, for bench/telemetry.py: each has a connection of its own and reads ten times a
-// second. Prints a line when all are connected; runs until it is killed.
+// Many subscribers in one process, for bench/telemetry.py: each has its own connection and reads ten times a second.
+// The program prints a line when all are connected, and runs until it is killed.
 #include <unistd.h>
 
 #include <cstdio>
@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
     channels.emplace_back(context, ChannelKind::kSubscriber);
     channels.back().connect(telemetry_at(argv[1]).publisher);
   }
-  for (Channel& channel : channels) channel.wait(10000);  // a beat
+  for (Channel& channel : channels) channel.wait(10000);  // for a heartbeat
   std::puts("connected");
   std::fflush(stdout);
   std::vector<std::string> frames;

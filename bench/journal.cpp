@@ -1,8 +1,7 @@
-// What it costs to keep a record: real encoded step records appended to the journal, in batches as the recorder makes
-// them, to plain files and to libpmemlog. An append survives the death of any process when it returns; nothing is
-// synced
-// (--durability process). Emptying logs in turn is part of what is measured: more is appended than the journal holds.
-// And what a reader of a full journal waits for.
+// What does it cost to keep a record? The program appends real encoded step records to the journal, in batches as the
+// recorder makes them, to plain files and to libpmemlog. When an append returns, its records survive the death of any
+// process; nothing is synced (--durability process). More is appended than the journal holds, so the figures include
+// emptying the logs in turn. The time to read a full journal is measured, too.
 #include "analyzer/journal/journal.hpp"
 
 #include <unistd.h>
@@ -30,9 +29,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kDistinct = 4096;  // records that are encoded beforehand: encoding is not what is measured
+constexpr std::size_t kDistinct = 4096;  // records encoded beforehand, so that encoding is not measured
 
-/// As a run makes them: no two alike, every field set.
+/// Records as a run makes them: all different, with every field set.
 std::vector<std::string> encoded_records() {
   std::vector<std::string> encoded;
   wire::Record record;
@@ -78,7 +77,7 @@ double seconds_since(std::int64_t begin_ns) {
   return static_cast<double>(now_ns() - begin_ns) * 1e-9;
 }
 
-/// Records a second. The journal is gone afterwards.
+/// Returns records per second. Wipes the journal afterwards. read_s: if not null, receives the seconds to read it all.
 double append_all(const std::string& pool, JournalKind kind, std::uint64_t journal_bytes, std::uint64_t records,
                   std::size_t batch, const std::vector<std::string>& encoded, double* read_s) {
   double seconds = 0;

@@ -1,12 +1,13 @@
 // How long does one PageRank iterate take, in each form a matrix can have (docs/kernels.md), and how near is that to
-// what memory allows?
+// the limit that memory sets?
 //
 //   bench_kernels [--matrix grid:2000,rmat:22,...] [--kernels csr,runs,packed,ranked] [--threads 1,2] [--repeats 21]
 //
 // Timed in turn, A B C A B C ...: the solver's iterate with each kernel; the same iterate as a plain loop over the
-// matrix; a copy of 128 MiB with non-temporal stores and a read of as much, by the same pinned threads. `bytes` is what
-// an iterate must move if every array is moved once and nothing is in a cache; `share_of_copy_bandwidth` compares its
-// rate with the copy's pair by pair. Where all of it fits the last-level cache that may be more than 1.
+// matrix; a copy of 128 MiB with non-temporal stores, and a read of as much, by the same pinned threads.
+// `mb_moved_at_least` is what an iterate must move if every array is moved once and no data is in a cache.
+// `share_of_copy_bandwidth` compares its rate with the copy's, pair by pair. If everything fits into the last-level
+// cache, the share may exceed 1.
 #include <emmintrin.h>
 #include <omp.h>
 
@@ -40,7 +41,7 @@ constexpr std::uint64_t kCopiedRows = std::uint64_t{1} << 24;  // 128 MiB, four 
 constexpr double kCopyBytesPerRow = 16;
 constexpr double kReadBytesPerRow = 8;
 
-/// Calls work(first, last) on every thread with its share of `rows`, whole cache lines of doubles.
+/// Calls work(first, last) on every thread with its share of `rows`, in whole cache lines of doubles.
 template <class Work>
 void share_rows(std::uint64_t rows, const Work& work) {
 #pragma omp parallel
@@ -51,7 +52,7 @@ void share_rows(std::uint64_t rows, const Work& work) {
   }
 }
 
-/// `rows` doubles (even), past the cache; both 16-byte aligned.
+/// Copies `rows` doubles (an even number) with stores that bypass the cache. Both pointers are 16-byte aligned.
 void copy_nontemporal(double* to, const double* from, std::uint64_t rows) {
   share_rows(rows, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t i = first; i < last; i += 2) _mm_stream_pd(to + i, _mm_loadu_pd(from + i));
@@ -59,7 +60,7 @@ void copy_nontemporal(double* to, const double* from, std::uint64_t rows) {
   });
 }
 
-/// Eight sums of two doubles: as many loads under way as a core can keep.
+/// Reads into eight sums of two doubles, to keep as many loads in flight as a core can.
 double read(const double* from, std::uint64_t rows) {
   double total = 0;
   share_rows(rows, [&](std::uint64_t first, std::uint64_t last) {
@@ -75,7 +76,7 @@ double read(const double* from, std::uint64_t rows) {
   return total;
 }
 
-/// The same iterate, plainly: rows and links as they come.
+/// The same iterate as a plain loop over rows and links in their order.
 class PlainLoop {
  public:
   explicit PlainLoop(const CsrMatrix& links) : links_(links), scale(links.rows) {
@@ -126,8 +127,9 @@ class PlainLoop {
   Array<double> scale;  // d / out-degree
 };
 
-/// Bytes an iterate moves: x_{k-1}, its contributions, x_k and the next contributions, with plain stores reading the
-/// lines they write; scales where 64 rows differ; and the matrix in its form.
+/// The bytes that an iterate moves: x_{k-1}, its contributions, x_k and the next contributions, where plain stores
+/// also read the lines that they write; the scales of each group of 64 rows in which they differ; and the matrix in
+/// its form.
 double bytes_of_iterate(const CsrMatrix& matrix, const Array<double>& scale, Kernel kernel) {
   std::vector<double> reads(matrix.rows);
   for (const std::uint32_t source : matrix.column.span()) reads[source] += 1;
@@ -213,7 +215,7 @@ ordered_json measure(const CsrMatrix& matrix, const std::vector<Kernel>& kernels
       start = now_ns();
       const Residual residual = t.solver->iterate(t.x[old].data(), t.x[1 - old].data());
       const double ms = milliseconds_since(start);
-      // Ranks add up to 1; the plain loop adds millions of them without compensation.
+      // The tolerance: ranks add up to 1, and the plain loop adds millions of them without compensation.
       if (std::fabs(change - residual.l1) > 1e-9 * residual.l1 + 1e-11) throw damage_error("the plain loop disagrees");
       if (k < 0) continue;
       t.ms.push_back(ms);

@@ -1,10 +1,12 @@
-// How fast matrices come into memory, and what that takes: MB/s of plain MatrixMarket text for one thread and for all
-// (10^6 bytes), the peak of memory beside the text against the matrix, and the mapping of a large grid's cache.
+// How fast are matrices loaded, and how much memory does that take? The program measures the MB/s (10^6 bytes) of
+// plain MatrixMarket text for one thread and for all, the peak of memory beside the text relative to the matrix, and
+// the mapping of a large grid's cache.
 //
-// What must be spent: the text is read twice. An entry of 14 bytes needs about 30 instructions a reading to turn digits
-// into numbers, an atomic addition on a random line of the row counts in each, and one store to a random line.
+// The work that cannot be avoided: the text is read twice. In each reading, an entry of 14 bytes needs about 30
+// instructions to turn digits into numbers, and an atomic addition on a random line of the row counts; it also needs
+// one store to a random line.
 //
-// loading [--megabytes 128] [--grid 4000] [--repeats 5] [--dir FOLDER] [--output FILE.json]
+// bench_loading [--megabytes 128] [--grid 4000] [--repeats 5] [--dir FOLDER] [--output FILE.json]
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -35,7 +37,7 @@ std::uint64_t next_random(std::uint64_t& state) {
   return state;
 }
 
-// 16 entries a row at random columns: with ids of six or seven digits, as in the graphs people have.
+// 16 entries per row at random columns. The ids have six or seven digits, as in real graphs.
 std::string random_matrix_text(const std::string& field, std::size_t bytes) {
   constexpr std::size_t kBytesPerEntry = 15;
   const std::uint64_t entries = bytes / (field == "pattern" ? kBytesPerEntry : kBytesPerEntry + 9);

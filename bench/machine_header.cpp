@@ -52,7 +52,7 @@ std::string compiler() {
 #endif
 }
 
-/// The commit of the sources this was built from, as they are now: "-dirty" says they have changes of their own.
+/// The commit of the source folder that this was built from, as it is now; "-dirty" marks uncommitted changes.
 std::string commit() {
   FILE* git = popen("git -C '" RINGSIDE_BENCH_SOURCE_DIR "' describe --always --dirty --abbrev=12 2>/dev/null", "r");
   if (git == nullptr) return kNotAvailable;
@@ -81,9 +81,9 @@ cpu_set_t allowed_cores() {
   return cores;
 }
 
-/// The cores this process may use, at least as many as are asked for.
+/// The cores that this process may use. Throws `Error` (exit code 2) if there are fewer than `threads`.
 std::vector<int> cores_for(int threads) {
-  static const cpu_set_t allowed = allowed_cores();  // later calls find the main thread pinned already
+  static const cpu_set_t allowed = allowed_cores();  // read once: later the main thread is pinned
   std::vector<int> cores;
   for (int core = 0; core < CPU_SETSIZE; ++core) {
     if (CPU_ISSET(static_cast<std::size_t>(core), &allowed)) cores.push_back(core);

@@ -1,5 +1,5 @@
-// The head of every benchmark's JSON: what machine, system, compiler and commit the figures belong to, and how busy the
-// machine was when the benchmark began.
+// The header of every benchmark's JSON: the machine, system, compiler and commit that the figures belong to, and the
+// load of the machine when the benchmark began.
 #pragma once
 
 #include <string>
@@ -9,21 +9,21 @@
 
 namespace ringside::bench {
 
-/// {cpu, cores_online, cores_allowed, governor, kernel, compiler, flags, commit, isa, load_average, started}. What
-/// cannot be found out is "n/a".
+/// {cpu, cores_online, cores_allowed, governor, kernel, compiler, flags, commit, isa, load_average, started}. A value
+/// that cannot be determined is "n/a".
 nlohmann::json machine_header();
 
 /// {unit, median, min, max, p25, p75, repeats} of the samples, which are sorted.
 nlohmann::json spread(std::vector<double> samples, const std::string& unit);
 
-/// The middle of the samples (the lower one of two).
+/// The median of the samples; of an even number, the lower one of the two in the middle.
 double median(std::vector<double> samples);
 
 /// Binds the calling thread to one core. Throws `Error` (exit code 3) if this process may not use it.
 void pin_to_core(int core);
 
-/// From here on OpenMP uses `threads` threads, thread t on the t-th core this process may use. Throws `Error` (exit
-/// code 2) where there are fewer cores.
+/// Makes OpenMP use `threads` threads, thread t on the t-th core that this process may use. Throws `Error` (exit code
+/// 2) if there are fewer cores.
 void pin_threads(int threads);
 
 /// The same for one of several processes that share the work: this one is the `process`-th (from 0), with one thread.

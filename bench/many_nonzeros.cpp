@@ -1,6 +1,6 @@
-// Does an iterate with more than 2^31 nonzeros come out right, and at which time a nonzero? The matrix takes no memory
-// of its own: its rows, 2048 links each, are alike, so that one 2 MiB block of column indices, mapped again and again,
-// is all of them. Offsets and loops see 2,149,580,800 entries; every row of x_1 is the same sum, known beforehand.
+// Is an iterate with more than 2^31 nonzeros right, and how much time does it take per nonzero? The column indices
+// take almost no memory: all rows have the same 2048 links, so one 2 MiB block is mapped again and again. Offsets and
+// loops see 2,149,580,800 entries. Every row of x_1 is the same sum, which is known beforehand.
 //
 //   bench_many_nonzeros [--threads 2] [--stride 499] [--output FILE.json]
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ void* map(void* at, std::size_t bytes, int protection, int flags, int descriptor
   return pages;
 }
 
-/// Row r links from 0, stride, 2 stride, ...
+/// Every row links from 0, stride, 2 stride, ...
 Array<std::uint32_t> same_columns_in_every_row(std::uint32_t stride) {
   const UniqueFd block(memfd_create("columns", MFD_CLOEXEC));
   if (!block.valid() || ftruncate(block.get(), kBlockBytes) != 0) {
@@ -73,12 +73,12 @@ nlohmann::ordered_json measure(int threads, std::uint32_t stride) {
 
   std::int64_t begin = now_ns();
   const auto solver =
-      make_pagerank(matrix, kDamping, selected_isa(), Kernel::kCsr);  // packed, equal rows would be copied
+      make_pagerank(matrix, kDamping, selected_isa(), Kernel::kCsr);  // the packed form would copy the equal rows
   const double prepare_s = static_cast<double>(now_ns() - begin) * 1e-9;
   Array<double> x(kRows);
   Array<double> next(kRows);
   double mass = 0;
-  double linking = 0;  // mass of the nodes that link, each to all rows
+  double linking = 0;  // mass of the nodes that have links; each links to all rows
   for (std::uint64_t j = 0; j < kRows; ++j) {
     x[j] = (1 + static_cast<double>(j * 2'654'435'761 % 1000) / 1000) / static_cast<double>(kRows);
     mass += x[j];

@@ -1,15 +1,15 @@
-// What it costs that an iterate in the ring is proven and ordered: the hash of every chunk and the commit protocol's
-// three fences, against the same commits without them. Memory is DAX-like: a pool on tmpfs that is treated as
-// persistent memory, so that lines are flushed and fences wait as they would there. (Its stores end in DRAM, which
-// takes them faster than persistent memory does: there the same work is a smaller share.)
+// What does it cost that an iterate in the ring can be verified and that its stores are ordered? The program compares
+// commits that hash every chunk and use the commit protocol's three fences with the same commits without them. Memory
+// is DAX-like: a pool on tmpfs that is treated as persistent memory, so that lines are flushed and fences wait as they
+// would there. (DRAM takes its stores faster than persistent memory, where the same work is a smaller share.)
 //
-// All commits go through one RingWriter, round by round, within a round in an order drawn by lot, so that neither the
-// machine's moods nor the places of the slots favour anyone:
+// All commits go through one RingWriter, round by round, and in random order within a round. So neither changes of the
+// machine's speed nor the places of the slots favour one way:
 //   without        non-temporal copy; nothing is hashed, flushed or waited for
 //   with           as the analyzer commits
 //   hashes, fences one of the two only
 //   hashed_first   as `with`, but with each chunk hashed before it is copied instead of in the same pass
-// Bytes that must move: 8n read, 8n written past the cache, in all of them.
+// Bytes that must move in each way: 8n read, 8n written past the cache.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -84,7 +84,7 @@ class PartialPersistence final : public Persistence {
   Mode mode_ = kModes[kWithout];
 };
 
-/// A pool that is gone with its owner.
+/// A pool file that this object makes and removes.
 class TemporaryPool {
  public:
   TemporaryPool(const std::string& folder, std::uint64_t rows, std::uint32_t slots)
@@ -105,7 +105,7 @@ class TemporaryPool {
 
 using Values = std::unique_ptr<double, std::function<void(double*)>>;
 
-/// An iterate on pages of its own, huge ones where there are, as the hand-off's buffers are.
+/// An iterate on pages of its own, huge ones if available, as the hand-off's buffers are.
 Values make_iterate(std::size_t rows, std::size_t k) {
   const std::size_t bytes = rows * sizeof(double);
   void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -181,7 +181,7 @@ json measure(RingWriter& writer, PartialPersistence& persistence, const std::vec
   return result;
 }
 
-/// Every mode but the writer's own hash of the table of chunk hashes leaves it out; so it is timed by itself.
+/// The hash of the table of chunk hashes is the writer's own and part of every way; so it is timed by itself.
 json measure_table_hash(const RingView& ring, int rounds) {
   volatile std::uint64_t sink = 0;
   std::vector<double> us;
@@ -195,7 +195,7 @@ json measure_table_hash(const RingView& ring, int rounds) {
 
 json measure_all(std::uint64_t rows, std::uint32_t slots, const std::vector<int>& threads, int rounds,
                  const std::string& folder) {
-  // Before libpmem looks: what these are for, and why only tests and this program set them, is in docs/ring_format.md.
+  // Set before libpmem looks. docs/ring_format.md explains these, and why only tests and this program set them.
   setenv("PMEM_IS_PMEM_FORCE", "1", 1);
   setenv("RINGSIDE_ALLOW_FORCED_PMEM", "1", 1);
   json report = {{"benchmark", "protocol_cost"},

@@ -20,8 +20,8 @@ void stream(double* to, Lanes lanes) noexcept {
 }  // namespace
 
 std::uint64_t read_all(const double* x, std::size_t rows) noexcept {
-  // A cache line of words in four registers or more, each on its own, so that nothing but the loads takes time. Memory
-  // is asked for as early as the reductions ask for it.
+  // Four cache lines at a time, in four registers or more, each with a running value of its own, so that only the
+  // loads take time. The prefetches are as far ahead as those of the reductions.
   constexpr std::size_t kRowsAtOnce = 4 * kLineRows;
   LaneBits running[kRowsAtOnce / kLanes] = {};
   const std::size_t whole = rows / kRowsAtOnce * kRowsAtOnce;
@@ -46,7 +46,7 @@ std::uint64_t read_all(const double* x, std::size_t rows) noexcept {
 }
 
 std::uint64_t copy_and_read(double* to, const double* from, const double* third, std::size_t rows) noexcept {
-  constexpr std::size_t kAheadRows = 256;  // as the copy fetches
+  constexpr std::size_t kAheadRows = 256;  // as far ahead as the copy prefetches
   LaneBits running[kLineRows / kLanes] = {};
 #pragma GCC unroll 4
   for (std::size_t row = 0; row < rows / kLineRows * kLineRows; row += kLineRows) {

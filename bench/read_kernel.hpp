@@ -1,5 +1,5 @@
-// What the reductions are held against: reading an iterate as fast as the instruction set can, and copying one while
-// another is read, once per instruction set (cmake/isa_variants.cmake).
+// The reference for the reductions: reading an iterate as fast as the instruction set can, and copying one while
+// another is read. Both are compiled once per instruction set (cmake/isa_variants.cmake).
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace ringside::bench {
 
-/// The exclusive or of all words: next to nothing is done with them. rows: 8-byte words.
+/// Returns the exclusive or of all words, which takes almost no work beside the reading. rows: 8-byte words.
 using ReadFunction = std::uint64_t(const double* x, std::size_t rows) noexcept;
 
-/// Copies `from` to `to` (64-byte aligned) past the cache and reads `third` on the way, all of `rows` doubles (but for
-/// the last ones, less than a line). No fence. Returns as ReadFunction does.
+/// Copies `from` to `to` (64-byte aligned) past the cache and reads `third` on the way. Each has `rows` doubles; the
+/// last ones, less than a line, are left out. Issues no fence. Returns the exclusive or of the words of `third`.
 using CopyAndReadFunction = std::uint64_t(double* to, const double* from, const double* third,
                                           std::size_t rows) noexcept;
 

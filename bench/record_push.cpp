@@ -1,5 +1,6 @@
-// What leaving a step's figures in the recorder's queue costs the analyzer's main thread: nanoseconds a push, in bursts
-// of 64 as a recorder that comes by every 10 ms finds them, the queue's lines cold as after a step.
+// What does it cost the analyzer's main thread to leave a step's figures in the recorder's queue? The program measures
+// nanoseconds per push: for one push while the queue's lines are cold, as after a step, and for a burst of 64, as many
+// as a recorder finds that looks every 10 ms.
 #include <cstdio>
 #include <vector>
 

@@ -1,9 +1,9 @@
-// How long the ring's owner and its readers take until they know what a pool holds, when only headers are checked; and,
-// apart from that, what a run adds that verifies the newest payload before it goes on.
+// How long do the ring's owner and its readers take to recover a pool if only headers are checked? And, measured
+// separately, how much does a run add, which verifies the newest payload before it continues?
 //   owner       RingPool::open (libpmemobj's bytes are hashed, then libpmemobj opens the pool) and a RingWriter, which
 //               reads the headers
-//   begin_run   the description written, one payload verified
-//   reader      RingReader::open and the headers
+//   begin_run   writing the description, and verifying one payload
+//   reader      RingReader::open, and reading the headers
 // Warm: the file is in the page cache. Cold: it was dropped from there before, so that its bytes come from the disk.
 #include <fcntl.h>
 #include <unistd.h>
@@ -39,7 +39,7 @@ void demand(bool holds, const char* what) {
   if (!holds) throw damage_error("the benchmark's pool has not {}", what);
 }
 
-/// A full ring in a file that is gone afterwards.
+/// A full ring in a file that this object makes and removes.
 class FullRing {
  public:
   FullRing(const std::string& folder, std::uint64_t rows, std::uint32_t slots)
@@ -68,7 +68,7 @@ class FullRing {
   const std::filesystem::path& path() const { return path_; }
   const RunDescription& run() const { return run_; }
 
-  /// Out of the page cache; on tmpfs, which is nothing else, it stays.
+  /// Drops the file from the page cache. On tmpfs this has no effect, because the file is only there.
   void drop() const {
     const UniqueFd fd(open(path_.c_str(), O_RDWR | O_CLOEXEC));
     fdatasync(fd.get());

@@ -1,11 +1,11 @@
 // Three questions about the analyzer's work on one iterate, each answered as a ratio within one run, pair by pair, on
 // one pinned thread:
 //   one_pass    copying an iterate into a slot, hashed and with all reductions made on the way (--reduce transfer),
-//               against the bare non-temporal copy; and, with the change, against a copy that also reads a third array.
+//               against the bare non-temporal copy; with the change, against a copy that also reads a third array.
 //               Bytes that must move: 8n read, 8n written; 8n more read for the change.
-//               Beside it the same work as --reduce slot does it, in two passes: 8n (16n) read again.
+//               The same work in two passes, as --reduce slot does it, is measured beside it: 8n (16n) read again.
 //   transfer    copying an iterate into a ring slot, hashed chunk by chunk, against the bare non-temporal copy.
-//               Bytes that must move: 8n read, 8n written; both are the same kind of store.
+//               Bytes that must move: 8n read, 8n written; both use the same kind of store.
 //   reductions  a sweep of all reductions, against reading the same bytes. Bytes that must move: 8n read in a sweep,
 //               16n in the first one, which also reads the previous iterate.
 // Sources and slots rotate through 4 times 32 MB and more, so that they come from memory and not from a cache.
@@ -42,7 +42,7 @@ constexpr std::size_t kSlots = 8;
 
 using Values = std::unique_ptr<double, std::function<void(double*)>>;
 
-/// `rows` doubles on pages of their own, huge ones where there are; the first to write to them places them.
+/// `rows` doubles on pages of their own, huge ones if available. The thread that first writes a page places it.
 Values allocate(std::size_t rows) {
   const std::size_t bytes = rows * sizeof(double);
   void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -51,7 +51,7 @@ Values allocate(std::size_t rows) {
   return {static_cast<double*>(pages), [bytes](double* p) { munmap(p, bytes); }};
 }
 
-/// What PageRank makes of a grid: one value nearly everywhere, others along the border.
+/// Fills x as PageRank fills it for a grid: one value nearly everywhere, others along the border.
 void fill_smooth(double* x, std::size_t rows, std::size_t iterate) {
   const auto side = static_cast<std::size_t>(std::sqrt(static_cast<double>(rows)));
   const double inner = (1.0 + 1e-9 * static_cast<double>(iterate)) / static_cast<double>(rows);
@@ -61,9 +61,9 @@ void fill_smooth(double* x, std::size_t rows, std::size_t iterate) {
   }
 }
 
-/// What PageRank makes of the web: a power law, neighbours unrelated.
+/// Fills x as PageRank fills it for the web: a power law, with unrelated neighbours.
 void fill_power_law(double* x, std::size_t rows, std::size_t iterate) {
-  std::mt19937_64 generator(1);  // the same for every iterate, so that they differ by little
+  std::mt19937_64 generator(1);  // the same seed for every iterate, so that they differ by little
   std::uniform_real_distribution<double> uniform(1e-9, 1);
   const double scale = (1.0 + 1e-3 * static_cast<double>(iterate)) / static_cast<double>(rows);
   for (std::size_t row = 0; row < rows; ++row) x[row] = std::pow(uniform(generator), -1 / 1.1) * scale;
@@ -99,7 +99,7 @@ std::vector<double> quotients(const std::vector<double>& a, const std::vector<do
   return result;
 }
 
-// Results go here, so that no work is left out for want of a reader.
+// Results are stored here, so that the compiler cannot leave the work out.
 volatile std::uint64_t sink = 0;
 
 nlohmann::json measure_transfer(const std::vector<Values>& iterates, std::size_t rows, int repeats) {
@@ -163,8 +163,8 @@ nlohmann::json measure_reductions(const std::vector<Values>& iterates, std::size
           {"read_bytes", rows * sizeof(double)}};
 }
 
-/// Where the median of what the samples are drawn from lies with 95 % confidence, whatever its distribution: between
-/// two of the sorted samples (Conover, "Practical Nonparametric Statistics", section 3.2).
+/// The 95 % confidence interval of the median of the samples' distribution, whatever that distribution is. Its ends
+/// are two of the sorted samples (Conover, "Practical Nonparametric Statistics", section 3.2).
 nlohmann::json confidence_of_median(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   const auto n = static_cast<double>(samples.size());
@@ -190,7 +190,7 @@ nlohmann::json measure_one_pass(const std::vector<Values>& iterates, std::size_t
   }
   Reducer reducer(rows);
   std::size_t step = 0;
-  // One iterate's way: into the next slot; the one before it holds the previous iterate.
+  // Times `work` for one iterate: into the next slot, while the slot before it holds the previous iterate.
   const auto next = [&](auto work) {
     const double* x = iterates[step % kIterates].get();
     const double* previous = slots[(step + kSlots - 1) % kSlots].get();

@@ -1,4 +1,4 @@
-// ringside: one command, one file a subcommand. What each does is in docs/architecture.md, and in `ringside help`.
+// ringside: one command, one file per subcommand. docs/architecture.md and `ringside help` list what each one does.
 #include <fmt/format.h>
 
 #include <array>

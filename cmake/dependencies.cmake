@@ -10,7 +10,7 @@ find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 pkg_check_modules(pmemobj REQUIRED IMPORTED_TARGET libpmemobj)
 pkg_check_modules(pmem REQUIRED IMPORTED_TARGET libpmem)
-# Deprecated by PMDK and gone from its newer releases: the journal does without where it is missing.
+# PMDK has deprecated libpmemlog, and newer releases lack it: the journal works without it.
 pkg_check_modules(pmemlog IMPORTED_TARGET libpmemlog)
 pkg_check_modules(zmq REQUIRED IMPORTED_TARGET libzmq)
 find_path(RINGSIDE_CPPZMQ_INCLUDE zmq.hpp REQUIRED)

@@ -1,5 +1,5 @@
-# Writes a C++ source that holds files: ringside_embed_assets(TARGET <source> FILES <path> ...) adds it to TARGET. Run as
-# a script (cmake -P) it is the generator itself, so that a changed file is embedded again by the build.
+# ringside_embed_assets(TARGET FILES <path> ...) writes a C++ source that holds the files, and adds it to TARGET. Run
+# as a script (cmake -P), this file is the generator itself, so that the build embeds a changed file again.
 if(CMAKE_SCRIPT_MODE_FILE)
   set(arrays "")
   set(entries "")

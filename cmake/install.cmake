@@ -1,12 +1,12 @@
-# What `cmake --install` puts where, after the GNU folders: the programs find each other beside themselves, so any prefix
-# will do. Tests, benchmarks and examples are never installed. deploy/systemd installs its own units.
+# Where `cmake --install` puts the files, by the rules of GNUInstallDirs. A program looks for the others in its own
+# folder, so any prefix works. Tests, benchmarks and examples are not installed. deploy/systemd installs its own units.
 include(GNUInstallDirs)
 
-# ringside_install_config(SOURCE NAME): a file of settings, in SYSCONFDIR/ringside. A file that is there
-# is left alone: it is its administrator's by then (in a package dpkg asks).
+# ringside_install_config(SOURCE NAME) installs a file of settings in SYSCONFDIR/ringside. A file that already exists
+# is kept, because its administrator may have changed it (in a package dpkg asks).
 #
-# Where that is, is known only when it is installed: /etc for the prefix /usr, under the prefix for any other. The folder
-# of the jobs, which administrators write, is made beside it.
+# The folder is known only at installation: /etc for the prefix /usr, below the prefix for any other. The folder of the
+# jobs, which administrators write, is made beside the settings.
 function(ringside_install_config source name)
   install(CODE "
     set(settings \"${CMAKE_INSTALL_SYSCONFDIR}\")
@@ -26,7 +26,7 @@ endfunction()
 
 install(TARGETS ringside ringside-producer ringside-analyzer RUNTIME)
 
-# The programs tell their manual pages, completions and settings themselves: made anew whenever one is linked.
+# The programs generate their manual pages, completions and settings, anew whenever one of them is linked.
 set(told "${PROJECT_BINARY_DIR}/share")
 set(scripts "")
 foreach(script provision_pmem start_node)
@@ -44,7 +44,7 @@ add_custom_command(OUTPUT "${told}/made"
 add_custom_target(manual ALL DEPENDS "${told}/made")
 install(DIRECTORY "${told}/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}")
 install(DIRECTORY "${told}/bash-completion" "${told}/fish" DESTINATION "${CMAKE_INSTALL_DATADIR}")
-# Debian's zsh looks below /usr for the completions of packages only, below /usr/local where any other zsh does.
+# Debian's zsh reads completions below /usr from the packages' folder only, below /usr/local where any other zsh does.
 install(CODE "
   set(functions site-functions)
   if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\" AND EXISTS /etc/debian_version)
@@ -55,7 +55,7 @@ install(DIRECTORY "${told}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 ringside_install_config("${told}/settings/analyzer.toml" analyzer.toml)
 ringside_install_config("${told}/settings/serve.toml" serve.toml)
 
-# What administrators run: by the names they have in the documents.
+# Scripts for administrators, under the names that the documents use.
 foreach(script ${scripts})
   get_filename_component(name "${script}" NAME_WE)
   if(name STREQUAL "provision_pmem")
@@ -68,16 +68,16 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/deploy/slurm")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/deploy/slurm" DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples")
 endif()
 
-# Everything that is installed: what deploy/package.sh builds, without tests and benchmarks.
+# Everything that is installed: deploy/package.sh builds this target, without tests and benchmarks.
 add_custom_target(installed)
 add_dependencies(installed manual)
 
-# The documents, with the links between them: README.md at the top, docs/ below it.
+# The documents, in the layout that their links need: README.md at the top, docs/ below it.
 install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
   FILES_MATCHING PATTERN "*.md" PATTERN "*.png")
 
-# What a Prometheus and a Grafana take.
+# Files for Prometheus and Grafana.
 install(FILES
   "${PROJECT_SOURCE_DIR}/dashboards/README.md"
   "${PROJECT_SOURCE_DIR}/dashboards/alerts.yml"

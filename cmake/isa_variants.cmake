@@ -2,9 +2,9 @@
 # RINGSIDE_ISA set to the variant's name (common/kernels/isa.hpp chooses among them at run time).
 #
 # A source compiled this way holds plain loops over raw pointers. All its functions lie in the variant's namespace or
-# are local. It calls no inline function of a header that does neither (no std containers or algorithms): the linker
-# keeps one copy of such a function for the whole program, and that might be the AVX-512 one. Headers may be included
-# for their types. tests/unit/isa_variants_test.cmake checks the symbols.
+# are local. It calls no inline function of a header that is neither (no std containers or algorithms): the linker
+# keeps one copy of such a function for the whole program, which might be the AVX-512 one. Headers may be included for
+# their types. tests/unit/isa_variants_test.cmake checks the symbols.
 function(ringside_isa_variants target)
   set(flags_plain "")
   set(flags_avx2 -mavx2 -mbmi2)

@@ -1,4 +1,4 @@
-# What a build can be asked for, with its defaults.
+# The options of a build, with their defaults.
 option(RINGSIDE_WERROR "Treat warnings as errors (CI does)" OFF)
 option(RINGSIDE_BUILD_TESTS "Build the tests" ON)
 option(RINGSIDE_BUILD_BENCH "Build the benchmarks" ON)
@@ -14,7 +14,7 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug or RelWithDebInfo" FORCE)
 endif()
 
-# ccache, where it is installed, makes the second build of the sanitizer presets cheap.
+# ccache, if it is installed, makes the second build of the sanitizer presets cheap.
 find_program(RINGSIDE_CCACHE ccache)
 if(RINGSIDE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${RINGSIDE_CCACHE}")

@@ -5,7 +5,7 @@ set(RINGSIDE_PACKAGE_MAINTAINER "The Ringside authors <ringside@ringside.example
 set(debian "${PROJECT_SOURCE_DIR}/deploy/debian")
 set(made "${PROJECT_BINARY_DIR}/debian")
 
-# The license text is LICENSE's, indented as the format of copyright files wants it.
+# The license text is that of LICENSE, indented as the format of copyright files requires.
 file(READ "${PROJECT_SOURCE_DIR}/LICENSE" license)
 string(REGEX MATCH "Copyright \\(c\\) ([^\n]+)\n+(.*)" license "${license}")
 set(ringside_copyright "${CMAKE_MATCH_1}")
@@ -14,7 +14,7 @@ string(REGEX REPLACE "\n\n" "\n.\n" license "${license}")
 string(REGEX REPLACE "\n" "\n " ringside_license " ${license}")
 configure_file("${debian}/copyright.in" "${made}/copyright" @ONLY)
 
-string(TIMESTAMP changelog_date "%a, %d %b %Y %H:%M:%S +0000" UTC)  # SOURCE_DATE_EPOCH's, where that is set
+string(TIMESTAMP changelog_date "%a, %d %b %Y %H:%M:%S +0000" UTC)  # from SOURCE_DATE_EPOCH, if that is set
 configure_file("${debian}/changelog.in" "${made}/changelog" @ONLY)
 add_custom_command(OUTPUT "${made}/changelog.gz"
   COMMAND sh -c "\"$1\" -9nc changelog >changelog.gz" sh "${RINGSIDE_GZIP}"
@@ -31,7 +31,7 @@ set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "keep, analyse and account for every iterate of a solver")
 set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
 set(CPACK_STRIP_FILES ON)
-# Installed for the prefix /usr under a staging folder: then /etc is /etc (cmake/install.cmake).
+# Installed for the prefix /usr below a staging folder, so that settings go to /etc (cmake/install.cmake).
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_INSTALL_PREFIX /usr)
 set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/cmake/package_permissions.cmake")
@@ -41,7 +41,7 @@ set(CPACK_DEBIAN_PACKAGE_MAINTAINER "${RINGSIDE_PACKAGE_MAINTAINER}")
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_DEPENDS passwd)  # postinst's useradd, where systemd-sysusers is missing
+set(CPACK_DEBIAN_PACKAGE_DEPENDS passwd)  # for postinst's useradd, if systemd-sysusers is missing
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "ndctl, systemd")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA 
   "${debian}/postinst" "${debian}/prerm" "${debian}/postrm" "${debian}/conffiles")

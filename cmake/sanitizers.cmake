@@ -1,14 +1,14 @@
-# RINGSIDE_SANITIZE applies to the whole build: a half-instrumented program reports nonsense.
+# RINGSIDE_SANITIZE applies to the whole build: a partly instrumented program reports errors that do not exist.
 if(RINGSIDE_SANITIZE)
   add_compile_options(-fsanitize=${RINGSIDE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${RINGSIDE_SANITIZE})
-  # Instrumented code takes twice as long to compile at -O2 -g; -g1 has the lines of a stack. Fuzzing is short of time
-  # to run, not to compile.
+  # Instrumented code takes twice as long to compile at -O2 -g; -g1 still names the lines of a stack. Fuzzing needs
+  # fast programs more than a short compilation.
   if(NOT RINGSIDE_BUILD_FUZZ)
     set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1 -DNDEBUG")
   endif()
 endif()
-# libFuzzer steers by the coverage of the code under test, so all of it is instrumented.
+# The coverage of the code under test guides libFuzzer, so all of it is instrumented.
 if(RINGSIDE_BUILD_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()

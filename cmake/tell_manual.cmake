@@ -1,10 +1,10 @@
-# Asks the programs for their manual pages, completions and settings (--help-as), and the scripts for their --help. Run
-# with cmake -P: BIN holds the programs, OUTPUT is emptied and filled, SCRIPTS are shell scripts of administrators.
+# Generates manual pages, completions and settings from the programs (--help-as) and from the scripts' --help. Run with
+# cmake -P: BIN holds the programs, OUTPUT is emptied and filled, SCRIPTS are shell scripts for administrators.
 cmake_minimum_required(VERSION 3.25)
-unset(ENV{RINGSIDE_LOG_LEVEL})  # it is no setting of the files that are written here
+unset(ENV{RINGSIDE_LOG_LEVEL})  # must not become a setting in the files written here
 file(REMOVE_RECURSE "${OUTPUT}")
 
-# tell(FILE PROGRAM ARGUMENT...): what the program prints is the file.
+# tell(FILE PROGRAM ARGUMENT...) writes what the program prints to the file.
 function(tell file program)
   get_filename_component(folder "${OUTPUT}/${file}" DIRECTORY)
   file(MAKE_DIRECTORY "${folder}")
@@ -24,7 +24,7 @@ foreach(subcommand ${subcommands})
   tell(man/man1/ringside-${subcommand}.1 ringside ${subcommand} --help-as=man)
 endforeach()
 
-# The scripts' names and sections where they are installed.
+# The names and manual sections of the installed scripts.
 set(name_provision_pmem ringside-provision-pmem)
 set(section_provision_pmem 8)
 set(name_start_node ringside-start-node)
@@ -44,7 +44,7 @@ endforeach()
 file(GLOB pages "${OUTPUT}/man/*/*")
 execute_process(COMMAND "${GZIP}" -9n ${pages} COMMAND_ERROR_IS_FATAL ANY)
 
-# Settings of the services: what a service needs and the program alone would have otherwise.
+# Settings of the services: the options given here differ from the defaults of the programs.
 tell(settings/analyzer.toml ringside-analyzer --pool=/var/lib/ringside/ringside.pool --help-as=toml)
 file(MAKE_DIRECTORY "${OUTPUT}/settings/jobs")
 tell(settings/serve.toml ringside serve --help-as=toml)

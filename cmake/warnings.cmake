@@ -1,10 +1,10 @@
-# What a target needs that includes our headers, be it ours or that of a solver which links ringside_handoff.
+# For every target that includes our headers: ours, and those of a solver that links ringside_handoff.
 add_library(ringside_headers INTERFACE)
 target_compile_features(ringside_headers INTERFACE cxx_std_20)
 target_include_directories(ringside_headers INTERFACE "${PROJECT_SOURCE_DIR}")
 
-# The warnings every target of ours is compiled with, and the flags that keep results the same on every machine. Targets
-# of ours link them privately: how someone else's solver is compiled is not for us to say.
+# The warnings for all targets of ours, and the flags that keep results the same on every machine. Our targets link
+# them privately, so that they do not change how another project compiles its solver.
 add_library(ringside_flags INTERFACE)
 target_link_libraries(ringside_flags INTERFACE ringside_headers)
 target_compile_options(ringside_flags INTERFACE

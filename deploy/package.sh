@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes the Debian package: builds the programs as released (in build/release, so that nothing is compiled twice) and
-# packs what `cmake --install` would install. Prints the package's path, and nothing else, to standard output. Exit
-# status: 0 done, 1 failed, 2 usage, 3 the system lacks something.
+# packs what `cmake --install` would install. Prints only the package's path to standard output. Exit status: 0 done, 1
+# failed, 2 usage, 3 the system lacks something.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -41,7 +41,7 @@ quietly "$logs/package-configure.log" cmake --preset release
 quietly "$logs/package-build.log" cmake --build --preset release --parallel "$(build_jobs)" --target installed
 
 stage "package" >&2
-# The same sources give the same package: dates in it are the last commit's.
+# The same sources give the same package: its dates are those of the last commit.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 export SOURCE_DATE_EPOCH
 quietly "$logs/package.log" cpack -G DEB --config build/release/CPackConfig.cmake -B "$output"

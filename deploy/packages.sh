@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034  # the lists are used by the scripts that source this one
 # The one list of Debian packages Ringside is built and tested with, and how the missing ones are installed. Sourced by
-# quickstart.sh and test.sh; cmake/dependencies.cmake looks for what is named here.
+# quickstart.sh, test.sh and package.sh; cmake/dependencies.cmake looks for what is named here.
 
-# To configure and build everything but the sanitizer presets, and to run it.
+# For configuring and building everything but the sanitizer presets, and for running it.
 packages_build=(
   cmake ninja-build g++ pkg-config
   libpmemobj-dev libpmem-dev libpmemlog-dev libhwloc-dev
@@ -15,7 +15,7 @@ packages_build=(
   python3
 )
 
-# The ThreadSanitizer preset: clang, because its OpenMP run time can tell the sanitizer how threads synchronise.
+# The ThreadSanitizer preset: clang, because its OpenMP run time can report to the sanitizer how threads synchronise.
 packages_test=(clang-14 libclang-rt-14-dev libomp-14-dev)
 
 # The libFuzzer preset.
@@ -24,28 +24,28 @@ packages_fuzz=(clang-14 libclang-rt-14-dev libomp-14-dev)
 # What package.sh adds: the tools that make a Debian package and its Depends.
 packages_package=(dpkg-dev binutils file)
 
-# What test.sh --all adds: the page in a real browser, Prometheus itself, and what judges the package, its manual pages
-# and its completions.
+# What test.sh --all adds: the page in a real browser, Prometheus itself, and the programs that check the package, its
+# manual pages and its completions.
 packages_all=(
   chromium chromium-driver python3-selenium prometheus
   "${packages_package[@]}" lintian fakeroot man-db groff shellcheck zsh fish
 )
 
-# The virtual node: a machine, and what its image is made with.
+# The virtual node: a machine, and the tools that make its image.
 packages_node=(qemu-system-x86 debootstrap cpio busybox-static kmod e2fsprogs)
 
-# The libraries that bench/compare.py compares with, and what starts PETSc's processes: each is used where found.
-# (ADIOS2 is no Debian package: pip install adios2, and bench/compare.py --adios-python PYTHON.)
+# The libraries that bench/compare.py compares with, and the program that starts PETSc's processes: each is used if it
+# is found. (ADIOS2 is not in Debian: pip install adios2, and bench/compare.py --adios-python PYTHON.)
 packages_peers=(libgraphblas-dev libeigen3-dev librsb-dev petsc-dev openmpi-bin)
 
-# Not needed, used where found.
+# Optional: used if found.
 packages_optional=(ccache shellcheck clang-format-14 clang-tidy-14)
 
 is_installed() {
   dpkg-query --show --showformat='${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed
 }
 
-# missing_packages PACKAGE... prints those not installed, each once, in one line.
+# missing_packages PACKAGE... prints the packages that are not installed, each once, on one line.
 missing_packages() {
   local package missing=" "
   for package in "$@"; do
@@ -55,8 +55,8 @@ missing_packages() {
   echo "${missing% }"
 }
 
-# install_packages PACKAGE... installs what is missing and asks for nothing where nothing is. Returns 3, having said
-# what is missing and the command that installs it, where it cannot.
+# install_packages PACKAGE... installs the missing packages, and needs no permission if there are none. If it cannot
+# install them, it prints what is missing and the command that installs it, and returns 3.
 install_packages() {
   local missing command log
   local -a names as_root=()
@@ -77,7 +77,7 @@ install_packages() {
   fi
   command="apt-get update && apt-get install -y --no-install-recommends $missing"
   if ((EUID != 0)); then
-    # Without a terminal sudo cannot ask for a password: then only a permission that needs none helps.
+    # Without a terminal sudo cannot ask for a password: it then helps only if it needs none.
     if command -v sudo >/dev/null && { [[ -t 0 ]] || sudo -n true 2>/dev/null; }; then
       as_root=(sudo)
     else
@@ -91,7 +91,7 @@ install_packages() {
   as_root+=(env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -q)
   log=$(mktemp "${TMPDIR:-/tmp}/ringside-packages.XXXXXX")
   echo "packages: installing $missing"
-  # A machine with fresh package lists needs no update; an image without any, or with stale ones, fails here at once.
+  # A machine with fresh package lists needs no update. An image without any, or with stale ones, fails here at once.
   if ! "${as_root[@]}" install -y --no-install-recommends "${names[@]}" >"$log" 2>&1 </dev/null; then
     echo "packages: fetching new package lists first"
     if ! { "${as_root[@]}" update && "${as_root[@]}" install -y --no-install-recommends "${names[@]}"; } \
@@ -111,8 +111,8 @@ install_packages() {
   rm -f "$log"
 }
 
-# leave_root SCRIPT ARGUMENT... runs the script again as the user who called sudo, if the source folder is theirs:
-# otherwise what is built now could not be rebuilt without sudo. Returns where there is nothing to leave.
+# leave_root SCRIPT ARGUMENT... runs the script again as the user who called sudo, if the source folder is theirs.
+# Otherwise that user could not rebuild without sudo what is built now. Returns if there is nothing to leave.
 leave_root() {
   local script=$1
   shift

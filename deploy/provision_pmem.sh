@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Makes a region of persistent memory the place of Ringside's pool: an fsdax namespace, a file system with dax=always, a
-# mount unit without which the analyzer's service does not start. Without --yes it only says what it would do. Each
-# step looks first and does what is missing, so that the script can be run again at any time; nothing that holds
-# anything is ever overwritten. It looks by reading sysfs and changes by ndctl. Exit status: 0 done or in place already,
-# 2 usage, 3 the system lacks something or the memory holds something.
+# Makes a region of persistent memory the place of Ringside's pool: an fsdax namespace, a file system with dax=always,
+# a mount unit without which the analyzer's service does not start. Without --yes it only shows what it would do. Each
+# step first checks what is there and then does only what is missing, so that the script can be run again at any time.
+# It never overwrites anything that holds data. It reads sysfs, and makes changes through ndctl. Exit status: 0 done or
+# in place already, 2 usage, 3 the system lacks something or the memory holds something.
 set -euo pipefail
 
 name=ringside-provision-pmem
-label=ringside                            # of the file system: by it a later run knows what this one made
-root=${RINGSIDE_PROVISION_ROOT:-}         # the tests' machine: a folder that stands for /
+label=ringside                            # of the file system: by it a later run recognises what this one made
+root=${RINGSIDE_PROVISION_ROOT:-}         # for tests: a folder that stands for /
 nd=$root/sys/bus/nd/devices
-mark=/var/lib/misc/$name                  # there while mkfs is at work: names the namespace that was found empty
+mark=/var/lib/misc/$name                  # exists while mkfs runs: names the namespace that was found empty
 unit_folder=/etc/systemd/system
 
 region=
@@ -33,7 +33,7 @@ status: 0 done, or in place already; 2 usage; 3 the system lacks something, or t
 TEXT
 }
 
-fail() {  # STATUS TEXT...: one line, and the end
+fail() {  # STATUS TEXT...: prints one line and exits
   local status=$1
   shift
   local text=$*
@@ -43,7 +43,7 @@ fail() {  # STATUS TEXT...: one line, and the end
 
 changes=0
 
-# act COMMAND...: shows a command; with --yes also runs it.
+# act COMMAND... shows a command; with --yes it also runs it.
 act() {
   local status=0
   changes=$((changes + 1))
@@ -55,7 +55,7 @@ act() {
 
 in_place() { echo "  = $*"; }
 
-# write_file PATH TEXT: whole or not at all.
+# write_file PATH TEXT writes the file as a whole or not at all.
 write_file() {
   changes=$((changes + 1))
   printf '  + write %s:\n' "$1"
@@ -65,7 +65,7 @@ write_file() {
     fail 3 "$1 cannot be written"
 }
 
-# read_attribute FILE: its first line, nothing where there is none.
+# read_attribute FILE prints its first line, or nothing if there is none.
 read_attribute() {
   local line=
   if [[ -r $1 ]]; then read -r line <"$1" || true; fi
@@ -78,7 +78,7 @@ need() {  # COMMAND PACKAGE
 
 mib() { printf '%s MiB' "$(($1 >> 20))"; }
 
-# ---- what there is
+# ---- what the machine has
 
 regions() {
   local path
@@ -103,7 +103,7 @@ choose_region() {
   [[ $(read_attribute "$nd/$region/read_only") != 1 ]] || fail 3 "$region is read-only; expected one that can be written"
 }
 
-# Sets namespace to the region's only one, or to nothing.
+# Sets namespace to the region's only namespace, or to nothing.
 choose_namespace() {
   local path hidden
   local -a found=()
@@ -132,14 +132,14 @@ find_device() {
   identity="$namespace ${identity:-$(read_attribute "$nd/$namespace/size")}"
 }
 
-# mounts DEVICE: "MOUNT-POINT OPTIONS" of each mount of it. The kernel writes spaces in paths as \040.
+# mounts DEVICE prints "MOUNT-POINT OPTIONS" of each of its mounts. The kernel writes spaces in paths as \040.
 mounts() {
   local number
   number=$(read_attribute "$root/sys/class/block/${1##*/}/dev")
   awk -v number="$number" '$3 == number { print $5, $6 "," $NF }' "$root/proc/self/mountinfo"
 }
 
-# refuse_used DEVICE: ends the script if somebody uses it, other than by our mount.
+# refuse_used DEVICE ends the script if the device is in use, other than by our mount.
 refuse_used() {
   local block=$root/sys/class/block/${1##*/} holders where options
   holders=$(ls "$block/holders")
@@ -150,10 +150,10 @@ refuse_used() {
   done < <(mounts "$1")
 }
 
-# signatures_of DEVICE: a line each. Also those blkid has no TYPE for: partition tables, two formats at once.
+# signatures_of DEVICE prints a line for each, also where blkid gives no TYPE: partition tables, two formats at once.
 signatures_of() { wipefs --noheadings --output TYPE "$1" || fail 3 "wipefs cannot read $1"; }
 
-# refuse_held DEVICE: ends the script if there are signatures, or data where most formats begin or end.
+# refuse_held DEVICE ends the script if there are signatures, or data where most formats begin or end.
 refuse_held() {
   local signatures sectors place status start=0 mebibyte=1048576
   local erase="'blkdiscard --force --zeroout $1' would erase all of it"
@@ -183,7 +183,7 @@ make_namespace() {
     if [[ $mode == memory ]]; then
       in_place "$namespace is in fsdax mode"
     elif [[ $mode == raw && $holder == nd_namespace_io ]]; then
-      # Where there are no labels the kernel makes the whole region a namespace in raw mode: nobody decided that.
+      # Without labels the kernel makes the whole region a namespace in raw mode; no administrator chose that.
       find_device
       refuse_used "$device"
       refuse_held "$device"
@@ -199,7 +199,7 @@ make_namespace() {
     choose_namespace
     find_device
   elif ((changes > 0)); then
-    device=/dev/pmem${region#region}  # not there yet: the name of a region's first namespace
+    device=/dev/pmem${region#region}  # not made yet: the name of a region's first namespace
   else
     find_device
   fi
@@ -232,10 +232,10 @@ make_file_system() {
     fi
     ((${#force[@]} == 0)) || echo "  $device was found empty by an earlier run, whose mkfs was interrupted"
   fi
-  # Blocks of a page, as DAX needs; extents at multiples of 2 MiB, so that a slot is mapped by huge pages.
+  # DAX needs blocks of the size of a page. Extents lie at multiples of 2 MiB, so that huge pages map a slot.
   if [[ $file_system == ext4 ]]; then
     command=(mkfs.ext4 -q "${force[@]}" -L "$label" -b 4096 -m 0 -E "stride=512,stripe_width=512" "$device")
-  else  # shared extents and DAX exclude each other in older kernels
+  else  # older kernels allow either shared extents or DAX
     command=(mkfs.xfs -q "${force[@]//F/f}" -L "$label" -b size=4096 -m reflink=0 -d "su=2m,sw=1,extszinherit=512" "$device")
   fi
   if [[ $yes == yes ]]; then
@@ -249,7 +249,7 @@ make_file_system() {
 
 mount_options=dax=always,nodev,nosuid,noexec
 
-# Sets is_mounted to yes if the device is mounted where it should be; then it must be with DAX.
+# Sets is_mounted to yes if the device is mounted where it should be. The mount must then have dax=always.
 look_at_mount() {
   local where options
   is_mounted=no
@@ -268,7 +268,7 @@ prepare_mount_point() {
   other=$(awk -v where="$mount_point" '$5 == where { print $(NF - 1) }' "$root/proc/self/mountinfo")
   [[ -z $other ]] || fail 3 "$mount_point: $other is mounted there, expected nothing or $device"
   if [[ ! -e $root$mount_point ]]; then
-    # Root's until something is mounted on it: no pool is made on the disk below by mistake.
+    # The folder is root's until something is mounted on it, so that no pool is made on the disk below by mistake.
     act mkdir -p "$mount_point"
   elif [[ -n $(ls -A "$root$mount_point") ]]; then
     fail 3 "$mount_point holds files, which the mount would hide; expected an empty folder or none"
@@ -283,7 +283,7 @@ unit_text() {
 Description=Persistent memory of Ringside
 Before=ringside-analyzer.service
 TEXT
-  if [[ $file_system == ext4 ]]; then  # xfs has nothing that a check at boot could do
+  if [[ $file_system == ext4 ]]; then  # a check at boot does nothing for xfs
     check=$(systemd-escape --path --template=systemd-fsck@.service "$what")
     printf 'Requires=%s\nAfter=%s\n' "$check" "$check"
   fi
@@ -318,7 +318,7 @@ mount_with_systemd() {
   if [[ $is_mounted == yes ]] && systemctl is-enabled --quiet "$unit"; then
     in_place "$unit is enabled; $device is mounted at $mount_point with dax=always"
   else
-    # The link by UUID that the unit waits for is udev's, which need not have seen the new file system.
+    # The unit waits for the link by UUID, which udev makes; udev may not have seen the new file system yet.
     act udevadm trigger --action=change --settle "$device"
     act systemctl enable --now "$unit"
   fi
@@ -352,14 +352,14 @@ give_to_owner() {
   fi
 }
 
-# What was promised, asked of the program that will rely on it.
+# The program that will rely on the result checks it.
 check_dax() {
   local found
   if ! command -v ringside >/dev/null; then
     echo "  ringside is not on PATH: 'ringside doctor $mount_point' will say whether stores persist in place"
     return
   fi
-  found=$(ringside doctor --json "$mount_point" 2>/dev/null) || true  # it may find other things to complain of
+  found=$(ringside doctor --json "$mount_point" 2>/dev/null) || true  # it may report other problems
   if [[ $found == *'"dax": true'* ]]; then
     echo "  ringside doctor: stores persist in place"
   else
@@ -399,7 +399,7 @@ if ! getent passwd "${owner%%:*}" >/dev/null || ! getent group "${owner#*:}" >/d
 fi
 
 choose_region
-# Two at once would make two file systems in one place.
+# Two runs at once could make two file systems in one place.
 if [[ $yes == yes ]]; then
   exec 9<"$nd/$region"
   flock --nonblock 9 || fail 3 "another $name is at work on $region"

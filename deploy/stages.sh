@@ -1,16 +1,16 @@
 # shellcheck shell=bash
-# How quickstart.sh and test.sh speak: a headed section for each stage, its noise in a log file that is shown only when
-# the stage fails.
+# The output of quickstart.sh, test.sh and package.sh: a headed section for each stage. The commands of a stage write
+# to a log file, which is shown only if the stage fails.
 
 stages_started=$SECONDS
 
-# stage TITLE: a header with the time since the script began.
+# stage TITLE prints a header with the time since the script began.
 stage() {
   local elapsed=$((SECONDS - stages_started))
   printf '\n== %s  [%d:%02d]\n' "$1" $((elapsed / 60)) $((elapsed % 60))
 }
 
-# quietly LOG COMMAND...: runs the command with its output in LOG; on failure shows LOG's end and returns the status.
+# quietly LOG COMMAND... runs the command with its output in LOG. If it fails, prints LOG's end and returns its status.
 quietly() {
   local log=$1 status=0
   shift
@@ -24,7 +24,7 @@ quietly() {
   return "$status"
 }
 
-# How many compilers at once: one for each processor, but no more than memory has room for (2 GB each).
+# Prints how many compilers may run at once: one for each processor, but no more than memory has room for (2 GB each).
 build_jobs() {
   local processors memory
   processors=$(nproc)

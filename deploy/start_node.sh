@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Ringside on a node without systemd, and in batch jobs: starts the analyzer and a producer on cores of their own, says how
-# they are, stops them so that the step in flight is committed. Each process holds a lock as long as it lives: so its
-# death is an event that can be waited for, and a pid that was given to another process since is never taken for ours.
-# Exit status: 0 done; 2 usage; 3 the system lacks something, or nothing runs; 4 a process died or does not answer;
-# otherwise the program's own; 130 for `run` that was stopped.
+# Ringside on a node without systemd, and in batch jobs: starts the analyzer and a producer on cores of their own,
+# reports their state, and stops them so that the step in progress is committed. Each process holds a lock as long as
+# it lives. So its death is an event that can be waited for, and a pid that was since given to another process is never
+# taken for ours. Exit status: 0 done; 2 usage; 3 the system lacks something, or nothing runs; 4 a process died or does
+# not answer; otherwise the program's own; 130 for `run` that was stopped.
 set -euo pipefail
 umask 077
 
@@ -36,7 +36,7 @@ TEXT
 
 say() { echo "$name: $*"; }
 
-fail() {  # STATUS TEXT...: one line, and the end
+fail() {  # STATUS TEXT...: prints one line and exits
   local status=$1
   shift
   local text=$*
@@ -44,7 +44,7 @@ fail() {  # STATUS TEXT...: one line, and the end
   exit "$status"
 }
 
-# whole_number OPTION TEXT LOW HIGH: prints TEXT, which must be digits, without leading zeros; bash would read them as
+# whole_number OPTION TEXT LOW HIGH prints TEXT, which must be digits, without leading zeros; bash would read these as
 # octal.
 whole_number() {
   if [[ $2 =~ ^0*([0-9]{1,9})$ ]] && ((10#${BASH_REMATCH[1]} >= $3 && 10#${BASH_REMATCH[1]} <= $4)); then
@@ -56,7 +56,7 @@ whole_number() {
 
 # ---- one process: its lock, its pid, its end
 
-# Who only looks takes the lock shared: two that look at once must not take each other for the process.
+# Probes take a shared lock, so that two probes at once do not take each other for the process.
 is_alive() {  # WHO
   local pid
   [[ -e $folder/$1.lock ]] || return 1
@@ -66,13 +66,13 @@ is_alive() {  # WHO
 
 pid_of() { cat "$folder/$1.pid"; }
 
-# launch WHO COMMAND...: in the background, in a session of its own, with WHO's lock and log; sets pid. This shell holds
-# the lock, too, until it closes descriptor 8.
+# launch WHO COMMAND... starts COMMAND in the background, in a session of its own, with WHO's lock and log, and sets
+# pid. This shell holds the lock, too, until it closes descriptor 8.
 launch() {
   local who=$1
   shift
   exec 8>"$folder/$who.lock"
-  # Held by one whose pid was never written down, because its starter was killed just then: nothing would end this wait.
+  # A process whose pid was never written, because its starter was killed, may hold the lock: hence the time-out.
   flock --timeout "$timeout" 8 || fail 3 "$folder/$who.lock is held by an unknown process; 'fuser $folder/$who.lock' names it"
   setsid "$@" 9>&- </dev/null >>"$log_folder/$who.log" 2>&1 &
   pid=$!
@@ -81,7 +81,7 @@ launch() {
 
 last_words() { tail -n 1 "$log_folder/$1.log" | sed "s/^/  $1: /" >&2; }
 
-# end WHO: SIGTERM, and waits. 1: it has not ended in time.
+# end WHO sends SIGTERM and waits. Returns 1 if the process has not ended in time.
 end() {
   is_alive "$1" || return 0
   kill -TERM "$(pid_of "$1")" 2>/dev/null || true
@@ -93,7 +93,7 @@ end() {
 choose_cores() {
   local found
   if [[ -z $analyzer_cores && -z $producer_cores ]]; then
-    found=$(ringside doctor --json 2>/dev/null) || true  # it may find things to complain of
+    found=$(ringside doctor --json 2>/dev/null) || true  # it may report problems
     analyzer_cores=$(sed -nE 's/^ *"analyzer_cores": "([^"]*)".*/\1/p' <<<"$found")
     producer_cores=$(sed -nE 's/^ *"producer_cores": "([^"]*)".*/\1/p' <<<"$found")
     [[ -n $analyzer_cores && -n $producer_cores ]] || analyzer_cores='' producer_cores=''  # one core for both
@@ -109,7 +109,7 @@ choose_cores() {
   fi
 }
 
-# Returns when the analyzer listens; it says so itself, on the pipe that it is given for its reports.
+# Returns when the analyzer listens. The analyzer reports that on the pipe for its reports.
 start_analyzer() {
   local pipe=$folder/ready line='' status=0
   rm -f "$pipe"
@@ -137,7 +137,7 @@ start_analyzer() {
 launch_reporting() {  # WHO PIPE COMMAND...
   local who=$1 pipe=$2
   shift 2
-  # The pipe is opened by the process's side first of all, so that who waits for it on the other side cannot wait in vain.
+  # The new process opens the pipe before anything else, so that the reader on the other side never waits in vain.
   # shellcheck disable=SC2016  # for the bash that is started
   launch "$who" bash -c 'exec 7>"$0" && exec "$@"' "$pipe" "$@"
 }
@@ -177,7 +177,7 @@ start() {
   if [[ $has_job == yes ]]; then
     if is_alive producer; then fail 3 "a producer runs already (pid $(pid_of producer)); expected none, or 'stop' first"; fi
     forget producer
-    # Somebody has to wait for it, to know how it ended. He keeps the lock until that is written down.
+    # A subshell waits for the producer, to record how it ended. It keeps the lock until that is written.
     read -r pid < <(
       exec </dev/null
       launch producer ringside-producer "${producer_options[@]}"
@@ -188,7 +188,7 @@ start() {
       status=0
       wait "$pid" || status=$?
       echo "$status" >"$folder/producer.exit"
-    ) || exit 3  # it was said why
+    ) || exit 3  # the reason was printed
     say "the producer was started (pid $pid, cores ${producer_cores:-shared}); logs are in $log_folder"
   fi
 }
@@ -203,10 +203,10 @@ forward() {
   [[ -z $producer_pid ]] || kill -TERM "$producer_pid" 2>/dev/null || true
 }
 
-# The analyzer ended while the producer runs. Sets analyzer_pid to another one's, or ends the producer.
+# Called if the analyzer ended while the producer runs. Sets analyzer_pid to another one's, or ends the producer.
 replace_analyzer() {  # STATUS
   forget analyzer
-  # Exit code 3 says that the disk or the system failed: another analyzer would not know what was lost.
+  # Exit code 3 means that the disk or the system failed: another analyzer would not know what was lost.
   if [[ $stopping == no && $1 != 3 ]] && ((restarts > 0)); then
     restarts=$((restarts - 1))
     say "the analyzer ended (status $1); starting another one, $restarts more after it" >&2
@@ -247,9 +247,9 @@ run() {
     elif [[ -n ${ended:-} && $ended == "$analyzer_pid" ]]; then
       analyzer_status=$status
       replace_analyzer "$status"
-    fi  # otherwise a signal came, and was passed on
+    fi  # otherwise a signal came and was passed on
   done
-  # SIGTERM ends a producer that still loads, or is only about to be one: told to end, as one that ends with 130 was.
+  # A producer that still loads, or is just being started, dies of SIGTERM. It was told to end, so this counts as 130.
   ((producer_status != 143)) || producer_status=130
   forget producer
   if [[ -n $analyzer_pid ]]; then
@@ -273,7 +273,7 @@ run() {
   say "done"
 }
 
-# Whatever ends `run` early leaves nothing behind.
+# If `run` ends early, this ends both processes.
 end_all() {
   if ! end producer || ! end analyzer; then say "left behind what did not end in time; 'stop --force' kills it" >&2; fi
 }
@@ -298,7 +298,7 @@ status() {
     fi
   done
   ((worst == 0)) || return "$worst"
-  # It answers only if it is not stopped or stuck.
+  # An answer shows that the analyzer is neither stopped nor stuck.
   if ! timeout "$timeout" ringside tail --socket "$socket" --once; then
     fail 4 "the analyzer does not answer (it can, unless it has telemetry = \"off\")"
   fi
@@ -329,7 +329,7 @@ stop() {
 
 job='' has_job=no analyzer_cores='' producer_cores='' restarts=3 timeout=60 force=no log_folder=
 folder=${XDG_RUNTIME_DIR:-}
-# Slurm hands on the login node's, which the node of the job need not have.
+# Slurm passes on the login node's value; the folder need not exist on the node of the job.
 [[ -d $folder && -w $folder ]] || folder=${TMPDIR:-/tmp}
 folder=$folder/ringside-node-$(id -u)${SLURM_JOB_ID:+-$SLURM_JOB_ID}
 analyzer_options=() producer_options=()

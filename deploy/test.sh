@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds with warnings as errors, and passes all tests: as released, under AddressSanitizer
-# and UndefinedBehaviorSanitizer, the threaded ones under ThreadSanitizer, and short runs of the fuzz targets. One
-# failing stage does not hide the next; the last line is the verdict. Exit status: 0 passed, 1 failed, 2 usage, 3 the system
+# Installs what is missing, builds with warnings as errors, and runs all tests: as released, under AddressSanitizer and
+# UndefinedBehaviorSanitizer, the threaded ones under ThreadSanitizer, and short runs of the fuzz targets. If one stage
+# fails, the next ones still run; the last line is the verdict. Exit status: 0 passed, 1 failed, 2 usage, 3 the system
 # lacks something.
 set -euo pipefail
 
@@ -38,11 +38,11 @@ fi
 
 failed=()
 skipped=()
-prefix=()  # put before programs that build and test
+prefix=()  # precedes the programs that build and test
 jobs=$(build_jobs)
 logs=$root/build/logs
 
-# configure_and_build PRESET [CMAKE OPTION...]: the build preset names the targets where it needs only some.
+# configure_and_build PRESET [CMAKE OPTION...]: if only some targets are needed, the build preset names them.
 configure_and_build() {
   local preset=$1
   shift
@@ -50,7 +50,7 @@ configure_and_build() {
     quietly "$logs/$preset-build.log" "${prefix[@]}" cmake --build --preset "$preset" --parallel "$jobs"
 }
 
-# run_tests PRESET: the output of tests that failed, what was skipped by name, and ctest's own count.
+# run_tests PRESET prints the output of failed tests, the names of skipped ones, and ctest's own count.
 run_tests() {
   local preset=$1 status=0
   "${prefix[@]}" ctest --preset "$preset" --parallel "$jobs" >"$logs/$preset-tests.log" 2>&1 </dev/null || status=$?
@@ -59,7 +59,7 @@ run_tests() {
   return "$status"
 }
 
-# check NAME TITLE FUNCTION ARGUMENT...: one stage, noted if it fails.
+# check NAME TITLE FUNCTION ARGUMENT... runs one stage, and notes NAME if it fails.
 check() {
   local name=$1
   stage "$2"
@@ -69,12 +69,12 @@ check() {
 
 release() { configure_and_build release -DRINGSIDE_BUILD_TESTS=ON && run_tests release; }
 
-# have_run LABEL...: of the release build's tests there are some with each label. One that was left out because what it
-# drives was not found must not count as passed.
+# have_run LABEL... checks that the release build has tests with each label. A test that was left out because the
+# program it needs was not found must not count as passed.
 have_run() {
   local label registered
   for label in "$@"; do
-    # Read to its end first: a grep that leaves at the first match would fail the pipe whenever ctest had more to say.
+    # Read to its end first: a grep that ends at the first match would fail the pipe if ctest had more to print.
     registered=$(ctest --preset release --show-only --label-regex "^$label\$") || return 1
     if ! grep -q '^ *Test *#' <<<"$registered"; then
       echo "no test with the label '$label' is registered (see $logs/release-configure.log)" >&2
@@ -84,7 +84,7 @@ have_run() {
   done
 }
 
-# virtual_node: visibly skipped where there can be none; anything else that keeps it from passing is a failure.
+# virtual_node is visibly skipped if there can be none; any other obstacle is a failure.
 virtual_node() {
   local status=0
   if ! install_packages "${packages_node[@]}"; then
@@ -100,8 +100,8 @@ virtual_node() {
 asan() { configure_and_build asan && run_tests asan; }
 fuzz() { configure_and_build fuzz && run_tests fuzz; }
 
-# clang 14's ThreadSanitizer cannot place its shadow where the kernel randomises more than 28 bits of an address. The
-# build is concerned too: it runs the test programs to list their tests.
+# clang 14's ThreadSanitizer cannot place its shadow if the kernel randomises more than 28 bits of an address. This
+# affects the build, too: it runs the test programs to list their tests.
 tsan() {
   local bits
   bits=$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 28)

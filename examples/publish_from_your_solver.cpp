@@ -1,10 +1,9 @@
-// The shortest program that publishes its iterates: any solver can do this by linking ringside_handoff. Start an
-// analyzer first:
+// A minimal program that publishes its iterates; any solver that links ringside_handoff can. Start an analyzer first:
 //   ringside-analyzer --socket /tmp/ringside/analyzer.socket --pool heat.pool --once &
 //   publish_from_your_solver /tmp/ringside/analyzer.socket [--resume] [--peer-timeout SECONDS]
 //   ringside info heat.pool
 //
-// The solver here is explicit heat conduction on a rod; what matters is the loop at the end.
+// The solver here is explicit heat conduction on a rod. The hand-off is the loop at the end.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +30,7 @@ constexpr std::uint64_t kIterations = 200;
 constexpr double kConductivity = 0.25;  // below 0.5: stable
 constexpr double kHotEnd = 100.0;
 
-/// x_k[i] = x_{k-1}[i] + c (x_{k-1}[i-1] - 2 x_{k-1}[i] + x_{k-1}[i+1]); the ends stay as they are.
+/// x_k[i] = x_{k-1}[i] + c (x_{k-1}[i-1] - 2 x_{k-1}[i] + x_{k-1}[i+1]); the ends do not change.
 ringside::StepReport heat_step(const double* before, double* after) {
   ringside::StepReport report;
   after[0] = before[0];
@@ -49,7 +48,7 @@ ringside::StepReport heat_step(const double* before, double* after) {
 ringside::RunDescription describe() {
   ringside::RunDescription run;
   run.run_id = ringside::random_id();
-  // The name of the problem: a hash of all that decides the iterates, and of nothing else.
+  // The problem's id: a hash of everything that decides the iterates, and of nothing else.
   const std::string parameters = fmt::format("conductivity={} hot_end={} points={}", kConductivity, kHotEnd, kPoints);
   const std::string problem = "heat " + parameters;
   run.problem_id = ringside::hash128(problem.data(), problem.size());
@@ -88,7 +87,7 @@ int main(int argc, char** argv) {
     const ringside::HandoffOptions options = parse(argc, argv);
     ringside::HandoffWriter handoff(options, describe());
 
-    // Where to begin: with the rod as it is, or with the newest iterate that was kept.
+    // The start: the rod's initial state, or the newest iterate that was kept.
     std::vector<double> start(kPoints, 0.0);
     start[0] = kHotEnd;
     std::uint64_t first = 1;
@@ -106,7 +105,7 @@ int main(int argc, char** argv) {
       report.iteration = k;
       report.generate_ns = ringside::now_ns() - begin;
       handoff.publish(report);
-      before = claim.buffer;  // x_{k-1} of the next iteration: its bytes stay as they are
+      before = claim.buffer;  // x_{k-1} of the next iteration: its bytes do not change
     }
     handoff.detach(ringside::Outcome::kFinished);  // returns when every iterate is committed
     std::printf("%llu iterates published, producer idle %.3f ms\n",

@@ -1,5 +1,5 @@
-// The producer's side of the account: who worked and who waited, summed over the run. One thread writes; the report's
-// thread reads, hence the atomics (relaxed: each figure stands alone).
+// The producer's side of the account: the time it worked and the time it waited, summed over the run. One thread
+// writes. The report's thread reads, hence the atomics (relaxed: no figure depends on another one).
 #pragma once
 
 #include <atomic>
@@ -11,16 +11,16 @@
 namespace ringside {
 
 struct ProducerAccount {
-  std::atomic<std::uint64_t> iterations{0};    // the solver's index: a run that goes on counts on
-  std::atomic<std::uint64_t> resumed_from{0};  // the kept iteration it went on from; 0: from the start
+  std::atomic<std::uint64_t> iterations{0};    // the solver's index: a resumed run continues it
+  std::atomic<std::uint64_t> resumed_from{0};  // the kept iteration it continued from; 0: from the start
   std::atomic<std::uint64_t> steps_published{0};
   std::atomic<std::uint64_t> steps_skipped{0};
   std::atomic<std::int64_t> generate_ns{0};
   std::atomic<std::int64_t> producer_idle_ns{0};
-  std::atomic<std::int64_t> analyzer_cores_lent_ns{0};  // that our threads worked on the analyzer's cores, summed
+  std::atomic<std::int64_t> analyzer_cores_lent_ns{0};  // time of our threads on the analyzer's cores, summed
   std::atomic<double> residual_l1{0};
   std::atomic<double> residual_linf{0};
-  std::atomic<double> residual_growth{-1};  // factor of the L1 change per iteration, of late; below 0: none
+  std::atomic<double> residual_growth{-1};  // recent factor of the L1 change per iteration; below 0: none
   std::atomic<double> iterations_left{-1};  // estimate until the tolerance is met; below 0: none
   std::atomic<std::int64_t> load_ns{0};
   std::atomic<std::int64_t> begun_ns{0};  // CLOCK_MONOTONIC: the first iteration's start
@@ -33,7 +33,7 @@ inline double to_figure(const std::optional<std::uint64_t>& estimate) noexcept {
   return estimate ? static_cast<double>(*estimate) : -1.0;
 }
 
-/// The keys of `--summary` that the producer knows (seconds as doubles), and the two instants.
+/// The keys of `--summary` that the producer counts (seconds as doubles), and the two instants.
 nlohmann::json to_json(const ProducerAccount& account);
 
 }  // namespace ringside

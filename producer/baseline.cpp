@@ -8,27 +8,28 @@
 namespace ringside {
 namespace {
 
-/// The vectors of the baseline. With --every the iterate reduced last is needed once more, for the change of the next,
-/// long after the solver has moved on: it stays where it is and the other two take turns. A page that is never written
-/// costs no memory, so that without --every there are but two.
+/// The vectors of the baseline. With --every the iterate reduced last is needed once more, for the next change, when
+/// the solver has long moved on: it stays in place and the other two take turns. A page that is never written costs no
+/// memory, so that without --every only two vectors take any.
 class Iterates {
  public:
   explicit Iterates(std::uint64_t rows) : vectors_{Array<double>(rows), Array<double>(rows), Array<double>(rows)} {}
 
   double* start() noexcept { return vectors_[0].data(); }
 
-  /// Writes x_0 to all that will be used, from the threads that will write to them: the system finds a page when it is
-  /// first written to, which takes longer than the iterate, and is not to be part of the first one.
+  /// Writes x_0 to all vectors that will be used, from the threads that will write to them. The system allocates a
+  /// page when it is first written to. That takes longer than an iteration, and must not count as part of the first
+  /// one.
   void place(const Solver& solver, bool some_are_not_reduced) {
     for (std::size_t used = some_are_not_reduced ? 3 : 2; used-- > 0;) solver.start(vectors_[used].data());
   }
 
-  /// A vector that is neither of the two.
+  /// A vector that is neither of these two.
   double* other_than(const double* previous, const double* reduced) noexcept {
     for (Array<double>& vector : vectors_) {
       if (vector.data() != previous && vector.data() != reduced) return vector.data();
     }
-    return nullptr;  // not with three
+    return nullptr;  // cannot happen with three
   }
 
  private:
@@ -46,7 +47,7 @@ BaselineResult run_baseline(Solver& solver, const SolveOptions& options, int pas
 
   BaselineResult result;
   const double* previous = iterates.start();
-  const double* reduced = nullptr;  // x_0 is nobody's step: the first change has nothing to compare with
+  const double* reduced = nullptr;  // x_0 is not a step: the first change has nothing to compare with
   account.begun_ns.store(now_ns(), std::memory_order_relaxed);
   for (std::uint64_t k = 1;; ++k) {
     double* next = iterates.other_than(previous, reduced);

@@ -1,5 +1,5 @@
-// `--mode dram`, the baseline the pipeline is measured against: the same solver and the same reductions in one process
-// on all cores, one after the other, and nothing kept.
+// `--mode dram`, the baseline with which the pipeline is compared: the same solver and the same reductions in one
+// process on all cores, one after the other. Nothing is kept.
 #pragma once
 
 #include <atomic>
@@ -23,8 +23,8 @@ struct BaselineResult {
 };
 
 /// Runs iterations 1, 2, 3 ... of `solver` as the producer does, and reduces those it would publish as the analyzer
-/// does: `passes` sweeps, the change against the iterate reduced before. `stop` ends it after the iteration at hand.
-/// Throws Error (exit code 3) when there is no room for the vectors.
+/// does: `passes` sweeps, the change against the iterate reduced before. `stop` ends it after the current iteration.
+/// Throws Error (exit code 3) if there is no room for the vectors.
 BaselineResult run_baseline(Solver& solver, const SolveOptions& options, int passes, const std::atomic<bool>& stop,
                             ProducerAccount& account, ConvergenceCheck& convergence);
 

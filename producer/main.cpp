@@ -112,7 +112,7 @@ std::vector<int> lent_cores(const ProcessOptions& process) {
   return parse_core_list(process.cores, "--cores").cpus;
 }
 
-/// A kept run that goes on keeps its name; what is special about the attachment is reported.
+/// A resumed run keeps its run_id. Reports what is special about the attachment.
 void report_attachment(const ProducerOptions& options, const HandoffWriter& handoff,
                        const std::optional<KeptIterate>& kept, RunDescription& run, Report& report) {
   if (kept) run.run_id = kept->run_id;
@@ -121,7 +121,7 @@ void report_attachment(const ProducerOptions& options, const HandoffWriter& hand
   if (note.empty() && options.publish.resume && !kept) note = "nothing to go on from: the run begins with iteration 1";
   spdlog::info("event=attached run_id={} socket={} resumed_from={}", to_string(run.run_id), options.process.socket,
                from);
-  // Whoever reads our reports tells the user.
+  // If `ringside run` reads the reports, it informs the user.
   if (!note.empty() && options.process.report_fd < 0) spdlog::warn("event=attached text=\"{}\"", note);
   nlohmann::json line{{"event", "attached"}, {"run", describe(run)}, {"resumed_from", from}};
   if (!note.empty()) line["note"] = note;
@@ -168,8 +168,8 @@ SolveEnd run_pipeline(const ProducerOptions& options, Problem& problem, Producer
   return end;
 }
 
-/// Options of the baseline; in the pipeline they are the analyzer's.
-void refuse_the_analyzers(const CLI::App& app) {
+/// Refuses the options that only the baseline has here; in the pipeline they are the analyzer's.
+void refuse_analyzer_options(const CLI::App& app) {
   for (const char* name : {"--reduce", "--passes"}) {
     if (app.count(name) == 0) continue;
     throw usage_error(
@@ -179,15 +179,15 @@ void refuse_the_analyzers(const CLI::App& app) {
   }
 }
 
-// For the matrix and its cache, shared memory, the analyzer's socket, ZeroMQ's threads.
+// Descriptors for the matrix and its cache, shared memory, the analyzer's socket, ZeroMQ's threads.
 constexpr std::size_t kDescriptors = 64;
 
 ExitCode run(const ProducerOptions& options) {
   ensure_descriptors(kDescriptors, "ringside-producer");
-  if (options.publish.elastic) (void)lent_cores(options.process);  // known now, not when the matrix is loaded
+  if (options.publish.elastic) (void)lent_cores(options.process);  // fails now, not after the matrix is loaded
   if (!options.process.cores.empty()) pin_openmp_threads(parse_core_list(options.process.cores, "--cores").cpus);
 
-  // Where `ringside run` started us it is that one the manager knows.
+  // If `ringside run` started this process, the service manager watches `ringside run` instead.
   ServiceManager manager(options.process.report_fd < 0);
   manager.describe("loading " + options.solve.matrix);
   const std::int64_t load_begin = now_ns();
@@ -217,7 +217,7 @@ ExitCode run(const ProducerOptions& options) {
     end = options.mode == Mode::kDram ? run_dram(options, problem, account, convergence, stop, final)
                                       : run_pipeline(options, problem, account, convergence, stop, report, manager);
   } catch (...) {
-    write_final();  // the account of a run that failed is still an account
+    write_final();  // a run that failed has an account, too
     throw;
   }
   write_final();
@@ -242,7 +242,7 @@ int main(int argc, char** argv) {
   declare_config_file(app);
   return run_program([&] {
     if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
-    if (options.mode == Mode::kPipeline) refuse_the_analyzers(app);
+    if (options.mode == Mode::kPipeline) refuse_analyzer_options(app);
     start_log("ringside-producer", options.process.log_level);
     return static_cast<int>(run(options));
   });

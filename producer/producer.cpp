@@ -47,10 +47,10 @@ SolveEnd Producer::run(std::optional<KeptIterate> kept) noexcept {
   solver_.prepare(previous);
   set(account_.analyzer_cores_lent_ns, std::int64_t{0});  // preparing is not part of the account
   set(account_.begun_ns, now_ns());
-  bool published = true;  // x_0 is nobody's step, and a kept iterate is in the ring
+  bool published = true;  // x_0 is not a step, and a kept iterate is in the ring
 
   for (;; ++k) {
-    // x_k goes straight into shared memory if it is to be published, and if there is room.
+    // x_k goes straight into shared memory if it is to be published and if there is room.
     double* next = nullptr;
     const bool due = k % options_.every == 0 || k == options_.last_iteration();
     claim_status_ = ClaimStatus::kOk;
@@ -93,8 +93,8 @@ SolveEnd Producer::run(std::optional<KeptIterate> kept) noexcept {
   }
 }
 
-// A kept iterate may have been the last one: it met the tolerance before the run was interrupted, or there were to be
-// no more of them.
+// A kept iterate may have been the last one: it met the tolerance before the run was interrupted, or no more
+// iterations were asked for.
 std::optional<SolveEnd> Producer::already_ended(std::uint64_t iteration, const Residual& residual) noexcept {
   const bool converged = convergence_.observe(residual) == Progress::kConverged;
   if (!converged && iteration < options_.last_iteration()) return std::nullopt;
@@ -129,7 +129,7 @@ void Producer::publish(std::uint64_t iteration, const Residual& residual) noexce
   set(account_.steps_published, handoff_.published());
 }
 
-// The iteration that turns out to be the last was not due, or was skipped: it is the one iterate that is copied.
+// Called if the last iteration was not due, or was skipped: its iterate is the only one that is copied.
 SolveEnd Producer::publish_last(std::uint64_t iteration, const double* x, const Residual& residual,
                                 SolveEnd end) noexcept {
   if (skipped_iteration_ == iteration) handoff_.take_back_skip();

@@ -1,5 +1,5 @@
-// The producer's main loop: iterate, publish, account. The solver writes x_k straight into the buffer the hand-off
-// lends; solver and hand-off know nothing of each other.
+// The producer's main loop: iterate, publish, account. The solver writes x_k straight into the buffer that the
+// hand-off lends. Solver and hand-off do not depend on each other.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ enum class SolveEnd {
   kIterationsDone,
   kDiverged,
   kInterrupted,
-  kAnalyzerGone  // lost, stalled or failed: `claim_status` says which
+  kAnalyzerGone  // lost, stalled or failed: see `claim_status`
 };
 
 /// Two private vectors for the iterates that are not published, and x_0; pages that are never written cost no memory.
@@ -43,20 +43,20 @@ class PrivateIterates {
   Array<double> second_;
 };
 
-/// Runs iterations 1, 2, 3 ... of `solver`, or those after the iterate a kept run goes on from, and publishes each
-/// `options.every`-th iterate and the last one. `stop` ends it after the iteration at hand; what was computed by then
-/// is published.
+/// Runs iterations 1, 2, 3 ... of `solver`, or those after the iterate from which a kept run continues, and publishes
+/// each `options.every`-th iterate and the last one. `stop` ends it after the current iteration; the iterate made by
+/// then is published.
 class Producer {
  public:
   Producer(Solver& solver, HandoffWriter& handoff, const SolveOptions& options, WhenFull when_full,
            const std::atomic<bool>& stop, ProducerAccount& account, Pulse& pulse);
 
-  /// kept: the iterate to go on from; it is let go of once it is copied.
+  /// kept: the iterate to continue from; it is freed once it is copied.
   SolveEnd run(std::optional<KeptIterate> kept = std::nullopt) noexcept;
 
   /// After kDiverged: what to tell the user.
   const ConvergenceCheck& convergence() const noexcept { return convergence_; }
-  /// After kAnalyzerGone: what HandoffWriter::failure wants to know.
+  /// After kAnalyzerGone: the argument for HandoffWriter::failure.
   ClaimStatus claim_status() const noexcept { return claim_status_; }
 
  private:
@@ -76,7 +76,7 @@ class Producer {
   ConvergenceCheck convergence_;
   PrivateIterates private_iterates_;
   ClaimStatus claim_status_ = ClaimStatus::kOk;
-  std::uint64_t skipped_iteration_ = 0;       // the last one that was
+  std::uint64_t skipped_iteration_ = 0;       // the last skipped one
   std::int64_t generate_unpublished_ns_ = 0;  // generate time since the last published step
 };
 

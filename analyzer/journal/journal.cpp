@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kBufferBytes = std::size_t{1} << 20;       // what one append of a storage takes at most
+constexpr std::size_t kBufferBytes = std::size_t{1} << 20;       // the largest append to a storage
 constexpr std::uint64_t kLeastBytes = std::uint64_t{256} << 10;  // two logs with room for the largest record
 constexpr std::chrono::seconds kSyncInterval{1};
 static_assert(kBufferBytes > sizeof(JournalHeader) + frame_bytes(kMaxRecordBytes));
@@ -39,11 +39,11 @@ std::int64_t realtime_ns() noexcept {
   return std::int64_t{1'000'000'000} * now.tv_sec + now.tv_nsec;
 }
 
-/// Syncs what is called dirty about once a second, so that no append waits for the disk.
+/// Syncs the dirty logs about once a second, so that no append waits for the disk.
 class Syncer {
  public:
   explicit Syncer(std::array<std::unique_ptr<JournalStorage>, kJournalLogs>& logs) : logs_(logs) {
-    // Signals are for the threads that wait for them: this one inherits a mask that blocks them.
+    // This thread inherits a mask that blocks signals: other threads wait for them.
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
@@ -53,10 +53,10 @@ class Syncer {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
-  void soil(std::uint32_t log) noexcept { dirty_[log].store(true, std::memory_order_release); }
+  void mark_dirty(std::uint32_t log) noexcept { dirty_[log].store(true, std::memory_order_release); }
   int error() const noexcept { return error_.load(std::memory_order_acquire); }
 
-  /// The kernel reports a failed sync once: whoever was told keeps it for the others.
+  /// The kernel reports a failed sync once. The caller that receives the error stores it for later callers.
   int sync() noexcept {
     const std::lock_guard lock(syncing_);
     for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
@@ -81,7 +81,7 @@ class Syncer {
   std::jthread thread_;
 };
 
-/// What is there, of one kind, before anything is opened for writing.
+/// The existing logs, all of one kind, before any of them is opened for writing.
 struct LogsThere {
   std::array<LogScan, kJournalLogs> scan;
   std::optional<JournalKind> kind;
@@ -142,12 +142,12 @@ std::vector<std::string> journal_files_there(const std::string& pool) {
 struct Journal::Implementation {
   JournalKind kind = JournalKind::kFile;
   std::array<std::unique_ptr<JournalStorage>, kJournalLogs> logs;
-  std::array<std::uint64_t, kJournalLogs> oldest = {};  // 0: none in it
+  std::array<std::uint64_t, kJournalLogs> oldest = {};  // 0: no record in the log
   std::uint64_t newest = 0;
-  std::uint32_t active = 0;      // being written
+  std::uint32_t active = 0;      // the log to which records are appended
   bool begun = false;            // the active log has a header
-  std::uint64_t generation = 0;  // of the active log, or the newest there was
-  std::uint64_t seed = 0;        // of its frames
+  std::uint64_t generation = 0;  // of the active log; 0: there is none yet
+  std::uint64_t seed = 0;        // of the active log's frames
   std::unique_ptr<std::byte[]> buffer = std::make_unique<std::byte[]>(kBufferBytes);
   std::size_t buffered = 0;
   std::uint64_t buffered_first = 0;  // numbers of the records in the buffer
@@ -160,11 +160,11 @@ struct Journal::Implementation {
   int add(const EncodedRecord& record) noexcept;
 };
 
-/// The buffer's records become part of the active log.
+/// Appends the buffered records to the active log.
 int Journal::Implementation::flush() noexcept {
   if (buffered == 0) return 0;
   if (const int failed = logs[active]->append({buffer.get(), buffered}); failed != 0) return failed;
-  if (syncer) syncer->soil(active);
+  if (syncer) syncer->mark_dirty(active);
   if (buffered_first != 0 && oldest[active] == 0) oldest[active] = buffered_first;
   newest = std::max(newest, buffered_last);
   buffered = 0;
@@ -172,7 +172,7 @@ int Journal::Implementation::flush() noexcept {
   return 0;
 }
 
-/// Empties the active log. Its header goes with the first records behind it, in one append.
+/// Empties the active log. Its header is written with the first records behind it, in one append.
 int Journal::Implementation::begin_log(std::uint64_t first_seq) noexcept {
   if (const int failed = logs[active]->clear(); failed != 0) return failed;
   oldest[active] = 0;
@@ -223,7 +223,7 @@ Journal Journal::open(const std::string& pool, const JournalOptions& options, St
     made->logs[log] = kind == JournalKind::kFile ? open_file_log(path, capacity, foreign)
                                                  : open_pmemlog_log(path, capacity, storage, foreign);
   }
-  // Looked at again under the lock: what another writer did until then counts.
+  // Read again under the lock: another writer may have written until then.
   const LogsThere there = look_at_logs(pool);
   for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
     const LogScan& scan = there.scan[log];

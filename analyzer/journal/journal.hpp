@@ -1,6 +1,6 @@
-// The journal: every record the analyzer has made, in order, in two logs beside the pool that are written in turn. The
-// story is in docs/live.md, the bytes in docs/journal_format.md. It stores encoded records (proto/ringside.proto) and
-// knows nothing of what is in them but their number.
+// The journal: every record the analyzer has made, in order, in two logs beside the pool that are written in turn.
+// docs/live.md describes its purpose, docs/journal_format.md its bytes. It stores encoded records
+// (proto/ringside.proto) and depends only on their numbers, not on their content.
 #pragma once
 
 #include <cstddef>
@@ -18,24 +18,24 @@
 
 namespace ringside {
 
-/// A record as it is kept.
+/// A record as the journal keeps it.
 struct EncodedRecord {
   std::uint64_t seq = 0;
   std::string_view bytes;  // at most kMaxRecordBytes
 };
 inline constexpr std::size_t kMaxRecordBytes = std::size_t{64} << 10;
 
-/// The files a journal of `pool` consists of, beside the pool itself (a link is followed), and those that are there.
+/// The files of the journal of `pool`, beside the pool itself (a link is followed), and those of them that exist.
 inline constexpr std::uint32_t kJournalLogs = 2;
 std::string journal_file(const std::string& pool, std::uint32_t log);
 std::vector<std::string> journal_files_there(const std::string& pool);
 
-/// The writing side: one process (the one that owns the pool), one thread.
+/// The writing side, for one thread of one process (the one that owns the pool).
 class Journal {
  public:
-  /// Opens the journal of `pool`, or makes it; a torn tail is cut off, damage gets a line in the process's log. Throws
-  /// Error: exit code 2 for files that are no journal of ours or another kind's, a kind that is not built in, kOff; 3
-  /// in use, no space, no permission.
+  /// Opens the journal of `pool`, or creates it. Cuts off a torn tail, and logs a line about damage. Throws Error:
+  /// exit code 2 for files that are no Ringside journal or one of another kind, for a kind that is not built in, and
+  /// for kOff; 3 if it is in use, or there is no space or no permission.
   static Journal open(const std::string& pool, const JournalOptions& options, Storage storage, Durability durability);
   ~Journal();
   Journal(Journal&&) noexcept;
@@ -43,15 +43,15 @@ class Journal {
 
   /// kPmemlog or kFile.
   JournalKind kind() const noexcept;
-  /// 0: none is kept.
+  /// 0: the journal holds no record.
   std::uint64_t oldest_seq() const noexcept;
   std::uint64_t newest_seq() const noexcept;
 
-  /// Appends records numbered newest_seq() + 1, + 2 ... When it returns 0 they survive the death of any process. Else
-  /// an errno value: nothing more is appended from then on.
+  /// Appends records numbered newest_seq() + 1, + 2 ... If it returns 0, they survive the death of any process.
+  /// Otherwise it returns an errno value, and nothing more is appended from then on.
   int append(std::span<const EncodedRecord> records) noexcept;
 
-  /// Waits until everything appended survives power loss, where `durability` asks for that. 0 or an errno value.
+  /// Waits until everything appended survives power loss, if `durability` asks for that. Returns 0 or an errno value.
   int sync() noexcept;
 
  private:
@@ -60,7 +60,8 @@ class Journal {
   std::unique_ptr<Implementation> implementation_;
 };
 
-/// The reading side: any process, also while another one writes. A snapshot: what was whole when it was opened.
+/// The reading side, for any process, also while another one writes. It is a snapshot of the records that were
+/// complete when it was opened.
 class JournalReader {
  public:
   /// Throws Error: exit code 2 if there is no journal beside `pool`.
@@ -72,24 +73,24 @@ class JournalReader {
   std::uint64_t oldest_seq() const noexcept;
   std::uint64_t newest_seq() const noexcept;
 
-  /// kPmemlog or kFile, by the first log that is there.
+  /// kPmemlog or kFile, as the first existing log is.
   JournalKind kind() const noexcept;
-  /// How many records there are to be read, and how many bytes the two logs' files take.
+  /// Number of readable records, and bytes of both logs' files.
   std::uint64_t records() const noexcept;
   std::uint64_t file_bytes() const noexcept;
 
   /// The next record whose seq is at least `from`, in ascending order; nothing after the last one. The bytes are valid
-  /// until the reader goes.
+  /// as long as the reader lives.
   std::optional<EncodedRecord> next(std::uint64_t from);
   /// `next` begins with the oldest record again.
   void rewind() noexcept;
 
-  /// What of the logs could not be read, in one line for a user: "FILE: byte 4096: ..."; empty if nothing. Records
-  /// behind damage that verify are read all the same. A tail that is torn because its writer is at work, or was killed,
-  /// is no damage.
+  /// The unreadable parts of the logs, in one line for a user: "FILE: byte 4096: ..."; empty: none. Records behind
+  /// damage are still read if they verify. A torn tail whose writer is at work, or was killed, is not damage.
   const std::string& damage() const noexcept;
 
-  /// Where such a tail begins, in one line for a user: "FILE: ends within a record at byte 4096: ..."; empty: nowhere.
+  /// Where such a tail begins, in one line for a user: "FILE: ends within a record at byte 4096: ..."; empty: there is
+  /// none.
   const std::string& torn() const noexcept;
 
  private:

@@ -1,4 +1,5 @@
-// A log in a plain file: write(2), which survives the death of any process at once, and fdatasync for power loss.
+// A log in a plain file. What write(2) has stored survives the death of any process at once; power loss needs
+// fdatasync.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -32,7 +33,7 @@ class FileLog final : public JournalStorage {
       if (wrote < 0 && errno == EINTR) continue;
       if (wrote <= 0) {
         const int error = wrote < 0 ? errno : EIO;
-        cut(used_);  // a half frame: should this fail, too, it does not verify
+        cut(used_);  // a half frame; if this fails too, that frame does not verify
         return error;
       }
       done += static_cast<std::size_t>(wrote);

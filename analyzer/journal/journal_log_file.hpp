@@ -1,5 +1,6 @@
-// One log's file as anybody may read it, also while its owner writes: which kind it is, and its bytes. They are copied
-// by pread, not mapped: a file that is emptied meanwhile is then short, not a SIGBUS. Nothing in it is believed.
+// One log's file as any process may read it, also while its owner writes: its kind and its bytes. They are copied by
+// pread, not mapped: if the file is emptied meanwhile, the read is short instead of a SIGBUS. Its content is not
+// trusted.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +22,13 @@ struct LogPlace {
   std::uint64_t end = 0;
 };
 
-// As libpmemlog lays it out: a header of a page, three offsets (data begins, data may end, data ends), the data.
+// libpmemlog's layout: a header of one page, three offsets (data begins, data may end, data ends), the data.
 inline constexpr std::string_view kPmemlogSignature("PMEMLOG", 8);
 inline constexpr std::uint64_t kPmemlogOffsetsAt = 4096;
 inline constexpr std::uint64_t kPmemlogHeadBytes = kPmemlogOffsetsAt + 24;
 
-/// head: the file's first kPmemlogHeadBytes, or all of it if it is shorter. A libpmemlog pool whose offsets point out
-/// of the file has no bytes: begin == end.
+/// head: the file's first kPmemlogHeadBytes, or the whole file if it is shorter. A libpmemlog pool whose offsets lead
+/// out of the file has no bytes: begin == end.
 LogPlace place_of_log(std::span<const std::byte> head, std::uint64_t file_bytes) noexcept;
 
 struct LogFile {
@@ -39,8 +40,8 @@ struct LogFile {
   std::span<const std::byte> bytes() const noexcept { return {copied.get(), copied_bytes}; }
 };
 
-/// Nothing if there is no file. at_most: of the log's bytes. Throws Error: exit code 2 if it is no regular file or
-/// larger than any journal, 3 if it may not be read.
+/// Returns nothing if there is no file. at_most: limit for the log's bytes. Throws Error: exit code 2 if it is no
+/// regular file or larger than any journal, 3 if it may not be read.
 std::optional<LogFile> read_log_file(const std::string& path, std::uint64_t at_most = UINT64_MAX);
 
 }  // namespace ringside

@@ -1,5 +1,6 @@
-// A log in a libpmemlog pool: an append is atomic, and on DAX survives power loss when it returns. The only file that
-// knows libpmemlog, which PMDK deprecated and then dropped: without RINGSIDE_HAVE_PMEMLOG it only says so.
+// A log in a libpmemlog pool: an append is atomic, and on DAX it survives power loss when it returns. Only this file
+// uses libpmemlog, which PMDK deprecated and then dropped. Without RINGSIDE_HAVE_PMEMLOG its functions only report
+// that it is missing.
 #include "analyzer/journal/journal_storage.hpp"
 #include "common/platform/error.hpp"
 
@@ -57,7 +58,7 @@ class PmemLog final : public JournalStorage {
     return syncs.error() != 0 ? syncs.error() : watched_.error();
   }
 
-  // libpmemlog takes nothing back. What lies behind `bytes` stays, and a reader finds the records behind it.
+  // libpmemlog cannot shorten a log. The bytes behind `bytes` stay, and a reader finds the records that follow them.
   int cut(std::uint64_t) noexcept override {
     constexpr std::array<std::byte, kFrameAlignment> kPadding{};
     const std::size_t over = used_bytes() % kFrameAlignment;
@@ -91,7 +92,7 @@ Error cannot_open(const std::string& path, int error) {
   return system_error("{}: the journal cannot be opened for writing: {}", path, text);
 }
 
-/// Removes what a killed creation left. Throws Error (exit code 2) if it is anything else.
+/// Removes the file that a killed creation left. Throws Error (exit code 2) for any other file.
 void remove_leftover(const std::string& made) {
   const RegularFile file = open_regular(made, O_RDONLY | O_NOFOLLOW);
   if (file.kind.empty() && file.error == ENOENT) return;
@@ -105,11 +106,11 @@ void remove_leftover(const std::string& made) {
   if (unlink(made.c_str()) != 0) throw system_error("{}: {}", made, errno_text(errno));
 }
 
-/// A new log under another name first: what a creation leaves that was killed is nobody's log.
+/// Makes the log under another name first, so that a killed creation leaves no partial log under the log's name.
 void create(const std::string& path, std::uint64_t capacity) {
   const std::string made = path + ".new";
   remove_leftover(made);
-  // Shutdown state is of use on DAX only, and there it needs rights that we do not: as for the ring's pool.
+  // The shutdown state is useful only on DAX, and there it needs rights that this program otherwise does not need.
   int no_shutdown_state = 0;
   pmemlog_ctl_set(nullptr, "sds.at_create", &no_shutdown_state);
   const PmdkSyncs syncs;

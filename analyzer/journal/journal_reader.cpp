@@ -1,4 +1,4 @@
-// The journal's reading side: both logs copied and checked, their records in one order.
+// The journal's reading side: it copies and checks both logs and puts their records in order.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,12 +14,12 @@
 namespace ringside {
 namespace {
 
-// A writer needs tens of thousands of records to empty a log again: one more attempt is one too many already.
+// A writer appends tens of thousands of records before it empties a log again, so even a second attempt is rare.
 constexpr int kAttempts = 20;
 
 using Logs = std::array<std::optional<LogFile>, kJournalLogs>;
 
-/// What a log begins with, to tell whether it was emptied since.
+/// The beginning of a log, to detect that it was emptied since.
 struct Beginning {
   bool there = false;
   JournalHeader header;
@@ -39,8 +39,8 @@ Beginning peek(const std::string& path) {
   return Beginning(read_log_file(path, sizeof(JournalHeader)));
 }
 
-/// Both logs as they were at one instant, as far as matters: the older one is read first, so that the newer one may
-/// only have grown meanwhile; if either was emptied, both are read again.
+/// Reads both logs so that they fit together. The older one is read first, so that the newer one can only have grown
+/// meanwhile. If either was emptied, both are read again.
 Logs read_logs(const std::string& pool) {
   Logs logs;
   const std::array<std::string, kJournalLogs> paths = {journal_file(pool, 0), journal_file(pool, 1)};
@@ -81,7 +81,7 @@ void JournalReader::Implementation::take(const LogFile& file, const LogScan& sca
                              scan.header.first_seq, last));
   }
   for (const ScannedRecord& record : scan.records) {
-    if (record.seq <= last) continue;  // numbers that came again after a power cut: the first is kept
+    if (record.seq <= last) continue;  // used again after a power cut: the first record is kept
     const void* payload = file.copied.get() + record.offset;
     records.push_back({record.seq, {static_cast<const char*>(payload), record.bytes}});
   }

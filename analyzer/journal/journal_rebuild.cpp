@@ -16,7 +16,7 @@ using Named = std::set<std::tuple<Id128, std::uint64_t, std::uint64_t>>;  // run
 
 /// How far the journal's records of one run reach: each commit up to `commit_seq` has a record or is named as missing.
 struct Recorded {
-  std::optional<std::uint64_t> commit_seq;  // empty: the journal does not say
+  std::optional<std::uint64_t> commit_seq;  // empty: not in the journal
   std::uint64_t iteration = 0;              // of that commit, or a lower bound
   std::uint64_t next_step = 0;              // of the next commit, if it belongs to the same attachment
 };
@@ -85,7 +85,7 @@ MissingSteps between(const Recorded& recorded, const Id128& run_id, std::uint64_
   return missing;
 }
 
-/// If the journal knows nothing of a run: all commits before its oldest kept one, and at most as many as iterations.
+/// If the journal has no record of a run: all commits before its oldest kept one, but at most as many as iterations.
 /// (There are fewer only if a pool was overwritten and not every iteration was published.)
 Recorded before_the_first(const StepFigures& oldest) {
   const std::uint64_t iterations = oldest.step.iteration == 0 ? 0 : oldest.step.iteration - 1;
@@ -97,7 +97,7 @@ Recorded before_the_first(const StepFigures& oldest) {
 CatchUp catch_up(const std::string& pool, const std::vector<StepFigures>& kept, const wire::RunStarted& started) {
   Journaled journaled = read(pool);
   CatchUp lacking;
-  const auto say_missing = [&lacking](const MissingSteps& missing) {
+  const auto add_missing = [&lacking](const MissingSteps& missing) {
     if (missing.steps > 0) lacking.emplace_back(missing);
   };
   const std::optional<Id128> run_id = id_of(started.run_id());
@@ -107,7 +107,7 @@ CatchUp catch_up(const std::string& pool, const std::vector<StepFigures>& kept, 
     Recorded& recorded = journaled.runs[step.run_id];
     if (!recorded.commit_seq) recorded = before_the_first(step);
     if (step.commit_seq > *recorded.commit_seq) {
-      say_missing(between(recorded, step.run_id, step.commit_seq, &step));
+      add_missing(between(recorded, step.run_id, step.commit_seq, &step));
       recorded = {step.commit_seq, step.step.iteration, step.step.step + 1};
     }
     if (!journaled.steps.contains({step.run_id, step.step.iteration, step.commit_seq})) lacking.emplace_back(step);
@@ -116,10 +116,10 @@ CatchUp catch_up(const std::string& pool, const std::vector<StepFigures>& kept, 
   Recorded& recorded = journaled.runs[*run_id];
   if (goes_on) {  // commits after the newest kept one: their slots are damaged
     if (started.first_commit_seq() > *recorded.commit_seq + 1) {
-      say_missing(between(recorded, *run_id, started.first_commit_seq(), nullptr));
+      add_missing(between(recorded, *run_id, started.first_commit_seq(), nullptr));
     }
   } else if (started.from_step() > recorded.next_step) {  // taken over without its pool
-    say_missing(
+    add_missing(
         {.run_id = *run_id, .first_step = recorded.next_step, .steps = started.from_step() - recorded.next_step});
   }
   return lacking;

@@ -1,5 +1,5 @@
-// What the journal lacks when a run is taken in. A killed analyzer may have committed steps that it had not yet
-// recorded; a journal that was given up or switched off lacks a whole life. Steps that the ring still keeps are
+// Finds what the journal lacks when a run is admitted. A killed analyzer may have committed steps that it had not yet
+// recorded. While the journal is given up or switched off, no step is recorded. Steps that the ring still keeps are
 // recorded anew; the others are named as missing. Thus each committed step has a record or is named as missing.
 //
 // A commit is identified by its run and its commit_seq: steps count from 0 again in each attachment, whereas commit_seq
@@ -21,7 +21,7 @@ using CatchUp = std::vector<std::variant<MissingSteps, StepFigures>>;
 
 /// The steps of `kept` whose run, iteration and commit_seq no step record of the pool's journal names; and, in their
 /// place in the order, the commits of these runs that neither the journal nor `kept` has. started: the run that is
-/// taken in; its first_commit_seq says how far there were commits. Throws Error as JournalReader::open.
+/// admitted; all earlier commits are below its first_commit_seq. Throws Error as JournalReader::open.
 CatchUp catch_up(const std::string& pool, const std::vector<StepFigures>& kept, const wire::RunStarted& started);
 
 }  // namespace ringside

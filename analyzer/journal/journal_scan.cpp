@@ -10,15 +10,15 @@
 namespace ringside {
 namespace {
 
-// Places that look like a record and are none, at which the search for the next one is given up: what was made to look
-// so on purpose must not keep a reader busy for ever.
-constexpr int kMostImpostors = 1000;
+// The search for the next record ends after this many places that look like a record but are none: bytes made to look
+// like records must not keep a reader busy without end.
+constexpr int kMaxFalseFrames = 1000;
 
-/// What is at one place of a log.
+/// What a place in a log holds.
 enum class Found {
   kRecord,
-  kCut,   // the beginning of one, which the log's end cuts off
-  kOther  // none, or a damaged one
+  kCut,   // the beginning of a record, which the log's end cuts off
+  kOther  // no record, or a damaged one
 };
 
 struct Place {
@@ -70,7 +70,7 @@ void read_header(std::span<const std::byte> bytes, std::uint32_t log, std::uint6
   std::memcpy(&header, bytes.data(), there);
   constexpr std::size_t kVersionEnd = offsetof(JournalHeader, log);
   if (std::memcmp(&header.magic, &kJournalMagic, std::min(there, sizeof(kJournalMagic))) != 0) {
-    // Zeros: a power cut came between the file's growth and its bytes.
+    // Zeros: power was cut after the file had grown and before its bytes were written.
     if (is_zero(bytes.first(there))) return damaged(LogState::kDamaged, "zeros where a journal's header was");
     return damaged(LogState::kForeign, "not a Ringside journal");
   }
@@ -83,13 +83,13 @@ void read_header(std::span<const std::byte> bytes, std::uint32_t log, std::uint6
     return;
   }
   if (journal_header_hash(header) != header.hash) {
-    return damaged(LogState::kDamaged, "the header does not verify; no record behind it can be told from noise");
+    return damaged(LogState::kDamaged, "the header does not verify; no record behind it can be recognised");
   }
   if (header.log != log) {
     return damaged(LogState::kDamaged, fmt::format("this is log {}, copied to the place of log {}", header.log, log));
   }
   if (header.first_seq == 0 || header.first_seq >= kMaxRecordSeq || header.generation >= kMaxRecordSeq) {
-    return damaged(LogState::kDamaged, "the header holds numbers that cannot be");
+    return damaged(LogState::kDamaged, "the header holds impossible numbers");
   }
   scan.state = LogState::kValid;
 }
@@ -104,9 +104,9 @@ LogScan scan_log(std::span<const std::byte> bytes, std::uint32_t log, std::uint6
   scan.end = sizeof(JournalHeader);
   std::uint64_t last_seq = scan.header.first_seq - 1;
   int impostors = 0;
-  int places = 0;          // that are damaged
-  bool in_damage = false;  // between one and the next record
-  bool first_cut = false;  // the first of this damage looks like a record that is cut off
+  int places = 0;          // damaged ones
+  bool in_damage = false;  // between a damaged place and the next record
+  bool first_cut = false;  // the first place of this damage looks like a record that is cut off
   std::uint64_t damage_begin = 0;
   std::string damage_text;
   std::uint64_t at = scan.end;
@@ -130,7 +130,7 @@ LogScan scan_log(std::span<const std::byte> bytes, std::uint32_t log, std::uint6
       damage_begin = at;
       damage_text = why(place, last_seq);
     }
-    if (place.has_mark && ++impostors == kMostImpostors) break;
+    if (place.has_mark && ++impostors == kMaxFalseFrames) break;
     at += kFrameAlignment;
   }
   if (in_damage && first_cut) scan.torn_at = file_offset + damage_begin;

@@ -1,5 +1,5 @@
-// What a log's bytes hold, whoever wrote them: every length is checked before it is followed, nothing is returned that
-// does not verify. The journal's two sides both ask here, so that they cannot disagree.
+// What a log's bytes hold. They are not trusted: every length is checked before it is used, and only records that
+// verify are returned. Both sides of the journal use this scan, so that they cannot disagree.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@
 namespace ringside {
 
 enum class LogState {
-  kEmpty,    // nothing, or the torn beginning of a header: emptied, and its writer was killed
+  kEmpty,    // no bytes, or a torn header: its writer was killed after it had emptied the log
   kValid,    // the header verifies
-  kDamaged,  // ours once: the header does not verify, or is the other log's
+  kDamaged,  // a log whose header does not verify, or is the other log's
   kForeign,  // not a log
   kNewer     // a log of another version of the format
 };
@@ -32,14 +32,14 @@ struct LogScan {
   JournalHeader header;                // where kValid
   std::vector<ScannedRecord> records;  // by ascending seq
   std::uint64_t end = 0;               // behind the last record that verifies, or behind the header
-  std::string damage;  // what is wrong, in one line that names bytes of the file; empty: nothing. A torn tail is not.
-  std::optional<std::uint64_t> torn_at;  // the byte of the file where a record, or the header, begins that its end cuts
+  std::string damage;  // in one line that names bytes of the file; empty: none. A torn tail is not damage.
+  std::optional<std::uint64_t> torn_at;  // byte of the file at which a record or header begins that the end cuts off
 
   std::uint64_t oldest_seq() const noexcept { return records.empty() ? 0 : records.front().seq; }
   std::uint64_t newest_seq() const noexcept { return records.empty() ? 0 : records.back().seq; }
 };
 
-/// log: the number its place says it has. file_offset: of bytes[0] in its file, for messages.
+/// log: the number that its file's name has. file_offset: of bytes[0] in its file, for messages.
 LogScan scan_log(std::span<const std::byte> bytes, std::uint32_t log, std::uint64_t file_offset);
 
 }  // namespace ringside

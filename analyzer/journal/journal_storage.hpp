@@ -1,5 +1,5 @@
-// What one log of the journal is kept in: bytes that grow at their end and are emptied as a whole. Two of them: a plain
-// file, and libpmemlog where the build found it.
+// The storage of one log of the journal: bytes that grow at their end and are emptied as a whole. There are two kinds:
+// a plain file, and libpmemlog where the build found it.
 #pragma once
 
 #include <cstddef>
@@ -15,32 +15,33 @@
 
 namespace ringside {
 
-/// One owner at a time, by a lock. One thread appends and clears; another may sync.
+/// It has one owner at a time, by a lock. One thread appends and clears; another may sync.
 class JournalStorage {
  public:
   virtual ~JournalStorage() = default;
 
   virtual std::uint64_t used_bytes() const noexcept = 0;
-  /// What it can take, used_bytes() included.
+  /// The bytes for which it has room, used_bytes() included.
   virtual std::uint64_t capacity_bytes() const noexcept = 0;
 
-  /// All of it or nothing; when it returns 0 the bytes survive the death of any process. Else an errno value.
+  /// Appends all of `bytes` or nothing. If it returns 0, they survive the death of any process; otherwise it returns
+  /// an errno value.
   virtual int append(std::span<const std::byte> bytes) noexcept = 0;
   virtual int clear() noexcept = 0;
-  /// Takes back what lies behind the first `bytes`, where that can be done; where not, appends go behind it, at the
-  /// next multiple of kFrameAlignment.
+  /// Removes everything behind the first `bytes` bytes, if the storage can. If it cannot, later appends go behind it,
+  /// at the next multiple of kFrameAlignment.
   virtual int cut(std::uint64_t bytes) noexcept = 0;
-  /// What was appended before the call survives power loss when it returns 0.
+  /// When it returns 0, everything that was appended before the call survives power loss.
   virtual int sync() noexcept = 0;
 };
 
-/// For the two that follow: the log's file. create: makes it where there is none. Throws Error as they do.
+/// Opens a log's file for the two functions that follow. create: makes it if there is none. Throws Error as they do.
 RegularFile open_log_for_writing(const std::string& path, bool create, Foreign foreign);
-/// Takes the right to read a log from all but its owner.
+/// Removes the right to read a log from all but its owner.
 void keep_private(const RegularFile& log, const std::string& path);
 
-/// Opens the log at `path`, or makes it. capacity: of a new one. Both throw Error: exit code 2 for what is no such log,
-/// 3 if it is in use, belongs to another user, may not be written, or there is no room.
+/// Opens the log at `path`, or makes it. capacity: of a new one. Both throw Error: exit code 2 for a file that is no
+/// such log; 3 if it is in use, belongs to another user or may not be written, or if there is no room.
 std::unique_ptr<JournalStorage> open_file_log(const std::string& path, std::uint64_t capacity, Foreign foreign);
 std::unique_ptr<JournalStorage> open_pmemlog_log(const std::string& path, std::uint64_t capacity, Storage storage,
                                                  Foreign foreign);

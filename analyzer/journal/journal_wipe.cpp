@@ -40,8 +40,8 @@ void sync(int fd, const std::string& path) {
   throw system_error("{}: was overwritten, but could not be synced: {}; it was not deleted", path, errno_text(errno));
 }
 
-/// The first word says that the file is a log of ours, whatever was there before it, so that a wipe that was cut off
-/// can be done again. It is stored first, and goes last: the zeros are written from the end to the beginning.
+/// The first word marks the file as a journal's log, whatever it held before, so that an interrupted wipe can be
+/// repeated. It is stored first and overwritten last: the zeros are written from the end to the beginning.
 void overwrite_file(int fd, std::uint64_t bytes, const std::string& path) {
   const std::uint64_t word = std::min<std::uint64_t>(sizeof(kJournalMagic), bytes);
   if (word > 0 && pwrite(fd, &kJournalMagic, word, 0) != static_cast<ssize_t>(word)) {
@@ -59,8 +59,8 @@ void overwrite_file(int fd, std::uint64_t bytes, const std::string& path) {
   sync(fd, path);
 }
 
-/// How many bytes could be read: none where the medium is bad.
-std::size_t read_what_can_be_read(int fd, std::span<std::byte> to, std::uint64_t at) {
+/// Returns how many bytes could be read. Reading ends where the medium is bad.
+std::size_t read_available(int fd, std::span<std::byte> to, std::uint64_t at) {
   std::size_t done = 0;
   while (done < to.size()) {
     const ssize_t got = pread(fd, to.data() + done, to.size() - done, static_cast<off_t>(at + done));
@@ -87,7 +87,7 @@ bool is_possible(const FrameHeader& frame) {
          frame.seq > 0 && frame.seq < kMaxRecordSeq;
 }
 
-/// The beginning of a log: its header, or behind a header that is damaged its first record.
+/// True for the beginning of a log: its header, or its first record behind a damaged header.
 bool begins_as_a_log(std::span<const std::byte> log) {
   FrameHeader frame;
   const std::size_t there = std::min(log.size(), sizeof(kJournalMagic));
@@ -97,26 +97,28 @@ bool begins_as_a_log(std::span<const std::byte> log) {
   return is_possible(frame);
 }
 
-/// Behind libpmemlog's own headers; those bytes are there in a damaged or emptied log as well.
+/// Where a log begins behind libpmemlog's own headers. Those exist in a damaged or emptied log as well.
 constexpr std::uint64_t kPmemlogDataAt = 8192;
 
-/// What the frames of the log may be seeded with: the hash in its header, or that of a header whose hash is damaged.
+/// The possible seeds of the log's frames: the hash in its header, or the header's correct hash if the stored one is
+/// damaged.
 std::vector<std::uint64_t> possible_seeds(int fd) {
   std::vector<std::uint64_t> seeds;
   for (const std::uint64_t at : {std::uint64_t{0}, kPmemlogDataAt}) {
     JournalHeader header;
-    if (read_what_can_be_read(fd, std::as_writable_bytes(std::span(&header, 1)), at) < sizeof(header)) continue;
+    if (read_available(fd, std::as_writable_bytes(std::span(&header, 1)), at) < sizeof(header)) continue;
     seeds.push_back(header.hash);
     seeds.push_back(journal_header_hash(header));
   }
   return seeds;
 }
 
-/// Whether the frame at `at` verifies or, where the header it was seeded with is lost, the next number follows it.
+/// Whether the frame at `at` verifies or, if the header that seeded it is lost, a frame with the next number follows
+/// it.
 bool is_a_record(int fd, std::uint64_t at, const FrameHeader& frame, const std::vector<std::uint64_t>& seeds) {
   const std::size_t frame_end = frame_bytes(frame.payload_bytes);
   std::vector<std::byte> bytes(frame_end + sizeof(FrameHeader));
-  const std::size_t got = read_what_can_be_read(fd, bytes, at);
+  const std::size_t got = read_available(fd, bytes, at);
   if (got < frame_end) return false;
   const auto verifies = [&](std::uint64_t seed) { return frame_hash(bytes.data(), frame_end, seed) == frame.hash; };
   if (std::any_of(seeds.begin(), seeds.end(), verifies)) return true;
@@ -128,32 +130,33 @@ bool is_a_record(int fd, std::uint64_t at, const FrameHeader& frame, const std::
          std::all_of(padding.begin(), padding.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
-/// Whether a record lies anywhere in the file: whatever came over a log's beginning, those behind it can be read.
+/// Whether the file holds a record anywhere: if the beginning of a log was overwritten, the records behind can still
+/// be read.
 bool holds_a_record(int fd, std::uint64_t bytes) {
   constexpr std::size_t kLook = std::size_t{64} << 10;
-  constexpr int kMostImpostors = 1000;  // what was made to look like records must not keep a wipe busy for ever
+  constexpr int kMaxFalseFrames = 1000;  // bytes made to look like records must not keep a wipe busy without end
   const std::vector<std::uint64_t> seeds = possible_seeds(fd);
   std::vector<std::byte> block(kLook + sizeof(FrameHeader));
   int impostors = 0;
   for (std::uint64_t begin = 0; begin < bytes; begin += kLook) {
-    const std::size_t got = read_what_can_be_read(fd, block, begin);
+    const std::size_t got = read_available(fd, block, begin);
     for (std::size_t at = 0; at < kLook && at + sizeof(FrameHeader) <= got; at += kFrameAlignment) {
       FrameHeader frame;
       std::memcpy(&frame, block.data() + at, sizeof(frame));
       if (!is_possible(frame)) continue;
       if (is_a_record(fd, begin + at, frame, seeds)) return true;
-      if (++impostors == kMostImpostors) return false;
+      if (++impostors == kMaxFalseFrames) return false;
     }
   }
   return false;
 }
 
-/// Whether the file is a log of this program, in whatever state: with records, empty, of another version, damaged, or
-/// with a wipe behind it that was cut off.
+/// Whether the file is a log of this program, in any state: with records, empty, of another version, damaged, or left
+/// by an interrupted wipe.
 bool is_a_log(int fd, std::uint64_t bytes) {
   if (bytes == 0) return true;
   std::array<std::byte, kPmemlogDataAt + sizeof(JournalHeader) + sizeof(FrameHeader)> begin{};
-  const std::span<const std::byte> head = std::span(begin).first(read_what_can_be_read(fd, begin, 0));
+  const std::span<const std::byte> head = std::span(begin).first(read_available(fd, begin, 0));
   if (place_of_log(head, bytes).kind == JournalKind::kFile) {
     if (begins_as_a_log(head) || holds_only_zeros(fd, bytes)) return true;
   } else if (head.size() == begin.size()) {

@@ -1,4 +1,4 @@
-// Wiping a pool's journal: as the pool itself, every byte is overwritten and synced before a name goes.
+// Wipes a pool's journal. As with the pool itself, every byte is overwritten and synced before a name is removed.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ struct WipedJournal {
 
 class JournalWipe {
  public:
-  /// Takes the locks of the logs beside `pool`, if there are any, and looks at all of them. The caller owns the pool,
-  /// so that no analyzer comes to write them. A damaged log is one as long as one record can be found in it. Throws
-  /// Error, and has then changed nothing: exit code 2 if something else lies under a log's name, as it would stay; 3 if
-  /// a log is in use or may not be written.
+  /// Takes the locks of the logs beside `pool`, if there are any, and checks all of them. The caller owns the pool, so
+  /// that no analyzer can begin to write them. A damaged file counts as a log if at least one record is found in it.
+  /// Throws Error and changes nothing: exit code 2 if a file that is no log has a log's name, because it would stay; 3
+  /// if a log is in use or may not be written.
   explicit JournalWipe(const std::string& pool);
 
   /// Overwrites and deletes the logs. Throws Error (exit code 3).

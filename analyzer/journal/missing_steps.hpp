@@ -1,4 +1,4 @@
-// Committed steps without a record: what a RecordsMissing says, as the analyzer passes it on internally.
+// Committed steps without a record: the content of a RecordsMissing, in the form that the analyzer's parts exchange.
 #pragma once
 
 #include <cstdint>

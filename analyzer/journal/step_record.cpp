@@ -13,7 +13,7 @@ std::uint64_t word_at(std::string_view bytes, std::size_t at) noexcept {
   return word;
 }
 
-/// Bytes of the well-formed character `text` begins with; 0 if it begins with none (RFC 3629).
+/// Length in bytes of the well-formed UTF-8 character that `text` begins with; 0 if there is none (RFC 3629).
 std::size_t character_bytes(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -26,7 +26,7 @@ std::size_t character_bytes(std::string_view text) noexcept {
   for (std::size_t i = 1; i < bytes; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
   }
-  // Longer than need be, a surrogate, or beyond the last character.
+  // Refused: overlong forms, surrogates, and code points beyond the last one.
   const bool refused = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f) ||
                        (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) > 0x8f);
   return refused ? 0 : bytes;

@@ -1,6 +1,6 @@
-// Whether stores at a place persist where they are made (DAX, with MAP_SYNC), and if not, why: the one place that
-// decides, for `--require-dax`, the analyzer's log and `ringside doctor`. What mount options promise is not believed: a
-// file is mapped as the ring would be; only the reason of a refusal is read from the mount, the device and the kernel.
+// Whether stores at a place persist where they are made (DAX, with MAP_SYNC), and if not, why. Only this file decides
+// it, for `--require-dax`, the analyzer's log and `ringside doctor`. Mount options are not trusted: a file is mapped
+// as the ring would be. Only the reason of a refusal is read from the mount, the device and the kernel.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-/// Makes ext4 for DAX: files in units of 2 MiB, so that as much can be mapped at a time. The device follows.
+/// Makes ext4 for DAX: files in units of 2 MiB, so that 2 MiB can be mapped at a time. The device follows the command.
 inline constexpr const char* kMakeExt4 = "mkfs.ext4 -b 4096 -E stride=512,stripe_width=512";
 
 struct DaxAnswer {
@@ -36,14 +36,14 @@ struct DaxAnswer {
   bool granted() const noexcept { return cause == Cause::kGranted; }
 };
 
-/// A word for programs: "granted", "not_pmem", "mount_option", ...
+/// The cause as a word for programs: "granted", "not_pmem", "mount_option", ...
 std::string to_string(DaxAnswer::Cause cause);
 
 /// Maps `place` if it is a file, else a nameless file in its folder. `device` is find_pool_device(place, root), `root`
 /// as there.
 DaxAnswer ask_for_dax(const std::string& place, const PoolDevice& device, const std::string& root = "");
 
-/// Throws Error (exit code 3) with one line where stores at `pool` do not persist in place. Makes nothing.
+/// Throws Error (exit code 3) with one line if stores at `pool` do not persist in place. Leaves no file behind.
 void require_dax(const std::string& pool);
 
 }  // namespace ringside

@@ -1,6 +1,6 @@
-// Who owns the file behind the name of a pool or a journal. The owner of a file may read what is written to it. In a
-// folder that others may write to, such as /tmp, a name can lead to another user's file, another user's link, or an
-// unintended second name of one's own file. Checked before every write access; readers need not check.
+// Checks who owns the file behind the name of a pool or a journal. The owner of a file may read what is written to it.
+// In a folder that others may write to, such as /tmp, a name can lead to another user's file, another user's link, or
+// an unintended second name of one's own file. Writers check this before every access; readers need not.
 #pragma once
 
 #include <sys/stat.h>
@@ -14,7 +14,8 @@ namespace ringside {
 enum class Foreign { kRefused, kAllowed };
 
 /// Throws Error (exit code 3, naming --foreign-pool) unless the file belongs to the effective user and has one name.
-/// file: an open file's, so that it is the one that will be written; or one that was not followed (lstat).
+/// file: of an open file (fstat), so that the checked file is the one that will be written; or of one that was not
+/// followed (lstat).
 void refuse_foreign_file(const struct stat& file, const std::string& name);
 
 /// Throws Error (exit code 3, naming --foreign-pool) if a symbolic link in `path`, or `path` itself, belongs to a user

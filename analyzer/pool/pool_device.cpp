@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kSectorBytes = 512;  // of sysfs, whatever the device's own
-constexpr int kMaxLayers = 8;               // of the device mapper, one on the other
+constexpr std::int64_t kSectorBytes = 512;  // the unit of sysfs, whatever the device's sectors are
+constexpr int kMaxLayers = 8;               // of the device mapper, one above the other
 
 // mountinfo writes blanks and backslashes in names as \040, \134.
 std::string unescaped(const std::string& text) {
@@ -33,7 +33,7 @@ std::string unescaped(const std::string& text) {
   return plain;
 }
 
-// ext4 names stripes in blocks, xfs in sectors.
+// ext4 states stripes in blocks, xfs in sectors.
 std::int64_t stripe_bytes(const Mount& mount) {
   constexpr std::int64_t kBlockBytes = 4096;
   const auto number = [&mount](std::string_view name) {
@@ -42,7 +42,8 @@ std::int64_t stripe_bytes(const Mount& mount) {
   return std::max(number("stripe") * kBlockBytes, number("sunit") * kSectorBytes);
 }
 
-// "27 1 254:0 / /mnt rw,relatime shared:1 - ext4 /dev/vda rw,dax=always": after the dash the file system's own.
+// "27 1 254:0 / /mnt rw,relatime shared:1 - ext4 /dev/vda rw,dax=always": the fields after the dash are the file
+// system's.
 std::optional<Mount> mount_in(const std::string& line) {
   const std::vector<std::string> parts = words(line);
   const auto dash = std::find(parts.begin(), parts.end(), "-");
@@ -80,7 +81,7 @@ std::string resolved(const std::string& path) {
   return error ? "" : real.string();
 }
 
-// The nearest folder above `device` (itself first) that tells its node.
+// The NUMA node, from the nearest folder above `device` (itself first) that states one; else -1.
 std::int64_t numa_node_above(const std::string& device, const std::string& root) {
   const std::string top = resolved(root + "/sys");
   for (fs::path folder = device; folder.string().size() > top.size(); folder = folder.parent_path()) {
@@ -89,7 +90,7 @@ std::int64_t numa_node_above(const std::string& device, const std::string& root)
   return -1;
 }
 
-// ".../ndbus0/region0/pfn0.1/block/pmem0": the region, and what claims or is the namespace.
+// ".../ndbus0/region0/pfn0.1/block/pmem0" names the region, and the namespace or the device that claims it.
 std::optional<PmemNamespace> namespace_of(const std::string& disk, const std::string& root) {
   PmemNamespace found;
   bool on_virtio = false;
@@ -115,7 +116,8 @@ std::optional<PmemNamespace> namespace_of(const std::string& disk, const std::st
   return found;
 }
 
-// The whole devices below `device`: a partition's parent, a mapped device's slaves. Sets what is passed on the way.
+// Finds the whole devices below `device`: a partition's parent, a mapped device's slaves. Notes in `found` the
+// partitions and mapped devices on the way.
 void find_disks(const std::string& device, int layer, PoolDevice& found, std::vector<std::string>& disks) {
   if (layer > kMaxLayers) return;
   if (fs::exists(device + "/partition")) {
@@ -129,7 +131,7 @@ void find_disks(const std::string& device, int layer, PoolDevice& found, std::ve
 }
 
 // A partition has no queue of its own.
-bool says_dax(const std::string& device) {
+bool supports_dax(const std::string& device) {
   const std::string whole = fs::exists(device + "/partition") ? fs::path(device).parent_path().string() : device;
   return number_in(whole + "/queue/dax").value_or(0) == 1;
 }
@@ -175,7 +177,7 @@ PoolDevice find_pool_device(const std::string& place, const std::string& root) {
   if (error) real = fs::weakly_canonical(fs::absolute(pool_folder(place), error), error);
   found.mount = mount_of(real.string(), root);
   if (!found.mount) return found;
-  // btrfs and others name a device of their own making in mountinfo: the source's name is what is left.
+  // btrfs and others state a device of their own in mountinfo. Then only the source's name leads to the block device.
   std::string device = resolved(root + "/sys/dev/block/" + found.mount->device);
   if (device.empty() && found.mount->source.starts_with("/dev/")) {
     device = resolved(root + "/sys/class/block/" + fs::path(found.mount->source).filename().string());
@@ -183,7 +185,7 @@ PoolDevice find_pool_device(const std::string& place, const std::string& root) {
   if (device.empty()) return found;
   found.name = fs::path(device).filename().string();
   found.bytes = number_in(device + "/size").value_or(0) * kSectorBytes;
-  found.passes_dax = says_dax(device);
+  found.passes_dax = supports_dax(device);
   std::vector<std::string> disks;
   find_disks(device, 0, found, disks);
   for (const std::string& disk : disks) {

@@ -1,5 +1,5 @@
-// What a pool lies on: the mount, its block device, and behind a pmem device the namespace and the region of the
-// kernel's nd bus. Read from /proc/self/mountinfo and /sys, so that it can be said why a place has no DAX, and on which
+// The devices under a pool: the mount, its block device, and behind a pmem device the namespace and the region of the
+// kernel's nd bus. They are read from /proc/self/mountinfo and /sys. They explain why a place has no DAX, and on which
 // node, region and DIMMs its bytes are.
 #pragma once
 
@@ -18,9 +18,10 @@ struct Mount {
   std::string type;               // ext4, xfs, tmpfs, ...
   std::string source;             // /dev/pmem0
   std::string options;            // of the mount and of the file system, between commas
-  std::int64_t stripe_bytes = 0;  // in which units the file system allocates, where it says; 0: it does not
+  std::int64_t stripe_bytes = 0;  // unit of the file system's allocation; 0: not stated
 
-  /// The value of an option, as "always" of "dax=always"; "" for one without a value; nothing if it is not given.
+  /// The value of an option, such as "always" of "dax=always"; "" for an option without a value; nothing if it is not
+  /// given.
   std::optional<std::string> option(std::string_view name) const;
 };
 
@@ -29,8 +30,8 @@ struct PmemNamespace {
   std::string name;              // "namespace0.0"
   std::string mode;              // as ndctl calls it: fsdax, devdax, sector, raw
   std::string region;            // "region0"
-  std::int64_t align_bytes = 0;  // 0: not told (raw, sector)
-  bool flushes_by_host = false;  // virtio-pmem: what a flush costs is an exit to the host
+  std::int64_t align_bytes = 0;  // 0: not stated (raw, sector)
+  bool flushes_by_host = false;  // virtio-pmem: each flush costs an exit to the host
 };
 
 struct PoolDevice {
@@ -40,22 +41,22 @@ struct PoolDevice {
   bool mapped = false;                // through the device mapper
   std::int64_t start_bytes = 0;       // of a partition, on its disk
   std::int64_t bytes = 0;             // of the device; 0: not known
-  bool passes_dax = false;            // the device says that a file system on it may use DAX
-  std::int64_t numa_node = -1;        // -1: not told
+  bool passes_dax = false;            // the device allows a file system on it to use DAX
+  std::int64_t numa_node = -1;        // -1: not stated
   std::optional<PmemNamespace> pmem;  // of the first disk that is one
 
   /// "/dev/pmem0 (ext4 at /mnt/pmem)".
   std::string text() const;
 };
 
-/// Of `place`, a file or folder, or the name of a file to be made. `root` is put before /proc and /sys ("" on a real
-/// node). Never throws: what is not told stays empty.
+/// The device under `place`, which is a file, a folder, or the name of a file to be made. `root` is put before /proc
+/// and /sys ("" on a real node). Never throws: fields that are not known stay empty.
 PoolDevice find_pool_device(const std::string& place, const std::string& root = "");
 
-/// The folder a pool named `place` lies in, or would: `place` itself where it is a folder.
+/// The folder in which a pool named `place` lies, or would lie: `place` itself if it is a folder.
 std::string pool_folder(const std::string& place);
 
-/// ndctl's word for what the kernel calls a namespace's mode.
+/// ndctl's name of the mode that the kernel calls `kernel_mode`.
 std::string ndctl_mode(std::string_view kernel_mode);
 
 }  // namespace ringside

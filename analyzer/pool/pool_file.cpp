@@ -44,7 +44,7 @@ void check_file_size_limit(std::uint64_t bytes, const std::string& name) {
   }
 }
 
-/// A file in the folder of `path` that has no name yet, marked and locked; none where that cannot be.
+/// A file in the folder of `path` that has no name yet, marked and locked; not valid if it cannot be made.
 UniqueFd nameless_file_beside(const fs::path& path) {
   UniqueFd fd = make_nameless_file(path.string(), kPrivateMode);
   if (!fd.valid()) return fd;
@@ -97,7 +97,7 @@ UniqueFd make_pool_file(const fs::path& path, const std::string& name) {
     if (give_name(fd.get(), path.string())) return fd;
     error = errno;
   }
-  if (error != EEXIST) {  // not on this file system
+  if (error != EEXIST) {  // this file system has no files without a name, or cannot name them
     UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kPrivateMode));
     error = errno;
     if (fd.valid()) {
@@ -136,7 +136,7 @@ void check_content(int fd, const std::string& name) {
   const RingView ring = RingView::parse(look.file(), name);
   fetch_headers(look.file(), ring.geometry());  // read next, through libpmemobj's mapping
   if (ring.pmdk_metadata_intact()) return;
-  throw unownable(name, "what libpmemobj keeps in it is not what it was");
+  throw unownable(name, "libpmemobj's own data in it has changed");
 }
 
 void check_content_at_rest(int fd, const fs::path& path, const std::string& name) {

@@ -1,5 +1,5 @@
-// The pool as a file, before and beside libpmemobj: opened, looked at, locked, given its blocks and its name, synced.
-// Messages begin with `name`, what the user calls the pool; all Errors are of set-up.
+// The pool as a file, before and beside libpmemobj: it is opened, checked, locked, given its blocks and its name, and
+// synced. Messages begin with `name`, the user's name for the pool. All Errors belong to set-up.
 #pragma once
 
 #include <sys/stat.h>
@@ -18,10 +18,10 @@
 
 namespace ringside {
 
-/// A read-only mapping of an open file, for looking at it before libpmemobj believes anything in it.
+/// A read-only mapping of an open file, to check it before libpmemobj trusts anything in it.
 class Look {
  public:
-  /// Throws Error: an UnfinishedPoolError for an empty file, exit code 3 where the system refuses.
+  /// Throws Error: an UnfinishedPoolError for an empty file; exit code 3 if the system refuses.
   Look(int fd, const std::string& name);
   ~Look();
   Look(const Look&) = delete;
@@ -58,40 +58,41 @@ struct stat status_of(int fd, const std::string& name);
 /// True if `path` still names the file that `opened` describes.
 bool still_named(const std::filesystem::path& path, const struct stat& opened);
 
-/// Looks for the ring through a mapping of its own, before libpmemobj believes anything in the file. Throws Error (as
-/// RingView::parse), and UnownablePoolError where libpmemobj's own bytes are not what they were.
+/// Checks the ring through a mapping of its own, before libpmemobj trusts anything in the file. Throws Error as
+/// RingView::parse, and UnownablePoolError if libpmemobj's own bytes are not what they were.
 void check_content(int fd, const std::string& name);
 
-/// The same for the pool at `path`, which another process may be making or using. In that case the Error says so (exit
-/// code 3), whatever the look at the content found.
+/// The same for the pool at `path`, which another process may be making or using. In that case the Error reports that
+/// (exit code 3), whatever the check of the content found.
 void check_content_at_rest(int fd, const std::filesystem::path& path, const std::string& name);
 
 /// Throws Error as RingView::parse.
 void check_is_ring(int fd, const std::string& name);
 
-/// Asks the disk for what recovery reads of a mapped pool, before it is read: libpmemobj's part, in which the ring is
-/// looked for; the slots' headers. Page faults would ask one by one, each time with all that the device reads ahead.
+/// Requests from the disk, in advance, what recovery reads of a mapped pool: libpmemobj's part, in which the ring is
+/// searched for, and the slots' headers. Page faults would request them one by one, each time with all that the device
+/// reads ahead.
 void fetch_front(std::span<const std::byte> mapping) noexcept;
 void fetch_headers(std::span<const std::byte> mapping, const RingGeometry& geometry) noexcept;
 
-/// True of what a creation that was killed leaves: a ring without iterates, or less.
+/// True for a file that a killed creation left: a ring without iterates, or less.
 bool holds_nothing(int fd, const std::string& name);
 
 /// Takes the owner's lock that libpmemobj would take, without libpmemobj. Throws Error (exit code 3) if another process
 /// has it or is making the pool.
 void lock_or_throw(int fd, const std::string& name);
 
-/// What to throw where libpmemobj must not or cannot open a ring, and why.
+/// The Error for a ring that libpmemobj must not or cannot open. why: the reason.
 UnownablePoolError unownable(const std::string& name, const std::string& why);
 
-/// For a refusal: " (FOLDER belongs to user ringside, mode 0700; this is user root)", or nothing where it cannot be
-/// looked at.
+/// For a refusal: " (FOLDER belongs to user ringside, mode 0700; this is user root)", or nothing if the folder cannot
+/// be inspected.
 std::string owner_and_mode(const std::filesystem::path& path);
 
-/// What to throw where another process owns the pool, named where the kernel tells.
+/// The Error for a pool that another process owns. It names the process if the kernel reports it.
 Error in_use(const std::string& name);
 
-/// What to tell a reader if the pool's creation is under way.
+/// The Error for a reader while the pool is being made.
 Error being_made(const std::string& name);
 
 /// Whether another process visibly owns the pool or is making it.
@@ -104,18 +105,18 @@ void allocate_blocks(int fd, std::uint64_t bytes, const std::string& name);
 /// The same for a sparse copy of a pool. On a file system that cannot reserve blocks, the file is left as it is.
 void allocate_holes(int fd, const std::string& name);
 
-/// How a new pool of `needed` bytes finds room where `old`, an open file, goes: beside it, or only without it. Throws
-/// Error (exit code 3, with the bytes needed and available) if not even that.
+/// Whether a new pool of `needed` bytes has room beside `old`, an open file that it will replace, or only without it.
+/// Throws Error (exit code 3, with the bytes needed and available) if it has no room in either case.
 enum class Room { kForBoth, kForOne };
 Room room_for(std::uint64_t needed, int old, const std::string& name);
 
-/// Removes what a replacement that was killed left at `made`. Throws Error (exit code 2) if it is anything else.
+/// Removes the file that a killed replacement left at `made`. Throws Error (exit code 2) if it is any other file.
 void remove_leftover(const std::filesystem::path& made);
 
-/// Makes a file's name survive power loss, which is a matter of its folder. Throws Error (exit code 3).
+/// Makes a file's name survive power loss by syncing its folder. Throws Error (exit code 3).
 void sync_folder_of(const std::filesystem::path& path, const std::string& name);
 
-/// Deletes a file that is not to be left behind half made, unless its name has become another file's.
+/// Deletes a half-made file unless it is kept, or its name has become another file's.
 class UnlinkUnlessKept {
  public:
   UnlinkUnlessKept(const std::filesystem::path& path, const struct stat& file) : path_(path), file_(file) {}

@@ -21,7 +21,7 @@ class PoolPersistence : public Persistence {
   int store_error() const noexcept override { return watched_->error(); }
 
   void store64(std::uint64_t* to, std::uint64_t value) noexcept override {
-    // A release store is a plain one on x86-64; it keeps the compiler from moving or splitting it, and readers of the
+    // A release store is a plain one on x86-64. It keeps the compiler from moving or splitting it, and readers of the
     // mapping see stores in this order.
     __atomic_store_n(to, value, __ATOMIC_RELEASE);
   }
@@ -40,8 +40,8 @@ class PoolPersistence : public Persistence {
   const std::shared_ptr<WatchedMapping> watched_;
 };
 
-/// Persistent memory. libpmem knows which instruction flushes a line here, and that none is needed where the caches
-/// are inside the power-fail domain (eADR).
+/// Persistent memory. libpmem chooses the instruction that flushes a line here; none is needed where the caches are
+/// inside the power-fail domain (eADR).
 class DaxPersistence final : public PoolPersistence {
  public:
   using PoolPersistence::PoolPersistence;
@@ -56,12 +56,13 @@ class DaxPersistence final : public PoolPersistence {
   int sync() noexcept override { return store_error(); }
 };
 
-/// A page cache. Other processes see stores at once, so that they survive the death of this one; the disk sees them in
-/// any order, until a sync returns.
+/// A page cache. Other processes see stores at once, so that stores survive the death of this process. The disk
+/// receives them in any order, until a sync returns.
 ///
 /// A sync leaves the pages it wrote protected against writing, so that the next store through the mapping faults, page
-/// by page: that halved the speed of copies, against write(2) into the same pages. So where syncs follow every few
-/// copies, copies are writes; both are the same page cache, and whoever maps the file sees the one like the other.
+/// by page. That halved the speed of copies, compared with write(2) into the same pages. Therefore copies use write(2)
+/// where syncs follow every few copies. Writes and stores use the same page cache, so that every process that maps the
+/// file sees both.
 class FilePersistence final : public PoolPersistence {
  public:
   FilePersistence(UniqueFd file, const std::byte* base, std::shared_ptr<WatchedMapping> watched)
@@ -97,9 +98,9 @@ class FilePersistence final : public PoolPersistence {
   }
 
  private:
-  /// False if it was cut short by a signal, or refused: the mapping takes it all the same, and an error shows in the
-  /// next sync. It extends a file that was truncated: what a pool holds ends before its file does, so that the next sync,
-  /// or the end of the run, still finds the file too short.
+  /// False if the write was refused, or cut short by a signal: the caller then stores through the mapping, and the
+  /// next sync returns any error. A write extends a file that was truncated. A pool's content ends before its file
+  /// does, so that the next sync, or the end of the run, still finds the file too short.
   bool write(void* to, const void* from, std::size_t bytes) const noexcept {
     if (!watched_->intact_or_noted()) return false;
     return pwrite(file_.get(), from, bytes, static_cast<const std::byte*>(to) - base_) == static_cast<ssize_t>(bytes);

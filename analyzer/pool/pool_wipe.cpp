@@ -19,27 +19,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What identifies a pool lies in the first two pages. It goes when everything behind it is gone, and of it, the first
-// word last, which is one store.
+// The first two pages identify a pool. They are overwritten after everything behind them, and of them the first word
+// last, which is one store.
 constexpr std::uint64_t kHeadBytes = 2 * kPageBytes;
 constexpr std::uint64_t kFirstWordBytes = 8;
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
-// Synced at a time, so that what is called done is done.
+// Synced at a time, so that bytes reported as done are on the medium.
 constexpr std::uint64_t kPartBytes = std::uint64_t{8} << 20;
 
 bool is_zero(std::span<const std::byte> bytes) {
-  // The first byte, and each the same as the one before.
+  // The first byte is zero, and each byte equals the one before.
   return bytes.empty() ||
          (bytes[0] == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 
-/// What a wipe leaves that was cut off within the head: libpmemobj's first word, and zeros behind the head.
+/// True for what a wipe leaves that was interrupted within the head: libpmemobj's first word, and zeros behind the
+/// head.
 bool is_wiped_behind_its_head(std::span<const std::byte> file) {
   return file.size() > kHeadBytes && is_pmemobj_pool(file) && is_zero(file.subspan(kHeadBytes));
 }
 
-/// Throws Error (exit code 2) if this is not a pool of ours, in whatever state.
+/// Throws Error (exit code 2) unless this is a Ringside pool, in any state.
 void demand_a_pool(std::span<const std::byte> file, const std::string& name) {
   if (names_our_layout(file) || is_wiped_behind_its_head(file)) return;
   try {
@@ -50,7 +51,7 @@ void demand_a_pool(std::span<const std::byte> file, const std::string& name) {
   }
 }
 
-void demand_that_its_name_can_go(const fs::path& path, const std::string& name) {
+void require_deletable_name(const fs::path& path, const std::string& name) {
   const std::string folder = folder_of(path.string());
   if (faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return;
   throw system_error("{}: nothing was wiped: the pool could not be deleted from its folder: {}", name,
@@ -66,8 +67,8 @@ PoolWipe::PoolWipe(const fs::path& path) : name_(path.string()), given_(path), f
   if (!still_named(file_, status)) throw in_use(name_);  // replaced by another process in that moment
   if (status.st_size == 0) throw usage_error("{}: an empty file, not a Ringside pool", name_);
   demand_a_pool(Look(fd_.get(), name_).file(), name_);
-  demand_that_its_name_can_go(file_, name_);
-  if (fs::is_symlink(given_)) demand_that_its_name_can_go(given_, name_);
+  require_deletable_name(file_, name_);
+  if (fs::is_symlink(given_)) require_deletable_name(given_, name_);
   bytes_ = static_cast<std::uint64_t>(status.st_size);
   other_names_ = status.st_nlink - 1;
 }

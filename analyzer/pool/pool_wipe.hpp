@@ -1,10 +1,10 @@
-// Wiping a pool: persistent memory and disks keep what is not overwritten, so that each byte of the file is, and is
-// synced, before its name goes. From the end to the beginning: what says that the file is a pool of ours goes last, and
-// a wipe that was cut off can be done again.
+// Wipes a pool. Persistent memory and disks keep what is not overwritten, so that each byte of the file is overwritten
+// and synced before its name is removed. The zeros are written from the end to the beginning: the bytes that identify
+// a pool go last, and an interrupted wipe can be repeated.
 //
-// The bytes go through write(2), not through a mapping: a file that is sparse or lies on bad media gives an error there
-// instead of a SIGBUS, and such writes clear the poison of persistent memory. What write and sync return for is on the
-// medium, DAX or not.
+// The bytes go through write(2), not through a mapping. If a file is sparse or lies on bad media, a write returns an
+// error where a store raises SIGBUS, and writes clear the poison of persistent memory. Once write and sync have
+// returned, the bytes are on the medium, DAX or not.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@ namespace ringside {
 
 class PoolWipe {
  public:
-  /// Takes the lock that owners of a pool take, so that nobody comes to use it. A damaged pool, an unfinished one, one
-  /// of another version and one whose wipe was cut off count as pools. Throws Error, and has then changed nothing: exit
-  /// code 2 if there is no file or it is no Ringside pool; 3 if it is in use, or may not be written or deleted.
+  /// Takes the lock that owners of a pool take, so that no process can begin to use it. A damaged pool, an unfinished
+  /// one, one of another version and one whose wipe was interrupted count as pools. Throws Error and changes nothing:
+  /// exit code 2 if there is no file or it is no Ringside pool; 3 if it is in use, or may not be written or deleted.
   explicit PoolWipe(const std::filesystem::path& path);
 
   std::uint64_t bytes() const noexcept { return bytes_; }
-  /// How many other names (hard links) the file has: they stay, with nothing in it.
+  /// Number of other names (hard links) of the file. They stay, and lead to the wiped file.
   std::uint64_t other_names() const noexcept { return other_names_; }
 
-  /// Stores zeros in each byte and syncs. `progress` is told how many bytes are gone for good. Throws Error (exit code
-  /// 3): what was not overwritten is still there, and the name as well.
+  /// Stores zeros in each byte and syncs. Calls `progress` with the number of bytes that are wiped and synced. Throws
+  /// Error (exit code 3): the bytes that were not overwritten are still there, and so is the name.
   void overwrite(const std::function<void(std::uint64_t bytes_done)>& progress);
 
   /// Deletes the file (and the symbolic link that led to it) and syncs its folder. Throws Error (exit code 3).

@@ -38,7 +38,8 @@ void refuse_iterates_in(const RingView& ring, const std::string& path) {
       path, kept.kept.size(), run ? text_of(run->matrix) : "of an unknown matrix", newest.iteration);
 }
 
-/// What tells the problems of two runs apart, as "solver jacobi instead of pagerank": `here` instead of `kept`.
+/// The differences between the problems of two runs, such as "solver jacobi instead of pagerank": `here` instead of
+/// `kept`.
 std::string differences(const RunDescription& kept, const RunDescription& here) {
   std::vector<std::string> found;
   const auto compare = [&found](std::string_view what, const auto& in_pool, const auto& given) {
@@ -48,7 +49,7 @@ std::string differences(const RunDescription& kept, const RunDescription& here) 
   compare("parameters", text_of(kept.parameters), text_of(here.parameters));
   compare("rows", kept.rows, here.rows);
   compare("nonzeros", kept.nonzeros, here.nonzeros);
-  // A file may have moved, or have another content than it had.
+  // The file may have moved, or its content may have changed.
   if (found.empty()) compare("matrix", text_of(kept.matrix), text_of(here.matrix));
   if (found.empty())
     found.push_back(
@@ -56,7 +57,7 @@ std::string differences(const RunDescription& kept, const RunDescription& here) 
   return fmt::format("{}", fmt::join(found, ", "));
 }
 
-/// The description of the run that `newest` belongs to, if `run` may go on with it.
+/// The description of the run that `newest` belongs to. Throws Error if `run` may not continue it.
 RunDescription resumable(const RingView& ring, const SlotHeader& newest, const RunDescription& run,
                          const RingOptions& options) {
   const std::optional<RunDescription> kept = ring.run(newest.run_id);
@@ -79,7 +80,7 @@ RunDescription resumable(const RingView& ring, const SlotHeader& newest, const R
   return *kept;
 }
 
-/// Whether the newest iterate of the ring at `path`, which need not be one that can be owned, is of that run.
+/// Whether the newest iterate of the ring at `path` is of that run. The ring may be one that no analyzer can own.
 bool holds_iterates_of(const Id128& run_id, const std::string& path) {
   const Recovery kept = RingReader::open(path).recover();
   return !kept.kept.empty() && kept.kept.back().header.run_id == run_id;
@@ -93,7 +94,7 @@ void refuse_foreign_place(const RingOptions& options) {
   if (!options.foreign_pool) refuse_foreign_links(options.pool);
 }
 
-/// A place that may not be looked at counts as there: opening the pool then says why not.
+/// A path that may not be inspected counts as existing: opening the pool then reports the reason.
 bool is_missing(const fs::path& path) {
   std::error_code error;
   return fs::status(path, error).type() == fs::file_type::not_found;
@@ -106,7 +107,7 @@ Error dangling(const std::string& path) {
                      path, target.string());
 }
 
-/// Whether a pool can be made at `path`.
+/// Throws Error if no pool can be made at `path`.
 void check_folder_of(const fs::path& path) {
   const std::string folder = folder_of(path.string());
   if (access(folder.c_str(), W_OK | X_OK) == 0) return;
@@ -166,7 +167,7 @@ Admission find_ring(const RingOptions& options, const RunDescription& run, PoolU
     if (use == PoolUse::kFresh) throw;
     return fresh(RingPool::replace_unfinished(options.pool, run.rows, options.slots, foreign));
   } catch (const UnownablePoolError&) {
-    // A run that was told to overwrite keeps saying so when its analyzer was lost: its own iterates are not meant.
+    // A run with --overwrite repeats the option when its analyzer was lost. It must not overwrite its own iterates.
     if (use != PoolUse::kOverwrite || holds_iterates_of(run.run_id, options.pool)) throw;
     std::vector<StepFigures> let_go = kept_steps(RingReader::open(options.pool).ring());
     return replaced(RingPool::replace_unownable(options.pool, run.rows, options.slots, foreign), std::move(let_go));
@@ -202,7 +203,8 @@ Admission find_ring(const RingOptions& options, const RunDescription& run, PoolU
 }  // namespace
 
 Admission admit(const RingOptions& options, const RunDescription& run, PoolUse use) {
-  // Asked for each run: since the service began the file system may have gone, and its mount point be a plain folder.
+  // Checked for each run: since the service began, the file system may have been unmounted, so that its mount point is
+  // a plain folder.
   if (options.require_dax) require_dax(options.pool);
   Admission admission = find_ring(options, run, use);
   if (options.require_dax && admission.pool.storage() != Storage::kDax) {

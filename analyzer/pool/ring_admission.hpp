@@ -1,6 +1,5 @@
-// Whether a run may use a pool, which pool it gets, and what becomes of the iterates in it: one place decides. A pool
-// that holds another run's iterates is never overwritten silently, and a run that is refused leaves everything as it
-// was.
+// Decides whether a run may use a pool, which pool it gets, and what becomes of the iterates in it. A pool that holds
+// another run's iterates is never overwritten silently, and a run that is refused leaves everything as it was.
 #pragma once
 
 #include <string>
@@ -20,31 +19,31 @@ namespace ringside {
 void refuse_foreign_iterates(const RingOptions& options);
 
 /// Throws Error (as RingPool::open) if the file at `options.pool` could serve no run, so that a service fails at its
-/// start and not hours later when a producer attaches. What an interrupted creation left passes, and a ring that only
-/// libpmemobj cannot open: a pool can be made of it.
+/// start and not hours later when a producer attaches. What an interrupted creation left is accepted, and so is a ring
+/// that only libpmemobj cannot open: a new pool can replace both.
 void check_pool(const RingOptions& options);
 
 /// What becomes of the iterates in a pool that a run was admitted to.
 enum class Iterates {
   kNone,   // there are none
-  kClear,  // they go: the user said so
-  kOwn,    // they are of this very run, whose analyzer was lost: it is taken over
-  kResume  // they are of an earlier run of the same problem, which goes on
+  kClear,  // they are discarded, as the user asked
+  kOwn,    // of this very run, whose analyzer was lost: the run is taken over
+  kResume  // of an earlier run of the same problem, which is resumed
 };
 
 struct Admission {
   RingPool pool;
   Iterates iterates = Iterates::kNone;
-  RunDescription run;  // as it is kept: with kOwn and kResume the description in the pool
-  std::vector<StepFigures> let_go;  // what a replaced ring kept: the journal may lack some of it
+  RunDescription run;               // with kOwn and kResume: the description in the pool
+  std::vector<StepFigures> let_go;  // the steps of a replaced ring: the journal may lack some
 };
 
-/// The pool for `run`: the one at `options.pool`, or a new one. Iterates of another run are refused unless `use` allows
-/// for them; so is a pool of another shape, or one that was never finished, unless there is nothing in it to lose
-/// (kResume) or all of it may go (kOverwrite): then it is replaced (see RingPool::replace), and with kOverwrite a ring
-/// that libpmemobj cannot open, too, unless it holds this very run's iterates. Iterates that may go are
-/// there until the caller clears them. Throws Error: exit code 2 when refused; 3 if in use, another user's, no space,
-/// no permission; 5 if damaged. The previous file is then still there.
+/// The pool for `run`: the one at `options.pool`, or a new one. A pool with iterates of another run is refused unless
+/// `use` allows it. A pool of another shape, or one that was never finished, is replaced (see RingPool::replace) if
+/// nothing in it can be lost (kResume) or all of it may be discarded (kOverwrite); otherwise it is refused. With
+/// kOverwrite a ring that libpmemobj cannot open is replaced too, unless it holds this very run's iterates. Iterates
+/// that may be discarded stay until the caller clears them. Throws Error: exit code 2 when refused; 3 if in use,
+/// another user's, no space, no permission; 5 if damaged. The previous file is then still there.
 Admission admit(const RingOptions& options, const RunDescription& run, PoolUse use);
 
 }  // namespace ringside

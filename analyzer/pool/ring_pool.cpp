@@ -40,7 +40,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// How libpmemobj cuts its heap: zones of up to kZoneChunks chunks, each zone behind a header. An object begins with 16
+// libpmemobj cuts its heap into zones of up to kZoneChunks chunks, each zone behind a header. An object begins with 16
 // bytes of the allocator's and does not cross a zone.
 constexpr std::uint64_t kHeapChunkBytes = 256 << 10;
 constexpr std::uint64_t kZoneChunks = 65528;
@@ -55,14 +55,14 @@ std::uint64_t heap_chunks(std::uint64_t object_bytes) {
   return (object_bytes + kObjectHeaderBytes + kHeapChunkBytes - 1) / kHeapChunkBytes;
 }
 
-/// What libpmemobj says about its last failure, on one line.
+/// libpmemobj's message about its last failure, on one line.
 std::string pmdk_message() {
   std::string message = pmemobj_errormsg();
   std::replace(message.begin(), message.end(), '\n', ' ');
   return message;
 }
 
-/// Whether storage is DAX is the kernel's word about the file, and about the mapping that libpmemobj made of it.
+/// Storage is DAX only if the kernel confirms it, for the file and for the mapping that libpmemobj made of it.
 Storage confirmed(Storage storage, const void* base, std::uint64_t bytes) {
   if (storage == Storage::kDax && !forced_dax_allowed() && !is_mapped_synchronously(base, bytes)) return Storage::kFile;
   return storage;
@@ -118,7 +118,7 @@ std::uint64_t RingPool::file_bytes(std::uint64_t rows, std::uint32_t slots) {
   const std::uint64_t slot_chunks = heap_chunks(slot_object_bytes(shape));
   const std::uint64_t zone_bytes = kZoneHeaderBytes + kZoneChunks * kHeapChunkBytes;
 
-  // Whole zones while the slots last, then what the last one needs.
+  // Whole zones as long as slots remain, then what the last zone needs.
   std::uint64_t bytes = kBeforeHeapBytes;
   std::uint64_t left = slots;
   std::uint64_t taken_chunks = first_chunks;
@@ -150,7 +150,7 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
   RingPool pool;
   pool.storage_ = storage_of(fd.get(), name);
   if (pool.storage_ == Storage::kFile) {
-    // The shutdown state counts unsafe shutdowns of DIMMs, which a plain file has not.
+    // The shutdown state counts unsafe shutdowns of DIMMs; a plain file has no DIMMs.
     int no_shutdown_state = 0;
     pmemobj_ctl_set(nullptr, "sds.at_create", &no_shutdown_state);
   }
@@ -171,7 +171,7 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
   pool.persistence_ =
       make_pool_persistence(pool.storage_, std::move(for_persistence), pool.base(), pool.pool_.get_deleter().watched);
 
-  // The root first: it lands at the beginning of the heap, where readers look for superblocks.
+  // The root is allocated first, so that it lies at the beginning of the heap, where readers look for superblocks.
   RingGeometry geometry;
   geometry.file_bytes = bytes;
   geometry.rows = rows;
@@ -198,7 +198,7 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
   if (const int error = format_ring(file, geometry, *pool.persistence_)) {
     throw system_error("{}: the new pool could not be synced to its disk: {}", name, errno_text(error));
   }
-  // Once for all: from here on only the content changes, which fdatasync or flushes persist.
+  // Once is enough: from here on only the content changes, which fdatasync or flushes persist.
   if (fsync(fd.get()) != 0) {
     const int error = errno;
     pool.pool_.get_deleter().watched->note(error);
@@ -224,7 +224,7 @@ RingPool RingPool::make_alone(const fs::path& file, const std::string& name, std
 
 RingPool RingPool::replace(const fs::path& path, RingPool old, std::uint64_t rows, std::uint32_t slots,
                            Foreign foreign) {
-  const fs::path file = real_path(path);  // through a symbolic link it is the file that is replaced
+  const fs::path file = real_path(path);  // a symbolic link stays; the file behind it is replaced
   return replace_locked(path, file, open_pool_file(file.string(), O_RDWR), std::move(old), rows, slots, foreign);
 }
 
@@ -245,7 +245,8 @@ RingPool RingPool::replace_locked(const fs::path& path, const fs::path& file, Un
   const std::uint64_t needed = file_bytes(rows, slots);
   remove_leftover(made);
   if (room_for(needed, fd.get(), name) == Room::kForOne) {
-    // Unlinked while it is locked, nobody else can come to own it; its blocks are free when its last user lets go.
+    // It is unlinked while it is locked, so that no other process can become its owner. Its blocks are free when its
+    // last user closes it.
     if (unlink(file.c_str()) != 0) throw system_error("{}: cannot be removed: {}", name, errno_text(errno));
     fd.reset();
     old.reset();
@@ -281,7 +282,7 @@ RingPool RingPool::open(const fs::path& path, Foreign foreign) {
   UniqueFd fd = open_pool_file(name, O_RDWR);
   if (foreign == Foreign::kRefused) refuse_foreign_file(status_of(fd.get(), name), name);
   check_content_at_rest(fd.get(), path, name);
-  // A copy made under another umask: what is written from here on is the owner's alone.
+  // A copy may have been made under another umask: from here on only its owner may read it.
   if ((status_of(fd.get(), name).st_mode & (S_IRWXG | S_IRWXO)) != 0 && fchmod(fd.get(), kPrivateMode) != 0) {
     throw system_error("{}: others may read it, and that cannot be changed: {}", name, errno_text(errno));
   }
@@ -300,8 +301,8 @@ RingPool RingPool::open(const fs::path& path, Foreign foreign) {
     }
     throw unownable(name, fmt::format("libpmemobj cannot open it ({})", pmdk_message()));
   }
-  // What was checked and will be synced, what libpmemobj opened and what has the name is one file: else an owner has
-  // just replaced it.
+  // The file that was checked and will be synced, the one that libpmemobj opened and the one that has the name must be
+  // the same. If not, an owner has just replaced it.
   if (!still_named(path, status_of(fd.get(), name))) throw in_use(name);
   const std::span<std::byte> file(pool.base(), static_cast<std::uint64_t>(status_of(fd.get(), name).st_size));
   pool.watch(name, fd.get(), file.size());
@@ -345,12 +346,12 @@ void RingPool::prefault() const noexcept {
   if (storage_ == Storage::kFile && bytes > available_memory_bytes() / 2) return;
   for (std::uint32_t slot = 0; slot < geometry.slot_count(); ++slot) {
     double* payload = ring_->writable_payload(slot);
-    // To the end of the last huge page: payloads begin with one. What else may lie in it stays as it is.
+    // To the end of the last huge page: payloads begin with one. Its other content is not changed.
     const bool huge = geometry.payload_bytes() >= kPayloadAlignment;
     const std::uint64_t pages = huge ? round_up(geometry.payload_bytes(), kPayloadAlignment) : geometry.payload_bytes();
     if (huge) madvise(payload, pages, MADV_HUGEPAGE);  // where the file system offers them (tmpfs, DAX)
     madvise(payload, pages, MADV_POPULATE_WRITE);
-    // A tmpfs has had its blocks since the pool was made, when nobody could advise it.
+    // A tmpfs allocated its blocks when the pool was made, before they could be advised.
     if (huge) madvise(payload, pages, MADV_COLLAPSE);
   }
 }

@@ -1,5 +1,5 @@
-// A ring in a libpmemobj pool: the only place that knows libpmemobj (libpmem is pool_persistence's). The pool gives the
-// file its lock against a second owner and its allocator the slots, all of them at creation; from then on the ring is
+// A ring in a libpmemobj pool. Only this file uses libpmemobj (and only pool_persistence uses libpmem). The pool gives
+// the file its lock against a second owner. Its allocator provides all slots at creation; from then on the ring is
 // offsets in a mapped file (ring_layout.hpp). While a pool is open, do not fork without exec: the child would keep it
 // locked.
 #pragma once
@@ -37,16 +37,17 @@ class RingPool {
   static RingPool create(const std::filesystem::path& path, std::uint64_t rows, std::uint32_t slots,
                          Foreign foreign = Foreign::kRefused);
 
-  /// Opens a pool for writing; reads no payload. A damaged superblock or copy of a run record is written again from its
-  /// twin. Throws Error: exit code 2 if there is no pool, it was never finished (an UnfinishedPoolError), or it is not
-  /// a Ringside pool or a newer one; 3 if another process uses it, it is another user's, or the system refuses; 5 if it
-  /// is damaged (an UnownablePoolError if only libpmemobj's part is: that is checked before libpmemobj reads it).
+  /// Opens a pool for writing; reads no payload. Restores a damaged superblock or copy of a run record from its twin.
+  /// Throws Error: exit code 2 if there is no pool, it was never finished (an UnfinishedPoolError), or it is not a
+  /// Ringside pool or a newer one; 3 if another process uses it, it is another user's, or the system refuses; 5 if it
+  /// is damaged (an UnownablePoolError if only libpmemobj's part is damaged, which is checked before libpmemobj reads
+  /// it).
   static RingPool open(const std::filesystem::path& path, Foreign foreign = Foreign::kRefused);
 
-  /// A new pool in the place of `old`, which is the pool at `path` and stays locked until it is gone. It goes only when
-  /// the new one is known to be possible: after that is made, where the file system has room for both, else right
-  /// before. Throws Error and leaves the old pool as it was: as `create`, and exit code 2 if PATH.new, where the new
-  /// one is made first, is somebody's.
+  /// Makes a new pool in the place of `old`, which is the pool at `path` and stays locked until it is gone. It is
+  /// deleted only when the new one is known to be possible: after the new one is made if the file system has room for
+  /// both, else right before. Throws Error and leaves the old pool as it was: as `create`, and exit code 2 if
+  /// PATH.new, where the new one is made first, is a file of another kind.
   static RingPool replace(const std::filesystem::path& path, RingPool old, std::uint64_t rows, std::uint32_t slots,
                           Foreign foreign = Foreign::kRefused);
 
@@ -55,8 +56,8 @@ class RingPool {
   static RingPool replace_unownable(const std::filesystem::path& path, std::uint64_t rows, std::uint32_t slots,
                                     Foreign foreign = Foreign::kRefused);
 
-  /// The same in the place of what an interrupted creation left. Throws Error: as `open` if that is not what is there,
-  /// 3 if another process is still at it, and as `create`.
+  /// The same in the place of what an interrupted creation left. Throws Error: as `open` if the file is anything else,
+  /// 3 if another process is still making it, and as `create`.
   static RingPool replace_unfinished(const std::filesystem::path& path, std::uint64_t rows, std::uint32_t slots,
                                      Foreign foreign = Foreign::kRefused);
 
@@ -71,8 +72,8 @@ class RingPool {
   /// Whether the pool's path still leads to this pool. kNamed if this cannot be determined.
   Whereabouts whereabouts() const noexcept;
 
-  /// Takes the page faults of all payloads now instead of in the first lap, unless that would fill more than half of
-  /// the memory that is available. Marks every page of a plain file dirty.
+  /// Takes the page faults of all payloads now instead of with the first steps, unless that would fill more than half
+  /// of the memory that is available. Marks every page of a plain file dirty.
   void prefault() const noexcept;
 
   /// From now on a page fault that the system cannot serve does not end the process; persistence().store_error()

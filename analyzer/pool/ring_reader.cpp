@@ -21,7 +21,7 @@ namespace ringside {
 namespace {
 
 UniqueFd open_for_reading(const std::string& name) {
-  UniqueFd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a FIFO must not block us
+  UniqueFd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // opening a FIFO must not block
   if (fd.valid()) return fd;
   const int error = errno;
   if (error == ENOENT || error == ENOTDIR) throw usage_error("{}: {}", name, errno_text(error));
@@ -34,8 +34,8 @@ bool same_file(const struct stat& a, const struct stat& b) {
 
 }  // namespace
 
-// A reader can meet a creation at any moment, and it can continue during a look. Therefore a look's verdict counts only
-// for a file that no process was making before the look began; a file is made only once.
+// A reader may look at a pool while another process makes it, at any moment of the creation. Therefore the result of a
+// look counts only for a file that no process was making before the look began; a file is made only once.
 RingReader RingReader::open(const std::filesystem::path& path, std::chrono::milliseconds patience) {
   constexpr std::chrono::milliseconds kBetweenLooks{5};
   const std::string name = path.string();

@@ -1,5 +1,5 @@
-// Reads a pool file without owning it: through a read-only mapping, while an analyzer writes it or when none runs. What
-// is returned was verified; what was overwritten meanwhile is reported as such.
+// Reads a pool file without owning it: through a read-only mapping, while an analyzer writes it or when none runs.
+// Everything returned was verified; a slot that was overwritten meanwhile is reported as such.
 #pragma once
 
 #include <chrono>

@@ -22,7 +22,7 @@ ReplayedIterate RingReplay::replay(const KeptSlot& kept) {
     before_header_ = kept.header;
     return iterate;
   }
-  // Looked at once more to say what is damaged: it may be gone by then.
+  // Checked once more to report what is damaged. The iterate may be gone by then.
   const bool gone = read.status == ReadStatus::kOverwritten || iterate.payload.overwritten;
   iterate.verdict = gone ? ReplayVerdict::kOverwritten : ReplayVerdict::kDamaged;
   return iterate;
@@ -35,8 +35,8 @@ void RingReplay::skip(const KeptSlot& kept) {
   }
 }
 
-/// Sequence numbers have a gap where an iterate between the two was lost: it is then not known whether the analyzer
-/// compared with the one on this side of the gap.
+/// A gap in the sequence numbers means that an iterate between the two was lost. Then it is not known whether the
+/// analyzer compared with the one before the gap.
 const double* RingReplay::predecessor_of(const SlotHeader& header) const noexcept {
   const bool is_predecessor =
       before_header_ && before_header_->run_id == header.run_id && before_header_->commit_seq + 1 == header.commit_seq;
@@ -48,7 +48,7 @@ void RingReplay::compare(ReplayedIterate& iterate) {
   Reductions recorded;
   switch (ring_.reductions(kept.slot, kept.header, recorded)) {
     case ReductionsState::kNotRecorded:
-      // Without its header there is no telling whose record this is.
+      // If the header is gone, it is unknown whose record this is.
       iterate.verdict =
           ring_.still_holds(kept.slot, kept.header) ? ReplayVerdict::kNotRecorded : ReplayVerdict::kOverwritten;
       return;

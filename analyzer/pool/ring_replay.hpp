@@ -1,5 +1,5 @@
-// Kept iterates reduced again from their bytes, and compared bit for bit with what was recorded of them. The change
-// against the iterate before is recomputed, too, where that one is still there to be read.
+// Reduces kept iterates again from their bytes, and compares the result bit for bit with what was recorded. The change
+// against the iterate before is recomputed, too, if that iterate can still be read.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace ringside {
 enum class ReplayVerdict {
   kEqual,
   kDiffers,
-  kNotRecorded,        // nothing to compare with: not computed yet, or its analyzer died before
-  kReductionsDamaged,  // what was recorded does not verify; the payload does
+  kNotRecorded,        // nothing to compare with: not computed yet, or the analyzer died before that
+  kReductionsDamaged,  // the recorded reductions do not verify; the payload does
   kOverwritten,        // the slot took another commit while it was read
   kDamaged             // the payload does not verify
 };
@@ -27,17 +27,17 @@ enum class ReplayVerdict {
 struct ReplayedIterate {
   KeptSlot kept;
   ReplayVerdict verdict = ReplayVerdict::kEqual;
-  StepDescriptor step;    // of a payload that verified, as what follows
-  Reductions reductions;  // recomputed; has_change is 1 if the change could be
-  // One was recorded and could not be recomputed, as the iterate before is no longer there: all else was compared.
+  StepDescriptor step;    // of a payload that verified, like the members below
+  Reductions reductions;  // recomputed; has_change is 1 if the change was, too
+  // A change was recorded but could not be recomputed, because the iterate before is gone. All else was compared.
   bool change_left_out = false;
   std::vector<FieldDifference> differences;
-  PayloadCheck payload;  // where kDamaged: what of it
+  PayloadCheck payload;  // where kDamaged: its damaged parts
 };
 
 class RingReplay {
  public:
-  /// Holds two iterates in memory. The ring has to outlive it.
+  /// Holds two iterates in memory. `ring` must outlive it.
   explicit RingReplay(const RingView& ring);
 
   /// Reads, verifies and reduces one slot; to be called by ascending commit_seq. Uses all OpenMP threads.
@@ -54,7 +54,7 @@ class RingReplay {
   Reducer reducer_;
   std::vector<double> x_;
   std::vector<double> before_;
-  std::optional<SlotHeader> before_header_;  // whose iterate `before_` is
+  std::optional<SlotHeader> before_header_;  // of the iterate in `before_`
 };
 
 }  // namespace ringside

@@ -27,7 +27,7 @@ bool is_mapped_synchronously(const void* base, std::size_t bytes) {
 }
 
 bool is_mapped_synchronously(std::istream& smaps, std::uintptr_t begin, std::uintptr_t end) {
-  // Mappings come in the order of their addresses, each as a line with its range, and below it others, of which one
+  // Mappings are listed by ascending address: each has a line with its range, and below it other lines, of which one
   // begins with VmFlags.
   constexpr char kFlags[] = "VmFlags:";
   std::uintptr_t first = 0;

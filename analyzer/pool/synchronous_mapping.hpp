@@ -1,8 +1,8 @@
-// Whether a mapping persists in place, by the kernel's word about that very mapping: stores to one made without
+// Whether a mapping persists in place, as the kernel reports for that very mapping. Stores to a mapping made without
 // MAP_SYNC reach persistent memory, too, but the file system may not find their blocks after a power cut.
 //
-// libpmem's pmem_is_pmem() cannot be asked: it knows the mappings that libpmem made itself, and says no to
-// libpmemobj's, on real persistent memory as well (seen with 1.12.1).
+// libpmem's pmem_is_pmem() cannot be used: it covers only the mappings that libpmem made itself. For libpmemobj's it
+// returns false, on real persistent memory as well (seen with 1.12.1).
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace ringside {
 /// True if all of base's `bytes` bytes are mapped with MAP_SYNC into this process.
 bool is_mapped_synchronously(const void* base, std::size_t bytes);
 
-/// The same of the addresses from begin up to end, by what /proc/PID/smaps says of a process. False where it does not
-/// speak of all of them.
+/// The same for the addresses from begin up to end, as /proc/PID/smaps of a process describes them. False if it does
+/// not cover all of them.
 bool is_mapped_synchronously(std::istream& smaps, std::uintptr_t begin, std::uintptr_t end);
 
 }  // namespace ringside

@@ -1,4 +1,4 @@
-// Records that are numbered and encoded and wait to be written, all at once, to the journal and to the subscribers.
+// Records that are numbered and encoded and wait to be written to the journal and to the subscribers, all at once.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace ringside {
 /// Keeps its memory when it is cleared.
 class RecordBatch {
  public:
-  /// False if it is larger than a record may be (kMaxRecordBytes): then it is not in.
+  /// False if it is larger than a record may be (kMaxRecordBytes): then it is not added.
   bool add(const wire::Record& record);
   std::size_t size() const noexcept { return ends_.size(); }
   bool empty() const noexcept { return ends_.empty(); }

@@ -14,7 +14,7 @@ namespace ringside {
 namespace {
 
 constexpr std::int64_t kUnusedNs = 10'000'000'000;
-constexpr std::int64_t kReadAgainNs = 1'000'000'000;  // whoever asks for what is not there does not make us read on end
+constexpr std::int64_t kReadAgainNs = 1'000'000'000;  // at most one read in this time for missing records
 
 }  // namespace
 
@@ -35,7 +35,7 @@ void RecordHistory::keep(std::uint64_t seq, std::string_view record) {
   }
   if (memory_.empty()) first_in_memory_ = seq;
   if (memory_.size() == kInMemory) {
-    // The oldest one's memory is used again.
+    // The oldest record's memory is used again.
     std::string oldest = std::move(memory_.front());
     memory_.pop_front();
     ++first_in_memory_;
@@ -67,14 +67,15 @@ void RecordHistory::append(std::uint64_t from, std::size_t at_most, std::size_t 
     --at_most;
     ++from;
   };
-  // Whoever follows closely is answered without a look at the files.
+  // A client that follows closely is answered from memory, without reading the files.
   if (memory_.empty() || from < first_in_memory_) {
     from = std::max(from, oldest_seq());
     const Files* found = files_with(from);
     if (found == nullptr) return;
     const auto before = [](const EncodedRecord& record, std::uint64_t seq) { return record.seq < seq; };
     auto record = std::lower_bound(found->records.begin(), found->records.end(), from, before);
-    // What is damaged in the files, or could not be written, cannot be had any more: the first that is there goes on.
+    // Records that are damaged in the files, or could not be written, are lost: the answer continues with the first
+    // that exists.
     if (record != found->records.end()) from = record->seq;
     if (record == found->records.end() && !memory_.empty() && just_read()) from = first_in_memory_;
     for (; record != found->records.end() && record->seq == from && fits(); ++record) add(record->bytes);
@@ -100,14 +101,14 @@ const RecordHistory::Files* RecordHistory::files() {
       from = record->seq + 1;
     }
     return &*files_;
-  } catch (const std::exception&) {  // there is none yet
+  } catch (const std::exception&) {  // there is no journal yet
     return nullptr;
   }
 }
 
 const RecordHistory::Files* RecordHistory::files_with(std::uint64_t seq) {
   const Files* found = files();
-  // What memory has let go of since the files were read is in them by now.
+  // Records that left memory after the files were read are in the files by now.
   if (found != nullptr && (found->records.empty() || found->records.back().seq < seq) && !just_read()) {
     forget_files();
     found = files();

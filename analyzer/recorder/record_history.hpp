@@ -1,6 +1,6 @@
-// Where the records of the past come from when somebody asks: the newest from memory, older ones from the journal's
-// files, read as any other process reads them. One reading of the files serves all who ask, until they ask for
-// something newer that memory has let go of.
+// Provides past records on request: the newest from memory, older ones from the journal's files, which are read as any
+// other process reads them. One reading of the files serves all requests, until one asks for a newer record that has
+// left memory.
 #pragma once
 
 #include <cstddef>
@@ -25,20 +25,23 @@ class RecordHistory {
   /// 16,384 records: about 6 MB.
   static constexpr std::size_t kInMemory = 16384;
 
-  /// pool: whose journal is read; empty: there is none, and memory is all.
+  /// pool: its journal is read; empty: there is none, and only memory is used.
   explicit RecordHistory(std::string pool) : pool_(std::move(pool)) {}
 
-  /// seq: the one after the last that was kept, or any other one: then what was kept is forgotten.
+  /// Keeps a record. seq: the number after the last one kept; any other number discards everything kept before.
   void keep(std::uint64_t seq, std::string_view record);
 
-  /// 0: there are none. Reads the journal's files where memory does not go back to its beginning.
+  /// Numbers of the oldest and the newest record; 0: there are none. Reads the journal's files unless memory has the
+  /// answer.
   std::uint64_t oldest_seq();
   std::uint64_t newest_seq();
 
-  /// Appends records from `from` on, consecutive, to a message as above, up to `at_most` records and about `bytes`.
+  /// Appends consecutive records from `from` on to a message as above: up to `at_most` records and about `bytes`
+  /// bytes.
   void append(std::uint64_t from, std::size_t at_most, std::size_t bytes, std::string& message);
 
-  /// Lets go of what was read of the files, if nobody has asked for long. Also when they may have been replaced.
+  /// Free what was read of the files: the first if it was not used for long, the second at once, because the files may
+  /// have been replaced.
   void forget_files_if_unused();
   void forget_files() { files_.reset(); }
 

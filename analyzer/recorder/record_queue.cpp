@@ -13,7 +13,7 @@ void append(std::vector<QueuedItem>& items, const MissingSteps& missing) {
 
 }  // namespace
 
-// Every page is touched here, not by the first lap of steps.
+// Every page is touched here, and not by the first steps.
 RecordQueue::RecordQueue() : cells_(kCapacity) {}
 
 bool RecordQueue::push(const StepFigures& figures) noexcept {
@@ -43,7 +43,7 @@ void RecordQueue::push_event(wire::Record event) {
 
 void RecordQueue::pop(std::vector<QueuedItem>& items, std::size_t at_most) {
   std::uint64_t at = popped_.load(std::memory_order_relaxed);
-  // The count first, then the events: an event that came before a step we see is seen, too.
+  // The count is read before the events: every event that came before a step in the count is then found, too.
   const std::uint64_t pushed = pushed_.load(std::memory_order_acquire);
   const std::uint64_t end = std::min<std::uint64_t>(pushed, at + at_most);
   std::vector<Event> events;

@@ -1,7 +1,7 @@
-// The way of a step's figures from the analyzer's main thread to the recorder's (docs/live.md): a ring of fixed
-// capacity with one writer and one reader. Pushing is wait-free: no lock, no allocation, no system call; what finds no
-// room is counted, and said in front of the next thing that does. Events, rare, go through a list under a lock and
-// stay in order with the steps.
+// Passes each step's figures from the analyzer's main thread to the recorder's (docs/live.md), in a circular buffer of
+// fixed capacity with one writer and one reader. Pushing is wait-free: no lock, no allocation, no system call. Steps
+// that find no room are counted, and reported in front of the next item. Events are rare; they go through a list under
+// a lock and stay in order with the steps.
 #pragma once
 
 #include <atomic>
@@ -45,7 +45,7 @@ class RecordQueue {
     wire::Record record;
   };
 
-  // A line each: the writer's stores do not take the reader's line away.
+  // One cache line each, so that the writer's stores do not invalidate the reader's line.
   alignas(64) std::atomic<std::uint64_t> pushed_{0};
   MissingSteps missing_;           // writer's: consecutive steps that found no room
   std::uint64_t popped_seen_ = 0;  // writer's: `popped_` as it last read it

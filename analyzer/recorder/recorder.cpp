@@ -36,17 +36,17 @@ constexpr milliseconds kTurn{10};
 constexpr int kTurnsABeat = 10;
 constexpr int kNice = 10;  // more than the main thread's: a tenth of its weight, several times what is needed
 constexpr std::size_t kMostInAMessage = 512;      // records, about 200 KB
-constexpr std::size_t kReplyBytes = 1000u << 10;  // of records: with what is around them a reply stays below 1 MiB
+constexpr std::size_t kReplyBytes = 1000u << 10;  // of records, so that a whole reply stays below 1 MiB
 
 std::uint64_t draw_id() {
   std::random_device random;
   return (std::uint64_t{random()} << 32) | random() | 1;  // never 0
 }
 
-/// Behind the analyzer's main thread, with which it shares its cores: a step comes before whatever wakes here. So it is
-/// for the threads that are started from here, ZeroMQ's and the journal's.
-void step_back() {
-  [[maybe_unused]] const int now = nice(kNice);  // on Linux: of this thread, and it may always be more
+/// Lowers this thread's priority below that of the analyzer's main thread, which shares its cores: a step comes before
+/// any work here. The threads that are started from here, ZeroMQ's and the journal's, inherit it.
+void lower_priority() {
+  [[maybe_unused]] const int now = nice(kNice);  // on Linux: of this thread; raising it is always allowed
 }
 
 wire::ControlReply refused(const std::string& why) {
@@ -57,7 +57,7 @@ wire::ControlReply refused(const std::string& why) {
 
 }  // namespace
 
-/// Everything here but the queue belongs to the thread, except where said otherwise.
+/// Only the worker's thread uses these members, apart from the queue and where a comment says otherwise.
 class Recorder::Worker {
  public:
   Worker(const RecorderOptions& options, std::atomic<bool>& stop_run)
@@ -69,7 +69,7 @@ class Recorder::Worker {
     std::promise<void> listening;
     std::future<void> listens = listening.get_future();
     thread_ = std::jthread([this, &listening](const std::stop_token& stopping) { run(listening, stopping); });
-    listens.get();  // throws what the thread could not set up
+    listens.get();  // throws the Error of the thread's set-up
   }
 
   ~Worker() = default;  // asks the thread to stop, and joins it
@@ -105,8 +105,8 @@ class Recorder::Worker {
   void run(std::promise<void>& listening, const std::stop_token& stopping) {
     try {
       pthread_setname_np(pthread_self(), "recorder");  // what `top -H` shows, also for the threads it starts
-      bind_calling_thread(options_.cpus);              // where it cannot it runs elsewhere: slower, not wrong
-      step_back();
+      bind_calling_thread(options_.cpus);              // on failure it runs elsewhere: slower, not wrong
+      lower_priority();
       if (options_.telemetry.on) telemetry_.emplace(options_.telemetry, options_.socket);
       newest_ = history_.newest_seq();
       listening.set_value();
@@ -136,7 +136,7 @@ class Recorder::Worker {
     history_.forget_files_if_unused();
   }
 
-  // --- what comes out of the queue ---
+  // --- items from the queue ---
 
   void take(const StepFigures& figures) {
     fill(*record_.mutable_step(), figures);
@@ -164,17 +164,17 @@ class Recorder::Worker {
     if (event.has_run_ended()) close_journal();
   }
 
-  /// Numbers `record_` and puts it behind those to be written; clears it.
+  /// Numbers `record_`, adds it to the records to be written, and clears it.
   void add_record() {
     record_.set_seq(++newest_);
     record_.set_unix_ns(realtime_ns());
     if (numbering_.first_seq() == 0) numbering_.set_first_seq(newest_);
-    if (!batch_.add(record_)) --newest_;  // a run's texts are bounded, so that this cannot be
+    if (!batch_.add(record_)) --newest_;  // cannot happen: a run's texts are bounded
     record_.Clear();
     if (batch_.size() == kMostInAMessage) write_and_publish();
   }
 
-  /// The journal first: what was seen live is in it, whoever is killed.
+  /// The journal first: every record that was seen live is in it, whichever process is killed.
   void write_and_publish() {
     if (batch_.empty()) return;
     const std::span<const EncodedRecord> records = batch_.records();
@@ -187,7 +187,7 @@ class Recorder::Worker {
         history_.keep(record.seq, record.bytes);
         append_record_field(message_, record.bytes);
       }
-      wire::Records rest;  // encoded messages may be put behind one another
+      wire::Records rest;  // encoded messages may be concatenated
       *rest.mutable_numbering() = numbering_;
       rest.AppendToString(&message_);
       telemetry_->publish("records", message_);
@@ -223,7 +223,7 @@ class Recorder::Worker {
         give_up_journal(error.what());
       }
     }
-    if (!std::exchange(started_said_, true)) {
+    if (!std::exchange(start_recorded_, true)) {
       wire::AnalyzerStarted& started = *record_.mutable_analyzer_started();
       started.set_version(RINGSIDE_VERSION);
       started.set_pid(static_cast<std::uint32_t>(getpid()));
@@ -241,8 +241,8 @@ class Recorder::Worker {
     }
   }
 
-  /// The journal's numbers decide: another analyzer may have written to it since our last run, or it was wiped. In the
-  /// second case ours come again, and under another id.
+  /// The journal's numbers decide: another analyzer may have written to it since the last run, or it was wiped. After
+  /// a wipe numbers are used again, under another analyzer_id.
   void number_after(std::uint64_t newest_in_journal) {
     if (newest_in_journal < newest_) {
       numbering_.set_analyzer_id(draw_id());
@@ -283,7 +283,7 @@ class Recorder::Worker {
     return refused("unknown request; expected records_from, status or stop").SerializeAsString();
   }
 
-  /// Encoded by hand around records that are encoded already: a ControlReply whose field 1 is a RecordsReply.
+  /// Encodes a ControlReply, whose field 1 is a RecordsReply, by hand: its records are encoded already.
   std::string records_from(const wire::RecordsFrom& request) {
     std::string records;
     const std::size_t at_most = request.at_most() == 0 ? newest_ : request.at_most();
@@ -329,10 +329,10 @@ class Recorder::Worker {
 
   const RecorderOptions options_;
   std::atomic<bool>& stop_run_;
-  const std::string pool_path_;  // as others find it, wherever they were started
+  const std::string pool_path_;  // absolute: other processes have other current folders
   RecordQueue queue_;
 
-  std::mutex begun_mutex_;  // the two below: left by the main thread, taken by ours
+  std::mutex begun_mutex_;  // for the two below: the main thread sets them, the thread takes them
   RecordedRun begun_;
   std::optional<std::promise<void>> ended_;
 
@@ -348,9 +348,9 @@ class Recorder::Worker {
   }();
   std::uint64_t newest_ = 0;
   std::uint64_t records_missing_ = 0;
-  bool started_said_ = false;
+  bool start_recorded_ = false;
 
-  // Kept from turn to turn for their memory.
+  // Kept between turns to reuse their memory.
   std::vector<QueuedItem> items_;
   wire::Record record_;
   RecordBatch batch_;

@@ -1,9 +1,9 @@
-// The recorder: a thread that takes what the analyzer's main thread leaves in the queue, numbers it, keeps it in the
-// journal, publishes it, and answers those who ask (docs/live.md). It owns the journal, the sockets and the sums that
-// the status shows; the main thread waits for it only when a run is over.
+// The recorder: a thread that takes items from the main thread's queue, numbers them, keeps them in the journal,
+// publishes them, and answers requests (docs/live.md). It owns the journal, the sockets and the sums that the status
+// shows. The main thread waits for it only when a run is over.
 //
-// The journal is opened when a run is taken in, and closed with it: it belongs to whoever owns the pool. Between runs
-// the past is read from its files, like anybody does.
+// The journal is open only during a run, because it belongs to the process that owns the pool. Between runs, past
+// records are read from its files, as any other process reads them.
 #pragma once
 
 #include <atomic>
@@ -30,9 +30,10 @@ struct RecorderOptions {
   std::vector<int> cpus;  // of its thread, and ZeroMQ's; empty: wherever the caller may run
 };
 
-/// What the recorder has to know of a run beside what it records.
+/// What the recorder needs of a run beside what it records.
 struct RecordedRun {
-  // What the ring held when the run was taken in, including a run that was discarded for it: the journal may lack some.
+  // The steps that the ring held when the run was admitted, also those of a run that was discarded for it: the journal
+  // may lack some.
   std::vector<StepFigures> kept;
   Storage storage = Storage::kFile;
   wire::RunStarted started;
@@ -40,19 +41,19 @@ struct RecordedRun {
 
 class Recorder {
  public:
-  /// Starts the thread. Throws Error: as Telemetry. `stop_run` is set when somebody asks for the end of the run.
+  /// Starts the thread. Throws Error as Telemetry does. stop_run: set when a client asks for the end of the run.
   Recorder(const RecorderOptions& options, std::atomic<bool>& stop_run);
-  /// Publishes what is left, and ends the thread.
+  /// Publishes the records that are left, and ends the thread.
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// Where the main thread leaves the figures of each step.
+  /// The main thread pushes the figures of each step here.
   RecordQueue& queue() noexcept;
 
-  /// Before the first step of a run. Waits for nothing: opening the journal takes its time.
+  /// To be called before the first step of a run. Does not wait for the journal, which may take long to open.
   void begin_run(const RecordedRun& run);
-  /// After the last. Returns when all of it is in the journal, and the journal closed.
+  /// To be called after the last step. Returns when all records are in the journal and the journal is closed.
   void end_run(const wire::RunEnded& ended);
 
  private:

@@ -1,5 +1,5 @@
-// What the status says of the run that is being served, or was last: its figures summed, as in the account. The
-// recorder's, made of the same records that everybody else sees.
+// The status of the run that is being served, or was last: its figures summed, as in the account. The recorder makes
+// it from the same records that it publishes.
 #pragma once
 
 #include "common/telemetry/latency_histogram.hpp"
@@ -15,7 +15,7 @@ class RunSums {
 
   bool attached() const noexcept { return attached_; }
 
-  /// The fields of `status` that are about a run.
+  /// Sets the fields of `status` that describe a run.
   void describe(wire::Status& status) const;
 
  private:

@@ -27,15 +27,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// What a server sends in the handshake (ZMTP 3.1, CURVE) before it knows the client's key: a greeting of 64 bytes,
+// Bytes that a server sends in the handshake (ZMTP 3.1, CURVE) before it has the client's key: a greeting of 64,
 // WELCOME of 170. It sends 12 more (ERROR) to a client it refuses, at least 60 (READY) to one it admits.
-constexpr std::uint64_t kToldToStrangers = 64 + 170 + 32;
+constexpr std::uint64_t kMaxBytesBeforeAdmission = 64 + 170 + 32;
 
 constexpr std::size_t kFlowBytes = 64 << 10;  // held for a side that does not read; ZeroMQ holds the rest
-constexpr int kAcceptedAtOnce = 16;           // a turn and door
+constexpr int kAcceptedAtOnce = 16;           // per turn and door
 constexpr int kNoDescriptorsMs = 100;         // connections stay with the kernel while there is no descriptor for them
-constexpr int kNoMemoryMs = 100;              // until memory is asked for again, where no connection is left to close
-constexpr milliseconds kFarewell{200};        // for the last bytes to be on their way
+constexpr int kNoMemoryMs = 100;              // between attempts to get memory, when no connection is left to close
+constexpr milliseconds kFarewell{200};        // to send the last bytes
 
 bool may_come_later(int error) noexcept {
   return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
@@ -80,8 +80,8 @@ UniqueFd connect_inside(const std::string& name) noexcept {
 
 }  // namespace
 
-bool TcpGate::Connection::let_in() const noexcept {
-  return told > kToldToStrangers;
+bool TcpGate::Connection::is_admitted() const noexcept {
+  return told > kMaxBytesBeforeAdmission;
 }
 
 bool TcpGate::Connection::stuck() const noexcept {
@@ -114,7 +114,7 @@ void TcpGate::run() {
         one = goes_on(*one) ? std::next(one) : connections_.erase(one);
       }
       if (!ending) accept_more();
-    } catch (const std::exception&) {  // no memory to wait for all of them: for fewer there may be
+    } catch (const std::exception&) {  // no memory to wait for all of them; it may suffice for fewer
       if (!connections_.empty()) {
         connections_.pop_front();
         continue;
@@ -125,7 +125,7 @@ void TcpGate::run() {
   }
 }
 
-/// Waits until something has happened. True if the gate is to stop.
+/// Waits for an event. Returns true if the gate is to stop.
 bool TcpGate::wait(bool ending, int timeout_ms) {
   std::vector<pollfd> watched = {{ending ? -1 : stopping_.get(), POLLIN, 0}};
   const auto events = [](const Flow& from_here, const Flow& to_here) {
@@ -133,7 +133,7 @@ bool TcpGate::wait(bool ending, int timeout_ms) {
     return static_cast<short>((reads ? POLLIN : 0) | (!to_here.bytes.empty() ? POLLOUT : 0));
   };
   const auto watch = [&watched](const UniqueFd& fd, short wanted) {
-    // poll reports a hang-up even for a side we wait for nothing from: it must not wake us.
+    // poll reports a hang-up even on a side from which no event is wanted: it must not wake the gate.
     watched.push_back({wanted != 0 ? fd.get() : -1, wanted, 0});
   };
   for (const Connection& connection : connections_) {
@@ -152,7 +152,7 @@ bool TcpGate::wait(bool ending, int timeout_ms) {
   return watched.front().revents != 0;
 }
 
-/// timeout_ms (below 0: without end), or less where a client's patience ends before.
+/// timeout_ms (below 0: without end), or less if the patience for a client ends before.
 int TcpGate::until_patience_ends(int timeout_ms) const {
   std::int64_t left_ms = timeout_ms < 0 ? std::numeric_limits<int>::max() : timeout_ms;
   for (const Connection& connection : connections_) {
@@ -228,7 +228,7 @@ void TcpGate::accept_more() {
 /// Closes the one that has waited longest for admission. False if all are admitted.
 bool TcpGate::close_stranger() {
   const auto stranger =
-      std::find_if(connections_.begin(), connections_.end(), [](const Connection& c) { return !c.let_in(); });
+      std::find_if(connections_.begin(), connections_.end(), [](const Connection& c) { return !c.is_admitted(); });
   if (stranger == connections_.end()) return false;
   connections_.erase(stranger);
   return true;

@@ -1,8 +1,8 @@
 // The gate in front of the telemetry's tcp sockets. ZeroMQ accepts every connection, and when descriptors run out it
-// retries without end, so strangers meet this gate instead. It accepts a bounded number of connections and copies their
-// bytes to and from a ZeroMQ socket that listens on this machine only. CURVE and the ZAP handler decide there who is
-// admitted. Here, if there is no room for another connection, the one that has waited longest for admission is closed.
-// One thread, one poll: no connection waits for another.
+// retries without end, so strangers meet this gate instead. It accepts a bounded number of connections and copies
+// their bytes to and from a ZeroMQ socket that listens on this machine only. There, CURVE and the ZAP handler decide
+// which clients are admitted. Here, if there is no room for another connection, the one that has waited longest for
+// admission is closed. One thread, one poll: no connection waits for another.
 #pragma once
 
 #include <chrono>
@@ -32,9 +32,9 @@ class TcpGate {
   /// How long a client may take nothing while the gate has no more room for it.
   static constexpr std::chrono::milliseconds kPatience{15'000};
 
-  /// Listens, and accepts from now on. most: connections, of all doors together. Throws Error (exit code 3).
+  /// Listens, and accepts from now on. most: limit of connections, for all doors together. Throws Error (exit code 3).
   TcpGate(const std::vector<Door>& doors, std::size_t most, std::chrono::milliseconds patience = kPatience);
-  /// Passes on, for a moment, what ZeroMQ has left to say, and ends.
+  /// Passes on ZeroMQ's last bytes for a moment, and ends.
   ~TcpGate();
   TcpGate(const TcpGate&) = delete;
   TcpGate& operator=(const TcpGate&) = delete;
@@ -60,8 +60,9 @@ class TcpGate {
     short outer_events = 0;  // from poll
     short inner_events = 0;
     Clock::time_point moved{};  // when the client last took something, or was not stuck yet
-    bool let_in() const noexcept;
-    /// ZeroMQ's side is not read from, so that its hang-up would not show, until the client takes something.
+    bool is_admitted() const noexcept;
+    /// True while the gate does not read ZeroMQ's side, and so cannot see its hang-up, because the client takes
+    /// nothing.
     bool stuck() const noexcept;
   };
 

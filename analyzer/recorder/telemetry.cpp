@@ -16,11 +16,11 @@ namespace ringside {
 namespace {
 
 constexpr std::size_t kMaxRequestBytes = 4096;
-constexpr int kMostRequests = 32;                  // a turn and socket
-constexpr std::size_t kMostReplyBytes = 1u << 20;  // a turn and socket; the last reply may go beyond it
+constexpr int kMostRequests = 32;                  // per turn and socket
+constexpr std::size_t kMostReplyBytes = 1u << 20;  // per turn and socket; the last reply may exceed it
 constexpr int kPublishedAhead = 512;               // messages held for a slow subscriber: about five seconds
-constexpr int kFarewellMs = 100;                   // for a run's last record to be on its way
-constexpr int kRepliesAhead = 8;                   // held for one that asks and does not read, and asked ahead
+constexpr int kFarewellMs = 100;                   // to send a run's last record
+constexpr int kRepliesAhead = 8;                   // held for a client that does not read; its requests likewise
 
 ChannelOptions publishing(const std::optional<CurveKeys>& keys) {
   return {.max_message_bytes = kMaxRequestBytes,
@@ -37,19 +37,19 @@ ChannelOptions answering(const std::optional<CurveKeys>& keys) {
   return options;
 }
 
-// On tcp, both sockets together. A connection takes descriptors before its key is asked for.
+// For tcp, both sockets together. A connection takes descriptors before its key is checked.
 constexpr std::size_t kFewestConnections = 8;
 constexpr std::size_t kMostConnections = 64;
-// Connections never take these: for the pool, the journal and its rotation, a producer that attaches, peers that wait
-// to attach, and followers on this machine.
-constexpr std::size_t kDescriptorsOfOurs = 160;
+// Reserved, never for connections: for the pool, the journal and its rotation, a producer that attaches, peers that
+// wait to attach, and followers on this machine.
+constexpr std::size_t kReservedDescriptors = 160;
 
-/// As many as leave the rest of the analyzer enough descriptors.
+/// As many connections as leave enough descriptors for the rest of the analyzer.
 std::size_t connections_on_tcp() {
   constexpr std::size_t kEach = TcpGate::kDescriptorsEach;
   const std::size_t limit =
-      ensure_descriptors(kDescriptorsOfOurs + kFewestConnections * kEach, "ringside-analyzer with --telemetry-tcp");
-  return std::min((limit - kDescriptorsOfOurs) / kEach, kMostConnections);
+      ensure_descriptors(kReservedDescriptors + kFewestConnections * kEach, "ringside-analyzer with --telemetry-tcp");
+  return std::min((limit - kReservedDescriptors) / kEach, kMostConnections);
 }
 
 /// endpoint: tcp://HOST:PORT.
@@ -83,7 +83,7 @@ void Telemetry::listen_on_tcp(const TelemetryOptions& options) {
   const CurveKeys keys = read_server_keys(options.keys);
   const TelemetryAddress address = telemetry_at_tcp(options.tcp, "--telemetry-tcp", keys);
   const std::size_t most = connections_on_tcp();
-  zap_.emplace(context_, options.keys);  // before anybody can connect
+  zap_.emplace(context_, options.keys);  // before any client can connect
   Pair& pair = pairs_.emplace_back(
       Pair{{context_, ChannelKind::kPublisher, publishing(keys)}, {context_, ChannelKind::kRouter, answering(keys)}});
   const std::string name = "ringside-" + to_string(random_id());
@@ -114,7 +114,7 @@ void Telemetry::answer(Channel& control, const std::function<std::string(const w
   std::size_t replied_bytes = 0;
   wire::ControlRequest request;
   for (int i = 0; i < kMostRequests && replied_bytes < kMostReplyBytes && control.receive(frames_); ++i) {
-    // Who asks, the empty frame that a REQ socket adds, the request.
+    // Frames: the client's identity, the empty frame that a REQ socket adds, the request.
     const bool asks = frames_.size() == 2 || (frames_.size() == 3 && frames_[1].empty());
     if (!asks || !request.ParseFromString(frames_.back())) continue;
     const std::string reply = reply_to(request);

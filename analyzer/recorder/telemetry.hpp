@@ -1,6 +1,6 @@
-// The sockets through which a run is followed (docs/live.md): PUB and ROUTER beside the analyzer's own socket, and the
-// same two on tcp on request, encrypted and behind a gate. The recorder owns the content; this file decides who may
-// connect, and how much is done at once, so that no client, however demanding, slows the run.
+// The sockets on which clients follow a run (docs/live.md): PUB and ROUTER beside the analyzer's own socket, and on
+// request the same two on tcp, encrypted and behind a gate. The recorder owns the content. This file decides which
+// clients may connect and how much is done at once, so that no client slows the run.
 #pragma once
 
 #include <functional>
@@ -21,17 +21,17 @@ namespace ringside {
 /// Used by one thread: the recorder's. ZeroMQ's own thread runs on the cores of the thread that makes it.
 class Telemetry {
  public:
-  /// socket: the analyzer's, whose lock the caller holds. Throws Error: exit code 2 for options and keys that will not
-  /// do, 3 if it cannot listen.
+  /// socket: the analyzer's, whose lock the caller holds. Throws Error: exit code 2 for options and keys that cannot
+  /// be used, 3 if it cannot listen.
   Telemetry(const TelemetryOptions& options, const std::string& socket);
   ~Telemetry();
   Telemetry(const Telemetry&) = delete;
   Telemetry& operator=(const Telemetry&) = delete;
 
-  /// To all subscribers, without waiting for any.
+  /// Sends to all subscribers, without waiting for any.
   void publish(std::string_view topic, std::string_view message) noexcept;
 
-  /// Answers what was asked, a bounded number of requests and bytes. reply_to gives an encoded ControlReply.
+  /// Answers the waiting requests, up to a limit of requests and bytes. reply_to returns an encoded ControlReply.
   void answer(const std::function<std::string(const wire::ControlRequest&)>& reply_to);
 
  private:

@@ -14,8 +14,8 @@
 namespace ringside {
 namespace {
 
-constexpr int kMostAnswers = 32;                    // a call
-constexpr std::int64_t kSayingNs = 10'000'000'000;  // between two lines about clients turned away
+constexpr int kMostAnswers = 32;                    // per call
+constexpr std::int64_t kLogIntervalNs = 10'000'000'000;  // between two log lines about clients turned away
 
 // The frames of a question.
 enum Frame : std::size_t { kVersion, kRequestId, kDomain, kAddress, kIdentity, kMechanism, kKey, kFrames };
@@ -36,7 +36,7 @@ void ZapHandler::answer() noexcept {
     const std::array<std::string_view, 6> reply = {
         "1.0", request_id, allowed ? "200" : "400", allowed ? "OK" : "not on the list", "", ""};
     questions_.send(reply);
-    if (!allowed) say_turned_away();
+    if (!allowed) log_turned_away();
   }
 }
 
@@ -50,9 +50,9 @@ bool ZapHandler::is_allowed(const std::string& key) noexcept {
   }
 }
 
-void ZapHandler::say_turned_away() noexcept {
+void ZapHandler::log_turned_away() noexcept {
   ++turned_away_;
-  if (said_ns_ != 0 && now_ns() - said_ns_ < kSayingNs) return;
+  if (said_ns_ != 0 && now_ns() - said_ns_ < kLogIntervalNs) return;
   spdlog::warn("event=clients_turned_away count={} keys={}", turned_away_, folder_);
   said_ns_ = now_ns();
   turned_away_ = 0;

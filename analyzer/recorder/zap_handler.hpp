@@ -1,7 +1,6 @@
-// Who is let in over tcp: ZeroMQ asks the handler about the public key of each client that connects (RFC 27, ZAP), and
-// it answers from the list in the keys' folder. It fails closed: a list that cannot be read lets nobody in. The list is
-// read for each question, so that a client that was added is let in, and one that was removed is not, without a
-// restart.
+// Admission over tcp: ZeroMQ asks the handler about the public key of each client that connects (RFC 27, ZAP), and the
+// handler answers from the list in the keys' folder. It fails closed: if the list cannot be read, no client is
+// admitted. The list is read for each question, so that a client is added or removed without a restart.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +17,17 @@ class ZapHandler {
   /// Throws Error as read_allowed_clients. Make it before any channel of the same context listens on tcp.
   ZapHandler(ChannelContext& context, std::string folder);
 
-  /// Answers questions that have come, a bounded number.
+  /// Answers the waiting questions, up to a limit per call.
   void answer() noexcept;
 
  private:
   bool is_allowed(const std::string& key) noexcept;
-  void say_turned_away() noexcept;
+  void log_turned_away() noexcept;
 
   std::string folder_;
   Channel questions_;
   std::vector<std::string> frames_;
-  std::uint64_t turned_away_ = 0;  // since it was last said
+  std::uint64_t turned_away_ = 0;  // since the last log line
   std::int64_t said_ns_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// What a ring knows of the steps it keeps; for the journal, which may lack some of them (journal_rebuild.hpp).
+// The steps that a ring keeps, for the journal, which may lack some of them (journal_rebuild.hpp).
 #pragma once
 
 #include <vector>

@@ -1,10 +1,10 @@
-// The only way bytes get into persistent memory. The ring's protocol is written against this interface, so that a
-// recorder can stand in for the hardware and enumerate every image a crash may leave behind.
+// Bytes get into persistent memory only through this interface. A recorder of stores can therefore replace the
+// hardware and enumerate every image that a crash may leave behind.
 //
-// Model: a store becomes persistent some time after it was issued; it is persistent for certain once it was flushed
+// Model: a store becomes persistent some time after it was issued. It is certainly persistent once it was flushed
 // (`flush`, or it was a non-temporal copy) and a later `drain` by the same thread returned. On a plain file (page
-// cache) `flush` and `drain` only order what other processes see; what survives power loss is decided by `sync`.
-// All functions may be called by several threads at a time, each on bytes of its own.
+// cache), `flush` and `drain` only order what other processes see; `sync` decides what survives power loss. Several
+// threads may call all functions at a time, each for bytes of its own.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace ringside {
 
 class Reducer;
 
-/// Who reduces rows that are copied, and which they are (common/reductions/reduction.hpp).
+/// The reducer of rows that are copied, and the rows (common/reductions/reduction.hpp).
 struct RowsToReduce {
   Reducer& reducer;
   std::size_t thread;
@@ -32,26 +32,28 @@ class Persistence {
   /// `hash64(from, bytes)`, computed while the bytes are in the cache.
   virtual std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept = 0;
 
-  /// The same for whole rows of an iterate, at most Reducer::kMostRows, which are reduced on their way: of the bytes
-  /// that are stored, also if somebody writes at `from` meanwhile. Here in two steps; an implementation may do better.
+  /// The same for whole rows of an iterate, at most Reducer::kMostRows, which are reduced during the copy. The bytes
+  /// that are stored are reduced, even if `from` changes meanwhile. This default works in two steps; an implementation
+  /// may do better.
   virtual std::uint64_t copy_reduced(void* to, const void* from, std::size_t bytes, const RowsToReduce& rows) noexcept;
 
   /// Starts writing back the cache lines that hold [address, address + bytes).
   virtual void flush(const void* address, std::size_t bytes) noexcept = 0;
 
-  /// Waits until what this thread flushed or copied is persistent (DAX) or visible to everyone in order (page cache).
+  /// Waits until what this thread flushed or copied is persistent (DAX) or visible to all processes in order (page
+  /// cache).
   virtual void drain() noexcept = 0;
 
-  /// From here on `sync` follows every few copies: an implementation may choose how it copies by that. Called while
-  /// nobody copies.
+  /// Announces that `sync` follows every few copies from here on: an implementation may choose its way to copy
+  /// accordingly. Called while no thread copies.
   virtual void expect_syncs() noexcept {}
 
-  /// Makes everything stored so far survive power loss. 0, or an errno value: after an error nothing is known about
-  /// what survived, and the run must stop. On DAX there is nothing left to do.
+  /// Makes everything stored so far survive power loss. Returns 0 or an errno value. After an error it is unknown what
+  /// survived, and the run must stop. On DAX there is nothing left to do.
   virtual int sync() noexcept = 0;
 
-  /// 0, or the errno value of the first store or sync that did not reach its file. Cheap. On an error the run must
-  /// stop.
+  /// Returns 0, or the errno value of the first store or sync that did not reach its file. Cheap. On an error the run
+  /// must stop.
   virtual int store_error() const noexcept { return 0; }
 };
 

@@ -19,12 +19,12 @@ constexpr Range kConstant[] = {
     {0, 4032},     // signature, features, uuids; then the shutdown state, which has a checksum of its own
     {4088, 6152},  // the header's checksum, the descriptor, the root; then run_id, which counts openings
     {6160,
-     6688},  // sizes and flags; then pointers of the process that has the pool open, which none reads from the file
+     6688},  // sizes and flags; then pointers of the process that has the pool open, which are not read from the file
     {8192, ~std::uint64_t{0}}  // lanes (logs), heap, first zone: all that lies before the ring
 };
 constexpr std::uint64_t kHeapOffsetOffset = 5136;
 
-// A zone is a header of 512 KiB and 65528 chunks of 256 KiB. The first one's lies before the ring.
+// A zone is a header of 512 KiB and 65528 chunks of 256 KiB. The header of the first zone lies before the ring.
 constexpr std::uint64_t kHeapHeaderBytes = 1024;
 constexpr std::uint64_t kZoneHeaderBytes = 512 << 10;
 constexpr std::uint64_t kZoneBytes = kZoneHeaderBytes + (std::uint64_t{65528} << 18);

@@ -8,14 +8,14 @@
 namespace ringside {
 namespace {
 
-/// A copy whose record_seq alone was lost: everything else is what its valid twin says.
+/// True for a copy that lost only its record_seq: everything else equals its valid twin.
 bool lost_its_sequence_number(const RecordReading& copy, const RecordReading& twin) {
   return copy.state == RecordState::kEmpty && twin.state == RecordState::kValid &&
          std::memcmp(&copy.record, &twin.record, offsetof(RunRecord, record_seq)) == 0;
 }
 
-/// A copy without its number can also be one whose writer is between its last two stores: it is read again a few times,
-/// with a pause.
+/// A copy without its number may also be one whose writer is between its last two stores. Therefore it is read again a
+/// few times, with a pause.
 TwinsCheck::DamagedRecord check_record(const RingView& ring, std::uint32_t index) {
   constexpr int kLooks = 4;
   constexpr std::chrono::milliseconds kBetweenLooks{5};

@@ -1,5 +1,5 @@
-// What the hashes say of everything a ring holds: each bit the format uses is covered by one of them. `verify` puts the
-// answers into words; one slot's check is a slot's at one instant, whatever an analyzer does meanwhile.
+// Checks everything a ring holds against its hashes: one of them covers each bit that the format uses. `verify`
+// reports the results. The check of a slot describes the slot at one instant, whatever an analyzer does meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// What is kept twice. Where one copy is damaged its twin serves, and the next owner of the pool mends it.
+/// The parts that are stored twice. If one copy is damaged, its twin is used, and the next owner of the pool mends it.
 struct TwinsCheck {
   struct DamagedRecord {
     std::uint32_t index = 0;  // in the run table
@@ -24,7 +24,7 @@ struct TwinsCheck {
   bool intact() const noexcept { return superblocks_intact() && run_records.empty(); }
 };
 
-/// A run that was cut off while it wrote the second copy of its record is not damage: nobody needs that copy.
+/// If a run was interrupted while it wrote the second copy of its record, that is not damage: the copy is not needed.
 TwinsCheck check_twins(const RingView& ring);
 
 struct SlotCheck {

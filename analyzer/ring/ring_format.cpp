@@ -5,8 +5,8 @@
 namespace ringside {
 namespace {
 
-// Up to 2.5 MiB libpmemobj may put an object into a run of 16 chunks, shared with others of its size or not; a larger
-// one gets chunks of its own, which is what the size of a pool is computed from.
+// libpmemobj may put an object of up to 2.5 MiB into a run of 16 chunks, which it may share with others of its size. A
+// larger object gets chunks of its own, and the size of a pool is computed from those.
 constexpr std::uint64_t kMinObjectBytes = 3 << 20;
 
 std::uint64_t object_bytes(std::uint64_t used) noexcept {
@@ -58,8 +58,8 @@ void place_root(std::uint64_t object_offset, std::uint32_t slots, RingGeometry& 
 }
 
 int format_ring(std::span<std::byte> file, const RingGeometry& geometry, Persistence& persistence) {
-  // A slot is empty and a run record invalid while its sequence number is 0: a file's blocks are born so, persistent
-  // memory handed out a second time may not be.
+  // A slot is empty, and a run record is invalid, while its sequence number is 0. A file's blocks are zero from the
+  // start, but persistent memory that is handed out a second time may not be.
   const SlotHeader empty_header;
   for (const SlotPlace& place : geometry.slots) {
     store_words(persistence, file.data() + place.meta_offset, &empty_header, sizeof(empty_header));
@@ -110,7 +110,7 @@ int mend_run_records(const WritableRing& ring, Persistence& persistence) {
     };
     const int good = valid_seq(0) >= valid_seq(1) ? 0 : 1;
     if (valid_seq(good) == 0) {
-      // Beside a copy that was never written a damaged one describes nothing.
+      // If one copy was never written, a damaged other copy describes nothing.
       for (int copy : {0, 1}) {
         if (copies[copy].state != RecordState::kDamaged || copies[1 - copy].state != RecordState::kEmpty) continue;
         std::uint64_t* record_seq = &ring.run_record(copy, index)->record_seq;
@@ -121,8 +121,8 @@ int mend_run_records(const WritableRing& ring, Persistence& persistence) {
       continue;
     }
     if (valid_seq(0) == valid_seq(1)) continue;
-    // A writer that was killed may have left the good one in the processor's caches: while the other is being written,
-    // it is the only one.
+    // A killed writer may have left the good copy in the processor's caches. While the other copy is being written,
+    // the good one is the only one.
     persist(persistence, ring.run_record(good, index), sizeof(RunRecord));
     if (const int error = persistence.sync()) return error;
     write_run_record(ring.run_record(1 - good, index), copies[good].record, persistence);

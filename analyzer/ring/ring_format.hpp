@@ -1,4 +1,5 @@
-// Makes a ring out of empty bytes, and what is kept twice, superblocks and run records, out of its intact twin.
+// Makes a ring out of empty bytes, and mends superblocks and run records, which are stored twice, from their intact
+// twins.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,8 @@
 
 namespace ringside {
 
-/// Bytes one slot needs wherever it may begin, and its place within an object of that many bytes at `object_offset`.
-/// shape: rows and chunk_bytes.
+/// Bytes that one slot needs wherever it begins, and its place within an object of that many bytes at `object_offset`.
+/// shape: rows and chunk_bytes are read.
 std::uint64_t slot_object_bytes(const RingGeometry& shape) noexcept;
 SlotPlace place_slot(std::uint64_t object_offset, const RingGeometry& shape) noexcept;
 
@@ -19,19 +20,19 @@ SlotPlace place_slot(std::uint64_t object_offset, const RingGeometry& shape) noe
 std::uint64_t root_object_bytes(std::uint32_t slots) noexcept;
 void place_root(std::uint64_t object_offset, std::uint32_t slots, RingGeometry& geometry) noexcept;
 
-/// Writes an empty ring into `file`, which `geometry` describes; the formatted word last. Returns 0 or the errno value
-/// of a failed sync.
+/// Writes an empty ring, which `geometry` describes, into `file`; the formatted word last. Returns 0 or the errno
+/// value of a failed sync.
 int format_ring(std::span<std::byte> file, const RingGeometry& geometry, Persistence& persistence);
 
-/// Writes a superblock that is not intact again; the other one is, or there would be no view. Returns 0 or the errno
-/// value of a failed sync. Done again, it changes nothing.
+/// Rewrites a superblock that is not intact; the other one is intact, or there would be no view. Returns 0 or the
+/// errno value of a failed sync. A second call changes nothing.
 int mend_superblocks(std::span<std::byte> file, const RingView& view, Persistence& persistence);
 
 /// Writes one copy of a run record: invalid first, valid last. A crash tears this copy only.
 void write_run_record(RunRecord* to, const RunRecord& record, Persistence& persistence) noexcept;
 
-/// Writes each copy of a run record that is damaged, or was left behind by a crash, again from its valid twin. Returns
-/// 0 or the errno value of a failed sync. Done again, it changes nothing.
+/// Rewrites, from its valid twin, each copy of a run record that is damaged or was left behind by a crash. Returns 0
+/// or the errno value of a failed sync. A second call changes nothing.
 int mend_run_records(const WritableRing& ring, Persistence& persistence);
 
 }  // namespace ringside

@@ -1,6 +1,6 @@
 // The ring's bytes: what lies where in a pool, and what each hash covers. This header, docs/ring_format.md and the
-// golden bytes of tests/unit/analyzer/ring/ring_layout_test.cpp change together, and then so does kRingVersion. Nothing
-// here knows PMDK: a reader finds the superblock by its magic and everything else by file offsets.
+// golden bytes of tests/unit/analyzer/ring/ring_layout_test.cpp change together, and kRingVersion with them. Nothing
+// here depends on PMDK: a reader finds the superblock by its magic and everything else by file offsets.
 #pragma once
 
 #include <cstddef>
@@ -22,15 +22,15 @@ inline constexpr std::uint64_t kFormattedWord = 0x454e4f44474e4952;  // "RINGDON
 inline constexpr std::uint32_t kRingVersion = 2;
 
 inline constexpr std::size_t kLineBytes = 64;                // the unit that reaches persistent memory in store order
-inline constexpr std::size_t kPageBytes = 4096;              // superblocks and run tables start on one
+inline constexpr std::size_t kPageBytes = 4096;              // superblocks and run tables start at a page
 inline constexpr std::size_t kPayloadAlignment = 2 << 20;    // a huge page, so that DAX maps a payload with few entries
 inline constexpr std::size_t kChunkBytes = kCopyChunkBytes;  // hashed while in the first-level cache
-inline constexpr std::uint64_t kScanBytes = 64 << 20;        // superblocks lie in this much of the file's beginning
+inline constexpr std::uint64_t kScanBytes = 64 << 20;        // superblocks lie within these first bytes of the file
 inline constexpr std::uint64_t kLeastPoolBytes = 8 << 20;    // PMEMOBJ_MIN_POOL
 inline constexpr std::uint32_t kMinSlots = 3;                // newest, newest persisted (or previous), victim
 inline constexpr std::uint32_t kMaxSlots = 1024;
 inline constexpr std::uint64_t kMaxPayloadBytes = std::uint64_t{1} << 34;  // PMDK's largest object is just below
-inline constexpr std::uint64_t kMaxSequence = std::uint64_t{1} << 62;      // a greater one is damage, not history
+inline constexpr std::uint64_t kMaxSequence = std::uint64_t{1} << 62;      // a greater one can only be damage
 
 /// Where a slot's two parts lie, as file offsets. The payload follows its meta area directly.
 struct SlotPlace {
@@ -40,7 +40,8 @@ struct SlotPlace {
 static_assert(sizeof(SlotPlace) == 16 && std::is_trivially_copyable_v<SlotPlace>);
 
 /// The fixed part of a superblock; `slots` SlotPlaces follow it. Written twice at creation, never changed. The first
-/// 24 bytes keep their place and meaning in every version, so that any program can tell that a pool is too new for it.
+/// 24 bytes keep their place and meaning in every version, so that any program can recognise a pool that is too new
+/// for it.
 struct Superblock {
   std::uint64_t magic = 0;
   std::uint32_t version = 0;
@@ -63,8 +64,8 @@ static_assert(sizeof(Superblock) == 136 && std::is_trivially_copyable_v<Superblo
 static_assert(offsetof(Superblock, hash) == 16 && offsetof(Superblock, rows) == 72);
 static_assert(offsetof(Superblock, pool_id) == 112 && offsetof(Superblock, pmdk_hash) == 128);
 
-/// The first line of a slot: one cache line, so that its stores reach persistent memory in program order, and
-/// `commit_seq`, stored last, tells that the others are there.
+/// The first line of a slot: one cache line, so that its stores reach persistent memory in program order. `commit_seq`
+/// is stored last and shows that the others are there.
 struct alignas(kLineBytes) SlotHeader {
   std::uint64_t iteration = 0;
   std::uint64_t step = 0;
@@ -78,8 +79,8 @@ static_assert(sizeof(SlotHeader) == kLineBytes && std::is_trivially_copyable_v<S
 static_assert(offsetof(SlotHeader, run_id) == 16 && offsetof(SlotHeader, rows) == 32);
 static_assert(offsetof(SlotHeader, header_hash) == 48 && offsetof(SlotHeader, commit_seq) == 56);
 
-/// What was computed of the slot's iterate, written after its commit. The header_hash of that commit names it: sequence
-/// numbers can come again (a header was damaged, or the ring emptied), whole headers do not.
+/// The reductions of the slot's iterate, written after its commit. The header_hash of that commit identifies it:
+/// sequence numbers can come again (a header was damaged, or the ring emptied), whole headers do not.
 struct alignas(kLineBytes) ReductionsRecord {
   Reductions reductions;
   std::uint64_t header_hash = 0;
@@ -147,8 +148,8 @@ constexpr std::uint64_t formatted_word_offset(std::uint64_t slots) noexcept {
 /// The superblock as it is written: `superblock_bytes(slots)` bytes, hash included.
 std::vector<std::uint64_t> encode_superblock(const RingGeometry& geometry);
 
-/// Of a superblock of `bytes` bytes, at least 24: hash64 of what follows its hash word, seeded by that of the 16 bytes
-/// before it.
+/// Hash of a superblock of `bytes` bytes, at least 24: hash64 of the bytes after its hash word, seeded by the hash64
+/// of the 16 bytes before it.
 std::uint64_t superblock_hash(const std::byte* superblock, std::uint64_t bytes) noexcept;
 
 /// Seed of the hashes of slot `slot`: version, index, place, rows, chunk size and pool. A header read under another
@@ -158,7 +159,7 @@ std::uint64_t slot_seed(const RingGeometry& geometry, std::uint32_t slot) noexce
 /// Seed of the hash of entry `index` of the run table, the same for both copies.
 std::uint64_t run_seed(const RingGeometry& geometry, std::uint32_t index) noexcept;
 
-/// Of the `chunks` chunk hashes of a payload and the step it belongs to: what a header vouches for.
+/// Hash of the `chunks` chunk hashes of a payload and of its step descriptor: what a header confirms.
 std::uint64_t payload_hash(const std::uint64_t* chunk_hashes, std::uint64_t chunks,
                            const StepDescriptor& step) noexcept;
 

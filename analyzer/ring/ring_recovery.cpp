@@ -54,7 +54,7 @@ ReadResult read_payload(const RingView& ring, std::uint32_t slot, const SlotHead
   const StepDescriptor step = ring.step(slot);
   std::uint64_t first_damaged = chunks;
 
-  // The copy is hashed, not the slot: what is returned is what was verified.
+  // The copy is hashed, not the slot: the bytes returned are the bytes verified.
 #pragma omp parallel for schedule(static) reduction(min : first_damaged)
   for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) {
     const std::uint64_t offset = chunk * geometry.chunk_bytes;
@@ -66,8 +66,8 @@ ReadResult read_payload(const RingView& ring, std::uint32_t slot, const SlotHead
   const bool table_intact = payload_hash(expected.data(), chunks, step) == header.payload_hash;
   if (!ring.still_holds(slot, header)) return {ReadStatus::kOverwritten, 0, {}};
   if (first_damaged < chunks) return {ReadStatus::kDamaged, first_damaged, {}};
-  // Every chunk agrees with a table that is not the header's: an older payload with its own table (a power cut under
-  // a plain file can leave that). None of it is what was committed.
+  // Every chunk agrees with a table that is not the header's: an older payload with its own table, which a power cut
+  // can leave in a plain file. None of it was committed under this header.
   if (!table_intact) return {ReadStatus::kDamaged, 0, {}};
   return {ReadStatus::kOk, 0, step};
 }

@@ -1,5 +1,5 @@
-// What a ring holds after whatever happened to it. The writer and the readers both ask here, so that they cannot
-// disagree. Recovery only reads: done again, or interrupted and done again, it gives the same answer.
+// What a ring holds after any crash. The writer and the readers both use this recovery, so that they cannot disagree.
+// Recovery only reads: repeated, or interrupted and repeated, it gives the same result.
 #pragma once
 
 #include <cstddef>
@@ -28,11 +28,11 @@ struct Recovery {
 /// Reads the slots' headers, not their payloads.
 Recovery recover(const RingView& ring);
 
-/// What the hashes say of one payload.
+/// The result of checking one payload against its hashes.
 struct PayloadCheck {
   bool table_intact = true;                   // chunk hashes and step descriptor are those the header was written for
   std::vector<std::uint64_t> damaged_chunks;  // ascending; if the table is not intact, those that differ from it
-  bool overwritten = false;                   // the slot took another commit meanwhile: the rest says nothing
+  bool overwritten = false;                   // the slot took another commit meanwhile: the rest has no meaning
 
   bool intact() const noexcept { return table_intact && damaged_chunks.empty() && !overwritten; }
 };
@@ -49,16 +49,16 @@ enum class ReadStatus {
 struct ReadResult {
   ReadStatus status = ReadStatus::kOk;
   std::uint64_t damaged_chunk = 0;  // the first one, where kDamaged
-  StepDescriptor step;              // where kOk: what the producer said of it
+  StepDescriptor step;              // where kOk: as the producer published it
 };
 
 /// Copies the payload that `header`, a reading of this slot, belongs to into `out` (rows doubles), and verifies the
 /// copy. `out` is only to be used if the status is kOk. Uses all OpenMP threads.
 ReadResult read_payload(const RingView& ring, std::uint32_t slot, const SlotHeader& header, double* out);
 
-/// The newest kept slot whose payload verifies. Usually one payload is read; more after a power cut on a plain file,
-/// where headers may have reached the disk before their payloads did.
-/// payload: becomes a copy of it (rows doubles), made while it is verified; may be null.
+/// The newest kept slot whose payload verifies. Usually it reads one payload; more after a power cut on a plain file,
+/// where headers may have reached the disk before their payloads did. payload: becomes a copy of it (rows doubles),
+/// made while it is verified; may be null.
 std::optional<KeptSlot> newest_intact(const RingView& ring, const Recovery& recovery, double* payload = nullptr);
 
 }  // namespace ringside

@@ -7,7 +7,7 @@ namespace ringside {
 
 RingSyncer::RingSyncer(Persistence& persistence, std::atomic<std::uint64_t>& persisted)
     : persistence_(persistence), persisted_(persisted), requested_(persisted.load()) {
-  // Signals are for the threads that wait for them: this one inherits a mask that blocks them.
+  // This thread inherits a mask that blocks signals: other threads wait for them.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);

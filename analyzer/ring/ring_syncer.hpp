@@ -1,5 +1,5 @@
-// The thread that waits for the disk, so that the solver and the release of its buffer do not: on a plain file a commit
-// survives power loss only after fdatasync. It syncs for the newest commit whenever there is one not yet persisted;
+// The thread that waits for the disk, so that the solver and the release of its buffer do not wait. On a plain file a
+// commit survives power loss only after fdatasync. The thread syncs whenever the newest commit is not yet persisted;
 // several commits may share a sync.
 #pragma once
 
@@ -15,11 +15,11 @@ namespace ringside {
 
 class RingSyncer {
  public:
-  /// persisted: the commit_seq everything up to which survives power loss; written by this thread only from now on.
+  /// persisted: everything up to this commit_seq survives power loss. From now on only this thread writes it.
   RingSyncer(Persistence& persistence, std::atomic<std::uint64_t>& persisted);
   ~RingSyncer() { stop(); }
 
-  /// All of commit `commit_seq` was stored: have it persisted. Does not wait.
+  /// Asks for a sync that persists commit `commit_seq`, all of which was stored. Does not wait.
   void request(std::uint64_t commit_seq) noexcept;
 
   /// Waits until a commit after `commit_seq` is persisted; one must have been requested. False if a sync failed.
@@ -29,7 +29,7 @@ class RingSyncer {
   /// reports the loss of a page once, and a second fdatasync would succeed as if nothing had been lost.
   int error() const noexcept { return error_.load(std::memory_order_acquire); }
 
-  /// Ends the thread after the sync in progress; what was requested later is left to the caller.
+  /// Ends the thread after the sync in progress; the caller persists what was requested later.
   void stop() noexcept;
 
  private:

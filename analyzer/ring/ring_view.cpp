@@ -25,9 +25,9 @@ T load(std::span<const std::byte> file, std::uint64_t offset) {
   return value;
 }
 
-/// True of what an interrupted creation leaves, from its first moment to its last: nothing; zeros; a libpmemobj pool
-/// whose descriptor (layout name, checksum) is not written yet; one of our layout. What somebody else put into a file
-/// is none of these.
+/// True for what an interrupted creation leaves, from its first moment to its last: nothing; zeros; a libpmemobj pool
+/// whose descriptor (layout name, checksum) is not written yet; one of our layout. A file of another program is none
+/// of these.
 bool is_begun_pool(std::span<const std::byte> file) {
   const auto zeros = [](std::span<const std::byte> bytes) {
     return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
@@ -36,7 +36,7 @@ bool is_begun_pool(std::span<const std::byte> file) {
   return names_our_layout(file) || zeros(file.subspan(kPoolDescriptorOffset, kPoolDescriptorBytes));
 }
 
-/// For files whose superblocks say nothing: formatted words end the pages they may lie in.
+/// For files without a usable superblock: formatted words end the pages in which they may lie.
 bool was_ever_formatted(std::span<const std::byte> file) {
   const std::uint64_t scan_end = std::min<std::uint64_t>(file.size(), kScanBytes);
   for (std::uint64_t page = 0; page + kPageBytes <= scan_end; page += kPageBytes) {
@@ -58,13 +58,13 @@ Error other_version(std::uint32_t version, std::string_view name) {
                                             : "read it with the release that made it");
 }
 
-/// What a superblock's place in the file says about it.
+/// A possible superblock.
 struct Candidate {
   Superblock fixed;
   bool hash_holds = false;
 };
 
-/// The bytes at `offset` as a superblock, if they begin like one. Nothing in it is believed unless its hash holds.
+/// The bytes at `offset` as a superblock, if they begin like one. Nothing in it is trusted unless its hash holds.
 std::optional<Candidate> candidate_at(std::span<const std::byte> file, std::uint64_t offset) {
   if (load<std::uint64_t>(file, offset) != kRingMagic) return std::nullopt;
   Candidate candidate{load<Superblock>(file, offset), false};
@@ -75,8 +75,8 @@ std::optional<Candidate> candidate_at(std::span<const std::byte> file, std::uint
   return candidate;
 }
 
-/// Geometry from a superblock whose hash holds. Whoever can write the file can also write its hash, so that every
-/// number is still treated as hostile. Throws on the first that cannot be.
+/// Geometry from a superblock whose hash holds. A program that can write the file can also write its hash, so that
+/// every number is still treated as hostile. Throws on the first impossible number.
 RingGeometry checked_geometry(std::span<const std::byte> file, std::uint64_t offset, const Superblock& fixed,
                               std::string_view name) {
   const auto damaged = [&](std::string_view what, std::uint64_t found) {
@@ -108,7 +108,7 @@ RingGeometry checked_geometry(std::span<const std::byte> file, std::uint64_t off
   std::memcpy(geometry.slots.data(), file.data() + offset + sizeof(Superblock), fixed.slots * sizeof(SlotPlace));
   if (fixed.meta_bytes != geometry.meta_bytes()) throw damaged("meta bytes", fixed.meta_bytes);
 
-  // Every part as [begin, end); none may leave the file or touch another.
+  // Every part as [begin, end); none may leave the file or overlap another.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> parts;
   const auto add_part = [&](std::string_view what, std::uint64_t begin, std::uint64_t bytes, std::uint64_t alignment) {
     if (begin % alignment != 0 || begin > fixed.file_bytes || bytes > fixed.file_bytes - begin) {
@@ -139,7 +139,7 @@ RingGeometry checked_geometry(std::span<const std::byte> file, std::uint64_t off
   return geometry;
 }
 
-/// What a search of the file's front finds.
+/// The result of a search in the file's front.
 struct Superblocks {
   std::optional<RingGeometry> geometry;  // of the first superblock whose hash holds
   bool intact[2] = {false, false};       // its hash holds, and it belongs to that pool
@@ -207,7 +207,8 @@ RingView RingView::parse(std::span<const std::byte> file, std::string_view name)
     found = find_superblocks(file, name);
   }
   if (!found.geometry) {
-    // Without their magic they are not even seen. What was never formatted was torn while they were written.
+    // Superblocks without their magic are not found at all. In a file that was never formatted, damaged superblocks
+    // are unfinished ones.
     if (!found.saw_damaged && !is_begun_pool(file)) throw usage_error("{}: not a Ringside pool", name);
     // A creation gives the file all of its bytes before libpmemobj writes to it.
     if (is_pmemobj_pool(file) && file.size() < kLeastPoolBytes) {
@@ -260,14 +261,14 @@ SlotReading RingView::read_slot(std::uint32_t slot) const noexcept {
 }
 
 SlotReading RingView::slot(std::uint32_t slot) const noexcept {
-  // An owner that emptied the ring and the next one both count from 1: a reader that was held up in between can see the
-  // same number around words of two headers. Damage is still there when one looks again.
+  // An owner that emptied the ring and the next one both count from 1: a reader that was delayed in between can see
+  // the same number around words of two headers. Real damage is found again in a second reading.
   const SlotReading reading = read_slot(slot);
   return reading.state == SlotState::kDamagedHeader ? read_slot(slot) : reading;
 }
 
 bool RingView::still_holds(std::uint32_t slot, const SlotHeader& header) const noexcept {
-  std::atomic_thread_fence(std::memory_order_acquire);  // what was read of the slot so far was read before this
+  std::atomic_thread_fence(std::memory_order_acquire);  // everything read of the slot so far was read before this
   const SlotReading now = this->slot(slot);
   return std::memcmp(&now.header, &header, sizeof(header)) == 0;
 }
@@ -290,9 +291,9 @@ ReductionsState RingView::reductions(std::uint32_t slot, const SlotHeader& heade
                                      Reductions& reductions) const noexcept {
   const auto* words = at<std::uint64_t>(geometry_.slots[slot].meta_offset + kReductionsOffset);
   constexpr std::size_t kNameWord = offsetof(ReductionsRecord, header_hash) / sizeof(std::uint64_t);
-  constexpr int kAttempts = 2;  // damage is what is still there, under an unchanged header, when one looks again
+  constexpr int kAttempts = 2;  // damage is found again, under an unchanged header, in a second reading
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    // The writer stores header_hash last: where it names this commit, the rest was there before.
+    // The writer stores header_hash last: if it names this commit, the rest was there before.
     const std::uint64_t name = __atomic_load_n(words + kNameWord, __ATOMIC_ACQUIRE);
     std::uint64_t copy[sizeof(ReductionsRecord) / sizeof(std::uint64_t)];
     for (std::size_t i = 0; i < std::size(copy); ++i) copy[i] = __atomic_load_n(words + i, __ATOMIC_RELAXED);
@@ -306,8 +307,9 @@ ReductionsState RingView::reductions(std::uint32_t slot, const SlotHeader& heade
       reductions = record.reductions;
       return ReductionsState::kRecorded;
     }
-    // Without a name its writer did not come to the end; one that is not complete is another commit's. But what is
-    // complete bears its name, unless that was changed by nobody.
+    // A record without a name is unfinished. With another name, and a hash that does not hold for this commit, it is
+    // another commit's. With another name, but a hash that holds for this commit, it is damaged: no writer stores
+    // that.
     if (!named && (name == 0 || !complete)) return ReductionsState::kNotRecorded;
   }
   return ReductionsState::kDamaged;
@@ -316,7 +318,7 @@ ReductionsState RingView::reductions(std::uint32_t slot, const SlotHeader& heade
 RecordReading RingView::run_record_copy(int copy, std::uint32_t index) const noexcept {
   const auto* words = at<std::uint64_t>(geometry_.run_table_offset[copy] + index * sizeof(RunRecord));
   constexpr std::size_t kSeqWord = offsetof(RunRecord, record_seq) / sizeof(std::uint64_t);
-  // As with a slot's header: record_seq is 0 while anything changes, and another number afterwards.
+  // As with a slot's header: record_seq is 0 during a change, and another number afterwards.
   std::uint64_t read[kSeqWord + 1];
   do {
     read[kSeqWord] = __atomic_load_n(words + kSeqWord, __ATOMIC_ACQUIRE);

@@ -1,6 +1,6 @@
-// A ring in memory, found and checked: wherever the bytes come from (a pool's mapping, a read-only file mapping, an
-// image made by a test), every offset was bounds-checked before a view exists. Whether a record is valid is decided
-// here and nowhere else; nothing here changes a byte.
+// A ring in memory, found and checked. Wherever the bytes come from (a pool's mapping, a read-only file mapping, an
+// image made by a test), every offset is bounds-checked before a view exists. Only this file decides whether a record
+// is valid. A RingView changes no byte.
 #pragma once
 
 #include <cstddef>
@@ -17,26 +17,26 @@
 
 namespace ringside {
 
-/// Exit code 2: the creation of a pool was interrupted here. There is nothing of anybody's in the file: whoever was
-/// told to overwrite may replace it, unless its creation is still under way (it is locked then).
+/// Exit code 2: the creation of this pool was interrupted. The file holds no iterates. A run that may overwrite may
+/// replace it, unless its creation is still under way (then it is locked).
 class UnfinishedPoolError : public Error {
  public:
   explicit UnfinishedPoolError(const std::string& message) : Error(ExitCode::kUsage, message) {}
 };
 
 /// Exit code 5: the ring in this pool can be read, but no analyzer can own it, as libpmemobj's part of it is damaged.
-/// Whoever was told to overwrite may replace it.
+/// A run that may overwrite may replace it.
 class UnownablePoolError : public Error {
  public:
   explicit UnownablePoolError(const std::string& message) : Error(ExitCode::kDamaged, message) {}
 };
 
-/// What a file of no bytes is: the first moment of a creation.
+/// The error for a file of no bytes, which is the first moment of a creation.
 UnfinishedPoolError empty_pool_file(std::string_view name);
 
 enum class SlotState {
   kEmpty,         // never committed, or being overwritten
-  kCommitted,     // the header verifies; the payload's hashes were not looked at
+  kCommitted,     // the header verifies; the payload's hashes were not checked
   kDamagedHeader  // claims a commit that its hash does not confirm
 };
 
@@ -66,13 +66,13 @@ enum class RecordState {
 /// One of the two copies of a run record.
 struct RecordReading {
   RecordState state = RecordState::kEmpty;
-  RunRecord record;  // to be believed where kValid
+  RunRecord record;  // meaningful where kValid
 };
 
-/// True of what begins like a libpmemobj pool, whoever's.
+/// True for a file that begins like a libpmemobj pool, of any layout.
 bool is_pmemobj_pool(std::span<const std::byte> file) noexcept;
 
-/// True of one whose descriptor says that it is of our layout, whatever became of the rest.
+/// True for one whose descriptor names our layout, whatever the rest of it holds.
 bool names_our_layout(std::span<const std::byte> file) noexcept;
 
 class RingView {
@@ -83,20 +83,21 @@ class RingView {
   static RingView parse(std::span<const std::byte> file, std::string_view name);
 
   const RingGeometry& geometry() const noexcept { return geometry_; }
-  /// Its hash holds, and its formatted word is there.
+  /// True if its hash holds and its formatted word is there.
   bool superblock_intact(int copy) const noexcept { return superblock_intact_[copy]; }
 
-  /// True if what libpmemobj keeps in the file is what it was at the pool's creation. Reads a few MB.
+  /// True if libpmemobj's own data in the file is what it was at the pool's creation. Reads a few MB.
   bool pmdk_metadata_intact() const noexcept;
 
   /// Reads a slot's header consistently, also while another process writes it.
   SlotReading slot(std::uint32_t slot) const noexcept;
-  /// False once `header`, a reading of this slot, is no longer what the slot holds.
+  /// True while the slot still holds `header`, which is a reading of it.
   bool still_holds(std::uint32_t slot, const SlotHeader& header) const noexcept;
 
   const double* payload(std::uint32_t slot) const noexcept;  // rows doubles
   const std::uint64_t* chunk_hashes(std::uint32_t slot) const noexcept;
-  /// What the producer said of the slot's step. As good as the payload: check that (ring_recovery.hpp) before use.
+  /// The step of the slot as the producer published it. It is only as good as the payload: check that
+  /// (ring_recovery.hpp) before use.
   StepDescriptor step(std::uint32_t slot) const noexcept;
 
   /// Copies the reductions recorded for the commit `header` to `reductions`, if there are any and the slot still holds
@@ -130,7 +131,7 @@ class RingView {
   std::vector<std::uint64_t> slot_seeds_;
 };
 
-/// A view whose bytes may be changed: what the writer works on.
+/// A view whose bytes may be changed, for the writer.
 class WritableRing : public RingView {
  public:
   static WritableRing parse(std::span<std::byte> file, std::string_view name);

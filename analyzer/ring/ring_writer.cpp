@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-// What a thread that comes and goes copies at a time: 1 MiB in chunks of 16 KiB, in some 40 us.
+// What a helper thread copies at a time: 1 MiB in chunks of 16 KiB, in some 40 us.
 constexpr std::uint64_t kPortionsInPiece = 64;
 
 }  // namespace
@@ -41,8 +41,8 @@ std::optional<KeptSlot> RingWriter::begin_run(const RunDescription& run, double*
 
   persist_found();
 
-  // A header can outlive its payload when power is cut under a plain file. The newest slot whose payload verifies is
-  // the one to keep at any rate; what claims to be newer goes first. Sequence numbers go on above all of them.
+  // After a power cut, a plain file may hold a header without its payload. The newest slot whose payload verifies must
+  // be kept; slots that claim to be newer are overwritten first. Sequence numbers continue above all of them.
   const Recovery recovery = recover(ring_);
   const std::optional<KeptSlot> intact = newest_intact(ring_, recovery, newest_payload);
   const std::uint64_t intact_seq = intact ? intact->header.commit_seq : 0;
@@ -72,9 +72,9 @@ std::optional<KeptSlot> RingWriter::begin_run(const RunDescription& run, double*
 }
 
 void RingWriter::persist_found() noexcept {
-  // A predecessor that was killed may have left stores in the processor's caches, visible but not yet persistent. What
-  // is built upon from here on must not vanish under it at the next power cut. Payloads and chunk hashes need no flush:
-  // they were drained before their header was stored.
+  // A killed predecessor may have left stores in the processor's caches, visible but not yet persistent. What the run
+  // builds on from here must not vanish at the next power cut. Payloads and chunk hashes need no flush: they were
+  // drained before their header was stored.
   const RingGeometry& geometry = ring_.geometry();
   for (std::uint32_t slot = 0; slot < geometry.slot_count(); ++slot) {
     persistence_.flush(ring_.header(slot), sizeof(SlotHeader));
@@ -110,7 +110,7 @@ void RingWriter::clear() {
   if (const int error = finish()) {
     throw system_error("the pool could not be synced to its disk: {}", errno_text(error));
   }
-  // The oldest first: if this is cut off, what is left is still contiguous.
+  // The oldest first: if this is interrupted, the remaining slots are still contiguous.
   std::vector<std::uint32_t> by_age(slot_seq_.size());
   std::iota(by_age.begin(), by_age.end(), 0);
   std::sort(by_age.begin(), by_age.end(), [&](auto a, auto b) { return slot_seq_[a] < slot_seq_[b]; });
@@ -131,8 +131,8 @@ void RingWriter::clear() {
 
 CommitStatus RingWriter::begin() noexcept {
   if (sync_error() != 0) return CommitStatus::kSyncFailed;
-  // The smallest commit_seq: 0 (nothing worth keeping) before the oldest commit. With at least three slots it is none
-  // of the two newest, which the reductions may still be reading.
+  // The smallest commit_seq: 0 (nothing worth keeping) before the oldest commit. With at least three slots it is not
+  // one of the two newest, which the reductions may still be reading.
   const auto oldest = std::min_element(slot_seq_.begin(), slot_seq_.end());
   if (*oldest != 0 && syncer_ && !syncer_->wait_past(*oldest)) return CommitStatus::kSyncFailed;
   current_ = static_cast<std::uint32_t>(oldest - slot_seq_.begin());
@@ -142,7 +142,7 @@ CommitStatus RingWriter::begin() noexcept {
   SlotHeader* header = ring_.header(current_);
   persistence_.store64(&header->commit_seq, 0);
   persist(persistence_, &header->commit_seq, sizeof(header->commit_seq));  // fence 1
-  // A victim whose header is still in the file keeps its payload.
+  // If the victim's header is still in the file, its payload must stay.
   return persistence_.store_error() == 0 ? CommitStatus::kOk : CommitStatus::kSyncFailed;
 }
 
@@ -152,7 +152,7 @@ void RingWriter::copy(const double* source, const StepDescriptor& step, Reducer*
   step_ = step;
   if (reducer != nullptr) reducer->begin(previous_payload());
   const RingGeometry& geometry = ring_.geometry();
-  // A portion is a chunk of the table, or several of them where they are smaller than the blocks that are reduced.
+  // A portion is a chunk of the table, or several of them if they are smaller than the blocks that are reduced.
   const std::uint64_t portion_bytes =
       reducer == nullptr ? geometry.chunk_bytes : std::max<std::uint64_t>(geometry.chunk_bytes, kCopyChunkBytes);
   const std::uint64_t portions = (geometry.payload_bytes() + portion_bytes - 1) / portion_bytes;
@@ -178,7 +178,7 @@ void RingWriter::copy(const double* source, const StepDescriptor& step, Reducer*
   });
 }
 
-/// Chunks [first_chunk, first_chunk + chunks), those of them that there are.
+/// Copies the chunks [first_chunk, first_chunk + chunks), as far as they exist.
 void RingWriter::copy_portion(const std::byte* source, std::uint64_t first_chunk, std::uint64_t chunks,
                               Reducer* reducer, std::size_t thread) noexcept {
   const RingGeometry& geometry = ring_.geometry();
@@ -197,7 +197,8 @@ void RingWriter::copy_portion(const std::byte* source, std::uint64_t first_chunk
     persistence_.store64(table + chunk, hash);
     bytes += chunk_bytes;
   }
-  // No ring of ours has chunks of another size; a ring that says so is served, with a second look at each.
+  // This program makes no ring with chunks of another size. A ring that has them is served, but each portion is read
+  // twice.
   if (reducer != nullptr && !on_the_way) {
     reducer->sweep(thread, ring_.payload(current_), first_row, bytes / sizeof(double));
   }
@@ -215,8 +216,8 @@ CommitStatus RingWriter::commit() noexcept {
   header_.header_hash = header_hash(header_, ring_.seed(current_));
 
   SlotHeader* header = ring_.header(current_);
-  store_words(persistence_, header, &header_, sizeof(header_));  // ascending: commit_seq is the last word
-  persist(persistence_, header, sizeof(*header));                // fence 3
+  store_words(persistence_, header, &header_, sizeof(header_));           // ascending: commit_seq is the last word
+  persist(persistence_, header, sizeof(*header));                         // fence 3
   if (persistence_.store_error() != 0) return CommitStatus::kSyncFailed;  // not everything is in the file
 
   slot_seq_[current_] = next_seq_;
@@ -237,7 +238,7 @@ void RingWriter::record_reductions(const Reductions& reductions) noexcept {
   record.header_hash = header_.header_hash;
   record.hash = reductions_hash(record);
 
-  // Without a name while it changes: a record that is torn counts as not recorded, not as damaged.
+  // It has no name while it changes: a torn record counts as not recorded, not as damaged.
   ReductionsRecord* to = ring_.reductions_record(current_);
   persistence_.store64(&to->header_hash, 0);
   store_words(persistence_, &to->reductions, &record.reductions, sizeof(record.reductions));
@@ -265,7 +266,7 @@ int RingWriter::finish() noexcept {
   syncer_->stop();
   sync_error_ = syncer_->error();
   syncer_.reset();
-  // One more: reductions are recorded after the commit whose sync may have been the last.
+  // One more sync: reductions are recorded after the commit whose sync may have been the last.
   if (sync_all() == 0) persisted_.store(committed_.load(), std::memory_order_release);
   return sync_error_;
 }

@@ -2,8 +2,8 @@
 // caller can time them apart; after the third the producer's buffer may be released:
 //
 //   begin    choose the oldest slot and make its header invalid     fence 1: before any of its payload changes
-//   copy     payload and chunk hashes, by all threads               fence 2: before the header says they are there
-//   commit   the header line, commit_seq last                       fence 3: before anybody is told
+//   copy     payload and chunk hashes, by all threads               fence 2: before the header confirms them
+//   commit   the header line, commit_seq last                       fence 3: before the buffer is released
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ namespace ringside {
 
 enum class CommitStatus {
   kOk,
-  kSyncFailed  // the disk lost something: the run must stop (see sync_error); returned for ever after
+  kSyncFailed  // the disk lost data: the run must stop (see sync_error); later calls return it again
 };
 
 /// One thread calls all functions but the counters, which any thread may read.
@@ -38,51 +38,52 @@ class RingWriter {
   RingWriter(const RingWriter&) = delete;
   RingWriter& operator=(const RingWriter&) = delete;
 
-  /// From here on copies are made by `team`, which outlives us; until then by all OpenMP threads.
+  /// From here on `team`, which outlives the writer, makes the copies; until then all OpenMP threads do.
   void share_among(Team& team) noexcept { team_ = &team; }
 
   /// Set-up of a run: writes its description and verifies the newest payload (one, unless a power cut damaged it), so
-  /// that the slots to keep are known to be good. If that payload is of the same run, the run goes on from it. Returns
-  /// the slot it is in, if there is one; newest_payload (rows doubles, may be null) becomes a copy of it. Throws Error:
+  /// that the slots to keep are known to be good. If that payload is of the same run, the run continues from it.
+  /// Returns its slot, if there is one; newest_payload (rows doubles, may be null) becomes a copy of it. Throws Error:
   /// exit code 2 if the run's rows are not the ring's, 3 if a sync failed.
   std::optional<KeptSlot> begin_run(const RunDescription& run, double* newest_payload = nullptr);
 
-  /// Forgets every iterate, before a run that may overwrite them begins: `begin_run` comes next. A run that goes on is
-  /// finished first. Their bytes stay until they are overwritten; commits of this writer are numbered on, those of the
-  /// pool's next owner from 1 if none comes before it. Throws Error (exit code 3) if a sync failed.
+  /// Discards every iterate, before a run that may overwrite them begins: `begin_run` comes next. Ends a run in
+  /// progress first, as `finish`. The iterates' bytes stay until they are overwritten. Commits of this writer continue
+  /// the numbering; those of the pool's next owner begin with 1 if none comes before. Throws Error (exit code 3) if a
+  /// sync failed.
   void clear();
 
   /// Takes the oldest slot, or one that holds nothing valid; never one of the two newest. Under Durability::kPower on a
   /// plain file it waits while the oldest is the newest *persisted* one.
   CommitStatus begin() noexcept;
 
-  /// source: the iterate of `step`, rows doubles, left alone while this runs. After `begin`. With a reducer (of the
-  /// same team) the iterate is reduced on its way, all but `reducer->finish`: of the bytes that are in the slot, also
-  /// if source is not left alone.
+  /// Copies the iterate of `step` into the slot, after `begin`. source: rows doubles, not changed while this runs.
+  /// With a reducer (of the same team) the iterate is reduced during the copy, all but `reducer->finish`. The bytes
+  /// that are in the slot are reduced, even if source changes.
   void copy(const double* source, const StepDescriptor& step, Reducer* reducer = nullptr) noexcept;
 
-  /// After `copy`. When it returns kOk the iterate is committed; on DAX it is also persisted.
+  /// To be called after `copy`. When it returns kOk the iterate is committed; on DAX it is also persisted.
   CommitStatus commit() noexcept;
 
   /// Puts `reductions` beside the iterate committed last.
   void record_reductions(const Reductions& reductions) noexcept;
 
-  /// The slot of the last `begin`: rows doubles, all of them there after `copy`.
+  /// The payload of the last `begin`'s slot: rows doubles, complete after `copy`.
   const double* payload() const noexcept { return ring_.payload(current_); }
   /// The iterate committed before that one in the same run, or null: rows doubles.
   const double* previous_payload() const noexcept;
 
-  /// Ends the run: under Durability::kPower everything committed and recorded is persisted when it returns 0, else it
-  /// returns the errno value of the sync that failed.
+  /// Ends the run. Returns 0, or the errno value of the sync that failed. Under Durability::kPower everything
+  /// committed and recorded is persisted when it returns 0.
   int finish() noexcept;
 
-  /// commit_seq of the newest commit and of the newest one that survives power loss (0 if there is none). Both go on
-  /// from what the pool held when it was opened.
+  /// commit_seq of the newest commit and of the newest one that survives power loss (0 if there is none). Both
+  /// continue from what the pool held when it was opened.
   std::uint64_t committed() const noexcept { return committed_.load(std::memory_order_acquire); }
   std::uint64_t persisted() const noexcept { return persisted_.load(std::memory_order_acquire); }
   /// commit_seq of the next commit.
   std::uint64_t next_seq() const noexcept { return next_seq_; }
-  /// How many of them this run has made since `begin_run`.
+  /// Number of commits, and of persisted commits, that this run has made since `begin_run`.
   std::uint64_t run_committed() const noexcept { return of_run(committed()); }
   std::uint64_t run_persisted() const noexcept { return of_run(persisted()); }
 

@@ -14,18 +14,18 @@ enum class Storage {
 std::string_view to_string(Storage storage) noexcept;
 
 /// Asks the kernel, by mapping the file with MAP_SYNC. fd: an open regular file of at least one page. Throws Error
-/// (exit code 2) where PMEM_IS_PMEM_FORCE=1 claims that a plain file is persistent memory, unless
-/// RINGSIDE_ALLOW_FORCED_PMEM=1 (tests) lets it pass as DAX. PMEM_IS_PMEM_FORCE=0 makes a file of anything: libpmem
-/// then takes nothing for persistent memory. `name` opens the message.
+/// (exit code 2) if PMEM_IS_PMEM_FORCE=1 claims that a plain file is persistent memory, unless
+/// RINGSIDE_ALLOW_FORCED_PMEM=1 (tests) lets it pass as DAX. With PMEM_IS_PMEM_FORCE=0 every file is kFile: libpmem
+/// then takes nothing for persistent memory. The message begins with `name`.
 Storage storage_of(int fd, std::string_view name);
 
-/// The kernel's answer to a mapping with MAP_SYNC: 0, or the errno it refuses with. A file of no pages will do.
+/// The kernel's answer to a mapping with MAP_SYNC: 0, or the errno of its refusal. An empty file is enough.
 int map_sync_error(int fd) noexcept;
 
-/// True where the environment lets a plain file pass as DAX, as above: tests of the path over persistent memory.
+/// True if the environment lets a plain file pass as DAX, as above: for tests of the path over persistent memory.
 bool forced_dax_allowed() noexcept;
 
-/// True where PMEM_IS_PMEM_FORCE=0 denies what is there.
+/// True if PMEM_IS_PMEM_FORCE=0 denies persistent memory that is there.
 bool dax_denied() noexcept;
 
 }  // namespace ringside

@@ -1,5 +1,5 @@
-// The limit the products are held against: a copy with non-temporal stores by the same pinned threads, of a vector four
-// times a large last-level cache, 16 B moved for each double. The matrix given is loaded, for its sizes, and let go.
+// The limit for the products: a copy with non-temporal stores by the same pinned threads. The vector is four times as
+// large as a large last-level cache, and each double moves 16 B. The given matrix is loaded for its sizes only.
 #include <emmintrin.h>
 #include <omp.h>
 

@@ -1,5 +1,5 @@
-// Eigen (libeigen3-dev): a row-major sparse matrix times a dense vector. Eigen keeps 8 B of value beside each column
-// index and reads them; it knows no pattern.
+// Eigen (libeigen3-dev): a row-major sparse matrix times a dense vector. Eigen has no pattern matrices: it keeps and
+// reads 8 B of value beside each column index.
 #include <algorithm>
 #include <string>
 

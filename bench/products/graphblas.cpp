@@ -1,7 +1,7 @@
-// SuiteSparse:GraphBLAS (Davis, ACM TOMS 45(4), 2019; libgraphblas-dev): the product with the semiring PLUS_SECOND,
-// which never reads A's values, of which there is but one (iso). The vector is added to in place, as LAGraph's PageRank
-// does, or made anew, whichever is faster here: that is tried before anything is timed.
-extern "C" {  // which the header leaves to us
+// SuiteSparse:GraphBLAS (Davis, ACM TOMS 45(4), 2019; libgraphblas-dev): the product with the semiring PLUS_SECOND. It
+// never reads A's values, so that A holds a single one (iso). The result is added to the vector in place, as in
+// LAGraph's PageRank, or a new vector is made. The program tries both before timing, and takes the faster one.
+extern "C" {  // the header does not declare it
 #include <GraphBLAS.h>
 }
 
@@ -21,7 +21,7 @@ void check(GrB_Info info, const char* what) {
   if (info != GrB_SUCCESS) throw std::runtime_error(std::string(what) + " failed with " + std::to_string(info));
 }
 
-// GraphBLAS frees what it is given.
+// Memory for GraphBLAS, which frees what it is given.
 template <class T>
 T* allocate(std::uint64_t count) {
   T* const memory = static_cast<T*>(std::malloc(std::max<std::uint64_t>(count, 1) * sizeof(T)));

@@ -1,6 +1,6 @@
-// The program around an adapter. It loads the matrix, computes one product, checks it, and says so in a line of JSON;
-// then it does what it is told, line by line: "burst U T" is U products that are not timed and T that are, each for
-// itself. Between its bursts it sleeps, so that others can be measured in turn.
+// The main program of every adapter. It loads the matrix, computes and checks one product, and reports that in a line
+// of JSON. Then it obeys one line of input after the other: "burst U T" means U products without timing and T products
+// that are timed one by one. Between bursts it sleeps, so that other programs can be measured in turn.
 //
 //   bench_product_NAME --matrix grid:2000 --threads 2
 #include <cmath>
@@ -37,7 +37,7 @@ void answer(const nlohmann::ordered_json& line) {
   std::cout << line.dump() << std::endl;
 }
 
-void obey(Product& product) {
+void run_commands(Product& product) {
   std::string line;
   while (product.next_command(line)) {
     std::istringstream words(line);
@@ -93,7 +93,7 @@ int run(int argc, char** argv) {
              {"error_over_rounding", error}};
   }
   if (product->leads()) answer(ready);
-  obey(*product);
+  run_commands(*product);
   return 0;
 }
 

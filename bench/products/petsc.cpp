@@ -1,6 +1,6 @@
-// PETSc (petsc-dev): MatMult of an AIJ matrix. PETSc's parallelism is processes, so this program is started as several
-// (mpiexec -n THREADS), each with its rows of the matrix, about the same work for each. It keeps 8 B of value beside
-// each column index and reads them; it knows no pattern.
+// PETSc (petsc-dev): MatMult of an AIJ matrix. PETSc runs in parallel as processes, so this program is started several
+// times (mpiexec -n THREADS). Each process has its rows of the matrix, with about the same work. PETSc has no pattern
+// matrices: it keeps and reads 8 B of value beside each column index.
 #include <petscmat.h>
 #include <time.h>
 
@@ -69,7 +69,7 @@ class Petsc final : public Product {
     check(MatCreate(PETSC_COMM_WORLD, &a_), "MatCreate");
     check(MatSetSizes(a_, rows, rows, n, n), "MatSetSizes");
     check(MatSetType(a_, MATAIJ), "MatSetType");
-    // Of the two the one that does not fit the type does nothing.
+    // Of the two calls, the one that does not fit the type does nothing.
     check(MatSeqAIJSetPreallocationCSR(a_, begin.data(), column.data(), value.data()), "MatSeqAIJSetPreallocationCSR");
     check(MatMPIAIJSetPreallocationCSR(a_, begin.data(), column.data(), value.data()), "MatMPIAIJSetPreallocationCSR");
     check(MatCreateVecs(a_, &x_, &y_), "MatCreateVecs");
@@ -97,8 +97,8 @@ class Petsc final : public Product {
 
   bool leads() const override { return rank_ == 0; }
 
-  // The first process hears the driver and passes each line on. An MPI receive would spin while others are measured:
-  // the other processes look for the line a thousand times a second and sleep in between.
+  // The first process reads the driver's lines and passes them on. The others probe for a line a thousand times a
+  // second and sleep in between, because an MPI receive would spin while other programs are measured.
   bool next_command(std::string& line) override {
     constexpr int kTag = 1;
     if (leads()) {

@@ -1,6 +1,6 @@
-// One product y = A x (or, for Ringside, a whole PageRank iterate) as somebody's library computes it, behind one
-// interface: each adapter is a file of its own and becomes a program of its own (bench_product_NAME), so that no
-// library's threads, allocator or headers meet another's. The programs are driven by bench/products.py, in turn.
+// The interface to one product y = A x (or, for Ringside, a whole PageRank iterate) as a library computes it. Each
+// adapter is one file and becomes one program (bench_product_NAME), so that the threads, allocators and headers of the
+// libraries never mix. bench/products.py drives the programs in turn.
 #pragma once
 
 #include <cstdint>
@@ -19,42 +19,42 @@ class Product {
 
   virtual std::string version() const = 0;
 
-  /// What one `run` does, in words for the table's reader.
+  /// A description of one `run` for the reader of the table.
   virtual std::string what() const = 0;
 
   /// Before the first `run`: converts the matrix to the library's own form, and makes x with x_j = `operand(j)`.
   virtual void load(const CsrMatrix& matrix) = 0;
 
-  /// Once. Everything that a caller of the library would have to do again for the next product, and nothing else.
+  /// Computes one product: everything that a caller of the library has to do again for each product, and nothing else.
   virtual void run() = 0;
 
   /// After a `run`: the largest error in y, as a multiple of what rounding allows (`row_error`).
   virtual double error(const CsrMatrix& matrix) = 0;
 
-  // What only a library made of several processes needs.
+  // For libraries that run as several processes.
 
-  /// Whether this process answers to the driver.
+  /// Whether this process answers the driver.
   virtual bool leads() const { return true; }
 
-  /// The driver's next line; false when there are no more.
+  /// Reads the driver's next line; false if there are no more.
   virtual bool next_command(std::string& line) { return static_cast<bool>(std::getline(std::cin, line)); }
 
-  /// Returns once everybody who takes part is here.
+  /// Returns once all processes of the product have called it.
   virtual void line_up() {}
 };
 
-/// The adapter's: the product on `threads` threads or processes, the t-th pinned to the t-th core this process may use.
-/// Throws `Error` where there are fewer cores.
+/// Each adapter defines it: the product on `threads` threads or processes, the t-th pinned to the t-th core that this
+/// process may use. Throws `Error` if there are fewer cores.
 std::unique_ptr<Product> make_product(int threads);
 
-/// x_j: different for neighbours and never round, so that a product with a wrong column is a wrong product.
+/// x_j: different for neighbours and never a round number, so that a wrong column gives a wrong product.
 inline double operand(std::uint64_t j) {
   return 0.5 + static_cast<double>(j * 0x9e37'79b9'7f4a'7c15 >> 11) * 0x1p-53;
 }
 
-/// |y_r - sum of x over row r| as a multiple of e * 2^-53 * (that sum), e being the row's entries plus 1: what adding e
-/// positive numbers in any order may lose (Higham, Accuracy and Stability of Numerical Algorithms, 4.2). At most about
-/// 2, as the sum it is compared with is rounded itself.
+/// The error |y_r - sum of x over row r| as a multiple of e * 2^-53 * (that sum), where e is the row's entries plus 1.
+/// Adding e positive numbers in any order may lose that much (Higham, Accuracy and Stability of Numerical Algorithms,
+/// 4.2). A right product has at most about 2, because the sum it is compared with is rounded, too.
 double row_error(const CsrMatrix& matrix, std::uint64_t row, double y);
 
 }  // namespace ringside::bench

@@ -1,5 +1,5 @@
-// librsb (Martone, Parallel Computing 40, 2014; librsb-dev): recursive sparse blocks, y = A x. It keeps 8 B of value
-// beside each index and reads them; it knows no pattern.
+// librsb (Martone, Parallel Computing 40, 2014; librsb-dev): recursive sparse blocks, y = A x. It has no pattern
+// matrices: it keeps and reads 8 B of value beside each index.
 #include <rsb.h>
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 namespace ringside {
 namespace {
 
-/// The node of each of `cpus`, each once.
+/// The set of NUMA nodes that `cpus` belong to.
 std::set<int> nodes_of(const Machine& machine, const std::vector<int>& cpus) {
   std::set<int> nodes;
   for (const HardwareThread& thread : machine.threads) {
@@ -20,7 +20,8 @@ std::set<int> nodes_of(const Machine& machine, const std::vector<int>& cpus) {
   return nodes;
 }
 
-/// Up to `most` cores of `node` that may be used, one thread of each, the highest: as a plan would choose there.
+/// At most `most` cores of `node` that may be used, one thread of each. Takes the highest-numbered ones, as a core
+/// plan does for the analyzer.
 CoreList highest_cores(const Machine& machine, int node, std::size_t most) {
   std::set<int> cores;
   std::vector<int> first_threads;
@@ -34,7 +35,7 @@ CoreList highest_cores(const Machine& machine, int node, std::size_t most) {
   return {first_threads};
 }
 
-/// A region on one of `nodes`, "" if there is none.
+/// The first region on one of `nodes`; "" if there is none.
 std::string region_on(const std::set<int>& nodes, const std::string& root) {
   const std::string devices = root + "/sys/bus/nd/devices/";
   for (const std::string& region : entries_of(devices, "region")) {

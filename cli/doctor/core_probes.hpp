@@ -1,4 +1,4 @@
-// Cores, and how near they are to the memory a pool lies in.
+// Probes of the cores and of their distance to the memory that holds a pool.
 #pragma once
 
 #include "analyzer/pool/pool_device.hpp"
@@ -9,8 +9,8 @@ namespace ringside {
 
 Finding probe_cores(const Machine& machine);
 
-/// Whether the cores a run would give its analyzer are on the node of the pool's device: a store into another node's
-/// persistent memory takes several times as long.
+/// Whether the cores that a run would give its analyzer are on the NUMA node of the pool's device. A store into
+/// another node's persistent memory takes several times as long.
 Finding probe_numa(const Machine& machine, const PoolDevice& device, const std::string& root);
 
 }  // namespace ringside

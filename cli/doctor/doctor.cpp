@@ -38,10 +38,10 @@ Verdict worst(const std::vector<Finding>& findings) {
   return verdict;
 }
 
-constexpr std::size_t kIndent = 22;         // of what was found, behind verdict and topic
-constexpr std::size_t kFewestColumns = 60;  // narrower, the indentation would take the line
+constexpr std::size_t kIndent = 22;         // columns before a finding: verdict and topic
+constexpr std::size_t kFewestColumns = 60;  // with fewer, indentation would fill most of a line
 
-/// `text` at blanks, but for those in commands between backticks, which are to be copied in one piece.
+/// Splits `text` at blanks. A command between backticks stays whole, so that a user can copy it in one piece.
 std::vector<std::string_view> pieces_of(std::string_view text) {
   std::vector<std::string_view> pieces;
   bool in_command = false;
@@ -55,7 +55,7 @@ std::vector<std::string_view> pieces_of(std::string_view text) {
   return pieces;
 }
 
-/// `text` behind what stands on its first line, further lines below its beginning.
+/// Wraps `text` at `columns`. The first line continues behind `indent` columns; further lines are indented by as many.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t columns) {
   if (columns == 0) return std::string(text);
   columns = std::max(columns, kFewestColumns);
@@ -73,7 +73,7 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t colum
   return lines;
 }
 
-/// Of the terminal that standard output is; 0 where it is none.
+/// The width of the terminal on standard output; 0 if standard output is not a terminal.
 std::size_t columns_of_output() {
   winsize size{};
   return isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
@@ -131,7 +131,7 @@ std::string doctor_json(const std::vector<Finding>& findings) {
       std::visit([&entry, &key = key](const auto& held) { entry[key] = held; }, value);
     }
   }
-  // Names of folders and processors may hold any byte; a report is written all the same.
+  // Names of folders and processors may hold bytes that are not UTF-8; the report must still be written.
   return report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 

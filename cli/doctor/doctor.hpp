@@ -1,4 +1,4 @@
-// `ringside doctor [POOL|DIR] [--json]`: what this node offers a run, what stands in its way, and what to change.
+// `ringside doctor [POOL|DIR] [--json]`: reports what this node offers a run, what hinders a run, and what to change.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,18 @@
 
 namespace ringside {
 
-/// Every finding about this node and about `pool_or_dir`, the place a pool is kept; `root` as in
-/// cli/doctor/finding.hpp. Where there is no persistent memory, nothing is said of its parts.
+/// Returns every finding about this node and about `pool_or_dir`, the place of a pool; `root` as in
+/// cli/doctor/finding.hpp. Findings about parts of persistent memory are left out if there is none.
 std::vector<Finding> examine_node(const std::string& pool_or_dir, const std::string& root = "");
 
-/// For people: a line a finding, the advice below it, wrapped to `columns` (0: not at all). Commands stay in one piece.
+/// For people: one line per finding, its advice below, wrapped at `columns` (0: no wrapping). Commands stay whole.
 std::string doctor_table(const std::vector<Finding>& findings, std::size_t columns = 0);
 
-/// For programs: {"verdict": "ok|note|problem", "findings": {topic: {"verdict", "found", "advice", facts...}}}.
+/// For programs: {"version", "verdict": "ok|note|problem",
+/// "findings": {topic: {"verdict", "found", "advice", facts...}}}.
 std::string doctor_json(const std::vector<Finding>& findings);
 
-/// Prints one of the two to standard output. Returns the exit code: 0, or 3 if something stands in the way of a run.
+/// Prints the table or the JSON to standard output. Returns the exit code: 0, or 3 if a finding would make a run fail.
 int doctor_command(int argc, const char* const* argv);
 
 }  // namespace ringside

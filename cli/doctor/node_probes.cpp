@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kGigabyte = 1e9;
 constexpr std::int64_t kUnlimited = -1;
-// Sockets, memfds and pools: a handful, and the inputs. 256 leaves room.
+// A process opens a few sockets, memfds and pools, and its inputs. 256 leaves room.
 constexpr std::int64_t kFewestFiles = 256;
 
 std::optional<std::int64_t> meminfo_bytes(const std::string& root, const std::string& key) {
@@ -29,7 +29,7 @@ std::optional<std::int64_t> meminfo_bytes(const std::string& root, const std::st
   return std::nullopt;
 }
 
-// "Max open files  1024  4096  files": the soft limit; nothing where there is no such line.
+// Reads the soft limit from a line like "Max open files  1024  4096  files"; nothing if there is no such line.
 std::optional<std::int64_t> soft_limit(const std::string& root, const std::string& name) {
   std::ifstream file(root + "/proc/self/limits");
   for (std::string line; std::getline(file, line);) {
@@ -77,7 +77,7 @@ Finding probe_memory(const std::string& root) {
                               static_cast<double>(*available) / kGigabyte),
                   "",
                   {{"total_bytes", *total}, {"available_bytes", *available}}};
-  // A container's limit is not in /proc/meminfo; "max" means none.
+  // A container's limit is not in /proc/meminfo; "max" means no limit.
   const auto limit = number_of(first_line(root + "/sys/fs/cgroup/memory.max").value_or(""));
   if (limit && *limit < *total) {
     finding.verdict = Verdict::kNote;
@@ -116,7 +116,7 @@ Finding probe_clock(const std::string& root) {
   const std::vector<std::string> available = words(first_line(root + folder + "/available_clocksource").value_or(""));
   Finding finding{
       "clock", Verdict::kOk, fmt::format("{}", *current), "", {{"source", *current}, {"available", available}}};
-  // These are read without entering the kernel; the others cost a system call or a slow device at every time stamp.
+  // These are read without entering the kernel; with any other, a time stamp costs a system call or a slow device.
   const std::vector<std::string> fast = {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"};
   const auto contains = [](const std::vector<std::string>& list, const std::string& word) {
     return std::find(list.begin(), list.end(), word) != list.end();
@@ -155,7 +155,7 @@ Finding probe_kernel(const std::string& root) {
 }
 
 Finding probe_pmdk() {
-  // As found at build time: only the ring's and the journal's storage files may call the library.
+  // The versions found at build time: only the storage files of ring and journal may call the libraries.
   Finding finding{"pmdk",
                   Verdict::kOk,
                   "libpmemobj " RINGSIDE_PMDK_VERSION ", libpmemlog " RINGSIDE_PMEMLOG_VERSION,

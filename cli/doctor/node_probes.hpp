@@ -1,4 +1,4 @@
-// What a node offers whatever its storage, one small function a question.
+// Probes of what a node offers apart from its storage: one small function per question.
 #pragma once
 
 #include <string>

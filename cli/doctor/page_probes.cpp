@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kHugePageBytes = 2 << 20;
 
-// Of "always [madvise] never" the one in brackets.
+// Returns the word in brackets, "madvise" for "always [madvise] never"; the whole line if there is none.
 std::string chosen_word(const std::string& line) {
   const std::size_t begin = line.find('[');
   const std::size_t end = line.find(']', begin);
@@ -56,7 +56,7 @@ Finding probe_dax_pages(const PoolDevice& device) {
   std::vector<std::string> wrong;
   std::vector<std::string> advice;
   if (pmem.align_bytes == 0 || pmem.align_bytes % kHugePageBytes != 0) {
-    wrong.push_back(pmem.align_bytes == 0 ? fmt::format("{} tells no alignment", pmem.name)
+    wrong.push_back(pmem.align_bytes == 0 ? fmt::format("{} reports no alignment", pmem.name)
                                           : fmt::format("{} is aligned to {} bytes", pmem.name, pmem.align_bytes));
     advice.push_back(fmt::format("`ndctl create-namespace --force --reconfig={} --mode=fsdax --align=2M`", pmem.name));
   }

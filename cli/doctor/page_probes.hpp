@@ -1,4 +1,4 @@
-// Huge pages: of memory, and of a pool that is mapped directly.
+// Probes of huge pages: for memory, and for a pool on DAX.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace ringside {
 
 Finding probe_huge_pages(const std::string& root);
 
-/// Whether DAX can map the pool 2 MiB at a time: requires device.pmem, in fsdax mode.
+/// Whether DAX can map the pool in pages of 2 MiB. Requires device.mount, and device.pmem in fsdax mode.
 Finding probe_dax_pages(const PoolDevice& device);
 
 }  // namespace ringside

@@ -13,7 +13,7 @@ namespace ringside {
 namespace {
 
 constexpr double kGigabyte = 1e9;
-constexpr std::int64_t kSectorBytes = 512;  // of sysfs
+constexpr std::int64_t kSectorBytes = 512;  // the unit of sysfs
 
 std::string devices_of(const std::string& root) {
   return root + "/sys/bus/nd/devices";
@@ -31,14 +31,14 @@ std::vector<Namespace> pmem_namespaces(const std::string& devices) {
   for (const std::string& name : entries_of(devices, "namespace")) {
     const std::string folder = devices + "/" + name;
     const std::int64_t bytes = number_of(first_line(folder + "/size").value_or("0")).value_or(0);
-    if (bytes == 0) continue;  // the seed of a namespace that was not made yet
+    if (bytes == 0) continue;  // a seed: its namespace has not been made yet
     found.push_back({name, ndctl_mode(first_line(folder + "/mode").value_or("unknown")), bytes,
                      first_line(folder + "/numa_node").value_or("?")});
   }
   return found;
 }
 
-/// Of a list of "SECTOR COUNT" lines, those within [first, first + length).
+/// Counts the sectors in `list`, a file of "SECTOR COUNT" lines, that lie within [first, first + length).
 std::int64_t bad_sectors(const std::string& list, std::int64_t first, std::int64_t length) {
   std::int64_t bad = 0;
   std::ifstream file(list);
@@ -50,7 +50,7 @@ std::int64_t bad_sectors(const std::string& list, std::int64_t first, std::int64
 
 constexpr std::int64_t kWhole = std::int64_t{1} << 60;
 
-/// What `nmem` counts, whichever kind of device it is; nothing if it does not.
+/// The count of unsafe shutdowns of `nmem`, whichever kind of device it is; nothing if it keeps no count.
 std::optional<std::int64_t> unsafe_shutdowns(const std::string& nmem) {
   for (const char* kind : {"/nfit", "/cxl", "/papr", ""}) {
     if (const auto counted = number_in(nmem + kind + "/dirty_shutdown")) return counted;
@@ -58,7 +58,7 @@ std::optional<std::int64_t> unsafe_shutdowns(const std::string& nmem) {
   return std::nullopt;
 }
 
-/// Those of a DIMM's flags that say it may lose, or has lost, what it was given.
+/// The flags of a DIMM which report that it may lose, or has lost, data.
 std::vector<std::string> failures(const std::string& nmem) {
   std::vector<std::string> found;
   for (const std::string& flag : words(first_line(nmem + "/nfit/flags").value_or(""))) {
@@ -103,7 +103,7 @@ Finding probe_pmem(const std::string& root) {
   }
   if (file_systems_possible) return finding;
   finding.verdict = Verdict::kNote;
-  // Without labels the kernel makes one namespace of the whole region, and no other can be made beside it.
+  // Without labels the kernel makes the whole region one namespace, which leaves no room for another beside it.
   const std::string command =
       namespaces.empty()
           ? "ndctl create-namespace --mode=fsdax" + (regions.empty() ? std::string() : " --region=" + regions.front())
@@ -149,7 +149,8 @@ Finding probe_bad_blocks(const PoolDevice& device, const std::string& root) {
     of_regions += bad;
     if (bad > 0) affected.push_back(fmt::format("{} in {}", bad, region));
   }
-  // A partition is a part of its disk; what the device mapper makes of one is not looked into.
+  // Of a plain partition, only its own sectors count. Behind the device mapper all sectors of the disks count, because
+  // the mapping is not examined.
   const bool part = device.start_bytes > 0 && device.disks.size() == 1 && !device.mapped;
   std::int64_t of_pool = 0;
   for (const std::string& disk : device.disks) {

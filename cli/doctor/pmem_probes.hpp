@@ -1,4 +1,4 @@
-// Persistent memory, as the kernel's nd bus tells of it: regions, namespaces, DIMMs, and which of them a pool lies on.
+// Probes of persistent memory through the kernel's nd bus: regions, namespaces, DIMMs, and which of them hold a pool.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace ringside {
 
-/// Whether the node has any.
+/// Whether the node has persistent memory.
 bool has_pmem(const std::string& root);
 
 Finding probe_pmem(const std::string& root);
 
-/// From where on a store survives power loss, in the region behind the pool: requires device.pmem.
+/// The point from which a store survives power loss, in the region behind the pool. Requires device.pmem.
 Finding probe_persistence(const PoolDevice& device, const std::string& root);
 
-/// Sectors the medium lost, of all regions and of the pool's own device.
+/// Sectors that the medium lost, in all regions and in the pool's own device.
 Finding probe_bad_blocks(const PoolDevice& device, const std::string& root);
 
-/// What the DIMMs count and complain of: shutdowns that did not save everything, a store of energy that is missing.
+/// What the DIMMs report: shutdowns that did not save everything, and failures such as a missing store of energy.
 Finding probe_dimms(const std::string& root);
 
 }  // namespace ringside

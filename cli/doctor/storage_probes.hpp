@@ -1,5 +1,5 @@
-// The place a pool is kept: room, and whether stores there persist where they are made. `place` is a pool file, a
-// folder, or the name of a file to be made in a folder. At most a nameless file is made there.
+// Probes of the place of a pool: its free space, and whether stores persist in place there. `place` is a pool file, a
+// folder, or the name of a file to be made in a folder. A probe makes at most one unnamed file there.
 #pragma once
 
 #include <string>

@@ -105,9 +105,9 @@ ordered_json to_json(const HandOffTimes& times) {
           {"max", times.max()}};
 }
 
-/// The newest commits, one a slot, oldest first: what the ring holds while nothing in it is damaged.
+/// The newest commits, one per slot, oldest first: the content of a ring without damage.
 ordered_json ring_of(const RunView& run) {
-  constexpr std::size_t kMostSlots = StepSeries::kExact;  // older ones are no longer known one by one
+  constexpr std::size_t kMostSlots = StepSeries::kExact;  // older steps are kept in groups only
   if (!run.started) return {};
   const std::uint64_t slots = run.started->slots();
   ordered_json kept = ordered_json::array();

@@ -20,7 +20,7 @@ double seconds(std::int64_t ns) {
   return static_cast<double>(ns) * 1e-9;
 }
 
-/// What is exported, in the order it was added.
+/// The exported metrics, in the order in which they were added.
 class Families {
  public:
   template <class Number>

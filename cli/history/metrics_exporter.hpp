@@ -1,7 +1,7 @@
-// The run and its analyzer as Prometheus metrics (prometheus-cpp writes the text). Names by its conventions: base
-// units, _total for what only grows while one run lasts; a new run begins at zero, which Prometheus takes for a
-// restart. The run's id is a label of ringside_run_info alone, so that a thousand runs do not make a thousand series of
-// each.
+// The run and its analyzer as Prometheus metrics; prometheus-cpp writes the text. Names follow the conventions of
+// Prometheus: base units, and _total for what only grows while one run lasts. A new run begins at zero, which
+// Prometheus takes for a restart. The run's id is a label of ringside_run_info alone: otherwise each run would add a
+// series to every metric.
 #pragma once
 
 #include <string>

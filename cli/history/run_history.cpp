@@ -45,7 +45,7 @@ void RunHistory::add(const wire::Record& record) {
 void RunHistory::add(const wire::Status& status) {
   if (!run_ || status.run().run_id() != run_->run_id) return;
   if (!run_->started) run_->started = status.run();
-  // Counted per attachment, as those in the records are: they agree only while both speak of the same one.
+  // A status and a record both count per attachment: their counts can be compared only within the same attachment.
   if (status.attached() && !run_->ended) {
     run_->steps_persisted = std::max(run_->steps_persisted, status.steps_persisted());
   }
@@ -62,7 +62,7 @@ RunView& RunHistory::run_of(const std::string& run_id) {
 void RunHistory::add(const wire::RecordsMissing& missing) {
   RunView& run = run_of(missing.run_id());
   if (missing.steps() == 0) return;
-  // Versions before this field did not number the steps: assume that they follow the known ones.
+  // Older versions did not write first_commit_seq: assume that the missing steps follow the known ones.
   if (missing.first_commit_seq() == 0 && run.named_to == 0) {
     run.sums.records_missing += missing.steps();
     return;
@@ -70,7 +70,7 @@ void RunHistory::add(const wire::RecordsMissing& missing) {
   const std::uint64_t first = missing.first_commit_seq() != 0 ? missing.first_commit_seq() : run.named_to + 1;
   if (run.named_to == 0) run.counted_to = run.named_to = first - 1;
   const std::uint64_t last = first + missing.steps() - 1;
-  if (last <= run.named_to) return;  // a later record has counted them already
+  if (last <= run.named_to) return;  // they have been counted already
   run.sums.records_missing += last - run.named_to;
   run.named_to = last;
 }
@@ -82,8 +82,8 @@ void RunHistory::add(const wire::Record& record, const wire::StepRecord& step) {
   if (run.named_to > 0 && step.commit_seq() <= run.counted_to) return;  // a RecordsMissing has counted it already
   if (sums.steps == 0) run.steps_before = step.step();
   if (run.named_to == 0) run.counted_to = run.named_to = step.commit_seq() - 1;
-  // The steps between the last one and this one have no record, named or not. Steps named beyond this one may still
-  // arrive.
+  // No record exists for the steps between the last one and this one, whether a RecordsMissing named them or not.
+  // Records of named steps beyond this one may still arrive.
   sums.records_missing -= run.named_to - run.counted_to;
   sums.records_missing += step.commit_seq() - run.counted_to - 1;
   run.counted_to = step.commit_seq();
@@ -105,7 +105,7 @@ void RunHistory::add(const wire::Record& record, const wire::StepRecord& step) {
   }
   run.steps_persisted = std::max(run.steps_persisted, step.steps_persisted());
   run.last = step;
-  if (step.steps_committed() == 0) run.last.set_steps_committed(step.step() + 1);  // rebuilt: the ring does not tell
+  if (step.steps_committed() == 0) run.last.set_steps_committed(step.step() + 1);  // rebuilt: the ring lacks it
   run.last_unix_ns = record.unix_ns();
 }
 

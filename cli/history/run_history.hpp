@@ -1,6 +1,5 @@
-// What a viewer knows of the newest run, put together from its records in their order: who runs with which parameters,
-// the steps, sums, how long the hand-off took. The same for what comes live (`ringside serve`) and what lies in a
-// journal (`ringside report`).
+// What a viewer knows of the newest run, derived from its records in order: solver and parameters, steps, sums, and
+// hand-off times. `ringside serve` adds records as they arrive, `ringside report` adds those of a journal.
 #pragma once
 
 #include <array>
@@ -15,7 +14,7 @@
 
 namespace ringside {
 
-/// Sums over the steps of one run whose records were seen.
+/// Sums over those steps of one run whose records were read.
 struct RunSums {
   std::uint64_t steps = 0;
   std::uint64_t steps_skipped = 0;
@@ -26,11 +25,11 @@ struct RunSums {
   std::int64_t commit_ns = 0;
   std::int64_t analyze_ns = 0;
   std::uint64_t bytes_transferred = 0;
-  std::uint64_t rebuilt = 0;          // of the steps: made from the ring, without the analyzer's durations
+  std::uint64_t rebuilt = 0;          // steps whose record was made from the ring, without the analyzer's durations
   std::uint64_t records_missing = 0;  // steps that have no record
 };
 
-/// From publishing to the first copied byte: percentiles, and counts below fixed bounds, which add up over runs.
+/// Times from publishing to the first copied byte: percentiles, and counts below fixed bounds, which add up over runs.
 class HandOffTimes {
  public:
   static constexpr std::array<std::int64_t, 16> kBoundsNs = {
@@ -40,7 +39,7 @@ class HandOffTimes {
   void add(std::int64_t ns) noexcept;
   std::uint64_t count() const noexcept { return count_; }
   std::int64_t sum_ns() const noexcept { return sum_ns_; }
-  /// How many took at most kBoundsNs[i].
+  /// How many hand-offs took at most kBoundsNs[i].
   std::uint64_t at_most(std::size_t i) const noexcept;
   std::uint64_t percentile(double share) const noexcept { return histogram_.percentile(share); }
   std::uint64_t max() const noexcept { return histogram_.max(); }
@@ -55,14 +54,14 @@ class HandOffTimes {
 /// One run.
 struct RunView {
   std::string run_id;                       // 16 bytes
-  std::optional<wire::RunStarted> started;  // not there if its record is no longer kept
+  std::optional<wire::RunStarted> started;  // empty if its record is no longer kept
   std::optional<wire::RunEnded> ended;
   wire::StepRecord last;  // all default before the first step
   std::int64_t last_unix_ns = 0;
-  std::uint64_t steps_before = 0;     // of this run, before the first record that was seen
+  std::uint64_t steps_before = 0;     // steps of this run before the first record that was read
   std::uint64_t counted_to = 0;       // commit_seq: each step up to here is in `sums`, as recorded or as missing
   std::uint64_t named_to = 0;         // commit_seq: RecordsMissing named all steps from counted_to up to here
-  std::uint64_t steps_persisted = 0;  // the most that was said of it
+  std::uint64_t steps_persisted = 0;  // the largest number reported so far
   RunSums sums;
   HandOffTimes hand_off;
   StepSeries series;
@@ -70,14 +69,15 @@ struct RunView {
 
 class RunHistory {
  public:
-  /// In ascending order of seq. One that is not ascending says that an analyzer numbers anew from there (what the one
-  /// before it had told was kept nowhere): the series begins again, and no step is counted twice.
+  /// Adds the next record, in ascending order of seq. A seq that does not ascend means that an analyzer began a new
+  /// numbering (no journal kept the earlier records). The series then begins again; no step is counted twice.
   void add(const wire::Record& record);
 
-  /// What the analyzer says between two steps: what was persisted meanwhile, the parameters if their record is gone.
+  /// Adds what the analyzer reports between two steps: the number of persisted steps, and the parameters if their
+  /// record is gone.
   void add(const wire::Status& status);
 
-  /// The newest run; nothing before the first record of one.
+  /// The newest run; empty before the first record of a run.
   const std::optional<RunView>& run() const noexcept { return run_; }
   const std::optional<wire::AnalyzerStarted>& analyzer() const noexcept { return analyzer_; }
   std::uint64_t newest_seq() const noexcept { return newest_seq_; }

@@ -1,5 +1,5 @@
-// A run's steps as a viewer can hold them: the newest each for itself, older ones in groups that grow as the run gets
-// longer, so that hours fit into a few hundred kilobytes and the whole of the run stays in sight.
+// A run's steps in bounded memory: the newest are kept singly, older ones in groups that grow with the run. Hours of
+// steps then fit into a few hundred kilobytes, and a viewer still sees the whole run.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-/// One step, or consecutive ones: durations and counts are sums over them, everything else is the last one's.
+/// One step, or a group of consecutive steps: durations and counts are sums, other fields are those of the last step.
 struct SeriesPoint {
   std::uint64_t first_seq = 0;
   std::uint64_t seq = 0;
@@ -27,15 +27,15 @@ struct SeriesPoint {
   std::int64_t transfer_ns = 0;
   std::int64_t commit_ns = 0;
   std::int64_t analyze_ns = 0;
-  std::int64_t hand_off_max_ns = 0;  // the largest of them
+  std::int64_t hand_off_max_ns = 0;  // the largest of the group
   std::uint64_t bytes_transferred = 0;
   std::uint64_t skipped = 0;
 
   double residual_l1 = 0;
   double residual_linf = 0;
   wire::Reductions reductions;
-  std::uint64_t steps_committed = 0;  // of its attachment, with this one
-  bool rebuilt = false;               // what the analyzer measured is not known
+  std::uint64_t steps_committed = 0;  // of its attachment, including this one
+  bool rebuilt = false;               // the analyzer's durations of at least one step are not known
 };
 
 SeriesPoint point_of(const wire::Record& record);
@@ -45,15 +45,15 @@ class StepSeries {
   static constexpr std::size_t kExact = 512;
   static constexpr std::size_t kGroups = 1024;
 
-  /// exact: so many of the newest stay single. groups: so many points stand for what is older, at most.
+  /// exact: how many of the newest steps stay single. groups: at most this many points represent all older steps.
   explicit StepSeries(std::size_t exact = kExact, std::size_t groups = kGroups) : most_exact_(exact), most_(groups) {}
 
-  /// Requires a seq above all before it.
+  /// Requires a seq above all earlier ones.
   void add(const SeriesPoint& step);
 
-  /// Ascending; those that hold `seq` or what came after it, at most `limit`.
+  /// The points that hold `seq` or a later record, ascending, at most `limit`.
   std::vector<SeriesPoint> from(std::uint64_t seq, std::size_t limit) const;
-  /// The newest `count` steps that are kept single, ascending.
+  /// The newest `count` of the steps that are kept single, ascending.
   std::vector<SeriesPoint> newest(std::size_t count) const;
   std::size_t size() const noexcept { return groups_.size() + exact_.size(); }
 
@@ -64,7 +64,7 @@ class StepSeries {
   std::size_t most_;
   std::deque<SeriesPoint> exact_;
   std::vector<SeriesPoint> groups_;
-  std::uint64_t steps_each_ = 1;  // a group is full with so many
+  std::uint64_t steps_each_ = 1;  // of a full group
 };
 
 }  // namespace ringside

@@ -1,5 +1,5 @@
-// What `ringside serve` shows, with one writer (the thread that takes in records) and many readers (the threads that
-// answer requests): the run's history, and whether the analyzer is there.
+// What `ringside serve` shows: the run's history, and whether the analyzer is up. One thread writes (it takes in the
+// records); any thread may read (the HTTP server answers requests from it).
 #pragma once
 
 #include <cstdint>
@@ -12,30 +12,30 @@
 
 namespace ringside {
 
-/// The analyzer as it is seen from here.
+/// The analyzer's state as this process knows it.
 struct AnalyzerView {
   bool up = false;
-  bool was_up = false;               // ever
-  std::int64_t since_unix_ns = 0;    // up, or not up, since then
-  std::uint64_t changes = 0;         // how often another one came
-  std::optional<wire::Status> last;  // what it last said of itself
+  bool was_up = false;               // at any time so far
+  std::int64_t since_unix_ns = 0;    // when the present state of `up` began
+  std::uint64_t changes = 0;         // how often another analyzer took its place
+  std::optional<wire::Status> last;  // its last status
 };
 
 class WatchedRun {
  public:
   WatchedRun();
 
-  // The writer's.
+  // For the writing thread.
   void take(std::span<const wire::Record> records);
   void take(const wire::Status& status);
   void analyzer_is(bool up);
   void another_analyzer_came();
-  /// What follows is of another journal, with a numbering of its own.
+  /// What follows comes from another journal, with its own numbering.
   void begin_anew();
 
-  // Any thread's. JSON objects as text, and Prometheus' text format.
+  // For any thread: JSON objects as text, and Prometheus' text format.
   std::string status_json() const;
-  /// Those from seq `from` on, at most `limit`, with {run_id, newest_seq, more}.
+  /// The steps from seq `from` on, at most `limit`, with {run_id, newest_seq, more}.
   std::string steps_json(std::uint64_t from, std::size_t limit) const;
   std::string metrics_text() const;
 

@@ -20,13 +20,13 @@
 namespace ringside {
 namespace {
 
-// Per turn: fewer than may be open, so that a request is read before later connections can displace it.
+// Per turn. It is below the limit of open connections, so a request is read before later connections can displace it.
 constexpr int kAcceptedAtOnce = 32;
 
-// How long connections stay in the kernel's queue while there is no descriptor for them.
+// How long new connections stay in the kernel's queue while no descriptor is free.
 constexpr std::chrono::milliseconds kNoDescriptors{100};
 
-/// Closing a connection with unread bytes makes the kernel reset it, and the answer may be lost.
+/// Closing a connection with unread bytes makes the kernel reset it, and the client may lose the answer.
 void read_the_rest(int socket) noexcept {
   std::array<char, 4096> rest;
   for (int i = 0; i < 16 && recv(socket, rest.data(), rest.size(), MSG_DONTWAIT) > 0; ++i) {
@@ -59,7 +59,7 @@ void ConnectionLoop::run() {
       if (!wait()) return;
       go_on();
       accept_more();
-    } catch (const std::exception&) {  // no memory to wait for all of them: for fewer there may be
+    } catch (const std::exception&) {  // too little memory to wait for all of them; there may be enough for fewer
       if (close_least_deserving()) continue;
       pollfd stopping{stopping_.get(), POLLIN, 0};
       if (poll(&stopping, 1, static_cast<int>(kNoDescriptors.count())) > 0) return;
@@ -67,7 +67,7 @@ void ConnectionLoop::run() {
   }
 }
 
-/// Serves open connections before it accepts new ones: no connection is displaced whose request has arrived.
+/// Serves open connections before new ones are accepted: no connection is displaced after its request has arrived.
 void ConnectionLoop::go_on() {
   for (auto connection = connections_.begin(); connection != connections_.end();) {
     connection = goes_on(*connection) ? std::next(connection) : connections_.erase(connection);
@@ -75,12 +75,12 @@ void ConnectionLoop::go_on() {
   for (std::size_t bytes = answers_bytes(); bytes > limits_.answers_bytes; bytes = answers_bytes()) {
     const auto oldest = std::find_if(connections_.begin(), connections_.end(),
                                      [](const Connection& c) { return c.state == State::kAnswered; });
-    if (oldest->answer.size() == bytes) return;  // the only one
+    if (oldest->answer.size() == bytes) return;  // the only answer; one may always wait
     connections_.erase(oldest);
   }
 }
 
-/// Waits until something has happened. False if the loop is to stop.
+/// Waits for an event or the next time-out. Returns false if the loop is to stop.
 bool ConnectionLoop::wait() {
   std::vector<pollfd> watched = {{stopping_.get(), POLLIN, 0}};
   Clock::time_point until = Clock::now() + (no_descriptors_ ? kNoDescriptors : std::chrono::hours(1));
@@ -109,7 +109,7 @@ bool ConnectionLoop::goes_on(Connection& connection) {
   }
 }
 
-/// Reads what has arrived, without waiting; answers as soon as the request is complete.
+/// Reads what has arrived, without waiting, and answers as soon as the request is complete.
 bool ConnectionLoop::read_some(Connection& connection) {
   std::array<char, 2048> buffer;
   const std::size_t room = std::min(buffer.size(), limits_.request_bytes - connection.request.size());
@@ -120,7 +120,7 @@ bool ConnectionLoop::read_some(Connection& connection) {
   connection.until = connection.accepted + limits_.request_time;
   const std::string_view bytes = connection.request;
   const std::optional<std::size_t> head = head_length(bytes);
-  if (!head && bytes.size() < limits_.request_bytes && !is_hopeless(bytes)) return true;
+  if (!head && bytes.size() < limits_.request_bytes && !cannot_be_completed(bytes)) return true;
   answer(connection, bytes.substr(0, head.value_or(bytes.size())));
   return write_some(connection);
 }
@@ -132,7 +132,7 @@ void ConnectionLoop::answer(Connection& connection, std::string_view head) {
   connection.until = Clock::now() + limits_.response_time;
 }
 
-/// False once all of the answer is sent, or cannot be sent.
+/// Returns false once all of the answer is sent, or cannot be sent.
 bool ConnectionLoop::write_some(Connection& connection) {
   const std::string_view rest = std::string_view(connection.answer).substr(connection.sent);
   const int socket = connection.socket.get();
@@ -169,7 +169,7 @@ void ConnectionLoop::accept_more() {
   }
 }
 
-/// False if there is no connection.
+/// Returns false if there is no connection.
 bool ConnectionLoop::close_least_deserving() {
   // The request of a remote client comes a moment after its connection. Without a grace, a full table of half-sent
   // requests would let every new connection close the one before it.
@@ -178,7 +178,7 @@ bool ConnectionLoop::close_least_deserving() {
     const bool in_grace = connection.state == State::kSilent && connection.accepted > silent_before;
     return in_grace ? State::kAsking : connection.state;
   };
-  // The first, and so the oldest, of equals.
+  // The first, and therefore oldest, of those with the lowest rank.
   const auto least = std::min_element(connections_.begin(), connections_.end(),
                                       [&](const Connection& a, const Connection& b) { return rank(a) < rank(b); });
   if (least == connections_.end()) return false;

@@ -1,7 +1,7 @@
 // The connections of the HTTP server. One thread waits for all of them at once, so that none waits for another. It
 // reads a request until its head is complete, answers it as a whole and closes the connection. A client that sends
-// nothing, sends one byte a second or without end, or does not read its answer, holds one descriptor and a few KiB.
-// Both are bounded, and the connection is closed when a newer one needs the room.
+// nothing, one byte a second, or bytes without end, or that does not read its answer, holds one descriptor and a few
+// KiB. Both are bounded, and its connection is closed when a newer one needs the room.
 #pragma once
 
 #include <chrono>
@@ -17,22 +17,22 @@
 namespace ringside {
 
 struct ConnectionLimits {
-  std::size_t connections = 256;                    // for one more, the least deserving one is closed
+  std::size_t connections = 256;                    // beyond this, the least deserving one is closed
   std::size_t request_bytes = 8 << 10;              // of a request's head
-  std::size_t answers_bytes = 16 << 20;             // of all answers that wait to be taken; one may always wait
+  std::size_t answers_bytes = 16 << 20;             // of all answers that are not sent yet; one may always wait
   std::chrono::milliseconds grace{250};             // until a connection that has sent nothing counts as silent
   std::chrono::milliseconds first_byte_time{1000};  // until the request begins
   std::chrono::milliseconds request_time{5000};     // until the request is complete
-  std::chrono::milliseconds response_time{10'000};  // until the answer is taken
+  std::chrono::milliseconds response_time{10'000};  // until the client has taken the answer
 };
 
 class ConnectionLoop {
  public:
-  /// The bytes that answer a request's head. The head is complete, exceeds the limits without an end, or cannot be
-  /// completed. Called by the loop's thread. If it throws or returns nothing, the connection is closed.
+  /// Returns the bytes that answer a request's head. The head is complete, or it is too long, or it cannot be
+  /// completed. The loop's thread calls it. If it throws or returns an empty string, the connection is closed.
   using Answer = std::function<std::string(std::string_view head)>;
 
-  /// Serves `listening`, a socket that listens and does not block, from now on.
+  /// Starts the thread, which serves `listening`, a non-blocking socket that listens.
   ConnectionLoop(UniqueFd listening, const ConnectionLimits& limits, Answer answer);
   /// Closes all connections and ends the thread.
   ~ConnectionLoop();
@@ -41,8 +41,7 @@ class ConnectionLoop {
 
  private:
   using Clock = std::chrono::steady_clock;
-  // In the order in which they are closed when there is no room: a connection that has sent nothing, once its grace is
-  // over, holds nothing worth keeping.
+  // The order in which connections are closed if there is no room. First goes one that sent nothing within its grace.
   enum class State { kSilent, kAsking, kAnswered };
   struct Connection {
     UniqueFd socket;

@@ -1,4 +1,4 @@
-// What cmake/embed_assets.cmake generates.
+// The files that cmake/embed_assets.cmake puts into the program.
 #pragma once
 
 #include <span>

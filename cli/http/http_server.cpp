@@ -27,11 +27,11 @@ namespace {
 using httplib::Request;
 using httplib::Response;
 
-constexpr std::size_t kStepsUnlessTold = 1000;
+constexpr std::size_t kDefaultSteps = 1000;
 constexpr std::size_t kMostSteps = 2000;  // an answer of about a megabyte
 constexpr const char* kCookie = "ringside_session";
 
-// Only what this server sends runs, nothing is loaded from or sent to elsewhere, and nobody frames it.
+// A browser runs only what this server sends, loads from and sends to no other place, and shows the page in no frame.
 const httplib::Headers kHeaders = {
     {"Content-Security-Policy",
      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -61,7 +61,7 @@ class BytesStream : public httplib::Stream {
     answer_.append(from, size);
     return static_cast<ssize_t>(size);
   }
-  // Nothing here asks who it is: the token decides.
+  // Addresses are not used: only the token decides.
   void get_remote_ip_and_port(std::string& ip, int& port) const override { clear_address(ip, port); }
   void get_local_ip_and_port(std::string& ip, int& port) const override { clear_address(ip, port); }
   socket_t socket() const override { return INVALID_SOCKET; }
@@ -76,16 +76,16 @@ class BytesStream : public httplib::Stream {
   std::string answer_;
 };
 
-/// cpp-httplib only parses a request and formats its answer. The connections are ours.
+/// cpp-httplib only parses a request and formats its answer. ConnectionLoop handles the connections.
 class Answerer : public httplib::Server {
  public:
   std::string answer(std::string_view head) {
     BytesStream stream(head);
     bool closed = false;
     process_request(stream, true, closed, [](Request& request) {
-      // Not compressed: what crosses loopback is not worth a core beside the solver.
+      // Not compressed: what crosses loopback is not worth the time of a core beside the solver.
       request.headers.erase("Accept-Encoding");
-      // Whole answers only: of a thousand ranges the library would make a thousand copies.
+      // Whole answers only: the library would make a copy for each of a thousand ranges.
       request.headers.erase("Range");
       request.ranges.clear();
       // Do not wait for a body.
@@ -120,7 +120,7 @@ UniqueFd listen_at(const ListenAddress& address) {
   int error = EADDRNOTAVAIL;
   for (const addrinfo* at = unknown == 0 ? found : nullptr; at != nullptr; at = at->ai_next) {
     UniqueFd fd(::socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, at->ai_protocol));
-    // Without SO_REUSEPORT, which would let another process take half of our connections.
+    // SO_REUSEPORT stays off: it would let another process take half of our connections.
     const int on = 1;
     const int off = 0;
     if (fd.valid()) setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -151,7 +151,7 @@ std::string_view host_name(std::string_view host) {
   return has_port ? host.substr(0, colon) : host;
 }
 
-/// A page elsewhere whose name was made to resolve to loopback still says its own name here.
+/// Against DNS rebinding: a page of another site whose name resolves to loopback still sends that name as Host.
 bool is_our_name(std::string_view host, const std::string& listens_at) {
   const std::string_view name = host_name(host);
   return name == "127.0.0.1" || name == "localhost" || name == "[::1]" || name == listens_at;
@@ -231,7 +231,7 @@ struct HttpServer::Implementation {
     return !token || shows_token(request, response);
   }
 
-  /// In a header (Prometheus, scripts), by the cookie, or once in the address, which becomes the cookie.
+  /// Accepts the token in a header (Prometheus, scripts) or the cookie; in the address, exchanges it for the cookie.
   bool shows_token(const Request& request, Response& response) const {
     constexpr std::string_view kBearer = "Bearer ";
     const std::string authorization = request.get_header_value("Authorization");
@@ -240,7 +240,7 @@ struct HttpServer::Implementation {
     }
     if (const auto session = cookie(request, kCookie); session && token->matches_session(*session)) return true;
     if (request.has_param("token") && token->matches(request.get_param_value("token"))) {
-      // Off the address bar, so that it does not end in a history or a screenshot.
+      // The redirect removes the token from the address bar, so that it is not kept in a history or a screenshot.
       response.set_header("Set-Cookie",
                           fmt::format("{}={}; Path=/; HttpOnly; SameSite=Strict", kCookie, token->session()));
       response.set_redirect("/", 303);
@@ -268,7 +268,7 @@ struct HttpServer::Implementation {
 
   void answer_steps(const Request& request, Response& response) const {
     const auto from = request.has_param("from") ? whole_number(request.get_param_value("from")) : 0;
-    const auto limit = request.has_param("limit") ? whole_number(request.get_param_value("limit")) : kStepsUnlessTold;
+    const auto limit = request.has_param("limit") ? whole_number(request.get_param_value("limit")) : kDefaultSteps;
     if (!from || !limit || *limit < 1 || *limit > kMostSteps) {
       refuse(response, 400, fmt::format("expected from=SEQ, a number, and limit=N, 1 to {}", kMostSteps));
       return;

@@ -1,7 +1,7 @@
 // The HTTP side of `ringside serve` (cpp-httplib): the page and its assets, /metrics, /api/status, /api/steps. It only
-// reads, and trusts no client: it limits requests, time and connections, accepts only heads as the RFC defines them,
-// only our own Host header while it serves loopback only, demands a token if one is configured, and offers nothing that
-// a page of another origin could use.
+// reads, and it trusts no client: it limits requests, time and connections, accepts only heads as the RFC defines
+// them, and demands a token if one is configured. While it serves loopback only, it accepts only our own Host header.
+// It offers nothing that a page of another origin could use.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +17,24 @@ namespace ringside {
 
 struct ListenAddress {
   std::string host;  // a numeric address, or "localhost"
-  int port = 0;      // 0: any that is free
+  int port = 0;      // 0: any free port
   bool is_loopback() const noexcept;
 };
 
-/// Of "HOST:PORT", "[IPV6]:PORT". Throws Error (exit code 2).
+/// Parses "HOST:PORT" or "[IPV6]:PORT". Throws Error (exit code 2).
 ListenAddress parse_listen_address(const std::string& text);
 
 class HttpServer {
  public:
-  /// run: outlives the server. Throws Error (exit code 2) for an address beyond loopback without a token.
+  /// `run` must outlive the server. Throws Error (exit code 2) for an address beyond loopback without a token.
   HttpServer(const WatchedRun& run, ListenAddress address, std::optional<AccessToken> token,
              const ConnectionLimits& limits = {});
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  /// Answers from now on, on threads of its own, until it is destroyed. Throws Error (exit code 3) if the address is
-  /// not to be had.
+  /// Answers requests on a thread of its own until the server is destroyed. Throws Error (exit code 3) if it cannot
+  /// listen at the address.
   void start();
 
   /// "http://127.0.0.1:9464/"

@@ -25,7 +25,8 @@ std::vector<PageAsset> make_assets() {
   return assets;
 }
 
-/// A tag of our pages that loads a file: how it begins and ends around the file's name, and what stands for it.
+/// A tag of our pages that loads a file: `begin` and `end` surround the file's name. Inlining replaces the tag by the
+/// file's content between `open` and `close`.
 struct LoadingTag {
   std::string_view begin;
   std::string_view end;

@@ -1,5 +1,5 @@
 // The files of dashboards/page and Chart.js, which the build puts into this program (cmake/embed_assets.cmake): the
-// page works where there is no network, and shows what this version speaks.
+// page works without a network, and always matches the version of the program.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ struct PageAsset {
   std::string_view content;
 };
 
-/// Nothing if there is none of this exact path.
+/// Null if no asset has exactly this path.
 const PageAsset* find_page_asset(std::string_view path) noexcept;
 
-/// The page at `path` with its scripts and style sheets in it, so that it can be opened as a file. Throws Error (exit
-/// code 3) if it names what is not here.
+/// The page at `path` with its scripts and style sheets inlined, so that it can be opened as a file. Throws Error
+/// (exit code 3) if the page, or a file that it names, is not an asset.
 std::string with_assets_inlined(std::string_view path);
 
 }  // namespace ringside

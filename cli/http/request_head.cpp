@@ -9,7 +9,7 @@ constexpr std::string_view kLineEnd = "\r\n";
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
 constexpr std::string_view kDigits = "0123456789";
 
-/// The characters of a method and of field names (RFC 9110, "token").
+/// Whether `text` is a "token" (RFC 9110), as methods and field names must be.
 bool is_token(std::string_view text) noexcept {
   constexpr std::string_view kLetters = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   return !text.empty() && text.find_first_not_of(kLetters) == std::string_view::npos;
@@ -35,7 +35,7 @@ std::string_view trimmed(std::string_view value) noexcept {
   return value;
 }
 
-/// What the fields read so far say about the request's end and its host.
+/// What the fields read so far contain about the request's body and its host.
 struct Fields {
   int hosts = 0;
   int lengths = 0;
@@ -89,7 +89,7 @@ std::optional<std::size_t> head_length(std::string_view bytes) noexcept {
   return end == std::string_view::npos ? std::nullopt : std::optional(end + kHeadEnd.size());
 }
 
-bool is_hopeless(std::string_view bytes) noexcept {
+bool cannot_be_completed(std::string_view bytes) noexcept {
   for (std::size_t at = bytes.find('\n'); at != std::string_view::npos; at = bytes.find('\n', at + 1)) {
     if (at == 0 || bytes[at - 1] != '\r') return true;
   }
@@ -97,7 +97,8 @@ bool is_hopeless(std::string_view bytes) noexcept {
 }
 
 std::optional<HeadFault> fault_in(std::string_view head) noexcept {
-  if (is_hopeless(head)) return HeadFault{400, "found a line that ends without a carriage return, expected CR LF"};
+  if (cannot_be_completed(head))
+    return HeadFault{400, "found a line that ends without a carriage return, expected CR LF"};
   if (!head.ends_with(kHeadEnd)) return HeadFault{431, "the head of the request is too long"};
   bool is_1_1 = false;
   Fields fields;

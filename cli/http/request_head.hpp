@@ -13,14 +13,15 @@ struct HeadFault {
   std::string_view why;  // what was found, and what would be accepted; static text
 };
 
-/// bytes: what a client sent, from its first byte on. The length of its head, including the empty line after it, once
-/// that line has arrived.
+/// bytes: what a client sent, from its first byte on. Returns the length of the head, including the empty line after
+/// it; nothing before that line has arrived.
 std::optional<std::size_t> head_length(std::string_view bytes) noexcept;
 
 /// Whether an incomplete head cannot be completed: one of its lines ends without a carriage return.
-bool is_hopeless(std::string_view bytes) noexcept;
+bool cannot_be_completed(std::string_view bytes) noexcept;
 
-/// head: as head_length measured it; any other text is a head without an end.
+/// Returns the first fault of the head; nothing if it has none. head: as head_length measured it; any other text is a
+/// head without an end.
 std::optional<HeadFault> fault_in(std::string_view head) noexcept;
 
 }  // namespace ringside

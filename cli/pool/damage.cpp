@@ -9,7 +9,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// "0-3, 7" of ascending numbers.
+/// "0-3, 7" for the numbers 0, 1, 2, 3, 7, which must ascend.
 std::string ranges(const std::vector<std::uint64_t>& numbers) {
   std::string text;
   for (std::size_t i = 0; i < numbers.size();) {
@@ -32,7 +32,7 @@ std::string describe(const PayloadCheck& check, const RingGeometry& shape) {
   }
   if (check.table_intact) return chunks;
   if (!chunks.empty()) return "its table of chunk hashes is damaged; " + chunks;
-  // Each chunk agrees with the table, and the two of them not with the header.
+  // Every chunk matches the table, but table and step descriptor together do not match the header.
   return "its step descriptor is damaged, or (after power loss on a plain file) the payload is another step's";
 }
 

@@ -1,4 +1,4 @@
-// Damage in words and in JSON, the same wherever it is met: verify, replay, export.
+// Damage in words and in JSON, in the same form for verify and replay.
 #pragma once
 
 #include <string>
@@ -12,19 +12,19 @@
 
 namespace ringside {
 
-/// "2 of 1954 chunks of 16384 bytes differ: 3, 17" of a payload that is not intact.
+/// "2 of 1954 chunks of 16384 bytes differ: 3, 17", for a payload that is not intact.
 std::string describe(const PayloadCheck& check, const RingGeometry& shape);
 
-/// A line for each thing that is kept twice and has a damaged copy.
+/// One line for each structure that is kept twice and has a damaged copy.
 std::vector<std::string> describe(const TwinsCheck& check);
 
-/// What verify and replay say of damage to a slot's header.
+/// The line of verify and replay about a slot with a damaged header.
 std::string describe_damaged_header(std::uint32_t slot);
 
-/// {superblocks_intact, damaged_run_records: [{record, copies}]}, put into `object`.
+/// Adds {superblocks_intact, damaged_run_records: [{record, copies}]} to `object`.
 void add_to(nlohmann::ordered_json& object, const TwinsCheck& check);
 
-/// {damaged_chunks, chunk_table_intact}, put into `object`.
+/// Adds {damaged_chunks, chunk_table_intact} to `object`.
 void add_to(nlohmann::ordered_json& object, const PayloadCheck& check);
 
 }  // namespace ringside

@@ -33,7 +33,7 @@ KeptSlot find(const std::string& pool, const Recovery& recovery, std::optional<s
   throw usage_error("--iteration: {} is not kept in {}; {}", *wanted, pool, kept_iterations(recovery));
 }
 
-/// An older iterate is never handed out as the last one: what to ask for instead is the user's to decide.
+/// Never exports an older iterate in place of the last one. The error names the newest intact one; the user decides.
 Error damaged(const RingReader& reader, const KeptSlot& kept, std::uint64_t chunk) {
   const std::optional<KeptSlot> intact = newest_intact(reader.ring(), reader.recover());
   return damage_error("{}: iteration {} in slot {} is damaged (chunk {}); {}", reader.path().string(),
@@ -42,10 +42,10 @@ Error damaged(const RingReader& reader, const KeptSlot& kept, std::uint64_t chun
                              : std::string("none of the others is intact"));
 }
 
-/// The iterate of `wanted` (nothing: the newest) and where it was kept.
+/// Returns the iterate of iteration `wanted` (nothing: the newest) and the slot that held it.
 std::pair<KeptSlot, std::vector<double>> read(const RingReader& reader, std::optional<std::uint64_t> wanted) {
-  // The newest is overwritten K - 1 commits later: on busy cores a reader of few slots may lose that race a dozen
-  // times.
+  // In a ring of K slots, the newest iterate is overwritten K - 1 commits later. On busy cores, a reader of a small
+  // ring may lose that race a dozen times.
   constexpr int kAttempts = 100;
   const std::string pool = reader.path().string();
   std::vector<double> x(reader.ring().geometry().rows);
@@ -60,14 +60,14 @@ std::pair<KeptSlot, std::vector<double>> read(const RingReader& reader, std::opt
     const ReadResult result = reader.read(kept, x.data());
     if (result.status == ReadStatus::kOk) return {kept, std::move(x)};
     if (result.status == ReadStatus::kDamaged) throw damaged(reader, kept, result.damaged_chunk);
-    // Overwritten while it was read: one that was asked for by its number is found no more, the last one is another.
+    // The slot was overwritten during the read: a wanted iteration is no longer found, the last one is now another.
   }
   throw system_error(
       "{}: the last iterate was overwritten while it was read, {} times: an analyzer is at work, and faster", pool,
       kAttempts);
 }
 
-/// NumPy's format 1.0: magic, version, length of a header padded so that the data starts at a multiple of 64, the data.
+/// NumPy's format 1.0: magic, version, header length, header (padded: the data starts at a multiple of 64), data.
 void write_npy(OutputFile& file, const std::vector<double>& x) {
   std::string header = fmt::format("{{'descr': '<f8', 'fortran_order': False, 'shape': ({},), }}", x.size());
   constexpr std::size_t kPreambleBytes = 10;

@@ -1,4 +1,4 @@
-// `ringside export POOL`: a kept iterate, verified, as a file other programs read.
+// `ringside export POOL`: writes a kept iterate, after verifying it, to a file that other programs can read.
 #pragma once
 
 namespace ringside {

@@ -141,7 +141,7 @@ int info_command(int argc, const char* const* argv) {
   const RingReader reader = RingReader::open(pool);
   const Recovery recovery = reader.recover();
   if (json) {
-    // Names of files may hold any byte; the pool is described all the same.
+    // File names may hold bytes that are not UTF-8; the pool must still be described.
     fmt::print("{}\n", describe(reader, recovery).dump(2, ' ', false, ordered_json::error_handler_t::replace));
   } else {
     print(reader, recovery);

@@ -1,4 +1,4 @@
-// `ringside info POOL`: what a pool holds, without owning it.
+// `ringside info POOL`: shows what a pool holds, without owning it.
 #pragma once
 
 namespace ringside {

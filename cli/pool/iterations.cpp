@@ -13,7 +13,7 @@
 namespace ringside {
 
 std::uint64_t parse_iteration(const std::string& text, const std::string& option, const std::string& accepted) {
-  // Digits and nothing else: a sign, a prefix or a number too large would become another iteration's.
+  // Digits only: a sign, a prefix or a number that is too large could otherwise select another iteration.
   const std::optional<std::uint64_t> iteration = whole_number(text);
   if (!iteration) {
     throw usage_error("{}: found '{}', expected {} (a number is from 0 to {})", option, shortened(text), accepted,

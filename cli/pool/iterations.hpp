@@ -1,4 +1,4 @@
-// Iterations as the commands that read a pool take and name them.
+// Iteration numbers in the options and messages of the commands that read a pool.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace ringside {
 
-/// The number `text` is. Throws Error (exit code 2) naming `option` and what it would accept.
+/// Parses `text`. Throws Error (exit code 2), which names `option` and what would be accepted.
 std::uint64_t parse_iteration(const std::string& text, const std::string& option,
                               const std::string& accepted = "a number");
 
-/// "kept are 3 to 10", for those who asked for another; some iterate must be.
+/// "kept are 3 to 10", for a message about an iteration that is not kept. Requires at least one kept iterate.
 std::string kept_iterations(const Recovery& recovery);
 
 }  // namespace ringside

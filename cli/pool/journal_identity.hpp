@@ -1,4 +1,4 @@
-// Whether the journal beside a pool is that pool's: its records name runs and, where a run begins, the pool.
+// Checks whether a journal belongs to the pool beside it: records name their run and, where a run begins, its pool.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,28 @@
 
 namespace ringside {
 
-/// What the records of a journal name, gathered while they are read for something else.
+/// The ids that a journal's records name. Callers collect them while they read the records for another purpose.
 struct NamedByJournal {
   std::set<Id128> runs;
-  std::set<Id128> pools;  // of runs that began; none in records from before these named it
+  std::set<Id128> pools;  // of runs that began; records of older versions do not name it
   std::optional<Id128> newest_run;
   std::int64_t newest_unix_ns = 0;  // when the newest record was made
 
   void add(const wire::Record& record);
 };
 
-/// What there is to tell a user of a journal that names nothing of its pool's, in one line; both are empty where there
-/// is nothing to tell.
+/// One line for a user about a journal that names neither its pool nor a run of it. At most one of the two is set;
+/// both are empty if there is nothing to report.
 struct JournalIdentity {
   std::string foreign;  // it belongs to another pool
-  std::string older;    // it ends before the pool's runs began: the pool's own, from before them, or another pool's
+  std::string older;    // it ends before the pool's runs began: an older one of this pool, or another pool's
 };
 
-/// Says nothing where the journal shares the pool's id or a run with the ring, where either names no run, and while a
-/// process owns the pool, whose ring is ahead of the journal.
+/// Both are empty if the journal shares the pool's id or a run with the ring, if either names no run, and while a
+/// process owns the pool: its ring is then ahead of the journal.
 JournalIdentity identify(const NamedByJournal& journal, const std::string& pool, const RingView& ring);
 
-/// The same; also says nothing where the pool cannot be read.
+/// The same; both are also empty if the pool cannot be read.
 JournalIdentity identify(const NamedByJournal& journal, const std::string& pool);
 
 }  // namespace ringside

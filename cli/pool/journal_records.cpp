@@ -19,7 +19,7 @@ JournalRecords read_from(const std::string& pool, std::uint64_t from) {
   while (const std::optional<EncodedRecord> encoded = reader.next(from)) {
     from = encoded->seq + 1;
     wire::Record record;
-    // A record of a kind that this version does not know parses all the same; one that does not parse tells nothing.
+    // A record of a kind that this version does not know still parses. A record that does not parse is left out.
     if (record.ParseFromArray(encoded->bytes.data(), static_cast<int>(encoded->bytes.size()))) {
       read.records.push_back(std::move(record));
     }
@@ -29,8 +29,8 @@ JournalRecords read_from(const std::string& pool, std::uint64_t from) {
   return read;
 }
 
-/// How many of `records` are the followed analyzer's. Up to `newest_known` they are known to be; from there on until
-/// its run has ended, or another one begins. told: how many of them were handed out before.
+/// How many of `records` belong to the followed analyzer. Those up to `newest_known` do; later ones do until its run
+/// has ended or another one begins. told: how many of them were handed out before.
 std::size_t before_the_next_run(const std::vector<wire::Record>& records, std::size_t told,
                                 std::uint64_t newest_known) {
   std::string run;
@@ -46,7 +46,7 @@ std::size_t before_the_next_run(const std::vector<wire::Record>& records, std::s
   return records.size();
 }
 
-/// "3 to 7, 9 to 9": what lies between `next` and the newest and is not among `records`.
+/// "3 to 7, 9 to 9": the numbers from `next` to the newest that no record in `records` has.
 std::string holes_in(const std::vector<wire::Record>& records, std::uint64_t next, std::uint64_t newest_known) {
   std::string holes;
   if (next == 0) next = records.empty() ? 1 : records.front().seq();
@@ -59,7 +59,7 @@ std::string holes_in(const std::vector<wire::Record>& records, std::uint64_t nex
   return holes;
 }
 
-/// Adds what is not there yet.
+/// Adds those of `others` whose seq is not in `records` yet; both must ascend.
 void merge(std::vector<wire::Record>& records, std::vector<wire::Record> others) {
   const auto before = [](const wire::Record& one, const wire::Record& other) { return one.seq() < other.seq(); };
   std::vector<wire::Record> all;
@@ -95,7 +95,7 @@ RestOfRun read_rest(StreamEnd end) {
     try {
       JournalRecords journal = read_from(end.journal_pool, has_last ? end.next_seq - 1 : end.next_seq);
       std::vector<wire::Record>& found = journal.records;
-      // The record that was handed out last is the proof that this is still the journal it came from.
+      // The record that was handed out last proves that this is still the journal from which it came.
       if (has_last &&
           (found.empty() || found.front().seq() != end.next_seq - 1 || found.front().unix_ns() != end.last_unix_ns)) {
         why = fmt::format("cannot be had: record {} is not in the journal of {} any more, or is another one",

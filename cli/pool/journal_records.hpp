@@ -1,4 +1,4 @@
-// A journal's records as messages, for what shows the past without an analyzer, or goes on when it has left.
+// A journal's records as messages, for commands that show the past without an analyzer or continue after it has ended.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +10,26 @@
 
 namespace ringside {
 
-/// The id of the run that a record is of; empty: of none.
+/// The id of the run that a record belongs to; empty if it belongs to none.
 const std::string& run_id_of(const wire::Record& record);
 
 struct JournalRecords {
   std::vector<wire::Record> records;
-  std::string damage;  // what could not be read, in words; empty: nothing
-  std::string torn;    // where the last record ends before its time, in words; empty: it is whole
+  std::string damage;  // what could not be read, in words; empty if everything was read
+  std::string torn;    // where the last record is cut off, in words; empty if it is whole
 };
 
-/// All that the journal beside `pool` holds. Throws Error (exit code 2) if there is none.
+/// Reads all records of the journal beside `pool`. Throws Error (exit code 2) if there is none.
 JournalRecords read_journal(const std::string& pool);
 
 struct RestOfRun {
   std::vector<wire::Record> records;  // ascending, none of them handed out before
-  std::string missing;                // which records cannot be had, and why, in words; empty: they are all here
+  std::string missing;                // which records are not available, and why, in words; empty if none is missing
 };
 
-/// What the analyzer that a stream followed told and the stream did not hand out, from its journal. For when that
-/// analyzer is gone for good: at the end of a `ringside run` it waits for nobody. What a later run has put into the
-/// same journal is left out. Throws nothing but std::bad_alloc.
+/// Reads from the journal what the followed analyzer recorded and the stream did not hand out. It is for an analyzer
+/// that has ended for good: at the end of a `ringside run`, the analyzer does not wait for its readers. Records of a
+/// later run in the same journal are left out. Throws only std::bad_alloc.
 RestOfRun read_rest(StreamEnd end);
 
 }  // namespace ringside

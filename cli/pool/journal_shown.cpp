@@ -87,7 +87,7 @@ std::optional<JournaledSteps> JournaledSteps::read(const std::string& pool) {
       if (!record.has_step()) return;
       const std::optional<StepFigures> figures = figures_of(record.step());
       if (!figures) return;
-      // What was measured goes before what was rebuilt.
+      // A measured record takes precedence over a rebuilt one.
       const Name name{figures->run_id, figures->step.iteration, figures->commit_seq};
       const auto [place, is_new] = journaled.steps_.emplace(name, *figures);
       if (!is_new && place->second.rebuilt) place->second = *figures;
@@ -121,10 +121,11 @@ JournaledSteps::Outside JournaledSteps::outside(const std::vector<KeptSlot>& kep
 
 std::vector<FieldDifference> differences(const StepFigures& journaled, const Reductions& recomputed) {
   const ReductionScalars& r = journaled.reductions;
-  // min and max of nothing are infinite: only what was never filled in is 0 throughout.
-  const bool says_nothing = journaled.rebuilt && r.linf == 0 && r.non_finite == 0 && r.min == 0 && r.max == 0;
-  if (says_nothing) return {};
-  // What a record does not hold is as it was computed, so that only what it holds is compared.
+  // Min and max over no entries are infinite: apart from an iterate of zeros, only fields that were never filled in
+  // are all 0.
+  const bool has_no_scalars = journaled.rebuilt && r.linf == 0 && r.non_finite == 0 && r.min == 0 && r.max == 0;
+  if (has_no_scalars) return {};
+  // Fields that the record does not hold get the recomputed value, so that only those it holds are compared.
   Reductions recorded = recomputed;
   const bool both_have_change = r.has_change && recomputed.has_change == 1;
   for_each_scalar([&](std::string_view name, auto scalar, auto reduction) {

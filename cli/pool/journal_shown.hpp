@@ -1,4 +1,4 @@
-// The journal beside a pool, as `info` names it and `replay` holds it against the ring.
+// The journal beside a pool: the summary that `info` shows, and the steps that `replay` compares with the ring.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace ringside {
 
-/// What a journal is, without what is in it.
+/// A journal's kind, size and state, without its records.
 struct JournalSummary {
   std::string kind;
   std::uint64_t file_bytes = 0;
@@ -30,29 +30,29 @@ struct JournalSummary {
   std::uint64_t first_missing_iteration = 0;  // lower bound of their iterations; 0: not known
   std::uint64_t last_missing_iteration = 0;   // upper bound
   std::string damage;
-  std::string torn;  // no damage: its writer is at work, or was killed
+  std::string torn;  // no damage: the writer is at work, or was killed
   NamedByJournal named;
 };
 
 /// "392 committed steps have no record, iterations 101 to 492"; empty if none is missing.
 std::string missing_text(const JournalSummary& summary);
 
-/// Nothing if there is none beside `pool`. One that cannot be read at all has only `damage`.
+/// Nothing if there is no journal beside `pool`. If it cannot be read at all, only `damage` is set.
 std::optional<JournalSummary> summarize_journal(const std::string& pool);
 
 /// {kind, file_bytes, records, oldest_seq, newest_seq, records_missing, damage, torn}
 nlohmann::ordered_json to_json(const JournalSummary& summary);
 
-/// The steps a journal has recorded, by what names a commit.
+/// The recorded steps of a journal, by the key that names a commit.
 class JournaledSteps {
  public:
-  /// Nothing if there is none beside `pool`.
+  /// Nothing if there is no journal beside `pool`.
   static std::optional<JournaledSteps> read(const std::string& pool);
 
-  /// What was recorded of the commit that `header` belongs to; null: nothing.
+  /// The figures recorded for the commit that `header` belongs to; null if there are none.
   const StepFigures* find(const SlotHeader& header) const;
 
-  /// Steps that none of `kept` is: how many, and the iterations they go from and to.
+  /// The recorded steps that are not in `kept`: their number, and their first and last iteration.
   struct Outside {
     std::uint64_t steps = 0;
     std::uint64_t first_iteration = 0;
@@ -69,8 +69,8 @@ class JournaledSteps {
   std::map<Name, StepFigures> steps_;
 };
 
-/// Where the scalars a journal recorded are not, bit for bit, those that were computed again. The change is compared
-/// where both have one. Those of a record that was rebuilt before its iterate had been reduced say nothing.
+/// The recorded scalars that are not bit-equal to the recomputed ones. The change is compared only if both have one. A
+/// record that was rebuilt before its iterate was reduced holds no scalars, so nothing is compared.
 std::vector<FieldDifference> differences(const StepFigures& journaled, const Reductions& recomputed);
 
 }  // namespace ringside

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// "1.234 ms" without the unit: the table's head has it.
+/// "1.234", without the unit: the line above the table names it.
 std::string milliseconds(std::int64_t ns) {
   return fmt::format("{:.3f}", static_cast<double>(ns) * 1e-6);
 }

@@ -1,5 +1,5 @@
-// Journal and ring side by side: what the journal recorded of each iterate that `replay` reduces again, and whether its
-// scalars are those of the ring's bytes.
+// Journal and ring side by side: what the journal recorded of each iterate that `replay` reduces again, and whether
+// the recorded scalars match the bytes in the ring.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@ namespace ringside {
 
 class JournalComparison {
  public:
-  /// kept: the ring's window, of which `replay` may be shown a part.
+  /// kept: all iterates in the ring, even if `replay` shows only some of them.
   JournalComparison(JournaledSteps steps, const std::vector<KeptSlot>& kept);
 
   void compare(const ReplayedIterate& iterate);
-  /// The iterate compared last: what was recorded, agrees and differences; null if it is not in the journal.
+  /// The iterate compared last: its record, `agrees` and `differences`; null if it is not in the journal.
   nlohmann::ordered_json last_as_json() const;
 
   const JournalSummary& summary() const noexcept { return steps_.summary(); }
-  /// The journal is not damaged, and everything compared agrees.
+  /// Whether the journal is undamaged and everything compared agrees.
   bool intact() const;
-  /// A table of all that were compared, and what else there is to say of the journal.
+  /// Prints a table of all compared iterates, then the journal's other steps, its gaps and its damage.
   void print() const;
-  /// The same in figures: the summary's keys, and differs, not_in_journal, outside_ring {steps, first_iteration,
+  /// The same as JSON: the summary's keys, and differs, not_in_journal, outside_ring {steps, first_iteration,
   /// last_iteration}.
   nlohmann::ordered_json as_json() const;
 

@@ -13,8 +13,8 @@ namespace ringside {
 
 class RecordGaps {
  public:
-  /// Call with each record of a journal, in order. A step that was named as missing and recorded later, from the ring,
-  /// is not missing.
+  /// Call with each record of a journal, in order. A step that was named as missing but recorded later, from the ring,
+  /// does not count as missing.
   void add(const wire::Record& record);
 
   /// The number of committed steps without a record.
@@ -25,7 +25,7 @@ class RecordGaps {
  private:
   struct Gap {
     std::uint64_t last = 0;            // commit_seq
-    std::set<std::uint64_t> recorded;  // recorded later after all
+    std::set<std::uint64_t> recorded;  // commit_seqs of steps that were recorded later
   };
   std::map<std::string, std::map<std::uint64_t, Gap>> gaps_;  // by run, by first commit_seq
   std::uint64_t steps_ = 0;

@@ -32,8 +32,8 @@ using nlohmann::ordered_json;
 
 struct VerdictName {
   ReplayVerdict verdict;
-  const char* name;   // of one iterate; a key of the last JSON object with _ for blanks
-  const char* count;  // behind a number of iterates
+  const char* name;   // of one iterate; with _ for blanks, a key of the last JSON object
+  const char* count;  // follows a number of iterates
 };
 constexpr std::array kVerdicts = {
     VerdictName{ReplayVerdict::kEqual, "equal", "equal to what was recorded"},
@@ -48,7 +48,7 @@ const VerdictName& name_of(ReplayVerdict verdict) {
   return kVerdicts[static_cast<std::size_t>(verdict)];
 }
 
-/// What there is to replay: the kept iterates of the range, and the one before them, if it is kept.
+/// The iterates to replay: those kept in the range, and the one before them if it is kept.
 struct Selection {
   std::optional<KeptSlot> before;
   std::vector<KeptSlot> iterates;
@@ -77,7 +77,7 @@ Selection select(const Recovery& recovery, const std::string& pool, const std::s
   return selection;
 }
 
-/// How one replay is shown: as a table for people, or a line of JSON an iterate.
+/// Prints one replay: as a table for people, or as one line of JSON per iterate.
 class Output {
  public:
   Output(const RingReader& reader, std::optional<JournalComparison>& journal, bool json)
@@ -99,7 +99,7 @@ class Output {
     }
   }
 
-  /// What is damaged beside the iterates, and the last line. Returns the exit code.
+  /// Prints the damage outside the iterates, and the last line. Returns the exit code.
   ExitCode finish(const std::vector<std::uint32_t>& damaged_headers, const TwinsCheck& twins) const {
     const bool intact = count(ReplayVerdict::kDiffers) == 0 && count(ReplayVerdict::kReductionsDamaged) == 0 &&
                         count(ReplayVerdict::kDamaged) == 0 && damaged_headers.empty() && twins.intact() &&
@@ -126,7 +126,7 @@ class Output {
 
  private:
   static void print(const ordered_json& object) {
-    // Names of files may hold any byte; the line is written all the same.
+    // File names may hold bytes that are not UTF-8; the line must still be written.
     fmt::print("{}\n", object.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
   }
 
@@ -245,7 +245,7 @@ int replay_command(int argc, const char* const* argv) {
   if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
 
   const RingReader reader = RingReader::open(pool);
-  RingReplay replay(reader.ring());  // its memory first: beside a running analyzer every moment counts from here on
+  RingReplay replay(reader.ring());  // allocates first: beside a running analyzer, the reads must follow quickly
   const Recovery recovery = reader.recover();
   const Selection selection = select(recovery, pool, from, to);
   std::optional<JournalComparison> journal;

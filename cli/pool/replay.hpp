@@ -1,5 +1,5 @@
-// `ringside replay POOL`: the kept iterates in order, reduced again from their bytes and compared with what was
-// recorded.
+// `ringside replay POOL`: reduces the kept iterates again, in order and from their bytes, and compares the results
+// with what was recorded.
 #pragma once
 
 namespace ringside {

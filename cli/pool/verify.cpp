@@ -45,7 +45,7 @@ ordered_json to_json(const SlotCheck& check) {
   return slot;
 }
 
-/// Never committed, or being overwritten, now or when their writer died.
+/// Slots that were never committed, or that were being overwritten: now, or when their writer died.
 std::vector<std::uint32_t> empty_slots(const RingView& ring, const Recovery& recovery) {
   std::vector<char> taken(ring.geometry().slot_count(), 0);
   for (const KeptSlot& kept : recovery.kept) taken[kept.slot] = 1;

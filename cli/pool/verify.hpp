@@ -1,4 +1,4 @@
-// `ringside verify POOL`: every slot's hashes checked against its bytes.
+// `ringside verify POOL`: checks every slot's hashes against its bytes.
 #pragma once
 
 namespace ringside {

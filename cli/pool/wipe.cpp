@@ -34,10 +34,10 @@ std::string describe_content(const std::string& pool) {
   }
 }
 
-/// Throws Error (exit code 2) unless the user says yes.
+/// Throws Error (exit code 2) unless the user types yes.
 void ask(const std::string& pool, std::uint64_t bytes) {
   if (isatty(STDIN_FILENO) != 1) {
-    throw usage_error("{}: not wiped: nobody can be asked, as standard input is no terminal; give --yes", pool);
+    throw usage_error("{}: not wiped: cannot ask: standard input is no terminal; give --yes", pool);
   }
   fmt::print(stderr, "{}: {}, {}. Overwrite and delete it? Type yes: ", printable(pool),
              printable(describe_content(pool)), megabytes(bytes));
@@ -69,10 +69,10 @@ int wipe_command(int argc, const char* const* argv) {
   if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
 
   PoolWipe wipe(pool);
-  JournalWipe journal_wipe(pool);  // refuses before anything is asked or touched
+  JournalWipe journal_wipe(pool);  // may refuse: before the user is asked or a byte is overwritten
   if (!yes) ask(pool, wipe.bytes());
-  // First, while the pool is there to do it again with, and locked: what an analyzer records of it may be still to
-  // come.
+  // The journal goes first. The pool still exists, so that an interrupted wipe can be repeated. The pool is also
+  // locked, so that no analyzer can record anything more.
   const WipedJournal journal = journal_wipe.overwrite();
   {
     TerminalLine progress;

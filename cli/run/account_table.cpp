@@ -25,7 +25,7 @@ std::string text(const ordered_json& object, const char* key) {
   return object.contains(key) && object.at(key).is_string() ? object.at(key).get<std::string>() : "?";
 }
 
-/// "  generate     1.234 s   56.7 %", or blanks.
+/// "generate       1.234 s   56.7 %"
 std::string cell(const std::string& name, double seconds, double total) {
   return fmt::format("{:<10}{:>9.3f} s {:>6.1f} %", name, seconds, total > 0 ? 100 * seconds / total : 0.0);
 }
@@ -35,7 +35,7 @@ std::string nanoseconds(std::uint64_t ns) {
                      : fmt::format("{:.1f} us", static_cast<double>(ns) * 1e-3);
 }
 
-/// total_s: from the first iteration's start to the end of the last thing done with an iterate.
+/// total_s: from the start of the first iteration to the end of the last work on an iterate.
 json total_seconds(const json& producer, const json& analyzer) {
   const json begun = value_or_null(producer, "begun_ns");
   if (!begun.is_number() || begun.get<std::int64_t>() == 0) return {};
@@ -52,7 +52,7 @@ json total_seconds(const json& producer, const json& analyzer) {
 ordered_json make_summary(const RunFacts& facts, const json& producer, const json& analyzer) {
   const bool dram = facts.mode == "dram";
   const json run = producer.contains("run") ? producer.at("run") : json::object();
-  // The baseline keeps nothing: what belongs to the ring is zero there, and what does not exist is null.
+  // The baseline keeps nothing: figures of the ring are zero, and what does not exist is null.
   const auto kept = [&](const char* key) { return dram ? json(0) : value_or_null(analyzer, key); };
   ordered_json summary;
   summary["version"] = RINGSIDE_VERSION;
@@ -66,7 +66,7 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
   const json growth = value_or_null(producer, "residual_growth");
   summary["residual_growth"] = growth.is_number() && growth >= 0 ? growth : json();
   summary["resumed_from"] = dram ? json() : value_or_null(producer, "resumed_from");
-  // A producer that was killed had published more than it last reported: what was committed proves it.
+  // A killed producer may have published more than it last reported: the committed steps prove it.
   const json published = value_or_null(producer, "steps_published");
   const json committed = kept("steps_committed");
   const bool proved = published.is_number() && committed.is_number() && committed > published;
@@ -110,7 +110,7 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
   line(fmt::format("  solved     {} iterations, {}; change in the last: L1 {:.3e}, Linf {:.3e}",
                    with_separators(count(summary, "iterations")), converged ? "converged" : "not converged",
                    number(summary, "residual_l1"), number(summary, "residual_linf")));
-  // Divergence and growth that passes look alike while they last: both are shown as what was seen.
+  // Divergence and temporary growth look alike while they last, so the line names only what was measured.
   if (const double growth = number(summary, "residual_growth"); !converged && growth > 1.001) {
     line(fmt::format(
         "  growing    the L1 change grows by a factor of {:.4g} per iteration: it diverges, or has not yet passed "
@@ -131,12 +131,12 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
                                       ? with_separators(count(summary, "steps_persisted")) + " persisted"
                                       : "kept across the death of processes, not power loss";
     const std::string skipped = with_separators(count(summary, "steps_skipped")) + " skipped";
-    // An analyzer that died did not say how many slots there are, nor do its last figures have to be complete.
+    // An analyzer that died may not have reported the number of slots, and its last figures may be incomplete.
     const std::string where = facts.pool_gone ? std::string("but the pool is no longer at")
                               : !summary["slots"].is_number()
                                   ? std::string("at least; `ringside info` tells what is in")
                               : count(summary, "resumed_from") > 0
-                                  ? std::string("the newest are in")  // with kept ones of before
+                                  ? std::string("the newest are in")  // with iterates of earlier runs
                                   : fmt::format("the last {} are in", std::min(committed, count(summary, "slots")));
     line(fmt::format("  kept       {} steps committed, {}, {}; {} {}", with_separators(committed), persisted, skipped,
                      where, printable(facts.pool)));
@@ -175,7 +175,7 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
   row("", cell("analyze", analyze, total));
   row(cell("idle", producer_idle, total), cell("idle", analyzer_idle, total));
   if (facts.elastic) {
-    // Core-seconds, of as many cores as waited: where there are several this may exceed the idle time.
+    // Core-seconds of all cores that waited: with several cores they may exceed the idle time.
     row(cell("(lent)", number(summary, "producer_cores_lent_s"), total),
         cell("(lent)", number(summary, "analyzer_cores_lent_s"), total));
   }

@@ -1,5 +1,5 @@
-// The account of a run as people and programs see it: the summary's keys put together from what the two processes
-// reported, and the closing table made from nothing but the summary.
+// The account of a run: the summary for programs, combined from what the two processes reported, and the closing table
+// for people, made from the summary and the run's facts.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-/// What `ringside run` knows itself.
+/// What `ringside run` itself knows of a run.
 struct RunFacts {
   std::string mode;            // "pipeline", "dram"
   std::string pool;            // path
@@ -17,14 +17,14 @@ struct RunFacts {
   std::string analyzer_cores;  // empty with mode dram
   std::string coordination;
   std::uint32_t buffers = 0;
-  std::string durability;     // as asked for
-  bool elastic = false;       // cores that waited worked for the other process
-  int analyzer_restarts = 0;  // how many took over from one that was lost
+  std::string durability;     // as requested
+  bool elastic = false;       // waiting cores worked for the other process
+  int analyzer_restarts = 0;  // how many analyzers took over from a lost one
   bool pool_gone = false;     // deleted or moved away during the run
 };
 
 /// One JSON object with the keys of `--summary` (docs/architecture.md lists them), in a fixed order. `producer` and
-/// `analyzer` are the last lines each reported; what a process never reported is null.
+/// `analyzer` are the last figures of each process; a figure that was never reported is null.
 nlohmann::ordered_json make_summary(const RunFacts& facts, const nlohmann::json& producer,
                                     const nlohmann::json& analyzer);
 

@@ -31,8 +31,8 @@ Pipe new_pipe() {
   return {UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
-/// In the child, between fork and exec: only async-signal-safe calls.
-void say_not_executed(const std::string& begin, int error) noexcept {
+/// Runs in the child between fork and exec, where only async-signal-safe calls are allowed.
+void report_exec_failure(const std::string& begin, int error) noexcept {
   const char* why = strerrordesc_np(error);
   const char* advice = error == E2BIG ? "; expected fewer and shorter options, and a smaller environment\n"
                                       : "; expected the programs of one release side by side\n";
@@ -59,7 +59,7 @@ Child::Child(const std::string& program, const std::vector<std::string>& argumen
   pid_ = fork();
   if (pid_ < 0) throw system_error("cannot start {}: {}", program, errno_text(errno));
   if (pid_ == 0) {
-    // Between fork and exec only async-signal-safe calls.
+    // Between fork and exec, only async-signal-safe calls are allowed.
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(127);  // the parent died before the line above took effect
@@ -69,7 +69,7 @@ Child::Child(const std::string& program, const std::vector<std::string>& argumen
     fcntl(report.write_end.get(), F_SETFD, 0);
     dup2(errors.write_end.get(), STDERR_FILENO);
     execv(program.c_str(), argv.data());
-    say_not_executed(failed_begin, errno);
+    report_exec_failure(failed_begin, errno);
     _exit(static_cast<int>(ExitCode::kSystem));
   }
   running_ = true;

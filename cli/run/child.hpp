@@ -1,5 +1,5 @@
-// A process that `ringside run` starts and looks after: its report lines and its standard error come through pipes, its
-// end through a pidfd, and it is told to stop if we die first.
+// A process that `ringside run` starts and supervises. Its report lines and its standard error arrive through pipes,
+// its end through a pidfd. The kernel sends it SIGTERM if we die first.
 #pragma once
 
 #include <sys/types.h>
@@ -16,8 +16,8 @@ namespace ringside {
 
 class Child {
  public:
-  /// Starts `program` (a path) with `arguments` and `--report-fd N` behind them, in a process group of its own, so that
-  /// the terminal's Ctrl-C reaches only us. Throws Error (exit code 3) when it cannot be started.
+  /// Starts `program` (a path) with `arguments`, followed by `--report-fd=N`, in a process group of its own: the
+  /// terminal's Ctrl-C then reaches only us. Throws Error (exit code 3) if it cannot be started.
   Child(const std::string& program, const std::vector<std::string>& arguments);
   /// Kills the process if it still runs.
   ~Child();
@@ -33,7 +33,7 @@ class Child {
 
   void signal(int number) noexcept;
 
-  /// Reads what there is, without waiting, and hands each whole line to `on_line`. Closes the descriptor at its end.
+  /// Reads what there is, without waiting, and hands each whole line to `on_line`. At its end, closes the descriptor.
   void read_report(const std::function<void(const std::string&)>& on_line) {
     read_lines(report_, report_text_, on_line);
   }
@@ -48,7 +48,7 @@ class Child {
   std::string how_it_ended() const;                            // "was killed by signal 9 (Killed)"
   /// Its exit code if that is a documented one; a death or any other number counts as a lost peer.
   ExitCode verdict() const noexcept { return documented_exit_code(exit_code_); }
-  /// It died by a signal, or with an undocumented exit code: it has not reported the reason.
+  /// Whether it died by a signal or ended with an undocumented exit code: it has then not reported the reason.
   bool ended_unexpectedly() const noexcept { return static_cast<int>(verdict()) != exit_code_; }
 
  private:

@@ -29,7 +29,7 @@ std::string ProgressLine::line(const nlohmann::json& producer, const nlohmann::j
   const auto rate = [&](const nlohmann::json& now, const nlohmann::json& before, const char* key) {
     return seconds > 0 ? (number(now, key) - number(before, key)) / seconds : 0.0;
   };
-  // In the baseline nothing is published: its steps are its iterations.
+  // The baseline publishes nothing: its steps are its iterations.
   const bool pipeline = analyzer.is_object();
   const double steps_per_s =
       pipeline ? rate(analyzer, analyzer_before_, "steps_committed") : rate(producer, producer_before_, "iterations");
@@ -53,7 +53,7 @@ void ProgressLine::update(const nlohmann::json& producer, const nlohmann::json& 
   const std::int64_t now = now_ns();
   if (now - drawn_at_ns_ < (terminal_.on_terminal() ? kTerminalIntervalNs : kPlainIntervalNs)) return;
   const double seconds = static_cast<double>(now - drawn_at_ns_) * 1e-9;
-  // A large matrix takes its time to read; nothing has been reported until it is there.
+  // A large matrix takes long to load; until then the producer reports no iterations.
   std::string text = number(producer, "iterations") > 0
                          ? line(producer, analyzer, seconds)
                          : "loading the matrix, " + duration(static_cast<double>(now - begun_at_ns_) * 1e-9);

@@ -1,6 +1,6 @@
-// The live line of `ringside run`: redrawn in place on a terminal, a plain line every two seconds elsewhere. Iteration,
-// L1 change, steps and bytes a second, the idle shares of producer (P) and analyzer (A), and the time left where there
-// is a tolerance to reach; short enough for 80 columns.
+// The live line of `ringside run`: redrawn in place on a terminal, otherwise a new line every two seconds. It shows
+// the iteration, L1 change, steps and bytes a second, the idle shares of producer (P) and analyzer (A), and the time
+// left if there is a tolerance. It fits 80 columns.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ class ProgressLine {
   /// Writes to standard error. `shown` false: never writes.
   explicit ProgressLine(bool shown);
 
-  /// The newest report line of each side; null where there is none. Draws if it is time to.
+  /// Takes the newest figures of each process, null if there are none. Draws the line if it is due.
   void update(const nlohmann::json& producer, const nlohmann::json& analyzer);
 
-  /// Takes the line off the terminal, so that something else can be printed.
+  /// Removes the line from the terminal, so that other text can be printed.
   void clear() { terminal_.clear(); }
 
  private:
@@ -30,7 +30,7 @@ class ProgressLine {
   TerminalLine terminal_;
   std::int64_t begun_at_ns_;
   std::int64_t drawn_at_ns_;
-  // The figures of the line before: rates and shares are those of the time in between.
+  // The figures of the previous line: rates and shares are those of the time since then.
   nlohmann::json producer_before_;
   nlohmann::json analyzer_before_;
 };

@@ -70,7 +70,7 @@ CorePlan cores_for(const RunOptions& options) {
   };
   CorePlan plan = plan_cores(given("--producer-cores", options.cores.producer_cores),
                              given("--analyzer-cores", options.cores.analyzer_cores));
-  // The baseline has the cores of both, unless the user said which.
+  // The baseline uses the cores of both processes, unless the user chose its cores.
   if (options.mode == Mode::kDram && !plan.oversubscribed_one_core && options.cores.producer_cores.empty()) {
     plan.producer.insert(plan.producer.end(), plan.analyzer.begin(), plan.analyzer.end());
     std::sort(plan.producer.begin(), plan.producer.end());
@@ -98,24 +98,24 @@ std::vector<KeptFile> kept_files(const CLI::App& app, const RunOptions& options)
 
 void write_summary(const std::string& path, const std::vector<KeptFile>& kept, const nlohmann::ordered_json& summary) {
   OutputFile file(path, "--summary", kept);
-  // A path may hold bytes that are no UTF-8; a summary is written all the same.
+  // A path may hold bytes that are not UTF-8; the summary must still be written.
   file.write(summary.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   file.finish();
 }
 
-/// Reports how `name` ended, if it could not do so itself.
+/// Reports how `child` ended if it could not report that itself.
 bool report_death(const char* name, const Child& child) {
   if (!child.ended_unexpectedly()) return false;
   write_standard_error(fmt::format("ringside: the {} {}\n", name, child.how_it_ended()));
   return true;
 }
 
-// Limits our own descriptors and, because they inherit the limit, the analyzer's, which needs more than we do.
+// Descriptors for this process and, because it inherits the limit, for the analyzer, which needs more than we do.
 constexpr std::size_t kDescriptors = 128;
 
-/// One documented exit code from two processes. A process that exits has reported the reason on standard error; a death
-/// has no line of its own. A failed disk and a truncated pool take precedence over everything else: something may be
-/// lost.
+/// Derives one documented exit code from both processes. A process that exits has reported the reason on standard
+/// error; one that was killed has not. A failed disk and a truncated pool take precedence over everything else,
+/// because data may be lost.
 ExitCode judge(const Child& producer, const Child* analyzer, bool interrupted) {
   for (const ExitCode lost : {ExitCode::kSystem, ExitCode::kDamaged}) {
     if (analyzer != nullptr && analyzer->exit_code() == static_cast<int>(lost)) return lost;
@@ -152,7 +152,7 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
   const std::vector<KeptFile> kept = kept_files(app, options);
   // Check the summary's place now, not after hours of solving.
   if (!options.summary.empty()) check_output(options.summary, "--summary", kept);
-  // The analyzer has the last word when the producer attaches; asked here first, before a large matrix is loaded.
+  // The analyzer decides about the pool when the producer attaches. Ask first here, before a large matrix is loaded.
   const PoolUse pool_use = options.publish.pool_use();
   if (!pipeline && pool_use == PoolUse::kResume) {
     throw usage_error("--resume: found with --mode dram, which keeps nothing to go on from; expected --mode pipeline");
@@ -171,7 +171,7 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
                  .buffers = options.publish.buffers,
                  .durability = std::string(to_string(options.ring.durability)),
                  .elastic = pipeline && options.publish.elastic};
-  // Takes signals in: from here on the folder below is always removed.
+  // The supervisor handles the stop signals, so from here on the folder below is always removed.
   Supervisor supervisor(!options.quiet, options.peer.timeout_s);
   RuntimeFolder folder;
   const std::string shared_core = cores.oversubscribed_one_core ? "--shared-core" : "";
@@ -211,7 +211,7 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
     const nlohmann::json& analyzed = supervisor.analyzer().figures;
     facts.pool_gone = analyzed.is_object() && analyzed.value("pool_gone", false);
     const nlohmann::ordered_json summary = make_summary(facts, reported, analyzed);
-    const bool begun = reported["begun_ns"] != 0;  // one that was refused has said why; there is nothing to account for
+    const bool begun = reported["begun_ns"] != 0;  // 0: it was refused and has reported why; there is no account
     if (!options.quiet && begun) {
       // Not fmt::print, which throws: the summary must be written even if standard output fails.
       write_beside_output(

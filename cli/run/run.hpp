@@ -1,4 +1,4 @@
-// `ringside run`: starts the analyzer and the producer on their cores, shows how they are doing, passes Ctrl-C on, and
+// `ringside run`: starts the analyzer and the producer on their cores, shows their progress, passes Ctrl-C on, and
 // prints the account. It never leaves a child behind.
 #pragma once
 

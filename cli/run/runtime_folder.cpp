@@ -81,12 +81,12 @@ UniqueFd locked_folder(const fs::path& path) {
   return locked(UniqueFd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)));
 }
 
-/// Invalid if there is no such file, or another process holds it.
+/// Invalid if there is no such file, or if another process holds its lock.
 UniqueFd locked_file(const fs::path& path) {
   return locked(std::move(open_regular(path.string(), O_RDONLY | O_NOFOLLOW).fd));
 }
 
-/// Removes what is ours in `folder`, and then the folder itself unless there is something else in it.
+/// Removes our files in `folder`, and then the folder itself unless it holds anything else.
 void remove_folder(const fs::path& folder) {
   const fs::path socket = folder / kSocket;
   unlink(socket.c_str());
@@ -95,8 +95,8 @@ void remove_folder(const fs::path& folder) {
   rmdir(folder.c_str());
 }
 
-/// Removes what runs left that could not: nobody holds its lock, or its analyzer's, and it is old enough not to be one
-/// that is being made.
+/// Removes folders of runs that could not remove them. No process may hold the lock of the folder or of its analyzer,
+/// and the folder must be too old to be still in the making.
 void remove_abandoned(const fs::path& base) {
   constexpr std::time_t kYoungS = 60;
   for (const fs::path& folder : folders_in(base)) {

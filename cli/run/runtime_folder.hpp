@@ -1,5 +1,5 @@
-// Where `ringside run` puts the sockets of the analyzer it starts, and where its other commands look for them: a folder
-// of its own for each run, 0700, gone when the run is.
+// The folder in which `ringside run` puts the sockets of its analyzer, and in which other subcommands look for them.
+// Each run has its own, mode 0700, and removes it at its end.
 #pragma once
 
 #include <filesystem>
@@ -10,10 +10,10 @@
 
 namespace ringside {
 
-/// A new one, locked while this lives. Those that runs left which were killed are removed on the way.
+/// A new folder, locked while this object lives. The constructor also removes the folders of killed runs.
 class RuntimeFolder {
  public:
-  /// Throws Error (exit code 3) if none can be made.
+  /// Throws Error (exit code 3) if no folder can be made.
   RuntimeFolder();
   ~RuntimeFolder();
   RuntimeFolder(const RuntimeFolder&) = delete;
@@ -28,7 +28,7 @@ class RuntimeFolder {
   UniqueFd lock_;
 };
 
-/// The analyzers' sockets of the runs on this machine, alive or not, whoever's.
+/// The analyzer sockets of all runs on this machine, alive or not, of any user.
 std::vector<std::string> sockets_of_runs();
 
 }  // namespace ringside

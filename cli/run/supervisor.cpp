@@ -18,14 +18,14 @@
 namespace ringside {
 namespace {
 
-// How often progress is looked at when nothing happens.
+// The longest wait for an event, after which progress is updated.
 constexpr int kTickMs = 100;
 
-// No look takes as long as this: if one did, it was we who were stopped.
+// No turn of the loop takes this long. If one did, this process itself was stopped.
 constexpr std::int64_t kAbsentNs = 1'000'000'000;
 
-// The peer of a child that is stopped gives up after one time-out, and we soon after: so many, where that peer is
-// stopped as well, or has not met it yet.
+// Time-outs after which a stopped child is killed. Its peer gives up after one of them, and the run ends soon after.
+// This limit is for a peer that is stopped as well, or is not attached yet.
 constexpr int kStoppedPatience = 3;
 
 sigset_t stop_signals() {
@@ -45,7 +45,7 @@ UniqueFd take_in_stop_signals() {
   return fd;
 }
 
-/// Integers stay integers.
+/// The sum; that of two integers is an integer.
 nlohmann::json add(const nlohmann::json& a, const nlohmann::json& b) {
   if (a.is_number_unsigned() && b.is_number_unsigned()) return a.get<std::uint64_t>() + b.get<std::uint64_t>();
   return a.get<double>() + b.get<double>();
@@ -86,20 +86,20 @@ void Supervisor::wait_until_ended(Child& producer, std::optional<Child>& analyze
     if (producer.running() && analyzer && !analyzer->running() && producer_alone_since_ns == 0) {
       // A successor takes over where this one left off; the producer waits for it.
       if (replaced(*analyzer, restart_analyzer)) continue;
-      // Without its analyzer a producer that still loads need not go on; one that was attached notices by itself.
-      analyzer_said_why_ = analyzer->exit_code() > 0 && interrupts_ == 0;
+      // Without an analyzer, a producer that still loads need not continue; an attached one notices the loss itself.
+      analyzer_reported_cause_ = analyzer->exit_code() > 0 && interrupts_ == 0;
       producer.signal(SIGINT);
       producer_alone_since_ns = clock_ns_;
     }
-    // Without its producer the analyzer has nothing left to do: SIGTERM lets it finish what was published. (Not before
-    // it is ready: it would die of the signal instead of hearing it.)
+    // Without its producer the analyzer has nothing left to do: on SIGTERM it finishes what was published. The signal
+    // is not sent before the analyzer is ready, because it would kill it.
     if (!producer.running() && analyzer && analyzer_alone_since_ns == 0) analyzer_alone_since_ns = clock_ns_;
     if (analyzer_alone_since_ns != 0 && analyzer_.ready && !told_analyzer) {
       analyzer->signal(SIGTERM);
       told_analyzer = true;
     }
-    // One that is stopped (SIGSTOP) would never hear it. While it waits for the disk, or iterates, it must not be
-    // killed: it reports.
+    // A stopped child (SIGSTOP) never handles the signal, so it is killed. One that still reports is waiting for the
+    // disk or iterating, and must not be killed.
     if (analyzer_alone_since_ns != 0 && analyzer->running() &&
         alone_for_ns(analyzer_alone_since_ns, analyzer_) > kill_after_ns_) {
       say("the analyzer does not answer; it is killed, what it had committed is in the pool");
@@ -122,7 +122,7 @@ void Supervisor::advance_clock() noexcept {
   looked_at_ns_ = now;
 }
 
-/// Without this a run would wait for ever where nobody else looks after `child`.
+/// Without this, a run would wait indefinitely for a stopped child if no peer notices it.
 void Supervisor::kill_if_stopped_for_long(Child& child, const char* name, std::int64_t& stopped_since_ns) {
   if (!child.stopped()) {
     stopped_since_ns = 0;
@@ -149,8 +149,8 @@ bool Supervisor::replaced(const Child& analyzer, const std::function<void()>& re
   return true;
 }
 
-/// It was killed, or stopped by somebody else; not if it ended by itself (it has said why), or we are to end, or one
-/// after the other dies of the same thing.
+/// True if the analyzer was killed, or stopped by another process. False if it ended by itself (it has reported why),
+/// if the run is to end, or if several in a row died without a committed step.
 bool Supervisor::analyzer_can_be_replaced(const Child& analyzer) noexcept {
   constexpr int kFutileRestarts = 3;
   const bool stopped = analyzer_.figures.is_object() && analyzer_.figures.value("how", "") == "stopped";
@@ -162,7 +162,7 @@ bool Supervisor::analyzer_can_be_replaced(const Child& analyzer) noexcept {
   return futile_restarts_ < kFutileRestarts;
 }
 
-// What each analyzer counts for itself; everything else its successor goes on counting.
+// What each analyzer counts from zero. Its successor continues all other counts.
 constexpr const char* kCountedByEach[] = {"transfer_s",      "commit_s",          "analyze_s",
                                           "analyzer_idle_s", "bytes_transferred", "producer_cores_lent_s"};
 
@@ -170,7 +170,7 @@ void Supervisor::remember_lost_analyzer() {
   ++restarts_;
   analyzer_.ready = false;
   for (const char* key : kCountedByEach) {
-    // What it reported are sums already, its predecessors' included.
+    // Its figures already include those of its predecessors.
     if (analyzer_.figures.is_object() && analyzer_.figures.contains(key)) lost_[key] = analyzer_.figures[key];
   }
   if (analyzer_.figures.is_object()) analyzer_.figures.erase("how");
@@ -191,7 +191,7 @@ void Supervisor::wait_once(Child* producer, Child* analyzer) {
   pass_on_signals(producer, analyzer);
   for (Child* child : {producer, analyzer}) {
     if (child == nullptr) continue;
-    child->reap();  // before reading: then what is read below is all it ever wrote
+    child->reap();  // before reading: what is read below is then everything it wrote
     take_in(*child, child == producer ? producer_ : analyzer_);
   }
   progress_.update(producer_.figures, analyzer_.figures);
@@ -218,14 +218,14 @@ void Supervisor::take_in(Child& child, Reported& reported) {
   });
   child.read_stderr([&](const std::string& text) {
     // The producer's answer to our own signal; the analyzer has already reported the cause.
-    if (&reported == &producer_ && analyzer_said_why_ && text.starts_with("ringside: interrupted ")) return;
+    if (&reported == &producer_ && analyzer_reported_cause_ && text.starts_with("ringside: interrupted ")) return;
     progress_.clear();
     write_standard_error(printable(text) + "\n");
   });
 }
 
-// The first asks for a clean stop: the producer finishes its iteration and detaches, the analyzer commits what was
-// published. The second is for those who do not want to wait for that, the third for those who cannot.
+// The first signal asks for a clean stop: the producer finishes its iteration and detaches, the analyzer commits what
+// was published. The second one also sends SIGTERM to the analyzer; the third one kills both.
 void Supervisor::pass_on_signals(Child* producer, Child* analyzer) {
   signalfd_siginfo info{};
   while (read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {

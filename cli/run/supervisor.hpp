@@ -1,4 +1,4 @@
-// Looks after the two processes of a run until both have ended: takes in their reports, shows progress, passes signals
+// Supervises the two processes of a run until both have ended: takes in their reports, shows progress, passes signals
 // on.
 #pragma once
 
@@ -15,25 +15,25 @@
 
 namespace ringside {
 
-/// What a process reported so far: the newest figures over the older ones.
+/// What a process has reported so far; newer figures replace older ones.
 struct Reported {
   nlohmann::json figures;        // null until the first line of progress
   bool ready = false;            // the analyzer listens
-  std::int64_t heard_at_ns = 0;  // when the last line came, whatever it said; by the supervisor's clock
+  std::int64_t heard_at_ns = 0;  // when the last line came, by the supervisor's clock
 };
 
 class Supervisor {
  public:
-  /// Blocks SIGINT, SIGTERM and SIGHUP for this process and takes them in itself from here on.
-  /// kill_after_s: how long a process that was told to stop may make us wait.
+  /// Blocks SIGINT, SIGTERM and SIGHUP for this process and reads them itself from here on.
+  /// kill_after_s: how long a process that was told to stop may stay silent before it is killed.
   Supervisor(bool show_progress, double kill_after_s);
 
-  /// Waits until `analyzer` listens. False if it ended first, or if we were interrupted. restart_analyzer: as below.
+  /// Waits until `analyzer` listens; false if it ended first, or if we were interrupted. restart_analyzer: as below.
   bool wait_until_ready(std::optional<Child>& analyzer, const std::function<void()>& restart_analyzer);
 
-  /// Waits until both have ended. `analyzer` is empty for the baseline. restart_analyzer: puts another one in its
-  /// place; called when it was killed or stopped by somebody else while the producer runs, unless several died in a row
-  /// without a step committed. May be empty: then the producer is told to end.
+  /// Waits until both have ended. `analyzer` is empty for the baseline. restart_analyzer replaces `analyzer` by
+  /// another one. It is called if the analyzer was killed, or stopped by another process, while the producer runs,
+  /// unless several died in a row without a committed step. If it is empty, the producer is told to end instead.
   void wait_until_ended(Child& producer, std::optional<Child>& analyzer, const std::function<void()>& restart_analyzer);
 
   const Reported& producer() const noexcept { return producer_; }
@@ -62,8 +62,8 @@ class Supervisor {
   int futile_restarts_ = 0;  // in a row, without a step committed
   double committed_at_restart_ = -1;
   int interrupts_ = 0;
-  bool analyzer_said_why_ = false;  // it ended by itself, with a line, so the producer was interrupted
-  // Our clock: CLOCK_MONOTONIC without the time in which we were stopped ourselves.
+  bool analyzer_reported_cause_ = false;  // it ended by itself and reported why, so the producer was interrupted
+  // Our clock: CLOCK_MONOTONIC without the time in which this process was stopped.
   std::int64_t clock_ns_ = 1;
   std::int64_t looked_at_ns_;
 };

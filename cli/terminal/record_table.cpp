@@ -13,7 +13,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kSparks = 8;  // lines a sparkline looks back
+constexpr std::size_t kSparks = 8;  // lines that a sparkline covers
 constexpr std::size_t kIdle = 10;   // columns of an idle share
 constexpr std::string_view kGreen = "\x1b[32m";
 constexpr std::string_view kYellow = "\x1b[33m";
@@ -82,7 +82,7 @@ std::string sparkline(const std::deque<double>& values, double lowest, double hi
   return text;
 }
 
-/// The cells of a line as texts; those of idle shares and sparklines are as wide as their columns.
+/// The cells of a line as text; those of idle shares and sparklines are already as wide as their columns.
 struct RecordTable::Cells {
   std::string time, iteration, steps, residual, residual_sparks, generate, transfer, commit, analyze, hand_off,
       producer_idle, producer_sparks, analyzer_idle, analyzer_sparks;
@@ -109,7 +109,7 @@ void RecordTable::fit(std::size_t screen_rows, std::size_t screen_columns) {
 void RecordTable::choose_columns() {
   shown_ = {};
   if (options_.screen_columns == 0) return;
-  // Sparklines go first: they only repeat the numbers beside them. Events still tell the time where no step does.
+  // Sparklines are dropped first: they only repeat the numbers beside them. The time goes last: events still show it.
   for (bool* shown : {&shown_.sparks, &shown_.commit, &shown_.hand_off, &shown_.time}) {
     if (step_line(Cells::head()).size() <= options_.screen_columns) return;
     *shown = false;
@@ -142,7 +142,7 @@ std::string RecordTable::paint(std::string_view text, std::string_view colour) c
   return options_.colours && !colour.empty() ? fmt::format("{}{}{}", colour, text, kPlain) : std::string(text);
 }
 
-/// "    57 %", coloured where somebody waits for long.
+/// "    57 %", coloured if a process waits for more than half of the time.
 std::string RecordTable::share(double share) const {
   return paint(fmt::format("{:>{}.0f} %", 100 * share, kIdle - 2), share > 0.8 ? kRed : share > 0.5 ? kYellow : "");
 }
@@ -177,7 +177,7 @@ std::string RecordTable::lines(std::span<const wire::Record> records) {
   return out;
 }
 
-/// One line for consecutive steps: the newest one's numbers, the means of all their durations.
+/// Adds one line for consecutive steps: the numbers of the newest step and the mean durations of all.
 void RecordTable::add_steps(std::string& out, std::span<const wire::Record* const> steps) {
   if (lines_left_ == 0) {
     add_line(out, paint(step_line(Cells::head()), kBold));
@@ -213,7 +213,7 @@ void RecordTable::add_steps(std::string& out, std::span<const wire::Record* cons
     any = true;
   }
   const auto mean = [&](std::int64_t ns) { return duration_text(ns / static_cast<std::int64_t>(steps.size())); };
-  // A bar takes three bytes and one column: the padding is made by hand.
+  // A bar takes three bytes but one column, so the padding is added by hand.
   const auto sparks = [](const std::deque<double>& values, double low, double high) {
     return sparkline(values, low, high) + std::string(kSparks - values.size(), ' ');
   };

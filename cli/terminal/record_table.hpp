@@ -1,5 +1,5 @@
-// Records as lines for people: a table of steps whose header is drawn anew every screenful, and a line of its own for
-// everything that is no step. Only text: where it goes, and whether it may have colours, is the caller's to say.
+// Records as lines for people: a table of steps whose header is repeated every screenful, and one line for each record
+// that is not a step. This makes only text: the caller decides where it goes and whether it may have colours.
 #pragma once
 
 #include <cstdint>
@@ -16,27 +16,27 @@ namespace ringside {
 /// "1.23 ms": a duration in the unit in which it has one to three digits before the point.
 std::string duration_text(std::int64_t ns);
 
-/// One character for each value, from lowest to highest of them, as a bar; a blank for what is not finite.
+/// One bar per value, scaled from `lowest` to `highest`; a blank for a value that is not finite.
 std::string sparkline(const std::deque<double>& values, double lowest, double highest);
 
 struct TableOptions {
   bool colours = false;
-  std::size_t screen_rows = 0;     // the header comes again after so many lines; 0: once
-  std::size_t screen_columns = 0;  // columns are left out until a step fits; 0: none are
-  std::size_t most_lines = 0;      // for one call of `lines`: steps are put together to stay below; 0: a line for each
+  std::size_t screen_rows = 0;     // the header is repeated after this many lines; 0: shown once
+  std::size_t screen_columns = 0;  // columns are left out until a step fits; 0: none is
+  std::size_t most_lines = 0;      // per call of `lines`: steps are combined to stay below it; 0: one line per step
 };
 
 class RecordTable {
  public:
   explicit RecordTable(const TableOptions& options);
 
-  /// The screen has this size from now on: what fits is chosen anew, under a new header, if it is another one.
+  /// Sets the size of the screen. If it is another one, the columns are chosen anew, under a new header.
   void fit(std::size_t screen_rows, std::size_t screen_columns);
 
   /// The lines of `records`, each with its newline.
   std::string lines(std::span<const wire::Record> records);
 
-  /// A line that stands out: what happened to the analyzer.
+  /// A highlighted line about the analyzer.
   std::string notice(std::string_view text);
 
  private:
@@ -48,7 +48,7 @@ class RecordTable {
   std::string paint(std::string_view text, std::string_view colour) const;
   std::string share(double share) const;
 
-  /// What is left out where the screen is narrow.
+  /// The optional columns, which are left out on a narrow screen.
   struct Shown {
     bool sparks = true;
     bool commit = true;
@@ -59,13 +59,13 @@ class RecordTable {
 
   TableOptions options_;
   Shown shown_;
-  std::size_t lines_left_ = 0;    // until the header comes again
+  std::size_t lines_left_ = 0;    // until the header is repeated
   std::deque<double> residuals_;  // log10, of the newest lines
   std::deque<double> producer_idle_;
   std::deque<double> analyzer_idle_;
 };
 
-/// What `--once` prints.
+/// The text that `ringside tail --once` prints.
 std::string status_text(const wire::Status& status);
 
 }  // namespace ringside

@@ -1,4 +1,4 @@
-// One line on the terminal's standard error, redrawn in place; nothing where that is no terminal.
+// One line on standard error that is redrawn in place; writes nothing if standard error is not a terminal.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@ class TerminalLine {
 
   bool on_terminal() const noexcept { return terminal_; }
 
-  /// Shows `text`, cut to the terminal's width, in the place of what was shown before.
+  /// Shows `text`, cut to the terminal's width, in place of the previous text.
   void show(std::string text);
 
-  /// Takes the line off the terminal, so that something else can be printed.
+  /// Removes the line from the terminal, so that other text can be printed.
   void clear();
 
  private:

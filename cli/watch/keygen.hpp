@@ -1,4 +1,4 @@
-// ringside keygen: keys for following a run over tcp.
+// ringside keygen: makes keys for following a run over TCP.
 #pragma once
 
 namespace ringside {

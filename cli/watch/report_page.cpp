@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr std::string_view kDataMark = "RINGSIDE_REPORT_DATA";  // where report.html wants the figures
+constexpr std::string_view kDataMark = "RINGSIDE_REPORT_DATA";  // report.html has it in place of the figures
 
 ordered_json account_of(const RunView& run) {
   const RunSums& sums = run.sums;
@@ -53,7 +53,7 @@ ordered_json notices_of(const RunView& run) {
   return notices;
 }
 
-/// Text within a script element ends at "</script" whatever it is part of; JSON may as well say < by its number.
+/// A script element ends at "</script", even in a string: each < is therefore written by its number, as JSON allows.
 std::string as_script_data(const ordered_json& object) {
   std::string text;
   for (const char c : dump(object)) {

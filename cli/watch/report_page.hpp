@@ -1,4 +1,4 @@
-// The page of `ringside report`: what is in it, and how figures and assets become one file.
+// The page of `ringside report`: its content, and how figures and assets become one file.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace ringside {
 
-/// What the page shows, without what only its caller knows. `history` needs a run.
+/// The page's data for the run in `history`, which must hold one. The caller adds what only it knows.
 nlohmann::ordered_json report_of(const RunHistory& history);
-/// Of `ringside run --summary`'s object: an account without steps. Throws Error (exit code 2), naming its
-/// file, if it is none.
+/// The page's data for a summary of `ringside run --summary`: an account without steps. Throws Error (exit code 2),
+/// which names the file `name`, if `summary` is none.
 nlohmann::ordered_json report_of_summary(const nlohmann::json& summary, const std::string& name);
 
-/// The finished page. Whatever the figures and names in `report` are, none of it becomes markup or script.
+/// Returns the finished page. No figure or name in `report` becomes markup or script.
 std::string report_page(const nlohmann::ordered_json& report);
 
 }  // namespace ringside

@@ -29,7 +29,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-/// The file's text if it begins like a JSON object; else empty.
+/// The file's text if it begins like a JSON object; else nothing.
 std::optional<std::string> read_json_object(const std::string& path) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 20;  // a summary has about 2 KiB
   const RegularFile file = open_input(path);
@@ -59,7 +59,7 @@ json parse_summary(const std::string& text, const std::string& path) {
   return summary;
 }
 
-/// What the ring of the pool holds; nothing, and a notice, where it cannot be read.
+/// The kept iterates of the pool's ring; if the ring cannot be read, none, and a notice.
 ordered_json kept_in(const std::string& pool, ordered_json& notices) {
   ordered_json kept = ordered_json::array();
   try {
@@ -86,7 +86,7 @@ ordered_json report_of_pool(const std::string& pool) {
     history.add(record);
     named.add(record);
   }
-  if (!history.run()) throw usage_error("{}: its journal tells of no run", pool);
+  if (!history.run()) throw usage_error("{}: its journal holds no run", pool);
   ordered_json report = report_of(history);
   if (!journal.damage.empty()) report["notices"].push_back("The journal is damaged: " + journal.damage);
   if (!journal.torn.empty()) report["notices"].push_back("The journal's last record is not whole: " + journal.torn);

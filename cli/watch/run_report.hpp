@@ -1,5 +1,5 @@
-// `ringside report`: one HTML file with the account of a run, who waited for whom, and residual and reductions over its
-// iterations. From the journal and the ring of a pool, or from a summary as far as that goes.
+// `ringside report`: writes one HTML file with the account of a run, its waiting times, and residual and reductions
+// over its iterations. The source is the journal and the ring of a pool, or a summary, which holds no steps.
 #pragma once
 
 namespace ringside {

@@ -30,10 +30,10 @@
 namespace ringside {
 namespace {
 
-// 9464 lies among the ports that Prometheus exporters use, where nothing else of a node is expected.
+// Port 9464 lies among those that Prometheus exporters use, where no other service of a node is expected.
 constexpr const char* kListen = "127.0.0.1:9464";
-constexpr int kTurnMs = 100;                            // so often it is looked whether to stop
-constexpr std::int64_t kStatusEveryNs = 1'000'000'000;  // what is persisted between steps is asked for
+constexpr int kTurnMs = 100;                            // how often the stop flag is checked
+constexpr std::int64_t kStatusEveryNs = 1'000'000'000;  // how often the status is requested (persisted steps)
 constexpr int kStatusTimeoutMs = 200;
 
 struct ServeOptions {
@@ -43,18 +43,19 @@ struct ServeOptions {
   std::string pool;
 };
 
-/// Who comes after an analyzer that is gone for good: whoever is alive, or at the place that was named.
+/// The analyzer to follow after one that is gone for good: the one at the socket that was named, else the one that is
+/// alive. Nothing if there is none.
 std::optional<FoundService> successor_of(const FoundService& gone, const ServiceOptions& options) {
   if (!options.socket.empty()) return is_gone_for_good(gone) ? std::nullopt : std::optional(gone);
   try {
     return find_service(options, {});
-  } catch (const Error&) {  // none, or several: which one is not ours to say
+  } catch (const Error&) {  // none is alive, or several are: the choice is not ours
     return std::nullopt;
   }
 }
 
-/// Takes in what one analyzer tells, and those who take over from it at the same place. Returns when it is gone for
-/// good, and all it told is taken in, or when it is asked to stop.
+/// Takes in the records of one analyzer, and of those that take over from it at the same place. Returns when the last
+/// one is gone for good and all its records are taken in, or when `stop` is set.
 void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& watched, const std::atomic<bool>& stop,
             Pulse& pulse) {
   ChannelContext context;
@@ -72,7 +73,7 @@ void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& wat
     const bool is_up =
         event == StreamEvent::kRecords || event == StreamEvent::kBack || event == StreamEvent::kNoLongerKept;
     if (is_up) watched.analyzer_is(true);
-    // After a turn without a message: what was on its way is here.
+    // After a turn without a message, everything that was on its way has arrived.
     if (lost && event == StreamEvent::kNothing && is_gone_for_good(service)) {
       const RestOfRun rest = read_rest(stream.end());
       watched.take(rest.records);
@@ -88,7 +89,7 @@ void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& wat
   }
 }
 
-/// One analyzer after the other, until it is asked to stop.
+/// Follows one analyzer after the other until `stop` is set.
 void follow_all(FoundService service, std::uint64_t from_seq, const ServiceOptions& options, WatchedRun& watched,
                 const std::atomic<bool>& stop, Pulse& pulse) {
   follow(service, from_seq, watched, stop, pulse);
@@ -108,7 +109,7 @@ void follow_all(FoundService service, std::uint64_t from_seq, const ServiceOptio
   }
 }
 
-/// Where nobody lives yet and the past is to be shown: the service's socket, should somebody come.
+/// The analyzer to follow. If none is alive but the past is to be shown: the service's socket, where one may start.
 FoundService service_for(const ServeOptions& options) {
   try {
     return find_service(options.service,
@@ -141,12 +142,12 @@ int serve_command(int argc, const char* const* argv) {
   std::optional<AccessToken> token;
   if (!options.token_file.empty()) token = AccessToken::read(options.token_file);
   const FoundService service = service_for(options);
-  // In addition to the connections: ZeroMQ's threads and sockets, the journal's files.
-  constexpr std::size_t kDescriptorsOfOurs = 64;
+  // In addition to the connections: ZeroMQ's threads and sockets, and the journal's files.
+  constexpr std::size_t kReservedDescriptors = 64;
   constexpr std::size_t kFewestConnections = 64;
   ConnectionLimits limits;
-  const std::size_t descriptors = ensure_descriptors(kDescriptorsOfOurs + kFewestConnections, "ringside serve");
-  limits.connections = std::min(limits.connections, descriptors - kDescriptorsOfOurs);
+  const std::size_t descriptors = ensure_descriptors(kReservedDescriptors + kFewestConnections, "ringside serve");
+  limits.connections = std::min(limits.connections, descriptors - kReservedDescriptors);
   WatchedRun watched;
   HttpServer server(watched, address, std::move(token), limits);
 

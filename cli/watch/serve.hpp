@@ -1,5 +1,5 @@
-// `ringside serve`: a web page, JSON and Prometheus metrics of the run beside it. Only subscribes: the analyzer does
-// not know that it is there.
+// `ringside serve`: serves a web page, JSON and Prometheus metrics of the run beside it. It only subscribes and asks
+// for the status; the analyzer does not depend on it.
 #pragma once
 
 namespace ringside {

@@ -24,8 +24,8 @@ namespace {
 
 enum class Whose { kOurs, kAnybodys };
 
-/// Whether an analyzer lives at `socket` and can be followed. It is its control socket that is tried: the next peer of
-/// the other one has to be a producer.
+/// Whether a live analyzer that can be followed listens at `socket`. This connects to its control socket, because the
+/// next peer of the other one has to be a producer.
 bool is_served(const std::string& socket, Whose whose) {
   const std::string path = socket + ".control";
   sockaddr_un address{};
@@ -40,8 +40,8 @@ bool is_served(const std::string& socket, Whose whose) {
          (whose == Whose::kAnybodys || peer.uid == geteuid());
 }
 
-/// The sockets of this machine's analyzers that are alive and ours. For root that is the service's, too, whoever it
-/// runs as: only root can have made the folder of its socket. Those of runs lie where anybody may make one.
+/// The sockets of live analyzers on this machine that are ours. Root also takes the service's socket, whichever user
+/// the service runs as: only root can have made its folder. The sockets of runs lie where any user may make one.
 std::set<std::string> living() {
   std::set<std::string> found;
   const std::string of_service = ProcessOptions().socket;

@@ -1,5 +1,5 @@
-// Where the analyzer is that a command is to talk to: at --socket, over tcp, or the one that runs on this machine: the
-// service's, or that of a `ringside run` of this user.
+// Finds the analyzer that a command talks to: at --socket, over TCP, or the one that is alive on this machine (the
+// service's, or that of a `ringside run` of this user).
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ class App;
 namespace ringside {
 
 struct ServiceOptions {
-  std::string socket;  // the analyzer's; empty: found
+  std::string socket;  // the analyzer's; empty: it is searched for
   std::string tcp;     // HOST:PORT of its telemetry
   std::string keys;    // folder of the client's keys: with `tcp`
 };
@@ -28,11 +28,12 @@ struct FoundService {
   bool is_here;      // on this machine: `name` is a path
 };
 
-/// Throws Error: exit code 2 for options that do not go together, or where several analyzers live and none was named;
-/// 4 where none lives that can be followed. otherwise: what else a user may do then.
+/// Finds the analyzer that `options` name, or the only one alive. Throws Error: exit code 2 for options that exclude
+/// each other, or if several analyzers are alive and none was named; 4 if none is alive that can be followed.
+/// otherwise: what else a user may do then.
 FoundService find_service(const ServiceOptions& options, std::string_view otherwise);
 
-/// A `ringside run` takes the folder of its sockets with it: then nobody will come back to where `found` was.
+/// Whether no analyzer will return to where `found` was: a `ringside run` ends by removing the folder of its sockets.
 bool is_gone_for_good(const FoundService& found);
 
 }  // namespace ringside

@@ -1,4 +1,4 @@
-// ringside stop: ends the run that an analyzer serves, as Ctrl-C would; a service goes on.
+// ringside stop: ends the run that an analyzer serves, as Ctrl-C would; a service continues.
 #pragma once
 
 namespace ringside {

@@ -34,8 +34,8 @@ namespace {
 
 constexpr int kStatusPatienceMs = 5000;
 constexpr std::int64_t kHeardWithinNs = 5'000'000'000;
-constexpr int kLookMs = 100;           // how often the stop flag is looked at
-constexpr std::size_t kMostLines = 8;  // on a terminal, at a time: more cannot be read
+constexpr int kLookMs = 100;           // how often the stop flag is checked
+constexpr std::size_t kMostLines = 8;  // per batch on a terminal: a user cannot read more
 constexpr std::size_t kMostAtOnce = 4096;
 
 struct TailOptions {
@@ -57,7 +57,7 @@ TableOptions table_for(int fd) {
   return options;
 }
 
-/// Looked at for every batch of lines: a window may be resized.
+/// Called for every batch of lines, because a window may be resized.
 void fit_screen(RecordTable& table, int fd) {
   if (isatty(fd) != 1) return;
   winsize size{};
@@ -68,17 +68,17 @@ void fit_screen(RecordTable& table, int fd) {
   table.fit(size.ws_row > 0 ? size.ws_row : 24, columns);
 }
 
-/// Beside what is shown, in a pipe as well.
+/// Writes to standard error, beside the records, also if these go to a pipe.
 void note(std::string_view text) {
   write_standard_error(fmt::format("ringside tail: {}\n", printable(text)));
 }
 
-/// Standard output: a table, or JSON.
+/// Prints records on standard output, as a table or as JSON.
 class Output {
  public:
   Output(bool json, Since since) : json_(json), since_(since), table_(table_for(STDOUT_FILENO)) {}
 
-  /// False once standard output accepts no more; run_program reports why.
+  /// Returns false once standard output accepts no more; run_program reports why.
   bool show(std::vector<wire::Record> records) {
     std::erase_if(records, [this](const wire::Record& record) { return !since_.holds(record); });
     if (records.empty()) return true;
@@ -88,13 +88,13 @@ class Output {
     }
     std::string text;
     for (const wire::Record& record : records) {
-      // Names of files may hold any byte.
+      // File names may hold bytes that are not UTF-8.
       text += to_json(record).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
     }
     return write_standard_output(text);
   }
 
-  /// What happened to the analyzer: a line of the table, or beside the JSON.
+  /// Prints what happened to the analyzer: as a line of the table, or beside the JSON.
   bool say(std::string_view text) {
     if (!json_) return write_standard_output(table_.notice(text));
     note(text);
@@ -107,7 +107,7 @@ class Output {
   RecordTable table_;
 };
 
-/// What all records of a journal name; it can be read from its beginning then.
+/// Collects the ids that all records of a journal name, and rewinds the journal.
 NamedByJournal named_by(JournalReader& journal) {
   NamedByJournal named;
   wire::Record record;
@@ -118,8 +118,8 @@ NamedByJournal named_by(JournalReader& journal) {
   return named;
 }
 
-/// The past alone, from the journal's files. That they are not the pool's is said before they are shown, too: what is
-/// shown may be long.
+/// Shows only the past, from the journal's files. A note that they are not the pool's also comes before them, because
+/// the output may be long.
 ExitCode show_journal(const std::string& pool, Output& output) {
   JournalReader journal = JournalReader::open(pool);
   const JournalIdentity identity = identify(named_by(journal), pool);
@@ -132,7 +132,7 @@ ExitCode show_journal(const std::string& pool, Output& output) {
   while (const std::optional<EncodedRecord> kept = journal.next(from)) {
     from = kept->seq + 1;
     wire::Record& record = records.emplace_back();
-    // A record that verifies and does not parse was written by something else than an analyzer.
+    // A record that verifies but does not parse was not written by an analyzer.
     if (!record.ParseFromArray(kept->bytes.data(), static_cast<int>(kept->bytes.size()))) records.pop_back();
     if (records.size() < kMostAtOnce) continue;
     read = output.show(std::exchange(records, {}));
@@ -180,14 +180,14 @@ ExitCode follow(const TailOptions& options, const FoundService& found, const Sin
     bool read = true;
     if (event == StreamEvent::kLost) read = output.say(fmt::format("the analyzer at {} is silent", found.name));
     if (event == StreamEvent::kBack) read = output.say("the analyzer is back");
-    if (event == StreamEvent::kNewAnalyzer) read = output.say("another analyzer goes on");
+    if (event == StreamEvent::kNewAnalyzer) read = output.say("another analyzer continues");
     if (event == StreamEvent::kNoLongerKept) {
       const RecordRange range = stream.no_longer_kept();
       read = output.say(fmt::format("records {} to {} are no longer kept", range.first, range.last));
     }
     if (event != StreamEvent::kNothing) lost = event == StreamEvent::kLost;
     if (!output.show(std::exchange(records, {})) || !read) return ExitCode::kDone;
-    // After a turn without a message: what was on its way is here.
+    // After a turn without a message, everything that was on its way has arrived.
     if (lost && event == StreamEvent::kNothing && is_gone_for_good(found)) {
       if (!stream.has_heard()) throw peer_error("no analyzer is alive at '{}'", found.name);
       RestOfRun rest = read_rest(stream.end());

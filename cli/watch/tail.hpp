@@ -10,7 +10,7 @@ namespace ringside {
 
 int tail_command(int argc, const char* const* argv);
 
-/// From where on records are shown: --since.
+/// The first record to show: --since.
 struct Since {
   std::uint64_t seq = 0;        // the number of the first record
   std::uint64_t iteration = 0;  // of the first step of each run

@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-// "1: FLOCK  ADVISORY  WRITE 4711 fe:00:1048620 0 EOF"; who waits for it follows as "1: -> FLOCK ...".
+// "1: FLOCK  ADVISORY  WRITE 4711 fe:00:1048620 0 EOF"; a process that waits for it follows as "1: -> FLOCK ...".
 std::optional<pid_t> flock_holder(const struct stat& file, const std::string& root) {
   const std::string id = fmt::format("{:02x}:{:02x}:{}", major(file.st_dev), minor(file.st_dev), file.st_ino);
   std::ifstream locks(root + "/proc/locks");
@@ -19,14 +19,13 @@ std::optional<pid_t> flock_holder(const struct stat& file, const std::string& ro
     const std::vector<std::string> parts = words(line);
     if (parts.size() < 6 || parts[1] != "FLOCK" || parts[5] != id) continue;
     const auto pid = number_of(parts[4]);
-    // 0 or -1: of a process that this one cannot see.
+    // 0 or -1: this process cannot see the holder.
     if (pid && *pid > 0) return static_cast<pid_t>(*pid);
   }
   return std::nullopt;
 }
 
-// The kernel lists in fdinfo the locks of each open file: "lock:	1: FLOCK  ADVISORY  WRITE 4711 fe:00:1048620 0
-// EOF".
+// The kernel lists the locks of each open file in fdinfo: "lock:\t1: FLOCK  ADVISORY  WRITE 4711 fe:00:1048620 0 EOF".
 bool holds_flock_itself(const struct stat& file) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
@@ -43,10 +42,10 @@ bool holds_flock_itself(const struct stat& file) {
 
 std::string describe_holder(const std::optional<pid_t>& holder, const std::string& root) {
   if (!holder) return "another process";
-  // The command line, up to the first argument: "comm" keeps 15 characters of a name.
+  // The command line, up to the first argument, because "comm" keeps only 15 characters of a name.
   std::optional<std::string> name = first_line(fmt::format("{}/proc/{}/cmdline", root, *holder));
   if (name) name = std::filesystem::path(name->substr(0, name->find('\0'))).filename().string();
-  // One that died after it gave its descriptor away is not the one to look at.
+  // Without a command line: the process died after it passed its descriptor on, so it is not the holder.
   return name ? fmt::format("process {} ({})", *holder, *name) : "another process";
 }
 

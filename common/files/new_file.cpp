@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kAttempts = 100;
 
-/// Calls `take` with names like `path` until one is not taken. Returns it, or an empty string, with errno set.
+/// Calls `take` with names like `path` until it accepts one. Returns that name, or an empty string with errno set.
 template <typename Take>
 std::string take_name_beside(const std::string& path, const Take& take) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -64,7 +64,7 @@ NewFile::~NewFile() {
 
 int NewFile::publish() {
   if (fsync(fd_.get()) != 0) return errno;
-  // Only a rename replaces a file, and only what has a name can be renamed.
+  // Only a rename replaces a file, and only a file with a name can be renamed.
   if (beside_.empty()) {
     beside_ = take_name_beside(path_, [&](const std::string& name) { return give_name(fd_.get(), name); });
   }

@@ -1,6 +1,6 @@
-// A file that appears under its name only when it is complete and on its disk: after a crash, a kill or a power cut there
-// is the old file or the new one. Where the file system supports it (O_TMPFILE), the file has no name until then, and a
-// process that is killed leaves nothing.
+// A file that appears under its name only when it is complete and on its disk: after a crash, a kill or a power cut,
+// the old file or the new one is there. Where the file system supports it (O_TMPFILE), the file has no name until
+// then, and a process that is killed leaves nothing.
 #pragma once
 
 #include <sys/types.h>
@@ -11,32 +11,32 @@
 
 namespace ringside {
 
-/// The folder that `path` names a file in, without a slash at its end; "." for a bare name.
+/// The folder of the file `path`, without a slash at its end; "." for a bare name.
 std::string folder_of(const std::string& path);
 
-/// A file in the folder of `path` that has no name. Invalid, with errno set, where that cannot be made.
+/// A file in the folder of `path` that has no name. Invalid, with errno set, if it cannot be made.
 UniqueFd make_nameless_file(const std::string& path, mode_t mode);
 
-/// Names a nameless file. False, with errno set, if it cannot be named so; EEXIST: the name is taken.
+/// Gives a nameless file the name `path`. False, with errno set, if that fails; EEXIST: the name is taken.
 bool give_name(int fd, const std::string& path);
 
-/// Makes names of files in the folder of `path` survive a power cut. Returns 0, or the errno. A folder that may be
-/// written but not read, or whose file system needs no sync, counts as synced.
+/// Makes the names of files in the folder of `path` survive a power cut. Returns 0, or an errno value. A folder that
+/// may be written but not read, or whose file system needs no sync, counts as synced.
 int sync_folder_of(const std::string& path);
 
 class NewFile {
  public:
-  /// Makes the file, open for reading and writing; if that fails, fd() is invalid and errno says why. Only ever takes
-  /// rights away from `mode`.
+  /// Makes the file, open for reading and writing; if that fails, fd() is invalid and errno says why. Its rights are
+  /// those of `mode` at most.
   NewFile(std::string path, mode_t mode);
-  /// Leaves nothing of a file that was not published.
+  /// Removes a file that was not published.
   ~NewFile();
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
   const UniqueFd& fd() const noexcept { return fd_; }
 
-  /// Syncs the file and gives it its name, in the place of what has it. Returns 0, or the errno.
+  /// Syncs the file and gives it its name, replacing any file of that name. Returns 0, or an errno value.
   int publish();
 
  private:

@@ -80,7 +80,7 @@ UniqueFd OutputFile::open_in_place() const {
   return fd;
 }
 
-/// With the same offset and flags.
+/// The duplicate has the same offset and flags.
 UniqueFd OutputFile::duplicate(int descriptor) const {
   if (std::fflush(stdout) != 0) fail(errno);
   return UniqueFd(fcntl(descriptor, F_DUPFD_CLOEXEC, 0));

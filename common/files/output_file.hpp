@@ -1,5 +1,5 @@
-// Files for a user, made in one place, so that one place decides who may read them: never others, whatever the umask.
-// A file appears under its name only when it is complete.
+// Output files. One place makes them, so that one place decides who may read them: never others, whatever the umask. A
+// file appears under its name only when it is complete.
 #pragma once
 
 #include <sys/types.h>
@@ -18,27 +18,28 @@
 
 namespace ringside {
 
-inline constexpr mode_t kPrivateMode = 0600;  // what only its owner's programs read again: a pool, a cache
-inline constexpr mode_t kOutputMode = 0640;   // what a user asked for: the group may have it, where the umask lets it
+inline constexpr mode_t kPrivateMode = 0600;  // for files that only the owner's programs read: a pool, a cache
+inline constexpr mode_t kOutputMode = 0640;   // for a user's outputs: the group may read them if the umask allows it
 
-/// Throws Error if an OutputFile of these arguments would, as far as that can be known beforehand; for a command that
-/// works for hours before it writes. Leaves nothing behind.
+/// Throws Error if an OutputFile with these arguments would throw one, as far as that can be known beforehand. For
+/// commands that work for hours before they write. Leaves nothing behind.
 void check_output(const std::string& path, const std::string& option, const std::vector<KeptFile>& kept);
 
-/// Written as a NewFile, which gets its name at the end. What exists and is no plain file (a device, a pipe, a link),
-/// or lies in a folder that may not be written to, is written in place: a rename would replace it by a file. A pipe
-/// without a reader is refused, not waited for. What is one of this process's own descriptors (descriptor_of_output) is
-/// written through that descriptor, at its offset: nothing is truncated, and what was printed before comes first.
+/// An output is written as a NewFile, which gets its name at the end. If the name exists and is not a regular file (a
+/// device, a pipe, a link), the output is written in place, because a rename would replace it by a file; so is an
+/// existing file in a folder that may not be written to. A pipe without a reader is refused at once. If the name is
+/// one of this process's own descriptors (descriptor_of_output), the output is written through that descriptor, at its
+/// offset: nothing is truncated, and text printed earlier comes first.
 class OutputFile {
  public:
-  /// option: what messages begin with ("--output"). kept: the files that the command reads or keeps. Throws Error (exit
-  /// code 3), as do all functions below; also as refuse_output does.
+  /// option: messages begin with it ("--output"). kept: the files that the command reads or keeps. Throws Error (exit
+  /// code 3), as do all functions below; throws also as refuse_output does.
   OutputFile(std::string path, std::string option, std::vector<KeptFile> kept = {});
   void write(const void* data, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
 
-  /// The file is complete: it gets its name, unless that name leads to a pool, journal or cache by now (refuse_output).
-  /// Without this call nothing is left of it.
+  /// The file is complete: gives it its name, unless that name now leads to a pool, journal or cache (refuse_output).
+  /// Without this call a NewFile is removed.
   void finish();
 
  private:

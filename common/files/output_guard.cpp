@@ -36,14 +36,14 @@ constexpr Signature kSignatures[] = {
     {"RSMATRIX"sv, "a matrix cache"},
 };
 
-/// What a file that may not be replaced is by its first bytes; nullptr for any other.
+/// The kind of protected file that begins with these bytes; nullptr for any other file.
 const char* content_of(std::string_view begin) {
   const auto* const found = std::find_if(std::begin(kSignatures), std::end(kSignatures),
                                          [&](const Signature& signature) { return signature.bytes == begin; });
   return found == std::end(kSignatures) ? nullptr : found->what;
 }
 
-/// As many of the first bytes as there are, up to a signature's.
+/// The file's first bytes, at most as many as a signature has.
 std::string beginning_of(const RegularFile& file) {
   std::string begin(kSignatureBytes, '\0');
   const ssize_t bytes = pread(file.fd.get(), begin.data(), begin.size(), 0);
@@ -51,8 +51,8 @@ std::string beginning_of(const RegularFile& file) {
   return begin;
 }
 
-/// A pool or a journal before its first bytes: empty or zeros, and locked or marked by its creator. A lock on any other
-/// content is a user's own (flock(1)), as is one that this process holds.
+/// Whether another process is making a pool or a journal here: the file is empty or zeros, and locked or marked by its
+/// creator. A lock on any other content is a user's own (flock(1)), as is one that this process holds.
 bool is_being_made_elsewhere(const RegularFile& file, const std::string& begin) {
   if (begin.find_first_not_of('\0') != std::string::npos || holds_flock_itself(file.status)) return false;
   return is_being_made(file.fd.get()) || flock_holder(file.status);
@@ -71,7 +71,7 @@ fs::path destination(const std::string& name) {
   return (error ? path.parent_path() : folder) / path.filename();
 }
 
-/// A journal has its name before its first record, and keeps it if its first bytes are damaged.
+/// The name counts, too: a journal has it before its first record, and keeps it if its first bytes are damaged.
 bool is_named_as_journal_of_a_pool(const fs::path& path) {
   const std::string name = path.string();
   for (const std::string_view ending : {".journal-0"sv, ".journal-1"sv}) {
@@ -83,7 +83,7 @@ bool is_named_as_journal_of_a_pool(const fs::path& path) {
 }
 
 /// Refuses a link or a pipe that another user has put into a folder like /tmp.
-void refuse_what_was_planted(const std::string& path, const std::string& option) {
+void refuse_foreign_link_or_pipe(const std::string& path, const std::string& option) {
   struct stat found {};
   struct stat folder {};
   if (lstat(path.c_str(), &found) != 0 || (!S_ISLNK(found.st_mode) && !S_ISFIFO(found.st_mode))) return;
@@ -110,7 +110,7 @@ void refuse_output(const std::string& path, const std::string& option, const std
     if (!same_file(path, file.path)) continue;
     throw usage_error("{}: '{}' is found as {}, too; expected another file", option, path, file.role);
   }
-  refuse_what_was_planted(path, option);
+  refuse_foreign_link_or_pipe(path, option);
   if (is_named_as_journal_of_a_pool(destination(path))) {
     throw usage_error("{}: '{}' is the name of a pool's journal; expected another file", option, path);
   }
@@ -120,7 +120,7 @@ void refuse_output(const std::string& path, const std::string& option, const std
   }
   if (!there.valid() && (!there.kind.empty() || there.error == ENOENT || there.error == ENOTDIR)) return;
   if (!there.valid()) {
-    throw system_error("{}: cannot write '{}': what is there cannot be looked at: {}; expected a file of this user's",
+    throw system_error("{}: cannot write '{}': the file there cannot be inspected: {}; expected a file of this user's",
                        option, path, there.why());
   }
   const std::string begin = beginning_of(there);

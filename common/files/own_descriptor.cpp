@@ -31,7 +31,7 @@ bool goes_to(const std::string& path, int descriptor) {
 }  // namespace
 
 std::optional<int> descriptor_named(const std::string& path) {
-  constexpr int kMostLinks = 40;  // as the kernel
+  constexpr int kMostLinks = 40;  // the kernel's limit
   std::error_code error;
   const fs::path own = fs::canonical("/proc/self/fd", error);
   if (error) return std::nullopt;
@@ -53,7 +53,7 @@ std::optional<int> descriptor_of_output(const std::string& path) {
   struct stat there {};
   const bool exists = stat(path.c_str(), &there) == 0;
   if (const std::optional<int> named = descriptor_named(path)) {
-    // A device has no offset and nothing to lose.
+    // A device has no offset and nothing to truncate.
     if (!exists || S_ISREG(there.st_mode) || S_ISFIFO(there.st_mode)) return named;
     return std::nullopt;
   }
@@ -71,7 +71,7 @@ void write_beside_output(const std::string& path, std::string_view text) noexcep
     } else if (!goes_to(path, STDERR_FILENO)) {
       write_standard_error(text);
     }
-  } catch (const std::bad_alloc&) {  // a line for people, without which the output is as it is
+  } catch (const std::bad_alloc&) {  // only the line for the user is lost
   }
 }
 

@@ -50,7 +50,7 @@ RegularFile open_regular(const std::string& path, int flags, mode_t mode) {
 }
 
 UniqueFd open_without_waiting(const std::string& path, int flags, mode_t mode) {
-  // The kernel asks the holder of a lease to let go of it, and has this caller come back meanwhile.
+  // The kernel asks the holder to give up its lease; until then, this call fails with EWOULDBLOCK.
   constexpr auto kPatience = std::chrono::seconds(1);
   constexpr auto kPause = std::chrono::milliseconds(10);
   const auto give_up = std::chrono::steady_clock::now() + kPatience;

@@ -1,5 +1,5 @@
-// Opens a file by a name that others may have made, without ever waiting. An ordinary open(2) of a named pipe without a
-// writer, a device or a leased file waits for as long as its maker likes. Anything but a regular file is refused.
+// Opens a file by a name that others may have made, without ever waiting. An ordinary open(2) of a named pipe without
+// a writer, a device or a leased file can wait without limit. open_regular refuses anything but a regular file.
 #pragma once
 
 #include <fcntl.h>
@@ -24,16 +24,17 @@ struct RegularFile {
 };
 
 /// Opens a regular file; never waits for what another process does with it. flags, mode: as for open(2); O_CLOEXEC,
-/// O_NONBLOCK and O_NOCTTY are added. A file that another process has leased (fcntl F_SETLEASE: a Samba oplock, an NFS
-/// delegation) is asked for again for up to a second. Follows symbolic links unless `flags` contains O_NOFOLLOW. Throws
-/// only std::bad_alloc.
+/// O_NONBLOCK and O_NOCTTY are added. If another process has leased the file (fcntl F_SETLEASE: a Samba oplock, an NFS
+/// delegation), the open is repeated for up to a second. Follows symbolic links unless `flags` contains O_NOFOLLOW.
+/// Throws only std::bad_alloc.
 RegularFile open_regular(const std::string& path, int flags, mode_t mode = 0);
 
-/// open(2) with those additions and that patience, for a file of any kind. Invalid, with errno set, if it fails.
+/// open(2) with the same flags added and repeated in the same way, for a file of any kind. Invalid, with errno set, if
+/// it fails.
 UniqueFd open_without_waiting(const std::string& path, int flags, mode_t mode = 0);
 
 /// As open_regular for reading; also opens a pipe that is one of this process's own descriptors (`<(COMMAND)`,
-/// /dev/stdin), because its user made it, not a stranger. Reading from it waits for its writer.
+/// /dev/stdin), because the user made it, not a stranger. Reading from it waits for its writer.
 RegularFile open_input(const std::string& path);
 
 /// The word for a file of another kind: "folder", "named pipe", "socket", "device", "symbolic link".

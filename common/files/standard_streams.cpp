@@ -44,7 +44,7 @@ NotedOutput::~NotedOutput() {
 void hold_standard_descriptors() noexcept {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The lowest free number, which is `fd`. Read-only for standard output, so that writes fail.
+    // open returns the lowest free number, which is `fd`. Read-only for standard output, so that writes fail.
     [[maybe_unused]] const int held = open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
   }
 }

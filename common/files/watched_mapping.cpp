@@ -25,7 +25,7 @@ struct WatchedMapping::Entry {
   Entry* next = nullptr;
   std::atomic<std::uintptr_t> begin{0};
   std::atomic<std::uintptr_t> end{0};  // stored last, cleared first; 0: free
-  std::atomic<pid_t> thread{0};        // 0: every thread's
+  std::atomic<pid_t> thread{0};        // 0: any thread
   std::atomic<bool> survives{false};
   std::atomic<bool> survives_truncation{false};
   std::atomic<int> error{0};
@@ -80,7 +80,7 @@ Entry* entry_of(std::uintptr_t address) noexcept {
   for (Entry* entry = entries.load(std::memory_order_acquire); entry != nullptr; entry = entry->next) {
     if (address >= entry->end.load(std::memory_order_acquire) || address < entry->begin.load()) continue;
     const pid_t thread = entry->thread.load();
-    if (address >= entry->end.load(std::memory_order_acquire)) continue;  // taken for another mapping in between
+    if (address >= entry->end.load(std::memory_order_acquire)) continue;  // reused for another mapping meanwhile
     if (thread == 0) return entry;
     if (thread == this_thread()) of_thread = entry;
   }
@@ -139,7 +139,7 @@ void on_bus_error(int, siginfo_t* info, void*) {
   const std::int64_t truncated_to = truncated ? status.st_size : -1;
   const bool survives = truncated ? entry->survives_truncation.load() : entry->survives.load();
   if (!known_place || !survives) end_process(*entry, offset, truncated_to);
-  // Noted before another page is there: whoever reads its zeros can see that they are none of the file's.
+  // Note the fault before mapping the new page: a thread that reads its zeros can see that they are not the file's.
   std::int64_t none = -1;
   if (truncated) entry->truncated_to.compare_exchange_strong(none, truncated_to);
   none = -1;

@@ -1,8 +1,8 @@
-// Mappings of users' files, and what happens when the kernel cannot provide a page: the file was truncated, its disk
-// failed, or had no room. The kernel then sends SIGBUS to the thread that touched the page. One handler decides. A
-// fault in a mapping registered here ends the process with one line and an exit code of design §8, or, if the mapping's
-// user has asked for that, is noted and survived. Any other SIGBUS keeps the action it had before (a sanitizer's, or
-// the default).
+// Mappings of users' files, and the handling of pages that the kernel cannot provide: the file was truncated, its disk
+// failed, or had no room. The kernel then sends SIGBUS to the thread that touched the page, and one handler decides. A
+// fault in a mapping registered here ends the process with one line and an exit code of docs/architecture.md, or, if
+// the mapping's user has asked for that, is noted and survived. Any other SIGBUS keeps its previous action (a
+// sanitizer's, or the default).
 //
 // The handler is async-signal-safe: it reads atomics and constant text, and calls fstat, pread, mmap, write and _exit.
 // A thread that touches a registered mapping must not block SIGBUS: the kernel would end the process.
@@ -24,7 +24,7 @@ void catch_bus_errors(bool in_journal) noexcept;
 /// time.
 class WatchedMapping {
  public:
-  /// name: what messages begin with. fd: the file mapped at `base`, from its offset 0; it may be closed afterwards.
+  /// name: messages begin with it. fd: the file mapped at `base`, from its offset 0; it may be closed afterwards.
   /// Throws Error (exit code 3) if the system lacks a descriptor.
   WatchedMapping(const std::string& name, int fd, const void* base, std::size_t bytes);
 
@@ -54,11 +54,11 @@ class WatchedMapping {
   /// False once `error` is not 0, or the file is shorter than its mapping.
   bool intact() const noexcept;
 
-  /// As `intact`, and notes a truncation as a fault would. Call it where write(2) is used on the file: a write extends a
-  /// truncated file again, with pages that read as zeros and do not fault.
+  /// As `intact`, and notes a truncation as a fault would. Call it where write(2) is used on the file: a write extends
+  /// a truncated file again, with pages that read as zeros without a fault.
   bool intact_or_noted() noexcept;
 
-  struct Entry;  // the handler's view of it
+  struct Entry;  // the handler's view of the mapping
 
  private:
   std::int64_t file_bytes() const noexcept;

@@ -27,7 +27,7 @@ constexpr std::size_t kMostChannelsWaitedFor = 8;
 constexpr std::size_t kMostFrames = 16;
 // For ZeroMQ's threads, their mailboxes and a channel. If ZeroMQ lacks descriptors, it aborts the process.
 constexpr std::size_t kDescriptorsToStart = 12;
-constexpr int kZapEnforceDomain = 93;  // zmq.h names it in builds with drafts only; every library since 4.3 knows it
+constexpr int kZapEnforceDomain = 93;  // zmq.h names it in builds with drafts only; every library since 4.3 has it
 
 zmq::socket_type type_of(ChannelKind kind) {
   switch (kind) {
@@ -44,8 +44,8 @@ zmq::socket_type type_of(ChannelKind kind) {
   throw system_error("cannot {} '{}': {}", what, endpoint, error.what());
 }
 
-/// Files are created for their owner alone while one of these lives. The mask is the process's: other files that are
-/// created meanwhile are stricter than they would be, never looser.
+/// While such an object exists, files are created for their owner only. The mask belongs to the process: other files
+/// created meanwhile get fewer rights, never more.
 class OwnerOnly {
  public:
   OwnerOnly() : before_(umask(S_IRWXG | S_IRWXO | S_IXUSR)) {}
@@ -57,7 +57,7 @@ class OwnerOnly {
   mode_t before_;
 };
 
-/// ZeroMQ would delete whatever lies at the path: a socket that a dead process left goes, somebody's file does not.
+/// ZeroMQ would delete any file at the path. A socket left by a dead process may be deleted, a user's file may not.
 void refuse_to_replace_file(const std::string& path) {
   struct stat found {};
   if (lstat(path.c_str(), &found) == 0 && !S_ISSOCK(found.st_mode)) {
@@ -76,8 +76,8 @@ bool keep_frame(std::vector<std::string>& frames, std::size_t number, std::strin
   }
 }
 
-/// A peer that vanished without a word is let go of. On ipc the kernel says so, and a peer that was merely stopped by a
-/// signal is not gone.
+/// Closes connections to peers that vanished without closing them. On ipc this is not needed: the kernel reports such
+/// a peer, and a peer that a signal has only stopped is not gone.
 void notice_vanished_peers(zmq::socket_t& socket) {
   socket.set(zmq::sockopt::heartbeat_ivl, 2000);
   socket.set(zmq::sockopt::heartbeat_timeout, 10000);
@@ -130,7 +130,7 @@ bool is_key_text(const std::string& text) {
 struct Channel::Implementation {
   zmq::socket_t socket;
   zmq::message_t incoming;
-  int event_fd = -1;    // ZeroMQ's: readable after a possible event
+  int event_fd = -1;    // ZeroMQ's descriptor: readable after a possible event
   bool is_far = false;  // encrypted: its peers are on other machines, whatever the transport
 };
 
@@ -143,14 +143,14 @@ Channel::Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions
   socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(options.max_message_bytes));
   socket.set(zmq::sockopt::sndhwm, options.high_water_mark);
   socket.set(zmq::sockopt::rcvhwm, options.high_water_mark);
-  // Who connects and says nothing is let go of, too.
+  // Closes connections whose peer sends nothing, too.
   socket.set(zmq::sockopt::handshake_ivl, 5000);
-  // Somebody who restarts is found again soon.
+  // A peer that restarts is soon found again.
   socket.set(zmq::sockopt::reconnect_ivl, 20);
   socket.set(zmq::sockopt::reconnect_ivl_max, 500);
   if (!options.name.empty()) socket.set(zmq::sockopt::routing_id, options.name);
   if (kind == ChannelKind::kSubscriber) socket.set(zmq::sockopt::subscribe, "");
-  if (kind == ChannelKind::kRouter) socket.set(zmq::sockopt::router_mandatory, true);  // says whom it cannot reach
+  if (kind == ChannelKind::kRouter) socket.set(zmq::sockopt::router_mandatory, true);  // reports unreachable peers
   implementation_->event_fd = socket.get(zmq::sockopt::fd);
   implementation_->is_far = options.curve.has_value();
   if (!options.curve) return;
@@ -158,7 +158,7 @@ Channel::Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions
   socket.set(zmq::sockopt::curve_secretkey, options.curve->own.secret_key);
   if (options.curve_server) {
     socket.set(zmq::sockopt::curve_server, true);
-    // Without a domain, and without insisting on it, ZeroMQ lets every key in where no handler listens.
+    // Unless a domain is set and enforced, ZeroMQ accepts every key when no handler listens.
     socket.set(zmq::sockopt::zap_domain, "ringside");
     const int enforce = 1;
     if (zmq_setsockopt(socket.handle(), kZapEnforceDomain, &enforce, sizeof enforce) != 0) throw zmq::error_t();
@@ -181,9 +181,10 @@ void Channel::bind(const std::string& endpoint) {
     if (!is_ipc) return socket.bind(endpoint);
     const bool is_file = !endpoint.starts_with(kAbstractIpc);
     if (is_file) refuse_to_replace_file(endpoint.substr(kIpc.size()));
-    // Root may read all of it anyway: an administrator follows a service as who he is.
-    for (const uid_t let_in : {geteuid(), uid_t{0}}) {
-      if (zmq_setsockopt(socket.handle(), ZMQ_IPC_FILTER_UID, &let_in, sizeof let_in) != 0) throw zmq::error_t();
+    // Root may read everything anyway: this lets an administrator follow a service without becoming its user.
+    for (const uid_t is_admitted : {geteuid(), uid_t{0}}) {
+      if (zmq_setsockopt(socket.handle(), ZMQ_IPC_FILTER_UID, &is_admitted, sizeof is_admitted) != 0)
+        throw zmq::error_t();
     }
     const OwnerOnly owner_only;
     socket.bind(endpoint);
@@ -208,8 +209,8 @@ bool Channel::send(std::span<const std::string_view> frames) noexcept {
     int sent;
     do {
       sent = zmq_send(socket, frames[i].data(), frames[i].size(), ZMQ_DONTWAIT | more);
-    } while (sent < 0 && zmq_errno() == EINTR);  // a signal between two looks of ZeroMQ at its own business
-    // Once the first frame was taken, the others are.
+    } while (sent < 0 && zmq_errno() == EINTR);  // a signal interrupted ZeroMQ's own work
+    // Once ZeroMQ has taken the first frame, it takes the others.
     if (sent < 0) return false;
   }
   return true;
@@ -238,7 +239,7 @@ bool Channel::receive(std::vector<std::string>& frames) noexcept {
 }
 
 void Channel::wait_ns(std::int64_t at_most_ns) noexcept {
-  // ZeroMQ signals a change only, not that there still is something: what has come already has to be asked for.
+  // ZeroMQ signals only a change, not that messages are still there: ask for those that have already come.
   int events = 0;
   std::size_t size = sizeof events;
   zmq_getsockopt(implementation_->socket.handle(), ZMQ_EVENTS, &events, &size);

@@ -1,6 +1,6 @@
-// Messages between processes: the only user of ZeroMQ. A Channel is one socket with the defaults that fit us: it
-// lingers only where told, takes in no message that is larger than expected, never blocks in send, and on ipc lets
-// nobody but the owner and root in.
+// Messages between processes: the only user of ZeroMQ. A Channel is one socket with Ringside's defaults: it lingers
+// only if an option asks for it, accepts no message that is larger than expected, never blocks in send, and on ipc
+// accepts only the owner and root.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@
 
 namespace ringside {
 
-/// ipc://PATH. Throws Error (exit code 3) where PATH is longer than the 107 characters a socket's name may have.
+/// ipc://PATH. Throws Error (exit code 3) if PATH is longer than the 107 characters a socket's name may have.
 std::string ipc_endpoint(const std::string& path);
 
-/// ZeroMQ's threads and sockets of one process. The threads run on the cores of the thread that makes the first channel.
-/// Outlives its channels.
+/// ZeroMQ's threads and sockets of one process. The threads run on the cores of the thread that makes the first
+/// channel. It outlives its channels.
 class ChannelContext {
  public:
   ChannelContext();
@@ -47,13 +47,13 @@ bool is_key_text(const std::string& text);
 /// The encryption of a channel on tcp. The server's has no server_key.
 struct CurveKeys {
   KeyPair own;
-  std::string server_key;  // the server's public key, which a client has to know
+  std::string server_key;  // the server's public key, for a client
 };
 
 enum class ChannelKind {
-  kDealer,      // asks one router
-  kRouter,      // answers many dealers: the first frame of each message names which
-  kPublisher,   // to whoever has subscribed; drops what a slow subscriber has no room for
+  kDealer,      // sends to one router
+  kRouter,      // answers many dealers: the first frame of each message names the dealer
+  kPublisher,   // to all subscribers; drops messages that a slow subscriber has no room for
   kSubscriber,  // to all topics
   kReply        // of a ZAP handler
 };
@@ -61,13 +61,13 @@ enum class ChannelKind {
 struct ChannelOptions {
   std::size_t max_message_bytes = 1 << 20;  // a larger one ends its connection
   int high_water_mark = 4096;               // messages held for one peer, in each direction
-  int linger_ms = 0;                        // how long its end may wait for what was sent to be on its way
-  std::string name = {};                    // kDealer: how a router knows us; empty: drawn by it
+  int linger_ms = 0;                        // how long closing may wait until sent messages have left
+  std::string name = {};                    // kDealer: the name for the router; empty: the router draws one
   std::optional<CurveKeys> curve = {};
-  bool curve_server = false;  // with `curve`: every client is put before the ZAP handler of this process
+  bool curve_server = false;  // with `curve`: this process's ZAP handler checks every client
 };
 
-/// Used by one thread at a time.
+/// For use by one thread at a time.
 class Channel {
  public:
   Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions& options = {});
@@ -79,25 +79,26 @@ class Channel {
   /// left is replaced, so the caller must hold the lock that excludes other servers there. ipc://@NAME has no file;
   /// other users are still refused. Throws Error (exit code 3).
   void bind(const std::string& endpoint);
-  /// Goes on trying in the background while nobody listens. Throws Error (exit code 3).
+  /// Keeps trying in the background while no process listens. Throws Error (exit code 3).
   void connect(const std::string& endpoint);
 
-  /// One message of these frames. False if there is no room for it, or nobody to send it to. A publisher always takes
-  /// it, and a dealer that has connected takes as many as it may hold until somebody listens there.
+  /// One message of these frames. False if there is no room for it, or no peer to send it to. A publisher always takes
+  /// it. A dealer that has connected takes as many as it may hold until a router listens there.
   bool send(std::span<const std::string_view> frames) noexcept;
   bool send(std::string_view frame) noexcept { return send(std::span(&frame, 1)); }
 
-  /// The next message's frames, if there is one; `frames` keeps its memory from call to call. False: there is none. A
-  /// message of more than 16 frames is dropped (none of ours has so many), and so is one for which memory is short.
+  /// Receives the next message's frames; `frames` keeps its memory from call to call. False: there is no message. A
+  /// message of more than 16 frames is dropped (no message of Ringside has so many), and so is one for which memory is
+  /// short.
   bool receive(std::vector<std::string>& frames) noexcept;
 
-  /// Waits up to timeout_ms (-1: for ever) for a message to any of `channels`. False: none came.
+  /// Waits up to timeout_ms (-1: without limit) for a message to any of `channels`. False: none came.
   static bool wait(std::span<Channel* const> channels, int timeout_ms) noexcept;
   bool wait(int timeout_ms) noexcept {
     Channel* self = this;
     return wait(std::span(&self, 1), timeout_ms);
   }
-  /// The same of this channel, where a millisecond is long. May return early without a message.
+  /// The same for this channel only, where milliseconds are too coarse. May return early without a message.
   void wait_ns(std::int64_t at_most_ns) noexcept;
 
  private:

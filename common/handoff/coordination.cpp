@@ -7,10 +7,10 @@
 namespace ringside {
 namespace {
 
-// 50 ms: the longest a death goes unnoticed.
+// 50 ms: the longest time that a death goes unnoticed.
 constexpr std::int64_t kSliceNs = 50'000'000;
 
-// No look at the peer takes as long as this: if one did, it was we who were stopped.
+// No check of the peer takes as long as this. If one did, this process itself was stopped.
 constexpr std::int64_t kAbsentNs = 1'000'000'000;
 
 }  // namespace
@@ -45,14 +45,15 @@ WaitResult Coordination::wait_until(std::uint64_t target, const Peer& peer, cons
     const bool ended =
         limits.state != nullptr && limits.state->load(std::memory_order_acquire) == limits.state_that_ends;
     if (ended || !peer.alive()) {
-      // It may have published and left between our look at the counter and this one at the peer: what it published
+      // The peer may have published and left after the check of its counter and before this one: what it published
       // counts.
       if (seen_at_last() >= target) return WaitResult::kReached;
       return ended ? WaitResult::kEnded : WaitResult::kPeerLost;
     }
     const std::int64_t now = now_ns();
     if (limits.pulse != nullptr) limits.pulse->beat(now);
-    // A job that is suspended (SIGSTOP to all of it) goes on where it was: the peer is not to blame for our absence.
+    // A suspended job (SIGSTOP to all its processes) continues where it was: the time in which this process was
+    // stopped does not count against the peer.
     if (now - looked_at > kAbsentNs) {
       grown_at += now - looked_at;
       if (stopped_since != 0) stopped_since += now - looked_at;
@@ -67,7 +68,7 @@ WaitResult Coordination::wait_until(std::uint64_t target, const Peer& peer, cons
     stopped_since = !looks || !peer.stopped() ? 0 : stopped_since == 0 ? now : stopped_since;
     const bool stopped = stopped_since != 0 && now - stopped_since >= limits.stopped_timeout_ns;
     if (!stopped && now - grown_at < limits.timeout_ns) continue;
-    // One that was stopped between a step and telling us of it has published it all the same.
+    // A peer that was stopped between a step and its notification has published the step all the same.
     return seen_at_last() >= target ? WaitResult::kReached : WaitResult::kTimedOut;
   }
 }

@@ -1,4 +1,5 @@
-// `--coordination locks`: a futex on the peer's counter itself. Nothing is told but "look", and looking costs a load.
+// `--coordination locks`: a futex on the peer's counter itself. A notification only wakes the other side, which then
+// loads the counter.
 #pragma once
 
 #include "common/handoff/coordination.hpp"
@@ -9,7 +10,7 @@ class FutexCoordination final : public Coordination {
  public:
   using Coordination::Coordination;
 
-  /// Wakes whoever sleeps on our counter, in whatever process.
+  /// Wakes every thread that sleeps on this side's counter, in any process.
   void announce() noexcept override;
   std::uint64_t seen() noexcept override { return other_.load(std::memory_order_acquire); }
 

@@ -1,5 +1,5 @@
-// The bytes both processes share while a run is attached: docs/handoff_protocol.md as code. They live as long as the
-// attachment, never longer, but the two sides may be built at different times: hence the version.
+// The bytes that both processes share while a run is attached: docs/handoff_protocol.md as code. They live no longer
+// than the attachment, but the two sides may be built at different times: hence the version.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ inline constexpr std::uint32_t kHandoffVersion = 4;
 inline constexpr std::uint32_t kMinBuffers = 2;
 inline constexpr std::uint32_t kMaxBuffers = 64;
 
-// Buffers begin at multiples of a huge page; the memfd is sparse, so that small iterates pay nothing for it.
+// Buffers begin at multiples of a huge page; the memfd is sparse, so that this costs small iterates nothing.
 inline constexpr std::size_t kBufferAlignmentBytes = std::size_t{2} << 20;
 
 // The state words. A side that waits for the other's counter also stops waiting when the other's state changes.
@@ -54,7 +54,7 @@ static_assert(offsetof(HandoffControl, published) == 64 && offsetof(HandoffContr
               offsetof(HandoffControl, producer_cores) == 192 && offsetof(HandoffControl, analyzer_cores) == 448);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);
 
-/// Where things lie in the payload memfd of `buffers` buffers of `rows` doubles.
+/// The layout of the payload memfd: `buffers` buffers of `rows` doubles.
 struct PayloadGeometry {
   std::uint32_t buffers = 0;
   std::uint64_t rows = 0;
@@ -82,15 +82,15 @@ struct MessageHeader {
   MessageKind kind{};
 };
 
-/// What a run may do with iterates of other runs that it finds in the pool. From its own it always goes on.
+/// What a run may do with iterates of other runs that it finds in the pool. It always continues from its own.
 enum class PoolUse : std::uint32_t {
-  kFresh = 0,      // nothing: it is refused
-  kOverwrite = 1,  // let them go
-  kResume = 2,     // go on from the newest, if it is of the same problem
-  kAgain = 3       // nothing; but an analyzer died over this request: a pool that is unfinished is ours
+  kFresh = 0,      // nothing: the run is refused
+  kOverwrite = 1,  // discard them
+  kResume = 2,     // continue from the newest, if it is of the same problem
+  kAgain = 3       // nothing, but an analyzer died during this request: an unfinished pool is this run's
 };
 
-/// How a side tells the other that its counter has grown.
+/// How a side notifies the other that its counter has grown.
 enum class CoordinationKind : std::uint32_t {
   kLocks = 0,    // a futex on the counter
   kMessages = 1  // ZeroMQ
@@ -101,19 +101,19 @@ struct AttachRequest {  // with two descriptors: the payload memfd, the control 
   std::uint32_t buffers = 0;
   PoolUse pool_use = PoolUse::kFresh;
   CoordinationKind coordination = CoordinationKind::kLocks;
-  std::uint32_t elastic = 0;  // 1: cores that wait are lent to the other side
-  Id128 name;                 // with messages: the producer's, by which the analyzer knows its messages
+  std::uint32_t elastic = 0;  // 1: waiting cores are lent to the other side
+  Id128 name;                 // with messages: the producer's, which marks its messages
   RunDescription run;
 };
 
-struct AttachReply {  // with a descriptor where `resumed`: a memfd with the iterate to go on from, rows doubles
+struct AttachReply {  // with a descriptor if `resumed`: a memfd with the iterate to continue from, rows doubles
   MessageHeader header{.kind = MessageKind::kAttachReply};
   std::uint32_t exit_code = 0;  // 0: accepted; else an ExitCode, and `message` is the line for the user
-  std::uint32_t resumed = 0;    // 1: a kept run goes on
+  std::uint32_t resumed = 0;    // 1: a kept run continues
   std::uint64_t epoch = 0;
-  Id128 run_id;            // where `resumed`: of the run that goes on
-  StepDescriptor kept;     // where `resumed`: of the iterate to go on from
-  char message[912] = {};  // where accepted: a note for the user, or nothing
+  Id128 run_id;            // if `resumed`: of the run that continues
+  StepDescriptor kept;     // if `resumed`: of the iterate to continue from
+  char message[912] = {};  // if accepted: a note for the user, or nothing
 };
 
 struct Detach {
@@ -125,7 +125,7 @@ struct Detach {
 
 struct Farewell {
   MessageHeader header{.kind = MessageKind::kFarewell};
-  std::uint32_t exit_code = 0;  // 0: everything published was committed (and persisted, where asked for)
+  std::uint32_t exit_code = 0;  // 0: everything published was committed (and persisted, if requested)
   std::uint32_t stopping = 0;   // 1: the analyzer was asked to stop; another one may take over
   std::uint64_t steps_committed = 0;
   char message[992] = {};

@@ -1,5 +1,5 @@
-// What a solver may choose when it publishes: how many buffers, what may become of iterates it finds, and what to do
-// when the analyzer is gone (docs/handoff_protocol.md).
+// What a solver may choose when it publishes: the number of buffers, what may happen to iterates that it finds, and
+// what to do when the analyzer is gone (docs/handoff_protocol.md).
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace ringside {
 /// What to do when the analyzer is gone.
 enum class OnAnalyzerLoss {
   kWait,      // for another one, up to peer_timeout_s
-  kContinue,  // solve on; steps are skipped until another one is there
+  kContinue,  // continue; steps are skipped until another one is there
   kStop       // end
 };
 
@@ -26,8 +26,8 @@ struct HandoffOptions {
   PoolUse pool_use = PoolUse::kFresh;  // what may happen to iterates of other runs in the pool
   OnAnalyzerLoss on_analyzer_loss = OnAnalyzerLoss::kWait;
   std::int64_t spin_ns = 50'000;            // before a wait sleeps; 0 where producer and analyzer share a core
-  bool elastic = false;                     // lend cores that wait, and borrow the analyzer's: then nobody spins
-  std::vector<int> cores = {};              // the ones that are lent, with `elastic`
+  bool elastic = false;                     // lend waiting cores, and borrow the analyzer's: then neither side spins
+  std::vector<int> cores = {};              // with `elastic`: the cores that are lent
   const std::atomic<bool>* stop = nullptr;  // ends a wait early; may be null
 };
 

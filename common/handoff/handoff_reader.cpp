@@ -52,12 +52,12 @@ AttachRequest checked_request(std::span<const std::byte> bytes, std::size_t fds)
 
 HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_ms, double peer_timeout_s)
     : peer_timeout_ns_(static_cast<std::int64_t>(peer_timeout_s * 1e9)), peer_(std::move(peer)) {
-  std::array<std::byte, sizeof(AttachRequest) + 1> buffer;  // one more: a longer message is told from the right one
+  std::array<std::byte, sizeof(AttachRequest) + 1> buffer;  // one more: shows a message that is too long
   auto received = peer_.receive(buffer, timeout_ms);
   if (!received) throw usage_error("the peer (pid {}) sent no attach request within {} ms", peer_.pid(), timeout_ms);
   if (received->bytes == 0 && !peer_.alive()) throw peer_error("the peer (pid {}) left before it asked", peer_.pid());
   request_ = checked_request(std::span(buffer).first(received->bytes), received->fds.size());
-  // Text fields come from outside: whatever they hold, they end within their field.
+  // Text fields come from another process: terminate them, so that they end within their field.
   request_.run.solver[sizeof request_.run.solver - 1] = '\0';
   request_.run.matrix[sizeof request_.run.matrix - 1] = '\0';
   request_.run.parameters[sizeof request_.run.parameters - 1] = '\0';
@@ -70,7 +70,7 @@ HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_m
       control_->buffers != request_.buffers || control_->rows != request_.run.rows) {
     throw usage_error("the control memory of the peer (pid {}) does not match its attach request", peer_.pid());
   }
-  // Where an analyzer before us left off; 0 and 0 where there was none.
+  // Where an earlier analyzer stopped; 0 and 0 if there was none.
   next_step_ = control_->released.load(std::memory_order_acquire);
   const std::uint64_t published = control_->published.load(std::memory_order_acquire);
   if (next_step_ > published || published - next_step_ > request_.buffers) {
@@ -87,7 +87,7 @@ HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_m
   }
 }
 
-/// With messages: listens before the producer is told that it may connect.
+/// With messages: listens before the reply, after which the producer connects.
 void HandoffReader::coordinate(const std::string& socket) {
   if (request_.coordination == CoordinationKind::kLocks) {
     coordination_ = std::make_unique<FutexCoordination>(control_->released, control_->published);
@@ -102,7 +102,8 @@ void HandoffReader::coordinate(const std::string& socket) {
 
 void HandoffReader::accept(const Continuation& from, const std::vector<int>& cores) {
   if (from.last) {
-    // The analyzer before us may have died between a commit and its release. What it kept of the step says so.
+    // An earlier analyzer may have died between a commit and its release. The descriptor that it kept proves the
+    // commit.
     const bool waits = control_->published.load(std::memory_order_acquire) > next_step_;
     const StepDescriptor waiting = descriptor_at(next_step_);
     if (waits && std::memcmp(&waiting, &*from.last, sizeof waiting) == 0) release();
@@ -124,7 +125,7 @@ void HandoffReader::accept(const Continuation& from, const std::vector<int>& cor
     reply.kept = from.last.value();
     fds.push_back(from.payload.fd());
   }
-  // Without a producer there are still the steps it published before it died.
+  // If the producer is gone, the steps that it published before it died remain to be taken.
   if (!peer_.send(std::as_bytes(std::span(&reply, 1)), fds) && !wanted()) {
     throw peer_error("the producer (pid {}) hung up while attaching", peer_.pid());
   }
@@ -134,7 +135,7 @@ void HandoffReader::refuse(const Error& error) {
   AttachReply reply;
   reply.exit_code = static_cast<std::uint32_t>(error.code());
   assign(reply.message, error.what());
-  peer_.send(std::as_bytes(std::span(&reply, 1)));  // a peer that left meanwhile needs no answer
+  peer_.send(std::as_bytes(std::span(&reply, 1)));  // a peer that has left meanwhile needs no answer
 }
 
 NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, const std::atomic<bool>* stop,
@@ -156,7 +157,7 @@ NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, const std::at
     case WaitResult::kEnded: return NextStatus::kDetached;
     case WaitResult::kStopped:
       if (all_taken_at_stop(stop)) return peer_.alive() ? NextStatus::kStopped : NextStatus::kProducerLost;
-      break;  // something was published just before we looked
+      break;  // a step was published just before the check
     case WaitResult::kTimedOut: return NextStatus::kProducerStopped;
     case WaitResult::kPeerLost: return NextStatus::kProducerLost;
   }
@@ -169,7 +170,7 @@ bool HandoffReader::all_taken_at_stop(const std::atomic<bool>* stop) noexcept {
   return next_step_ >= *stop_at_;
 }
 
-/// Takes the step at hand, if the producer kept to the protocol: what lies in its memory is only its word.
+/// Takes the next step, if the producer kept to the protocol: the contents of its memory are not trusted.
 bool HandoffReader::take(PublishedStep& step) noexcept {
   const StepDescriptor descriptor = descriptor_at(next_step_);
   const std::uint64_t published = control_->published.load(std::memory_order_acquire);
@@ -195,7 +196,7 @@ const StepDescriptor& HandoffReader::descriptor_at(std::uint64_t step) const noe
 
 void HandoffReader::release() noexcept {
   ++next_step_;
-  // Release: our last read of the buffer comes before the producer's first write of a later step.
+  // Release: this side's last read of the buffer comes before the producer's first write of a later step.
   control_->released.store(next_step_, std::memory_order_release);
   coordination_->announce();
 }

@@ -1,5 +1,5 @@
-// The receiving side of the hand-off: takes a producer in, waits for its steps, releases its buffers, says farewell.
-// Everything that comes from the peer is checked before it is used (docs/handoff_protocol.md).
+// The receiving side of the hand-off: accepts a producer, waits for its steps, releases its buffers, sends the
+// farewell. Everything that comes from the peer is checked before it is used (docs/handoff_protocol.md).
 #pragma once
 
 #include <algorithm>
@@ -21,30 +21,30 @@
 namespace ringside {
 
 enum class NextStatus {
-  kStep,             // a step is there
-  kDetached,         // the producer said goodbye, and all its steps were taken
-  kProducerLost,     // it exited or hung up without; all it published was taken
+  kStep,             // the next step is there
+  kDetached,         // the producer detached, and all its steps were taken
+  kProducerLost,     // it exited or hung up without detaching; all it published was taken
   kProducerStopped,  // a signal (SIGSTOP) has stopped it for the peer's time-out; all it published was taken
   kStopped,          // `stop` was set; all that was published by then was taken
-  kViolation         // what the producer wrote into the shared memory is against the protocol
+  kViolation         // the producer's data in shared memory violate the protocol
 };
 
-/// From where a run goes on that the analyzer has kept steps of; all empty: from its beginning.
+/// Where a run continues, if the analyzer has kept steps of it; all empty: from its beginning.
 struct Continuation {
-  std::optional<StepDescriptor> last;  // the newest step kept of this run: what is published comes after it
-  std::optional<Id128> resumed;        // the run that goes on, where the producer did not know it
-  SharedMapping payload;               // then: the iterate of `last`, rows doubles
+  std::optional<StepDescriptor> last;  // the newest step kept of this run: new steps come after it
+  std::optional<Id128> resumed;        // the run that continues, if the producer did not know it
+  SharedMapping payload;               // if `resumed`: the iterate of `last`, rows doubles
   std::string note;                    // for the user
 };
 
-/// A published step: where it lies, and what the producer said of it. Valid until `release`.
+/// A published step: its buffer, and the producer's description of it. Valid until `release`.
 struct PublishedStep {
   const double* buffer = nullptr;  // rows doubles, read-only
   StepDescriptor descriptor;
 };
 
-/// When the next step is to be expected: iterations of one solver take about as long as the last ones did. Knowing it,
-/// the analyzer can sleep through most of an iteration and still be awake when the step comes.
+/// Predicts when the next step comes: iterations of one solver take about as long as the last ones did. So the
+/// analyzer can sleep through most of an iteration and still be awake when the step comes.
 class StepRhythm {
  public:
   /// published_at_ns: not before the one observed last.
@@ -55,7 +55,7 @@ class StepRhythm {
   }
 
   /// Spinning begins this long before the expected instant and ends as long after it. 100 us: a late timer, a busy
-  /// hypervisor; an eighth: iterations that vary. At most 2 ms, because whoever spins looks at nothing else.
+  /// hypervisor; an eighth: iterations that vary. At most 2 ms, because a spinning thread checks nothing else.
   std::int64_t margin_ns() const noexcept { return std::min<std::int64_t>(100'000 + interval_ns_ / 8, 2'000'000); }
   std::int64_t expected_ns() const noexcept { return interval_ns_ == 0 ? 0 : last_ns_ + interval_ns_; }
 
@@ -67,10 +67,10 @@ class StepRhythm {
 /// Not thread-safe: one thread waits and releases. Many may read the buffer in between.
 class HandoffReader {
  public:
-  /// Reads the attach request of a peer that just connected at `socket`. Throws Error when it does not send one within
-  /// `timeout_ms`, or when anything in it is not as the protocol says; where the way of telling that it asks for cannot
-  /// be opened, it has been refused. peer_timeout_s: how long the producer's process may be stopped by a signal before
-  /// it counts as lost.
+  /// Reads the attach request of a peer that just connected at `socket`. Throws Error if the peer does not send one
+  /// within `timeout_ms`, or if the request violates the protocol. If the requested coordination cannot be opened,
+  /// also refuses the request before it throws. peer_timeout_s: how long the producer's process may be stopped by a
+  /// signal before it counts as lost.
   HandoffReader(Peer peer, const std::string& socket, int timeout_ms, double peer_timeout_s = 30);
 
   const RunDescription& run() const noexcept { return request_.run; }
@@ -81,31 +81,31 @@ class HandoffReader {
   /// With `elastic`: the producer's cores, lent while it waits for a buffer. Outlived by this object.
   CoreBorrower producer_cores() noexcept { return {control_->producer_cores, control_->released}; }
   pid_t producer_pid() const noexcept { return peer_.pid(); }
-  /// False if nobody is left to serve: the producer is gone, and nothing it published waits to be committed.
+  /// False if the producer is gone and nothing that it published waits to be committed.
   bool wanted() const noexcept {
     return peer_.alive() || control_->published.load(std::memory_order_acquire) > next_step_;
   }
-  /// Steps of this attachment that are committed, by whatever analyzer.
+  /// Steps of this attachment that are committed, by any analyzer.
   std::uint64_t steps_released() const noexcept { return next_step_; }
 
-  /// Answers the request: the run is served from here on. A step that the analyzer before us committed and could not
-  /// release any more is released. cores: with `elastic`, those that are lent while we wait for a step.
+  /// Accepts the request: the run is served from here on. Releases a step that an earlier analyzer committed but could
+  /// not release. cores: with `elastic`, the cores that are lent while the analyzer waits for a step.
   void accept(const Continuation& from = {}, const std::vector<int>& cores = {});
-  /// Answers the request: it is not, for the reason in `error`.
+  /// Refuses the request, for the reason in `error`.
   void refuse(const Error& error);
 
-  /// Waits for the next step. may_spin: false where both processes share a core. pulse: hears, if not null, that the
-  /// wait goes on.
+  /// Waits for the next step. may_spin: false if both processes share a core. pulse: if not null, called while the
+  /// wait continues.
   NextStatus next(PublishedStep& step, bool may_spin, const std::atomic<bool>* stop, Pulse* pulse = nullptr) noexcept;
 
-  /// The step is committed: the producer may write to its buffer again.
+  /// Call it when the step is committed: the producer may then write to its buffer again.
   void release() noexcept;
 
-  /// Last words. code kDone: all that was published is committed (and persisted, where asked for). stopping: the
-  /// producer may look for another analyzer.
+  /// Sends the last message. code kDone: all that was published is committed (and persisted, if requested). stopping:
+  /// the producer may look for another analyzer.
   void farewell(ExitCode code, const std::string& message, bool stopping = false) noexcept;
 
-  /// After kDetached: how the producer said its run ended; kFailed if it did not say.
+  /// After kDetached: how the run ended, as the producer reported it; kFailed if it did not.
   Outcome outcome() noexcept;
 
  private:
@@ -123,12 +123,12 @@ class HandoffReader {
   HandoffControl* control_ = nullptr;
   CoreLender lender_;                         // with `elastic`
   std::uint64_t epoch_ = 0;                   // of this attachment
-  std::unique_ptr<ChannelContext> messages_;  // for the coordination that has any
+  std::unique_ptr<ChannelContext> messages_;  // for CoordinationKind::kMessages
   std::unique_ptr<Coordination> coordination_;
   std::uint64_t next_step_ = 0;
   std::uint64_t last_iteration_ = 0;
   std::int64_t last_published_at_ns_ = 0;
-  std::optional<std::uint64_t> stop_at_;  // what was published when `stop` was first seen: taken before we stop
+  std::optional<std::uint64_t> stop_at_;  // `published` when `stop` was first seen: taken before the stop
   StepRhythm rhythm_;
 };
 

@@ -22,8 +22,8 @@ std::int64_t seconds_to_ns(double seconds) noexcept {
   return static_cast<std::int64_t>(seconds * 1e9);
 }
 
-// Attaching (a pool may have to be made) and detaching (all must be on the disk) take longer than a step does: so many
-// times the peer's time-out.
+// Attaching (a pool may have to be made) and detaching (all must be on the disk) take longer than a step does: this
+// many times the peer's time-out.
 constexpr int kDiskPatience = 20;
 constexpr int kReceiveSliceMs = 200;
 
@@ -43,10 +43,10 @@ HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription
     throw usage_error("--buffers: found {}, expected {} to {}", options.buffers, kMinBuffers, kMaxBuffers);
   }
   if (options.coordination == CoordinationKind::kMessages) {
-    (void)steps_endpoint(options.socket);  // a name that is too long is known now, not when an analyzer is there
+    (void)steps_endpoint(options.socket);  // throws now if the name is too long, not only once an analyzer is there
     messages_ = std::make_unique<ChannelContext>();
   }
-  // Connected before memory is taken: without an analyzer there is no use for it.
+  // Connect before allocating memory: without an analyzer there is no use for it.
   Peer peer = Peer::connect(options.socket, options.peer_timeout_s, options.stop);
   payload_ = SharedMapping::create("ringside-payload", geometry_.total_bytes(), PeerAccess::kReadOnly);
   control_mapping_ = SharedMapping::create("ringside-control", sizeof(HandoffControl), PeerAccess::kReadWrite);
@@ -64,7 +64,7 @@ HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription
 
 // --- finding an analyzer -----------------------------------------------------------------------------------------
 
-/// Sends the request to attach; a peer that is gone already shows when its answer is waited for.
+/// Sends the request to attach. If the peer is already gone, the wait for its answer shows it.
 void HandoffWriter::ask(Peer peer) {
   peer_ = std::move(peer);
   farewell_.reset();
@@ -82,14 +82,14 @@ void HandoffWriter::ask(Peer peer) {
 }
 
 PoolUse HandoffWriter::pool_use() const noexcept {
-  // Once a step of ours is committed the pool holds iterates of ours. Others that are in it since are not those that
-  // the user let go, or wanted to go on from.
+  // Once a step of this run is committed, the pool holds this run's iterates. Any others came later: they are not the
+  // ones that the user wanted to discard or to continue from.
   if (committed_any()) return PoolUse::kFresh;
   return asked_before_ && options_.pool_use == PoolUse::kFresh ? PoolUse::kAgain : options_.pool_use;
 }
 
-/// True once the analyzer has taken us in. Throws Error if it refuses, or turns us away without a word. One that died
-/// over our request leaves us where we were before it.
+/// True once the analyzer has accepted the request. Throws Error if it refuses, or closes the connection without an
+/// answer. If it died during the request, the writer is back in the state before it.
 bool HandoffWriter::answered(int timeout_ms) {
   std::array<std::byte, sizeof(AttachReply)> buffer;
   std::optional<Peer::Received> received = peer_.receive(buffer, timeout_ms);
@@ -97,7 +97,7 @@ bool HandoffWriter::answered(int timeout_ms) {
   link_ = Link::kNone;
   AttachReply reply;
   if (!parse(std::span(buffer).first(received->bytes), MessageKind::kAttachReply, reply)) {
-    constexpr int kDyingMs = 250;  // a process hangs up first, and is gone when its memory is
+    constexpr int kDyingMs = 250;  // a process hangs up first, and has exited once its memory is freed
     if (peer_.exited(kDyingMs)) return false;
     throw peer_error("the analyzer at '{}' closed the connection while attaching; see its log", options_.socket);
   }
@@ -119,7 +119,7 @@ void HandoffWriter::take_in(const AttachReply& reply, Peer::Received& received) 
         .run_id = reply.run_id,
         .step = reply.kept,
         .payload = SharedMapping::adopt(std::move(received.fds[0]), run_.rows * sizeof(double), PeerAccess::kReadOnly)};
-    run_.run_id = reply.run_id;  // by which a successor knows us
+    run_.run_id = reply.run_id;  // identifies the run to a successor
   }
   coordinate(reply.epoch);
   link_ = Link::kAttached;
@@ -140,8 +140,8 @@ void HandoffWriter::coordinate(std::uint64_t epoch) {
   coordination_->announce();
 }
 
-/// Waits until an analyzer has taken us in: connect_s seconds for one that listens, answer_s for its answer. Throws
-/// Error: 4 when the time is over, 130 once `stop` is set, the analyzer's own if it refuses.
+/// Waits until an analyzer has accepted the request: connect_s seconds for one that listens, answer_s for its answer.
+/// Throws Error: exit code 4 when the time is over, 130 once `stop` is set, the analyzer's own if it refuses.
 void HandoffWriter::attach(double connect_s, double answer_s) {
   const std::int64_t connect_by = now_ns() + seconds_to_ns(connect_s);
   const std::int64_t answer_by = now_ns() + seconds_to_ns(answer_s);
@@ -160,9 +160,9 @@ void HandoffWriter::attach(double connect_s, double answer_s) {
   }
 }
 
-/// The analyzer is gone: what `policy` says. kOk: another one took over.
+/// The analyzer is gone: acts as `policy` requires. kOk: another analyzer took over.
 ClaimStatus HandoffWriter::reattach(OnAnalyzerLoss policy) noexcept {
-  // What an earlier attempt failed of does not explain what happens from now on.
+  // The causes of an earlier failure do not explain the next one.
   no_memory_ = false;
   refusal_.reset();
   if (policy == OnAnalyzerLoss::kStop) return ClaimStatus::kAnalyzerLost;
@@ -185,8 +185,7 @@ ClaimStatus HandoffWriter::reattach(OnAnalyzerLoss policy) noexcept {
     status = ClaimStatus::kAnalyzerFailed;
   }
   if (status != ClaimStatus::kOk) {
-    // What began is given up: this analyzer sees us hang up, is free for other producers, and a later claim begins
-    // anew.
+    // Give up the attempt: hanging up frees this analyzer for other producers, and a later claim begins anew.
     link_ = Link::kNone;
     peer_ = Peer();
   }
@@ -195,7 +194,7 @@ ClaimStatus HandoffWriter::reattach(OnAnalyzerLoss policy) noexcept {
 }
 
 bool HandoffWriter::try_reattach() {
-  constexpr std::int64_t kBetweenAttemptsNs = 10'000'000;  // a step may take microseconds, a connect takes some, too
+  constexpr std::int64_t kBetweenAttemptsNs = 10'000'000;  // a step may take microseconds, and so does a connect
   if (link_ == Link::kNone) {
     if (now_ns() < next_attempt_ns_) return false;
     next_attempt_ns_ = now_ns() + kBetweenAttemptsNs;
@@ -214,7 +213,7 @@ Claim HandoffWriter::claim(When when, OnAnalyzerLoss policy, const std::atomic<b
     Claim claim{ClaimStatus::kAnalyzerLost, nullptr};
     if (link_ == Link::kAttached) {
       claim = when == When::kNow || (stalled_ && goes_on) ? look_for_buffer() : wait_for_buffer(stop);
-      // Until it has moved: a look that finds no buffer says nothing new of one that was waited for in vain.
+      // A stalled analyzer counts as stalled until it frees a buffer: another check that finds none changes nothing.
       const bool still = stalled_ && claim.status == ClaimStatus::kFull;
       stalled_ = goes_on && (still || claim.status == ClaimStatus::kAnalyzerStalled);
       if (stalled_) claim.status = ClaimStatus::kFull;
@@ -240,7 +239,7 @@ bool HandoffWriter::committed_any() const noexcept {
 }
 
 bool HandoffWriter::buffer_is_free() noexcept {
-  // The rule of the buffers: step s may be written once released >= s + 1 - B. What is seen is acquired, so that our
+  // The rule of the buffers: step s may be written once released >= s + 1 - B. `seen` acquires, so that this side's
   // writes come after the analyzer's last read of this buffer.
   return next_step_ < geometry_.buffers || coordination_->seen() >= next_step_ + 1 - geometry_.buffers;
 }
@@ -279,14 +278,14 @@ Claim HandoffWriter::look_for_buffer() noexcept {
   return {now - full_since_ns_ > timeout_ns() ? ClaimStatus::kAnalyzerStalled : ClaimStatus::kFull, nullptr};
 }
 
-/// The analyzer has left: with an error, or so that another one may take over?
+/// The analyzer has left: kAnalyzerFailed if with an error, kAnalyzerLost if another one may take over.
 ClaimStatus HandoffWriter::lost_or_failed() noexcept {
   if (!farewell_) receive_farewell(0);
   const bool failed = farewell_ && farewell_->exit_code != 0 && farewell_->stopping == 0;
   return failed ? ClaimStatus::kAnalyzerFailed : ClaimStatus::kAnalyzerLost;
 }
 
-/// Whoever wants to leave does not wait for somebody who is gone.
+/// A run that is to stop does not wait for a lost analyzer.
 OnAnalyzerLoss HandoffWriter::loss_at_the_end() const noexcept {
   const bool stops = stop_wanted() || options_.on_analyzer_loss == OnAnalyzerLoss::kStop;
   return stops ? OnAnalyzerLoss::kStop : OnAnalyzerLoss::kWait;
@@ -306,7 +305,7 @@ void HandoffWriter::publish(const StepReport& report) noexcept {
   idle_reported_ns_ = idle_ns_;
   skipped_reported_ = skipped_;
   ++next_step_;
-  // Release: buffer and descriptor become visible before the counter says that they are there.
+  // Release: buffer and descriptor become visible before the counter that announces them.
   control_->published.store(next_step_, std::memory_order_release);
   coordination_->announce();
 }
@@ -321,7 +320,7 @@ void HandoffWriter::detach(Outcome outcome) {
   }
 }
 
-/// Says goodbye to the analyzer there is and waits for its farewell; false if it was lost before.
+/// Detaches from the present analyzer and waits for its farewell; false if the analyzer was lost before.
 bool HandoffWriter::leave(Outcome outcome) {
   if (link_ != Link::kAttached) return false;
   control_->producer_state.store(kProducerDetached, std::memory_order_release);
@@ -329,9 +328,10 @@ bool HandoffWriter::leave(Outcome outcome) {
   detach.outcome = outcome;
   detach.steps_published = next_step_;
   peer_.send(std::as_bytes(std::span(&detach, 1)));
-  coordination_->announce();  // an analyzer asleep there finds the message at once
+  coordination_->announce();  // a sleeping analyzer wakes and finds the message at once
 
-  // First the copies, during which a lack of progress tells a stalled analyzer; then the disk, which may take its time.
+  // First wait for the copies, during which a lack of progress shows a stalled analyzer; then for the disk, which may
+  // take long.
   if (!farewell_) {
     const WaitLimits limits{
         .timeout_ns = timeout_ns(), .state = &control_->analyzer_state, .state_that_ends = kAnalyzerFailed};
@@ -355,7 +355,7 @@ bool HandoffWriter::leave(Outcome outcome) {
   return true;
 }
 
-/// False while there is nothing to read. A hang-up, or anything else than a farewell, leaves `farewell_` empty.
+/// False while there is nothing to read. A hang-up, or any message but a farewell, leaves `farewell_` empty.
 bool HandoffWriter::receive_farewell(int timeout_ms) noexcept {
   std::array<std::byte, sizeof(Farewell)> buffer;
   const auto received = peer_.receive(buffer, timeout_ms);

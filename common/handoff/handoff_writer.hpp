@@ -1,4 +1,4 @@
-// The publishing side of the hand-off, a library any solver can link: attach, claim a buffer, write x_k into it,
+// The publishing side of the hand-off, a library that any solver can link: attach, claim a buffer, write x_k into it,
 // publish, detach. docs/handoff_protocol.md is the contract; examples/publish_from_your_solver.cpp the shortest user.
 #pragma once
 
@@ -21,10 +21,10 @@ namespace ringside {
 
 enum class ClaimStatus {
   kOk,
-  kFull,             // no buffer is free now (try_claim), or nobody takes them (OnAnalyzerLoss::kContinue)
-  kAnalyzerLost,     // it exited or hung up, and no other one took over
+  kFull,             // no buffer is free now (try_claim), or no analyzer is there (OnAnalyzerLoss::kContinue)
+  kAnalyzerLost,     // it exited or hung up, and no other analyzer took over
   kAnalyzerStalled,  // it made no progress for peer_timeout_s
-  kAnalyzerFailed,   // it said farewell with an error, or its successor refused us
+  kAnalyzerFailed,   // it left with an error, or its successor refused the request
   kStopped           // `stop` was set while waiting
 };
 
@@ -32,11 +32,11 @@ enum class ClaimStatus {
 ///   if (!claim) throw handoff.failure(claim.status);
 struct [[nodiscard]] Claim {
   ClaimStatus status = ClaimStatus::kOk;
-  double* buffer = nullptr;  // rows doubles, 2 MiB-aligned, ours until the next publish; null unless status is kOk
+  double* buffer = nullptr;  // rows doubles, 2 MiB-aligned, the caller's until the next publish; null unless kOk
   explicit operator bool() const noexcept { return status == ClaimStatus::kOk; }
 };
 
-/// What the solver knows of a step when it publishes it.
+/// The solver's figures of a step that it publishes.
 struct StepReport {
   std::uint64_t iteration = 0;
   double residual_l1 = 0;
@@ -44,32 +44,32 @@ struct StepReport {
   std::int64_t generate_ns = 0;
 };
 
-/// The iterate a run goes on from.
+/// The iterate that a run continues from.
 struct KeptIterate {
-  Id128 run_id;         // of the run that goes on: it replaces the one that was offered
+  Id128 run_id;         // of the run that continues: it replaces the one that was offered
   StepDescriptor step;  // its iteration and residuals
   SharedMapping payload;
   const double* x() const noexcept { return reinterpret_cast<const double*>(payload.data()); }  // rows doubles
 };
 
-/// Not thread-safe: one thread attaches, claims, publishes and detaches. The buffers may be written by many.
+/// Not thread-safe: one thread attaches, claims, publishes and detaches. Many threads may write to the buffers.
 class HandoffWriter {
  public:
-  /// Connects, passes the buffers on, and waits for the analyzer's consent. Throws Error: the analyzer's own line and
-  /// exit code when it refuses, exit code 4 when there is none, 2 when `buffers` is out of range.
+  /// Connects, passes the buffers on, and waits until the analyzer accepts. Throws Error: the analyzer's own line and
+  /// exit code if it refuses, exit code 4 if there is no analyzer, 2 if `buffers` is out of range.
   HandoffWriter(const HandoffOptions& options, const RunDescription& run);
 
-  /// With PoolUse::kResume: the iterate to go on from, once; nothing if there was none.
+  /// With PoolUse::kResume: the iterate to continue from, once; nothing if there was none.
   std::optional<KeptIterate> take_kept() { return std::exchange(kept_, std::nullopt); }
-  /// What the analyzer wants the user to know about the attachment; usually empty.
+  /// The analyzer's note for the user about the attachment; usually empty.
   const std::string& note() const noexcept { return note_; }
 
   /// With `elastic`, once attached: the analyzer's cores, lent while it waits for a step. Outlived by this object.
   CoreBorrower analyzer_cores() noexcept { return {control_->analyzer_cores, control_->published}; }
 
   /// The buffer for the next step, waiting while the analyzer still copies from it. The wait counts as producer idle.
-  /// If the analyzer is lost meanwhile, the options say what happens; a successor takes over at the first step that is
-  /// not committed. kFull counts the step as skipped. Any status but kOk comes without a buffer, for instance when no
+  /// If the analyzer is lost meanwhile, the options decide what happens; a successor takes over at the first step that
+  /// is not committed. kFull counts the step as skipped. Any status but kOk comes without a buffer, for instance if no
   /// other analyzer came within peer_timeout_s. kAnalyzerFailed: a successor is there but cannot be attached to, for
   /// lack of memory or descriptors; a later claim tries again.
   Claim claim() noexcept { return claim(When::kFree, options_.on_analyzer_loss, options_.stop); }
@@ -77,23 +77,23 @@ class HandoffWriter {
   /// The same without waiting for a buffer. kAnalyzerStalled once nothing was released for peer_timeout_s.
   Claim try_claim() noexcept { return claim(When::kNow, options_.on_analyzer_loss, options_.stop); }
 
-  /// The buffer for the last iterate of a run: deaf to `stop`, which may be why it is the last; an analyzer that is
-  /// gone is waited for, unless the run is to stop.
+  /// The buffer for the last iterate of a run: ignores `stop`, which may be why it is the last. Waits for another
+  /// analyzer if this one is gone, unless the run is to stop.
   Claim claim_last() noexcept { return claim(When::kFree, loss_at_the_end(), nullptr); }
 
-  /// The step counted as skipped last is going to be published after all.
+  /// The step that was last counted as skipped will be published after all.
   void take_back_skip() noexcept { --skipped_; }
 
   /// Hands the claimed buffer over. Its bytes may still be read (x_{k-1}), but not written, until B - 1 more claims.
   /// Publishes nothing unless a claim has given a buffer since the last publish.
   void publish(const StepReport& report) noexcept;
 
-  /// Says goodbye and waits until the analyzer has committed everything published (and persisted it, where asked for).
-  /// An analyzer that is lost meanwhile is waited for as by claim_last. Throws Error with the analyzer's exit code and
-  /// line if it failed, 4 if it was lost or stalled, or left without having committed all.
+  /// Detaches and waits until the analyzer has committed everything published (and persisted it, if requested). If the
+  /// analyzer is lost meanwhile, waits for another one as claim_last does. Throws Error with the analyzer's exit code
+  /// and line if it failed, 4 if it was lost or stalled, or left without having committed all.
   void detach(Outcome outcome);
 
-  /// After a claim that gave no buffer: why, in the analyzer's own words if it said any.
+  /// The reason why a claim gave no buffer, in the analyzer's own words if it sent any.
   Error failure(ClaimStatus status);
 
   std::uint64_t published() const noexcept { return next_step_; }
@@ -101,8 +101,8 @@ class HandoffWriter {
   std::int64_t idle_ns() const noexcept { return idle_ns_; }
 
  private:
-  enum class When { kFree, kNow };               // which buffer: one that has become free, or one that is
-  enum class Link { kNone, kAsked, kAttached };  // how far the way to an analyzer has come
+  enum class When { kFree, kNow };               // wait until a buffer is free, or take one that is free now
+  enum class Link { kNone, kAsked, kAttached };  // the state of the attachment
 
   void ask(Peer peer);
   bool answered(int timeout_ms);
@@ -137,21 +137,21 @@ class HandoffWriter {
   SharedMapping control_mapping_;
   HandoffControl* control_ = nullptr;
   CoreLender lender_;                         // with `elastic`
-  Id128 name_;                                // by which this attachment's analyzer knows our messages
-  std::unique_ptr<ChannelContext> messages_;  // for the coordination that has any
+  Id128 name_;                                // marks this side's messages for this attachment's analyzer
+  std::unique_ptr<ChannelContext> messages_;  // for CoordinationKind::kMessages
   std::unique_ptr<Coordination> coordination_;
   std::optional<KeptIterate> kept_;
   std::string note_;
   std::optional<Farewell> farewell_;
   std::optional<Error> refusal_;  // of a successor
-  bool no_memory_ = false;        // to attach to a successor: a flag, because an error text would need memory
+  bool no_memory_ = false;        // for attaching to a successor: a flag, because an error text would need memory
   bool claimed_ = false;          // a buffer is claimed and not yet published
   std::uint64_t next_step_ = 0;
   std::uint64_t skipped_ = 0;
   std::uint64_t skipped_reported_ = 0;
-  std::int64_t full_since_ns_ = 0;    // when no buffer was found free first; 0: one was
-  std::int64_t next_attempt_ns_ = 0;  // to find a successor without waiting for one
-  bool stalled_ = false;              // the analyzer is there and does not move, and is not waited for
+  std::int64_t full_since_ns_ = 0;    // when all buffers were first found taken; 0: one was free
+  std::int64_t next_attempt_ns_ = 0;  // when to look for a successor again, without waiting for one
+  bool stalled_ = false;              // the analyzer is there but makes no progress, and is not waited for
   std::int64_t idle_ns_ = 0;
   std::int64_t idle_reported_ns_ = 0;
 };

@@ -14,21 +14,21 @@
 namespace ringside {
 namespace {
 
-// Two varints of at most ten bytes, each behind a tag of one.
+// Two varints of at most ten bytes, each after a tag of one byte.
 constexpr std::size_t kMostBytes = 22;
-// A longer one ends its connection. It is no less than ZeroMQ's own greeting needs, which says the name.
-constexpr std::size_t kMostBytesTaken = 256;
+// A longer message ends its connection. ZeroMQ's own greeting, which contains the name, must fit, too.
+constexpr std::size_t kMaxMessageBytes = 256;
 // Only the newest of a side's messages matters; there are never many.
 constexpr int kMessagesHeld = 256;
-// Nobody who floods us keeps us from looking at the time.
+// A flood of messages must not keep this side from checking the time.
 constexpr int kMessagesAtOnce = 64;
-// Whoever waits says its count again: a message that was lost with its connection costs a second, not the run.
-constexpr std::int64_t kSayAgainNs = 1'000'000'000;
-// At most so long a producer that attaches lets the analyzer's answer to its hello come.
+// A waiting side repeats its count: a message that was lost with its connection costs a second, not the run.
+constexpr std::int64_t kRepeatNs = 1'000'000'000;
+// The longest that an attaching producer waits for the analyzer's answer to its hello.
 constexpr std::int64_t kGreetingNs = 20'000'000;
 
 Channel make_channel(ChannelContext& context, MessageCoordination::Side side, const std::string& name) {
-  ChannelOptions options{.max_message_bytes = kMostBytesTaken, .high_water_mark = kMessagesHeld};
+  ChannelOptions options{.max_message_bytes = kMaxMessageBytes, .high_water_mark = kMessagesHeld};
   if (side == MessageCoordination::Side::kAnalyzer) return Channel(context, ChannelKind::kRouter, options);
   options.name = name;
   return Channel(context, ChannelKind::kDealer, options);
@@ -45,7 +45,7 @@ std::string_view serialise(const Message& message, std::span<char> buffer) noexc
   return {buffer.data(), bytes};
 }
 
-/// Also false if there is no memory for unknown fields: the peer repeats the count.
+/// False also if there is no memory for unknown fields: the peer repeats the count.
 template <class Message>
 bool parse(std::string_view bytes, Message& message) noexcept {
   try {
@@ -76,12 +76,12 @@ MessageCoordination::MessageCoordination(ChannelContext& context, Side side, con
   }
   channel_.connect(endpoint);
   announce();
-  // ZeroMQ's thread shakes hands now, while it has the core, and not during the first iterations.
+  // ZeroMQ's thread does its handshake now, while it has the core, and not during the first iterations.
   channel_.wait_ns(kGreetingNs);
 }
 
 MessageCoordination::~MessageCoordination() {
-  if (!bound_.empty()) unlink(bound_.c_str());  // ZeroMQ leaves it there
+  if (!bound_.empty()) unlink(bound_.c_str());  // ZeroMQ does not remove it
 }
 
 void MessageCoordination::announce() noexcept {
@@ -94,14 +94,14 @@ void MessageCoordination::announce() noexcept {
     message.set_published(count);
     channel_.send(serialise(message, buffer));
   } else {
-    if (!heard_) return;  // it gets its answer when it is
+    if (!heard_) return;  // the producer's first message is answered when it comes
     wire::BufferReleased message;
     message.set_epoch(epoch_);
     message.set_released(count);
     const std::array<std::string_view, 2> frames = {name_, serialise(message, buffer)};
     channel_.send(frames);
   }
-  // ZeroMQ's own thread, which may share our core, has something to do now, and we have for milliseconds after this.
+  // ZeroMQ's own thread, which may share this core, has work now, and this thread will keep the core for milliseconds.
   sched_yield();
 }
 
@@ -110,9 +110,10 @@ std::uint64_t MessageCoordination::seen() noexcept {
   return seen_;
 }
 
-/// Believes the message at hand, if it is from our peer, of this attachment, and says what its counter bears out.
+/// Accepts the message in `frames_` if it comes from the peer, belongs to this attachment, and the peer's shared
+/// counter confirms it.
 void MessageCoordination::hear() noexcept {
-  const bool named = side_ == Side::kAnalyzer;  // its messages come with their sender's name before them
+  const bool named = side_ == Side::kAnalyzer;  // the sender's name precedes its messages
   if (frames_.size() != (named ? 2u : 1u) || (named && frames_[0] != name_)) return;
   std::uint64_t epoch = 0;
   std::uint64_t count = 0;
@@ -132,16 +133,16 @@ void MessageCoordination::hear() noexcept {
     heard_ = true;
     announce();
   }
-  // Acquire: what the peer did before it stored the count is visible to us, as it is without messages.
+  // Acquire: the peer's stores before the count are visible here, as they are without messages.
   if (count > seen_ && count <= other_.load(std::memory_order_acquire)) seen_ = count;
 }
 
 void MessageCoordination::sleep(std::uint64_t, std::int64_t at_most_ns) noexcept {
-  if (now_ns() - announced_at_ns_ >= kSayAgainNs) announce();
+  if (now_ns() - announced_at_ns_ >= kRepeatNs) announce();
   channel_.wait_ns(at_most_ns);
 }
 
-/// ZeroMQ's own thread may share our core, and brings what we look for.
+/// ZeroMQ's own thread may share this core, and it delivers the awaited message.
 void MessageCoordination::relax() noexcept {
   sched_yield();
 }

@@ -1,6 +1,6 @@
 // `--coordination messages`: StepPublished and BufferReleased (proto/ringside.proto) over ZeroMQ. A side waits for
-// messages only. The counters lie in shared memory all the same: they bear out what a message says, and they are what
-// is left when its sender is gone.
+// messages only. The counters still lie in shared memory: they confirm each message, and they remain when its sender
+// is gone.
 #pragma once
 
 #include <string>
@@ -12,23 +12,23 @@
 
 namespace ringside {
 
-/// Where the steps of the analyzer at `socket` are told. Throws Error (exit code 3) if that name is too long.
+/// The endpoint for the messages of the analyzer at `socket`. Throws Error (exit code 3) if that name is too long.
 std::string steps_endpoint(const std::string& socket);
 
 /// One attachment of one side.
 struct MessageAddress {
   std::string socket;       // the analyzer's
-  Id128 name;               // the producer's, drawn anew for each attachment: whoever does not know it is not heard
-  std::uint64_t epoch = 0;  // the attachment's: a message that says another is not for us
+  Id128 name;               // the producer's, drawn anew for each attachment: other senders are ignored
+  std::uint64_t epoch = 0;  // the attachment's: a message with another epoch is ignored
 };
 
 class MessageCoordination final : public Coordination {
  public:
   enum class Side { kProducer, kAnalyzer };
 
-  /// The analyzer listens, for the producer of that name only; so it has to come first. The producer connects and says
-  /// hello: an analyzer can only speak to a producer that it has heard. ZeroMQ's thread starts with the context's first
-  /// channel, on the cores of the thread that calls. Throws Error.
+  /// The analyzer listens, for the producer of that name only; its side must be constructed first. The producer
+  /// connects and sends a hello, because an analyzer can send only to a producer from which it has received a message.
+  /// ZeroMQ's thread starts with the context's first channel, on the cores of the thread that calls. Throws Error.
   MessageCoordination(ChannelContext& context, Side side, const MessageAddress& address,
                       const std::atomic<std::uint64_t>& own, const std::atomic<std::uint64_t>& other);
   ~MessageCoordination() override;
@@ -43,14 +43,14 @@ class MessageCoordination final : public Coordination {
   void hear() noexcept;
 
   Side side_;
-  std::string bound_;  // the analyzer's: the socket's file
+  std::string bound_;  // the analyzer's: the socket file
   std::string name_;   // on the wire
   std::uint64_t epoch_;
   Channel channel_;
-  std::vector<std::string> frames_;  // of the message at hand; keeps its memory
+  std::vector<std::string> frames_;  // of the current message; keeps its memory
   std::uint64_t seen_ = 0;
   std::int64_t announced_at_ns_ = 0;
-  bool heard_ = false;  // the producer, by the analyzer
+  bool heard_ = false;  // whether the analyzer has received a message of the producer
 };
 
 }  // namespace ringside

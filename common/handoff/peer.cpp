@@ -57,17 +57,17 @@ Peer::Peer(UniqueFd socket) : socket_(std::move(socket)) {
   if (getsockopt(socket_.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0) {
     pid_ = credentials.pid;
     uid_ = credentials.uid;
-    // Without a pidfd (an old kernel, another pid namespace) the socket's hang-up alone tells.
+    // Without a pidfd (an old kernel, another pid namespace) only the socket's hang-up shows the peer's end.
     pidfd_.reset(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
   }
 }
 
 namespace {
 
-/// One attempt; `error` says why it gave nothing.
+/// One attempt; `error` is the errno value if it returns nothing.
 std::optional<Peer> connect_once(const std::string& path, int& error) {
   const sockaddr_un address = address_of(path);
-  // Not blocking: where the listener's queue is full, a blocking connect would wait for ever.
+  // Not blocking: if the listener's queue is full, a blocking connect would wait without limit.
   UniqueFd fd = new_socket(SOCK_NONBLOCK);
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     error = errno;
@@ -78,7 +78,7 @@ std::optional<Peer> connect_once(const std::string& path, int& error) {
   }
   fcntl(fd.get(), F_SETFL, 0);
   Peer peer(std::move(fd));
-  // What we pass on is for an analyzer of our own, not for whoever was first to listen at a path of that name.
+  // The buffers are for an analyzer of the same user only: another user could listen first at that path.
   if (peer.uid() != geteuid()) {
     throw system_error("the analyzer at '{}' belongs to user {}, expected user {}; choose another --socket", path,
                        peer.uid(), geteuid());
@@ -135,7 +135,7 @@ bool Peer::send(std::span<const std::byte> message, std::span<const int> fds) no
 std::optional<Peer::Received> Peer::receive(std::span<std::byte> buffer, int timeout_ms) noexcept {
   pollfd waiting{socket_.get(), POLLIN, 0};
   const int ready = poll(&waiting, 1, timeout_ms);
-  if (ready <= 0) return std::nullopt;  // the time is over, or a signal: the caller looks at its stop flag
+  if (ready <= 0) return std::nullopt;  // the time is over, or a signal came: the caller checks its stop flag
 
   iovec part{buffer.data(), buffer.size()};
   alignas(cmsghdr) char control[CMSG_SPACE(PassedFds::kMost * sizeof(int))];
@@ -149,8 +149,8 @@ std::optional<Peer::Received> Peer::receive(std::span<std::byte> buffer, int tim
   bool was_reset = false;
   do {
     length = recvmsg(socket_.get(), &header, MSG_CMSG_CLOEXEC);
-    // A peer that leaves without having read our last message resets the connection; that is told once, and what it
-    // wrote before it left (its farewell) comes after.
+    // A peer that leaves without having read our last message resets the connection. The kernel reports that once; the
+    // messages that the peer sent before it left (its farewell) come after.
     const bool reset = length < 0 && errno == ECONNRESET && !was_reset;
     again = (length < 0 && errno == EINTR) || reset;
     was_reset = was_reset || reset;
@@ -187,8 +187,8 @@ bool Peer::exited(int timeout_ms) const noexcept {
 
 namespace {
 
-/// An analyzer that was killed leaves the sockets beside its own, and not each that comes after it uses all of them.
-/// Requires its lock; files that are no sockets stay.
+/// Removes the sockets that a killed analyzer left beside its own, because its successor may not use all of them.
+/// Requires the analyzer's lock. Files that are not sockets stay.
 void remove_sockets_beside(const std::string& path) {
   for (const std::string_view suffix : Listener::kSocketSuffixes) {
     const std::string beside = path + std::string(suffix);
@@ -205,7 +205,7 @@ Listener::Listener(const std::string& path) : path_(path) {
   if (!folder.empty() && mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     throw system_error("cannot create the folder '{}' for the socket: {}", folder.string(), errno_text(errno));
   }
-  // The lock first: a second bind would otherwise take the live socket's place.
+  // The lock first: a second listener would otherwise replace the live socket.
   const std::string lock_path = path + std::string(kLockSuffix);
   RegularFile lock = open_regular(lock_path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
   if (!lock.valid()) throw system_error("cannot open the lock file '{}': {}", lock_path, lock.why());
@@ -216,7 +216,7 @@ Listener::Listener(const std::string& path) : path_(path) {
     throw system_error("another analyzer serves '{}': {}; stop it, or choose another --socket", path,
                        describe_holder(holder));
   }
-  // What a dead listener left goes; somebody's file does not.
+  // A dead listener's socket is removed; a user's file is not.
   struct stat found {};
   if (lstat(path.c_str(), &found) == 0 && !S_ISSOCK(found.st_mode)) {
     throw system_error("cannot listen at '{}': there is a file that is not a socket; choose another --socket", path);
@@ -224,7 +224,7 @@ Listener::Listener(const std::string& path) : path_(path) {
   unlink(path.c_str());
   remove_sockets_beside(path);
   socket_ = new_socket(SOCK_NONBLOCK);
-  // Created without rights for others, whatever the umask: between bind and chmod nobody can slip in.
+  // Created without rights for others, whatever the umask: no one else can connect between bind and chmod.
   const mode_t umask_before = umask(0177);
   const int bound = bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
   const int error = errno;
@@ -234,7 +234,8 @@ Listener::Listener(const std::string& path) : path_(path) {
     throw system_error("cannot listen at '{}': {}", path, errno_text(errno));
 }
 
-// The lock file stays: removing it would let a third process lock a new file of that name while a second holds the old.
+// The lock file stays: removing it would let a third process lock a new file of that name while a second one holds the
+// old file.
 Listener::~Listener() {
   unlink(path_.c_str());
   remove_sockets_beside(path_);

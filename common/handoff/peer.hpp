@@ -1,5 +1,5 @@
 // The other process: an AF_UNIX connection that carries the few messages of attach and detach (with file descriptors),
-// and, together with a pidfd, tells at any moment whether the peer is still there.
+// and, together with a pidfd, shows at any moment whether the peer is still there.
 #pragma once
 
 #include <sys/types.h>
@@ -17,8 +17,8 @@
 
 namespace ringside {
 
-/// File descriptors that came with a message. They need no allocation, because they are also received where nothing may
-/// throw.
+/// File descriptors that came with a message. They need no allocation, because code that may not throw receives them,
+/// too.
 class PassedFds {
  public:
   static constexpr std::size_t kMost = 2;  // a message with more is a protocol error
@@ -39,29 +39,29 @@ class Peer {
   Peer() = default;
   explicit Peer(UniqueFd socket);
 
-  /// Connects to the SOCK_SEQPACKET socket at `path`, trying again until `timeout_s` seconds have passed while nobody
+  /// Connects to the SOCK_SEQPACKET socket at `path`, repeating the attempt for `timeout_s` seconds while no process
   /// listens there. Throws Error: exit code 4 when the time is over, 3 for a path that is too long, not permitted, or
   /// another user's, 130 once `stop` (may be null) is set.
   static Peer connect(const std::string& path, double timeout_s, const std::atomic<bool>* stop = nullptr);
 
-  /// The same without waiting: nothing while nobody listens there.
+  /// The same without waiting: nothing while no process listens there.
   static std::optional<Peer> try_connect(const std::string& path);
 
-  /// Sends one message with up to two file descriptors (they stay the caller's). False if the peer is gone.
+  /// Sends one message with up to two file descriptors (the caller still owns them). False if the peer is gone.
   bool send(std::span<const std::byte> message, std::span<const int> fds = {}) noexcept;
 
   struct Received {
     std::size_t bytes = 0;  // 0: the peer hung up
     PassedFds fds;
   };
-  /// Waits up to `timeout_ms` (-1: for ever) for one message of at most `buffer.size()` bytes; a longer one is a
+  /// Waits up to `timeout_ms` (-1: without limit) for one message of at most `buffer.size()` bytes; a longer one is a
   /// protocol error and reads as a hang-up. Empty when the time is over.
   std::optional<Received> receive(std::span<std::byte> buffer, int timeout_ms) noexcept;
 
   /// False once the peer has hung up or exited. A system call, for the slow path of a wait.
   bool alive() const noexcept;
 
-  /// True once the process has exited, looked for up to `timeout_ms`: a process that dies hangs up first.
+  /// True once the process has exited; waits for that up to `timeout_ms`, because a dying process hangs up first.
   bool exited(int timeout_ms) const noexcept;
 
   /// True while the process is stopped by a signal.
@@ -97,7 +97,7 @@ class Listener {
 
   /// The result of one look at the queue of connections, without waiting.
   struct Accepted {
-    UniqueFd socket;              // of a peer of this user; if invalid, one of the flags below says why
+    UniqueFd socket;              // of a peer of this user; if invalid, one of the flags below is set
     bool none = false;            // no connection waits
     bool stranger = false;        // a peer of another user was turned away
     bool no_descriptors = false;  // the connection stays in the queue

@@ -41,7 +41,7 @@ SharedMapping SharedMapping::create(const std::string& name, std::size_t bytes, 
   if (ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) {
     throw system_error("cannot size shared memory '{}' to {} bytes: {}", name, bytes, errno_text(errno));
   }
-  // Map first, seal second: F_SEAL_FUTURE_WRITE leaves this writable mapping alone and makes every later one read-only.
+  // Map first, seal second: F_SEAL_FUTURE_WRITE keeps this writable mapping and makes every later one read-only.
   std::byte* data = map(fd.get(), bytes, PROT_READ | PROT_WRITE);
   SharedMapping mapping(std::move(fd), data, bytes, true);
   if (fcntl(mapping.fd(), F_ADD_SEALS, seals_for(peer_access)) != 0) {

@@ -1,7 +1,7 @@
-// The hashed copy stores each line right after the hash took it in (common/kernels/line_hash.hpp): one pass, in which
-// the processor hashes while it waits for memory. What XXH3's public functions offer was measured, too: hashing a chunk
-// before it is copied takes up to half as long again (bench/protocol_cost), and the streaming interface, block by
-// block, a third.
+// The hashed copy stores each line right after hashing it (common/kernels/line_hash.hpp): one pass, in which the
+// processor hashes while it waits for memory. The alternatives with XXH3's public functions were measured: hashing a
+// chunk before it is copied takes up to half as long again (bench/protocol_cost), and the streaming interface, block
+// by block, a third as long again.
 #include "common/kernels/copy_kernel.hpp"
 
 #include <immintrin.h>
@@ -12,7 +12,7 @@
 namespace ringside::RINGSIDE_ISA {
 namespace {
 
-/// One cache line, in as few stores as the instruction set has: a line written whole leaves as one memory write.
+/// Stores one cache line in as few stores as the instruction set allows: a whole line becomes one memory write.
 void stream_line(char* to, const char* from) noexcept {
 #if defined(__AVX512F__)
   _mm512_stream_si512(reinterpret_cast<__m512i*>(to), _mm512_loadu_si512(from));
@@ -72,7 +72,7 @@ std::uint64_t copy_nontemporal_hashed(void* to, const void* from, std::size_t by
   if (bytes > 0 && bytes % kHashBlockBytes == 0) {
     return copy_blocks_hashed(static_cast<char*>(to), static_cast<const char*>(from), bytes);
   }
-  // The end of an iterate, or next to nothing: hashed first, which brings it into the cache.
+  // The end of an iterate, or a very short range: hashed first, which brings it into the cache.
   const std::uint64_t hash = hash64(from, bytes, 0);
   copy_reading_ahead(static_cast<char*>(to), static_cast<const char*>(from), bytes);
   return hash;

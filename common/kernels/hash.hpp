@@ -1,5 +1,5 @@
-// Hashes of bulk bytes: XXH3 (https://github.com/Cyan4973/xxHash), compiled for the processor at hand. They find damage
-// and name content; they are not meant to withstand someone who forges content on purpose.
+// Hashes of bulk bytes: XXH3 (https://github.com/Cyan4973/xxHash), compiled for the processor at hand. They detect
+// damage and identify content; they do not protect against deliberate forgery.
 #pragma once
 
 #include <compare>

@@ -1,9 +1,9 @@
-// XXH_INLINE_ALL: the packaged library is compiled for plain x86-64 and is half as fast as what is inlined here with
-// AVX2. It also makes every xxHash function static, so that the variants do not meet at link time.
+// XXH_INLINE_ALL: the packaged library is compiled for plain x86-64 and is half as fast as the functions inlined here
+// with AVX2. The macro also makes every xxHash function static, so that the variants do not collide at link time.
 #define XXH_INLINE_ALL
 #include "common/kernels/hash_kernel.hpp"
 
-// gcc 12 warns of its own AVX-512 intrinsics, which begin from a deliberately undefined register (gcc bug 105593).
+// gcc 12 warns about its own AVX-512 intrinsics, which begin from a deliberately undefined register (gcc bug 105593).
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif

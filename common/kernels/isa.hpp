@@ -1,6 +1,6 @@
 // Which instruction set the kernels use. A kernel source is compiled once per variant (cmake/isa_variants.cmake), each
 // in a namespace of the variant's name; the caller picks one with `select`. All variants give the same bits: a kernel
-// that adds fixes how many running sums there are and how they are folded, whatever the width of the registers.
+// that adds uses a fixed number of running sums and folds them in a fixed order, whatever the width of the registers.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@ namespace ringside {
 enum class Isa { kPlain, kAvx2, kAvx512 };
 
 /// The widest variant this processor runs; the environment variable RINGSIDE_ISA (plain, avx2, avx512) narrows it, for
-/// tests and comparisons. Decided once, at the first call. A name it does not know, or a set the processor lacks, is
+/// tests and comparisons. Decided once, at the first call. An unknown name, or a set that the processor lacks, is
 /// ignored in favour of the widest one available.
 Isa selected_isa() noexcept;
 

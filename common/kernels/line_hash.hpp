@@ -1,12 +1,12 @@
-// XXH3 of a chunk, line by line, so that something else can be done with each line while it is in registers. XXH3 takes
-// 64 bytes at a time into running sums of as many bytes: this is the library's own loop, made of the library's own
-// steps, which it names but does not promise to keep; tests/unit/common/kernels/copy_test holds the values against the
-// library's public function. Compiled once per instruction set (cmake/isa_variants.cmake).
+// XXH3 of a chunk, line by line, so that other work can use each line while it is in registers. XXH3 adds 64 bytes at
+// a time to running sums of the same size. This is the library's own loop, made of its internal functions, which may
+// change between versions; tests/unit/common/kernels/copy_test compares the values with the library's public function.
+// Compiled once per instruction set (cmake/isa_variants.cmake).
 #pragma once
 
-#define XXH_INLINE_ALL  // for the steps, and for the instruction set of this variant
+#define XXH_INLINE_ALL  // for the internal functions, in the instruction set of this variant
 
-// gcc 12 warns of its own AVX-512 intrinsics, which begin from a deliberately undefined register (gcc bug 105593).
+// gcc 12 warns about its own AVX-512 intrinsics, which begin from a deliberately undefined register (gcc bug 105593).
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
@@ -27,14 +27,15 @@ static_assert(kLineBytes == XXH_STRIPE_LEN);
 // How far ahead of the stores the source is fetched: enough to cover the memory's latency; more is not faster.
 inline constexpr std::size_t kAheadBytes = 2048;
 
-// The secret, 192 bytes, is used from its beginning, 8 bytes further on with each line, until a line would need more
-// than is left (a block); then the sums are scrambled. The very last line has a place of its own.
+// The hash uses the secret (192 bytes) from its beginning, 8 bytes further on with each line, until a line would need
+// more than is left: those lines are a block, after which the sums are scrambled. The very last line uses a place of
+// its own.
 inline constexpr std::size_t kHashBlockLines = (sizeof(XXH3_kSecret) - kLineBytes) / XXH_SECRET_CONSUME_RATE;
 inline constexpr std::size_t kHashBlockBytes = kHashBlockLines * kLineBytes;
 static_assert(kHashBlockBytes == 1024 && kCopyChunkBytes % kHashBlockBytes == 0);
 
-/// The hash of whole blocks, at least one: every line in turn, `end_block` after each block but the last, whose last
-/// line is taken by `take_last`.
+/// The hash of whole blocks, at least one. Call `take` for every line in order, `end_block` after each block but the
+/// last, and `take_last` instead of `take` for the last line of the last block.
 class LineHash {
  public:
   /// place: of the line in its block.

@@ -60,7 +60,7 @@ bool is_off(const CLI::Option& option) {
   return value.empty() || value == "false" || value == "off";
 }
 
-/// The values found for an option, and where.
+/// The values found for an option, and where they were found.
 struct Given {
   std::vector<std::string> values;
   std::string where;  // appended to a message: " (run.toml, line 3)"
@@ -129,7 +129,7 @@ class CommandLine {
     const std::string name = word->substr(0, name_end);
     CLI::Option* option = app_.get_option_no_throw(name);
     if (option == nullptr || !option->nonpositional()) {
-      throw usage_error("found '{}', which is no option; expected one of those that --help lists", shortened(name));
+      throw usage_error("found '{}', which is not an option; expected one of those that --help lists", shortened(name));
     }
     Given& given = given_[option];
     const bool has_value = name_end < word->size();
@@ -244,7 +244,8 @@ class CommandLine {
     }
   }
 
-  /// An option that is given needs the other one switched on. Settings alone (complete = false) need not contain it.
+  /// A given option requires that the one it needs is switched on. Settings alone (complete = false) need not name
+  /// that.
   void demand_needed(bool complete) const {
     for (const CLI::Option* option : app_.get_options()) {
       if (option->count() == 0 || (is_flag(*option) && is_off(*option))) continue;

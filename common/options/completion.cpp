@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-/// "ringside run": the program, and what follows it.
+/// "ringside run": the program and its subcommand.
 struct CommandName {
   std::string program;
   std::string subcommand;  // empty: the program has none
@@ -17,12 +17,12 @@ struct CommandName {
         subcommand(name.size() > program.size() ? name.substr(program.size() + 1) : "") {}
 };
 
-/// A word of a shell script, whatever is in it.
+/// `text`, quoted as one word of a shell script.
 std::string shell_word(const std::string& text) {
   return fmt::format("'{}'", replaced(text, "'", "'\\''"));
 }
 
-/// A function of bash or zsh for each program; their names take no dash in every shell.
+/// The name of a program's completion function. Not every shell accepts a dash in the name of a function.
 std::string function_of(std::string_view program) {
   return fmt::format("_{}", replaced(std::string(program), "-", "_"));
 }
@@ -35,8 +35,9 @@ std::vector<const CLI::Option*> all_options(const CLI::App& app) {
   return options;
 }
 
-// ---- bash: a function prints what may be given, a line each (`--flag`, `--option=VALUES`, `VALUES` for an argument,
-// with @file, @directory or words for VALUES); one that is the same for every program looks its line up.
+// ---- bash: a generated function prints what may be given, one line each: `--flag`, `--option=VALUES`, or `VALUES`
+// for an argument. VALUES are words, @file or @directory. A second function, the same for every program, looks up the
+// line that it needs.
 
 std::string bash_values(const OptionValue& value) {
   std::vector<std::string> words = value.choices;
@@ -104,9 +105,9 @@ FUNCTION() {
 complete -F FUNCTION PROGRAM
 )";
 
-// ---- zsh: _arguments knows the rest.
+// ---- zsh: _arguments completes from one specification for each option and argument.
 
-/// What stands in a specification of _arguments, where brackets and colons have a meaning.
+/// Escapes the characters that have a meaning in a specification of _arguments.
 std::string zsh_text(std::string text) {
   for (const std::string_view c : {"\\", "[", "]", ":"}) text = replaced(std::move(text), c, fmt::format("\\{}", c));
   return text;
@@ -142,7 +143,7 @@ std::string zsh_of(const CLI::App& app) {
                      name.subcommand.empty() ? "''" : name.subcommand, fmt::join(specifications, " \\\n        "));
 }
 
-// ---- fish: a line an option, each with the condition under which it is offered.
+// ---- fish: one line for each option, with the condition under which fish offers it.
 
 std::string fish_condition(const CommandName& name) {
   return name.subcommand.empty() ? "" : fmt::format(" -n '__fish_seen_subcommand_from {}'", name.subcommand);
@@ -165,7 +166,7 @@ std::string fish_of(const CLI::App& app) {
     for (const std::string& letter : option->get_snames()) text += " -s " + letter;
     for (const std::string& word : option->get_lnames()) text += " -l " + word;
     const OptionValue value = value_of(*option);
-    // -r: it takes a value.
+    // -r: the option takes a value.
     if (value.kind != OptionValue::Kind::kNone && !value.optional) text += " -r";
     text += fmt::format("{} -d {}\n", fish_values(value), shell_word(replaced(description_of(*option), "\\", "\\\\")));
   }

@@ -1,8 +1,8 @@
-// Completions of bash, zsh and fish, from the declarations that --help comes from: subcommands, options, the words an
-// option takes, files and folders.
+// Completion scripts for bash, zsh and fish, generated from the same declarations as --help: subcommands, options, the
+// words that an option accepts, files and folders.
 //
-// A script is written piece by piece: the beginning, one piece for each subcommand (or one for a program without), the
-// end. So a subcommand tells its own options, and nobody has to hold all of them.
+// A script is written in pieces: the beginning, one piece for each subcommand (or one for a program without
+// subcommands), and the end. Each subcommand writes its own piece, so that no code needs all declarations.
 #pragma once
 
 #include <optional>
@@ -18,9 +18,9 @@ enum class Shell { kBash, kZsh, kFish };
 
 std::optional<Shell> shell_named(std::string_view name);
 
-/// subcommands: empty for a program without.
+/// subcommands: empty for a program without subcommands.
 std::string completion_begin(Shell shell, std::string_view program, std::span<const CommandSummary> subcommands);
-/// Of a program, or of a subcommand ("ringside run").
+/// The piece of a program, or of a subcommand ("ringside run").
 std::string completion_of(Shell shell, const CLI::App& app);
 std::string completion_end(Shell shell, std::string_view program);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kColumns = 100;
 
-/// As TOML writes it: numbers and truth values bare, anything else in quotes.
+/// `text` as a TOML value: numbers and truth values bare, anything else in quotes.
 std::string value_text(const std::string& text) {
   if (text == "true" || text == "false" || decimal_number(text)) return text;
   std::string quoted = "\"";
@@ -39,7 +39,7 @@ std::string line_of(const CLI::Option& option) {
                 : fmt::format("{} = {}", key, value_text(option.results().back()));
   }
   if (flag) return fmt::format("#{} = false", key);
-  // Without a default the value's name stands for one.
+  // An option without a default shows the name of its value instead.
   return fmt::format("#{} = {}", key,
                      value_text(option.get_default_str().empty() ? option.get_type_name() : option.get_default_str()));
 }

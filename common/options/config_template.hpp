@@ -1,4 +1,4 @@
-// A file of settings with every key, its meaning and its default, from the declarations that --help comes from.
+// A settings file with every key, its meaning and its default, generated from the same declarations as --help.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@ class App;
 
 namespace ringside {
 
-/// TOML for --config. A key that was given (by a flag, or a file read by --config) stands with its value, any other
-/// as a comment with its default.
+/// TOML for --config. A key that was given (by a flag, or in a file read by --config) appears with its value; any
+/// other key appears in a comment, with its default.
 std::string config_template(const CLI::App& app);
 
 }  // namespace ringside

@@ -1,4 +1,4 @@
-// What "kept" is to mean: the word of `--durability`, shared by the options and the ring.
+// What a kept iterate survives: the values of `--durability`, shared by the options and the ring.
 #pragma once
 
 #include <string_view>
@@ -6,7 +6,7 @@
 namespace ringside {
 
 enum class Durability {
-  kPower,   // persisted means: survives power loss
+  kPower,   // persisted steps survive power loss
   kProcess  // commits survive the death of any process, not power loss; nothing counts as persisted
 };
 

@@ -1,6 +1,6 @@
-// The other forms in which a program tells its options, for those who install it: `--help-as=man|bash|zsh|fish|toml`.
-// --help does not show it. With toml the options beside it are the settings of the file: that checks a file, too
-// (`ringside-analyzer --config FILE --help-as=toml`).
+// The other forms in which a program prints its options, for its installation: `--help-as=man|bash|zsh|fish|toml`.
+// --help does not list this option. With toml, the other options given become the settings of the printed file, which
+// also checks an existing file (`ringside-analyzer --config FILE --help-as=toml`).
 #pragma once
 
 #include <functional>
@@ -16,15 +16,15 @@ namespace ringside {
 
 inline constexpr std::string_view kSettingsForm = "toml";
 
-/// Takes --help-as=FORM out of `arguments`.
+/// Removes --help-as=FORM from `arguments` and returns FORM; empty if it is not there.
 std::optional<std::string> take_help_form(std::vector<std::string>& arguments);
 
-/// The options of `app`: the whole text for a program, its part for a subcommand ("ringside run"). For kSettingsForm
-/// `app` was parsed. Throws Error (exit code 2) for a form that is not known.
+/// The options of `app` in the given form. For a subcommand ("ringside run") and a shell: its piece of the script. For
+/// kSettingsForm, `app` must have been parsed. Throws Error (exit code 2) for an unknown form.
 std::string help_as(const std::string& form, const CLI::App& app);
 
-/// Prints a program that has nothing but subcommands; print_subcommand prints the part of one. The form `subcommands`
-/// is their names, a line each. Throws Error (exit code 2) for a form that is not known.
+/// Prints the given form of a program that consists of subcommands only. print_subcommand prints one subcommand's
+/// piece. The form `subcommands` prints their names, one a line. Throws Error (exit code 2) for an unknown form.
 void print_help_as(const std::string& form, std::string_view program, std::string_view description,
                    std::span<const CommandSummary> subcommands,
                    const std::function<void(const CommandSummary&)>& print_subcommand);

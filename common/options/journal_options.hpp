@@ -1,4 +1,4 @@
-// What is kept of a run's records, and how: the words of `--journal`, shared by the options and the journal.
+// Where a run's records are kept: the values of `--journal`, shared by the options and the journal.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 namespace ringside {
 
 enum class JournalKind {
-  kAuto,  // what the logs are that are there; else kPmemlog where it was built in and the pool lies on DAX, else kFile
+  kAuto,     // the kind of the existing logs; else kPmemlog if it is built in and the pool lies on DAX; else kFile
   kPmemlog,  // libpmemlog
   kFile,     // plain files
   kOff
@@ -22,7 +22,7 @@ constexpr std::string_view to_string(JournalKind kind) noexcept {
   }
 }
 
-/// Where the records of the steps are kept: the analyzer's.
+/// The analyzer's options for the journal.
 struct JournalOptions {
   JournalKind kind = JournalKind::kAuto;
   std::uint64_t bytes = std::uint64_t{64} << 20;  // of both logs together: about 260,000 steps, at least half are kept

@@ -21,8 +21,8 @@ constexpr std::array kServiceSettings = {
     SettingsFile{"ringside serve", "/etc/ringside/serve.toml"},
 };
 
-/// Text for troff: no hyphen that a terminal shows as another character, no line that is taken for a request. What
-/// stands in backquotes is bold.
+/// Escapes text for troff: a terminal shows each hyphen as a hyphen, and no line reads as a request. Text in
+/// backquotes becomes bold.
 std::string prose(std::string_view text) {
   std::string out;
   bool bold = false;
@@ -55,7 +55,7 @@ std::string page_name(std::string_view program) {
   return replaced(std::string(program), " ", "-");
 }
 
-/// "Shows a pool: runs, slots. Works …" as a page's name section has it: "shows a pool".
+/// A description's first clause, for the section NAME: "Shows a pool: runs, slots. Works …" becomes "shows a pool".
 std::string in_short(std::string_view text) {
   std::size_t stop = text.size();
   for (const std::string_view end : {". ", ": ", "; "}) stop = std::min(stop, text.find(end));
@@ -69,7 +69,7 @@ std::string title(std::string_view program, std::string_view description) {
   const std::string page = page_name(program);
   std::string upper = page;
   for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  // Neither hyphens in the names of options, nor gaps between the words of short lines.
+  // .nh: no hyphenation of options' names; .ad l: no gaps between the words of short lines.
   return fmt::format(".TH {} 1 \"\" \"ringside {}\" \"Ringside\"\n.nh\n.ad l\n.SH NAME\n{} \\- {}\n", prose(upper),
                      RINGSIDE_VERSION, prose(page), prose(in_short(description)));
 }
@@ -140,7 +140,7 @@ std::string files(const CLI::App& app) {
     text += entry(italic(settings), "what the service is started with, by --config: a key for each option");
   }
   if (app.get_option_no_throw("--socket") != nullptr) {
-    text += entry(italic("/run/ringside/"), "the socket of the service's analyzer; nobody but its user may enter");
+    text += entry(italic("/run/ringside/"), "the socket of the service's analyzer; only its user may enter");
   }
   if (app.get_option_no_throw("--pool") != nullptr) {
     text += entry(italic("/var/lib/ringside/"), "the service's pools, each with its journal beside it; as private");

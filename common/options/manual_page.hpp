@@ -1,4 +1,4 @@
-// Manual pages in the macros of man(7), from the declarations that --help comes from.
+// Manual pages in the macros of man(7), generated from the same declarations as --help.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-/// What the programs' exit codes mean: one table for --help and for every page.
+/// The meanings of the programs' exit codes: one table for --help and every page.
 struct ExitMeaning {
   ExitCode code;
   std::string_view meaning;
@@ -25,13 +25,13 @@ inline constexpr std::array kExitMeanings = {
     ExitMeaning{ExitCode::kInterrupted, "interrupted, after a clean stop"},
 };
 
-/// Where a program that runs as a service finds its options; empty for any other.
+/// The settings file of a program that runs as a service; empty for any other program.
 std::string_view service_settings(std::string_view program);
 
 /// The page of a program, or of a subcommand ("ringside run"), whose options `app` declares.
 std::string manual_page(const CLI::App& app);
 
-/// The page of a program that has nothing but subcommands.
+/// The page of a program that consists of subcommands only.
 std::string manual_page(std::string_view program, std::string_view description,
                         std::span<const CommandSummary> subcommands);
 

@@ -1,5 +1,5 @@
-// The checks of option values that declarations name. Each refusal reads "found '…', expected …" and gives the smallest
-// and the largest number accepted (common/platform/decimal.hpp defines how numbers are written).
+// The checks that declarations attach to the values of options. Each refusal reads "found '…', expected …" and, for a
+// number, gives both limits (common/platform/decimal.hpp defines how numbers are written).
 #pragma once
 
 #include <cstdint>

@@ -60,7 +60,7 @@ std::vector<OptionGroup> option_groups_of(const CLI::App& app) {
   std::vector<OptionGroup> groups(1);
   for (const CLI::Option* option : app.get_options()) {
     if (!option->nonpositional() || option->get_group().empty()) continue;
-    const std::string name = option->get_group() == "Options" ? "" : option->get_group();  // CLI11's word for none
+    const std::string name = option->get_group() == "Options" ? "" : option->get_group();  // CLI11's default group
     auto group = std::find_if(groups.begin(), groups.end(), [&](const OptionGroup& g) { return g.name == name; });
     if (group == groups.end()) group = groups.insert(groups.end(), {name, {}});
     group->options.push_back(option);

@@ -1,5 +1,5 @@
-// What an option's declaration says to people, taken apart once for every form it is told in: --help, manual pages,
-// completions, files of settings. Nothing of an option is written down a second time.
+// The parts of an option's declaration, taken apart once for every form that shows them: --help, manual pages,
+// completions and settings files. No text about an option exists twice.
 #pragma once
 
 #include <string>
@@ -20,14 +20,14 @@ struct CommandSummary {
   std::string_view does;
 };
 
-/// What may stand behind an option, or as an argument of its own.
+/// The value of an option, or an argument.
 struct OptionValue {
   enum class Kind { kNone, kText, kFile, kFolder } kind = Kind::kText;
-  bool optional = false;             // the option may stand alone
-  std::vector<std::string> choices;  // words that may be given as they are: locks, messages
+  bool optional = false;             // the option may be given without a value
+  std::vector<std::string> choices;  // the accepted words: locks, messages
 };
 
-/// Read from the value's name in --help: `locks|messages` are words, FILE and POOL are files, FOLDER and DIR folders.
+/// Derived from the value's name in --help: `locks|messages` are words, FILE and POOL files, FOLDER and DIR folders.
 OptionValue value_of(const CLI::Option& option);
 
 /// "what it does (required) (default: X)".
@@ -36,20 +36,20 @@ std::string description_of(const CLI::Option& option);
 /// Every name with its dashes: "-o", "--output".
 std::vector<std::string> names_of(const CLI::Option& option);
 
-/// Arguments without a name: "POOL".
+/// The positional arguments: "POOL".
 std::vector<const CLI::Option*> arguments_of(const CLI::App& app);
 
-/// The options --help shows, group by group in the order in which they were declared, those of no group first.
+/// The options that --help shows, by group in the order of declaration; options without a group come first.
 struct OptionGroup {
   std::string name;
   std::vector<const CLI::Option*> options;
 };
 std::vector<OptionGroup> option_groups_of(const CLI::App& app);
 
-/// Words of `text` in lines of at most `columns`, each begun with `indent`; a line's end in `text` is a space.
+/// `text` in lines of at most `columns`, each beginning with `indent`. A line break in `text` counts as a space.
 std::string wrapped(std::string_view text, std::size_t columns, std::string_view indent);
 
-/// `text` with each `from` in it replaced.
+/// `text` with each `from` replaced by `to`.
 std::string replaced(std::string text, std::string_view from, std::string_view to);
 
 }  // namespace ringside

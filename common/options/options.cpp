@@ -39,8 +39,8 @@ std::string name_of(const std::map<std::string, Value>& names, Value value) {
   return {};
 }
 
-/// An option whose value is one of the names; help shows the names, an error names them. alone: what the flag without a
-/// value says, if it may stand so.
+/// An option whose value is one of the names; help and errors list them. alone: what the flag means without a value;
+/// empty if the flag requires one.
 template <class Value>
 CLI::Option* add_choice(CLI::App& app, const std::string& flag, Value& value, const std::map<std::string, Value>& names,
                         const std::string& description, const std::string& alone = {}) {
@@ -59,7 +59,7 @@ CLI::Option* add_choice(CLI::App& app, const std::string& flag, Value& value, co
           description)
       ->expected(alone.empty() ? 1 : 0, 1)
       ->type_name(choices)
-      // CLI11 takes it for the value of the flag alone, too: then the description says it.
+      // CLI11 would use the default for the flag without a value, too; there the description gives the default.
       ->default_str(alone.empty() ? name_of(names, value) : "");
 }
 
@@ -123,7 +123,7 @@ void declare(CLI::App& app, SolveOptions& options) {
 
 void declare(CLI::App& app, PublishOptions& options) {
   add_choice(app, "--coordination", options.coordination, kCoordinations,
-             "how the processes tell each other of a step: by futexes on shared counters, or by ZeroMQ messages")
+             "how the processes notify each other of a step: by futexes on shared counters, or by ZeroMQ messages")
       ->group(kPublishGroup);
   app.add_option("--buffers", options.buffers, "shared buffers of one iterate each, 2 to 64")
       ->transform(whole_number_within(2, 64))
@@ -274,7 +274,7 @@ std::vector<std::string> arguments_given(const CLI::App& app, const std::vector<
     const std::string name = "--" + option->get_lnames().front();
     if (option->get_expected_max() == 0) {
       if (option->as<bool>()) arguments.push_back(name);
-    } else if (option->results().back().empty()) {  // one that may stand alone
+    } else if (option->results().back().empty()) {  // given without a value
       arguments.push_back(name);
     } else {
       arguments.push_back(name + "=" + option->results().back());

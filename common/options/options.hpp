@@ -1,5 +1,5 @@
-// Every option of a run: its default and meaning beside the field here, its flag, file key and help text declared once
-// in options.cpp. `ringside run` declares them all and passes each process its own.
+// Every option of a run. Its default and meaning stand beside the field here; its flag, file key and help text are
+// declared once, in options.cpp. `ringside run` declares them all and passes each process its own.
 #pragma once
 
 #include <cstdint>
@@ -24,24 +24,25 @@ enum class Mode {
 enum class WhenFull { kWait, kSkip };
 enum class ReduceAt {
   kSlot,     // in its slot, after the commit
-  kTransfer  // on its way there
+  kTransfer  // during the copy into the slot
 };
 
-// Without --iterations: so few that a first try ends soon, and with a tolerance so many that it decides.
+// Limits without --iterations: few, so that a first try ends soon; with a tolerance many, so that the tolerance
+// decides.
 inline constexpr std::uint64_t kFewIterations = 100;
 inline constexpr std::uint64_t kMostIterations = 1'000'000;
 
-/// What is solved, and how: the producer's.
+/// The producer's options for the problem and the solver.
 struct SolveOptions {
   std::string matrix;               // FILE, grid:SIDE or rmat:SCALE[:EDGEFACTOR[:SEED]]
   std::string solver = "pagerank";  // pagerank, jacobi
   std::string rhs;                  // Jacobi's b, an n-by-1 MatrixMarket file; empty: all ones
   double damping = 0.85;            // PageRank's d
   bool damping_given = false;
-  double tolerance = 0;             // stop when the L1 change is at most this; 0: never
-  std::uint64_t iterations = 0;     // stop after so many; 0: 100, or with a tolerance kMostIterations
-  std::uint64_t every = 1;          // publish each every-th iterate, and the last
-  std::string kernel = "auto";      // form in which the matrix is multiplied: auto, csr, runs, packed, ranked
+  double tolerance = 0;          // stop when the L1 change is at most this; 0: never
+  std::uint64_t iterations = 0;  // stop after so many; 0: 100, or with a tolerance kMostIterations
+  std::uint64_t every = 1;       // publish each every-th iterate, and the last
+  std::string kernel = "auto";   // form in which the matrix is multiplied: auto, csr, runs, packed, ranked
   std::uint64_t last_iteration() const noexcept {
     if (iterations > 0) return iterations;
     return tolerance > 0 ? kMostIterations : kFewIterations;
@@ -51,43 +52,43 @@ struct SolveOptions {
   std::string cache_dir;  // where that cache lies; empty: beside the file
 };
 
-/// How iterates change hands: the producer's.
+/// The producer's options for the hand-off.
 struct PublishOptions {
   CoordinationKind coordination = CoordinationKind::kLocks;
   std::uint32_t buffers = 2;  // 2: the double buffer
   WhenFull when_full = WhenFull::kWait;
   OnAnalyzerLoss on_analyzer_loss = OnAnalyzerLoss::kWait;
-  bool elastic = false;    // cores that wait work for the other process
-  bool resume = false;     // go on from the newest iterate in the pool
+  bool elastic = false;    // waiting cores work for the other process
+  bool resume = false;     // continue from the newest iterate in the pool
   bool overwrite = false;  // the pool may lose another run's iterates
 
-  /// Throws Error (exit code 2) if both were asked for.
+  /// Throws Error (exit code 2) if both `resume` and `overwrite` are set.
   PoolUse pool_use() const;
 };
 
-/// What each side takes for the loss of the other.
+/// When each side considers the other one lost.
 struct PeerOptions {
   double timeout_s = 30;  // how long it may be absent, stopped, or make no progress
 };
 
-/// Where iterates are kept: the analyzer's.
+/// The analyzer's options for the ring.
 struct RingOptions {
   std::string pool = "ringside.pool";
   std::uint32_t slots = 8;  // at least 3
   bool slots_given = false;
   Durability durability = Durability::kPower;
-  bool require_dax = false;  // nothing is kept where stores do not persist in place
+  bool require_dax = false;   // refuse storage where stores do not persist in place
   bool foreign_pool = false;  // pool and journal may belong to another user
 };
 
-/// Who may follow, and how: the analyzer's.
+/// The analyzer's options for telemetry.
 struct TelemetryOptions {
-  bool on = true;    // records and control beside the analyzer's socket
+  bool on = true;    // sockets for records and control beside the analyzer's
   std::string tcp;   // HOST:PORT, and PORT + 1 for control; empty: not over the network
   std::string keys;  // folder of the server's keys and of the list of clients (`ringside keygen`): with `tcp`
 };
 
-/// What is computed of each: the analyzer's, and the baseline's.
+/// The options for the reductions, of the analyzer and of the baseline.
 struct ReduceOptions {
   ReduceAt at = ReduceAt::kSlot;
   int passes = 1;
@@ -99,7 +100,7 @@ struct CoreOptions {
   std::string analyzer_cores;
 };
 
-/// What either process of a run needs beside its work.
+/// The options that both processes of a run have.
 struct ProcessOptions {
   std::string cores;         // "0-3,8"; empty: not pinned
   bool shared_core = false;  // the peer runs on the same core: never spin
@@ -135,10 +136,10 @@ inline constexpr const char* kTelemetryGroup = "Telemetry";
 inline constexpr const char* kReduceGroup = "Reductions";
 inline constexpr const char* kCoreGroup = "Cores";
 
-/// Parses. Returns nothing if the program is to continue, else the exit code to leave with. Help and version print and
-/// leave with kDone. A wrong option or setting prints one line ("ringside run: ...") to standard error and leaves with
-/// kUsage; a settings file that may not or cannot be read, with kSystem. An option that declares what it `needs` is
-/// refused where that is switched off.
+/// Parses the command line. Returns nothing if the program is to continue, else the exit code to end with. Help and
+/// version are printed; the code is then kDone. A wrong option or setting prints one line ("ringside run: ...") to
+/// standard error, and the code is kUsage; for a settings file that may not or cannot be read it is kSystem. An option
+/// is refused if the option that it `needs` is switched off.
 std::optional<int> parse_or_exit_code(CLI::App& app, int argc, const char* const* argv);
 
 std::string to_string(Mode mode);

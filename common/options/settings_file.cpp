@@ -120,7 +120,7 @@ class Line {
     }
     const std::size_t end = std::min(rest_.find_first_of(" \t"), rest_.size());
     std::string value(rest_.substr(0, end));
-    // Whether `pool = run#1.pool` means run or run#1.pool must not be guessed; a number and a flag end at a comment.
+    // `pool = run#1.pool` could mean run or run#1.pool, so it is refused. A number or a flag ends at a comment.
     if (const std::size_t comment = value.find('#');
         comment != std::string::npos && is_plain(value.substr(0, comment))) {
       value.resize(comment);

@@ -1,6 +1,6 @@
-// The files that --config names: one `key = value` a line, in the part of TOML that options need. Not parsed by CLI11,
-// which accepts invalid TOML with another meaning, drops what follows a # in quotes, and treats an unreadable file as
-// an empty one. docs/settings.md defines what is accepted.
+// The files that --config names: one `key = value` a line, in the part of TOML that options need. CLI11 does not parse
+// them, because it accepts invalid TOML with another meaning, drops the text after a # in quotes, and treats an
+// unreadable file as an empty one. docs/settings.md defines what is accepted.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct Setting {
   std::size_t line = 0;  // from 1
 };
 
-/// Throws Error, its text beginning with NAME: exit code 2 if the file is missing, is not a regular file, or holds
+/// Throws Error, whose text begins with `name`: exit code 2 if the file is missing, is not a regular file, or holds
 /// anything but settings with distinct keys; 3 if it may not be, or cannot be, read.
 std::vector<Setting> read_settings(const std::string& path, const std::string& name);
 

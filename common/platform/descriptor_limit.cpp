@@ -44,7 +44,7 @@ void require_free_descriptors(std::size_t count, const char* what_for) {
       if (error == 0) ++free;
     }
   }
-  // The probes are closed by now: what makes the message may itself need a descriptor.
+  // The probes are closed by now, because making the message may itself need a descriptor.
   if (error != 0) {
     throw system_error("{} needs {} descriptors, found {} that are free: {}; raise the limit with `ulimit -n`",
                        what_for, count, free, errno_text(error));

@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// What a process tells its caller (docs/architecture.md; the numbers are a stable interface).
+/// The exit codes of the programs (docs/architecture.md; the numbers are a stable interface).
 enum class ExitCode : int {
   kDone = 0,
   kUsage = 2,         // usage or bad input
@@ -36,7 +36,7 @@ Error usage_error(fmt::format_string<Args...> format, Args&&... args) {
   return Error(ExitCode::kUsage, fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// The system lacks something, exit code 3. `errno`'s text is the caller's to add: see `errno_text`.
+/// The system lacks something, exit code 3. The caller adds the text of `errno` (`errno_text`).
 template <class... Args>
 Error system_error(fmt::format_string<Args...> format, Args&&... args) {
   return Error(ExitCode::kSystem, fmt::format(format, std::forward<Args>(args)...));

@@ -15,7 +15,7 @@ bool is_stopped(pid_t pid) noexcept {
   std::snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(pid));
   const UniqueFd file(open(path, O_RDONLY | O_CLOEXEC));
   if (!file.valid()) return false;
-  // "PID (NAME) STATE ...": the name may hold anything, but not more than 16 bytes of it.
+  // "PID (NAME) STATE ...": the name may contain any character, but has at most 16 bytes.
   char text[128];
   const ssize_t length = read(file.get(), text, sizeof text);
   if (length <= 0) return false;

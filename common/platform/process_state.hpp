@@ -1,4 +1,4 @@
-// What /proc tells of another process: whether a signal stopped it, which no hang-up and no pidfd shows.
+// The state of another process, from /proc: whether a signal stopped it. Neither a hang-up nor a pidfd shows that.
 #pragma once
 
 #include <sys/types.h>

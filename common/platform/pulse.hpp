@@ -1,5 +1,5 @@
-// Whoever wants to know that a thread goes on. What the thread waits in, and what it does between two waits, says so
-// with an instant it has read anyway; how often that is passed on is decided here, not there.
+// A receiver of a thread's signs of progress. The thread calls `beat` while it waits and between two waits, with an
+// instant that it has read anyway. The receiver decides how often it passes them on.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace ringside {
 class Pulse {
  public:
   virtual ~Pulse() = default;
-  /// now_ns: of CLOCK_MONOTONIC. Cheap: a comparison, and seldom more.
+  /// now_ns: of CLOCK_MONOTONIC. Cheap: in most calls only a comparison.
   virtual void beat(std::int64_t now_ns) noexcept = 0;
 };
 

@@ -1,5 +1,5 @@
-// Small text files of /proc and /sys, read the way they are written: one value a line, words between blanks. What
-// cannot be read is absent, never guessed.
+// Small text files of /proc and /sys, read the way they are written: one value a line, words between blanks. A value
+// that cannot be read is absent, never guessed.
 #pragma once
 
 #include <cstdint>

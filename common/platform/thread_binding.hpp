@@ -5,11 +5,11 @@
 
 namespace ringside {
 
-/// Binds the calling thread to these logical CPUs, at least one. 0, or an errno value: there is no such core, or none
-/// of them is allowed.
+/// Binds the calling thread to these logical CPUs, at least one. Returns 0, or an errno value if no such core exists
+/// or none of them is allowed.
 int bind_calling_thread(std::span<const int> cpus) noexcept;
 
-/// The same for one.
+/// The same for one CPU.
 int bind_calling_thread(int cpu) noexcept;
 
 }  // namespace ringside

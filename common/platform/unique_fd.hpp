@@ -1,4 +1,4 @@
-// A file descriptor with one owner, closed with it.
+// A file descriptor with one owner, which closes it.
 #pragma once
 
 #include <unistd.h>

@@ -8,7 +8,7 @@
 namespace ringside {
 
 std::string user_name(uid_t uid) {
-  constexpr std::size_t kEntryBytes = 16384;  // what getpwuid_r is usually given
+  constexpr std::size_t kEntryBytes = 16384;  // the usual size for getpwuid_r
   std::vector<char> buffer(kEntryBytes);
   passwd entry{};
   passwd* found = nullptr;

@@ -19,7 +19,7 @@
 namespace ringside {
 namespace {
 
-/// syslog's priority, as the journal reads it at the beginning of a line (sd-daemon(3)).
+/// syslog's priority, as systemd's journal reads it at the beginning of a line (sd-daemon(3)).
 class Priority final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& line) override {
@@ -89,7 +89,7 @@ bool logs_to_journal() noexcept {
 void print_failure(std::string_view program, int exit_code, std::string_view text) noexcept {
   try {
     if (logs_to_journal()) {
-      // Being told to stop is no failure.
+      // A requested stop is not a failure.
       const bool interrupted = exit_code == static_cast<int>(ExitCode::kInterrupted);
       fmt::print(stderr, "{} exit_code={} text={}\n",
                  interrupted ? "<6>level=info event=interrupted" : "<3>level=error event=failed", exit_code,
@@ -97,7 +97,7 @@ void print_failure(std::string_view program, int exit_code, std::string_view tex
     } else {
       fmt::print(stderr, "{}: {}\n", program, printable(text));
     }
-  } catch (const std::exception&) {  // nobody reads it, or there is no memory for it
+  } catch (const std::exception&) {  // standard error fails, or memory is short
     for (const char c : text) std::fputc(c >= ' ' && c < 0x7f ? c : '?', stderr);
     std::fputc('\n', stderr);
   }

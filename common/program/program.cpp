@@ -26,7 +26,7 @@ int fail(ExitCode code, std::string_view text) noexcept {
   return static_cast<int>(code);
 }
 
-/// If the variable is set, the user means it: a mistyped value must not silently select another variant.
+/// A mistyped value must not silently select another variant.
 void check_isa_variable() {
   const char* wanted = std::getenv("RINGSIDE_ISA");
   if (wanted == nullptr || *wanted == '\0') return;

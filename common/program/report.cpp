@@ -34,7 +34,7 @@ void Report::stop() {
 
 void Report::write(const nlohmann::json& line) {
   if (fd_ < 0) return;
-  // Names of files may hold any byte; the account is written all the same.
+  // Names of files may hold any byte. Invalid UTF-8 is replaced, so that the account is still written.
   const std::string text = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   for (std::size_t written = 0; written < text.size();) {
     const ssize_t count = ::write(fd_, text.data() + written, text.size() - written);

@@ -1,5 +1,5 @@
-// How a producer or analyzer tells the program that started it how it is doing: lines of JSON on an inherited file
-// descriptor (`--report-fd`), a few a second while it runs and one at the end. Written by a thread of its own, so that
+// Progress reports of a producer or analyzer to the program that started it: lines of JSON on an inherited file
+// descriptor (`--report-fd`), ten a second during the run and one at the end. A thread of its own writes them, so that
 // the per-step path only counts.
 #pragma once
 
@@ -12,24 +12,25 @@
 
 namespace ringside {
 
-/// Milliseconds between two lines of progress: often enough for an eye.
+/// Milliseconds between two lines of progress: often enough for a user who watches.
 inline constexpr int kReportIntervalMs = 100;
 
 class Report {
  public:
-  /// Writes to `fd`; below 0 nothing is written at all.
+  /// Writes to `fd`; below 0: writes nothing.
   explicit Report(int fd) : fd_(fd) {}
   ~Report() { stop(); }
   Report(const Report&) = delete;
   Report& operator=(const Report&) = delete;
 
-  /// From now on `describe` is called on the report's own thread for each line of progress. It reads atomics.
+  /// From now on the report's own thread calls `describe` for each line of progress; `describe` reads atomics only.
   void start(std::function<nlohmann::json()> describe);
 
-  /// Ends the lines of progress; returns when the thread is gone.
+  /// Ends the lines of progress; returns when the thread has ended.
   void stop();
 
-  /// Writes one line now. A reader that went away is not an error here: who started us decides what its death means.
+  /// Writes one line now. A reader that has gone is not an error here: what follows from its death is decided
+  /// elsewhere.
   void write(const nlohmann::json& line);
 
  private:

@@ -19,13 +19,13 @@
 namespace ringside {
 namespace {
 
-// Often enough for whoever looks at the status.
+// Often enough for a user who reads the status.
 constexpr std::int64_t kStatusIntervalNs = 5'000'000'000;
-// A quarter: three beats may be late before the watchdog barks.
+// Four beats in the watchdog's time: three may be late before it acts.
 constexpr std::int64_t kBeatsPerWatchdog = 4;
-// What a disk that is still worth having writes in a microsecond (20 MB/s).
+// The bytes that the slowest usable disk writes in a microsecond (20 MB/s).
 constexpr std::uint64_t kSlowBytesPerUs = 20;
-// The longest that what has to arrive waits for a manager that does not read.
+// The longest wait for a manager that does not read, of a message that must arrive.
 constexpr timeval kPatience{5, 0};
 
 std::string_view variable(const char* name) noexcept {
@@ -33,7 +33,7 @@ std::string_view variable(const char* name) noexcept {
   return value == nullptr ? std::string_view() : value;
 }
 
-/// 0 for what is none, or is beyond all time.
+/// 0 if `text` is not a number, or is too large for a time.
 std::uint64_t number(std::string_view text) noexcept {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 52;
   std::uint64_t number = 0;
@@ -58,8 +58,8 @@ class Assignments {
   std::size_t size_ = 0;
 };
 
-/// On one line: what follows a newline would be taken for something else the manager is told. It shows names of files,
-/// and what a producer says of its matrix.
+/// `text` on one line: the manager would read the text after a newline as another assignment. A status contains names
+/// of files and a producer's description of its matrix.
 std::string on_one_line(std::string text) noexcept {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
@@ -104,8 +104,8 @@ void ServiceManager::ready() noexcept {
 }
 
 void ServiceManager::stopping() noexcept {
-  if (std::exchange(said_stopping_, true)) return;
-  // The last sync may take longer than the manager gives us to stop.
+  if (std::exchange(stopping_sent_, true)) return;
+  // The last sync may take longer than the time that the manager allows for the stop.
   const Assignments more_time("STOPPING=1\nEXTEND_TIMEOUT_USEC=", expected_us_);
   send(expected_us_ > watchdog_us_ ? more_time.view() : "STOPPING=1", true);
 }
@@ -136,8 +136,9 @@ void ServiceManager::expect_work_on(std::uint64_t bytes) noexcept {
   send(Assignments("WATCHDOG_USEC=", expected_us, "\nWATCHDOG=1").view(), true);
 }
 
-/// With the status, if there is one. may_wait: for what has to arrive; what is said again soon gets lost where the
-/// manager does not read. One that cannot be told is not ours to mend, nor is a lack of memory here.
+/// Sends the assignments, with the status if there is one. may_wait: for a message that must arrive; any other is
+/// repeated soon, and is dropped while the manager does not read. Other failures, a lack of memory included, are
+/// ignored.
 void ServiceManager::send(std::string_view assignments, bool may_wait) noexcept {
   if (!socket_.valid()) return;
   std::string with_status;

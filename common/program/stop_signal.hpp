@@ -1,5 +1,5 @@
-// SIGINT and SIGTERM ask a process to stop cleanly: a flag that the loops look at between steps, and that every wait
-// watches. A second signal changes nothing; SIGKILL is there for the impatient.
+// SIGINT and SIGTERM ask a process to stop cleanly: they set a flag that the loops check between steps, and that every
+// wait checks. A second signal changes nothing; SIGKILL ends the process at once.
 #pragma once
 
 #include <atomic>
@@ -10,11 +10,12 @@ namespace ringside {
 /// these signals end the process at once.
 const std::atomic<bool>& catch_stop_signals();
 
-/// From now on these signals set `flag` as well: what else can end. It outlives the process's last signal.
+/// From now on these signals also set `flag`, which may have other reasons to be set. It outlives the process's last
+/// signal.
 void also_set_on_stop(std::atomic<bool>& flag) noexcept;
 
-/// A pipe whose reader went away, or a file that may not grow, becomes an error of the call that hit it instead of a
-/// signal that ends the process. Call first thing in main.
+/// From now on a pipe whose reader has gone, or a file that may not grow, makes the call fail, instead of ending the
+/// process by a signal. Call it first in main.
 void ignore_write_signals();
 
 }  // namespace ringside

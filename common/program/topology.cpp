@@ -20,7 +20,7 @@ namespace ringside {
 namespace {
 
 constexpr std::size_t kMostAnalyzerCores = 4;  // where the writes of Optane saturate
-// A list longer than any machine is a slip of the keyboard, not a reason to fill memory.
+// A larger number is a typing error, and its range must not fill memory.
 constexpr std::uint64_t kLargestCpu = 65535;
 
 using Cpus = std::vector<int>;
@@ -83,7 +83,7 @@ void require_usable(const Machine& machine, const CoreList& list, std::string_vi
   }
 }
 
-// The hardware threads left beside `taken`: of untouched cores one each; where no core is untouched, the siblings.
+// The cores that have no hardware thread in `taken`; if there is none, the free siblings on the other cores.
 std::vector<Core> cores_beside(const std::vector<Core>& cores, const Cpus& taken) {
   std::vector<Core> untouched;
   std::vector<Core> siblings;
@@ -100,7 +100,8 @@ std::vector<Core> cores_beside(const std::vector<Core>& cores, const Cpus& taken
   return untouched.empty() ? siblings : untouched;
 }
 
-// The last `most` of the cores on the NUMA node that `weight` (node -> number) ranks highest, the lowest such node.
+// The last `most` of the cores on the NUMA node with the largest `weight` (node -> number); of several, the lowest
+// node.
 Cpus last_cores_of_best_node(const std::vector<Core>& cores, const std::map<int, std::size_t>& weight,
                              std::size_t most) {
   std::map<int, std::vector<Core>> by_node;
@@ -185,7 +186,7 @@ Topology load_topology() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) throw system_error("hwloc cannot be initialised ({})", errno_text(errno));
   Topology topology(raw);
-  // Cores outside the cpuset are read as well: "not allowed" is another answer than "does not exist".
+  // Cores outside the cpuset are read as well, to distinguish "not allowed" from "does not exist".
   if (hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0 || hwloc_topology_load(raw) != 0) {
     throw system_error("hwloc cannot read this machine's cores ({}); is /sys mounted?", errno_text(errno));
   }
@@ -317,7 +318,7 @@ CorePlan plan_cores(const std::optional<CoreList>& producer, const std::optional
 
 void pin_openmp_threads(const std::vector<int>& cpus) {
   if (cpus.empty()) throw system_error("no core given to run on");
-  omp_set_dynamic(0);  // or the runtime may start fewer threads than asked for
+  omp_set_dynamic(0);  // else the runtime may start fewer threads than requested
   omp_set_num_threads(static_cast<int>(cpus.size()));
   std::vector<int> errors(cpus.size(), 0);
   std::size_t started = 0;

@@ -1,12 +1,12 @@
-// Which cores the two processes run on. The only user of hwloc. Reading the machine is separate from planning, so that
-// the plan can be tested on machines one does not own.
+// The choice of the cores that the two processes run on, and the only user of hwloc. Reading the machine is separate
+// from planning, so that the plan can be tested for other machines.
 //
-// The plan, when no cores are given: one hardware thread of each physical core (siblings share the load ports the
-// kernels saturate), a quarter of the cores for the analyzer but at least one and at most four (about four threads
-// saturate the writes of Optane; more make it slower), all of the analyzer's on one NUMA node, the highest-numbered
-// cores there (the kernel's own work gathers on the lowest), and all others for the producer: 2 cores become 1 + 1,
-// 16 become 12 + 4. A list that is given is taken as it is, and the other is chosen around it: an analyzer beside a
-// given producer goes to the NUMA node where most of the producer runs.
+// The plan, when no cores are given: one hardware thread of each physical core is used (siblings share the load ports
+// that the kernels saturate). The analyzer gets a quarter of the cores, at least one and at most four (about four
+// threads saturate the writes of Optane; more make it slower). Its cores are on one NUMA node, and are the
+// highest-numbered there (the kernel's own work gathers on the lowest). All others go to the producer: 2 cores become
+// 1 + 1, 16 become 12 + 4. A list that is given is taken as it is, and the other one is chosen around it: an analyzer
+// beside a given producer goes to the NUMA node where most of the producer runs.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct CoreList {
   bool operator==(const CoreList&) const = default;
 };
 
-/// Reads "0-3,8,10-11". Errors are `Error` (exit code 2) naming `option` and the offending piece.
+/// Reads "0-3,8,10-11". Throws Error (exit code 2), which names `option` and the offending piece.
 CoreList parse_core_list(std::string_view text, std::string_view option);
 
 /// The shortest text that `parse_core_list` reads as the same list; "none" for an empty one.
@@ -39,15 +39,15 @@ struct HardwareThread {
 
 struct Machine {
   std::vector<HardwareThread> threads;  // by ascending cpu
-  std::string model;                    // processor, "" where the machine does not say
+  std::string model;                    // processor, "" where unknown
   std::uint64_t l3_bytes = 0;           // one last-level cache, 0 where unknown
   int l3_caches = 0;
   int numa_nodes = 1;
 };
 
-/// This machine, and what the calling thread may use of it: call it before pinning anything. Throws `Error` (exit
-/// code 3) where hwloc cannot read it. The environment variable HWLOC_SYNTHETIC ("package:2 core:28 pu:2") puts another
-/// machine in its place.
+/// This machine, and the cores that the calling thread may use: call it before pinning anything. Throws `Error` (exit
+/// code 3) if hwloc cannot read the machine. The environment variable HWLOC_SYNTHETIC ("package:2 core:28 pu:2")
+/// substitutes another machine.
 Machine read_machine();
 
 struct MachineCounts {
@@ -62,13 +62,13 @@ MachineCounts count(const Machine& machine);
 
 struct CorePlan {
   std::vector<int> producer;             // logical CPUs, one thread each
-  std::vector<int> analyzer;             // shares none with `producer`, unless:
-  bool oversubscribed_one_core = false;  // there is but one logical CPU and both run on it: worth a warning
-  std::string reason;                    // one line for people: why these
+  std::vector<int> analyzer;             // shares no core with `producer`, unless:
+  bool oversubscribed_one_core = false;  // both run on the only logical CPU: worth a warning
+  std::string reason;                    // one line for the user: why these cores
 };
 
 /// Decides the cores of both processes on `machine` (see the top of this file). Throws `Error`: exit code 3 for a core
-/// that does not exist or is not allowed, 2 for lists that overlap or leave the other process nothing.
+/// that does not exist or is not allowed, 2 for lists that overlap or leave no core for the other process.
 CorePlan plan_cores(const Machine& machine, const std::optional<CoreList>& producer,
                     const std::optional<CoreList>& analyzer);
 
@@ -76,7 +76,7 @@ CorePlan plan_cores(const Machine& machine, const std::optional<CoreList>& produ
 CorePlan plan_cores(const std::optional<CoreList>& producer, const std::optional<CoreList>& analyzer);
 
 /// Makes OpenMP use cpus.size() threads in this process's parallel regions and binds thread i to cpus[i]; the calling
-/// thread becomes thread 0. Call it from the thread that will open the parallel regions; threads that one starts later
+/// thread becomes thread 0. Call it from the thread that will open the parallel regions; threads that it starts later
 /// inherit cpus[0]. Throws `Error` (exit code 3).
 void pin_openmp_threads(const std::vector<int>& cpus);
 

@@ -1,13 +1,14 @@
-// A copy that hashes and reduces what it copies: one look at memory for all three. Bytes that must move for n rows: 8n
-// read, 8n written past the cache, and 8n read of the iterate before where the change is asked for.
+// A copy that also hashes and reduces: one pass over memory for all three. Bytes that must move for n rows: 8n read,
+// 8n written past the cache, and 8n read of the previous iterate if the change is wanted.
 //
-// With AVX-512 all of it is one loop over lines: a line is loaded into a register, from where it goes into the hash,
-// into the sums and extremes of the iterate and of the change, into the bins of the histogram, and into its place.
-// What is left (the largest entries, where the extremes do not settle it) is read again from its place. Narrower
-// registers do not hold all that. There a block is copied and hashed line by line, a second copy of it stays in the
-// first-level cache, and the reductions are made of that.
+// With AVX-512, one loop over lines does everything: it loads a line into a register and passes it to the hash, to the
+// sums and extremes of the iterate and of the change, to the bins of the histogram, and to its place. The rest (the
+// largest entries, if the extremes do not settle them) reads values again from their place. Narrower registers do not
+// hold all that: there, a block is copied and hashed line by line, a second copy of it stays in the first-level cache,
+// and the reductions read that copy.
 //
-// Either way the bytes stored, hashed and reduced are the same bytes, also while the source changes: it is read once.
+// Either way the bytes stored, hashed and reduced are the same bytes, even if the source changes meanwhile: it is read
+// once.
 #include <immintrin.h>
 
 #include "common/kernels/copy_kernel.hpp"
@@ -23,7 +24,7 @@ constexpr std::size_t kHashBlockRows = kHashBlockBytes / sizeof(double);
 constexpr std::size_t kAheadRows = kAheadBytes / sizeof(double);
 static_assert(kBlockRows % kHashBlockRows == 0 && kStagingRows % kBlockRows == 0);
 
-/// Reads once: the compiler may not load the value again from where it came from.
+/// Loads once: the compiler may not load the value from memory again.
 [[gnu::always_inline]] inline Lanes load_once(const double* from) noexcept {
   Lanes lanes = load(from);
   asm volatile("" : "+v"(lanes));
@@ -40,7 +41,7 @@ static_assert(kBlockRows % kHashBlockRows == 0 && kStagingRows % kBlockRows == 0
 #endif
 }
 
-/// Takes a line into the hash; row: its first row in the block.
+/// Adds a line to the hash; row: its first row in the block.
 [[gnu::always_inline]] inline void take_line(LineHash& hash, const void* line, std::size_t row, bool is_last) noexcept {
   const std::size_t place = row / kLineRows % kHashBlockLines;
   if (place + 1 < kHashBlockLines) {
@@ -61,7 +62,7 @@ template <bool kStreaming, bool kChange>
   double* const place = kStreaming ? to : staged;
   OfIterate::Running values;
   OfChange::Running changes;
-  BinFinder bins(bin_of(*from));  // a guess: what is copied may be another value
+  BinFinder bins(bin_of(*from));  // a guess: the copied value may be another one
   const auto pass = [&](std::size_t row, std::size_t r, bool is_last) __attribute__((always_inline)) {
     __builtin_prefetch(from + row + kAheadRows);
     if constexpr (kChange) __builtin_prefetch(block.previous + row + kAheadRows);
@@ -129,7 +130,7 @@ double* sums_of(const Block& block, double* block_sums) noexcept {
   return block_sums + block.first_row / kBlockRows * kSumsPerBlock;
 }
 
-/// Whole blocks.
+/// Copies whole blocks.
 template <bool kStreaming, bool kChange>
 std::uint64_t copy_blocks(ReductionState& state, double* block_sums, const CopyPart& part) noexcept {
   LineHash hash;
@@ -142,7 +143,7 @@ std::uint64_t copy_blocks(ReductionState& state, double* block_sums, const CopyP
   return hash.value(part.rows * sizeof(double));
 }
 
-/// The end of an iterate: copied twice, first to where nobody else writes.
+/// Copies the end of an iterate twice, first to memory that only this thread writes.
 std::uint64_t copy_rest(ReductionState& state, double* block_sums, const CopyPart& part) noexcept {
   const std::size_t bytes = part.rows * sizeof(double);
   __builtin_memcpy(part.staging, part.from, bytes);

@@ -12,13 +12,13 @@
 namespace ringside {
 namespace {
 
-// What a thread that comes and goes takes at a time: 1 MiB, swept in some 40 us.
+// The blocks in a piece for an elastic team: 1 MiB, swept in some 40 us.
 constexpr std::uint64_t kBlocksInPiece = 128;
 
 }  // namespace
 
 struct Reducer::Workspace {
-  // 64: one cache line, the alignment the kernel's states ask for; no two threads write to the same one.
+  // 64: one cache line, the alignment that the kernel's states require; no two threads write to the same one.
   struct alignas(64) Line {
     std::byte bytes[64];
   };
@@ -55,7 +55,7 @@ struct Reducer::Workspace {
   std::vector<Line> states;
   std::vector<Line> staging;
   std::vector<double> block_sums;
-  const double* previous = nullptr;  // what the change is against
+  const double* previous = nullptr;  // the change is computed against it
   Reductions result;
 };
 

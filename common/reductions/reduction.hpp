@@ -1,9 +1,9 @@
-// What is computed of every iterate: norms, extremes, the change against the iterate before, a histogram, the largest
-// entries. One pass over memory for all of them: the iterate is walked in blocks that fit the first-level cache; one
-// loop makes all sums and extremes of a block, and the rest looks at it while it is there. Results do not depend on the
-// number of threads or on the instruction set: each sum of a block is made of 16 running sums folded in a fixed order,
-// and blocks are combined in their order with compensated addition. docs/reductions.md: definitions, NaN and infinity,
-// how to add one.
+// The reductions of every iterate: norms, extremes, the change against the previous iterate, a histogram, the largest
+// entries. One pass over memory computes all of them, in blocks that fit the first-level cache: one loop makes all
+// sums and extremes of a block, and the other reductions read the block while it is there. Results do not depend on
+// the number of threads or on the instruction set: each sum of a block is made of 16 running sums folded in a fixed
+// order, and blocks are combined in their order with compensated addition. docs/reductions.md: definitions, NaN and
+// infinity, how to add a reduction.
 #pragma once
 
 #include <cstddef>
@@ -27,12 +27,12 @@ struct TopEntry {
   double value = 0;
 };
 
-/// The reductions of one iterate x of `rows` doubles. Stored in the ring as it stands (docs/ring_format.md).
+/// The reductions of one iterate x of `rows` doubles. The ring stores this struct as it is (docs/ring_format.md).
 struct Reductions {
   std::uint64_t rows = 0;
   double sum = 0;
   double mean = 0;
-  double min = 0;                // NaN apart, as for max, linf and top; +infinity if there is nothing else
+  double min = 0;                // without NaN, as are max, linf and top; +infinity if there is nothing else
   double max = 0;                // -infinity if there is nothing else
   double l1 = 0;                 // sum |x_i|
   double l2 = 0;                 // sqrt(sum x_i^2)
@@ -59,10 +59,10 @@ struct StagedRows {
   std::uint64_t hash;
 };
 
-/// Computes `Reductions` with a team, or all OpenMP threads of the process (their number when it was made): of an
-/// iterate that lies in memory (`reduce`), or of one while it is copied, chunk by chunk (`begin`, chunks, `finish`).
-/// The bits are the same. Allocates at construction only: 64 bytes for 1024 rows, and about 280 KiB a thread. rows: at
-/// least 1.
+/// Computes `Reductions` with a team, or with all OpenMP threads of the process (as many as there are at
+/// construction): of an iterate in memory (`reduce`), or of one while it is copied, chunk by chunk (`begin`, chunks,
+/// `finish`). Both give the same bits. Allocates at construction only: 64 bytes for 1024 rows, and about 280 KiB a
+/// thread. rows: at least 1.
 class Reducer {
  public:
   /// The most rows that are copied at a time.
@@ -70,7 +70,7 @@ class Reducer {
   static_assert(kMostRows % kReductionBlockRows == 0);
 
   explicit Reducer(std::uint64_t rows);
-  /// team: outlives us.
+  /// team: outlives this object.
   Reducer(std::uint64_t rows, Team& team);
   ~Reducer();
   Reducer(const Reducer&) = delete;
@@ -81,28 +81,29 @@ class Reducer {
   /// computed in the first sweep. The result stays valid until the next call.
   const Reductions& reduce(const double* x, const double* previous, int passes) noexcept;
 
-  /// The same, where the first sweep is made by those who copy the iterate. Between `begin` and `finish` every row is
-  /// given once, to one of the functions below, in chunks of whole blocks (the last one apart): by any thread, in any
-  /// order. A thread is its number in the team; no two use a number at a time.
+  /// The same, if the threads that copy the iterate make the first sweep. Between `begin` and `finish` each row is
+  /// passed once to one of the functions below, in chunks of whole blocks (except the last one), by any thread, in any
+  /// order. thread: its number in the team; no two threads use a number at a time.
   void begin(const double* previous) noexcept;
   std::size_t threads() const noexcept;
 
   /// Copies `rows` rows (at most kMostRows) from `from` to `to` (64-byte aligned) past the cache, as
-  /// copy_nontemporal_hashed does, and reduces them in the same pass. What is stored, hashed and reduced are the same
-  /// bytes, also if somebody writes at `from` meanwhile.
+  /// copy_nontemporal_hashed does, and reduces them in the same pass. The bytes that are stored, hashed and reduced
+  /// are the same, even if another process writes to `from` meanwhile.
   std::uint64_t copy_nontemporal(std::size_t thread, double* to, const double* from, std::uint64_t first_row,
                                  std::size_t rows) noexcept;
-  /// The same, where the copy is for somebody else to store: it is the thread's until its next call.
+  /// The same, but the caller stores the copy, which is valid until this thread's next call.
   StagedRows stage(std::size_t thread, const double* from, std::uint64_t first_row, std::size_t rows) noexcept;
-  /// Reduces rows where they lie. x: the whole iterate; any number of rows.
+  /// Reduces rows without copying them. x: the whole iterate; any number of rows.
   void sweep(std::size_t thread, const double* x, std::uint64_t first_row, std::uint64_t rows) noexcept;
 
-  /// Sweeps the iterate, all of it at x by now, `passes - 1` times more. The result stays valid until the next call.
+  /// Sweeps the iterate, which is now complete at x, `passes - 1` times more. The result stays valid until the next
+  /// call.
   const Reductions& finish(const double* x, int passes) noexcept;
 
  private:
   struct Workspace;
-  std::unique_ptr<Team> own_team_;  // where none was given
+  std::unique_ptr<Team> own_team_;  // if none was given
   std::unique_ptr<Workspace> workspace_;
 };
 

@@ -1,5 +1,5 @@
-// What every reduction is written with: a block of the iterate (small enough for the first-level cache), and the one
-// loop over its values that makes all sums, in an order of additions that is fixed. Compiled once per instruction set
+// The parts of which every reduction is made: a block of the iterate (small enough for the first-level cache), and the
+// one loop over its values that makes all sums, in a fixed order of additions. Compiled once per instruction set
 // (cmake/isa_variants.cmake): everything lives in the variant's namespace.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace ringside::RINGSIDE_ISA {
 
-/// As many doubles as a register holds. No result depends on how many that is.
+/// As many doubles as a register holds. No result depends on their number.
 #if defined(__AVX512F__)
 using Lanes = double __attribute__((vector_size(64)));
 #elif defined(__AVX2__)
@@ -46,7 +46,7 @@ T greater(T x, T so_far) noexcept {
   return x > so_far ? x : so_far;
 }
 
-/// Bins of the histogram that were found while the values were in registers: of `listed` rows the bins, in any order;
+/// Bins of the histogram that were found while the values were in registers: the bins of `listed` rows, in any order;
 /// all other rows of the block are in bin `usual`.
 struct FoundBins {
   const std::uint8_t* bins;
@@ -54,25 +54,25 @@ struct FoundBins {
   int usual;
 };
 
-/// Consecutive rows of the iterate, and what the look at all their values (or changes) has found out.
+/// Consecutive rows of the iterate, and what the loop over all their values (or changes) has found.
 struct Block {
-  const double* x;          // rows values; in the first-level cache, unless `found_bins` are there
-  const double* previous;   // the same rows of the iterate before; null where the change is not asked for
+  const double* x;          // rows values; in the first-level cache, unless `found_bins` is set
+  const double* previous;   // the same rows of the previous iterate; null if the change is not wanted
   std::size_t rows;         // kBlockRows, fewer in the last block
   std::uint64_t first_row;  // of the iterate
-  double min;               // NaN apart; +infinity if there is nothing else
-  double max;               // NaN apart; -infinity if there is nothing else
+  double min;               // without NaN; +infinity if there is nothing else
+  double max;               // without NaN; -infinity if there is nothing else
   std::size_t non_finite;   // NaN and infinities
   const FoundBins* found_bins = nullptr;
 };
 
-/// How far ahead of the rows at hand memory is asked for what is read next: of one array two blocks, of two arrays one
-/// of each, so that what waits stays within the first-level cache. Hints only: past the end of the array there is no
-/// fault.
+/// How far ahead of the current rows memory is prefetched: two blocks of one array, or one block of each of two
+/// arrays, so that the prefetched rows fit the first-level cache. Hints only: they do not fault past the end of the
+/// array.
 inline constexpr std::size_t kRowsAhead = 2 * kBlockRows;
 inline constexpr std::size_t kRowsAheadOfTwo = kBlockRows;
 
-/// What is looked at: the values of a block, one by one or by the register.
+/// A source of the loop: the values of a block, one by one or a register at a time.
 struct Values {
   const double* x;
   const double* ahead;
@@ -83,7 +83,7 @@ struct Values {
   void read_ahead(std::size_t row) const noexcept { __builtin_prefetch(ahead + row); }
 };
 
-/// The same, where they lie in the cache and nothing is to be asked for.
+/// The same, for values that are in the cache: nothing is prefetched.
 struct CachedValues {
   const double* x;
   explicit CachedValues(const Block& block) noexcept : x(block.x) {}
@@ -92,7 +92,7 @@ struct CachedValues {
   void read_ahead(std::size_t) const noexcept {}
 };
 
-/// Or the change of a block against the iterate before. Its values have been looked at already.
+/// Another source: the change of a block against the previous iterate. The block's values were read just before.
 struct Changes {
   const double* x;
   const double* previous;
@@ -102,7 +102,7 @@ struct Changes {
   void read_ahead(std::size_t row) const noexcept { __builtin_prefetch(previous + row + kRowsAheadOfTwo); }
 };
 
-/// The lanes `distance` apart change places; distance: a power of two below kLanes.
+/// Swaps the lanes that are `distance` apart; distance: a power of two below kLanes.
 template <std::size_t distance>
 Lanes exchange(Lanes x) noexcept {
   constexpr int d = static_cast<int>(distance);
@@ -115,7 +115,7 @@ Lanes exchange(Lanes x) noexcept {
 #endif
 }
 
-/// op over all lanes of all registers, by halves: first half with second half until one value is left.
+/// Applies op to all lanes of all registers, by halves: first half with second half until one value is left.
 template <std::size_t kRegisters, class Op>
 double fold(Lanes (&registers)[kRegisters], Op op) noexcept {
 #pragma GCC unroll 16
@@ -136,16 +136,16 @@ std::size_t count_non_finite(Source source, std::size_t rows) noexcept {
   return count;
 }
 
-/// Whether a sum of this term shows that there was a NaN or an infinity among what it was made of.
+/// Whether a sum of this term shows that a NaN or an infinity was among its values.
 template <class Term>
 constexpr bool shows_non_finite() noexcept {
   return !__builtin_isfinite(Term::term(__builtin_inf())) && !__builtin_isfinite(Term::term(__builtin_nan("")));
 }
 
-// Row r is added to running sum r mod 16, and those are folded by halves: an order that neither the instruction set nor
-// the compiler changes. Two registers of each sum are held at a time: enough that an addition rarely waits for the one
-// before, given that other sums are added to meanwhile, and few enough that those of three terms fit the registers.
-// With AVX-512 that is all 16.
+// Row r is added to running sum r mod 16, and the running sums are folded by halves: an order that neither the
+// instruction set nor the compiler changes. Two registers of each sum are in use at a time: enough that an addition
+// rarely waits for the previous one, because other sums are added to meanwhile, and few enough that the sums of three
+// terms fit the registers. With AVX-512, two registers hold all 16.
 inline constexpr std::size_t kRunning = 16;
 inline constexpr std::size_t kAtOnce = 2;
 inline constexpr std::size_t kLineRows = 8;
@@ -161,7 +161,7 @@ struct RunningSums {
   }
 };
 
-/// Of extremes two registers, too, so that they keep pace.
+/// Two registers of each extreme, too, to match the running sums.
 struct RunningExtremes {
   Lanes low[kAtOnce];
   Lanes high[kAtOnce];
@@ -180,8 +180,8 @@ struct RunningExtremes {
   }
 };
 
-/// Folds the running sums of a block into sums[t], and says what they show. source: for a count, where they show that
-/// there is something to count.
+/// Folds the running sums of a block into sums[t], and sets block.non_finite. source: read only if the sums show that
+/// there may be something to count.
 template <class... Terms, class Source, std::size_t kTerms, std::size_t kRegisters>
 void settle(Source source, Lanes (&running)[kTerms][kRegisters], Block& block, double* sums) noexcept {
   static_assert(sizeof...(Terms) == kTerms && kRegisters == kRunning / kLanes);
@@ -190,14 +190,14 @@ void settle(Source source, Lanes (&running)[kTerms][kRegisters], Block& block, d
     sums[t] = fold(running[t], [](auto a, auto b) { return a + b; });
     finite = finite && __builtin_isfinite(sums[t]);
   }
-  // A finite sum has only finite terms; an infinite one may be an overflow, so the exact count.
+  // A finite sum has only finite terms; an infinite one may be an overflow, so the values are counted.
   static_assert((shows_non_finite<Terms>() || ...), "the list needs a term that is finite only where the value is");
   block.non_finite = finite ? 0 : count_non_finite(source, block.rows);
 }
 
 /// The one loop over all values of a block: for every term sums[t] = sum over row < rows of Term::term(source[row]),
-/// and what the block says of itself (min, max, non_finite). Narrow registers go over the block, in the first-level
-/// cache by then, several times.
+/// and the block's min, max and non_finite. With narrow registers it goes over the block several times; the block is
+/// then in the first-level cache.
 template <class... Terms, class Source>
 void look_at(Source source, Block& block, double* sums) noexcept {
   constexpr std::size_t kTerms = sizeof...(Terms);

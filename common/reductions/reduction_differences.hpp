@@ -1,4 +1,4 @@
-// Two reductions of the same iterate, compared bit for bit: what `replay` computed against what was recorded.
+// Compares two reductions of the same iterate bit for bit: the one that `replay` computed, and the recorded one.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace ringside {
 
-/// The values as the shortest texts that read back as the same number; with their bits where those texts are equal.
+/// The values as the shortest texts that read back as the same number; with their bits if those texts are equal.
 struct FieldDifference {
   std::string field;  // "l1", "top[3].row", "histogram[40]"
   std::string recorded;
   std::string recomputed;
 };
 
-/// Every field that differs, in the order of the record. Doubles are compared by their bits: -0 is not 0, and a NaN is
-/// itself.
+/// Every field that differs, in the order of the record. Doubles are compared by their bits: -0 differs from 0, and a
+/// NaN equals itself.
 std::vector<FieldDifference> differences(const Reductions& recorded, const Reductions& recomputed);
 
 }  // namespace ringside

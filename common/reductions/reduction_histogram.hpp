@@ -1,9 +1,9 @@
-// How the magnitudes of an iterate are distributed: counts in logarithmic bins, found from the exponent and the first
-// two bits of the mantissa.
+// The distribution of an iterate's magnitudes: counts in logarithmic bins, found from the exponent and the first two
+// bits of the mantissa.
 //
-// The cost is the counter in memory: one store for each entry, and one that waits for the store before it where
-// neighbours fall into the same bin. Iterates are smooth, so most blocks hold one bin or few, known from the block's
-// extremes: those are counted in registers. Other blocks count pairs of neighbours, one store for two entries.
+// The cost is the counter in memory: one store for each entry, which waits for the previous store if neighbours fall
+// into the same bin. Iterates are smooth, so most blocks hold one bin or few, known from the block's extremes: those
+// are counted in registers. In other blocks, pairs of neighbours are counted, one store for two entries.
 #pragma once
 
 #include "common/reductions/reduction.hpp"
@@ -11,8 +11,8 @@
 
 namespace ringside::RINGSIDE_ISA {
 
-// The upper half of a double is sign (1), exponent (11), mantissa: its exponent and two bits of mantissa, less those of
-// 2^-60, are the bin.
+// The upper half of a double is sign (1), exponent (11), mantissa: its exponent and two bits of mantissa, minus those
+// of 2^-60, are the bin.
 inline constexpr int kBins = static_cast<int>(kHistogramBins);
 inline constexpr int kFirstBin = (1023 - 60) * 4;
 
@@ -25,7 +25,7 @@ inline int bin_of(double x) noexcept {
 
 class Histogram {
  public:
-  Histogram() noexcept {}  // not = default: pairs_ is large, and cleared only where it is wanted
+  Histogram() noexcept {}  // not = default: pairs_ is large, and cleared only where it is used
 
   void add_block(const Block& block) noexcept {
     const Range range = range_of(block);
@@ -55,7 +55,7 @@ class Histogram {
     int high;  // the last one
   };
 
-  /// Bins that hold all of the block.
+  /// A range of bins that holds all values of the block.
   static Range range_of(const Block& block) noexcept {
     if (block.non_finite != 0) return {0, kBins - 1};
     const int of_min = bin_of(block.min);
@@ -84,7 +84,7 @@ class Histogram {
     }
   }
 
-  /// All bins are in the range: one look at the block for each but the last.
+  /// All bins are in the range: one pass over the block for each bin but the last.
   void count_few(const std::uint8_t* bins, std::size_t rows, Range range) noexcept {
     std::uint64_t rest = rows;
     for (int bin = range.low; bin < range.high; ++bin) {
@@ -105,7 +105,7 @@ class Histogram {
       __builtin_memcpy(&some, bins + row, sizeof some);
       matches -= reinterpret_cast<Bytes>(some == bin);  // a match is -1
     }
-    // Bytes to 16 bits, lanes to one, and a multiplication adds its four parts in the uppermost.
+    // Widen bytes to 16 bits, add the lanes into one, and add its four parts into the uppermost by a multiplication.
     const auto pairs = reinterpret_cast<LaneBits>(matches);
     const LaneBits parts = (pairs & 0x00FF00FF00FF00FF) + (pairs >> 8 & 0x00FF00FF00FF00FF);
     std::uint64_t sum = 0;
@@ -115,7 +115,7 @@ class Histogram {
     return count;
   }
 
-  /// Makes pairs_ ready for the bins of this range: only what is used of it is ever touched.
+  /// Makes pairs_ ready for the bins of this range; no unused part of pairs_ is ever touched.
   void widen_pairs(Range range) noexcept {
     if (paired_.low > paired_.high) paired_ = {range.low, range.low - 1};
     if (range.low < paired_.low) {
@@ -132,7 +132,7 @@ class Histogram {
     __builtin_memset(pairs_ + first * kBins, 0, static_cast<std::size_t>(end - first) * kBins * sizeof *pairs_);
   }
 
-  /// usual: any bin. Where it fills most of the block, each pair of it would wait for the one before; so eight
+  /// usual: any bin. If it fills most of the block, each of its pairs would wait for the previous one; so eight
   /// neighbours in it are one addition.
   void count_many(const std::uint8_t* bins, std::size_t rows, std::uint8_t usual) noexcept {
     const std::uint64_t usual_eight = usual * std::uint64_t{0x0101010101010101};
@@ -165,8 +165,8 @@ class Histogram {
   }
 
   std::uint64_t counts_[kBins] = {};
-  Range paired_ = {0, -1};  // the bins whose pairs were counted; nothing else of pairs_ was even cleared
-  // pairs_[256 a + b]: neighbours in bins a and b. 256 KiB, but what is used of it is small: the squares of the bins
+  Range paired_ = {0, -1};  // the bins whose pairs were counted; the rest of pairs_ was not even cleared
+  // pairs_[256 a + b]: neighbours in bins a and b. 256 KiB, but only a small part is used: the squares of the bins
   // that occur. 32 bits: full after 2^33 rows of one thread.
   std::uint32_t pairs_[kBins * kBins];
 };

@@ -47,7 +47,7 @@ void add_blocks(const double* block_sums, std::uint64_t blocks, double* totals) 
       error += magnitude(sum) >= magnitude(term) ? from_term : from_sum;
       sum = next;
     }
-    // Beside an infinite sum the error is infinity less infinity: no news.
+    // Beside an infinite sum, the error is infinity minus infinity and means nothing.
     for (std::size_t i = 0; i < kLanes; ++i) {
       totals[column + i] = __builtin_isfinite(sum[i]) ? sum[i] + error[i] : sum[i];
     }
@@ -65,7 +65,7 @@ void finish(void* states, std::size_t threads, const double* block_sums, std::ui
   result.rows = rows;
   double totals[kSumsPerBlock];
   add_blocks(block_sums, (rows + kBlockRows - 1) / kBlockRows, totals);
-  // Which NaN comes out of several depends on the order of operands, which is the compiler's choice.
+  // Always the same NaN: which of several would result depends on the order of operands, which the compiler chooses.
   for (double& total : totals) {
     if (total != total) total = __builtin_nan("");
   }

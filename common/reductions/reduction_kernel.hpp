@@ -1,6 +1,6 @@
-// The pass over the iterate, or over what of it is being copied, once per instruction set (cmake/isa_variants.cmake).
-// What one thread has found so far is kept in a state only the kernel knows; what is found of each block in
-// `block_sums`.
+// The pass over the iterate, or over the part of it that is being copied, once per instruction set
+// (cmake/isa_variants.cmake). Each thread keeps its results in a state that only the kernel knows; the sums of each
+// block are in `block_sums`.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace ringside {
 /// The blocks [first_block, end_block) of an iterate, walked by one thread in one sweep.
 struct SweepPart {
   const double* x;         // the whole iterate
-  const double* previous;  // the whole iterate before, or null: then what was found of the change stays as it is
+  const double* previous;  // the whole previous iterate, or null: the results for the change then stay as they are
   std::uint64_t rows;      // of the whole iterate
   std::uint64_t first_block;
   std::uint64_t end_block;
@@ -24,12 +24,12 @@ inline constexpr std::size_t kStagingRows = kCopyChunkBytes / sizeof(double);
 
 /// A chunk of an iterate on its way from one place to another.
 struct CopyPart {
-  const double* from;       // the chunk: somebody may be writing there; each byte is read once
+  const double* from;       // the chunk: another process may write there; each byte is read once
   double* to;               // its place, 64-byte aligned, written past the cache; null: the copy stays in `staging`
-  const double* previous;   // the same rows of the iterate before, or null
+  const double* previous;   // the same rows of the previous iterate, or null
   double* staging;          // kStagingRows doubles of this thread's, 64-byte aligned
   std::uint64_t first_row;  // of the iterate: the first of a block
-  std::size_t rows;         // whole blocks, but for the end of the iterate; at most kStagingRows
+  std::size_t rows;         // whole blocks, except at the end of the iterate; at most kStagingRows
 };
 
 struct ReductionKernel {
@@ -37,9 +37,9 @@ struct ReductionKernel {
   std::size_t sums_per_block;
   std::size_t state_bytes;  // a multiple of 64; states are 64-byte aligned
 
-  /// Forgets what `state` held.
+  /// Resets `state`.
   void (*clear)(void* state) noexcept;
-  /// Forgets it, but for what was found of the change.
+  /// Resets `state`, except the results for the change.
   void (*clear_but_change)(void* state) noexcept;
   /// Reduces the blocks; block_sums: sums_per_block doubles for each block of the iterate.
   void (*sweep)(void* state, double* block_sums, const SweepPart& part) noexcept;

@@ -3,19 +3,19 @@
 // A class is one of two kinds.
 //
 // A sum over all rows has no members:
-//   term(value)              what is added for a value, which is a double or as many as a register holds;
+//   term(value)              the summand for a value, which is a double or as many as a register holds;
 //   finish(total, result)    writes its fields of the result.
-// All sums of the list are made in one loop, which loads a value once (look_at). They depend on the order of additions,
-// so they are kept per block and added in block order: the number of threads does not show.
+// All sums of the list are made in one loop, which loads a value once (look_at). They depend on the order of
+// additions, so they are kept per block and added in block order: the number of threads has no effect.
 //
 // A look is for what does not depend on the order (counts, extremes, ranks):
-//   add_block(block)         looks at what the loop over a block found (min, max, non_finite), and at block.x where
-//                            that does not settle it; notes in its members. Blocks come in any order. block.x lies in
-//                            the first-level cache, but with AVX-512 and --reduce transfer it is the slot just stored
-//                            past the cache: what looks at it there reads it back from memory;
+//   add_block(block)         reads what the loop over a block found (min, max, non_finite), and block.x where that does
+//                            not settle it; keeps its results in its members. Blocks come in any order. block.x lies in
+//                            the first-level cache, except with AVX-512 and --reduce transfer: there it is the slot
+//                            just stored past the cache, and reading it brings it back from memory;
 //   merge(other)             takes in the members of another thread's instance;
 //   finish(result)           writes its fields of the result.
-// One instance serves one thread for one sweep. It is made in memory that exists already and is never destroyed.
+// One instance serves one thread for one sweep. It is constructed in existing memory and is never destroyed.
 #pragma once
 
 #include "common/reductions/reduction.hpp"
@@ -45,7 +45,7 @@ struct L1Norm {
   static void finish(double total, Reductions& result) noexcept { result.l1 = total; }
 };
 
-/// Squares as they are: entries beyond about 1e154 overflow to infinity, those below about 1e-154 vanish.
+/// Plain squares: entries beyond about 1e154 overflow to infinity, those below about 1e-154 vanish.
 struct L2Norm {
   template <class T>
   static constexpr T term(T x) noexcept {
@@ -61,7 +61,7 @@ struct Extremes {
   void add_block(const Block& block) noexcept { widen(block.min, block.max); }
   void merge(const Extremes& other) noexcept { widen(other.min, other.max); }
   void finish(Reductions& result) const noexcept {
-    // + 0.0: which of the zeros, -0 or +0, was seen first depends on the threads.
+    // + 0.0 turns -0 into +0: which of the two comes first depends on the threads.
     result.min = min + 0.0;
     result.max = max + 0.0;
     result.linf = greater(magnitude(min), magnitude(max));
@@ -103,7 +103,7 @@ struct ChangeLinfNorm {
 
 /// THE LISTS. Of the iterate: computed in every sweep.
 using OfIterate = Together<Sum, L1Norm, L2Norm, Extremes, NonFinite, Histogram, Top>;
-/// Of the iterate and the one before: computed in the first sweep, if there is one before.
+/// Of the iterate and the previous one: computed in the first sweep, if there is a previous one.
 using OfChange = Together<ChangeL1Norm, ChangeL2Norm, ChangeLinfNorm>;
 
 }  // namespace ringside::RINGSIDE_ISA

@@ -1,5 +1,5 @@
-// What one thread has found of an iterate so far: the same for a sweep over what lies in memory (reduction_kernel.cpp)
-// and for a copy that reduces on its way (reducing_copy_kernel.cpp). Compiled once per instruction set.
+// One thread's results for an iterate so far: the same for a sweep over memory (reduction_kernel.cpp) and for a copy
+// that also reduces (reducing_copy_kernel.cpp). Compiled once per instruction set.
 #pragma once
 
 #include "common/reductions/reduction_kernel.hpp"
@@ -12,7 +12,7 @@ struct alignas(64) ReductionState {
   OfChange of_change;
 };
 
-// Filled up to whole registers, the same for every instruction set.
+// Padded to whole registers, with the same padding for every instruction set.
 inline constexpr std::size_t kSumsPerBlock = (OfIterate::kBlockSums + OfChange::kBlockSums + 7) / 8 * 8;
 
 /// ReductionKernel::copy.

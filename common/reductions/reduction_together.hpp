@@ -1,5 +1,5 @@
-// Several reductions as one: the sums among them are made in one loop over a block, then the looks have their turn. All
-// of it is put together by the compiler from the list of the classes (common/reductions/reduction_list.hpp).
+// Several reductions as one: one loop over a block makes all sums among them, then the looks run. The compiler
+// assembles all of it from the list of classes (common/reductions/reduction_list.hpp).
 #pragma once
 
 #include "common/reductions/reduction.hpp"
@@ -49,17 +49,17 @@ class Together : Each... {
  public:
   static constexpr std::size_t kBlockSums = Sums::kCount;
 
-  /// Makes a new one at `place`: some are too large to be made elsewhere and copied.
+  /// Constructs at `place`, because some instances are too large to be made elsewhere and copied.
   static void* operator new(std::size_t, void* place) noexcept { return place; }
 
-  /// Source: what is looked at of a block, its values or its changes. sums: kBlockSums doubles of this block.
+  /// Source: the values or the changes of a block. sums: kBlockSums doubles of this block.
   template <class Source>
   void add_block(Block& block, double* sums) noexcept {
     Sums::add_block(Source(block), block, sums);
     (look<Each>(block), ...);
   }
 #if defined(__AVX512F__)
-  /// What one loop over the block has found, where two registers hold all running sums.
+  /// The results of one loop over the block, where two registers hold all running sums.
   struct Running {
     typename Sums::Running sums;
     RunningExtremes extremes;
@@ -69,7 +69,7 @@ class Together : Each... {
       extremes.take(values, r);
     }
   };
-  /// The same as the other, where that loop has been made already. Source: for what it left open.
+  /// The same, after that loop has run. Source: for what the loop left open.
   template <class Source>
   void add_block(Running& running, Block& block, double* sums) noexcept {
     running.extremes.settle(block);
@@ -80,7 +80,7 @@ class Together : Each... {
   void merge(const Together& other) noexcept {
     (merge_one<Each>(other), ...);
   }
-  /// totals: of the block sums.
+  /// totals: the totals of the block sums.
   void finish(const double* totals, Reductions& result) const noexcept {
     Sums::finish(totals, result);
     (finish_one<Each>(result), ...);

@@ -6,8 +6,8 @@
 
 namespace ringside::RINGSIDE_ISA {
 
-/// Larger values first, equal ones by ascending row: a total order, so the result does not depend on who saw what
-/// first. NaN is never among them.
+/// Larger values first, equal ones by ascending row: a total order, so that the result does not depend on which thread
+/// came first. NaN is never among the entries.
 inline bool before(const TopEntry& a, const TopEntry& b) noexcept {
   return a.value > b.value || (a.value == b.value && a.row < b.row);
 }
@@ -32,13 +32,13 @@ class Top {
   }
 
  private:
-  /// The last value there will be once the block is taken in; -infinity if there are fewer than kTopEntries. So equal
-  /// values, of which the first rows count, can be offered by ascending row, where each but the first few is turned
-  /// away, and yet ascending values do not all enter in turn.
+  /// The last value among the entries once the block is taken in; -infinity if there are fewer than kTopEntries. With
+  /// this limit, rows can be offered in ascending order: of equal values, whose first rows count, all but the first
+  /// few are rejected, and ascending values do not all enter in turn.
   double least_of_largest(const Block& block) const noexcept {
     double largest[kTopEntries];
     for (std::size_t i = 0; i < kTopEntries; ++i) largest[i] = i < count_ ? entries_[i].value : -__builtin_inf();
-    // Backwards: where values ascend, the first look finds the largest and the rest of the block is turned away.
+    // Backwards: where values ascend, the largest come first and the rest of the block is rejected.
     for (std::size_t i = block.rows; i-- > 0;) {
       const double x = block.x[i];
       if (!(x > largest[kTopEntries - 1])) continue;

@@ -43,7 +43,7 @@ void write_new(const std::string& path, const std::string& text) {
   }
 }
 
-/// Also behind a last line that somebody's editor left without its end.
+/// Begins a new line, even if an editor left the last one without its newline.
 void append_line(const std::string& path, const std::string& line) {
   const RegularFile list = open_regular(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
   if (!list.valid()) throw system_error("{}: cannot write: {}", path, list.why());
@@ -68,7 +68,8 @@ void check_owner(const struct stat& found, const std::string& path, mode_t forbi
                     found.st_mode & 0777u, found.st_uid, accepted, 0777u & ~forbidden);
 }
 
-/// Of a file in a folder in which others cannot put another one in its place. What was checked is what is read.
+/// The text of a file that others cannot replace: the folder is checked, too, and the checked file is the one that is
+/// read.
 std::string read_file(const std::string& folder, const char* name, mode_t forbidden, const char* accepted) {
   const std::string path = folder + name;
   const UniqueFd in(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -79,7 +80,7 @@ std::string read_file(const std::string& folder, const char* name, mode_t forbid
   };
   if (!in.valid() || fstat(in.get(), &found) != 0) refuse(errno);
   check_owner(found, folder, 0022, "a folder");
-  // O_NONBLOCK: a pipe in its place must not hold us up.
+  // O_NONBLOCK: a pipe in the file's place must not block us.
   const UniqueFd fd(openat(in.get(), name + 1, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!fd.valid() || fstat(fd.get(), &found) != 0) refuse(errno);
   if (!S_ISREG(found.st_mode)) throw usage_error("{}: found no file, expected {}", path, accepted);
@@ -98,7 +99,7 @@ std::string secret_text(const KeyPair& pair) {
                      pair.secret_key);
 }
 
-/// The word behind `word` at the beginning of a line.
+/// The key in a line `word KEY`.
 std::string key_behind(const std::string& text, const std::string& word, const std::string& path) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -140,7 +141,7 @@ void make_client_keys(const std::string& folder, const std::string& name) {
   const KeyPair pair = make_key_pair();
   write_new(own + kClientSecret, secret_text(pair));
   write_new(own + kServerPublic, fmt::format("public {}\n", server));
-  // Last: nobody is let in whose keys are not there.
+  // Last, so that every client on the list has its keys.
   append_line(folder + kAllowed, pair.public_key + " " + name);
 }
 

@@ -15,7 +15,7 @@ namespace ringside {
 namespace {
 
 constexpr std::int64_t kLostNs = 1'000'000'000;  // without a beat, which comes ten times a second
-constexpr std::int64_t kRetryNs = 500'000'000;   // a request, or its answer, was lost
+constexpr std::int64_t kRetryNs = 500'000'000;   // after this, a request or its answer counts as lost
 constexpr std::size_t kMostAhead = 16384;        // records kept while what comes before them is fetched
 constexpr std::size_t kMostAtOnce = 65536;       // records handed out by one call
 constexpr std::size_t kReplyBytes = 2u << 20;    // an analyzer's reply is at most 1 MiB, and some framing
@@ -53,7 +53,7 @@ struct RecordStream::Implementation {
   Channel subscriber;
   Channel control;
   std::uint64_t wanted;      // the number to hand out next; 0: the oldest, not known yet
-  std::uint64_t newest = 0;  // the newest that is known to be there
+  std::uint64_t newest = 0;  // the newest known number
   bool newest_known = false;
   std::int64_t last_unix_ns = 0;  // of the record before `wanted`, if it was handed out
   std::string journal_pool;
@@ -61,13 +61,13 @@ struct RecordStream::Implementation {
   std::map<std::uint64_t, wire::Record> ahead;  // beyond `wanted`
   std::uint64_t analyzer_id = 0;
   std::int64_t heard_ns = now_ns();
-  bool heard = false;  // of any analyzer, ever
+  bool heard = false;  // from any analyzer so far
   bool lost = false;
-  StreamEvent event = StreamEvent::kNothing;  // to be told next
-  std::deque<RecordRange> skipped;            // to be told after `event`
-  RecordRange told;                           // of them, the last one that was
-  std::int64_t asked_ns = 0;                  // 0: no request for records is under way
-  std::uint64_t denied = 0;                   // the number that the last reply with records to come did not have
+  StreamEvent event = StreamEvent::kNothing;  // to be returned next
+  std::deque<RecordRange> skipped;            // to be returned after `event`
+  RecordRange told;                           // the one returned last
+  std::int64_t asked_ns = 0;                  // 0: no request for records is pending
+  std::uint64_t denied = 0;                   // the number that the last reply lacked although newer records exist
   std::optional<wire::ControlReply> answer;   // to anything but a request for records
   std::vector<std::string> frames;
 
@@ -76,7 +76,7 @@ struct RecordStream::Implementation {
     return control.send(bytes);
   }
 
-  /// Something came of the analyzer that numbers like this.
+  /// Notes that an analyzer with this numbering has sent a message.
   void take(const wire::Numbering& numbering) {
     heard_ns = now_ns();
     if (numbering.analyzer_id() != analyzer_id) {
@@ -95,7 +95,7 @@ struct RecordStream::Implementation {
     heard = true;
     journal_pool = numbering.journal_pool();
     if (go_back && numbering.first_seq() != 0) {
-      // What we had beyond its first number was another analyzer's, and nobody kept it.
+      // Records handed out from its first number on came from another analyzer, and no journal kept them.
       if (wanted > numbering.first_seq() && handed_out) {
         wanted = numbering.first_seq();
         last_unix_ns = 0;
@@ -137,38 +137,38 @@ struct RecordStream::Implementation {
     hand_out_ahead();
   }
 
-  /// What is before `seq` cannot be had any more.
-  void go_on_at(std::uint64_t seq) {
+  /// Continues at `seq`, because the records before it are no longer available.
+  void continue_at(std::uint64_t seq) {
     if (wanted != 0) skipped.push_back({wanted, seq - 1});
     wanted = seq;
     last_unix_ns = 0;
   }
 
-  /// The reply lacks what is wanted although there is something newer: damage took it from the journal, or its files
-  /// cannot be read. Said twice in a row it is so; said once, it may be the answer to an earlier request.
-  void look_for_hole(const wire::RecordsReply& reply) {
+  /// A gap: the reply lacks the wanted record although newer ones exist, because the journal is damaged or its files
+  /// cannot be read. Two consecutive replies confirm the gap; a single one may answer an earlier request.
+  void check_for_gap(const wire::RecordsReply& reply) {
     const bool empty = reply.record().empty();
     if (empty ? wanted > newest : reply.record(0).seq() <= wanted) {
       denied = 0;
       return;
     }
-    if (empty) asked_ns = now_ns();  // it would be said again at once, and on end
+    if (empty) asked_ns = now_ns();  // else the same reply would come at once, again and again
     if (std::exchange(denied, wanted) != wanted) return;
     if (!empty) {
-      go_on_at(reply.record(0).seq());
+      continue_at(reply.record(0).seq());
     } else if (!ahead.empty() && ahead.rbegin()->first > wanted) {
-      go_on_at(ahead.upper_bound(wanted)->first);
+      continue_at(ahead.upper_bound(wanted)->first);
     }
   }
 
-  void take_past(wire::RecordsReply& reply) {
+  void take_reply(wire::RecordsReply& reply) {
     asked_ns = 0;
     take(reply.numbering());
     take_newest(reply.newest_seq());
-    // What is older is not kept any more: the past begins there.
-    if (wanted < reply.oldest_seq()) go_on_at(reply.oldest_seq());
+    // Older records are no longer kept: the stream begins at the oldest.
+    if (wanted < reply.oldest_seq()) continue_at(reply.oldest_seq());
     if (wanted == 0) wanted = reply.newest_seq() + 1;
-    look_for_hole(reply);
+    check_for_gap(reply);
     for (wire::Record& record : *reply.mutable_record()) {
       if (record.seq() == wanted) hand_out(std::move(record));
     }
@@ -195,7 +195,7 @@ struct RecordStream::Implementation {
       wire::ControlReply reply;
       if (frames.size() != 1 || !reply.ParseFromString(frames[0])) continue;
       if (reply.has_records()) {
-        take_past(*reply.mutable_records());
+        take_reply(*reply.mutable_records());
       } else {
         answer = std::move(reply);
       }
@@ -204,7 +204,7 @@ struct RecordStream::Implementation {
 
   bool behind() const { return !newest_known || wanted == 0 || wanted <= newest; }
 
-  /// Only of an analyzer that is there: requests would pile up for its successor.
+  /// Asks only while the analyzer is there: requests would otherwise pile up for its successor.
   void ask_for_missing() {
     const std::int64_t now = now_ns();
     if (!heard || lost || !behind() || (asked_ns != 0 && now - asked_ns < kRetryNs)) return;
@@ -217,7 +217,7 @@ struct RecordStream::Implementation {
   void turn(int timeout_ms) {
     const std::array<Channel*, 2> channels = {&subscriber, &control};
     Channel::wait(channels, timeout_ms);
-    // What a dead analyzer published comes before what its successor answers.
+    // What a dead analyzer published is older than the answers of its successor.
     take_published();
     take_answers();
     if (!lost && now_ns() - heard_ns > kLostNs) {
@@ -239,8 +239,8 @@ struct RecordStream::Implementation {
     return std::exchange(answer, std::nullopt);
   }
 
-  bool handed_out = false;  // a record, ever
-  bool go_back = true;      // this analyzer's first number was not looked at yet
+  bool handed_out = false;  // any record so far
+  bool go_back = true;      // this analyzer's first number was not checked yet
 };
 
 RecordStream::RecordStream(ChannelContext& context, const TelemetryAddress& address, std::uint64_t from_seq)
@@ -255,7 +255,7 @@ StreamEvent RecordStream::next(std::vector<wire::Record>& records, int timeout_m
     const auto has_something = [&stream] {
       return !stream.ready.empty() || !stream.skipped.empty() || stream.event != StreamEvent::kNothing;
     };
-    // In slices: a request may have to be sent again, and an analyzer be missed.
+    // Waits in slices: a request may have to be sent again, or the analyzer's loss noticed.
     stream.turn(has_something() ? 0 : static_cast<int>(std::min<std::int64_t>(left_ms, 100)));
     if (has_something() || left_ms == 0) break;
   }

@@ -1,5 +1,5 @@
-// The receiving side of telemetry: records in order, each once, whatever the publisher dropped on the way or whichever
-// analyzer comes after another (docs/live.md). What `ringside tail` and `ringside serve` stand on.
+// The receiving side of telemetry: records in order, each once, even if the publisher drops messages or another
+// analyzer takes over (docs/live.md). `ringside tail` and `ringside serve` are built on it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// Where an analyzer's telemetry is to be found.
+/// The addresses of an analyzer's telemetry.
 struct TelemetryAddress {
   std::string publisher;           // "ipc://…", "tcp://HOST:PORT"
   std::string control;             // the same with another name, or PORT + 1
@@ -24,67 +24,68 @@ struct TelemetryAddress {
 TelemetryAddress telemetry_at(const std::string& socket);
 
 /// Of the analyzer that listens for telemetry on "HOST:PORT": PORT for records, PORT + 1 for control. Throws Error
-/// (exit code 2) naming `option`.
+/// (exit code 2), which names `option`.
 TelemetryAddress telemetry_at_tcp(const std::string& host_and_port, const std::string& option, const CurveKeys& keys);
 
 enum class StreamEvent {
-  kNothing,      // the time is over, and there is nothing new
+  kNothing,      // the time is over without anything new
   kRecords,      // there are records
-  kLost,         // the analyzer has not been heard of for a second (said once)
-  kBack,         // it is there again, the same one (said once)
-  kNewAnalyzer,  // another one is there (said once; the numbering goes on)
-  kNoLongerKept  // records that were wanted cannot be had any more: `no_longer_kept`
+  kLost,         // the analyzer sent nothing for a second (returned once)
+  kBack,         // the same analyzer is there again (returned once)
+  kNewAnalyzer,  // another analyzer is there (returned once; the numbering continues)
+  kNoLongerKept  // wanted records are no longer available: `no_longer_kept`
 };
 
-/// Numbers of records, both included.
+/// A range of records' numbers, both ends included.
 struct RecordRange {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
 };
 
-/// How far a stream came, for whoever reads on in the journal when nobody is left to ask.
+/// How far a stream came, for a reader that continues in the journal once the analyzer is gone.
 struct StreamEnd {
   std::uint64_t next_seq = 0;        // the record to come next; 0: the oldest
   std::int64_t last_unix_ns = 0;     // of the one before it; 0: there was none
-  std::uint64_t newest_known = 0;    // number of the newest record that was heard of
-  std::string journal_pool;          // beside which the journal lies; empty: there is none, or it was not told
-  std::vector<wire::Record> beyond;  // ascending, all behind `next_seq`: what came live while that was still missing
+  std::uint64_t newest_known = 0;    // number of the newest known record
+  std::string journal_pool;          // the journal lies beside it; empty: there is none, or it is not known
+  std::vector<wire::Record> beyond;  // ascending, all after `next_seq`: they came live while that one was missing
 };
 
 enum class StopAnswer {
   kStopping,
   kRefused,  // no run is being served
-  kNone      // in time
+  kNone      // no answer in time
 };
 
 /// Used by one thread.
 class RecordStream {
  public:
-  /// from_seq: the first record wanted; 0: the oldest that is kept; kNoRecords: only to ask. Connects in the
-  /// background.
+  /// from_seq: the first record wanted; 0: the oldest that is kept; kNoRecords: none, the stream only asks. Connects
+  /// in the background.
   static constexpr std::uint64_t kNoRecords = ~std::uint64_t{0};
   RecordStream(ChannelContext& context, const TelemetryAddress& address, std::uint64_t from_seq);
   ~RecordStream();
 
-  /// Waits up to timeout_ms. Whatever it returns, `records` then holds what is new, in ascending order of seq, without
-  /// gap or duplicate (but for what kNoLongerKept tells of).
+  /// Waits up to timeout_ms. Whatever it returns, `records` then holds the new records, in ascending order of seq,
+  /// without duplicates and without gaps (except those that kNoLongerKept reports).
   StreamEvent next(std::vector<wire::Record>& records, int timeout_ms);
 
-  /// Which records it was that `next` last told of.
+  /// The records that `next` last reported with kNoLongerKept.
   RecordRange no_longer_kept() const noexcept;
 
-  /// Asks the analyzer; nothing if it does not answer in time. Records that come meanwhile are kept for `next`.
+  /// Asks the analyzer for its status; nothing if it does not answer in time. Records that come meanwhile are kept for
+  /// `next`.
   std::optional<wire::Status> status(int timeout_ms);
-  /// Asks it to end the run.
+  /// Asks the analyzer to end the run.
   StopAnswer stop(int timeout_ms);
 
-  /// An analyzer was heard of, ever.
+  /// Whether any analyzer has sent a message so far.
   bool has_heard() const noexcept;
 
-  /// Behind what `next` last handed out. To be called last.
+  /// The position after the records that `next` last handed out. Call it last.
   StreamEnd end();
 
-  /// The newest record is in the hands of `next`'s caller: the past is over.
+  /// Whether `next` has handed out the newest known record.
   bool caught_up() const noexcept;
 
  private:

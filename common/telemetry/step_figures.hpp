@@ -1,5 +1,5 @@
-// What is known of one step once it was kept and reduced: what the producer said of it, and what the analyzer measured.
-// Fixed size, no pointers: the analyzer's main thread leaves one in a queue for each step (docs/live.md).
+// The figures of one step that was kept and reduced: those that the producer reported, and those that the analyzer
+// measured. Fixed size, no pointers: the analyzer's main thread puts one into a queue for each step (docs/live.md).
 #pragma once
 
 #include <cstddef>
@@ -79,10 +79,10 @@ struct StepFigures {
   std::int64_t commit_ns = 0;
   std::int64_t analyze_ns = 0;
   std::uint64_t bytes_transferred = 0;
-  std::uint64_t steps_committed = 0;  // of this attachment, with this one
+  std::uint64_t steps_committed = 0;  // of this attachment, this one included
   std::uint64_t steps_persisted = 0;
   ReductionScalars reductions;
-  bool rebuilt = false;  // from the ring: what the analyzer measured is not known
+  bool rebuilt = false;  // from the ring: the analyzer's measurements are not known
 };
 static_assert(std::is_trivially_copyable_v<StepFigures>);
 

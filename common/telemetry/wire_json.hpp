@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-/// {"seq": 17, "unix_ns": …, "event": "step", then the fields of what it is}. An unknown kind of record has no event.
+/// {"seq": 17, "unix_ns": …, "event": "step", then the fields of that kind}. An unknown kind of record has no event.
 nlohmann::ordered_json to_json(const wire::Record& record);
 
 nlohmann::ordered_json to_json(const wire::Status& status);

@@ -10,8 +10,8 @@
 namespace ringside {
 namespace {
 
-// What a guest needs for the piece it is at, if there is one (docs/elastic.md). Longer than that it was preempted, or
-// its process is gone.
+// The time that a guest needs to finish its piece, if it has one (docs/elastic.md). A guest that takes longer was
+// preempted, or its process is gone.
 constexpr std::int64_t kGuestsLeaveNs = 200'000;
 
 void ring_bell(LentCores& cores, int guests) noexcept {
@@ -32,8 +32,8 @@ CoreLender::CoreLender(LentCores& shared, const std::vector<int>& cpus) noexcept
   shared.generation.fetch_add(1, std::memory_order_release);
 }
 
-// `until` and `inside` are stored and looked at by both sides in sequentially consistent order: a guest that enters
-// while we take back either sees that, or is seen by us.
+// Both sides store and load `until` and `inside` in sequentially consistent order: a guest that enters while the
+// lender takes the cores back either sees that, or is seen by the lender.
 void CoreLender::lend(std::uint64_t until) noexcept {
   if (shared_ == nullptr) return;
   lent_ = true;

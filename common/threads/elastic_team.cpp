@@ -15,9 +15,9 @@
 namespace ringside {
 namespace {
 
-constexpr std::int64_t kSliceNs = 1'000'000'000;  // a bell that was not heard costs no more than this
+constexpr std::int64_t kSliceNs = 1'000'000'000;  // a missed bell delays a guest by at most this
 
-// While the last pieces are done elsewhere: so many looks before the core is offered to others.
+// How often `share_out` checks whether other threads have done the last pieces, before it begins to yield its core.
 constexpr int kLooksBeforeYield = 2000;
 
 std::vector<int> without(std::vector<int> cpus, const std::vector<int>& others) {
@@ -76,10 +76,10 @@ void ElasticTeam::start_home_threads() {
   }
 }
 
-/// The list of cores is the peer's word: only those that there are, and that we may use, get a thread.
+/// The list of cores comes from the peer: only cores that exist, and that this process may use, get a thread.
 void ElasticTeam::start_guests() {
   std::vector<int> usable;
-  std::thread probe([&] {  // a thread of its own, because looking means moving there
+  std::thread probe([&] {  // a thread of its own, because testing a core moves the thread there
     usable = without(borrower_.cpus(), home_);
     std::erase_if(usable, [](int cpu) { return bind_calling_thread(cpu) != 0; });
   });
@@ -87,14 +87,14 @@ void ElasticTeam::start_guests() {
   thread_.reserve(thread_.size() + usable.size());
   try {
     for (; threads_ < static_cast<int>(home_.size() + usable.size()); ++threads_) {
-      thread_.emplace_back([this, thread = threads_] { be_guest(thread); });
+      thread_.emplace_back([this, thread = threads_] { run_guest(thread); });
     }
-  } catch (const std::system_error&) {  // fewer will do
+  } catch (const std::system_error&) {  // the team does with fewer guests
   }
 }
 
 std::uint64_t ElasticTeam::pieces(std::uint64_t units, std::uint64_t grain) const noexcept {
-  // Four for each thread: where there is little work a piece may be smaller, so that nobody waits long for the last.
+  // Four for each thread: if there is little work, pieces may be smaller, so that no thread waits long for the last.
   const std::uint64_t worth_it = (units + grain - 1) / grain;
   const std::uint64_t fair = std::min(units, 4 * static_cast<std::uint64_t>(threads_));
   return std::clamp<std::uint64_t>(std::max(worth_it, fair), 1, std::uint64_t{1} << 20);
@@ -107,7 +107,7 @@ void ElasticTeam::share_out(std::uint64_t pieces, Job job) noexcept {
   }
   job_ = job;
   done_.store(0, std::memory_order_relaxed);
-  range_.store(range_of(0, pieces));  // whoever takes a piece sees the job, and what came before it
+  range_.store(range_of(0, pieces));  // a thread that takes a piece sees the job and all earlier stores
   if (home_.size() > 1) {
     jobs_.fetch_add(1);
     jobs_.notify_all();
@@ -131,7 +131,7 @@ bool ElasticTeam::take(End end, std::uint32_t& piece) noexcept {
     const std::uint64_t first = range & 0xffff'ffff;
     const std::uint64_t last = range >> 32;
     if (first >= last) return false;
-    // The range may be another job's by the time it is exchanged: then the piece is that one's, and as good.
+    // The range may be another job's by the time of the exchange: then the piece is that job's, which is as good.
     const bool front = end == End::kFront;
     const std::uint64_t rest = front ? range_of(first + 1, last) : range_of(first, last - 1);
     if (range_.compare_exchange_weak(range, rest, std::memory_order_acq_rel, std::memory_order_acquire)) {
@@ -141,7 +141,7 @@ bool ElasticTeam::take(End end, std::uint32_t& piece) noexcept {
   }
 }
 
-/// Takes pieces until there are none, or `goes_on` says no. True if there was one.
+/// Takes pieces until none is left, or `goes_on` returns false. True if it took one.
 template <class GoesOn>
 bool ElasticTeam::work(End end, int thread, const GoesOn& goes_on) noexcept {
   bool worked = false;
@@ -162,8 +162,8 @@ void ElasticTeam::be_home_thread(int thread, int& error, std::latch& started) no
   }
 }
 
-void ElasticTeam::be_guest(int thread) noexcept {
-  std::uint32_t generation = 0;  // of the list of cores that we were placed by; the first one is 1
+void ElasticTeam::run_guest(int thread) noexcept {
+  std::uint32_t generation = 0;  // of the list of cores by which this guest was placed; the first is 1
   bool placed = false;
   while (!ended_.load()) {
     const std::uint32_t heard = borrower_.bell();
@@ -184,13 +184,13 @@ void ElasticTeam::be_guest(int thread) noexcept {
   }
 }
 
-/// To the index-th of the lent cores that there are.
+/// Moves this thread to the index-th usable lent core.
 bool ElasticTeam::move_to_lent_core(std::size_t index) noexcept {
   try {
     for (const int cpu : without(borrower_.cpus(), home_)) {
       if (bind_calling_thread(cpu) == 0 && index-- == 0) return true;
     }
-  } catch (const std::bad_alloc&) {  // then it works nowhere
+  } catch (const std::bad_alloc&) {  // the guest then works nowhere
   }
   return false;
 }

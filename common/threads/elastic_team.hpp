@@ -1,5 +1,5 @@
 // A team that grows while the other process waits: home threads on this process's cores, and guests on the cores that
-// the other process lends (common/threads/core_loan, docs/elastic.md). All of them take pieces from one counter, home
+// the other process lends (common/threads/core_loan, docs/elastic.md). All of them take pieces from one range, home
 // threads from its front, guests from its back.
 #pragma once
 
@@ -16,10 +16,10 @@ namespace ringside {
 
 class ElasticTeam final : public Team {
  public:
-  /// home: this process's cores, at least one; the calling thread runs on home[0] and is the one that will share work.
-  /// Starts a thread on each other home core, and a guest on each of the lender's that is no home core and that this
-  /// process may run on; where a guest cannot be started, the team does without. Throws Error (exit code 3) if a home
-  /// thread cannot be started, or not there.
+  /// home: this process's cores, at least one; the calling thread runs on home[0] and is the one that will call
+  /// `share`. Starts a thread on each other home core, and a guest on each of the lender's cores that is not a home
+  /// core and that this process may run on. The team does without guests that cannot be started. Throws Error (exit
+  /// code 3) if a home thread cannot be started on its core.
   /// lent_ns: grows by the time that guests are at work, summed over them.
   ElasticTeam(const std::vector<int>& home, CoreBorrower borrower, std::atomic<std::int64_t>& lent_ns);
   ~ElasticTeam() override;
@@ -29,7 +29,7 @@ class ElasticTeam final : public Team {
   int threads() const noexcept override { return threads_; }
   std::uint64_t pieces(std::uint64_t units, std::uint64_t grain) const noexcept override;
 
-  /// As many as the lender had cores for when the team was made; never more.
+  /// As many as the lender had usable cores when the team was made; never more.
   int guests() const noexcept { return threads_ - static_cast<int>(home_.size()); }
 
  private:
@@ -42,7 +42,7 @@ class ElasticTeam final : public Team {
   void start_home_threads();
   void start_guests();
   void be_home_thread(int thread, int& error, std::latch& started) noexcept;
-  void be_guest(int thread) noexcept;
+  void run_guest(int thread) noexcept;
   bool move_to_lent_core(std::size_t index) noexcept;
   void end() noexcept;
 
@@ -51,11 +51,11 @@ class ElasticTeam final : public Team {
   std::atomic<std::int64_t>& lent_ns_;
   int threads_;
 
-  Job job_;  // changes only while no piece is left or at work
-  // 64: the words below are each written by many threads.
+  Job job_;  // changes only while no piece is left or in progress
+  // 64: many threads write each of the words below.
   alignas(64) std::atomic<std::uint64_t> range_{
-      0};  // pieces nobody has taken: low half the first, high half past the last
-  alignas(64) std::atomic<std::uint64_t> done_{0};  // pieces of the job that are
+      0};  // pieces that no thread has taken: low half the first, high half past the last
+  alignas(64) std::atomic<std::uint64_t> done_{0};  // pieces of the job that are done
   alignas(64) std::atomic<std::uint32_t> jobs_{0};  // home threads sleep on it
   std::atomic<bool> ended_{false};
   std::vector<std::thread> thread_;

@@ -1,5 +1,5 @@
-// How the threads of a process share out one piece of work: cut it, take the pieces, wait until all are done. What is
-// computed never depends on who took which piece.
+// How the threads of a process share out one job: cut it into pieces, take the pieces, wait until all are done. No
+// result depends on which thread took which piece.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace ringside {
 
-/// Used by one thread at a time, which takes pieces as well.
+/// For use by one thread at a time, which takes pieces as well.
 class Team {
  public:
   virtual ~Team() = default;
@@ -15,12 +15,12 @@ class Team {
   /// Threads are numbered from 0; the one that calls `share` is 0.
   virtual int threads() const noexcept = 0;
 
-  /// Into how many pieces `units` of work are to be cut, if a piece of `grain` units is worth being taken: at least 1,
-  /// at most `units` (but 1 of 0).
+  /// The number of pieces into which `units` of work are to be cut, if a piece of `grain` units is worth taking: at
+  /// least 1, at most `units` (1 if `units` is 0).
   virtual std::uint64_t pieces(std::uint64_t units, std::uint64_t grain) const noexcept = 0;
 
-  /// Calls work(piece, thread) once for each piece below `pieces`, in any order and at once in several threads, and
-  /// returns when all are done. What a piece stored is visible to the caller then, and to the pieces of the next call.
+  /// Calls work(piece, thread) once for each piece below `pieces`, in any order and in several threads at once, and
+  /// returns when all are done. The caller then sees what each piece stored, and so do the pieces of the next call.
   template <class Work>
   void share(std::uint64_t pieces, const Work& work) noexcept {
     static_assert(std::is_nothrow_invocable_v<const Work&, std::uint64_t, int>, "declare the work noexcept");
@@ -42,8 +42,8 @@ constexpr std::uint64_t piece_begin(std::uint64_t units, std::uint64_t piece, st
   return units / pieces * piece + units % pieces * piece / pieces;
 }
 
-/// As many threads as OpenMP has when it is made, and as many pieces as threads: piece p is thread p's, so that each
-/// finds in its caches, and on its NUMA node, what it left there.
+/// As many threads as OpenMP has when the team is made, and as many pieces as threads. Thread p takes piece p, so that
+/// each thread finds the data that it left in its caches and on its NUMA node.
 class OpenMpTeam final : public Team {
  public:
   OpenMpTeam() noexcept;

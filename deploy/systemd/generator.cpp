@@ -1,9 +1,9 @@
-// ringside-generator: systemd cannot read TOML, so at boot and at every `systemctl daemon-reload` this turns what units
-// have to know of the files in /etc/ringside into drop-ins (systemd.generator(7), docs/services.md): the cores and
+// ringside-generator: systemd cannot read TOML, so at boot and at every `systemctl daemon-reload` this program turns
+// the settings in /etc/ringside that units need into drop-ins (systemd.generator(7), docs/services.md): the cores and
 // their NUMA nodes, the folders that are written to, whether the network is needed.
 //
-// A file that cannot be used gets one line in the kernel's log and no drop-in: the boot goes on, and the service itself
-// says what is wrong. Nothing is read but /etc/ringside and /sys, since so early nothing else need be there.
+// If a file cannot be used, the program writes one line to the kernel's log and no drop-in. The boot continues, and
+// the service itself reports what is wrong. Only /etc/ringside and /sys are read: nothing else need exist so early.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -31,9 +31,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Sorted between the unit and what `systemctl edit` makes, which thus has the last word.
+// Sorted between the unit and the drop-in of `systemctl edit`, which therefore takes precedence.
 constexpr const char* kDropIn = "10-ringside.conf";
-// The units write below this without being told, and need what is mounted here and at kPmem.
+// Without a drop-in, the units may write below kState, and require the mounts here and at kPmem.
 constexpr std::string_view kState = "/var/lib/ringside/";
 constexpr std::string_view kPmem = "/var/lib/ringside/pmem/";
 
@@ -60,11 +60,11 @@ class Settings {
   std::vector<Setting> settings_;
 };
 
-/// A list of cores or nodes in /sys; nothing where there is no such file.
+/// A list of cores or nodes in /sys; nothing if there is no such file.
 std::optional<std::vector<int>> list_in(const fs::path& file) {
   const std::optional<std::string> text = first_line(file.string());
   if (!text) return std::nullopt;
-  if (text->empty()) return std::vector<int>{};  // a node of memory alone
+  if (text->empty()) return std::vector<int>{};  // a node of memory without cores
   return parse_core_list(*text, file.string()).cpus;
 }
 
@@ -72,8 +72,8 @@ bool holds_all(const std::vector<int>& list, const std::vector<int>& wanted) {
   return std::includes(list.begin(), list.end(), wanted.begin(), wanted.end());
 }
 
-/// CPUAffinity=, and where the cores are not on all of the machine's nodes, the policy for memory: of one node while it
-/// lasts, of several alone. Other nodes are farther away.
+/// CPUAffinity= and, if the cores are on only some of the machine's nodes, a policy for memory, because other nodes
+/// are farther away. With one node, memory comes from it while it lasts; with several, from them alone.
 std::string placement(const std::string& cores, const fs::path& system) {
   if (cores.empty()) return {};
   const std::vector<int> cpus = parse_core_list(cores, "cores").cpus;
@@ -97,7 +97,7 @@ std::string placement(const std::string& cores, const fs::path& system) {
                                 to_string(CoreList{of_cores}));
 }
 
-/// As a word of a unit file.
+/// Quotes `path` as a word of a unit file.
 std::string word(const std::string& path) {
   std::string word = "\"";
   for (const char c : path) {
@@ -111,13 +111,13 @@ std::string word(const std::string& path) {
 
 struct DropIn {
   std::string unit;     // lines of its [Unit]
-  std::string service;  // and of its [Service]
+  std::string service;  // lines of its [Service]
 
-  /// `path`, if it is absolute: what it lies on is mounted first.
+  /// If `path` is absolute, the file system it lies on is mounted first.
   void needs(const fs::path& path) {
     if (path.is_absolute()) unit += "RequiresMountsFor=" + word(path) + "\n";
   }
-  /// The folder is written to. One that is missing is the program's to complain of.
+  /// The program may write to the folder. If it is missing, the program itself reports that.
   void writes(const fs::path& folder) {
     if (!folder.is_absolute()) return;
     if (folder == "/") throw usage_error("found a file to be written in '/', expected one in a folder of its own");
@@ -154,13 +154,13 @@ DropIn for_serve(const Settings& settings, const fs::path&) {
   return is_local ? DropIn{} : DropIn{{}, "IPAddressAllow=any\n"};
 }
 
-/// In the kernel's log, since no other is there so early, and on standard error for whoever tries it.
+/// Writes to the kernel's log, the only one so early, and to standard error for a user who calls the program.
 void say(const std::string& said) {
   const std::string text = printable(said);
   fmt::print(stderr, "ringside-generator: {}\n", text);
   const std::string line = fmt::format("<27>ringside-generator[{}]: {}\n", getpid(), text);  // daemon, err
   const UniqueFd log(open("/dev/kmsg", O_WRONLY | O_CLOEXEC | O_NOCTTY));
-  if (log.valid() && write(log.get(), line.data(), line.size()) < 0) return;  // then nobody can be told
+  if (log.valid() && write(log.get(), line.data(), line.size()) < 0) return;  // there is no other place to report it
 }
 
 void write_drop_in(const fs::path& folder, const fs::path& source, const DropIn& drop_in) {
@@ -174,7 +174,7 @@ void write_drop_in(const fs::path& folder, const fs::path& source, const DropIn&
   if (!out) throw system_error("{}: cannot be written", (folder / kDropIn).string());
 }
 
-/// Systemd's own rule for what is between @ and .service.
+/// The rule of systemd for what is between @ and .service.
 bool is_instance(const std::string& name) {
   constexpr std::string_view kValid = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ:-_.\\@";
   return !name.empty() && name.find_first_not_of(kValid) == std::string::npos;
@@ -185,7 +185,7 @@ struct Folders {
   fs::path made;  // where drop-ins go
 };
 
-/// `file`, below the root; nothing happens where it is missing.
+/// Makes the drop-in of `unit` from `file` below the root; does nothing if the file is missing.
 void generate(const Folders& folders, const fs::path& file, const std::string& unit,
               DropIn (*drop_in)(const Settings&, const fs::path&)) {
   try {
@@ -233,7 +233,7 @@ int main(int argc, char** argv) {
   try {
     generate_all({root, folders.front()});
   } catch (const std::exception& error) {
-    say(error.what());  // whatever it is, the boot goes on
+    say(error.what());  // the boot continues after any error
   }
   return 0;
 }

@@ -50,7 +50,7 @@ inline Register absolute(Register value) noexcept {
   return reinterpret_cast<Register>(reinterpret_cast<Bits>(value) & kAllButSign);
 }
 
-// Asks for the line that holds from[ahead]. It may lie past the array: a prefetch never faults.
+// Prefetches the line that holds from[ahead]. It may lie past the array: a prefetch never faults.
 template <class T>
 inline void prefetch(const T* from, std::uint64_t ahead) noexcept {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + ahead * sizeof(T)));

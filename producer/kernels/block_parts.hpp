@@ -13,11 +13,11 @@ namespace ringside {
 
 class BlockParts {
  public:
-  /// By entries and rows. row_begin: rows + 1 offsets, as in CsrMatrix. team: outlives us.
+  /// Cuts by entries and rows. row_begin: rows + 1 offsets, as in CsrMatrix. team: must outlive the parts.
   static BlockParts by_entries(std::span<const std::uint64_t> row_begin, Team& team) {
     return {partition_blocks(row_begin, parts_for(team, block_count(row_begin.size() - 1))), team};
   }
-  /// By given amounts of work. work_before: blocks + 1, what all blocks before each one take.
+  /// Cuts by given amounts of work. work_before: blocks + 1; the work of all blocks before each one.
   static BlockParts by_work(std::span<const std::uint64_t> work_before, Team& team) {
     return {partition_work(work_before, parts_for(team, work_before.size() - 1)), team};
   }
@@ -31,8 +31,8 @@ class BlockParts {
   }
 
  private:
-  // For threads that come and go: 32 blocks of a mesh take some 40 us, which is as long as anybody should wait for the
-  // last part of somebody else's.
+  // For helper threads: 32 blocks of a mesh take some 40 us, the longest time for which a thread should wait for
+  // another one's last part.
   static constexpr std::uint64_t kBlocksInPart = 32;
 
   static int parts_for(const Team& team, std::uint64_t blocks) {

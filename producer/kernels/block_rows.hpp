@@ -1,5 +1,5 @@
-// The unit in which rows are shared among threads and summed. It has its own header because kernels need it, too, and
-// they call no code of a header (cmake/isa_variants.cmake).
+// The unit in which rows are shared among threads and summed. It has its own header because kernels need it too, and
+// kernels call no code of a header (cmake/isa_variants.cmake).
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
-// A block of rows at a time, in two halves as with PageRank: the product of whole rows, diagonal included, then one
-// sweep of
+// Handles a block of rows at a time, in two halves as with PageRank: the product of whole rows, diagonal included,
+// then one sweep of
 //
 //   x_k = x_{k-1} + (b - A x_{k-1}) / a_ii  =  (b - R x_{k-1}) / a_ii,   A = D + R
 //
-// Written like that the product is that of a matrix like any other, and the rounding errors stay within
+// In this form the product is that of a matrix like any other, and the rounding errors stay within
 // 2^-53 * ((m * sum of |a_ij x_j| + 2 |b_i - sum|) / |a_ii| + |x_i|) to first order, for m entries in row i.
 #include "producer/kernels/jacobi_kernel.hpp"
 

@@ -18,7 +18,7 @@ struct JacobiPass {
   double* next;              // becomes x_k
 };
 
-/// Of the change from x_{k-1} to x_k, over the rows of one block.
+/// The change from x_{k-1} to x_k, over the rows of one block.
 struct JacobiBlockSums {
   double change_l1;
   double change_linf;

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t kLineElements = 8;
 
-// What a core keeps near: 2 MiB of the vector's lines, by how often they are read or how near the diagonal (as many
-// rows on either side). A vector of up to 8 MiB is never far: a third-level cache has it.
+// What a core keeps near: 2 MiB of the vector's lines, those read most often or those nearest to the diagonal (half of
+// them on either side). A vector of up to 8 MiB is never far: it fits a third-level cache.
 constexpr std::uint64_t kNearLines = std::uint64_t{1} << 15;
 constexpr std::uint64_t kNearRows = std::uint64_t{1} << 17;
 
@@ -25,18 +25,18 @@ constexpr double kCsrEntryNs = 0.5;
 constexpr double kPackedRowNs = 2.5;
 constexpr double kPackedEntryNs = 0.3;
 constexpr double kRunEntryNs = 0.1;
-constexpr double kCsrValueNs = 0.5;  // an entry has one
+constexpr double kCsrValueNs = 0.5;  // of each entry of a matrix with values
 constexpr double kPackedValueNs = 0.3;
 constexpr double kPlaceNs = 1.5;
 constexpr double kFarReadNs = 15;
-constexpr double kFetchedReadNs = 10;  // of packed rows, asked for ahead
+constexpr double kFetchedReadNs = 10;  // of packed rows, prefetched
 constexpr double kPackRowNs = 14;
 constexpr double kPackEntryNs = 1.4;
 constexpr double kPackValueNs = 1.4;
 constexpr double kRankRowNs = 12;
 constexpr double kRankEntryNs = 2.3;
 
-/// The entries of the busiest `most` of what is counted, and how many the least busy of these has.
+/// The sum of the `most` greatest counts, and the least of these counts.
 struct Busiest {
   double entries = 0;
   double least = std::numeric_limits<double>::infinity();
@@ -54,8 +54,8 @@ Busiest busiest(std::vector<double> count, std::uint64_t most) {
   return out;
 }
 
-/// Reads far from what was read lately: of columns neither near the diagonal nor on a line so busy that it stays. One
-/// block in sixteen stands for all.
+/// Counts the far reads: of columns that are neither near the diagonal nor on a line so busy that it stays in a cache.
+/// One block in sixteen stands for all.
 void count_far_reads(const CsrMatrix& matrix, std::span<const double> reads, KernelCounts& counts) {
   constexpr std::uint64_t kOneIn = 16;
   std::vector<double> of_line((matrix.columns + kLineElements - 1) / kLineElements);
@@ -140,14 +140,14 @@ Kernel choose_kernel(const CsrMatrix& matrix, const RowRuns& rows, std::span<con
       counts.single_entries += begin[1] - begin[0];
     }
   }
-  // Where the vector fits the cache, or most entries lie in runs, there is nothing to gain by another order.
+  // If the vector fits the cache, or most entries lie in runs, another order gains nothing.
   const bool may_rank = !reads.empty() && matrix.columns > kNearVector && 2 * counts.single_entries > counts.entries;
   if (may_rank) count_far_reads(matrix, reads, counts);
   return fastest_that_pays(counts, may_rank);
 }
 
 Array<std::uint32_t> places_by_reads(std::span<const double> reads) {
-  // A class for every binary exponent of a positive double, and one for zeros and what else there may be.
+  // A class for every binary exponent of a positive double, and one for zeros and all other values.
   constexpr int kLowest = -1022;
   constexpr std::size_t kClasses = 1023 + 1022 + 2;
   const auto class_of = [](double count) {

@@ -15,11 +15,11 @@ namespace {
 constexpr std::uint32_t kEight = 8;
 constexpr std::uint32_t kBits = 32;
 
-// A shorter row is no longer than what names another one in its place.
+// A row with fewer entries takes no more words than a reference to an equal row.
 constexpr std::uint64_t kLeastCopiedEntries = 4;
 
-/// Words that rows with `entries` entries in all take at most: their columns, a bit for each eight, and for each row
-/// what heads a group. Rounded so that no sum over blocks is less than what they take together.
+/// An upper limit of the words for rows with `entries` entries in all: their columns, their bits, and what heads a
+/// group for each row. The term for blocks makes the difference of two limits an upper limit for the blocks between.
 std::uint64_t words_at_most(std::uint64_t entries, std::uint64_t rows, std::uint64_t blocks) {
   return entries + entries / kBits + 3 * rows + blocks;
 }
@@ -30,7 +30,7 @@ class Packer {
   Packer(const CsrMatrix& matrix, const std::uint32_t* place, std::uint32_t* word, double* value)
       : matrix_(matrix), place_(place), word_(word), value_(value) {}
 
-  /// single: the rows of one block, offsets from `first_row`, by ascending number of entries.
+  /// Packs a block. single: its rows, offsets from `first_row`, by ascending number of entries.
   void pack(std::uint64_t first_row, std::span<const std::uint16_t> single) {
     first_row_ = first_row;
     place_columns();
@@ -65,7 +65,8 @@ class Packer {
     return columns_ + (matrix_.row_begin[first_row_ + row] - matrix_.row_begin[first_row_]);
   }
 
-  /// The block's columns, or their places. Those are far apart in memory: all of them at once, each asked for ahead.
+  /// Finds the block's columns, or their places. Places are far apart in memory: all are looked up at once, each
+  /// prefetched.
   void place_columns() {
     const std::uint64_t begin = matrix_.row_begin[first_row_];
     const std::uint32_t* column = matrix_.column.data() + begin;
@@ -80,11 +81,11 @@ class Packer {
     columns_ = placed_.data();
   }
 
-  /// Those of `rows`, which have `entries` each, that are not like an earlier one; the others join `copies_`. Rows of a
-  /// matrix with values are never compared: they are rarely equal.
+  /// Returns those of `rows`, which have `entries` each, that are not like an earlier one, and adds the others to
+  /// `copies_`. Rows of a matrix with values are never compared: they are rarely equal.
   std::span<const std::uint16_t> without_copies(std::span<const std::uint16_t> rows, std::uint64_t entries) {
     if (rows.size() < 2 || entries < kLeastCopiedEntries || !matrix_.value.empty()) return rows;
-    // Equal rows have equal marks, few others do.
+    // Equal rows have equal marks; other rows rarely do.
     marks_.clear();
     for (const std::uint16_t row : rows) {
       const std::uint32_t* column = columns_of(row);
@@ -179,8 +180,8 @@ class Packer {
   double* value_;        // the same, or null
   std::uint64_t first_row_ = 0;
   const std::uint32_t* columns_ = nullptr;  // of the block's rows, one row after the other
-  std::vector<std::uint16_t> copies_;       // a row and what it is a copy of, in turn
-  // Kept to spare allocations.
+  std::vector<std::uint16_t> copies_;       // pairs: a row, and the row of which it is a copy
+  // Kept to save allocations.
   std::vector<std::uint32_t> placed_;
   std::vector<std::pair<std::uint64_t, std::uint16_t>> marks_;
   std::vector<std::uint16_t> originals_;
@@ -194,7 +195,7 @@ PackedRows pack_rows(const CsrMatrix& matrix, const RowRuns& rows, const std::ui
   PackedRows packed;
   const std::uint64_t blocks = block_count(matrix.rows);
   packed.block.resize(blocks);
-  // Room for the worst case, of which only what is written becomes memory.
+  // Room for the worst case: only the part that is written takes memory.
   packed.word = Array<std::uint32_t>(words_at_most(matrix.nonzeros(), matrix.rows, blocks) + kReadAheadWords);
   packed.value = Array<double>(matrix.value.size());
 

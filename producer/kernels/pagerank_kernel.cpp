@@ -1,6 +1,6 @@
-// A block of rows at a time, in two halves: the product of the block's rows into 8 kB that stay in the first-level
-// cache, then one sweep over these that finishes the iterate. The arithmetic is written in registers of the instruction
-// set's own width; eight logical lanes are one, two or four of them.
+// Handles a block of rows at a time, in two halves: the product of the block's rows into 8 kB that stay in the
+// first-level cache, then one sweep over these that finishes the iterate. The arithmetic is written in registers of
+// the instruction set's own width; eight logical lanes are one, two or four of them.
 #include "producer/kernels/pagerank_kernel.hpp"
 
 #include "producer/kernels/row_product_kernel.hpp"
@@ -19,8 +19,8 @@ struct PagerankSums {
   Register dangling[kParts] = {};
 };
 
-// Rows [row, end) of the block that starts at first_row; whole eights. kShared: all of scale `shared`, which is not 0.
-// made: the block's contributions.
+// Finishes rows [row, end) of the block that starts at first_row, in whole eights. kShared: all of scale `shared`,
+// which is not 0. made: the block's contributions.
 template <bool kStream, bool kStreamMade, bool kShared>
 inline void finish_rows(const PagerankPass& pass, std::uint64_t first_row, std::uint64_t row, std::uint64_t end,
                         double shared, const double* sum, double* made, PagerankSums& sums) noexcept {

@@ -10,10 +10,10 @@
 
 namespace ringside {
 
-/// Rows whose scale is looked at together: eight cache lines of them.
+/// Rows whose scales are examined together: eight cache lines of scales.
 inline constexpr std::uint64_t kGroupRows = 64;
 
-/// In `group_scale`: look at every row's own scale. (A scale is never negative.)
+/// In `group_scale`: examine every row's own scale. (A scale is never negative.)
 inline constexpr double kMixedGroup = -1.0;
 
 /// What one iteration reads and writes. n rows; vectors are n doubles; d is the damping, w the mass on dangling rows.
@@ -38,11 +38,12 @@ struct PagerankBlockSums {
 
 /// One instruction set's loops, over the blocks [first, last); `sums` has an entry for every block of the matrix.
 struct PagerankKernels {
-  /// x_k, its contributions and its block sums. With `stream`, stores go past the cache (`next` and `next_contribution`
-  /// are 64-byte aligned then) and are ordered before whatever the calling thread stores afterwards.
+  /// Makes x_k, its contributions and its block sums. With `stream`, stores go past the cache (`next` and
+  /// `next_contribution` are 64-byte aligned then) and are ordered before whatever the calling thread stores
+  /// afterwards.
   void (*iterate)(const PagerankPass& pass, bool stream, std::uint64_t first, std::uint64_t last,
                   PagerankBlockSums* sums) noexcept;
-  /// The contributions and dangling sums that `iterate` leaves behind when it has made `pass.previous`.
+  /// Makes the contributions and dangling sums that `iterate` leaves behind when it has made `pass.previous`.
   void (*prepare)(const PagerankPass& pass, std::uint64_t first, std::uint64_t last, PagerankBlockSums* sums) noexcept;
 };
 

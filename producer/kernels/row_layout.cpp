@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kNames = {"auto", "csr", "runs", "packed", "ranked"};
 
-/// In loads: one an entry, or an eighth where eight rows or entries are loaded together, and eight a row, whose vectors
-/// are read and written once.
+/// Work in loads: one per entry, or an eighth where eight rows or entries are loaded together; and eight per row,
+/// whose vectors are read and written once.
 std::vector<std::uint64_t> work_before(const CsrMatrix& matrix, const RowLayout& layout) {
   constexpr std::uint64_t kRowCost = 8;
   std::vector<std::uint64_t> before(block_count(matrix.rows) + 1);

@@ -1,5 +1,5 @@
-// Which form a matrix is multiplied in, and the matrix in that form: docs/kernels.md. All forms give the same bits
-// (producer/kernels/row_product.hpp), so that the choice is free to follow the machine and the matrix.
+// The form in which a matrix is multiplied, and the matrix in that form: docs/kernels.md. All forms give the same bits
+// (producer/kernels/row_product.hpp), so that the choice may depend on the machine and the matrix.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ enum class Kernel {
 /// "csr", "runs" ...
 std::string_view to_string(Kernel kernel) noexcept;
 
-/// The kernel of that name. Throws `Error` (exit code 2) for a name there is none of.
+/// The kernel of that name. Throws `Error` (exit code 2) for an unknown name.
 Kernel kernel_named(std::string_view name);
 
 struct RowLayout {
@@ -33,18 +33,17 @@ struct RowLayout {
   RowRuns rows;
   PackedRows packed;                       // with kPacked and kRanked
   Array<std::uint32_t> place;              // with kRanked: where element j of the vector lies
-  std::vector<std::uint64_t> work_before;  // blocks + 1: what the blocks before take, in loads
+  std::vector<std::uint64_t> work_before;  // blocks + 1: the work of the blocks before, in loads
 
-  /// Whether rows are read from the matrix; if not, its arrays may go.
+  /// Whether rows are read from the matrix; if not, its arrays may be released.
   bool reads_matrix() const noexcept { return packed.block.empty() && !rows.single.empty(); }
 
-  /// Pointers into this and into `matrix`.
+  /// Pointers into this layout and into `matrix`.
   RowProduct product(const CsrMatrix& matrix) const noexcept;
 };
 
-/// Uses all OpenMP threads; what is chosen does not depend on their number. reads: how often each element of the vector
-/// is read, if the solver can read it in another order than it is published in; else empty, and `wanted` is not
-/// kRanked.
+/// Uses all OpenMP threads; the choice does not depend on their number. reads: how often each element of the vector is
+/// read, if the solver can read it in another order than it is published in; else empty, and `wanted` is not kRanked.
 RowLayout make_row_layout(const CsrMatrix& matrix, Kernel wanted, std::span<const double> reads);
 
 }  // namespace ringside

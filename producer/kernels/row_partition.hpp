@@ -1,6 +1,5 @@
-// How rows are shared among threads. Rows come in fixed blocks; a block belongs to one thread as a whole, which sums it
-// in a fixed order, and block sums are combined serially in block order. So no result depends on how many threads there
-// are.
+// Shares rows among threads. Rows come in fixed blocks. One thread sums a whole block in a fixed order, and block sums
+// are combined serially in block order. Thus no result depends on the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,7 @@ namespace ringside {
 /// owns the blocks [result[p], result[p + 1]), which may be none.
 std::vector<std::uint64_t> partition_blocks(std::span<const std::uint64_t> row_begin, int parts);
 
-/// The same by given amounts of work. work_before: blocks + 1, what all blocks before each one take.
+/// The same by given amounts of work. work_before: blocks + 1; the work of all blocks before each one.
 std::vector<std::uint64_t> partition_work(std::span<const std::uint64_t> work_before, int parts);
 
 }  // namespace ringside

@@ -1,15 +1,16 @@
-// A matrix as a product of its rows with a vector reads it: raw pointers and plain records, so that kernels, which
-// call no code of a header (cmake/isa_variants.cmake), need no more. They are made by producer/kernels/row_layout.hpp.
+// A matrix in the form that a product of its rows with a vector reads: raw pointers and plain records. Kernels call no
+// code of a header (cmake/isa_variants.cmake), so that they need nothing else. producer/kernels/row_layout.hpp makes
+// them.
 #pragma once
 
 #include <cstdint>
 
 namespace ringside {
 
-/// Rows with fewer entries are added up entry by entry, in column order. Longer ones in eight lanes, entry j in lane
-/// j modulo 8, and the lanes as ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)): eight additions at a time instead of one
-/// after the other. That is the promise every layout, instruction set and number of threads keeps, to the bit; the
-/// error is at most (31 or, for m entries, m/8 + 10) * 2^-53 of the sum of the entries' magnitudes.
+/// Rows with fewer entries are added up entry by entry, in column order. Longer ones are added up in eight lanes,
+/// entry j in lane j modulo 8, and the lanes as ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)): eight additions at a time
+/// instead of one after the other. Every layout, instruction set and number of threads keeps this order, to the bit.
+/// The error is at most (31 or, for m entries, m/8 + 10) * 2^-53 of the sum of the entries' magnitudes.
 inline constexpr std::uint32_t kLongRow = 32;
 
 /// Neighbouring rows of one block with equally many entries, whose columns all advance by one from row to row.
@@ -39,14 +40,14 @@ struct PackedBlock {
 enum class PackedKind : std::uint32_t {
   kEnd,        // nothing: the block is done (one word)
   kEmpty,      // nothing: rows without entries
-  kShort,      // columns: of four rows at a time entry by entry, and of what is left over row by row
+  kShort,      // columns: of four rows at a time entry by entry, and of the rows left over row by row
   kLong,       // of one row of at least kLongRow entries: its columns
   kIntervals,  // the same; a bit for each eight of its entries, set where their columns are consecutive, in as many
                // words as that takes; then for each eight one column or eight, and the columns left over
   kCopies      // two rows to a word: the first has the entries, and so the sum, of the second. (Nothing in between.)
 };
 
-/// Words that may be read after the last packed one; what they hold does not matter.
+/// Words that may be read after the last packed one; their content does not matter.
 inline constexpr std::uint64_t kReadAheadWords = 256;
 
 /// A matrix without values has entries that are all 1.
@@ -59,10 +60,10 @@ struct RowProduct {
   const RowRun* run;                // rows in runs, without values only
   const std::uint32_t* run_column;  // the columns of each run's first row, run after run
   const std::uint16_t* single;      // rows outside runs, offsets into the block, by ascending number of entries
-  const PackedBlock* packed;  // blocks: those rows packed (packed_rows.hpp), or null: as they lie in `column`
+  const PackedBlock* packed;        // blocks: those rows packed (packed_rows.hpp), or null: as they lie in `column`
   const std::uint32_t* word;
   const double* packed_value;  // in the order of the words' entries, or null
-  bool far;                    // the vector outgrows the caches: its elements are fetched ahead
+  bool far;                    // the vector is larger than the caches: its elements are prefetched
 };
 
 }  // namespace ringside

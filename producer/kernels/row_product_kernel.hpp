@@ -2,7 +2,7 @@
 // producer/kernels/row_product.hpp promises. Part of the kernels compiled once per instruction set; the 8 kB it writes
 // stay in the first-level cache for the solver's own half of the iteration.
 //
-// What a row costs, and its bytes from memory (m entries; the block's x apart, each line of which is read once):
+// What a row costs, and its bytes from memory (m entries; without the block's x, of which each line is read once):
 //   in a run        m loads and m additions, an eighth of an instruction each with AVX-512; nothing of the matrix
 //   packed          two instructions an entry, one where its row is long, a quarter where columns are consecutive too;
 //                   2 B and a share of 8, 4 B an entry (1/2 B where consecutive), 8 B a value; a copy 4 B in all
@@ -62,13 +62,13 @@ struct LongRow {
 constexpr std::uint64_t kColumnsAhead = 256;
 constexpr std::uint32_t kColumnsInLine = 16;
 
-// kFar: x is larger than the caches, and its elements are asked for so many entries before they are added. A core has
-// some hundred instructions under way: left to itself, it waits for nine or ten such elements at a time, of the fifty
-// it could (measured on rmat:22: none 1.00, 32 entries 0.95, 96 to 256 entries 0.75 of the time).
+// kFar: x is larger than the caches, and its elements are prefetched so many entries before they are added. A core has
+// some hundred instructions under way. Without prefetches it waits for nine or ten such elements at a time, of the
+// fifty it could (measured on rmat:22: none 1.00, 32 entries 0.95, 96 to 256 entries 0.75 of the time).
 constexpr std::uint64_t kEntriesAhead = 128;
 static_assert(kEntriesAhead + kLanes <= kReadAheadWords);
 
-// Where the columns end, others follow, and what heads them: that fetches what is of no use, and does no harm.
+// Behind the columns follow the heads and columns of other groups. Prefetches there are of no use, and do no harm.
 template <bool kFar>
 inline void fetch(const double* x, const std::uint32_t* column, std::uint32_t count) noexcept {
   if constexpr (kFar) {
@@ -103,7 +103,7 @@ inline double sum_row(const std::uint32_t* column, const double* value, std::uin
 // 4 kB: far enough for the line to arrive, near enough for the second-level cache to keep it (measured: 1, 2, 8 kB).
 constexpr std::uint64_t kPrefetchAhead = 512;
 
-// Rows offset .. offset + 8 * kVectors - 1 of a run, `column` being those of its first row. Each row's sum stays in its
+// Sums rows offset .. offset + 8 * kVectors - 1 of a run. column: those of its first row. Each row's sum stays in its
 // lane for all the entries.
 template <int kVectors>
 inline void sum_tile(const double* x, const std::uint32_t* column, std::uint32_t entries, std::uint64_t offset,
@@ -117,7 +117,7 @@ inline void sum_tile(const double* x, const std::uint32_t* column, std::uint32_t
   for (int r = 0; r < kRegisters; ++r) store<false>(sum + offset + r * kWidth, total[r]);
 }
 
-// Rows offset .. offset + 7 of a run of long rows: eight running sums for each.
+// Sums rows offset .. offset + 7 of a run of long rows, with eight running sums for each.
 inline void sum_tile_of_long_rows(const double* x, const std::uint32_t* column, std::uint32_t entries,
                                   std::uint64_t offset, double* sum) noexcept {
   for (std::uint64_t row = offset; row < offset + kLanes; row += kWidth) {
@@ -132,8 +132,8 @@ inline void sum_tile_of_long_rows(const double* x, const std::uint32_t* column, 
   }
 }
 
-// own: x's solver reads this, of the run's first row, next; it is fetched here because that half has nothing to do
-// while it waits.
+// own: the solver reads this next, from the run's first row on. It is prefetched here because the solver's half has
+// nothing else to do while it waits.
 template <int kVectors, class Tile>
 inline void sum_tiles(const Tile& tile, const double* x, const std::uint32_t* column, RowRun run, const double* own,
                       double* sum) noexcept {
@@ -145,7 +145,7 @@ inline void sum_tiles(const Tile& tile, const double* x, const std::uint32_t* co
     }
     tile(x, column, run.entries, row, sum);
   }
-  // The rows left over are done together with some before them: the same additions give the same sums.
+  // The rows left over are summed together with some before them: the same additions give the same sums.
   if (run.rows % kTileRows != 0) tile(x, column, run.entries, run.rows - kTileRows, sum);
 }
 
@@ -166,7 +166,7 @@ inline void sum_run(const double* x, const std::uint32_t* column, RowRun run, co
 
 using RowOffset __attribute__((may_alias)) = std::uint16_t;  // two to a word
 
-// Rows of the same few entries: four chains of additions side by side, then one by one.
+// Sums rows of the same few entries: four chains of additions side by side, then row by row.
 template <bool kValues, bool kFar>
 inline void sum_short_rows(const std::uint32_t* column, const double* value, std::uint32_t entries,
                            const std::uint16_t* row, std::uint32_t rows, const double* x, double* sum) noexcept {
@@ -261,15 +261,15 @@ inline void sum_packed_rows(const std::uint32_t* word, const double* value, cons
 
 // ---- Rows as they lie in the matrix ----
 
-// Four rows at a time: four chains of additions run side by side, and, as rows come by ascending number of entries,
-// most fours end together and the processor predicts where. The price is that the block's columns are not read in their
-// order; so those of the next block are asked for on the way, some lines with each four (measured: 1.2 to 1.4 times as
-// fast).
+// Sums four rows at a time: four chains of additions run side by side. Rows come by ascending number of entries, so
+// that most fours end together and the processor predicts where. The price is that the block's columns are not read in
+// their order. Therefore those of the next block are prefetched meanwhile, some lines with each four (measured: 1.2 to
+// 1.4 times as fast).
 template <bool kValues>
 inline void sum_single_rows(const RowProduct& product, std::uint64_t block, const double* x, double* sum) noexcept {
   const std::uint16_t* single = product.single + product.block[block].single;
   const std::uint64_t count = product.block[block + 1].single - product.block[block].single;
-  if (count == 0) return;  // all in runs: the matrix may have let its rows go
+  if (count == 0) return;  // all in runs: the matrix may have released its rows
   const std::uint64_t first_row = block * kBlockRows;
   const std::uint32_t* next_columns = nullptr;
   std::uint64_t lines_with_each_four = 0;
@@ -284,7 +284,7 @@ inline void sum_single_rows(const RowProduct& product, std::uint64_t block, cons
     return sum_row<kValues>(product.column + begin[row], kValues ? product.value + begin[row] : nullptr,
                             begin[row + 1] - begin[row], x);
   };
-  // The entries of a row from the first-th on, added to `sum`.
+  // Adds the entries of a row from the first-th on to `total`.
   const auto add_rest = [&](std::uint16_t row, std::uint64_t first, double total) {
     for (std::uint64_t e = begin[row] + first; e < begin[row + 1]; ++e) {
       total += kValues ? product.value[e] * x[product.column[e]] : x[product.column[e]];
@@ -330,7 +330,7 @@ inline void sum_single_rows(const RowProduct& product, std::uint64_t block, cons
 
 // ---- A block ----
 
-/// own: as long as x; what the caller reads of the block's rows when this is done.
+/// own: as long as x; the caller reads the block's rows of it next.
 inline void sum_block(const RowProduct& product, std::uint64_t block, const double* x, const double* own,
                       double* sum) noexcept {
   const std::uint64_t first_row = block * kBlockRows;

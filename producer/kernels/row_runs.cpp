@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-// Shorter runs save too little to have their columns stored twice.
+// Shorter runs save too little: their columns are stored twice.
 constexpr std::uint64_t kMinRunRows = 16;
 
 /// The first row that is not in the run that starts at `row`; at most `last`.
@@ -27,8 +27,8 @@ std::uint64_t end_of_run(const CsrMatrix& matrix, std::uint64_t row, std::uint64
   return last;
 }
 
-/// Appends the rows of one block, [first, last), to `out`, whose blocks are those before it. scratch: kept by the
-/// caller to spare an allocation per block.
+/// Appends the rows of one block, [first, last), to `out`, which holds the blocks before it. scratch: kept by the
+/// caller to save an allocation per block.
 void describe_block(const CsrMatrix& matrix, bool look_for_runs, std::uint64_t first, std::uint64_t last,
                     std::vector<RowRun>& scratch, RowRuns& out) {
   const auto entries_of = [&](std::uint64_t row) { return matrix.row_begin[row + 1] - matrix.row_begin[row]; };
@@ -41,8 +41,8 @@ void describe_block(const CsrMatrix& matrix, bool look_for_runs, std::uint64_t f
                        static_cast<std::uint32_t>(entries_of(row))});
     row = end;
   }
-  // A few odd rows among runs (the border of a mesh) stay with them: in the matrix they are far from anything else that
-  // is read, and each would be a wait for memory.
+  // A few short runs among longer ones (the border of a mesh) stay runs: in the matrix they are far from anything else
+  // that is read, and each would cause a wait for memory.
   const std::uint64_t entries = matrix.row_begin[last] - matrix.row_begin[first];
   const bool keep_short_runs = look_for_runs && entries_in_short_runs * 16 <= entries;
 

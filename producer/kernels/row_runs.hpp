@@ -21,7 +21,7 @@ struct RowRuns {
 };
 
 /// Uses all OpenMP threads; the result does not depend on their number. A matrix with values has no runs: its rows are
-/// all single. So are they without `look_for_runs`.
+/// all single. The same holds without `look_for_runs`.
 RowRuns find_row_runs(const CsrMatrix& matrix, bool look_for_runs = true);
 
 }  // namespace ringside

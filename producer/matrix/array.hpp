@@ -1,6 +1,6 @@
-// A fixed-size array of plain values in a memory mapping of its own: huge pages are advised, and no page is touched
-// until someone writes to it, so that the thread that will use a part can be the one that places it (first touch). An
-// array can also be a window into a mapped file (the matrix cache), which it keeps alive.
+// A fixed-size array of plain values in a memory mapping of its own. Huge pages are advised, and no page is touched
+// before a thread writes to it, so that the thread that will use a part can place it (first touch). An array can also
+// be a window into a mapped file (the matrix cache), which it keeps alive.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace ringside {
 
 /// `bytes` of zeroed, untouched, private memory; freed with the last owner. Throws `Error` (exit code 3) naming the
-/// size when the system has no room.
+/// size if the system has no room.
 std::shared_ptr<void> allocate_pages(std::size_t bytes);
 
 template <class T>

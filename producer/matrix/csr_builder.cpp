@@ -1,4 +1,4 @@
-// The steps between the two readings of the input, and after them: sums, first touch, sorting, merging.
+// The work between the two readings of the input, and after them: sums, first touch, sorting, merging.
 #include "producer/matrix/csr_builder.hpp"
 
 #include <omp.h>
@@ -23,8 +23,8 @@ struct Entry {
   double value;
 };
 
-// Entries of one column lie in ascending magnitude, of equal magnitudes the negative first: an order that depends on
-// the values alone, so that adding them up gives the same bits however the lines were shared among threads.
+// Entries of one column lie in ascending magnitude, of equal magnitudes the negative first. The order depends on the
+// values alone, so that their sum has the same bits however the lines were shared among threads.
 bool before(const Entry& a, const Entry& b) noexcept {
   if (a.column != b.column) return a.column < b.column;
   constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
@@ -34,7 +34,7 @@ bool before(const Entry& a, const Entry& b) noexcept {
   return bits_a > bits_b;
 }
 
-// Heap sort of two parallel arrays in place: for rows so long that a copy of them would be felt.
+// Heap sort of two parallel arrays in place, for rows that are too long to be copied.
 void sort_in_place(std::uint32_t* column, double* value, std::size_t n) noexcept {
   const auto sift_down = [&](std::size_t root, std::size_t size) {
     const Entry moved{column[root], value[root]};
@@ -91,7 +91,7 @@ std::size_t merge_row(const std::uint32_t* from, const double* from_value, std::
   return kept;
 }
 
-// Writes a byte a page: the thread that will own a part of an array is the one that places it.
+// Writes one byte per page, so that the thread that will own a part of an array places it.
 void touch(void* data, std::size_t first_byte, std::size_t last_byte) noexcept {
   auto* const bytes = static_cast<volatile char*>(data);
   for (std::size_t at = first_byte; at < last_byte; at += kPageBytes) bytes[at] = 0;
@@ -211,7 +211,7 @@ std::uint64_t CsrBuilder::sort_and_merge(const std::vector<std::uint64_t>& bound
       std::uint64_t from = begin_of[part];
       std::uint64_t to = from;
       for (std::uint64_t row = bound[part]; row < bound[part + 1]; ++row) {
-        // The beginning of the next part's first row is that part's to write.
+        // Only the next part writes the beginning of its first row.
         const bool last = row + 1 == bound[part + 1];
         const std::uint64_t row_end = last ? begin_of[part + 1] : cursor_[row + 1];
         const std::size_t n = row_end - from;
@@ -244,7 +244,7 @@ CsrMatrix CsrBuilder::finish(Array<std::uint64_t> id) {
   const std::uint64_t nonzeros = sort_and_merge(bound, kept);
 
   if (nonzeros < stored_) {
-    // Close the gaps between the runs, in order; what was merged within a run has moved already.
+    // Close the gaps between the runs, in order; entries merged within a run have moved already.
     std::uint64_t to = 0;
     for (std::size_t part = 0; part < parts; ++part) {
       const std::uint64_t from = old_begin[part];

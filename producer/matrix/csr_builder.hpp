@@ -1,6 +1,6 @@
 // Builds a CRS matrix from entries that can be produced twice, in any order and by any number of threads, without ever
-// holding a list of them: the first time each entry is counted, the second time it is put where it belongs. Memory is
-// that of the stored entries; the result does not depend on the order.
+// holding a list of them: the first time each entry is counted, the second time it is placed. Memory is that of the
+// stored entries; the result does not depend on the order.
 //
 //   CsrBuilder builder(rows, columns, orientation, weighted);
 //   each thread: EntryCounter counter(builder); counter.add(i, j, value) for its entries
@@ -22,8 +22,8 @@ namespace ringside {
 /// The largest number of rows or columns: both are counted in 32 bits.
 inline constexpr std::uint64_t kMaxRows = 0xffff'ffff;
 
-/// How many rows (or columns) a text of that size may announce, entries or not: a number in a header must not decide
-/// how much memory is taken.
+/// How many rows (or columns) a text of that size may announce, with or without entries: a number in a header must not
+/// decide how much memory is taken.
 constexpr std::uint64_t most_announced_rows(std::uint64_t text_bytes) {
   constexpr std::uint64_t kAlways = std::uint64_t{1} << 23;  // 64 MiB of row beginnings
   return std::min(kMaxRows, std::max(kAlways, 2 * text_bytes));
@@ -42,12 +42,12 @@ class CsrBuilder {
   /// Shape of the matrix as the input writes it; `orientation` decides which index becomes the CRS row.
   CsrBuilder(std::uint64_t input_rows, std::uint64_t input_columns, Orientation orientation, bool weighted);
 
-  /// Between the two: sums up the counts and allocates the arrays.
+  /// To be called between counting and placing: sums up the counts and allocates the arrays.
   void allocate();
 
   /// Sorts the rows, merges duplicates (a pattern: to one; weighted: their sum, added in ascending magnitude), drops
-  /// zeros, and names the content. Throws `Error` (exit code 2) if the two times produced different entries: the
-  /// input changed underneath. `id`: names of the rows, or empty. The builder is spent afterwards.
+  /// zeros, and names the content. Throws `Error` (exit code 2) if the two readings produced different entries: the
+  /// input changed meanwhile. `id`: names of the rows, or empty. The builder cannot be used afterwards.
   CsrMatrix finish(Array<std::uint64_t> id = {});
 
  private:
@@ -60,8 +60,8 @@ class CsrBuilder {
   Orientation orientation_;
   bool weighted_;
   std::uint64_t stored_ = 0;
-  // rows + 2 words. Counting adds row r up in [r + 2]; summed up, [r + 1] is where r begins; placing moves it on to
-  // where r ends, which is where r + 1 begins: then the first rows + 1 words are the finished row_begin.
+  // rows + 2 words. Counting adds row r up in [r + 2]. After summing up, [r + 1] is where r begins. Placing moves it
+  // on to where r ends, which is where r + 1 begins: then the first rows + 1 words are the finished row_begin.
   std::shared_ptr<void> cursor_pages_;
   std::uint64_t* cursor_ = nullptr;
   std::shared_ptr<void> column_pages_;
@@ -70,11 +70,11 @@ class CsrBuilder {
   double* value_ = nullptr;
 };
 
-// Rows are random places in memory, and an atomic addition waits for its cache line and for all stores before it. So
-// each thread gathers a few entries, asks for their lines, and adds when they have come.
+// Rows are random places in memory, and an atomic addition waits for its cache line and for all stores before it.
+// Therefore each thread gathers a few entries, prefetches their lines, and adds when the lines have come.
 inline constexpr std::size_t kEntriesGathered = 64;
 
-/// Takes every entry the first time; one for each thread, gone before `allocate`.
+/// Counts every entry in the first reading; one for each thread, destroyed before `allocate`.
 class EntryCounter {
  public:
   explicit EntryCounter(CsrBuilder& builder) noexcept : builder_(builder) {}
@@ -104,7 +104,7 @@ class EntryCounter {
   std::uint32_t row_[kEntriesGathered];
 };
 
-/// Takes every entry the second time; one for each thread, gone before `finish`.
+/// Places every entry in the second reading; one for each thread, destroyed before `finish`.
 class EntryPlacer {
  public:
   explicit EntryPlacer(CsrBuilder& builder) noexcept : builder_(builder) {}
@@ -131,7 +131,7 @@ class EntryPlacer {
       at[k] = cursor.fetch_add(1, std::memory_order_relaxed);
     }
     for (std::size_t k = 0; k < gathered_; ++k) {
-      if (at[k] >= builder_.stored_) continue;  // more entries than the first time: `finish` finds it out
+      if (at[k] >= builder_.stored_) continue;  // more entries than the first time: `finish` detects it
       builder_.column_[at[k]] = column_[k];
       if (builder_.value_ != nullptr) builder_.value_[at[k]] = value_[k];
     }

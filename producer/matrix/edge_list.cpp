@@ -1,5 +1,6 @@
 // Three readings by all threads: a survey (how many edges, which ids), counting, placing. As in the MatrixMarket
-// reader the fast loops only notice that a line is wrong; one slow walk from the top then says which and why.
+// reader, the fast loops only detect that a line is wrong. Then one slow walk from the top finds which line it is and
+// why.
 #include "producer/matrix/edge_list.hpp"
 
 #include <algorithm>
@@ -48,8 +49,8 @@ const char* skip_to_edge(const char* p, const char* end) noexcept {
   return end;
 }
 
-// Reads the line at p up to its end. Returns the position of the line end; or sets `wrong`, and the offending word
-// begins at the position returned.
+// Reads the line at p up to its end. Returns the position of the line end; or sets `wrong` and returns the position
+// where the offending word begins.
 const char* parse_edge(const char* p, const char* end, Edge& edge, Wrong& wrong) noexcept {
   const char* next = parse_unsigned(p, end, edge.from);
   if (next == nullptr || !ends_word(next, end)) {
@@ -158,7 +159,7 @@ bool Reader::read_edges(CsrBuilder& builder, std::uint64_t rows, const RowOf& ro
       p = after_line_end(p, end);
       const std::uint64_t row = row_of(edge.from);
       const std::uint64_t column = row_of(edge.to);
-      // A text that changes underneath must not lead outside the arrays, although the survey knew every id.
+      // If the text changes meanwhile, no access may lead outside the arrays, although the survey found every id.
       if (row >= rows || column >= rows) continue;
       sink.add(static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(column), edge.weight);
     }
@@ -273,7 +274,7 @@ CsrMatrix Reader::read(Orientation orientation) {
   const char* const after_first = after_line_end(parse_edge(first_edge_, end, first, wrong), end);
   if (wrong != Wrong::kNothing) explain();
 
-  // The survey leaves the first line out: only when the rest is known can it be told whether it is "n m".
+  // The survey leaves the first line out: whether it is "n m" shows only when the rest is known.
   const auto use_text_from = [&](const char* begin) {
     pieces_ = split_at_lines(text_.substr(offset_of(begin)), piece_count(text_.size()));
   };
@@ -304,7 +305,7 @@ CsrMatrix Reader::read(Orientation orientation) {
   return build_compacted(orientation, bitmap, survey_of.max_id);
 }
 
-// Walks the text again, line by line, to the first that is wrong.
+// Walks the text again, line by line, to the first wrong line.
 void Reader::explain() const {
   constexpr std::string_view kLine = "'u v' or 'u v weight' (ids are whole numbers from 0 up)";
   const char* const end = text_.data() + text_.size();

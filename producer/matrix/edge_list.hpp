@@ -1,5 +1,5 @@
-// Reads edge lists: `u v` or `u v weight` a line. How many rows there are, and which id becomes which, is decided by
-// what the text announces and by the ids themselves (docs/inputs.md).
+// Reads edge lists: `u v` or `u v weight` a line. The announcement in the text and the ids themselves decide how many
+// rows there are, and which id becomes which row (docs/inputs.md).
 #pragma once
 
 #include <string>
@@ -10,8 +10,9 @@
 
 namespace ringside {
 
-/// Builds the matrix of an edge list, by all OpenMP threads; the result is the same for every number of them. `name` is
-/// how messages call the text. Throws `Error` (exit code 2) naming the line, what was found and what would be accepted.
+/// Builds the matrix of an edge list, by all OpenMP threads; the result is the same for every number of them. `name`
+/// is the text's name in messages. Throws `Error` (exit code 2) naming the line, what was found and what would be
+/// accepted.
 CsrMatrix read_edge_list(std::string_view text, const std::string& name, Orientation orientation);
 
 /// Where a text that `read_edge_list` accepts holds a weighted edge, or the first edge that leaves a node.

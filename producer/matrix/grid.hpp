@@ -8,9 +8,9 @@
 
 namespace ringside {
 
-/// Links of all cells above line y (0 to side): where the entries of its first cell begin, and with y = side all there
-/// are. A cell has (cells in reach vertically) * (cells in reach horizontally) - 1 neighbours; along a line of n cells
-/// the reaches, 3 inside and 2 at both ends, add up to 3n - 2.
+/// Links of all cells above line y (0 to side): where the entries of its first cell begin; with y = side the number of
+/// all links. A cell has (cells in reach vertically) * (cells in reach horizontally) - 1 neighbours; along a line of n
+/// cells the reaches, 3 inside and 2 at both ends, add up to 3n - 2.
 constexpr std::uint64_t grid_links_above(std::uint32_t side, std::uint32_t y) noexcept {
   const std::uint64_t n = side;
   const std::uint64_t line_reach = 3 * n - 2;
@@ -19,7 +19,7 @@ constexpr std::uint64_t grid_links_above(std::uint32_t side, std::uint32_t y) no
 }
 
 /// side: 1 to 65535, more would not fit 32-bit columns. A pattern, built by all OpenMP threads. The graph equals its
-/// transpose: `orientation` is only noted. Throws `Error` (exit code 3) where memory is lacking.
+/// transpose: `orientation` is only recorded. Throws `Error` (exit code 3) if memory is lacking.
 CsrMatrix make_grid(std::uint32_t side, Orientation orientation);
 
 }  // namespace ringside

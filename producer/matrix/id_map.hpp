@@ -1,4 +1,4 @@
-// Which row an id of an edge list becomes: rows are the distinct ids in ascending order. Ids not too large for the text
+// Maps the ids of an edge list to rows: rows are the distinct ids in ascending order. Ids not too large for the text
 // are marked in a bitmap, by all threads; larger ones are collected and sorted.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-/// A set of ids below `limit`, one bit each, and the rank of an id within it. Pages nobody marks stay untouched.
+/// A set of ids below `limit`, one bit each, and the rank of an id within it. Pages without a mark stay untouched.
 class IdBitmap {
  public:
   explicit IdBitmap(std::uint64_t limit);
@@ -22,7 +22,7 @@ class IdBitmap {
   void mark(std::uint64_t id) noexcept {
     const std::atomic_ref<std::uint64_t> word(words_[id / 64]);
     const std::uint64_t bit = std::uint64_t{1} << (id % 64);
-    // Most ids are marked already: looking first keeps the cache line shared.
+    // Most ids are marked already: reading first keeps the cache line shared.
     if ((word.load(std::memory_order_relaxed) & bit) == 0) word.fetch_or(bit, std::memory_order_relaxed);
   }
 
@@ -43,7 +43,7 @@ class IdBitmap {
   Array<std::uint64_t> ids(std::uint64_t count) const;
 
  private:
-  // One 32-bit count for four words: the bitmap grows by an eighth, a rank looks at four words at most.
+  // One 32-bit count for four words: the bitmap grows by an eighth, and a rank reads four words at most.
   static constexpr std::uint64_t kBlockWords = 4;
   static constexpr std::uint64_t kBlockBits = 64 * kBlockWords;
 

@@ -1,5 +1,5 @@
-// Writing and checking of matrix caches. Nothing in the file is believed before it was checked: a solver walks these
-// arrays without looking.
+// Writes and checks matrix caches. Nothing in the file is trusted before it was checked: a solver walks these arrays
+// without checks.
 #include "producer/matrix/matrix_cache.hpp"
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ std::uint32_t code_of(Orientation orientation) {
   return orientation == Orientation::kRows ? 0 : 1;
 }
 
-// Where the sections lie is decided by the shape alone; a reader demands exactly these offsets.
+// The shape alone decides where the sections lie; a reader demands exactly these offsets.
 void lay_out(CacheHeader& header, bool has_value, bool has_id) {
   std::uint64_t end = kCacheAlignment;
   const auto section = [&end](std::uint64_t bytes) {
@@ -87,8 +87,8 @@ class CacheFile {
   NewFile file_;
 };
 
-// The header of bytes that open with the magic, if its hash is right. Version and byte order are the caller's to look
-// at, first: another version may place its hash elsewhere.
+// The header of bytes that open with the magic. The caller checks version and byte order first, then the hash: another
+// version may place its hash elsewhere.
 CacheHeader copy_header(std::string_view bytes, const std::string& name) {
   if (!is_cache(bytes))
     throw usage_error("{}: found no matrix cache, expected one (a file that opens with RSMATRIX)", name);
@@ -126,7 +126,7 @@ void check_layout(const CacheHeader& header, std::uint64_t file_bytes, const std
   }
 }
 
-// One sweep by all threads: what a solver would follow blindly.
+// Checks, in one sweep by all threads, everything that a solver follows without checks.
 bool is_walkable(const CsrMatrix& matrix) {
   const std::uint64_t* const row_begin = matrix.row_begin.data();
   const std::uint32_t* const column = matrix.column.data();

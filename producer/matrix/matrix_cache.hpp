@@ -17,7 +17,7 @@ namespace ringside {
 inline constexpr std::string_view kCacheMagic = "RSMATRIX";
 inline constexpr std::uint32_t kCacheVersion = 1;
 inline constexpr std::uint32_t kCacheByteOrder = 0x01020304;
-/// Sections begin at multiples of this: they are mapped, and one page may hold the matrix's first touch of another.
+/// Sections begin at multiples of this: they are mapped, and no page holds parts of two of them.
 inline constexpr std::uint64_t kCacheAlignment = 4096;
 
 struct CacheHeader {
@@ -54,12 +54,12 @@ struct CacheSource {
 /// True if `bytes` open like a cache, of any version.
 bool is_cache(std::string_view bytes);
 
-/// Writes the matrix to `path`: to a temporary name beside it, synced, then renamed. Throws `Error` (exit code 3),
-/// leaving what was there before, if the folder or the disk does not allow it.
+/// Writes the matrix to `path`, where the file appears when it is complete and synced (common/files/new_file.hpp).
+/// Throws `Error` (exit code 3), leaving what was there before, if the folder or the disk does not allow it.
 void write_matrix_cache(const CsrMatrix& matrix, const CacheSource& source, const std::string& path);
 
-/// The matrix in the bytes of a cache; its arrays are windows into them. `name` is how messages call the bytes. Checks
-/// the header, the offsets, the content's hash, that rows ascend and that columns exist, by all threads. Throws
+/// The matrix in the bytes of a cache; its arrays are windows into them. `name` is the name of the bytes in messages.
+/// Checks the header, the offsets, the content's hash, that rows ascend and that columns exist, by all threads. Throws
 /// `Error`: exit code 5 for damage; 2 for another version, byte order or orientation.
 CsrMatrix read_matrix_cache(const Text& bytes, const std::string& name, Orientation orientation);
 

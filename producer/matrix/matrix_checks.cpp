@@ -1,4 +1,4 @@
-// What a solver asks of a matrix before it starts, and the hash that names a matrix's content.
+// What a solver requires of a matrix before it starts, and the hash that names a matrix's content.
 #include "producer/matrix/matrix_checks.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a solver asks of a matrix before it starts, and the hash that names a matrix's content.
+// What a solver requires of a matrix before it starts, and the hash that names a matrix's content.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace ringside {
 
-/// Throws `Error` (exit code 2) unless rows equal columns. `what`: how messages call the matrix, usually its file.
+/// Throws `Error` (exit code 2) unless rows equal columns. `what`: the matrix's name in messages, usually its file.
 void check_square(const CsrMatrix& matrix, std::string_view what);
 
 /// Throws `RefusedEntry` for an entry whose weight is negative, infinite or not a number.

@@ -1,5 +1,5 @@
-// The text is read twice by all threads (csr_builder.hpp). The fast loops only notice *that* something is wrong; then
-// the text is walked once more from the top, by one thread, to find the first wrong line and say what is wrong with it.
+// All threads read the text twice (csr_builder.hpp). The fast loops only detect *that* something is wrong. Then one
+// thread walks the text once more from the top, to find the first wrong line and report what is wrong with it.
 #include "producer/matrix/matrix_market.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 using Field = MatrixMarketHeader::Field;
 using Symmetry = MatrixMarketHeader::Symmetry;
 
-// Where and why a line cannot be read: `at` is the word to show.
+// Why a line cannot be read; `at`, which goes with it, is the word to show.
 enum class Wrong { kNothing, kRow, kColumn, kValue, kMissing, kExtra, kAboveDiagonal, kOnDiagonal };
 
 constexpr std::uint64_t kWrongLine = std::numeric_limits<std::uint64_t>::max();
@@ -61,9 +61,8 @@ class Reader {
   MatrixMarketHeader header_;
 };
 
-// Reads the line at p up to its end. Returns the position of the line end; or sets `wrong`, and the
-// offending word begins at the position returned. Without values the rest of the line is only skipped: a second reading
-// checks it.
+// Reads the line at p up to its end. Returns the position of the line end; or sets `wrong` and returns the position
+// where the offending word begins. Without values the rest of the line is only skipped: a second reading checks it.
 template <Field field, bool with_value>
 inline const char* Reader::parse_entry(const char* p, const char* end, Entry& entry, Wrong& wrong) const noexcept {
   const char* next = parse_unsigned(p, end, entry.row);
@@ -272,7 +271,7 @@ void Reader::explain_line(const char* at, Wrong wrong) const {
   fail(offset, word + " behind the entry", expected_line() + " and the end of the line");
 }
 
-// Walks the text again, line by line, to the first that is wrong.
+// Walks the text again, line by line, to the first wrong line.
 void Reader::explain() const {
   const char* p = text_.data() + header_.body_offset;
   const char* const end = text_.data() + text_.size();

@@ -1,5 +1,5 @@
-// Reads MatrixMarket text (https://math.nist.gov/MatrixMarket/reports/MMformat.ps). What is accepted, and what becomes
-// of duplicates, zeros and symmetry, is in docs/inputs.md.
+// Reads MatrixMarket text (https://math.nist.gov/MatrixMarket/reports/MMformat.ps). docs/inputs.md describes what is
+// accepted, and what becomes of duplicates, zeros and symmetry.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace ringside {
 bool has_matrix_market_banner(std::string_view text);
 
 /// Builds the matrix of a MatrixMarket text, by all OpenMP threads; the result is the same for every number of them.
-/// `name` is how messages call the text. Throws `Error` (exit code 2) naming the line, what was found and what would
+/// `name` is the text's name in messages. Throws `Error` (exit code 2) naming the line, what was found and what would
 /// be accepted. Beside the text it needs the memory of the stored entries.
 CsrMatrix read_matrix_market(std::string_view text, const std::string& name, Orientation orientation);
 

@@ -1,4 +1,4 @@
-// Banner and size line, word by word, with a message for each way to be wrong.
+// Reads the banner and the size line word by word, with a message for each way to be wrong.
 #include "producer/matrix/matrix_market_header.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) {
   });
 }
 
-// The words of a line, but no more than a sixth: no header line has that many.
+// The first six words of a line at most: no header line has that many.
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
   const char* p = line.data();

@@ -23,7 +23,7 @@ struct MatrixMarketHeader {
 };
 
 /// Reads the header and checks that it describes something readable (docs/inputs.md). Throws `Error` (exit code 2)
-/// naming the line, what was found and what would be accepted. `name` is how messages call the text.
+/// naming the line, what was found and what would be accepted. `name` is the text's name in messages.
 MatrixMarketHeader read_matrix_market_header(std::string_view text, const std::string& name);
 
 /// Position of the first line, at or after p, that is neither blank nor a comment; at its first character.

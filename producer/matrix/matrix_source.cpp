@@ -1,4 +1,4 @@
-// Tells the kinds of input apart, by their first bytes where they have some, and keeps caches beside them.
+// Distinguishes the kinds of input, by their first bytes where they have some, and keeps caches beside them.
 #include "producer/matrix/matrix_source.hpp"
 
 #include <unistd.h>
@@ -31,7 +31,7 @@ bool is_generated(std::string_view matrix) {
   return matrix.starts_with(kGrid) || matrix.starts_with(kRmat);
 }
 
-// The whole number that is all of `word`, a part of the generator's name `matrix`.
+// The whole number that makes up all of `word`, a part of the generator's name `matrix`.
 template <class Number>
 Number number_of(std::string_view word, const std::string& matrix, std::string_view expected) {
   const std::optional<std::uint64_t> number = whole_number(word);

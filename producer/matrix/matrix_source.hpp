@@ -1,5 +1,5 @@
-// From what the user names with --matrix to a matrix in memory: which kind of thing it is, who reads it, and whether a
-// cache stands in.
+// From the argument of --matrix to a matrix in memory: the kind of input, the reader for it, and whether a cache
+// replaces it.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// An entry or a row that a solver refuses. The solver knows only the matrix. The numbers by which the input names the
+// An entry or a row that a solver refuses. The solver has only the matrix. The numbers by which the input names the
 // entry, and its line, are looked up afterwards in the input itself.
 #pragma once
 

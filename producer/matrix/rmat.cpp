@@ -38,10 +38,11 @@ void make_edges(const RmatOptions& options, CsrBuilder& builder) {
       std::uint32_t to = 0;
       std::uint64_t bits = 0;
       for (std::uint32_t level = 0; level < options.scale; ++level) {
-        // 32 random bits a level: a number makes two.
+        // 32 random bits per level: one number serves two levels.
         bits = level % 2 == 0 ? splitmix64(stream + level * kGolden) : bits >> 32;
         const auto random = static_cast<std::uint32_t>(bits);
-        // Quadrants in the order a (0,0), b (0,1), c (1,0), d (1,1); which one is noise, so no branches.
+        // Quadrants in the order a (0,0), b (0,1), c (1,0), d (1,1). The choice is random, so the code has no
+        // branches.
         const std::uint32_t lower = random >= kAB ? 1 : 0;
         const std::uint32_t right = (random >= kA ? 1u : 0u) ^ lower ^ (random >= kABC ? 1u : 0u);
         from = from * 2 + lower;
@@ -61,7 +62,8 @@ CsrMatrix make_rmat(const RmatOptions& options, Orientation orientation) {
     throw usage_error("rmat:{}:{}: expected an edge factor from 1 to 1024", options.scale, options.edge_factor);
   }
   const std::uint64_t rows = std::uint64_t{1} << options.scale;
-  // What cannot fit is refused before hours of counting: the offsets, and half of the columns, as duplicates collapse.
+  // A matrix that cannot fit is refused before hours of counting. The estimate is the offsets and half of the columns,
+  // as duplicates collapse.
   require_memory(rows * sizeof(std::uint64_t) + rows * options.edge_factor * sizeof(std::uint32_t) / 2);
   CsrBuilder builder(rows, rows, orientation, false);
   make_edges<EntryCounter>(options, builder);

@@ -16,7 +16,7 @@ struct RmatOptions {
 };
 
 /// A pattern; duplicates collapse, self-loops stay. The same for every number of threads. Throws `Error`: exit code 2
-/// for options out of range, 3 where memory is lacking.
+/// for options out of range, 3 if memory is lacking.
 CsrMatrix make_rmat(const RmatOptions& options, Orientation orientation);
 
 }  // namespace ringside

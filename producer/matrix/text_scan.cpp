@@ -1,4 +1,4 @@
-// Cutting text into pieces, and what messages show of it.
+// Cuts text into pieces, and quotes it in messages.
 #include "producer/matrix/text_scan.hpp"
 
 #include <omp.h>

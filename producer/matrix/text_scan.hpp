@@ -1,6 +1,6 @@
-// How the readers look at text: lines, blanks, numbers, with explicit ends instead of a terminating NUL (a mapped file
-// has none). Lines end in LF, CRLF or CR. The functions here sit in the innermost loop of parsing, so they are inline
-// and report by return value; messages are made afterwards by whoever finds that parsing failed.
+// What the readers parse in a text: lines, blanks, numbers, with explicit ends instead of a terminating NUL (a mapped
+// file has none). Lines end in LF, CRLF or CR. The functions here sit in the innermost loop of parsing, so they are
+// inline and report by return value. The caller that finds that parsing failed makes the message afterwards.
 #pragma once
 
 #include <charconv>
@@ -104,7 +104,7 @@ inline const char* parse_real(const char* p, const char* end, double& number) no
   const std::from_chars_result result = std::from_chars(first, end, number);
   if (result.ec == std::errc{}) return result.ptr;
   if (result.ec != std::errc::result_out_of_range) return nullptr;
-  // from_chars does not say on which side the number is out of range; strtod does.
+  // from_chars does not report on which side the number is out of range; strtod does.
   try {
     number = std::strtod(std::string(first, result.ptr).c_str(), nullptr);
   } catch (...) {

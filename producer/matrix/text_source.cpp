@@ -1,4 +1,4 @@
-// Mapping of plain files; unpacking of gzip (zlib) and xz (liblzma) into memory that grows as it fills.
+// Maps plain files; unpacks gzip (zlib) and xz (liblzma) into memory that grows as it fills.
 #include "producer/matrix/text_source.hpp"
 
 #include <fcntl.h>
@@ -30,7 +30,7 @@ constexpr std::string_view kXzMagic =
 class InputFile {
  public:
   explicit InputFile(const std::string& path) {
-    // O_NONBLOCK: opening a pipe nobody writes to must not hang; on regular files it means nothing.
+    // O_NONBLOCK: opening a pipe without a writer must not hang; on regular files it has no effect.
     descriptor_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor_ < 0 || fstat(descriptor_, &status_) != 0) {
       const int error = errno;

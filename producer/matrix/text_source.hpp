@@ -9,13 +9,13 @@
 
 namespace ringside {
 
-/// Bytes and what keeps them valid.
+/// Bytes and the owner that keeps them valid.
 struct Text {
   std::shared_ptr<void> owner;
   std::string_view text;
 };
 
-/// What says whether a file is still the one that was read.
+/// Size and time of a file, to detect that it is no longer the one that was read.
 struct FileStamp {
   std::uint64_t size_bytes = 0;
   std::int64_t mtime_ns = 0;
@@ -30,7 +30,7 @@ FileStamp stamp_of(const std::string& path);
 /// (common/files/watched_mapping.hpp).
 Text map_file(const std::string& path);
 
-/// True if `bytes` open like something `unpack` unpacks.
+/// True if `bytes` begin like data that `unpack` unpacks.
 bool is_packed(std::string_view bytes);
 
 /// Unpacks gzip (also several members, and zeros after the last) or xz (also several streams, with the padding xz

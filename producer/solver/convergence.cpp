@@ -14,7 +14,7 @@ Progress ConvergenceCheck::observe(const Residual& residual) noexcept {
   ++observed_;
   if (tolerance_ > 0 && change <= tolerance_) return Progress::kConverged;
 
-  // A change of zero on the way would make any later one infinitely larger: it says nothing about growth.
+  // After a change of zero, any later one would be infinitely larger: that shows nothing about growth.
   const bool grown = smallest_ > 0 && change / diverged_factor_ > smallest_;
   grown_for_ = grown ? grown_for_ + 1 : 0;
   return largest && grown_for_ >= kDivergedIterations ? Progress::kDiverged : Progress::kRunning;
@@ -34,8 +34,8 @@ std::optional<std::uint64_t> ConvergenceCheck::iterations_left() const noexcept 
   if (!growth || !(*growth < 1) || !(tolerance_ > 0)) return std::nullopt;
   if (recent(0) <= tolerance_) return 0;
   const double left = std::ceil((std::log(tolerance_) - std::log(recent(0))) / std::log(*growth));
-  constexpr double kAges = 1e15;  // no longer an estimate, and out of reach of the integer's range
-  if (!(left < kAges)) return std::nullopt;
+  constexpr double kLongestEstimate = 1e15;  // more is no estimate; far below the integer's limit
+  if (!(left < kLongestEstimate)) return std::nullopt;
   return static_cast<std::uint64_t>(left);
 }
 

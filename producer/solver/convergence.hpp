@@ -1,9 +1,9 @@
-// Whether an iteration is getting anywhere, judged by the change it makes in each step alone: converged, diverging, or
-// still running, and how long it may take. Close to its end, or to its ruin, a linear iteration changes by a constant
-// factor per step, the spectral radius of its matrix. Before that, the change of a non-normal matrix can grow by any
-// factor: with a bidiagonal matrix it grows for as many steps as there are rows, and then the solution is exact. Growth
-// alone is therefore not divergence. It is divergence if it exceeds the limit that the solver knows for a converging
-// iteration. Without such a limit the iteration runs until its values leave a double's range.
+// Decides from the change in each iteration alone whether an iteration has converged, diverges or is still running,
+// and estimates how long it may take. Close to convergence or to divergence, a linear iteration changes by a constant
+// factor per iteration, the spectral radius of its matrix. Before that, the change of a non-normal matrix can grow by
+// any factor: with a bidiagonal matrix it grows for as many iterations as there are rows, and then the solution is
+// exact. Growth alone is therefore not divergence. It is divergence if it exceeds the limit that the solver knows for
+// a converging iteration. Without such a limit the iteration runs until its values leave a double's range.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class ConvergenceCheck {
   static constexpr double kDivergedFactor = 1e4;
   static constexpr int kDivergedIterations = 32;
 
-  /// tolerance: of the L1 change; 0: never converged, the caller counts iterations (and divergence is still noticed).
+  /// tolerance: of the L1 change; 0: never converged, the caller counts iterations (and divergence is still detected).
   /// growth_limit: Solver::growth_limit; if infinite, only a change that is not finite counts as diverged.
   ConvergenceCheck(double tolerance, double growth_limit) noexcept
       : tolerance_(tolerance), diverged_factor_(std::max(kDivergedFactor, 2 * growth_limit)) {}
@@ -34,16 +34,17 @@ class ConvergenceCheck {
   /// The residual of one more iteration. Converged: l1 <= tolerance. Diverged: see above.
   Progress observe(const Residual& residual) noexcept;
 
-  /// By what factor the L1 change was multiplied per iteration, over the last up to 32 iterations: an estimate of the
-  /// spectral radius of the iteration's matrix. Nothing before there are two iterations, or when one changed nothing.
+  /// The factor by which the L1 change was multiplied per iteration, over the last up to 32 iterations: an estimate of
+  /// the spectral radius of the iteration's matrix. Nothing before there are two iterations, or when one changed
+  /// nothing.
   std::optional<double> growth_per_iteration() const noexcept;
 
-  /// How many more iterations until the L1 change is within the tolerance, if it goes on shrinking as it does. Nothing
+  /// How many more iterations until the L1 change is within the tolerance, if it keeps shrinking at that rate. Nothing
   /// if the tolerance is 0 or the change is not shrinking.
   std::optional<std::uint64_t> iterations_left() const noexcept;
 
  private:
-  static constexpr std::size_t kWindow = 33;  // 32 steps have 33 ends
+  static constexpr std::size_t kWindow = 33;  // 32 intervals have 33 ends
 
   double recent(std::size_t back) const noexcept { return recent_[(observed_ - 1 - back) % kWindow]; }
 

@@ -3,7 +3,7 @@
 //   x_k = D^-1 * (b - R * x_{k-1}),   x_0 = 0,   A = D + R, D its diagonal
 //
 // It converges for any b exactly if the spectral radius of I - D^-1 A is below one, for instance if A is diagonally
-// dominant; whether it does is watched from outside (producer/solver/convergence.hpp).
+// dominant. producer/solver/convergence.hpp watches whether it does.
 #pragma once
 
 #include <memory>
@@ -16,23 +16,23 @@
 
 namespace ringside {
 
-/// b. `name` stands for its content in problem_id: a different b needs a different name.
+/// The right side b. `name` stands for its content in problem_id: a different b needs a different name.
 struct RightSide {
   Array<double> value;  // one per row, or empty: all ones
   std::string name = "ones";
 };
 
 /// matrix: square, orientation kRows; without values every entry is 1. Uses omp_get_max_threads() threads, as counted
-/// here. Beside the matrix the solver keeps one vector (the diagonal), and b if it was given; the entries of the matrix
-/// go where the kernel, which cannot be kRanked, has them in another form. isa: for tests. Neither isa nor kernel
-/// changes a bit of the iterates.
+/// here. Beside the matrix the solver keeps one vector (the diagonal), and b if it was given. The entries of the
+/// matrix are released if the kernel, which cannot be kRanked, has them in another form. isa: for tests. Neither isa
+/// nor kernel changes a bit of the iterates.
 ///
 /// Throws `Error` (exit code 2) for a matrix that is empty or not square, a row without a nonzero diagonal, an entry of
 /// A or b that is not finite, and a b of another length.
 std::unique_ptr<Solver> make_jacobi(CsrMatrix matrix, RightSide right_side = {}, Isa isa = selected_isa(),
                                     Kernel kernel = Kernel::kAuto);
 
-/// Throws `Error` (exit code 2) for the one kernel Jacobi does not have, kRanked.
+/// Throws `Error` (exit code 2) for kRanked, the one kernel that Jacobi does not have.
 void refuse_kernel_for_jacobi(Kernel kernel);
 
 }  // namespace ringside

@@ -29,11 +29,11 @@ const PagerankKernels& kernels_for(Isa isa) noexcept {
   return plain::kPagerankKernels;
 }
 
-/// Whether four vectors (two contributions, the old and the new iterate) are more than the last-level cache keeps. Then
-/// nothing stored in one iteration is still there in the next, and stores past the cache save reading the line first.
+/// Whether four vectors (two contributions, the old and the new iterate) are more than the last-level cache keeps.
+/// Then values stored in one iteration are gone in the next, and stores past the cache save reading the line first.
 bool vectors_exceed_cache(std::uint64_t rows) noexcept {
-  // What one core reaches of a last-level cache is one slice, 32 MiB on common servers. The system is of no
-  // help: glibc reports the sum of all slices of a processor, even to a virtual machine that has a part of one.
+  // One core reaches one slice of a last-level cache, 32 MiB on common servers. The system does not report it: glibc
+  // reports the sum of all slices of a processor, even to a virtual machine that has a part of one.
   constexpr std::uint64_t kCacheBytes = std::uint64_t{32} << 20;
   return 4 * rows * sizeof(double) > kCacheBytes;
 }
@@ -97,7 +97,7 @@ class Pagerank final : public Solver {
 
  private:
   /// sum[i] += the weights of the links that leave i; without weights, their number. Links are stored at their target,
-  /// so every thread looks at all of them and adds up those that leave its own rows: no two threads write the same sum,
+  /// so every thread reads all of them and adds up those that leave its own rows. No two threads write the same sum,
   /// and its order is the matrix's.
   void add_leaving(std::span<const double> weight, Array<double>& sum) {
     parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
@@ -195,7 +195,7 @@ class Pagerank final : public Solver {
   std::vector<PagerankBlockSums> sums_;
   Array<double> contribution_[2];
   int current_ = 0;      // contribution_[current_] belongs to the last iterate
-  double dangling_ = 0;  // so does this: its mass on dangling nodes
+  double dangling_ = 0;  // the last iterate's mass on dangling nodes
 };
 
 }  // namespace

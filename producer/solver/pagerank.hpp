@@ -1,10 +1,10 @@
-// PageRank by power iteration (Brin and Page, 1998), the mass of dangling nodes being spread over all nodes:
+// PageRank by power iteration (Brin and Page, 1998); the mass of dangling nodes is spread over all nodes:
 //
 //   x_k = (1 - d)/n + d * w_{k-1}/n + d * A * x_{k-1},   x_0 = 1/n
 //
 // A is column-stochastic: a link i -> j of weight v carries v / (sum of the weights leaving i) of x_i to j; w is the
-// mass on nodes that no link leaves. One pass over memory per iteration: what i gives to each of its links is computed
-// once, d * x_i / (sum of weights), by the pass that made x_i.
+// mass on nodes that no link leaves. Each iteration passes over memory once: the pass that makes x_i also computes
+// what i gives to each of its links, d * x_i / (sum of weights).
 #pragma once
 
 #include <memory>
@@ -18,9 +18,9 @@ namespace ringside {
 
 /// matrix: square, orientation kInLinks, without values for an unweighted graph; damping: d, inside (0, 1). Uses
 /// omp_get_max_threads() threads, as counted here. Beside the matrix the solver keeps three vectors, of which each
-/// thread first touches its own part; the entries of the matrix go where the kernel has them in another form. isa: for
-/// tests; a set the processor lacks ends in an illegal instruction. Neither isa nor kernel changes a bit of the
-/// iterates.
+/// thread first touches its own part. The entries of the matrix are released if the kernel has them in another form.
+/// isa: for tests; a set that the processor lacks ends in an illegal instruction. Neither isa nor kernel changes a bit
+/// of the iterates.
 ///
 /// Throws `Error` (exit code 2) for a damping outside (0, 1), a matrix that is empty or not square, and a weight that
 /// is negative, not finite, or too extreme for its node's weights to be normalised.

@@ -14,7 +14,7 @@ namespace ringside {
 namespace {
 
 // The order of additions within a row decides the last bits of an iterate: a release that changes it (docs/kernels.md)
-// cannot go on, bit for bit, with what another one has kept. 1: in column order; 2: long rows in eight lanes.
+// cannot continue, bit for bit, what another one has kept. 1: in column order; 2: long rows in eight lanes.
 constexpr int kOrderOfAdditions = 2;
 
 /// Hash of the matrix content, the solver, and every parameter that decides the iterates. `--tolerance`, `--iterations`
@@ -26,7 +26,7 @@ Id128 problem_id(const Id128& content_id, const Solver& solver) {
   return hash128(text.data(), text.size());
 }
 
-/// b from an n-by-1 matrix file; all ones where there is none.
+/// b from an n-by-1 matrix file; all ones if no file is given.
 RightSide load_right_side(const std::string& file) {
   if (file.empty()) return {};
   const CsrMatrix matrix = load_matrix({.matrix = file, .cache = false, .cache_dir = {}}, Orientation::kRows);
@@ -74,7 +74,7 @@ Problem load_problem(const SolveOptions& options) {
   Problem problem;
   try {
     problem.solver = make_solver(std::move(matrix), options, kernel);
-  } catch (const RefusedEntry& refused) {  // the solver knows rows, not files
+  } catch (const RefusedEntry& refused) {  // the solver names rows, not files
     throw refused.in(options.matrix, find_in_text(options.matrix, refused));
   }
 

@@ -1,5 +1,5 @@
-// From options to something to solve: the matrix is loaded, checked for what the solver needs, given to it, and the
-// problem gets its name (problem_id).
+// From options to a problem with its solver: the matrix is loaded, checked for what the solver needs and given to it,
+// and the problem gets its name (problem_id).
 #pragma once
 
 #include <memory>

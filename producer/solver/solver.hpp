@@ -1,5 +1,5 @@
-// What a solver is to the producer: something that makes x_k from x_{k-1}, wherever the two vectors live. It knows
-// nothing of the hand-off; x_k may lie in memory shared with the analyzer.
+// The producer's view of a solver, which makes x_k from x_{k-1}, wherever the two vectors lie. It does not depend on
+// the hand-off; x_k may lie in memory shared with the analyzer.
 #pragma once
 
 #include <cstdint>
@@ -24,20 +24,21 @@ class Solver {
   virtual std::uint64_t rows() const noexcept = 0;
   virtual std::uint64_t nonzeros() const noexcept = 0;
 
-  /// The form in which the matrix is multiplied, as "packed" (docs/kernels.md): decides the time, not the iterates.
+  /// The form in which the matrix is multiplied, such as "packed" (docs/kernels.md): decides the time, not the
+  /// iterates.
   virtual std::string_view kernel() const noexcept = 0;
 
-  /// Parameters that decide the iterates, as "damping=0.85": part of problem_id.
+  /// Parameters that decide the iterates, such as "damping=0.85": part of problem_id.
   virtual std::string parameters() const = 0;
 
-  /// From here on the work is done by `team`, which outlives every later call; until then by all OpenMP threads. The
+  /// From here on `team`, which outlives every later call, does the work; until then all OpenMP threads do. The
   /// iterates do not depend on it.
   virtual void share_among(Team& team) = 0;
 
   /// Writes the iteration's starting vector x_0 to `x`: rows doubles.
   virtual void start(double* x) const noexcept = 0;
 
-  /// Makes the solver's inner state (scaled ranks, dangling mass) that of having just produced `x`: rows doubles.
+  /// Gives the solver the inner state (scaled ranks, dangling mass) that it has after it produced `x`: rows doubles.
   /// Called once before the first `iterate`, with x_0 or with a kept iterate; the iterates that follow are bit-equal
   /// either way.
   virtual void prepare(const double* x) noexcept = 0;

@@ -1,5 +1,5 @@
-// Damage of the medium: one bit of the pool has changed. Whatever bit it is, what is returned is what was published,
-// and only the slot it lies in is lost.
+// Damage of the medium: one bit of the pool has changed. Whichever bit it is, every iterate that is returned was
+// published, and only the slot that holds the bit is lost.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,9 @@
 
 namespace ringside::crash {
 
-/// Flips each bit of each slot's meta area and payload, of both run tables and both superblocks, in the pool that the
-/// recording leaves, one at a time. The violation's `image` is the bit, counted from the beginning of the pool.
+/// Flips one bit at a time in the pool that the recording leaves: each bit of each slot's meta area and payload, of
+/// both run tables and of both superblocks. The violation's `image` is the bit, counted from the beginning of the
+/// pool.
 Exploration explore_bit_flips(const Recording& recording);
 
 }  // namespace ringside::crash

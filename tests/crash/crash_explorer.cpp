@@ -1,5 +1,6 @@
-// Explores power cuts for as long as one likes: every scenario, storage and model in rounds of another seed each, until
-// so many images were looked at. Exit status 5 where a promise was broken, and a line that says how to see it again.
+// Explores power cuts for any length of time: each round runs every scenario, storage and model with a new seed, until
+// at least --images images have been checked. If a promise was broken, the exit status is 5 and a line has the command
+// that repeats it.
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -43,7 +44,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// One round: each case once, with that seed.
+/// One round: each case once, with this seed.
 void explore_round(const Options& options, std::uint64_t seed, const std::vector<Case>& cases,
                    std::vector<Tally>& tallies) {
   std::atomic<std::size_t> next{0};

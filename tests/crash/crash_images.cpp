@@ -6,7 +6,7 @@
 namespace ringside::crash {
 namespace {
 
-constexpr std::uint64_t kSectorBytes = 512;  // what a disk writes whole
+constexpr std::uint64_t kSectorBytes = 512;  // a disk writes a sector whole
 constexpr std::uint64_t kWordBytes = sizeof(std::uint64_t);
 constexpr std::size_t kNothingPinned = ~std::size_t{0};
 
@@ -20,7 +20,7 @@ std::string_view to_string(Model model) noexcept {
 std::uint64_t CrashImages::cell_of(std::uint64_t offset, EventKind kind) const noexcept {
   const bool by_word = model_ == Model::kTornPageCache || (model_ == Model::kDax && kind == EventKind::kCopyWord);
   const std::uint64_t bytes = by_word ? kWordBytes : model_ == Model::kDax ? kLineBytes : kSectorBytes;
-  // Lines and words must not be taken for each other: the lowest bit, never set in an offset, says which one it is.
+  // The lowest bit, which no offset has set, distinguishes a word from the line at the same offset.
   return offset / bytes * bytes | (by_word ? 1 : 0);
 }
 
@@ -119,7 +119,7 @@ void CrashImages::look_at_all(const std::vector<const Cell*>& cells, std::size_t
   if (pinned != kNothingPinned) prefixes[pinned] = cells[pinned]->size();
   while (true) {
     look_at(cells, prefixes, look);
-    std::size_t digit = 0;  // counts up, a digit a cell
+    std::size_t digit = 0;  // counts up; each cell is a digit
     for (; digit < cells.size(); ++digit) {
       if (digit == pinned) continue;
       if (++prefixes[digit] <= cells[digit]->size()) break;
@@ -148,7 +148,7 @@ void CrashImages::look_at_some(const std::vector<const Cell*>& cells, std::size_
     const std::uint64_t count = std::min<std::uint64_t>(cells.size(), sampling.one_each);
     const std::uint64_t first = random.below(cells.size());
     for (std::uint64_t nth = 0; nth < count; ++nth) {
-      // All of them, or as many as may be, evenly over the pool.
+      // All cells, or as many as the sampling allows, spread evenly over the pool.
       const std::size_t cell = (first + nth * cells.size() / count) % cells.size();
       if (cell == pinned) continue;
       set_all(there);
@@ -157,8 +157,8 @@ void CrashImages::look_at_some(const std::vector<const Cell*>& cells, std::size_
     }
   }
   for (std::uint64_t nth = 0; nth < sampling.random; ++nth) {
-    // By chance alone nearly every image of many cells would hold about half of everything. Half of these images are
-    // cut in time instead.
+    // With independent choices, nearly every image of many cells would hold about half of the stores. Half of these
+    // images are therefore cut in time.
     if (nth % 2 == 0) {
       cut_in_time(cells, random, prefixes);
     } else {
@@ -173,8 +173,8 @@ void CrashImages::look_at_some(const std::vector<const Cell*>& cells, std::size_
 
 void CrashImages::cut_in_time(const std::vector<const Cell*>& cells, Random& random,
                               std::vector<std::size_t>& prefixes) const {
-  // What is older than the cut is there, or what is newer: the order that fences are to prevent. So that most cuts lie
-  // where there was a fence, or an acknowledgement.
+  // The image holds the stores from before the cut, or else the cells with a store after it: the order that fences
+  // must prevent. Most cuts therefore lie at a fence or at an acknowledgement.
   const bool older = random.one_in(2);
   const std::uint64_t cut = random.one_in(4) ? time_ - std::min(time_, random.below(1024))
                                              : boundaries_[random.below(std::size(boundaries_))];
@@ -190,7 +190,7 @@ void CrashImages::cut_in_time(const std::vector<const Cell*>& cells, Random& ran
     }
     if (prefixes[i] != 0) there.push_back(i);
   }
-  // With up to two exceptions.
+  // Up to two cells are exceptions.
   for (std::uint64_t exceptions = random.below(3); exceptions > 0 && !there.empty(); --exceptions) {
     const std::size_t cell = there[random.below(there.size())];
     prefixes[cell] = random.below(prefixes[cell] + 1);

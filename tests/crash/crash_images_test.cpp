@@ -1,5 +1,5 @@
-// The crash models against lists made by hand: what each holds possible after a few stores. Written from the sources
-// docs/crash_testing.md names, not from the code.
+// The crash models against lists made by hand: the images that each model allows after a few stores. The lists were
+// written from the sources that docs/crash_testing.md names, not from the code.
 #include "tests/crash/crash_images.hpp"
 
 #include <gtest/gtest.h>
@@ -40,9 +40,9 @@ class World {
   World& drain(std::uint8_t thread = 0) { return apply({.kind = EventKind::kDrain, .thread = thread}); }
   World& event(EventKind kind) { return apply({.kind = kind}); }
 
-  /// All images there are now, as the words at `offsets`.
+  /// All images of this moment, as the words at `offsets`.
   Images images(const std::vector<std::uint64_t>& offsets) {
-    event(EventKind::kFinished);  // any acknowledgement: every image is judged anew
+    event(EventKind::kFinished);  // an acknowledgement: every image is judged anew
     Images seen;
     images_.for_each({100'000, 0, 0}, Random(1), [&] { seen.insert(words(offsets)); });
     return seen;
@@ -79,11 +79,11 @@ TEST(DaxModelTest, AFlushAloneMakesNothingCertain) {
   EXPECT_EQ(World(Model::kDax).store(0, 1).flush(0).images({0}), (Images{{0}, {1}}));
 }
 
-TEST(DaxModelTest, AFlushAndADrainDo) {
+TEST(DaxModelTest, AFlushAndADrainMakeStoresCertain) {
   EXPECT_EQ(World(Model::kDax).store(0, 1).flush(0).drain().images({0}), (Images{{1}}));
 }
 
-TEST(DaxModelTest, ADrainAloneDoesNot) {
+TEST(DaxModelTest, ADrainAloneMakesNothingCertain) {
   EXPECT_EQ(World(Model::kDax).store(0, 1).drain().images({0}), (Images{{0}, {1}}));
 }
 
@@ -117,7 +117,7 @@ TEST(DaxModelTest, ADeadThreadWaitsForNothingAndItsStoresAreStillInTheCache) {
   EXPECT_EQ(world.flush(0).drain().images({0}), (Images{{1}})) << "another owner can flush them";
 }
 
-TEST(DaxModelTest, ASyncIsNothing) {
+TEST(DaxModelTest, ASyncHasNoEffect) {
   EXPECT_EQ(World(Model::kDax).store(0, 1).event(EventKind::kSyncBegin).event(EventKind::kSyncEnd).images({0}),
             (Images{{0}, {1}}));
 }
@@ -127,7 +127,7 @@ TEST(PageCacheModelTest, ASectorHoldsAnyOfItsVersionsAndIsIndependentOfOthers) {
             (Images{{0, 0, 0}, {1, 0, 0}, {1, 2, 0}, {0, 0, 3}, {1, 0, 3}, {1, 2, 3}}));
 }
 
-TEST(PageCacheModelTest, FlushAndDrainAreNothing) {
+TEST(PageCacheModelTest, FlushAndDrainHaveNoEffect) {
   EXPECT_EQ(World(Model::kPageCache).store(0, 1).flush(0).drain().images({0}), (Images{{0}, {1}}));
 }
 
@@ -162,7 +162,7 @@ TEST(CrashImagesTest, AfterAStoreOnlyImagesThatHoldItAreMade) {
   EXPECT_EQ(seen, (Images{{0, 2}, {1, 2}}));
 }
 
-TEST(CrashImagesTest, FencesAddNone) {
+TEST(CrashImagesTest, FencesAddNoImages) {
   World world(Model::kDax);
   world.store(0, 1);
   EXPECT_FALSE(world.flush(0).model().adds_images());

@@ -1,4 +1,4 @@
-// The exploration that every change has to pass, and the faults it has to see. crash_explorer goes on from here.
+// The exploration that every change must pass, and the faults that it must detect. crash_explorer explores for longer.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -28,7 +28,7 @@ constexpr bool kSanitized = false;
 constexpr Depth kDepth = kQuick;
 #endif
 
-/// What a failed test says: how to see it again.
+/// The message of a failed test: what is needed to see the violation again.
 std::string report(const Case& one, const Exploration& seen) {
   if (!seen.violation) return "";
   return fmt::format("{} seed {} event {} ({}) image {}: invariant {}", name_of(one), kSeed, seen.violation->event,
@@ -70,7 +70,7 @@ TEST_P(ScenarioTest, NoPowerCutBreaksAPromise) {
     images += seen.images + seen.images_in_recovery;
   }
   fmt::print("{} images\n", images);
-  // The figure to reach for all of them together.
+  // This scenario alone reaches the number of images that is demanded of all scenarios together.
   if (!kSanitized && GetParam().name == "two-laps") {
     EXPECT_GE(images, 100'000u);
   }
@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(Crash, ScenarioTest, testing::ValuesIn(scenarios().begi
 class OrderTest : public testing::TestWithParam<std::string_view> {};
 
 TEST_P(OrderTest, OnDaxTheOrderAloneKeepsThePromises) {
-  // Without checksums. Not the creation and the mending: that a superblock is torn or damaged is known by its hash.
+  // Checksums are off. Creation and mending are left out: only a hash shows that a superblock is torn or damaged.
   omp_set_num_threads(1);
   const UseHashing off(Hashing::kOff);
   for (const Case& one : all_cases()) {
@@ -151,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(Crash, MutantTest, testing::ValuesIn(faults()),
                          [](const auto& one) { return as_test_name(testing::PrintToString(one.param)); });
 
 TEST(MutantsTest, AChangedOrderLeavesTheSameBytesWhenNothingGoesWrong) {
-  // A mutant is to be seen for its order, not because it wrote something else.
+  // The exploration must detect such a mutant by its order, not by different bytes.
   const auto bytes_of = [](const Recording& recording) {
     auto pool = std::make_unique<PoolBytes>(recording.geometry.file_bytes);
     for (const Event& event : recording.trace) {

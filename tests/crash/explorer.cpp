@@ -5,7 +5,7 @@
 namespace ringside::crash {
 namespace {
 
-/// The cutting and judging of one recording.
+/// Cuts and judges one recording.
 class Walk {
  public:
   Walk(const Recording& recording, Model model, bool hashes_hold, const Depth& depth, std::uint64_t seed)
@@ -44,7 +44,8 @@ class Walk {
     const Verdict verdict = check_image(pool_, history_, promise_, published_);
     if (!verdict.violation.empty()) return report(event, image, "", verdict.violation);
     Random random(mixed(seed_) + event, image);
-    // The few images of a creation that are a ring already are all gone on with, and that is always cut off.
+    // Few images of a creation are a ring already. An owner continues from each of these, and its work is always cut
+    // off.
     const bool is_young = history_.begun_or_beginning().empty();
     if (!verdict.is_ring || !(is_young || random.one_in(depth_.going_on_every))) return;
     const bool cut_again =

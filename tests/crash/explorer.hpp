@@ -1,5 +1,5 @@
-// Cuts the power at every moment of a recorded scenario and judges what is left, also of a recovery that is cut off
-// itself.
+// Cuts the power at every moment of a recorded scenario and judges the images that may be left. Some recoveries from
+// these images are cut off as well.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@
 
 namespace ringside::crash {
 
-/// How closely is looked.
+/// How many images are checked.
 struct Depth {
   Sampling images;
   Sampling during_recovery{16, 2, 2};
-  std::uint64_t going_on_every = 32;     // one image in so many is also reopened by an owner, who goes on with the run,
-  std::uint64_t cut_again_every = 4096;  // and of one in so many that owner's work is cut off as well
+  std::uint64_t going_on_every = 32;     // from one image in so many, an owner also continues the run,
+  std::uint64_t cut_again_every = 4096;  // and for one in so many, the owner's work is cut off as well
 };
 
-/// What every change is tested with: all scenarios in about a minute.
+/// The depth of every change's tests: all scenarios in about a minute.
 inline constexpr Depth kQuick{{64, 8, 6}, {4, 1, 1}, 32, 1024};
 
 struct Violation {
   std::uint64_t event = 0;
   std::uint64_t image = 0;  // of that event, counted from 0
-  std::string where;        // phase, and event and image of the recovery that was cut off, if one was
+  std::string where;        // phase; and the event of the recovery, if the recovery was cut off
   std::string what;
 };
 
@@ -35,16 +35,16 @@ struct Exploration {
   std::uint64_t events = 0;              // at which images were made
   std::uint64_t images = 0;              // first cuts
   std::uint64_t images_in_recovery = 0;  // second cuts
-  std::uint64_t went_on = 0;             // images after which an owner went on with the run
+  std::uint64_t went_on = 0;             // images from which an owner continued the run
   std::optional<Violation> violation;    // the first one: nothing is explored after it
 };
 
-/// Makes and judges the images of every moment of the recording, or only of the one after event `only`.
-/// hashes_hold: checksums are on. seed: of what is chosen by chance.
+/// Makes and judges the images of every moment of the recording, or only of the one after event `only`. hashes_hold:
+/// checksums are on. seed: decides all random choices.
 Exploration explore(const Recording& recording, Model model, bool hashes_hold, const Depth& depth, std::uint64_t seed,
                     std::optional<std::uint64_t> only = std::nullopt);
 
-/// One scenario on one storage, under one model: what the promises differ in.
+/// One scenario on one storage with one durability, under one model: the promises depend on these.
 struct Case {
   const Scenario* scenario;
   Storage storage;

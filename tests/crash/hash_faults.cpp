@@ -22,15 +22,16 @@ UseHashing::~UseHashing() {
   current = Hashing::kWhole;
 }
 
-// ringside::hash64 as the linker names it: the real one, and the one that is called in its place.
+// The linker's names for ringside::hash64: the real function, and the one that is called in its place.
 std::uint64_t real_hash64(const void* data, std::size_t bytes, std::uint64_t seed) noexcept
     __asm__("__real__ZN8ringside6hash64EPKvmm");
 std::uint64_t hash64_in_its_place(const void* data, std::size_t bytes, std::uint64_t seed) noexcept
     __asm__("__wrap__ZN8ringside6hash64EPKvmm");
 
 std::uint64_t hash64_in_its_place(const void* data, std::size_t bytes, std::uint64_t seed) noexcept {
-  // Who asks is told by what is hashed. A line with a seed is a header: no ring here has the 8 chunks whose table would
-  // be as long. A line without one is a step descriptor (or a last chunk of 64 bytes, which is then a fault more).
+  // The length and the seed identify the caller. A line with a seed is a header: no ring here has exactly 8 chunks,
+  // whose table would be as long. A line without a seed is a step descriptor, or a last chunk of 64 bytes, which then
+  // is one more fault.
   const bool header = bytes == kLineBytes && seed != 0;
   const bool step = bytes == kLineBytes && seed == 0;
   const bool chunk_hashes = bytes < kLineBytes && seed != 0;

@@ -1,5 +1,6 @@
 // Faults in what the ring hashes, switched on at run time. The ring under test is the production library, object for
-// object: the linker sends its calls of hash64 here (--wrap in CMakeLists.txt), so that nothing in it knows of faults.
+// object: the linker redirects its calls of hash64 to this code (--wrap in CMakeLists.txt), and the library contains
+// no hook for faults.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +10,14 @@ namespace ringside::crash {
 
 enum class Hashing : std::uint8_t {
   kWhole,                     // as it is
-  kOff,                       // every hash is the same number: nothing is ever found damaged or torn by a hash
+  kOff,                       // every hash is the same number: no hash shows damage or a torn write
   kHeaderWithoutSeq,          // header_hash does not cover commit_seq
   kHeaderWithoutPayloadHash,  // header_hash does not cover payload_hash
   kPayloadWithoutStep,        // payload_hash does not cover the step descriptor
   kPayloadWithoutChunks       // payload_hash does not cover the chunk hashes
 };
 
-/// Hashes that way while it lives. One at a time.
+/// Selects the hashing for as long as it exists. Only one may exist at a time.
 class UseHashing {
  public:
   explicit UseHashing(Hashing hashing) noexcept;

@@ -5,7 +5,7 @@
 namespace ringside::crash {
 
 const Iterate* History::find(std::uint32_t run, std::uint64_t iteration) const noexcept {
-  // From the newest: most of what is looked for was published last.
+  // Searches from the newest: most searches are for the iterate that was published last.
   for (auto iterate = iterates_.rbegin(); iterate != iterates_.rend(); ++iterate) {
     if (iterate->run == run && iterate->iteration == iteration) return &*iterate;
   }
@@ -59,7 +59,7 @@ void History::apply(const Event& event) {
       break;
     case EventKind::kFormatted: formatted_ = true; break;
     case EventKind::kKilled:
-      if (clearing_) committed_since_empty_ = 0;  // some of them may be gone by now
+      if (clearing_) committed_since_empty_ = 0;  // some iterates may be gone by now
       clearing_ = false;
       break;
     default: break;

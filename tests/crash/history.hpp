@@ -1,5 +1,5 @@
-// What the world outside a pool knows at one moment of a trace: what was handed to the ring, and what the ring
-// acknowledged. An image that a power cut leaves is judged against this and nothing else.
+// What is known outside a pool at one moment of a trace: the iterates handed to the ring, and the ring's
+// acknowledgements. An image that a power cut leaves is judged by this alone.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ struct Iterate {
   std::uint64_t iteration = 0;
   std::uint64_t commit_seq = 0;  // 0 until its commit was acknowledged
   bool persisted = false;        // reported to survive power loss
-  bool recorded = false;         // its reductions are
+  bool recorded = false;         // its reductions are recorded
   bool recorded_persisted = false;
   bool given_up = false;   // its slot may be overwritten
   bool clearing = false;   // the ring is being cleared of it ...
-  bool forgotten = false;  // ... which was acknowledged
+  bool forgotten = false;  // ... and has acknowledged it
 };
 
-/// An iterate that was found in an image, intact.
+/// An intact iterate that was found in an image.
 struct Found {
   std::uint32_t run = 0;
   std::uint64_t iteration = 0;
@@ -35,8 +35,8 @@ class History {
  public:
   void apply(const Event& event);
 
-  /// Power was cut, and this is what the pool holds now: what was lost is not expected any more, what was not
-  /// acknowledged but is there will be expected as soon as a new owner has begun on it.
+  /// Power was cut, and the pool holds `found` now. A lost iterate is no longer expected. An iterate that is there
+  /// without an acknowledgement is expected as soon as a new owner has begun on the pool.
   void cut_off(std::span<const Found> found);
 
   bool formatted() const noexcept { return formatted_; }

@@ -21,7 +21,7 @@ bool same_bytes(const T& a, const T& b) noexcept {
   return std::memcmp(&a, &b, sizeof(T)) == 0;
 }
 
-/// The run a header names, or none of ours.
+/// The iterate that a header names; null if it was never published.
 const Iterate* find_published(const History& history, const SlotHeader& header) {
   for (const std::uint32_t run : history.begun_or_beginning()) {
     if (header.run_id == run_id_of(run)) return history.find(run, header.iteration);
@@ -44,7 +44,7 @@ std::string check_kept(const RingView& ring, const KeptSlot& kept, const History
     return fmt::format("3: {} was commit {}, it is returned as commit {}", name_of(*iterate), iterate->commit_seq,
                        header.commit_seq);
   }
-  // Without hashes whatever has a header is taken for good.
+  // Without hashes, every slot with a header counts as intact.
   if (promise.hashes_hold && !check_payload(ring, kept.slot, header).intact()) {
     return promise.leaves_no_damage ? fmt::format("2: {} is torn, but not marked as overwritten", name_of(*iterate))
                                     : "";
@@ -117,7 +117,7 @@ std::string check_ring(const RingView& ring, const History& history, const Promi
     if (iterate.commit_seq == 0 || iterate.clearing) return false;
     return promise.committed_is_kept || (promise.persisted_is_kept && iterate.persisted);
   };
-  std::uint64_t newest = 0;  // which may never be given up for another one
+  std::uint64_t newest = 0;  // this commit must never be given up for another one
   for (const Iterate& iterate : history.iterates()) {
     if (acknowledged(iterate)) newest = std::max(newest, iterate.commit_seq);
   }
@@ -181,7 +181,7 @@ std::string check_going_on(PoolBytes& pool, const History& history, const Promis
         return "4: an owner has opened the pool, but a superblock is still damaged";
       }
       owner.begin_run(run);
-      // What is newest by its number and intact, as check_image found it, is what the run goes on from.
+      // The run must continue from its newest intact iterate, as check_image found it.
       const std::uint64_t newest = !found.empty() && found.back().run == run ? found.back().iteration : 0;
       if (owner.newest() != newest) {
         return fmt::format("5: the run goes on after iteration {}, the newest intact one is {}", owner.newest(),
@@ -189,7 +189,7 @@ std::string check_going_on(PoolBytes& pool, const History& history, const Promis
       }
       const std::uint64_t bytes = owner.ring().geometry().payload_bytes();
       if (newest != 0 && std::memcmp(owner.handed_over(), published.iterate(run, newest), bytes) != 0) {
-        return fmt::format("5: the run goes on from something else than iteration {}", newest);
+        return fmt::format("5: the run continues from something else than iteration {}", newest);
       }
       History now = history;
       for (const Event& event : trace) now.apply(event);

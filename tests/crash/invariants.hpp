@@ -1,5 +1,5 @@
-// Design §9's invariants, asked of one image by the real recovery code. What is violated is said in one line that
-// begins with the invariant's number.
+// Design §9's invariants, checked on one image by the real recovery code. A violation is one line that begins with the
+// invariant's number.
 #pragma once
 
 #include <string>
@@ -12,15 +12,16 @@
 
 namespace ringside::crash {
 
-/// What a storage and durability promise of an image that a model makes.
+/// What a storage and a durability promise of the images that a model makes.
 struct Promise {
   bool committed_is_kept = false;  // every acknowledged commit is there
-  bool persisted_is_kept = false;  // every one that was reported persisted is
-  bool leaves_no_damage = false;   // and nothing that `verify` would report as damaged
-  /// An iterate is returned under the number its commit was acknowledged with. Not on a page cache: one whose payload a
-  /// first cut had lost, and which was then committed again, may be there under its first header; it is that iterate.
+  bool persisted_is_kept = false;  // every commit that was reported as persisted is there
+  bool leaves_no_damage = false;   // `verify` would report nothing as damaged
+  /// An iterate is returned under the number that its commit was acknowledged with. This does not hold on a page
+  /// cache: if a first cut lost an iterate's payload and the iterate was committed again, it may be there under its
+  /// first header. It still is the same iterate.
   bool numbers_hold = false;
-  bool hashes_hold = true;  // checksums are on: reductions can be told from those of another commit
+  bool hashes_hold = true;  // checksums are on: reductions of another commit are recognised
 };
 
 Promise promise_of(Model model, const Setting& setting) noexcept;
@@ -31,12 +32,12 @@ struct Verdict {
   std::vector<Found> intact;  // by ascending commit_seq
 };
 
-/// Reopens the image in `pool`, reading only.
+/// Reopens the image in `pool` as a reader.
 Verdict check_image(const PoolBytes& pool, const History& history, const Promise& promise, Published& published);
 
-/// Reopens the image as an owner: opens it, begins the newest run again and commits its next iterate. The pool is as
-/// before when it returns; what was done to it is in `trace`. Returns the violation, or nothing. found: what the image
-/// holds; history: with it (History::cut_off).
+/// Reopens the image as an owner: opens it, begins the newest run again and commits its next iterate. Then restores
+/// the pool; `trace` holds what was done to it. Returns the violation, or an empty text. found: what the image holds.
+/// history: already cut off with `found` (History::cut_off).
 std::string check_going_on(PoolBytes& pool, const History& history, const Promise& promise, const Setting& setting,
                            const std::vector<Found>& found, Published& published, Trace& trace);
 

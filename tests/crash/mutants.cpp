@@ -12,7 +12,7 @@
 namespace ringside::crash {
 namespace {
 
-/// Erases the events of `phase` that `is_left_out` holds for.
+/// Erases the events of `phase` for which `is_left_out` is true.
 template <class Predicate>
 void leave_out(Trace& trace, Phase phase, Predicate is_left_out) {
   std::erase_if(trace, [&](const Event& event) { return event.phase == phase && is_left_out(event); });
@@ -31,8 +31,8 @@ bool is_memory(const Event& event) {
   return !is_acknowledgement(event.kind) && !is_sync(event);
 }
 
-/// Calls `change` with each longest part of the trace whose events are all of `phase`: one call of its function, where
-/// another phase follows every one.
+/// Calls `change` with each maximal part of the trace whose events are all of `phase`. Where another phase follows
+/// each call of the phase's function, a part is one call.
 template <class Change>
 void in_each(Trace& trace, Phase phase, Change change) {
   for (auto begin = trace.begin(); begin != trace.end();) {
@@ -54,7 +54,7 @@ bool is_in_meta(const RingGeometry& geometry, std::uint64_t offset, std::uint64_
   });
 }
 
-/// Moves the store of commit_seq before the header's store number `before`, in every commit.
+/// In every commit, moves the store of commit_seq before the store of the header's field `before_field`.
 void store_commit_seq_early(Trace& trace, const RingGeometry& geometry, std::size_t before_field) {
   in_each(trace, Phase::kCommit, [&](auto begin, auto end) {
     const auto store_of = [&](std::size_t field) {
@@ -84,7 +84,7 @@ void invalidation_left_out(Trace& trace, const RingGeometry&) {
 }
 
 void header_before_payload(Trace& trace, const RingGeometry&) {
-  // The commit's stores and fence, then the copy.
+  // Puts the commit's stores and fence before the copy.
   for (auto copy = trace.begin(); copy != trace.end();) {
     copy = std::find_if(copy, trace.end(), [](const Event& event) { return event.phase == Phase::kCopy; });
     const auto commit = std::find_if(copy, trace.end(), [](const Event& event) { return event.phase != Phase::kCopy; });
@@ -117,7 +117,8 @@ void step_not_flushed(Trace& trace, const RingGeometry& geometry) {
 }
 
 void reductions_named_first(Trace& trace, const RingGeometry&) {
-  // Name and hash, which follow the first fence, before the reductions; the old name is taken away first in any case.
+  // Moves the name and the hash, which follow the first fence, before the reductions. The old name is removed first in
+  // any case.
   in_each(trace, Phase::kReductions, [](auto begin, auto end) {
     const auto fence = std::find_if(begin, end, is_drain);
     const auto second = fence == end ? end : std::find_if(fence + 1, end, is_drain);
@@ -141,7 +142,7 @@ void reductions_first_fence_left_out(Trace& trace, const RingGeometry&) {
 }
 
 void found_not_persisted(Trace& trace, const RingGeometry&) {
-  // What begin_run flushes before its first store.
+  // Leaves out what begin_run flushes and drains before its first store.
   bool before_first_store = false;
   std::erase_if(trace, [&](const Event& event) {
     if (event.kind == EventKind::kRunBegins) before_first_store = true;
@@ -158,7 +159,7 @@ void run_record_not_invalidated(Trace& trace, const RingGeometry& geometry) {
   std::erase_if(trace, [&](const Event& event) { return is_record_seq(event, geometry) && event.value == 0; });
 }
 void run_record_not_flushed(Trace& trace, const RingGeometry&) {
-  // All that begin_run flushes after its first store.
+  // Leaves out all that begin_run flushes after its first store.
   bool after_first_store = false;
   std::erase_if(trace, [&](const Event& event) {
     if (event.kind == EventKind::kRunBegins) after_first_store = false;
@@ -179,7 +180,7 @@ void formatted_word_first(Trace& trace, const RingGeometry& geometry) {
 }
 void format_sync_left_out(Trace& trace, const RingGeometry&) {
   in_each(trace, Phase::kFormat, [&](auto begin, auto end) {
-    // Both ends of the first sync come after the second one's: it syncs nothing that the second one does not.
+    // Moves both ends of the first sync behind the second sync: it then syncs nothing that the second one does not.
     const auto sync = std::find_if(begin, end, is_sync);
     std::rotate(sync, sync + 2, end);
   });
@@ -189,7 +190,7 @@ void syncs_left_out(Trace& trace, const RingGeometry&) {
   std::erase_if(trace, is_sync);
 }
 void too_much_reported(Trace& trace, const RingGeometry&) {
-  // A commit made while a sync was under way is reported with it.
+  // Reports a commit that was made during a sync together with that sync.
   std::uint64_t committed = 0;
   for (Event& event : trace) {
     if (event.kind == EventKind::kCommitted) committed = event.value;
@@ -197,7 +198,7 @@ void too_much_reported(Trace& trace, const RingGeometry&) {
   }
 }
 void begin_does_not_wait(Trace& trace, const RingGeometry&) {
-  // The syncs that `begin` waited for end only when the slot has been overwritten.
+  // Lets the syncs that `begin` waited for end only after the slot was overwritten.
   for (std::size_t i = 0; i < trace.size(); ++i) {
     if (trace[i].phase != Phase::kBegin || trace[i].kind != EventKind::kTaking) continue;
     auto waited = trace.begin() + static_cast<std::ptrdiff_t>(i);
@@ -214,7 +215,7 @@ void begin_does_not_wait(Trace& trace, const RingGeometry&) {
 
 void cleared_by_slot(Trace& trace, const RingGeometry&) {
   in_each(trace, Phase::kClear, [](auto begin, auto end) {
-    // Per slot: two stores, a flush, a drain.
+    // Each slot has two stores, a flush and a drain.
     Trace stores;
     const auto first = std::find_if(begin, end, [](const Event& event) { return event.kind == EventKind::kStore; });
     const auto last = std::find_if(first, end, [](const Event& event) { return !is_memory(event); });
@@ -292,7 +293,7 @@ Kill try_to_kill(const Mutant& mutant, bool checksums, std::uint64_t seed, int r
                                      [&](const Scenario& one) { return one.name == mutant.scenario; });
   const Storage storage = mutant.model == Model::kDax ? Storage::kDax : Storage::kFile;
   Depth depth = kQuick;
-  depth.cut_again_every = ~std::uint64_t{0};  // first cuts show them all
+  depth.cut_again_every = ~std::uint64_t{0};  // the first cut is enough for each of them
   Kill kill;
   for (int round = 0; round < rounds && kill.violation.empty(); ++round) {
     kill.seed = seed + static_cast<std::uint64_t>(round);

@@ -1,6 +1,6 @@
-// Deliberate faults: what a mistake in the protocol, or a line deleted by accident, would do. Most bend a recorded
-// trace as the faulty program would have written it, some change what is hashed. Each must be seen, or the exploration
-// proves nothing.
+// Deliberate faults: the effects of a mistake in the protocol, or of a line deleted by accident. Most bend a recorded
+// trace into the one that the faulty program would have written; some change what is hashed. The exploration must
+// detect each of them; otherwise it proves nothing.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace ringside::crash {
 
-/// Which checksums a mutant is to be caught with.
+/// With which checksums the exploration must detect a mutant.
 enum class Checksums : std::uint8_t {
   kOn,
   kOff,      // the hashes hide it: with them no promise is broken
@@ -22,12 +22,12 @@ enum class Checksums : std::uint8_t {
 
 struct Mutant {
   std::string_view fault;
-  std::string_view scenario;  // in which it is to be seen, and under which model
+  std::string_view scenario;  // in which it must be detected, and under which model
   Model model;
   Checksums checksums;
-  void (*bend)(Trace& trace, const RingGeometry& geometry);  // of the story's events; null: none
+  void (*bend)(Trace& trace, const RingGeometry& geometry);  // bends the story's events; null: bends none
   Hashing hashing = Hashing::kWhole;
-  bool flips_bits = false;  // seen when bits flip, not when the power is cut
+  bool flips_bits = false;  // detected by bit flips, not by power cuts
 };
 
 std::span<const Mutant> mutants();
@@ -36,9 +36,9 @@ std::span<const Mutant> mutants();
 Recording bent(const Mutant& mutant, Recording recording);
 
 struct Kill {
-  std::string violation;     // empty: it lived through all rounds
-  std::uint64_t seed = 0;    // of the round that saw it
-  std::uint64_t images = 0;  // looked at until then
+  std::string violation;     // empty: no round detected it
+  std::uint64_t seed = 0;    // of the round that detected it
+  std::uint64_t images = 0;  // checked until then
 };
 
 /// Explores the mutant, with checksums or without, in up to `rounds` recordings from `seed` on.

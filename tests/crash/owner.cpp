@@ -17,7 +17,7 @@ namespace {
 
 std::unique_ptr<Team> make_team(const Setting& setting, std::uint64_t seed) {
   if (setting.scattered) return std::make_unique<ScatteredTeam>(setting.threads, seed);
-  // All else is the calling thread's: it alone is recorded outside the copy.
+  // Only the copy has other threads: outside it, all that is recorded happens in the calling thread.
   omp_set_num_threads(setting.threads);
   auto team = std::make_unique<OpenMpTeam>();
   omp_set_num_threads(1);
@@ -54,7 +54,7 @@ void Owner::begin_run(std::uint32_t run) {
   handed_over_.assign(setting_.rows, 0);
   const std::optional<KeptSlot> intact = writer_->begin_run(published_.run(run), handed_over_.data());
 
-  // What the writer keeps: all up to the newest intact iterate.
+  // The writer keeps every iterate up to the newest intact one.
   const std::uint64_t intact_seq = intact ? intact->header.commit_seq : 0;
   holds_.assign(setting_.slots, 0);
   for (const KeptSlot& kept : recover(ring()).kept) {
@@ -65,8 +65,8 @@ void Owner::begin_run(std::uint32_t run) {
   requested_ = writer_->persisted();
   syncing_.reset();
 
-  // What the owner goes on from counts as committed from now on, also if its predecessor was killed before it could
-  // say.
+  // From now on the iterate that the owner continues from counts as committed, even if its predecessor was killed
+  // before it acknowledged the commit.
   if (newest_ != 0) {
     recorder_.acknowledge({.kind = EventKind::kCommitted, .run = run, .value = intact_seq, .iteration = newest_});
   }
@@ -104,7 +104,7 @@ void Owner::commit_next() {
   const auto oldest = std::min_element(holds_.begin(), holds_.end());
   recorder_.enter(Phase::kBegin);
   recorder_.acknowledge({.kind = EventKind::kPublished, .run = run_, .iteration = iteration});
-  while (syncing_ && *oldest != 0 && writer_->persisted() <= *oldest) end_sync();  // or `begin` would wait for it
+  while (syncing_ && *oldest != 0 && writer_->persisted() <= *oldest) end_sync();  // else `begin` would wait for it
   if (*oldest != 0) recorder_.acknowledge({.kind = EventKind::kTaking, .value = *oldest});
   writer_->begin();
   maybe_end_sync();

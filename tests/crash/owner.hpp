@@ -1,6 +1,6 @@
-// An analyzer's part in a scenario: opens the ring, begins runs, commits, with the real RingWriter, and notes in the
-// trace what each call acknowledged when it returned. Scenarios are written with it, and whoever reopens an image goes
-// on with it.
+// An analyzer's part in a scenario: it opens the ring, begins runs and commits with the real RingWriter, and notes in
+// the trace what each call acknowledged when it returned. Scenarios use it, and so do the checks that reopen an image
+// and continue the run.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@
 
 namespace ringside::crash {
 
-/// A ring's shape and what it is kept on: what a scenario is played with.
+/// The shape of a scenario's ring, and the storage that it lies on.
 struct Setting {
   Storage storage = Storage::kDax;
   Durability durability = Durability::kPower;
   std::uint32_t slots = 3;
   std::uint64_t rows = 170;
-  int threads = 1;  // that copy
+  int threads = 1;  // of the copy
   bool reduces_on_the_way = false;
-  bool scattered = false;  // pieces fall to threads by chance
+  bool scattered = false;  // pieces are assigned to threads at random
 
-  /// Commits are persisted by a thread that syncs.
+  /// True if a sync thread persists the commits.
   bool syncs() const noexcept { return storage == Storage::kFile && durability == Durability::kPower; }
 };
 
@@ -36,20 +36,20 @@ std::string to_string(const Setting& setting);
 
 class Owner {
  public:
-  /// Opens the ring in `pool`, mending its superblocks. Throws Error as RingView::parse does. `seed` decides when
-  /// syncs end and how threads interleave.
+  /// Opens the ring in `pool` and mends its superblocks and run records. Throws Error as RingView::parse does. `seed`
+  /// decides when syncs end and how threads interleave.
   Owner(PoolBytes& pool, Trace& trace, const Setting& setting, Published& published, std::uint64_t seed);
-  ~Owner();  // without `finish` it was killed
+  ~Owner();  // without `finish` it counts as killed
 
   void begin_run(std::uint32_t run);
   void clear();
-  /// The next iterate of the run: all of the protocol, reductions included.
+  /// Commits the next iterate of the run by the whole protocol, reductions included.
   void commit_next();
   void finish();
 
   /// Iteration of the newest iterate of this run, 0 if there is none.
   std::uint64_t newest() const noexcept { return newest_; }
-  /// That iterate, as begin_run handed it over for the solver to go on from: rows doubles.
+  /// That iterate, as begin_run handed it over for the solver to continue from: rows doubles.
   const double* handed_over() const noexcept { return handed_over_.data(); }
   const RingView& ring() const noexcept { return writer_->ring(); }
 

@@ -1,5 +1,5 @@
-// A pool's bytes in plain memory, with a way back: an image is made by a few stores, looked at, and undone, because
-// payloads lie 2 MiB apart and copying a pool for each of millions of images would cost more than everything else.
+// A pool's bytes in plain memory, with an undo log. An image is made by a few stores, checked and undone: payloads lie
+// 2 MiB apart, and copying a pool for each of millions of images would cost more than everything else.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace ringside::crash {
 
 class PoolBytes {
  public:
-  /// `bytes` zeros, a multiple of 8. Throws Error where the system has no memory.
+  /// Holds `bytes` zeros, a multiple of 8. Throws Error if the system has no memory.
   explicit PoolBytes(std::uint64_t bytes);
   ~PoolBytes();
   PoolBytes(const PoolBytes&) = delete;
@@ -30,12 +30,12 @@ class PoolBytes {
     __atomic_store_n(word(offset), value, __ATOMIC_RELEASE);
   }
 
-  /// Undoes the stores made since `mark` was asked for.
+  /// rollback(mark) undoes the stores made since mark() was called.
   std::size_t mark() const noexcept { return undo_.size(); }
   void rollback(std::size_t mark) noexcept {
     for (; undo_.size() > mark; undo_.pop_back()) *word(undo_.back().offset) = undo_.back().before;
   }
-  /// What was stored so far stays.
+  /// Makes all stores so far permanent.
   void keep() noexcept { undo_.clear(); }
 
  private:

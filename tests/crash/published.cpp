@@ -9,7 +9,7 @@
 namespace ringside::crash {
 namespace {
 
-/// Distinct for every run, iteration and place; a double that holds it is finite.
+/// Distinct for every run, iteration and place. As a double it is finite.
 std::uint64_t tag(std::uint32_t run, std::uint64_t iteration, std::uint64_t at) noexcept {
   return std::uint64_t{0x3f} << 56 | std::uint64_t{run} << 44 | iteration << 32 | (at + 1);
 }
@@ -42,7 +42,8 @@ const RunDescription& Published::run(std::uint32_t run) {
   description.nonzeros = 8 * rows_ + run;
   description.started_realtime_ns = 1'000'000 + run;
   assign(description.solver, fmt::format("solver {:08}", run));
-  // Filled to the end: where descriptions of two runs differ in every word, no mix of them passes for one.
+  // Filled to the end: the descriptions of two runs then differ in every word, and a mixture of both is neither of
+  // them.
   const auto fill = [&](auto& field) {
     std::string text;
     while (text.size() + 8 < sizeof(field)) text += fmt::format("{:03}/{:04}", run % 1000, text.size());

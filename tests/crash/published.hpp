@@ -1,5 +1,5 @@
-// What the runs of the scenarios publish: every word of it can be told from every other iterate's and run's, so that
-// one word of the wrong one in an image is seen.
+// What the runs of the scenarios publish. Every word differs from those of every other iterate and run, so that a
+// single wrong word in an image is detected.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ Id128 run_id_of(std::uint32_t run) noexcept;
 /// The step of `iteration` is iteration - 1.
 StepDescriptor step_of(std::uint32_t run, std::uint64_t iteration) noexcept;
 
-/// The larger things are made once each: they are looked at for every image.
+/// Makes each larger object only once, because every image is compared with them.
 class Published {
  public:
   explicit Published(std::uint64_t rows) : rows_(rows) {}

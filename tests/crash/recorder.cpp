@@ -69,7 +69,7 @@ void Recorder::join_threads(Random& random) {
       if (next[thread] < of_thread_[thread].size()) waiting[count++] = thread;
     }
     if (count == 0) break;
-    // One thread gets on by a chunk or so, then another.
+    // One thread advances by about a chunk, then another.
     const int thread = waiting[random.below(count)];
     for (std::uint64_t events = 1 + random.below(48); events > 0; --events) {
       if (next[thread] == of_thread_[thread].size()) break;

@@ -1,10 +1,10 @@
-// Stands behind the persistence interface in place of the hardware: carries everything out in memory and writes down
-// what it was asked to do, by which thread and in which function of the protocol.
+// Implements the persistence interface in place of the hardware: carries out every call in memory, and records the
+// call, its thread and the function of the protocol that made it.
 //
-// A trace must come out the same from the same seed, though OpenMP's threads and the ring's sync thread run when they
-// like. The threads of one copy touch words of their own, so that any interleaving of their stores is one that could
-// have been: each thread writes a log of its own, and the seed interleaves them. A sync of the sync thread stops at a
-// gate until whoever drives the scenario lets it end.
+// The same seed must give the same trace, although the order in which OpenMP's threads and the ring's sync thread run
+// is not fixed. The threads of one copy store to different words, so that every interleaving of their stores is
+// possible: each thread writes its own log, and the seed interleaves the logs. A sync of the sync thread waits at a
+// gate until the thread that drives the scenario lets it end.
 #pragma once
 
 #include <condition_variable>
@@ -20,7 +20,7 @@ namespace ringside::crash {
 
 class Recorder final : public Persistence {
  public:
-  /// Appends to `trace`. The constructing thread drives: syncs it calls itself end at once.
+  /// Appends to `trace`. The constructing thread drives the scenario: syncs that it calls itself end at once.
   Recorder(PoolBytes& pool, Trace& trace) : pool_(pool), trace_(trace), driver_(std::this_thread::get_id()) {}
 
   void store64(std::uint64_t* to, std::uint64_t value) noexcept override;
@@ -34,14 +34,14 @@ class Recorder final : public Persistence {
     event.phase = phase_;
     trace_.push_back(event);
   }
-  /// Ends a parallel part: puts the threads' logs into the trace, interleaved as `random` says.
+  /// Ends a parallel part: puts the threads' logs into the trace, interleaved by `random`.
   void join_threads(Random& random);
 
-  /// Waits until the sync thread has called `sync`, which it must be about to do.
+  /// Waits until the sync thread has called `sync`. Requires that it is about to do so.
   void await_sync();
-  /// Lets that sync end. Only while one waits.
+  /// Lets that sync end. Requires that one is waiting.
   void end_sync();
-  /// The owner is gone: its sync thread may run to its end, and nothing is written down any more.
+  /// The owner is gone: its sync thread may run to its end, and its syncs are no longer recorded.
   void let_go();
 
  private:

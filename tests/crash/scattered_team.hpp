@@ -1,5 +1,6 @@
-// A team whose pieces fall to its threads by chance, several to a thread and in any order, as where threads come and go
-// (common/threads/elastic_team.hpp): what a crash leaves behind must not depend on who stored what.
+// A team that assigns its pieces to threads at random, several to a thread and in any order, as happens where threads
+// come and go (common/threads/elastic_team.hpp). What a crash leaves must not depend on which thread stored which
+// word.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ Setting small_ring(Storage storage, Durability durability, Random& random) {
   return setting;
 }
 
-/// A pool as libpmemobj leaves it for us: its own header, and places for our parts.
+/// A pool as libpmemobj leaves it: with its own header, and with places for the parts of the ring.
 RingGeometry geometry_of(const Setting& setting, std::uint64_t seed) {
   RingGeometry geometry;
   geometry.rows = setting.rows;
@@ -45,7 +45,7 @@ class Stage {
     pool_.emplace(recording_.geometry.file_bytes);
     put(0, "PMEMOBJ");
     put(kPageBytes, kPoolLayoutName);
-    // Slots are not born empty: persistent memory may be handed out a second time.
+    // New slots hold leftovers: persistent memory may be allocated a second time.
     for (const SlotPlace& place : recording_.geometry.slots) {
       for (std::uint64_t at = 0; at < recording_.geometry.meta_bytes(); at += 8) {
         set(place.meta_offset + at, random_.next());
@@ -67,8 +67,8 @@ class Stage {
     return *owner_;
   }
 
-  /// Kills the owner at one of its events since `from`: all phases are equally likely, or the few events of a commit
-  /// would hardly ever be hit. What it did later it did not do.
+  /// Kills the owner at one of its events since `from`, and removes the events after it. All phases are equally
+  /// likely: otherwise the few events of a commit would hardly ever be chosen.
   void kill(std::size_t from) {
     owner_.reset();
     Trace& trace = recording_.trace;
@@ -89,14 +89,14 @@ class Stage {
     trace.push_back({.kind = EventKind::kKilled});
   }
 
-  /// Media damage long ago: one bit of a superblock.
+  /// Flips one bit of a superblock: old damage of the medium.
   void damage_superblock() {
     const std::uint64_t word = random_.below(superblock_bytes(recording_.setting.slots) / 8);
     const std::uint64_t offset = recording_.geometry.superblock_offset[random_.below(2)] + 8 * word;
     set(offset, *pool_->word(offset) ^ std::uint64_t{1} << random_.below(64));
   }
 
-  /// All of it so far was persistent before the story begins.
+  /// Everything up to here was persistent before the story begins.
   void begin_story() { recording_.first = recording_.trace.size(); }
 
   std::size_t now() const noexcept { return recording_.trace.size(); }

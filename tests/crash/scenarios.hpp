@@ -1,4 +1,4 @@
-// The stories whose every moment is cut off: each is played once, with the real writer, and recorded.
+// The scenarios that are cut off at every moment. Each runs once, with the real writer, and is recorded.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ struct Recording {
   Setting setting;
   RingGeometry geometry;
   Trace trace;
-  std::size_t first = 0;  // what comes before this event was persistent long ago
+  std::size_t first = 0;  // everything before this event was persistent long ago
 };
 
 struct Scenario {
   std::string_view name;
   std::string_view story;
-  /// seed: shape of the ring, when owners die, when syncs end, how threads interleave.
+  /// seed: decides the ring's shape, when owners die, when syncs end and how threads interleave.
   Recording (*record)(Storage storage, Durability durability, std::uint64_t seed);
 };
 

@@ -1,6 +1,6 @@
-// What was done to a pool, as one sequence: every store, flush, fence and sync the protocol asked for, and in between,
-// at the moment they were true, the acknowledgements the outside got. Scenarios record traces, mutants bend them, the
-// crash models cut them off.
+// What was done to a pool, as one sequence: every store, flush, fence and sync of the protocol and, at the moments
+// when they were given, the acknowledgements. Scenarios record traces, mutants bend them, and the crash models cut
+// them off.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ enum class EventKind : std::uint8_t {
   kPersisted,  // commits up to number `value` were reported to survive power loss
   kFinished,   // finish has returned: everything so far was reported to survive power loss
   kFormatted,  // the creation of the pool was acknowledged
-  kKilled      // the owner died; its caches and the page cache live on, what its threads waited for does not
+  kKilled      // the owner died; the caches and the page cache survive, pending drains and syncs do not
 };
 
 /// Which function of the protocol an event belongs to.

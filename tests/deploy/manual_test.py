@@ -1,5 +1,5 @@
-"""What `cmake --install` puts down: a tree that works anywhere, whose manual pages, completions and settings tell every
-option that --help tells. Called with the build folder."""
+"""What `cmake --install` writes: a tree that works below any prefix, whose manual pages, completions and settings have
+every option of --help. Takes the build folder."""
 
 import os
 import pathlib
@@ -15,7 +15,7 @@ ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.starts
 ENVIRONMENT.update(LC_ALL="C.UTF-8", MAN_KEEP_FORMATTING="", MANWIDTH="100")
 ENVIRONMENT.pop("DESTDIR", None)
 
-# What may stand for a value in capitals in a file of settings.
+# Values that a settings file may have in place of the words in capitals.
 SAMPLES = {"FD": "1", "LIST": "0", "HOST:PORT": "127.0.0.1:7700", "FOLDER": "keys", "FILE": "file", "PATH": "path",
            "POOL": "file.pool", "DIR": "folder", "N": "7", "off|on": "on"}
 
@@ -30,7 +30,7 @@ def call(*command, expected=0, **options):
 
 
 def options_in_help(*command):
-    """Every name of an option, as --help has it at the beginning of a line."""
+    """Every option's name that begins a line of --help."""
     names = set()
     for line in call(*command, "--help").stdout.splitlines():
         if line.startswith("  -"):
@@ -39,7 +39,7 @@ def options_in_help(*command):
 
 
 def setUpModule():
-    """Installed once, below a prefix of its own."""
+    """Installs once, below a prefix of its own."""
     folder = tempfile.TemporaryDirectory()
     unittest.addModuleCleanup(folder.cleanup)
     Installed.prefix = pathlib.Path(folder.name) / "local"
@@ -49,13 +49,13 @@ def setUpModule():
     Installed.ringside = programs / "ringside"
     subcommands = call(Installed.ringside, "--help-as=subcommands").stdout.split()
     assert len(subcommands) > 10, subcommands
-    # Its page, and how it is called.
+    # The name of each command's page, and its command line.
     Installed.commands = {"ringside-" + s: [Installed.ringside, s] for s in subcommands}
     Installed.commands.update({p: [programs / p] for p in ("ringside-producer", "ringside-analyzer")})
 
 
 class Installed(unittest.TestCase):
-    """Where what was installed is found; holds no tests itself."""
+    """The paths of what was installed; contains no tests."""
 
     def page(self, name, section=1):
         return self.share / "man" / f"man{section}" / f"{name}.{section}.gz"
@@ -217,7 +217,7 @@ class Completions(Installed):
             (pathlib.Path(folder) / "kept.pool").touch()
             self.assertEqual(self.fish("ringside info ", cwd=folder), ["kept.pool"])
 
-    # zsh completes on a terminal only: what would decide there is asked for its arguments.
+    # zsh completes on a terminal only. Here the functions that would choose completions print their arguments.
     ZSH = ('_arguments() { print -rl -- "$@" }; _describe() { print -rl -- "${(@P)2}" }; compadd() { : }; '
            'words=("${@:2}"); CURRENT=$#words; source "$1"')
 
@@ -246,7 +246,7 @@ class Settings(Installed):
                           self.commands["ringside-producer"]}
 
     def accept(self, command, text, expected=0):
-        """What the program takes from a file, told as such a file, without doing anything else."""
+        """Has the program read a settings file and print its settings as such a file, and do nothing else."""
         path = self.work / "settings.toml"
         path.write_text(text, encoding="utf-8")
         return call(*command, "--config", path, "--help-as=toml", expected=expected)

@@ -1,5 +1,5 @@
-"""The Debian package: what is in it, what lintian says of it, and what its maintainer scripts do, in a tree that dpkg
-takes for a machine's and beside stand-ins for systemd. Called with the build folder."""
+"""The Debian package: its contents, lintian's report on it, and what its maintainer scripts do, in a tree that dpkg
+treats as a machine's root and beside stand-ins for systemd. Takes the build folder."""
 
 import gzip
 import hashlib
@@ -26,11 +26,11 @@ def call(*command, **options):
 
 
 def setUpModule():
-    """The package is made once, and unpacked."""
+    """Makes the package once, and unpacks it."""
     folder = tempfile.TemporaryDirectory()
     unittest.addModuleCleanup(folder.cleanup)
     Package.folder = pathlib.Path(folder.name)
-    # A careless umask of whoever builds it is not the package's.
+    # A careless umask of the package's builder must not affect the package.
     run = call("sh", "-c", 'umask 077 && exec cpack -G DEB --config "$1" -B "$2"', "sh",
                BUILD / "CPackConfig.cmake", Package.folder / "made", cwd=Package.folder, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
@@ -45,7 +45,7 @@ def setUpModule():
 
 
 class Package(unittest.TestCase):
-    """What is known of the package; holds no tests itself."""
+    """The unpacked package, for the tests; contains no tests."""
 
     def files(self):
         return [path for path in self.tree.rglob("*") if path.is_file() and not path.is_symlink()]
@@ -132,7 +132,8 @@ class Lintian(Package):
 
 
 class Life(Package):
-    """Installed, upgraded, removed and purged in a tree of its own: dpkg's own accounts of it, fakeroot's of owners."""
+    """Installs, upgrades, removes and purges in a tree of its own: dpkg's database is there, fakeroot keeps the
+    owners."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -153,7 +154,7 @@ class Life(Package):
         return run.stderr
 
     def newer(self):
-        """The same package, as a later version with other settings."""
+        """The same package as a later version, with another README.md."""
         tree = self.machine / "newer"
         call("dpkg-deb", "-R", self.deb, tree)
         control = tree / "DEBIAN" / "control"
@@ -235,7 +236,7 @@ echo "ringside:x:990:990::/var/lib/ringside:/usr/sbin/nologin"
 
 
 class Services(unittest.TestCase):
-    """The maintainer scripts on a machine that systemd runs: stand-ins note how they are called."""
+    """The maintainer scripts on a machine that runs systemd: stand-ins note how they are called."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

@@ -12,7 +12,7 @@ DEPLOY = ROOT / "deploy"
 SCRIPTS = sorted([*DEPLOY.glob("*.sh"), *DEPLOY.glob("debian/p*"), *DEPLOY.glob("slurm/*.sbatch"), *ROOT.glob("tests/node/*.sh"),
                   *ROOT.glob("examples/*/*.sh"), ROOT / ".ci" / "run"])
 
-# `installed` holds one package a line; apt-get install adds to it, if `lists` is there or came by apt-get update.
+# `installed` has one package a line. apt-get install adds to it if `lists` exists, which apt-get update makes.
 DPKG_QUERY = """#!/bin/bash
 grep -qx -- "${@: -1}" "$MACHINE/installed" && echo installed
 """
@@ -52,7 +52,7 @@ class Packages(unittest.TestCase):
         (self.machine / "installed").write_text("pkg-one\n", encoding="utf-8")
 
     def install(self, *packages, user="root", **environment):
-        # EUID is bash's own and cannot be set: another user is played by a script that reads 1000 in its place.
+        # bash does not allow EUID to be set: for another user, a copy of the script reads 1000 from another variable.
         script = (DEPLOY / "packages.sh").read_text(encoding="utf-8")
         script = script.replace("EUID", "PLAYED_UID")
         (self.machine / "packages.sh").write_text(script, encoding="utf-8")

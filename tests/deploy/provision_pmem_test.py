@@ -16,7 +16,7 @@ REAL_TOOLS = ("bash", "awk", "cat", "cmp", "flock", "grep", "ls", "mv", "od", "r
 UUID = "7f0c1a52-0000-4000-8000-00000000c0de"
 UNIT = "etc/systemd/system/var-lib-ringside-pmem.mount"
 
-# Each is the body of a bash script; $ROOT is the made-up machine. Only what changes the machine is noted.
+# Each is the body of a bash script; $ROOT is the made-up machine. Only commands that change the machine are noted.
 STAND_INS = {
     "id": 'echo "${PLAYED_UID:-0}"',
     "getent": '[[ $2 == ringside ]]',
@@ -104,7 +104,7 @@ class Provision(unittest.TestCase):
         (self.nd / name / "driver").mkdir()
 
     def namespace(self, mode, devtype="nd_namespace_pmem", name="namespace0.0", holder=None):
-        """One of the region, with a device of zeros."""
+        """Makes a namespace of the region, with a device of zeros."""
         for key, value in {"mode": mode, "devtype": devtype, "size": 1 << 30, "holder": holder or ""}.items():
             self.write(f"sys/bus/nd/devices/{name}/{key}", str(value))
         (self.nd / (holder or name) / "block/pmem0").mkdir(parents=True)

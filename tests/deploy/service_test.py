@@ -1,5 +1,5 @@
-"""What the services tell their manager and the journal: a socket stands in for systemd, a file for the journal. Takes the
-folder of the programs."""
+"""What the services report to their manager and to the journal: a socket stands in for systemd, a file for the
+journal. Takes the folder of the programs."""
 
 import ctypes
 import json
@@ -25,7 +25,7 @@ PTRACE_SEIZE, PTRACE_INTERRUPT = 0x4206, 0x4207
 
 
 class Manager:
-    """Listens where NOTIFY_SOCKET says."""
+    """Stands in for systemd: listens at the socket that NOTIFY_SOCKET names."""
 
     def __init__(self, folder, name):
         self.path = str(folder / f"{name}.notify")
@@ -42,7 +42,7 @@ class Manager:
         return self.heard[-1]
 
     def hear_until(self, pattern):
-        """Returns the message that has it."""
+        """Waits for a message that matches, and returns it."""
         while not re.search(pattern, self.hear(), re.M):
             pass
         return self.heard[-1]
@@ -95,7 +95,7 @@ class Services(unittest.TestCase):
         _, self.said = process.communicate(timeout=PATIENCE_S)
         return process.returncode
 
-    # What the manager is told.
+    # What the manager receives.
 
     def test_an_analyzer_is_ready_when_it_listens(self):
         manager = self.manager("analyzer")
@@ -151,13 +151,13 @@ class Services(unittest.TestCase):
         begun = time.monotonic()
         producer = self.start_producer("--shared-core", matrix="grid:10", iterations=1000)
         manager.hear_until("^WATCHDOG_USEC=.*\n.*\nSTATUS=.* 1000 steps committed")
-        changes = 6  # preparing, serving, waiting again, and as many for the watchdog's patience
+        changes = 6  # preparing, serving, waiting again; as many of the watchdog's timeout
         self.assertLessEqual(len(manager.heard), 2 + changes + (time.monotonic() - begun + 1) / BEAT_S)
         self.assertEqual(self.await_end(producer), 0, self.said)
 
     def test_a_manager_that_does_not_read_holds_up_no_step(self):
         manager = self.manager("analyzer")
-        self.start_analyzer(manager=manager, WATCHDOG_USEC="4000")  # more to say than its socket holds
+        self.start_analyzer(manager=manager, WATCHDOG_USEC="4000")  # more messages than its socket holds
         manager.hear_until("^READY=1$")
         producer = self.start_producer("--shared-core", "--peer-timeout=10", matrix="grid:10", iterations=1000)
         self.assertEqual(self.await_end(producer), 0, self.said)
@@ -194,9 +194,9 @@ class Services(unittest.TestCase):
         if libc.ptrace(PTRACE_SEIZE, analyzer.pid, None, None) != 0:
             self.skipTest(f"ptrace is not permitted here: {os.strerror(ctypes.get_errno())}")
         self.assertEqual(libc.ptrace(PTRACE_INTERRUPT, analyzer.pid, None, None), 0)
-        os.waitpid(analyzer.pid, 0)  # stopped, that thread alone
+        os.waitpid(analyzer.pid, 0)  # that thread alone is stopped
         manager.drain()
-        # Longer than the watchdog waits; a thread of its own would have fed it four times.
+        # As long as the watchdog waits: a separate thread would have fed it four times.
         manager.socket.settimeout(WATCHDOG_S)
         with self.assertRaises(TimeoutError):
             manager.hear()
@@ -256,12 +256,12 @@ class Services(unittest.TestCase):
         self.assertEqual(self.end(serve), 0)
         manager.hear_until("^STOPPING=1$")
 
-    # Who may follow a service.
+    # Which users may follow a service.
 
     def test_root_may_follow_the_service_of_another_user_and_others_may_not(self):
         if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode:
             self.skipTest("needs root, and a /run of its own (unshare --mount)")
-        programs = self.folder / "bin"  # where other users may look
+        programs = self.folder / "bin"  # other users may read it
         shutil.copytree(BIN, programs, ignore=lambda _, names: [name for name in names if not name.startswith("ringside")])
         self.folder.chmod(0o755)
         state = self.folder / "state"
@@ -290,10 +290,11 @@ class Services(unittest.TestCase):
         self.assertEqual(ran.stdout.count("none yet"), 2, ran.stdout)
         self.assertIn("other: 4\n", ran.stdout)
 
-    # What the journal is told.
+    # What the journal receives.
 
     def journal(self, program, *arguments, **environment):
-        """What the program writes to a file that JOURNAL_STREAM names."""
+        """Starts the program with JOURNAL_STREAM naming its output file. Returns the process, and a function to read
+        the file."""
         path = self.folder / "journal"
         with path.open("w", encoding="utf-8") as stream:
             status = os.fstat(stream.fileno())
@@ -307,7 +308,7 @@ class Services(unittest.TestCase):
         self.environment["RINGSIDE_LOG_LEVEL"] = "info"
         analyzer, lines = self.journal("ringside-analyzer", f"--socket={self.socket}", f"--pool={self.pool}")
         self.wait_for("the analyzer listens", lambda: "event=listening" in lines())
-        producer = self.start_producer("--overwrite")  # with --resume: refused
+        producer = self.start_producer("--overwrite")  # refused together with --resume
         self.assertEqual(self.await_end(producer), 2)
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as peer:
             peer.connect(str(self.socket))

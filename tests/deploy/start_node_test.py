@@ -1,5 +1,6 @@
-"""deploy/start_node.sh and the batch job beside it with the real programs, whose folder is RINGSIDE_PROGRAMS: start, status,
-stop, run; deaths and signals in between. What is waited for are lines the programs write, and ends of processes."""
+"""deploy/start_node.sh and the batch job beside it with the real programs, whose folder is RINGSIDE_PROGRAMS: start,
+status, stop, run; deaths and signals in between. The tests wait for lines that the programs write and for the ends of
+processes."""
 
 import fcntl
 import json
@@ -15,9 +16,9 @@ DEPLOY = pathlib.Path(__file__).resolve().parents[2] / "deploy"
 SCRIPT = DEPLOY / "start_node.sh"
 SBATCH = DEPLOY / "slurm" / "ringside.sbatch"
 PROGRAMS = os.environ["RINGSIDE_PROGRAMS"]
-PATIENCE_S = 100  # for what should come at once
+PATIENCE_S = 100  # for what should happen at once
 
-# Long enough that it is still at work when the first steps have been seen.
+# Long enough that the job is still at work when its first steps have been seen.
 MATRIX, ITERATIONS = "grid:300", 3000
 LONG_JOB = ("--", f"--matrix={MATRIX}", f"--iterations={ITERATIONS}")
 ENDLESS_JOB = ("--", f"--matrix={MATRIX}", "--iterations=100000000")
@@ -41,7 +42,7 @@ class StartNode(unittest.TestCase):
         return [SCRIPT, action, f"--runtime={self.runtime}", *keeping, *arguments]
 
     def call(self, action, *arguments):
-        """The finished call: its output would not end if what it started held its pipes."""
+        """Returns the finished call. Its output would not end if a process that it started held its pipes."""
         return subprocess.run(self.command(action, *arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, encoding="utf-8", check=False, timeout=PATIENCE_S,
                               cwd=self.folder, env=self.environment)
@@ -52,7 +53,7 @@ class StartNode(unittest.TestCase):
         return result.stdout + result.stderr
 
     def begin(self, command, environment=None):
-        """A `run` that is at work: the analyzer listens."""
+        """Starts a `run` and waits until its analyzer listens."""
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                    encoding="utf-8", cwd=self.folder, env=environment or self.environment)
         self.addCleanup(process.stdout.close)
@@ -64,11 +65,11 @@ class StartNode(unittest.TestCase):
         return process, line.split("listens at ")[1].split(";")[0]
 
     def wait_for_iteration(self, iteration, socket=None):
-        """Returns when it is committed."""
+        """Returns once this iteration is committed."""
         socket = socket or self.runtime / "analyzer.socket"
         with subprocess.Popen([f"{PROGRAMS}/ringside", "tail", f"--socket={socket}", "--json"], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8") as tail:
-            giving_up = threading.Timer(PATIENCE_S, tail.kill)  # it would wait for a producer that never comes
+            giving_up = threading.Timer(PATIENCE_S, tail.kill)  # else tail would wait for a producer that never comes
             giving_up.start()
             try:
                 for line in tail.stdout:
@@ -87,7 +88,7 @@ class StartNode(unittest.TestCase):
         return int((self.runtime / f"{who}.pid").read_text(encoding="utf-8"))
 
     def wait_for_end(self, who):
-        """Until nobody holds its lock."""
+        """Waits until no process holds its lock."""
         subprocess.run(["flock", self.runtime / f"{who}.lock", "true"], check=True, timeout=PATIENCE_S)
 
     def last_iterate(self, pool):
@@ -137,7 +138,7 @@ class StartNode(unittest.TestCase):
                               encoding="utf-8", timeout=PATIENCE_S)
         self.assertEqual(info.returncode, 0, info.stdout)
         log = (self.runtime / "analyzer.log").read_text(encoding="utf-8")
-        self.assertIn("how=detached outcome=interrupted", log)  # the producer said goodbye, nobody was cut off
+        self.assertIn("how=detached outcome=interrupted", log)  # the producer detached, no peer was cut off
 
     def test_of_a_killed_analyzer_status_says_that_it_died_and_start_brings_another_for_the_waiting_producer(self):
         self.assert_ends(0, "start", *ENDLESS_JOB)
@@ -163,7 +164,7 @@ class StartNode(unittest.TestCase):
             self.assertIn("analyzer: not running", self.assert_ends(0, "stop", "--force"))
             self.assertIsNone(other.poll())
             other.communicate()
-            self.assertEqual(other.returncode, 0)  # it read to its end: no signal came
+            self.assertEqual(other.returncode, 0)  # it read to the end of its input: no signal came
 
     def test_two_that_look_at_once_do_not_take_each_other_for_the_process(self):
         with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as other:
@@ -172,12 +173,12 @@ class StartNode(unittest.TestCase):
             self.wait_for_end("analyzer")
             (self.runtime / "analyzer.pid").write_text(f"{other.pid}\n", encoding="utf-8")
             with open(self.runtime / "analyzer.lock", encoding="utf-8") as lock:
-                fcntl.flock(lock, fcntl.LOCK_SH)  # as another status, or stop, holds it for a moment
+                fcntl.flock(lock, fcntl.LOCK_SH)  # as another status or stop does for a moment
                 self.assertIn("analyzer: died", self.assert_ends(4, "status"))
                 self.assertIn("analyzer: not running", self.assert_ends(0, "stop", "--force"))
             self.assertIsNone(other.poll())
             other.communicate()
-            self.assertEqual(other.returncode, 0)  # it read to its end: no signal came
+            self.assertEqual(other.returncode, 0)  # it read to the end of its input: no signal came
 
     def test_a_lock_that_an_unknown_process_holds_ends_the_start_in_time(self):
         self.assert_ends(0, "start")
@@ -275,7 +276,7 @@ class StartNode(unittest.TestCase):
         self.assert_ends(0, "stop")
         self.assertEqual(self.finish(process)[0], 130)
 
-    # what is refused
+    # What is refused.
 
     def test_wrong_calls_are_refused_in_one_line(self):
         for arguments, fragment in (((), "expected start, run, status or stop"), (("go",), "found 'go'"),

@@ -1,5 +1,5 @@
-"""The units as systemd sees them, and the drop-ins that ringside-generator makes of configurations, on made-up machines.
-Takes the build's folder."""
+"""The units as systemd reads them, and the drop-ins that ringside-generator makes from configurations, on made-up
+machines. Takes the build folder."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ BUILD = pathlib.Path(sys.argv.pop(1))
 GENERATOR = BUILD / "bin" / "ringside-generator"
 UNITS = "usr/lib/systemd/system"
 SERVICES = ("ringside-analyzer.service", "ringside-producer@.service", "ringside-serve.service")
-# Of 100; what systemd itself calls OK ends at 40 or so.
+# Out of 100; systemd itself rates up to about 40 as OK.
 MOST_EXPOSED = {"ringside-analyzer.service": 10, "ringside-producer@.service": 10, "ringside-serve.service": 20}
 
 
@@ -48,7 +48,7 @@ class Units(unittest.TestCase):
         return subprocess.run(["systemd-analyze", "--no-pager", *arguments], capture_output=True, text=True, check=False)
 
     def test_systemd_finds_nothing_wrong_with_the_units(self):
-        # What is of systemd itself: units that ours refer to by default.
+        # Stand-ins for systemd's own units that ours refer to by default.
         for name in ("sysinit.target", "basic.target", "shutdown.target", "multi-user.target", "system.slice"):
             (self.root / UNITS / name).write_text("[Unit]\n", encoding="utf-8")
         (self.root / "etc/ringside/jobs").mkdir(parents=True, exist_ok=True)
@@ -144,7 +144,7 @@ class Generator(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name) / "root"
         self.made = pathlib.Path(folder.name) / "made"
-        # Two sockets of four cores, with memory each, and a node of memory alone.
+        # Two sockets of four cores, each with memory, and a node with memory only.
         self.machine({0: "0-3", 1: "4-7", 2: ""})
 
     def put(self, path, text):
@@ -163,7 +163,7 @@ class Generator(unittest.TestCase):
             self.put(f"sys/devices/system/node/node{node}/cpulist", cpulist + "\n")
 
     def generate(self):
-        """All drop-ins, by unit; and what was said."""
+        """Returns all drop-ins by unit; self.said has the generator's messages."""
         shutil.rmtree(self.made, ignore_errors=True)
         self.made.mkdir()
         ran = subprocess.run([GENERATOR, self.made, "early", "late", f"--root={self.root}"], capture_output=True,

@@ -84,7 +84,7 @@ class TheGraph(unittest.TestCase):
                 ("editor", "amail"),  # of the providers of mail-agent, the first in alphabetical order
                 ("editor", "spell"),  # the first alternative is not there
                 ("editor", "base"),  # Pre-Depends
-                ("libc", "base"),  # the first alternative is
+                ("libc", "base"),  # the first alternative is there
                 ("zmail", "libc"),
             },
         )
@@ -168,7 +168,7 @@ class TheFiles(unittest.TestCase):
                     top.read_npy(self.folder / "x.npy")
 
 
-# Stands in for the program: notes how it is called, and exports what lies ready.
+# Stands in for the program: notes how it is called, and exports a prepared file.
 RINGSIDE = """#!/bin/bash
 echo "$*" >>"$NOTES"
 [[ $1 == run && -n ${FAIL:-} ]] && exit "$FAIL"

@@ -1,4 +1,4 @@
-// Any bytes as an edge list: a matrix a solver can walk, or one Error.
+// Any bytes as an edge list must give a matrix that a solver can walk, or one Error.
 #include "producer/matrix/edge_list.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 

@@ -1,6 +1,6 @@
-// What a producer may send and write that means harm: a request that is noise or nearly right, with memory of any size
-// and any seals, counters and step descriptors as the fuzzer likes them. Each time: one Error, or steps that come in
-// order, from memory that is there.
+// What a hostile producer may send and write: a request that is noise or nearly right, memory of any size with any
+// seals, and counters and step descriptors that the fuzzer chooses. Each time the reader throws one Error, or returns
+// steps in order and from memory that exists.
 #include <fuzzer/FuzzedDataProvider.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -21,7 +21,7 @@ namespace {
 
 using namespace ringside;
 
-constexpr std::uint64_t kMostRows = 4096;  // of a request that is to be accepted
+constexpr std::uint64_t kMostRows = 4096;  // of a request that may be accepted
 
 AttachRequest nearly_right_request(FuzzedDataProvider& data) {
   AttachRequest request;
@@ -34,13 +34,13 @@ AttachRequest nearly_right_request(FuzzedDataProvider& data) {
   return request;
 }
 
-/// A producer's two memories, as far as it passes any.
+/// A producer's two shared memories; each may be missing.
 struct Memories {
   std::optional<SharedMapping> payload;
   std::optional<SharedMapping> control;
 };
 
-void write_lies(const Memories& memories, const AttachRequest& request, FuzzedDataProvider& data) {
+void write_hostile_values(const Memories& memories, const AttachRequest& request, FuzzedDataProvider& data) {
   if (memories.control) {
     auto* control = new (memories.control->data()) HandoffControl;
     control->buffers = request.buffers;
@@ -70,7 +70,7 @@ void serve(HandoffReader& reader, FuzzedDataProvider& data) {
   Continuation from;
   if (data.ConsumeBool()) from.last = StepDescriptor{.step = 1, .iteration = data.ConsumeIntegralInRange(0u, 4u)};
   reader.accept(from);
-  const std::atomic<bool> stop{true};  // takes what is there and does not wait for more
+  const std::atomic<bool> stop{true};  // the reader takes published steps and waits for no more
   std::uint64_t expected = reader.steps_released();
   std::uint64_t last_iteration = from.last ? from.last->iteration : 0;
   PublishedStep step;
@@ -114,7 +114,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     unsealed.reset(memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (ftruncate(unsealed.get(), sizeof(HandoffControl)) == 0) fds.push_back(unsealed.get());
   }
-  write_lies(memories, request, data);
+  write_hostile_values(memories, request, data);
   const std::vector<std::uint8_t> noise =
       data.ConsumeBytes<std::uint8_t>(data.ConsumeIntegralInRange<std::size_t>(0, 64));
   if (data.ConsumeIntegralInRange(0, 7) == 0) {
@@ -122,13 +122,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   } else {
     producer.send(std::as_bytes(std::span(&request, 1)), fds);
   }
-  if (!noise.empty()) producer.send(std::as_bytes(std::span(noise)));  // for a goodbye
+  if (!noise.empty()) producer.send(std::as_bytes(std::span(noise)));  // in place of a goodbye
 
   fuzzing::run([&] {
-    // No name leaves room for messages here: a request for them is refused, and nothing is opened.
+    // The name is too long for the messages' socket: a request for messages is refused, and nothing is opened.
     HandoffReader reader(Peer(std::move(ours)), std::string(120, 's'), 0);
     fuzzing::demand(reader.run().rows >= 1, "there are rows");
-    // What is larger than this is for the ring to refuse: it would only take memory here.
+    // The ring refuses what is larger than this; here it would only take memory.
     if (ordinary) serve(reader, data);
   });
   return 0;

@@ -1,7 +1,7 @@
-// A log's bytes as somebody may have left them who means harm: whole frames of which words were changed to what the
-// fuzzer chose, cut anywhere, and, as hashes keep noise out, some of the hashes mended; in a plain file or behind a
-// libpmemlog header. Each time the scan ends, and every record it returns lies within the bytes, verifies, and is
-// numbered above the one before.
+// A log's bytes as a hostile writer may have left them: whole frames with words that the fuzzer changed, cut anywhere.
+// Some of the hashes are mended, because hashes keep noise out. The log lies in a plain file or behind a libpmemlog
+// header. Each time the scan ends, and every record it returns lies within the bytes, verifies, and has a higher
+// number than the one before.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Any bytes as a matrix cache; and, as hashes keep noise out, caches written from arrays and header words that the
-// fuzzer chose, with every hash mended, as someone might who wants a solver to leave its arrays. Each time: a matrix a
-// solver can walk, or one Error.
+// Any bytes as a matrix cache. Because hashes keep noise out, also caches written from arrays and header words that
+// the fuzzer chose, with every hash mended: an attacker could write these to make a solver leave its arrays. Each must
+// give a matrix that a solver can walk, or one Error.
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace ringside;
 
-// Takes the fuzzer's bytes one number at a time; zeros when they have run out.
+// Takes the fuzzer's bytes one number at a time; returns zeros once they have run out.
 class Numbers {
  public:
   Numbers(const std::uint8_t* data, std::size_t bytes) : data_(data), bytes_(bytes) {}
@@ -52,7 +52,7 @@ CsrMatrix any_arrays(Numbers& numbers) {
   return matrix;
 }
 
-// The bytes of a cache of those arrays, perhaps with words of the header changed.
+// The bytes of a cache of any arrays; some words of its header may be changed.
 Text forged_cache(Numbers& numbers) {
   static const std::string path = "/tmp/matrix_cache_fuzz." + std::to_string(getpid());
   write_matrix_cache(any_arrays(numbers), {"fuzz", {}}, path);

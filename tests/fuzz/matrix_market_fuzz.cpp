@@ -1,4 +1,4 @@
-// Any bytes as MatrixMarket text: a matrix a solver can walk, or one Error.
+// Any bytes as MatrixMarket text must give a matrix that a solver can walk, or one Error.
 #include "producer/matrix/matrix_market.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 

@@ -1,4 +1,4 @@
-// Any bytes as a gzip or xz file: one Error, or the same text that a slow, member-by-member reader returns.
+// Any bytes as a gzip or xz file must give one Error, or the text that a slow, member-by-member reader returns.
 #include <lzma.h>
 #include <zlib.h>
 

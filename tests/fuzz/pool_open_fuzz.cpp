@@ -1,5 +1,6 @@
-// A whole pool file in which libpmemobj's own bytes, lanes, heap and header, were changed, opened by an owner: one
-// Error, or a ring with all its iterates. What libpmemobj would die of must never reach it: it runs in this process.
+// An owner opens a whole pool file in which libpmemobj's own bytes (lanes, heap and header) were changed: the result
+// is one Error, or a ring with all its iterates. Bytes that would crash libpmemobj must never reach it: it runs in
+// this process.
 #include <fuzzer/FuzzedDataProvider.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -38,7 +39,7 @@ std::string bytes_of_a_pool() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The pool as a file in memory, which has a name all the same; before each use it is whole again.
+// The pool as a file in memory that has a path nevertheless. mend() restores it before each use.
 class Pool {
  public:
   Pool() : good_(bytes_of_a_pool()), fd_(memfd_create("pool", MFD_CLOEXEC)) {

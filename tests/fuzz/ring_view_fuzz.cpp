@@ -1,6 +1,6 @@
-// A pool's bytes as somebody may have left them who means harm: an intact ring, words of it changed to what the fuzzer
-// chose, and, as hashes keep noise out, the hashes over them mended. Each time: one Error, or a view whose every part
-// lies in the file, from which whatever is asked for can be read.
+// A pool's bytes as a hostile writer may have left them: an intact ring with words that the fuzzer changed. Hashes
+// over them may be mended, because hashes keep noise out. Each time the result is one Error, or a view whose every
+// part lies in the file and can be read.
 #include <fuzzer/FuzzedDataProvider.h>
 #include <sys/mman.h>
 
@@ -22,7 +22,7 @@ using namespace ringside;
 
 constexpr std::uint64_t kRows = 5000;  // two chunks and a part of one
 
-// An image that is changed and restored; right behind it lies a page nobody may touch.
+// An image that is changed and restored. Directly behind it lies a page without access rights.
 class Image {
  public:
   Image() {
@@ -72,7 +72,7 @@ class Image {
   std::vector<Change> changed_;
 };
 
-// One word of any part, near what it was or anything at all.
+// Changes one word of any part, to a value near the old one or to any value.
 void change_a_word(Image& image, FuzzedDataProvider& choice) {
   const RingGeometry& shape = image.geometry();
   const auto copy = choice.ConsumeIntegralInRange<std::size_t>(0, 1);
@@ -148,7 +148,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
   while (choice.remaining_bytes() > 0) change_a_word(image, choice);
   if (mends_superblocks) mend_superblocks(image);
   if (mends_headers) mend_headers(image);
-  // Cut in the middle: offsets that were right point behind the end.
+  // The file may be cut in the middle: then offsets that were right point behind its end.
   const std::span<const std::byte> file = image.file();
   fuzzing::run([&] { read_everything(truncates ? file.first(file.size() / 2) : file); });
   image.restore();

@@ -1,6 +1,6 @@
-// A producer that writes down, in a file that outlives it, which iterations it knows to be committed: what the kill
-// loop later asks for. It goes on from what the pool holds, and knows a commit by the hand-off's rule alone: the buffer
-// of step s is lent again only once step s is committed.
+// A producer that records, in a file that outlives it, which iterations are committed; the kill loop later demands
+// these. It continues from the iterate that the pool holds. It infers commits from the hand-off's rule alone: the
+// buffer of step s is lent again only once step s is committed.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -18,8 +18,8 @@
 namespace ringside {
 namespace {
 
-/// One word, overwritten in place: the newest iteration that is known to be committed. A store of 8 bytes into the page
-/// cache is there as a whole once the call returns, whoever is killed afterwards.
+/// One word, overwritten in place: the newest iteration that is known to be committed. Once the call returns, all 8
+/// bytes are in the page cache, whichever process is killed afterwards.
 class Acknowledgements {
  public:
   explicit Acknowledgements(const std::string& path) : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
@@ -69,7 +69,7 @@ void produce(const std::string& socket, const std::string& acknowledgements, std
   for (std::uint64_t k = first; k <= iterations; ++k) {
     const Claim claim = handoff.claim();
     if (claim.status != ClaimStatus::kOk) throw handoff.failure(claim.status);
-    // This buffer was step s - B's, which is committed then, and its iteration B before this one.
+    // This buffer held step s - B, which is therefore committed; its iteration is k - B.
     if (handoff.published() >= options.buffers) committed.write(k - options.buffers);
     for (std::uint64_t row = 0; row < rows; ++row) claim.buffer[row] = testing::next_value(before[row]);
     handoff.publish({.iteration = k});

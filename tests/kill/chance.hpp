@@ -23,7 +23,7 @@ std::string any_coordination(std::mt19937_64& random);
 /// A random `--reduce` for each life of an analyzer.
 std::string any_reduction(std::mt19937_64& random);
 
-/// A random `--elastic` for either, if each has a core of its own.
+/// A random `--elastic` for producer or analyzer, if each has a core of its own.
 std::string any_elastic(std::mt19937_64& random);
 
 }  // namespace ringside::testing

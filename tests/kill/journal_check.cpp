@@ -17,7 +17,7 @@
 namespace ringside::testing {
 namespace {
 
-/// What a journal says of one run, by commit_seq.
+/// What a journal holds of one run, by commit_seq.
 struct Told {
   std::map<std::uint64_t, wire::StepRecord> steps;
   std::map<std::uint64_t, int> times;
@@ -44,8 +44,8 @@ class Check {
     }
   }
 
-  /// Each commit from the oldest to the newest that the journal mentions is mentioned exactly once; the oldest is the
-  /// first, unless rotation removed it.
+  /// The journal mentions each commit from its oldest to its newest exactly once. The oldest is the run's first,
+  /// unless rotation removed it.
   void check_commits() {
     for (auto& [run_id, told] : runs_) {
       if (told.times.empty()) continue;
@@ -60,7 +60,7 @@ class Check {
     }
   }
 
-  /// Compares the ring's kept steps; if `complete`, the journal must reach the newest.
+  /// Compares the journal with the ring's kept steps; if `complete`, the journal must reach the newest.
   void check_ring(bool complete) {
     if (!std::filesystem::exists(pool_)) return;
     std::vector<StepFigures> kept;
@@ -129,7 +129,7 @@ class Check {
     }
   }
 
-  /// A gap reaches from the recorded iteration before it to the one after it.
+  /// A gap must reach from the recorded iteration before it to the one after it.
   void check_named_iterations(const Told& told) {
     for (const wire::RecordsMissing& missing : told.gaps) {
       const std::uint64_t first = missing.first_commit_seq();
@@ -149,8 +149,8 @@ class Check {
     }
   }
 
-  /// Every `every`-th iteration is a step, and whichever a life that was told to end has just done (a run that loses
-  /// its parent is told so).
+  /// Every `every`-th iteration is a step. A life that was asked to end also publishes the iteration that it has just
+  /// done; a run that loses its parent is asked to end.
   void check_iterations(const Told& told) {
     const std::uint64_t every = published_.every;
     const wire::StepRecord* before = nullptr;
@@ -164,7 +164,7 @@ class Check {
         violated(fmt::format("iteration {}, which is none of --every {}, is not the last before the next attachment",
                              before->iteration(), every));
       }
-      // A step reports the skipped ones before it in its attachment.
+      // A step has the number of steps that were skipped before it in its attachment.
       if (same_attachment || (follows && !published_.skips)) {
         const std::uint64_t skipped = same_attachment ? every * step.skipped_before() : 0;
         const std::uint64_t due = next_due(before->iteration(), every) + skipped;

@@ -31,7 +31,7 @@ struct JournalCheck {
 };
 
 /// Call while no process writes to the pool. complete: the last life ended cleanly and kept a journal, so the journal
-/// reaches the ring's newest commit. seen: what was seen live of lives that kept this journal.
+/// reaches the ring's newest commit. seen: the records seen live in the lives that kept this journal.
 JournalCheck check_journal_at_rest(const std::string& pool, const Published& published, bool complete,
                                    const Follower::Seen& seen);
 

@@ -1,5 +1,6 @@
-// Kills real processes at random instants, again and again, and checks after each death what the user was promised:
-// nothing acknowledged is lost, nothing is wrong by a bit, nobody waits for ever (docs/crash_testing.md, "Kill loops").
+// Kills real processes at random instants, again and again, and checks afterwards what the user was promised: no
+// acknowledged commit is lost, every bit is right, and no process waits indefinitely (docs/crash_testing.md, "Kill
+// loops").
 #include <fmt/format.h>
 #include <sys/prctl.h>
 
@@ -28,7 +29,7 @@ struct Options {
   std::string json;
 };
 
-/// What the processes said last: the folder goes with us.
+/// Prints the last lines of the processes' logs, because their folder is deleted when this program ends.
 void print_logs(const std::string& folder) {
   constexpr std::size_t kLines = 20;
   for (const char* name : {"service.log", "run.log", "apart.log"}) {
@@ -43,7 +44,7 @@ void print_logs(const std::string& folder) {
 }
 
 int loop(const Options& options) {
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans become ours, so that we see them
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans become children of this process, which then sees them
   // A service's threads are not pinned here, and there are more processes than cores.
   setenv("OMP_NUM_THREADS", "1", 1);
   const TemporaryFolder folder;

@@ -139,7 +139,7 @@ void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deat
     analyzer = std::make_unique<Victim>(at.programs + "/ringside-analyzer", arguments, log);
     if (!follower) follower = std::make_unique<Follower>([socket] { return socket; });
   };
-  // Whenever no process is left alive.
+  // For use while no process is alive.
   const auto check = [&](bool complete) {
     check_at_rest(pool, acknowledged_in(acknowledgements), is_of_the_sequence, {}, tally);
     check_journal(pool, {}, complete, follower->stop(), tally);
@@ -155,7 +155,8 @@ void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deat
     producer = std::make_unique<Victim>(at.programs + "/acknowledging_producer", arguments, log);
   };
   const auto kill_one = [&](Victim& victim, const char* name) {
-    // Nobody may have ended by itself: the producer has waited for its analyzer, the analyzer serves the next.
+    // No process may have ended by itself: a producer waits for its analyzer, and an analyzer serves the next
+    // producer.
     if (!victim.running()) tally.violations.push_back(fmt::format("the {} ended by itself, see {}", name, log));
     victim.kill();
     ++tally.kills[name];
@@ -177,7 +178,7 @@ void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deat
       start_analyzer();  // which takes over
     } else if (target == 1) {
       kill_one(*producer, "producer");
-      start_producer();  // which goes on
+      start_producer();  // which continues the run
     } else {
       const bool analyzer_first = random() % 2 == 0;
       if (analyzer_first) kill_one(*analyzer, "analyzer");
@@ -191,7 +192,7 @@ void live_as_a_service(const Surroundings& at, std::mt19937_64& random, int deat
       if (!victim->running()) tally.violations.push_back(fmt::format("the {} ended by itself, see {}", name, log));
     }
   }
-  // At the end the service is stopped: what it leaves must be complete.
+  // At the end the service is stopped: its pool and journal must be complete.
   const std::uint64_t before = acknowledged_in(acknowledgements);
   while (acknowledged_in(acknowledgements) == before && producer->running()) let_time_pass(random, 10);
   kill_one(*producer, "producer");

@@ -1,5 +1,5 @@
-// The settings processes are killed in. A life begins with no pool and goes through many deaths; after those that
-// leave nobody alive the pool is checked against what was acknowledged and what the solver must have written.
+// The settings in which processes are killed. A life begins without a pool and has many deaths. After a death that
+// leaves no process alive, the pool is checked against what was acknowledged and what the solver must have written.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Tally {
   std::uint64_t checks = 0;            // of pools at rest
   std::uint64_t iterates_checked = 0;  // bit for bit
   std::uint64_t acknowledged = 0;      // newest acknowledged iterations, summed over the checks
-  std::uint64_t finished_runs = 0;     // that were killed, resumed, and ended as if they were not
+  std::uint64_t finished_runs = 0;     // that were killed, resumed, and ended like undisturbed ones
   std::uint64_t terms = 0;             // SIGTERMs, one for each service's end
   std::uint64_t journals_checked = 0;  // at rest
   std::uint64_t records_compared = 0;  // of journals: with the ring and with what was seen live
@@ -30,7 +30,7 @@ struct Tally {
   std::uint64_t gaps_named = 0;    // RecordsMissing
   std::uint64_t steps_named = 0;   // steps in them
   std::uint64_t unnamed_gaps = 0;  // commits with neither a record nor a RecordsMissing
-  std::uint64_t sockets_left = 0;  // by services that were told to end
+  std::uint64_t sockets_left = 0;  // by services that were asked to end
   std::uint64_t hangs = 0;
   std::vector<std::string> violations;
 

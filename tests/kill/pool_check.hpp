@@ -1,4 +1,4 @@
-// What has to be true of a pool whose processes were killed, in the words of the design's invariants.
+// What must hold for a pool whose processes were killed: the design's invariants.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace ringside::testing {
 
-/// True if `x` (rows doubles) is bit for bit what iteration k has to be.
+/// True if `x` (rows doubles) is iteration k's iterate, bit for bit.
 using IsIterate = std::function<bool(std::uint64_t k, const double* x, std::uint64_t rows)>;
 
 struct PoolCheck {
@@ -20,9 +20,9 @@ struct PoolCheck {
   std::uint64_t iterates_checked = 0;
 };
 
-/// A pool that nobody writes: every iterate in it is the solver's, the newest is not older than `acknowledged`, they
-/// are contiguous, and all but one slot of a ring that was filled hold one. A pool that was never finished or is not
-/// there holds nothing.
+/// Checks a pool that no process writes: every iterate in it is the solver's, the newest is not older than
+/// `acknowledged`, the iterates are contiguous, and of a ring that was filled at most one slot holds none. A pool that
+/// is unfinished or missing holds nothing.
 PoolCheck check_pool_at_rest(const std::string& path, std::uint64_t acknowledged, const IsIterate& is_iterate,
                              const Published& published = {});
 

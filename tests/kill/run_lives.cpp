@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// PageRank that is far from converged after that many iterations: no two iterates are equal.
+// PageRank that is far from converged after kIterations: no two iterates are equal.
 constexpr const char* kMatrix = "grid:100";
 constexpr double kDamping = 0.9999;
 constexpr int kIterations = 2000;
@@ -128,7 +128,7 @@ void RunsThatResume::live(std::mt19937_64& random, Tally& tally) const {
   const Run life = any_run("run", random);
   ++tally.lives;
   std::uint64_t acknowledged = 0;
-  // A finished run is resumed once more, undisturbed: that names the records that the last kill prevented.
+  // A finished run is resumed once more without a kill: this names the records that the last kill prevented.
   for (bool done = false, settled = false; !settled;) {
     const bool journal = done || !one_in(8, random);
     for (const fs::path& folder : runtime_folders(at_.folder)) fs::remove_all(folder);

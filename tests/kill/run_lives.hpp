@@ -14,7 +14,7 @@ namespace ringside::testing {
 /// PageRank with --resume, repeated until it is done.
 class RunsThatResume {
  public:
-  /// Solves the problem here first, with nothing between the solver and its iterates.
+  /// First solves the problem in this process, without producer and analyzer.
   explicit RunsThatResume(const Surroundings& at);
   void surround_with(const Surroundings& at) { at_ = at; }
 

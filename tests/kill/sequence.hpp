@@ -1,5 +1,5 @@
-// An iteration whose k-th iterate is known without the ones before it, and that forgives nothing: one wrong bit in
-// x_{k-1} is wrong in every iterate after it. Row i is a linear congruential generator of its own, kept in a double.
+// An iteration whose k-th iterate can be computed without the ones before it. It hides no error: one wrong bit in
+// x_{k-1} makes every later iterate wrong. Row i is a linear congruential generator of its own, kept in a double.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline double next_value(double previous) {
   return static_cast<double>(static_cast<std::uint32_t>(previous) * kMultiplier + kIncrement);
 }
 
-/// What k iterations do to a row, in one: x_k = multiplier * x_0 + increment.
+/// The effect of k iterations on a row: x_k = multiplier * x_0 + increment.
 struct Jump {
   std::uint32_t multiplier = 1;
   std::uint32_t increment = 0;

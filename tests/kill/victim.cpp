@@ -88,7 +88,7 @@ bool wait_for_orphans() {
       }
       return false;
     }
-    poll(nullptr, 0, 1);  // there is no pidfd of a process that others started
+    poll(nullptr, 0, 1);  // processes that others started have no pidfd here
   }
 }
 

@@ -1,5 +1,5 @@
-// A process that is there to be killed: started with its output in a log file, waited for with a limit, because a
-// process that does not end is what the kill loop is looking for.
+// A process that the kill loop starts and kills. Its output goes to a log file. Waiting for it has a limit, because
+// the kill loop looks for processes that do not end.
 #pragma once
 
 #include <sys/types.h>
@@ -12,11 +12,11 @@
 
 namespace ringside::testing {
 
-/// --peer-timeout of the programs: longer than a successor needs to open its pool and sync it on a disk that others
-/// keep busy. With 10 s, runs gave up beside a process that wrote and synced 600 MB again and again.
+/// --peer-timeout of the programs: longer than a successor needs to open its pool and sync it on a disk that other
+/// processes keep busy. With 10 s, runs gave up beside a process that wrote and synced 600 MB again and again.
 inline constexpr int kPeerTimeoutS = 60;
 
-/// A process that takes longer hangs.
+/// A process that takes longer counts as hung.
 inline constexpr int kHangMs = 150'000;
 
 class Victim {
@@ -45,8 +45,8 @@ class Victim {
 /// The processes whose parent is `parent` and whose program has this name.
 std::vector<pid_t> children_of(pid_t parent, const std::string& program);
 
-/// Waits until nobody is left whose parent we are, orphans we adopted included; false after kHangMs (then they are
-/// killed).
+/// Waits until this process has no children left, adopted orphans included. After kHangMs it kills them and returns
+/// false.
 bool wait_for_orphans();
 
 }  // namespace ringside::testing

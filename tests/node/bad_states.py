@@ -1,6 +1,6 @@
-"""What an administrator sees where something is not as it should be: one clear line each, and the exit status of design §8.
+"""What an administrator sees when something is wrong: one clear line for each state, and the exit status of design §8.
 
-docs/operations.md has the table of them; what can be brought about on the machine is, here.
+docs/operations.md has the table of these states; those that can be brought about on the machine are tested here.
 """
 
 POOL_FOLDER = "/var/lib/ringside/pmem"
@@ -23,7 +23,8 @@ def _doctor_says(story, node, state, place, *words):
 
 
 def check_before_provisioning(story, node):
-    """What a namespace may be before it is one for a file system with DAX. Leaves it as it was found."""
+    """The modes that a namespace may have before it carries a file system with DAX. Restores the mode that it
+    found."""
     _doctor_says(story, node, "a namespace in raw mode", "/", "namespace0.0 (raw", "--mode=fsdax")
     node.must("ndctl create-namespace --force --reconfig=namespace0.0 --mode=sector")
     _doctor_says(story, node, "a namespace in sector mode", "/", "(sector", "--mode=fsdax")
@@ -37,11 +38,11 @@ def check_before_provisioning(story, node):
 
 
 def check_beside_the_service(story, node):
-    """With the services up and a job at work in the pool."""
+    """Requires that the services are up and that a job is at work in the pool."""
     _refused(story, node, "--require-dax on a disk", f"{SMALL_RUN} --pool /var/lib/ringside/x.pool --require-dax", 3,
              "/var/lib/ringside/x.pool: --require-dax", "/dev/vda", "is no persistent memory")
     story.equal("and nothing is left there", node.run("ls /var/lib/ringside/x.pool*").status, 2)
-    # 1024 slots of 320 kB and what each is rounded up by: more than the device has.
+    # 1024 slots of 320 kB, each rounded up, need more than the device has.
     _refused(story, node, "a device without room",
              f"{AS_OWNER} ringside run --matrix grid:400 --slots 1024 --iterations 5 --quiet --pool {POOL_FOLDER}/big.pool", 3,
              "big.pool: no room for the pool", "bytes are needed", "available")
@@ -58,7 +59,8 @@ def check_beside_the_service(story, node):
 
 
 def check_without_dax(story, node):
-    """With the services stopped: the file system mounted as one forgets to mount it. Mounts it again as it was."""
+    """Requires stopped services. Mounts the file system without the dax option, as may happen by mistake, and then
+    mounts it again as before."""
     node.must(f"umount {POOL_FOLDER} && mount /dev/pmem0 {POOL_FOLDER}")
     _refused(story, node, "a file system mounted without dax",
              f"{AS_OWNER} ringside-analyzer --pool {POOL} --require-dax", 3, POOL, "/dev/pmem0", "is mounted without dax")

@@ -1,10 +1,10 @@
-"""What the machine said before its power was cut: its records, as they came out of it."""
+"""The records that the machine sent before its power was cut."""
 
 import json
 import threading
 
-# Run in the machine: what `ringside tail` shows goes to the host through the port, line by line. Nothing of the past, which
-# would keep the port busy: what counts is what was acknowledged last.
+# Runs in the machine: the lines of `ringside tail` go to the host through the port. Records of the past are left out:
+# they would keep the port busy, and only the newest acknowledgement counts.
 COMMAND = ("systemd-run --quiet --collect --unit=node-follow /bin/sh -c "
            "'runuser -u ringside -- ringside tail --json --since 1s >/dev/virtio-ports/ringside.follow'")
 
@@ -13,7 +13,7 @@ class Follower:
     """Reads the records of one boot until the machine is gone."""
 
     def __init__(self, node):
-        self.storage = None  # as the last run that began says
+        self.storage = None  # as the run that began last reports it
         self.newest_committed = 0  # the newest iteration that was acknowledged; on persistent memory: persisted
         self.steps = 0
         self._stream = node.follow()
@@ -39,7 +39,7 @@ class Follower:
         try:
             record = json.loads(line)
         except ValueError:
-            return  # what was cut off at the kill
+            return  # a line that the kill cut off
         if record["event"] == "run_started":
             self.storage = record["storage"]
         elif record["event"] == "step":
@@ -48,10 +48,10 @@ class Follower:
             self._first.set()
 
     def wait_for_step(self, seconds):
-        """True once a step came."""
+        """Returns True once a step has come."""
         return self._first.wait(seconds)
 
     def end(self):
-        """Returns when everything that came out is read: the machine is gone."""
+        """Returns when everything that the machine sent is read. Requires that the machine is gone."""
         self._thread.join(10)
         self._stream.close()

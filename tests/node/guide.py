@@ -26,14 +26,14 @@ class Guide:
                 section = match.group(1)
 
     def commands_of(self, section):
-        """The section's blocks, to be run one after the other; notes that they were."""
+        """Returns the section's blocks, to be run one after the other, and notes that they are run."""
         self._run.add(section)
         return self._blocks[section]
 
     def matrix(self):
-        """Of the job that it configures."""
+        """The matrix of the job that the page configures."""
         return re.search(r'^matrix = "(.*)"$', "\n".join(self._blocks["Configure"]), re.MULTILINE).group(1)
 
     def not_run(self):
-        """Sections with commands that nobody asked for."""
+        """Sections with commands that commands_of() never returned."""
         return [section for section in self._blocks if section not in self._run]

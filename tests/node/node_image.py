@@ -1,7 +1,7 @@
 """What the virtual node boots, built once and kept outside the repository.
 
-The cache is $RINGSIDE_NODE_CACHE, or ringside/ in the user's cache folder. An image's name says what it was made from, so
-that a change of the builder or of the package's dependencies makes another.
+The cache is $RINGSIDE_NODE_CACHE, or ringside/ in the user's cache folder. An image's name depends on what it was made
+from: a change of the builder or of the package's dependencies gives another image.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ NEEDED = {
 
 
 def what_is_missing():
-    """Why no virtual node can be had here, or "" if one can."""
+    """Why no virtual node can run here, or "" if one can."""
     missing = sorted(package for tool, package in NEEDED.items() if shutil.which(tool, path=_path()) is None)
     if missing:
         return f"not installed: {' '.join(missing)}"
@@ -33,7 +33,7 @@ def what_is_missing():
 
 
 def dependencies(package):
-    """The names of the Debian packages that one at `package` (a .deb) depends on."""
+    """The names of the Debian packages that `package` (a .deb file) depends on."""
     field = subprocess.run(["dpkg-deb", "--field", package, "Depends"], check=True, stdout=subprocess.PIPE,
                            encoding="utf-8").stdout
     providers = _providers()
@@ -41,12 +41,13 @@ def dependencies(package):
 
 
 def _names_in(field):
-    """Of "libc6 (>= 2.34), libgomp1 (>= 4.9) | libomp5" the names, of alternatives the first."""
+    """The names in "libc6 (>= 2.34), libgomp1 (>= 4.9) | libomp5"; of alternatives, the first."""
     return [re.split(r"[ (|]", one.strip())[0] for one in field.split(",") if one.strip()]
 
 
 def _providers():
-    """Virtual packages to the real ones: debootstrap knows only these. Those it was built against are installed here."""
+    """Maps virtual packages to real ones, because debootstrap knows only these. The ones that the package was built
+    against are installed here."""
     installed = subprocess.run(["dpkg-query", "--show", "--showformat", "${Package}\t${Provides}\n"], check=True,
                                stdout=subprocess.PIPE, encoding="utf-8").stdout
     pairs = [line.split("\t") for line in installed.splitlines()]
@@ -55,7 +56,8 @@ def _providers():
 
 
 def image_for(package, log):
-    """The folder of an image in which `package` can be installed without a network; builds it if it is not there."""
+    """Returns the folder of an image in which `package` can be installed without a network; builds the image if it is
+    missing."""
     wanted = dependencies(package)
     made_from = "\n".join([BUILDER.read_text(encoding="utf-8"), *wanted, pathlib.Path("/etc/os-release").read_text()])
     base = os.environ.get("RINGSIDE_NODE_CACHE") or os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"

@@ -2,8 +2,8 @@
 """Ringside on a node, as its administrator has it: docs/operations.md, command by command, on a virtual machine with an NVDIMM
 whose power is cut in the middle of a job.
 
-Says one line for each thing that was found true, and stops at the first that is not. Exit status: 0 all true, 1 not, 77 no such
-machine can be had here, 2 usage.
+Prints one line for each statement that holds, and stops at the first that does not. Exit status: 0 all hold, 1 one
+does not, 77 no such machine can run here, 2 usage.
 """
 
 import argparse
@@ -29,11 +29,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 POOL = "/var/lib/ringside/pmem/ringside.pool"
 AS_OWNER = "runuser -u ringside --"
 SKIPPED = 77
-# The job lasts until the test has seen enough of it, however fast the machine is: then its end is set.
+# The job lasts until the test has seen enough of it, however fast the machine is; then the test sets its end.
 ENDLESS = 100_000_000
 ITERATIONS_TO_THE_END = 200
-# A boot with `ringside.hold` on the kernel's command line starts no service of Ringside: what the power cut left is looked
-# at before anybody mends it.
+# A boot with `ringside.hold` on the kernel's command line starts no service of Ringside: the test sees what the power
+# cut left before any process mends it.
 HOLD = """
 mkdir -p /etc/systemd/system/ringside-analyzer.service.d /etc/systemd/system/ringside-producer@.service.d
 cat >/etc/systemd/system/node-hold.service <<'UNIT'
@@ -58,7 +58,7 @@ sync
 
 
 class Untrue(Exception):
-    """Something that the page or the design promises was not so."""
+    """A promise of the page or of the design does not hold."""
 
 
 class Story:
@@ -85,7 +85,7 @@ class Story:
 
 
 def run_section(story, node, guide, section):
-    """The section's commands, each of which has to succeed. Returns what they printed."""
+    """Runs the section's commands, each of which must succeed. Returns their output."""
     output = ""
     for block in guide.commands_of(section):
         ended = node.run(f"cd /root && set -e\n{block}")
@@ -155,7 +155,8 @@ def start(story, node, guide):
 
 
 def cut_power(story, node, figures, delay_s):
-    """Kills the machine delay_s after the first step of this boot was heard of. Returns the newest iteration it had acknowledged."""
+    """Kills the machine delay_s after the first step of this boot arrived. Returns the newest iteration that the
+    machine had acknowledged."""
     follower = Follower(node)
     if not follower.wait_for_step(120):
         raise Untrue("not so: steps are made\n" + node.must("systemctl --no-pager status 'ringside*'; true"))
@@ -169,7 +170,7 @@ def cut_power(story, node, figures, delay_s):
 
 
 def check_what_is_left(story, node, figures, acknowledged, reference, detail):
-    """On a machine on which nothing of Ringside was started since the cut."""
+    """Requires a machine on which no service of Ringside has started since the cut."""
     verified = node.run(f"{AS_OWNER} ringside verify --json {POOL}")
     report = json.loads(verified.output)
     slots = json.loads(node.must(f"{AS_OWNER} ringside info --json {POOL}"))["slots"]
@@ -191,7 +192,7 @@ def exported(node, iteration):
 
 
 def let_it_end(story, node):
-    """Has the job go on to an end, of which it is told by its settings. Returns the last iteration, and it."""
+    """Continues the job to an end that its settings give. Returns the last iteration and its iterate."""
     node.must("systemctl stop ringside-producer@grid")
     kept = json.loads(node.must(f"{AS_OWNER} ringside info --json {POOL}"))
     last = max(iterate["iteration"] for iterate in kept["iterates"]) + ITERATIONS_TO_THE_END
@@ -205,14 +206,15 @@ def let_it_end(story, node):
 
 
 def resumed_from(node):
-    """Where this boot's producer went on, by its log."""
+    """The iteration from which this boot's producer resumed, by its log."""
     log = node.must("journalctl --no-pager --boot --output cat --unit ringside-producer@grid")
     found = [word.split("=")[1] for word in log.split() if word.startswith("resumed_from=")]
     return int(found[0]) if found else None
 
 
 def live_through_cuts(story, node, options, generator, reference):
-    """Power cuts, each followed by a boot: every other one, but not the only one, is looked at before the services start."""
+    """Cuts the power, each time followed by a boot. Every other cut, but not an only one, is checked before the
+    services start."""
     figures = story.figures
     for cut in range(options.kills):
         detail = {}
@@ -236,7 +238,8 @@ def live_through_cuts(story, node, options, generator, reference):
 
 
 def recover(story, node, guide, reference):
-    """What the page shows of a pool after a cut, with the job in the middle: the iterate it exports is looked at."""
+    """Runs the page's section on a pool after a cut, in the middle of the job, and checks the iterate that it
+    exports."""
     output = run_section(story, node, guide, "Recover")
     iteration = int(re.search(r"last\.npy: iteration ([\d,]+) of", output).group(1).replace(",", ""))
     story.figures["iterates_checked"] += 1
@@ -278,7 +281,7 @@ def scenario(story, node, guide, options, package, reference):
     replayed = node.must(f"{AS_OWNER} ringside replay {POOL}")
     story.true("replay finds what was recorded", "equal to what was recorded" in replayed, replayed)
     check_hardening(story, node)
-    # By name: stopping the target alone does not wait for what stops with it.
+    # Stops the services by name: stopping the target alone does not wait for the units that stop with it.
     node.must("systemctl stop ringside.target 'ringside-*'")
     bad_states.check_without_dax(story, node)
     pattern = mine[-4096:-3840]

@@ -1,4 +1,4 @@
-"""The job on this machine, with nobody cutting its power: what the virtual one's iterates have to be, bit for bit."""
+"""The job on this machine, without power cuts: the virtual machine's iterates must equal its iterates, bit for bit."""
 
 import subprocess
 
@@ -14,7 +14,7 @@ class Reference:
         """x_k as the bytes of an .npy file."""
         if iteration not in self._iterates:
             pool, output = self._folder / "reference.pool", self._folder / "reference.npy"
-            # Only the last is published: its bits do not depend on which others are.
+            # Only the last iterate is published: its bits do not depend on which others are.
             self._ringside("run", "--matrix", self._matrix, "--iterations", iteration, "--every", iteration, "--pool", pool,
                            "--overwrite", "--durability", "process", "--quiet")
             self._ringside("export", pool, "--iteration", "last", "--output", output)

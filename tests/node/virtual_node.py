@@ -1,9 +1,9 @@
-"""A virtual machine with an NVDIMM: booted, given commands, and killed as a power cut would.
+"""A virtual machine with an NVDIMM: it boots, runs commands, and is killed as a power cut would kill it.
 
-QEMU in software emulation, so nothing of the machine it runs on is asked for but a processor. The NVDIMM is a file mapped
-shared, without a label area (one would leave the region misaligned for fsdax). The root file system is a raw file written
-through the host's page cache: what the guest's disk acknowledged is there after QEMU is killed, and what its kernel had not
-written is not. Commands go through QEMU's guest agent.
+QEMU runs in software emulation and needs nothing of its host but a processor. The NVDIMM is a file mapped shared,
+without a label area (one would leave the region misaligned for fsdax). The root file system is a raw file written
+through the host's page cache: after QEMU is killed, the file holds what the guest's disk acknowledged, and not what
+the guest's kernel had not written. Commands go through QEMU's guest agent.
 """
 
 import base64
@@ -17,14 +17,14 @@ import tarfile
 import time
 
 NVDIMM_BYTES = 1 << 30
-BOOT_SECONDS = 900  # about 15 s on an idle machine; what runs beside it may take the processor
+BOOT_SECONDS = 900  # about 15 s on an idle machine; other processes may take the processor
 COMMAND_SECONDS = 900
 ENVIRONMENT = ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8",
                "DEBIAN_FRONTEND=noninteractive"]
 
 
 class NodeError(Exception):
-    """What did not happen, with the end of the console, of a machine that nobody can look at afterwards."""
+    """What did not happen, with the end of the console: the machine cannot be examined afterwards."""
 
 
 class Ended:
@@ -44,7 +44,8 @@ class GuestAgent:
         self._path, self._is_alive, self._socket, self._stream = path, is_alive, None, None
 
     def wait_until_there(self, seconds):
-        """Returns when the agent answers. Asked anew every second: what is sent before it lives is dropped."""
+        """Returns True once the agent answers. The request is repeated every second, because requests sent before the
+        agent runs are dropped."""
         deadline = time.monotonic() + seconds
         serial = 0
         while time.monotonic() < deadline and self._is_alive():
@@ -55,7 +56,8 @@ class GuestAgent:
                 self._socket.settimeout(1)
                 self._socket.connect(str(self._path))
                 self._stream = self._socket.makefile("rwb")
-                # What a dead connection left half said ends at this byte; the answer carries the number that was asked.
+                # This byte ends a request that a dead connection left half written. The answer has the number of its
+                # request.
                 self._stream.write(b"\xff" + self._line("guest-sync-delimited", id=serial))
                 self._stream.flush()
                 while True:
@@ -88,7 +90,7 @@ class GuestAgent:
 
 
 class VirtualNode:
-    """One machine in `folder`: its disk and its NVDIMM last there from boot to boot."""
+    """One machine in `folder`, where its disk and its NVDIMM last from boot to boot."""
 
     def __init__(self, folder, image, log=lambda text: None):
         self.folder, self._image, self._log = pathlib.Path(folder), pathlib.Path(image), log
@@ -110,7 +112,7 @@ class VirtualNode:
                 archive.add(file, pathlib.Path(file).name)
 
     def boot(self, *kernel_arguments):
-        """Returns when systemd has brought up what it should, with the seconds it took."""
+        """Boots and waits until systemd has started what it should. Returns the seconds that this took."""
         assert self._process is None
         for name in ("agent.socket", "follow.socket"):
             (self.folder / name).unlink(missing_ok=True)
@@ -121,7 +123,7 @@ class VirtualNode:
         self._agent = GuestAgent(self.folder / "agent.socket", lambda: self._process.poll() is None)
         if not self._agent.wait_until_there(BOOT_SECONDS):
             raise NodeError(f"the machine did not boot within {BOOT_SECONDS} s\n{self._last_words()}")
-        # "degraded" says that a unit failed, which is for the test to judge.
+        # "degraded" means that a unit failed; the test judges that.
         self.run("systemctl is-system-running --wait")
         seconds = time.monotonic() - begun
         self._log(f"boot {self.boots}: {seconds:.0f} s")
@@ -164,7 +166,7 @@ class VirtualNode:
         return Ended(command, status.get("exitcode", 128 + status.get("signal", 0)), *text)
 
     def must(self, command, seconds=COMMAND_SECONDS):
-        """As run, of a command that has to succeed: returns its standard output."""
+        """Like run, for a command that must succeed. Returns its standard output."""
         ended = self.run(command, seconds)
         if ended.status != 0:
             raise NodeError(f"{ended}{self._last_words()}")
@@ -175,7 +177,8 @@ class VirtualNode:
         return base64.b64decode(self.must(f"base64 {shlex.quote(path)}"))
 
     def nvdimm_holds(self, pattern):
-        """Whether these bytes are anywhere in the persistent memory, as whoever takes the module out would find them."""
+        """Whether these bytes are anywhere in the persistent memory, where a reader of the removed module would find
+        them."""
         with open(self._nvdimm, "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as memory:
             return memory.find(pattern) >= 0
 
@@ -186,7 +189,7 @@ class VirtualNode:
         return stream
 
     def kill(self):
-        """The power is cut: no process, no cache of the guest's kernel and no register lives on."""
+        """Cuts the power: no process, no cache of the guest's kernel and no register survives."""
         self._process.kill()
         self._process.wait()
         self._agent.close()
@@ -194,7 +197,7 @@ class VirtualNode:
         self.kills += 1
 
     def shut_down(self):
-        """As an administrator would: services are stopped in order."""
+        """Shuts the machine down as an administrator would: services are stopped in order."""
         try:
             self._agent.ask("guest-shutdown", mode="powerdown")
         except (NodeError, OSError, ValueError):

@@ -148,7 +148,7 @@ TEST_F(CommandLineTest, NumbersAreDecimalInEveryProgram) {
   expect_refused(cases);
 }
 
-TEST_F(CommandLineTest, WhatIsNoCommandLineIsSaidInOneWay) {
+TEST_F(CommandLineTest, EveryInvalidCommandLineIsRefusedInTheSameForm) {
   expect_refused({
       {"ringside", {}, 2, {"found no subcommand", "run, tail"}},
       {"ringside", {"fl\x1b[31my\n"}, 2, {R"('fl\x1b[31my\n')", "run, tail"}},
@@ -202,7 +202,7 @@ TEST_F(CommandLineTest, AnOptionWithoutEffectIsNotIgnored) {
   });
 }
 
-TEST_F(CommandLineTest, AFileOfSettingsIsReadOrSaidNotToBe) {
+TEST_F(CommandLineTest, ASettingsFileIsReadOrRefusedWithAReason) {
   const std::string folder = folder_.file("folder");
   std::filesystem::create_directory(folder);
   const auto analyzer = [](const std::string& config, int exit_code, const Words& fragments) {
@@ -238,7 +238,7 @@ TEST_F(CommandLineTest, AFileThatMayNotBeReadLacksAPermission) {
   expect_one_clean_line(ran, 3, {"--config", "Permission denied"});
 }
 
-TEST_F(CommandLineTest, AnEnvironmentThatIsWrongIsNamed) {
+TEST_F(CommandLineTest, AnInvalidEnvironmentVariableIsNamed) {
   const Words solve = {"run", "--matrix=grid:9", "--quiet", "--iterations=2"};
   expect_refused({
       {"ringside", solve, 3, {"TMPDIR", "'/nonexistent'", "No such file"}, {{"TMPDIR", "/nonexistent"}}},
@@ -261,7 +261,7 @@ TEST_F(CommandLineTest, ARuntimeFolderThatIsRelativeOrMissingIsPassedOver) {
   }
 }
 
-TEST_F(CommandLineTest, AManagersVariablesThatAreNoneAreIgnored) {
+TEST_F(CommandLineTest, InvalidVariablesOfAServiceManagerAreIgnored) {
   for (const std::string& socket : {std::string("nonsense"), kLong, std::string("@"), std::string("/dev/null")}) {
     const Finished ran = run_there(
         {"ringside", kRun, 0, {}, {{"NOTIFY_SOCKET", socket}, {"WATCHDOG_USEC", "0x10"}, {"WATCHDOG_PID", "-1"}}});
@@ -270,7 +270,7 @@ TEST_F(CommandLineTest, AManagersVariablesThatAreNoneAreIgnored) {
   }
 }
 
-TEST_F(CommandLineTest, NoPathSteersTheTerminal) {
+TEST_F(CommandLineTest, NoPathControlsTheTerminal) {
   const std::string path = "a\x1b[31mb\nc\x7f\xc2\x9b";
   const std::string shown = R"(a\x1b[31mb\nc\x7f\xc2\x9b)";
   std::vector<Case> cases;
@@ -316,7 +316,7 @@ TEST_F(CommandLineTest, AnAnalyzersLogIsOneLineAnEvent) {
   EXPECT_EQ(ended.err.find('\x1b'), std::string::npos) << ended.err;
 }
 
-TEST_F(CommandLineTest, AWorkingFolderThatIsGoneIsNoUnexpectedFailure) {
+TEST_F(CommandLineTest, ADeletedWorkingFolderIsReportedAsAnExpectedFailure) {
   const std::string gone = folder_.file("gone");
   for (const Case& tried : {Case{"ringside", {"run", "--matrix=grid:9", "--quiet"}, 3, {"ringside.pool"}},
                             Case{"ringside-analyzer", {"--socket=" + folder_.file("s"), "--pool=p"}, 3, {"p"}},
@@ -337,7 +337,7 @@ TEST_F(CommandLineTest, ALimitOnTheSizeOfFilesIsSaidOnce) {
   expect_one_clean_line(ran, 3, {"File too large"});
 }
 
-TEST_F(CommandLineTest, ArgumentsThatAreTooLongTogetherAreCalledThat) {
+TEST_F(CommandLineTest, ArgumentsThatAreTooLongTogetherAreReportedAsTooLong) {
   // The kernel allows a quarter of the stack limit, here 256 KiB, for arguments and environment: enough for this
   // environment or for the file's options, but not for both.
   const std::string value(16000, 'a');

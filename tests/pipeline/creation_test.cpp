@@ -1,5 +1,5 @@
 // Readers and runs that meet a pool while it is made, as real processes. None of them may mistake a creation for
-// damage, or for an interrupted one.
+// damage, or for an interrupted creation.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -80,7 +80,7 @@ TEST_F(CreationTest, ReadersOfPoolsThatAreBeingMadeNeverFindThemDamaged) {
   munmap(shared, sizeof(std::atomic<int>));
 }
 
-TEST_F(CreationTest, OfTwoRunsOnANewPoolOneIsToldThatItIsInUse) {
+TEST_F(CreationTest, TheSecondOfTwoRunsOnANewPoolReportsThatItIsInUse) {
   for (int pair = 0; pair < 10; ++pair) {
     const std::vector<std::string> arguments = {"run", "--matrix=grid:20", "--pool=" + pool_, "--quiet",
                                                 "--iterations=1000000000000"};

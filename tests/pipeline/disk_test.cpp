@@ -1,4 +1,5 @@
-// What happens when the disk fails under a run: said once, never ignored, and what had been kept is still there.
+// When the disk fails during a run, this is reported once and never ignored, and the iterates kept before are still
+// there.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -15,7 +16,7 @@ using testing::Finished;
 using testing::PipelineTest;
 using testing::run;
 
-/// For Process: lets the disk of the program, and of those it starts, fail.
+/// For Process: makes the disk fail for the program and for those that it starts.
 std::function<void()> with_disk(const char* variable, const char* value) {
   return [variable, value] {
     setenv("LD_PRELOAD", RINGSIDE_FAILING_DISK, 1);
@@ -34,7 +35,7 @@ class DiskTest : public PipelineTest {
 };
 
 TEST_F(DiskTest, ASyncThatFailsStopsTheRunAndIsNotForgotten) {
-  // Not the first syncs, which belong to the making of the pool and the beginning of the run.
+  // Leaves out the first syncs, which belong to the creation of the pool and the beginning of the run.
   for (const char* at : {"4", "6", "9"}) {
     SCOPED_TRACE(at);
     const Finished failed = run("ringside", run_arguments("grid:60", {"--iterations=100000", "--overwrite"}),
@@ -43,7 +44,7 @@ TEST_F(DiskTest, ASyncThatFailsStopsTheRunAndIsNotForgotten) {
     EXPECT_NE(failed.err.find("Input/output error"), std::string::npos) << failed.err;
     expect_intact();
   }
-  // The disk is well again: the run goes on from what it kept.
+  // The disk works again: the run resumes from what it kept.
   const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
   const std::uint64_t newest = info["iterates"].empty() ? 0 : info["iterates"].back()["iteration"].get<std::uint64_t>();
   const std::string end = "--iterations=" + std::to_string(newest + 20);

@@ -1,5 +1,5 @@
-// Cores that wait work for the other process: the same bits, an account that says so, and nothing lost with either
-// side.
+// Waiting cores work for the other process: the bits stay the same, the account shows it, and nothing is lost if
+// either side is killed.
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -77,9 +77,9 @@ INSTANTIATE_TEST_SUITE_P(Coordination, EitherElasticTest, testing::kBothCoordina
 TEST_P(EitherElasticTest, IteratesAndReductionsAreTheSameBits) {
   struct Case {
     std::vector<std::string> options;
-    const char* lent;  // the cores that are known to have waited, and so to have helped
+    const char* lent;  // the cores that must have waited, and so have helped
   };
-  // Many passes: the producer waits. Five iterations for each step: the analyzer does.
+  // With many passes the producer waits. With five iterations for each step the analyzer waits.
   for (const Case& one : {Case{{"--passes=50"}, "producer_cores_lent_s"}, Case{{"--every=5"}, "analyzer_cores_lent_s"},
                           Case{{"--passes=20", "--every=3"}, nullptr}, Case{{"--reduce=transfer"}, nullptr}}) {
     SCOPED_TRACE(one.options.front());
@@ -122,7 +122,7 @@ TEST_P(EitherElasticTest, AKilledAnalyzerTakesNothingWithIt) {
   const std::uint64_t last = found.back().iteration;
   const std::vector<Kept> expected =
       solve("grid:300", {"--iterations=" + std::to_string(last), "--slots=64", "--durability=process"});
-  // Of the first iterate of an analyzer's the change against the one before is known from the ring, as ever.
+  // For an analyzer's first iterate the change is known, too: the ring holds the iterate before it.
   expect_same_bits(found, expected);
 }
 

@@ -1,5 +1,5 @@
-// A disk that refuses every sync from some call on, whether this code calls it or libpmemobj, which would abort the
-// process. Each call of a run is once the first to fail.
+// From some call on, the disk refuses every sync, whether this code calls it or libpmemobj, which would abort the
+// process. Each call of a run is the first to fail once.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class FailingSyncsTest : public PipelineTest {
     };
   }
 
-  /// The number of calls of the analyzer that can fail.
+  /// The number of the analyzer's calls that can fail.
   long syncs_of(const std::vector<std::string>& arguments) const {
     const std::string counted = folder_.file("syncs");
     std::filesystem::remove(counted);
@@ -35,7 +35,7 @@ class FailingSyncsTest : public PipelineTest {
     return static_cast<long>(std::filesystem::file_size(counted));
   }
 
-  /// Expects exit code 3 and one line of ours, or 0 if nothing was lost that had to be synced.
+  /// Expects exit code 3 and one line of Ringside's, or 0 if everything that had to be synced was.
   void expect_controlled_end(const Finished& ran) const {
     EXPECT_EQ(ran.death_signal, 0) << ran.err;
     EXPECT_EQ(ran.err.find("signal"), std::string::npos) << ran.err;
@@ -64,7 +64,7 @@ class FailingSyncsTest : public PipelineTest {
     return info["iterates"].empty() ? 0 : info["iterates"].back()["iteration"].get<std::uint64_t>();
   }
 
-  /// Steps of the run that ended; 0 if it was refused before it began.
+  /// Persisted steps of the run that ended; 0 if it was refused before it began.
   std::uint64_t steps_persisted() const {
     if (!std::filesystem::exists(summary_)) return 0;
     const json persisted = summary()["steps_persisted"];

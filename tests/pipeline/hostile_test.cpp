@@ -34,7 +34,7 @@ class HostileTest : public testing::PipelineTest {
            "eval \"echo '{\\\"event\\\":\\\"ready\\\"}' >&$fd\"\n" +
            end;
   }
-  /// The same, but exits with 0 once it is told that its producer has ended.
+  /// The same, but exits with 0 on SIGTERM, which it gets once its producer has ended.
   static std::string ready_until_stopped() { return "trap 'exit 0' TERM\n" + ready_then("while :; do :; done"); }
 
   UniqueFd connect_silently(const std::string& socket) const {
@@ -53,7 +53,7 @@ class HostileTest : public testing::PipelineTest {
   }
 };
 
-TEST_F(HostileTest, AnExitCodeThatIsNoneOfOursIsNotPassedOn) {
+TEST_F(HostileTest, AnUndocumentedExitCodeIsNotPassedOn) {
   for (const char* number : {"1", "77", "127", "255"}) {
     const std::string ends = std::string("exit ") + number;
     const std::string said = std::string("ended with exit code ") + number;

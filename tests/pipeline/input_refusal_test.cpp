@@ -1,5 +1,5 @@
-// What a user sees of an input that is damaged or that a solver cannot use: exit code 2 and one line with the file, the
-// line and the numbers in it. An input that only looks hopeless is solved.
+// What a user sees if an input is damaged or a solver cannot use it: exit code 2 and one line with the file, the line
+// and the numbers in it. An input that only seems to diverge is solved.
 #include <gtest/gtest.h>
 
 #include <cmath>

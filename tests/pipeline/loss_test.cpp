@@ -1,5 +1,5 @@
-// What happens when a process is interrupted or killed: nothing published is lost, nobody waits for ever, nobody is
-// left.
+// What happens when a process is interrupted or killed: no published step is lost, no process waits indefinitely, and
+// no process is left behind.
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -22,17 +22,18 @@ using testing::PipelineTest;
 using testing::Process;
 using testing::run;
 
-// More than any machine does within a test.
+// More than any machine computes within a test.
 const std::string kEndless = "--iterations=1000000000000";
 
-// Nobody pins a service's threads here: more than one each would wait for cores, not for each other.
+// A service's threads are not pinned here: with more than one for each process, they would wait for cores, not for
+// each other.
 void one_thread() {
   setenv("OMP_NUM_THREADS", "1", 1);
 }
 
 class LossTest : public PipelineTest {
  protected:
-  // Orphans of `ringside run` become ours: then we can see whether there are any.
+  // Orphans of `ringside run` become children of this process, which can then see whether there are any.
   void SetUp() override { ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); }
 
   static void expect_no_child_left() {
@@ -86,7 +87,7 @@ TEST_P(EitherLossTest, AfterAKilledAnalyzerAnotherOneTakesOverAndNothingIsMissin
       ASSERT_TRUE(wait_for_commits(100 * (kills + 1)));
       kill(analyzer, SIGKILL);
     }
-    ASSERT_TRUE(wait_for_commits(RingReader::open(pool_).recover().newest_seq() + 100));  // by the fourth
+    ASSERT_TRUE(wait_for_commits(RingReader::open(pool_).recover().newest_seq() + 100));  // by the fourth analyzer
     ringside.signal(SIGINT);
     const Finished ran = ringside.finish();
     EXPECT_EQ(ran.exit_code, 130) << ran.err;
@@ -119,7 +120,7 @@ TEST_F(LossTest, AnAnalyzerKilledBeforeItIsReadyIsReplaced) {
 }
 
 TEST_F(LossTest, AnAnalyzerKilledWhileItCreatesThePoolIsReplaced) {
-  // 512 MB take a while; where exactly the signal comes makes no difference.
+  // 512 MB take a while; the exact moment of the signal makes no difference.
   Process ringside("ringside", run_arguments("grid:1000", {"--iterations=10", "--slots=64", "--durability=process"}));
   const pid_t analyzer = wait_for_child(ringside.pid(), "ringside-analyzer");
   while (!std::filesystem::exists(pool_) && kill(ringside.pid(), 0) == 0) std::this_thread::yield();
@@ -132,7 +133,7 @@ TEST_F(LossTest, AnAnalyzerKilledWhileItCreatesThePoolIsReplaced) {
   expect_no_child_left();
 }
 
-TEST_F(LossTest, AnAnalyzerThatDiesAgainAndAgainIsGivenUp) {
+TEST_F(LossTest, AnAnalyzerThatDiesRepeatedlyIsNotRestarted) {
   Process ringside("ringside", run_arguments("grid:100", {kEndless, "--peer-timeout=2"}));
   ASSERT_TRUE(ringside.wait_for_err("iteration "));
   std::atomic<bool> done{false};
@@ -151,7 +152,8 @@ TEST_F(LossTest, AnAnalyzerThatDiesAgainAndAgainIsGivenUp) {
 }
 
 TEST_P(EitherLossTest, AProducerStoppedByASignalIsNoticedWithinThePeerTimeout) {
-  // 3 s: after three times that `ringside run` itself would end it, before an analyzer whose last sync takes long.
+  // 3 s: `ringside run` itself kills a stopped producer after three times as long. An analyzer whose last sync takes
+  // long must report it before.
   Process ringside("ringside", run_arguments("grid:100", {kEndless, "--peer-timeout=3"}));
   ASSERT_TRUE(ringside.wait_for_err("iteration "));
   const std::vector<pid_t> producers = children_of(ringside.pid(), "ringside-producer");
@@ -164,7 +166,7 @@ TEST_P(EitherLossTest, AProducerStoppedByASignalIsNoticedWithinThePeerTimeout) {
   expect_no_child_left();
 }
 
-TEST_F(LossTest, WhereBothAreStoppedTheRunEndsAllTheSame) {
+TEST_F(LossTest, ARunEndsEvenIfBothProcessesAreStopped) {
   Process ringside("ringside", run_arguments("grid:100", {kEndless, "--peer-timeout=0.5"}));
   ASSERT_TRUE(ringside.wait_for_err("iteration "));
   for (const char* name : {"ringside-producer", "ringside-analyzer"}) {
@@ -187,7 +189,7 @@ TEST_F(LossTest, AProducerThatIsStoppedBeforeItAttachesIsNoticed) {
 }
 
 TEST_P(EitherLossTest, AJobThatIsSuspendedAsAWholeGoesOn) {
-  // Many sweeps: the producer waits most of the time, and would blame the analyzer.
+  // With many passes the producer waits most of the time, and would blame the analyzer.
   Process ringside("ringside", run_arguments("grid:300", {"--iterations=1000", "--peer-timeout=0.5", "--passes=20",
                                                           "--durability=process"}));
   ASSERT_TRUE(wait_for_commits(20));
@@ -268,7 +270,7 @@ TEST_F(LossTest, KillingTheSupervisorTakesBothProcessesWithIt) {
   ringside.signal(SIGKILL);
   EXPECT_EQ(ringside.finish().death_signal, SIGKILL);
   int ended = 0;
-  for (int status = 0; waitpid(-1, &status, 0) > 0; ++ended) {  // they became ours; else the test's time limit fails it
+  for (int status = 0; waitpid(-1, &status, 0) > 0; ++ended) {  // adopted children; without them the test times out
     EXPECT_TRUE(WIFEXITED(status)) << "it stopped cleanly, not by a signal";
   }
   EXPECT_EQ(ended, 2);
@@ -300,7 +302,7 @@ TEST_F(LossTest, TheServiceGoesOnAfterAProducerWasKilled) {
 }
 
 TEST_F(LossTest, AnInterruptWhileAMatrixLoadsEndsAtOnce) {
-  // A large grid takes longer to make than the signal to arrive; nothing is attached yet, so no pool may appear.
+  // A large grid takes longer to make than the signal takes to arrive. Nothing is attached yet, so no pool may appear.
   Process ringside("ringside", run_arguments("grid:8000"));
   wait_for_child(ringside.pid(), "ringside-producer");
   ringside.signal(SIGINT);
@@ -309,7 +311,7 @@ TEST_F(LossTest, AnInterruptWhileAMatrixLoadsEndsAtOnce) {
   expect_no_child_left();
 }
 
-TEST_F(LossTest, AWedgedAnalyzerIsNoticedWithinThePeerTimeout) {
+TEST_F(LossTest, AHungAnalyzerIsNoticedWithinThePeerTimeout) {
   Process ringside("ringside", run_arguments("grid:100", {kEndless, "--peer-timeout=1"}));
   ASSERT_TRUE(ringside.wait_for_err("iteration "));
   const std::vector<pid_t> analyzers = children_of(ringside.pid(), "ringside-analyzer");

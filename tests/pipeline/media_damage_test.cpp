@@ -1,6 +1,6 @@
 // Damage on the medium: bits of a pool that a real run made are flipped one at a time, in every part the format uses.
-// verify and replay find each, say where it is, and lose the damaged slot only. Most of it happens in this process, on
-// a private mapping of the pool; a few flips go through the real commands.
+// verify and replay find each, report where it is, and lose the damaged slot only. Most of it happens in this process,
+// on a private mapping of the pool; a few flips go through the real commands.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -26,13 +26,14 @@ using testing::Finished;
 using testing::PipelineTest;
 using testing::run;
 
-/// What damage may have been done to one slot.
+/// The part of a slot that may be damaged.
 enum class Damage { kHeader, kPayload, kReductions };
 
 class MediaDamageTest : public PipelineTest {
  protected:
   void SetUp() override {
-    // Commits 5, 6 and 7 are kept: no flip of one bit makes their number 0, which is no damage but an empty slot.
+    // Commits 5, 6 and 7 are kept. No flip of one bit makes such a number 0, which would be an empty slot and no
+    // damage.
     const Finished ran = run("ringside", run_arguments("grid:60", {"--iterations=7", "--slots=3"}));
     ASSERT_EQ(ran.exit_code, 0) << ran.err;
     const UniqueFd fd(open(pool_.c_str(), O_RDONLY | O_CLOEXEC));
@@ -72,7 +73,7 @@ class MediaDamageTest : public PipelineTest {
     flip(offset, bit);
   }
 
-  /// verify and replay find this damage in this slot, and the others are what they were.
+  /// Expects that verify and replay find this damage in this slot, and that the other slots are unchanged.
   void expect_damage(std::uint32_t slot, Damage damage, const PayloadCheck& expected = {}) const {
     const RingView ring = view();
     EXPECT_TRUE(check_twins(ring).intact());
@@ -103,13 +104,13 @@ class MediaDamageTest : public PipelineTest {
     }
   }
 
-  /// What `export` would write is what the solver made.
+  /// Expects that `export` would write what the solver computed.
   void expect_exported(const RingView& ring, const KeptSlot& kept, std::vector<double>& out) const {
     ASSERT_EQ(read_payload(ring, kept.slot, kept.header, out.data()).status, ReadStatus::kOk);
     EXPECT_EQ(std::memcmp(out.data(), payloads_.at(kept.slot).data(), shape_.payload_bytes()), 0);
   }
 
-  /// No slot is damaged, and nothing is missing in a replay.
+  /// Expects no damaged slot, and a complete replay.
   void expect_iterates_unharmed() const {
     const RingView ring = view();
     const Recovery recovery = recover(ring);
@@ -184,7 +185,7 @@ TEST_F(MediaDamageTest, BitsOfAPayloadAreLocatedToTheirChunk) {
   constexpr int kFlips = 500;
   for (std::uint32_t slot = 0; slot < 3; ++slot) {
     for (int i = 0; i < kFlips; ++i) {
-      // The first and the last byte, then any.
+      // The first and the last byte, then bytes at random.
       const std::uint64_t byte = i == 0 ? 0 : i == 1 ? shape_.payload_bytes() - 1 : random_() % shape_.payload_bytes();
       with_flipped(shape_.slots[slot].payload_offset + byte, any_bit(), [&] {
         expect_damage(slot, Damage::kPayload,

@@ -1,4 +1,4 @@
-// No output replaces a file that its command reads, nor a pool, a journal or a cache: tried with the programs
+// No output replaces a file that its command reads, or a pool, a journal or a cache. Tested with the programs
 // themselves.
 #include <fcntl.h>
 #include <sys/file.h>
@@ -20,7 +20,7 @@ using testing::run;
 
 class OutputsTest : public PipelineTest {
  protected:
-  /// `arguments` are refused with exit code 2 and one line, and `file` keeps its bytes.
+  /// Expects that `arguments` are refused with exit code 2 and one line, and that `file` keeps its bytes.
   void expect_refused(const std::vector<std::string>& arguments, const std::string& file,
                       const std::vector<std::string>& fragments) const {
     const std::string before = content_of(file);
@@ -129,7 +129,8 @@ TEST_F(OutputsTest, ACacheNeverReplacesAnotherFileOfItsName) {
 }
 
 TEST_F(OutputsTest, ASummaryMayBeTheFileThatItsOwnWrapperHasLocked) {
-  // As `flock s.json ringside run --summary s.json`: flock(1) makes the file and leaves its descriptor to the command.
+  // As in `flock s.json ringside run --summary s.json`: flock(1) makes the file and leaves its descriptor to the
+  // command.
   const auto locked = [file = summary_] {
     const int fd = open(file.c_str(), O_RDONLY | O_CREAT, 0600);
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) _exit(126);

@@ -1,4 +1,4 @@
-// Whose pool and journal these are, and whether they still exist at the end, as runs and readers report it.
+// To which user and pool the files belong, and whether they still exist at the end, as runs and readers report it.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,11 +19,11 @@ using testing::run;
 
 class OwnershipTest : public PipelineTest {
  protected:
-  /// A finished run's pool and journal.
+  /// Makes a pool and a journal of a finished run.
   void keep_something(const std::string& pool, const std::string& iterations = "--iterations=5") const {
     ASSERT_EQ(run("ringside", {"run", "--matrix=grid:20", "--pool=" + pool, "--quiet", iterations}).exit_code, 0);
   }
-  static void expect_said(const std::string& text, const std::string& what) {
+  static void expect_contains(const std::string& text, const std::string& what) {
     EXPECT_NE(text.find(what), std::string::npos) << text;
   }
 };
@@ -75,35 +75,35 @@ TEST_F(OwnershipTest, AJournalOfAnotherUserIsNotWritten) {
 TEST_F(OwnershipTest, AJournalOfAnotherPoolIsNamedByAllThatShowIt) {
   const std::string other = folder_.file("other.pool");
   keep_something(pool_);
-  keep_something(other, "--iterations=7");  // later: what was recorded before the pool's runs may be its own
+  keep_something(other, "--iterations=7");  // later: a journal from before the pool's runs may be its own
   for (const char* log : {".journal-0", ".journal-1"}) {
     std::filesystem::copy(other + log, pool_ + log, std::filesystem::copy_options::overwrite_existing);
   }
   const std::string said = "is not this pool's";
   const Finished info = run("ringside", {"info", pool_});
   EXPECT_EQ(info.exit_code, 0);
-  expect_said(info.out, said);
-  expect_said(json::parse(run("ringside", {"info", pool_, "--json"}).out)["journal"]["foreign"], said);
+  expect_contains(info.out, said);
+  expect_contains(json::parse(run("ringside", {"info", pool_, "--json"}).out)["journal"]["foreign"], said);
   const Finished tail = run("ringside", {"tail", "--pool", pool_, "--json"});
   EXPECT_EQ(tail.exit_code, 5);
   expect_one_line(tail.err, {pool_, said});
   const Finished replay = run("ringside", {"replay", pool_});
   EXPECT_EQ(replay.exit_code, 5);
-  expect_said(replay.out, said);
+  expect_contains(replay.out, said);
   const Finished as_json = run("ringside", {"replay", pool_, "--json"});
   EXPECT_EQ(as_json.exit_code, 5);
-  expect_said(as_json.out, said);
+  expect_contains(as_json.out, said);
   ASSERT_EQ(run("ringside", {"report", pool_, "-o", folder_.file("r.html")}).exit_code, 0);
-  expect_said(content_of(folder_.file("r.html")), said);
+  expect_contains(content_of(folder_.file("r.html")), said);
 }
 
 TEST_F(OwnershipTest, AJournalThatIsOlderThanThePoolsRunsIsItsOwn) {
   keep_something(pool_);
-  // The kept run has no record; the run before it does, and the pool knows that run.
+  // The kept run has no record; the run before it has some, and the pool knows that run.
   ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--overwrite", "--journal=off", "--iterations=4"})).exit_code, 0);
   EXPECT_EQ(run("ringside", {"replay", pool_}).exit_code, 0);
   EXPECT_EQ(json::parse(run("ringside", {"info", pool_, "--json"}).out)["journal"]["foreign"], "");
-  // Put a pool of another shape in its place: its run is in the journal, after the other pool's runs.
+  // A pool of another shape takes its place: the new pool's run is in the journal, after the other pool's runs.
   ASSERT_EQ(run("ringside", run_arguments("grid:30", {"--overwrite", "--iterations=4"})).exit_code, 0);
   EXPECT_EQ(run("ringside", {"replay", pool_}).exit_code, 0);
   EXPECT_EQ(run("ringside", {"tail", "--pool", pool_}).exit_code, 0);
@@ -118,23 +118,23 @@ TEST_F(OwnershipTest, AJournalFromBeforeThePoolWasMadeAnewIsCalledOlderAndNotDam
   const std::string said = "it is older than all of them";
   for (const Finished& shown : {run("ringside", {"info", pool_}), run("ringside", {"replay", pool_})}) {
     EXPECT_EQ(shown.exit_code, 0) << shown.out;
-    expect_said(shown.out, said);
+    expect_contains(shown.out, said);
   }
   for (const char* command : {"info", "replay"}) {
     const Finished shown = run("ringside", {command, pool_, "--json"});
     EXPECT_EQ(shown.exit_code, 0);
-    expect_said(shown.out, said);
+    expect_contains(shown.out, said);
   }
   const Finished tail = run("ringside", {"tail", "--pool", pool_});
   EXPECT_EQ(tail.exit_code, 0);
   expect_one_line(tail.err, {pool_, said});
   ASSERT_EQ(run("ringside", {"report", pool_, "-o", folder_.file("r.html")}).exit_code, 0);
-  expect_said(content_of(folder_.file("r.html")), said);
+  expect_contains(content_of(folder_.file("r.html")), said);
 }
 
 TEST_F(OwnershipTest, AJournalIsThePoolsOwnHoweverManyRunsFollowWithoutOne) {
   keep_something(pool_);
-  for (int life = 0; life < 12; ++life) {  // more than the ring names
+  for (int life = 0; life < 12; ++life) {  // more runs than the ring names
     ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--overwrite", "--journal=off", "--iterations=4"})).exit_code,
               0);
   }
@@ -144,15 +144,15 @@ TEST_F(OwnershipTest, AJournalIsThePoolsOwnHoweverManyRunsFollowWithoutOne) {
   EXPECT_EQ(journal["older"], "");
 }
 
-TEST_F(OwnershipTest, APoolThatIsDeletedDuringTheRunIsSaidToBeGone) {
+TEST_F(OwnershipTest, APoolDeletedDuringTheRunIsReportedAsMissing) {
   Process running("ringside", run_arguments("grid:20", {"--iterations=1000000000000"}));
   ASSERT_TRUE(wait_for_commits(3));
   std::filesystem::remove(pool_);
   running.signal(SIGINT);
   const Finished ended = running.finish();
   EXPECT_EQ(ended.exit_code, 3);
-  expect_said(ended.err, pool_ + ": the pool was deleted during the run");
-  expect_said(ended.out, "the pool is no longer at");
+  expect_contains(ended.err, pool_ + ": the pool was deleted during the run");
+  expect_contains(ended.out, "the pool is no longer at");
   EXPECT_EQ(ended.out.find("the last 8 are in"), std::string::npos) << ended.out;
   EXPECT_GE(summary()["steps_committed"], 3);
 }
@@ -165,7 +165,7 @@ TEST_F(OwnershipTest, APoolThatAnotherFileReplacedDuringTheRunIsSaidToBeMoved) {
   running.signal(SIGINT);
   const Finished ended = running.finish();
   EXPECT_EQ(ended.exit_code, 3);
-  expect_said(ended.err, pool_ + ": the pool was moved away during the run");
+  expect_contains(ended.err, pool_ + ": the pool was moved away during the run");
   EXPECT_EQ(run("ringside", {"verify", folder_.file("moved.pool")}).exit_code, 0);
 }
 
@@ -180,7 +180,7 @@ TEST_F(OwnershipTest, AServiceEndsWhereItsPoolIsGoneAtTheEndOfARun) {
   EXPECT_EQ(producer.finish().exit_code, 3);
   const Finished service = analyzer.finish();
   EXPECT_EQ(service.exit_code, 3) << service.err;
-  expect_said(service.err, "event=pool_gone");
+  expect_contains(service.err, "event=pool_gone");
 }
 
 }  // namespace

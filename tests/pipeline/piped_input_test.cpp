@@ -15,7 +15,7 @@ using testing::Finished;
 using testing::PipelineTest;
 using testing::run;
 
-/// As a shell: `descriptor` reads `text`, which fits into a pipe.
+/// As a shell does: `descriptor` reads `text`, which fits into a pipe.
 std::function<void()> piped(const std::string& text, int descriptor) {
   return [text, descriptor] {
     int ends[2];

@@ -25,12 +25,12 @@ class PipelineTest : public ::testing::Test {
   /// The arguments of `ringside run` on grid:SIDE with this test's pool and summary, and `more`.
   std::vector<std::string> run_arguments(const std::string& matrix, const std::vector<std::string>& more = {}) const {
     std::vector<std::string> arguments = {"run", "--matrix=" + matrix, "--pool=" + pool_, "--summary=" + summary_};
-    if (coordination_ != "locks") arguments.push_back(coordination());  // locks are the default, which is to be tried
+    if (coordination_ != "locks") arguments.push_back(coordination());  // locks are the default, which is tested, too
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
 
-  /// The producer's, in tests that have to pass with each.
+  /// The producer's option, in tests that must pass with each kind.
   std::string coordination() const { return "--coordination=" + coordination_; }
 
   nlohmann::json summary() const { return read_json(summary_); }
@@ -40,14 +40,14 @@ class PipelineTest : public ::testing::Test {
     return nlohmann::json::parse(file);
   }
 
-  /// Every slot of the pool verifies.
+  /// Expects that every slot of the pool verifies.
   void expect_intact() const {
     const Finished verified = run("ringside", {"verify", pool_, "--json"});
     EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
     EXPECT_TRUE(nlohmann::json::parse(verified.out).at("intact").get<bool>());
   }
 
-  /// What was printed to standard error, but for the progress that `run` shows where a machine is slow.
+  /// Standard error without the progress that `run` prints on a slow machine.
   static std::string without_progress(const std::string& err) {
     std::istringstream lines(err);
     std::string kept;
@@ -59,7 +59,7 @@ class PipelineTest : public ::testing::Test {
     return kept;
   }
 
-  /// One line, that begins as all our errors do and holds each of `fragments`.
+  /// Expects one line that begins like all of Ringside's errors and holds each of `fragments`.
   static void expect_one_line(const std::string& printed, const std::vector<std::string>& fragments) {
     const std::string err = without_progress(printed);
     EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 1) << err;
@@ -105,7 +105,7 @@ class PipelineTest : public ::testing::Test {
     throw std::runtime_error("no child named " + name);
   }
 
-  /// Waits until the pool's newest commit is at least the `count`-th; false if nothing new comes for long.
+  /// Waits until the pool's newest commit is at least the `count`-th; false if no new commit comes for a long time.
   bool wait_for_commits(std::uint64_t count) const {
     constexpr int kLooksWithoutProgress = 6000;  // a minute and more: a loaded machine is slow, not stuck
     std::uint64_t newest = 0;
@@ -144,8 +144,8 @@ class PipelineTest : public ::testing::Test {
   std::string coordination_ = "locks";
 };
 
-/// The tests of `Suite` that have to pass whichever way the processes tell each other of a step: TEST_P, and
-/// INSTANTIATE_TEST_SUITE_P with kBothCoordinations.
+/// For the tests of `Suite` that must pass with either coordination: TEST_P, and INSTANTIATE_TEST_SUITE_P with
+/// kBothCoordinations.
 template <class Suite>
 class Either : public Suite, public ::testing::WithParamInterface<std::string> {
  protected:

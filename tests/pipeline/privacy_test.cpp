@@ -1,5 +1,4 @@
-// What belongs to the owner alone: no file of ours can be read by others, whatever the umask; and wiping leaves
-// nothing.
+// Other users can read no file of Ringside's, whatever the umask; and wiping leaves nothing.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -92,7 +91,7 @@ TEST_F(PrivacyTest, ASummaryIsCompleteOrNotThere) {
   EXPECT_EQ(modes().size(), 4u) << "nothing beside pool, its two logs and summary";
 }
 
-TEST_F(PrivacyTest, WipingAsksAndWithoutATerminalWantsYes) {
+TEST_F(PrivacyTest, WipingAsksAndNeedsTheOptionYesWithoutATerminal) {
   ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=5"})).exit_code, 0);
   const Finished refused = run("ringside", {"wipe", pool_}, [] { close(STDIN_FILENO); });
   EXPECT_EQ(refused.exit_code, 2);
@@ -137,7 +136,7 @@ TEST_F(PrivacyTest, APoolInUseIsNotWiped) {
   expect_intact();
 }
 
-TEST_F(PrivacyTest, WhatIsNoPoolIsNotWiped) {
+TEST_F(PrivacyTest, AFileThatIsNotAPoolIsNotWiped) {
   const std::string letter = write_file("letter", "somebody's\n");
   const Finished refused = run("ringside", {"wipe", letter, "--yes"});
   EXPECT_EQ(refused.exit_code, 2);

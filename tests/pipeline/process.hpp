@@ -1,4 +1,4 @@
-// Real processes for the tests: starts a program, feeds back what it printed, and kills it with the test if need be.
+// Real processes for the tests: starts a program, returns what it printed, and kills it if the test ends before it.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,7 @@
 namespace ringside::testing {
 
 struct Finished {
-  int exit_code = -1;  // -1: died by a signal
+  int exit_code = -1;  // -1: killed by a signal
   int death_signal = 0;
   std::string out;
   std::string err;
@@ -49,7 +49,7 @@ class Process {
   Finished finished_;
 };
 
-/// Starts, waits, returns.
+/// Starts the program, waits for its end and returns the result.
 Finished run(const std::string& program, const std::vector<std::string>& arguments,
              const std::function<void()>& in_child = {});
 

@@ -1,5 +1,5 @@
-// Disks that really fail: ext4 on a loop device whose backing file has no more room, that finds an error and makes
-// itself read-only, or that is shut down during the run. Where no loop device can be made, the tests are skipped with
+// Disks that really fail: ext4 on a loop device that has no more room in its backing file, that makes itself read-only
+// after an error, or that is shut down during the run. Where no loop device can be made, the tests are skipped with
 // the reason.
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -36,7 +36,8 @@ class RealDiskTest : public PipelineTest {
     shell("umount '" + backing_ + "'");
   }
 
-  /// Makes an ext4 of 256 MB whose backing has room for `backing`. False, with `why_not_`, if this machine cannot.
+  /// Makes an ext4 of 256 MB whose backing has room for `backing`. Returns false and sets `why_not_` if this machine
+  /// cannot.
   bool make_disk(const std::string& backing) {
     std::filesystem::create_directory(disk_);
     std::filesystem::create_directory(backing_);
@@ -71,7 +72,7 @@ class RealDiskTest : public PipelineTest {
     expect_one_line(left, {"ringside: ", pool_, "failed"});
   }
 
-  /// Every iterate that the account calls persisted, unless a later one has overwritten it, verifies.
+  /// Expects that every iterate that the account calls persisted verifies, unless a later one has overwritten it.
   void expect_persisted_found() const {
     const json account = summary();
     const auto persisted = account["steps_persisted"].get<std::uint64_t>();

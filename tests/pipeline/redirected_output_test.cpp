@@ -1,4 +1,4 @@
-// Outputs that are one of the command's own descriptors (`--output /dev/stdout >> FILE`): what is there stays, the
+// Outputs that are one of the command's own descriptors (`--output /dev/stdout >> FILE`): existing content stays, the
 // bytes arrive whole, and no text for people gets between them.
 #include <fcntl.h>
 #include <unistd.h>

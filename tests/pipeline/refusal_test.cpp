@@ -36,7 +36,7 @@ class RefusalTest : public PipelineTest {
     ASSERT_EQ(ran.exit_code, 0) << ran.err;
   }
 
-  /// What `keep_something` kept is still there.
+  /// Expects that what `keep_something` kept is still there.
   void expect_kept() const {
     const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
     ASSERT_EQ(info["kept"], 8);
@@ -57,7 +57,7 @@ TEST_F(RefusalTest, MatricesThatCannotBeReadLeaveNoPoolBehind) {
   EXPECT_FALSE(std::filesystem::exists(pool_));
 }
 
-TEST_F(RefusalTest, MatricesTheSolversCannotUse) {
+TEST_F(RefusalTest, MatricesThatTheSolversCannotUseAreRefused) {
   const auto real = [&](const std::string& name, const std::string& body) {
     return write_file(name, "%%MatrixMarket matrix coordinate real general\n" + body);
   };
@@ -80,7 +80,7 @@ TEST_F(RefusalTest, JacobiThatDivergesSaysSoAndKeepsNoNaN) {
   for (const json& iterate : info["iterates"]) EXPECT_EQ(iterate["reductions"]["non_finite"], 0);
 }
 
-TEST_F(RefusalTest, OptionsThatAreWrong) {
+TEST_F(RefusalTest, InvalidOptionsAreRefused) {
   const auto with = [&](const std::string& option) { return run_arguments("grid:10", {option}); };
   expect_refused({"run"}, 2, {"--matrix"});
   expect_refused({"fly"}, 2, {"fly", "run"});
@@ -108,7 +108,7 @@ TEST_F(RefusalTest, APoolWithAnotherRunIsKeptUnlessOverwriteIsGiven) {
   expect_refused(run_arguments("grid:20"), 2, {pool_, "another run", "--overwrite"});
   expect_refused(run_arguments("grid:30"), 2, {pool_, "--overwrite"});
   expect_kept();
-  // The analyzer refuses by itself, too, whoever attaches.
+  // The analyzer itself refuses, too, whichever producer attaches.
   const std::string socket = folder_.file("s");
   Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
   ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
@@ -127,7 +127,7 @@ TEST_F(RefusalTest, APoolWithAnotherRunIsKeptUnlessOverwriteIsGiven) {
   EXPECT_EQ(info["rows"], 900) << "another shape: a new pool";
 }
 
-TEST_F(RefusalTest, FilesThatAreNoPool) {
+TEST_F(RefusalTest, FilesThatAreNotPoolsAreRefused) {
   const std::string text = "this is no pool, but somebody's letter\n";
   pool_ = write_file("letter.pool", text);
   expect_refused(run_arguments("grid:10"), 2, {"letter.pool"});
@@ -148,7 +148,7 @@ TEST_F(RefusalTest, AnUnfinishedPoolIsReplacedWithOverwriteOnly) {
   expect_intact();
 }
 
-TEST_F(RefusalTest, APoolInUse) {
+TEST_F(RefusalTest, APoolInUseIsRefused) {
   keep_something();
   Process owner("ringside-analyzer", {"--socket", folder_.file("s"), "--pool", pool_, "--log-level", "info"});
   ASSERT_TRUE(owner.wait_for_err("event=listening"));
@@ -191,7 +191,7 @@ TEST_F(RefusalTest, WithoutDaxNothingIsMadeOrChangedWhereItIsRequired) {
   const auto analyzer = [&](const std::vector<std::string>& how) {
     std::vector<std::string> arguments = {"--pool=" + pool_, "--socket=" + socket};
     arguments.insert(arguments.end(), how.begin(), how.end());
-    // One that served instead would do so for ever.
+    // An analyzer that served instead would not end.
     return run("ringside-analyzer", arguments, [] { alarm(30); });
   };
   const std::string config = write_file("a.toml", "require-dax = true\n");
@@ -275,7 +275,7 @@ TEST_F(RefusalTest, APlaceOfAnotherUserNamesItsOwner) {
   expect_kept();
 }
 
-TEST_F(RefusalTest, APoolThatOthersMayReadIsTakenFromThemAndSaidSo) {
+TEST_F(RefusalTest, APoolThatOthersMayReadBecomesPrivateAndThisIsReported) {
   keep_something();
   ASSERT_EQ(chmod(pool_.c_str(), 0644), 0);
   Process analyzer("ringside-analyzer", {"--socket", folder_.file("s"), "--pool", pool_, "--log-level", "info"});
@@ -291,7 +291,7 @@ TEST_F(RefusalTest, APoolThatOthersMayReadIsTakenFromThemAndSaidSo) {
 
 TEST_F(RefusalTest, AFullDiskLeavesNothingBehind) {
   expect_refused(run_arguments("grid:1000"), 3, {pool_}, [] {
-    // Stands in for a full disk where nothing may be mounted: no file of ours may grow beyond 20 MB.
+    // Stands in for a full disk where nothing may be mounted: no file of this process may grow beyond 20 MB.
     signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{20'000'000, 20'000'000};
     setrlimit(RLIMIT_FSIZE, &limit);
@@ -323,7 +323,7 @@ TEST_F(RefusalTest, ADamagedChunkIsFoundNamedAndNotExported) {
   keep_something();
   const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
   ASSERT_EQ(info["iterates"][7]["iteration"], 10);
-  // The newest payload's first double, found by its bytes: damage one of them.
+  // Finds the newest payload's first double by its bytes, and damages one of them.
   const std::string exported = folder_.file("x.npy");
   ASSERT_EQ(run("ringside", {"export", pool_, "--output", exported}).exit_code, 0);
   std::ifstream npy(exported, std::ios::binary);
@@ -348,7 +348,7 @@ TEST_F(RefusalTest, ADamagedChunkIsFoundNamedAndNotExported) {
       << "damage costs the damaged slot only";
 }
 
-TEST_F(RefusalTest, IterationsThatAreNotKept) {
+TEST_F(RefusalTest, ExportRefusesIterationsThatAreNotKept) {
   keep_something();
   expect_refused({"export", pool_, "--iteration=1", "--output", folder_.file("x")}, 2, {"--iteration", "1", "3 to 10"});
   expect_refused({"export", pool_, "--iteration=first", "--output", folder_.file("x")}, 2, {"--iteration", "first"});

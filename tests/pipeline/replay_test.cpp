@@ -1,4 +1,4 @@
-// `ringside replay`, and all that reads a pool while an analyzer writes it.
+// `ringside replay`, and every command that reads a pool while an analyzer writes it.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -30,7 +30,7 @@ class ReplayTest : public PipelineTest {
   }
 };
 
-TEST_F(ReplayTest, TheKeptIteratesAreWhatWasRecordedOfThem) {
+TEST_F(ReplayTest, TheKeptIteratesEqualTheirRecords) {
   ASSERT_EQ(run("ringside", run_arguments("grid:50", {"--iterations=12", "--slots=5"})).exit_code, 0);
   const Finished replayed = replay({"--json"});
   EXPECT_EQ(replayed.exit_code, 0) << replayed.out << replayed.err;
@@ -111,7 +111,7 @@ TEST_F(ReplayTest, ARangeIsReplayedWithTheChangeOfItsFirstIterate) {
   EXPECT_EQ(objects[3]["iterates"], 3);
 }
 
-TEST_F(ReplayTest, RangesThatAreNotKeptAndPoolsThatAreNotThere) {
+TEST_F(ReplayTest, RangesThatAreNotKeptAndMissingPoolsAreRefused) {
   EXPECT_EQ(replay().exit_code, 2);
   ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=20"})).exit_code, 0);
   const auto expect_refused = [&](const std::vector<std::string>& arguments,
@@ -162,7 +162,7 @@ TEST_F(ReplayTest, BesideARunningAnalyzerNothingIsEverDamaged) {
     const Finished verified = run("ringside", {"verify", pool_});
     EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
     EXPECT_EQ(run("ringside", {"info", pool_}).exit_code, 0);
-    // 3: the newest was overwritten a hundred times while it was read.
+    // Exit code 3: the newest iterate was overwritten a hundred times while it was read.
     const Finished exported = run("ringside", {"export", pool_, "--output", folder_.file("x.npy")});
     EXPECT_TRUE(exported.exit_code == 0 || exported.exit_code == 3) << exported.err;
   }

@@ -1,5 +1,5 @@
-// A run that was cut short and goes on: iterates are bit-equal to those of a run that was never disturbed, whatever was
-// killed, and what does not belong together is refused.
+// A run that was cut short is resumed: its iterates are bit-equal to those of an undisturbed run, whichever process
+// was killed. A pool and a problem that do not belong together are refused.
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -26,7 +26,7 @@ class ResumeTest : public PipelineTest {
     return content_of(output);
   }
 
-  /// The last iterate of a run that nobody disturbed.
+  /// The last iterate of an undisturbed run.
   std::string undisturbed(const std::string& matrix, const std::vector<std::string>& more) const {
     const std::string pool = folder_.file("undisturbed.pool");
     std::vector<std::string> arguments = {"run", "--matrix=" + matrix, "--pool=" + pool, "--quiet"};
@@ -44,7 +44,7 @@ class ResumeTest : public PipelineTest {
 using EitherResumeTest = testing::Either<ResumeTest>;
 INSTANTIATE_TEST_SUITE_P(Coordination, EitherResumeTest, testing::kBothCoordinations, testing::name_of_coordination);
 
-TEST_P(EitherResumeTest, AShortenedRunGoesOnAndEndsBitEqual) {
+TEST_P(EitherResumeTest, AResumedRunEndsBitEqual) {
   ASSERT_EQ(run_it("grid:60", {"--iterations=30"}).exit_code, 0);
   const std::string run_id = summary()["run_id"];
   const Finished resumed = run_it("grid:60", {"--iterations=80", "--resume"});
@@ -100,7 +100,7 @@ TEST_F(ResumeTest, ARunThatHadConvergedSaysSoAndDoesNothing) {
   EXPECT_GT(summary()["steps_published"], 0) << "a tighter tolerance is no other problem";
 }
 
-TEST_F(ResumeTest, WithNothingToGoOnFromItBeginsAndSaysSo) {
+TEST_F(ResumeTest, WithoutAKeptIterateTheRunStartsFromTheBeginningAndReportsIt) {
   const Finished ran = run_it("grid:60", {"--iterations=10", "--resume"});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_NE(ran.err.find("begins with iteration 1"), std::string::npos) << ran.err;
@@ -142,7 +142,7 @@ TEST_F(ResumeTest, TheContradictionOfResumeAndOverwriteIsNamed) {
 }
 
 TEST_P(EitherResumeTest, BothProcessesKilledTheRunGoesOnBitEqual) {
-  // Orphans become ours: the pool is free once the killed analyzer is gone for good.
+  // Orphans become children of this process: the pool is free once the killed analyzer has been reaped.
   ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
   {
     Process ringside("ringside", run_arguments("grid:40", {"--iterations=1000000000000"}));
@@ -150,7 +150,7 @@ TEST_P(EitherResumeTest, BothProcessesKilledTheRunGoesOnBitEqual) {
     const auto producers = children_of(ringside.pid(), "ringside-producer");
     const auto analyzers = children_of(ringside.pid(), "ringside-analyzer");
     ASSERT_TRUE(producers.size() == 1 && analyzers.size() == 1);
-    ringside.signal(SIGSTOP);  // or it would put another analyzer in the place of the killed one
+    ringside.signal(SIGSTOP);  // else it would replace the killed analyzer
     kill(analyzers[0], SIGKILL);
     kill(producers[0], SIGKILL);
     ringside.signal(SIGKILL);
@@ -172,7 +172,7 @@ TEST_F(ResumeTest, ADamagedNewestIterateCostsOneIteration) {
   damage_payload_of(20);
   const Finished resumed = run_it("grid:60", {"--iterations=30", "--resume"});
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
-  EXPECT_NE(resumed.err.find("iteration 20 is damaged; the run goes on from 19"), std::string::npos) << resumed.err;
+  EXPECT_NE(resumed.err.find("iteration 20 is damaged; the run continues from 19"), std::string::npos) << resumed.err;
   EXPECT_EQ(export_last(pool_), undisturbed("grid:60", {"--iterations=30"}));
 }
 

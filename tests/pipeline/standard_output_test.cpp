@@ -53,8 +53,8 @@ class StandardOutputTest : public PipelineTest {
     return copy;
   }
 
-  /// Each command exits with 0 if its output arrives. Called anew for each try: some make or delete the files they
-  /// name.
+  /// Each command exits with 0 if its output arrives. Called again for each try: some commands make or delete the
+  /// files they name.
   std::vector<Command> commands() const {
     const std::string fresh = folder_.file("fresh" + std::to_string(++copies_));
     fs::create_directory(fresh);
@@ -109,11 +109,11 @@ TEST_F(StandardOutputTest, EachCommandWorksWhereItsOutputArrives) {
   }
 }
 
-TEST_F(StandardOutputTest, AFullOneIsAFailureOfEachCommand) {
+TEST_F(StandardOutputTest, EachCommandFailsOnAFullStandardOutput) {
   expect_each_says(full_output, "No space left on device");
 }
 
-TEST_F(StandardOutputTest, AClosedOneIsAFailureOfEachCommand) {
+TEST_F(StandardOutputTest, EachCommandFailsOnAClosedStandardOutput) {
   expect_each_says(closed_output, "it is closed");
 }
 
@@ -126,7 +126,7 @@ TEST_F(StandardOutputTest, APipeWhoseReaderWentAwayEndsEachCommandAsAShellExpect
   }
 }
 
-TEST_F(StandardOutputTest, DoctorNeverCallsAnAnswerThatGotLostDone) {
+TEST_F(StandardOutputTest, DoctorNeverExitsWithSuccessIfItsAnswerIsLost) {
   for (const bool json : {false, true}) {
     std::vector<std::string> arguments = {"doctor", folder_.path()};
     if (json) arguments.push_back("--json");
@@ -137,7 +137,7 @@ TEST_F(StandardOutputTest, DoctorNeverCallsAnAnswerThatGotLostDone) {
   }
 }
 
-TEST_F(StandardOutputTest, DamageThatWasFoundIsToldByTheExitCodeAllTheSame) {
+TEST_F(StandardOutputTest, TheExitCodeReportsDamageEvenIfTheOutputIsLost) {
   damage_payload_of(5);
   const Finished verified = run("ringside", {"verify", pool_}, full_output);
   EXPECT_EQ(verified.exit_code, 5);

@@ -1,5 +1,5 @@
-// Following real runs: each step once whatever dies, the past of a run that has ended, the end of one on request, and
-// that nobody who follows can hold a run up.
+// Following real runs: each step is shown once whichever process dies; the past of an ended run is shown; a run ends
+// on request; and no follower can hold a run up.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,7 +53,7 @@ class TailTest : public PipelineTest {
     return records;
   }
 
-  /// Numbered 1, 2, 3 ..., with a record for each of `steps` steps, in order.
+  /// Expects records numbered 1, 2, 3 ..., with one for each of `steps` steps, in order.
   static void expect_each_step_once(const std::vector<json>& records, std::uint64_t steps) {
     std::uint64_t seq = 1;
     std::uint64_t next = 0;
@@ -70,14 +70,15 @@ class TailTest : public PipelineTest {
 };
 
 TEST_F(TailTest, ShowsEachStepOnceAlthoughTheAnalyzerIsKilled) {
-  // What the recorder had not yet taken when it was killed is in the ring: the last quarter of a second.
+  // Steps that the recorder had not yet taken when it was killed are in the ring: those of the last quarter of a
+  // second.
   const auto running = start_run("grid:100", {kEndless, "--slots=256", "--every=100", "--durability=process"});
   const std::string socket = socket_of_run();
   Process tail("ringside", {"tail", "--socket=" + socket, "--json"});
-  ASSERT_TRUE(tail.wait_for_out("\"run_started\""));  // the one that is killed was heard of
+  ASSERT_TRUE(tail.wait_for_out("\"run_started\""));  // records of the analyzer that is killed have arrived
   const pid_t first = wait_for_child(running->pid(), "ringside-analyzer");
   kill(first, SIGKILL);
-  ASSERT_TRUE(tail.wait_for_err("another analyzer goes on"));
+  ASSERT_TRUE(tail.wait_for_err("another analyzer continues"));
   running->signal(SIGINT);
   const Finished ran = running->finish();
   EXPECT_EQ(ran.exit_code, 130) << ran.err;
@@ -141,14 +142,14 @@ TEST_F(TailTest, SurvivesTheAnalyzersRestartWhereItsSocketIsNamedRelatively) {
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   Process tail("ringside", {"tail", "--socket=a.socket", "--json"}, [&] {
     in_folder();
-    dup2(STDERR_FILENO, STDOUT_FILENO);  // records as well are waited for
+    dup2(STDERR_FILENO, STDOUT_FILENO);  // the test waits for records as well
   });
   ASSERT_TRUE(tail.wait_for_err("run_ended"));
   analyzer->signal(SIGKILL);
   analyzer->finish();
   ASSERT_TRUE(tail.wait_for_err("is silent"));
   analyzer = std::make_unique<Process>("ringside-analyzer", service, in_folder);
-  EXPECT_TRUE(tail.wait_for_err("another analyzer goes on"));
+  EXPECT_TRUE(tail.wait_for_err("another analyzer continues"));
   tail.signal(SIGINT);
   EXPECT_EQ(tail.finish().exit_code, 130);
 }
@@ -168,7 +169,7 @@ TEST_F(TailTest, ShowsAJournalThatEndsWithinARecordAndSaysSo) {
   }
 }
 
-TEST_F(TailTest, OnceTellsHowARunStands) {
+TEST_F(TailTest, OnceShowsTheStatusOfARun) {
   const auto running = start_run("grid:50", {kEndless});
   const std::string socket = socket_of_run();
   const Finished once = run("ringside", {"tail", "--socket", socket, "--once"});
@@ -214,12 +215,12 @@ TEST_F(TailTest, AServiceTakesTheNextProducerAfterAStop) {
   expect_intact();
 }
 
-TEST_F(TailTest, ASubscriberThatIsStoppedUntilTheRunIsOverHindersNobodyAndMissesNothing) {
+TEST_F(TailTest, AStoppedSubscriberDoesNotDelayTheRunAndReceivesEveryRecord) {
   const auto running = start_run("grid:50", {kEndless});
   Process tail("ringside", {"tail", "--socket", socket_of_run(), "--json"});
   ASSERT_TRUE(tail.wait_for_out("\"run_started\""));
   tail.signal(SIGSTOP);
-  // Too much to be on its way still: at its end the analyzer waits a tenth of a second for what is.
+  // Too many records to be still on their way: at its end the analyzer waits a tenth of a second for those that are.
   ASSERT_TRUE(wait_for_commits(20000));
   running->signal(SIGINT);
   const Finished ran = running->finish();

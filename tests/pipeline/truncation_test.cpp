@@ -1,5 +1,5 @@
-// A file that is truncated while it is mapped: its user ends with one line and exit code 5, not with a bare SIGBUS.
-// Also a sparse copy of a pool on a disk without room for its holes.
+// A file that is truncated while it is mapped: the program that uses it ends with one line and exit code 5, not with a
+// bare SIGBUS. Also a sparse copy of a pool on a disk without room for its holes.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -27,7 +27,7 @@ class TruncationTest : public PipelineTest {
     };
   }
 
-  /// Neither outputs nor parts of them.
+  /// Expects neither outputs nor parts of them.
   void expect_no_outputs() const {
     for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
       EXPECT_FALSE(entry.path().filename().string().starts_with("x.")) << entry.path();
@@ -67,7 +67,7 @@ TEST_F(TruncationTest, AnAnalyzerWhosePoolIsTruncatedSaysSoAndEndsTheRun) {
   expect_truncated(running.finish(), pool_, "");  // a write in progress may have extended it again
 }
 
-// A write into a file that was truncated makes it long again: nothing faults then, and what lay there is lost.
+// A write into a truncated file makes it long again: then nothing faults, and what lay there is lost.
 TEST_F(TruncationTest, ATruncationBetweenAnyTwoWritesOfAStepIsNoticed) {
   constexpr int kWrites = 12 * 20;  // iterates of 320,000 bytes, in chunks of 16 KiB
   for (const int at : {1, 20, 21, 59, 60, 61, 119, 120, kWrites - 1, kWrites}) {

@@ -1,5 +1,5 @@
-// No command waits for a file that another user, or a mistake, has put in a place it reads: above all named pipes,
-// whose ordinary open waits for the other end.
+// No command waits for a file that another user, or a mistake, has put in a place that it reads. Above all this means
+// named pipes: an ordinary open of one waits for the other end.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,7 +40,7 @@ class WaitingTest : public PipelineTest {
   }();
 };
 
-TEST_F(WaitingTest, ARunPassesByWhateverStrangersCallAsItsFolder) {
+TEST_F(WaitingTest, ARunIgnoresForeignFilesUnderItsFoldersName) {
   ASSERT_EQ(mkfifo((shared_ + "/ringside-abcdef").c_str(), 0666), 0);
   fs::create_symlink(pipe_, shared_ + "/ringside-ghijkl");
   std::ofstream(shared_ + "/ringside-mnopqr") << "text";

@@ -59,7 +59,7 @@ def read_matrix_market(text):
 
 
 def read_edge_list(text):
-    """Ids keep their places if the file says how many nodes there are and they fit; else they are closed up."""
+    """Ids keep their places if the file gives the number of nodes and all ids fit; otherwise gaps are closed."""
     lines = text.splitlines()
     comments = b"\n".join(line for line in lines if line[:1] in b"#%").decode()
     body = [line for line in lines if line.strip() and line[:1] not in b"#%"]

@@ -1,5 +1,5 @@
-// Two oracles for Jacobi. `serial_jacobi` is the formula, row by row, in long double, and says what is right.
-// `plain_jacobi` is the solver's arithmetic in plain serial loops and says what every bit must be.
+// Two oracles for Jacobi. `serial_jacobi` is the formula, row by row, in long double; it defines the right result.
+// `plain_jacobi` is the solver's arithmetic in plain serial loops; it defines every bit.
 #pragma once
 
 #include <cstdint>

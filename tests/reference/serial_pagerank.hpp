@@ -1,7 +1,7 @@
-// Two oracles for PageRank. `serial_pagerank` is the formula, in long double, and says what is right. `PlainPagerank`
-// is the solver's arithmetic in plain serial loops and says what every bit must be: row sums in column order, those of
-// 32 entries and more in eight lanes; sums over rows in eight lanes within blocks of 1024, blocks added up in order
-// with compensation.
+// Two oracles for PageRank. `serial_pagerank` is the formula, in long double; it defines the right result.
+// `PlainPagerank` is the solver's arithmetic in plain serial loops; it defines every bit: row sums in column order,
+// those of 32 entries and more in eight lanes; sums over rows in eight lanes within blocks of 1024, blocks added up in
+// order with compensation.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// The reductions written down the obvious way: one row after the other, sums in long double, the histogram by comparing
-// with its bounds, the largest entries by sorting everything. What common/reductions/reduction must agree with.
+// The reductions written in the obvious way: one row after the other, sums in long double, the histogram by comparing
+// with its bounds, the largest entries by sorting everything. common/reductions/reduction must agree with them.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Matrices one can check by hand, and generated ones with known structure, built the slow and obvious way: a sorted map
-// of entries written out row by row.
+// Matrices small enough to check by hand, and generated ones with known structure, built the slow and obvious way: a
+// sorted map of entries written out row by row.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ struct Entry {
   double value = 1;
 };
 
-/// n x n. Of entries given twice the last one counts. kInLinks stores the transpose. with_values: keep the values; a
-/// pattern otherwise.
+/// n x n. Of duplicate entries the last one counts. kInLinks stores the transpose. with_values: keep the values;
+/// otherwise the matrix is a pattern.
 inline CsrMatrix build_matrix(std::uint64_t n, const std::vector<Entry>& entries, Orientation orientation,
                               bool with_values) {
   std::map<std::pair<std::uint64_t, std::uint64_t>, double> sorted;
@@ -108,8 +108,9 @@ inline std::vector<Entry> band_links(std::uint64_t nodes, const std::vector<std:
   return links;
 }
 
-/// Links as those of a web site: from stretches of neighbouring pages, some made from one template, to a few hubs that
-/// nearly all pages link to, and to others of any number of links; a few pages link far away, or nowhere.
+/// Links like those of a web site. A few hubs have links from nearly all pages; some pages have links from stretches
+/// of neighbouring pages, and some of these share one template; the others have any number of links. Some pages link
+/// far away, or nowhere.
 inline std::vector<Entry> site_links(std::uint64_t nodes, unsigned seed) {
   std::mt19937_64 random(seed);
   std::vector<Entry> links;
@@ -125,7 +126,7 @@ inline std::vector<Entry> site_links(std::uint64_t nodes, unsigned seed) {
     } else if (kind < 8) {
       for (int i = 0; i < 5; ++i) stretch(target, random() % nodes, random() % 60);
     } else if (kind < 24) {
-      stretch(target, target / 40 * 40, 40);  // from all of its stretch, like its neighbours
+      stretch(target, target / 40 * 40, 40);  // from all of its stretch, as its neighbours have
     } else {
       for (std::uint64_t i = random() % 40; i > 0; --i) links.push_back({random() % nodes, target});
     }

@@ -1,4 +1,4 @@
-// The ways in which pools and journals are damaged, each by chance within its kind.
+// The ways in which pools and journals are damaged, each at random within its kind.
 #pragma once
 
 #include <random>

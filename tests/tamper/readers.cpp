@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kDocumented = {0, 2, 3, 5};  // a reader's: it has no peer to lose and no one interrupts it
+constexpr std::array kDocumented = {0, 2, 3, 5};  // a reader has no peer to lose and is not interrupted
 
 void violated(Findings& findings, const Damage& damage, const std::string& text) {
   findings.violations.push_back(fmt::format("{} ({}): {}", damage.kind, damage.what, text));
@@ -67,7 +67,7 @@ void Readers::read(const std::string& pool, const Damage& damage, bool all, std:
   if (all || random() % 4 == 0) resume(pool, damage, findings);  // last: it writes
 }
 
-/// Its exit code; -1 if it had none. Its output is in the file `out` of the folder.
+/// Returns the exit code, or -1 if there is none. The output is in the file `out` of the folder.
 int Readers::start(const std::vector<std::string>& words, const Damage& damage, Findings& findings) const {
   const std::string out = folder_ + "/out";
   fs::remove(out);
@@ -132,7 +132,7 @@ void Readers::tail(const std::string& pool, const Damage& damage, Findings& find
   }
 }
 
-/// A continuing run ends with the iterate of an undisturbed run, or says why it does not continue.
+/// A resumed run ends with the iterate of an undisturbed run, or reports why it does not continue.
 void Readers::resume(const std::string& pool, const Damage& damage, Findings& findings) const {
   const Specimen& specimen = *damage.pool;
   const std::uint64_t last = specimen.iterations + kMoreIterations;

@@ -1,4 +1,4 @@
-// Gives up root's rights for as long as it lives, so that refused permissions can be tested by root, too.
+// Gives up root's rights while it exists, so that tests of refused permissions also work as root.
 #pragma once
 
 #include <unistd.h>

@@ -1,5 +1,6 @@
-// Replaces operator new of a test program by its own `void* allocate(std::size_t)`, which returns memory of malloc or
-// throws std::bad_alloc. Define it, then include this in one source file of the program.
+// Replaces operator new of a test program by the program's own `void* allocate(std::size_t)`, which returns memory of
+// malloc or throws std::bad_alloc. Define that function first, then include this file in one source file of the
+// program.
 #pragma once
 
 #include <cstddef>

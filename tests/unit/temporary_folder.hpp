@@ -1,4 +1,4 @@
-// A folder of its own for each test, gone afterwards.
+// A folder of its own for each test, removed afterwards.
 #pragma once
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-"""Every metric that dashboards/ names is one that the exporter has. Takes scripted_server's path."""
+"""Every metric that dashboards/ names exists in the exporter. Takes scripted_server's path."""
 
 import json
 import pathlib

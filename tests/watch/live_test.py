@@ -1,5 +1,5 @@
-"""A real run, watched by `ringside serve` and told by `ringside report`: both say what the run's own account says. Takes
-the folder of the programs."""
+"""A real run, shown by `ringside serve` and by `ringside report`: both agree with the run's own account. Takes the
+folder of the programs."""
 
 import json
 import os
@@ -28,7 +28,7 @@ class Live(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         self.pool = self.folder / "test.pool"
-        # Nobody else's analyzer is to be found.
+        # The programs must find no other analyzer.
         self.environment = {**os.environ, "XDG_RUNTIME_DIR": folder.name, "TMPDIR": folder.name}
 
     def start(self, *arguments):
@@ -81,8 +81,9 @@ class Live(unittest.TestCase):
         self.assertEqual(totals["steps_skipped"], summary["steps_skipped"])
         for key in ("transfer", "commit", "analyze"):
             self.assertAlmostEqual(totals[key + "_ns"] / 1e9, summary[key + "_s"], places=3, msg=key)
-        # What the producer did after its last step, waiting for a buffer when the stop came, is in no step's record: the
-        # journal's records of this run add up to what is shown, to the nanosecond, and to no more than the account.
+        # What the producer did after its last step (it waited for a buffer when the stop came) is in no step's record.
+        # The journal's records of this run add up to what is shown, to the nanosecond, and to no more than the
+        # account.
         journal = subprocess.run([BIN / "ringside", "tail", "--pool", self.pool, "--json"], capture_output=True,
                                  text=True, check=True, timeout=PATIENCE_S)
         steps = [record for record in map(json.loads, journal.stdout.splitlines())
@@ -152,7 +153,7 @@ class Live(unittest.TestCase):
         after = self.wait_for("another one is shown", lambda: (lambda s: s if s["analyzer"]["changes"] == 1 and
                               s["last"]["iteration"] > before["last"]["iteration"] + 20 else None)(self.status()))
         self.assertEqual(after["run"]["run_id"], before["run"]["run_id"])
-        # What the killed one had not told and the ring no longer holds is counted as missing.
+        # Steps that the killed analyzer had not recorded and that the ring no longer holds are counted as missing.
         totals = after["totals"]
         self.assertEqual(totals["steps"] + totals["records_missing"], totals["steps_committed"])
         self.assertEqual(totals["steps_committed"], after["last"]["step"] + 1)

@@ -1,4 +1,4 @@
-// Records of a made-up run, whose every figure follows from the step's number: what viewers are tested with.
+// Records of a made-up run for the tests of viewers. Every figure follows from the step's number.
 #pragma once
 
 #include <cmath>

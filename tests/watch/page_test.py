@@ -1,5 +1,5 @@
-"""The page in a real, headless Chromium: what it shows equals what the records say, in every state of run and analyzer.
-Takes scripted_server's path and the folder that keeps the screenshots."""
+"""The page in a real, headless Chromium: what it shows equals the records, in every state of run and analyzer. Takes
+scripted_server's path and the folder that keeps the screenshots."""
 
 import os
 import pathlib
@@ -22,7 +22,8 @@ TOKEN = "0123456789abcdefghij"
 
 def open_browser(dark=False, width=1280, height=1100):
     options = webdriver.ChromeOptions()
-    # As root, or where user namespaces are forbidden, Chromium's sandbox does not start; it only meets our own page.
+    # As root, or where user namespaces are forbidden, Chromium's sandbox does not start. Chromium opens our own page
+    # only.
     for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars",
                      f"--window-size={width},{height}"):
         options.add_argument(argument)
@@ -55,7 +56,7 @@ class Page(unittest.TestCase):
         self.addCleanup(lambda: self.server.close())
 
     def show(self, *commands, browser=None):
-        """Has the commands done, and waits until the page shows the status they led to, which it returns."""
+        """Runs the commands, waits until the page shows the status they led to, and returns this status."""
         for command in commands:
             status = self.server.say(command)
         self.wait_until(lambda b: b.execute_script("return document.documentElement.dataset.newestSeq") ==
@@ -83,7 +84,8 @@ class Page(unittest.TestCase):
             "return fetch('/api/steps?limit=2000').then(answer => answer.json())")["steps"]
 
     def assert_no_complaints(self, browser=None):
-        """Of the browser: a script that fails, an asset that is missing, what the content security policy forbids."""
+        """Expects no error of the browser: no failed script, no missing asset, no breach of the content security
+        policy."""
         self.assertEqual((browser or self.browser).get_log("browser"), [])
 
     def test_figures_are_those_of_the_records(self):
@@ -107,7 +109,7 @@ class Page(unittest.TestCase):
     def test_charts_draw_the_records(self):
         self.browser.get(self.server.url)
         self.show("up", "start run-0123456789ab", "steps 100")
-        self.show("steps 20")  # what comes later is added
+        self.show("steps 20")  # later steps are added
         steps = self.steps()
         self.assertEqual(len(steps), 120)
         kinds = {"producer-chart": ["generate", "producer_idle"],

@@ -67,7 +67,8 @@ class Prometheus(unittest.TestCase):
         self.start_prometheus(token)
 
     def start_prometheus(self, token):
-        """On the shipped files, but for the target, the token, and the times, which are made short."""
+        """Starts Prometheus on the shipped files. The target is replaced, a token added, and the times are made
+        short."""
         target = urllib.parse.urlsplit(self.exporter.url).netloc
         config = (DASHBOARDS / "prometheus.yml").read_text(encoding="utf-8")
         config = config.replace("127.0.0.1:9464", target).replace("5s", "200ms")

@@ -11,7 +11,7 @@ class ScriptedServer:
         self.url = self.process.stdout.readline().strip()
 
     def say(self, line):
-        """Has one command done, and returns the status as it is then."""
+        """Runs one command, and returns the status after it."""
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())

@@ -1,7 +1,7 @@
-// What `ringside serve` shows of a made-up run, driven line by line on standard input, so that a browser or Prometheus
-// meets every state at a known moment. After each line it prints the status as it then is:
+// Shows what `ringside serve` would show of a made-up run. Lines on standard input drive it, so that a browser or
+// Prometheus meets every state at a known moment. After each line it prints the status that results:
 //   start NAME | steps N | end OUTCOME CODE | status JOURNAL | down | up | another | quit
-// The first line it prints is the address it listens at. With an argument, that file holds the token to be asked for.
+// The first line it prints is the address it listens at. An argument names the file with the token that requests need.
 #include <fmt/format.h>
 
 #include <cstdio>

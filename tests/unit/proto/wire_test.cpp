@@ -1,5 +1,5 @@
-// The bytes of every kind of message, written down: each field with the name, number and type that it keeps for ever
-// (proto/ringside.proto), because journals and subscribers of other versions read them.
+// The golden bytes of every kind of message. Each field keeps its name, number and type permanently
+// (proto/ringside.proto), because programs of other versions read journals and telemetry.
 #include <google/protobuf/message.h>
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/util/message_differencer.h>
@@ -138,7 +138,7 @@ TEST(WireTest, EveryKindOfMessageIsReadAsItEverWas) {
   for (const Golden& golden : goldens()) {
     const std::unique_ptr<proto::Message> read = golden.make();
     ASSERT_TRUE(read->ParseFromString(bytes_of(golden.hex))) << golden.text;
-    // A field that went, or got another number, would be here as an unknown one.
+    // A field that was removed or got another number would be here as an unknown one.
     EXPECT_TRUE(proto::util::MessageDifferencer::Equals(*read, *parsed_text(golden))) << read->ShortDebugString();
   }
 }
@@ -167,7 +167,7 @@ TEST(WireTest, FieldsOfALaterVersionAreSkipped) {
   }
 }
 
-TEST(WireTest, ARecordOfALaterKindKeepsItsNumberAndTellsNothingElse) {
+TEST(WireTest, OnlyTheNumberOfARecordOfAnUnknownKindIsRead) {
   wire::Record record;
   ASSERT_TRUE(
       record.ParseFromString(bytes_of("0807"

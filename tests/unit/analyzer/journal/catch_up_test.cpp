@@ -1,5 +1,5 @@
-// What a journal lacks when a run is taken in: over lives that were killed, each committed step is recorded once or
-// named as missing once.
+// What a journal lacks when a run attaches: over all killed lives, each committed step is recorded once or named as
+// missing once.
 #include <random>
 
 #include "analyzer/journal/journal_rebuild.hpp"
@@ -68,7 +68,7 @@ class CatchUpTest : public JournalFixture {
   }
 
   /// For each commit of the run, from 1 on: how often it has a record or is named as missing.
-  std::vector<int> times_told() const {
+  std::vector<int> times_recorded() const {
     std::vector<int> times(newest_, 0);
     JournalReader journal = reader();
     wire::Record record;
@@ -90,7 +90,7 @@ class CatchUpTest : public JournalFixture {
     return all;
   }
 
-  void expect_each_told_once() const { EXPECT_EQ(times_told(), std::vector<int>(newest_, 1)); }
+  void expect_each_recorded_once() const { EXPECT_EQ(times_recorded(), std::vector<int>(newest_, 1)); }
 
   Id128 run_ = kRun;
   std::vector<StepFigures> window_;  // what the ring keeps
@@ -115,7 +115,7 @@ TEST_F(CatchUpTest, ARunThatIsResumedNamesWhatTheRingHasOverwrittenSinceTheLastR
   EXPECT_EQ(missing[0].last_iteration, 26u);
   EXPECT_EQ(lacking.size(), 1 + kSlots);
   commit(5, true);
-  expect_each_told_once();
+  expect_each_recorded_once();
 }
 
 TEST_F(CatchUpTest, AnAnalyzerThatTakesOverNamesWhatTheRingHasOverwritten) {
@@ -126,7 +126,7 @@ TEST_F(CatchUpTest, AnAnalyzerThatTakesOverNamesWhatTheRingHasOverwritten) {
   ASSERT_EQ(missing.size(), 1u);
   EXPECT_EQ(missing[0].first_step, 10u);
   EXPECT_EQ(missing[0].steps, 16u);
-  expect_each_told_once();
+  expect_each_recorded_once();
 }
 
 TEST_F(CatchUpTest, WhatTheRingStillKeepsIsRecordedAndNothingIsNamed) {
@@ -134,7 +134,7 @@ TEST_F(CatchUpTest, WhatTheRingStillKeepsIsRecordedAndNothingIsNamed) {
   commit(10, true);
   commit(4, false);
   EXPECT_TRUE(missing_in(resume()).empty());
-  expect_each_told_once();
+  expect_each_recorded_once();
 }
 
 TEST_F(CatchUpTest, LivesThatEndedBeforeTheyRecordedAnythingAreNamedByTheNextOne) {
@@ -149,7 +149,7 @@ TEST_F(CatchUpTest, LivesThatEndedBeforeTheyRecordedAnythingAreNamedByTheNextOne
   EXPECT_EQ(missing[0].steps, 23u);
   EXPECT_EQ(missing[0].first_iteration, 11u);
   EXPECT_EQ(missing[0].last_iteration, 33u);
-  expect_each_told_once();
+  expect_each_recorded_once();
 }
 
 TEST_F(CatchUpTest, ALifeThatEndsWithinItsCatchUpIsCompletedByTheNextOne) {
@@ -161,7 +161,7 @@ TEST_F(CatchUpTest, ALifeThatEndsWithinItsCatchUpIsCompletedByTheNextOne) {
     commit(9, false);
   }
   resume();
-  expect_each_told_once();
+  expect_each_recorded_once();
 }
 
 TEST_F(CatchUpTest, StepsAreCountedWhereNotEachIterationIsPublished) {
@@ -174,7 +174,7 @@ TEST_F(CatchUpTest, StepsAreCountedWhereNotEachIterationIsPublished) {
   EXPECT_EQ(missing[0].steps, 16u);
   EXPECT_EQ(missing[0].first_iteration, 101u);
   EXPECT_EQ(missing[0].last_iteration, 269u);
-  expect_each_told_once();
+  expect_each_recorded_once();
 }
 
 TEST_F(CatchUpTest, StepsThatTheProducerSkippedAreNoGap) {
@@ -185,7 +185,7 @@ TEST_F(CatchUpTest, StepsThatTheProducerSkippedAreNoGap) {
   }
   commit(2, false);
   EXPECT_TRUE(missing_in(resume()).empty());
-  expect_each_told_once();
+  expect_each_recorded_once();
 }
 
 TEST_F(CatchUpTest, AJournalThatDoesNotKnowTheRunNamesAllThatTheRingDoesNotKeep) {
@@ -195,7 +195,7 @@ TEST_F(CatchUpTest, AJournalThatDoesNotKnowTheRunNamesAllThatTheRingDoesNotKeep)
   EXPECT_EQ(missing[0].first_commit_seq, 1u);
   EXPECT_EQ(missing[0].steps, 26u);
   EXPECT_EQ(missing[0].first_step, 0u);
-  expect_each_told_once();
+  expect_each_recorded_once();
 }
 
 TEST_F(CatchUpTest, ARunAfterAnotherInOnePoolDoesNotCountTheOthersCommits) {
@@ -223,7 +223,7 @@ TEST_F(CatchUpTest, ASlotThatIsDamagedIsNamedWhereverItIsInTheWindow) {
   ASSERT_EQ(missing.size(), 2u);
   EXPECT_EQ(missing[0].first_commit_seq, 12u);
   EXPECT_EQ(missing[1].first_commit_seq, 14u);
-  expect_each_told_once();
+  expect_each_recorded_once();
 }
 
 TEST_F(CatchUpTest, ARunThatIsLetGoIsRecordedBeforeTheNextOne) {
@@ -274,7 +274,7 @@ TEST_F(CatchUpTest, AfterManyLivesOfAnyLengthEachCommitIsToldOnce) {
     commit(up_to(12), false);
   }
   resume();
-  expect_each_told_once();
+  expect_each_recorded_once();
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What the journal's tests share: a pool's name in a folder of its own, records to tell each other apart by, and the
-// bytes of a log changed on purpose.
+// What the journal's tests share: a pool's name in a folder of its own, records that can be told apart, and functions
+// that change the bytes of a log.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ class JournalFixture : public ::testing::Test {
     }
   }
 
-  /// All numbers; every record is what was appended.
+  /// Returns the numbers of all records. Expects that every record is the one that was appended.
   static std::vector<std::uint64_t> seqs(JournalReader& reader) {
     std::vector<std::uint64_t> all;
     while (const auto record = reader.next(0)) {

@@ -1,6 +1,5 @@
-// Golden bytes of the journal's records. They were computed by a program of its own from docs/journal_format.md and the
-// packaged libxxhash; if one of them changes, journals that exist can no longer be read, and kJournalVersion has to
-// change too.
+// Golden bytes of the journal's records. A separate program computed them from docs/journal_format.md and the packaged
+// libxxhash. If one of them changes, existing journals can no longer be read, and kJournalVersion has to change too.
 #include "analyzer/journal/journal_layout.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Journals as somebody may have left them: cut, changed, swapped, somebody else's. What verifies is read, what does not
+// Journals in any state: cut, changed, swapped, or another pool's. Records that verify are read; what does not verify
 // is named by file and byte.
 #include <sys/resource.h>
 
@@ -17,12 +17,12 @@ class JournalReaderTest : public JournalFixture {
   static constexpr std::uint64_t offset_of(std::uint64_t seq) {
     return sizeof(JournalHeader) + (seq - 1) * frame_bytes(200);
   }
-  /// 1 to 40 in log 0.
+  /// Writes records 1 to 40 to log 0.
   void write_forty() const {
     Journal journal = open();
     append(journal, 40);
   }
-  /// Until log 1 is written; the number of its first record.
+  /// Appends until log 1 is written; returns the number of its first record.
   std::uint64_t write_both() const {
     Journal journal = open();
     while (std::filesystem::file_size(log(1)) == 0) append(journal, 10);
@@ -100,7 +100,7 @@ TEST_F(JournalReaderTest, SeveralDamagedPlacesAreCounted) {
 
 TEST_F(JournalReaderTest, DamageInOneLogCostsNothingOfTheOther) {
   const std::uint64_t first_in_one = write_both();
-  flip(log(0), 20);  // its header: nothing in it can be told from noise
+  flip(log(0), 20);  // its header: without it, no record can be recognised
   JournalReader read = reader();
   EXPECT_EQ(read.oldest_seq(), first_in_one);
   EXPECT_NE(read.damage().find("the header does not verify"), std::string::npos) << read.damage();
@@ -228,7 +228,7 @@ TEST_F(JournalReaderTest, AHeaderWithNumbersThatCannotBeIsDamageThoughItsHashHol
     header.hash = journal_header_hash(header);
     std::memcpy(bytes.data(), &header, sizeof(header));
     write(log(0), bytes);
-    EXPECT_NE(reader().damage().find("numbers that cannot be"), std::string::npos) << reader().damage();
+    EXPECT_NE(reader().damage().find("impossible numbers"), std::string::npos) << reader().damage();
     Journal journal = open();
     append(journal, 3);
     EXPECT_EQ(journal.newest_seq(), 3u);

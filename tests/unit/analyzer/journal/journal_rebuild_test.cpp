@@ -1,4 +1,5 @@
-// What the ring knows and the journal has lost, and the way of a step's figures into a record and back.
+// What the ring still has of the records that a journal lost, and the conversion of a step's figures to a record and
+// back.
 #include "analyzer/journal/journal_rebuild.hpp"
 
 #include "analyzer/journal/step_record.hpp"
@@ -28,7 +29,7 @@ class JournalRebuildTest : public JournalFixture {
 
   CatchUp lacking() { return catch_up(pool_, kept_steps(memory_.ring()), started_); }
 
-  /// The steps in it, which are recorded anew.
+  /// The steps that the journal lacks and that are recorded anew.
   std::vector<StepFigures> missing() {
     std::vector<StepFigures> steps;
     for (const auto& what : lacking()) {
@@ -172,7 +173,7 @@ TEST(StepRecordTest, TextThatIsNoUtf8IsMadeSo) {
                       "b\xc3"),
             "a?b?");
   EXPECT_EQ(utf8_text("\xed\xa0\x80"), "???");  // a surrogate
-  EXPECT_EQ(utf8_text("\xc0\x80"), "??");       // longer than need be
+  EXPECT_EQ(utf8_text("\xc0\x80"), "??");       // an overlong form
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Wiping a journal: what is one goes, in whatever state; what only has its name is refused.
+// Wiping a journal: a journal in any state is removed; a file that only has a journal's name is refused.
 #include "analyzer/journal/journal_wipe.hpp"
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ class JournalWipeTest : public JournalFixture {
     EXPECT_TRUE(std::filesystem::exists(std::filesystem::symlink_status(path)));
   }
 
-  /// The first `bytes` of a file become text.
+  /// Overwrites the first `bytes` of a file with text.
   static void write_text_over_the_beginning(const std::string& path, std::size_t bytes) {
     std::string content = bytes_of(path);
     ASSERT_GT(content.size(), bytes);

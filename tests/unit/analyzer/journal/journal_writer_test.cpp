@@ -1,4 +1,4 @@
-// The journal's writing side: what is appended is there, whatever ends the writer.
+// The journal's writer: an appended record is kept, however the writer ends.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -124,7 +124,7 @@ TEST_P(JournalWriterTest, TheLargestRecordsAreKeptAndLargerOnesRefused) {
   EXPECT_EQ(journal.append(std::vector<EncodedRecord>{{31, payload}}), EMSGSIZE);
 }
 
-/// A child that appends until it is killed, and tells by a pipe what append() had returned for.
+/// A child appends until it is killed, and reports through a pipe the records for which append() has returned.
 TEST_P(JournalWriterTest, AKilledWriterLeavesEveryRecordThatWasAcknowledgedAndNoGap) {
   std::uint64_t before = 0;
   for (int life = 0; life < 6; ++life) {

@@ -1,5 +1,5 @@
-// Why a place has no DAX, told from nodes of the tests' own making; the kernel's own answer is a refusal throughout, as
-// these folders lie on no persistent memory.
+// Why a place has no DAX, read from made-up nodes. The kernel itself always refuses, because these folders lie on no
+// persistent memory.
 #include "analyzer/pool/dax.hpp"
 
 #include <gtest/gtest.h>

@@ -74,7 +74,7 @@ class ForeignFileTest : public ::testing::Test {
     }
   }
 
-  /// Every writer is refused, and the pool stays as it is; with the option it can be used.
+  /// Expects that every writer is refused and the pool stays as it is, and that the option permits its use.
   void expect_refused_by_all(const std::string& part) const {
     const std::string before = content_of(path_);
     for (const PoolUse use : {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kAgain}) {
@@ -99,7 +99,7 @@ TEST_F(ForeignFileTest, APoolOfAnotherUserIsNotWritten) {
 }
 
 TEST_F(ForeignFileTest, APoolThatBelongsToAnotherUserAsSoonAsItIsMadeIsNotKept) {
-  setfsuid(testing::kNobody);  // as a mount that gives new files to a user of its own choice
+  setfsuid(testing::kNobody);  // as on a mount that gives new files to a user of its own choice
   expect_refused([&] { admit(options(), run_of(kRows), PoolUse::kFresh); }, "belongs to user nobody");
   EXPECT_TRUE(fs::is_empty(folder_.path()));
   EXPECT_NO_THROW(admit(with_foreign_pool(), run_of(kRows), PoolUse::kFresh));

@@ -1,6 +1,5 @@
-// Readers, runs and services that meet a pool while it is made, at each moment when its creation calls the system: from
-// the file's first moment, through libpmemobj's own work, to the end. The creation continues only after they have
-// looked.
+// Readers, runs and services that meet a pool while it is made, at each of the creation's system calls: from the
+// file's first moment, through libpmemobj's own work, to the end. The creation continues only after they have looked.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -232,7 +231,7 @@ TEST_F(PoolCreationTest, WhatAnInterruptedCreationLeftIsReplacedByOneOnly) {
   at_each_moment(
       [&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); },
       [&](const std::string& moment) {
-        // Until then, and while there is no file, any process may become the owner.
+        // Until the old file is gone, and while there is no file, any process may become the owner.
         const bool there = std::filesystem::exists(path_);
         is_gone = is_gone || !there;
         if (!is_gone || !there) return;

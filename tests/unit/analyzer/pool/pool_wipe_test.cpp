@@ -23,7 +23,7 @@ namespace {
 int syncs_until_killed = -1;
 }  // namespace
 
-/// Stands in for the C library's: a process that is told to dies in the middle of a wipe.
+/// Replaces the C library's fsync: a chosen call kills the process in the middle of a wipe.
 extern "C" int fsync(int fd) {
   if (syncs_until_killed == 0) raise(SIGKILL);
   if (syncs_until_killed > 0) --syncs_until_killed;
@@ -73,7 +73,7 @@ class PoolWipeTest : public ::testing::Test {
     wipe.remove();
   }
 
-  /// The file is wiped through a descriptor that outlives its name.
+  /// Wipes the file. Reads its bytes through a descriptor that outlives its name.
   void expect_wiped() const {
     const UniqueFd fd(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
     ASSERT_NO_THROW(wipe());
@@ -152,7 +152,7 @@ TEST_F(PoolWipeTest, DamagedUnfinishedAndNewerPoolsCanBeWiped) {
   expect_wiped();
 
   make_pool();
-  overwrite(32, noise, sizeof noise);  // what is libpmemobj's
+  overwrite(32, noise, sizeof noise);  // libpmemobj's part
   expect_wiped();
 
   make_pool();
@@ -203,7 +203,7 @@ TEST_F(PoolWipeTest, AWipeThatIsKilledAnywhereCanBeDoneAgain) {
 }
 
 TEST_F(PoolWipeTest, AWipeThatLostPowerWithinTheHeadCanBeDoneAgain) {
-  // All behind the head is gone and synced; of the head any sectors are.
+  // All behind the head is wiped and synced; of the head any sectors are.
   constexpr std::size_t kHead = 8192;
   constexpr std::size_t kSector = 512;
   const std::string before = contents(path_);

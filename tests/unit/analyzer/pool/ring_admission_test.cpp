@@ -1,4 +1,4 @@
-// Which pool a run gets: what stands in its place before is replaced when that was asked for and is possible, and is
+// Which pool a run gets: an existing file in its place is replaced if this was asked for and is possible, and is
 // untouched otherwise.
 #include "analyzer/pool/ring_admission.hpp"
 
@@ -55,7 +55,7 @@ class RingAdmissionTest : public ::testing::Test {
     }
   }
 
-  /// A pool with iterations 1 to 3 of `kRows` rows.
+  /// Makes a pool with iterations 1 to 3 of `kRows` rows.
   static void keep_something(const std::string& path) {
     const RingPool pool = RingPool::create(path, kRows, kSlots);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);
@@ -64,7 +64,7 @@ class RingAdmissionTest : public ::testing::Test {
   }
   static Iterations kept_in(const std::string& path) { return kept_iterations(RingPool::open(path).ring()); }
 
-  /// What a creation that was interrupted right before its end leaves.
+  /// Makes what a creation leaves that was interrupted right before its end.
   static void leave_unformatted(const std::string& path) {
     RingGeometry geometry;
     {

@@ -32,7 +32,7 @@ int folders_synced = 0;
 int files_synced = 0;
 }  // namespace
 
-/// Stands in for the C library's, and counts.
+/// Replaces the C library's fsync, and counts its calls.
 extern "C" int fsync(int fd) {
   struct stat status {};
   if (fstat(fd, &status) == 0) ++(S_ISDIR(status.st_mode) ? folders_synced : files_synced);
@@ -332,13 +332,13 @@ long page_faults() {
   return usage.ru_minflt + usage.ru_majflt;
 }
 
-/// Not looked over by AddressSanitizer, whose own memory would be touched, and fault, beside each page.
+/// Without AddressSanitizer: its own memory would be touched, and would fault, beside each page.
 __attribute__((no_sanitize("address"))) void write_to_each_page(double* payload, std::uint64_t rows) {
   for (std::uint64_t row = 0; row < rows; row += 4096 / sizeof(double)) static_cast<volatile double*>(payload)[row] = 1;
 }
 
 TEST(RingPoolTest, WhatWasPrefaultedIsWrittenWithoutPageFaults) {
-  // On a disk's file system pages that were written to it fault again, and when that happens is the kernel's choice.
+  // On a disk's file system, pages fault again once the kernel has written them back, and the kernel chooses when.
   const std::string folder = "/dev/shm";
   struct statfs system {};
   if (statfs(folder.c_str(), &system) != 0 || system.f_type != TMPFS_MAGIC) GTEST_SKIP() << "no tmpfs at " << folder;
@@ -374,7 +374,7 @@ TEST(RingPoolTest, OnATmpfsWhatWasPrefaultedIsInHugePages) {
   constexpr std::size_t kHugePage = 2 << 20;
   const RingPool pool = RingPool::create(path, 3 * kHugePage / sizeof(double) - 5, 3);
   unlink(path.c_str());
-  // Whether the kernel makes huge pages of a tmpfs's at all is asked of one of them.
+  // One page shows whether the kernel makes huge pages of a tmpfs's pages at all.
   if (madvise(pool.ring().writable_payload(0), kHugePage, 25 /* MADV_COLLAPSE, Linux 6.1 */) != 0) {
     GTEST_SKIP() << "the kernel does not make huge pages of a tmpfs's pages: " << std::strerror(errno);
   }

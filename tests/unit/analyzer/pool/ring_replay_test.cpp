@@ -103,7 +103,7 @@ TEST_F(RingReplayTest, ADamagedIterateIsLocatedAndCostsItsSuccessorTheChangeOnly
 
 TEST_F(RingReplayTest, AnIterateBehindAGapIsNotComparedWithTheOneBeforeTheGap) {
   for (std::uint64_t k = 1; k <= 4; ++k) keep(k);
-  memory_.flip_bit(meta(kept()[1]));  // its header: which iterate this was is not known any more
+  memory_.flip_bit(meta(kept()[1]));  // its header: which iterate this was is no longer known
   const std::vector<ReplayedIterate> iterates = replay_all();
   ASSERT_EQ(iterates.size(), 3u);
   for (const ReplayedIterate& iterate : iterates) EXPECT_EQ(iterate.verdict, ReplayVerdict::kEqual);

@@ -1,4 +1,4 @@
-// What /proc/PID/smaps says of a pool on persistent memory, taken from a machine with an NVDIMM (ext4, dax=always).
+// What /proc/PID/smaps shows of a pool on persistent memory; copied from a machine with an NVDIMM (ext4, dax=always).
 #include "analyzer/pool/synchronous_mapping.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(SynchronousMappingTest, AMappingWithSynchronousFaultsPersistsInPlace) {
   EXPECT_FALSE(is_synchronous(smaps, 0x400000, 0x401000)) << "a page cache";
 }
 
-TEST(SynchronousMappingTest, AllOfItMustBe) {
+TEST(SynchronousMappingTest, EveryPartOfTheMappingMustBeSynchronous) {
   const std::string first = mapping("7fa42bc00000-7fa42cc00000", kSynchronous);
   EXPECT_TRUE(
       is_synchronous(first + mapping("7fa42cc00000-7fa42d000000", kSynchronous), 0x7fa42bc00000, 0x7fa42d000000))
@@ -50,7 +50,7 @@ TEST(SynchronousMappingTest, AKernelThatSaysNothingIsNotBelieved) {
   EXPECT_FALSE(is_synchronous(mapping("00001000-00002000", "rd wr sfx"), 0x1000, 0x2000)) << "another word";
 }
 
-TEST(SynchronousMappingTest, OrdinaryMemoryIsNone) {
+TEST(SynchronousMappingTest, OrdinaryMemoryIsNotSynchronous) {
   const std::vector<std::byte> memory(100'000);
   EXPECT_FALSE(is_mapped_synchronously(memory.data(), memory.size()));
 }

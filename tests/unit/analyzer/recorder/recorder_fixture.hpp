@@ -1,4 +1,4 @@
-// What the tests of recorder and telemetry share: an analyzer's recorder without an analyzer, and who follows it.
+// What the tests of recorder and telemetry share: an analyzer's recorder without an analyzer, and its followers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ class RecorderTest : public ::testing::Test {
 
   static void end(Recorder& recorder) { recorder.end_run({}); }
 
-  /// Takes records until `count` are there, each once and in order. What else the stream says goes to `events`.
+  /// Takes records until `count` are there, each once and in order. Other events of the stream go to `events`.
   static std::vector<wire::Record> take(RecordStream& stream, std::size_t count,
                                         std::vector<StreamEvent>* events = nullptr) {
     std::vector<wire::Record> all;

@@ -1,4 +1,4 @@
-// The recorder and those who follow it, over real sockets: numbering, the past, restarts, journals that fail.
+// The recorder and its followers, over real sockets: numbering, the past, restarts, journals that fail.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -132,7 +132,7 @@ TEST_F(RecorderTest, AStreamGoesOnWithTheNextAnalyzerWithoutGapOrDuplicate) {
     push(recorder, 0, 500);
     records = take(stream, 502, &events);
     push(recorder, 500, 600);
-    end(recorder);  // what the stream has not taken by now, it has to ask the successor for
+    end(recorder);  // records that the stream lacks now, it must request from the successor
   }
   Recorder recorder(options(), stop_run_);
   begin(recorder);

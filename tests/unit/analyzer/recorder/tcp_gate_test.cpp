@@ -1,6 +1,5 @@
 // The gate before the telemetry sockets on tcp, with a socket of the test in ZeroMQ's place: what it does without
-// memory, and with a client that takes nothing. operator new of this program fails in the gate's thread where a test
-// says so.
+// memory, and with a client that takes nothing. In some tests, operator new fails in the gate's thread.
 #include "analyzer/recorder/tcp_gate.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +23,7 @@
 namespace {
 
 thread_local bool is_tester = false;
-std::atomic<bool> no_memory{false};  // for other threads than the tester's
+std::atomic<bool> no_memory{false};  // in all threads but the test's
 std::atomic<int> failed{0};          // allocations
 
 void* allocate(std::size_t bytes) {
@@ -39,14 +38,14 @@ void* allocate(std::size_t bytes) {
 
 }  // namespace
 
-#include "tests/unit/replaced_new.hpp"  // behind what it calls
+#include "tests/unit/replaced_new.hpp"  // after the function that it calls
 
 namespace ringside {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int kFailsAfterMs = 60'000;  // waited for only where the gate does not do what is expected
+constexpr int kFailsAfterMs = 60'000;  // reached only if the gate fails the test
 constexpr milliseconds kLong = std::chrono::hours(1);
 constexpr std::size_t kMost = 8;
 
@@ -111,7 +110,7 @@ TEST_F(TcpGateTest, AfterMemoryRanOutWithoutConnectionsItAcceptsAgain) {
   no_memory = false;
   const UniqueFd second = connect();
   ASSERT_EQ(send(second.get(), "2", 1, MSG_NOSIGNAL), 1);
-  // The first may have been closed for lack of memory; the second gets through.
+  // The gate may have closed the first connection for lack of memory; the second gets through.
   char got = 0;
   while (got != '2') {
     const UniqueFd inside = accept_inside();
@@ -122,7 +121,7 @@ TEST_F(TcpGateTest, AfterMemoryRanOutWithoutConnectionsItAcceptsAgain) {
   }
 }
 
-/// Sends until nothing more is taken. True if the other side has hung up.
+/// Sends until the other side takes no more. Returns true if it has hung up.
 bool send_until_hung_up(const UniqueFd& to, int patience_ms, std::size_t& bytes) {
   const std::string much(1 << 16, 'x');
   for (;;) {

@@ -1,4 +1,4 @@
-// Hostile clients on both sockets, and who is let in over tcp: the service goes on serving its friends.
+// Hostile clients on both sockets, and which clients may connect over tcp: the service keeps serving known clients.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
@@ -32,7 +32,7 @@ class TelemetryTest : public RecorderTest {
     EXPECT_TRUE(friendly.status(20000));
   }
 
-  /// Two neighbouring ports that nobody listens at.
+  /// Returns the first of two neighbouring ports that no process listens at.
   static int free_port() {
     for (int port = 20000 + static_cast<int>(std::random_device{}() % 20000);; port += 2) {
       bool both = true;
@@ -54,7 +54,7 @@ class TelemetryTest : public RecorderTest {
     return count;
   }
 
-  /// With the keys in folder_/keys, of which `friend` is let in.
+  /// Options with the keys in folder_/keys; the client `friend` is admitted.
   RecorderOptions on_tcp() {
     make_server_keys(keys_);
     make_client_keys(keys_, "friend");
@@ -174,7 +174,7 @@ TEST_F(TelemetryTest, AnUnknownKeyAndNoKeyAndAWrongServersKeyAreKeptOut) {
   RecordStream keyless(context_, plain, 0);
   RecordStream friendly(context_, telemetry_at_tcp(tcp_, "--tcp", known), 0);
   expect_consecutive(take(friendly, 102), 1);
-  // By now each of them had as long as the friend needed, and then some.
+  // By now each of them has had at least as long as the friend needed.
   for (RecordStream* stream : {&stranger, &misled, &keyless}) EXPECT_FALSE(stream->status(500));
 }
 
@@ -191,7 +191,7 @@ TEST_F(TelemetryTest, AThousandStrangersOnTcpTakeABoundedNumberOfDescriptorsAndK
   int held[2];
   ASSERT_EQ(pipe(held), 0);
   const pid_t strangers = fork();
-  if (strangers == 0) {  // in their own process: our descriptors are not used
+  if (strangers == 0) {  // in a process of their own: they use their own descriptors
     const rlimit many{2048, 2048};
     setrlimit(RLIMIT_NOFILE, &many);
     for (int i = 0; i < 1000; ++i) {
@@ -206,7 +206,7 @@ TEST_F(TelemetryTest, AThousandStrangersOnTcpTakeABoundedNumberOfDescriptorsAndK
     if (write(held[1], "", 1) != 1) _exit(1);
     pause();
   }
-  close(held[1]);  // so that strangers who failed are not waited for
+  close(held[1]);  // so that the test does not wait for strangers that failed
   char byte = 0;
   ASSERT_EQ(read(held[0], &byte, 1), 1) << "the strangers could not connect";
   push(recorder, 100, 200);

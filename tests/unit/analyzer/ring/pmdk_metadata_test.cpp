@@ -1,6 +1,6 @@
-// An owner never hands libpmemobj a file that it could die of: what libpmemobj keeps in a pool is constant, its hash
-// covers all that it believes, and whoever only reads is not concerned. libpmemobj runs in children here, as a parent
-// that it kills could report nothing.
+// An owner never hands libpmemobj a file that could crash it: libpmemobj's own bytes in a pool are constant, and a
+// hash covers everything that libpmemobj relies on. Readers are not affected. libpmemobj runs in child processes here,
+// because a killed parent could report nothing.
 #include "analyzer/ring/pmdk_metadata.hpp"
 
 #include <fcntl.h>
@@ -30,7 +30,7 @@ namespace {
 constexpr std::uint64_t kRows = 1000;
 constexpr std::uint32_t kSlots = 3;
 
-/// A writable mapping of a file, for looking at it and damaging it behind everyone's back.
+/// A writable mapping of a file, to read it and to damage it.
 class Bytes {
  public:
   explicit Bytes(const std::string& path) {
@@ -81,7 +81,8 @@ class PmdkMetadataTest : public ::testing::Test {
   std::uint64_t ring_begin() const { return RingReader::open(path_).ring().geometry().superblock_offset[0]; }
   bool is_intact() const { return RingReader::open(path_).ring().pmdk_metadata_intact(); }
 
-  /// Damages the pool, opens it in a child, and mends it. The child lives, and refuses unless the damage is harmless.
+  /// Damages the pool, opens it in a child, and mends it. The child must survive, and refuse unless the damage is
+  /// harmless.
   void expect_survivable(const Bytes& pool, const std::vector<std::byte>& good, const std::function<void()>& damage,
                          const std::string& what) const {
     damage();
@@ -113,7 +114,7 @@ TEST_F(PmdkMetadataTest, NothingThatHappensToAPoolChangesIt) {
   EXPECT_TRUE(is_intact()) << "after the owner that came next";
 }
 
-TEST_F(PmdkMetadataTest, NeitherDoesItOnPersistentMemory) {
+TEST_F(PmdkMetadataTest, NothingChangesTheMetadataOnPersistentMemory) {
   setenv("PMEM_IS_PMEM_FORCE", "1", 1);
   setenv("RINGSIDE_ALLOW_FORCED_PMEM", "1", 1);
   const std::string path = folder_.file("dax.pool");
@@ -131,7 +132,7 @@ TEST_F(PmdkMetadataTest, NeitherDoesItOnPersistentMemory) {
 TEST_F(PmdkMetadataTest, EveryConstantByteIsCovered) {
   const Bytes pool(path_);
   const std::uint64_t end = ring_begin();
-  const auto changes = [](std::uint64_t offset) {  // as libpmemobj's own code says: shutdown state, run_id, runtime
+  const auto changes = [](std::uint64_t offset) {  // from libpmemobj's own code: shutdown state, run_id, runtime
     return (offset >= 4032 && offset < 4088) || (offset >= 6152 && offset < 6160) || (offset >= 6688 && offset < 8192);
   };
   std::mt19937_64 random(1);
@@ -159,8 +160,8 @@ TEST_F(PmdkMetadataTest, NoFlippedBitKillsAnOwner) {
 TEST_F(PmdkMetadataTest, NoWordKillsAnOwner) {
   const Bytes pool(path_);
   const std::vector<std::byte> good(pool.file().begin(), pool.file().begin() + static_cast<long>(ring_begin()));
-  // What was seen to kill: the heap's size, a lane's log that is replayed over other bytes, a chunk of no size. Then
-  // what no hash covers: every word of the shutdown state and of the runtime area, and run_id.
+  // First words that were seen to kill: the heap's size, a lane's log that is replayed over other bytes, a chunk of no
+  // size. Then words that no hash covers: every word of the shutdown state and of the runtime area, and run_id.
   std::vector<std::uint64_t> offsets = {6176, 6160, 8192, 8464, 9224, 3155080, 3154008};
   for (std::uint64_t offset = 4032; offset < 4088; offset += 8) offsets.push_back(offset);
   for (std::uint64_t offset = 6688; offset < 8192; offset += 56) offsets.push_back(offset);
@@ -197,7 +198,7 @@ TEST_F(PmdkMetadataTest, ADamagedPoolIsRefusedInOneLineAndStillRead) {
   }
 }
 
-TEST(PmdkMetadataHashTest, HasItsGoldenValue) {  // computed by a script of its own from docs/ring_format.md
+TEST(PmdkMetadataHashTest, HasItsGoldenValue) {  // a separate script computed it from docs/ring_format.md
   std::vector<std::byte> file(16384);
   for (std::size_t i = 0; i < file.size(); ++i) file[i] = static_cast<std::byte>((i * i) >> 8 & 0xff);
   const std::uint64_t heap_offset = 8192;
@@ -206,7 +207,7 @@ TEST(PmdkMetadataHashTest, HasItsGoldenValue) {  // computed by a script of its 
 }
 
 TEST(PmdkMetadataHashTest, CoversTheHeadersOfLaterZonesAndNotTheirChunks) {
-  // 33 GiB of nothing, of which only what is touched takes memory.
+  // 33 GiB of address space: only pages that are touched take memory.
   constexpr std::uint64_t kBytes = std::uint64_t{33} << 30;
   constexpr std::uint64_t kHeap = 3153920;
   constexpr std::uint64_t kZone = (512 << 10) + (std::uint64_t{65528} << 18);
@@ -233,7 +234,7 @@ TEST(PmdkMetadataHashTest, CoversTheHeadersOfLaterZonesAndNotTheirChunks) {
 TEST(PmdkMetadataHashTest, ReadsNothingOutsideTheFile) {
   for (const std::size_t bytes :
        {std::size_t{0}, std::size_t{1}, std::size_t{4090}, std::size_t{5140}, std::size_t{5144}, std::size_t{9000}}) {
-    std::vector<std::byte> file(bytes, std::byte{0xff});  // exact: the address sanitizer sees a byte too far
+    std::vector<std::byte> file(bytes, std::byte{0xff});  // exact: AddressSanitizer detects one byte too far
     pmdk_metadata_hash(file, 4096);
     pmdk_metadata_hash(file, ~std::uint64_t{0});
   }

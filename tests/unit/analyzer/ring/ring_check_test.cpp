@@ -1,5 +1,5 @@
-// What is kept twice: which copy is damaged, which was only left behind, and what the next owner makes of it. Damage to
-// slots, bit by bit, is tests/pipeline/media_damage_test.cpp's.
+// Structures that are kept twice: which copy is damaged, which was only left behind, and how the next owner mends
+// them. tests/pipeline/media_damage_test.cpp has the damage to slots, bit by bit.
 #include "analyzer/ring/ring_check.hpp"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST_F(TwinsTest, ARecordThatWasNeverWrittenIsDamagedByASequenceNumberOnly) {
 }
 
 TEST_F(TwinsTest, ACopyThatACrashLeftBehindIsNoDamageAndIsMended) {
-  // Cut off before the second copy was begun, within it, and with an older description in it.
+  // The write was cut off before the second copy, within it, or with an older description still in it.
   std::memset(static_cast<void*>(record_at(1)), 0, sizeof(RunRecord));
   EXPECT_TRUE(check().intact());
   expect_mended();

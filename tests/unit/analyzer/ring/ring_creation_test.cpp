@@ -116,7 +116,7 @@ class WatchedFile {
     for (; done_ < stores; ++done_) std::memcpy(creators_ + stores_[done_].offset, &stores_[done_].value, 8);
   }
   void fault(std::byte* at) {
-    if (at < readers_ || at >= readers_ + kWatchedPages * kPageBytes) _exit(139);  // not a fault of this test
+    if (at < readers_ || at >= readers_ + kWatchedPages * kPageBytes) _exit(139);  // a fault outside the watched pages
     if (++faults_ == at_page_) go_on_to(then_);
     mprotect(readers_, kWatchedPages * kPageBytes, PROT_NONE);
     const std::size_t page = static_cast<std::size_t>(at - readers_) / kPageBytes;

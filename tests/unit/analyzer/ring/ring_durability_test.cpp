@@ -19,7 +19,7 @@
 namespace ringside {
 namespace {
 
-/// Whose `sync` waits for the test and then answers what the test says.
+/// A persistence whose `sync` waits for the test and returns what the test chooses.
 class SlowDisk : public RecordingPersistence {
  public:
   int sync() noexcept override {
@@ -59,7 +59,7 @@ class SlowDisk : public RecordingPersistence {
   int error_ = 0;
 };
 
-/// Whose pages are lost when the test says so.
+/// A persistence that loses pages when the test demands it.
 class LostPages : public RecordingPersistence {
  public:
   int store_error() const noexcept override { return error; }
@@ -121,7 +121,7 @@ TEST(RingDurabilityTest, AHeaderWhosePayloadWasLostIsNotWhatIsKept) {
   EXPECT_EQ(newest_intact(memory.ring(), recovery)->header.iteration, 1u);
 
   SlowDisk disk;
-  disk.let(1);  // the one of begin_run
+  disk.let(1);  // begin_run's sync
   RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kPower);
   writer.begin_run(run_of(kRows));
   EXPECT_EQ(writer.persisted(), 1u);
@@ -168,7 +168,7 @@ TEST(RingDurabilityTest, TheNewestPersistedIterateIsNotOverwrittenBeforeANewerOn
 }
 
 TEST(RingDurabilityTest, NothingIsOverwrittenWhileNothingNewerIsPersisted) {
-  // The same without another thread: each slot that `begin` takes is older than what was persisted at that moment.
+  // The same without a second thread: each slot that `begin` takes is older than what was persisted at that moment.
   RingInMemory memory(100, 4);
   SlowDisk disk;
   disk.let(1000);

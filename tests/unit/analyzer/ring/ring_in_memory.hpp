@@ -1,5 +1,5 @@
-// A ring in plain memory and a persistence that writes down what it is asked to do: the ring's protocol is tested
-// without a pool, a file or persistent memory.
+// A ring in plain memory, and a persistence that records its calls: with them the ring's protocol is tested without a
+// pool, a file or persistent memory.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ struct RecordedEvent {
   std::uint64_t value = 0;  // of a store
 };
 
-/// Carries out everything in memory; records if asked to; `sync` returns what it is told to.
+/// Carries out every call in memory, and records it once `record` was called. `sync` returns 0.
 class RecordingPersistence : public Persistence {
  public:
   void record(const std::byte* base) { base_ = base; }
@@ -120,12 +120,12 @@ inline RunDescription run_of(std::uint64_t rows, std::uint64_t run = 7) {
   return description;
 }
 
-/// What its producer says of it: step k - 1, and figures to tell it by.
+/// Its step descriptor: step k - 1, and figures that differ from k to k.
 inline StepDescriptor step_of(std::uint64_t k) {
   return {.step = k - 1, .iteration = k, .residual_l1 = 1.0 / static_cast<double>(k), .generate_ns = 1000};
 }
 
-/// Commits that iterate with all three steps of the protocol.
+/// Commits that iterate: begin, copy, commit.
 inline void commit_iterate(RingWriter& writer, std::uint64_t k, std::uint64_t rows) {
   ASSERT_EQ(writer.begin(), CommitStatus::kOk);
   writer.copy(iterate(k, rows).data(), step_of(k));

@@ -1,6 +1,5 @@
-// Golden bytes of the ring's records. They were computed by a script of its own from docs/ring_format.md and the
-// packaged libxxhash; if one of them changes, pools that exist can no longer be read, and kRingVersion has to change
-// too.
+// Golden bytes of the ring's records. A separate script computed them from docs/ring_format.md and the packaged
+// libxxhash. If one of them changes, existing pools can no longer be read, and kRingVersion has to change too.
 #include "analyzer/ring/ring_layout.hpp"
 
 #include <fmt/format.h>

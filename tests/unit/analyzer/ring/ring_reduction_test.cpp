@@ -1,5 +1,5 @@
-// Reductions made while an iterate is copied into its slot: the ring's bytes, what is stored when, and the reductions
-// are those of an iterate that is copied first and swept in its slot then.
+// Reductions made while an iterate is copied into its slot. The ring's bytes, the order of its stores and the
+// reductions are those of an iterate that is first copied and then swept in its slot.
 #include <gtest/gtest.h>
 #include <omp.h>
 #include <sched.h>
@@ -22,7 +22,7 @@
 namespace ringside {
 namespace {
 
-/// Iterates that keep every reduction busy, and differ.
+/// Iterates that use every reduction, and differ.
 Vector made(std::uint64_t k, std::uint64_t rows) {
   return k % 3 == 0 ? random_vector(rows, 1.01, 1.02, static_cast<unsigned>(k))
                     : wide_vector(rows, k % 3 == 1, static_cast<unsigned>(k));
@@ -46,7 +46,7 @@ struct Shape {
   std::uint64_t chunk_bytes;
 };
 
-/// Ours have chunks of 16 KiB; a ring that says otherwise is a ring, too.
+/// Chunks of other sizes than the 16 KiB of our pools are valid, too.
 std::vector<Shape> shapes() {
   const std::uint64_t chunk = kChunkBytes / sizeof(double);
   std::vector<Shape> all;
@@ -126,7 +126,7 @@ TEST(RingReductionTest, WhatIsStoredAndWaitedForIsTheSameInTheSameOrder) {
     const Vector x = made(k, kRows);
     writer.begin();
     memory.persistence.record(memory.at(memory.geometry().slots[(k - 1) % 3].meta_offset));
-    memory.persistence.take();  // up to here
+    memory.persistence.take();  // drops the events up to here
     writer.copy(x.data(), step_of(k), with);
     std::vector<RecordedEvent> events = memory.persistence.take();
     writer.commit();

@@ -21,7 +21,7 @@ std::pair<ExitCode, std::string> failure_of(std::span<const std::byte> bytes) {
   return {ExitCode::kDone, ""};
 }
 
-/// Changes both superblocks and makes their hashes right again: what somebody who means harm would do.
+/// Changes both superblocks and makes their hashes right again, as an attacker would.
 void forge(const RingInMemory& ring, const std::function<void(Superblock&, SlotPlace*)>& change) {
   const RingGeometry geometry = ring.geometry();
   for (std::uint64_t offset : geometry.superblock_offset) {
@@ -174,7 +174,7 @@ TEST(RingViewTest, ReductionsOfACommitThatIsNoLongerThereAreNotDamaged) {
   const KeptSlot oldest = recover(ring).kept.front();
   Reductions reductions;
   ASSERT_EQ(ring.reductions(oldest.slot, oldest.header, reductions), ReductionsState::kRecorded);
-  // A reader that comes from the header of commit 1 meets the record while that of commit 4 is written over it.
+  // A reader that has read the header of commit 1 reads the record while commit 4's record is written over it.
   commit_iterate(writer, 4, 100);
   memory.flip_bit(memory.geometry().slots[oldest.slot].meta_offset + kReductionsOffset + 9);
   EXPECT_EQ(ring.reductions(oldest.slot, oldest.header, reductions), ReductionsState::kNotRecorded);

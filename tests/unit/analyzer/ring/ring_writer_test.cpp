@@ -1,5 +1,5 @@
-// The commit protocol, over a ring in plain memory. "After a crash" means here: another writer or view on the bytes as
-// they are; what a crash may leave of them is tests/crash's subject.
+// The commit protocol, over a ring in plain memory. Here "after a crash" means another writer or view on the bytes as
+// they are; tests/crash tests which bytes a crash may leave.
 #include "analyzer/ring/ring_writer.hpp"
 
 #include <gtest/gtest.h>
@@ -210,10 +210,10 @@ TEST(RingWriterTest, ThePreviousIterateIsTheOneBeforeInTheSameRun) {
   EXPECT_EQ(writer.previous_payload()[5], iterate(1, 100)[5]);
   EXPECT_EQ(writer.payload()[5], iterate(2, 100)[5]);
 
-  writer.begin_run(run_of(100));  // the same run goes on
+  writer.begin_run(run_of(100));  // the same run is resumed
   writer.begin();
   EXPECT_EQ(writer.previous_payload()[5], iterate(2, 100)[5]);
-  writer.begin_run(run_of(100, 50));  // another one
+  writer.begin_run(run_of(100, 50));  // another run
   writer.begin();
   EXPECT_EQ(writer.previous_payload(), nullptr);
 }
@@ -318,7 +318,7 @@ TEST(RingWriterTest, RecoveryTwiceIsRecoveryOnceAndChangesNoByte) {
 }
 
 TEST(RingWriterTest, ClearingForgetsTheOldestFirst) {
-  // Whoever dies while it clears leaves iterates that are contiguous.
+  // A writer that dies while it clears leaves contiguous iterates.
   RingInMemory memory(100, 4);
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
   writer.begin_run(run_of(100));
@@ -336,7 +336,7 @@ TEST(RingWriterTest, ClearingForgetsTheOldestFirst) {
 }
 
 TEST(RingWriterTest, AClearedHeaderIsNotMadeValidByItsNumber) {
-  // The next owner numbers its commits from 1 again. Should that one word reach a disk before the others of its header,
+  // The next owner numbers its commits from 1 again. If that one word reaches a disk before the others of its header,
   // it must not meet the old ones.
   RingInMemory memory(100);
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);

@@ -1,4 +1,4 @@
-// Each probe is shown a node of the test's own making, then the whole report one of this machine.
+// Each probe examines a made-up node; then the whole report examines this machine.
 #include "cli/doctor/doctor.hpp"
 
 #include <gtest/gtest.h>

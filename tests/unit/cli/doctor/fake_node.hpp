@@ -1,4 +1,4 @@
-// A node of a test's own making: files and links below a folder, laid out as Linux lays out /proc and /sys.
+// A made-up node: files and links below a folder, laid out as Linux lays out /proc and /sys.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +18,7 @@ class FakeNode {
     std::ofstream(root_ + path) << text;
   }
 
-  /// A folder that a pool is to lie in; outside the node's own /proc and /sys.
+  /// Makes a folder for a pool; it lies outside the node's own /proc and /sys.
   std::string make_folder() const {
     std::filesystem::create_directories(root_ + "/mnt");
     return root_ + "/mnt";
@@ -41,7 +41,7 @@ class FakeNode {
     link_disk(index, device);
   }
 
-  /// A region with the namespace namespaceR.0 in a mode of the kernel's words; memory is fsdax.
+  /// Adds a region with the namespace namespaceR.0. mode: in the kernel's words, where fsdax is `memory`.
   void add_namespace(int region, const std::string& mode, const std::string& domain = "memory_controller") const {
     const std::string number = std::to_string(region);
     const std::string bus = "/sys/bus/nd/devices/";
@@ -52,7 +52,8 @@ class FakeNode {
     write(bus + "namespace" + number + ".0/numa_node", "0\n");
   }
 
-  /// What claims a namespace and carries its disk: pfn0.0 for fsdax, btt0.0 for sector. Returns the disk's folder.
+  /// Adds the device that claims a namespace and has its disk: pfn0.0 for fsdax, btt0.0 for sector. Returns the disk's
+  /// folder.
   std::string claim(int region, const std::string& kind, const std::string& disk) const {
     const std::string name = kind + std::to_string(region) + ".0";
     const std::string folder = "LNXSYSTM:00/ACPI0012:00/ndbus0/region" + std::to_string(region) + "/" + name;
@@ -62,7 +63,7 @@ class FakeNode {
     return folder + "/block/" + disk;
   }
 
-  /// A namespace that nothing claims carries the disk itself.
+  /// A namespace that no device claims has the disk itself. Returns the disk's folder.
   std::string unclaimed(int region, const std::string& disk) const {
     const std::string folder =
         "LNXSYSTM:00/ACPI0012:00/ndbus0/region" + std::to_string(region) + "/namespace" + std::to_string(region) + ".0";
@@ -70,7 +71,7 @@ class FakeNode {
     return folder + "/block/" + disk;
   }
 
-  /// The device 259:INDEX mounted at `point`, among others.
+  /// Mounts the device 259:INDEX at `point`, among other mounts.
   void mount(int index, const std::string& point, const std::string& type, const std::string& source,
              const std::string& options) const {
     write("/proc/self/mountinfo",
@@ -80,7 +81,7 @@ class FakeNode {
               options + "\n31 21 0:40 / " + point + "elsewhere rw - tmpfs tmpfs rw\n");
   }
 
-  /// A node with one region, pmem0 with ext4 and dax=always, all as it should be. Returns the folder it is mounted at.
+  /// A sound node with one region and pmem0, which has ext4 and dax=always. Returns the folder it is mounted at.
   std::string make_fsdax(const std::string& domain = "memory_controller",
                          const std::string& options = "dax=always,stripe=512") const {
     add_namespace(0, "memory", domain);

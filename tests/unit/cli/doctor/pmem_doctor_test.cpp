@@ -178,7 +178,7 @@ TEST_F(PmemDoctor, HugePagesOfDaxNeedNamespacePartitionAndFileSystemAligned) {
   expect_says(probe_dax_pages(device(folder)).found, {"/dev/pmem0p1 begins at byte 1048576"});
 }
 
-TEST_F(PmemDoctor, WhatThereIsNoneOfIsNotSpokenOf) {
+TEST_F(PmemDoctor, MissingHardwareHasNoFinding) {
   const auto without = topics(examine_node(node_.make_folder(), root()));
   for (const char* topic : {"dimms", "bad_blocks", "persistence", "dax_pages"})
     EXPECT_FALSE(has(without, topic)) << topic;
@@ -238,7 +238,7 @@ TEST_F(OwnershipDoctor, APlaceThatMayNotBeWrittenIsAProblem) {
   ASSERT_EQ(chmod(root().c_str(), 0755), 0);
   ASSERT_EQ(chmod(folder_.c_str(), 0555), 0);
   ASSERT_EQ(chmod(pool_.c_str(), 0400), 0);
-  const testing::AsNobody nobody;  // who is not root already
+  const testing::AsNobody nobody;  // where the test runs as root
   for (const std::string& place : {folder_, pool_}) {
     const Finding finding = probe_ownership(place);
     EXPECT_EQ(finding.verdict, Verdict::kProblem);

@@ -1,4 +1,4 @@
-// What Prometheus is told, parsed as it parses it: names, types, HELP texts, and the values of the records.
+// The metrics for Prometheus, parsed as it parses them: names, types, HELP texts, and the values of the records.
 #include <gtest/gtest.h>
 
 #include <map>

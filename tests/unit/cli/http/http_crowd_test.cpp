@@ -102,7 +102,7 @@ TEST_F(HttpCrowdTest, ARequestIsAnsweredWhile300TakeNoAnswer) {
   expect_answered();
 }
 
-TEST_F(HttpCrowdTest, WhoHasSentNothingIsClosedBeforeWhoHasSentAPart) {
+TEST_F(HttpCrowdTest, ConnectionsWithoutBytesAreClosedBeforeHalfSentRequests) {
   ConnectionLimits limits = kNoTimeOut;
   limits.connections = 3;
   limits.grace = std::chrono::milliseconds(0);

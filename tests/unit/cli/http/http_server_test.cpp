@@ -1,4 +1,4 @@
-// The HTTP server, asked as a browser asks, and as somebody who means harm does: by bytes on a socket.
+// The HTTP server, with the requests of browsers and of attackers, as bytes on a socket.
 #include "cli/http/http_server.hpp"
 
 #include <arpa/inet.h>
@@ -58,7 +58,7 @@ class HttpServerTest : public ::testing::Test {
     const UniqueFd fd = connect();
     for (std::size_t sent = 0; sent < bytes.size();) {
       const ssize_t now = send(fd.get(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
-      if (now <= 0) break;  // the server has heard enough
+      if (now <= 0) break;  // the server accepts no more
       sent += static_cast<std::size_t>(now);
     }
     std::string all;
@@ -307,7 +307,7 @@ TEST_F(HttpServerTest, AClientThatTakesNoAnswerDoesNotKeepItsThread) {
 }
 
 TEST_F(HttpServerTest, ItEndsWhileClientsAreConnected) {
-  // Whoever waited for their time to be over would never see the end of this test.
+  // If the end waited for these limits, the test would time out.
   constexpr std::chrono::hours kLong(1);
   start(std::nullopt, {.first_byte_time = kLong, .request_time = kLong, .response_time = kLong});
   std::vector<UniqueFd> idle;

@@ -1,4 +1,4 @@
-// Heads of requests that two parties may read in different ways: none is answered.
+// Request heads that two parties may read in different ways: none is answered.
 #include "cli/http/request_head.hpp"
 
 #include <gtest/gtest.h>
@@ -79,9 +79,9 @@ TEST(RequestHeadTest, ARequestLineHasThreePartsAndAPathOfOurs) {
 TEST(RequestHeadTest, AHeadIsWholeWithItsEmptyLine) {
   EXPECT_EQ(head_length("GET / HTTP/1.1\r\nHost: a\r\n"), std::nullopt);
   EXPECT_EQ(head_length("GET / HTTP/1.1\r\nHost: a\r\n\r\nGET /next"), 27u);
-  EXPECT_TRUE(is_hopeless("GET / HTTP/1.1\n"));
-  EXPECT_TRUE(is_hopeless("\n"));
-  EXPECT_FALSE(is_hopeless("GET / HTTP/1.1\r\nHost"));
+  EXPECT_TRUE(cannot_be_completed("GET / HTTP/1.1\n"));
+  EXPECT_TRUE(cannot_be_completed("\n"));
+  EXPECT_FALSE(cannot_be_completed("GET / HTTP/1.1\r\nHost"));
   EXPECT_EQ(status_of("GET /" + std::string(9000, 'a')), 431);
 }
 

@@ -1,4 +1,4 @@
-// What a follower reads in the journal when the analyzer it followed is gone for good.
+// What a follower reads in the journal once the analyzer that it followed is gone for good.
 #include "cli/pool/journal_records.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,8 @@ class JournalRecordsTest : public ::testing::Test {
     ASSERT_EQ(journal.append(one), 0);
   }
 
-  /// A run's records from `first` to `last`: who serves it, its start, its steps, and its end unless it was cut short.
+  /// Appends a run's records from `first` to `last`: its analyzer, its start, its steps, and its end unless it was cut
+  /// short.
   static void append_run(Journal& journal, const std::string& run_id, std::uint64_t first, std::uint64_t last,
                          bool has_end = true, std::size_t bytes = 1) {
     for (std::uint64_t seq = first; seq <= last; ++seq) {
@@ -70,14 +71,14 @@ class JournalRecordsTest : public ::testing::Test {
 
 TEST_F(JournalRecordsTest, TheRestBeginsBehindWhatWasHandedOutAndEndsWithTheRun) {
   write(100);
-  for (const std::uint64_t newest : {100u, 80u}) {  // the last that was heard of
+  for (const std::uint64_t newest : {100u, 80u}) {  // the newest record that was announced
     const RestOfRun rest = read_rest(before(61, newest));
     expect_numbers(rest, 61, 100);
     EXPECT_EQ(rest.missing, "");
   }
 }
 
-TEST_F(JournalRecordsTest, WhoHasAllGetsNothingAndHearsNothingWhateverBecameOfTheJournal) {
+TEST_F(JournalRecordsTest, AFollowerWithAllRecordsGetsNoRecordAndNoMessage) {
   write(100);
   const RestOfRun rest = read_rest(before(101, 100));
   EXPECT_TRUE(rest.records.empty());
@@ -113,7 +114,7 @@ TEST_F(JournalRecordsTest, TheNextRunInTheSameJournalIsLeftOut) {
   }
 }
 
-TEST_F(JournalRecordsTest, AnotherAnalyzerOfTheSameRunIsNot) {
+TEST_F(JournalRecordsTest, RecordsOfTheNextAnalyzerOfTheSameRunAreReturned) {
   {
     Journal journal = open();
     append_run(journal, "a", 1, 100, false);
@@ -172,7 +173,7 @@ TEST_F(JournalRecordsTest, WithoutAJournalWhatWasHeardOfIsNamed) {
   EXPECT_TRUE(none.records.empty());
   EXPECT_EQ(none.missing, "records 61 to 80 are no longer kept");
   EXPECT_EQ(read_rest({81, told_at(80), 80, "", {}}).missing, "");
-  EXPECT_EQ(read_rest({0, 0, 0, "", {}}).missing, "");  // never heard of anything
+  EXPECT_EQ(read_rest({0, 0, 0, "", {}}).missing, "");  // no record was ever announced
 }
 
 TEST_F(JournalRecordsTest, AJournalThatIsGoneIsNamed) {

@@ -1,4 +1,4 @@
-// The journal as commands show it: beside the ring in `replay`, named by `info`, gone with `wipe`.
+// The journal as commands show it: beside the ring in `replay`, named by `info`, removed by `wipe`.
 #include "cli/pool/journal_shown.hpp"
 
 #include <cmath>
@@ -25,7 +25,8 @@ constexpr std::int64_t kBeganNs = 1'700'000'000'000'000'000;
 
 class JournalShownTest : public JournalFixture {
  protected:
-  /// A pool of four slots that has taken iterations 1 to 6, and what a recorder would have recorded of them.
+  /// Makes a pool of four slots that has taken iterations 1 to 6, and the records that a recorder would have made of
+  /// them.
   void SetUp() override {
     const RingPool pool = RingPool::create(pool_, kRows, 4);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);
@@ -219,13 +220,13 @@ TEST_F(JournalShownTest, WhoseAJournalIsFollowsFromItsRunsItsPoolAndItsTime) {
     named.add(record);
     return identify(named, pool_);
   };
-  const auto says_nothing = [](const JournalIdentity& said) { return said.foreign.empty() && said.older.empty(); };
+  const auto has_no_scalars = [](const JournalIdentity& said) { return said.foreign.empty() && said.older.empty(); };
   const Id128 ours = run_of(kRows).run_id;
   const Id128 other{ours.high, ours.low + 1};
   const std::string id = ringside::bytes_of(RingReader::open(pool_).ring().geometry().pool_id);
-  EXPECT_TRUE(says_nothing(identity_of(ours, kBeganNs + 1, "")));
-  EXPECT_TRUE(says_nothing(identity_of(other, kBeganNs + 1, id)));
-  EXPECT_TRUE(says_nothing(identity_of(other, kBeganNs - 1, id)));
+  EXPECT_TRUE(has_no_scalars(identity_of(ours, kBeganNs + 1, "")));
+  EXPECT_TRUE(has_no_scalars(identity_of(other, kBeganNs + 1, id)));
+  EXPECT_TRUE(has_no_scalars(identity_of(other, kBeganNs - 1, id)));
   for (const std::string& unknown : {std::string(), std::string(16, 'x')}) {
     const JournalIdentity later = identity_of(other, kBeganNs, unknown);
     EXPECT_NE(later.foreign.find("is not this pool's"), std::string::npos) << later.foreign;

@@ -1,4 +1,4 @@
-// The scalars of a step in its record, in the ring and in comparisons: a field that is in one place is in all.
+// The scalars of a step in its record, in the ring and in comparisons: a field that one place has, all have.
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What `ringside tail` prints, without a terminal: units, sparklines, steps put together, events, --since.
+// What `ringside tail` prints, without a terminal: units, sparklines, combined steps, events, --since.
 #include "cli/terminal/record_table.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a report says of a run and of a summary, and that nothing in it can end the script that carries it.
+// What a report shows of a run and of a summary. No text in it can end the script element that carries it.
 #include "cli/watch/report_page.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ RunHistory history_of(MadeRun& made, std::uint64_t steps, const std::string& mat
   return history;
 }
 
-/// What is between the tags of the figures' script element.
+/// The text between the tags of the figures' script element.
 json data_of(const std::string& page) {
   const std::string begin = "<script type=\"application/json\" id=\"data\">";
   const std::size_t at = page.find(begin) + begin.size();

@@ -38,7 +38,8 @@ class OutputGuardTest : public ::testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
-  /// Both the check beforehand and the write refuse `output`, and the file it leads to keeps its bytes.
+  /// Expects that the check beforehand and the write both refuse `output`, and that the file it leads to keeps its
+  /// bytes.
   void expect_refused(const std::string& output, const std::string& fragment, const std::vector<KeptFile>& kept = {},
                       ExitCode code = ExitCode::kUsage) const {
     const std::string before = bytes_of(output);
@@ -151,7 +152,7 @@ TEST_F(OutputGuardTest, APoolThatTookTheNameMeanwhileIsNotReplaced) {
   EXPECT_EQ(bytes_of(output), before);
 }
 
-/// Another process that has taken `lock` on a file, until its end.
+/// Another process that has applied `lock` to a file, until its end.
 class Locker {
  public:
   Locker(const std::string& file, const std::function<bool(int fd)>& lock) {

@@ -41,7 +41,7 @@ struct Mapped {
   char* base = nullptr;
 };
 
-/// The last words of a process that runs `body`, which must not return.
+/// Expects that a process that runs `body` ends with the status `how` and prints `line`. `body` must not return.
 #define EXPECT_ENDS(body, how, line) \
   EXPECT_EXIT(                       \
       {                              \

@@ -1,5 +1,5 @@
-// What every channel keeps to, whoever talks over it: who may listen and connect, how large a message may be, and that
-// nothing waits for a peer that is not there.
+// The rules of every channel, whatever it is used for: which processes may listen and connect, how large a message may
+// be, and that no call waits for a peer that is not there.
 #include "common/handoff/channel.hpp"
 
 #include <gtest/gtest.h>
@@ -72,7 +72,7 @@ TEST_F(ChannelTest, AnotherUserIsRefused) {
   ASSERT_EQ(chmod(folder_.path().c_str(), 0777), 0);
   ChannelContext context;
   Channel server = router(context);
-  ASSERT_EQ(chmod(path_.c_str(), 0777), 0);  // what protects the socket first is out of the way
+  ASSERT_EQ(chmod(path_.c_str(), 0777), 0);  // removes what protects the socket first
   int ready[2];
   ASSERT_EQ(pipe(ready), 0);
   const pid_t stranger = fork();
@@ -82,7 +82,7 @@ TEST_F(ChannelTest, AnotherUserIsRefused) {
     Channel client(theirs, ChannelKind::kDealer, {.name = "stranger"});
     client.connect(endpoint_);
     client.send("let me in");
-    // Its own server shows that its messages do leave: what is not let in was not slow.
+    // Its own server shows that its messages do leave: a message that does not arrive was refused, not slow.
     Channel own(theirs, ChannelKind::kRouter);
     own.bind(ipc_endpoint(path_ + ".own"));
     Channel to_own(theirs, ChannelKind::kDealer);
@@ -92,7 +92,7 @@ TEST_F(ChannelTest, AnotherUserIsRefused) {
     if (write(ready[1], "", 1) != 1) _exit(1);
     pause();
   }
-  close(ready[1]);  // so that a stranger who failed is not waited for
+  close(ready[1]);  // so that the test does not wait for a stranger that failed
   char byte = 0;
   ASSERT_EQ(read(ready[0], &byte, 1), 1) << "the stranger could not send";
   Channel client = dealer(context_, {.name = "me"});
@@ -113,7 +113,7 @@ TEST_F(ChannelTest, AMessageOverTheLimitEndsItsConnection) {
   client.send(std::string(1000, 'a'));
   EXPECT_EQ(next(server).at(1).size(), 1000u);
   client.send(std::string(1001, 'b'));
-  // It connects again, and what it says from then on is heard; the large one never is.
+  // It connects again, and its later messages arrive; the large one never does.
   std::vector<std::string> frames;
   while (!server.receive(frames)) {
     client.send("small");
@@ -131,14 +131,14 @@ TEST_F(ChannelTest, AMessageOfTooManyFramesIsDropped) {
   EXPECT_EQ(next(server).at(1), "the next one");
 }
 
-TEST_F(ChannelTest, NothingIsSentToNobody) {
+TEST_F(ChannelTest, AMessageToAnUnknownPeerIsNotSent) {
   Channel server = router(context_);
   const std::array<std::string_view, 2> frames = {"nobody", "hello"};
   EXPECT_FALSE(server.send(frames));
 }
 
 TEST_F(ChannelTest, ADealerHoldsNoMoreThanItMayAndDoesNotWait) {
-  Channel client = dealer(context_, {.high_water_mark = 10});  // nobody listens there
+  Channel client = dealer(context_, {.high_water_mark = 10});  // no process listens there
   int sent = 0;
   while (client.send("hello")) ++sent;
   EXPECT_EQ(sent, 10);

@@ -1,4 +1,4 @@
-// When cores are lent in the course of a hand-off: while their side waits, and until the store that ends its wait.
+// When a hand-off lends cores: while their side waits, and until the store that ends its wait.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -28,8 +28,8 @@ class ElasticHandoffTest : public HandoffTest {
     return ends;
   }
 
-  /// False if they are not for very long.
-  static bool lent_at_last(CoreBorrower cores) {
+  /// Waits until the cores are lent. Returns false if they are not for a very long time.
+  static bool wait_until_lent(CoreBorrower cores) {
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!cores.lent() && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
     return cores.lent();
@@ -46,7 +46,7 @@ TEST_P(ElasticHandoffTest, TheAnalyzersCoresAreLentWhileItWaitsUntilAStepIsPubli
   ASSERT_EQ(ends.writer->claim().status, ClaimStatus::kOk);
   PublishedStep step;
   std::jthread analyzer([&] { EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep); });
-  EXPECT_TRUE(lent_at_last(cores));
+  EXPECT_TRUE(wait_until_lent(cores));
   EXPECT_TRUE(cores.enter());
   cores.leave();
   ends.writer->publish({.iteration = 1});
@@ -64,7 +64,7 @@ TEST_P(ElasticHandoffTest, TheProducersCoresAreLentWhileItWaitsUntilABufferIsRel
   CoreBorrower cores = ends.reader->producer_cores();
   EXPECT_FALSE(cores.lent());
   std::jthread producer([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kOk); });
-  EXPECT_TRUE(lent_at_last(cores));
+  EXPECT_TRUE(wait_until_lent(cores));
   PublishedStep step;
   EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep) << "without a wait of its own";
   EXPECT_FALSE(ends.writer->analyzer_cores().lent());
@@ -79,7 +79,7 @@ TEST_P(ElasticHandoffTest, AProducerThatLeavesLendsItsCoresWhileTheLastStepsAreC
   Attached ends = attach_elastic(listener);
   publish_one(*ends.writer);
   std::jthread producer([&] { ends.writer->detach(Outcome::kFinished); });
-  EXPECT_TRUE(lent_at_last(ends.reader->producer_cores()));
+  EXPECT_TRUE(wait_until_lent(ends.reader->producer_cores()));
   PublishedStep step;
   EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
   ends.reader->release();
@@ -98,7 +98,7 @@ TEST_P(ElasticHandoffTest, AnotherAnalyzerLendsItsOwnCoresAndForgetsGuestsOfTheO
   EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
   publish_one(*ends.writer);
   std::jthread producer([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kOk); });
-  EXPECT_TRUE(lent_at_last(ends.reader->producer_cores()));
+  EXPECT_TRUE(wait_until_lent(ends.reader->producer_cores()));
   EXPECT_TRUE(ends.reader->producer_cores().enter());  // and is killed at work
   ends.reader.reset();
   ends.reader.emplace(accept_reader(listener));
@@ -127,7 +127,7 @@ TEST_P(ElasticHandoffTest, WithoutElasticNothingIsEverLent) {
     ends.reader->release();
   }
   producer.join();
-  // Whoever lends rings.
+  // Lending rings the bell.
   EXPECT_EQ(ends.writer->analyzer_cores().bell(), bell);
   EXPECT_EQ(ends.reader->producer_cores().bell(), other_bell);
 }

@@ -1,5 +1,5 @@
-// What the tests of the hand-off share: a socket, a run, iterates whose values tell the step, and the memory and the
-// request of a producer that keeps to the protocol.
+// What the tests of the hand-off share: a socket, a run, iterates whose values identify the step, and the memory and
+// the request of a producer that keeps to the protocol.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -112,9 +112,9 @@ class HandoffFixture : public ::testing::Test {
     writer.publish({.iteration = writer.published() + 1});
   }
 
-  /// A claim after a release. With messages a release is known a moment after it was made: a claim that does not wait
-  /// may come too early, and is no skipped step of the test then.
-  Claim claim_once_told(HandoffWriter& writer) const {
+  /// A claim after a release. With messages a release becomes known a moment later: a claim that does not wait may
+  /// come too early, and then is no skipped step of the test.
+  Claim claim_after_release(HandoffWriter& writer) const {
     Claim claim = writer.claim();
     while (coordination_ == CoordinationKind::kMessages && claim.status == ClaimStatus::kFull) {
       writer.take_back_skip();
@@ -129,7 +129,7 @@ class HandoffFixture : public ::testing::Test {
   CoordinationKind coordination_ = CoordinationKind::kLocks;
 };
 
-/// What has to hold whichever way the sides tell each other of their steps.
+/// The tests that must pass with either coordination.
 class HandoffTest : public HandoffFixture, public ::testing::WithParamInterface<CoordinationKind> {
  protected:
   HandoffTest() { coordination_ = GetParam(); }

@@ -125,7 +125,7 @@ TEST_P(HandoffTest, AStepPublishedBeforeTheProducerDiedIsStillTaken) {
   }
   HandoffReader reader = accept_reader(listener);
   reader.accept();
-  waitpid(child, nullptr, 0);  // dead before we look
+  waitpid(child, nullptr, 0);  // dead before the reader looks
   PublishedStep step;
   ASSERT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kStep);
   EXPECT_TRUE(holds(step.buffer, 0));
@@ -148,7 +148,7 @@ TEST_P(HandoffTest, AClaimEndsWhenTheAnalyzerDies) {
     reader.next(step, kMaySpin, nullptr);
     kill(getpid(), SIGKILL);  // with the step taken and its buffer never released
   }
-  close(ready[1]);  // so that an analyzer that failed is not waited for
+  close(ready[1]);  // so that the test does not wait for an analyzer that failed
   char byte = 0;
   ASSERT_EQ(read(ready[0], &byte, 1), 1) << "the analyzer does not listen";
   HandoffOptions o = options();
@@ -227,7 +227,7 @@ TEST_P(HandoffTest, AStopRequestIsHeardOnceAllThatWasPublishedIsTaken) {
   PublishedStep step;
   ASSERT_EQ(ends.reader->next(step, kMaySpin, &stop), NextStatus::kStep);
   ends.reader->release();
-  // A producer that goes on publishing does not keep the analyzer from stopping.
+  // A producer that continues to publish does not keep the analyzer from stopping.
   publish_one(*ends.writer);
   EXPECT_EQ(ends.reader->next(step, kMaySpin, &stop), NextStatus::kStopped);
 }
@@ -266,7 +266,7 @@ TEST_P(HandoffTest, TooFewOrTooManyBuffersAreRefused) {
   }
 }
 
-TEST(StepRhythmTest, TheNextStepIsExpectedWhenTheLastOnesSay) {
+TEST(StepRhythmTest, TheNextStepIsExpectedAtTheIntervalOfTheLastSteps) {
   StepRhythm rhythm;
   EXPECT_EQ(rhythm.expected_ns(), 0) << "nothing is known yet: spin at once";
   rhythm.observe(1'000'000);

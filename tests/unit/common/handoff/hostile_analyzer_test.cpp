@@ -1,4 +1,4 @@
-// What the producer's side of the hand-off refuses: an answer is not believed because it came.
+// What the producer's side of the hand-off refuses: it checks every answer before it relies on it.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -20,7 +20,7 @@ using namespace testing;
 
 class HostileAnalyzerTest : public HandoffFixture {
  protected:
-  /// Answers a request to resume with `reply` and `fds`; the line the producer ends with.
+  /// Answers a request to resume with `answer`. Returns the line that the producer ends with.
   std::string verdict(const std::function<void(Peer&)>& answer) {
     Listener listener(socket_path_);
     std::thread analyzer([&] {
@@ -72,7 +72,7 @@ TEST_F(HostileAnalyzerTest, AnAnswerOfAnotherKindIsNone) {
   refused([](AttachReply& reply) { reply.header.kind = MessageKind::kFarewell; });
 }
 
-TEST_F(HostileAnalyzerTest, AnIterateThatWasNotPassedCannotBeGoneOnFrom) {
+TEST_F(HostileAnalyzerTest, AResumeWithoutAnIterateIsRefused) {
   const std::string line = verdict([&](Peer& peer) { send(peer, goes_on()); });
   EXPECT_NE(line.find("0 iterates"), std::string::npos) << line;
 }
@@ -161,7 +161,7 @@ TEST_F(HostileAnalyzerTest, AnAnalyzerOfAnotherUserIsNotTalkedTo) {
     if (write(ready[1], "", 1) != 1) _exit(1);
     pause();
   }
-  close(ready[1]);  // so that a stranger who failed is not waited for
+  close(ready[1]);  // so that the test does not wait for a stranger that failed
   char byte = 0;
   ASSERT_EQ(read(ready[0], &byte, 1), 1) << "the stranger does not listen";
   HandoffOptions o = options();

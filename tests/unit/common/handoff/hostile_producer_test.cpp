@@ -1,5 +1,5 @@
-// What the analyzer's side of the hand-off refuses: nothing a producer sends or writes is believed before it was
-// checked.
+// What the analyzer's side of the hand-off refuses: it checks everything that a producer sends or writes before it
+// relies on it.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -23,7 +23,7 @@ using namespace testing;
 
 class HostileProducerTest : public HandoffFixture {
  protected:
-  /// Sends `request` with `fds`; the line the analyzer refuses it with.
+  /// Sends `request` with `fds`. Returns the line with which the analyzer refuses it.
   std::string verdict(std::span<const std::byte> request, std::span<const int> fds) {
     Listener listener(socket_path_);
     std::thread sender([&] {
@@ -117,7 +117,7 @@ TEST_F(HostileProducerTest, CountersThatCannotBeAreRefused) {
   }
 }
 
-TEST_F(HostileProducerTest, AnAnswerToWhetherCoresAreElasticThatIsNoneIsRefused) {
+TEST_F(HostileProducerTest, AnInvalidElasticFlagIsRefused) {
   const Memory memory = valid_memory();
   AttachRequest request = valid_request();
   request.elastic = 2;
@@ -142,7 +142,7 @@ TEST_F(HostileProducerTest, AProducerOfAnotherUserIsTurnedAway) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
   ASSERT_EQ(chmod(folder_.path().c_str(), 0777), 0);
   Listener listener(socket_path_);
-  ASSERT_EQ(chmod(socket_path_.c_str(), 0777), 0);  // what protects the socket first is out of the way
+  ASSERT_EQ(chmod(socket_path_.c_str(), 0777), 0);  // removes what protects the socket first
   const pid_t stranger = fork();
   if (stranger == 0) {
     sockaddr_un address{};
@@ -151,7 +151,7 @@ TEST_F(HostileProducerTest, AProducerOfAnotherUserIsTurnedAway) {
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
     if (setuid(65534) != 0 || connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) _exit(1);
     char byte = 0;
-    _exit(recv(fd, &byte, 1, 0) == 0 ? 0 : 2);  // until we are hung up on
+    _exit(recv(fd, &byte, 1, 0) == 0 ? 0 : 2);  // until the analyzer hangs up
   }
   EXPECT_FALSE(listener.accept(10'000).has_value());
   int status = 0;

@@ -1,6 +1,6 @@
-// What a side of the hand-off believes of the messages that reach it: nothing of a stranger's, nothing of another
-// attachment, nothing that the peer's counter does not bear out. The other side is a bare channel here, which sends
-// what it likes; its messages arrive in order, so that the last, good one says that all before it were looked at.
+// Which messages a side of the hand-off accepts: none from a stranger, none of another attachment, and none that the
+// peer's shared counter does not confirm. The other side is a bare channel here, which can send anything. Its messages
+// arrive in order: once the last, good one has an effect, all before it have been read.
 #include "common/handoff/message_coordination.hpp"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ class MessageCoordinationTest : public ::testing::Test {
   MessageCoordination analyzer() { return {context_, Side::kAnalyzer, address(), released_, published_}; }
   MessageCoordination producer() { return {context_, Side::kProducer, address(), published_, released_}; }
 
-  /// A channel to the analyzer, which knows its sender by `name`.
+  /// A channel to the analyzer. `name` identifies its sender.
   Channel dealer(const Id128& name) {
     Channel channel(context_, ChannelKind::kDealer,
                     {.max_message_bytes = 1 << 20, .high_water_mark = 10'000, .name = to_string(name)});
@@ -53,7 +53,7 @@ class MessageCoordinationTest : public ::testing::Test {
     return channel;
   }
 
-  /// Looks until `count` is seen; false if it is gone past.
+  /// Looks until `count` is seen; false if a larger count comes first.
   static bool comes_to(Coordination& coordination, std::uint64_t count) {
     std::uint64_t seen = 0;
     while ((seen = coordination.seen()) < count) std::this_thread::yield();
@@ -99,7 +99,7 @@ TEST_F(MessageCoordinationTest, AMessageOfAnotherAttachmentIsStale) {
   EXPECT_TRUE(comes_to(a, 1));
 }
 
-TEST_F(MessageCoordinationTest, AMessageThatIsNoneIsDropped) {
+TEST_F(MessageCoordinationTest, AMalformedMessageIsDropped) {
   MessageCoordination a = analyzer();
   Channel p = dealer(kName);
   published_ = 5;
@@ -116,7 +116,7 @@ TEST_F(MessageCoordinationTest, AMessageThatIsNoneIsDropped) {
   EXPECT_TRUE(comes_to(a, 1));
 }
 
-TEST_F(MessageCoordinationTest, ACountThatTheCounterDoesNotBearOutIsNotBelieved) {
+TEST_F(MessageCoordinationTest, ACountThatTheSharedCounterDoesNotConfirmIsIgnored) {
   MessageCoordination a = analyzer();
   Channel p = dealer(kName);
   published_ = 2;
@@ -161,7 +161,7 @@ TEST_F(MessageCoordinationTest, AStrangerIsNeitherHeardNorAnswered) {
   EXPECT_FALSE(nameless.receive(frames));
 }
 
-TEST_F(MessageCoordinationTest, AFloodKeepsNobodyFromTheTruth) {
+TEST_F(MessageCoordinationTest, AFloodDoesNotHideAValidMessage) {
   MessageCoordination a = analyzer();
   Channel p = dealer(kName);
   published_ = 5;
@@ -207,7 +207,7 @@ TEST_F(MessageCoordinationTest, AnAnalyzerThatReleasesMoreThanItDidIsNotBelieved
   EXPECT_TRUE(comes_to(p, 1));
 }
 
-TEST_F(MessageCoordinationTest, AMessageThatWasLostIsSaidAgainByWhoeverWaits) {
+TEST_F(MessageCoordinationTest, AWaitingSideSendsALostMessageAgain) {
   std::array<int, 2> ends{};
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), 0);
   const Peer ours{UniqueFd(ends[0])};
@@ -216,7 +216,7 @@ TEST_F(MessageCoordinationTest, AMessageThatWasLostIsSaidAgainByWhoeverWaits) {
   published_ = 1;
   p.announce();
   {
-    ChannelContext context;  // takes the message with it
+    ChannelContext context;  // its end loses the message
     Channel deaf(context, ChannelKind::kRouter);
     deaf.bind(steps_endpoint(socket_));
     while (!deaf.wait(1000)) {
@@ -236,7 +236,7 @@ class SocketNameTest : public HandoffFixture {
  protected:
   SocketNameTest() {
     coordination_ = CoordinationKind::kMessages;
-    // 103 characters: enough for the socket, too many with ".steps" behind them.
+    // 103 characters: the socket's own name fits, but not with ".steps" behind it.
     const std::string folder = folder_.path() + "/";
     socket_path_ = folder + std::string(103 - folder.size(), 's');
   }

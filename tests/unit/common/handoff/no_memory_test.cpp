@@ -1,5 +1,5 @@
-// The publishing side when memory runs out: a claim reports it, and the user's solver survives. This program's operator
-// new fails where a test says so.
+// The publishing side when memory runs out: a claim reports it, and the user's solver survives. This program's
+// operator new fails where a test demands it.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -42,7 +42,7 @@ class NoMemory {
 
 }  // namespace
 
-#include "tests/unit/replaced_new.hpp"  // behind what it calls
+#include "tests/unit/replaced_new.hpp"  // after the function that it calls
 
 namespace ringside {
 namespace {

@@ -35,7 +35,7 @@ class ReceptionTest : public HandoffFixture {
   }
 
   /// A connection that has sent some bytes, valid or not.
-  UniqueFd connect_and_say(const std::string& text) const {
+  UniqueFd connect_and_send(const std::string& text) const {
     UniqueFd fd = connect_silently();
     EXPECT_EQ(send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
     return fd;
@@ -86,9 +86,9 @@ TEST_F(ReceptionTest, PeersThatSpeakComeInTheirOrderPastThoseThatDoNot) {
   Listener listener(socket_path_);
   Reception reception(listener, {.first_message = hours(1)});
   const UniqueFd silent = connect_silently();
-  const UniqueFd first = connect_and_say("first");
+  const UniqueFd first = connect_and_send("first");
   const UniqueFd also_silent = connect_silently();
-  const UniqueFd second = connect_and_say("second");
+  const UniqueFd second = connect_and_send("second");
   for (const char* text : {"first", "second"}) {
     std::optional<Peer> peer = reception.next(10'000);
     ASSERT_TRUE(peer.has_value());
@@ -120,7 +120,7 @@ TEST_F(ReceptionTest, TheOneThatWaitsLongestMakesRoomForOneMore) {
   Reception reception(listener, {.waiting = 3, .first_message = hours(1)});
   std::vector<UniqueFd> silent;
   for (int i = 0; i < 5; ++i) silent.push_back(connect_silently());
-  const UniqueFd friendly = connect_and_say("hello");
+  const UniqueFd friendly = connect_and_send("hello");
   std::optional<Peer> peer = reception.next(10'000);
   ASSERT_TRUE(peer.has_value());
   EXPECT_EQ(message_of(*peer), "hello");
@@ -135,7 +135,7 @@ TEST_F(ReceptionTest, APeerThatHungUpOrSentAnEmptyMessageIsPassedOver) {
   for (int i = 0; i < 20; ++i) connect_silently();
   const UniqueFd empty = connect_silently();
   ASSERT_EQ(send(empty.get(), "", 0, MSG_NOSIGNAL), 0);
-  const UniqueFd friendly = connect_and_say("hello");
+  const UniqueFd friendly = connect_and_send("hello");
   std::optional<Peer> peer = reception.next(10'000);
   ASSERT_TRUE(peer.has_value());
   EXPECT_EQ(message_of(*peer), "hello");
@@ -145,7 +145,7 @@ TEST_F(ReceptionTest, APeerThatHungUpOrSentAnEmptyMessageIsPassedOver) {
 TEST_F(ReceptionTest, AMessageThatIsTooLongIsTheReadersToRefuse) {
   Listener listener(socket_path_);
   Reception reception(listener);
-  const UniqueFd flooding = connect_and_say(std::string(100'000, 'x'));
+  const UniqueFd flooding = connect_and_send(std::string(100'000, 'x'));
   std::optional<Peer> peer = reception.next(10'000);
   ASSERT_TRUE(peer.has_value());
   EXPECT_THROW(HandoffReader(std::move(*peer), socket_path_, 0), Error);
@@ -163,7 +163,7 @@ TEST_F(ReceptionTest, AnotherUserIsTurnedAwayAtOnce) {
   UniqueFd stranger;
   {
     const AsNobody nobody;
-    stranger = connect_and_say("hello");
+    stranger = connect_and_send("hello");
   }
   EXPECT_FALSE(reception.next(10).has_value());
   expect_hung_up(stranger);
@@ -175,7 +175,7 @@ TEST_F(ReceptionTest, WithoutADescriptorOneThatSaysNothingGivesUpItsOwn) {
   Reception reception(listener, {.first_message = hours(1)});
   const UniqueFd silent = connect_silently();
   EXPECT_FALSE(reception.next(10).has_value());
-  const UniqueFd friendly = connect_and_say("hello");
+  const UniqueFd friendly = connect_and_send("hello");
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
   // No descriptor is left: all below the limit are taken.

@@ -53,7 +53,7 @@ TEST(RunDescriptionTest, NoCharacterIsCutInTwo) {
       << "four bytes, cut after the third";
 }
 
-TEST(RunDescriptionTest, WhatIsNotUtf8IsNotEatenUp) {
+TEST(RunDescriptionTest, TextThatIsNotUtf8IsNotShortenedFurther) {
   EXPECT_EQ(assigned("\x80\x80\x80\x80\x80\x80\x80\x80"), "\x80\x80\x80\x80") << "no character has more than three";
 }
 

@@ -1,5 +1,5 @@
-// What the hand-off does when an analyzer is gone and another one comes, and how a run goes on from a kept iterate. The
-// analyzers are readers of this process; one that is gone has hung up.
+// What the hand-off does when an analyzer is gone and another one takes over, and how a run resumes from a kept
+// iterate. The analyzers are readers in this process; one that is gone has hung up.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ using namespace testing;
 
 class TakeoverTest : public HandoffTest {
  protected:
-  /// Takes the next step in and commits it, as far as the hand-off can tell.
+  /// Takes the next step and releases its buffer, which to the hand-off is its commit.
   static void take_one(HandoffReader& reader, std::uint64_t step_expected) {
     PublishedStep step;
     ASSERT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kStep);
@@ -29,13 +29,13 @@ class TakeoverTest : public HandoffTest {
   }
 
   void publish_filled(HandoffWriter& writer) const {
-    const Claim claim = claim_once_told(writer);
+    const Claim claim = claim_after_release(writer);
     ASSERT_EQ(claim.status, ClaimStatus::kOk);
     fill(claim.buffer, writer.published());
     writer.publish({.iteration = writer.published() + 1, .residual_l1 = 0.25});
   }
 
-  /// The analyzer is gone, as if it were killed: its connection is closed without a word.
+  /// The analyzer is gone as if it were killed: its connection closes without a goodbye.
   static void lose(Attached& ends) { ends.reader.reset(); }
 
   /// Runs `producer` in a thread while a successor is accepted here, with `from`.
@@ -188,8 +188,8 @@ TEST_P(TakeoverTest, ContinuingWaitsOnceForAnAnalyzerThatDoesNotMoveAndThenSkips
   publish_filled(*ends.writer);
 }
 
-TEST_P(TakeoverTest, AfterAnAnalyzerThatDiedOverItTheRequestSaysSo) {
-  const pid_t first = fork();  // a process of its own: one that only hangs up has turned us away
+TEST_P(TakeoverTest, ARequestReportsThatAnAnalyzerDiedDuringIt) {
+  const pid_t first = fork();  // a process that dies: hanging up alone would be a refusal
   if (first == 0) {
     Listener listener(socket_path_);
     _exit(static_cast<int>(accept_reader(listener).pool_use()));
@@ -338,7 +338,7 @@ TEST_P(TakeoverTest, ASuccessorWhoseAnswerCannotBeTakenInSeesTheProducerHangUp) 
   EXPECT_FALSE(successor->alive());
 }
 
-TEST_P(TakeoverTest, WhoeverIsToStopDoesNotWaitForASuccessor) {
+TEST_P(TakeoverTest, AProducerThatMustStopDoesNotWaitForASuccessor) {
   std::atomic<bool> stop{false};
   Listener listener(socket_path_);
   HandoffOptions o = options();

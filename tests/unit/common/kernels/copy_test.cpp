@@ -1,4 +1,4 @@
-// The copy is exact for every length it may be asked for, touches nothing beside it, and hashes what it copied.
+// The copy is exact for every length that callers may pass, touches no byte beside it, and hashes what it copied.
 #include "common/kernels/copy.hpp"
 
 #include <gtest/gtest.h>

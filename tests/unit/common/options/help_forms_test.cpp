@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-/// A program whose texts hold what troff and shells take for something else.
+/// A program whose texts hold characters that are special to troff and to shells.
 class HelpFormsTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -29,7 +29,7 @@ class HelpFormsTest : public ::testing::Test {
     return text_.find(what) != std::string::npos;
   }
 
-  /// What the program prints when it is called like this.
+  /// What the program prints when it is called with these arguments.
   std::string printed(std::vector<const char*> arguments, int expected = 0) {
     arguments.insert(arguments.begin(), "try");
     ::testing::internal::CaptureStdout();
@@ -82,11 +82,11 @@ TEST_F(HelpFormsTest, SettingsThatAreWrongAreRefused) {
   EXPECT_NE(::testing::internal::GetCapturedStderr().find("--nothing"), std::string::npos);
 }
 
-TEST_F(HelpFormsTest, WhatAnOptionRequiresIsNotRequiredOfWhoAsksForHelp) {
+TEST_F(HelpFormsTest, HelpNeedsNoRequiredOptions) {
   EXPECT_NE(printed({"--help-as=man"}).find(".TH RINGSIDE"), std::string::npos);
 }
 
-TEST_F(HelpFormsTest, OnlyAProgramWithAFileOfSettingsTellsThem) {
+TEST_F(HelpFormsTest, OnlyAProgramWithASettingsFilePrintsSettings) {
   CLI::App without("Has none.", "ringside without");
   EXPECT_THROW(help_as("toml", without), Error);
   EXPECT_THROW(help_as("", app_), Error);

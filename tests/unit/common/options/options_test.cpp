@@ -59,7 +59,7 @@ class OptionsTest : public ::testing::Test {
   std::string err_;
 };
 
-TEST_F(OptionsTest, TelemetryThatIsOffIsNotToBeHadOverTheNetwork) {
+TEST_F(OptionsTest, TelemetryTcpIsRefusedIfTelemetryIsOff) {
   EXPECT_EQ(parse({"--matrix=x", "--telemetry=off", "--telemetry-tcp=127.0.0.1:7700"}), 2);
   EXPECT_NE(err_.find("--telemetry-tcp: found with --telemetry off"), std::string::npos) << err_;
   EXPECT_EQ(parse({"--matrix=x", "--telemetry=on", "--telemetry-tcp=127.0.0.1:7700"}), std::nullopt) << err_;
@@ -94,7 +94,7 @@ TEST_F(OptionsTest, AToleranceDecidesUnlessIterationsAreGivenToo) {
   EXPECT_EQ(solve_.last_iteration(), 7u);
 }
 
-TEST_F(OptionsTest, HelpAndAWrongOptionSayWhatToLeaveWith) {
+TEST_F(OptionsTest, HelpAndAnInvalidOptionReturnTheirExitCodes) {
   EXPECT_EQ(parse({"--help"}), 0);
   EXPECT_NE(out_.find("--matrix"), std::string::npos);
   EXPECT_EQ(err_, "");

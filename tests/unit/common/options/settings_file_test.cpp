@@ -54,7 +54,7 @@ TEST(SettingsFile, EscapesMeanWhatTheyMeanInToml) {
   }
 }
 
-TEST(SettingsFile, WhatIsNoSettingIsRefusedWithItsLine) {
+TEST(SettingsFile, AnInvalidLineIsRefusedWithItsNumber) {
   const std::vector<std::pair<std::string, std::string>> refused = {
       {"slots = 4\n[section]\n",
        "line 2: found '[section]', expected KEY = VALUE, as in `slots = 8`, without sections"},

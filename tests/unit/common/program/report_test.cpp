@@ -75,7 +75,7 @@ TEST_F(ReportTest, BytesThatAreNotUtf8DoNotSpoilALine) {
 }
 
 TEST_F(ReportTest, AReaderThatWentAwayIsNoError) {
-  ignore_write_signals();  // as both programs do first: without it the write would kill us
+  ignore_write_signals();  // as both programs do first: else the write would kill this process
   read_end_.reset();
   Report report(write_end_.get());
   EXPECT_NO_THROW(report.write({{"event", "final"}}));

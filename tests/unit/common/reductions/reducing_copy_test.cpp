@@ -1,5 +1,6 @@
-// The copy that reduces on its way: exact, hashed like any copy, and its reductions have the bits of a sweep over what
-// it stored, whoever takes which chunk when, for every instruction set, and also while the source is being changed.
+// The copy that reduces on its way. It is exact, and hashed like any copy. Its reductions have the bits of a sweep
+// over what it stored, whichever thread takes which chunk, for every instruction set, and also while the source is
+// being changed.
 #include <gtest/gtest.h>
 #include <immintrin.h>
 #include <omp.h>
@@ -24,7 +25,7 @@ struct alignas(64) Line {
   double rows[8];
 };
 
-/// Rows that begin a cache line, as a slot's payload does, with a guard behind them.
+/// Rows that begin at a cache line, as a slot's payload does, with a guard behind them.
 class Slot {
  public:
   explicit Slot(std::size_t rows) : rows_(rows), lines_(rows / 8 + 2) {
@@ -54,7 +55,7 @@ std::vector<Case> cases() {
     Case border{size + "border", Vector(rows, 0.1), Vector(rows, 0.1000001)};
     for (std::size_t row = 0; row < rows; row += 777) border.x[row] = 0.066;
     all.push_back(border);
-    // The largest values are equal, and many: the first rows of them count, whoever looks first.
+    // Many rows have the largest value: the first of them count, whichever thread looks first.
     Case peaks{size + "equal peaks", random_vector(rows, 0, 1, 6), {}};
     for (std::size_t row = 0; row < rows; row += 50) peaks.x[row] = 2;
     all.push_back(peaks);
@@ -180,7 +181,7 @@ class Vandal {
   Vandal(double* x, std::size_t rows) : pid_(fork()) {
     if (pid_ != 0) return;
     for (int round = 0;; ++round) {
-      const double scale = std::ldexp(1.0, 4 * (round % 13));  // the next round's bins are others
+      const double scale = std::ldexp(1.0, 4 * (round % 13));  // the next round hits other bins
       for (std::size_t row = 0; row < rows; ++row) {
         static_cast<volatile double*>(x)[row] = scale * static_cast<double>(row % 4 + 1);
       }

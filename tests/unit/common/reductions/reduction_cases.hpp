@@ -1,4 +1,4 @@
-// Iterates of every kind the reductions treat apart, of every size at which they change course.
+// Iterates of every kind that the reductions treat separately, with every size at which they take another path.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,4 @@
-// The reductions against the serial oracle, and against themselves: for every number of threads and every instruction
-// set the same bits.
+// The reductions against the serial oracle. Every number of threads and every instruction set must give the same bits.
 #include "common/reductions/reduction.hpp"
 
 #include <gtest/gtest.h>
@@ -44,9 +43,9 @@ Reductions reduce_with(const ReductionKernel& kernel, const Case& c) {
   return result;
 }
 
-/// A sum of terms of magnitude `magnitude_sum` in total. Within a block at most 64 + 4 additions deep, each wrong by at
-/// most 2^-53 of what it adds up to; across blocks compensated: one rounding. 96 * 2^-53 leaves room for the rounding
-/// of the terms themselves (squares, differences).
+/// A sum of terms of magnitude `magnitude_sum` in total. Within a block, additions are at most 64 + 4 deep, and each
+/// is wrong by at most 2^-53 of its result. Across blocks the sum is compensated: one rounding. 96 * 2^-53 leaves room
+/// for the rounding of the terms themselves (squares, differences).
 void expect_sum(double found, double expected, double magnitude_sum) {
   EXPECT_LE(std::fabs(found - expected), 96 * 0x1p-53 * magnitude_sum) << found << " for " << expected;
 }
@@ -132,7 +131,7 @@ TEST(Reduction, AReducerForgetsTheIterateBefore) {
 }
 
 TEST(Reduction, CompensatesAcrossBlocks) {
-  // 1, then blocks of what is too small to change it one by one, then -1: what is left is exactly their sum.
+  // 1, then blocks of values too small to change it one by one, then -1: the result is exactly the sum of the blocks.
   const std::size_t blocks = 50;
   Vector x(blocks * block_rows(), 0.0);
   x.front() = 1;

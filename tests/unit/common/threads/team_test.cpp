@@ -1,4 +1,4 @@
-// Work shared among threads: every piece once, whoever comes and goes.
+// Work shared among threads: every piece is done once, whichever threads come and go.
 #include "common/threads/team.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ std::vector<int> times_done(Team& team, std::uint64_t pieces, int calls) {
       for (int i = 0; i < 100; ++i) done[piece].load(std::memory_order_relaxed);  // time for others to take theirs
       done[piece].fetch_add(1, std::memory_order_relaxed);
     });
-    // Nothing of the next call has begun, nothing of this one is left.
+    // No piece of the next call has begun, and every piece of this one is done.
     for (const std::atomic<int>& times : done) EXPECT_EQ(times.load(std::memory_order_relaxed), call + 1);
   }
   return {done.begin(), done.end()};
@@ -76,7 +76,7 @@ TEST(ThreadBinding, AThreadMayRunOnEachOfTheCoresItIsBoundToAndOnNoOther) {
   }).join();
 }
 
-/// Two processes in one: the test's thread borrows, and lends as the owner would.
+/// Two processes in one: the test's thread borrows cores, and lends them as their owner would.
 class ElasticTeamTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -101,12 +101,12 @@ class ElasticTeamTest : public ::testing::Test {
     EXPECT_EQ(sum.load(), 0 + 1) << "the caller and the guest";
   }
 
-  /// A guest is inside for a moment longer than its piece: it notes its time, and looks for more.
+  /// A guest stays a moment longer than its piece takes: it records its time, and looks for another piece.
   void wait_until_guests_left() {
     while (borrower().guests_inside() != 0) std::this_thread::yield();
   }
 
-  void expect_nobody_helps(ElasticTeam& team) {
+  void expect_no_guest_helps(ElasticTeam& team) {
     wait_until_guests_left();
     team.share(100, [](std::uint64_t, int thread) noexcept { EXPECT_EQ(thread, 0); });
   }
@@ -124,7 +124,7 @@ TEST_F(ElasticTeamTest, AGuestHelpsWhileTheCoreIsLentAndOnlyThen) {
   ElasticTeam team(home_, borrower(), lent_ns_);
   EXPECT_EQ(team.threads(), 2);
   EXPECT_EQ(team.guests(), 1);
-  expect_nobody_helps(team);
+  expect_no_guest_helps(team);
   EXPECT_EQ(lent_ns_.load(), 0);
 
   lender_.lend(1);
@@ -132,12 +132,12 @@ TEST_F(ElasticTeamTest, AGuestHelpsWhileTheCoreIsLentAndOnlyThen) {
   lender_.take_back();
   wait_until_guests_left();
   EXPECT_GT(lent_ns_.load(), 0);
-  expect_nobody_helps(team);
+  expect_no_guest_helps(team);
 
   lender_.lend(1);
   expect_a_guest_helps(team);
   counter_.store(1);  // what the owner waited for has happened
-  expect_nobody_helps(team);
+  expect_no_guest_helps(team);
 }
 
 TEST_F(ElasticTeamTest, EveryPieceIsDoneOnceWhileTheCoreComesAndGoes) {
@@ -182,16 +182,16 @@ TEST_F(ElasticTeamTest, AGuestLeavesTheCoresOfAnOwnerThatIsReplaced) {
   ElasticTeam team(home_, borrower(), lent_ns_);
   lender_.lend(1);
   expect_a_guest_helps(team);
-  CoreLender successor(shared_, {cpus_[0]});  // on our own core: there is none to borrow any more
+  CoreLender successor(shared_, {cpus_[0]});  // on our own core: there is no other to borrow any more
   successor.lend(1);
-  expect_nobody_helps(team);
+  expect_no_guest_helps(team);
   successor = CoreLender(shared_, {cpus_[1]});
   successor.lend(1);
   expect_a_guest_helps(team);
 }
 
 TEST_F(ElasticTeamTest, OfAListOfCoresOnlyThoseThatThereAreGetAThread) {
-  std::vector<int> every_cpu;  // what a hostile peer may say
+  std::vector<int> every_cpu;  // a hostile peer may send this
   for (int cpu = -1; cpu <= LentCores::kMaxCpus; ++cpu) every_cpu.push_back(cpu);
   lender_ = CoreLender(shared_, every_cpu);
   EXPECT_EQ(borrower().cpus().size(), static_cast<std::size_t>(LentCores::kMaxCpus));
@@ -207,7 +207,7 @@ TEST_F(ElasticTeamTest, ALentCoreThatMayNotBeUsedIsLeftAlone) {
   EXPECT_EQ(team.guests(), 0);
   EXPECT_EQ(team.threads(), 1);
   lender_.lend(1);
-  expect_nobody_helps(team);
+  expect_no_guest_helps(team);
 }
 
 TEST_F(ElasticTeamTest, AHomeCoreThatMayNotBeUsedIsRefused) {
@@ -223,8 +223,8 @@ TEST_F(ElasticTeamTest, SmallWorkIsCutSmallerLargeWorkByItsGrain) {
 }
 
 TEST_F(ElasticTeamTest, AnOwnerThatNeedsItsCoreWaitsForAGuestToFinish) {
-  // The guest leaves a moment after it was to: an owner that did not wait would find it still inside. A guest that is
-  // kept from its core meanwhile is not waited for that long: hence several rounds.
+  // The guest leaves a moment after it should: an owner that did not wait would find it still inside. The owner does
+  // not wait that long for a guest that loses its core meanwhile, hence several rounds.
   constexpr std::int64_t kMomentNs = 20'000;
   int waited_for = 0;
   for (int round = 0; round < 5000 && waited_for < 10; ++round) {

@@ -1,4 +1,4 @@
-// The model that chooses a kernel, and what it chooses from: counts alone, no clock.
+// The model that chooses a kernel, and the figures it chooses by: counts alone, no clock.
 #include "producer/kernels/kernel_choice.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Packed rows, unpacked again by a reader of its own and compared with the matrix.
+// Packed rows, unpacked again by an independent reader and compared with the matrix.
 #include "producer/kernels/packed_rows.hpp"
 
 #include <gtest/gtest.h>

@@ -47,8 +47,8 @@ std::uint64_t bytes_of(const CsrMatrix& matrix) {
   return matrix.row_begin.bytes() + matrix.column.bytes() + matrix.value.bytes() + matrix.id.bytes();
 }
 
-// Runs in a process of its own, as the peak of this one may lie behind it. Exits with 0 if reading took at most twice
-// the matrix, else with 1 and a line on stderr.
+// Runs in a process of its own, because this one may have passed its peak before. Exits with 0 if reading took at most
+// twice the matrix, else with 1 and a line on stderr.
 template <class Read>
 [[noreturn]] void check_peak(const std::string& text, Read&& read) {
   omp_set_num_threads(2);

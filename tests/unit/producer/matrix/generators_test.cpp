@@ -1,4 +1,5 @@
-// The generated matrices: counts with closed forms, neighbours one can check by hand, the same bits for every thread.
+// The generated matrices: counts with closed forms, neighbours that can be checked by hand, the same bits for every
+// number of threads.
 #include <gtest/gtest.h>
 #include <omp.h>
 

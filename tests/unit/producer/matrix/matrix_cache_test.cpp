@@ -1,4 +1,4 @@
-// A cache gives back what was written, or says what is wrong with it; the bytes on disk are pinned by a golden test.
+// A cache returns what was written, or reports what is wrong with it. A golden test pins the bytes on disk.
 #include "producer/matrix/matrix_cache.hpp"
 
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST(MatrixCache, BytesOnDiskAreThoseOfTheDocument) {
   EXPECT_EQ(word(88), 8u);      // source's size
   EXPECT_EQ(word(96), 12345u);  // and time
   EXPECT_STREQ(bytes.data() + 120, "e.txt");
-  // 7 -> 9, 9 -> 8; rows 7, 8, 9 list who links to them.
+  // 7 -> 9, 9 -> 8; rows 7, 8, 9 list the nodes that link to them.
   EXPECT_EQ(word(4096), 0u);
   EXPECT_EQ(word(4104), 0u);
   EXPECT_EQ(word(4112), 1u);
@@ -125,7 +125,7 @@ TEST(MatrixCache, EveryCutIsDamage) {
   }
 }
 
-// Someone who changes a cache and mends its hashes must still not lead a solver outside its arrays.
+// A changed cache with mended hashes must not lead a solver outside its arrays.
 TEST(MatrixCache, AForgedMatrixIsRefused) {
   const testing::TemporaryFolder folder;
   const auto forge = [&](const std::function<void(CsrMatrix&)>& change) {
@@ -209,7 +209,7 @@ class MatrixSource : public ::testing::Test {
   CsrMatrix load(const std::string& matrix, bool cache = false, const std::string& cache_dir = "") const {
     return load_matrix({.matrix = matrix, .cache = cache, .cache_dir = cache_dir}, Orientation::kRows);
   }
-  // Marks a cache so that one can tell whether it was used or written anew: `ino` changes with every writing.
+  // Shows whether a cache was used or written anew: `ino` changes with every writing.
   static ino_t inode(const std::string& path) {
     struct stat status {};
     return stat(path.c_str(), &status) == 0 ? status.st_ino : 0;

@@ -1,4 +1,5 @@
-// Written, read, equal: random matrices in every variant the reader accepts, in every line ending; and what it refuses.
+// Random matrices are equal after writing and reading, in every variant and line ending that the reader accepts. Then
+// what the reader refuses.
 #include "producer/matrix/matrix_market.hpp"
 
 #include <fmt/format.h>
@@ -165,7 +166,7 @@ TEST(MatrixMarket, TheMatrixIsTheSameForEveryNumberOfThreads) {
 
 TEST(MatrixMarket, DuplicatesAreAddedUpInAscendingMagnitude) {
   const std::string four = "%%MatrixMarket matrix coordinate real general\n1 1 4\n";
-  // From the small end the two ones survive; the other way round 1e16 would swallow each.
+  // Added from the smallest on, the two ones survive; in the other order 1e16 would swallow each.
   ASSERT_NE(1e16 + 1.0 + 1.0, (1.0 + 1.0) + 1e16);
   EXPECT_EQ(entries_of(read(four + "1 1 1e16\n1 1 1\n1 1 1\n1 1 0\n")), (Entries{{0, 0, (1.0 + 1.0) + 1e16}}));
   // Of equal magnitudes the negative comes first.

@@ -1,4 +1,4 @@
-// What the tests of matrices share: folders that vanish, packing, and matrices as lists of entries one can read.
+// What the tests of matrices share: temporary folders, packing, and matrices as readable lists of entries.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ inline std::string content_of(const std::string& path) {
   return content.str();
 }
 
-/// What `action` throws, or an empty text. `code` is what the process would end with.
+/// The text of the Error that `action` throws, or an empty text. `code`: the process's exit code for it.
 template <class Action>
 std::string error_of(Action&& action, ExitCode code = ExitCode::kUsage) {
   try {

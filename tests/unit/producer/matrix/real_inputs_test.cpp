@@ -1,5 +1,5 @@
-// Every file of the data folder has an outcome here: what is read from it, or what the refusal says. The shapes and
-// counts were computed by an independent reader (forty lines of Python over a dictionary of entries).
+// Every file of the data folder has an outcome here: what is read from it, or the text of the refusal. An independent
+// reader (forty lines of Python over a dictionary of entries) computed the shapes and counts.
 #include <gtest/gtest.h>
 
 #include <cstdint>

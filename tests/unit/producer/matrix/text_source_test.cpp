@@ -1,4 +1,4 @@
-// Plain, gzip and xz files give the same text; damaged and cut ones give one clear line.
+// Plain, gzip and xz files give the same text; damaged and cut files give one clear line.
 #include "producer/matrix/text_source.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What PageRank does not take, and how it says so: links and nodes by the names the input gave them.
+// What PageRank refuses. The messages name links and nodes as the input names them.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -137,8 +137,8 @@ TEST(Pagerank, AgreesWithTheFormulaInLongDouble) {
   }
 }
 
-/// No sum of m entries is off by more than m/8 + 10 roundings (31 where it is short), nor what is done with it by more
-/// than eight: per iteration, relative to the iterate, as every term is positive.
+/// Each sum of m entries is off by at most m/8 + 10 roundings (31 where it is short), and what is done with the sum
+/// adds at most eight. This is per iteration and relative to the iterate, because every term is positive.
 TEST(Pagerank, EveryKernelStaysWithinTheStatedBoundOfTheFormulaInLongDouble) {
   const CsrMatrix graph = build_graph(4000, site_links(4000, 26));
   std::uint64_t most = 0;
@@ -281,7 +281,7 @@ TEST_P(PagerankBits, RunsOfLongRowsAreBitEqualToPlainSerialLoops) {
 }
 
 TEST_P(PagerankBits, AVectorThatOutgrowsTheCachesIsBitEqualToPlainSerialLoops) {
-  // 1.1 million nodes: elements are asked for ahead.
+  // With 1.1 million nodes, elements are prefetched.
   static const std::vector<Entry> links = random_links(1'100'000, 2'500'000, 24);
   for (const bool weighted : {false, true}) {
     const CsrMatrix graph = weighted ? build_weighted_graph(1'100'000, links) : build_graph(1'100'000, links);

@@ -81,7 +81,7 @@ TEST_F(RefusedProblem, APackedTextAndACachedOneAreNamedLikeThePlainOne) {
   options.cache = true;
   EXPECT_EQ(refusal(options), expected);
   EXPECT_EQ(refusal(options), expected) << "from the cache that the first run made";
-  options.matrix += ".in-links.rsm";  // a cache does not know how its source counted
+  options.matrix += ".in-links.rsm";  // a cache does not hold how its source counted
   EXPECT_EQ(refusal(options), std::string("found the weight -2 in row 2, column 3 (counted from 1)") + kWeights);
 }
 

@@ -25,8 +25,8 @@ namespace {
 
 using nlohmann::json;
 
-// Sums of up to 325,557 terms, rounded in another order there than here; the contraction of each iteration keeps
-// rounding errors from adding up.
+// Sums have up to 325,557 terms, and the two implementations round them in different orders. The contraction of each
+// iteration keeps rounding errors from adding up.
 constexpr double kAgreement = 1e-12;
 
 /// The data folder, or an empty path where there is none.
