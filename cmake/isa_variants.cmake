@@ -11,6 +11,7 @@ function(ringside_isa_variants target)
   set(flags_avx512 -mavx2 -mbmi2 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512)
   foreach(isa plain avx2 avx512)
     add_library(${target}_${isa} OBJECT ${ARGN})
+    set_target_properties(${target}_${isa} PROPERTIES UNITY_BUILD OFF)  # each source is checked and tuned by itself
     target_compile_definitions(${target}_${isa} PRIVATE RINGSIDE_ISA=${isa})
     target_compile_options(${target}_${isa} PRIVATE ${flags_${isa}})
     target_link_libraries(${target}_${isa} PRIVATE ringside_flags)

@@ -26,6 +26,8 @@ struct Finding {
   std::vector<std::pair<std::string, Value>> facts;
 };
 
+inline constexpr double kGigabyte = 1e9;
+
 /// The finding of a probe whose file cannot be read.
 inline Finding unknown(const std::string& topic, const std::string& where) {
   return {topic, Verdict::kNote, "n/a: " + where + " cannot be read", "", {}};

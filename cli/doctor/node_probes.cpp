@@ -13,7 +13,6 @@
 namespace ringside {
 namespace {
 
-constexpr double kGigabyte = 1e9;
 constexpr std::int64_t kUnlimited = -1;
 // A process opens a few sockets, memfds and pools, and its inputs. 256 leaves room.
 constexpr std::int64_t kFewestFiles = 256;

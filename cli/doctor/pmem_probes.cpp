@@ -12,7 +12,6 @@
 namespace ringside {
 namespace {
 
-constexpr double kGigabyte = 1e9;
 constexpr std::int64_t kSectorBytes = 512;  // the unit of sysfs
 
 std::string devices_of(const std::string& root) {

@@ -15,7 +15,6 @@
 namespace ringside {
 namespace {
 
-constexpr double kGigabyte = 1e9;
 // libpmemobj's smallest pool.
 constexpr std::uint64_t kSmallestPoolBytes = std::uint64_t{8} << 20;
 // Eight slots of a 4,000,000-row iterate take a quarter of it.

@@ -4,14 +4,12 @@
 
 #include <algorithm>
 
+#include "common/platform/clock.hpp"
+
 namespace ringside {
 namespace {
 
 using nlohmann::ordered_json;
-
-double seconds(std::int64_t ns) {
-  return static_cast<double>(ns) * 1e-9;
-}
 
 ordered_json to_json(const wire::RunStarted& run) {
   return {{"problem_id", hex(run.problem_id())},

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/history/history_json.hpp"
+#include "common/platform/clock.hpp"
 
 namespace ringside {
 namespace {
@@ -15,10 +16,6 @@ namespace {
 using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
-
-double seconds(std::int64_t ns) {
-  return static_cast<double>(ns) * 1e-9;
-}
 
 /// The exported metrics, in the order in which they were added.
 class Families {

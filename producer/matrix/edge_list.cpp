@@ -17,7 +17,7 @@
 namespace ringside {
 namespace {
 
-enum class Wrong { kNothing, kFirstId, kSecondId, kMissing, kWeight, kExtra };
+enum class LineFault { kNothing, kFirstId, kSecondId, kMissing, kWeight, kExtra };
 
 struct Edge {
   std::uint64_t from = 0;
@@ -51,20 +51,20 @@ const char* skip_to_edge(const char* p, const char* end) noexcept {
 
 // Reads the line at p up to its end. Returns the position of the line end; or sets `wrong` and returns the position
 // where the offending word begins.
-const char* parse_edge(const char* p, const char* end, Edge& edge, Wrong& wrong) noexcept {
+const char* parse_edge(const char* p, const char* end, Edge& edge, LineFault& wrong) noexcept {
   const char* next = parse_unsigned(p, end, edge.from);
   if (next == nullptr || !ends_word(next, end)) {
-    wrong = Wrong::kFirstId;
+    wrong = LineFault::kFirstId;
     return p;
   }
   p = skip_separators(next, end);
   if (p == end || is_line_end(*p)) {
-    wrong = Wrong::kMissing;
+    wrong = LineFault::kMissing;
     return p;
   }
   next = parse_unsigned(p, end, edge.to);
   if (next == nullptr || !ends_word(next, end)) {
-    wrong = Wrong::kSecondId;
+    wrong = LineFault::kSecondId;
     return p;
   }
   p = skip_separators(next, end);
@@ -72,11 +72,11 @@ const char* parse_edge(const char* p, const char* end, Edge& edge, Wrong& wrong)
   if (!edge.has_weight) return p;
   next = parse_real(p, end, edge.weight);
   if (next == nullptr || !ends_word(next, end)) {
-    wrong = Wrong::kWeight;
+    wrong = LineFault::kWeight;
     return p;
   }
   p = skip_separators(next, end);
-  if (p < end && !is_line_end(*p)) wrong = Wrong::kExtra;
+  if (p < end && !is_line_end(*p)) wrong = LineFault::kExtra;
   return p;
 }
 
@@ -108,9 +108,9 @@ struct Survey {
   }
 };
 
-class Reader {
+class EdgeListReader {
  public:
-  Reader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+  EdgeListReader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
 
   CsrMatrix read(Orientation orientation);
 
@@ -140,7 +140,7 @@ class Reader {
 // Gives every edge to a Sink (EntryCounter or EntryPlacer), from all threads; false if a line is wrong or has a weight
 // where others have none.
 template <class Sink, class RowOf>
-bool Reader::read_edges(CsrBuilder& builder, std::uint64_t rows, const RowOf& row_of) const {
+bool EdgeListReader::read_edges(CsrBuilder& builder, std::uint64_t rows, const RowOf& row_of) const {
   bool good = true;
 #pragma omp parallel for schedule(dynamic, 1) reduction(&& : good)
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
@@ -149,10 +149,10 @@ bool Reader::read_edges(CsrBuilder& builder, std::uint64_t rows, const RowOf& ro
     const char* p = pieces_[i].data();
     const char* const end = p + pieces_[i].size();
     Edge edge;
-    Wrong wrong = Wrong::kNothing;
+    LineFault wrong = LineFault::kNothing;
     while ((p = skip_to_edge(p, end)) < end) {
       p = parse_edge(p, end, edge, wrong);
-      if (wrong != Wrong::kNothing || edge.has_weight != weighted_) {
+      if (wrong != LineFault::kNothing || edge.has_weight != weighted_) {
         good = false;
         break;
       }
@@ -167,7 +167,7 @@ bool Reader::read_edges(CsrBuilder& builder, std::uint64_t rows, const RowOf& ro
   return good;
 }
 
-Survey Reader::survey(IdBitmap& bitmap) const {
+Survey EdgeListReader::survey(IdBitmap& bitmap) const {
   Survey total;
 #pragma omp parallel
   {
@@ -177,10 +177,10 @@ Survey Reader::survey(IdBitmap& bitmap) const {
       const char* p = pieces_[i].data();
       const char* const end = p + pieces_[i].size();
       Edge edge;
-      Wrong wrong = Wrong::kNothing;
+      LineFault wrong = LineFault::kNothing;
       while ((p = skip_to_edge(p, end)) < end) {
         p = parse_edge(p, end, edge, wrong);
-        if (wrong != Wrong::kNothing) {
+        if (wrong != LineFault::kNothing) {
           mine.good = false;
           break;
         }
@@ -197,7 +197,7 @@ Survey Reader::survey(IdBitmap& bitmap) const {
 }
 
 // "# Nodes: 875713 Edges: 5105039", before the first edge.
-std::optional<std::uint64_t> Reader::announced_nodes() const {
+std::optional<std::uint64_t> EdgeListReader::announced_nodes() const {
   constexpr std::string_view kNodes = "Nodes:";
   const std::string_view comments = text_.substr(0, offset_of(first_edge_));
   const std::size_t at = comments.find(kNodes);
@@ -208,12 +208,12 @@ std::optional<std::uint64_t> Reader::announced_nodes() const {
   return parse_unsigned(number, end, nodes) != nullptr ? std::optional(nodes) : std::nullopt;
 }
 
-void Reader::check_rows(std::uint64_t rows, const char* at, std::uint64_t most) const {
+void EdgeListReader::check_rows(std::uint64_t rows, const char* at, std::uint64_t most) const {
   if (rows > most) fail(at, fmt::format("{} rows", rows), fmt::format("at most {} in a text of this size", most));
 }
 
 template <class RowOf>
-CsrMatrix Reader::build(Orientation orientation, std::uint64_t rows, Array<std::uint64_t> id,
+CsrMatrix EdgeListReader::build(Orientation orientation, std::uint64_t rows, Array<std::uint64_t> id,
                         const RowOf& row_of) const {
   CsrBuilder builder(rows, rows, orientation, weighted_);
   if (!read_edges<EntryCounter>(builder, rows, row_of)) explain();
@@ -222,7 +222,7 @@ CsrMatrix Reader::build(Orientation orientation, std::uint64_t rows, Array<std::
   return builder.finish(std::move(id));
 }
 
-CsrMatrix Reader::build_consecutive(Orientation orientation, std::uint64_t rows, std::uint64_t base) const {
+CsrMatrix EdgeListReader::build_consecutive(Orientation orientation, std::uint64_t rows, std::uint64_t base) const {
   Array<std::uint64_t> id;
   if (base != 0) {
     id = Array<std::uint64_t>(rows);
@@ -232,7 +232,7 @@ CsrMatrix Reader::build_consecutive(Orientation orientation, std::uint64_t rows,
   return build(orientation, rows, std::move(id), [base](std::uint64_t name) { return name - base; });
 }
 
-CsrMatrix Reader::build_compacted(Orientation orientation, IdBitmap& bitmap, std::uint64_t max_id) const {
+CsrMatrix EdgeListReader::build_compacted(Orientation orientation, IdBitmap& bitmap, std::uint64_t max_id) const {
   if (max_id < bitmap.limit()) {
     const std::uint64_t rows = bitmap.count_up_to(max_id);
     if (rows == max_id + 1) return build_consecutive(orientation, rows, 0);
@@ -245,10 +245,10 @@ CsrMatrix Reader::build_compacted(Orientation orientation, IdBitmap& bitmap, std
     const char* p = piece.data();
     const char* const end = p + piece.size();
     Edge edge;
-    Wrong wrong = Wrong::kNothing;
+    LineFault wrong = LineFault::kNothing;
     while ((p = skip_to_edge(p, end)) < end) {
       p = parse_edge(p, end, edge, wrong);
-      if (wrong != Wrong::kNothing) explain();
+      if (wrong != LineFault::kNothing) explain();
       collection.add(edge.from);
       collection.add(edge.to);
     }
@@ -263,16 +263,16 @@ CsrMatrix Reader::build_compacted(Orientation orientation, IdBitmap& bitmap, std
   return build(orientation, distinct.size(), std::move(id), row_of);
 }
 
-CsrMatrix Reader::read(Orientation orientation) {
+CsrMatrix EdgeListReader::read(Orientation orientation) {
   const char* const end = text_.data() + text_.size();
   first_edge_ = skip_to_edge(text_.data(), end);
   if (first_edge_ == end) {
     throw usage_error("{}: found no edge, expected lines 'u v' or 'u v weight', or a MatrixMarket banner", name_);
   }
   Edge first;
-  Wrong wrong = Wrong::kNothing;
+  LineFault wrong = LineFault::kNothing;
   const char* const after_first = after_line_end(parse_edge(first_edge_, end, first, wrong), end);
-  if (wrong != Wrong::kNothing) explain();
+  if (wrong != LineFault::kNothing) explain();
 
   // The survey leaves the first line out: whether it is "n m" shows only when the rest is known.
   const auto use_text_from = [&](const char* begin) {
@@ -306,7 +306,7 @@ CsrMatrix Reader::read(Orientation orientation) {
 }
 
 // Walks the text again, line by line, to the first wrong line.
-void Reader::explain() const {
+void EdgeListReader::explain() const {
   constexpr std::string_view kLine = "'u v' or 'u v weight' (ids are whole numbers from 0 up)";
   const char* const end = text_.data() + text_.size();
   std::optional<bool> weighted;
@@ -314,16 +314,16 @@ void Reader::explain() const {
   std::uint64_t lines = 0;
   for (const char* p = text_.data(); (p = skip_to_edge(p, end)) < end; p = skip_line(p, end), ++lines) {
     Edge edge;
-    Wrong wrong = Wrong::kNothing;
+    LineFault wrong = LineFault::kNothing;
     const char* const at = parse_edge(p, end, edge, wrong);
     const std::string word = quote_word(text_, offset_of(at));
     switch (wrong) {
-      case Wrong::kNothing: break;
-      case Wrong::kFirstId:
-      case Wrong::kSecondId: fail(at, word, fmt::format("a node id in {}", kLine));
-      case Wrong::kMissing: fail(at, quote_line(text_, offset_of(at)), kLine);
-      case Wrong::kWeight: fail(at, word, fmt::format("a weight within a double's range in {}", kLine));
-      case Wrong::kExtra: fail(at, word + " behind the edge", kLine);
+      case LineFault::kNothing: break;
+      case LineFault::kFirstId:
+      case LineFault::kSecondId: fail(at, word, fmt::format("a node id in {}", kLine));
+      case LineFault::kMissing: fail(at, quote_line(text_, offset_of(at)), kLine);
+      case LineFault::kWeight: fail(at, word, fmt::format("a weight within a double's range in {}", kLine));
+      case LineFault::kExtra: fail(at, word + " behind the edge", kLine);
     }
     // The first line may be "n m", which has no weight where the edges have one: lines are compared from the second on.
     if (lines == 0 && !edge.has_weight && weighted_) continue;
@@ -342,7 +342,7 @@ void Reader::explain() const {
 }  // namespace
 
 CsrMatrix read_edge_list(std::string_view text, const std::string& name, Orientation orientation) {
-  return Reader(text, name).read(orientation);
+  return EdgeListReader(text, name).read(orientation);
 }
 
 PlaceInText find_in_edge_list(std::string_view text, const MatrixPlace& place, IsRefused is_refused) {
@@ -350,10 +350,10 @@ PlaceInText find_in_edge_list(std::string_view text, const MatrixPlace& place, I
   const char* const end = text.data() + text.size();
   for (const char* p = text.data(); (p = skip_to_edge(p, end)) < end; p = skip_line(p, end)) {
     Edge edge;
-    Wrong wrong = Wrong::kNothing;
+    LineFault wrong = LineFault::kNothing;
     parse_edge(p, end, edge, wrong);
     // In a weighted edge list, "n m" is a line without a weight.
-    if (wrong != Wrong::kNothing || !edge.has_weight || edge.from != place.from) continue;
+    if (wrong != LineFault::kNothing || !edge.has_weight || edge.from != place.from) continue;
     if (place.what == MatrixPlace::What::kEntry && edge.to != place.to) continue;
     choice.add(static_cast<std::uint64_t>(p - text.data()), edge.weight);
   }

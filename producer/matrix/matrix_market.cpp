@@ -18,19 +18,19 @@ using Field = MatrixMarketHeader::Field;
 using Symmetry = MatrixMarketHeader::Symmetry;
 
 // Why a line cannot be read; `at`, which goes with it, is the word to show.
-enum class Wrong { kNothing, kRow, kColumn, kValue, kMissing, kExtra, kAboveDiagonal, kOnDiagonal };
+enum class EntryFault { kNothing, kRow, kColumn, kValue, kMissing, kExtra, kAboveDiagonal, kOnDiagonal };
 
 constexpr std::uint64_t kWrongLine = std::numeric_limits<std::uint64_t>::max();
 
-struct Entry {
+struct CoordinateEntry {
   std::uint64_t row = 0;  // from 1
   std::uint64_t column = 0;
   double value = 1;
 };
 
-class Reader {
+class MatrixMarketReader {
  public:
-  Reader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+  MatrixMarketReader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
 
   CsrMatrix read(Orientation orientation);
   PlaceInText find(const MatrixPlace& place, IsRefused is_refused);
@@ -38,7 +38,7 @@ class Reader {
  private:
   std::vector<std::uint64_t> count_lines(const std::vector<std::string_view>& pieces) const;
   template <Field field, bool with_value>
-  const char* parse_entry(const char* p, const char* end, Entry& entry, Wrong& wrong) const noexcept;
+  const char* parse_entry(const char* p, const char* end, CoordinateEntry& entry, EntryFault& wrong) const noexcept;
   template <class Visit>
   bool for_each_coordinate(std::string_view piece, bool with_value, Visit&& visit) const;
   template <Field field, bool with_value, class Visit>
@@ -49,7 +49,7 @@ class Reader {
   std::uint64_t read_pieces(const std::vector<std::string_view>& pieces, const std::vector<std::uint64_t>& first_line,
                             bool with_value, CsrBuilder& builder) const;
   [[noreturn]] void explain() const;
-  [[noreturn]] void explain_line(const char* at, Wrong wrong) const;
+  [[noreturn]] void explain_line(const char* at, EntryFault wrong) const;
   [[noreturn]] void fail(std::size_t offset, const std::string& found, std::string_view expected) const {
     fail_at(text_, name_, offset, found, expected);
   }
@@ -64,54 +64,54 @@ class Reader {
 // Reads the line at p up to its end. Returns the position of the line end; or sets `wrong` and returns the position
 // where the offending word begins. Without values the rest of the line is only skipped: a second reading checks it.
 template <Field field, bool with_value>
-inline const char* Reader::parse_entry(const char* p, const char* end, Entry& entry, Wrong& wrong) const noexcept {
+inline const char* MatrixMarketReader::parse_entry(const char* p, const char* end, CoordinateEntry& entry, EntryFault& wrong) const noexcept {
   const char* next = parse_unsigned(p, end, entry.row);
   const bool row_is_last = next != nullptr && (next == end || is_line_end(*next));
   if (next == nullptr || !(row_is_last || is_blank(*next)) || entry.row - 1 >= header_.rows) {
-    wrong = Wrong::kRow;
+    wrong = EntryFault::kRow;
     return p;
   }
   p = skip_blanks(next, end);
   if (p == end || is_line_end(*p)) {
-    wrong = Wrong::kMissing;
+    wrong = EntryFault::kMissing;
     return p;
   }
   next = parse_unsigned(p, end, entry.column);
   if (next == nullptr || (next < end && !is_blank(*next) && !is_line_end(*next)) ||
       entry.column - 1 >= header_.columns) {
-    wrong = Wrong::kColumn;
+    wrong = EntryFault::kColumn;
     return p;
   }
   if (header_.symmetry != Symmetry::kGeneral && entry.column >= entry.row) {
-    if (entry.column > entry.row) wrong = Wrong::kAboveDiagonal;
-    if (entry.column == entry.row && header_.symmetry == Symmetry::kSkewSymmetric) wrong = Wrong::kOnDiagonal;
-    if (wrong != Wrong::kNothing) return p;
+    if (entry.column > entry.row) wrong = EntryFault::kAboveDiagonal;
+    if (entry.column == entry.row && header_.symmetry == Symmetry::kSkewSymmetric) wrong = EntryFault::kOnDiagonal;
+    if (wrong != EntryFault::kNothing) return p;
   }
   p = skip_blanks(next, end);
   if constexpr (field != Field::kPattern) {
     if (p == end || is_line_end(*p)) {
-      wrong = Wrong::kMissing;
+      wrong = EntryFault::kMissing;
       return p;
     }
     if constexpr (!with_value) return find_line_end(p, end);
     next = field == Field::kInteger ? parse_integer(p, end, entry.value) : parse_real(p, end, entry.value);
     if (next == nullptr || (next < end && !is_blank(*next) && !is_line_end(*next))) {
-      wrong = Wrong::kValue;
+      wrong = EntryFault::kValue;
       return p;
     }
     p = skip_blanks(next, end);
   }
-  if (p < end && !is_line_end(*p)) wrong = Wrong::kExtra;
+  if (p < end && !is_line_end(*p)) wrong = EntryFault::kExtra;
   return p;
 }
 
 // Calls visit(entry) for every entry of the piece; false if a line is wrong.
 template <Field field, bool with_value, class Visit>
-bool Reader::for_each_coordinate_of(std::string_view piece, Visit&& visit) const {
+bool MatrixMarketReader::for_each_coordinate_of(std::string_view piece, Visit&& visit) const {
   const char* p = piece.data();
   const char* const end = p + piece.size();
-  Entry entry;
-  Wrong wrong = Wrong::kNothing;
+  CoordinateEntry entry;
+  EntryFault wrong = EntryFault::kNothing;
   while (p < end) {
     p = skip_blanks(p, end);
     if (p == end) break;
@@ -123,7 +123,7 @@ bool Reader::for_each_coordinate_of(std::string_view piece, Visit&& visit) const
       return false;
     }
     p = parse_entry<field, with_value>(p, end, entry, wrong);
-    if (wrong != Wrong::kNothing) return false;
+    if (wrong != EntryFault::kNothing) return false;
     p = after_line_end(p, end);
     visit(entry);
   }
@@ -131,7 +131,7 @@ bool Reader::for_each_coordinate_of(std::string_view piece, Visit&& visit) const
 }
 
 template <class Visit>
-bool Reader::for_each_coordinate(std::string_view piece, bool with_value, Visit&& visit) const {
+bool MatrixMarketReader::for_each_coordinate(std::string_view piece, bool with_value, Visit&& visit) const {
   switch (header_.field) {
     case Field::kPattern: return for_each_coordinate_of<Field::kPattern, true>(piece, visit);
     case Field::kInteger:
@@ -145,10 +145,10 @@ bool Reader::for_each_coordinate(std::string_view piece, bool with_value, Visit&
 
 // The values of an array stand column by column, of a symmetric one only the part below (and on) the diagonal.
 template <class Visit>
-bool Reader::for_each_array_value(std::string_view piece, std::uint64_t first, bool with_value, Visit&& visit) const {
+bool MatrixMarketReader::for_each_array_value(std::string_view piece, std::uint64_t first, bool with_value, Visit&& visit) const {
   const bool general = header_.symmetry == Symmetry::kGeneral;
   const std::uint64_t below = header_.symmetry == Symmetry::kSkewSymmetric ? 1 : 0;
-  Entry entry;
+  CoordinateEntry entry;
   if (general) {
     entry.column = first / header_.rows + 1;
     entry.row = first % header_.rows + 1;
@@ -180,7 +180,7 @@ bool Reader::for_each_array_value(std::string_view piece, std::uint64_t first, b
   return true;
 }
 
-std::vector<std::uint64_t> Reader::count_lines(const std::vector<std::string_view>& pieces) const {
+std::vector<std::uint64_t> MatrixMarketReader::count_lines(const std::vector<std::string_view>& pieces) const {
   std::vector<std::uint64_t> first_line(pieces.size() + 1);
 #pragma omp parallel for schedule(dynamic, 1)
   for (std::size_t i = 0; i < pieces.size(); ++i) {
@@ -197,7 +197,7 @@ std::vector<std::uint64_t> Reader::count_lines(const std::vector<std::string_vie
 // Gives every entry and its mirror to a Sink (EntryCounter or EntryPlacer). Returns how many lines held an entry, or
 // kWrongLine.
 template <class Sink>
-std::uint64_t Reader::read_pieces(const std::vector<std::string_view>& pieces,
+std::uint64_t MatrixMarketReader::read_pieces(const std::vector<std::string_view>& pieces,
                                   const std::vector<std::uint64_t>& first_line, bool with_value,
                                   CsrBuilder& builder) const {
   const bool mirror = header_.symmetry != Symmetry::kGeneral;
@@ -209,7 +209,7 @@ std::uint64_t Reader::read_pieces(const std::vector<std::string_view>& pieces,
     if (!good) continue;
     std::uint64_t piece_lines = 0;
     Sink sink(builder);
-    const auto visit = [&](const Entry& entry) {
+    const auto visit = [&](const CoordinateEntry& entry) {
       ++piece_lines;
       const auto row = static_cast<std::uint32_t>(entry.row - 1);
       const auto column = static_cast<std::uint32_t>(entry.column - 1);
@@ -223,7 +223,7 @@ std::uint64_t Reader::read_pieces(const std::vector<std::string_view>& pieces,
   return good ? lines : kWrongLine;
 }
 
-CsrMatrix Reader::read(Orientation orientation) {
+CsrMatrix MatrixMarketReader::read(Orientation orientation) {
   header_ = read_matrix_market_header(text_, name_);
   const std::vector<std::string_view> pieces =
       split_at_lines(text_.substr(header_.body_offset), piece_count(text_.size()));
@@ -242,37 +242,37 @@ CsrMatrix Reader::read(Orientation orientation) {
   return builder.finish();
 }
 
-std::string Reader::expected_line() const {
+std::string MatrixMarketReader::expected_line() const {
   if (header_.is_array) return "one number a line";
   return header_.field == Field::kPattern ? "'row column'" : "'row column value'";
 }
 
-void Reader::explain_line(const char* at, Wrong wrong) const {
+void MatrixMarketReader::explain_line(const char* at, EntryFault wrong) const {
   const std::size_t offset = offset_of(at);
   const std::string word = quote_word(text_, offset);
   switch (wrong) {
-    case Wrong::kRow: fail(offset, word, fmt::format("a row from 1 to {} ({})", header_.rows, expected_line()));
-    case Wrong::kColumn:
+    case EntryFault::kRow: fail(offset, word, fmt::format("a row from 1 to {} ({})", header_.rows, expected_line()));
+    case EntryFault::kColumn:
       fail(offset, word, fmt::format("a column from 1 to {} ({})", header_.columns, expected_line()));
-    case Wrong::kValue:
+    case EntryFault::kValue:
       fail(offset, word,
            fmt::format(
                "{} ({})",
                header_.field == Field::kInteger ? "a whole number of 64 bits" : "a number within a double's range",
                expected_line()));
-    case Wrong::kAboveDiagonal:
+    case EntryFault::kAboveDiagonal:
       fail(offset, quote_line(text_, offset), "entries on or below the diagonal in a symmetric matrix (row >= column)");
-    case Wrong::kOnDiagonal:
+    case EntryFault::kOnDiagonal:
       fail(offset, quote_line(text_, offset), "entries below the diagonal in a skew-symmetric matrix (row > column)");
-    case Wrong::kMissing: fail(offset, quote_line(text_, offset), expected_line());
-    case Wrong::kExtra:
-    case Wrong::kNothing: break;
+    case EntryFault::kMissing: fail(offset, quote_line(text_, offset), expected_line());
+    case EntryFault::kExtra:
+    case EntryFault::kNothing: break;
   }
   fail(offset, word + " behind the entry", expected_line() + " and the end of the line");
 }
 
 // Walks the text again, line by line, to the first wrong line.
-void Reader::explain() const {
+void MatrixMarketReader::explain() const {
   const char* p = text_.data() + header_.body_offset;
   const char* const end = text_.data() + text_.size();
   std::uint64_t lines = 0;
@@ -282,15 +282,15 @@ void Reader::explain() const {
       fail(offset_of(p), quote_line(text_, offset_of(p)),
            fmt::format("no more than the {} entries that line {} announces", lines, size_line));
     }
-    Entry entry;
-    Wrong wrong = Wrong::kNothing;
+    CoordinateEntry entry;
+    EntryFault wrong = EntryFault::kNothing;
     const char* at = p;
     if (header_.is_array) {
       const char* next =
           header_.field == Field::kInteger ? parse_integer(p, end, entry.value) : parse_real(p, end, entry.value);
-      if (next == nullptr || (next < end && !is_blank(*next) && !is_line_end(*next))) explain_line(p, Wrong::kValue);
+      if (next == nullptr || (next < end && !is_blank(*next) && !is_line_end(*next))) explain_line(p, EntryFault::kValue);
       at = skip_blanks(next, end);
-      if (at < end && !is_line_end(*at)) explain_line(at, Wrong::kExtra);
+      if (at < end && !is_line_end(*at)) explain_line(at, EntryFault::kExtra);
       continue;
     }
     switch (header_.field) {
@@ -298,7 +298,7 @@ void Reader::explain() const {
       case Field::kInteger: at = parse_entry<Field::kInteger, true>(p, end, entry, wrong); break;
       case Field::kReal: at = parse_entry<Field::kReal, true>(p, end, entry, wrong); break;
     }
-    if (wrong != Wrong::kNothing) explain_line(at, wrong);
+    if (wrong != EntryFault::kNothing) explain_line(at, wrong);
   }
   if (lines < header_.entries) {
     fail(text_.find_last_not_of(" \t\r\n"), fmt::format("the end of the file after {} entries", lines),
@@ -307,7 +307,7 @@ void Reader::explain() const {
   throw usage_error("{}: the file changed while it was read; start again when nobody writes to it", name_);
 }
 
-PlaceInText Reader::find(const MatrixPlace& place, IsRefused is_refused) {
+PlaceInText MatrixMarketReader::find(const MatrixPlace& place, IsRefused is_refused) {
   header_ = read_matrix_market_header(text_, name_);
   const std::string_view body = text_.substr(header_.body_offset);
   const bool mirror = header_.symmetry != Symmetry::kGeneral;
@@ -317,7 +317,7 @@ PlaceInText Reader::find(const MatrixPlace& place, IsRefused is_refused) {
   const auto is_meant = [&place](std::uint64_t row, std::uint64_t column) {
     return row - 1 == place.from && (place.what != MatrixPlace::What::kEntry || column - 1 == place.to);
   };
-  const auto visit = [&](const Entry& entry) {
+  const auto visit = [&](const CoordinateEntry& entry) {
     if (is_meant(entry.row, entry.column)) {
       choice.add(entries, entry.value);
     } else if (mirror && is_meant(entry.column, entry.row)) {
@@ -337,11 +337,11 @@ PlaceInText Reader::find(const MatrixPlace& place, IsRefused is_refused) {
 }  // namespace
 
 PlaceInText find_in_matrix_market(std::string_view text, const MatrixPlace& place, IsRefused is_refused) {
-  return Reader(text, "").find(place, is_refused);
+  return MatrixMarketReader(text, "").find(place, is_refused);
 }
 
 CsrMatrix read_matrix_market(std::string_view text, const std::string& name, Orientation orientation) {
-  return Reader(text, name).read(orientation);
+  return MatrixMarketReader(text, name).read(orientation);
 }
 
 }  // namespace ringside

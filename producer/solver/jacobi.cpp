@@ -51,7 +51,7 @@ void check(const CsrMatrix& matrix, const RightSide& right_side) {
   }
 }
 
-const JacobiKernels& kernels_for(Isa isa) noexcept {
+const JacobiKernels& jacobi_kernels_for(Isa isa) noexcept {
   switch (isa) {
     case Isa::kAvx512: return avx512::kJacobiKernels;
     case Isa::kAvx2: return avx2::kJacobiKernels;
@@ -66,7 +66,7 @@ class Jacobi final : public Solver {
       : matrix_(std::move(matrix)),
         nonzeros_(matrix_.nonzeros()),
         right_side_(std::move(right_side)),
-        kernels_(kernels_for(isa)),
+        kernels_(jacobi_kernels_for(isa)),
         layout_(make_row_layout(matrix_, kernel, {})),
         parts_(BlockParts::by_work(layout_.work_before, openmp_)),
         diagonal_(matrix_.rows),

@@ -20,7 +20,7 @@
 namespace ringside {
 namespace {
 
-const PagerankKernels& kernels_for(Isa isa) noexcept {
+const PagerankKernels& pagerank_kernels_for(Isa isa) noexcept {
   switch (isa) {
     case Isa::kAvx512: return avx512::kPagerankKernels;
     case Isa::kAvx2: return avx2::kPagerankKernels;
@@ -44,7 +44,7 @@ class Pagerank final : public Solver {
       : matrix_(std::move(matrix)),
         nonzeros_(matrix_.nonzeros()),
         damping_(damping),
-        kernels_(kernels_for(isa)),
+        kernels_(pagerank_kernels_for(isa)),
         stream_(vectors_exceed_cache(matrix_.rows)),
         parts_(BlockParts::by_entries(matrix_.row_begin.span(), openmp_)),
         scale_(matrix_.rows),

@@ -19,10 +19,9 @@ namespace {
 using nlohmann::json;
 using testing::Finished;
 using testing::PipelineTest;
+using testing::kEndless;
 using testing::Process;
 using testing::run;
-
-const std::string kEndless = "--iterations=1000000000000";
 
 struct Kept {
   std::uint64_t iteration;

@@ -19,12 +19,11 @@ namespace {
 using nlohmann::json;
 using testing::Finished;
 using testing::PipelineTest;
+using testing::kEndless;
 using testing::Process;
 using testing::run;
 
 // More than any machine computes within a test.
-const std::string kEndless = "--iterations=1000000000000";
-
 // A service's threads are not pinned here: with more than one for each process, they would wait for cores, not for
 // each other.
 void one_thread() {

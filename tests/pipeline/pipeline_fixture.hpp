@@ -20,6 +20,9 @@
 
 namespace ringside::testing {
 
+/// A run with it ends only if it is stopped.
+inline const std::string kEndless = "--iterations=1000000000000";
+
 class PipelineTest : public ::testing::Test {
  protected:
   /// The arguments of `ringside run` on grid:SIDE with this test's pool and summary, and `more`.

@@ -18,10 +18,9 @@ namespace {
 using nlohmann::json;
 using testing::Finished;
 using testing::PipelineTest;
+using testing::kEndless;
 using testing::Process;
 using testing::run;
-
-constexpr const char* kEndless = "--iterations=1000000000000";
 
 class TailTest : public PipelineTest {
  protected:

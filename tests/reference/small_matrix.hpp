@@ -46,6 +46,10 @@ inline CsrMatrix build_matrix(std::uint64_t n, const std::vector<Entry>& entries
   return matrix;
 }
 
+inline CsrMatrix build_rows(std::uint64_t n, const std::vector<Entry>& entries) {
+  return build_matrix(n, entries, Orientation::kRows, true);
+}
+
 inline CsrMatrix build_graph(std::uint64_t nodes, const std::vector<Entry>& links) {
   return build_matrix(nodes, links, Orientation::kInLinks, false);
 }

@@ -22,12 +22,12 @@ using testing::entries_of;
 using testing::error_of;
 using Ids = std::vector<std::uint64_t>;
 
-CsrMatrix read(std::string_view text, Orientation orientation = Orientation::kRows) {
+CsrMatrix read_list(std::string_view text, Orientation orientation = Orientation::kRows) {
   return read_edge_list(text, "a.txt", orientation);
 }
 
-std::string read_error(std::string_view text) {
-  return error_of([&] { read(text); });
+std::string list_error(std::string_view text) {
+  return error_of([&] { read_list(text); });
 }
 
 Ids ids_of(const CsrMatrix& matrix) {
@@ -35,76 +35,76 @@ Ids ids_of(const CsrMatrix& matrix) {
 }
 
 TEST(EdgeList, AnEdgeLinksTheFirstIdToTheSecond) {
-  EXPECT_EQ(entries_of(read("0 1\n")), (Entries{{0, 1, 1}}));
-  EXPECT_EQ(entries_of(read("0 1\n", Orientation::kInLinks)), (Entries{{1, 0, 1}}));
+  EXPECT_EQ(entries_of(read_list("0 1\n")), (Entries{{0, 1, 1}}));
+  EXPECT_EQ(entries_of(read_list("0 1\n", Orientation::kInLinks)), (Entries{{1, 0, 1}}));
 }
 
 TEST(EdgeList, SeparatorsCommentsAndLineEndingsDoNotMatter) {
-  const CsrMatrix plain = read("0 1\n1 2\n2 0\n");
+  const CsrMatrix plain = read_list("0 1\n1 2\n2 0\n");
   for (const char* text : {"0\t1\n1\t2\n2\t0", "0,1\r\n1,2\r\n2,0\r\n", "# c\n0 , 1\n% d\n\n  1  2  \n2 0\n#",
                            "0 1\r1 2\r2 0\r", "0,1,\n1,2,\n2,0,\n"}) {
     SCOPED_TRACE(text);
-    testing::expect_same_matrix(read(text), plain);
+    testing::expect_same_matrix(read_list(text), plain);
   }
 }
 
 TEST(EdgeList, WithoutAnAnnouncementTheRowsAreTheDistinctIds) {
-  const CsrMatrix matrix = read("10 7\n7 1000000\n");
+  const CsrMatrix matrix = read_list("10 7\n7 1000000\n");
   EXPECT_EQ(matrix.rows, 3u);
   EXPECT_EQ(ids_of(matrix), (Ids{7, 10, 1000000}));
   EXPECT_EQ(entries_of(matrix), (Entries{{0, 2, 1}, {1, 0, 1}}));
 }
 
 TEST(EdgeList, IdsFromZeroWithoutGapsNeedNoNames) {
-  EXPECT_TRUE(read("0 1\n2 0\n").id.empty());
+  EXPECT_TRUE(read_list("0 1\n2 0\n").id.empty());
 }
 
 TEST(EdgeList, IdsFromOneKeepTheirNames) {
-  EXPECT_EQ(ids_of(read("1 2\n2 3\n")), (Ids{1, 2, 3}));
+  EXPECT_EQ(ids_of(read_list("1 2\n2 3\n")), (Ids{1, 2, 3}));
 }
 
 TEST(EdgeList, HugeIdsAreCompactedToo) {
-  const CsrMatrix matrix = read("18446744073709551615 0\n5000000000 18446744073709551615\n");
+  const CsrMatrix matrix = read_list("18446744073709551615 0\n5000000000 18446744073709551615\n");
   EXPECT_EQ(ids_of(matrix), (Ids{0, 5000000000, 18446744073709551615u}));
   EXPECT_EQ(entries_of(matrix), (Entries{{1, 2, 1}, {2, 0, 1}}));
 }
 
 TEST(EdgeList, AFirstLineThatCountsNodesAndEdgesGivesTheRows) {
-  const CsrMatrix zero_based = read("5 2\n0 1\n1 2\n");
+  const CsrMatrix zero_based = read_list("5 2\n0 1\n1 2\n");
   EXPECT_EQ(zero_based.rows, 5u);
   EXPECT_EQ(zero_based.nonzeros(), 2u);
   EXPECT_TRUE(zero_based.id.empty());
-  const CsrMatrix one_based = read("# comment\n3 2\n1 2\n2 3\n");
+  const CsrMatrix one_based = read_list("# comment\n3 2\n1 2\n2 3\n");
   EXPECT_EQ(one_based.rows, 3u);
   EXPECT_EQ(ids_of(one_based), (Ids{1, 2, 3}));
-  const CsrMatrix weighted = read("4 1\n1 2 0.5\n");
+  const CsrMatrix weighted = read_list("4 1\n1 2 0.5\n");
   EXPECT_EQ(weighted.rows, 4u);
   EXPECT_EQ(entries_of(weighted), (Entries{{1, 2, 0.5}}));
 }
 
 TEST(EdgeList, AFirstLineThatDoesNotCountTheRestIsAnEdge) {
-  EXPECT_EQ(read("5 3\n0 1\n1 2\n").nonzeros(), 3u);  // not 3 edges left
-  EXPECT_EQ(read("2 2\n0 1\n1 3\n").nonzeros(), 3u);  // 3 is not among two nodes
-  EXPECT_EQ(read("0 0\n").nonzeros(), 1u);
+  EXPECT_EQ(read_list("5 3\n0 1\n1 2\n").nonzeros(), 3u);  // not 3 edges left
+  EXPECT_EQ(read_list("2 2\n0 1\n1 3\n").nonzeros(), 3u);  // 3 is not among two nodes
+  EXPECT_EQ(read_list("0 0\n").nonzeros(), 1u);
 }
 
 TEST(EdgeList, ANodesCommentGivesTheRowsIfEveryIdFits) {
-  EXPECT_EQ(read("# Nodes: 6 Edges: 1\n# From To\n0 1\n").rows, 6u);
-  EXPECT_EQ(read("# Nodes: 6 Edges: 1\n5 6\n").rows, 6u);
-  EXPECT_EQ(ids_of(read("# Nodes: 6 Edges: 1\n5 6\n"))[0], 1u);
-  EXPECT_EQ(ids_of(read("# Nodes: 6 Edges: 1\n5 7\n")), (Ids{5, 7}));
+  EXPECT_EQ(read_list("# Nodes: 6 Edges: 1\n# From To\n0 1\n").rows, 6u);
+  EXPECT_EQ(read_list("# Nodes: 6 Edges: 1\n5 6\n").rows, 6u);
+  EXPECT_EQ(ids_of(read_list("# Nodes: 6 Edges: 1\n5 6\n"))[0], 1u);
+  EXPECT_EQ(ids_of(read_list("# Nodes: 6 Edges: 1\n5 7\n")), (Ids{5, 7}));
 }
 
 TEST(EdgeList, AnAnnouncementOfTooManyNodesIsRefused) {
-  EXPECT_NE(read_error("# Nodes: 99999999999\n0 1\n").find("line 1: found 99999999999 rows, expected at most 8388608"),
+  EXPECT_NE(list_error("# Nodes: 99999999999\n0 1\n").find("line 1: found 99999999999 rows, expected at most 8388608"),
             std::string::npos);
-  EXPECT_NE(read_error("8388609 1\n0 1\n").find("line 1: found 8388609 rows"), std::string::npos);
-  EXPECT_EQ(read("8388608 1\n0 1\n").rows, 8388608u);
+  EXPECT_NE(list_error("8388609 1\n0 1\n").find("line 1: found 8388609 rows"), std::string::npos);
+  EXPECT_EQ(read_list("8388608 1\n0 1\n").rows, 8388608u);
 }
 
 TEST(EdgeList, DuplicatesCollapseOrAddUpSelfLoopsStayZerosGo) {
-  EXPECT_EQ(entries_of(read("0 1\n0 1\n1 1\n")), (Entries{{0, 1, 1}, {1, 1, 1}}));
-  EXPECT_EQ(entries_of(read("0 1 2\n0 1 0.5\n1 1 0\n1 0 3\n")), (Entries{{0, 1, 2.5}, {1, 0, 3}}));
+  EXPECT_EQ(entries_of(read_list("0 1\n0 1\n1 1\n")), (Entries{{0, 1, 1}, {1, 1, 1}}));
+  EXPECT_EQ(entries_of(read_list("0 1 2\n0 1 0.5\n1 1 0\n1 0 3\n")), (Entries{{0, 1, 2.5}, {1, 0, 3}}));
 }
 
 TEST(EdgeList, WhatWasWrittenIsReadForEveryNumberOfThreads) {
@@ -125,7 +125,7 @@ TEST(EdgeList, WhatWasWrittenIsReadForEveryNumberOfThreads) {
     const Ids names(ids.begin(), ids.end());
     for (const int threads : {1, 2, 3, 7}) {
       omp_set_num_threads(threads);
-      const CsrMatrix matrix = read(text);
+      const CsrMatrix matrix = read_list(text);
       ASSERT_EQ(ids_of(matrix), names);
       std::map<std::pair<std::uint64_t, std::uint64_t>, double> found;
       for (const auto& [row, column, value] : entries_of(matrix)) found[{names[row], names[column]}] = value;
@@ -150,9 +150,9 @@ TEST(EdgeList, EachWayToBeWrongHasItsLine) {
       {"9 3\n0 1 1\n1 2\n2 3 1\n", "line 3: found '1 2', expected 'u v weight' like line 2"},
       {"18446744073709551616 1\n", "line 1: found '18446744073709551616'"}};
   for (const auto& [text, message] : wrong)
-    EXPECT_EQ(read_error(text).find("a.txt: " + message), 0u) << text << "\ngave: " << read_error(text);
+    EXPECT_EQ(list_error(text).find("a.txt: " + message), 0u) << text << "\ngave: " << list_error(text);
   for (const char* text : {"", "\n\n", "# Nodes: 3\n"})
-    EXPECT_NE(read_error(text).find("found no edge"), std::string::npos);
+    EXPECT_NE(list_error(text).find("found no edge"), std::string::npos);
 }
 
 }  // namespace

@@ -114,12 +114,12 @@ Entries transposed_or_not(const Dictionary& matrix, Orientation orientation) {
   return entries;
 }
 
-CsrMatrix read(std::string_view text, Orientation orientation = Orientation::kRows) {
+CsrMatrix read_market(std::string_view text, Orientation orientation = Orientation::kRows) {
   return read_matrix_market(text, "a.mtx", orientation);
 }
 
-std::string read_error(std::string_view text) {
-  return error_of([&] { read(text); });
+std::string market_error(std::string_view text) {
+  return error_of([&] { read_market(text); });
 }
 
 TEST(MatrixMarket, WhatWasWrittenIsReadInEveryVariantOrientationAndLineEnding) {
@@ -132,13 +132,13 @@ TEST(MatrixMarket, WhatWasWrittenIsReadInEveryVariantOrientationAndLineEnding) {
       const std::string text = written(variant, rows, columns, matrix, random);
       SCOPED_TRACE(text.substr(0, 300));
       for (const Orientation orientation : {Orientation::kRows, Orientation::kInLinks}) {
-        const CsrMatrix lf = read(text, orientation);
+        const CsrMatrix lf = read_market(text, orientation);
         EXPECT_EQ(lf.rows, orientation == Orientation::kRows ? rows : columns);
         EXPECT_EQ(lf.columns, orientation == Orientation::kRows ? columns : rows);
         EXPECT_EQ(entries_of(lf), transposed_or_not(matrix, orientation));
         EXPECT_EQ(lf.value.empty(), variant.field == "pattern" || matrix.empty());
-        testing::expect_same_matrix(read(with_line_end(text, "\r\n"), orientation), lf);
-        testing::expect_same_matrix(read(with_line_end(text, "\r"), orientation), lf);
+        testing::expect_same_matrix(read_market(with_line_end(text, "\r\n"), orientation), lf);
+        testing::expect_same_matrix(read_market(with_line_end(text, "\r"), orientation), lf);
       }
     }
   }
@@ -154,11 +154,11 @@ TEST(MatrixMarket, TheMatrixIsTheSameForEveryNumberOfThreads) {
   }
   const int threads_before = omp_get_max_threads();
   omp_set_num_threads(1);
-  const CsrMatrix one = read(text, Orientation::kInLinks);
+  const CsrMatrix one = read_market(text, Orientation::kInLinks);
   for (const int threads : {2, 3, 5, 8}) {
     omp_set_num_threads(threads);
     SCOPED_TRACE(threads);
-    testing::expect_same_matrix(read(text, Orientation::kInLinks), one);
+    testing::expect_same_matrix(read_market(text, Orientation::kInLinks), one);
   }
   omp_set_num_threads(threads_before);
   EXPECT_LT(one.nonzeros(), 60000u);
@@ -168,24 +168,24 @@ TEST(MatrixMarket, DuplicatesAreAddedUpInAscendingMagnitude) {
   const std::string four = "%%MatrixMarket matrix coordinate real general\n1 1 4\n";
   // Added from the smallest on, the two ones survive; in the other order 1e16 would swallow each.
   ASSERT_NE(1e16 + 1.0 + 1.0, (1.0 + 1.0) + 1e16);
-  EXPECT_EQ(entries_of(read(four + "1 1 1e16\n1 1 1\n1 1 1\n1 1 0\n")), (Entries{{0, 0, (1.0 + 1.0) + 1e16}}));
+  EXPECT_EQ(entries_of(read_market(four + "1 1 1e16\n1 1 1\n1 1 1\n1 1 0\n")), (Entries{{0, 0, (1.0 + 1.0) + 1e16}}));
   // Of equal magnitudes the negative comes first.
-  EXPECT_EQ(entries_of(read(four + "1 1 1e16\n1 1 1\n1 1 -1e16\n1 1 2\n")), (Entries{{0, 0, (3.0 - 1e16) + 1e16}}));
+  EXPECT_EQ(entries_of(read_market(four + "1 1 1e16\n1 1 1\n1 1 -1e16\n1 1 2\n")), (Entries{{0, 0, (3.0 - 1e16) + 1e16}}));
 }
 
 TEST(MatrixMarket, DuplicatesInAPatternCollapse) {
-  const CsrMatrix matrix = read("%%MatrixMarket matrix coordinate pattern general\n2 2 3\n1 2\n1 2\n2 1\n");
+  const CsrMatrix matrix = read_market("%%MatrixMarket matrix coordinate pattern general\n2 2 3\n1 2\n1 2\n2 1\n");
   EXPECT_EQ(entries_of(matrix), (Entries{{0, 1, 1}, {1, 0, 1}}));
 }
 
 TEST(MatrixMarket, ZerosAreDroppedAlsoThoseThatComeOutOfASum) {
   const CsrMatrix matrix =
-      read("%%MatrixMarket matrix coordinate real general\n2 2 5\n1 1 0\n1 2 3\n2 2 7\n1 2 -3\n2 1 -0.0\n");
+      read_market("%%MatrixMarket matrix coordinate real general\n2 2 5\n1 1 0\n1 2 3\n2 2 7\n1 2 -3\n2 1 -0.0\n");
   EXPECT_EQ(entries_of(matrix), (Entries{{1, 1, 7}}));
 }
 
 TEST(MatrixMarket, AMatrixMayHaveNoEntries) {
-  const CsrMatrix matrix = read("%%MatrixMarket matrix coordinate real general\n3 4 0");
+  const CsrMatrix matrix = read_market("%%MatrixMarket matrix coordinate real general\n3 4 0");
   EXPECT_EQ(matrix.rows, 3u);
   EXPECT_EQ(matrix.columns, 4u);
   EXPECT_EQ(matrix.nonzeros(), 0u);
@@ -194,7 +194,7 @@ TEST(MatrixMarket, AMatrixMayHaveNoEntries) {
 
 TEST(MatrixMarket, TheBannerIsReadInAnyCaseAndCommentsStandAnywhere) {
   const CsrMatrix matrix =
-      read("  %%MATRIXMARKET Matrix COORDINATE Pattern General \n%%GraphBLAS type double\n\n 2\t2 1 \n%x\n 2 1 \n\n%y");
+      read_market("  %%MATRIXMARKET Matrix COORDINATE Pattern General \n%%GraphBLAS type double\n\n 2\t2 1 \n%x\n 2 1 \n\n%y");
   EXPECT_EQ(entries_of(matrix), (Entries{{1, 0, 1}}));
 }
 
@@ -214,16 +214,16 @@ TEST(MatrixMarket, NumbersAreReadToTheLastBit) {
       {"inf", std::numeric_limits<double>::infinity()},
       {"-Infinity", -std::numeric_limits<double>::infinity()}};
   for (const auto& [text, value] : numbers) {
-    const CsrMatrix matrix = read("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 " + text);
+    const CsrMatrix matrix = read_market("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 " + text);
     EXPECT_EQ(entries_of(matrix), (Entries{{0, 0, value}})) << text;
   }
-  EXPECT_TRUE(std::isnan(read("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 NaN\n").value[0]));
-  EXPECT_EQ(read("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1e-400\n").nonzeros(), 0u);
+  EXPECT_TRUE(std::isnan(read_market("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 NaN\n").value[0]));
+  EXPECT_EQ(read_market("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1e-400\n").nonzeros(), 0u);
   const std::string integer = "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 ";
-  EXPECT_EQ(read(integer + "18446744073709551615").value[0], 18446744073709551615.0);
-  EXPECT_EQ(read(integer + "-9223372036854775808").value[0], -9223372036854775808.0);
-  EXPECT_NE(read_error(integer + "-9223372036854775809").find("a whole number of 64 bits"), std::string::npos);
-  EXPECT_NE(read_error(integer + "1.5").find("line 3: found '1.5'"), std::string::npos);
+  EXPECT_EQ(read_market(integer + "18446744073709551615").value[0], 18446744073709551615.0);
+  EXPECT_EQ(read_market(integer + "-9223372036854775808").value[0], -9223372036854775808.0);
+  EXPECT_NE(market_error(integer + "-9223372036854775809").find("a whole number of 64 bits"), std::string::npos);
+  EXPECT_NE(market_error(integer + "1.5").find("line 3: found '1.5'"), std::string::npos);
 }
 
 TEST(MatrixMarket, TheFirstWrongLineIsNamedWhateverIsWrongFurtherDown) {
@@ -231,8 +231,8 @@ TEST(MatrixMarket, TheFirstWrongLineIsNamedWhateverIsWrongFurtherDown) {
   for (int i = 0; i < 40000; ++i) text += i == 31000 ? "1 1 one\n" : i == 39000 ? "10 1 1\n" : "1 1 1\n";
   for (const int threads : {1, 2, 5}) {
     omp_set_num_threads(threads);
-    EXPECT_NE(read_error(text).find("a.mtx: line 31003: found 'one', expected a number"), std::string::npos)
-        << read_error(text);
+    EXPECT_NE(market_error(text).find("a.mtx: line 31003: found 'one', expected a number"), std::string::npos)
+        << market_error(text);
   }
 }
 
@@ -269,14 +269,14 @@ TEST(MatrixMarket, EachWayToBeWrongHasItsLine) {
       {array + "1 2\n1 2\n", "line 3: found '2' behind the entry, expected one number a line"},
       {array + "8000000 8000000\n1\n", "line 3: found the end of the file after 1 entries"}};
   for (const auto& [text, message] : wrong) {
-    EXPECT_TRUE(read_error(text).starts_with("a.mtx: line ")) << text;
-    EXPECT_NE(read_error(text).find(message), std::string::npos) << text << "\ngave: " << read_error(text);
+    EXPECT_TRUE(market_error(text).starts_with("a.mtx: line ")) << text;
+    EXPECT_NE(market_error(text).find(message), std::string::npos) << text << "\ngave: " << market_error(text);
   }
 }
 
 TEST(MatrixMarket, UnprintableAndLongTextIsQuotedSafely) {
   const std::string error =
-      read_error("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 \x1b[2J" + std::string(500, 'x'));
+      market_error("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 \x1b[2J" + std::string(500, 'x'));
   EXPECT_NE(error.find("'?[2Jxxx"), std::string::npos) << error;
   EXPECT_LT(error.size(), 250u);
 }

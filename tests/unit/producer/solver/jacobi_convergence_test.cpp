@@ -18,10 +18,6 @@ namespace {
 
 using namespace reference;
 
-CsrMatrix matrix_of(std::uint64_t n, const std::vector<Entry>& entries) {
-  return build_matrix(n, entries, Orientation::kRows, true);
-}
-
 /// Ones on the diagonal, `below` under it: the only eigenvalue of its iteration matrix is 0, and Jacobi is exact after
 /// n iterations.
 CsrMatrix bidiagonal(std::uint64_t n, double below) {
@@ -30,7 +26,7 @@ CsrMatrix bidiagonal(std::uint64_t n, double below) {
     entries.push_back({i, i, 1});
     if (i > 0) entries.push_back({i, i - 1, below});
   }
-  return matrix_of(n, entries);
+  return build_rows(n, entries);
 }
 
 /// Pairs of rows whose 2 x 2 iteration matrix has the eigenvalues +-radius; each pair is coupled to the previous one.
@@ -41,7 +37,7 @@ CsrMatrix chain_of_pairs(std::uint64_t pairs, double radius, double feed) {
     entries.push_back({i, i ^ 1, radius});
     if (i > 1) entries.push_back({i, i - 2, feed});
   }
-  return matrix_of(2 * pairs, entries);
+  return build_rows(2 * pairs, entries);
 }
 
 struct Outcome {
@@ -105,13 +101,13 @@ TEST_F(JacobiConvergence, AHumpThatLastsLongerThanThereAreRowsIsWaitedFor) {
 }
 
 TEST_F(JacobiConvergence, ASymmetricMatrixThatDivergesIsNoticedEarly) {
-  const Outcome out = solve(matrix_of(2, {{0, 0, 1}, {0, 1, 1.1}, {1, 0, 1.1}, {1, 1, 1}}), 1e-10, 100'000);
+  const Outcome out = solve(build_rows(2, {{0, 0, 1}, {0, 1, 1.1}, {1, 0, 1.1}, {1, 1, 1}}), 1e-10, 100'000);
   EXPECT_EQ(out.progress, Progress::kDiverged);
   EXPECT_LT(out.iterations, 200);
 }
 
 TEST_F(JacobiConvergence, AnyOtherMatrixThatDivergesIsNoticedWhenItLeavesADoublesRange) {
-  const Outcome out = solve(matrix_of(2, {{0, 0, 1}, {0, 1, 2}, {1, 0, 1}, {1, 1, 1}}), 1e-10, 100'000);
+  const Outcome out = solve(build_rows(2, {{0, 0, 1}, {0, 1, 2}, {1, 0, 1}, {1, 1, 1}}), 1e-10, 100'000);
   EXPECT_EQ(out.progress, Progress::kDiverged);
   EXPECT_EQ(out.largest_change, std::numeric_limits<double>::infinity());
   EXPECT_LT(out.iterations, 2060);  // sqrt(2)^2048 = 2^1024
@@ -130,7 +126,7 @@ TEST_F(JacobiConvergence, ASymmetricMatrixGrowsNoMoreThanItsLimit) {
       entries.push_back({i - 1, i, 0.5 * scale(i) * scale(i - 1)});
     }
   }
-  const CsrMatrix matrix = matrix_of(kRows, entries);
+  const CsrMatrix matrix = build_rows(kRows, entries);
   RightSide only_the_heavy_row{Array<double>(kRows), "heavy"};
   only_the_heavy_row.value[25] = 1;
   const auto solver = make_jacobi(matrix, std::move(only_the_heavy_row));
@@ -151,18 +147,18 @@ TEST_F(JacobiConvergence, ASymmetricMatrixGrowsNoMoreThanItsLimit) {
 }
 
 TEST(Symmetry, IsSeenInPlacesAndInValues) {
-  EXPECT_TRUE(is_symmetric(matrix_of(3, {{0, 0, 5}, {0, 1, 2}, {1, 0, 2}, {2, 1, -1}, {1, 2, -1}})));
-  EXPECT_FALSE(is_symmetric(matrix_of(3, {{0, 1, 2}, {1, 0, 3}})));
-  EXPECT_FALSE(is_symmetric(matrix_of(3, {{0, 1, 2}, {1, 2, 2}})));
-  EXPECT_FALSE(is_symmetric(matrix_of(3, {{0, 1, 2}, {2, 0, 2}})));
-  EXPECT_FALSE(is_symmetric(matrix_of(4, {{0, 1, 2}, {1, 0, 3}, {2, 3, 3}, {3, 2, 2}})));
+  EXPECT_TRUE(is_symmetric(build_rows(3, {{0, 0, 5}, {0, 1, 2}, {1, 0, 2}, {2, 1, -1}, {1, 2, -1}})));
+  EXPECT_FALSE(is_symmetric(build_rows(3, {{0, 1, 2}, {1, 0, 3}})));
+  EXPECT_FALSE(is_symmetric(build_rows(3, {{0, 1, 2}, {1, 2, 2}})));
+  EXPECT_FALSE(is_symmetric(build_rows(3, {{0, 1, 2}, {2, 0, 2}})));
+  EXPECT_FALSE(is_symmetric(build_rows(4, {{0, 1, 2}, {1, 0, 3}, {2, 3, 3}, {3, 2, 2}})));
   EXPECT_TRUE(is_symmetric(build_matrix(100, grid_links(10), Orientation::kRows, false)));
   EXPECT_FALSE(is_symmetric(build_matrix(100, thinned(grid_links(10), 0.01, 1), Orientation::kRows, false)));
 }
 
 TEST(Symmetry, PromisesALimitOnlyWithADiagonalOfOneSign) {
   const auto limit_of = [](double first, double second, double beside, double mirrored) {
-    return make_jacobi(matrix_of(2, {{0, 0, first}, {0, 1, beside}, {1, 0, mirrored}, {1, 1, second}}))->growth_limit();
+    return make_jacobi(build_rows(2, {{0, 0, first}, {0, 1, beside}, {1, 0, mirrored}, {1, 1, second}}))->growth_limit();
   };
   EXPECT_DOUBLE_EQ(limit_of(1, 1, 3, 3), std::sqrt(2.0));
   EXPECT_DOUBLE_EQ(limit_of(-4, -1, 3, 3), std::sqrt(4 * 1.25));

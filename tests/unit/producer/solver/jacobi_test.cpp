@@ -19,10 +19,6 @@ namespace {
 
 using namespace reference;
 
-CsrMatrix matrix_of(std::uint64_t n, const std::vector<Entry>& entries) {
-  return build_matrix(n, entries, Orientation::kRows, true);
-}
-
 /// Diagonally dominant, with rows of different lengths.
 CsrMatrix dominant_matrix(std::uint64_t n, unsigned seed) {
   std::mt19937_64 random(seed);
@@ -33,7 +29,7 @@ CsrMatrix dominant_matrix(std::uint64_t n, unsigned seed) {
     for (std::uint64_t j = 0; j < row % 9; ++j) entries.push_back({row, column(random), value(random)});
     entries.push_back({row, row, row % 2 == 0 ? 10.0 : -11.0});
   }
-  return matrix_of(n, entries);
+  return build_rows(n, entries);
 }
 
 RightSide right_side_of(const std::vector<double>& values) {
@@ -67,7 +63,7 @@ std::string refusal_of(CsrMatrix matrix, RightSide b = {}) {
 
 TEST(Jacobi, SolvesATwoByTwoSystemWorkedOutByHand) {
   // 2x + y = 1, x + 3y = 1: x = 2/5, y = 1/5.
-  const auto solver = make_jacobi(matrix_of(2, {{0, 0, 2}, {0, 1, 1}, {1, 0, 1}, {1, 1, 3}}));
+  const auto solver = make_jacobi(build_rows(2, {{0, 0, 2}, {0, 1, 1}, {1, 0, 1}, {1, 1, 3}}));
   const auto first = iterate_times(*solver, 1);
   EXPECT_EQ(first[0], 0.5);
   EXPECT_EQ(first[1], 1.0 / 3);
@@ -77,7 +73,7 @@ TEST(Jacobi, SolvesATwoByTwoSystemWorkedOutByHand) {
 }
 
 TEST(Jacobi, ADiagonalMatrixIsSolvedInOneIteration) {
-  const auto solver = make_jacobi(matrix_of(3, {{0, 0, 2}, {1, 1, -4}, {2, 2, 0.5}}), right_side_of({1, 2, 3}));
+  const auto solver = make_jacobi(build_rows(3, {{0, 0, 2}, {1, 1, -4}, {2, 2, 0.5}}), right_side_of({1, 2, 3}));
   Residual residual;
   EXPECT_EQ(iterate_times(*solver, 1, &residual), (std::vector<double>{0.5, -0.5, 6}));
   EXPECT_EQ(residual.l1, 7);
@@ -112,7 +108,7 @@ TEST(Jacobi, TakesEveryEntryOfAPatternForOne) {
   // The tridiagonal matrix of ones.
   const auto band = band_links(5, {-1, 0, 1});
   const auto pattern = iterate_times(*make_jacobi(build_matrix(5, band, Orientation::kRows, false)), 3);
-  EXPECT_EQ(pattern, iterate_times(*make_jacobi(matrix_of(5, band)), 3));
+  EXPECT_EQ(pattern, iterate_times(*make_jacobi(build_rows(5, band)), 3));
 }
 
 TEST(Jacobi, IsBitEqualForAnyNumberOfThreads) {
@@ -164,7 +160,7 @@ TEST(Jacobi, EveryKernelAndInstructionSetGivesTheSameBits) {
 
 TEST(Jacobi, RefusesTheKernelThatReordersItsVector) {
   try {
-    make_jacobi(matrix_of(1, {{0, 0, 1}}), {}, selected_isa(), Kernel::kRanked);
+    make_jacobi(build_rows(1, {{0, 0, 1}}), {}, selected_isa(), Kernel::kRanked);
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kUsage);
@@ -173,38 +169,38 @@ TEST(Jacobi, RefusesTheKernelThatReordersItsVector) {
 }
 
 TEST(Jacobi, DoesNotClaimThatItCanOverwriteThePreviousIterate) {
-  EXPECT_FALSE(make_jacobi(matrix_of(1, {{0, 0, 1}}))->may_overwrite_previous());
+  EXPECT_FALSE(make_jacobi(build_rows(1, {{0, 0, 1}}))->may_overwrite_previous());
 }
 
 TEST(Jacobi, NamesItsRightSideAmongItsParameters) {
-  EXPECT_EQ(make_jacobi(matrix_of(1, {{0, 0, 1}}))->parameters(), "right_side=ones");
-  EXPECT_EQ(make_jacobi(matrix_of(1, {{0, 0, 1}}), right_side_of({2}))->parameters(), "right_side=test");
+  EXPECT_EQ(make_jacobi(build_rows(1, {{0, 0, 1}}))->parameters(), "right_side=ones");
+  EXPECT_EQ(make_jacobi(build_rows(1, {{0, 0, 1}}), right_side_of({2}))->parameters(), "right_side=test");
 }
 
 TEST(Jacobi, RefusesAMissingOrZeroDiagonalAndNamesTheRow) {
-  EXPECT_NE(refusal_of(matrix_of(3, {{0, 0, 1}, {1, 0, 1}, {1, 2, 1}, {2, 2, 1}})).find("row 2 (counted from 1)"),
+  EXPECT_NE(refusal_of(build_rows(3, {{0, 0, 1}, {1, 0, 1}, {1, 2, 1}, {2, 2, 1}})).find("row 2 (counted from 1)"),
             std::string::npos);
-  EXPECT_NE(refusal_of(matrix_of(3, {{0, 0, 1}, {1, 1, 1}, {2, 2, 0}})).find("row 3 (counted from 1)"),
+  EXPECT_NE(refusal_of(build_rows(3, {{0, 0, 1}, {1, 1, 1}, {2, 2, 0}})).find("row 3 (counted from 1)"),
             std::string::npos);
 }
 
 TEST(Jacobi, RefusesEntriesThatAreNotFiniteAndNamesTheirPlace) {
   for (const double value : {std::numeric_limits<double>::infinity(), std::nan("")}) {
-    const auto message = refusal_of(matrix_of(3, {{0, 0, 1}, {1, 1, 1}, {1, 2, value}, {2, 2, 1}}));
+    const auto message = refusal_of(build_rows(3, {{0, 0, 1}, {1, 1, 1}, {1, 2, value}, {2, 2, 1}}));
     EXPECT_NE(message.find("in row 2, column 3 (counted from 1)"), std::string::npos) << message;
   }
-  EXPECT_NE(refusal_of(matrix_of(2, {{0, 0, 1}, {1, 1, 1}}), right_side_of({1, std::nan("")})).find("row 2"),
+  EXPECT_NE(refusal_of(build_rows(2, {{0, 0, 1}, {1, 1, 1}}), right_side_of({1, std::nan("")})).find("row 2"),
             std::string::npos);
 }
 
 TEST(Jacobi, RefusesARightSideOfAnotherLength) {
-  const auto message = refusal_of(matrix_of(2, {{0, 0, 1}, {1, 1, 1}}), right_side_of({1, 2, 3}));
+  const auto message = refusal_of(build_rows(2, {{0, 0, 1}, {1, 1, 1}}), right_side_of({1, 2, 3}));
   EXPECT_NE(message.find("3 values"), std::string::npos) << message;
 }
 
 TEST(Jacobi, RefusesAMatrixThatIsEmptyOrNotSquare) {
-  EXPECT_NE(refusal_of(matrix_of(0, {})).find("no rows"), std::string::npos);
-  CsrMatrix wide = matrix_of(2, {{0, 0, 1}, {1, 1, 1}});
+  EXPECT_NE(refusal_of(build_rows(0, {})).find("no rows"), std::string::npos);
+  CsrMatrix wide = build_rows(2, {{0, 0, 1}, {1, 1, 1}});
   wide.columns = 4;
   EXPECT_NE(refusal_of(wide).find("2 rows and 4 columns"), std::string::npos);
 }

@@ -15,7 +15,7 @@ namespace {
 
 using namespace reference;
 
-constexpr double kDamping = 0.85;
+constexpr double kAnyDamping = 0.85;
 
 std::string refusal_of(CsrMatrix matrix, double damping) {
   try {
@@ -37,7 +37,7 @@ TEST(PagerankRefusals, RefusesADampingOutsideZeroToOne) {
 TEST(PagerankRefusals, RefusesWeightsThatAreNegativeOrNotFiniteAndNamesTheLink) {
   const double infinity = std::numeric_limits<double>::infinity();
   for (const double weight : {-1.0, infinity, std::nan("")}) {
-    const auto message = refusal_of(build_weighted_graph(4, {{0, 1, 1}, {3, 2, weight}, {2, 3, 1}}), kDamping);
+    const auto message = refusal_of(build_weighted_graph(4, {{0, 1, 1}, {3, 2, weight}, {2, 3, 1}}), kAnyDamping);
     EXPECT_NE(message.find("in row 4, column 3 (counted from 1)"), std::string::npos) << message;
   }
 }
@@ -47,23 +47,23 @@ TEST(PagerankRefusals, NamesNodesByTheIdsOfTheInputWhereItHasSome) {
   graph.id = Array<std::uint64_t>(2);
   graph.id[0] = 17;
   graph.id[1] = 4000;
-  const auto message = refusal_of(graph, kDamping);
+  const auto message = refusal_of(graph, kAnyDamping);
   EXPECT_NE(message.find("on the edge 4000 17"), std::string::npos) << message;
 }
 
 TEST(PagerankRefusals, RefusesWeightsTooExtremeToNormalise) {
-  EXPECT_NE(refusal_of(build_weighted_graph(2, {{0, 1, 1e-310}}), kDamping).find("in row 1 (counted from 1)"),
+  EXPECT_NE(refusal_of(build_weighted_graph(2, {{0, 1, 1e-310}}), kAnyDamping).find("in row 1 (counted from 1)"),
             std::string::npos);
   EXPECT_NE(
-      refusal_of(build_weighted_graph(3, {{0, 1, 1e308}, {0, 2, 1e308}}), kDamping).find("in row 1 (counted from 1)"),
+      refusal_of(build_weighted_graph(3, {{0, 1, 1e308}, {0, 2, 1e308}}), kAnyDamping).find("in row 1 (counted from 1)"),
       std::string::npos);
 }
 
 TEST(PagerankRefusals, RefusesAMatrixThatIsEmptyOrNotSquare) {
-  EXPECT_NE(refusal_of(build_graph(0, {}), kDamping).find("no nodes"), std::string::npos);
+  EXPECT_NE(refusal_of(build_graph(0, {}), kAnyDamping).find("no nodes"), std::string::npos);
   CsrMatrix wide = build_graph(3, {{0, 1}});
   wide.columns = 5;
-  EXPECT_NE(refusal_of(wide, kDamping).find("3 rows and 5 columns"), std::string::npos);
+  EXPECT_NE(refusal_of(wide, kAnyDamping).find("3 rows and 5 columns"), std::string::npos);
 }
 
 }  // namespace
