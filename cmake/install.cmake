@@ -27,7 +27,7 @@ endfunction()
 install(TARGETS ringside ringside-producer ringside-analyzer RUNTIME)
 
 # The programs generate their manual pages, completions and settings, anew whenever one of them is linked.
-set(told "${PROJECT_BINARY_DIR}/share")
+set(generated "${PROJECT_BINARY_DIR}/share")
 set(scripts "")
 foreach(script provision_pmem start_node)
   if(EXISTS "${PROJECT_SOURCE_DIR}/deploy/${script}.sh")
@@ -35,25 +35,25 @@ foreach(script provision_pmem start_node)
   endif()
 endforeach()
 find_program(RINGSIDE_GZIP gzip REQUIRED)
-add_custom_command(OUTPUT "${told}/made"
-  COMMAND "${CMAKE_COMMAND}" "-DBIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "-DOUTPUT=${told}" "-DSCRIPTS=${scripts}"
-    "-DVERSION=${PROJECT_VERSION}" "-DGZIP=${RINGSIDE_GZIP}" -P "${PROJECT_SOURCE_DIR}/cmake/tell_manual.cmake"
+add_custom_command(OUTPUT "${generated}/made"
+  COMMAND "${CMAKE_COMMAND}" "-DBIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "-DOUTPUT=${generated}" "-DSCRIPTS=${scripts}"
+    "-DVERSION=${PROJECT_VERSION}" "-DGZIP=${RINGSIDE_GZIP}" -P "${PROJECT_SOURCE_DIR}/cmake/generate_manual.cmake"
   DEPENDS ringside ringside-producer ringside-analyzer ${scripts}
-    "${PROJECT_SOURCE_DIR}/cmake/tell_manual.cmake" "${PROJECT_SOURCE_DIR}/cmake/script_manual.awk"
+    "${PROJECT_SOURCE_DIR}/cmake/generate_manual.cmake" "${PROJECT_SOURCE_DIR}/cmake/script_manual.awk"
   COMMENT "Manual pages, completions, settings" VERBATIM)
-add_custom_target(manual ALL DEPENDS "${told}/made")
-install(DIRECTORY "${told}/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}")
-install(DIRECTORY "${told}/bash-completion" "${told}/fish" DESTINATION "${CMAKE_INSTALL_DATADIR}")
+add_custom_target(manual ALL DEPENDS "${generated}/made")
+install(DIRECTORY "${generated}/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}")
+install(DIRECTORY "${generated}/bash-completion" "${generated}/fish" DESTINATION "${CMAKE_INSTALL_DATADIR}")
 # Debian's zsh reads completions below /usr from the packages' folder only, below /usr/local where any other zsh does.
 install(CODE "
   set(functions site-functions)
   if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\" AND EXISTS /etc/debian_version)
     set(functions vendor-completions)
   endif()
-  file(INSTALL \"${told}/zsh/\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/zsh/\${functions}\")")
-install(DIRECTORY "${told}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
-ringside_install_config("${told}/settings/analyzer.toml" analyzer.toml)
-ringside_install_config("${told}/settings/serve.toml" serve.toml)
+  file(INSTALL \"${generated}/zsh/\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/zsh/\${functions}\")")
+install(DIRECTORY "${generated}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+ringside_install_config("${generated}/settings/analyzer.toml" analyzer.toml)
+ringside_install_config("${generated}/settings/serve.toml" serve.toml)
 
 # Scripts for administrators, under the names that the documents use.
 foreach(script ${scripts})

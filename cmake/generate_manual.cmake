@@ -4,8 +4,8 @@ cmake_minimum_required(VERSION 3.25)
 unset(ENV{RINGSIDE_LOG_LEVEL})  # must not become a setting in the files written here
 file(REMOVE_RECURSE "${OUTPUT}")
 
-# tell(FILE PROGRAM ARGUMENT...) writes what the program prints to the file.
-function(tell file program)
+# generate(FILE PROGRAM ARGUMENT...) writes what the program prints to the file.
+function(generate file program)
   get_filename_component(folder "${OUTPUT}/${file}" DIRECTORY)
   file(MAKE_DIRECTORY "${folder}")
   execute_process(COMMAND "${BIN}/${program}" ${ARGN} OUTPUT_FILE "${OUTPUT}/${file}" COMMAND_ERROR_IS_FATAL ANY)
@@ -15,13 +15,13 @@ execute_process(COMMAND "${BIN}/ringside" --help-as=subcommands OUTPUT_VARIABLE 
 string(REGEX MATCHALL "[^\n]+" subcommands "${subcommands}")
 
 foreach(program ringside ringside-producer ringside-analyzer)
-  tell(man/man1/${program}.1 ${program} --help-as=man)
-  tell(bash-completion/completions/${program} ${program} --help-as=bash)
-  tell(zsh/_${program} ${program} --help-as=zsh)
-  tell(fish/vendor_completions.d/${program}.fish ${program} --help-as=fish)
+  generate(man/man1/${program}.1 ${program} --help-as=man)
+  generate(bash-completion/completions/${program} ${program} --help-as=bash)
+  generate(zsh/_${program} ${program} --help-as=zsh)
+  generate(fish/vendor_completions.d/${program}.fish ${program} --help-as=fish)
 endforeach()
 foreach(subcommand ${subcommands})
-  tell(man/man1/ringside-${subcommand}.1 ringside ${subcommand} --help-as=man)
+  generate(man/man1/ringside-${subcommand}.1 ringside ${subcommand} --help-as=man)
 endforeach()
 
 # The names and manual sections of the installed scripts.
@@ -45,8 +45,8 @@ file(GLOB pages "${OUTPUT}/man/*/*")
 execute_process(COMMAND "${GZIP}" -9n ${pages} COMMAND_ERROR_IS_FATAL ANY)
 
 # Settings of the services: the options given here differ from the defaults of the programs.
-tell(settings/analyzer.toml ringside-analyzer --pool=/var/lib/ringside/ringside.pool --help-as=toml)
+generate(settings/analyzer.toml ringside-analyzer --pool=/var/lib/ringside/ringside.pool --help-as=toml)
 file(MAKE_DIRECTORY "${OUTPUT}/settings/jobs")
-tell(settings/serve.toml ringside serve --help-as=toml)
-tell(examples/jobs/grid.toml ringside-producer --matrix=grid:2000 --help-as=toml)
+generate(settings/serve.toml ringside serve --help-as=toml)
+generate(examples/jobs/grid.toml ringside-producer --matrix=grid:2000 --help-as=toml)
 file(TOUCH "${OUTPUT}/made")
