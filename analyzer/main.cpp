@@ -23,6 +23,7 @@
 #include "common/platform/clock.hpp"
 #include "common/platform/descriptor_limit.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/version.hpp"
 #include "common/program/log.hpp"
 #include "common/program/program.hpp"
 #include "common/program/report.hpp"
@@ -316,7 +317,7 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app("Keeps and reduces what producers publish: owns the pool, serves one producer at a time.",
                "ringside-analyzer");
-  app.set_version_flag("--version", RINGSIDE_VERSION);
+  app.set_version_flag("--version", version());
   declare(app, options.analyzer.ring);
   declare(app, options.analyzer.journal);
   declare(app, options.analyzer.telemetry);

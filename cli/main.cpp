@@ -24,6 +24,7 @@
 #include "common/options/manual_page.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
+#include "common/platform/version.hpp"
 #include "common/program/program.hpp"
 
 namespace ringside {
@@ -102,7 +103,7 @@ int dispatch(int argc, const char* const* argv) {
     return 0;
   }
   if (name == "--version") {
-    fmt::print("{}\n", RINGSIDE_VERSION);
+    fmt::print("{}\n", version());
     return 0;
   }
   if (const Subcommand* subcommand = subcommand_named(name)) return subcommand->run(argc - 1, argv + 1);

@@ -1,10 +1,21 @@
 # Everything comes from the distribution; nothing is vendored. deploy/packages.sh names the packages.
+
+# What the hand-off needs: all that another project's build looks for.
 find_package(PkgConfig REQUIRED)
-find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(fmt REQUIRED)
+find_package(Protobuf REQUIRED)
+pkg_check_modules(zmq REQUIRED IMPORTED_TARGET libzmq)
+find_path(RINGSIDE_CPPZMQ_INCLUDE zmq.hpp REQUIRED)
+pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+
+if(NOT PROJECT_IS_TOP_LEVEL)
+  return()
+endif()
+
+find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(LibLZMA REQUIRED)
-find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
@@ -12,15 +23,11 @@ pkg_check_modules(pmemobj REQUIRED IMPORTED_TARGET libpmemobj)
 pkg_check_modules(pmem REQUIRED IMPORTED_TARGET libpmem)
 # PMDK has deprecated libpmemlog, and newer releases lack it: the journal works without it.
 pkg_check_modules(pmemlog IMPORTED_TARGET libpmemlog)
-pkg_check_modules(zmq REQUIRED IMPORTED_TARGET libzmq)
-find_path(RINGSIDE_CPPZMQ_INCLUDE zmq.hpp REQUIRED)
-find_package(Protobuf REQUIRED)
 # `ringside serve` and `report`: HTTP, metrics, charts.
 pkg_check_modules(httplib REQUIRED IMPORTED_TARGET cpp-httplib)
 find_package(prometheus-cpp REQUIRED)
 find_file(RINGSIDE_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js /usr/share/nodejs/chart.js/dist REQUIRED)
 pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
-pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 if(RINGSIDE_BUILD_TESTS)
   find_package(GTest REQUIRED)
 endif()

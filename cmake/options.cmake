@@ -1,5 +1,16 @@
-# The options of a build, with their defaults.
+# The options of a build, with their defaults. In another project's build only RINGSIDE_WERROR has an effect; nothing
+# here changes that project's variables.
 option(RINGSIDE_WERROR "Treat warnings as errors (CI does)" OFF)
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+if(NOT PROJECT_IS_TOP_LEVEL)
+  return()
+endif()
+
 option(RINGSIDE_BUILD_TESTS "Build the tests" ON)
 option(RINGSIDE_BUILD_BENCH "Build the benchmarks" ON)
 option(RINGSIDE_BUILD_EXAMPLES "Build the examples" ON)
@@ -7,10 +18,7 @@ option(RINGSIDE_BUILD_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
 option(RINGSIDE_UNITY "Compile the sources of a room together, up to eight at a time" ON)
 set(RINGSIDE_SANITIZE "" CACHE STRING "Sanitizers to build with: empty, 'address,undefined' or 'thread'")
 
-set(CMAKE_CXX_STANDARD 20)
-set(CMAKE_CXX_STANDARD_REQUIRED ON)
-set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug or RelWithDebInfo" FORCE)
 endif()

@@ -17,6 +17,7 @@
 #include "common/platform/clock.hpp"
 #include "common/platform/descriptor_limit.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/version.hpp"
 #include "common/program/log.hpp"
 #include "common/program/program.hpp"
 #include "common/program/report.hpp"
@@ -232,7 +233,7 @@ int main(int argc, char** argv) {
   using namespace ringside;
   ProducerOptions options;
   CLI::App app("Runs a solver and publishes each iterate to a running ringside-analyzer.", "ringside-producer");
-  app.set_version_flag("--version", RINGSIDE_VERSION);
+  app.set_version_flag("--version", version());
   declare(app, options.solve);
   declare(app, options.publish);
   declare(app, options.peer);

@@ -26,6 +26,7 @@
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/thread_binding.hpp"
+#include "common/platform/version.hpp"
 
 namespace ringside {
 namespace {
@@ -225,7 +226,7 @@ class Recorder::Worker {
     }
     if (!std::exchange(start_recorded_, true)) {
       wire::AnalyzerStarted& started = *record_.mutable_analyzer_started();
-      started.set_version(RINGSIDE_VERSION);
+      started.set_version(version());
       started.set_pid(static_cast<std::uint32_t>(getpid()));
       started.set_rebuilt(static_cast<std::uint64_t>(
           std::ranges::count_if(lacking, [](const auto& what) { return std::holds_alternative<StepFigures>(what); })));
@@ -306,7 +307,7 @@ class Recorder::Worker {
     wire::ControlReply reply;
     wire::Status& status = *reply.mutable_status();
     sums_.describe(status);
-    status.set_version(RINGSIDE_VERSION);
+    status.set_version(version());
     status.set_pid(static_cast<std::uint32_t>(getpid()));
     status.set_analyzer_id(numbering_.analyzer_id());
     status.set_pool(utf8_text(pool_path_));

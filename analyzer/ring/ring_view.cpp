@@ -8,6 +8,7 @@
 
 #include "analyzer/ring/pmdk_metadata.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/version.hpp"
 
 namespace ringside {
 namespace {
@@ -51,11 +52,12 @@ UnfinishedPoolError unfinished(std::string_view name) {
 }
 
 Error other_version(std::uint32_t version, std::string_view name) {
-  return usage_error("{}: the pool has format version {}, Ringside " RINGSIDE_VERSION
-                     " reads version {}; {}, or give another --pool",
-                     name, version, kRingVersion,
-                     version > kRingVersion ? "install the release that made it, or a newer one"
-                                            : "read it with the release that made it");
+  return usage_error(
+      "{}: the pool has format version {}, Ringside {}"
+      " reads version {}; {}, or give another --pool",
+      name, version, ringside::version(), kRingVersion,
+      version > kRingVersion ? "install the release that made it, or a newer one"
+                             : "read it with the release that made it");
 }
 
 /// A possible superblock.

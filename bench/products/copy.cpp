@@ -8,6 +8,7 @@
 
 #include "bench/machine_header.hpp"
 #include "bench/products/product.hpp"
+#include "common/platform/version.hpp"
 #include "producer/matrix/array.hpp"
 
 namespace ringside::bench {
@@ -17,7 +18,7 @@ constexpr std::uint64_t kDoubles = std::uint64_t{1} << 24;  // 128 MiB
 
 class Copy final : public Product {
  public:
-  std::string version() const override { return RINGSIDE_VERSION; }
+  std::string version() const override { return ringside::version(); }
   std::string what() const override { return "a copy of 2^24 doubles with non-temporal stores, 16 B each"; }
 
   void load(const CsrMatrix&) override {

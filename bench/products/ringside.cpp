@@ -7,6 +7,7 @@
 #include "bench/machine_header.hpp"
 #include "bench/products/product.hpp"
 #include "common/kernels/isa.hpp"
+#include "common/platform/version.hpp"
 #include "producer/matrix/array.hpp"
 #include "producer/solver/pagerank.hpp"
 
@@ -18,7 +19,7 @@ constexpr double kDamping = 0.85;
 class Ringside final : public Product {
  public:
   std::string version() const override {
-    return std::string(RINGSIDE_VERSION) + ", " + std::string(to_string(selected_isa()));
+    return std::string(ringside::version()) + ", " + std::string(to_string(selected_isa()));
   }
   std::string what() const override {
     return "a whole PageRank iterate: product, dangling mass, change in L1 and Linf, next contributions";

@@ -15,6 +15,7 @@
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
+#include "common/platform/version.hpp"
 
 namespace ringside {
 namespace {
@@ -123,7 +124,7 @@ std::string doctor_table(const std::vector<Finding>& findings, std::size_t colum
 }
 
 std::string doctor_json(const std::vector<Finding>& findings) {
-  nlohmann::ordered_json report = {{"version", RINGSIDE_VERSION}, {"verdict", json_name(worst(findings))}};
+  nlohmann::ordered_json report = {{"version", version()}, {"verdict", json_name(worst(findings))}};
   for (const Finding& finding : findings) {
     nlohmann::ordered_json& entry = report["findings"][finding.topic];
     entry = {{"verdict", json_name(finding.verdict)}, {"found", finding.found}, {"advice", finding.advice}};

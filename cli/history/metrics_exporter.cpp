@@ -9,6 +9,7 @@
 
 #include "cli/history/history_json.hpp"
 #include "common/platform/clock.hpp"
+#include "common/platform/version.hpp"
 
 namespace ringside {
 namespace {
@@ -57,7 +58,7 @@ class Families {
 };
 
 void add_analyzer(Families& out, const AnalyzerView& analyzer) {
-  out.gauge("ringside_build_info", "1; the version of this exporter is its label.", 1, {{"version", RINGSIDE_VERSION}});
+  out.gauge("ringside_build_info", "1; the version of this exporter is its label.", 1, {{"version", version()}});
   out.gauge("ringside_analyzer_up", "1 while the analyzer is heard, 0 while it is not.", analyzer.up ? 1 : 0);
   out.counter("ringside_analyzer_changes_total", "Times that another analyzer came since this exporter started.",
               analyzer.changes);

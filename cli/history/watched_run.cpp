@@ -6,6 +6,7 @@
 
 #include "cli/history/history_json.hpp"
 #include "cli/history/metrics_exporter.hpp"
+#include "common/platform/version.hpp"
 
 namespace ringside {
 namespace {
@@ -75,7 +76,7 @@ void WatchedRun::set_up(bool up) {
 
 std::string WatchedRun::status_json() const {
   const std::lock_guard lock(mutex_);
-  ordered_json status = {{"version", RINGSIDE_VERSION},
+  ordered_json status = {{"version", version()},
                          {"now_s", static_cast<double>(unix_now_ns()) * 1e-9},
                          {"newest_seq", history_.newest_seq()},
                          {"analyzer", describe(analyzer_)}};

@@ -6,6 +6,7 @@
 
 #include "cli/terminal/format.hpp"
 #include "common/platform/printable.hpp"
+#include "common/platform/version.hpp"
 
 namespace ringside {
 namespace {
@@ -55,7 +56,7 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
   // The baseline keeps nothing: figures of the ring are zero, and what does not exist is null.
   const auto kept = [&](const char* key) { return dram ? json(0) : value_or_null(analyzer, key); };
   ordered_json summary;
-  summary["version"] = RINGSIDE_VERSION;
+  summary["version"] = version();
   for (const char* key : {"run_id", "problem_id"}) summary[key] = value_or_null(run, key);
   summary["kernel"] = value_or_null(producer, "kernel");
   summary["mode"] = facts.mode;

@@ -21,6 +21,7 @@
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
+#include "common/platform/version.hpp"
 #include "common/reductions/reduction_json.hpp"
 
 namespace ringside {
@@ -117,7 +118,7 @@ int report_command(int argc, const char* const* argv) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   report["written_s"] = std::chrono::duration<double>(now).count();
   report["source"] = input;
-  report["version"] = RINGSIDE_VERSION;
+  report["version"] = version();
   OutputFile file(output, "--output", {{"INPUT", input}});
   file.write(report_page(report));
   file.finish();

@@ -8,6 +8,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "common/platform/version.hpp"
+
 namespace ringside {
 namespace {
 
@@ -71,7 +73,7 @@ std::string title(std::string_view program, std::string_view description) {
   for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   // .nh: no hyphenation of options' names; .ad l: no gaps between the words of short lines.
   return fmt::format(".TH {} 1 \"\" \"ringside {}\" \"Ringside\"\n.nh\n.ad l\n.SH NAME\n{} \\- {}\n", prose(upper),
-                     RINGSIDE_VERSION, prose(page), prose(in_short(description)));
+                     version(), prose(page), prose(in_short(description)));
 }
 
 /// `--name VALUE`, `-n VALUE`: as in --help.

@@ -24,6 +24,7 @@
 #include "common/platform/printable.hpp"
 #include "common/platform/system_files.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "common/platform/version.hpp"
 #include "common/program/topology.hpp"
 
 namespace ringside {
@@ -223,7 +224,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> folders;
   std::string root = "/";
   CLI::App app("Makes drop-ins of Ringside's configuration; systemd calls it.", "ringside-generator");
-  app.set_version_flag("--version", RINGSIDE_VERSION);
+  app.set_version_flag("--version", version());
   app.add_option("folders", folders, "where drop-ins go; systemd names three folders, of which the first is taken")
       ->type_name("FOLDER")
       ->required()

@@ -1,3 +1,5 @@
+# What every target of ours has: its include folder, its flags and its definitions.
+
 # For every target that includes our headers: ours, and those of a solver that links ringside_handoff.
 add_library(ringside_headers INTERFACE)
 target_compile_features(ringside_headers INTERFACE cxx_std_20)
@@ -17,7 +19,14 @@ target_compile_options(ringside_flags INTERFACE
 if(RINGSIDE_WERROR)
   target_compile_options(ringside_flags INTERFACE -Werror)
 endif()
-target_compile_definitions(ringside_flags INTERFACE "RINGSIDE_VERSION=\"${PROJECT_VERSION}\"")
+
+# The definitions of the libraries whose headers many files include, for every target alike: targets that share a
+# precompiled header must not differ in them. A file's own definition (a path, a version) belongs to that file:
+# set_source_files_properties.
+foreach(library fmt::fmt spdlog::spdlog)
+  target_compile_definitions(ringside_flags INTERFACE
+    "$<$<TARGET_EXISTS:${library}>:$<TARGET_PROPERTY:${library},INTERFACE_COMPILE_DEFINITIONS>>")
+endforeach()
 
 # ringside_library(NAME SOURCES... ) declares a static library of ours with those flags.
 function(ringside_library name)

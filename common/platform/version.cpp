@@ -1,0 +1,9 @@
+#include "common/platform/version.hpp"
+
+namespace ringside {
+
+const char* version() noexcept {
+  return RINGSIDE_VERSION;
+}
+
+}  // namespace ringside
