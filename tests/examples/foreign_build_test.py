@@ -1,0 +1,81 @@
+"""Another project's build (foreign_build/) adds Ringside for its hand-off. It finds only what the hand-off uses, links
+its solver, and keeps its own settings. Takes a compiler launcher, or nothing to compile without one."""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROJECT = pathlib.Path(__file__).resolve().parent / "foreign_build"
+
+# What only Ringside's programs and tests need, as CMake's packages. Libraries that are found through pkg-config are
+# hidden with it (below); Chart.js would leave a cache entry.
+HIDDEN = ("CLI11", "spdlog", "nlohmann_json", "prometheus-cpp", "ZLIB", "LibLZMA", "GTest", "Python3")
+FOREIGN_HEADERS = r"/(CLI|spdlog|nlohmann|prometheus|libpmem\w*|httplib|hwloc|gtest)[/.]|/(zlib|lzma)\.h"
+
+
+def call(*command):
+    run = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, encoding="utf-8", check=False)
+    if run.returncode != 0:
+        raise AssertionError(f"{command}: status {run.returncode}\n{run.stdout}")
+    return run.stdout
+
+
+def setUpModule():
+    """Configures and builds once."""
+    folder = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(folder.cleanup)
+    work = pathlib.Path(folder.name)
+    (work / "pkgconfig").mkdir()
+    wanted, seen = ["libzmq", "libxxhash"], set()
+    while wanted:
+        name = wanted.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        path = pathlib.Path(call("pkg-config", "--variable=pcfiledir", name).strip()) / f"{name}.pc"
+        (work / "pkgconfig" / path.name).symlink_to(path)
+        required = call("pkg-config", "--print-requires", "--print-requires-private", name)
+        wanted += [line.split()[0] for line in required.splitlines()]
+    ForeignBuild.work = work
+    ForeignBuild.build = work / "build"
+    launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={LAUNCHER}"] if LAUNCHER else []
+    call("env", "-u", "PKG_CONFIG_PATH", f"PKG_CONFIG_LIBDIR={work / 'pkgconfig'}", "cmake", "-G", "Ninja", "-S", PROJECT,
+         "-B", ForeignBuild.build, f"-DRINGSIDE={ROOT}", f"-DFOUND={work}", *launcher,
+         *(f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in HIDDEN))
+    call("cmake", "--build", ForeignBuild.build, "--parallel", "2")
+
+
+class ForeignBuild(unittest.TestCase):
+    def test_its_solver_is_linked_and_runs(self):
+        solver = subprocess.run([self.build / "programs" / "own_solver"], stderr=subprocess.PIPE, encoding="utf-8", check=False)
+        self.assertEqual((solver.returncode, solver.stderr.split()[0]), (2, "usage:"))
+
+    def test_its_own_variables_and_properties_stay_as_they_were(self):
+        before, after = ((self.work / name).read_text(encoding="utf-8").splitlines() for name in ("before", "after"))
+        settings = ("CMAKE_BUILD_TYPE=", "CMAKE_CXX_STANDARD=17", "directory COMPILE_OPTIONS=-Wall;-Wextra;-Werror",
+                    f"CMAKE_RUNTIME_OUTPUT_DIRECTORY={self.build}/programs")
+        self.assertEqual([setting for setting in settings if setting not in after], [])
+        self.assertEqual([line for line in before if line not in after], [])
+        added = [line for line in after if line not in before]
+        # Beside Ringside's own options, only where CMake found the hand-off's libraries.
+        self.assertEqual([line for line in added if not re.match(r"cache (RINGSIDE_\w+|fmt_DIR)=", line)], [])
+        self.assertFalse([line for line in added if re.match(r"cache RINGSIDE_(BUILD_|SANITIZE|CHART|CCACHE)", line)], added)
+
+    def test_only_what_the_hand_off_needs_is_compiled(self):
+        dependencies = call("ninja", "-C", self.build, "-t", "deps")
+        self.assertIn("/proto/ringside.pb.h", dependencies)
+        headers = {line.strip() for line in dependencies.splitlines()}
+        self.assertEqual([header for header in headers if re.search(FOREIGN_HEADERS, header)], [])
+        compiled = {line.split(":")[0] for line in dependencies.splitlines() if "#deps" in line}
+        folders = {name.split("/")[1] for name in compiled if name.startswith("ringside/")}
+        self.assertEqual(folders, {"common", "proto"})
+
+
+if __name__ == "__main__":
+    LAUNCHER = sys.argv.pop(1) if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else ""
+    unittest.main()
