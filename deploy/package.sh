@@ -38,7 +38,7 @@ leave_root "$here/package.sh" --output "$output"
 
 stage "build" >&2
 quietly "$logs/package-configure.log" cmake --preset release
-quietly "$logs/package-build.log" cmake --build --preset release --parallel "$(build_jobs)" --target installed
+with_progress "$logs/package-build.log" cmake --build --preset release --parallel "$(build_jobs)" --target installed >&2
 
 stage "package" >&2
 # The same sources give the same package: its dates are those of the last commit.

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # The output of quickstart.sh, test.sh and package.sh: a headed section for each stage. The commands of a stage write
-# to a log file, which is shown only if the stage fails.
+# to a log file, whose end is shown only if the stage fails; a build also shows how far it is. The script that sources
+# this one has set pipefail.
 
 stages_started=$SECONDS
 
@@ -16,12 +17,59 @@ quietly() {
   shift
   mkdir -p "$(dirname "$log")"
   "$@" >"$log" 2>&1 </dev/null || status=$?
-  if ((status != 0)); then
-    echo "failed (status $status): $*" >&2
-    echo "the end of $log:" >&2
-    tail -n 40 "$log" | sed 's/^/  /' >&2
-  fi
+  ((status == 0)) || show_failure "$log" "$status" "$@"
   return "$status"
+}
+
+# with_progress LOG COMMAND... does the same for a command that runs ninja, and shows how far ninja is.
+with_progress() {
+  local log=$1 status=0
+  shift
+  mkdir -p "$(dirname "$log")"
+  NINJA_STATUS='[%f/%t] ' "$@" 2>&1 </dev/null | show_progress "$log" || status=$?
+  ((status == 0)) || show_failure "$log" "$status" "$@"
+  return "$status"
+}
+
+# show_failure LOG STATUS COMMAND... prints what failed, and LOG's end.
+show_failure() {
+  local log=$1 status=$2
+  shift 2
+  {
+    echo "failed (status $status): $*"
+    echo "the end of $log:"
+    tail -n 40 "$log" | sed 's/^/  /'
+  } >&2
+}
+
+# show_progress LOG copies standard input to LOG. Of ninja's lines (`[123/180] Building ...`) a terminal shows the newest
+# in one line, which is rewritten in place and cut to the terminal's width. Any other output gets a line at each 10 %.
+show_progress() {
+  local line columns=0 percent tenth=0 terminal=no
+  if [[ -t 1 && ${TERM:-dumb} != dumb ]]; then terminal=yes; fi
+  while IFS= read -r line || [[ -n $line ]]; do
+    printf '%s\n' "$line" >&3
+    [[ $line =~ ^\[([0-9]+)/([0-9]+)\]\  ]] || continue
+    if [[ $terminal == yes ]]; then
+      columns=$(terminal_columns 4)
+      printf '\r%-*s' $((columns - 1)) "${line:0:columns-1}"
+    else
+      percent=$((BASH_REMATCH[1] * 100 / BASH_REMATCH[2]))
+      if ((percent / 10 > tenth)); then
+        tenth=$((percent / 10))
+        echo "[${BASH_REMATCH[1]}/${BASH_REMATCH[2]}] $percent %"
+      fi
+    fi
+  done 3>"$1" 4>&1
+  if ((columns > 0)); then printf '\r%*s\r' $((columns - 1)) ''; fi
+}
+
+# terminal_columns FD prints the width of the terminal on FD; 80 if the terminal does not report it.
+terminal_columns() {
+  local size
+  size=$(stty size <&"$1" 2>/dev/null) || size=
+  size=${size#* }
+  echo $((${size:-0} > 0 ? size : 80))
 }
 
 # Prints how many compilers may run at once: one for each processor, but no more than memory has room for (2 GB each).

@@ -47,7 +47,7 @@ configure_and_build() {
   local preset=$1
   shift
   quietly "$logs/$preset-configure.log" cmake --preset "$preset" -DRINGSIDE_WERROR=ON "$@" &&
-    quietly "$logs/$preset-build.log" "${prefix[@]}" cmake --build --preset "$preset" --parallel "$jobs"
+    with_progress "$logs/$preset-build.log" "${prefix[@]}" cmake --build --preset "$preset" --parallel "$jobs"
 }
 
 # run_tests PRESET prints the output of failed tests, the names of skipped ones, and ctest's own count.
