@@ -94,6 +94,13 @@ class Tree(Installed):
             self.assertFalse((self.prefix / folder).exists(), folder)
         self.assertEqual(list(self.prefix.rglob("*.a")), [])
 
+    def test_every_program_on_the_path_is_one_that_users_call_and_has_a_manual_page(self):
+        for folder, section in (("bin", 1), ("sbin", 8)):
+            for path in (self.prefix / folder).iterdir():
+                self.assertTrue(self.page(path.name, section).is_file(), path)
+        # systemd calls its generators in a folder of its own.
+        self.assertTrue((self.prefix / "lib/systemd/system-generators/ringside-generator").is_file())
+
     def test_help_does_not_show_how_the_other_forms_are_asked_for(self):
         for command in ([self.ringside], *self.commands.values()):
             self.assertNotIn("help-as", call(*command, "--help").stdout)
