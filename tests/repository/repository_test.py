@@ -1,0 +1,46 @@
+"""The repository itself: its version is the same wherever it is written."""
+
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Version(unittest.TestCase):
+    def setUp(self):
+        top = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
+        self.version = re.search(r"^project\(ringside VERSION ([\d.]+) ", top, re.MULTILINE).group(1)
+
+    def test_the_changelog_has_an_open_section_and_a_dated_one_for_this_version(self):
+        text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+        headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
+        self.assertEqual(headings[0], "[Unreleased]")
+        self.assertRegex(headings[1], rf"^\[{re.escape(self.version)}\] - \d{{4}}-\d\d-\d\d$")
+
+    def test_the_citation_has_the_required_keys_and_this_version(self):
+        text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+        keys = dict(re.findall(r"^([a-z-]+): *(.*)$", text, re.MULTILINE))
+        self.assertLessEqual({"cff-version", "message", "title", "authors"}, keys.keys())
+        changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+        date = re.search(rf"^## \[{re.escape(self.version)}\] - (\S+)$", changelog, re.MULTILINE).group(1)
+        self.assertEqual([keys[key] for key in ("cff-version", "version", "date-released", "license")],
+                         ["1.2.0", self.version, date, "BSD-3-Clause"])
+
+    def test_the_security_page_supports_this_version(self):
+        text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+        series = ".".join(self.version.split(".")[:2])
+        self.assertRegex(text, rf"\| {re.escape(series)} \| yes \|")
+
+    def test_the_programs_print_it(self):
+        for program in PROGRAMS:
+            printed = subprocess.run([program, "--version"], stdout=subprocess.PIPE, encoding="utf-8", check=True).stdout
+            self.assertEqual(printed.strip(), self.version, program)
+
+
+if __name__ == "__main__":
+    BIN = pathlib.Path(sys.argv.pop(1))
+    PROGRAMS = [BIN / name for name in ("ringside", "ringside-producer", "ringside-analyzer", "ringside-generator")]
+    unittest.main()
