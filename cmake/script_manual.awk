@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The manual page of a shell script, from its opening comment and from what its --help prints: `usage: NAME …`, with a
 # line for each way of calling it (and what for, behind three spaces), sentences of what it does, the last of them perhaps
 # `Exit status: …`, and options as `  --name VALUE   meaning`. Run with
@@ -16,6 +17,7 @@ function called(line) {
   usage = usage (usage == "" ? "" : ".br\n") "\\fB" prose(name) "\\fR " prose(line) "\n"
 }
 FNR == 1 { part += 1 }
+part == 1 && /^# SPDX-License-Identifier: / { next }
 part == 1 {
   if (FNR > 1 && /^#/ && !opened) { sub(/^# ?/, ""); opening = opening (opening == "" ? "" : " ") $0 }
   else if (FNR > 1) opened = 1

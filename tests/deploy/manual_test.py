@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What `cmake --install` writes: a tree that works below any prefix, whose manual pages, completions and settings have
 every option of --help. Takes the build folder."""
 
@@ -126,6 +127,7 @@ class Pages(Installed):
             with self.subTest(page.name):
                 run = call("man", "--warnings", "-l", page)
                 self.assertEqual(run.stderr, "")
+                self.assertNotIn("spdx", run.stdout.lower())  # the license line of a script is no description
                 for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "SEE ALSO"):
                     self.assertRegex(run.stdout, rf"(?m)^{section}$")
 

@@ -1,4 +1,5 @@
-"""The repository itself: its version is the same wherever it is written."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""The repository itself: every source names its license, and the version is the same wherever it is written."""
 
 import pathlib
 import re
@@ -7,6 +8,54 @@ import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+LICENSE = "SPDX-License-Identifier: BSD-3-Clause"
+
+# How a comment is written in each kind of source. HTML is left out: a report is its user's document.
+COMMENTS = {
+    **dict.fromkeys((".cpp", ".hpp", ".js", ".proto"), "// {}"),
+    **dict.fromkeys((".py", ".sh", ".sbatch", ".cmake", ".awk"), "# {}"),
+    ".css": "/* {} */",
+}
+
+
+def license_line(path, text):
+    """The line that names the license in a source; None for a file that is no source."""
+    if path.name == "CMakeLists.txt" or text.startswith("#!"):
+        return COMMENTS[".py"].format(LICENSE)
+    comment = COMMENTS.get(path.suffix)
+    return comment and comment.format(LICENSE)
+
+
+def sources():
+    """Every tracked source: its path, its text and its license line."""
+    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                            encoding="utf-8", check=False)
+    for name in listed.stdout.split("\0")[:-1]:
+        path = ROOT / name
+        if not path.is_file() or "corpus" in path.parts:  # removed, but not yet in the index; bytes for the fuzz targets
+            continue
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        line = license_line(path, text)
+        if line:
+            yield path, text, line
+
+
+class Sources(unittest.TestCase):
+    def test_the_first_line_of_every_source_names_the_license(self):
+        found = list(sources())
+        if not found:
+            self.skipTest("this is no git repository, or git is not installed")
+        self.assertGreater(len(found), 500)
+        without = []
+        for path, text, line in found:
+            lines = text.splitlines()
+            first = lines[1:2] if text.startswith("#!") else lines[:1]
+            if first != [line]:
+                without.append(f"{path.relative_to(ROOT)}: expected first (after #!): {line}")
+        self.assertFalse(without, "\n".join([f"{len(without)} sources:", *without[:20]]))
 
 
 class Version(unittest.TestCase):
