@@ -12,7 +12,7 @@
 #include "common/platform/error.hpp"
 #include "producer/matrix/csr_builder.hpp"
 #include "producer/matrix/id_map.hpp"
-#include "producer/matrix/text_scan.hpp"
+#include "producer/text/text_scan.hpp"
 
 namespace ringside {
 namespace {

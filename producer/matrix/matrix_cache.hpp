@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "producer/matrix/csr_matrix.hpp"
-#include "producer/matrix/text_source.hpp"
+#include "producer/text/text_source.hpp"
 
 namespace ringside {
 

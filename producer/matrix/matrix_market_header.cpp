@@ -8,7 +8,7 @@
 
 #include "producer/matrix/csr_builder.hpp"
 #include "producer/matrix/matrix_market.hpp"
-#include "producer/matrix/text_scan.hpp"
+#include "producer/text/text_scan.hpp"
 
 namespace ringside {
 namespace {

@@ -19,7 +19,7 @@
 #include "producer/matrix/matrix_cache.hpp"
 #include "producer/matrix/matrix_market.hpp"
 #include "producer/matrix/rmat.hpp"
-#include "producer/matrix/text_source.hpp"
+#include "producer/text/text_source.hpp"
 
 namespace ringside {
 namespace {

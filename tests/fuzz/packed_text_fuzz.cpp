@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "producer/matrix/text_source.hpp"
+#include "producer/text/text_source.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/pipeline/pipeline_fixture.hpp"
-#include "tests/unit/producer/matrix/packing.hpp"
+#include "tests/unit/producer/text/packing.hpp"
 
 namespace ringside {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "producer/matrix/matrix_source.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
-#include "tests/unit/producer/matrix/packing.hpp"
+#include "tests/unit/producer/text/packing.hpp"
 
 namespace ringside {
 namespace {

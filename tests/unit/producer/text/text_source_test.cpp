@@ -1,5 +1,5 @@
 // Plain, gzip and xz files give the same text; damaged and cut files give one clear line.
-#include "producer/matrix/text_source.hpp"
+#include "producer/text/text_source.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,9 +8,9 @@
 #include <random>
 #include <string>
 
-#include "producer/matrix/text_scan.hpp"
+#include "producer/text/text_scan.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
-#include "tests/unit/producer/matrix/packing.hpp"
+#include "tests/unit/producer/text/packing.hpp"
 
 namespace ringside {
 namespace {

@@ -1,5 +1,5 @@
 // Cuts text into pieces, and quotes it in messages.
-#include "producer/matrix/text_scan.hpp"
+#include "producer/text/text_scan.hpp"
 
 #include <omp.h>
 

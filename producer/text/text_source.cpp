@@ -1,5 +1,5 @@
 // Maps plain files; unpacks gzip (zlib) and xz (liblzma) into memory that grows as it fills.
-#include "producer/matrix/text_source.hpp"
+#include "producer/text/text_source.hpp"
 
 #include <fcntl.h>
 #include <lzma.h>

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "producer/matrix/matrix_source.hpp"
-#include "producer/matrix/text_source.hpp"
+#include "producer/text/text_source.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
-#include "tests/unit/producer/matrix/packing.hpp"
+#include "tests/unit/producer/text/packing.hpp"
 
 namespace ringside {
 namespace {
