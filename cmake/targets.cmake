@@ -20,8 +20,8 @@ if(RINGSIDE_WERROR)
   target_compile_options(ringside_flags INTERFACE -Werror)
 endif()
 
-# The definitions of the libraries whose headers many files include, for every target alike: targets that share a
-# precompiled header must not differ in them. A file's own definition (a path, a version) belongs to that file:
+# The definitions of the libraries whose headers many files include, for every target alike: the linker keeps one
+# copy of their inline functions, which every target must have compiled the same way. A file's own definition (a path, a version) belongs to that file:
 # set_source_files_properties.
 foreach(library fmt::fmt spdlog::spdlog)
   target_compile_definitions(ringside_flags INTERFACE

@@ -10,7 +10,7 @@ packages_build=(
   libzmq3-dev cppzmq-dev libprotobuf-dev protobuf-compiler
   libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev
   libcpp-httplib-dev prometheus-cpp-dev libjs-chart.js
-  libxxhash-dev zlib1g-dev liblzma-dev xz-utils
+  libxxhash-dev zlib1g-dev liblzma-dev libarchive-dev xz-utils
   libgtest-dev
   python3
 )

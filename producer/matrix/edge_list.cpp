@@ -346,6 +346,7 @@ CsrMatrix read_edge_list(std::string_view text, const std::string& name, Orienta
 }
 
 PlaceInText find_in_edge_list(std::string_view text, const MatrixPlace& place, IsRefused is_refused) {
+  if (place.what == MatrixPlace::What::kRow) return {.is_edge_list = true};
   LineChoice choice(is_refused);
   const char* const end = text.data() + text.size();
   for (const char* p = text.data(); (p = skip_to_edge(p, end)) < end; p = skip_line(p, end)) {
@@ -357,7 +358,8 @@ PlaceInText find_in_edge_list(std::string_view text, const MatrixPlace& place, I
     if (place.what == MatrixPlace::What::kEntry && edge.to != place.to) continue;
     choice.add(static_cast<std::uint64_t>(p - text.data()), edge.weight);
   }
-  return {true, choice.lines() > 0 ? line_number(text, choice.at()) : 0, choice.lines()};
+  return {
+      .is_edge_list = true, .line = choice.lines() > 0 ? line_number(text, choice.at()) : 0, .lines = choice.lines()};
 }
 
 }  // namespace ringside

@@ -15,7 +15,8 @@ namespace ringside {
 /// accepted.
 CsrMatrix read_edge_list(std::string_view text, const std::string& name, Orientation orientation);
 
-/// Where a text that `read_edge_list` accepts holds a weighted edge, or the first edge that leaves a node.
+/// Where a text that `read_edge_list` accepts holds a weighted edge, or the first edge that leaves a node. A place that
+/// is a whole row (`kRow`) is on no line.
 PlaceInText find_in_edge_list(std::string_view text, const MatrixPlace& place, IsRefused is_refused);
 
 }  // namespace ringside

@@ -331,12 +331,13 @@ PlaceInText MatrixMarketReader::find(const MatrixPlace& place, IsRefused is_refu
   const char* const end = text_.data() + text_.size();
   const char* p = skip_to_matrix_market_data(body.data(), end);
   for (std::uint64_t i = 0; i < choice.at(); ++i) p = skip_to_matrix_market_data(skip_line(p, end), end);
-  return {false, line_number(text_, offset_of(p)), choice.lines()};
+  return {.line = line_number(text_, offset_of(p)), .lines = choice.lines()};
 }
 
 }  // namespace
 
 PlaceInText find_in_matrix_market(std::string_view text, const MatrixPlace& place, IsRefused is_refused) {
+  if (place.what == MatrixPlace::What::kRow) return {};
   return MatrixMarketReader(text, "").find(place, is_refused);
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include "producer/matrix/matrix_cache.hpp"
 #include "producer/matrix/matrix_market.hpp"
 #include "producer/matrix/rmat.hpp"
+#include "producer/text/input_text.hpp"
 #include "producer/text/text_source.hpp"
 
 namespace ringside {
@@ -67,41 +69,55 @@ CsrMatrix generate(const std::string& matrix, Orientation orientation) {
   return make_rmat(options, orientation);
 }
 
-bool is_named(std::string_view path, std::initializer_list<std::string_view> endings) {
-  for (const std::string_view packing : {".gz", ".xz"}) {
-    if (path.ends_with(packing)) path.remove_suffix(packing.size());
-  }
-  return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return path.ends_with(ending); });
+struct TextFormat {
+  std::string_view name;                    // in messages
+  std::array<std::string_view, 2> endings;  // of files that must be of this format
+  bool (*begins)(std::string_view text);    // true for a text that is recognised whatever its name
+  CsrMatrix (*read)(std::string_view text, const std::string& name, Orientation orientation);
+  PlaceInText (*find)(std::string_view text, const MatrixPlace& place, IsRefused is_refused);
+};
+
+// The first that fits is taken. A text that fits none is an edge list.
+constexpr TextFormat kTextFormats[] = {
+    {"MatrixMarket", {".mtx", ".mm"}, has_matrix_market_banner, read_matrix_market, find_in_matrix_market},
+    {"an edge list", {}, nullptr, read_edge_list, find_in_edge_list},
+};
+
+std::string names_of_formats() {
+  std::string names;
+  for (const TextFormat& format : kTextFormats) names += (names.empty() ? "" : " or ") + std::string(format.name);
+  return names;
 }
 
-enum class TextKind { kMatrixMarket, kEdgeList };
+bool is_named(std::string_view file_name, const std::array<std::string_view, 2>& endings) {
+  return std::any_of(endings.begin(), endings.end(),
+                     [&](std::string_view ending) { return !ending.empty() && file_name.ends_with(ending); });
+}
 
-/// Removes a byte-order mark. Throws Error for any other kind of content.
-TextKind kind_of(std::string_view& text, const std::string& path) {
+/// Removes a byte-order mark. Throws Error for content that is of no format in the table.
+const TextFormat& format_of(InputText& input) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   constexpr std::size_t kLookedAtBytes = 4096;
+  std::string_view& text = input.text.text;
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  if (has_matrix_market_banner(text) || is_named(path, {".mtx", ".mm"})) return TextKind::kMatrixMarket;
-  if (is_named(path, {".graph", ".metis"})) {
-    throw usage_error("{}: found a METIS graph by its name, expected MatrixMarket or an edge list", path);
+  for (const TextFormat& format : kTextFormats) {
+    if (is_named(input.file_name, format.endings) || (format.begins != nullptr && format.begins(text))) return format;
+  }
+  if (is_named(input.file_name, {".graph", ".metis"})) {
+    throw usage_error("{}: found a METIS graph by its name, expected {}", input.name, names_of_formats());
   }
   if (text.substr(0, kLookedAtBytes).find('\0') != std::string_view::npos) {
-    throw usage_error("{}: found a binary file, expected text (MatrixMarket or an edge list), or a matrix cache", path);
+    throw usage_error("{}: found a binary file, expected text ({}), or a matrix cache", input.name, names_of_formats());
   }
-  return TextKind::kEdgeList;
-}
-
-Text unpacked(Text file, const std::string& path) {
-  return is_packed(file.text) ? unpack(file.text, path) : file;
+  return *std::rbegin(kTextFormats);
 }
 
 CsrMatrix read_file(const std::string& path, Orientation orientation) {
   const Text file = map_file(path);
   if (is_cache(file.text)) return read_matrix_cache(file, path, orientation);
-  const Text plain = unpacked(file, path);
-  std::string_view text = plain.text;
-  return kind_of(text, path) == TextKind::kMatrixMarket ? read_matrix_market(text, path, orientation)
-                                                        : read_edge_list(text, path, orientation);
+  InputText input = input_text(file, path);
+  const TextFormat& format = format_of(input);
+  return format.read(input.text.text, input.name, orientation);
 }
 
 CsrMatrix read_without_cache(const std::string& matrix, Orientation orientation) {
@@ -148,12 +164,11 @@ std::optional<PlaceInText> find_in_text(const std::string& matrix, const Refused
   try {
     const Text file = map_file(matrix);
     if (is_cache(file.text)) return std::nullopt;
-    const Text plain = unpacked(file, matrix);
-    std::string_view text = plain.text;
-    const TextKind kind = kind_of(text, matrix);
-    if (refused.place().what == MatrixPlace::What::kRow) return PlaceInText{kind == TextKind::kEdgeList, 0, 0};
-    return kind == TextKind::kMatrixMarket ? find_in_matrix_market(text, refused.place(), refused.is_refused())
-                                           : find_in_edge_list(text, refused.place(), refused.is_refused());
+    InputText input = input_text(file, matrix);
+    const TextFormat& format = format_of(input);
+    PlaceInText place = format.find(input.text.text, refused.place(), refused.is_refused());
+    place.name = input.name;
+    return place;
   } catch (const Error&) {
     return std::nullopt;
   }

@@ -52,7 +52,7 @@ Error RefusedEntry::in(const std::string& file, const std::optional<PlaceInText>
   const std::string line = where->line > 0 ? fmt::format("line {}: ", where->line) : "";
   const bool is_sum = place_.what == MatrixPlace::What::kEntry && where->lines > 1;
   const std::string sum = is_sum ? fmt::format(" (the sum of {} lines)", where->lines) : "";
-  return Error(code(), fmt::format("{}: {}found {} {}{}, {}", file, line, found_,
+  return Error(code(), fmt::format("{}: {}found {} {}{}, {}", where->name.empty() ? file : where->name, line, found_,
                                    text_of(place_, place_.has_ids || where->is_edge_list), sum, accepted_));
 }
 

@@ -29,6 +29,7 @@ struct PlaceInText {
   bool is_edge_list = false;  // then the indices are the ids, if the matrix has none
   std::uint64_t line = 0;     // from 1; 0: on no line
   std::uint64_t lines = 0;    // number of lines that add up to an entry
+  std::string name = {};      // the text's name in messages, which can be a member of an archive; empty: the file's
 };
 
 /// True for a value that is refused on its own, not only in a sum.

@@ -1,5 +1,4 @@
-// The whole text of a file, wherever it lies: a plain file is mapped read-only, one packed by gzip or xz is unpacked
-// into memory. The first bytes decide which it is, not the name.
+// The bytes of a file, mapped read-only, with the owner that keeps them valid.
 #pragma once
 
 #include <cstdint>
@@ -29,14 +28,5 @@ FileStamp stamp_of(const std::string& path);
 /// mapped. If the file is truncated while it is mapped, or its disk fails, the process ends with one line
 /// (common/files/watched_mapping.hpp).
 Text map_file(const std::string& path);
-
-/// True if `bytes` begin like data that `unpack` unpacks.
-bool is_packed(std::string_view bytes);
-
-/// Unpacks gzip (also several members, and zeros after the last) or xz (also several streams, with the padding xz
-/// allows). `name` is the file's name in messages. Every byte is accounted for: throws `Error` (exit code 2) if the
-/// bytes are damaged, cut short, or followed by anything else. Memory grows with the unpacked text, not with sizes that
-/// a header claims.
-Text unpack(std::string_view packed, const std::string& name);
 
 }  // namespace ringside

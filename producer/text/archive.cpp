@@ -1,0 +1,184 @@
+// libarchive over bytes that lie in memory. The filter and the format are set, not guessed: libarchive would return
+// bytes that it does not recognise as they are, and unpack a text that is packed twice. It also ends without an error
+// where one thing ends and no other begins; what it left unread is checked here.
+#include "producer/text/archive.hpp"
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "common/platform/error.hpp"
+#include "producer/text/growing_bytes.hpp"
+#include "producer/text/packing_errors.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kTarBlockBytes = 512;
+
+class Reader {
+ public:
+  /// piece_bytes: how many bytes libarchive gets at a time.
+  Reader(std::string_view bytes, std::size_t piece_bytes)
+      : archive_(archive_read_new()), rest_(bytes), piece_bytes_(piece_bytes) {
+    if (archive_ == nullptr) throw system_error("not enough memory to read an archive");
+  }
+  ~Reader() { archive_read_free(archive_); }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  archive* get() const { return archive_; }
+  bool open() { return archive_read_open(archive_, this, nullptr, next_piece, nullptr) == ARCHIVE_OK; }
+
+  /// The number of bytes that were taken from the input.
+  std::size_t taken() const {
+    return static_cast<std::size_t>(std::max<la_int64_t>(0, archive_filter_bytes(archive_, -1)));
+  }
+  std::string_view reason() const {
+    const char* const text = archive_error_string(archive_);
+    return text != nullptr ? text : "";
+  }
+  bool is_out_of_memory() const { return archive_errno(archive_) == ENOMEM; }
+
+ private:
+  static la_ssize_t next_piece(archive* /*unused*/, void* reader, const void** piece) {
+    auto* const self = static_cast<Reader*>(reader);
+    const std::size_t bytes = std::min(self->rest_.size(), self->piece_bytes_);
+    *piece = self->rest_.data();
+    self->rest_.remove_prefix(bytes);
+    return static_cast<la_ssize_t>(bytes);
+  }
+
+  archive* archive_;
+  std::string_view rest_;
+  std::size_t piece_bytes_;
+};
+
+struct Unpacked {
+  Text text;
+  std::size_t taken;  // bytes of the packed data
+};
+
+Unpacked unpack_by(int filter, std::string_view packed, const std::string& name, std::string_view format) {
+  Reader reader(packed, std::size_t{1} << 20);  // libarchive's bzip2 filter counts a piece in 32 bits
+  archive_entry* entry = nullptr;
+  GrowingBytes unpacked;
+  la_ssize_t bytes = archive_read_append_filter(reader.get(), filter) == ARCHIVE_OK &&
+                             archive_read_set_format(reader.get(), ARCHIVE_FORMAT_RAW) == ARCHIVE_OK && reader.open() &&
+                             archive_read_next_header(reader.get(), &entry) == ARCHIVE_OK
+                         ? 1
+                         : ARCHIVE_FATAL;
+  while (bytes > 0) {
+    if (unpacked.free_bytes() == 0) unpacked.grow();
+    bytes = archive_read_data(reader.get(), unpacked.free_space(), unpacked.free_bytes());
+    if (bytes > 0) unpacked.add(static_cast<std::size_t>(bytes));
+  }
+  if (bytes < 0) {
+    if (reader.is_out_of_memory()) throw system_error("{}: not enough memory to unpack it", name);
+    if (reader.taken() == packed.size()) throw cut_short(name, format);
+    throw damaged_near(name, format, reader.taken(), reader.reason());
+  }
+  return {unpacked.take(), reader.taken()};
+}
+
+/// The member's bytes; empty if they do not lie in one piece in `tar`, as those of a sparse file.
+std::optional<std::string_view> text_of(archive_entry* entry, Reader& reader, std::string_view tar,
+                                        const std::string& name) {
+  std::size_t begin = 0;
+  std::size_t size = 0;
+  bool whole = true;
+  const void* block = nullptr;
+  std::size_t bytes = 0;
+  la_int64_t offset = 0;
+  int result = ARCHIVE_OK;
+  while ((result = archive_read_data_block(reader.get(), &block, &bytes, &offset)) == ARCHIVE_OK) {
+    const std::size_t at = reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(tar.data());
+    if (size == 0) begin = at;
+    whole = whole && at == begin + size && std::cmp_equal(offset, size) && at <= tar.size() && bytes <= tar.size() - at;
+    size += bytes;
+  }
+  if (result != ARCHIVE_EOF) {
+    if (reader.taken() == tar.size()) throw cut_short(name, "tar");
+    throw damaged_near(name, "tar", reader.taken(), reader.reason());
+  }
+  if (!whole || !std::cmp_equal(size, archive_entry_size(entry))) return std::nullopt;
+  return tar.substr(begin, size);
+}
+
+}  // namespace
+
+Text unpack_bzip2(std::string_view packed, const std::string& name) {
+  Unpacked unpacked = unpack_by(ARCHIVE_FILTER_BZIP2, packed, name, "bzip2");
+  const std::string_view rest = packed.substr(unpacked.taken);
+  if (!only_zeros(rest)) {
+    // libarchive looks at the first 14 bytes, the shortest stream.
+    if (rest.size() < 14 && rest.starts_with(std::string_view("BZh").substr(0, rest.size())))
+      throw cut_short(name, "bzip2");
+    throw bytes_behind(name, "bzip2", "stream", rest, unpacked.taken);
+  }
+  return std::move(unpacked.text);
+}
+
+Text unpack_zstd(std::string_view packed, const std::string& name) {
+  return unpack_by(ARCHIVE_FILTER_ZSTD, packed, name, "zstd").text;
+}
+
+bool is_tar(std::string_view bytes) {
+  constexpr std::size_t kMagicOffset = 257;
+  const std::string_view header = bytes.substr(0, kTarBlockBytes);
+  if (header.size() < kTarBlockBytes || header.find('\0') == std::string_view::npos) return false;
+  if (only_zeros(header)) return only_zeros(bytes);
+  if (header.substr(kMagicOffset).starts_with("ustar")) return true;
+  // The first tar had no magic, but a checksum, which libarchive looks at.
+  Reader reader(header, header.size());
+  return archive_read_support_format_tar(reader.get()) == ARCHIVE_OK && reader.open();
+}
+
+std::vector<TarMember> tar_members(std::string_view tar, const std::string& name) {
+  // In one piece: then libarchive returns parts of `tar` itself, not of a copy.
+  Reader reader(tar, tar.size());
+  if (archive_read_set_format(reader.get(), ARCHIVE_FORMAT_TAR) != ARCHIVE_OK || !reader.open()) {
+    throw damaged_near(name, "tar", 0, reader.reason());
+  }
+  std::vector<TarMember> members;
+  archive_entry* entry = nullptr;
+  for (;;) {
+    const int result = archive_read_next_header(reader.get(), &entry);
+    if (result == ARCHIVE_EOF) break;
+    // A name that the locale cannot show is returned as it is, with a warning.
+    const bool is_name_in_bytes =
+        result == ARCHIVE_WARN && reader.reason().find("can't be converted") != std::string_view::npos;
+    if (result != ARCHIVE_OK && !is_name_in_bytes) {
+      if (reader.is_out_of_memory()) throw system_error("{}: not enough memory to read it", name);
+      if (reader.taken() == tar.size()) throw cut_short(name, "tar");
+      throw damaged_near(name, "tar", reader.taken(), reader.reason());
+    }
+    const char* const member = archive_entry_pathname(entry);
+    if (member == nullptr || archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) != nullptr) {
+      continue;
+    }
+    TarMember found{member, {}};
+    if (const auto text = text_of(entry, reader, tar, name)) {
+      found.text = *text;
+      members.push_back(std::move(found));
+    }
+  }
+  // Two blocks of zeros end an archive; some writers make one. libarchive also accepts the end of the file.
+  const auto end = static_cast<std::size_t>(archive_read_header_position(reader.get()));
+  const std::string_view rest = tar.substr(std::min(end, tar.size()));
+  if (rest.size() < kTarBlockBytes) throw cut_short(name, "tar");
+  if (!only_zeros(rest)) {
+    throw usage_error(
+        "{}: found bytes other than zeros behind the end of the tar archive, which is at byte {}, expected "
+        "one archive",
+        name, end);
+  }
+  return members;
+}
+
+}  // namespace ringside
