@@ -155,7 +155,7 @@ std::vector<TarMember> tar_members(std::string_view tar, const std::string& name
         result == ARCHIVE_WARN && reader.reason().find("can't be converted") != std::string_view::npos;
     if (result != ARCHIVE_OK && !is_name_in_bytes) {
       if (reader.is_out_of_memory()) throw system_error("{}: not enough memory to read it", name);
-      if (reader.taken() == tar.size()) throw cut_short(name, "tar");
+      if (tar.size() - reader.taken() < kTarBlockBytes) throw cut_short(name, "tar");
       throw damaged_near(name, "tar", reader.taken(), reader.reason());
     }
     const char* const member = archive_entry_pathname(entry);

@@ -9,16 +9,20 @@
 #include <vector>
 
 #include "producer/matrix/matrix_source.hpp"
-#include "producer/text/text_source.hpp"
+#include "producer/text/packed_text.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
+#include "tests/unit/producer/text/archiving.hpp"
 #include "tests/unit/producer/text/packing.hpp"
 
 namespace ringside {
 namespace {
 
+using testing::bzip2_of;
 using testing::error_of;
 using testing::gzip_of;
 using testing::xz_of;
+using testing::zstd_of_first_lines;
+using testing::zstd_of_second_lines;
 
 const std::string kFirst = "0 1\n1 2\n";
 const std::string kSecond = "2 3\n3 0\n";
@@ -36,7 +40,10 @@ std::vector<Archive> archives() {
           {"padded.gz", gzip_of(kFirst), gzip_of(kSecond) + std::string(8, '\0')},
           {"two.xz", xz_of(kFirst), xz_of(kSecond)},
           {"crc32.xz", xz_of(kFirst, LZMA_CHECK_CRC32), xz_of(kSecond, LZMA_CHECK_CRC32)},
-          {"padded.xz", xz_of(kFirst) + std::string(4, '\0'), xz_of(kSecond) + std::string(8, '\0')}};
+          {"padded.xz", xz_of(kFirst) + std::string(4, '\0'), xz_of(kSecond) + std::string(8, '\0')},
+          {"two.bz2", bzip2_of(kFirst), bzip2_of(kSecond)},
+          {"padded.bz2", bzip2_of(kFirst), bzip2_of(kSecond) + std::string(8, '\0')},
+          {"two.zst", zstd_of_first_lines(), zstd_of_second_lines()}};
 }
 
 /// The text, or the error, which must name the file.
@@ -61,6 +68,18 @@ TEST(PackedTextDamage, ADamagedSecondMemberIsRefused) {
       << error;
 }
 
+TEST(PackedTextDamage, ABzip2StreamWhoseFirstBytesAreDamagedIsRefusedInsteadOfSkipped) {
+  const std::size_t second = bzip2_of(kFirst).size();
+  for (std::size_t byte = 0; byte < 10; ++byte) {
+    std::string damaged = bzip2_of(kFirst) + bzip2_of(kSecond);
+    damaged[second + byte] ^= 0x40;
+    const std::string error = unpacked(damaged, "a.bz2").second;
+    EXPECT_NE(error.find("behind a whole bzip2 stream, from byte " + std::to_string(second) + " on, expected another"),
+              std::string::npos)
+        << error;
+  }
+}
+
 TEST(PackedTextDamage, EveryFlippedBitGivesTheSameTextOrAnError) {
   for (const Archive& archive : archives()) {
     const std::string whole = archive.whole();
@@ -73,7 +92,7 @@ TEST(PackedTextDamage, EveryFlippedBitGivesTheSameTextOrAnError) {
       if (!error.empty()) ++refused;
     }
     // The harmless bits are those of gzip's header for time, system and compression level: 7 bytes a member, and one
-    // flag.
+    // flag. bzip2 has fewer: the size of its blocks, and the bits that fill its last byte.
     EXPECT_GE(refused, 8 * whole.size() - std::size_t{2} * (7 * 8 + 1)) << archive.name;
   }
 }
@@ -102,11 +121,13 @@ TEST(PackedTextDamage, WhatFollowsTheLastMemberIsRefused) {
                                           std::string("\0x", 2),
                                           "\x1f",
                                           "\x1f\x8b",
+                                          "BZh9",
+                                          "\x28\xb5\x2f\xfd",
                                           "\xfd"
                                           "7zXZ",
                                           kText};
   for (const std::string& tail : tails) {
-    for (const std::string& packed : {gzip_of(kText), xz_of(kText)}) {
+    for (const std::string& packed : {gzip_of(kText), xz_of(kText), bzip2_of(kText), zstd_of_second_lines()}) {
       const auto [text, error] = unpacked(packed + tail, "a");
       EXPECT_FALSE(error.empty()) << "read as: " << text;
     }
@@ -118,6 +139,8 @@ TEST(PackedTextDamage, WhatFollowsTheLastMemberIsRefused) {
 TEST(PackedTextDamage, ZerosBehindTheLastMemberAreWhatEachFormatAllows) {
   for (const std::size_t zeros : {1u, 2u, 3u, 4u, 5u, 8u, 512u, 4095u}) {
     EXPECT_EQ(unpacked(gzip_of(kText) + std::string(zeros, '\0'), "a").first, kText) << zeros;
+    EXPECT_EQ(unpacked(bzip2_of(kText) + std::string(zeros, '\0'), "a").first, kText) << zeros;
+    EXPECT_FALSE(unpacked(zstd_of_first_lines() + std::string(zeros, '\0'), "a").second.empty()) << zeros;
     const auto [text, error] = unpacked(xz_of(kText) + std::string(zeros, '\0'), "a");
     EXPECT_EQ(zeros % 4 == 0, error.empty()) << zeros << ": " << error;
     EXPECT_EQ(zeros % 4 == 0, text == kText) << zeros;
@@ -142,6 +165,22 @@ std::string with_an_unknown_check(std::string stream) {
 TEST(PackedTextDamage, AnIntegrityCheckThatIsNotKnownIsRefusedInsteadOfSkipped) {
   const std::string error = unpacked(with_an_unknown_check(xz_of(kText)), "a.xz").second;
   EXPECT_NE(error.find("the integrity check 5, which is not known here, expected CRC32"), std::string::npos) << error;
+}
+
+// Block size 2^31 in the header of a frame that holds one raw block.
+TEST(PackedTextDamage, AZstdFrameThatAsksForMuchMemoryIsRefused) {
+  const std::string frame(
+      "\x28\xb5\x2f\xfd\x00\xa8\x41\x00\x00"
+      "0 1\n1 2\n",
+      17);
+  const std::string error = unpacked(frame, "a.zst").second;
+  EXPECT_NE(error.find("damaged zstd data near byte 0 (Zstd decompression failed: Frame requires too much memory"),
+            std::string::npos)
+      << error;
+}
+
+TEST(PackedTextDamage, TextThatIsPackedTwiceIsUnpackedOnce) {
+  EXPECT_EQ(unpacked(bzip2_of(bzip2_of(kText)), "a").first, bzip2_of(kText));
 }
 
 TEST(PackedTextDamage, AMatrixIsReadWholeOrRefusedWhicheverBitIsFlipped) {

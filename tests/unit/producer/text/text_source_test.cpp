@@ -1,4 +1,4 @@
-// Plain, gzip and xz files give the same text; damaged and cut files give one clear line.
+// Plain and packed files give the same text; damaged and cut files give one clear line.
 #include "producer/text/text_source.hpp"
 
 #include <gtest/gtest.h>
@@ -8,16 +8,20 @@
 #include <random>
 #include <string>
 
+#include "producer/text/packed_text.hpp"
 #include "producer/text/text_scan.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
+#include "tests/unit/producer/text/archiving.hpp"
 #include "tests/unit/producer/text/packing.hpp"
 
 namespace ringside {
 namespace {
 
+using testing::bzip2_of;
 using testing::error_of;
 using testing::gzip_of;
 using testing::xz_of;
+using testing::zstd_of;
 
 std::string some_text() {
   std::mt19937_64 random(4);
@@ -28,7 +32,7 @@ std::string some_text() {
 
 TEST(TextSource, PackedTextIsUnpackedWhole) {
   const std::string text = some_text();
-  for (const std::string& packed : {gzip_of(text), xz_of(text)}) {
+  for (const std::string& packed : {gzip_of(text), xz_of(text), bzip2_of(text), zstd_of(text)}) {
     EXPECT_TRUE(is_packed(packed));
     EXPECT_EQ(unpack(packed, "a").text, text);
   }
@@ -37,6 +41,8 @@ TEST(TextSource, PackedTextIsUnpackedWhole) {
 TEST(TextSource, MembersAndStreamsInARowAreOneText) {
   EXPECT_EQ(unpack(gzip_of("one\n") + gzip_of("") + gzip_of("two\n"), "a").text, "one\ntwo\n");
   EXPECT_EQ(unpack(xz_of("one\n") + xz_of("two\n"), "a").text, "one\ntwo\n");
+  EXPECT_EQ(unpack(bzip2_of("one\n") + bzip2_of("") + bzip2_of("two\n"), "a").text, "one\ntwo\n");
+  EXPECT_EQ(unpack(zstd_of("one\n") + zstd_of("two\n"), "a").text, "one\ntwo\n");
   EXPECT_EQ(unpack(gzip_of("one\n") + std::string(512, '\0'), "a").text, "one\n");
 }
 
@@ -45,12 +51,26 @@ TEST(TextSource, ATextThatFillsItsMemoryExactlyIsWhole) {
     const std::string text(bytes, 'x');
     EXPECT_EQ(unpack(gzip_of(text), "a").text.size(), bytes);
     EXPECT_EQ(unpack(xz_of(text), "a").text.size(), bytes);
+    EXPECT_EQ(unpack(bzip2_of(text), "a").text.size(), bytes);
+    EXPECT_EQ(unpack(zstd_of(text), "a").text.size(), bytes);
   }
+}
+
+TEST(TextSource, AnEmptyTextIsUnpacked) {
+  for (const std::string& packed : {gzip_of(""), xz_of(""), bzip2_of(""), zstd_of("")}) {
+    EXPECT_EQ(unpack(packed, "a").text, "");
+  }
+}
+
+TEST(TextSource, AZstdFileMayBeginWithAFrameThatHoldsNoText) {
+  const std::string empty_frame("\x50\x2a\x4d\x18\x04\x00\x00\x00....", 12);  // as pzstd writes
+  EXPECT_TRUE(is_packed(empty_frame));
+  EXPECT_EQ(unpack(empty_frame + zstd_of("one\n"), "a").text, "one\n");
 }
 
 TEST(TextSource, EveryCutIsNoticed) {
   const std::string text = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n";
-  for (const std::string& packed : {gzip_of(text), xz_of(text)}) {
+  for (const std::string& packed : {gzip_of(text), xz_of(text), bzip2_of(text), zstd_of(text)}) {
     for (std::size_t bytes = 8; bytes < packed.size(); ++bytes) {
       const std::string error = error_of([&] { unpack(std::string_view(packed).substr(0, bytes), "a.gz"); });
       EXPECT_TRUE(error.starts_with("a.gz: found the end of the file within the ")) << bytes << ": " << error;

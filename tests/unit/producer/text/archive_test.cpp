@@ -1,0 +1,233 @@
+// Tar archives: which member is read, what is left out, and what is refused; and the matrix that comes out of them.
+#include "producer/text/archive.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "producer/matrix/matrix_source.hpp"
+#include "producer/text/input_text.hpp"
+#include "tests/unit/producer/matrix/matrix_testing.hpp"
+#include "tests/unit/producer/text/archiving.hpp"
+#include "tests/unit/producer/text/packing.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::bzip2_of;
+using testing::entries_of;
+using testing::error_of;
+using testing::gzip_of;
+using testing::Member;
+using testing::tar_of;
+using testing::TarFormat;
+using testing::xz_of;
+using testing::zstd_of;
+
+const std::string kMatrix = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 3\n2 1 4\n";
+const std::string kOther = "%%MatrixMarket matrix array real general\n2 1\n5\n6\n";
+
+std::vector<Member> suite_sparse() {
+  return {{.name = "web/", .kind = Member::Kind::kFolder},
+          {.name = "web/web_b.mtx", .content = kOther},
+          {.name = "web/web.mtx", .content = kMatrix},
+          {.name = "web/web_coord.mtx", .content = kOther}};
+}
+
+/// The text that is taken from `archive`, or the error.
+std::string text_in(const std::string& archive, const std::string& path = "/data/web.tar") {
+  std::string text;
+  const std::string error = error_of([&] { text = input_text({nullptr, archive}, path).text.text; });
+  EXPECT_TRUE(error.empty() || error.starts_with(path + ": ")) << error;
+  return error.empty() ? text : error;
+}
+
+class Archive : public ::testing::Test {
+ protected:
+  testing::Entries load(const std::string& name, const std::string& content) {
+    return entries_of(
+        load_matrix({.matrix = folder_.write(name, content), .cache = false, .cache_dir = {}}, Orientation::kRows));
+  }
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(Archive, TheMatrixNamedLikeItsFolderIsReadFromEveryPacking) {
+  const testing::Entries expected = {{0, 1, 3.0}, {1, 0, 4.0}};
+  const std::string tar = tar_of(suite_sparse());
+  EXPECT_EQ(load("renamed.tar", tar), expected);
+  EXPECT_EQ(load("renamed.tar.gz", gzip_of(tar)), expected);
+  EXPECT_EQ(load("renamed.tgz", gzip_of(tar)), expected);
+  EXPECT_EQ(load("renamed.tar.xz", xz_of(tar)), expected);
+  EXPECT_EQ(load("renamed.tar.bz2", bzip2_of(tar)), expected);
+  EXPECT_EQ(load("renamed.tar.zst", zstd_of(tar)), expected);
+  EXPECT_EQ(load("no_ending", gzip_of(tar)), expected);
+}
+
+TEST_F(Archive, EveryKindOfTarIsRead) {
+  for (const TarFormat format : {TarFormat::kPax, TarFormat::kGnu, TarFormat::kUstar, TarFormat::kV7}) {
+    EXPECT_EQ(text_in(tar_of(suite_sparse(), format)), kMatrix) << static_cast<int>(format);
+  }
+}
+
+TEST_F(Archive, LongNamesAreRead) {
+  const std::string name(150, 'n');
+  for (const TarFormat format : {TarFormat::kPax, TarFormat::kGnu}) {
+    EXPECT_EQ(text_in(tar_of({{.name = name + "/" + name + ".mtx", .content = kMatrix},
+                              {.name = name + "/" + name + "_b.mtx", .content = kOther}},
+                             format)),
+              kMatrix);
+  }
+}
+
+TEST_F(Archive, TheMatrixNamedLikeTheArchiveIsRead) {
+  const std::string tar = tar_of({{.name = "a.mtx", .content = kOther}, {.name = "web.mtx", .content = kMatrix}});
+  for (const char* path : {"web.tar", "/data/web.tar.gz", "web.tgz", "web.tar.zst"}) {
+    EXPECT_EQ(text_in(tar, path), kMatrix) << path;
+  }
+}
+
+TEST_F(Archive, TheOnlyMatrixMarketFileIsReadWhateverLiesBesideIt) {
+  EXPECT_EQ(text_in(tar_of({{.name = "README", .content = "read me"},
+                            {.name = "a/b/c.mtx", .content = kMatrix},
+                            {.name = "a/b/._c.mtx", .content = "what a file manager adds"}})),
+            kMatrix);
+}
+
+TEST_F(Archive, TheOnlyFileIsReadWhateverItsName) {
+  EXPECT_EQ(text_in(tar_of({{.name = "./edges", .content = "0 1\n"}})), "0 1\n");
+}
+
+TEST_F(Archive, TwoMatricesAreRefusedAndListed) {
+  const std::string tar = tar_of({{.name = "x/a.mtx", .content = kMatrix}, {.name = "x/b.mtx", .content = kOther}});
+  EXPECT_EQ(text_in(tar),
+            "/data/web.tar: found 2 .mtx files in the tar archive (x/a.mtx, x/b.mtx), expected one, or one named like "
+            "its folder or the archive (NAME/NAME.mtx); unpack the archive and name the file");
+}
+
+TEST_F(Archive, TwoMatricesNamedLikeTheirFoldersAreRefused) {
+  const std::string tar = tar_of({{.name = "a/a.mtx", .content = kMatrix}, {.name = "b/b.mtx", .content = kOther}});
+  EXPECT_NE(text_in(tar).find("found 2 .mtx files in the tar archive (a/a.mtx, b/b.mtx)"), std::string::npos);
+}
+
+TEST_F(Archive, AMatrixThatLiesInTheArchiveTwiceIsRefused) {
+  std::vector<Member> twice = suite_sparse();
+  twice.push_back({.name = "web/web.mtx", .content = kOther});
+  EXPECT_NE(text_in(tar_of(twice)).find("found 4 .mtx files"), std::string::npos);
+}
+
+TEST_F(Archive, SeveralFilesWithoutAMatrixMarketNameAreRefusedAndSomeOfThemListed) {
+  std::vector<Member> members;
+  for (const char* name : {"a", "b\n", "c", "d", "e"}) members.push_back({.name = name, .content = "0 1\n"});
+  EXPECT_NE(text_in(tar_of(members)).find("found 5 files in the tar archive (a, b\\n, c, d, ...), expected one"),
+            std::string::npos);
+}
+
+TEST_F(Archive, AnEmptyArchiveIsRefused) {
+  const std::string expected = "found a tar archive without a regular file, expected one that holds a matrix";
+  EXPECT_NE(text_in(tar_of({})).find(expected), std::string::npos);
+  EXPECT_NE(text_in(gzip_of(std::string(10240, '\0'))).find(expected), std::string::npos);
+}
+
+TEST_F(Archive, OnlyRegularFilesAreRead) {
+  const std::string expected = "found a tar archive without a regular file";
+  for (const Member& member : {Member{.name = "web.mtx", .kind = Member::Kind::kSymbolicLink, .target = "/etc/passwd"},
+                               Member{.name = "web.mtx", .kind = Member::Kind::kHardLink, .target = "/etc/passwd"},
+                               Member{.name = "web.mtx", .kind = Member::Kind::kPipe},
+                               Member{.name = "web.mtx/", .kind = Member::Kind::kFolder},
+                               Member{.name = "web.mtx", .content = kMatrix, .kind = Member::Kind::kSparseFile}}) {
+    const std::string text = text_in(tar_of({member}, TarFormat::kPax));
+    EXPECT_NE(text.find(expected), std::string::npos) << static_cast<int>(member.kind) << ": " << text;
+  }
+  EXPECT_EQ(text_in(tar_of({{.name = "web/web.mtx", .kind = Member::Kind::kSymbolicLink, .target = "real.mtx"},
+                            {.name = "web/real.mtx", .content = kMatrix}})),
+            kMatrix);
+}
+
+TEST_F(Archive, AnAbsoluteOrClimbingPathIsOnlyAName) {
+  EXPECT_EQ(text_in(tar_of({{.name = "/web/web.mtx", .content = kMatrix}, {.name = "b.mtx", .content = kOther}})),
+            kMatrix);
+  EXPECT_EQ(text_in(tar_of({{.name = "../../web/web.mtx", .content = kMatrix}, {.name = "b", .content = kOther}})),
+            kMatrix);
+}
+
+TEST_F(Archive, EveryCutIsNoticedExceptWithinTheZerosAtTheEnd) {
+  for (const TarFormat format : {TarFormat::kPax, TarFormat::kGnu, TarFormat::kUstar}) {
+    const std::string tar = tar_of(suite_sparse(), format);
+    const std::size_t end = (tar.find_last_not_of('\0') / 512 + 1) * 512;
+    for (std::size_t bytes = 512; bytes < tar.size(); bytes += bytes % 512 == 0 ? 1 : 511) {
+      const std::string text = text_in(tar.substr(0, bytes));
+      if (bytes >= end + 512) {
+        EXPECT_EQ(text, kMatrix) << bytes;
+      } else {
+        EXPECT_EQ(text,
+                  "/data/web.tar: found the end of the file within the tar data, expected a whole file (was it cut "
+                  "short?)")
+            << bytes;
+      }
+    }
+  }
+}
+
+TEST_F(Archive, EveryFlippedBitOfAHeaderIsRefused) {
+  const std::string tar = tar_of(suite_sparse());
+  for (std::size_t bit = 0; bit < std::size_t{8} * 512; ++bit) {
+    std::string damaged = tar;
+    damaged[512 + bit / 8] ^= static_cast<char>(1 << bit % 8);
+    const std::string text = text_in(damaged);
+    // The checksum's field ends in characters that do not count.
+    EXPECT_TRUE(text == kMatrix || text.find("found damaged tar data near byte") != std::string::npos ||
+                text.find("found the end of the file within the tar data") != std::string::npos)
+        << bit << ": " << text;
+  }
+}
+
+TEST_F(Archive, BytesBehindTheEndAreRefusedAlsoIfTheyAreAnotherArchive) {
+  const std::string tar = tar_of({{.name = "a.mtx", .content = kMatrix}});
+  for (const std::string& behind : {std::string("x"), tar}) {
+    EXPECT_NE(text_in(tar + behind).find("found bytes other than zeros behind the end of the tar archive, which is at"),
+              std::string::npos);
+  }
+}
+
+TEST_F(Archive, ADamagedPackingOfAnArchiveIsRefused) {
+  std::string damaged = gzip_of(tar_of(suite_sparse()));
+  damaged[damaged.size() - 8] ^= 1;
+  EXPECT_NE(text_in(damaged).find("found damaged gzip data near byte"), std::string::npos);
+}
+
+TEST_F(Archive, TextAndOtherBinaryFilesAreNotArchives) {
+  EXPECT_FALSE(is_tar(""));
+  EXPECT_FALSE(is_tar(std::string(600, '1')));
+  EXPECT_FALSE(is_tar(std::string(257, '1') + "ustar" + std::string(600, '1'))) << "a text that holds the magic";
+  EXPECT_FALSE(is_tar(std::string(512, '\0') + "x"));
+  EXPECT_FALSE(is_tar(std::string(100, '\0') + std::string(600, '1')));
+}
+
+TEST_F(Archive, ErrorsNameTheMemberAndItsLine) {
+  const std::string path = folder_.write(
+      "a.tar.gz",
+      gzip_of(tar_of({{.name = "x/x.mtx", .content = kMatrix + "1 2\n"}, {.name = "x/x_b.mtx", .content = kOther}})));
+  const std::string error =
+      error_of([&] { load_matrix({.matrix = path, .cache = false, .cache_dir = {}}, Orientation::kRows); });
+  EXPECT_TRUE(error.starts_with(path + ":x/x.mtx: line 5: found ")) << error;
+}
+
+TEST_F(Archive, TheEndingOfTheMemberDecidesNotThatOfTheArchive) {
+  EXPECT_NE(error_of([&] {
+              load("x.tar.gz", gzip_of(tar_of({{.name = "a.mtx", .content = "0 1\n"}})));
+            }).find("expected '%%MatrixMarket"),
+            std::string::npos);
+  EXPECT_EQ(load("x.mtx", gzip_of(tar_of({{.name = "a", .content = "0 1\n"}}))).size(), 1u);
+}
+
+TEST_F(Archive, ACacheIsNamedAfterTheArchiveAndUsedAgain) {
+  const MatrixOptions options = {
+      .matrix = folder_.write("web.tar.gz", gzip_of(tar_of(suite_sparse()))), .cache = true, .cache_dir = {}};
+  const Id128 id = load_matrix(options, Orientation::kRows).content_id;
+  EXPECT_TRUE(std::filesystem::exists(folder_.file("web.tar.gz.rows.rsm")));
+  EXPECT_EQ(load_matrix(options, Orientation::kRows).content_id, id);
+}
+
+}  // namespace
+}  // namespace ringside

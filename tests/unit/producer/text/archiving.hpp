@@ -1,0 +1,32 @@
+// Makes archives in memory: what bzip2 and tar write, and what zstd wrote.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ringside::testing {
+
+/// One bzip2 stream.
+std::string bzip2_of(std::string_view text);
+
+/// One zstd frame. libarchive writes it without a checksum.
+std::string zstd_of(std::string_view text);
+
+/// One zstd frame with the checksum of its content, as `zstd` wrote it, of "0 1\n1 2\n" and of "2 3\n3 0\n".
+std::string zstd_of_first_lines();
+std::string zstd_of_second_lines();
+
+struct Member {
+  enum class Kind { kFile, kFolder, kSymbolicLink, kHardLink, kPipe, kSparseFile };
+  std::string name;
+  std::string content = {};  // of a file
+  Kind kind = Kind::kFile;
+  std::string target = {};  // of a link
+};
+
+enum class TarFormat { kPax, kGnu, kUstar, kV7 };
+
+std::string tar_of(const std::vector<Member>& members, TarFormat format = TarFormat::kUstar);
+
+}  // namespace ringside::testing
