@@ -67,7 +67,8 @@ CLI::Option* add_choice(CLI::App& app, const std::string& flag, Value& value, co
 
 void declare(CLI::App& app, SolveOptions& options) {
   app.add_option("--matrix", options.matrix,
-                 "matrix or graph: FILE (.mtx, edge list; .gz, .xz), grid:SIDE, rmat:SCALE[:EDGEFACTOR[:SEED]]")
+                 "matrix or graph: FILE (.mtx, edge list; .gz, .xz, .bz2, .zst, .tar), grid:SIDE, "
+                 "rmat:SCALE[:EDGEFACTOR[:SEED]]")
       ->required()
       ->type_name("FILE|grid:SIDE|rmat:SCALE")
       ->group(kSolveGroup);

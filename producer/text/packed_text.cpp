@@ -1,8 +1,8 @@
 // The table of packings, and the unpackers of gzip (zlib) and xz (liblzma); producer/text/archive has those of bzip2
 // and zstd. libarchive also reads gzip and xz, but not as strictly (measured with version 3.6.2). It checks neither the
 // CRC-32 nor the length that end a gzip member: of the 448 bits of a small archive of two members, 101 can be flipped
-// so that it returns another text without an error. It unpacks xz data without a check if liblzma does not know the
-// kind of check, and it grants an xz header any amount of memory.
+// and it returns another text, all bytes read, without an error. It unpacks xz data without a check if liblzma does not
+// know the kind of check, and it grants an xz header any amount of memory.
 #include "producer/text/packed_text.hpp"
 
 #include <lzma.h>

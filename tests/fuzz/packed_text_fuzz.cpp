@@ -1,12 +1,16 @@
-// Any bytes as a gzip or xz file must give one Error, or the text that a slow, member-by-member reader returns.
+// Any bytes as a packed file or a tar archive must give one Error or a text. For gzip and xz, the text is that of a
+// slow, member-by-member reader. What an archive holds is part of its bytes.
 #include <lzma.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "producer/text/text_source.hpp"
+#include "producer/text/archive.hpp"
+#include "producer/text/input_text.hpp"
+#include "producer/text/packed_text.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 
 namespace {
@@ -125,10 +129,24 @@ std::optional<std::string> xz_text(Bytes packed) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
   using namespace ringside;
   const std::string_view packed(reinterpret_cast<const char*>(data), bytes);
+  InputText input;
+  fuzzing::run([&] { input = input_text({nullptr, packed}, "fuzz.tar.gz"); });
+  if (is_tar(packed)) {
+    std::vector<TarMember> members;
+    fuzzing::run([&] { members = tar_members(packed, "fuzz.tar"); });
+    for (const TarMember& member : members) {
+      const bool is_inside = member.text.empty() || (member.text.data() >= packed.data() &&
+                                                     member.text.data() + member.text.size() <= packed.data() + bytes);
+      fuzzing::demand(is_inside, "a member is a part of the archive");
+    }
+    return 0;
+  }
   if (!is_packed(packed)) return -1;
   Text unpacked;
   const std::string error = fuzzing::run([&] { unpacked = unpack(packed, "fuzz.gz"); });
-  const std::optional<std::string> expected = packed.starts_with("\x1f") ? gzip_text(packed) : xz_text(packed);
+  const bool is_gzip = packed.starts_with("\x1f");
+  if (!is_gzip && !packed.starts_with("\xfd")) return 0;
+  const std::optional<std::string> expected = is_gzip ? gzip_text(packed) : xz_text(packed);
   fuzzing::demand(error.empty() == expected.has_value(), "what is valid is read, all else is an error");
   if (expected) fuzzing::demand(unpacked.text == *expected, "the text is that of all members, whole");
   return 0;

@@ -9,6 +9,7 @@
 
 #include "producer/matrix/matrix_source.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
+#include "tests/unit/producer/text/archiving.hpp"
 #include "tests/unit/producer/text/packing.hpp"
 
 namespace ringside {
@@ -74,6 +75,7 @@ TEST_F(RefusedProblem, APackedTextAndACachedOneAreNamedLikeThePlainOne) {
   const std::string expected = std::string("line 2: found the weight -2 on the edge 1 2") + kWeights;
   EXPECT_EQ(refusal("a.txt.gz", testing::gzip_of(text)), expected);
   EXPECT_EQ(refusal("a.txt.xz", testing::xz_of(text)), expected);
+  EXPECT_EQ(refusal("a.txt.bz2", testing::bzip2_of(text)), expected);
 
   SolveOptions options;
   options.matrix = folder_.write("a.txt", text);
@@ -83,6 +85,15 @@ TEST_F(RefusedProblem, APackedTextAndACachedOneAreNamedLikeThePlainOne) {
   EXPECT_EQ(refusal(options), expected) << "from the cache that the first run made";
   options.matrix += ".in-links.rsm";  // a cache does not hold how its source counted
   EXPECT_EQ(refusal(options), std::string("found the weight -2 in row 2, column 3 (counted from 1)") + kWeights);
+}
+
+TEST_F(RefusedProblem, AWeightInAnArchiveIsNamedByTheMemberAndItsLine) {
+  SolveOptions options;
+  options.solver = "pagerank";
+  options.matrix = folder_.write(
+      "a.tar.gz", testing::gzip_of(testing::tar_of({{.name = "x/x.mtx", .content = real("2 2 1\n1 2 -4\n")}})));
+  EXPECT_EQ(error_of([&] { load_problem(options); }),
+            options.matrix + ":x/x.mtx: line 4: found the weight -4 in row 1, column 2 (counted from 1)" + kWeights);
 }
 
 TEST_F(RefusedProblem, AnExtremeSumOfWeightsIsNamedByTheFileAndTheFirstLineOfItsNode) {
