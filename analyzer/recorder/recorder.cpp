@@ -21,7 +21,7 @@
 #include "analyzer/journal/step_record.hpp"
 #include "analyzer/recorder/record_batch.hpp"
 #include "analyzer/recorder/record_history.hpp"
-#include "analyzer/recorder/run_sums.hpp"
+#include "analyzer/recorder/run_status.hpp"
 #include "analyzer/recorder/telemetry.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
@@ -141,7 +141,7 @@ class Recorder::Worker {
 
   void take(const StepFigures& figures) {
     fill(*record_.mutable_step(), figures);
-    sums_.add(record_.step());
+    run_status_.add(record_.step());
     add_record();
   }
 
@@ -157,9 +157,9 @@ class Recorder::Worker {
   void take(const wire::Record& event) {
     if (event.has_run_started()) {
       open_journal();
-      sums_.begin(event.run_started());
+      run_status_.begin(event.run_started());
     }
-    if (event.has_run_ended()) sums_.end(event.run_ended());
+    if (event.has_run_ended()) run_status_.end(event.run_ended());
     record_ = event;
     add_record();
     if (event.has_run_ended()) close_journal();
@@ -306,7 +306,7 @@ class Recorder::Worker {
   wire::ControlReply status() {
     wire::ControlReply reply;
     wire::Status& status = *reply.mutable_status();
-    sums_.describe(status);
+    run_status_.describe(status);
     status.set_version(version());
     status.set_pid(static_cast<std::uint32_t>(getpid()));
     status.set_analyzer_id(numbering_.analyzer_id());
@@ -320,7 +320,7 @@ class Recorder::Worker {
   }
 
   wire::ControlReply stop() {
-    if (!sums_.attached()) return refused("no run is being served: there is nothing to stop");
+    if (!run_status_.attached()) return refused("no run is being served: there is nothing to stop");
     spdlog::info("event=stop_requested");
     stop_run_.store(true, std::memory_order_relaxed);
     wire::ControlReply reply;
@@ -341,7 +341,7 @@ class Recorder::Worker {
   std::optional<Journal> journal_;
   std::string journal_error_;
   RecordHistory history_;
-  RunSums sums_;
+  RunStatus run_status_;
   wire::Numbering numbering_ = [] {
     wire::Numbering numbering;
     numbering.set_analyzer_id(draw_id());

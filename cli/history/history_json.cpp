@@ -78,7 +78,7 @@ ordered_json to_json(const SeriesPoint& p) {
 }
 
 ordered_json totals_of(const RunView& run) {
-  const RunSums& sums = run.sums;
+  const StepSums& sums = run.sums;
   return {{"steps", sums.steps},
           {"steps_before", run.steps_before},
           {"steps_committed", run.last.steps_committed()},

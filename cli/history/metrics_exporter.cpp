@@ -105,7 +105,7 @@ void add_steps(Families& out, const RunView& run) {
 }
 
 void add_times(Families& out, const RunView& run) {
-  const RunSums& sums = run.sums;
+  const StepSums& sums = run.sums;
   out.counter("ringside_generate_seconds_total", "Time the producer spent solving.", seconds(sums.generate_ns));
   out.counter("ringside_producer_idle_seconds_total", "Time the producer waited for a free buffer.",
               seconds(sums.producer_idle_ns));

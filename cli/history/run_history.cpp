@@ -77,7 +77,7 @@ void RunHistory::add(const wire::RecordsMissing& missing) {
 
 void RunHistory::add(const wire::Record& record, const wire::StepRecord& step) {
   RunView& run = run_of(step.run_id());
-  RunSums& sums = run.sums;
+  StepSums& sums = run.sums;
   run.series.add(point_of(record));
   if (run.named_to > 0 && step.commit_seq() <= run.counted_to) return;  // a RecordsMissing has counted it already
   if (sums.steps == 0) run.steps_before = step.step();

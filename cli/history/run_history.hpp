@@ -15,7 +15,7 @@
 namespace ringside {
 
 /// Sums over those steps of one run whose records were read.
-struct RunSums {
+struct StepSums {
   std::uint64_t steps = 0;
   std::uint64_t steps_skipped = 0;
   std::int64_t generate_ns = 0;
@@ -62,7 +62,7 @@ struct RunView {
   std::uint64_t counted_to = 0;       // commit_seq: each step up to here is in `sums`, as recorded or as missing
   std::uint64_t named_to = 0;         // commit_seq: RecordsMissing named all steps from counted_to up to here
   std::uint64_t steps_persisted = 0;  // the largest number reported so far
-  RunSums sums;
+  StepSums sums;
   HandOffTimes hand_off;
   StepSeries series;
 };

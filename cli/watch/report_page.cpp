@@ -20,7 +20,7 @@ using nlohmann::ordered_json;
 constexpr std::string_view kDataMark = "RINGSIDE_REPORT_DATA";  // report.html has it in place of the figures
 
 ordered_json account_of(const RunView& run) {
-  const RunSums& sums = run.sums;
+  const StepSums& sums = run.sums;
   const std::int64_t producer = sums.generate_ns + sums.producer_idle_ns;
   const std::int64_t analyzer = sums.transfer_ns + sums.commit_ns + sums.analyze_ns + sums.analyzer_idle_ns;
   return {{"total_ns", std::max(producer, analyzer)},

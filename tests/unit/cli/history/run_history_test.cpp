@@ -69,7 +69,7 @@ TEST(RunHistoryTest, SumsAreThoseOfTheRecords) {
   for (wire::Record& record : made.steps(50)) records.push_back(record);
   const RunHistory history = history_of(records);
   const RunView& run = *history.run();
-  RunSums expected;
+  StepSums expected;
   for (const wire::Record& record : records) {
     expected.generate_ns += record.step().generate_ns();
     expected.producer_idle_ns += record.step().producer_idle_ns();

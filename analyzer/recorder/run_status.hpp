@@ -7,7 +7,7 @@
 
 namespace ringside {
 
-class RunSums {
+class RunStatus {
  public:
   void begin(const wire::RunStarted& run);
   void add(const wire::StepRecord& step);
@@ -19,7 +19,7 @@ class RunSums {
   void describe(wire::Status& status) const;
 
  private:
-  wire::Status sums_;
+  wire::Status status_;
   LatencyHistogram hand_off_;
   bool attached_ = false;
 };

@@ -1,0 +1,43 @@
+#include "analyzer/recorder/run_status.hpp"
+
+namespace ringside {
+
+void RunStatus::begin(const wire::RunStarted& run) {
+  status_.Clear();
+  hand_off_ = {};
+  attached_ = true;
+  *status_.mutable_run() = run;
+  status_.set_steps_committed(run.from_step());
+}
+
+void RunStatus::add(const wire::StepRecord& step) {
+  *status_.mutable_last() = step;
+  status_.set_steps_committed(step.steps_committed());
+  status_.set_steps_persisted(step.steps_persisted());
+  status_.set_steps_skipped(status_.steps_skipped() + step.skipped_before());
+  status_.set_generate_ns(status_.generate_ns() + step.generate_ns());
+  status_.set_producer_idle_ns(status_.producer_idle_ns() + step.producer_idle_ns());
+  status_.set_analyzer_idle_ns(status_.analyzer_idle_ns() + step.analyzer_idle_ns());
+  status_.set_transfer_ns(status_.transfer_ns() + step.transfer_ns());
+  status_.set_commit_ns(status_.commit_ns() + step.commit_ns());
+  status_.set_analyze_ns(status_.analyze_ns() + step.analyze_ns());
+  status_.set_bytes_transferred(status_.bytes_transferred() + step.bytes_transferred());
+  hand_off_.add(step.hand_off_ns());
+}
+
+void RunStatus::end(const wire::RunEnded& ended) {
+  attached_ = false;
+  *status_.mutable_ended() = ended;
+  status_.set_steps_committed(ended.steps_committed());
+  status_.set_steps_persisted(ended.steps_persisted());
+}
+
+void RunStatus::describe(wire::Status& status) const {
+  status.MergeFrom(status_);
+  status.set_attached(attached_);
+  status.set_hand_off_p50_ns(static_cast<std::int64_t>(hand_off_.percentile(0.50)));
+  status.set_hand_off_p99_ns(static_cast<std::int64_t>(hand_off_.percentile(0.99)));
+  status.set_hand_off_max_ns(static_cast<std::int64_t>(hand_off_.max()));
+}
+
+}  // namespace ringside
