@@ -103,7 +103,7 @@ template <bool kStreaming, bool kChange>
                                               double* staged, bool ends_chunk, Block& block, double* sums) noexcept {
   for (std::size_t row = 0; row < kBlockRows; row += kLineRows) {
     __builtin_prefetch(from + row + kAheadRows);
-    for (std::size_t i = row; i < row + kLineRows; i += kLanes) {
+    for (std::size_t i = row; i < row + kLineRows; i += kRegisterDoubles) {
       const Lanes x = load_once(from + i);
       __builtin_memcpy(staged + i, &x, sizeof x);
       if constexpr (kStreaming) stream(to + i, x);

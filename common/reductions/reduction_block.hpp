@@ -19,7 +19,7 @@ using Lanes = double __attribute__((vector_size(32)));
 using Lanes = double __attribute__((vector_size(16)));
 #endif
 using LaneBits = std::uint64_t __attribute__((vector_size(sizeof(Lanes))));
-inline constexpr std::size_t kLanes = sizeof(Lanes) / sizeof(double);
+inline constexpr std::size_t kRegisterDoubles = sizeof(Lanes) / sizeof(double);
 
 inline constexpr std::size_t kBlockRows = kReductionBlockRows;
 
@@ -102,7 +102,7 @@ struct Changes {
   void read_ahead(std::size_t row) const noexcept { __builtin_prefetch(previous + row + kRowsAheadOfTwo); }
 };
 
-/// Swaps the lanes that are `distance` apart; distance: a power of two below kLanes.
+/// Swaps the lanes that are `distance` apart; distance: a power of two below kRegisterDoubles.
 template <std::size_t distance>
 Lanes exchange(Lanes x) noexcept {
   constexpr int d = static_cast<int>(distance);
@@ -124,8 +124,8 @@ double fold(Lanes (&registers)[kRegisters], Op op) noexcept {
     for (std::size_t r = 0; r < half; ++r) registers[r] = op(registers[r], registers[r + half]);
   }
   Lanes lanes = registers[0];
-  if constexpr (kLanes > 4) lanes = op(lanes, exchange<4>(lanes));
-  if constexpr (kLanes > 2) lanes = op(lanes, exchange<2>(lanes));
+  if constexpr (kRegisterDoubles > 4) lanes = op(lanes, exchange<4>(lanes));
+  if constexpr (kRegisterDoubles > 2) lanes = op(lanes, exchange<2>(lanes));
   return op(lanes, exchange<1>(lanes))[0];
 }
 
@@ -184,7 +184,7 @@ struct RunningExtremes {
 /// there may be something to count.
 template <class... Terms, class Source, std::size_t kTerms, std::size_t kRegisters>
 void settle(Source source, Lanes (&running)[kTerms][kRegisters], Block& block, double* sums) noexcept {
-  static_assert(sizeof...(Terms) == kTerms && kRegisters == kRunning / kLanes);
+  static_assert(sizeof...(Terms) == kTerms && kRegisters == kRunning / kRegisterDoubles);
   bool finite = true;
   for (std::size_t t = 0; t < kTerms; ++t) {
     sums[t] = fold(running[t], [](auto a, auto b) { return a + b; });
@@ -201,23 +201,23 @@ void settle(Source source, Lanes (&running)[kTerms][kRegisters], Block& block, d
 template <class... Terms, class Source>
 void look_at(Source source, Block& block, double* sums) noexcept {
   constexpr std::size_t kTerms = sizeof...(Terms);
-  Lanes running[kTerms][kRunning / kLanes];
+  Lanes running[kTerms][kRunning / kRegisterDoubles];
   RunningExtremes extremes;
   const std::size_t whole = block.rows / kRunning * kRunning;
-  for (std::size_t first = 0; first < kRunning; first += kAtOnce * kLanes) {
+  for (std::size_t first = 0; first < kRunning; first += kAtOnce * kRegisterDoubles) {
     RunningSums<Terms...> some;
     for (std::size_t row = first; row < whole; row += kRunning) {
 #pragma GCC unroll 16
-      for (std::size_t line = 0; line < kAtOnce * kLanes; line += kLineRows) source.read_ahead(row + line);
+      for (std::size_t line = 0; line < kAtOnce * kRegisterDoubles; line += kLineRows) source.read_ahead(row + line);
 #pragma GCC unroll 16
       for (std::size_t r = 0; r < kAtOnce; ++r) {
-        const Lanes values = source.lanes(row + r * kLanes);
+        const Lanes values = source.lanes(row + r * kRegisterDoubles);
         some.take(values, r);
         extremes.take(values, r);
       }
     }
     for (std::size_t t = 0; t < kTerms; ++t)
-      __builtin_memcpy(running[t] + first / kLanes, some.of[t], sizeof some.of[t]);
+      __builtin_memcpy(running[t] + first / kRegisterDoubles, some.of[t], sizeof some.of[t]);
   }
   extremes.settle(block);
   if (whole < block.rows) {  // the last block only

@@ -109,7 +109,7 @@ class Histogram {
     const auto pairs = reinterpret_cast<LaneBits>(matches);
     const LaneBits parts = (pairs & 0x00FF00FF00FF00FF) + (pairs >> 8 & 0x00FF00FF00FF00FF);
     std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < kLanes; ++i) sum += parts[i];
+    for (std::size_t i = 0; i < kRegisterDoubles; ++i) sum += parts[i];
     std::uint64_t count = sum * 0x0001000100010001 >> 48;
     for (std::size_t row = whole; row < rows; ++row) count += bins[row] == bin;
     return count;

@@ -36,7 +36,7 @@ void sweep(void* state_memory, double* block_sums, const SweepPart& part) noexce
 /// it (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54, 1974).
 void add_blocks(const double* block_sums, std::uint64_t blocks, double* totals) noexcept {
   // A register of columns at a time: within a column every addition waits for the one before.
-  for (std::size_t column = 0; column < kSumsPerBlock; column += kLanes) {
+  for (std::size_t column = 0; column < kSumsPerBlock; column += kRegisterDoubles) {
     Lanes sum{};
     Lanes error{};
     for (std::uint64_t block = 0; block < blocks; ++block) {
@@ -48,7 +48,7 @@ void add_blocks(const double* block_sums, std::uint64_t blocks, double* totals) 
       sum = next;
     }
     // Beside an infinite sum, the error is infinity minus infinity and means nothing.
-    for (std::size_t i = 0; i < kLanes; ++i) {
+    for (std::size_t i = 0; i < kRegisterDoubles; ++i) {
       totals[column + i] = __builtin_isfinite(sum[i]) ? sum[i] + error[i] : sum[i];
     }
   }
