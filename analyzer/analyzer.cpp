@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analyzer/ring/kept_steps.hpp"
+#include "analyzer/ring/storage.hpp"
 #include "common/platform/clock.hpp"
 #include "common/threads/elastic_team.hpp"
 
@@ -59,7 +60,7 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, A
   // ring. Neither is the ring of a run that continues: its content would be read from the disk while the producer
   // waits.
   const bool begins = iterates() == Iterates::kNone || iterates() == Iterates::kClear;
-  const bool quiet = pool().storage() == Storage::kDax || options.ring.durability == Durability::kProcess;
+  const bool quiet = !needs_sync(pool().storage(), options.ring.durability);
   if (begins && quiet) pool().prefault();
   pool().survive_faults();
 }

@@ -111,7 +111,7 @@ JournalKind choose(JournalKind asked, std::optional<JournalKind> there, Storage 
   if (asked == JournalKind::kOff) throw usage_error("--journal off: no journal is kept");
   if (asked == JournalKind::kAuto) {
     if (there) return *there;
-    return has_pmemlog() && storage == Storage::kDax ? JournalKind::kPmemlog : JournalKind::kFile;
+    return has_pmemlog() && persists_in_place(storage) ? JournalKind::kPmemlog : JournalKind::kFile;
   }
   if (there && *there != asked) {
     throw usage_error(

@@ -19,6 +19,7 @@
 #include "analyzer/journal/journal_log_file.hpp"
 #include "analyzer/pool/pmdk_syncs.hpp"
 #include "analyzer/pool/pool_file.hpp"
+#include "analyzer/ring/storage.hpp"
 #include "common/files/output_file.hpp"
 #include "common/files/regular_file.hpp"
 #include "common/files/watched_mapping.hpp"
@@ -67,7 +68,7 @@ class PmemLog final : public JournalStorage {
 
   int sync() noexcept override {
     if (watched_.error() != 0) return watched_.error();
-    return storage_ == Storage::kDax || fdatasync(fd_.get()) == 0 ? 0 : errno;
+    return persists_in_place(storage_) || fdatasync(fd_.get()) == 0 ? 0 : errno;
   }
 
  private:

@@ -115,7 +115,7 @@ class FilePersistence final : public PoolPersistence {
 
 std::unique_ptr<Persistence> make_pool_persistence(Storage storage, UniqueFd file, const std::byte* base,
                                                    std::shared_ptr<WatchedMapping> watched) {
-  if (storage == Storage::kDax) return std::make_unique<DaxPersistence>(std::move(watched));
+  if (persists_in_place(storage)) return std::make_unique<DaxPersistence>(std::move(watched));
   return std::make_unique<FilePersistence>(std::move(file), base, std::move(watched));
 }
 

@@ -19,6 +19,7 @@
 #include "analyzer/pool/ring_reader.hpp"
 #include "analyzer/ring/kept_steps.hpp"
 #include "analyzer/ring/ring_recovery.hpp"
+#include "analyzer/ring/storage.hpp"
 #include "common/files/new_file.hpp"
 #include "common/platform/error.hpp"
 
@@ -207,7 +208,7 @@ Admission admit(const RingOptions& options, const RunDescription& run, PoolUse u
   // a plain folder.
   if (options.require_dax) require_dax(options.pool);
   Admission admission = find_ring(options, run, use);
-  if (options.require_dax && admission.pool.storage() != Storage::kDax) {
+  if (options.require_dax && !persists_in_place(admission.pool.storage())) {
     throw system_error(
         "{}: --require-dax: libpmemobj did not map it with MAP_SYNC, which was granted to a mapping made "
         "before; expected both (`ringside doctor` says what this node offers)",

@@ -64,7 +64,8 @@ std::string pmdk_message() {
 
 /// Storage is DAX only if the kernel confirms it, for the file and for the mapping that libpmemobj made of it.
 Storage confirmed(Storage storage, const void* base, std::uint64_t bytes) {
-  if (storage == Storage::kDax && !forced_dax_allowed() && !is_mapped_synchronously(base, bytes)) return Storage::kFile;
+  if (persists_in_place(storage) && !forced_dax_allowed() && !is_mapped_synchronously(base, bytes))
+    return Storage::kFile;
   return storage;
 }
 
@@ -149,7 +150,7 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
 
   RingPool pool;
   pool.storage_ = storage_of(fd.get(), name);
-  if (pool.storage_ == Storage::kFile) {
+  if (!persists_in_place(pool.storage_)) {
     // The shutdown state counts unsafe shutdowns of DIMMs; a plain file has no DIMMs.
     int no_shutdown_state = 0;
     pmemobj_ctl_set(nullptr, "sds.at_create", &no_shutdown_state);
@@ -343,7 +344,7 @@ Whereabouts RingPool::whereabouts() const noexcept {
 void RingPool::prefault() const noexcept {
   const RingGeometry& geometry = ring_->geometry();
   const std::uint64_t bytes = geometry.payload_bytes() * geometry.slot_count();
-  if (storage_ == Storage::kFile && bytes > available_memory_bytes() / 2) return;
+  if (uses_page_cache(storage_) && bytes > available_memory_bytes() / 2) return;
   for (std::uint32_t slot = 0; slot < geometry.slot_count(); ++slot) {
     double* payload = ring_->writable_payload(slot);
     // To the end of the last huge page: payloads begin with one. Its other content is not changed.

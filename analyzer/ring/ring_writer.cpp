@@ -18,7 +18,7 @@ constexpr std::uint64_t kPortionsInPiece = 64;
 RingWriter::RingWriter(WritableRing ring, Persistence& persistence, Storage storage, Durability durability)
     : ring_(std::move(ring)),
       persistence_(persistence),
-      syncs_(durability == Durability::kPower && storage == Storage::kFile),
+      syncs_(needs_sync(storage, durability)),
       durability_(durability),
       slot_seq_(ring_.geometry().slot_count(), 0) {
   const Recovery recovery = recover(ring_);

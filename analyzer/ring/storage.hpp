@@ -1,8 +1,10 @@
 // What lies under a pool file: persistent memory mapped directly (DAX), or a page cache. It decides what a commit needs
-// to survive power loss.
+// to survive power loss. What a storage means is defined here alone; other code asks these predicates.
 #pragma once
 
 #include <string_view>
+
+#include "common/options/durability.hpp"
 
 namespace ringside {
 
@@ -10,6 +12,21 @@ enum class Storage {
   kDax,  // stores reach the medium: flush and drain persist
   kFile  // stores reach the page cache: only a sync persists
 };
+
+/// True if a store persists where it is made, once it is flushed and drained.
+constexpr bool persists_in_place(Storage storage) noexcept {
+  return storage == Storage::kDax;
+}
+
+/// True if the pages of the file are copies in memory: they take memory, and the system writes them back in any order.
+constexpr bool uses_page_cache(Storage storage) noexcept {
+  return storage == Storage::kFile;
+}
+
+/// True if a commit must be synced before it counts as persisted. Never under `process`, where nothing counts as such.
+constexpr bool needs_sync(Storage storage, Durability durability) noexcept {
+  return durability == Durability::kPower && !persists_in_place(storage);
+}
 
 std::string_view to_string(Storage storage) noexcept;
 

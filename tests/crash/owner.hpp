@@ -29,7 +29,7 @@ struct Setting {
   bool scattered = false;  // pieces are assigned to threads at random
 
   /// True if a sync thread persists the commits.
-  bool syncs() const noexcept { return storage == Storage::kFile && durability == Durability::kPower; }
+  bool syncs() const noexcept { return needs_sync(storage, durability); }
 };
 
 std::string to_string(const Setting& setting);

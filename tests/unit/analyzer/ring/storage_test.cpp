@@ -1,0 +1,24 @@
+// What a storage means for those that keep iterates on it.
+#include "analyzer/ring/storage.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ringside {
+namespace {
+
+TEST(Storage, OnlyAPlainFileUnderPowerNeedsASync) {
+  EXPECT_TRUE(needs_sync(Storage::kFile, Durability::kPower));
+  EXPECT_FALSE(needs_sync(Storage::kFile, Durability::kProcess));
+  EXPECT_FALSE(needs_sync(Storage::kDax, Durability::kPower));
+  EXPECT_FALSE(needs_sync(Storage::kDax, Durability::kProcess));
+}
+
+TEST(Storage, PersistsInPlaceExactlyWhereNoPageCacheIsUsed) {
+  EXPECT_TRUE(persists_in_place(Storage::kDax));
+  EXPECT_FALSE(uses_page_cache(Storage::kDax));
+  EXPECT_FALSE(persists_in_place(Storage::kFile));
+  EXPECT_TRUE(uses_page_cache(Storage::kFile));
+}
+
+}  // namespace
+}  // namespace ringside
