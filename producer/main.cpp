@@ -30,6 +30,7 @@
 #include "producer/baseline.hpp"
 #include "producer/producer.hpp"
 #include "producer/solver/problem.hpp"
+#include "producer/solver/solver_table.hpp"
 
 namespace ringside {
 namespace {
@@ -234,7 +235,7 @@ int main(int argc, char** argv) {
   ProducerOptions options;
   CLI::App app("Runs a solver and publishes each iterate to a running ringside-analyzer.", "ringside-producer");
   app.set_version_flag("--version", version());
-  declare(app, options.solve);
+  declare(app, options.solve, solver_choices());
   declare(app, options.publish);
   declare(app, options.peer);
   declare(app, options.reduce);

@@ -1,8 +1,11 @@
 #include "cli/run/cache.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -11,25 +14,40 @@
 #include "common/options/options.hpp"
 #include "common/platform/printable.hpp"
 #include "producer/matrix/matrix_source.hpp"
+#include "producer/solver/solver_table.hpp"
 
 namespace ringside {
+namespace {
+
+/// "pagerank sums over in-links, jacobi sums over rows".
+std::string orientations() {
+  std::vector<std::string> texts;
+  for (const SolverEntry& solver : solvers()) {
+    const char* over = solver.orientation == Orientation::kRows ? "rows" : "in-links";
+    texts.push_back(fmt::format("{} sums over {}", solver.choice.name, over));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+}  // namespace
 
 int cache_command(int argc, const char* const* argv) {
   MatrixOptions matrix;
-  std::string solver = "pagerank";
+  std::string solver = SolveOptions().solver;
+  const std::vector<std::string> names = names_of(solver_choices());
   CLI::App app("Writes a matrix's binary cache; `ringside run --cache` maps it instead of reading the text again.",
                "ringside cache");
   app.add_option("MATRIX", matrix.matrix, "FILE, grid:SIDE or rmat:SCALE[:EDGEFACTOR[:SEED]]")
       ->required()
       ->type_name("FILE|grid:SIDE|rmat:SCALE");
-  app.add_option("--solver", solver, "whose orientation: PageRank sums over in-links, Jacobi over rows")
-      ->check(one_of({"pagerank", "jacobi"}))
-      ->type_name("pagerank|jacobi")
+  app.add_option("--solver", solver, "whose orientation: " + orientations())
+      ->check(one_of(names))
+      ->type_name(fmt::format("{}", fmt::join(names, "|")))
       ->capture_default_str();
   app.add_option("--cache-dir", matrix.cache_dir, "folder to write to (default: beside the file)")->type_name("DIR");
   if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
 
-  const std::string path = write_cache(matrix, solver == "jacobi" ? Orientation::kRows : Orientation::kInLinks);
+  const std::string path = write_cache(matrix, solver_named(solver).orientation);
   fmt::print("{} ({})\n", printable(path), megabytes(std::filesystem::file_size(path)));
   return 0;
 }

@@ -23,6 +23,7 @@
 #include "common/platform/descriptor_limit.hpp"
 #include "common/program/topology.hpp"
 #include "common/telemetry/key_folder.hpp"
+#include "producer/solver/solver_table.hpp"
 
 namespace ringside {
 namespace {
@@ -45,7 +46,7 @@ struct RunOptions {
 
 void declare_all(CLI::App& app, RunOptions& options) {
   declare(app, options.mode);
-  declare(app, options.solve);
+  declare(app, options.solve, solver_choices());
   declare(app, options.cores);
   declare(app, options.publish);
   declare(app, options.peer);

@@ -1,6 +1,7 @@
 #include "common/options/options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -65,19 +66,29 @@ CLI::Option* add_choice(CLI::App& app, const std::string& flag, Value& value, co
 
 }  // namespace
 
-void declare(CLI::App& app, SolveOptions& options) {
+void declare(CLI::App& app, SolveOptions& options, const SolverChoices& solvers) {
+  const std::vector<std::string> names = names_of(solvers);
+  const auto takers = [&](bool SolverChoice::*option) {
+    return names_where(solvers, [&](const SolverChoice& solver) { return solver.*option; });
+  };
+  std::string methods;
+  for (const SolverChoice& solver : solvers) {
+    methods += fmt::format("{}{} ({})", methods.empty() ? "" : ", ", solver.name, solver.help);
+  }
   app.add_option("--matrix", options.matrix,
                  "matrix or graph: FILE (.mtx, edge list; .gz, .xz, .bz2, .zst, .tar), grid:SIDE, "
                  "rmat:SCALE[:EDGEFACTOR[:SEED]]")
       ->required()
       ->type_name("FILE|grid:SIDE|rmat:SCALE")
       ->group(kSolveGroup);
-  app.add_option("--solver", options.solver, "iterative method")
-      ->check(one_of({"pagerank", "jacobi"}))
-      ->type_name("pagerank|jacobi")
+  app.add_option("--solver", options.solver, "iterative method: " + methods)
+      ->check(one_of(names))
+      ->type_name(fmt::format("{}", fmt::join(names, "|")))
       ->capture_default_str()
       ->group(kSolveGroup);
-  app.add_option("--rhs", options.rhs, "Jacobi's right-hand side b, an n-by-1 .mtx file (default: all ones)")
+  app.add_option("--rhs", options.rhs,
+                 fmt::format("right-hand side b of {}, an n-by-1 .mtx file (default: all ones)",
+                             fmt::join(takers(&SolverChoice::rhs), ", ")))
       ->type_name("FILE")
       ->group(kSolveGroup);
   app.add_option_function<double>(
@@ -86,7 +97,7 @@ void declare(CLI::App& app, SolveOptions& options) {
            options.damping = damping;
            options.damping_given = true;
          },
-         "PageRank's damping d, between 0 and 1")
+         fmt::format("damping d of {}, between 0 and 1", fmt::join(takers(&SolverChoice::damping), ", ")))
       ->check(number_between(0, 1))
       ->type_name("D")
       ->default_str(fmt::format("{}", options.damping))

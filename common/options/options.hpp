@@ -10,6 +10,7 @@
 #include "common/handoff/handoff_options.hpp"
 #include "common/options/durability.hpp"
 #include "common/options/journal_options.hpp"
+#include "common/options/solver_choice.hpp"
 
 namespace CLI {
 class App;
@@ -35,9 +36,9 @@ inline constexpr std::uint64_t kMostIterations = 1'000'000;
 /// The producer's options for the problem and the solver.
 struct SolveOptions {
   std::string matrix;               // FILE, grid:SIDE or rmat:SCALE[:EDGEFACTOR[:SEED]]
-  std::string solver = "pagerank";  // pagerank, jacobi
-  std::string rhs;                  // Jacobi's b, an n-by-1 MatrixMarket file; empty: all ones
-  double damping = 0.85;            // PageRank's d
+  std::string solver = "pagerank";  // a name of producer/solver/solver_table.cpp
+  std::string rhs;                  // b, an n-by-1 MatrixMarket file; empty: all ones
+  double damping = 0.85;            // d
   bool damping_given = false;
   double tolerance = 0;          // stop when the L1 change is at most this; 0: never
   std::uint64_t iterations = 0;  // stop after so many; 0: 100, or with a tolerance kMostIterations
@@ -109,7 +110,8 @@ struct ProcessOptions {
   std::string log_level = "warning";
 };
 
-void declare(CLI::App& app, SolveOptions& options);
+/// solvers: the values of `--solver` (producer/solver/solver_table.hpp).
+void declare(CLI::App& app, SolveOptions& options, const SolverChoices& solvers);
 void declare(CLI::App& app, PublishOptions& options);
 void declare(CLI::App& app, PeerOptions& options);
 void declare(CLI::App& app, RingOptions& options);

@@ -76,7 +76,6 @@ class Jacobi final : public Solver {
     if (!layout_.reads_matrix()) release_entries(matrix_);
   }
 
-  std::string_view name() const noexcept override { return "jacobi"; }
   std::uint64_t rows() const noexcept override { return matrix_.rows; }
   std::uint64_t nonzeros() const noexcept override { return nonzeros_; }
   std::string_view kernel() const noexcept override { return to_string(layout_.kernel); }
@@ -151,19 +150,11 @@ class Jacobi final : public Solver {
 
 }  // namespace
 
-void refuse_kernel_for_jacobi(Kernel kernel) {
-  if (kernel != Kernel::kRanked) return;
-  throw usage_error(
-      "--kernel: found 'ranked' with --solver jacobi, expected auto|csr|runs|packed: Jacobi reads the iterates "
-      "themselves, "
-      "whose order is published");
-}
-
 std::unique_ptr<Solver> make_jacobi(CsrMatrix matrix, RightSide right_side, Isa isa, Kernel kernel) {
   if (matrix.orientation != Orientation::kRows) {
     throw std::logic_error("make_jacobi needs a matrix of orientation kRows");
   }
-  refuse_kernel_for_jacobi(kernel);
+  if (kernel == Kernel::kRanked) throw std::logic_error("make_jacobi has no kernel kRanked");
   check(matrix, right_side);
   return std::make_unique<Jacobi>(std::move(matrix), std::move(right_side), isa, kernel);
 }

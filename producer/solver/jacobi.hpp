@@ -7,20 +7,14 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "common/kernels/isa.hpp"
 #include "producer/kernels/row_layout.hpp"
 #include "producer/matrix/csr_matrix.hpp"
+#include "producer/solver/right_side.hpp"
 #include "producer/solver/solver.hpp"
 
 namespace ringside {
-
-/// The right side b. `name` stands for its content in problem_id: a different b needs a different name.
-struct RightSide {
-  Array<double> value;  // one per row, or empty: all ones
-  std::string name = "ones";
-};
 
 /// matrix: square, orientation kRows; without values every entry is 1. Uses omp_get_max_threads() threads, as counted
 /// here. Beside the matrix the solver keeps one vector (the diagonal), and b if it was given. The entries of the
@@ -31,8 +25,5 @@ struct RightSide {
 /// A or b that is not finite, and a b of another length.
 std::unique_ptr<Solver> make_jacobi(CsrMatrix matrix, RightSide right_side = {}, Isa isa = selected_isa(),
                                     Kernel kernel = Kernel::kAuto);
-
-/// Throws `Error` (exit code 2) for kRanked, the one kernel that Jacobi does not have.
-void refuse_kernel_for_jacobi(Kernel kernel);
 
 }  // namespace ringside

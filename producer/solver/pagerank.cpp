@@ -58,7 +58,6 @@ class Pagerank final : public Solver {
     if (!layout_.reads_matrix()) release_entries(matrix_);
   }
 
-  std::string_view name() const noexcept override { return "pagerank"; }
   std::uint64_t rows() const noexcept override { return matrix_.rows; }
   std::uint64_t nonzeros() const noexcept override { return nonzeros_; }
   std::string_view kernel() const noexcept override { return to_string(layout_.kernel); }

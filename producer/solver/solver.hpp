@@ -20,7 +20,6 @@ class Solver {
  public:
   virtual ~Solver() = default;
 
-  virtual std::string_view name() const noexcept = 0;
   virtual std::uint64_t rows() const noexcept = 0;
   virtual std::uint64_t nonzeros() const noexcept = 0;
 

@@ -20,12 +20,15 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+const SolverChoices kSolvers = {{.name = "pagerank", .help = "ranks", .damping = true},
+                                {.name = "jacobi", .help = "solutions", .rhs = true}};
+
 /// A program that declares the options of both processes of a run.
 class OptionValuesTest : public ::testing::Test {
  protected:
   void SetUp() override {
     unsetenv("RINGSIDE_LOG_LEVEL");
-    declare(app_, solve_);
+    declare(app_, solve_, kSolvers);
     declare(app_, publish_);
     declare(app_, peer_);
     declare(app_, ring_);

@@ -13,12 +13,15 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+const SolverChoices kSolvers = {{.name = "pagerank", .help = "ranks", .damping = true},
+                                {.name = "jacobi", .help = "solutions", .rhs = true}};
+
 /// A program that declares all options of a run, as `ringside run` does.
 class OptionsTest : public ::testing::Test {
  protected:
   void SetUp() override {
     declare(app_, mode_);
-    declare(app_, solve_);
+    declare(app_, solve_, kSolvers);
     declare(app_, publish_);
     declare(app_, ring_);
     declare(app_, journal_);
@@ -58,6 +61,17 @@ class OptionsTest : public ::testing::Test {
   std::string out_;
   std::string err_;
 };
+
+TEST_F(OptionsTest, TheSolversThatAProgramHasDecideWhatSolverAcceptsAndWhatHelpSays) {
+  EXPECT_EQ(parse({"--matrix=x", "--solver=gauss"}), 2);
+  EXPECT_NE(err_.find("--solver: found 'gauss', expected pagerank|jacobi"), std::string::npos) << err_;
+  EXPECT_EQ(parse({"--matrix=x", "--solver=jacobi"}), std::nullopt) << err_;
+  EXPECT_EQ(parse({"--help"}), 0);
+  for (const char* part :
+       {"pagerank (ranks), jacobi (solutions)", "right-hand side b of jacobi", "damping d of pagerank"}) {
+    EXPECT_NE(out_.find(part), std::string::npos) << part << " in " << out_;
+  }
+}
 
 TEST_F(OptionsTest, TelemetryTcpIsRefusedIfTelemetryIsOff) {
   EXPECT_EQ(parse({"--matrix=x", "--telemetry=off", "--telemetry-tcp=127.0.0.1:7700"}), 2);
@@ -149,7 +163,7 @@ TEST_F(OptionsTest, WhatIsPassedOnMeansTheSameToTheChild) {
   ASSERT_EQ(parse({"--matrix=x y", "--tolerance=1e-9", "--rhs", "b.mtx", "--every=4"}), std::nullopt);
   SolveOptions child;
   CLI::App child_app("A child.", "child");
-  declare(child_app, child);
+  declare(child_app, child, kSolvers);
   Words arguments = arguments_given(app_, {kSolveGroup});
   std::vector<const char*> argv = {"child"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());

@@ -1,0 +1,36 @@
+// The values of `--solver`, and which of them take the options that not every solver has. Help, checks and refusals are
+// made from this list. producer/solver/solver_table.cpp has the solvers themselves, above this folder: the list is
+// therefore a parameter here.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ringside {
+
+struct SolverChoice {
+  std::string_view name;  // the value of --solver
+  std::string_view help;  // what it computes, in a few words
+  bool damping = false;   // takes --damping
+  bool rhs = false;       // takes --rhs
+  bool ranked = false;    // takes --kernel ranked: it can read its vector in another order than it publishes it
+};
+
+using SolverChoices = std::vector<SolverChoice>;
+
+/// Their names, of those for which `chosen` is true.
+template <class Chosen>
+std::vector<std::string> names_where(const SolverChoices& solvers, const Chosen& chosen) {
+  std::vector<std::string> names;
+  for (const SolverChoice& solver : solvers) {
+    if (chosen(solver)) names.emplace_back(solver.name);
+  }
+  return names;
+}
+
+inline std::vector<std::string> names_of(const SolverChoices& solvers) {
+  return names_where(solvers, [](const SolverChoice&) { return true; });
+}
+
+}  // namespace ringside

@@ -1,0 +1,70 @@
+#include "producer/solver/solver_table.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <utility>
+
+#include "common/platform/error.hpp"
+#include "producer/kernels/row_layout.hpp"
+#include "producer/solver/jacobi.hpp"
+#include "producer/solver/pagerank.hpp"
+
+namespace ringside {
+namespace {
+
+const SolverEntry kSolvers[] = {
+    {.choice = {.name = "pagerank", .help = "ranks of a graph's nodes", .damping = true, .ranked = true},
+     .orientation = Orientation::kInLinks,
+     .make =
+         [](CsrMatrix matrix, RightSide, const SolveOptions& options) {
+           return make_pagerank(std::move(matrix), options.damping, selected_isa(), kernel_named(options.kernel));
+         }},
+    {.choice = {.name = "jacobi", .help = "solves A x = b", .rhs = true},
+     .orientation = Orientation::kRows,
+     .make =
+         [](CsrMatrix matrix, RightSide right_side, const SolveOptions& options) {
+           return make_jacobi(std::move(matrix), std::move(right_side), selected_isa(), kernel_named(options.kernel));
+         }},
+};
+
+}  // namespace
+
+std::span<const SolverEntry> solvers() noexcept {
+  return kSolvers;
+}
+
+SolverChoices solver_choices() {
+  SolverChoices choices;
+  for (const SolverEntry& solver : kSolvers) choices.push_back(solver.choice);
+  return choices;
+}
+
+const SolverEntry& solver_named(std::string_view name) {
+  for (const SolverEntry& solver : kSolvers) {
+    if (solver.choice.name == name) return solver;
+  }
+  throw usage_error("--solver: found '{}', expected {}", name, fmt::join(names_of(solver_choices()), "|"));
+}
+
+void refuse_options_not_taken(const SolverChoice& solver, const SolveOptions& options) {
+  const auto refuse_unless = [&](bool SolverChoice::*takes, const std::string& found, std::string_view because) {
+    if (solver.*takes) return;
+    const auto others = names_where(solver_choices(), [&](const SolverChoice& other) { return other.*takes; });
+    throw usage_error("{} with --solver {}{}; expected it with --solver {} only", found, solver.name, because,
+                      fmt::join(others, "|"));
+  };
+  if (!options.rhs.empty()) {
+    refuse_unless(&SolverChoice::rhs, fmt::format("--rhs: found {}", options.rhs), ", which has no right-hand side");
+  }
+  if (options.damping_given) refuse_unless(&SolverChoice::damping, "--damping: found", ", which has none");
+  if (kernel_named(options.kernel) == Kernel::kRanked && !solver.ranked) {
+    throw usage_error(
+        "--kernel: found 'ranked' with --solver {}, expected auto|csr|runs|packed: {} reads the iterates themselves, "
+        "whose order is published",
+        solver.name, solver.name);
+  }
+}
+
+}  // namespace ringside

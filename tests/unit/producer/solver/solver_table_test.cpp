@@ -1,0 +1,82 @@
+// The table of solvers: what a user can ask for by name, and what is refused because a solver does not have it.
+#include "producer/solver/solver_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "common/platform/error.hpp"
+#include "producer/solver/problem.hpp"
+#include "tests/unit/producer/matrix/matrix_testing.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::error_of;
+
+/// The options of a run whose matrix does not exist.
+SolveOptions options_for(const std::string& solver) {
+  SolveOptions options;
+  options.matrix = "missing.mtx";
+  options.solver = solver;
+  return options;
+}
+
+std::string refusal(const SolveOptions& options) {
+  return error_of([&] { load_problem(options); });
+}
+
+TEST(SolverTable, EachNameStandsForOneSolverThatCanBeMade) {
+  const testing::TemporaryFolder folder;
+  std::set<std::string_view> names;
+  for (const SolverEntry& solver : solvers()) {
+    EXPECT_TRUE(names.insert(solver.choice.name).second) << solver.choice.name;
+    EXPECT_EQ(&solver_named(solver.choice.name), &solver);
+    EXPECT_FALSE(solver.choice.help.empty()) << solver.choice.name;
+
+    SolveOptions options;
+    options.solver = solver.choice.name;
+    options.matrix = folder.write("a.txt", "0 0 1\n0 1 0.5\n1 1 1\n");
+    const Problem problem = load_problem(options);
+    EXPECT_EQ(problem.solver->rows(), 2u);
+    EXPECT_EQ(text_of(problem.description.solver), solver.choice.name);
+  }
+  EXPECT_TRUE(names.count(SolveOptions().solver)) << "the default";
+}
+
+TEST(SolverTable, AnUnknownNameIsRefusedWithThoseThatExist) {
+  EXPECT_EQ(refusal(options_for("gauss")), "--solver: found 'gauss', expected pagerank|jacobi");
+}
+
+// The message does not name the matrix, which does not exist: it was not opened.
+TEST(SolverTable, AnOptionThatTheSolverDoesNotTakeIsRefusedBeforeTheMatrixIsOpened) {
+  SolveOptions options = options_for("pagerank");
+  options.rhs = "b.mtx";
+  EXPECT_EQ(refusal(options),
+            "--rhs: found b.mtx with --solver pagerank, which has no right-hand side; expected it with --solver jacobi "
+            "only");
+  options = options_for("jacobi");
+  options.damping_given = true;
+  EXPECT_EQ(refusal(options),
+            "--damping: found with --solver jacobi, which has none; expected it with --solver pagerank only");
+  options = options_for("jacobi");
+  options.kernel = "ranked";
+  EXPECT_EQ(refusal(options),
+            "--kernel: found 'ranked' with --solver jacobi, expected auto|csr|runs|packed: jacobi reads the iterates "
+            "themselves, whose order is published");
+}
+
+TEST(SolverTable, AnOptionThatTheSolverTakesIsAccepted) {
+  SolveOptions options = options_for("pagerank");
+  options.damping_given = true;
+  options.kernel = "ranked";
+  EXPECT_NO_THROW(refuse_options_not_taken(solver_named("pagerank").choice, options));
+  options = options_for("jacobi");
+  options.rhs = "b.mtx";
+  options.kernel = "packed";
+  EXPECT_NO_THROW(refuse_options_not_taken(solver_named("jacobi").choice, options));
+}
+
+}  // namespace
+}  // namespace ringside
