@@ -28,6 +28,12 @@ struct ProducerAccount {
   std::atomic<bool> converged{false};
 };
 
+/// Stores a figure of the account.
+template <class T>
+void set(std::atomic<T>& figure, T value) noexcept {
+  figure.store(value, std::memory_order_relaxed);
+}
+
 /// An estimate as a figure of the account: -1 where there is none.
 inline double to_figure(const std::optional<std::uint64_t>& estimate) noexcept {
   return estimate ? static_cast<double>(*estimate) : -1.0;

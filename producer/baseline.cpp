@@ -36,56 +36,53 @@ class Iterates {
   std::array<Array<double>, 3> vectors_;
 };
 
+/// Reduces the iterates that the producer would publish.
+class Baseline final : public IterateSink {
+ public:
+  Baseline(const SolveRun& run, int passes)
+      : run_(run), iterates_(run.solver.rows()), reducer_(run.solver.rows()), passes_(passes) {
+    iterates_.place(run.solver, run.options.every > 1);
+  }
+
+  BaselineResult run() noexcept {
+    result_.end = solve(run_, 0, iterates_.start(), *this);
+    return result_;
+  }
+
+ private:
+  double* place(std::uint64_t, bool, const double* previous) noexcept override {
+    return iterates_.other_than(previous, reduced_);
+  }
+
+  void take(const FinishedIterate& iterate) noexcept override {
+    if (iterate.due) reduce(iterate);
+  }
+
+  SolveEnd finish(const FinishedIterate& last, SolveEnd how) noexcept override {
+    if (reduced_ != last.x) reduce(last);
+    return how;
+  }
+
+  void reduce(const FinishedIterate& iterate) noexcept {
+    result_.last = reducer_.reduce(iterate.x, reduced_, passes_);
+    result_.last_iteration = iterate.iteration;
+    result_.ended_ns = now_ns();
+    result_.analyze_ns += result_.ended_ns - iterate.generated_ns;
+    reduced_ = iterate.x;
+  }
+
+  const SolveRun run_;
+  Iterates iterates_;
+  Reducer reducer_;
+  int passes_;
+  const double* reduced_ = nullptr;  // x_0 is not a step: the first change has nothing to compare with
+  BaselineResult result_;
+};
+
 }  // namespace
 
-BaselineResult run_baseline(Solver& solver, const SolveOptions& options, int passes, const std::atomic<bool>& stop,
-                            ProducerAccount& account, ConvergenceCheck& convergence) {
-  Iterates iterates(solver.rows());
-  Reducer reducer(solver.rows());
-  iterates.place(solver, options.every > 1);
-  solver.prepare(iterates.start());
-
-  BaselineResult result;
-  const double* previous = iterates.start();
-  const double* reduced = nullptr;  // x_0 is not a step: the first change has nothing to compare with
-  account.begun_ns.store(now_ns(), std::memory_order_relaxed);
-  for (std::uint64_t k = 1;; ++k) {
-    double* next = iterates.other_than(previous, reduced);
-    const std::int64_t begin = now_ns();
-    const Residual residual = solver.iterate(previous, next);
-    const std::int64_t generated = now_ns();
-    account.generate_ns.fetch_add(generated - begin, std::memory_order_relaxed);
-    account.ended_ns.store(generated, std::memory_order_relaxed);
-    account.iterations.store(k, std::memory_order_relaxed);
-    account.residual_l1.store(residual.l1, std::memory_order_relaxed);
-    account.residual_linf.store(residual.linf, std::memory_order_relaxed);
-
-    const Progress state = convergence.observe(residual);
-    account.residual_growth.store(convergence.growth_per_iteration().value_or(-1), std::memory_order_relaxed);
-    account.iterations_left.store(to_figure(convergence.iterations_left()), std::memory_order_relaxed);
-    if (state == Progress::kDiverged) {
-      result.end = SolveEnd::kDiverged;
-      return result;
-    }
-    const bool interrupted = stop.load(std::memory_order_relaxed);
-    const bool last = state == Progress::kConverged || k == options.last_iteration() || interrupted;
-    if (k % options.every == 0 || last) {
-      result.last = reducer.reduce(next, reduced, passes);
-      result.last_iteration = k;
-      result.ended_ns = now_ns();
-      result.analyze_ns += result.ended_ns - generated;
-      reduced = next;
-    }
-    if (last) {
-      account.converged.store(state == Progress::kConverged, std::memory_order_relaxed);
-      if (state == Progress::kConverged)
-        result.end = SolveEnd::kConverged;
-      else if (interrupted)
-        result.end = SolveEnd::kInterrupted;
-      return result;
-    }
-    previous = next;
-  }
+BaselineResult run_baseline(const SolveRun& run, int passes) {
+  return Baseline(run, passes).run();
 }
 
 }  // namespace ringside

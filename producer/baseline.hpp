@@ -1,16 +1,11 @@
-// `--mode dram`, the baseline with which the pipeline is compared: the same solver and the same reductions in one
-// process on all cores, one after the other. Nothing is kept.
+// `--mode dram`, the baseline with which the pipeline is compared: the same loop and the same reductions in one process
+// on all cores, one after the other. Nothing is kept.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
-#include "common/options/options.hpp"
 #include "common/reductions/reduction.hpp"
-#include "producer/account.hpp"
-#include "producer/producer.hpp"
-#include "producer/solver/convergence.hpp"
-#include "producer/solver/solver.hpp"
+#include "producer/solve_loop.hpp"
 
 namespace ringside {
 
@@ -22,10 +17,9 @@ struct BaselineResult {
   Reductions last;
 };
 
-/// Runs iterations 1, 2, 3 ... of `solver` as the producer does, and reduces those it would publish as the analyzer
-/// does: `passes` sweeps, the change against the iterate reduced before. `stop` ends it after the current iteration.
-/// Throws Error (exit code 3) if there is no room for the vectors.
-BaselineResult run_baseline(Solver& solver, const SolveOptions& options, int passes, const std::atomic<bool>& stop,
-                            ProducerAccount& account, ConvergenceCheck& convergence);
+/// Runs iterations 1, 2, 3 ... of the solver as the producer does, and reduces those it would publish as the analyzer
+/// does: `passes` sweeps, the change against the iterate reduced before. Throws Error (exit code 3) if there is no room
+/// for the vectors.
+BaselineResult run_baseline(const SolveRun& run, int passes);
 
 }  // namespace ringside

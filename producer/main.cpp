@@ -92,10 +92,8 @@ Error divergence_error(const SolveOptions& options, const ProducerAccount& accou
 }
 
 /// The baseline: no hand-off, no ring.
-SolveEnd run_dram(const ProducerOptions& options, Problem& problem, ProducerAccount& account,
-                  ConvergenceCheck& convergence, const std::atomic<bool>& stop, nlohmann::json& final) {
-  const BaselineResult result =
-      run_baseline(*problem.solver, options.solve, options.reduce.passes, stop, account, convergence);
+SolveEnd run_dram(const ProducerOptions& options, const SolveRun& run, nlohmann::json& final) {
+  const BaselineResult result = run_baseline(run, options.reduce.passes);
   final["analyze_s"] = static_cast<double>(result.analyze_ns) * 1e-9;
   final["analysis_ended_ns"] = result.ended_ns;
   final["reduce"] = to_string(ReduceAt::kSlot);  // there is no transfer
@@ -131,8 +129,7 @@ void report_attachment(const ProducerOptions& options, const HandoffWriter& hand
 }
 
 /// Publishes every step and waits for the analyzer's farewell.
-SolveEnd run_pipeline(const ProducerOptions& options, Problem& problem, ProducerAccount& account,
-                      ConvergenceCheck& convergence, const std::atomic<bool>& stop, Report& report,
+SolveEnd run_pipeline(const ProducerOptions& options, const SolveRun& run, RunDescription& description, Report& report,
                       ServiceManager& manager) {
   HandoffOptions handoff_options{.socket = options.process.socket,
                                  .coordination = options.publish.coordination,
@@ -141,30 +138,29 @@ SolveEnd run_pipeline(const ProducerOptions& options, Problem& problem, Producer
                                  .pool_use = options.publish.pool_use(),
                                  .on_analyzer_loss = options.publish.on_analyzer_loss,
                                  .elastic = options.publish.elastic,
-                                 .stop = &stop};
+                                 .stop = &run.stop};
   if (options.process.shared_core) handoff_options.spin_ns = 0;
   if (options.publish.elastic) handoff_options.cores = lent_cores(options.process);
   manager.describe("waiting for the analyzer at " + options.process.socket);
-  HandoffWriter handoff(handoff_options, problem.description);
+  HandoffWriter handoff(handoff_options, description);
   std::optional<KeptIterate> kept = handoff.take_kept();
-  report_attachment(options, handoff, kept, problem.description, report);
+  report_attachment(options, handoff, kept, description, report);
 
   std::optional<ElasticTeam> team;
   if (options.publish.elastic) {
-    team.emplace(handoff_options.cores, handoff.analyzer_cores(), account.analyzer_cores_lent_ns);
-    problem.solver->share_among(*team);
+    team.emplace(handoff_options.cores, handoff.analyzer_cores(), run.account.analyzer_cores_lent_ns);
+    run.solver.share_among(*team);
     spdlog::info("event=elastic guests={}", team->guests());
     if (team->guests() == 0) spdlog::warn("event=elastic text=\"{}\"", kNoGuests);
   }
-  manager.describe([&account, &options] {
+  manager.describe([&account = run.account, &options] {
     return fmt::format("{}: iteration {} of at most {}, L1 change {:.3g}", options.solve.matrix,
                        account.iterations.load(), options.solve.last_iteration(), account.residual_l1.load());
   });
   manager.ready();
-  Producer producer(*problem.solver, handoff, options.solve, options.publish.when_full, stop, account, manager);
+  Producer producer(run, handoff, options.publish.when_full, manager);
   const SolveEnd end = producer.run(std::move(kept));
   manager.stopping();
-  convergence = producer.convergence();
   if (end == SolveEnd::kAnalyzerGone) throw handoff.failure(producer.claim_status());
   handoff.detach(outcome_of(end));
   return end;
@@ -208,6 +204,7 @@ ExitCode run(const ProducerOptions& options) {
 
   nlohmann::json final{{"kernel", problem.solver->kernel()}};
   ConvergenceCheck convergence(options.solve.tolerance, problem.solver->growth_limit());
+  const SolveRun run{*problem.solver, options.solve, stop, account, convergence};
   SolveEnd end = SolveEnd::kAnalyzerGone;
   const auto write_final = [&] {
     report.stop();
@@ -216,8 +213,8 @@ ExitCode run(const ProducerOptions& options) {
     report.write(final);
   };
   try {
-    end = options.mode == Mode::kDram ? run_dram(options, problem, account, convergence, stop, final)
-                                      : run_pipeline(options, problem, account, convergence, stop, report, manager);
+    end = options.mode == Mode::kDram ? run_dram(options, run, final)
+                                      : run_pipeline(options, run, problem.description, report, manager);
   } catch (...) {
     write_final();  // a run that failed has an account, too
     throw;

@@ -1,29 +1,17 @@
-// The producer's main loop: iterate, publish, account. The solver writes x_k straight into the buffer that the
-// hand-off lends. Solver and hand-off do not depend on each other.
+// The pipeline's side of the loop in producer/solve_loop.hpp: the solver writes x_k straight into the buffer that the
+// hand-off lends, and it is published. Solver and hand-off do not depend on each other.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <optional>
 
 #include "common/handoff/handoff_writer.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/pulse.hpp"
-#include "producer/account.hpp"
 #include "producer/matrix/array.hpp"
-#include "producer/solver/convergence.hpp"
-#include "producer/solver/solver.hpp"
+#include "producer/solve_loop.hpp"
 
 namespace ringside {
-
-/// How the loop ended, apart from an exception.
-enum class SolveEnd {
-  kConverged,
-  kIterationsDone,
-  kDiverged,
-  kInterrupted,
-  kAnalyzerGone  // lost, stalled or failed: see `claim_status`
-};
 
 /// Two private vectors for the iterates that are not published, and x_0; pages that are never written cost no memory.
 class PrivateIterates {
@@ -46,36 +34,34 @@ class PrivateIterates {
 /// Runs iterations 1, 2, 3 ... of `solver`, or those after the iterate from which a kept run continues, and publishes
 /// each `options.every`-th iterate and the last one. `stop` ends it after the current iteration; the iterate made by
 /// then is published.
-class Producer {
+class Producer : private IterateSink {
  public:
-  Producer(Solver& solver, HandoffWriter& handoff, const SolveOptions& options, WhenFull when_full,
-           const std::atomic<bool>& stop, ProducerAccount& account, Pulse& pulse);
+  /// Throws Error (exit code 3) if there is no room for the private iterates.
+  Producer(const SolveRun& run, HandoffWriter& handoff, WhenFull when_full, Pulse& pulse);
 
   /// kept: the iterate to continue from; it is freed once it is copied.
   SolveEnd run(std::optional<KeptIterate> kept = std::nullopt) noexcept;
 
-  /// After kDiverged: what to tell the user.
-  const ConvergenceCheck& convergence() const noexcept { return convergence_; }
   /// After kAnalyzerGone: the argument for HandoffWriter::failure.
   ClaimStatus claim_status() const noexcept { return claim_status_; }
 
  private:
-  enum class Claimed { kBuffer, kNone, kEnded };
-  Claimed claim(double*& buffer) noexcept;
-  std::optional<SolveEnd> already_ended(std::uint64_t iteration, const Residual& residual) noexcept;
-  void publish(std::uint64_t iteration, const Residual& residual) noexcept;
-  SolveEnd publish_last(std::uint64_t iteration, const double* x, const Residual& residual, SolveEnd end) noexcept;
+  double* place(std::uint64_t k, bool due, const double* previous) noexcept override;
+  void take(const FinishedIterate& iterate) noexcept override;
+  SolveEnd finish(const FinishedIterate& last, SolveEnd how) noexcept override;
 
-  Solver& solver_;
+  std::optional<SolveEnd> already_ended(std::uint64_t iteration, const Residual& residual) noexcept;
+  void publish(const FinishedIterate& iterate) noexcept;
+  SolveEnd publish_last(const FinishedIterate& last, SolveEnd how) noexcept;
+
+  const SolveRun run_;
   HandoffWriter& handoff_;
-  SolveOptions options_;
   WhenFull when_full_;
-  const std::atomic<bool>& stop_;
-  ProducerAccount& account_;
   Pulse& pulse_;
-  ConvergenceCheck convergence_;
   PrivateIterates private_iterates_;
   ClaimStatus claim_status_ = ClaimStatus::kOk;
+  bool in_buffer_ = false;  // the iterate that is being made lies in a buffer of the hand-off
+  bool published_ = true;   // the newest iterate; x_0 is not a step, and a kept iterate is in the ring
   std::uint64_t skipped_iteration_ = 0;       // the last skipped one
   std::int64_t generate_unpublished_ns_ = 0;  // generate time since the last published step
 };

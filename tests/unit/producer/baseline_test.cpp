@@ -51,7 +51,7 @@ class BaselineTest : public ::testing::Test {
     options.tolerance = tolerance;
     const auto solver = solver_of_grid();
     convergence_ = ConvergenceCheck(options.tolerance, solver->growth_limit());
-    return run_baseline(*solver, options, passes, stop_, account_, convergence_);
+    return run_baseline({*solver, options, stop_, account_, convergence_}, passes);
   }
 
   std::atomic<bool> stop_{false};

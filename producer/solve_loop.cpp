@@ -1,0 +1,62 @@
+#include "producer/solve_loop.hpp"
+
+#include "common/platform/clock.hpp"
+
+namespace ringside {
+namespace {
+
+/// The figures of the account after iteration `iterate.iteration`; returns what the convergence says of it.
+Progress account_for(const SolveRun& run, const FinishedIterate& iterate) noexcept {
+  ProducerAccount& account = run.account;
+  set(account.generate_ns, account.generate_ns.load(std::memory_order_relaxed) + iterate.generate_ns);
+  set(account.ended_ns, iterate.generated_ns);
+  set(account.iterations, iterate.iteration);
+  set(account.residual_l1, iterate.residual.l1);
+  set(account.residual_linf, iterate.residual.linf);
+  const Progress progress = run.convergence.observe(iterate.residual);
+  set(account.residual_growth, run.convergence.growth_per_iteration().value_or(-1));
+  set(account.iterations_left, to_figure(run.convergence.iterations_left()));
+  return progress;
+}
+
+}  // namespace
+
+SolveEnd solve(const SolveRun& run, std::uint64_t iteration, const double* x, IterateSink& sink) noexcept {
+  const SolveOptions& options = run.options;
+  run.solver.prepare(x);
+  set(run.account.analyzer_cores_lent_ns, std::int64_t{0});  // preparing is not part of the account
+  set(run.account.begun_ns, now_ns());
+
+  FinishedIterate iterate;
+  iterate.iteration = iteration;
+  iterate.x = x;
+  for (std::uint64_t k = iteration + 1;; ++k) {
+    const bool due = k % options.every == 0 || k == options.last_iteration();
+    double* next = sink.place(k, due, iterate.x);
+    if (next == nullptr) return sink.finish(iterate, SolveEnd::kInterrupted);
+
+    const std::int64_t begin = now_ns();
+    const Residual residual = run.solver.iterate(iterate.x, next);
+    const std::int64_t end = now_ns();
+    iterate = {.iteration = k,
+               .x = next,
+               .residual = residual,
+               .due = due,
+               .generate_ns = end - begin,
+               .generated_ns = end};
+
+    const Progress progress = account_for(run, iterate);
+    if (progress == Progress::kDiverged) return SolveEnd::kDiverged;
+    sink.take(iterate);
+
+    const bool interrupted = run.stop.load(std::memory_order_relaxed);
+    if (progress == Progress::kConverged || k == options.last_iteration() || interrupted) {
+      set(run.account.converged, progress == Progress::kConverged);
+      return sink.finish(iterate, progress == Progress::kConverged ? SolveEnd::kConverged
+                                  : interrupted                    ? SolveEnd::kInterrupted
+                                                                   : SolveEnd::kIterationsDone);
+    }
+  }
+}
+
+}  // namespace ringside

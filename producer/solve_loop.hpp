@@ -1,0 +1,65 @@
+// The loop of a run, the same in the pipeline and in the baseline: iterate, account, look at the convergence, stop.
+// Where x_k is written, and what happens to it then, is left to an IterateSink: the pipeline's publishes
+// (producer/producer.hpp), the baseline's reduces (producer/baseline.hpp).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "common/options/options.hpp"
+#include "producer/account.hpp"
+#include "producer/solver/convergence.hpp"
+#include "producer/solver/solver.hpp"
+
+namespace ringside {
+
+/// How the loop ended, apart from an exception.
+enum class SolveEnd {
+  kConverged,
+  kIterationsDone,
+  kDiverged,
+  kInterrupted,
+  kAnalyzerGone  // lost, stalled or failed: see Producer::claim_status
+};
+
+/// x_k once it is complete.
+struct FinishedIterate {
+  std::uint64_t iteration = 0;
+  const double* x = nullptr;  // rows doubles
+  Residual residual;
+  bool due = false;               // `--every` asks for it, or it is the last one that `--iterations` allows
+  std::int64_t generate_ns = 0;   // what this iteration took
+  std::int64_t generated_ns = 0;  // CLOCK_MONOTONIC: the end of this iteration
+};
+
+/// The loop calls each function at most once per iteration, in its own thread. None of them may allocate.
+class IterateSink {
+ public:
+  virtual ~IterateSink() = default;
+
+  /// Where the solver writes x_k: rows doubles. previous: x_{k-1}; due: as in FinishedIterate. If it returns null, the
+  /// run ends with x_{k-1}, and the call of `finish` follows.
+  virtual double* place(std::uint64_t k, bool due, const double* previous) noexcept = 0;
+
+  /// Takes x_k, which is finite. It stays where it is until the next iteration has read it.
+  virtual void take(const FinishedIterate& iterate) noexcept = 0;
+
+  /// The run ends with `last`, the newest iterate taken (or the one that the run began with). how: kInterrupted after a
+  /// `place` that returned null. Returns how the run ended.
+  virtual SolveEnd finish(const FinishedIterate& last, SolveEnd how) noexcept = 0;
+};
+
+/// What a run works with. All of it outlives the run.
+struct SolveRun {
+  Solver& solver;
+  const SolveOptions& options;
+  const std::atomic<bool>& stop;  // ends the run after the current iteration
+  ProducerAccount& account;
+  ConvergenceCheck& convergence;
+};
+
+/// Runs the iterations that follow x_k: k is `iteration`, and `x` (rows doubles) holds x_k, so 0 and x_0 at the start.
+/// A diverged iterate, which may hold NaN, is neither taken nor finished.
+SolveEnd solve(const SolveRun& run, std::uint64_t iteration, const double* x, IterateSink& sink) noexcept;
+
+}  // namespace ringside

@@ -1,0 +1,138 @@
+// What the loop asks of a solver and a sink, and in which order.
+#include "producer/solve_loop.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace ringside {
+namespace {
+
+/// One row; x_k = x_{k-1} + 1, with the change that the test sets for each iteration (1 by default).
+class Counting final : public Solver {
+ public:
+  std::vector<double> change;
+
+  std::uint64_t rows() const noexcept override { return 1; }
+  std::uint64_t nonzeros() const noexcept override { return 1; }
+  std::string_view kernel() const noexcept override { return "csr"; }
+  std::string parameters() const override { return ""; }
+  void share_among(Team&) override {}
+  void start(double* x) const noexcept override { *x = 0; }
+  void prepare(const double* x) noexcept override { made_ = static_cast<std::size_t>(*x); }
+  double growth_limit() const noexcept override { return 1; }
+  bool may_overwrite_previous() const noexcept override { return true; }
+  Residual iterate(const double* previous, double* next) noexcept override {
+    *next = *previous + 1;
+    const double l1 = made_ < change.size() ? change[made_] : 1;
+    ++made_;
+    return {l1, l1};
+  }
+
+ private:
+  std::size_t made_ = 0;
+};
+
+/// Writes down every call; refuses a place for iteration `refused`, and sets `stop` when it takes iteration `stops_at`.
+class Noting final : public IterateSink {
+ public:
+  std::string calls;
+  std::uint64_t refused = 0;
+  std::uint64_t stops_at = 0;
+  std::atomic<bool>* stop = nullptr;
+  SolveEnd end = SolveEnd::kIterationsDone;
+
+  double* place(std::uint64_t k, bool due, const double* previous) noexcept override {
+    calls += fmt::format("{}{} ", due ? "place" : "private", k);
+    EXPECT_EQ(*previous, static_cast<double>(k - 1));
+    return k == refused ? nullptr : &x_;
+  }
+  void take(const FinishedIterate& iterate) noexcept override {
+    calls += fmt::format("take{} ", iterate.iteration);
+    EXPECT_EQ(*iterate.x, static_cast<double>(iterate.iteration));
+    EXPECT_GE(iterate.generate_ns, 0);
+    if (iterate.iteration == stops_at) *stop = true;
+  }
+  SolveEnd finish(const FinishedIterate& last, SolveEnd how) noexcept override {
+    calls += fmt::format("finish{}", last.iteration);
+    end = how;
+    return how;
+  }
+
+ private:
+  double x_ = 0;
+};
+
+class SolveLoop : public ::testing::Test {
+ protected:
+  SolveLoop() { options_.iterations = 3; }
+
+  SolveEnd run(std::uint64_t after = 0) {
+    sink_.stop = &stop_;
+    convergence_ = ConvergenceCheck(options_.tolerance, 1);
+    const double x = static_cast<double>(after);
+    return solve({solver_, options_, stop_, account_, convergence_}, after, &x, sink_);
+  }
+
+  Counting solver_;
+  SolveOptions options_;
+  std::atomic<bool> stop_{false};
+  ProducerAccount account_;
+  ConvergenceCheck convergence_{0, 1};
+  Noting sink_;
+};
+
+TEST_F(SolveLoop, EachIterateIsPlacedAndTakenAndTheLastOneFinished) {
+  EXPECT_EQ(run(), SolveEnd::kIterationsDone);
+  EXPECT_EQ(sink_.calls, "place1 take1 place2 take2 place3 take3 finish3");
+  EXPECT_EQ(account_.iterations.load(), 3u);
+  EXPECT_FALSE(account_.converged.load());
+}
+
+TEST_F(SolveLoop, OnlyEachEverythIterateAndTheLastOneAreDue) {
+  options_.iterations = 5;
+  options_.every = 2;
+  EXPECT_EQ(run(), SolveEnd::kIterationsDone);
+  EXPECT_EQ(sink_.calls, "private1 take1 place2 take2 private3 take3 place4 take4 place5 take5 finish5");
+}
+
+TEST_F(SolveLoop, ARunThatContinuesBeginsAfterTheKeptIteration) {
+  EXPECT_EQ(run(1), SolveEnd::kIterationsDone);
+  EXPECT_EQ(sink_.calls, "place2 take2 place3 take3 finish3");
+}
+
+TEST_F(SolveLoop, AnIterateThatMeetsTheToleranceIsTheLastOneAlthoughItIsNotDue) {
+  options_.tolerance = 0.1;
+  options_.iterations = 9;
+  options_.every = 5;
+  solver_.change = {1, 0.1};
+  EXPECT_EQ(run(), SolveEnd::kConverged);
+  EXPECT_EQ(sink_.calls, "private1 take1 private2 take2 finish2");
+  EXPECT_TRUE(account_.converged.load());
+}
+
+TEST_F(SolveLoop, ADivergedIterateIsNeitherTakenNorFinished) {
+  solver_.change = {1, INFINITY};
+  EXPECT_EQ(run(), SolveEnd::kDiverged);
+  EXPECT_EQ(sink_.calls, "place1 take1 place2 ");
+  EXPECT_EQ(account_.iterations.load(), 2u);
+}
+
+TEST_F(SolveLoop, StopEndsTheRunAfterTheIterationAtHand) {
+  sink_.stops_at = 2;
+  EXPECT_EQ(run(), SolveEnd::kInterrupted);
+  EXPECT_EQ(sink_.calls, "place1 take1 place2 take2 finish2");
+}
+
+TEST_F(SolveLoop, WithoutAPlaceTheRunEndsWithTheIterateBefore) {
+  sink_.refused = 3;
+  EXPECT_EQ(run(), SolveEnd::kInterrupted);
+  EXPECT_EQ(sink_.calls, "place1 take1 place2 take2 place3 finish2");
+  EXPECT_EQ(account_.iterations.load(), 2u);
+}
+
+}  // namespace
+}  // namespace ringside
