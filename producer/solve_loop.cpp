@@ -38,12 +38,8 @@ SolveEnd solve(const SolveRun& run, std::uint64_t iteration, const double* x, It
     const std::int64_t begin = now_ns();
     const Residual residual = run.solver.iterate(iterate.x, next);
     const std::int64_t end = now_ns();
-    iterate = {.iteration = k,
-               .x = next,
-               .residual = residual,
-               .due = due,
-               .generate_ns = end - begin,
-               .generated_ns = end};
+    iterate = {
+        .iteration = k, .x = next, .residual = residual, .due = due, .generate_ns = end - begin, .generated_ns = end};
 
     const Progress progress = account_for(run, iterate);
     if (progress == Progress::kDiverged) return SolveEnd::kDiverged;

@@ -3,11 +3,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <charconv>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <system_error>
 
 #include "common/files/standard_streams.hpp"
+#include "common/platform/decimal.hpp"
 
 namespace ringside {
 namespace {
@@ -37,11 +39,9 @@ std::optional<int> descriptor_named(const std::string& path) {
   if (error) return std::nullopt;
   fs::path at = fs::absolute(path, error);
   for (int links = 0; links < kMostLinks && !error; ++links) {
-    const std::string name = at.filename();
-    int number = -1;
-    const auto [end, wrong] = std::from_chars(name.data(), name.data() + name.size(), number);
-    const bool is_number = wrong == std::errc() && end == name.data() + name.size() && number >= 0;
-    if (is_number && fs::weakly_canonical(at.parent_path(), error) == own) return number;
+    const std::optional<std::uint64_t> number = whole_number(at.filename().string());
+    const bool fits = number && *number <= std::numeric_limits<int>::max();
+    if (fits && fs::weakly_canonical(at.parent_path(), error) == own) return static_cast<int>(*number);
     if (!fs::is_symlink(fs::symlink_status(at, error))) return std::nullopt;
     const fs::path target = fs::read_symlink(at, error);
     at = target.is_absolute() ? target : at.parent_path() / target;

@@ -16,6 +16,8 @@
 #include <string_view>
 #include <utility>
 
+#include "common/platform/decimal.hpp"
+
 namespace ringside {
 namespace {
 
@@ -36,9 +38,8 @@ std::string_view variable(const char* name) noexcept {
 /// 0 if `text` is not a number, or is too large for a time.
 std::uint64_t number(std::string_view text) noexcept {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 52;
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() && number < kMost ? number : 0;
+  const std::uint64_t number = whole_number(text).value_or(0);
+  return number < kMost ? number : 0;
 }
 
 /// A message to the manager that contains a number. It needs no allocation, because the watchdog must be fed even when

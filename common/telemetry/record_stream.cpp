@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <string_view>
 #include <utility>
 
 #include "common/platform/clock.hpp"
+#include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
 
 namespace ringside {
@@ -28,11 +29,9 @@ TelemetryAddress telemetry_at(const std::string& socket) {
 
 TelemetryAddress telemetry_at_tcp(const std::string& host_and_port, const std::string& option, const CurveKeys& keys) {
   const std::size_t colon = host_and_port.rfind(':');
-  std::uint16_t port = 0;
   if (colon != std::string::npos && colon > 0) {
-    const char* end = host_and_port.data() + host_and_port.size();
-    const auto [stop, error] = std::from_chars(host_and_port.data() + colon + 1, end, port);
-    if (error == std::errc() && stop == end && port > 0 && port < 65535) {
+    const std::uint64_t port = whole_number(std::string_view(host_and_port).substr(colon + 1)).value_or(0);
+    if (port > 0 && port < 65535) {
       const std::string host = "tcp://" + host_and_port.substr(0, colon) + ":";
       return {host + std::to_string(port), host + std::to_string(port + 1), keys};
     }
