@@ -16,7 +16,7 @@ struct RegularFile {
   UniqueFd fd;
   struct stat status {};
   int error = 0;     // an errno value if `fd` is invalid and `kind` is empty
-  std::string kind;  // what was found, if not a regular file: "folder", "named pipe", "socket", "device"
+  std::string kind;  // what was found, if not a regular file: a word of `kind_of`
 
   bool valid() const noexcept { return fd.valid(); }
   /// Why `fd` is invalid: "No such file or directory", "found a named pipe".
@@ -37,7 +37,7 @@ UniqueFd open_without_waiting(const std::string& path, int flags, mode_t mode = 
 /// /dev/stdin), because the user made it, not a stranger. Reading from it waits for its writer.
 RegularFile open_input(const std::string& path);
 
-/// The word for a file of another kind: "folder", "named pipe", "socket", "device", "symbolic link".
+/// The word for a kind of file: "regular file", "folder", "named pipe", "socket", "device", "symbolic link".
 const char* kind_of(mode_t mode) noexcept;
 
 }  // namespace ringside

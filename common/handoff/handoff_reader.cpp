@@ -12,7 +12,8 @@
 namespace ringside {
 namespace {
 
-// An iterate of more doubles than this would not fit any address space; the sum of sizes below cannot overflow.
+// 8 TiB an iterate, 512 times what a slot of the ring can hold (docs/ring_format.md). With this limit the sums of sizes
+// below cannot overflow.
 constexpr std::uint64_t kMostRows = std::uint64_t{1} << 40;
 
 AttachRequest checked_request(std::span<const std::byte> bytes, std::size_t fds) {

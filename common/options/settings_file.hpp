@@ -17,8 +17,9 @@ struct Setting {
   std::size_t line = 0;  // from 1
 };
 
-/// Throws Error, whose text begins with `name`: exit code 2 if the file is missing, is not a regular file, or holds
-/// anything but settings with distinct keys; 3 if it may not be, or cannot be, read.
+/// The file may also be a pipe that is one of this process's own descriptors (open_input). Throws Error, whose text
+/// begins with `name`: exit code 2 if the file is missing, is of another kind, is larger than 1 MiB, or holds anything
+/// but settings with distinct keys; 3 if it may not be, or cannot be, read.
 std::vector<Setting> read_settings(const std::string& path, const std::string& name);
 
 /// The settings in `text`.

@@ -3,9 +3,9 @@
 // not send them, because its call waits while the manager does not read, and no step may wait for that. Without a
 // manager every function here does nothing.
 //
-// Only `beat` feeds the watchdog, and the main thread calls it where it makes progress: a thread of its own would
-// continue while the main thread hangs. `beat` makes a system call every few seconds at most, by the clock it is
-// given.
+// Only `beat` and `expect_work_on` feed the watchdog, and the main thread calls them where it makes progress: a thread
+// of its own would continue while the main thread hangs. `beat` makes one system call every 5 s, or in a quarter of the
+// watchdog's time if that is shorter, by the clock it is given.
 #pragma once
 
 #include <cstdint>

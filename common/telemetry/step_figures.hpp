@@ -12,7 +12,7 @@
 
 namespace ringside {
 
-/// A step's reductions without the histogram and the top entries, which are eight times as large as all the rest.
+/// A step's reductions without the histogram and the top entries, which are nine times as large as all of StepFigures.
 struct ReductionScalars {
   double sum = 0;
   double mean = 0;

@@ -1,5 +1,5 @@
-// Design §9's invariants, checked on one image by the real recovery code. A violation is one line that begins with the
-// invariant's number.
+// The invariants of docs/crash_testing.md (section 3), checked on one image by the real recovery code. A violation is
+// one line that begins with the invariant's number.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-"""What an administrator sees when something is wrong: one clear line for each state, and the exit status of design §8.
+"""What an administrator sees when something is wrong: one clear line for each state, and the exit status that
+docs/architecture.md names for it.
 
 docs/operations.md has the table of these states; those that can be brought about on the machine are tested here.
 """
@@ -42,7 +43,7 @@ def check_beside_the_service(story, node):
     _refused(story, node, "--require-dax on a disk", f"{SMALL_RUN} --pool /var/lib/ringside/x.pool --require-dax", 3,
              "/var/lib/ringside/x.pool: --require-dax", "/dev/vda", "is no persistent memory")
     story.equal("and nothing is left there", node.run("ls /var/lib/ringside/x.pool*").status, 2)
-    # 1024 slots of 320 kB, each rounded up, need more than the device has.
+    # 1024 slots of 1.28 MB need more than the device's 1 GiB.
     _refused(story, node, "a device without room",
              f"{AS_OWNER} ringside run --matrix grid:400 --slots 1024 --iterations 5 --quiet --pool {POOL_FOLDER}/big.pool", 3,
              "big.pool: no room for the pool", "bytes are needed", "available")

@@ -1,7 +1,8 @@
 """What the virtual node boots, built once and kept outside the repository.
 
-The cache is $RINGSIDE_NODE_CACHE, or ringside/ in the user's cache folder. An image's name depends on what it was made
-from: a change of the builder or of the package's dependencies gives another image.
+Images are kept in the folder ringside/ of $RINGSIDE_NODE_CACHE, or of the user's cache folder if that is not set. An
+image's name depends on what it was made from: a change of the builder or of the package's dependencies gives another
+image.
 """
 
 import hashlib
