@@ -9,7 +9,6 @@
 #include <system_error>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "analyzer/analyzer.hpp"
@@ -19,11 +18,11 @@
 #include "analyzer/run_record.hpp"
 #include "common/handoff/peer.hpp"
 #include "common/handoff/reception.hpp"
+#include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/descriptor_limit.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/version.hpp"
 #include "common/program/log.hpp"
 #include "common/program/program.hpp"
 #include "common/program/report.hpp"
@@ -315,19 +314,18 @@ ExitCode run(const Options& options) {
 int main(int argc, char** argv) {
   using namespace ringside;
   Options options;
-  CLI::App app("Keeps and reduces what producers publish: owns the pool, serves one producer at a time.",
-               "ringside-analyzer");
-  app.set_version_flag("--version", version());
-  declare(app, options.analyzer.ring);
-  declare(app, options.analyzer.journal);
-  declare(app, options.analyzer.telemetry);
-  declare(app, options.analyzer.reduce);
-  declare(app, options.analyzer.peer);
-  declare(app, options.process);
-  app.add_flag("--once", options.once, "serve one producer, then exit");
-  declare_config_file(app);
+  CommandLine line("Keeps and reduces what producers publish: owns the pool, serves one producer at a time.",
+                   "ringside-analyzer");
+  declare(line, options.analyzer.ring);
+  declare(line, options.analyzer.journal);
+  declare(line, options.analyzer.telemetry);
+  declare(line, options.analyzer.reduce);
+  declare(line, options.analyzer.peer);
+  declare(line, options.process);
+  line.flag("--once", options.once, "serve one producer, then exit");
+  line.declare_config_file();
   return run_program([&] {
-    if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+    if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
     options.analyzer.may_spin = !options.process.shared_core;
     start_log("ringside-analyzer", options.process.log_level);
     if (!options.process.cores.empty()) {

@@ -13,13 +13,14 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "analyzer/journal/journal_storage.hpp"
 #include "analyzer/journal/journal_wipe.hpp"
 #include "analyzer/journal/step_record.hpp"
 #include "bench/machine_header.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "proto/ringside.pb.h"
@@ -130,22 +131,24 @@ json measure(const std::string& folder, JournalKind kind, std::uint64_t journal_
 }  // namespace ringside::bench
 
 int main(int argc, char** argv) {
-  CLI::App app("Records appended to the journal a second, plain files against libpmemlog; as JSON");
+  ringside::CommandLine line("Records appended to the journal a second, plain files against libpmemlog; as JSON",
+                             "bench_journal");
   std::uint64_t file_records = 400'000;
   std::uint64_t pmemlog_records = 5'000;
   std::uint64_t journal_bytes = std::uint64_t{64} << 20;
   int repeats = 5;
   std::vector<std::string> folders = {"/dev/shm", "/tmp"};
   std::string output;
-  app.add_option("--file-records", file_records, "Records appended to plain files")->check(CLI::Range(1000, 1 << 30));
-  app.add_option("--pmemlog-records", pmemlog_records,
-                 "Records appended to libpmemlog off DAX, which syncs each append")
-      ->check(CLI::Range(1000, 1 << 30));
-  app.add_option("--journal-bytes", journal_bytes, "Size of the journal")->check(CLI::Range(4 << 20, 1 << 30));
-  app.add_option("--repeats", repeats, "Measured repeats")->check(CLI::Range(3, 1000));
-  app.add_option("--folders", folders, "Where the journal is made")->delimiter(',')->check(CLI::ExistingDirectory);
-  app.add_option("--output", output, "File for the JSON (default: standard output)");
-  CLI11_PARSE(app, argc, argv);
+  line.option("--file-records", file_records, "Records appended to plain files")
+      .check(ringside::whole_number_within(1000, 1 << 30));
+  line.option("--pmemlog-records", pmemlog_records, "Records appended to libpmemlog off DAX, which syncs each append")
+      .check(ringside::whole_number_within(1000, 1 << 30));
+  line.option("--journal-bytes", journal_bytes, "Size of the journal")
+      .check(ringside::whole_number_within(4 << 20, 1 << 30));
+  line.option("--repeats", repeats, "Measured repeats").check(ringside::whole_number_within(3, 1000));
+  line.option("--folders", folders, "Where the journal is made").comma_separated();
+  line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
+  if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
   try {
     using namespace ringside;
     using namespace ringside::bench;

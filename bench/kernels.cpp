@@ -21,10 +21,11 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "bench/machine_header.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "producer/kernels/row_layout.hpp"
@@ -255,16 +256,17 @@ int run(int argc, char** argv) {
   int repeats = 21;
   std::string output;
   std::string cache_dir;
-  CLI::App app("Time of one PageRank iterate in each form a matrix can have, against memory bandwidth; as JSON");
-  app.add_option("--matrix", matrices, "matrices, as for ringside run --matrix; without values")->delimiter(',');
-  app.add_option("--kernels", names, "kernels to time")->delimiter(',');
-  app.add_option("--threads", threads, "numbers of threads to measure with")
-      ->delimiter(',')
-      ->check(CLI::PositiveNumber);
-  app.add_option("--repeats", repeats, "measurements of each kind")->check(CLI::Range(5, 100000));
-  app.add_option("--cache-dir", cache_dir, "folder for binary caches of the matrices (default: none is kept)");
-  app.add_option("--output", output, "File for the JSON (default: standard output)");
-  CLI11_PARSE(app, argc, argv);
+  CommandLine line("Time of one PageRank iterate in each form a matrix can have, against memory bandwidth; as JSON",
+                   "bench_kernels");
+  line.option("--matrix", matrices, "matrices, as for ringside run --matrix; without values").comma_separated();
+  line.option("--kernels", names, "kernels to time").comma_separated();
+  line.option("--threads", threads, "numbers of threads to measure with")
+      .comma_separated()
+      .check(whole_number_within(1, 1024));
+  line.option("--repeats", repeats, "measurements of each kind").check(whole_number_within(5, 100000));
+  line.option("--cache-dir", cache_dir, "folder for binary caches of the matrices (default: none is kept)");
+  line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
   std::vector<Kernel> kernels;
   for (const std::string& name : names) kernels.push_back(kernel_named(name));
 

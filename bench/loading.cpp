@@ -19,10 +19,10 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "bench/machine_header.hpp"
+#include "common/options/command_line.hpp"
 #include "common/platform/clock.hpp"
 #include "producer/matrix/matrix_market.hpp"
 #include "producer/matrix/matrix_source.hpp"
@@ -132,13 +132,13 @@ int run(int argc, char** argv) {
   int repeats = 5;
   std::string folder = std::filesystem::temp_directory_path().string();
   std::string output;
-  CLI::App app("How fast matrices come into memory");
-  app.add_option("--megabytes", megabytes, "Size of each generated text, 10^6 bytes")->capture_default_str();
-  app.add_option("--grid", side, "Side of the grid whose cache is mapped")->capture_default_str();
-  app.add_option("--repeats", repeats, "Measurements of each, after one to warm up")->capture_default_str();
-  app.add_option("--dir", folder, "Where the cache is written for a while")->capture_default_str();
-  app.add_option("--output", output, "File for the JSON; standard output if empty");
-  CLI11_PARSE(app, argc, argv);
+  CommandLine line("How fast matrices come into memory", "bench_loading");
+  line.option("--megabytes", megabytes, "Size of each generated text, 10^6 bytes").show_default();
+  line.option("--grid", side, "Side of the grid whose cache is mapped").show_default();
+  line.option("--repeats", repeats, "Measurements of each, after one to warm up").show_default();
+  line.option("--dir", folder, "Where the cache is written for a while").show_default();
+  line.option("-o,--output", output, "File for the JSON; standard output if empty").value_name("FILE");
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   const int all = omp_get_num_procs();
   nlohmann::json report{{"benchmark", "loading"}, {"machine", bench::machine_header()}};

@@ -15,11 +15,12 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "bench/machine_header.hpp"
 #include "common/kernels/isa.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
@@ -105,11 +106,11 @@ int run(int argc, char** argv) {
   int threads = 2;
   std::uint32_t stride = 499;
   std::string output;
-  CLI::App app("One PageRank iterate of more than 2^31 nonzeros, checked");
-  app.add_option("--threads", threads, "threads")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--stride", stride, "distance of a row's columns")->check(CLI::Range(1, 500))->capture_default_str();
-  app.add_option("--output", output, "File for the JSON (default: standard output)");
-  CLI11_PARSE(app, argc, argv);
+  CommandLine line("One PageRank iterate of more than 2^31 nonzeros, checked", "bench_many_nonzeros");
+  line.option("--threads", threads, "threads").check(whole_number_within(1, 1024)).show_default();
+  line.option("--stride", stride, "distance of a row's columns").check(whole_number_within(1, 500)).show_default();
+  line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
   nlohmann::ordered_json report = {{"benchmark", "many_nonzeros"}, {"machine", machine_header()}};
   report.update(measure(threads, stride));
   write_json(report, output);

@@ -25,7 +25,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "analyzer/pool/ring_pool.hpp"
@@ -33,6 +32,8 @@
 #include "bench/machine_header.hpp"
 #include "common/kernels/copy.hpp"
 #include "common/kernels/hash.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 
@@ -225,23 +226,25 @@ json measure_all(std::uint64_t rows, std::uint32_t slots, const std::vector<int>
 }  // namespace ringside::bench
 
 int main(int argc, char** argv) {
-  CLI::App app("What the hashes and the fences of a commit cost on DAX-like memory, with and without them; as JSON");
+  ringside::CommandLine line(
+      "What the hashes and the fences of a commit cost on DAX-like memory, with and without them; as JSON",
+      "bench_protocol_cost");
   std::uint64_t rows = 4'000'000;
   std::uint32_t slots = 8;
   std::vector<int> threads = {1, 2};
   int rounds = 201;
   std::string folder = "/dev/shm";
   std::string output;
-  app.add_option("--rows", rows, "Doubles in one iterate")->check(CLI::Range(1000, 1 << 30));
-  app.add_option("--slots", slots, "Slots of the ring")->check(CLI::Range(3, 1024));
-  app.add_option("--threads", threads, "Numbers of threads to measure with")
-      ->delimiter(',')
-      ->check(CLI::PositiveNumber);
-  app.add_option("--rounds", rounds, "Measured rounds, each of one commit in every way")->check(CLI::Range(5, 100'000));
-  app.add_option("--folder", folder, "Where the pool is made: a tmpfs, best mounted with huge=always")
-      ->check(CLI::ExistingDirectory);
-  app.add_option("--output", output, "File for the JSON (default: standard output)");
-  CLI11_PARSE(app, argc, argv);
+  line.option("--rows", rows, "Doubles in one iterate").check(ringside::whole_number_within(1000, 1 << 30));
+  line.option("--slots", slots, "Slots of the ring").check(ringside::whole_number_within(3, 1024));
+  line.option("--threads", threads, "Numbers of threads to measure with")
+      .comma_separated()
+      .check(ringside::whole_number_within(1, 1024));
+  line.option("--rounds", rounds, "Measured rounds, each of one commit in every way")
+      .check(ringside::whole_number_within(5, 100'000));
+  line.option("--folder", folder, "Where the pool is made: a tmpfs, best mounted with huge=always");
+  line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
+  if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
   try {
     using namespace ringside::bench;
     write_json(measure_all(rows, slots, threads, rounds, folder), output);

@@ -15,13 +15,14 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "analyzer/pool/ring_pool.hpp"
 #include "analyzer/pool/ring_reader.hpp"
 #include "analyzer/ring/ring_writer.hpp"
 #include "bench/machine_header.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
@@ -131,18 +132,21 @@ json measure_all(std::uint64_t rows, std::uint32_t slots, int repeats, const std
 }  // namespace ringside::bench
 
 int main(int argc, char** argv) {
-  CLI::App app("How long a pool takes to open and recover, headers only, for its owner and for a reader; as JSON");
+  ringside::CommandLine line(
+      "How long a pool takes to open and recover, headers only, for its owner and for a reader; as JSON",
+      "bench_recovery");
   std::uint64_t rows = 4'000'000;
   std::uint32_t slots = 8;
   int repeats = 31;
   std::string folder = ".";
   std::string output;
-  app.add_option("--rows", rows, "Doubles in one iterate")->check(CLI::Range(1000, 1 << 30));
-  app.add_option("--slots", slots, "Slots of the ring")->check(CLI::Range(3, 1024));
-  app.add_option("--repeats", repeats, "Measured repeats, warm and cold each")->check(CLI::Range(5, 10'000));
-  app.add_option("--folder", folder, "Where the pool is made")->check(CLI::ExistingDirectory);
-  app.add_option("--output", output, "File for the JSON (default: standard output)");
-  CLI11_PARSE(app, argc, argv);
+  line.option("--rows", rows, "Doubles in one iterate").check(ringside::whole_number_within(1000, 1 << 30));
+  line.option("--slots", slots, "Slots of the ring").check(ringside::whole_number_within(3, 1024));
+  line.option("--repeats", repeats, "Measured repeats, warm and cold each")
+      .check(ringside::whole_number_within(5, 10'000));
+  line.option("--folder", folder, "Where the pool is made");
+  line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
+  if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
   try {
     using namespace ringside::bench;
     write_json(measure_all(rows, slots, repeats, folder), output);

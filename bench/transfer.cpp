@@ -23,13 +23,14 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "bench/machine_header.hpp"
 #include "bench/read_kernel.hpp"
 #include "common/kernels/copy.hpp"
 #include "common/kernels/isa.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/reductions/reduction.hpp"
@@ -273,16 +274,18 @@ nlohmann::json measure(std::size_t rows, int repeats, int core) {
 }  // namespace ringside::bench
 
 int main(int argc, char** argv) {
-  CLI::App app("What copying, hashing and reducing one iterate costs, against the memory's own speed");
+  ringside::CommandLine line("What copying, hashing and reducing one iterate costs, against the memory's own speed",
+                             "bench_transfer");
   std::size_t rows = 4'000'000;
   int repeats = 31;
   int core = -1;
   std::string output;
-  app.add_option("--rows", rows, "Doubles in one iterate")->check(CLI::Range(std::size_t{1000}, std::size_t{1} << 31));
-  app.add_option("--repeats", repeats, "Measured repeats of each pair")->check(CLI::Range(5, 10'000));
-  app.add_option("--core", core, "The core to run on (default: the lowest this process may use)");
-  app.add_option("--output", output, "File for the JSON (default: standard output)");
-  CLI11_PARSE(app, argc, argv);
+  line.option("--rows", rows, "Doubles in one iterate")
+      .check(ringside::whole_number_within(1000, std::uint64_t{1} << 31));
+  line.option("--repeats", repeats, "Measured repeats of each pair").check(ringside::whole_number_within(5, 10'000));
+  line.option("--core", core, "The core to run on (default: the lowest this process may use)");
+  line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
+  if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
   try {
     using namespace ringside::bench;
     write_json(measure(rows, repeats, core >= 0 ? core : first_allowed_core()), output);

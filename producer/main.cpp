@@ -9,15 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "common/handoff/handoff_writer.hpp"
+#include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/descriptor_limit.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/version.hpp"
 #include "common/program/log.hpp"
 #include "common/program/program.hpp"
 #include "common/program/report.hpp"
@@ -167,9 +166,9 @@ SolveEnd run_pipeline(const ProducerOptions& options, const SolveRun& run, RunDe
 }
 
 /// Refuses the options that only the baseline has here; in the pipeline they are the analyzer's.
-void refuse_analyzer_options(const CLI::App& app) {
+void refuse_analyzer_options(const CommandLine& line) {
   for (const char* name : {"--reduce", "--passes"}) {
-    if (app.count(name) == 0) continue;
+    if (!line.is_given(name)) continue;
     throw usage_error(
         "{}: found with --mode pipeline, where it is the analyzer that reduces; expected it among the "
         "options of ringside-analyzer",
@@ -230,18 +229,17 @@ ExitCode run(const ProducerOptions& options) {
 int main(int argc, char** argv) {
   using namespace ringside;
   ProducerOptions options;
-  CLI::App app("Runs a solver and publishes each iterate to a running ringside-analyzer.", "ringside-producer");
-  app.set_version_flag("--version", version());
-  declare(app, options.solve, solver_choices());
-  declare(app, options.publish);
-  declare(app, options.peer);
-  declare(app, options.reduce);
-  declare(app, options.mode);
-  declare(app, options.process);
-  declare_config_file(app);
+  CommandLine line("Runs a solver and publishes each iterate to a running ringside-analyzer.", "ringside-producer");
+  declare(line, options.solve, solver_choices());
+  declare(line, options.publish);
+  declare(line, options.peer);
+  declare(line, options.reduce);
+  declare(line, options.mode);
+  declare(line, options.process);
+  line.declare_config_file();
   return run_program([&] {
-    if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
-    if (options.mode == Mode::kPipeline) refuse_analyzer_options(app);
+    if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
+    if (options.mode == Mode::kPipeline) refuse_analyzer_options(line);
     start_log("ringside-producer", options.process.log_level);
     return static_cast<int>(run(options));
   });

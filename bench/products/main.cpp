@@ -10,10 +10,11 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "bench/products/product.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "producer/matrix/matrix_source.hpp"
@@ -63,10 +64,11 @@ void run_commands(Product& product) {
 int run(int argc, char** argv) {
   std::string matrix_name;
   int threads = 1;
-  CLI::App app("Times one library's product of a sparse matrix with a vector; driven by bench/products.py");
-  app.add_option("--matrix", matrix_name, "FILE, grid:SIDE or rmat:SCALE; its links count 1 each")->required();
-  app.add_option("--threads", threads, "threads (PETSc: processes)")->check(CLI::PositiveNumber);
-  CLI11_PARSE(app, argc, argv);
+  CommandLine line("Times one library's product of a sparse matrix with a vector; driven by bench/products.py",
+                   "bench_product");
+  line.option("--matrix", matrix_name, "FILE, grid:SIDE or rmat:SCALE; its links count 1 each").required();
+  line.option("--threads", threads, "threads (PETSc: processes)").check(whole_number_within(1, 1024));
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   const std::unique_ptr<Product> product = make_product(threads);
   nlohmann::ordered_json ready;

@@ -8,11 +8,10 @@
 #include <string_view>
 #include <variant>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "analyzer/pool/pool_device.hpp"
-#include "common/options/options.hpp"
+#include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
 #include "common/platform/version.hpp"
@@ -139,12 +138,10 @@ std::string doctor_json(const std::vector<Finding>& findings) {
 int doctor_command(int argc, const char* const* argv) {
   std::string place = "ringside.pool";
   bool json = false;
-  CLI::App app("Says what this node offers a run, what stands in its way, and what to change.", "ringside doctor");
-  app.add_option("PLACE", place, "the pool, or the folder it is to lie in")
-      ->type_name("POOL|DIR")
-      ->capture_default_str();
-  app.add_flag("--json", json, "one JSON object");
-  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+  CommandLine line("Says what this node offers a run, what stands in its way, and what to change.", "ringside doctor");
+  line.option("PLACE", place, "the pool, or the folder it is to lie in").value_name("POOL|DIR").show_default();
+  line.flag("--json", json, "one JSON object");
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   const std::vector<Finding> findings = examine_node(place);
   fmt::print("{}", json ? doctor_json(findings) + "\n" : doctor_table(findings, columns_of_output()));

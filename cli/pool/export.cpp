@@ -8,16 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "analyzer/pool/ring_reader.hpp"
 #include "cli/pool/iterations.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/files/output_file.hpp"
 #include "common/files/own_descriptor.hpp"
 #include "common/files/standard_streams.hpp"
+#include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
-#include "common/options/options.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
 
@@ -106,15 +104,15 @@ int export_command(int argc, const char* const* argv) {
   std::string iteration = "last";
   std::string format = "npy";
   std::string output;
-  CLI::App app("Writes a kept iterate to a file, after verifying it. Rows count from 0.", "ringside export");
-  app.add_option("POOL", pool, "pool file")->required()->type_name("FILE");
-  app.add_option("--iteration", iteration, "which iterate")->type_name("K|last")->capture_default_str();
-  app.add_option("--format", format, "file format")
-      ->check(one_of({"npy", "csv", "mtx"}))
-      ->type_name("npy|csv|mtx")
-      ->capture_default_str();
-  app.add_option("--output", output, "file to write")->required()->type_name("FILE");
-  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+  CommandLine line("Writes a kept iterate to a file, after verifying it. Rows count from 0.", "ringside export");
+  line.option("POOL", pool, "pool file").required().value_name("FILE");
+  line.option("--iteration", iteration, "which iterate").value_name("K|last").show_default();
+  line.option("--format", format, "file format")
+      .check(one_of({"npy", "csv", "mtx"}))
+      .value_name("npy|csv|mtx")
+      .show_default();
+  line.option("--output", output, "file to write").required().value_name("FILE");
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   const RingReader reader = RingReader::open(pool);
   const std::vector<KeptFile> kept_files = {{"POOL", pool}};

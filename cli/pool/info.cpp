@@ -3,14 +3,13 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "analyzer/pool/ring_reader.hpp"
 #include "cli/pool/journal_identity.hpp"
 #include "cli/pool/journal_shown.hpp"
 #include "cli/terminal/format.hpp"
-#include "common/options/options.hpp"
+#include "common/options/command_line.hpp"
 #include "common/platform/printable.hpp"
 #include "common/reductions/reduction_json.hpp"
 
@@ -132,11 +131,11 @@ void print(const RingReader& reader, const Recovery& recovery) {
 int info_command(int argc, const char* const* argv) {
   std::string pool;
   bool json = false;
-  CLI::App app("Shows what a pool holds: runs, iterations, slots, sizes, storage. Works while an analyzer uses it.",
-               "ringside info");
-  app.add_option("POOL", pool, "pool file")->required()->type_name("FILE");
-  app.add_flag("--json", json, "one JSON object, with every recorded reduction");
-  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+  CommandLine line("Shows what a pool holds: runs, iterations, slots, sizes, storage. Works while an analyzer uses it.",
+                   "ringside info");
+  line.option("POOL", pool, "pool file").required().value_name("FILE");
+  line.flag("--json", json, "one JSON object, with every recorded reduction");
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   const RingReader reader = RingReader::open(pool);
   const Recovery recovery = reader.recover();

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "analyzer/pool/ring_reader.hpp"
@@ -20,7 +19,7 @@
 #include "cli/pool/journal_table.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/terminal_line.hpp"
-#include "common/options/options.hpp"
+#include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
 #include "common/reductions/reduction_json.hpp"
@@ -232,17 +231,17 @@ int replay_command(int argc, const char* const* argv) {
   std::string from;
   std::string to;
   bool json = false;
-  CLI::App app(
+  CommandLine line(
       "Reduces the kept iterates again, from their verified bytes and in the order of their commits, and compares\n"
       "the results bit for bit with what was recorded, in the ring and in the journal, whose durations are shown "
       "beside\n"
       "them. Works while an analyzer uses the pool.",
       "ringside replay");
-  app.add_option("POOL", pool, "pool file")->required()->type_name("FILE");
-  app.add_option("--from", from, "first iteration (default: the oldest kept)")->type_name("K");
-  app.add_option("--to", to, "last iteration (default: the newest kept)")->type_name("K");
-  app.add_flag("--json", json, "one JSON object a line: the iterates, then the count");
-  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+  line.option("POOL", pool, "pool file").required().value_name("FILE");
+  line.option("--from", from, "first iteration (default: the oldest kept)").value_name("K");
+  line.option("--to", to, "last iteration (default: the newest kept)").value_name("K");
+  line.flag("--json", json, "one JSON object a line: the iterates, then the count");
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   const RingReader reader = RingReader::open(pool);
   RingReplay replay(reader.ring());  // allocates first: beside a running analyzer, the reads must follow quickly

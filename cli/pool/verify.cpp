@@ -6,14 +6,13 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "analyzer/pool/ring_reader.hpp"
 #include "analyzer/ring/ring_check.hpp"
 #include "cli/pool/damage.hpp"
 #include "cli/terminal/format.hpp"
-#include "common/options/options.hpp"
+#include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
 
@@ -62,12 +61,12 @@ std::vector<std::uint32_t> empty_slots(const RingView& ring, const Recovery& rec
 int verify_command(int argc, const char* const* argv) {
   std::string pool;
   bool json = false;
-  CLI::App app(
+  CommandLine line(
       "Checks every hash in a pool; says which slot and which chunk is damaged. Works while an analyzer uses the pool.",
       "ringside verify");
-  app.add_option("POOL", pool, "pool file")->required()->type_name("FILE");
-  app.add_flag("--json", json, "one JSON object");
-  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+  line.option("POOL", pool, "pool file").required().value_name("FILE");
+  line.flag("--json", json, "one JSON object");
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   const RingReader reader = RingReader::open(pool);
   const RingView& ring = reader.ring();
@@ -104,7 +103,7 @@ int verify_command(int argc, const char* const* argv) {
     object["slots"] = std::move(slots);
     fmt::print("{}\n", object.dump(2, ' ', false, ordered_json::error_handler_t::replace));
   } else {
-    for (const std::string& line : describe(twins)) fmt::print("{}\n", line);
+    for (const std::string& text : describe(twins)) fmt::print("{}\n", text);
     if (!pmdk_intact) {
       fmt::print(
           "what libpmemobj keeps in the file is DAMAGED: the iterates can be read, but an analyzer refuses the pool; "

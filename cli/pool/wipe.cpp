@@ -8,14 +8,12 @@
 #include <iostream>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "analyzer/journal/journal_wipe.hpp"
 #include "analyzer/pool/pool_wipe.hpp"
 #include "analyzer/pool/ring_reader.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/terminal_line.hpp"
-#include "common/options/options.hpp"
+#include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
 
@@ -52,21 +50,21 @@ void ask(const std::string& pool, std::uint64_t bytes) {
 int wipe_command(int argc, const char* const* argv) {
   std::string pool;
   bool yes = false;
-  CLI::App app(
+  CommandLine line(
       "Overwrites every byte of a pool and its journal with zeros, syncs, and deletes them: persistent memory and "
       "disks\n"
       "keep what is not overwritten. Refuses while an analyzer uses the pool. One that was cut off can be done again.",
       "ringside wipe");
-  app.add_option("POOL", pool, "pool file; a damaged or unfinished one will do")->required()->type_name("FILE");
-  app.add_flag("--yes", yes, "do not ask");
-  app.footer(
+  line.option("POOL", pool, "pool file; a damaged or unfinished one will do").required().value_name("FILE");
+  line.flag("--yes", yes, "do not ask");
+  line.footer(
       "What it cannot promise: a file system that copies on write (btrfs, zfs, reflinks), snapshots and backups keep "
       "old\n"
       "blocks, and a disk may keep what it has remapped (every SSD does). A journal in plain files that was full and "
       "began\n"
       "anew gave blocks with old records back to the file system. Where that matters, encrypt, or discard the\n"
       "whole device. Exported iterates, summaries and matrix caches are files of their own and stay.");
-  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   PoolWipe wipe(pool);
   JournalWipe journal_wipe(pool);  // may refuse: before the user is asked or a byte is overwritten

@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/terminal/format.hpp"
+#include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/printable.hpp"
@@ -35,17 +34,17 @@ int cache_command(int argc, const char* const* argv) {
   MatrixOptions matrix;
   std::string solver = SolveOptions().solver;
   const std::vector<std::string> names = names_of(solver_choices());
-  CLI::App app("Writes a matrix's binary cache; `ringside run --cache` maps it instead of reading the text again.",
-               "ringside cache");
-  app.add_option("MATRIX", matrix.matrix, "FILE, grid:SIDE or rmat:SCALE[:EDGEFACTOR[:SEED]]")
-      ->required()
-      ->type_name("FILE|grid:SIDE|rmat:SCALE");
-  app.add_option("--solver", solver, "whose orientation: " + orientations())
-      ->check(one_of(names))
-      ->type_name(fmt::format("{}", fmt::join(names, "|")))
-      ->capture_default_str();
-  app.add_option("--cache-dir", matrix.cache_dir, "folder to write to (default: beside the file)")->type_name("DIR");
-  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+  CommandLine line("Writes a matrix's binary cache; `ringside run --cache` maps it instead of reading the text again.",
+                   "ringside cache");
+  line.option("MATRIX", matrix.matrix, "FILE, grid:SIDE or rmat:SCALE[:EDGEFACTOR[:SEED]]")
+      .required()
+      .value_name("FILE|grid:SIDE|rmat:SCALE");
+  line.option("--solver", solver, "whose orientation: " + orientations())
+      .check(one_of(names))
+      .value_name(fmt::format("{}", fmt::join(names, "|")))
+      .show_default();
+  line.option("--cache-dir", matrix.cache_dir, "folder to write to (default: beside the file)").value_name("DIR");
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   const std::string path = write_cache(matrix, solver_named(solver).orientation);
   fmt::print("{} ({})\n", printable(path), megabytes(std::filesystem::file_size(path)));

@@ -8,8 +8,6 @@
 #include <optional>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "analyzer/journal/journal.hpp"
 #include "analyzer/pool/dax.hpp"
 #include "analyzer/pool/ring_admission.hpp"
@@ -19,6 +17,7 @@
 #include "common/files/output_file.hpp"
 #include "common/files/own_descriptor.hpp"
 #include "common/files/standard_streams.hpp"
+#include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/descriptor_limit.hpp"
 #include "common/program/topology.hpp"
@@ -44,19 +43,19 @@ struct RunOptions {
   bool quiet = false;
 };
 
-void declare_all(CLI::App& app, RunOptions& options) {
-  declare(app, options.mode);
-  declare(app, options.solve, solver_choices());
-  declare(app, options.cores);
-  declare(app, options.publish);
-  declare(app, options.peer);
-  declare(app, options.ring);
-  declare(app, options.journal);
-  declare(app, options.telemetry);
-  declare(app, options.reduce);
-  app.add_option("--summary", options.summary, "write the account as one JSON object")->type_name("FILE.json");
-  app.add_flag("--quiet", options.quiet, "neither progress nor the closing table");
-  declare_config_file(app);
+void declare_all(CommandLine& line, RunOptions& options) {
+  declare(line, options.mode);
+  declare(line, options.solve, solver_choices());
+  declare(line, options.cores);
+  declare(line, options.publish);
+  declare(line, options.peer);
+  declare(line, options.ring);
+  declare(line, options.journal);
+  declare(line, options.telemetry);
+  declare(line, options.reduce);
+  line.option("--summary", options.summary, "write the account as one JSON object").value_name("FILE.json");
+  line.flag("--quiet", options.quiet, "neither progress nor the closing table");
+  line.declare_config_file();
 }
 
 std::string sibling(const char* program) {
@@ -80,11 +79,9 @@ CorePlan cores_for(const RunOptions& options) {
 }
 
 /// The files that the run reads or keeps, which its summary must not replace.
-std::vector<KeptFile> kept_files(const CLI::App& app, const RunOptions& options) {
+std::vector<KeptFile> kept_files(const CommandLine& line, const RunOptions& options) {
   std::vector<KeptFile> kept = {{"--matrix", options.solve.matrix}, {"--rhs", options.solve.rhs}};
-  if (const CLI::Option* config = app.get_config_ptr(); config != nullptr && config->count() > 0) {
-    kept.push_back({"--config", config->as<std::string>()});
-  }
+  if (const std::optional<std::string> config = line.value_given("--config")) kept.push_back({"--config", *config});
   if (options.mode == Mode::kPipeline) {
     kept.push_back({"--pool", options.ring.pool});
     for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
@@ -141,7 +138,7 @@ const char* headline(ExitCode code, const Child& producer, const Child* analyzer
   }
 }
 
-ExitCode run(const CLI::App& app, const RunOptions& options) {
+ExitCode run(const CommandLine& line, const RunOptions& options) {
   ensure_descriptors(kDescriptors, "ringside run");
   const bool pipeline = options.mode == Mode::kPipeline;
   const CorePlan cores = cores_for(options);
@@ -150,7 +147,7 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
         fmt::format("ringside: warning: {}{}\n", cores.reason,
                     pipeline && options.publish.elastic ? "; --elastic has no core to lend there" : ""));
   }
-  const std::vector<KeptFile> kept = kept_files(app, options);
+  const std::vector<KeptFile> kept = kept_files(line, options);
   // Check the summary's place now, not after hours of solving.
   if (!options.summary.empty()) check_output(options.summary, "--summary", kept);
   // The analyzer decides about the pool when the producer attaches. Ask first here, before a large matrix is loaded.
@@ -180,7 +177,7 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
   std::optional<Child> analyzer;
   const auto start_analyzer = [&] {
     std::vector<std::string> arguments =
-        arguments_given(app, {kRingGroup, kJournalGroup, kTelemetryGroup, kReduceGroup, kPeerGroup});
+        line.arguments_given<RingOptions, JournalOptions, TelemetryOptions, ReduceOptions, PeerOptions>();
     arguments.insert(arguments.end(), {"--once", "--socket=" + folder.socket(), "--cores=" + facts.analyzer_cores});
     if (!shared_core.empty()) arguments.push_back(shared_core);
     analyzer.reset();
@@ -197,7 +194,7 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
     }
   }
 
-  std::vector<std::string> arguments = arguments_given(app, {kSolveGroup, kPublishGroup, kPeerGroup});
+  std::vector<std::string> arguments = line.arguments_given<SolveOptions, PublishOptions, PeerOptions>();
   arguments.insert(arguments.end(), {"--mode=" + facts.mode, "--cores=" + facts.producer_cores});
   if (pipeline) arguments.push_back("--socket=" + folder.socket());
   if (!pipeline) arguments.push_back("--passes=" + std::to_string(options.reduce.passes));
@@ -229,10 +226,10 @@ ExitCode run(const CLI::App& app, const RunOptions& options) {
 
 int run_command(int argc, const char* const* argv) {
   RunOptions options;
-  CLI::App app("Runs a solver and keeps, reduces and accounts for every iterate.", "ringside run");
-  declare_all(app, options);
-  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
-  return static_cast<int>(run(app, options));
+  CommandLine line("Runs a solver and keeps, reduces and accounts for every iterate.", "ringside run");
+  declare_all(line, options);
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
+  return static_cast<int>(run(line, options));
 }
 
 }  // namespace ringside

@@ -4,9 +4,7 @@
 
 #include <string>
 
-#include <CLI/CLI.hpp>
-
-#include "common/options/options.hpp"
+#include "common/options/command_line.hpp"
 #include "common/platform/printable.hpp"
 #include "common/telemetry/key_folder.hpp"
 
@@ -15,14 +13,14 @@ namespace ringside {
 int keygen_command(int argc, const char* const* argv) {
   std::string folder;
   std::string client;
-  CLI::App app(
+  CommandLine line(
       "Makes the keys with which a run is followed over the network: first the analyzer's, then with --client a pair "
       "for\n"
       "each who may follow, who is put on the list of those that are let in. Never overwrites a key.",
       "ringside keygen");
-  app.add_option("FOLDER", folder, "where the analyzer's keys are: --telemetry-keys")->required()->type_name("FOLDER");
-  app.add_option("--client", client, "make a client's keys, in FOLDER/NAME, and let it in")->type_name("NAME");
-  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+  line.option("FOLDER", folder, "where the analyzer's keys are: --telemetry-keys").required().value_name("FOLDER");
+  line.option("--client", client, "make a client's keys, in FOLDER/NAME, and let it in").value_name("NAME");
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   if (client.empty()) {
     make_server_keys(folder);

@@ -9,8 +9,6 @@
 #include <chrono>
 #include <optional>
 
-#include <CLI/CLI.hpp>
-
 #include "analyzer/pool/ring_reader.hpp"
 #include "cli/pool/journal_identity.hpp"
 #include "cli/pool/journal_records.hpp"
@@ -18,6 +16,7 @@
 #include "common/files/output_file.hpp"
 #include "common/files/own_descriptor.hpp"
 #include "common/files/regular_file.hpp"
+#include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
@@ -105,13 +104,13 @@ ordered_json report_of_pool(const std::string& pool) {
 int report_command(int argc, const char* const* argv) {
   std::string input = RingOptions().pool;
   std::string output = "report.html";
-  CLI::App app("Writes one HTML file about a run: the account, who waited for whom, residual and reductions.",
-               "ringside report");
-  app.add_option("INPUT", input, "pool with its journal, or a summary of `ringside run`")
-      ->type_name("POOL|SUMMARY.json")
-      ->capture_default_str();
-  app.add_option("-o,--output", output, "the file to write")->type_name("FILE.html")->capture_default_str();
-  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+  CommandLine line("Writes one HTML file about a run: the account, who waited for whom, residual and reductions.",
+                   "ringside report");
+  line.option("INPUT", input, "pool with its journal, or a summary of `ringside run`")
+      .value_name("POOL|SUMMARY.json")
+      .show_default();
+  line.option("-o,--output", output, "the file to write").value_name("FILE.html").show_default();
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   const std::optional<std::string> text = read_json_object(input);
   ordered_json report = text ? report_of_summary(parse_summary(*text, input), input) : report_of_pool(input);

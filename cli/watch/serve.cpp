@@ -11,13 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/history/watched_run.hpp"
 #include "cli/http/http_server.hpp"
 #include "cli/pool/journal_records.hpp"
 #include "cli/watch/service.hpp"
 #include "common/handoff/channel.hpp"
+#include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/descriptor_limit.hpp"
@@ -125,18 +124,18 @@ FoundService service_for(const ServeOptions& options) {
 
 int serve_command(int argc, const char* const* argv) {
   ServeOptions options;
-  CLI::App app("Serves a web page, JSON and Prometheus metrics of the run beside it, until it is stopped.",
-               "ringside serve");
-  declare(app, options.service);
-  app.add_option("--listen", options.listen, "where to listen; beyond loopback only with --token-file")
-      ->type_name("HOST:PORT")
-      ->capture_default_str();
-  app.add_option("--token-file", options.token_file, "ask everybody for the token in this file, mode 600")
-      ->type_name("FILE");
-  app.add_option("--pool", options.pool, "show the past from the journal beside this pool while no analyzer is there")
-      ->type_name("FILE");
-  declare_config_file(app);
-  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+  CommandLine line("Serves a web page, JSON and Prometheus metrics of the run beside it, until it is stopped.",
+                   "ringside serve");
+  declare(line, options.service);
+  line.option("--listen", options.listen, "where to listen; beyond loopback only with --token-file")
+      .value_name("HOST:PORT")
+      .show_default();
+  line.option("--token-file", options.token_file, "ask everybody for the token in this file, mode 600")
+      .value_name("FILE");
+  line.option("--pool", options.pool, "show the past from the journal beside this pool while no analyzer is there")
+      .value_name("FILE");
+  line.declare_config_file();
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   const ListenAddress address = parse_listen_address(options.listen);
   std::optional<AccessToken> token;

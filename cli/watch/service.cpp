@@ -11,9 +11,8 @@
 #include <set>
 #include <system_error>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/run/runtime_folder.hpp"
+#include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
@@ -63,13 +62,13 @@ FoundService over_tcp(const ServiceOptions& options) {
 
 }  // namespace
 
-void declare(CLI::App& app, ServiceOptions& options) {
-  app.add_option("--socket", options.socket, "the analyzer's socket (default: the one that is alive on this machine)")
-      ->type_name("PATH");
-  app.add_option("--tcp", options.tcp, "follow an analyzer on another machine, started with --telemetry-tcp")
-      ->type_name("HOST:PORT");
-  app.add_option("--keys", options.keys, "with --tcp: this client's keys, as `ringside keygen` made them")
-      ->type_name("FOLDER");
+void declare(CommandLine& line, ServiceOptions& options) {
+  line.option("--socket", options.socket, "the analyzer's socket (default: the one that is alive on this machine)")
+      .value_name("PATH");
+  line.option("--tcp", options.tcp, "follow an analyzer on another machine, started with --telemetry-tcp")
+      .value_name("HOST:PORT");
+  line.option("--keys", options.keys, "with --tcp: this client's keys, as `ringside keygen` made them")
+      .value_name("FOLDER");
 }
 
 FoundService find_service(const ServiceOptions& options, std::string_view otherwise) {

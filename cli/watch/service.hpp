@@ -7,11 +7,9 @@
 
 #include "common/telemetry/record_stream.hpp"
 
-namespace CLI {
-class App;
-}
-
 namespace ringside {
+
+class CommandLine;
 
 struct ServiceOptions {
   std::string socket;  // the analyzer's; empty: it is searched for
@@ -20,7 +18,7 @@ struct ServiceOptions {
 };
 
 /// --socket, --tcp, --keys.
-void declare(CLI::App& app, ServiceOptions& options);
+void declare(CommandLine& line, ServiceOptions& options);
 
 struct FoundService {
   TelemetryAddress address;

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/watch/service.hpp"
+#include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
@@ -19,11 +18,11 @@ constexpr int kPatienceMs = 5000;
 
 int stop_command(int argc, const char* const* argv) {
   ServiceOptions service;
-  CLI::App app(
+  CommandLine line(
       "Ends the run that an analyzer serves: what was published is committed, the producer ends with exit code 130.",
       "ringside stop");
-  declare(app, service);
-  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+  declare(line, service);
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   const FoundService found = find_service(service, "end a `ringside run` by Ctrl-C");
   ChannelContext context;

@@ -12,14 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "analyzer/journal/journal.hpp"
 #include "cli/pool/journal_identity.hpp"
 #include "cli/pool/journal_records.hpp"
 #include "cli/terminal/record_table.hpp"
 #include "cli/watch/service.hpp"
 #include "common/files/standard_streams.hpp"
+#include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/decimal.hpp"
@@ -244,17 +243,18 @@ Since parse_since(const std::string& text, std::int64_t now_unix_ns) {
 
 int tail_command(int argc, const char* const* argv) {
   TailOptions options;
-  CLI::App app("Follows a run: what the journal holds of the past, then each step as it is committed. Ctrl-C ends it.",
-               "ringside tail");
-  declare(app, options.service);
-  app.add_option("--pool", options.pool, "show the past alone, from this pool's journal; needs no analyzer")
-      ->type_name("POOL");
-  app.add_option("--since", options.since,
-                 "begin with the record of this number, with iteration=K of each run, or so long ago: 30s, 10m, 2h, 1d")
-      ->type_name("SEQ|iteration=K|AGO");
-  app.add_flag("--json", options.json, "one record a line, as JSON (docs/live.md)");
-  app.add_flag("--once", options.once, "print how it stands, and end");
-  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+  CommandLine line(
+      "Follows a run: what the journal holds of the past, then each step as it is committed. Ctrl-C ends it.",
+      "ringside tail");
+  declare(line, options.service);
+  line.option("--pool", options.pool, "show the past alone, from this pool's journal; needs no analyzer")
+      .value_name("POOL");
+  line.option("--since", options.since,
+              "begin with the record of this number, with iteration=K of each run, or so long ago: 30s, 10m, 2h, 1d")
+      .value_name("SEQ|iteration=K|AGO");
+  line.flag("--json", options.json, "one record a line, as JSON (docs/live.md)");
+  line.flag("--once", options.once, "print how it stands, and end");
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
   const ServiceOptions& service = options.service;
   const bool has_service = !service.socket.empty() || !service.tcp.empty() || !service.keys.empty();
   if (!options.pool.empty() && (options.once || has_service)) {

@@ -19,65 +19,55 @@ std::string refusal(const std::string& text, const std::string& expected) {
 
 }  // namespace
 
-CLI::Validator one_of(const std::vector<std::string>& accepted) {
-  return CLI::Validator(
-      [accepted](std::string& text) -> std::string {
-        if (std::find(accepted.begin(), accepted.end(), text) != accepted.end()) return {};
-        return refusal(text, fmt::format("{}", fmt::join(accepted, "|")));
-      },
-      "");
+Check one_of(const std::vector<std::string>& accepted) {
+  return [accepted](std::string& text) -> std::string {
+    if (std::find(accepted.begin(), accepted.end(), text) != accepted.end()) return {};
+    return refusal(text, fmt::format("{}", fmt::join(accepted, "|")));
+  };
 }
 
-CLI::Validator whole_number_within(std::uint64_t low, std::uint64_t high) {
-  return CLI::Validator(
-      [low, high](std::string& text) -> std::string {
-        const std::optional<std::uint64_t> number = whole_number(text);
-        if (!number || *number < low || *number > high) {
-          return refusal(text, fmt::format("a number from {} to {}", low, high));
-        }
-        text = std::to_string(*number);
-        return {};
-      },
-      "");
+Check whole_number_within(std::uint64_t low, std::uint64_t high) {
+  return [low, high](std::string& text) -> std::string {
+    const std::optional<std::uint64_t> number = whole_number(text);
+    if (!number || *number < low || *number > high) {
+      return refusal(text, fmt::format("a number from {} to {}", low, high));
+    }
+    text = std::to_string(*number);
+    return {};
+  };
 }
 
-CLI::Validator number_within(double low, double high) {
-  return CLI::Validator(
-      [low, high](std::string& text) -> std::string {
-        const std::optional<double> number = decimal_number(text);
-        if (number && *number >= low && *number <= high) return {};
-        return refusal(text, fmt::format("a number from {} to {}", low, high));
-      },
-      "");
+Check number_within(double low, double high) {
+  return [low, high](std::string& text) -> std::string {
+    const std::optional<double> number = decimal_number(text);
+    if (number && *number >= low && *number <= high) return {};
+    return refusal(text, fmt::format("a number from {} to {}", low, high));
+  };
 }
 
-CLI::Validator number_between(double above, double below) {
-  return CLI::Validator(
-      [above, below](std::string& text) -> std::string {
-        const std::optional<double> number = decimal_number(text);
-        if (number && *number > above && *number < below) return {};
-        return refusal(text, fmt::format("a number above {} and below {}", above, below));
-      },
-      "");
+Check number_between(double above, double below) {
+  return [above, below](std::string& text) -> std::string {
+    const std::optional<double> number = decimal_number(text);
+    if (number && *number > above && *number < below) return {};
+    return refusal(text, fmt::format("a number above {} and below {}", above, below));
+  };
 }
 
-CLI::Validator journal_size() {
-  return CLI::Validator(
-      [](std::string& text) -> std::string {
-        constexpr std::uint64_t kLeast = std::uint64_t{4} << 20;  // twice libpmemlog's smallest pool
-        constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
-        std::string_view digits = text;
-        const std::size_t unit = digits.empty() ? std::string_view::npos : std::string_view("KMG").find(digits.back());
-        if (unit != std::string_view::npos) digits.remove_suffix(1);
-        std::uint64_t bytes = whole_number(digits).value_or(0);
-        for (std::size_t i = 0; unit != std::string_view::npos && i <= unit && bytes <= kMost; ++i) bytes *= 1024;
-        if (bytes < kLeast || bytes > kMost) {
-          return refusal(text, "bytes from 4M to 1G, with K, M or G for powers of 1024");
-        }
-        text = std::to_string(bytes);
-        return {};
-      },
-      "");
+Check journal_size() {
+  return [](std::string& text) -> std::string {
+    constexpr std::uint64_t kLeast = std::uint64_t{4} << 20;  // twice libpmemlog's smallest pool
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
+    std::string_view digits = text;
+    const std::size_t unit = digits.empty() ? std::string_view::npos : std::string_view("KMG").find(digits.back());
+    if (unit != std::string_view::npos) digits.remove_suffix(1);
+    std::uint64_t bytes = whole_number(digits).value_or(0);
+    for (std::size_t i = 0; unit != std::string_view::npos && i <= unit && bytes <= kMost; ++i) bytes *= 1024;
+    if (bytes < kLeast || bytes > kMost) {
+      return refusal(text, "bytes from 4M to 1G, with K, M or G for powers of 1024");
+    }
+    text = std::to_string(bytes);
+    return {};
+  };
 }
 
 }  // namespace ringside

@@ -6,21 +6,21 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+#include "common/options/command_line.hpp"
 
 namespace ringside {
 
 /// One of these words.
-CLI::Validator one_of(const std::vector<std::string>& accepted);
+Check one_of(const std::vector<std::string>& accepted);
 
-/// A whole number. Leading zeros are removed from the option's value, because CLI11 would read them as octal.
-CLI::Validator whole_number_within(std::uint64_t low, std::uint64_t high);
+/// A whole number. Leading zeros are removed from the option's value.
+Check whole_number_within(std::uint64_t low, std::uint64_t high);
 
 /// A number that may have a fraction or an exponent.
-CLI::Validator number_within(double low, double high);
-CLI::Validator number_between(double above, double below);  // both exclusive
+Check number_within(double low, double high);
+Check number_between(double above, double below);  // both exclusive
 
 /// Bytes, as 67108864 or 64M; rewritten as digits.
-CLI::Validator journal_size();
+Check journal_size();
 
 }  // namespace ringside

@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <limits>
 #include <map>
 
-#include <CLI/CLI.hpp>
-
+#include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
@@ -43,30 +41,24 @@ std::string name_of(const std::map<std::string, Value>& names, Value value) {
 /// An option whose value is one of the names; help and errors list them. alone: what the flag means without a value;
 /// empty if the flag requires one.
 template <class Value>
-CLI::Option* add_choice(CLI::App& app, const std::string& flag, Value& value, const std::map<std::string, Value>& names,
-                        const std::string& description, const std::string& alone = {}) {
+Option add_choice(OptionSet& set, const std::string& flag, Value& value, const std::map<std::string, Value>& names,
+                  const std::string& description, const std::string& alone = {}) {
   std::string choices;
   for (const auto& [name, v] : names) choices += (choices.empty() ? "" : "|") + name;
-  return app
-      .add_option_function<std::string>(
-          flag,
-          [&value, &names, flag, choices, alone](const std::string& text) {
-            const auto found = names.find(text.empty() ? alone : text);
-            if (found == names.end()) {
-              throw CLI::ValidationError(flag, fmt::format("found '{}', expected {}", shortened(text), choices));
-            }
-            value = found->second;
-          },
-          description)
-      ->expected(alone.empty() ? 1 : 0, 1)
-      ->type_name(choices)
-      // CLI11 would use the default for the flag without a value, too; there the description gives the default.
-      ->default_str(alone.empty() ? name_of(names, value) : "");
+  const auto store = [&value, &names, choices, alone](const std::string& text) -> std::string {
+    const auto found = names.find(text.empty() ? alone : text);
+    if (found == names.end()) return fmt::format("found '{}', expected {}", shortened(text), choices);
+    value = found->second;
+    return {};
+  };
+  Option option = set.option_function(flag, store, description).value_name(choices);
+  // CLI11 would use the default for the flag without a value, too; there the description gives the default.
+  return alone.empty() ? option.show_default(name_of(names, value)) : option.may_stand_alone();
 }
 
 }  // namespace
 
-void declare(CLI::App& app, SolveOptions& options, const SolverChoices& solvers) {
+void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solvers) {
   const std::vector<std::string> names = names_of(solvers);
   const auto takers = [&](bool SolverChoice::*option) {
     return names_where(solvers, [&](const SolverChoice& solver) { return solver.*option; });
@@ -75,89 +67,65 @@ void declare(CLI::App& app, SolveOptions& options, const SolverChoices& solvers)
   for (const SolverChoice& solver : solvers) {
     methods += fmt::format("{}{} ({})", methods.empty() ? "" : ", ", solver.name, solver.help);
   }
-  app.add_option("--matrix", options.matrix,
-                 "matrix or graph: FILE (.mtx, edge list; .gz, .xz, .bz2, .zst, .tar), grid:SIDE, "
-                 "rmat:SCALE[:EDGEFACTOR[:SEED]]")
-      ->required()
-      ->type_name("FILE|grid:SIDE|rmat:SCALE")
-      ->group(kSolveGroup);
-  app.add_option("--solver", options.solver, "iterative method: " + methods)
-      ->check(one_of(names))
-      ->type_name(fmt::format("{}", fmt::join(names, "|")))
-      ->capture_default_str()
-      ->group(kSolveGroup);
-  app.add_option("--rhs", options.rhs,
-                 fmt::format("right-hand side b of {}, an n-by-1 .mtx file (default: all ones)",
-                             fmt::join(takers(&SolverChoice::rhs), ", ")))
-      ->type_name("FILE")
-      ->group(kSolveGroup);
-  app.add_option_function<double>(
-         "--damping",
-         [&options](double damping) {
-           options.damping = damping;
-           options.damping_given = true;
-         },
-         fmt::format("damping d of {}, between 0 and 1", fmt::join(takers(&SolverChoice::damping), ", ")))
-      ->check(number_between(0, 1))
-      ->type_name("D")
-      ->default_str(fmt::format("{}", options.damping))
-      ->group(kSolveGroup);
-  app.add_option("--tolerance", options.tolerance, "stop when the L1 change of an iteration is at most T; 0: never")
-      ->check(number_within(0, 1e300))
-      ->type_name("T")
-      ->capture_default_str()
-      ->group(kSolveGroup);
-  app.add_option("--iterations", options.iterations,
-                 "stop after N iterations (default: 100, or 1000000 with --tolerance)")
-      ->transform(whole_number_within(1, std::uint64_t{1} << 60))
-      ->type_name("N")
-      ->group(kSolveGroup);
-  app.add_option("--every", options.every, "publish every E-th iterate, and the last")
-      ->transform(whole_number_within(1, std::uint64_t{1} << 60))
-      ->type_name("E")
-      ->capture_default_str()
-      ->group(kSolveGroup);
-  app.add_option("--kernel", options.kernel,
-                 "form in which the matrix is multiplied; decides the time, not a bit of the iterates")
-      ->check(one_of({"auto", "csr", "runs", "packed", "ranked"}))
-      ->type_name("auto|csr|runs|packed|ranked")
-      ->capture_default_str()
-      ->group(kSolveGroup);
-  CLI::Option* cache =
-      app.add_flag("--cache", options.cache, "map the matrix from a binary cache, written on first use")
-          ->group(kSolveGroup);
-  app.add_option("--cache-dir", options.cache_dir,
-                 "folder of that cache (default: beside the matrix file); with --cache only")
-      ->needs(cache)
-      ->type_name("DIR")
-      ->group(kSolveGroup);
+  OptionSet set = line.options_of<SolveOptions>("Problem and solver");
+  set.option("--matrix", options.matrix,
+             "matrix or graph: FILE (.mtx, edge list; .gz, .xz, .bz2, .zst, .tar), grid:SIDE, "
+             "rmat:SCALE[:EDGEFACTOR[:SEED]]")
+      .required()
+      .value_name("FILE|grid:SIDE|rmat:SCALE");
+  set.option("--solver", options.solver, "iterative method: " + methods)
+      .check(one_of(names))
+      .value_name(fmt::format("{}", fmt::join(names, "|")))
+      .show_default();
+  set.option("--rhs", options.rhs, fmt::format("right-hand side b of {}, an n-by-1 .mtx file (default: all ones)",
+                         fmt::join(takers(&SolverChoice::rhs), ", ")))
+      .value_name("FILE");
+  set.option("--damping", options.damping, fmt::format("damping d of {}, between 0 and 1", fmt::join(takers(&SolverChoice::damping), ", ")))
+      .records_given(options.damping_given)
+      .check(number_between(0, 1))
+      .value_name("D")
+      .show_default();
+  set.option("--tolerance", options.tolerance, "stop when the L1 change of an iteration is at most T; 0: never")
+      .check(number_within(0, 1e300))
+      .value_name("T")
+      .show_default();
+  set.option("--iterations", options.iterations, "stop after N iterations (default: 100, or 1000000 with --tolerance)")
+      .check(whole_number_within(1, std::uint64_t{1} << 60))
+      .value_name("N");
+  set.option("--every", options.every, "publish every E-th iterate, and the last")
+      .check(whole_number_within(1, std::uint64_t{1} << 60))
+      .value_name("E")
+      .show_default();
+  set.option("--kernel", options.kernel,
+             "form in which the matrix is multiplied; decides the time, not a bit of the iterates")
+      .check(one_of({"auto", "csr", "runs", "packed", "ranked"}))
+      .value_name("auto|csr|runs|packed|ranked")
+      .show_default();
+  Option cache = set.flag("--cache", options.cache, "map the matrix from a binary cache, written on first use");
+  set.option("--cache-dir", options.cache_dir,
+             "folder of that cache (default: beside the matrix file); with --cache only")
+      .needs(cache)
+      .value_name("DIR");
 }
 
-void declare(CLI::App& app, PublishOptions& options) {
-  add_choice(app, "--coordination", options.coordination, kCoordinations,
-             "how the processes notify each other of a step: by futexes on shared counters, or by ZeroMQ messages")
-      ->group(kPublishGroup);
-  app.add_option("--buffers", options.buffers, "shared buffers of one iterate each, 2 to 64")
-      ->transform(whole_number_within(2, 64))
-      ->type_name("B")
-      ->capture_default_str()
-      ->group(kPublishGroup);
-  add_choice(app, "--when-full", options.when_full, kWhenFull,
-             "while no buffer is free: wait, or skip the step and count it")
-      ->group(kPublishGroup);
-  add_choice(app, "--on-analyzer-loss", options.on_analyzer_loss, kOnAnalyzerLoss,
-             "wait for another analyzer, continue and skip steps until one is there, or stop")
-      ->group(kPublishGroup);
+void declare(CommandLine& line, PublishOptions& options) {
+  OptionSet set = line.options_of<PublishOptions>("Hand-off");
+  add_choice(set, "--coordination", options.coordination, kCoordinations,
+             "how the processes notify each other of a step: by futexes on shared counters, or by ZeroMQ messages");
+  set.option("--buffers", options.buffers, "shared buffers of one iterate each, 2 to 64")
+      .check(whole_number_within(2, 64))
+      .value_name("B")
+      .show_default();
+  add_choice(set, "--when-full", options.when_full, kWhenFull,
+             "while no buffer is free: wait, or skip the step and count it");
+  add_choice(set, "--on-analyzer-loss", options.on_analyzer_loss, kOnAnalyzerLoss,
+             "wait for another analyzer, continue and skip steps until one is there, or stop");
   add_choice(
-      app, "--elastic", options.elastic, kOnOff,
+      set, "--elastic", options.elastic, kOnOff,
       "let cores that wait work for the other process, on rows or on the copy (default: off; without a value: on)",
-      "on")
-      ->group(kPublishGroup);
-  app.add_flag("--resume", options.resume,
-               "go on from the newest iterate in the pool, or from the start if it holds none")
-      ->group(kPublishGroup);
-  app.add_flag("--overwrite", options.overwrite, "let a pool that holds another run's iterates lose them")
-      ->group(kPublishGroup);
+      "on");
+  set.flag("--resume", options.resume, "go on from the newest iterate in the pool, or from the start if it holds none");
+  set.flag("--overwrite", options.overwrite, "let a pool that holds another run's iterates lose them");
 }
 
 PoolUse PublishOptions::pool_use() const {
@@ -165,134 +133,101 @@ PoolUse PublishOptions::pool_use() const {
   return resume ? PoolUse::kResume : overwrite ? PoolUse::kOverwrite : PoolUse::kFresh;
 }
 
-void declare(CLI::App& app, PeerOptions& options) {
-  app.add_option("--peer-timeout", options.timeout_s,
-                 "seconds the other process may be absent, stopped, or make no progress")
-      ->check(number_within(0.1, 1e6))
-      ->type_name("S")
-      ->capture_default_str()
-      ->group(kPeerGroup);
+void declare(CommandLine& line, PeerOptions& options) {
+  OptionSet set = line.options_of<PeerOptions>("Peers");
+  set.option("--peer-timeout", options.timeout_s,
+             "seconds the other process may be absent, stopped, or make no progress")
+      .check(number_within(0.1, 1e6))
+      .value_name("S")
+      .show_default();
 }
 
-void declare(CLI::App& app, RingOptions& options) {
-  app.add_option("--pool", options.pool, "pool file of the ring, on NVDIMM or any file system")
-      ->type_name("FILE")
-      ->capture_default_str()
-      ->group(kRingGroup);
-  app.add_option_function<std::uint32_t>(
-         "--slots",
-         [&options](std::uint32_t slots) {
-           options.slots = slots;
-           options.slots_given = true;
-         },
-         "iterates the ring keeps, 3 to 1024")
-      ->transform(whole_number_within(3, 1024))
-      ->type_name("K")
-      ->default_str(std::to_string(options.slots))
-      ->group(kRingGroup);
-  add_choice(app, "--durability", options.durability, kDurabilities,
-             "persisted survives power loss, or the death of processes only")
-      ->group(kRingGroup);
-  app.add_flag("--require-dax", options.require_dax,
-               "refuse a place where stores do not persist by themselves (DAX with MAP_SYNC on persistent memory)")
-      ->group(kRingGroup);
-  app.add_flag("--foreign-pool", options.foreign_pool,
-               "write to a pool and a journal that belong to another user, have several names (hard links), or are "
-               "reached through another user's symbolic link")
-      ->group(kRingGroup);
+void declare(CommandLine& line, RingOptions& options) {
+  OptionSet set = line.options_of<RingOptions>("Ring");
+  set.option("--pool", options.pool, "pool file of the ring, on NVDIMM or any file system")
+      .value_name("FILE")
+      .show_default();
+  set.option("--slots", options.slots, "iterates the ring keeps, 3 to 1024")
+      .records_given(options.slots_given)
+      .check(whole_number_within(3, 1024))
+      .value_name("K")
+      .show_default();
+  add_choice(set, "--durability", options.durability, kDurabilities,
+             "persisted survives power loss, or the death of processes only");
+  set.flag("--require-dax", options.require_dax,
+           "refuse a place where stores do not persist by themselves (DAX with MAP_SYNC on persistent memory)");
+  set.flag("--foreign-pool", options.foreign_pool,
+           "write to a pool and a journal that belong to another user, have several names (hard links), or are "
+           "reached through another user's symbolic link");
 }
 
-void declare(CLI::App& app, JournalOptions& options) {
-  CLI::Option* journal =
-      add_choice(app, "--journal", options.kind, kJournalKinds,
-                 "where records of the steps are kept, beside the pool: libpmemlog, plain files, nowhere, or as fits")
-          ->group(kJournalGroup);
-  app.add_option("--journal-size", options.bytes,
-                 "most bytes the journal takes, 4M to 1G; the older half is dropped when it is full")
-      ->transform(journal_size())
-      ->needs(journal)
-      ->type_name("BYTES")
-      ->default_str("64M")
-      ->group(kJournalGroup);
+void declare(CommandLine& line, JournalOptions& options) {
+  OptionSet set = line.options_of<JournalOptions>("Journal");
+  Option journal =
+      add_choice(set, "--journal", options.kind, kJournalKinds,
+                 "where records of the steps are kept, beside the pool: libpmemlog, plain files, nowhere, or as fits");
+  set.option("--journal-size", options.bytes,
+             "most bytes the journal takes, 4M to 1G; the older half is dropped when it is full")
+      .check(journal_size())
+      .needs(journal)
+      .value_name("BYTES")
+      .show_default("64M");
 }
 
-void declare(CLI::App& app, TelemetryOptions& options) {
-  CLI::Option* telemetry =
-      add_choice(app, "--telemetry", options.on, kOnOff, "let this user's programs follow: `ringside tail`")
-          ->group(kTelemetryGroup);
-  CLI::Option* tcp = app.add_option("--telemetry-tcp", options.tcp,
-                                    "let others follow over the network as well, at PORT and PORT + 1, encrypted (with "
-                                    "--telemetry-keys)")
-                         ->needs(telemetry)
-                         ->type_name("HOST:PORT")
-                         ->group(kTelemetryGroup);
-  app.add_option("--telemetry-keys", options.keys, "the keys for that, and who is let in, as `ringside keygen` makes")
-      ->needs(tcp)
-      ->type_name("FOLDER")
-      ->group(kTelemetryGroup);
+void declare(CommandLine& line, TelemetryOptions& options) {
+  OptionSet set = line.options_of<TelemetryOptions>("Telemetry");
+  Option telemetry =
+      add_choice(set, "--telemetry", options.on, kOnOff, "let this user's programs follow: `ringside tail`");
+  Option tcp = set.option("--telemetry-tcp", options.tcp,
+                          "let others follow over the network as well, at PORT and PORT + 1, encrypted (with "
+                          "--telemetry-keys)")
+                   .needs(telemetry)
+                   .value_name("HOST:PORT");
+  set.option("--telemetry-keys", options.keys, "the keys for that, and who is let in, as `ringside keygen` makes")
+      .needs(tcp)
+      .value_name("FOLDER");
 }
 
-void declare(CLI::App& app, ReduceOptions& options) {
-  add_choice(app, "--reduce", options.at, kReduceAt,
-             "reduce each iterate in its slot, after its commit, or on its way there, in the pass that copies it")
-      ->group(kReduceGroup);
-  app.add_option("--passes", options.passes,
-                 "sweeps of the reductions over each iterate; with --reduce transfer all but the first over its slot")
-      ->transform(whole_number_within(1, 1000))
-      ->type_name("P")
-      ->capture_default_str()
-      ->group(kReduceGroup);
+void declare(CommandLine& line, ReduceOptions& options) {
+  OptionSet set = line.options_of<ReduceOptions>("Reductions");
+  add_choice(set, "--reduce", options.at, kReduceAt,
+             "reduce each iterate in its slot, after its commit, or on its way there, in the pass that copies it");
+  set.option("--passes", options.passes,
+             "sweeps of the reductions over each iterate; with --reduce transfer all but the first over its slot")
+      .check(whole_number_within(1, 1000))
+      .value_name("P")
+      .show_default();
 }
 
-void declare(CLI::App& app, CoreOptions& options) {
-  app.add_option("--producer-cores", options.producer_cores, "cores of the producer, as 0-3,8 (default: chosen)")
-      ->type_name("LIST")
-      ->group(kCoreGroup);
-  app.add_option("--analyzer-cores", options.analyzer_cores, "cores of the analyzer, as 0-3,8 (default: chosen)")
-      ->type_name("LIST")
-      ->group(kCoreGroup);
+void declare(CommandLine& line, CoreOptions& options) {
+  OptionSet set = line.options_of<CoreOptions>("Cores");
+  set.option("--producer-cores", options.producer_cores, "cores of the producer, as 0-3,8 (default: chosen)")
+      .value_name("LIST");
+  set.option("--analyzer-cores", options.analyzer_cores, "cores of the analyzer, as 0-3,8 (default: chosen)")
+      .value_name("LIST");
 }
 
-void declare(CLI::App& app, ProcessOptions& options) {
-  app.add_option("--cores", options.cores, "cores to pin the threads to, as 0-3,8 (default: not pinned)")
-      ->type_name("LIST")
-      ->group(kCoreGroup);
-  app.add_flag("--shared-core", options.shared_core, "the peer runs on the same core: never spin")->group(kCoreGroup);
-  app.add_option("--socket", options.socket, "the analyzer's socket")->type_name("PATH")->capture_default_str();
-  app.add_option("--report-fd", options.report_fd, "write progress and the account as JSON lines to this descriptor")
-      ->transform(whole_number_within(0, std::numeric_limits<int>::max()))
-      ->type_name("FD");
-  app.add_option("--log-level", options.log_level,
-                 "trace, debug, info, warning, error or off; else what RINGSIDE_LOG_LEVEL says")
-      ->envname("RINGSIDE_LOG_LEVEL")
-      ->check(one_of({"trace", "debug", "info", "warning", "error", "off"}))
-      ->type_name("LEVEL")
-      ->capture_default_str();
+void declare(CommandLine& line, ProcessOptions& options) {
+  OptionSet set = line.options_of<ProcessOptions>();
+  set.option("--cores", options.cores, "cores to pin the threads to, as 0-3,8 (default: not pinned)")
+      .value_name("LIST")
+      .group("Cores");
+  set.flag("--shared-core", options.shared_core, "the peer runs on the same core: never spin").group("Cores");
+  set.option("--socket", options.socket, "the analyzer's socket").value_name("PATH").show_default();
+  set.option("--report-fd", options.report_fd, "write progress and the account as JSON lines to this descriptor")
+      .check(whole_number_within(0, std::numeric_limits<int>::max()))
+      .value_name("FD");
+  set.option("--log-level", options.log_level,
+             "trace, debug, info, warning, error or off; else what RINGSIDE_LOG_LEVEL says")
+      .environment("RINGSIDE_LOG_LEVEL")
+      .check(one_of({"trace", "debug", "info", "warning", "error", "off"}))
+      .value_name("LEVEL")
+      .show_default();
 }
 
-void declare(CLI::App& app, Mode& mode) {
-  add_choice(app, "--mode", mode, kModes, "keep every iterate, or the baseline: one process, all cores, nothing kept");
-}
-
-void declare_config_file(CLI::App& app) {
-  app.set_config("--config", "", "options from a TOML file: the flags' names without dashes are its keys")
-      ->type_name("FILE.toml");
-}
-
-std::vector<std::string> arguments_given(const CLI::App& app, const std::vector<std::string>& groups) {
-  std::vector<std::string> arguments;
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->count() == 0 || std::find(groups.begin(), groups.end(), option->get_group()) == groups.end()) continue;
-    const std::string name = "--" + option->get_lnames().front();
-    if (option->get_expected_max() == 0) {
-      if (option->as<bool>()) arguments.push_back(name);
-    } else if (option->results().back().empty()) {  // given without a value
-      arguments.push_back(name);
-    } else {
-      arguments.push_back(name + "=" + option->results().back());
-    }
-  }
-  return arguments;
+void declare(CommandLine& line, Mode& mode) {
+  OptionSet set = line.options_of<Mode>();
+  add_choice(set, "--mode", mode, kModes, "keep every iterate, or the baseline: one process, all cores, nothing kept");
 }
 
 std::string to_string(CoordinationKind coordination) {

@@ -3,20 +3,16 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "common/handoff/handoff_options.hpp"
 #include "common/options/durability.hpp"
 #include "common/options/journal_options.hpp"
 #include "common/options/solver_choice.hpp"
 
-namespace CLI {
-class App;
-}
-
 namespace ringside {
+
+class CommandLine;
 
 enum class Mode {
   kPipeline,  // producer and analyzer, every iterate kept
@@ -111,38 +107,16 @@ struct ProcessOptions {
 };
 
 /// solvers: the values of `--solver` (producer/solver/solver_table.hpp).
-void declare(CLI::App& app, SolveOptions& options, const SolverChoices& solvers);
-void declare(CLI::App& app, PublishOptions& options);
-void declare(CLI::App& app, PeerOptions& options);
-void declare(CLI::App& app, RingOptions& options);
-void declare(CLI::App& app, JournalOptions& options);
-void declare(CLI::App& app, TelemetryOptions& options);
-void declare(CLI::App& app, ReduceOptions& options);
-void declare(CLI::App& app, CoreOptions& options);
-void declare(CLI::App& app, ProcessOptions& options);
-void declare(CLI::App& app, Mode& mode);
-
-/// `--config FILE.toml`: the flags' names without dashes are the keys; an unknown key is an error (docs/settings.md).
-void declare_config_file(CLI::App& app);
-
-/// The options of `app` in the given help groups that were set (by flag or file), as arguments for a child process.
-std::vector<std::string> arguments_given(const CLI::App& app, const std::vector<std::string>& groups);
-
-// The help groups the declarations above use.
-inline constexpr const char* kSolveGroup = "Problem and solver";
-inline constexpr const char* kPublishGroup = "Hand-off";
-inline constexpr const char* kPeerGroup = "Peers";
-inline constexpr const char* kRingGroup = "Ring";
-inline constexpr const char* kJournalGroup = "Journal";
-inline constexpr const char* kTelemetryGroup = "Telemetry";
-inline constexpr const char* kReduceGroup = "Reductions";
-inline constexpr const char* kCoreGroup = "Cores";
-
-/// Parses the command line. Returns nothing if the program is to continue, else the exit code to end with. Help and
-/// version are printed; the code is then kDone. A wrong option or setting prints one line ("ringside run: ...") to
-/// standard error, and the code is kUsage; for a settings file that may not or cannot be read it is kSystem. An option
-/// is refused if the option that it `needs` is switched off.
-std::optional<int> parse_or_exit_code(CLI::App& app, int argc, const char* const* argv);
+void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solvers);
+void declare(CommandLine& line, PublishOptions& options);
+void declare(CommandLine& line, PeerOptions& options);
+void declare(CommandLine& line, RingOptions& options);
+void declare(CommandLine& line, JournalOptions& options);
+void declare(CommandLine& line, TelemetryOptions& options);
+void declare(CommandLine& line, ReduceOptions& options);
+void declare(CommandLine& line, CoreOptions& options);
+void declare(CommandLine& line, ProcessOptions& options);
+void declare(CommandLine& line, Mode& mode);
 
 std::string to_string(Mode mode);
 std::string to_string(ReduceAt at);

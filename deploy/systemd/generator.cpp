@@ -16,15 +16,12 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
-#include "common/options/options.hpp"
+#include "common/options/command_line.hpp"
 #include "common/options/settings_file.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
 #include "common/platform/system_files.hpp"
 #include "common/platform/unique_fd.hpp"
-#include "common/platform/version.hpp"
 #include "common/program/topology.hpp"
 
 namespace ringside {
@@ -223,14 +220,13 @@ int main(int argc, char** argv) {
   using namespace ringside;
   std::vector<std::string> folders;
   std::string root = "/";
-  CLI::App app("Makes drop-ins of Ringside's configuration; systemd calls it.", "ringside-generator");
-  app.set_version_flag("--version", version());
-  app.add_option("folders", folders, "where drop-ins go; systemd names three folders, of which the first is taken")
-      ->type_name("FOLDER")
-      ->required()
-      ->expected(1, 3);
-  app.add_option("--root", root, "read etc/ringside and sys below this folder")->type_name("DIR");
-  if (const auto code = parse_or_exit_code(app, argc, argv)) return *code;
+  CommandLine line("Makes drop-ins of Ringside's configuration; systemd calls it.", "ringside-generator");
+  line.option("folders", folders, "where drop-ins go; systemd names three folders, of which the first is taken")
+      .value_name("FOLDER")
+      .required()
+      .times(1, 3);
+  line.option("--root", root, "read etc/ringside and sys below this folder").value_name("DIR");
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
   try {
     generate_all({root, folders.front()});
   } catch (const std::exception& error) {

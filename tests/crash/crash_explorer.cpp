@@ -12,10 +12,11 @@
 #include <thread>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "bench/machine_header.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
 #include "common/platform/error.hpp"
 #include "tests/crash/explorer.hpp"
 #include "tests/crash/mutants.hpp"
@@ -169,17 +170,18 @@ int explore_as_asked(const Options& options) {
 }  // namespace ringside::crash
 
 int main(int argc, char** argv) {
-  CLI::App app("Cuts the power at every store of the ring's protocol and reopens what is left");
+  ringside::CommandLine line("Cuts the power at every store of the ring's protocol and reopens what is left",
+                             "crash_explorer");
   ringside::crash::Options options;
-  app.add_option("--images", options.images, "Look at so many images at least (whole rounds)")->capture_default_str();
-  app.add_option("--seed", options.seed, "Of the first round; the next one takes the next")->capture_default_str();
-  app.add_option("--only", options.only, "Cases whose name, scenario/storage/durability/model, contains this");
-  app.add_option("--event", options.event, "Only this moment, as a violation names it; one round");
-  app.add_flag("--quick", options.quick, "Fewer images a moment, as the tests do");
-  app.add_flag("--mutants", options.mutants, "Break the protocol on purpose instead, and see whether it shows");
-  app.add_option("--jobs", options.jobs, "Threads")->check(CLI::Range(1, 256))->capture_default_str();
-  app.add_option("--json", options.json, "File for the figures");
-  CLI11_PARSE(app, argc, argv);
+  line.option("--images", options.images, "Look at so many images at least (whole rounds)").show_default();
+  line.option("--seed", options.seed, "Of the first round; the next one takes the next").show_default();
+  line.option("--only", options.only, "Cases whose name, scenario/storage/durability/model, contains this");
+  line.option("--event", options.event, "Only this moment, as a violation names it; one round");
+  line.flag("--quick", options.quick, "Fewer images a moment, as the tests do");
+  line.flag("--mutants", options.mutants, "Break the protocol on purpose instead, and see whether it shows");
+  line.option("--jobs", options.jobs, "Threads").check(ringside::whole_number_within(1, 256)).show_default();
+  line.option("--json", options.json, "File for the figures").value_name("FILE");
+  if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
   omp_set_num_threads(1);
   try {
     return ringside::crash::explore_as_asked(options);

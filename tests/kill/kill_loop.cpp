@@ -8,10 +8,10 @@
 #include <fstream>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "bench/machine_header.hpp"
+#include "common/options/command_line.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/program/program.hpp"
@@ -109,11 +109,12 @@ int loop(const Options& options) {
 
 int main(int argc, char** argv) {
   ringside::testing::Options options;
-  CLI::App app("Kills producers, analyzers and runs at random instants, and checks what they leave.", "kill_loop");
-  app.add_option("--kills", options.kills, "at least so many SIGKILLs")->capture_default_str();
-  app.add_option("--seconds", options.seconds, "for at least so long")->capture_default_str();
-  app.add_option("--seed", options.seed, "of the random instants")->capture_default_str();
-  app.add_option("--json", options.json, "write the figures to this file");
-  CLI11_PARSE(app, argc, argv);
+  ringside::CommandLine line("Kills producers, analyzers and runs at random instants, and checks what they leave.",
+                             "kill_loop");
+  line.option("--kills", options.kills, "at least so many SIGKILLs").show_default();
+  line.option("--seconds", options.seconds, "for at least so long").show_default();
+  line.option("--seed", options.seed, "of the random instants").show_default();
+  line.option("--json", options.json, "write the figures to this file").value_name("FILE");
+  if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
   return ringside::run_program([&] { return ringside::testing::loop(options); });
 }

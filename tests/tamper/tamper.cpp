@@ -10,10 +10,11 @@
 #include <thread>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "bench/machine_header.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"
 #include "common/program/program.hpp"
 #include "tests/tamper/readers.hpp"
@@ -110,13 +111,15 @@ int tamper(const Options& options) {
 
 int main(int argc, char** argv) {
   ringside::testing::Options options;
-  CLI::App app("Damages pools and journals, and lets every reader loose on them.", "tamper");
-  app.add_option("--cases", options.cases, "how many")->capture_default_str();
-  app.add_option("--seed", options.seed, "of the damage")->capture_default_str();
-  app.add_option("--only", options.only, "one case of them, by its number");
-  app.add_flag("--all-readers", options.all_readers, "each command and each iteration in each case");
-  app.add_option("--jobs", options.jobs, "so many cases at a time")->capture_default_str()->check(CLI::Range(1, 64));
-  app.add_option("--json", options.json, "write the figures to this file");
-  CLI11_PARSE(app, argc, argv);
+  ringside::CommandLine line("Damages pools and journals, and lets every reader loose on them.", "tamper");
+  line.option("--cases", options.cases, "how many").show_default();
+  line.option("--seed", options.seed, "of the damage").show_default();
+  line.option("--only", options.only, "one case of them, by its number");
+  line.flag("--all-readers", options.all_readers, "each command and each iteration in each case");
+  line.option("--jobs", options.jobs, "so many cases at a time")
+      .show_default()
+      .check(ringside::whole_number_within(1, 64));
+  line.option("--json", options.json, "write the figures to this file").value_name("FILE");
+  if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
   return ringside::run_program([&] { return ringside::testing::tamper(options); });
 }

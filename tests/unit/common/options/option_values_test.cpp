@@ -9,8 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "tests/unit/as_nobody.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -28,15 +27,15 @@ class OptionValuesTest : public ::testing::Test {
  protected:
   void SetUp() override {
     unsetenv("RINGSIDE_LOG_LEVEL");
-    declare(app_, solve_, kSolvers);
-    declare(app_, publish_);
-    declare(app_, peer_);
-    declare(app_, ring_);
-    declare(app_, journal_);
-    declare(app_, telemetry_);
-    declare(app_, reduce_);
-    declare(app_, process_);
-    declare_config_file(app_);
+    declare(line_, solve_, kSolvers);
+    declare(line_, publish_);
+    declare(line_, peer_);
+    declare(line_, ring_);
+    declare(line_, journal_);
+    declare(line_, telemetry_);
+    declare(line_, reduce_);
+    declare(line_, process_);
+    line_.declare_config_file();
   }
 
   std::optional<int> parse(const Words& words) {
@@ -44,7 +43,7 @@ class OptionValuesTest : public ::testing::Test {
     for (const std::string& word : words) argv.push_back(word.c_str());
     ::testing::internal::CaptureStdout();
     ::testing::internal::CaptureStderr();
-    const std::optional<int> code = parse_or_exit_code(app_, static_cast<int>(argv.size()), argv.data());
+    const std::optional<int> code = parse_or_exit_code(line_, static_cast<int>(argv.size()), argv.data());
     out_ = ::testing::internal::GetCapturedStdout();
     err_ = ::testing::internal::GetCapturedStderr();
     return code;
@@ -65,7 +64,7 @@ class OptionValuesTest : public ::testing::Test {
   }
 
   testing::TemporaryFolder folder_;
-  CLI::App app_{"A program.", "program"};
+  CommandLine line_{"A program.", "program"};
   SolveOptions solve_;
   PublishOptions publish_;
   PeerOptions peer_;
@@ -119,7 +118,7 @@ TEST_F(OptionValuesTest, NumbersAreDecimalWhateverTheyBeginWith) {
   EXPECT_EQ(ring_.slots, 10u);
   EXPECT_EQ(publish_.buffers, 8u);
   EXPECT_EQ(reduce_.passes, 7);
-  EXPECT_EQ(arguments_given(app_, {kSolveGroup, kRingGroup}), (Words{"--matrix=m", "--iterations=100", "--slots=10"}))
+  EXPECT_EQ((line_.arguments_given<SolveOptions, RingOptions>()), (Words{"--matrix=m", "--iterations=100", "--slots=10"}))
       << "a child process is told the same";
   ASSERT_EQ(parse_file("iterations = 0100\n"), std::nullopt) << err_;
   EXPECT_EQ(solve_.iterations, 100u);

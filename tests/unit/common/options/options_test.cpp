@@ -4,8 +4,7 @@
 
 #include <fstream>
 
-#include <CLI/CLI.hpp>
-
+#include "common/options/command_line.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -20,15 +19,15 @@ const SolverChoices kSolvers = {{.name = "pagerank", .help = "ranks", .damping =
 class OptionsTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    declare(app_, mode_);
-    declare(app_, solve_, kSolvers);
-    declare(app_, publish_);
-    declare(app_, ring_);
-    declare(app_, journal_);
-    declare(app_, telemetry_);
-    declare(app_, reduce_);
-    declare(app_, cores_);
-    declare_config_file(app_);
+    declare(line_, mode_);
+    declare(line_, solve_, kSolvers);
+    declare(line_, publish_);
+    declare(line_, ring_);
+    declare(line_, journal_);
+    declare(line_, telemetry_);
+    declare(line_, reduce_);
+    declare(line_, cores_);
+    line_.declare_config_file();
   }
 
   std::optional<int> parse(const Words& words) {
@@ -36,7 +35,7 @@ class OptionsTest : public ::testing::Test {
     for (const std::string& word : words) argv.push_back(word.c_str());
     ::testing::internal::CaptureStdout();
     ::testing::internal::CaptureStderr();
-    const std::optional<int> code = parse_or_exit_code(app_, static_cast<int>(argv.size()), argv.data());
+    const std::optional<int> code = parse_or_exit_code(line_, static_cast<int>(argv.size()), argv.data());
     out_ = ::testing::internal::GetCapturedStdout();
     err_ = ::testing::internal::GetCapturedStderr();
     return code;
@@ -49,7 +48,7 @@ class OptionsTest : public ::testing::Test {
   }
 
   testing::TemporaryFolder folder_;
-  CLI::App app_{"A program.", "program"};
+  CommandLine line_{"A program.", "program"};
   Mode mode_ = Mode::kPipeline;
   SolveOptions solve_;
   PublishOptions publish_;
@@ -84,7 +83,7 @@ TEST_F(OptionsTest, ReductionsAreMadeInTheSlotOrOnTheWayThere) {
   EXPECT_EQ(reduce_.at, ReduceAt::kSlot);
   EXPECT_EQ(parse({"--matrix=x", "--reduce=transfer"}), std::nullopt) << err_;
   EXPECT_EQ(reduce_.at, ReduceAt::kTransfer);
-  EXPECT_EQ(arguments_given(app_, {kReduceGroup}), Words{"--reduce=transfer"});
+  EXPECT_EQ(line_.arguments_given<ReduceOptions>(), Words{"--reduce=transfer"});
   EXPECT_EQ(parse({"--matrix=x", "--reduce=copy"}), 2);
   EXPECT_NE(err_.find("--reduce: found 'copy', expected slot|transfer"), std::string::npos) << err_;
   EXPECT_EQ(parse({"--help"}), 0);
@@ -142,32 +141,32 @@ TEST_F(OptionsTest, AFilesMistakesAreNamed) {
   EXPECT_NE(err_.find("missing.toml"), std::string::npos) << err_;
 }
 
-TEST_F(OptionsTest, ExactlyWhatWasSetIsPassedOnByGroup) {
+TEST_F(OptionsTest, ExactlyTheOptionsThatWereSetArePassedOnByTheStructThatDeclaresThem) {
   Words words = config("passes = 3\nwhen-full = \"skip\"\n");
   words.insert(words.end(), {"--matrix=a file, with \"marks\".mtx", "--damping=0.9", "--cache", "--pool", "p.pool"});
   ASSERT_EQ(parse(words), std::nullopt) << err_;
-  EXPECT_EQ(arguments_given(app_, {kSolveGroup}),
+  EXPECT_EQ(line_.arguments_given<SolveOptions>(),
             (Words{"--matrix=a file, with \"marks\".mtx", "--damping=0.9", "--cache"}));
-  EXPECT_EQ(arguments_given(app_, {kPublishGroup}), Words{"--when-full=skip"});
-  EXPECT_EQ(arguments_given(app_, {kRingGroup, kReduceGroup}), (Words{"--pool=p.pool", "--passes=3"}));
-  EXPECT_EQ(arguments_given(app_, {kCoreGroup}), Words{});
+  EXPECT_EQ(line_.arguments_given<PublishOptions>(), Words{"--when-full=skip"});
+  EXPECT_EQ((line_.arguments_given<RingOptions, ReduceOptions>()), (Words{"--pool=p.pool", "--passes=3"}));
+  EXPECT_EQ(line_.arguments_given<CoreOptions>(), Words{});
 }
 
 TEST_F(OptionsTest, AFlagThatAFileSetsToFalseIsNotPassedOn) {
   ASSERT_EQ(parse(config("matrix = \"m\"\noverwrite = false\ncache = true\n")), std::nullopt) << err_;
-  EXPECT_EQ(arguments_given(app_, {kPublishGroup}), Words{});
-  EXPECT_EQ(arguments_given(app_, {kSolveGroup}), (Words{"--matrix=m", "--cache"}));
+  EXPECT_EQ(line_.arguments_given<PublishOptions>(), Words{});
+  EXPECT_EQ(line_.arguments_given<SolveOptions>(), (Words{"--matrix=m", "--cache"}));
 }
 
 TEST_F(OptionsTest, WhatIsPassedOnMeansTheSameToTheChild) {
   ASSERT_EQ(parse({"--matrix=x y", "--tolerance=1e-9", "--rhs", "b.mtx", "--every=4"}), std::nullopt);
   SolveOptions child;
-  CLI::App child_app("A child.", "child");
-  declare(child_app, child, kSolvers);
-  Words arguments = arguments_given(app_, {kSolveGroup});
+  CommandLine child_line("A child.", "child");
+  declare(child_line, child, kSolvers);
+  Words arguments = line_.arguments_given<SolveOptions>();
   std::vector<const char*> argv = {"child"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
-  ASSERT_EQ(parse_or_exit_code(child_app, static_cast<int>(argv.size()), argv.data()), std::nullopt);
+  ASSERT_EQ(parse_or_exit_code(child_line, static_cast<int>(argv.size()), argv.data()), std::nullopt);
   EXPECT_EQ(child.matrix, "x y");
   EXPECT_EQ(child.tolerance, 1e-9);
   EXPECT_EQ(child.rhs, "b.mtx");
@@ -179,7 +178,7 @@ TEST_F(OptionsTest, TheJournalsSizeIsBytesOrHasASuffix) {
   EXPECT_EQ(parse({"--matrix=m", "--journal=file", "--journal-size=8M"}), std::nullopt) << err_;
   EXPECT_EQ(journal_.kind, JournalKind::kFile);
   EXPECT_EQ(journal_.bytes, std::uint64_t{8} << 20);
-  const Words passed = arguments_given(app_, {kJournalGroup});
+  const Words passed = line_.arguments_given<JournalOptions>();
   EXPECT_EQ(passed, (Words{"--journal=file", "--journal-size=8388608"})) << "a child process is told the same";
 }
 
@@ -208,7 +207,7 @@ TEST_F(OptionsTest, ElasticStandsAloneOrWithAValue) {
 
 TEST_F(OptionsTest, ElasticIsPassedOnAsItWasGiven) {
   ASSERT_EQ(parse({"--matrix=grid:3", "--elastic"}), std::nullopt) << err_;
-  EXPECT_EQ(arguments_given(app_, {kPublishGroup}), Words{"--elastic"});
+  EXPECT_EQ(line_.arguments_given<PublishOptions>(), Words{"--elastic"});
 }
 
 TEST_F(OptionsTest, ElasticTakesNoOtherValueAndNoEmptyOne) {

@@ -1,12 +1,9 @@
-#include "common/options/option_text.hpp"
+#include "common/help/command_description.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <sstream>
-
-#include <CLI/CLI.hpp>
 
 namespace ringside {
 namespace {
@@ -19,14 +16,18 @@ bool begins_with_one_of(std::string_view part, std::initializer_list<std::string
 
 }  // namespace
 
-OptionValue value_of(const CLI::Option& option) {
+bool CommandDescription::has(std::string_view option) const {
+  return std::any_of(options.begin(), options.end(), [option](const OptionDescription& o) { return o.name == option; });
+}
+
+OptionValue value_of(const OptionDescription& option) {
   OptionValue value;
-  if (option.get_expected_max() == 0) {
+  if (option.is_flag) {
     value.kind = OptionValue::Kind::kNone;
     return value;
   }
-  value.optional = option.get_expected_min() == 0;
-  std::istringstream parts(option.get_type_name());
+  value.optional = option.may_stand_alone;
+  std::istringstream parts(option.value_name);
   for (std::string part; std::getline(parts, part, '|');) {
     if (!part.empty() && part.find_first_not_of(kLowerCase) == std::string::npos) value.choices.push_back(part);
     if (begins_with_one_of(part, {"FILE", "PATH", "POOL", "SUMMARY"})) value.kind = OptionValue::Kind::kFile;
@@ -37,32 +38,39 @@ OptionValue value_of(const CLI::Option& option) {
   return value;
 }
 
-std::string description_of(const CLI::Option& option) {
-  std::string text = option.get_description();
-  if (option.get_required()) text += " (required)";
-  if (!option.get_default_str().empty()) text += fmt::format(" (default: {})", option.get_default_str());
+std::string description_of(const OptionDescription& option) {
+  std::string text = option.meaning;
+  if (option.is_required) text += " (required)";
+  if (!option.default_text.empty()) text += fmt::format(" (default: {})", option.default_text);
   return text;
 }
 
-std::vector<std::string> names_of(const CLI::Option& option) {
+std::string accepted_by(const OptionDescription& option) {
+  return option.is_flag ? "true or false, or the option alone" : option.value_name;
+}
+
+std::vector<std::string> names_of(const OptionDescription& option) {
   std::vector<std::string> names;
-  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  for (const std::string& name : option.short_names) names.push_back("-" + name);
+  for (const std::string& name : option.long_names) names.push_back("--" + name);
   return names;
 }
 
-std::vector<const CLI::Option*> arguments_of(const CLI::App& app) {
-  return app.get_options(
-      [](const CLI::Option* option) { return option->get_positional() && !option->get_group().empty(); });
+std::vector<OptionDescription> arguments_of(const CommandDescription& command) {
+  std::vector<OptionDescription> arguments;
+  for (const OptionDescription& option : command.options) {
+    if (option.is_argument && option.is_listed) arguments.push_back(option);
+  }
+  return arguments;
 }
 
-std::vector<OptionGroup> option_groups_of(const CLI::App& app) {
+std::vector<OptionGroup> option_groups_of(const CommandDescription& command) {
   std::vector<OptionGroup> groups(1);
-  for (const CLI::Option* option : app.get_options()) {
-    if (!option->nonpositional() || option->get_group().empty()) continue;
-    const std::string name = option->get_group() == "Options" ? "" : option->get_group();  // CLI11's default group
-    auto group = std::find_if(groups.begin(), groups.end(), [&](const OptionGroup& g) { return g.name == name; });
-    if (group == groups.end()) group = groups.insert(groups.end(), {name, {}});
+  for (const OptionDescription& option : command.options) {
+    if (option.is_argument || !option.is_listed) continue;
+    auto group =
+        std::find_if(groups.begin(), groups.end(), [&](const OptionGroup& g) { return g.name == option.group; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {option.group, {}});
     group->options.push_back(option);
   }
   return groups;

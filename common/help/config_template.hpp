@@ -3,14 +3,12 @@
 
 #include <string>
 
-namespace CLI {
-class App;
-}
+#include "common/help/command_description.hpp"
 
 namespace ringside {
 
 /// TOML for --config. A key that was given (by a flag, or in a file read by --config) appears with its value; any
 /// other key appears in a comment, with its default.
-std::string config_template(const CLI::App& app);
+std::string config_template(const CommandDescription& command);
 
 }  // namespace ringside

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/options/option_text.hpp"
+#include "common/help/command_description.hpp"
 
 namespace ringside {
 
@@ -19,9 +19,9 @@ inline constexpr std::string_view kSettingsForm = "toml";
 /// Removes --help-as=FORM from `arguments` and returns FORM; empty if it is not there.
 std::optional<std::string> take_help_form(std::vector<std::string>& arguments);
 
-/// The options of `app` in the given form. For a subcommand ("ringside run") and a shell: its piece of the script. For
-/// kSettingsForm, `app` must have been parsed. Throws Error (exit code 2) for an unknown form.
-std::string help_as(const std::string& form, const CLI::App& app);
+/// The options of `command` in the given form. For a subcommand ("ringside run") and a shell: its piece of the script.
+/// For kSettingsForm, `command` must have been parsed. Throws Error (exit code 2) for an unknown form.
+std::string help_as(const std::string& form, const CommandDescription& command);
 
 /// Prints the given form of a program that consists of subcommands only. print_subcommand prints one subcommand's
 /// piece. The form `subcommands` prints their names, one a line. Throws Error (exit code 2) for an unknown form.

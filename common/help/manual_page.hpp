@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/options/option_text.hpp"
+#include "common/help/command_description.hpp"
 #include "common/platform/error.hpp"
 
 namespace ringside {
@@ -28,8 +28,8 @@ inline constexpr std::array kExitMeanings = {
 /// The settings file of a program that runs as a service; empty for any other program.
 std::string_view service_settings(std::string_view program);
 
-/// The page of a program, or of a subcommand ("ringside run"), whose options `app` declares.
-std::string manual_page(const CLI::App& app);
+/// The page of a program, or of a subcommand ("ringside run"), whose options `command` declares.
+std::string manual_page(const CommandDescription& command);
 
 /// The page of a program that consists of subcommands only.
 std::string manual_page(std::string_view program, std::string_view description,

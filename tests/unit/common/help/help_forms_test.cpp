@@ -1,10 +1,8 @@
-#include "common/options/help_forms.hpp"
+#include "common/help/help_forms.hpp"
 
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
-
-#include "common/options/options.hpp"
+#include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
 
 namespace ringside {
@@ -14,18 +12,18 @@ namespace {
 class HelpFormsTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    app_.add_option("--how", how_, ".it's a [choice]: `slow`, C:\\fast")
-        ->type_name("slow|fast")
-        ->capture_default_str()
-        ->group("Ways");
-    app_.add_option("--to", to_, "where to")->type_name("DIR")->required();
-    app_.add_flag("--now", now_, "at once");
-    app_.add_option("POOL", pool_, "what of")->type_name("FILE");
-    declare_config_file(app_);
+    line_.option("--how", how_, ".it's a [choice]: `slow`, C:\\fast")
+        .value_name("slow|fast")
+        .show_default()
+        .group("Ways");
+    line_.option("--to", to_, "where to").value_name("DIR").required();
+    line_.flag("--now", now_, "at once");
+    line_.option("POOL", pool_, "what of").value_name("FILE");
+    line_.declare_config_file();
   }
 
   bool told(const std::string& form, const std::string& what) {
-    text_ = help_as(form, app_);
+    text_ = help_as(form, line_.describe());
     return text_.find(what) != std::string::npos;
   }
 
@@ -33,7 +31,7 @@ class HelpFormsTest : public ::testing::Test {
   std::string printed(std::vector<const char*> arguments, int expected = 0) {
     arguments.insert(arguments.begin(), "try");
     ::testing::internal::CaptureStdout();
-    const auto code = parse_or_exit_code(app_, static_cast<int>(arguments.size()), arguments.data());
+    const auto code = parse_or_exit_code(line_, static_cast<int>(arguments.size()), arguments.data());
     std::string out = ::testing::internal::GetCapturedStdout();
     EXPECT_EQ(code, expected);
     return out;
@@ -44,7 +42,7 @@ class HelpFormsTest : public ::testing::Test {
   std::string pool_;
   bool now_ = false;
   std::string text_;
-  CLI::App app_{"Does it: at once. Or later.", "ringside try"};
+  CommandLine line_{"Does it: at once. Or later.", "ringside try"};
 };
 
 TEST_F(HelpFormsTest, APageHoldsTextThatTroffWouldTakeForSomethingElse) {
@@ -87,9 +85,9 @@ TEST_F(HelpFormsTest, HelpNeedsNoRequiredOptions) {
 }
 
 TEST_F(HelpFormsTest, OnlyAProgramWithASettingsFilePrintsSettings) {
-  CLI::App without("Has none.", "ringside without");
-  EXPECT_THROW(help_as("toml", without), Error);
-  EXPECT_THROW(help_as("", app_), Error);
+  const CommandLine without("Has none.", "ringside without");
+  EXPECT_THROW(help_as("toml", without.describe()), Error);
+  EXPECT_THROW(help_as("", line_.describe()), Error);
 }
 
 }  // namespace

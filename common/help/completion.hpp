@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/options/option_text.hpp"
+#include "common/help/command_description.hpp"
 
 namespace ringside {
 
@@ -21,7 +21,7 @@ std::optional<Shell> shell_named(std::string_view name);
 /// subcommands: empty for a program without subcommands.
 std::string completion_begin(Shell shell, std::string_view program, std::span<const CommandSummary> subcommands);
 /// The piece of a program, or of a subcommand ("ringside run").
-std::string completion_of(Shell shell, const CLI::App& app);
+std::string completion_of(Shell shell, const CommandDescription& command);
 std::string completion_end(Shell shell, std::string_view program);
 
 }  // namespace ringside

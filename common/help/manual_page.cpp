@@ -1,12 +1,10 @@
-#include "common/options/manual_page.hpp"
+#include "common/help/manual_page.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 #include <vector>
-
-#include <CLI/CLI.hpp>
 
 #include "common/platform/version.hpp"
 
@@ -77,12 +75,12 @@ std::string title(std::string_view program, std::string_view description) {
 }
 
 /// `--name VALUE`, `-n VALUE`: as in --help.
-std::string synopsis_of(const CLI::Option& option) {
+std::string synopsis_of(const OptionDescription& option) {
   std::string text;
   for (const std::string& name : names_of(option)) text += (text.empty() ? "" : ", ") + bold(name);
   const OptionValue value = value_of(option);
-  if (value.kind == OptionValue::Kind::kNone || option.get_type_name().empty()) return text;
-  const std::string argument = italic(option.get_type_name());
+  if (value.kind == OptionValue::Kind::kNone || option.value_name.empty()) return text;
+  const std::string argument = italic(option.value_name);
   return text + (value.optional ? "[=" + argument + "]" : " " + argument);
 }
 
@@ -90,31 +88,31 @@ std::string entry(const std::string& tag, std::string_view text) {
   return fmt::format(".TP\n{}\n{}\n", tag, prose(text));
 }
 
-std::string usage(const CLI::App& app) {
-  std::string text = ".SH SYNOPSIS\n" + bold(app.get_name());
-  for (const OptionGroup& group : option_groups_of(app)) {
-    for (const CLI::Option* option : group.options) {
-      if (option->get_required()) text += " " + synopsis_of(*option);
+std::string usage(const CommandDescription& command) {
+  std::string text = ".SH SYNOPSIS\n" + bold(command.name);
+  for (const OptionGroup& group : option_groups_of(command)) {
+    for (const OptionDescription& option : group.options) {
+      if (option.is_required) text += " " + synopsis_of(option);
     }
   }
   text += " [" + italic("OPTIONS") + "]";
-  for (const CLI::Option* argument : arguments_of(app)) {
-    const std::string name = italic(argument->get_name());
-    text += argument->get_required() ? " " + name : " [" + name + "]";
+  for (const OptionDescription& argument : arguments_of(command)) {
+    const std::string name = italic(argument.name);
+    text += argument.is_required ? " " + name : " [" + name + "]";
   }
   return text + "\n";
 }
 
-std::string options(const CLI::App& app) {
+std::string options(const CommandDescription& command) {
   std::string text;
-  for (const CLI::Option* argument : arguments_of(app)) {
-    text += entry(italic(argument->get_name()), description_of(*argument));
+  for (const OptionDescription& argument : arguments_of(command)) {
+    text += entry(italic(argument.name), description_of(argument));
   }
   if (!text.empty()) text = ".SH ARGUMENTS\n" + text;
   text += ".SH OPTIONS\n";
-  for (const OptionGroup& group : option_groups_of(app)) {
+  for (const OptionGroup& group : option_groups_of(command)) {
     if (!group.name.empty()) text += ".SS " + prose(group.name) + "\n";
-    for (const CLI::Option* option : group.options) text += entry(synopsis_of(*option), description_of(*option));
+    for (const OptionDescription& option : group.options) text += entry(synopsis_of(option), description_of(option));
   }
   return text;
 }
@@ -127,24 +125,24 @@ std::string exit_status() {
   return text;
 }
 
-std::string environment(const CLI::App& app) {
+std::string environment(const CommandDescription& command) {
   std::string text;
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->get_envname().empty()) continue;
-    text += entry(bold(option->get_envname()), "stands for " + option->get_name() + " where that is not given");
+  for (const OptionDescription& option : command.options) {
+    if (option.environment.empty()) continue;
+    text += entry(bold(option.environment), "stands for " + option.name + " where that is not given");
   }
   return text.empty() ? text : ".SH ENVIRONMENT\n" + text;
 }
 
-std::string files(const CLI::App& app) {
+std::string files(const CommandDescription& command) {
   std::string text;
-  if (const std::string_view settings = service_settings(app.get_name()); !settings.empty()) {
+  if (const std::string_view settings = service_settings(command.name); !settings.empty()) {
     text += entry(italic(settings), "what the service is started with, by --config: a key for each option");
   }
-  if (app.get_option_no_throw("--socket") != nullptr) {
+  if (command.has("--socket")) {
     text += entry(italic("/run/ringside/"), "the socket of the service's analyzer; only its user may enter");
   }
-  if (app.get_option_no_throw("--pool") != nullptr) {
+  if (command.has("--pool")) {
     text += entry(italic("/var/lib/ringside/"), "the service's pools, each with its journal beside it; as private");
   }
   return text.empty() ? text : ".SH FILES\n" + text;
@@ -167,16 +165,16 @@ std::string_view service_settings(std::string_view program) {
   return {};
 }
 
-std::string manual_page(const CLI::App& app) {
-  const std::string description = replaced(app.get_description(), "\n", " ");
-  std::string text = title(app.get_name(), description) + usage(app);
+std::string manual_page(const CommandDescription& command) {
+  const std::string description = replaced(command.description, "\n", " ");
+  std::string text = title(command.name, description) + usage(command);
   text += ".SH DESCRIPTION\n" + prose(description) + "\n";
-  text += options(app);
-  if (!app.get_footer().empty()) text += ".SH NOTES\n" + prose(app.get_footer()) + "\n";
-  text += exit_status() + environment(app) + files(app);
+  text += options(command);
+  if (!command.footer.empty()) text += ".SH NOTES\n" + prose(command.footer) + "\n";
+  text += exit_status() + environment(command) + files(command);
   std::vector<std::string> others;
   for (const std::string_view page : {"ringside", "ringside-run", "ringside-analyzer", "ringside-producer"}) {
-    if (page != page_name(app.get_name())) others.emplace_back(page);
+    if (page != page_name(command.name)) others.emplace_back(page);
   }
   return text + see_also(others);
 }

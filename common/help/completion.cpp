@@ -1,9 +1,7 @@
-#include "common/options/completion.hpp"
+#include "common/help/completion.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <CLI/CLI.hpp>
 
 namespace ringside {
 namespace {
@@ -27,9 +25,9 @@ std::string function_of(std::string_view program) {
   return fmt::format("_{}", replaced(std::string(program), "-", "_"));
 }
 
-std::vector<const CLI::Option*> all_options(const CLI::App& app) {
-  std::vector<const CLI::Option*> options;
-  for (const OptionGroup& group : option_groups_of(app)) {
+std::vector<OptionDescription> all_options(const CommandDescription& command) {
+  std::vector<OptionDescription> options;
+  for (const OptionGroup& group : option_groups_of(command)) {
     options.insert(options.end(), group.options.begin(), group.options.end());
   }
   return options;
@@ -52,15 +50,15 @@ std::string bash_arm(const std::string& subcommand, const std::vector<std::strin
   return text + "\n      ;;\n";
 }
 
-std::string bash_of(const CLI::App& app) {
+std::string bash_of(const CommandDescription& command) {
   std::vector<std::string> lines;
-  for (const CLI::Option* argument : arguments_of(app)) lines.push_back(bash_values(value_of(*argument)));
-  for (const CLI::Option* option : all_options(app)) {
-    const OptionValue value = value_of(*option);
+  for (const OptionDescription& argument : arguments_of(command)) lines.push_back(bash_values(value_of(argument)));
+  for (const OptionDescription& option : all_options(command)) {
+    const OptionValue value = value_of(option);
     const bool flag = value.kind == OptionValue::Kind::kNone;
-    for (const std::string& name : names_of(*option)) lines.push_back(flag ? name : name + "=" + bash_values(value));
+    for (const std::string& name : names_of(option)) lines.push_back(flag ? name : name + "=" + bash_values(value));
   }
-  return bash_arm(CommandName(app.get_name()).subcommand, lines);
+  return bash_arm(CommandName(command.name).subcommand, lines);
 }
 
 constexpr std::string_view kBashEnd = R"(    *) return 1 ;;
@@ -113,32 +111,31 @@ std::string zsh_text(std::string text) {
   return text;
 }
 
-std::string zsh_values(const CLI::Option& option) {
+std::string zsh_values(const OptionDescription& option) {
   const OptionValue value = value_of(option);
   std::string action = value.choices.empty() ? "" : fmt::format("({})", fmt::join(value.choices, " "));
   if (value.kind == OptionValue::Kind::kFile) action = "_files";
   if (value.kind == OptionValue::Kind::kFolder) action = "_files -/";
-  return zsh_text(option.get_type_name()) + ":" + action;
+  return zsh_text(option.value_name) + ":" + action;
 }
 
-std::string zsh_of(const CLI::App& app) {
+std::string zsh_of(const CommandDescription& command) {
   std::vector<std::string> specifications;
-  for (const CLI::Option* option : all_options(app)) {
-    const OptionValue value = value_of(*option);
-    for (const std::string& name : names_of(*option)) {
+  for (const OptionDescription& option : all_options(command)) {
+    const OptionValue value = value_of(option);
+    for (const std::string& name : names_of(option)) {
       std::string text = name;
       const bool flag = value.kind == OptionValue::Kind::kNone;
       if (!flag && name.starts_with("--")) text += value.optional ? "=-" : "=";
-      text += fmt::format("[{}]", zsh_text(description_of(*option)));
-      if (!flag) text += fmt::format("{}{}", value.optional ? "::" : ":", zsh_values(*option));
+      text += fmt::format("[{}]", zsh_text(description_of(option)));
+      if (!flag) text += fmt::format("{}{}", value.optional ? "::" : ":", zsh_values(option));
       specifications.push_back(shell_word(text));
     }
   }
-  for (const CLI::Option* argument : arguments_of(app)) {
-    specifications.push_back(
-        shell_word(fmt::format("{}{}", argument->get_required() ? ":" : "::", zsh_values(*argument))));
+  for (const OptionDescription& argument : arguments_of(command)) {
+    specifications.push_back(shell_word(fmt::format("{}{}", argument.is_required ? ":" : "::", zsh_values(argument))));
   }
-  const CommandName name(app.get_name());
+  const CommandName name(command.name);
   return fmt::format("    {})\n      _arguments \\\n        {}\n      ;;\n",
                      name.subcommand.empty() ? "''" : name.subcommand, fmt::join(specifications, " \\\n        "));
 }
@@ -156,19 +153,20 @@ std::string fish_values(const OptionValue& value) {
   return text;
 }
 
-std::string fish_of(const CLI::App& app) {
-  const CommandName name(app.get_name());
-  const std::string command = fmt::format("complete -c {}{}", name.program, fish_condition(name));
+std::string fish_of(const CommandDescription& command) {
+  const CommandName name(command.name);
+  const std::string begin = fmt::format("complete -c {}{}", name.program, fish_condition(name));
   std::string text;
-  for (const CLI::Option* argument : arguments_of(app)) text += command + fish_values(value_of(*argument)) + "\n";
-  for (const CLI::Option* option : all_options(app)) {
-    text += command;
-    for (const std::string& letter : option->get_snames()) text += " -s " + letter;
-    for (const std::string& word : option->get_lnames()) text += " -l " + word;
-    const OptionValue value = value_of(*option);
+  for (const OptionDescription& argument : arguments_of(command))
+    text += begin + fish_values(value_of(argument)) + "\n";
+  for (const OptionDescription& option : all_options(command)) {
+    text += begin;
+    for (const std::string& letter : option.short_names) text += " -s " + letter;
+    for (const std::string& word : option.long_names) text += " -l " + word;
+    const OptionValue value = value_of(option);
     // -r: the option takes a value.
     if (value.kind != OptionValue::Kind::kNone && !value.optional) text += " -r";
-    text += fmt::format("{} -d {}\n", fish_values(value), shell_word(replaced(description_of(*option), "\\", "\\\\")));
+    text += fmt::format("{} -d {}\n", fish_values(value), shell_word(replaced(description_of(option), "\\", "\\\\")));
   }
   return text;
 }
@@ -221,8 +219,8 @@ std::string completion_begin(Shell shell, std::string_view program, std::span<co
   return text;
 }
 
-std::string completion_of(Shell shell, const CLI::App& app) {
-  return shell == Shell::kBash ? bash_of(app) : shell == Shell::kZsh ? zsh_of(app) : fish_of(app);
+std::string completion_of(Shell shell, const CommandDescription& command) {
+  return shell == Shell::kBash ? bash_of(command) : shell == Shell::kZsh ? zsh_of(command) : fish_of(command);
 }
 
 std::string completion_end(Shell shell, std::string_view program) {

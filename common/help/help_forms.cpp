@@ -1,13 +1,11 @@
-#include "common/options/help_forms.hpp"
+#include "common/help/help_forms.hpp"
 
 #include <algorithm>
 #include <iostream>
 
-#include <CLI/CLI.hpp>
-
-#include "common/options/completion.hpp"
-#include "common/options/config_template.hpp"
-#include "common/options/manual_page.hpp"
+#include "common/help/completion.hpp"
+#include "common/help/config_template.hpp"
+#include "common/help/manual_page.hpp"
 #include "common/platform/error.hpp"
 
 namespace ringside {
@@ -27,16 +25,16 @@ std::optional<std::string> take_help_form(std::vector<std::string>& arguments) {
   return form;
 }
 
-std::string help_as(const std::string& form, const CLI::App& app) {
-  if (form == kManualForm) return manual_page(app);
-  if (form == kSettingsForm && app.get_config_ptr() != nullptr) return config_template(app);
+std::string help_as(const std::string& form, const CommandDescription& command) {
+  if (form == kManualForm) return manual_page(command);
+  if (form == kSettingsForm && command.has_settings_file) return config_template(command);
   if (const std::optional<Shell> shell = shell_named(form)) {
-    const std::string& program = app.get_name();
-    if (program.find(' ') != std::string::npos) return completion_of(*shell, app);
-    return completion_begin(*shell, program, {}) + completion_of(*shell, app) + completion_end(*shell, program);
+    const std::string& program = command.name;
+    if (program.find(' ') != std::string::npos) return completion_of(*shell, command);
+    return completion_begin(*shell, program, {}) + completion_of(*shell, command) + completion_end(*shell, program);
   }
   throw usage_error("--help-as: found '{}', expected man, bash, zsh, fish{}", form,
-                    app.get_config_ptr() != nullptr ? ", toml" : "");
+                    command.has_settings_file ? ", toml" : "");
 }
 
 void print_help_as(const std::string& form, std::string_view program, std::string_view description,

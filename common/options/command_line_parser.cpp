@@ -1,0 +1,274 @@
+// Where a program's options get their values: first from its arguments, then from the file that --config names, then
+// from an environment variable. The words are parsed here, because CLI11 accepts any value for a flag and words its
+// errors in its own way.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <string_view>
+
+#include "common/help/help_forms.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/settings_file.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+#include "common/platform/version.hpp"
+#include "common/program/log.hpp"
+
+namespace ringside {
+namespace {
+
+// Every value may be passed on to a child process, and the kernel accepts no argument beyond 128 KiB. No path and no
+// list of cores is as long as this limit.
+constexpr std::size_t kMostValueBytes = 16384;
+
+/// The value an option ends up with; empty if it has none.
+std::string effective_value(const OptionDescription& option) {
+  if (!option.given) return option.default_text;
+  return option.given->empty() ? "on" : *option.given;  // empty: the option stood alone
+}
+
+bool is_off(const OptionDescription& option) {
+  const std::string value = effective_value(option);
+  return value.empty() || value == "false" || value == "off";
+}
+
+/// An option, and the values that the arguments gave it.
+struct Slot {
+  Option option;
+  OptionDescription declared;
+  std::vector<std::string> values = {};
+};
+
+enum class Request { kRun, kHelp, kVersion };
+
+class Parser {
+ public:
+  explicit Parser(const CommandLine& line) {
+    for (Option option : line.options()) {
+      option.clear();
+      slots_.push_back({option, option.describe()});
+    }
+  }
+
+  /// complete: whether required options must be present. Throws Error (exit code 2, or 3 for the settings file).
+  Request parse(const std::vector<std::string>& words, bool complete) {
+    take_apart(words);
+    refuse_surplus();
+    if (is_switched_on("--help")) return Request::kHelp;
+    if (is_switched_on("--version")) return Request::kVersion;
+    if (const Slot* config = find("--config"); config != nullptr && !config->values.empty()) {
+      apply_settings(config->values.front());
+    }
+    for (Slot& slot : slots_) {
+      if (!slot.values.empty()) apply(slot, slot.values, "");
+    }
+    apply_environment();
+    if (complete) demand_required();
+    demand_needed(complete);
+    return Request::kRun;
+  }
+
+ private:
+  /// name: "--slots", "-h".
+  Slot* find(std::string_view name) {
+    for (Slot& slot : slots_) {
+      const std::vector<std::string> names = names_of(slot.declared);
+      if (std::find(names.begin(), names.end(), name) != names.end()) return &slot;
+    }
+    return nullptr;
+  }
+
+  bool is_switched_on(std::string_view flag) {
+    const Slot* slot = find(flag);
+    return slot != nullptr && !slot->values.empty() && slot->values.back() == "true";
+  }
+
+  void take_apart(const std::vector<std::string>& words) {
+    bool only_arguments = false;
+    for (auto word = words.begin(); word != words.end(); ++word) {
+      if (only_arguments || word->size() < 2 || word->front() != '-') {
+        take_argument(*word);
+      } else if (*word == "--") {
+        only_arguments = true;
+      } else {
+        take_option(word, words.end());
+      }
+    }
+  }
+
+  void take_argument(const std::string& word) {
+    std::string names;
+    for (Slot& slot : slots_) {
+      if (!slot.declared.is_argument) continue;
+      names += " " + slot.declared.name;
+      if (slot.values.size() >= slot.declared.most_values) continue;
+      check_value(slot.declared, word, "");
+      slot.values.push_back(word);
+      return;
+    }
+    throw usage_error("found '{}', expected {}", shortened(word),
+                      names.empty() ? "options only" : "one argument (" + names.substr(1) + ") and options");
+  }
+
+  /// --name, --name=value, --name value, -n, -nvalue, -n value.
+  void take_option(std::vector<std::string>::const_iterator& word, std::vector<std::string>::const_iterator end) {
+    const bool is_long = word->starts_with("--");
+    const std::size_t name_end = is_long ? std::min(word->find('='), word->size()) : 2;
+    const std::string name = word->substr(0, name_end);
+    Slot* const slot = find(name);
+    if (slot == nullptr) {
+      throw usage_error("found '{}', which is not an option; expected one of those that --help lists", shortened(name));
+    }
+    const OptionDescription& option = slot->declared;
+    const bool has_value = name_end < word->size();
+    const std::string value = has_value ? word->substr(name_end + (is_long ? 1 : 0)) : "";
+    if (option.is_flag) {
+      if (has_value) check_flag(option, value, "");
+      slot->values = {has_value ? value : "true"};  // the last one counts
+      return;
+    }
+    if (has_value) {
+      check_value(option, value, "");
+      slot->values.push_back(value);
+    } else if (const auto next = std::next(word); next != end && can_be_value(*next, option.may_stand_alone)) {
+      check_value(option, *next, "");
+      slot->values.push_back(*next);
+      ++word;
+    } else if (option.may_stand_alone) {
+      slot->values.emplace_back();
+    } else {
+      throw usage_error("{}: found no value{}, expected {}", option.name,
+                        next != end ? fmt::format(" before '{}'", shortened(*next)) : "", accepted_by(option));
+    }
+  }
+
+  /// A number below 0 counts as a value, though it will be refused; a word that begins like an option does not.
+  static bool can_be_value(const std::string& word, bool optional) {
+    return !word.starts_with(optional ? "-" : "--") || word == "-";
+  }
+
+  static void check_value(const OptionDescription& option, const std::string& value, const std::string& where) {
+    // An empty value comes from an unset variable, and would be lost on the way to a child process.
+    if (value.empty()) {
+      throw usage_error("{}: found an empty value, expected {}{}", option.name, accepted_by(option), where);
+    }
+    if (value.size() > kMostValueBytes) {
+      throw usage_error("{}: found '{}', expected {} of at most {} bytes{}", option.name, shortened(value, 40),
+                        accepted_by(option), kMostValueBytes, where);
+    }
+    if (value.find('\0') != std::string::npos) {
+      throw usage_error("{}: found a NUL byte, expected {}{}", option.name, accepted_by(option), where);
+    }
+  }
+
+  static void check_flag(const OptionDescription& option, const std::string& value, const std::string& where) {
+    if (value == "true" || value == "false") return;
+    throw usage_error("{}: found '{}', expected {}{}", option.name, shortened(value), accepted_by(option), where);
+  }
+
+  void refuse_surplus() const {
+    for (const auto& [option, declared, values] : slots_) {
+      if (declared.is_flag || values.size() <= declared.most_values) continue;
+      throw usage_error("{}: found '{}' and '{}', expected {} once", declared.name, shortened(values[0]),
+                        shortened(values[1]), accepted_by(declared));
+    }
+  }
+
+  void apply_settings(const std::string& file) {
+    const std::string name = "--config: " + shortened(file);
+    for (const Setting& setting : read_settings(file, name)) {
+      const std::string where = fmt::format(" ({}, line {})", shortened(file), setting.line);
+      Slot* const slot = find("--" + setting.key);
+      if (slot == nullptr || !slot->declared.is_setting) {
+        throw usage_error(
+            "{}: line {}: found the unknown key '{}', expected lines like `slots = 8`, the keys being this program's "
+            "options",
+            name, setting.line, shortened(setting.key));
+      }
+      const OptionDescription& option = slot->declared;
+      if (!option.is_flag) {
+        check_value(option, setting.value, where);
+      } else if (setting.quoted) {
+        throw usage_error("{}: found '{}' in quotes, expected true or false without quotes{}", option.name,
+                          shortened(setting.value), where);
+      } else if (setting.value != "true" && setting.value != "false") {
+        throw usage_error("{}: found '{}', expected true or false{}", option.name, shortened(setting.value), where);
+      }
+      apply(*slot, {setting.value}, where);
+    }
+  }
+
+  void apply_environment() {
+    for (Slot& slot : slots_) {
+      const std::string& variable = slot.declared.environment;
+      if (variable.empty() || slot.option.describe().given) continue;
+      const char* value = std::getenv(variable.c_str());
+      if (value == nullptr || *value == '\0') continue;
+      const std::string where = fmt::format(" (the environment's {})", variable);
+      check_value(slot.declared, value, where);
+      apply(slot, {value}, where);
+    }
+  }
+
+  static void apply(Slot& slot, const std::vector<std::string>& values, const std::string& where) {
+    if (const auto refusal = slot.option.store(values)) throw usage_error("{}{}", *refusal, where);
+  }
+
+  void demand_required() const {
+    for (const Slot& slot : slots_) {
+      if (!slot.declared.is_required || slot.option.describe().given) continue;
+      throw usage_error("{}: found none, expected {}", slot.declared.name, accepted_by(slot.declared));
+    }
+  }
+
+  /// A given option requires that the one it needs is switched on. Settings alone (complete = false) need not name
+  /// that.
+  void demand_needed(bool complete) const {
+    for (const Slot& slot : slots_) {
+      const OptionDescription option = slot.option.describe();
+      if (!option.given || (option.is_flag && is_off(option))) continue;
+      for (const Option& other : slot.option.needed()) {
+        const OptionDescription needed = other.describe();
+        if (!is_off(needed) || (!complete && !needed.given)) continue;
+        const std::string with =
+            needed.given ? fmt::format("with {} {}", needed.name, effective_value(needed)) : "without " + needed.name;
+        throw usage_error("{}: found {}, which leaves it without effect; expected both, or neither", option.name, with);
+      }
+    }
+  }
+
+  std::vector<Slot> slots_;
+};
+
+}  // namespace
+
+std::optional<int> parse_or_exit_code(CommandLine& line, int argc, const char* const* argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  try {
+    Request request = Request::kRun;
+    if (const std::optional<std::string> form = take_help_form(words)) {
+      // Settings need not be complete, but every one given must be valid.
+      if (*form == kSettingsForm) request = Parser(line).parse(words, false);
+      if (request == Request::kRun) {
+        std::cout << help_as(*form, line.describe());
+        return static_cast<int>(ExitCode::kDone);
+      }
+    } else {
+      request = Parser(line).parse(words, true);
+    }
+    if (request == Request::kRun) return std::nullopt;
+    std::cout << (request == Request::kHelp ? line.help() : std::string(version()) + "\n");
+    return static_cast<int>(ExitCode::kDone);
+  } catch (const Error& error) {
+    const int code = static_cast<int>(error.code());
+    const bool usage = error.code() == ExitCode::kUsage;
+    const std::string name = line.describe().name;
+    print_failure(name, code,
+                  usage ? fmt::format("{} (see {} --help)", error.what(), name) : std::string(error.what()));
+    return code;
+  }
+}
+
+}  // namespace ringside
