@@ -145,8 +145,7 @@ void check_content_at_rest(int fd, const fs::path& path, const std::string& name
   } catch (const Error&) {
   }
   // Under the lock this result is final.
-  lock_or_throw(fd, name);
-  if (!still_named(path, status_of(fd, name))) throw in_use(name);
+  lock_named_or_throw(fd, path, name);
   check_content(fd, name);
   flock(fd, LOCK_UN);
 }
@@ -191,6 +190,11 @@ void lock_or_throw(int fd, const std::string& name) {
   // Ask first: the creator releases the lock for libpmemobj for a moment, in which we could take it.
   if (is_being_made(fd)) throw in_use(name);
   lock(fd, name);
+}
+
+void lock_named_or_throw(int fd, const fs::path& path, const std::string& name) {
+  lock_or_throw(fd, name);
+  if (!still_named(path, status_of(fd, name))) throw in_use(name);
 }
 
 Error in_use(const std::string& name) {

@@ -82,6 +82,10 @@ bool holds_nothing(int fd, const std::string& name);
 /// has it or is making the pool.
 void lock_or_throw(int fd, const std::string& name);
 
+/// The same for the file at `path`, if it is still the one behind `fd`: another process may have replaced it before the
+/// lock was taken.
+void lock_named_or_throw(int fd, const std::filesystem::path& path, const std::string& name);
+
 /// The Error for a ring that libpmemobj must not or cannot open. why: the reason.
 UnownablePoolError unownable(const std::string& name, const std::string& why);
 

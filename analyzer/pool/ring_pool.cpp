@@ -233,8 +233,7 @@ RingPool RingPool::replace_unownable(const fs::path& path, std::uint64_t rows, s
   const std::string name = path.string();
   const fs::path file = real_path(path);
   UniqueFd fd = open_pool_file(file.string(), O_RDWR);
-  lock_or_throw(fd.get(), name);
-  if (!still_named(file, status_of(fd.get(), name))) throw in_use(name);
+  lock_named_or_throw(fd.get(), file, name);
   check_is_ring(fd.get(), name);
   return replace_locked(path, file, std::move(fd), std::nullopt, rows, slots, foreign);
 }
@@ -269,8 +268,7 @@ RingPool RingPool::replace_unfinished(const fs::path& path, std::uint64_t rows, 
   const std::string name = path.string();
   const fs::path file = real_path(path);
   UniqueFd fd = open_pool_file(file.string(), O_RDWR);
-  lock_or_throw(fd.get(), name);
-  if (!still_named(file, status_of(fd.get(), name))) throw in_use(name);
+  lock_named_or_throw(fd.get(), file, name);
   if (!holds_nothing(fd.get(), name)) throw in_use(name);  // another process has finished and used it since
   room_for(file_bytes(rows, slots), fd.get(), name);
   if (unlink(file.c_str()) != 0) throw system_error("{}: cannot be removed: {}", name, errno_text(errno));
