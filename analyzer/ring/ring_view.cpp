@@ -26,6 +26,19 @@ T load(std::span<const std::byte> file, std::uint64_t offset) {
   return value;
 }
 
+/// Copies the words up to and with the number at `seq_word` from a line that its owner may be changing. The owner
+/// stores 0 there, then changes the line, then stores a number it never used before: the same number before and after
+/// means that nothing between was changed, unless the owner changed too (see RingView::slot).
+template <std::size_t kWords>
+void copy_unchanged(const std::uint64_t* words, std::uint64_t (&copy)[kWords]) noexcept {
+  constexpr std::size_t kSeqWord = kWords - 1;
+  do {
+    copy[kSeqWord] = __atomic_load_n(words + kSeqWord, __ATOMIC_ACQUIRE);
+    for (std::size_t i = 0; i < kSeqWord; ++i) copy[i] = __atomic_load_n(words + i, __ATOMIC_RELAXED);
+    std::atomic_thread_fence(std::memory_order_acquire);
+  } while (__atomic_load_n(words + kSeqWord, __ATOMIC_RELAXED) != copy[kSeqWord]);
+}
+
 /// True for what an interrupted creation leaves, from its first moment to its last: nothing; zeros; a libpmemobj pool
 /// whose descriptor (layout name, checksum) is not written yet; one of our layout. A file of another program is none
 /// of these.
@@ -244,14 +257,8 @@ SlotReading RingView::read_slot(std::uint32_t slot) const noexcept {
   const auto* words = at<std::uint64_t>(geometry_.slots[slot].meta_offset);
   constexpr std::size_t kSeqWord = offsetof(SlotHeader, commit_seq) / sizeof(std::uint64_t);
   SlotReading reading;
-  // The writer stores commit_seq = 0, then changes the line, then stores a commit_seq it never used before: the same
-  // value before and after means that nothing between was changed, unless the owner changed too (see slot()).
   std::uint64_t copy[kSeqWord + 1];
-  do {
-    copy[kSeqWord] = __atomic_load_n(words + kSeqWord, __ATOMIC_ACQUIRE);
-    for (std::size_t i = 0; i < kSeqWord; ++i) copy[i] = __atomic_load_n(words + i, __ATOMIC_RELAXED);
-    std::atomic_thread_fence(std::memory_order_acquire);
-  } while (__atomic_load_n(words + kSeqWord, __ATOMIC_RELAXED) != copy[kSeqWord]);
+  copy_unchanged(words, copy);
   std::memcpy(&reading.header, copy, sizeof(copy));
 
   const SlotHeader& header = reading.header;
@@ -320,13 +327,8 @@ ReductionsState RingView::reductions(std::uint32_t slot, const SlotHeader& heade
 RecordReading RingView::run_record_copy(int copy, std::uint32_t index) const noexcept {
   const auto* words = at<std::uint64_t>(geometry_.run_table_offset[copy] + index * sizeof(RunRecord));
   constexpr std::size_t kSeqWord = offsetof(RunRecord, record_seq) / sizeof(std::uint64_t);
-  // As with a slot's header: record_seq is 0 during a change, and another number afterwards.
   std::uint64_t read[kSeqWord + 1];
-  do {
-    read[kSeqWord] = __atomic_load_n(words + kSeqWord, __ATOMIC_ACQUIRE);
-    for (std::size_t i = 0; i < kSeqWord; ++i) read[i] = __atomic_load_n(words + i, __ATOMIC_RELAXED);
-    std::atomic_thread_fence(std::memory_order_acquire);
-  } while (__atomic_load_n(words + kSeqWord, __ATOMIC_RELAXED) != read[kSeqWord]);
+  copy_unchanged(words, read);
   RecordReading reading;
   std::memcpy(&reading.record, read, sizeof(read));
 
