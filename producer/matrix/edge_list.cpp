@@ -137,6 +137,21 @@ class EdgeListReader {
   std::vector<std::string_view> pieces_;
 };
 
+// Calls take(edge) for each edge of a piece, until it returns false; false if it did, or if a line is wrong.
+template <class Take>
+bool each_edge(std::string_view piece, const Take& take) {
+  const char* p = piece.data();
+  const char* const end = p + piece.size();
+  Edge edge;
+  LineFault wrong = LineFault::kNothing;
+  while ((p = skip_to_edge(p, end)) < end) {
+    p = parse_edge(p, end, edge, wrong);
+    if (wrong != LineFault::kNothing || !take(edge)) return false;
+    p = after_line_end(p, end);
+  }
+  return true;
+}
+
 // Gives every edge to a Sink (EntryCounter or EntryPlacer), from all threads; false if a line is wrong or has a weight
 // where others have none.
 template <class Sink, class RowOf>
@@ -146,23 +161,16 @@ bool EdgeListReader::read_edges(CsrBuilder& builder, std::uint64_t rows, const R
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     if (!good) continue;
     Sink sink(builder);
-    const char* p = pieces_[i].data();
-    const char* const end = p + pieces_[i].size();
-    Edge edge;
-    LineFault wrong = LineFault::kNothing;
-    while ((p = skip_to_edge(p, end)) < end) {
-      p = parse_edge(p, end, edge, wrong);
-      if (wrong != LineFault::kNothing || edge.has_weight != weighted_) {
-        good = false;
-        break;
-      }
-      p = after_line_end(p, end);
+    good = each_edge(pieces_[i], [&](const Edge& edge) {
+      if (edge.has_weight != weighted_) return false;
       const std::uint64_t row = row_of(edge.from);
       const std::uint64_t column = row_of(edge.to);
       // If the text changes meanwhile, no access may lead outside the arrays, although the survey found every id.
-      if (row >= rows || column >= rows) continue;
-      sink.add(static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(column), edge.weight);
-    }
+      if (row < rows && column < rows) {
+        sink.add(static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(column), edge.weight);
+      }
+      return true;
+    });
   }
   return good;
 }
@@ -174,21 +182,13 @@ Survey EdgeListReader::survey(IdBitmap& bitmap) const {
     Survey mine;
 #pragma omp for schedule(dynamic, 1)
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      const char* p = pieces_[i].data();
-      const char* const end = p + pieces_[i].size();
-      Edge edge;
-      LineFault wrong = LineFault::kNothing;
-      while ((p = skip_to_edge(p, end)) < end) {
-        p = parse_edge(p, end, edge, wrong);
-        if (wrong != LineFault::kNothing) {
-          mine.good = false;
-          break;
-        }
-        p = after_line_end(p, end);
+      const bool good = each_edge(pieces_[i], [&](const Edge& edge) {
         mine.add(edge);
         if (edge.from < bitmap.limit()) bitmap.mark(edge.from);
         if (edge.to < bitmap.limit()) bitmap.mark(edge.to);
-      }
+        return true;
+      });
+      mine.good = mine.good && good;
     }
 #pragma omp critical(ringside_edge_survey)
     total.add(mine);
