@@ -16,10 +16,10 @@ Isa selected_isa() noexcept;
 
 std::string_view to_string(Isa isa) noexcept;
 
-/// The function of the chosen variant: `select(plain::f, avx2::f, avx512::f)`.
-template <class Function>
-Function* select(Function* plain, Function* avx2, Function* avx512) noexcept {
-  switch (selected_isa()) {
+/// The function, or the table of functions, of a variant: `select(plain::f, avx2::f, avx512::f)`.
+template <class Variant>
+Variant* select(Variant* plain, Variant* avx2, Variant* avx512, Isa isa = selected_isa()) noexcept {
+  switch (isa) {
     case Isa::kAvx512: return avx512;
     case Isa::kAvx2: return avx2;
     case Isa::kPlain: break;

@@ -51,22 +51,13 @@ void check(const CsrMatrix& matrix, const RightSide& right_side) {
   }
 }
 
-const JacobiKernels& jacobi_kernels_for(Isa isa) noexcept {
-  switch (isa) {
-    case Isa::kAvx512: return avx512::kJacobiKernels;
-    case Isa::kAvx2: return avx2::kJacobiKernels;
-    case Isa::kPlain: break;
-  }
-  return plain::kJacobiKernels;
-}
-
 class Jacobi final : public Solver {
  public:
   Jacobi(CsrMatrix matrix, RightSide right_side, Isa isa, Kernel kernel)
       : matrix_(std::move(matrix)),
         nonzeros_(matrix_.nonzeros()),
         right_side_(std::move(right_side)),
-        kernels_(jacobi_kernels_for(isa)),
+        kernels_(*select(&plain::kJacobiKernels, &avx2::kJacobiKernels, &avx512::kJacobiKernels, isa)),
         layout_(make_row_layout(matrix_, kernel, {})),
         parts_(BlockParts::by_work(layout_.work_before, openmp_)),
         diagonal_(matrix_.rows),

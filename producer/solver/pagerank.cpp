@@ -20,15 +20,6 @@
 namespace ringside {
 namespace {
 
-const PagerankKernels& pagerank_kernels_for(Isa isa) noexcept {
-  switch (isa) {
-    case Isa::kAvx512: return avx512::kPagerankKernels;
-    case Isa::kAvx2: return avx2::kPagerankKernels;
-    case Isa::kPlain: break;
-  }
-  return plain::kPagerankKernels;
-}
-
 /// Whether four vectors (two contributions, the old and the new iterate) are more than the last-level cache keeps.
 /// Then values stored in one iteration are gone in the next, and stores past the cache save reading the line first.
 bool vectors_exceed_cache(std::uint64_t rows) noexcept {
@@ -44,7 +35,7 @@ class Pagerank final : public Solver {
       : matrix_(std::move(matrix)),
         nonzeros_(matrix_.nonzeros()),
         damping_(damping),
-        kernels_(pagerank_kernels_for(isa)),
+        kernels_(*select(&plain::kPagerankKernels, &avx2::kPagerankKernels, &avx512::kPagerankKernels, isa)),
         stream_(vectors_exceed_cache(matrix_.rows)),
         parts_(BlockParts::by_entries(matrix_.row_begin.span(), openmp_)),
         scale_(matrix_.rows),
