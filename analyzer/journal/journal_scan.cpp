@@ -10,10 +10,6 @@
 namespace ringside {
 namespace {
 
-// The search for the next record ends after this many places that look like a record but are none: bytes made to look
-// like records must not keep a reader busy without end.
-constexpr int kMaxFalseFrames = 1000;
-
 /// What a place in a log holds.
 enum class Found {
   kRecord,

@@ -13,6 +13,10 @@
 
 namespace ringside {
 
+/// A search for a record ends after this many places that look like one but are none: bytes made to look like records
+/// must not keep a reader busy without end.
+inline constexpr int kMaxFalseFrames = 1000;
+
 enum class LogState {
   kEmpty,    // no bytes, or a torn header: its writer was killed after it had emptied the log
   kValid,    // the header verifies

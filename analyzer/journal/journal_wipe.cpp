@@ -16,6 +16,7 @@
 #include "analyzer/journal/journal_layout.hpp"
 #include "analyzer/journal/journal_log_file.hpp"
 #include "analyzer/pool/pool_file.hpp"
+#include "analyzer/journal/journal_scan.hpp"
 #include "common/platform/error.hpp"
 
 namespace ringside {
@@ -134,7 +135,6 @@ bool is_a_record(int fd, std::uint64_t at, const FrameHeader& frame, const std::
 /// be read.
 bool holds_a_record(int fd, std::uint64_t bytes) {
   constexpr std::size_t kLook = std::size_t{64} << 10;
-  constexpr int kMaxFalseFrames = 1000;  // bytes made to look like records must not keep a wipe busy without end
   const std::vector<std::uint64_t> seeds = possible_seeds(fd);
   std::vector<std::byte> block(kLook + sizeof(FrameHeader));
   int impostors = 0;

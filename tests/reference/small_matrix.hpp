@@ -1,10 +1,9 @@
-// Matrices small enough to check by hand, and generated ones with known structure, built the slow and obvious way: a
-// sorted map of entries written out row by row.
+// Matrices small enough to check by hand, and generated ones with known structure, built the plain way: the
+// entries sorted, then written out row by row.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <random>
 #include <utility>
 #include <vector>
@@ -24,10 +23,20 @@ struct Entry {
 /// otherwise the matrix is a pattern.
 inline CsrMatrix build_matrix(std::uint64_t n, const std::vector<Entry>& entries, Orientation orientation,
                               bool with_values) {
-  std::map<std::pair<std::uint64_t, std::uint64_t>, double> sorted;
-  for (const Entry& e : entries) {
-    sorted[orientation == Orientation::kRows ? std::pair{e.row, e.column} : std::pair{e.column, e.row}] = e.value;
+  std::vector<Entry> sorted = entries;
+  if (orientation == Orientation::kInLinks) {
+    for (Entry& e : sorted) std::swap(e.row, e.column);
   }
+  const auto is_before = [](const Entry& a, const Entry& b) {
+    return std::pair(a.row, a.column) < std::pair(b.row, b.column);
+  };
+  std::stable_sort(sorted.begin(), sorted.end(), is_before);
+  // Of equal places the last one is kept: reversed, the first one, which is the one that unique keeps.
+  std::reverse(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end(),
+                           [](const Entry& a, const Entry& b) { return a.row == b.row && a.column == b.column; }),
+               sorted.end());
+  std::reverse(sorted.begin(), sorted.end());
   CsrMatrix matrix;
   matrix.rows = n;
   matrix.columns = n;
@@ -36,9 +45,9 @@ inline CsrMatrix build_matrix(std::uint64_t n, const std::vector<Entry>& entries
   matrix.column = Array<std::uint32_t>(sorted.size());
   if (with_values) matrix.value = Array<double>(sorted.size());
   std::uint64_t e = 0;
-  for (const auto& [place, value] : sorted) {
-    ++matrix.row_begin[place.first + 1];
-    matrix.column[e] = static_cast<std::uint32_t>(place.second);
+  for (const auto& [row, column, value] : sorted) {
+    ++matrix.row_begin[row + 1];
+    matrix.column[e] = static_cast<std::uint32_t>(column);
     if (with_values) matrix.value[e] = value;
     ++e;
   }
