@@ -35,9 +35,20 @@ struct Declarations {
 
 namespace {
 
+/// What a Check or a Store throws through CLI11.
+struct Refusal {
+  std::string text;
+};
+
+/// "--output", or "POOL". CLI11's get_name() has none for an option that --help does not list.
+std::string name_of(const CLI::Option& option) {
+  const char* dashes = !option.get_lnames().empty() ? "--" : !option.get_snames().empty() ? "-" : "";
+  return dashes + option.get_single_name();
+}
+
 OptionDescription described(const CLI::Option& option) {
   OptionDescription d;
-  d.name = option.get_name();
+  d.name = name_of(option);
   d.short_names = option.get_snames();
   d.long_names = option.get_lnames();
   d.meaning = option.get_description();
@@ -107,7 +118,11 @@ Option& Option::show_default(const std::string& text) {
 }
 
 Option& Option::check(const Check& check) {
-  declared_->option->transform(CLI::Validator(check, ""));
+  const auto refuse_or_rewrite = [check](std::string& value) {
+    if (std::string refusal = check(value); !refusal.empty()) throw Refusal{std::move(refusal)};
+    return std::string();
+  };
+  declared_->option->transform(CLI::Validator(refuse_or_rewrite, ""));
   return *this;
 }
 
@@ -160,10 +175,10 @@ std::optional<std::string> Option::store(const std::vector<std::string>& values)
   for (const std::string& value : values) option.add_result(value);
   try {
     option.run_callback();
-  } catch (const CLI::ValidationError& error) {  // a Check's or a Store's, already worded
-    return error.what();
+  } catch (const Refusal& refusal) {
+    return fmt::format("{}: {}", name_of(option), refusal.text);
   } catch (const CLI::ConversionError&) {
-    return fmt::format("{}: found '{}', expected {}", option.get_name(), shortened(values.back()),
+    return fmt::format("{}: found '{}', expected {}", name_of(option), shortened(values.back()),
                        accepted_by(described(option)));
   }
   if (declared_->given != nullptr) *declared_->given = true;
@@ -200,8 +215,8 @@ template Option OptionSet::option(const std::string&, std::vector<int>&, const s
 template Option OptionSet::option(const std::string&, std::vector<std::string>&, const std::string&);
 
 Option OptionSet::option_function(const std::string& names, const Store& store, const std::string& description) {
-  const auto checked = [store, names](const std::string& value) {
-    if (const std::string refusal = store(value); !refusal.empty()) throw CLI::ValidationError(names, refusal);
+  const auto checked = [store](const std::string& value) {
+    if (std::string refusal = store(value); !refusal.empty()) throw Refusal{std::move(refusal)};
   };
   return added(
       declarations_->add(declarations_->app.add_option_function<std::string>(names, checked, description), owner_));
@@ -236,7 +251,7 @@ void CommandLine::footer(const std::string& text) {
 
 std::optional<std::string> CommandLine::value_given(std::string_view name) const {
   for (const DeclaredOption& declared : declarations_->options) {
-    if (declared.option->get_name() == name) return described(*declared.option).given;
+    if (name_of(*declared.option) == name) return described(*declared.option).given;
   }
   return std::nullopt;
 }

@@ -20,7 +20,8 @@ Check whole_number_within(std::uint64_t low, std::uint64_t high);
 Check number_within(double low, double high);
 Check number_between(double above, double below);  // both exclusive
 
-/// Bytes, as 67108864 or 64M; rewritten as digits.
+/// Bytes, as 67108864 or 64M, with K, M and G for powers of 1024; rewritten as digits. Not CLI::AsSizeValue, which
+/// reads 010M as 8M, takes 0x8M, +8M, " 8M" and M, passes what exceeds 64 bits, and names neither limit in its errors.
 Check journal_size();
 
 }  // namespace ringside

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
 #include "common/options/options.hpp"
 #include "tests/unit/as_nobody.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -77,6 +78,43 @@ class OptionValuesTest : public ::testing::Test {
   std::string err_;
 };
 
+TEST(CommandLineValues, ANumberWithoutALimitIsDecimalAndFitsItsVariable) {
+  std::uint32_t number = 0;
+  std::optional<std::uint64_t> other;
+  double fraction = 0;
+  CommandLine line("A program.", "program");
+  line.option("--number", number, "a number");
+  line.option("--other", other, "another one, or none");
+  line.option("--fraction", fraction, "a fraction");
+  const auto parse = [&line](const char* word) {
+    const std::vector<const char*> argv = {"program", word};
+    ::testing::internal::CaptureStderr();
+    const std::optional<int> code = parse_or_exit_code(line, static_cast<int>(argv.size()), argv.data());
+    ::testing::internal::GetCapturedStderr();
+    return code;
+  };
+  EXPECT_EQ(parse("--number=010"), std::nullopt);
+  EXPECT_EQ(number, 10u);
+  EXPECT_EQ(other, std::nullopt);
+  EXPECT_EQ(parse("--other=007"), std::nullopt);
+  EXPECT_EQ(other, 7u);
+  for (const char* word : {"--number=0x10", "--number=-1", "--number=4294967296", "--other=+1", "--fraction=inf"}) {
+    EXPECT_EQ(parse(word), 2) << word;
+  }
+}
+
+TEST(CommandLineValues, AListIsOneWordWithCommas) {
+  std::vector<int> counts = {1};
+  std::vector<std::string> names;
+  CommandLine line("A program.", "program");
+  line.option("--counts", counts, "numbers").comma_separated().check(whole_number_within(1, 8));
+  line.option("NAMES", names, "up to two").times(1, 2);
+  const std::vector<const char*> argv = {"program", "--counts=2,03", "a,b", "c"};
+  EXPECT_EQ(parse_or_exit_code(line, static_cast<int>(argv.size()), argv.data()), std::nullopt);
+  EXPECT_EQ(counts, (std::vector{2, 3}));
+  EXPECT_EQ(names, (Words{"a,b", "c"}));
+}
+
 TEST_F(OptionValuesTest, AFlagStandsAloneOrIsTrueOrFalse) {
   const std::vector<std::pair<const char*, bool>> accepted = {
       {"--overwrite", true}, {"--overwrite=true", true}, {"--overwrite=false", false}};
@@ -118,7 +156,8 @@ TEST_F(OptionValuesTest, NumbersAreDecimalWhateverTheyBeginWith) {
   EXPECT_EQ(ring_.slots, 10u);
   EXPECT_EQ(publish_.buffers, 8u);
   EXPECT_EQ(reduce_.passes, 7);
-  EXPECT_EQ((line_.arguments_given<SolveOptions, RingOptions>()), (Words{"--matrix=m", "--iterations=100", "--slots=10"}))
+  EXPECT_EQ((line_.arguments_given<SolveOptions, RingOptions>()),
+            (Words{"--matrix=m", "--iterations=100", "--slots=10"}))
       << "a child process is told the same";
   ASSERT_EQ(parse_file("iterations = 0100\n"), std::nullopt) << err_;
   EXPECT_EQ(solve_.iterations, 100u);

@@ -107,6 +107,14 @@ TEST_F(OptionsTest, AToleranceDecidesUnlessIterationsAreGivenToo) {
   EXPECT_EQ(solve_.last_iteration(), 7u);
 }
 
+TEST_F(OptionsTest, TheVersionHasTwoNames) {
+  for (const char* name : {"-V", "--version"}) {
+    EXPECT_EQ(parse({name}), 0) << name;
+    EXPECT_EQ(out_, RINGSIDE_VERSION "\n") << name;
+  }
+  EXPECT_EQ(parse({"--matrix=m", "--version=false"}), std::nullopt) << err_;
+}
+
 TEST_F(OptionsTest, HelpAndAnInvalidOptionReturnTheirExitCodes) {
   EXPECT_EQ(parse({"--help"}), 0);
   EXPECT_NE(out_.find("--matrix"), std::string::npos);
@@ -150,6 +158,27 @@ TEST_F(OptionsTest, ExactlyTheOptionsThatWereSetArePassedOnByTheStructThatDeclar
   EXPECT_EQ(line_.arguments_given<PublishOptions>(), Words{"--when-full=skip"});
   EXPECT_EQ((line_.arguments_given<RingOptions, ReduceOptions>()), (Words{"--pool=p.pool", "--passes=3"}));
   EXPECT_EQ(line_.arguments_given<CoreOptions>(), Words{});
+}
+
+TEST_F(OptionsTest, AnOptionUnderAnotherHeadingIsPassedOnAllTheSame) {
+  for (Option option : line_.options()) {
+    if (option.describe().name == "--slots") option.group("Problem and solver");
+  }
+  ASSERT_EQ(parse({"--matrix=m", "--slots=5"}), std::nullopt) << err_;
+  EXPECT_EQ(line_.arguments_given<RingOptions>(), Words{"--slots=5"});
+  EXPECT_EQ(line_.arguments_given<SolveOptions>(), Words{"--matrix=m"});
+}
+
+TEST_F(OptionsTest, AnOptionThatHelpDoesNotListIsParsedAndPassedOn) {
+  for (Option option : line_.options()) {
+    if (option.describe().name == "--slots") option.group("");
+  }
+  ASSERT_EQ(parse({"--matrix=m", "--slots=5"}), std::nullopt) << err_;
+  EXPECT_EQ(line_.arguments_given<RingOptions>(), Words{"--slots=5"});
+  EXPECT_EQ(parse({"--help"}), 0);
+  EXPECT_EQ(out_.find("--slots"), std::string::npos) << out_;
+  EXPECT_EQ(parse({"--matrix=m", "--slots=2"}), 2);
+  EXPECT_EQ(err_.rfind("program: --slots: found '2'", 0), 0u) << err_;
 }
 
 TEST_F(OptionsTest, AFlagThatAFileSetsToFalseIsNotPassedOn) {
