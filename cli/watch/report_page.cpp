@@ -14,7 +14,6 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr std::string_view kDataMark = "RINGSIDE_REPORT_DATA";  // report.html has it in place of the figures
@@ -82,11 +81,11 @@ ordered_json report_of(const RunHistory& history) {
   return report;
 }
 
-ordered_json report_of_summary(const json& summary, const std::string& name) {
+ordered_json report_of_summary(const nlohmann::json& summary, const std::string& name) {
   if (!summary.is_object() || !summary.contains("run_id") || !summary.contains("generate_s")) {
     throw usage_error("{}: this JSON is no summary of `ringside run`: it has no run_id and generate_s", name);
   }
-  const auto value = [&summary](const char* key) { return summary.contains(key) ? summary.at(key) : json(); };
+  const auto value = [&summary](const char* key) { return summary.contains(key) ? summary.at(key) : nlohmann::json(); };
   const auto ns = [&summary](const char* key) { return std::llround(number(summary, key) * 1e9); };
   ordered_json report;
   for (const char* key : {"run_id", "problem_id", "solver", "matrix", "parameters", "rows", "nonzeros", "coordination",

@@ -26,7 +26,6 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
 using nlohmann::ordered_json;
 
 /// The file's text if it begins like a JSON object; else nothing.
@@ -51,8 +50,8 @@ std::optional<std::string> read_json_object(const std::string& path) {
   return text.find('{') == std::string::npos ? std::nullopt : std::optional(text);
 }
 
-json parse_summary(const std::string& text, const std::string& path) {
-  json summary = json::parse(text, nullptr, false);
+nlohmann::json parse_summary(const std::string& text, const std::string& path) {
+  nlohmann::json summary = nlohmann::json::parse(text, nullptr, false);
   if (summary.is_discarded()) {
     throw usage_error("{}: neither a pool nor a summary; expected what `ringside run` left, or its --summary", path);
   }

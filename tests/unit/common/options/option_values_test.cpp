@@ -14,14 +14,13 @@
 #include "common/options/options.hpp"
 #include "tests/unit/as_nobody.hpp"
 #include "tests/unit/temporary_folder.hpp"
+#include "tests/unit/common/options/options_testing.hpp"
 
 namespace ringside {
 namespace {
 
-using Words = std::vector<std::string>;
-
-const SolverChoices kSolvers = {{.name = "pagerank", .help = "ranks", .damping = true},
-                                {.name = "jacobi", .help = "solutions", .rhs = true}};
+using testing::kSolvers;
+using testing::Words;
 
 /// A program that declares the options of both processes of a run.
 class OptionValuesTest : public ::testing::Test {

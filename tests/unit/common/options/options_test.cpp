@@ -6,14 +6,14 @@
 
 #include "common/options/command_line.hpp"
 #include "tests/unit/temporary_folder.hpp"
+#include "common/platform/version.hpp"
+#include "tests/unit/common/options/options_testing.hpp"
 
 namespace ringside {
 namespace {
 
-using Words = std::vector<std::string>;
-
-const SolverChoices kSolvers = {{.name = "pagerank", .help = "ranks", .damping = true},
-                                {.name = "jacobi", .help = "solutions", .rhs = true}};
+using testing::kSolvers;
+using testing::Words;
 
 /// A program that declares all options of a run, as `ringside run` does.
 class OptionsTest : public ::testing::Test {
@@ -110,7 +110,7 @@ TEST_F(OptionsTest, AToleranceDecidesUnlessIterationsAreGivenToo) {
 TEST_F(OptionsTest, TheVersionHasTwoNames) {
   for (const char* name : {"-V", "--version"}) {
     EXPECT_EQ(parse({name}), 0) << name;
-    EXPECT_EQ(out_, RINGSIDE_VERSION "\n") << name;
+    EXPECT_EQ(out_, std::string(version()) + "\n") << name;
   }
   EXPECT_EQ(parse({"--matrix=m", "--version=false"}), std::nullopt) << err_;
 }

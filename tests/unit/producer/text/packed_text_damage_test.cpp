@@ -28,14 +28,14 @@ const std::string kFirst = "0 1\n1 2\n";
 const std::string kSecond = "2 3\n3 0\n";
 const std::string kText = kFirst + kSecond;
 
-struct Archive {
+struct TwoStreams {
   const char* name;
   std::string first;   // the first member or stream
   std::string second;  // the second, with what follows it
   std::string whole() const { return first + second; }
 };
 
-std::vector<Archive> archives() {
+std::vector<TwoStreams> archives() {
   return {{"two.gz", gzip_of(kFirst), gzip_of(kSecond)},
           {"padded.gz", gzip_of(kFirst), gzip_of(kSecond) + std::string(8, '\0')},
           {"two.xz", xz_of(kFirst), xz_of(kSecond)},
@@ -55,7 +55,7 @@ std::pair<std::string, std::string> unpacked(const std::string& packed, const st
 }
 
 TEST(PackedTextDamage, BothMembersAreRead) {
-  for (const Archive& archive : archives()) EXPECT_EQ(unpacked(archive.whole(), archive.name).first, kText);
+  for (const TwoStreams& archive : archives()) EXPECT_EQ(unpacked(archive.whole(), archive.name).first, kText);
 }
 
 TEST(PackedTextDamage, ADamagedSecondMemberIsRefused) {
@@ -81,7 +81,7 @@ TEST(PackedTextDamage, ABzip2StreamWhoseFirstBytesAreDamagedIsRefusedInsteadOfSk
 }
 
 TEST(PackedTextDamage, EveryFlippedBitGivesTheSameTextOrAnError) {
-  for (const Archive& archive : archives()) {
+  for (const TwoStreams& archive : archives()) {
     const std::string whole = archive.whole();
     std::size_t refused = 0;
     for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
@@ -99,7 +99,7 @@ TEST(PackedTextDamage, EveryFlippedBitGivesTheSameTextOrAnError) {
 
 // An archive cut between two members is a valid archive: neither format states how many members follow.
 TEST(PackedTextDamage, EveryCutGivesTheSameTextOrAnErrorExceptBetweenMembers) {
-  for (const Archive& archive : archives()) {
+  for (const TwoStreams& archive : archives()) {
     const std::string whole = archive.whole();
     const std::size_t first_end = archive.first.find_last_not_of('\0') + 1;
     for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
@@ -190,7 +190,7 @@ TEST(PackedTextDamage, AMatrixIsReadWholeOrRefusedWhicheverBitIsFlipped) {
   const auto load = [&](const std::string& path) {
     return load_matrix({.matrix = path, .cache = false, .cache_dir = {}}, Orientation::kRows).content_id;
   };
-  for (const Archive& archive : archives()) {
+  for (const TwoStreams& archive : archives()) {
     const std::string whole = archive.whole();
     const Id128 expected = load(folder.write(archive.name, whole));
     for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
