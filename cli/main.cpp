@@ -1,5 +1,6 @@
 // ringside: one command, one file per subcommand. docs/architecture.md and `ringside help` list what each one does.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <optional>
@@ -7,21 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/doctor/doctor.hpp"
-#include "cli/pool/export.hpp"
-#include "cli/pool/info.hpp"
-#include "cli/pool/replay.hpp"
-#include "cli/pool/verify.hpp"
-#include "cli/pool/wipe.hpp"
-#include "cli/run/cache.hpp"
-#include "cli/run/run.hpp"
-#include "cli/watch/keygen.hpp"
-#include "cli/watch/run_report.hpp"
-#include "cli/watch/serve.hpp"
-#include "cli/watch/stop.hpp"
-#include "cli/watch/tail.hpp"
+#include "cli/subcommands.hpp"
 #include "common/help/help_forms.hpp"
 #include "common/help/manual_page.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
 #include "common/platform/version.hpp"
@@ -35,8 +26,10 @@ constexpr std::string_view kDescription =
 
 struct Subcommand {
   CommandSummary summary;
-  int (*run)(int argc, const char* const* argv);
+  SubcommandFunction* run;
 };
+
+SubcommandFunction help_command;
 
 constexpr std::array kSubcommands = {
     Subcommand{{"run", "--matrix FILE|grid:SIDE|rmat:SCALE", "solve; keep, reduce and account for every iterate"},
@@ -58,6 +51,7 @@ constexpr std::array kSubcommands = {
                cache_command},
     Subcommand{{"keygen", "FOLDER [--client NAME]", "keys for following over the network"}, keygen_command},
     Subcommand{{"doctor", "[POOL|DIR]", "what this node offers, and what to change"}, doctor_command},
+    Subcommand{{"help", "[SUBCOMMAND]", "list the subcommands, or the options of one"}, help_command},
 };
 
 std::vector<CommandSummary> summaries() {
@@ -86,23 +80,41 @@ const Subcommand* subcommand_named(std::string_view name) {
   return nullptr;
 }
 
+/// Calls a subcommand as `ringside NAME ARGUMENT` does.
+int run_with(const Subcommand& subcommand, const std::string& argument) {
+  const std::string name(subcommand.summary.name);
+  const std::array<const char*, 2> arguments = {name.c_str(), argument.c_str()};
+  return subcommand.run(static_cast<int>(arguments.size()), arguments.data());
+}
+
+int help_command(int argc, const char* const* argv) {
+  std::vector<std::string> names;
+  for (const Subcommand& s : kSubcommands) names.emplace_back(s.summary.name);
+  std::string name;
+  CommandLine line("Lists the subcommands, or the options of one.", "ringside help");
+  line.option("SUBCOMMAND", name, "whose options are listed")
+      .check(one_of(names))
+      .value_name(fmt::format("{}", fmt::join(names, "|")));
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
+  if (!name.empty()) return run_with(*subcommand_named(name), "--help");
+  print_usage(stdout);
+  return 0;
+}
+
 /// Each subcommand prints its own part.
 void print_help_as(const std::string& form) {
   print_help_as(form, "ringside", kDescription, summaries(), [&form](const CommandSummary& summary) {
-    const std::string name(summary.name);
-    const std::string flag = "--help-as=" + form;
-    const std::array<const char*, 2> arguments = {name.c_str(), flag.c_str()};
-    subcommand_named(name)->run(static_cast<int>(arguments.size()), arguments.data());
+    run_with(*subcommand_named(summary.name), "--help-as=" + form);
   });
 }
 
 int dispatch(int argc, const char* const* argv) {
   const std::string_view name = argc > 1 ? argv[1] : "";
-  if (name == "--help" || name == "-h" || name == "help") {
+  if (name == "--help" || name == "-h") {
     print_usage(stdout);
     return 0;
   }
-  if (name == "--version") {
+  if (name == "--version" || name == "-V") {
     fmt::print("{}\n", version());
     return 0;
   }

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/pool/pool_device.hpp"
+#include "cli/subcommands.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"

@@ -26,7 +26,4 @@ std::string doctor_table(const std::vector<Finding>& findings, std::size_t colum
 /// "findings": {topic: {"verdict", "found", "advice", facts...}}}.
 std::string doctor_json(const std::vector<Finding>& findings);
 
-/// Prints the table or the JSON to standard output. Returns the exit code: 0, or 3 if a finding would make a run fail.
-int doctor_command(int argc, const char* const* argv);
-
 }  // namespace ringside

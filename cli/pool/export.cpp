@@ -1,5 +1,4 @@
-#include "cli/pool/export.hpp"
-
+// `ringside export POOL`: writes a kept iterate, after verifying it, to a file that other programs can read.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -10,6 +9,7 @@
 
 #include "analyzer/pool/ring_reader.hpp"
 #include "cli/pool/iterations.hpp"
+#include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/files/output_file.hpp"
 #include "common/files/own_descriptor.hpp"

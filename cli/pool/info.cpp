@@ -1,5 +1,4 @@
-#include "cli/pool/info.hpp"
-
+// `ringside info POOL`: shows what a pool holds, without owning it.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -8,6 +7,7 @@
 #include "analyzer/pool/ring_reader.hpp"
 #include "cli/pool/journal_identity.hpp"
 #include "cli/pool/journal_shown.hpp"
+#include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/printable.hpp"

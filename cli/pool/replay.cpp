@@ -1,5 +1,5 @@
-#include "cli/pool/replay.hpp"
-
+// `ringside replay POOL`: reduces the kept iterates again, in order and from their bytes, and compares the results
+// with what was recorded.
 #include <fmt/format.h>
 
 #include <array>
@@ -17,6 +17,7 @@
 #include "cli/pool/iterations.hpp"
 #include "cli/pool/journal_identity.hpp"
 #include "cli/pool/journal_table.hpp"
+#include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/terminal_line.hpp"
 #include "common/options/command_line.hpp"

@@ -1,5 +1,4 @@
-#include "cli/pool/verify.hpp"
-
+// `ringside verify POOL`: checks every slot's hashes against its bytes.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -11,6 +10,7 @@
 #include "analyzer/pool/ring_reader.hpp"
 #include "analyzer/ring/ring_check.hpp"
 #include "cli/pool/damage.hpp"
+#include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"

@@ -1,5 +1,4 @@
-#include "cli/pool/wipe.hpp"
-
+// `ringside wipe POOL`: overwrites every byte of a pool before deleting it.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include "analyzer/journal/journal_wipe.hpp"
 #include "analyzer/pool/pool_wipe.hpp"
 #include "analyzer/pool/ring_reader.hpp"
+#include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/terminal_line.hpp"
 #include "common/options/command_line.hpp"

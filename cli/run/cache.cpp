@@ -1,5 +1,4 @@
-#include "cli/run/cache.hpp"
-
+// `ringside cache MATRIX`: writes a matrix's binary cache ahead of time.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"

@@ -1,5 +1,5 @@
-#include "cli/run/run.hpp"
-
+// `ringside run`: starts the analyzer and the producer on their cores, shows their progress, passes Ctrl-C on, and
+// prints the account. It never leaves a child behind.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include "cli/run/account_table.hpp"
 #include "cli/run/runtime_folder.hpp"
 #include "cli/run/supervisor.hpp"
+#include "cli/subcommands.hpp"
 #include "common/files/output_file.hpp"
 #include "common/files/own_descriptor.hpp"
 #include "common/files/standard_streams.hpp"
@@ -53,7 +54,8 @@ void declare_all(CommandLine& line, RunOptions& options) {
   declare(line, options.journal);
   declare(line, options.telemetry);
   declare(line, options.reduce);
-  line.option("--summary", options.summary, "write the account as one JSON object").value_name("FILE.json");
+  line.option("--summary", options.summary, "write the account as one JSON object")
+      .value_name("FILE.json");
   line.flag("--quiet", options.quiet, "neither progress nor the closing table");
   line.declare_config_file();
 }

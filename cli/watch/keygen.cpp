@@ -1,9 +1,9 @@
-#include "cli/watch/keygen.hpp"
-
+// ringside keygen: makes keys for following a run over TCP.
 #include <fmt/format.h>
 
 #include <string>
 
+#include "cli/subcommands.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/printable.hpp"
 #include "common/telemetry/key_folder.hpp"

@@ -1,5 +1,5 @@
-#include "cli/watch/run_report.hpp"
-
+// `ringside report`: writes one HTML file with the account of a run, its waiting times, and residual and reductions
+// over its iterations. The source is the journal and the ring of a pool, or a summary, which holds no steps.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -12,6 +12,7 @@
 #include "analyzer/pool/ring_reader.hpp"
 #include "cli/pool/journal_identity.hpp"
 #include "cli/pool/journal_records.hpp"
+#include "cli/subcommands.hpp"
 #include "cli/watch/report_page.hpp"
 #include "common/files/output_file.hpp"
 #include "common/files/own_descriptor.hpp"

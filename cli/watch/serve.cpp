@@ -1,5 +1,5 @@
-#include "cli/watch/serve.hpp"
-
+// `ringside serve`: serves a web page, JSON and Prometheus metrics of the run beside it. It only subscribes and asks
+// for the status; the analyzer does not depend on it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include "cli/history/watched_run.hpp"
 #include "cli/http/http_server.hpp"
 #include "cli/pool/journal_records.hpp"
+#include "cli/subcommands.hpp"
 #include "cli/watch/service.hpp"
 #include "common/handoff/channel.hpp"
 #include "common/options/command_line.hpp"

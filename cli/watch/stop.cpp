@@ -1,7 +1,7 @@
-#include "cli/watch/stop.hpp"
-
+// ringside stop: ends the run that an analyzer serves, as Ctrl-C would; a service continues.
 #include <fmt/format.h>
 
+#include "cli/subcommands.hpp"
 #include "cli/watch/service.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"

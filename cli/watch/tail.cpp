@@ -15,6 +15,7 @@
 #include "analyzer/journal/journal.hpp"
 #include "cli/pool/journal_identity.hpp"
 #include "cli/pool/journal_records.hpp"
+#include "cli/subcommands.hpp"
 #include "cli/terminal/record_table.hpp"
 #include "cli/watch/service.hpp"
 #include "common/files/standard_streams.hpp"

@@ -8,8 +8,6 @@
 
 namespace ringside {
 
-int tail_command(int argc, const char* const* argv);
-
 /// The first record to show: --since.
 struct Since {
   std::uint64_t seq = 0;        // the number of the first record

@@ -35,7 +35,7 @@ def options_in_help(*command):
     names = set()
     for line in call(*command, "--help").stdout.splitlines():
         if line.startswith("  -"):
-            names.update(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", re.split(r"\s{2,}", line.strip())[0].split(" ")[0]))
+            names.update(re.findall(r"(?<![\w-])--?[a-zA-Z][a-z-]*", re.split(r"\s{2,}", line.strip())[0].split(" ")[0]))
     return names
 
 
@@ -137,7 +137,7 @@ class Pages(Installed):
                 text = call("man", "-l", self.page(name)).stdout
                 options = text.partition("\nOPTIONS\n")[2].partition("\nEXIT STATUS\n")[0]
                 tags = re.findall(r"(?m)^ {7}(-.*?)(?: {2}|$)", options)
-                told = {word for tag in tags for word in re.findall(r"(?<![\w-])--?[a-z][a-z-]*", tag)}
+                told = {word for tag in tags for word in re.findall(r"(?<![\w-])--?[a-zA-Z][a-z-]*", tag)}
                 self.assertEqual(told, options_in_help(*command))
 
     def test_the_page_of_ringside_lists_every_subcommand_and_exit_code(self):
@@ -189,7 +189,7 @@ class Completions(Installed):
                 self.assertEqual(set(self.bash(program, *map(str, command[1:]), "-")), names)
                 zsh = self.completion("zsh", program).read_text(encoding="utf-8")
                 arm = zsh.partition(f"    {of_subcommand or chr(39) * 2})\n")[2].partition(";;")[0]
-                self.assertEqual(set(re.findall(r"(?m)^ +'(--?[a-z][a-z-]*)", arm)), names)
+                self.assertEqual(set(re.findall(r"(?m)^ +'(--?[a-zA-Z][a-z-]*)", arm)), names)
                 fish = self.completion("fish", program).read_text(encoding="utf-8").splitlines()
                 lines = [line for line in fish if not of_subcommand or f"from {of_subcommand}'" in line]
                 found = {"--" + word for line in lines for word in re.findall(r" -l ([a-z-]+)", line.split(" -d ")[0])}

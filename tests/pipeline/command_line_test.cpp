@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -122,6 +123,40 @@ TEST_F(CommandLineTest, FlagsAreTrueOrFalseInEveryProgram) {
                      {"overwrite", "line 1"}});
   }
   expect_refused(cases);
+}
+
+std::vector<Words> every_command_line() {
+  std::vector<Words> commands = {{"ringside"}, {"ringside-analyzer"}, {"ringside-producer"}};
+  std::istringstream names(run("ringside", {"--help-as=subcommands"}).out);
+  for (std::string name; names >> name;) commands.push_back({"ringside", name});
+  return commands;
+}
+
+TEST_F(CommandLineTest, EveryProgramAndSubcommandPrintsItsVersion) {
+  const std::string version = run("ringside", {"--version"}).out;
+  EXPECT_EQ(version, RINGSIDE_VERSION "\n");
+  ASSERT_GT(every_command_line().size(), 15u);
+  for (const Words& command : every_command_line()) {
+    for (const char* flag : {"-V", "--version"}) {
+      Words arguments(command.begin() + 1, command.end());
+      arguments.push_back(flag);
+      const Finished ran = run(command.front(), arguments);
+      EXPECT_EQ(ran.exit_code, 0) << command.back() << ": " << ran.err;
+      EXPECT_EQ(ran.out, version) << command.back();
+    }
+  }
+}
+
+TEST_F(CommandLineTest, HelpOfASubcommandHasTwoForms) {
+  for (const Words& command : every_command_line()) {
+    if (command.size() < 2) continue;
+    const Finished ran = run("ringside", {"help", command.back()});
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_NE(ran.out.find("Usage: ringside " + command.back()), std::string::npos) << ran.out;
+    EXPECT_EQ(ran.out, run("ringside", {command.back(), "--help"}).out);
+  }
+  EXPECT_EQ(run("ringside", {"help"}).out, run("ringside", {"--help"}).out);
+  expect_refused({{"ringside", {"help", "fly"}, 2, {"SUBCOMMAND: found 'fly', expected run|tail|"}}});
 }
 
 TEST_F(CommandLineTest, NumbersAreDecimalInEveryProgram) {

@@ -1,0 +1,30 @@
+// The function of each subcommand. Each parses its own arguments (argv[0] is the subcommand's name), throws Error, and
+// returns an exit code. cli/main.cpp has the table that names and calls them.
+#pragma once
+
+namespace ringside {
+
+using SubcommandFunction = int(int argc, const char* const* argv);
+
+// cli/run
+SubcommandFunction run_command;
+SubcommandFunction cache_command;
+
+// cli/pool
+SubcommandFunction info_command;
+SubcommandFunction verify_command;
+SubcommandFunction replay_command;
+SubcommandFunction export_command;
+SubcommandFunction wipe_command;
+
+// cli/watch
+SubcommandFunction tail_command;
+SubcommandFunction stop_command;
+SubcommandFunction serve_command;
+SubcommandFunction report_command;
+SubcommandFunction keygen_command;
+
+// cli/doctor
+SubcommandFunction doctor_command;  // returns 3 if a finding would make a run fail
+
+}  // namespace ringside
