@@ -166,7 +166,7 @@ void pin_process(int process, int processes) {
 
 void write_json(const nlohmann::json& document, const std::string& path) {
   const std::string text = document.dump(2) + "\n";
-  if (path.empty()) {
+  if (path.empty() || path == "-") {
     std::cout << text;
     return;
   }

@@ -32,7 +32,7 @@ void pin_process(int process, int processes);
 /// The lowest core this process may use.
 int first_allowed_core();
 
-/// Writes `document` to `path`, or to standard output if `path` is empty. Throws `Error` (exit code 3).
+/// Writes `document` to `path`, or to standard output if `path` is empty or `-`. Throws `Error` (exit code 3).
 void write_json(const nlohmann::json& document, const std::string& path);
 
 }  // namespace ringside::bench

@@ -111,7 +111,7 @@ int export_command(int argc, const char* const* argv) {
       .check(one_of({"npy", "csv", "mtx"}))
       .value_name("npy|csv|mtx")
       .show_default();
-  line.option("--output", output, "file to write").required().value_name("FILE");
+  line.option("-o,--output", output, "file to write; -: standard output").required().value_name("FILE");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   const RingReader reader = RingReader::open(pool);
@@ -126,7 +126,7 @@ int export_command(int argc, const char* const* argv) {
   if (format == "mtx") write_mtx(file, x);
   file.finish();
   write_beside_output(output,
-                      fmt::format("{}: iteration {} of {}, {} rows\n", printable(output),
+                      fmt::format("{}: iteration {} of {}, {} rows\n", printable(output_name(output)),
                                   with_separators(kept.header.iteration), printable(pool), with_separators(x.size())));
   return 0;
 }

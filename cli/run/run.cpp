@@ -54,7 +54,7 @@ void declare_all(CommandLine& line, RunOptions& options) {
   declare(line, options.journal);
   declare(line, options.telemetry);
   declare(line, options.reduce);
-  line.option("--summary", options.summary, "write the account as one JSON object")
+  line.option("--summary", options.summary, "write the account as one JSON object; -: to standard output")
       .value_name("FILE.json");
   line.flag("--quiet", options.quiet, "neither progress nor the closing table");
   line.declare_config_file();

@@ -109,7 +109,7 @@ int report_command(int argc, const char* const* argv) {
   line.option("INPUT", input, "pool with its journal, or a summary of `ringside run`")
       .value_name("POOL|SUMMARY.json")
       .show_default();
-  line.option("-o,--output", output, "the file to write").value_name("FILE.html").show_default();
+  line.option("-o,--output", output, "the file to write; -: standard output").value_name("FILE.html").show_default();
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   const std::optional<std::string> text = read_json_object(input);
@@ -121,7 +121,7 @@ int report_command(int argc, const char* const* argv) {
   OutputFile file(output, "--output", {{"INPUT", input}});
   file.write(report_page(report));
   file.finish();
-  write_beside_output(output, fmt::format("ringside report: wrote {}\n", printable(output)));
+  write_beside_output(output, fmt::format("ringside report: wrote {}\n", printable(output_name(output))));
   return static_cast<int>(ExitCode::kDone);
 }
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "common/files/own_descriptor.hpp"
@@ -31,7 +32,12 @@ void check_output(const std::string& path, const std::string& option, const std:
     throw system_error("{}: cannot write '{}': {}; expected a file {}", option, path, errno_text(error), expected);
   };
   if (const auto own = descriptor_of_output(path)) {
-    if (fcntl(*own, F_GETFL) < 0) refuse(errno, "or a descriptor that is open");
+    const int flags = fcntl(*own, F_GETFL);
+    // hold_standard_descriptors opens a standard output that was closed read-only.
+    if (is_standard_output(path) && (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)) {
+      throw system_error("standard output: cannot be written: it is closed; expected one that takes all of it");
+    }
+    if (flags < 0) refuse(errno, "or a descriptor that is open");
     return;
   }
   // ENOENT: no file yet, or a link that leads to none; opening will make it.
@@ -47,6 +53,10 @@ void check_output(const std::string& path, const std::string& option, const std:
 OutputFile::OutputFile(std::string path, std::string option, std::vector<KeptFile> kept)
     : path_(std::move(path)), option_(std::move(option)), kept_(std::move(kept)) {
   refuse_output(path_, option_, kept_);
+  if (is_standard_output(path_)) {
+    file_.reset(stdout);
+    return;
+  }
   const std::optional<int> own = descriptor_of_output(path_);
   UniqueFd fd;
   if (own) {
@@ -92,6 +102,7 @@ void OutputFile::write(const void* data, std::size_t bytes) {
 
 void OutputFile::finish() {
   if (std::fflush(file_.get()) != 0) fail(errno);
+  if (file_.get() == stdout) return;
   if (std::fclose(file_.release()) != 0) fail(errno);
   if (!new_file_) return;
   refuse_output(path_, option_, kept_);
@@ -99,6 +110,7 @@ void OutputFile::finish() {
 }
 
 void OutputFile::fail(int error) const {
+  if (is_standard_output(path_)) throw std::system_error(error, std::generic_category());
   // ENXIO: a pipe without a reader.
   throw system_error("{}: cannot write '{}': {}", option_, path_,
                      error == ENXIO ? "no process reads it" : errno_text(error));

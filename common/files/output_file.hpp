@@ -29,7 +29,9 @@ void check_output(const std::string& path, const std::string& option, const std:
 /// device, a pipe, a link), the output is written in place, because a rename would replace it by a file; so is an
 /// existing file in a folder that may not be written to. A pipe without a reader is refused at once. If the name is
 /// one of this process's own descriptors (descriptor_of_output), the output is written through that descriptor, at its
-/// offset: nothing is truncated, and text printed earlier comes first.
+/// offset: nothing is truncated, and text printed earlier comes first. `-` is standard output itself, as for all text
+/// that a program prints: if it fails, std::system_error is thrown, and run_program reports it or, if its reader has
+/// gone, ends by SIGPIPE.
 class OutputFile {
  public:
   /// option: messages begin with it ("--output"). kept: the files that the command reads or keeps. Throws Error (exit
@@ -51,7 +53,9 @@ class OutputFile {
   const std::string option_;
   const std::vector<KeptFile> kept_;
   struct Close {
-    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+    void operator()(std::FILE* file) const noexcept {
+      if (file != stdout) std::fclose(file);
+    }
   };
   std::optional<NewFile> new_file_;  // none: written in place or through a descriptor
   std::unique_ptr<std::FILE, Close> file_;

@@ -11,6 +11,7 @@
 #include "common/files/creation_mark.hpp"
 #include "common/files/lock_holder.hpp"
 #include "common/files/new_file.hpp"
+#include "common/files/own_descriptor.hpp"
 #include "common/files/regular_file.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/user_name.hpp"
@@ -106,6 +107,12 @@ bool same_file(const std::string& a, const std::string& b) {
 }
 
 void refuse_output(const std::string& path, const std::string& option, const std::vector<KeptFile>& kept) {
+  if (is_standard_output(path)) {  // a terminal, a pipe or a socket holds nothing that could be lost
+    struct stat open {};
+    const bool is_file = fstat(STDOUT_FILENO, &open) == 0 && S_ISREG(open.st_mode);
+    if (is_file) refuse_output("/proc/self/fd/1", option, kept);
+    return;
+  }
   for (const KeptFile& file : kept) {
     if (!same_file(path, file.path)) continue;
     throw usage_error("{}: '{}' is found as {}, too; expected another file", option, path, file.role);

@@ -49,7 +49,16 @@ std::optional<int> descriptor_named(const std::string& path) {
   return std::nullopt;
 }
 
+bool is_standard_output(std::string_view path) noexcept {
+  return path == "-";
+}
+
+std::string output_name(const std::string& path) {
+  return is_standard_output(path) ? "standard output" : path;
+}
+
 std::optional<int> descriptor_of_output(const std::string& path) {
+  if (is_standard_output(path)) return STDOUT_FILENO;
   struct stat there {};
   const bool exists = stat(path.c_str(), &there) == 0;
   if (const std::optional<int> named = descriptor_named(path)) {

@@ -1,6 +1,8 @@
 // Names that lead to a descriptor this process already has: /dev/stdout, /dev/fd/7, /proc/self/fd/7. Opening such a
 // name opens its file anew, with an offset of its own and without O_APPEND; the descriptor itself has the offset and
 // flags that its user set up.
+//
+// As an output, `-` is standard output. A file of that name is `./-`.
 #pragma once
 
 #include <optional>
@@ -17,6 +19,12 @@ std::optional<int> descriptor_named(const std::string& path);
 /// standard output or standard error if that has the same regular file or pipe (device and inode) open. Nothing: the
 /// output is opened by its name.
 std::optional<int> descriptor_of_output(const std::string& path);
+
+/// Whether an output to `path` is standard output by the name `-`.
+bool is_standard_output(std::string_view path) noexcept;
+
+/// The output's name for messages: `path`, or "standard output".
+std::string output_name(const std::string& path);
 
 /// Writes `text`, a line about an output to `path`, to standard output. If the output goes there, `text` goes to
 /// standard error; if the output goes to both, `text` is not written.

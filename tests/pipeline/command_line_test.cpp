@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/platform/version.hpp"
 #include "tests/pipeline/process.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
@@ -134,7 +135,7 @@ std::vector<Words> every_command_line() {
 
 TEST_F(CommandLineTest, EveryProgramAndSubcommandPrintsItsVersion) {
   const std::string version = run("ringside", {"--version"}).out;
-  EXPECT_EQ(version, RINGSIDE_VERSION "\n");
+  EXPECT_EQ(version, std::string(version()) + "\n");
   ASSERT_GT(every_command_line().size(), 15u);
   for (const Words& command : every_command_line()) {
     for (const char* flag : {"-V", "--version"}) {

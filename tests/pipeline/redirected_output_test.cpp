@@ -133,6 +133,42 @@ TEST_F(RedirectedOutputTest, AReportToStandardOutputIsAloneThere) {
   EXPECT_NE(done.err.find("wrote"), std::string::npos) << done.err;
 }
 
+TEST_F(RedirectedOutputTest, ADashIsStandardOutputAndNothingElseIsPrintedThere) {
+  const auto there = [folder = folder_.path()] {
+    if (chdir(folder.c_str()) != 0) _exit(126);
+  };
+  const Finished exported_one = run("ringside", {"export", pool_, "-o", "-"}, there);
+  EXPECT_EQ(exported_one.exit_code, 0) << exported_one.err;
+  EXPECT_TRUE(exported_one.out == exported());
+  EXPECT_EQ(exported_one.err.rfind("standard output: iteration 5", 0), 0u) << exported_one.err;
+
+  const Finished reported = run("ringside", {"report", pool_, "-o-"}, there);
+  EXPECT_EQ(reported.exit_code, 0) << reported.err;
+  EXPECT_TRUE(reported.out.starts_with("<!") && reported.out.ends_with("</html>\n")) << reported.out.substr(0, 40);
+  EXPECT_EQ(reported.err, "ringside report: wrote standard output\n");
+
+  const Finished ran = run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--summary", "-"}, there);
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(nlohmann::json::parse(ran.out).at("mode"), "dram");
+  EXPECT_NE(ran.err.find("ringside run: done"), std::string::npos) << ran.err;
+
+  EXPECT_FALSE(fs::exists(folder_.file("-")));
+}
+
+TEST_F(RedirectedOutputTest, ADashIsAppendedWhereStandardOutputAppends) {
+  export_to("-", redirect(STDOUT_FILENO, O_APPEND));
+  EXPECT_TRUE(content_of(log_) == "keep\n" + exported());
+}
+
+TEST_F(RedirectedOutputTest, ADashIsRefusedWhereStandardOutputIsAPool) {
+  const std::string before = content_of(pool_);
+  const auto to_pool = [pool = pool_] { dup2(open(pool.c_str(), O_WRONLY | O_APPEND), STDOUT_FILENO); };
+  const Finished refused = run("ringside", {"export", pool_, "--output=-"}, to_pool);
+  EXPECT_EQ(refused.exit_code, 2);
+  expect_one_line(refused.err, {"--output: '/proc/self/fd/1'", "POOL"});
+  EXPECT_TRUE(content_of(pool_) == before);
+}
+
 TEST_F(RedirectedOutputTest, APoolThatStandardOutputAppendsToIsRefused) {
   const std::string before = content_of(pool_);
   const auto to_pool = [pool = pool_] { dup2(open(pool.c_str(), O_WRONLY | O_APPEND), STDOUT_FILENO); };

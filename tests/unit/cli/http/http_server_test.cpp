@@ -308,8 +308,8 @@ TEST_F(HttpServerTest, AClientThatTakesNoAnswerDoesNotKeepItsThread) {
 
 TEST_F(HttpServerTest, ItEndsWhileClientsAreConnected) {
   // If the end waited for these limits, the test would time out.
-  constexpr std::chrono::hours kLong(1);
-  start(std::nullopt, {.first_byte_time = kLong, .request_time = kLong, .response_time = kLong});
+  constexpr std::chrono::hours limit(1);
+  start(std::nullopt, {.first_byte_time = limit, .request_time = limit, .response_time = limit});
   std::vector<UniqueFd> idle;
   for (int i = 0; i < 200; ++i) idle.push_back(connect());
   server_.reset();
