@@ -135,7 +135,7 @@ std::vector<Words> every_command_line() {
 
 TEST_F(CommandLineTest, EveryProgramAndSubcommandPrintsItsVersion) {
   const std::string version = run("ringside", {"--version"}).out;
-  EXPECT_EQ(version, std::string(version()) + "\n");
+  EXPECT_EQ(version, std::string(ringside::version()) + "\n");
   ASSERT_GT(every_command_line().size(), 15u);
   for (const Words& command : every_command_line()) {
     for (const char* flag : {"-V", "--version"}) {
