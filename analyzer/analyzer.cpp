@@ -42,24 +42,24 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, A
       ring_(pool().ring(), pool().persistence(), pool().storage(), options.ring.durability),
       reducer_(handoff.run().rows, *team_) {
   ring_.share_among(*team_);
-  kept_ = std::move(admission_.let_go);
+  kept_steps_ = std::move(admission_.replaced_steps);
   const std::vector<StepFigures> kept = kept_steps(pool().ring());
-  kept_.insert(kept_.end(), kept.begin(), kept.end());
-  if (iterates() == Iterates::kResume) {
+  kept_steps_.insert(kept_steps_.end(), kept.begin(), kept.end());
+  if (start() == RunStart::kResume) {
     continuation_.payload =
         SharedMapping::create("ringside-resume", run().rows * sizeof(double), PeerAccess::kReadOnly);
   }
   const Recovery found = recover(pool().ring());
   const std::optional<KeptSlot> newest = begin_run();
   if (newest && newest->header.run_id == run().run_id) continue_from(*newest, found);
-  if (iterates() == Iterates::kResume && !continuation_.last) {
+  if (start() == RunStart::kResume && !continuation_.last) {
     throw damage_error("{}: --resume: none of the kept iterates verifies; `ringside verify` says what is damaged",
                        options.ring.pool);
   }
   // A plain file under `power` is not faulted in: every page would be dirty, and the first sync would write the whole
   // ring. Neither is the ring of a run that continues: its content would be read from the disk while the producer
   // waits.
-  const bool begins = iterates() == Iterates::kNone || iterates() == Iterates::kClear;
+  const bool begins = start() == RunStart::kEmpty || start() == RunStart::kCleared;
   const bool quiet = !needs_sync(pool().storage(), options.ring.durability);
   if (begins && quiet) pool().prefault();
   pool().survive_faults();
@@ -67,7 +67,7 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, A
 
 /// Returns the newest intact one of the kept iterates. Adds the file's name, which the ring does not have, to errors.
 std::optional<KeptSlot> Attachment::begin_run() try {
-  if (iterates() == Iterates::kClear) ring_.clear();
+  if (start() == RunStart::kCleared) ring_.clear();
   return ring_.begin_run(run(), reinterpret_cast<double*>(continuation_.payload.data()));
 } catch (const Error& error) {
   throw Error(error.code(), fmt::format("{}: {}", options_.ring.pool, error.what()));
@@ -78,7 +78,7 @@ void Attachment::continue_from(const KeptSlot& newest, const Recovery& found) {
   account_.last_iteration.store(newest.header.iteration);
   Reductions recorded;
   if (pool().ring().reductions(newest.slot, newest.header, recorded) == ReductionsState::kRecorded) last_ = recorded;
-  if (iterates() != Iterates::kResume) return;
+  if (start() != RunStart::kResume) return;
   continuation_.resumed = run().run_id;
   if (newest.header.iteration != found.newest_iteration()) {
     continuation_.note =
@@ -86,8 +86,8 @@ void Attachment::continue_from(const KeptSlot& newest, const Recovery& found) {
                     options_.ring.pool, found.newest_iteration(), newest.header.iteration);
   } else if (!found.damaged.empty()) {
     continuation_.note = fmt::format(
-        "{}: the headers of {} slots are damaged; one may have held a newer iterate than {}, from which the run goes "
-        "on",
+        "{}: the headers of {} slots are damaged; one may have held a newer iterate than {}, from which the run "
+        "continues",
         options_.ring.pool, found.damaged.size(), newest.header.iteration);
   }
 }
@@ -139,7 +139,7 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
     return false;
   }
   last_ = reduced;
-  ring_.record_reductions(reduced);
+  ring_.store_reductions(reduced);
   const std::int64_t analyzed = now_ns();
 
   StepFigures figures{.run_id = run().run_id,

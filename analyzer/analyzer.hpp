@@ -56,7 +56,7 @@ class Attachment {
   /// Moves out the iterate from which the run continues, for HandoffReader::accept, which comes next. Its payload is
   /// freed with the result.
   Continuation take_continuation() { return std::move(continuation_); }
-  Iterates iterates() const noexcept { return admission_.iterates; }
+  RunStart start() const noexcept { return admission_.start; }
   const RunDescription& run() const noexcept { return admission_.run; }
 
   /// Serves steps until the producer leaves or is lost, `stop` is set, or the disk fails. Every step that was
@@ -72,7 +72,7 @@ class Attachment {
   std::uint64_t from_iteration() const noexcept { return account_.last_iteration.load(); }
   /// The steps that the ring kept before the first new step. If a run was discarded: the steps that its ring (this one
   /// or the replaced one) kept of it.
-  std::vector<StepFigures> take_kept() { return std::move(kept_); }
+  std::vector<StepFigures> take_kept_steps() { return std::move(kept_steps_); }
   /// commit_seq of the first step that this attachment commits. Valid until that step.
   std::uint64_t first_commit_seq() const noexcept { return ring_.next_seq(); }
   /// The pool that holds the run's ring.
@@ -95,7 +95,7 @@ class Attachment {
   std::unique_ptr<Team> team_;
   RingWriter ring_;
   Reducer reducer_;
-  std::vector<StepFigures> kept_;
+  std::vector<StepFigures> kept_steps_;
   Continuation continuation_;
   std::uint64_t steps_before_ = 0;  // committed by earlier analyzers of this run
   std::optional<Reductions> last_;

@@ -15,7 +15,7 @@
 #include "analyzer/place_check.hpp"
 #include "analyzer/pool/ring_admission.hpp"
 #include "analyzer/recorder/recorder.hpp"
-#include "analyzer/run_record.hpp"
+#include "analyzer/run_events.hpp"
 #include "common/handoff/peer.hpp"
 #include "common/handoff/reception.hpp"
 #include "common/options/command_line.hpp"
@@ -51,12 +51,12 @@ struct Options {
   bool once = false;
 };
 
-const char* to_text(Iterates iterates) {
-  switch (iterates) {
-    case Iterates::kNone: return "none";
-    case Iterates::kClear: return "cleared";
-    case Iterates::kOwn: return "own";
-    case Iterates::kResume: break;
+const char* to_text(RunStart start) {
+  switch (start) {
+    case RunStart::kEmpty: return "none";
+    case RunStart::kCleared: return "cleared";
+    case RunStart::kTakeover: return "own";
+    case RunStart::kResume: break;
   }
   return "resumed";
 }
@@ -189,7 +189,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   const RunDescription& run = attachment->run();
   spdlog::info("event=attached run_id={} producer_pid={} rows={} matrix={} storage={} iterates={} from_step={}",
                to_string(run.run_id), handoff.producer_pid(), run.rows, text_of(run.matrix),
-               to_string(attachment->pool().storage()), to_text(attachment->iterates()), handoff.steps_released());
+               to_string(attachment->pool().storage()), to_text(attachment->start()), handoff.steps_released());
 
   ServeEnd end = attachment->serve(service.stop_run);
   if (service.stop.load()) service.manager.stopping();

@@ -1,9 +1,9 @@
-// How long does one PageRank iterate take, in each form a matrix can have (docs/kernels.md), and how near is that to
+// How long does one PageRank iterate take, in each format a matrix can have (docs/kernels.md), and how near is that to
 // the limit that memory sets?
 //
-//   bench_kernels [--matrix grid:2000,rmat:22,...] [--kernels csr,runs,packed,ranked] [--threads 1,2] [--repeats 21]
+//   bench_kernels [--matrix grid:2000,rmat:22,...] [--formats csr,bands,packed,ranked] [--threads 1,2] [--repeats 21]
 //
-// Timed in turn, A B C A B C ...: the solver's iterate with each kernel; the same iterate as a plain loop over the
+// Timed in turn, A B C A B C ...: the solver's iterate with each format; the same iterate as a plain loop over the
 // matrix; a copy of 128 MiB with non-temporal stores, and a read of as much, by the same pinned threads.
 // `mb_moved_at_least` is what an iterate must move if every array is moved once and no data is in a cache.
 // `share_of_copy_bandwidth` compares its rate with the copy's, pair by pair. If everything fits into the last-level
@@ -131,10 +131,10 @@ class PlainLoop {
 /// The bytes that an iterate moves: x_{k-1}, its contributions, x_k and the next contributions, where plain stores
 /// also read the lines that they write; the scales of each group of 64 rows in which they differ; and the matrix in
 /// its form.
-double bytes_of_iterate(const CsrMatrix& matrix, const Array<double>& scale, Kernel kernel) {
+double bytes_of_iterate(const CsrMatrix& matrix, const Array<double>& scale, MatrixFormat format) {
   std::vector<double> reads(matrix.rows);
   for (const std::uint32_t source : matrix.column.span()) reads[source] += 1;
-  const RowLayout layout = make_row_layout(matrix, kernel, reads);
+  const RowLayout layout = make_row_layout(matrix, format, reads);
   const auto rows = static_cast<double>(matrix.rows);
   const bool past_the_cache = matrix.rows > (std::uint64_t{1} << 20);
   double bytes = rows * 16 + rows * (past_the_cache ? 8 : 16);
@@ -144,7 +144,7 @@ double bytes_of_iterate(const CsrMatrix& matrix, const Array<double>& scale, Ker
     const double* end = scale.data() + std::min(i + kGroup, matrix.rows);
     if (!std::all_of(scale.data() + i, end, [&](double s) { return s == scale[i] && s > 0; })) bytes += kGroup * 8;
   }
-  bytes += static_cast<double>(layout.rows.run.size() * sizeof(RowRun) + layout.rows.run_column.size() * 4);
+  bytes += static_cast<double>(layout.rows.band.size() * sizeof(RowBand) + layout.rows.band_column.size() * 4);
   for (const PackedBlock& block : layout.packed.block) bytes += static_cast<double>(block.words * 4);
   if (!layout.reads_matrix()) return bytes;
   for (std::uint64_t block = 0; block + 1 < layout.rows.block.size(); ++block) {
@@ -166,20 +166,20 @@ ordered_json spread_of(std::vector<double> values) {
 }
 
 struct Timed {
-  Kernel kernel;
+  MatrixFormat format;
   std::unique_ptr<Solver> solver;
   Array<double> x[2];
   double prepare_ms;  // from the matrix to the first iterate
   std::vector<double> ms, share, over_plain;
 };
 
-ordered_json measure(const CsrMatrix& matrix, const std::vector<Kernel>& kernels, int threads, int repeats) {
+ordered_json measure(const CsrMatrix& matrix, const std::vector<MatrixFormat>& formats, int threads, int repeats) {
   pin_threads(threads);
   const std::uint64_t n = matrix.rows;
   std::vector<Timed> timed;
-  for (const Kernel kernel : kernels) {
+  for (const MatrixFormat format : formats) {
     const std::int64_t start = now_ns();
-    Timed t{kernel, make_pagerank(matrix, kDamping, selected_isa(), kernel), {}, 0, {}, {}, {}};
+    Timed t{format, make_pagerank(matrix, kDamping, selected_isa(), format), {}, 0, {}, {}, {}};
     t.prepare_ms = milliseconds_since(start);
     for (Array<double>& x : t.x) x = Array<double>(n);
     t.solver->start(t.x[0].data());
@@ -214,10 +214,10 @@ ordered_json measure(const CsrMatrix& matrix, const std::vector<Kernel>& kernels
     const double loop = milliseconds_since(start);
     for (Timed& t : timed) {
       start = now_ns();
-      const Residual residual = t.solver->iterate(t.x[old].data(), t.x[1 - old].data());
+      const Change solved = t.solver->iterate(t.x[old].data(), t.x[1 - old].data());
       const double ms = milliseconds_since(start);
       // The tolerance: ranks add up to 1, and the plain loop adds millions of them without compensation.
-      if (std::fabs(change - residual.l1) > 1e-9 * residual.l1 + 1e-11) throw damage_error("the plain loop disagrees");
+      if (std::fabs(change - solved.l1) > 1e-9 * solved.l1 + 1e-11) throw damage_error("the plain loop disagrees");
       if (k < 0) continue;
       t.ms.push_back(ms);
       t.over_plain.push_back(loop / ms);
@@ -231,16 +231,16 @@ ordered_json measure(const CsrMatrix& matrix, const std::vector<Kernel>& kernels
 
   ordered_json result;
   result["threads"] = threads;
-  result["chosen"] = make_pagerank(matrix, kDamping)->kernel();
+  result["chosen"] = make_pagerank(matrix, kDamping)->format();
   result["plain_loop_ms"] = spread_of(plain_ms);
   const double copied_gb = kCopyBytesPerRow * static_cast<double>(kCopiedRows) * 1e-9;
   const double read_gb = kReadBytesPerRow * static_cast<double>(kCopiedRows) * 1e-9;
   result["copy_nontemporal_gb_per_s"] = copied_gb / (spread_of(copy_ms)["median"].get<double>() * 1e-3);
   result["read_gb_per_s"] = read_gb / (spread_of(read_ms)["median"].get<double>() * 1e-3);
   for (Timed& t : timed) {
-    const double bytes = bytes_of_iterate(matrix, plain.scale, t.kernel);
+    const double bytes = bytes_of_iterate(matrix, plain.scale, t.format);
     for (double& share : t.share) share *= bytes;
-    result["kernels"][std::string(to_string(t.kernel))] = {{"iterate_ms", spread_of(t.ms)},
+    result["kernels"][std::string(to_string(t.format))] = {{"iterate_ms", spread_of(t.ms)},
                                                            {"mb_moved_at_least", bytes * 1e-6},
                                                            {"share_of_copy_bandwidth", spread_of(t.share)},
                                                            {"plain_loop_over_iterate", spread_of(t.over_plain)},
@@ -251,15 +251,15 @@ ordered_json measure(const CsrMatrix& matrix, const std::vector<Kernel>& kernels
 
 int run(int argc, char** argv) {
   std::vector<std::string> matrices = {"grid:2000"};
-  std::vector<std::string> names = {"csr", "runs", "packed", "ranked"};
+  std::vector<std::string> names = {"csr", "bands", "packed", "ranked"};
   std::vector<int> threads = {1, 2};
   int repeats = 21;
   std::string output;
   std::string cache_dir;
-  CommandLine line("Time of one PageRank iterate in each form a matrix can have, against memory bandwidth; as JSON",
+  CommandLine line("Time of one PageRank iterate in each format a matrix can have, against memory bandwidth; as JSON",
                    "bench_kernels");
   line.option("--matrix", matrices, "matrices, as for ringside run --matrix; without values").comma_separated();
-  line.option("--kernels", names, "kernels to time").comma_separated();
+  line.option("--formats", names, "formats to time").comma_separated();
   line.option("--threads", threads, "numbers of threads to measure with")
       .comma_separated()
       .check(whole_number_within(1, 1024));
@@ -267,8 +267,8 @@ int run(int argc, char** argv) {
   line.option("--cache-dir", cache_dir, "folder for binary caches of the matrices (default: none is kept)");
   line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
-  std::vector<Kernel> kernels;
-  for (const std::string& name : names) kernels.push_back(kernel_named(name));
+  std::vector<MatrixFormat> formats;
+  for (const std::string& name : names) formats.push_back(format_named(name));
 
   ordered_json report;
   report["machine"] = machine_header();
@@ -282,7 +282,7 @@ int run(int argc, char** argv) {
                           {"rows", matrix.rows},
                           {"nonzeros", matrix.nonzeros()},
                           {"results", ordered_json::array()}};
-    for (const int count : threads) entry["results"].push_back(measure(matrix, kernels, count, repeats));
+    for (const int count : threads) entry["results"].push_back(measure(matrix, formats, count, repeats));
     report["matrices"].push_back(entry);
   }
   write_json(report, output);

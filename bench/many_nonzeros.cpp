@@ -74,7 +74,7 @@ nlohmann::ordered_json measure(int threads, std::uint32_t stride) {
 
   std::int64_t begin = now_ns();
   const auto solver =
-      make_pagerank(matrix, kDamping, selected_isa(), Kernel::kCsr);  // the packed form would copy the equal rows
+      make_pagerank(matrix, kDamping, selected_isa(), MatrixFormat::kCsr);  // the packed format would copy the equal rows
   const double prepare_s = static_cast<double>(now_ns() - begin) * 1e-9;
   Array<double> x(kRows);
   Array<double> next(kRows);

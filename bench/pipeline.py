@@ -148,7 +148,7 @@ def measure(options, bench, document):
 
 def predicted_peak(rows, nonzeros):
     """Bytes of a grid's producer without its programs: first the matrix and the solver's three vectors (scales and both
-    contributions), then, the entries having gone into runs, the vectors and the two shared buffers."""
+    contributions), then, the entries having gone into bands, the vectors and the two shared buffers."""
     vector = 8 * rows
     return 3 * vector + max(8 * (rows + 1) + 4 * nonzeros, 2 * vector)
 

@@ -40,7 +40,7 @@ constexpr std::array kSubcommands = {
     Subcommand{
         {"serve", "[--socket PATH] [--listen HOST:PORT]", "a web page and Prometheus metrics of the run beside it"},
         serve_command},
-    Subcommand{{"report", "[POOL|SUMMARY.json] -o FILE.html", "one page about a run: account, waiting, residual"},
+    Subcommand{{"report", "[POOL|SUMMARY.json] -o FILE.html", "one page about a run: account, waiting, change"},
                report_command},
     Subcommand{{"info", "POOL", "what a pool holds: runs, iterations, slots, sizes, storage"}, info_command},
     Subcommand{{"verify", "POOL", "check every hash; says which slot and chunk is damaged"}, verify_command},

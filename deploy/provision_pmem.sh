@@ -50,7 +50,7 @@ act() {
   printf '  + %s\n' "${*@Q}" | sed -E "s/'([[:alnum:]@%_+=:,.\/-]+)'/\1/g"
   [[ $yes == yes ]] || return 0
   "$@" </dev/null || status=$?
-  ((status == 0)) || fail 3 "'$*' ended with status $status; once its cause is mended, run $name again: it goes on there"
+  ((status == 0)) || fail 3 "'$*' ended with status $status; once its cause is mended, run $name again: it continues there"
 }
 
 in_place() { echo "  = $*"; }

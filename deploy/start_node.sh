@@ -28,8 +28,8 @@ usage: $name start  [OPTION...] [-- PRODUCER-OPTION...]   the analyzer, and with
   --log-dir DIR            folder of analyzer.log and producer.log (default: the --runtime folder)
   --timeout S              how long starting the analyzer, answering or stopping may take (default 60)
   --force                  stop: kill what has not ended after --timeout
-A producer goes on from the newest iterate in the pool (--resume), unless PRODUCER-OPTION has --overwrite. SIGTERM,
-SIGINT and SIGHUP end 'run' cleanly: run it again, and it goes on there. Exit status: 0 done; 2 usage; 3 the system
+A producer continues from the newest iterate in the pool (--resume), unless PRODUCER-OPTION has --overwrite. SIGTERM,
+SIGINT and SIGHUP end 'run' cleanly: run it again, and it continues there. Exit status: 0 done; 2 usage; 3 the system
 lacks something, or nothing runs; 4 a process died or does not answer; otherwise the program's own; 130 stopped.
 TEXT
 }
@@ -263,7 +263,7 @@ run() {
     last_words analyzer
     fail 3 "the analyzer ended with status 3"
   elif [[ $stopping == yes && $producer_status != [03] ]]; then
-    say "stopped; run again, it goes on from the newest iterate in the pool" >&2
+    say "stopped; run again, it continues from the newest iterate in the pool" >&2
     exit 130
   elif ((producer_status != 0)); then
     last_words producer

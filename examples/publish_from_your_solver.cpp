@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
     if (const auto kept = handoff.take_kept()) {
       std::copy(kept->x(), kept->x() + kPoints, start.begin());
       first = kept->step.iteration + 1;
-      std::printf("going on at iteration %llu\n", static_cast<unsigned long long>(first));
+      std::printf("continuing at iteration %llu\n", static_cast<unsigned long long>(first));
     }
     const double* before = start.data();
     for (std::uint64_t k = first; k <= kIterations; ++k) {

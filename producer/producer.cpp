@@ -25,16 +25,16 @@ SolveEnd Producer::run(std::optional<KeptIterate> kept) noexcept {
 
 // A kept iterate may have been the last one: it met the tolerance before the run was interrupted, or no more
 // iterations were asked for.
-std::optional<SolveEnd> Producer::already_ended(std::uint64_t iteration, const Residual& residual) noexcept {
-  const bool converged = run_.convergence.observe(residual) == Progress::kConverged;
+std::optional<SolveEnd> Producer::already_ended(std::uint64_t iteration, const Change& change) noexcept {
+  const bool converged = run_.convergence.observe(change) == Progress::kConverged;
   if (!converged && iteration < run_.options.last_iteration()) return std::nullopt;
   ProducerAccount& account = run_.account;
   const std::int64_t now = now_ns();
   set(account.begun_ns, now);
   set(account.ended_ns, now);
   set(account.iterations, iteration);
-  set(account.residual_l1, residual.l1);
-  set(account.residual_linf, residual.linf);
+  set(account.residual_l1, change.l1);
+  set(account.residual_linf, change.linf);
   set(account.converged, converged);
   return converged ? SolveEnd::kConverged : SolveEnd::kIterationsDone;
 }
@@ -75,8 +75,8 @@ SolveEnd Producer::finish(const FinishedIterate& last, SolveEnd how) noexcept {
 
 void Producer::publish(const FinishedIterate& iterate) noexcept {
   handoff_.publish({.iteration = iterate.iteration,
-                    .residual_l1 = iterate.residual.l1,
-                    .residual_linf = iterate.residual.linf,
+                    .residual_l1 = iterate.change.l1,
+                    .residual_linf = iterate.change.linf,
                     .generate_ns = generate_unpublished_ns_});
   generate_unpublished_ns_ = 0;
   set(run_.account.steps_published, handoff_.published());

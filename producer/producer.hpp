@@ -50,7 +50,7 @@ class Producer : private IterateSink {
   void take(const FinishedIterate& iterate) noexcept override;
   SolveEnd finish(const FinishedIterate& last, SolveEnd how) noexcept override;
 
-  std::optional<SolveEnd> already_ended(std::uint64_t iteration, const Residual& residual) noexcept;
+  std::optional<SolveEnd> already_ended(std::uint64_t iteration, const Change& change) noexcept;
   void publish(const FinishedIterate& iterate) noexcept;
   SolveEnd publish_last(const FinishedIterate& last, SolveEnd how) noexcept;
 

@@ -11,9 +11,9 @@ Progress account_for(const SolveRun& run, const FinishedIterate& iterate) noexce
   set(account.generate_ns, account.generate_ns.load(std::memory_order_relaxed) + iterate.generate_ns);
   set(account.ended_ns, iterate.generated_ns);
   set(account.iterations, iterate.iteration);
-  set(account.residual_l1, iterate.residual.l1);
-  set(account.residual_linf, iterate.residual.linf);
-  const Progress progress = run.convergence.observe(iterate.residual);
+  set(account.residual_l1, iterate.change.l1);
+  set(account.residual_linf, iterate.change.linf);
+  const Progress progress = run.convergence.observe(iterate.change);
   set(account.residual_growth, run.convergence.growth_per_iteration().value_or(-1));
   set(account.iterations_left, to_figure(run.convergence.iterations_left()));
   return progress;
@@ -36,10 +36,10 @@ SolveEnd solve(const SolveRun& run, std::uint64_t iteration, const double* x, It
     if (next == nullptr) return sink.finish(iterate, SolveEnd::kInterrupted);
 
     const std::int64_t begin = now_ns();
-    const Residual residual = run.solver.iterate(iterate.x, next);
+    const Change change = run.solver.iterate(iterate.x, next);
     const std::int64_t end = now_ns();
     iterate = {
-        .iteration = k, .x = next, .residual = residual, .due = due, .generate_ns = end - begin, .generated_ns = end};
+        .iteration = k, .x = next, .change = change, .due = due, .generate_ns = end - begin, .generated_ns = end};
 
     const Progress progress = account_for(run, iterate);
     if (progress == Progress::kDiverged) return SolveEnd::kDiverged;

@@ -26,7 +26,7 @@ enum class SolveEnd {
 struct FinishedIterate {
   std::uint64_t iteration = 0;
   const double* x = nullptr;  // rows doubles
-  Residual residual;
+  Change change;
   bool due = false;               // `--every` asks for it, or it is the last one that `--iterations` allows
   std::int64_t generate_ns = 0;   // what this iteration took
   std::int64_t generated_ns = 0;  // CLOCK_MONOTONIC: the end of this iteration

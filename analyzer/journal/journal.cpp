@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "analyzer/journal/journal_layout.hpp"
-#include "analyzer/journal/journal_log_file.hpp"
+#include "analyzer/journal/journal_log_copy.hpp"
 #include "analyzer/journal/journal_scan.hpp"
 #include "analyzer/journal/journal_storage.hpp"
 #include "common/platform/error.hpp"
@@ -90,8 +90,8 @@ struct LogsThere {
 LogsThere look_at_logs(const std::string& pool) {
   LogsThere there;
   for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
-    const std::string path = journal_file(pool, log);
-    const std::optional<LogFile> file = read_log_file(path);
+    const std::string path = journal_log_path(pool, log);
+    const std::optional<LogCopy> file = copy_log(path);
     if (!file || file->file_bytes == 0) continue;
     if (there.kind && *there.kind != file->place.kind) {
       throw usage_error("{}: is kept by {}, the log beside it by {}: expected both of one kind; move one away", path,
@@ -116,14 +116,14 @@ JournalKind choose(JournalKind asked, std::optional<JournalKind> there, Storage 
   if (there && *there != asked) {
     throw usage_error(
         "{}: the journal there is kept by {}; found --journal {}, expected {}, or auto, or to move it away",
-        journal_file(pool, 0), to_string(*there), to_string(asked), to_string(*there));
+        journal_log_path(pool, 0), to_string(*there), to_string(asked), to_string(*there));
   }
   return asked;
 }
 
 }  // namespace
 
-std::string journal_file(const std::string& pool, std::uint32_t log) {
+std::string journal_log_path(const std::string& pool, std::uint32_t log) {
   std::error_code error;
   const fs::path beside = fs::is_symlink(pool, error) ? fs::canonical(pool, error) : fs::path(pool);
   return fmt::format("{}.journal-{}", error ? pool : beside.string(), log);
@@ -132,7 +132,7 @@ std::string journal_file(const std::string& pool, std::uint32_t log) {
 std::vector<std::string> journal_files_there(const std::string& pool) {
   std::vector<std::string> there;
   for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
-    std::string path = journal_file(pool, log);
+    std::string path = journal_log_path(pool, log);
     std::error_code ignored;
     if (fs::exists(fs::symlink_status(path, ignored))) there.push_back(std::move(path));
   }
@@ -218,7 +218,7 @@ Journal Journal::open(const std::string& pool, const JournalOptions& options, St
   made->kind = kind;
   const Foreign foreign = options.foreign ? Foreign::kAllowed : Foreign::kRefused;
   for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
-    const std::string path = journal_file(pool, log);
+    const std::string path = journal_log_path(pool, log);
     const std::uint64_t capacity = options.bytes / kJournalLogs;
     made->logs[log] = kind == JournalKind::kFile ? open_file_log(path, capacity, foreign)
                                                  : open_pmemlog_log(path, capacity, storage, foreign);
@@ -228,7 +228,7 @@ Journal Journal::open(const std::string& pool, const JournalOptions& options, St
   for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
     const LogScan& scan = there.scan[log];
     if (!scan.damage.empty()) {
-      spdlog::warn("event=journal_damaged file=\"{}\" text=\"{}\"", journal_file(pool, log), scan.damage);
+      spdlog::warn("event=journal_damaged file=\"{}\" text=\"{}\"", journal_log_path(pool, log), scan.damage);
     }
     if (scan.state != LogState::kValid) continue;
     made->oldest[log] = scan.oldest_seq();
@@ -242,7 +242,7 @@ Journal Journal::open(const std::string& pool, const JournalOptions& options, St
   if (made->begun) {
     JournalStorage& log = *made->logs[made->active];
     if (const int failed = log.cut(there.scan[made->active].end); failed != 0) {
-      throw system_error("{}: a torn record cannot be cut off: {}", journal_file(pool, made->active),
+      throw system_error("{}: a torn record cannot be cut off: {}", journal_log_path(pool, made->active),
                          errno_text(failed));
     }
   }

@@ -27,7 +27,7 @@ inline constexpr std::size_t kMaxRecordBytes = std::size_t{64} << 10;
 
 /// The files of the journal of `pool`, beside the pool itself (a link is followed), and those of them that exist.
 inline constexpr std::uint32_t kJournalLogs = 2;
-std::string journal_file(const std::string& pool, std::uint32_t log);
+std::string journal_log_path(const std::string& pool, std::uint32_t log);
 std::vector<std::string> journal_files_there(const std::string& pool);
 
 /// The writing side, for one thread of one process (the one that owns the pool).

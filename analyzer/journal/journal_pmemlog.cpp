@@ -16,7 +16,7 @@
 #include <string_view>
 
 #include "analyzer/journal/journal_layout.hpp"
-#include "analyzer/journal/journal_log_file.hpp"
+#include "analyzer/journal/journal_log_copy.hpp"
 #include "analyzer/pool/pmdk_syncs.hpp"
 #include "analyzer/pool/pool_file.hpp"
 #include "analyzer/ring/storage.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyzer/journal/journal.hpp"
-#include "analyzer/journal/journal_log_file.hpp"
+#include "analyzer/journal/journal_log_copy.hpp"
 #include "analyzer/journal/journal_scan.hpp"
 #include "common/platform/error.hpp"
 
@@ -17,14 +17,14 @@ namespace {
 // A writer appends tens of thousands of records before it empties a log again, so even a second attempt is rare.
 constexpr int kAttempts = 20;
 
-using Logs = std::array<std::optional<LogFile>, kJournalLogs>;
+using Logs = std::array<std::optional<LogCopy>, kJournalLogs>;
 
 /// The beginning of a log, to detect that it was emptied since.
 struct Beginning {
   bool there = false;
   JournalHeader header;
 
-  explicit Beginning(const std::optional<LogFile>& file) {
+  explicit Beginning(const std::optional<LogCopy>& file) {
     if (!file || file->copied_bytes < sizeof(header)) return;
     there = true;
     std::memcpy(&header, file->copied.get(), sizeof(header));
@@ -36,17 +36,17 @@ struct Beginning {
 };
 
 Beginning peek(const std::string& path) {
-  return Beginning(read_log_file(path, sizeof(JournalHeader)));
+  return Beginning(copy_log(path, sizeof(JournalHeader)));
 }
 
 /// Reads both logs so that they fit together. The older one is read first, so that the newer one can only have grown
 /// meanwhile. If either was emptied, both are read again.
 Logs read_logs(const std::string& pool) {
   Logs logs;
-  const std::array<std::string, kJournalLogs> paths = {journal_file(pool, 0), journal_file(pool, 1)};
+  const std::array<std::string, kJournalLogs> paths = {journal_log_path(pool, 0), journal_log_path(pool, 1)};
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const std::size_t older = peek(paths[0]).generation() <= peek(paths[1]).generation() ? 0 : 1;
-    for (const std::size_t log : {older, 1 - older}) logs[log] = read_log_file(paths[log]);
+    for (const std::size_t log : {older, 1 - older}) logs[log] = copy_log(paths[log]);
     if (Beginning(logs[0]) == peek(paths[0]) && Beginning(logs[1]) == peek(paths[1])) break;
   }
   return logs;
@@ -71,10 +71,10 @@ struct JournalReader::Implementation {
   void report(const std::string& file, const std::string& text) {
     damage += fmt::format("{}{}: {}", damage.empty() ? "" : "; ", file, text);
   }
-  void take(const LogFile& file, const LogScan& scan, const std::string& path);
+  void take(const LogCopy& file, const LogScan& scan, const std::string& path);
 };
 
-void JournalReader::Implementation::take(const LogFile& file, const LogScan& scan, const std::string& path) {
+void JournalReader::Implementation::take(const LogCopy& file, const LogScan& scan, const std::string& path) {
   const std::uint64_t last = records.empty() ? 0 : records.back().seq;
   if (last != 0 && !scan.records.empty() && scan.header.first_seq > last + 1) {
     report(path, fmt::format("begins with record {}, the log before it ends with record {}: what was between is lost",
@@ -91,14 +91,14 @@ JournalReader JournalReader::open(const std::string& pool) {
   auto made = std::make_unique<Implementation>();
   made->logs = read_logs(pool);
   if (!made->logs[0] && !made->logs[1]) {
-    throw usage_error("{}: no journal beside it; expected {} and {}", pool, journal_file(pool, 0),
-                      journal_file(pool, 1));
+    throw usage_error("{}: no journal beside it; expected {} and {}", pool, journal_log_path(pool, 0),
+                      journal_log_path(pool, 1));
   }
   std::array<LogScan, kJournalLogs> scans;
   bool any_is_ours = false;
   for (std::uint32_t log = kJournalLogs; log-- > 0;) {
     if (!made->logs[log]) continue;
-    const LogFile& file = *made->logs[log];
+    const LogCopy& file = *made->logs[log];
     scans[log] = scan_log(file.bytes(), log, file.place.begin);
     if (file.place.kind == JournalKind::kPmemlog && file.place.end == 0) {
       scans[log].damage = "byte 4096: offsets that point out of the file";
@@ -110,17 +110,17 @@ JournalReader JournalReader::open(const std::string& pool) {
   for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
     if (scans[log].torn_at) {
       made->torn += fmt::format("{}{}: ends within a record at byte {}: its writer is at work, or was killed",
-                                made->torn.empty() ? "" : "; ", journal_file(pool, log), *scans[log].torn_at);
+                                made->torn.empty() ? "" : "; ", journal_log_path(pool, log), *scans[log].torn_at);
     }
     if (scans[log].damage.empty()) continue;
     const bool refused = scans[log].state == LogState::kForeign || scans[log].state == LogState::kNewer;
-    if (refused && !any_is_ours) throw usage_error("{}: {}", journal_file(pool, log), scans[log].damage);
-    made->report(journal_file(pool, log), scans[log].damage);
+    if (refused && !any_is_ours) throw usage_error("{}: {}", journal_log_path(pool, log), scans[log].damage);
+    made->report(journal_log_path(pool, log), scans[log].damage);
   }
   const std::size_t older = scans[0].header.generation <= scans[1].header.generation ? 0 : 1;
   for (const std::size_t log : {older, 1 - older}) {
     if (scans[log].state != LogState::kValid) continue;
-    made->take(*made->logs[log], scans[log], journal_file(pool, static_cast<std::uint32_t>(log)));
+    made->take(*made->logs[log], scans[log], journal_log_path(pool, static_cast<std::uint32_t>(log)));
   }
   return JournalReader(std::move(made));
 }

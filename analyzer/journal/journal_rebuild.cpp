@@ -101,9 +101,9 @@ CatchUp catch_up(const std::string& pool, const std::vector<StepFigures>& kept, 
     if (missing.steps > 0) lacking.emplace_back(missing);
   };
   const std::optional<Id128> run_id = id_of(started.run_id());
-  bool goes_on = false;
+  bool continues = false;
   for (const StepFigures& step : kept) {
-    if (step.run_id == run_id) goes_on = true;
+    if (step.run_id == run_id) continues = true;
     Recorded& recorded = journaled.runs[step.run_id];
     if (!recorded.commit_seq) recorded = before_the_first(step);
     if (step.commit_seq > *recorded.commit_seq) {
@@ -114,7 +114,7 @@ CatchUp catch_up(const std::string& pool, const std::vector<StepFigures>& kept, 
   }
   if (!run_id) return lacking;
   Recorded& recorded = journaled.runs[*run_id];
-  if (goes_on) {  // commits after the newest kept one: their slots are damaged
+  if (continues) {  // commits after the newest kept one: their slots are damaged
     if (started.first_commit_seq() > *recorded.commit_seq + 1) {
       add_missing(between(recorded, *run_id, started.first_commit_seq(), nullptr));
     }

@@ -14,7 +14,7 @@
 
 #include "analyzer/journal/journal.hpp"
 #include "analyzer/journal/journal_layout.hpp"
-#include "analyzer/journal/journal_log_file.hpp"
+#include "analyzer/journal/journal_log_copy.hpp"
 #include "analyzer/pool/pool_file.hpp"
 #include "analyzer/journal/journal_scan.hpp"
 #include "common/platform/error.hpp"
@@ -200,7 +200,7 @@ WipedJournal JournalWipe::overwrite() {
     ++wiped.files;
     wiped.bytes += log.bytes;
   }
-  if (wiped.files > 0) sync_folder_of(journal_file(pool_, 0), pool_);
+  if (wiped.files > 0) sync_folder_of(journal_log_path(pool_, 0), pool_);
   return wiped;
 }
 

@@ -29,14 +29,14 @@ namespace {
 namespace fs = std::filesystem;
 
 void refuse_iterates_in(const RingView& ring, const std::string& path) {
-  const Recovery kept = recover(ring);
-  if (kept.kept.empty()) return;
-  const SlotHeader& newest = kept.kept.back().header;
+  const Recovery found = recover(ring);
+  if (found.kept.empty()) return;
+  const SlotHeader& newest = found.kept.back().header;
   const auto run = ring.run(newest.run_id);
   throw usage_error(
-      "{}: the pool holds {} iterates of another run ({}, newest iteration {}); give --resume to go on from there, "
-      "--overwrite to let them go, or another --pool",
-      path, kept.kept.size(), run ? text_of(run->matrix) : "of an unknown matrix", newest.iteration);
+      "{}: the pool holds {} iterates of another run ({}, newest iteration {}); give --resume to continue from there, "
+      "--overwrite to discard them, or another --pool",
+      path, found.kept.size(), run ? text_of(run->matrix) : "of an unknown matrix", newest.iteration);
 }
 
 /// The differences between the problems of two runs, such as "solver jacobi instead of pagerank": `here` instead of
@@ -83,8 +83,8 @@ RunDescription resumable(const RingView& ring, const SlotHeader& newest, const R
 
 /// Whether the newest iterate of the ring at `path` is of that run. The ring may be one that no analyzer can own.
 bool holds_iterates_of(const Id128& run_id, const std::string& path) {
-  const Recovery kept = RingReader::open(path).recover();
-  return !kept.kept.empty() && kept.kept.back().header.run_id == run_id;
+  const Recovery found = RingReader::open(path).recover();
+  return !found.kept.empty() && found.kept.back().header.run_id == run_id;
 }
 
 Foreign foreign_of(const RingOptions& options) {
@@ -148,9 +148,9 @@ void check_pool(const RingOptions& options) {
 namespace {
 
 Admission find_ring(const RingOptions& options, const RunDescription& run, PoolUse use) {
-  const auto fresh = [&run](RingPool pool) { return Admission{std::move(pool), Iterates::kNone, run, {}}; };
-  const auto replaced = [&run](RingPool pool, std::vector<StepFigures> let_go) {
-    return Admission{std::move(pool), Iterates::kNone, run, std::move(let_go)};
+  const auto fresh = [&run](RingPool pool) { return Admission{std::move(pool), RunStart::kEmpty, run, {}}; };
+  const auto replaced = [&run](RingPool pool, std::vector<StepFigures> replaced_steps) {
+    return Admission{std::move(pool), RunStart::kEmpty, run, std::move(replaced_steps)};
   };
   refuse_foreign_place(options);
   const Foreign foreign = foreign_of(options);
@@ -170,35 +170,35 @@ Admission find_ring(const RingOptions& options, const RunDescription& run, PoolU
   } catch (const UnownablePoolError&) {
     // A run with --overwrite repeats the option when its analyzer was lost. It must not overwrite its own iterates.
     if (use != PoolUse::kOverwrite || holds_iterates_of(run.run_id, options.pool)) throw;
-    std::vector<StepFigures> let_go = kept_steps(RingReader::open(options.pool).ring());
-    return replaced(RingPool::replace_unownable(options.pool, run.rows, options.slots, foreign), std::move(let_go));
+    std::vector<StepFigures> replaced_steps = kept_steps(RingReader::open(options.pool).ring());
+    return replaced(RingPool::replace_unownable(options.pool, run.rows, options.slots, foreign), std::move(replaced_steps));
   }
 
   const bool may_replace = use == PoolUse::kOverwrite || use == PoolUse::kResume;
-  const Recovery kept = recover(pool->ring());
-  if (!kept.kept.empty()) {
-    const SlotHeader& newest = kept.kept.back().header;
+  const Recovery found = recover(pool->ring());
+  if (!found.kept.empty()) {
+    const SlotHeader& newest = found.kept.back().header;
     const auto own = newest.run_id == run.run_id ? pool->ring().run(run.run_id) : std::nullopt;
     if (own && own->problem_id == run.problem_id && own->rows == run.rows)
-      return {std::move(*pool), Iterates::kOwn, *own, {}};
+      return {std::move(*pool), RunStart::kTakeover, *own, {}};
     if (use == PoolUse::kResume) {
-      const RunDescription goes_on = resumable(pool->ring(), newest, run, options);
-      return {std::move(*pool), Iterates::kResume, goes_on, {}};
+      const RunDescription resumed = resumable(pool->ring(), newest, run, options);
+      return {std::move(*pool), RunStart::kResume, resumed, {}};
     }
     if (!may_replace) refuse_iterates_in(pool->ring(), options.pool);
   }
 
   const RingGeometry& shape = pool->ring().geometry();
   const bool fits = shape.rows == run.rows && (!options.slots_given || shape.slot_count() == options.slots);
-  if (fits) return {std::move(*pool), kept.kept.empty() ? Iterates::kNone : Iterates::kClear, run, {}};
+  if (fits) return {std::move(*pool), found.kept.empty() ? RunStart::kEmpty : RunStart::kCleared, run, {}};
   if (!may_replace) {
     throw usage_error(
         "{}: the pool has {} slots of {} rows, this run needs {} of {}; give --overwrite, or another --pool",
         options.pool, shape.slot_count(), shape.rows, options.slots, run.rows);
   }
-  std::vector<StepFigures> let_go = kept_steps(pool->ring());
+  std::vector<StepFigures> replaced_steps = kept_steps(pool->ring());
   return replaced(RingPool::replace(options.pool, std::move(*pool), run.rows, options.slots, foreign),
-                  std::move(let_go));
+                  std::move(replaced_steps));
 }
 
 }  // namespace

@@ -23,19 +23,19 @@ void refuse_foreign_iterates(const RingOptions& options);
 /// that only libpmemobj cannot open: a new pool can replace both.
 void check_pool(const RingOptions& options);
 
-/// What becomes of the iterates in a pool that a run was admitted to.
-enum class Iterates {
-  kNone,   // there are none
-  kClear,  // they are discarded, as the user asked
-  kOwn,    // of this very run, whose analyzer was lost: the run is taken over
-  kResume  // of an earlier run of the same problem, which is resumed
+/// How a run starts in the pool that it was admitted to.
+enum class RunStart {
+  kEmpty,     // anew: it holds no iterates
+  kCleared,   // anew: its iterates are discarded, as the user asked
+  kTakeover,  // its iterates are of this very run, whose analyzer was lost
+  kResume     // its iterates are of an earlier run of the same problem
 };
 
 struct Admission {
   RingPool pool;
-  Iterates iterates = Iterates::kNone;
-  RunDescription run;               // with kOwn and kResume: the description in the pool
-  std::vector<StepFigures> let_go;  // the steps of a replaced ring: the journal may lack some
+  RunStart start = RunStart::kEmpty;
+  RunDescription run;  // with kTakeover and kResume: the description in the pool
+  std::vector<StepFigures> replaced_steps;  // that a replaced ring kept: the journal may lack some
 };
 
 /// The pool for `run`: the one at `options.pool`, or a new one. A pool with iterates of another run is refused unless

@@ -21,7 +21,7 @@
 #include "analyzer/pool/pool_persistence.hpp"
 #include "analyzer/pool/synchronous_mapping.hpp"
 #include "analyzer/ring/pmdk_metadata.hpp"
-#include "analyzer/ring/ring_format.hpp"
+#include "analyzer/ring/ring_creation.hpp"
 #include "common/files/creation_mark.hpp"
 #include "common/files/output_file.hpp"
 #include "common/platform/clock.hpp"
@@ -318,7 +318,7 @@ RingPool RingPool::open(const fs::path& path, Foreign foreign) {
       make_pool_persistence(pool.storage_, std::move(fd), pool.base(), pool.pool_.get_deleter().watched);
   pool.ring_ = std::make_unique<WritableRing>(WritableRing::parse(file, name));
   int error = mend_superblocks(file, *pool.ring_, *pool.persistence_);
-  if (error == 0) error = mend_run_records(*pool.ring_, *pool.persistence_);
+  if (error == 0) error = mend_run_entries(*pool.ring_, *pool.persistence_);
   if (error != 0) throw cannot_sync(name, error);
   return pool;
 }

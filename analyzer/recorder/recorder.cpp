@@ -78,7 +78,7 @@ class Recorder::Worker {
   RecordQueue& queue() noexcept { return queue_; }
 
   // Main thread.
-  void begin_run(const RecordedRun& run) {
+  void begin_run(const RunToRecord& run) {
     wire::Record event;
     *event.mutable_run_started() = run.started;
     {
@@ -207,7 +207,7 @@ class Recorder::Worker {
 
   void open_journal() {
     write_and_publish();
-    RecordedRun run;
+    RunToRecord run;
     {
       const std::lock_guard lock(begun_mutex_);
       run = std::exchange(begun_, {});
@@ -219,7 +219,7 @@ class Recorder::Worker {
         journal_.emplace(Journal::open(options_.pool, options_.journal, run.storage, options_.durability));
         history_.forget_files();
         number_after(journal_->newest_seq());
-        lacking = catch_up(options_.pool, run.kept, run.started);
+        lacking = catch_up(options_.pool, run.kept_steps, run.started);
       } catch (const std::exception& error) {
         give_up_journal(error.what());
       }
@@ -334,7 +334,7 @@ class Recorder::Worker {
   RecordQueue queue_;
 
   std::mutex begun_mutex_;  // for the two below: the main thread sets them, the thread takes them
-  RecordedRun begun_;
+  RunToRecord begun_;
   std::optional<std::promise<void>> ended_;
 
   std::optional<Telemetry> telemetry_;
@@ -368,7 +368,7 @@ RecordQueue& Recorder::queue() noexcept {
   return worker_->queue();
 }
 
-void Recorder::begin_run(const RecordedRun& run) {
+void Recorder::begin_run(const RunToRecord& run) {
   worker_->begin_run(run);
 }
 

@@ -31,10 +31,10 @@ struct RecorderOptions {
 };
 
 /// What the recorder needs of a run beside what it records.
-struct RecordedRun {
+struct RunToRecord {
   // The steps that the ring held when the run was admitted, also those of a run that was discarded for it: the journal
   // may lack some.
-  std::vector<StepFigures> kept;
+  std::vector<StepFigures> kept_steps;
   Storage storage = Storage::kFile;
   wire::RunStarted started;
 };
@@ -52,7 +52,7 @@ class Recorder {
   RecordQueue& queue() noexcept;
 
   /// To be called before the first step of a run. Does not wait for the journal, which may take long to open.
-  void begin_run(const RecordedRun& run);
+  void begin_run(const RunToRecord& run);
   /// To be called after the last step. Returns when all records are in the journal and the journal is closed.
   void end_run(const wire::RunEnded& ended);
 

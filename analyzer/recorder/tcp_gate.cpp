@@ -111,7 +111,7 @@ void TcpGate::run() {
       const bool stop = wait(ending, ending ? kSliceMs : no_descriptors_ ? kNoDescriptorsMs : kAsLongAsItTakes);
       if (stop && !std::exchange(ending, true)) until = Clock::now() + kFarewell;
       for (auto one = connections_.begin(); one != connections_.end();) {
-        one = goes_on(*one) ? std::next(one) : connections_.erase(one);
+        one = continues(*one) ? std::next(one) : connections_.erase(one);
       }
       if (!ending) accept_more();
     } catch (const std::exception&) {  // no memory to wait for all of them; it may suffice for fewer
@@ -163,7 +163,7 @@ int TcpGate::until_patience_ends(int timeout_ms) const {
   return left_ms == std::numeric_limits<int>::max() ? timeout_ms : static_cast<int>(left_ms);
 }
 
-bool TcpGate::goes_on(Connection& connection) {
+bool TcpGate::continues(Connection& connection) {
   constexpr short kReadable = POLLIN | POLLHUP | POLLERR;
   const bool was_stuck = connection.stuck();
   const std::size_t held = connection.out.bytes.size();

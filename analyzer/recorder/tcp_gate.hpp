@@ -69,7 +69,7 @@ class TcpGate {
   void run();
   bool wait(bool ending, int timeout_ms);
   int until_patience_ends(int timeout_ms) const;
-  bool goes_on(Connection& connection);
+  bool continues(Connection& connection);
   void accept_more();
   bool close_stranger();
   static bool read_some(const UniqueFd& from, Flow& flow);

@@ -9,26 +9,26 @@ namespace ringside {
 namespace {
 
 /// True for a copy that lost only its record_seq: everything else equals its valid twin.
-bool lost_its_sequence_number(const RecordReading& copy, const RecordReading& twin) {
-  return copy.state == RecordState::kEmpty && twin.state == RecordState::kValid &&
-         std::memcmp(&copy.record, &twin.record, offsetof(RunRecord, record_seq)) == 0;
+bool lost_its_sequence_number(const EntryReading& copy, const EntryReading& twin) {
+  return copy.state == EntryState::kEmpty && twin.state == EntryState::kValid &&
+         std::memcmp(&copy.entry, &twin.entry, offsetof(RunTableEntry, record_seq)) == 0;
 }
 
 /// A copy without its number may also be one whose writer is between its last two stores. Therefore it is read again a
 /// few times, with a pause.
-TwinsCheck::DamagedRecord check_record(const RingView& ring, std::uint32_t index) {
+TwinsCheck::DamagedEntry check_entry(const RingView& ring, std::uint32_t index) {
   constexpr int kLooks = 4;
   constexpr std::chrono::milliseconds kBetweenLooks{5};
   for (int look = 1;; ++look) {
-    const RecordReading copies[2] = {ring.run_record_copy(0, index), ring.run_record_copy(1, index)};
-    TwinsCheck::DamagedRecord record{index, {}};
+    const EntryReading copies[2] = {ring.run_entry_copy(0, index), ring.run_entry_copy(1, index)};
+    TwinsCheck::DamagedEntry entry{index, {}};
     bool lost_number = false;
     for (int copy : {0, 1}) {
       const bool lost = lost_its_sequence_number(copies[copy], copies[1 - copy]);
-      record.copy_damaged[copy] = lost || copies[copy].state == RecordState::kDamaged;
+      entry.copy_damaged[copy] = lost || copies[copy].state == EntryState::kDamaged;
       lost_number = lost_number || lost;
     }
-    if (!lost_number || look == kLooks) return record;
+    if (!lost_number || look == kLooks) return entry;
     std::this_thread::sleep_for(kBetweenLooks);
   }
 }
@@ -38,9 +38,9 @@ TwinsCheck::DamagedRecord check_record(const RingView& ring, std::uint32_t index
 TwinsCheck check_twins(const RingView& ring) {
   TwinsCheck check;
   for (int copy : {0, 1}) check.superblock_intact[copy] = ring.superblock_intact(copy);
-  for (std::uint32_t index = 0; index < ring.geometry().run_records(); ++index) {
-    const TwinsCheck::DamagedRecord record = check_record(ring, index);
-    if (record.copy_damaged[0] || record.copy_damaged[1]) check.run_records.push_back(record);
+  for (std::uint32_t index = 0; index < ring.geometry().run_entries(); ++index) {
+    const TwinsCheck::DamagedEntry entry = check_entry(ring, index);
+    if (entry.copy_damaged[0] || entry.copy_damaged[1]) check.run_entries.push_back(entry);
   }
   return check;
 }

@@ -12,19 +12,19 @@ namespace ringside {
 
 /// The parts that are stored twice. If one copy is damaged, its twin is used, and the next owner of the pool mends it.
 struct TwinsCheck {
-  struct DamagedRecord {
+  struct DamagedEntry {
     std::uint32_t index = 0;  // in the run table
     bool copy_damaged[2] = {false, false};
   };
 
   bool superblock_intact[2] = {true, true};
-  std::vector<DamagedRecord> run_records;
+  std::vector<DamagedEntry> run_entries;
 
   bool superblocks_intact() const noexcept { return superblock_intact[0] && superblock_intact[1]; }
-  bool intact() const noexcept { return superblocks_intact() && run_records.empty(); }
+  bool intact() const noexcept { return superblocks_intact() && run_entries.empty(); }
 };
 
-/// If a run was interrupted while it wrote the second copy of its record, that is not damage: the copy is not needed.
+/// If a run was interrupted while it wrote the second copy of its entry, that is not damage: the copy is not needed.
 TwinsCheck check_twins(const RingView& ring);
 
 struct SlotCheck {
@@ -36,7 +36,7 @@ struct SlotCheck {
   bool reductions_damaged() const noexcept { return reductions == ReductionsState::kDamaged; }
 };
 
-/// Hashes a slot's payload and its reductions record. Uses all OpenMP threads.
+/// Hashes a slot's payload and its stored reductions. Uses all OpenMP threads.
 SlotCheck check_slot(const RingView& ring, const KeptSlot& kept);
 
 }  // namespace ringside

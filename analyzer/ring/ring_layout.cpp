@@ -21,7 +21,7 @@ std::vector<std::uint64_t> encode_superblock(const RingGeometry& geometry) {
     fixed.run_table_offset[copy] = geometry.run_table_offset[copy];
   }
   fixed.slots = geometry.slot_count();
-  fixed.run_records = geometry.run_records();
+  fixed.run_records = geometry.run_entries();
   fixed.rows = geometry.rows;
   fixed.payload_bytes = geometry.payload_bytes();
   fixed.chunk_bytes = geometry.chunk_bytes;
@@ -63,12 +63,12 @@ std::uint64_t header_hash(const SlotHeader& header, std::uint64_t seed) noexcept
   return hash64(&covered, sizeof(covered), seed);
 }
 
-std::uint64_t reductions_hash(const ReductionsRecord& record) noexcept {
-  return hash64(&record, offsetof(ReductionsRecord, hash));
+std::uint64_t reductions_hash(const StoredReductions& stored) noexcept {
+  return hash64(&stored, offsetof(StoredReductions, hash));
 }
 
-std::uint64_t run_hash(const RunRecord& record, std::uint64_t seed) noexcept {
-  RunRecord covered = record;
+std::uint64_t run_hash(const RunTableEntry& entry, std::uint64_t seed) noexcept {
+  RunTableEntry covered = entry;
   covered.hash = 0;
   return hash64(&covered, sizeof(covered), seed);
 }

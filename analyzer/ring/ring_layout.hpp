@@ -81,26 +81,26 @@ static_assert(offsetof(SlotHeader, header_hash) == 48 && offsetof(SlotHeader, co
 
 /// The reductions of the slot's iterate, written after its commit. The header_hash of that commit identifies it:
 /// sequence numbers can come again (a header was damaged, or the ring emptied), whole headers do not.
-struct alignas(kLineBytes) ReductionsRecord {
+struct alignas(kLineBytes) StoredReductions {
   Reductions reductions;
   std::uint64_t header_hash = 0;
   std::uint64_t hash = 0;  // of all before it
 };
 static_assert(sizeof(Reductions) == 2416 && offsetof(Reductions, top) == 112 && offsetof(Reductions, histogram) == 368);
-static_assert(sizeof(ReductionsRecord) == 38 * kLineBytes && offsetof(ReductionsRecord, hash) == 2424);
+static_assert(sizeof(StoredReductions) == 38 * kLineBytes && offsetof(StoredReductions, hash) == 2424);
 
 /// One entry of the run table. The table is kept twice; either copy of an entry suffices.
-struct alignas(kLineBytes) RunRecord {
+struct alignas(kLineBytes) RunTableEntry {
   RunDescription run;
-  std::uint64_t hash = 0;        // of `run` and `record_seq`, seeded by the record's index
+  std::uint64_t hash = 0;        // of `run` and `record_seq`, seeded by the entry's index
   std::uint64_t record_seq = 0;  // 1, 2, 3 ... over the pool's life, stored last; 0: nothing valid here
 };
-static_assert(sizeof(RunRecord) == 1024 && offsetof(RunRecord, hash) == 1008);
+static_assert(sizeof(RunTableEntry) == 1024 && offsetof(RunTableEntry, hash) == 1008);
 
-// A slot's meta area: header, step descriptor, reductions record, chunk hashes (8 bytes each, rounded up to a line).
+// A slot's meta area: header, step descriptor, stored reductions, chunk hashes (8 bytes each, rounded up to a line).
 inline constexpr std::size_t kStepOffset = sizeof(SlotHeader);
 inline constexpr std::size_t kReductionsOffset = kStepOffset + sizeof(StepDescriptor);
-inline constexpr std::size_t kChunkHashesOffset = kReductionsOffset + sizeof(ReductionsRecord);
+inline constexpr std::size_t kChunkHashesOffset = kReductionsOffset + sizeof(StoredReductions);
 static_assert(kStepOffset == 64 && kReductionsOffset == 128 && kChunkHashesOffset == 2560);
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) noexcept {
@@ -120,7 +120,7 @@ struct RingGeometry {
   std::vector<SlotPlace> slots;
 
   std::uint32_t slot_count() const noexcept { return static_cast<std::uint32_t>(slots.size()); }
-  std::uint32_t run_records() const noexcept { return slot_count() + 2; }  // one per slot, the newest, one to write
+  std::uint32_t run_entries() const noexcept { return slot_count() + 2; }  // one per slot, the newest, one to write
   std::uint64_t payload_bytes() const noexcept { return rows * sizeof(double); }
   std::uint64_t chunk_count() const noexcept { return (payload_bytes() + chunk_bytes - 1) / chunk_bytes; }
   std::uint64_t chunk_size(std::uint64_t chunk) const noexcept {
@@ -130,7 +130,7 @@ struct RingGeometry {
   std::uint64_t meta_bytes() const noexcept {
     return kChunkHashesOffset + round_up(chunk_count() * sizeof(std::uint64_t), kLineBytes);
   }
-  std::uint64_t run_table_bytes() const noexcept { return run_records() * sizeof(RunRecord); }
+  std::uint64_t run_table_bytes() const noexcept { return run_entries() * sizeof(RunTableEntry); }
 };
 
 /// Bytes of a superblock with its SlotPlaces, and of the area one copy occupies: whole pages, whose last line holds
@@ -164,7 +164,7 @@ std::uint64_t payload_hash(const std::uint64_t* chunk_hashes, std::uint64_t chun
                            const StepDescriptor& step) noexcept;
 
 std::uint64_t header_hash(const SlotHeader& header, std::uint64_t seed) noexcept;
-std::uint64_t reductions_hash(const ReductionsRecord& record) noexcept;
-std::uint64_t run_hash(const RunRecord& record, std::uint64_t seed) noexcept;
+std::uint64_t reductions_hash(const StoredReductions& stored) noexcept;
+std::uint64_t run_hash(const RunTableEntry& entry, std::uint64_t seed) noexcept;
 
 }  // namespace ringside

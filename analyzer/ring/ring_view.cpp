@@ -100,7 +100,7 @@ RingGeometry checked_geometry(std::span<const std::byte> file, std::uint64_t off
   };
   if (fixed.slots < kMinSlots || fixed.slots > kMaxSlots) throw damaged("slots", fixed.slots);
   if (fixed.bytes != superblock_bytes(fixed.slots)) throw damaged("its size", fixed.bytes);
-  if (fixed.run_records != fixed.slots + 2) throw damaged("run records", fixed.run_records);
+  if (fixed.run_records != fixed.slots + 2) throw damaged("run table entries", fixed.run_records);
   if (fixed.rows == 0 || fixed.rows > kMaxPayloadBytes / sizeof(double)) throw damaged("rows", fixed.rows);
   if (fixed.payload_bytes != fixed.rows * sizeof(double)) throw damaged("payload bytes", fixed.payload_bytes);
   if (fixed.chunk_bytes < kMinChunkBytes || fixed.chunk_bytes > kMaxChunkBytes ||
@@ -299,54 +299,54 @@ StepDescriptor RingView::step(std::uint32_t slot) const noexcept {
 ReductionsState RingView::reductions(std::uint32_t slot, const SlotHeader& header,
                                      Reductions& reductions) const noexcept {
   const auto* words = at<std::uint64_t>(geometry_.slots[slot].meta_offset + kReductionsOffset);
-  constexpr std::size_t kNameWord = offsetof(ReductionsRecord, header_hash) / sizeof(std::uint64_t);
+  constexpr std::size_t kNameWord = offsetof(StoredReductions, header_hash) / sizeof(std::uint64_t);
   constexpr int kAttempts = 2;  // damage is found again, under an unchanged header, in a second reading
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     // The writer stores header_hash last: if it names this commit, the rest was there before.
     const std::uint64_t name = __atomic_load_n(words + kNameWord, __ATOMIC_ACQUIRE);
-    std::uint64_t copy[sizeof(ReductionsRecord) / sizeof(std::uint64_t)];
+    std::uint64_t copy[sizeof(StoredReductions) / sizeof(std::uint64_t)];
     for (std::size_t i = 0; i < std::size(copy); ++i) copy[i] = __atomic_load_n(words + i, __ATOMIC_RELAXED);
     if (!still_holds(slot, header)) return ReductionsState::kNotRecorded;
-    ReductionsRecord record;
-    std::memcpy(&record, copy, sizeof(record));
-    record.header_hash = header.header_hash;
+    StoredReductions stored;
+    std::memcpy(&stored, copy, sizeof(stored));
+    stored.header_hash = header.header_hash;
     const bool named = name == header.header_hash;
-    const bool complete = record.hash == reductions_hash(record);
+    const bool complete = stored.hash == reductions_hash(stored);
     if (named && complete) {
-      reductions = record.reductions;
+      reductions = stored.reductions;
       return ReductionsState::kRecorded;
     }
-    // A record without a name is unfinished. With another name, and a hash that does not hold for this commit, it is
-    // another commit's. With another name, but a hash that holds for this commit, it is damaged: no writer stores
-    // that.
+    // Reductions without a name are unfinished. With another name, and a hash that does not hold for this commit,
+    // they are another commit's. With another name, but a hash that holds for this commit, they are damaged: no
+    // writer stores that.
     if (!named && (name == 0 || !complete)) return ReductionsState::kNotRecorded;
   }
   return ReductionsState::kDamaged;
 }
 
-RecordReading RingView::run_record_copy(int copy, std::uint32_t index) const noexcept {
-  const auto* words = at<std::uint64_t>(geometry_.run_table_offset[copy] + index * sizeof(RunRecord));
-  constexpr std::size_t kSeqWord = offsetof(RunRecord, record_seq) / sizeof(std::uint64_t);
+EntryReading RingView::run_entry_copy(int copy, std::uint32_t index) const noexcept {
+  const auto* words = at<std::uint64_t>(geometry_.run_table_offset[copy] + index * sizeof(RunTableEntry));
+  constexpr std::size_t kSeqWord = offsetof(RunTableEntry, record_seq) / sizeof(std::uint64_t);
   std::uint64_t read[kSeqWord + 1];
   copy_unchanged(words, read);
-  RecordReading reading;
-  std::memcpy(&reading.record, read, sizeof(read));
+  EntryReading reading;
+  std::memcpy(&reading.entry, read, sizeof(read));
 
-  const RunRecord& record = reading.record;
-  if (record.record_seq == 0) return reading;
-  const bool valid = record.record_seq <= kMaxSequence && record.hash == run_hash(record, run_seed(geometry_, index));
-  reading.state = valid ? RecordState::kValid : RecordState::kDamaged;
+  const RunTableEntry& entry = reading.entry;
+  if (entry.record_seq == 0) return reading;
+  const bool valid = entry.record_seq <= kMaxSequence && entry.hash == run_hash(entry, run_seed(geometry_, index));
+  reading.state = valid ? EntryState::kValid : EntryState::kDamaged;
   return reading;
 }
 
 std::vector<RunReading> RingView::runs() const {
   std::vector<RunReading> runs;
-  for (std::uint32_t index = 0; index < geometry_.run_records(); ++index) {
+  for (std::uint32_t index = 0; index < geometry_.run_entries(); ++index) {
     RunReading newest;
     for (int copy : {0, 1}) {
-      const auto [state, record] = run_record_copy(copy, index);
-      if (state == RecordState::kValid && record.record_seq > newest.record_seq) {
-        newest = {record.run, record.record_seq, index};
+      const auto [state, entry] = run_entry_copy(copy, index);
+      if (state == EntryState::kValid && entry.record_seq > newest.record_seq) {
+        newest = {entry.run, entry.record_seq, index};
       }
     }
     if (newest.record_seq != 0) runs.push_back(newest);
@@ -376,8 +376,8 @@ StepDescriptor* WritableRing::step_descriptor(std::uint32_t slot) const noexcept
   return at<StepDescriptor>(geometry().slots[slot].meta_offset + kStepOffset);
 }
 
-ReductionsRecord* WritableRing::reductions_record(std::uint32_t slot) const noexcept {
-  return at<ReductionsRecord>(geometry().slots[slot].meta_offset + kReductionsOffset);
+StoredReductions* WritableRing::stored_reductions(std::uint32_t slot) const noexcept {
+  return at<StoredReductions>(geometry().slots[slot].meta_offset + kReductionsOffset);
 }
 
 std::uint64_t* WritableRing::chunk_hash_table(std::uint32_t slot) const noexcept {
@@ -388,8 +388,8 @@ double* WritableRing::writable_payload(std::uint32_t slot) const noexcept {
   return at<double>(geometry().slots[slot].payload_offset);
 }
 
-RunRecord* WritableRing::run_record(int copy, std::uint32_t index) const noexcept {
-  return at<RunRecord>(geometry().run_table_offset[copy] + index * sizeof(RunRecord));
+RunTableEntry* WritableRing::run_entry(int copy, std::uint32_t index) const noexcept {
+  return at<RunTableEntry>(geometry().run_table_offset[copy] + index * sizeof(RunTableEntry));
 }
 
 }  // namespace ringside

@@ -1,5 +1,5 @@
 // A ring in memory, found and checked. Wherever the bytes come from (a pool's mapping, a read-only file mapping, an
-// image made by a test), every offset is bounds-checked before a view exists. Only this file decides whether a record
+// image made by a test), every offset is bounds-checked before a view exists. Only this file decides what of it
 // is valid. A RingView changes no byte.
 #pragma once
 
@@ -57,16 +57,16 @@ struct RunReading {
   std::uint32_t index = 0;  // in the run table
 };
 
-enum class RecordState {
+enum class EntryState {
   kEmpty,  // never written, or being written
   kValid,
   kDamaged  // claims a record_seq that its hash does not confirm
 };
 
-/// One of the two copies of a run record.
-struct RecordReading {
-  RecordState state = RecordState::kEmpty;
-  RunRecord record;  // meaningful where kValid
+/// One of the two copies of a run table entry.
+struct EntryReading {
+  EntryState state = EntryState::kEmpty;
+  RunTableEntry entry;  // meaningful where kValid
 };
 
 /// True for a file that begins like a libpmemobj pool, of any layout.
@@ -105,7 +105,7 @@ class RingView {
   ReductionsState reductions(std::uint32_t slot, const SlotHeader& header, Reductions& reductions) const noexcept;
 
   /// Entry `index` of copy `copy` (0, 1) of the run table; consistent also while another process writes it.
-  RecordReading run_record_copy(int copy, std::uint32_t index) const noexcept;
+  EntryReading run_entry_copy(int copy, std::uint32_t index) const noexcept;
   /// Every valid run description, by ascending record_seq: the last is the newest.
   std::vector<RunReading> runs() const;
   /// The newest description of that run.
@@ -138,11 +138,11 @@ class WritableRing : public RingView {
 
   SlotHeader* header(std::uint32_t slot) const noexcept;
   StepDescriptor* step_descriptor(std::uint32_t slot) const noexcept;
-  ReductionsRecord* reductions_record(std::uint32_t slot) const noexcept;
+  StoredReductions* stored_reductions(std::uint32_t slot) const noexcept;
   std::uint64_t* chunk_hash_table(std::uint32_t slot) const noexcept;
   double* writable_payload(std::uint32_t slot) const noexcept;
   /// Entry `index` of copy `copy` (0, 1) of the run table.
-  RunRecord* run_record(int copy, std::uint32_t index) const noexcept;
+  RunTableEntry* run_entry(int copy, std::uint32_t index) const noexcept;
 
   std::uint64_t seed(std::uint32_t slot) const noexcept { return slot_seed_of(slot); }
 

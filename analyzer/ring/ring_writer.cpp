@@ -4,7 +4,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "analyzer/ring/ring_format.hpp"
+#include "analyzer/ring/ring_creation.hpp"
 #include "common/platform/error.hpp"
 
 namespace ringside {
@@ -79,7 +79,7 @@ void RingWriter::persist_found() noexcept {
   for (std::uint32_t slot = 0; slot < geometry.slot_count(); ++slot) {
     persistence_.flush(ring_.header(slot), sizeof(SlotHeader));
   }
-  for (int copy : {0, 1}) persistence_.flush(ring_.run_record(copy, 0), geometry.run_table_bytes());
+  for (int copy : {0, 1}) persistence_.flush(ring_.run_entry(copy, 0), geometry.run_table_bytes());
   persistence_.drain();
 }
 
@@ -88,7 +88,7 @@ void RingWriter::write_run(const RunDescription& run) {
   // K + 2 entries.
   const std::vector<RunReading> runs = ring_.runs();
   if (!runs.empty() && std::memcmp(&runs.back().run, &run, sizeof(run)) == 0) return;
-  std::vector<char> needed(ring_.geometry().run_records(), 0);
+  std::vector<char> needed(ring_.geometry().run_entries(), 0);
   if (!runs.empty()) needed[runs.back().index] = 1;
   for (const KeptSlot& kept : recover(ring_).kept) {
     const auto newest = std::find_if(runs.rbegin(), runs.rend(), [&](const RunReading& reading) {
@@ -98,12 +98,12 @@ void RingWriter::write_run(const RunDescription& run) {
   }
   const auto index = static_cast<std::uint32_t>(std::find(needed.begin(), needed.end(), 0) - needed.begin());
 
-  RunRecord record;
-  record.run = run;
-  record.record_seq = runs.empty() ? 1 : runs.back().record_seq + 1;
-  record.hash = run_hash(record, run_seed(ring_.geometry(), index));
+  RunTableEntry entry;
+  entry.run = run;
+  entry.record_seq = runs.empty() ? 1 : runs.back().record_seq + 1;
+  entry.hash = run_hash(entry, run_seed(ring_.geometry(), index));
   // One after the other: a crash tears at most one of them.
-  for (int copy : {0, 1}) write_run_record(ring_.run_record(copy, index), record, persistence_);
+  for (int copy : {0, 1}) write_run_entry(ring_.run_entry(copy, index), entry, persistence_);
 }
 
 void RingWriter::clear() {
@@ -232,19 +232,19 @@ CommitStatus RingWriter::commit() noexcept {
   return sync_error() == 0 ? CommitStatus::kOk : CommitStatus::kSyncFailed;
 }
 
-void RingWriter::record_reductions(const Reductions& reductions) noexcept {
-  ReductionsRecord record;
-  record.reductions = reductions;
-  record.header_hash = header_.header_hash;
-  record.hash = reductions_hash(record);
+void RingWriter::store_reductions(const Reductions& reductions) noexcept {
+  StoredReductions stored;
+  stored.reductions = reductions;
+  stored.header_hash = header_.header_hash;
+  stored.hash = reductions_hash(stored);
 
-  // It has no name while it changes: a torn record counts as not recorded, not as damaged.
-  ReductionsRecord* to = ring_.reductions_record(current_);
+  // They have no name while they change: torn ones count as not recorded, not as damaged.
+  StoredReductions* to = ring_.stored_reductions(current_);
   persistence_.store64(&to->header_hash, 0);
-  store_words(persistence_, &to->reductions, &record.reductions, sizeof(record.reductions));
+  store_words(persistence_, &to->reductions, &stored.reductions, sizeof(stored.reductions));
   persist(persistence_, &to->reductions, sizeof(to->reductions));
-  persistence_.store64(&to->hash, record.hash);
-  persistence_.store64(&to->header_hash, record.header_hash);
+  persistence_.store64(&to->hash, stored.hash);
+  persistence_.store64(&to->header_hash, stored.header_hash);
   persist(persistence_, &to->header_hash, sizeof(to->header_hash) + sizeof(to->hash));
 }
 

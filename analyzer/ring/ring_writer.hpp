@@ -66,7 +66,7 @@ class RingWriter {
   CommitStatus commit() noexcept;
 
   /// Puts `reductions` beside the iterate committed last.
-  void record_reductions(const Reductions& reductions) noexcept;
+  void store_reductions(const Reductions& reductions) noexcept;
 
   /// The payload of the last `begin`'s slot: rows doubles, complete after `copy`.
   const double* payload() const noexcept { return ring_.payload(current_); }

@@ -70,7 +70,7 @@ void ConnectionLoop::run() {
 /// Serves open connections before new ones are accepted: no connection is displaced after its request has arrived.
 void ConnectionLoop::go_on() {
   for (auto connection = connections_.begin(); connection != connections_.end();) {
-    connection = goes_on(*connection) ? std::next(connection) : connections_.erase(connection);
+    connection = continues(*connection) ? std::next(connection) : connections_.erase(connection);
   }
   for (std::size_t bytes = answers_bytes(); bytes > limits_.answers_bytes; bytes = answers_bytes()) {
     const auto oldest = std::find_if(connections_.begin(), connections_.end(),
@@ -97,7 +97,7 @@ bool ConnectionLoop::wait() {
   return watched.front().revents == 0;
 }
 
-bool ConnectionLoop::goes_on(Connection& connection) {
+bool ConnectionLoop::continues(Connection& connection) {
   try {
     if (connection.events != 0) {
       const bool open = connection.state == State::kAnswered ? write_some(connection) : read_some(connection);
@@ -165,7 +165,7 @@ void ConnectionLoop::accept_more() {
     connection.until = connection.accepted + std::min(limits_.first_byte_time, limits_.request_time);
     // Most clients have already sent their request.
     connection.events = POLLIN;
-    if (!goes_on(connection)) connections_.pop_back();
+    if (!continues(connection)) connections_.pop_back();
   }
 }
 

@@ -59,7 +59,7 @@ class ConnectionLoop {
   bool wait();
   void go_on();
   void accept_more();
-  bool goes_on(Connection& connection);
+  bool continues(Connection& connection);
   bool read_some(Connection& connection);
   bool write_some(Connection& connection);
   void answer(Connection& connection, std::string_view head);

@@ -59,7 +59,7 @@ std::optional<HeadFault> fault_in_request_line(std::string_view line, bool& is_1
 
 std::optional<HeadFault> fault_in_field(std::string_view line, Fields& fields) noexcept {
   if (line.starts_with(' ') || line.starts_with('\t')) {
-    return HeadFault{400, "found a header that goes on in the next line (obsolete line folding), expected one line"};
+    return HeadFault{400, "found a header that continues in the next line (obsolete line folding), expected one line"};
   }
   const std::size_t colon = line.find(':');
   const std::string_view name = line.substr(0, colon);

@@ -41,9 +41,9 @@ std::vector<std::string> describe(const TwinsCheck& check) {
   if (!check.superblocks_intact()) {
     lines.push_back("one of the two superblocks is DAMAGED; the next analyzer mends it from its twin");
   }
-  for (const TwinsCheck::DamagedRecord& record : check.run_records) {
-    const bool both = record.copy_damaged[0] && record.copy_damaged[1];
-    lines.push_back(fmt::format("run record {}: {}", record.index,
+  for (const TwinsCheck::DamagedEntry& entry : check.run_entries) {
+    const bool both = entry.copy_damaged[0] && entry.copy_damaged[1];
+    lines.push_back(fmt::format("run table entry {}: {}", entry.index,
                                 both ? "both copies are DAMAGED: the run it described has lost its description"
                                      : "one of its two copies is DAMAGED; the next analyzer mends it from its twin"));
   }
@@ -56,13 +56,13 @@ std::string describe_damaged_header(std::uint32_t slot) {
 
 void add_to(ordered_json& object, const TwinsCheck& check) {
   object["superblocks_intact"] = check.superblocks_intact();
-  ordered_json& records = object["damaged_run_records"] = ordered_json::array();
-  for (const TwinsCheck::DamagedRecord& record : check.run_records) {
+  ordered_json& entries = object["damaged_run_records"] = ordered_json::array();
+  for (const TwinsCheck::DamagedEntry& entry : check.run_entries) {
     ordered_json copies = ordered_json::array();
     for (int copy : {0, 1}) {
-      if (record.copy_damaged[copy]) copies.push_back(copy);
+      if (entry.copy_damaged[copy]) copies.push_back(copy);
     }
-    records.push_back({{"record", record.index}, {"copies", std::move(copies)}});
+    entries.push_back({{"record", entry.index}, {"copies", std::move(copies)}});
   }
 }
 

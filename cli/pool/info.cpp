@@ -6,7 +6,7 @@
 
 #include "analyzer/pool/ring_reader.hpp"
 #include "cli/pool/journal_identity.hpp"
-#include "cli/pool/journal_shown.hpp"
+#include "cli/pool/journal_summary.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/options/command_line.hpp"

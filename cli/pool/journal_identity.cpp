@@ -10,7 +10,7 @@
 #include "analyzer/pool/pool_file.hpp"
 #include "analyzer/pool/ring_reader.hpp"
 #include "analyzer/ring/ring_recovery.hpp"
-#include "cli/pool/journal_records.hpp"
+#include "cli/pool/decoded_journal.hpp"
 #include "common/platform/error.hpp"
 
 namespace ringside {

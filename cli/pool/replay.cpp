@@ -16,7 +16,7 @@
 #include "cli/pool/damage.hpp"
 #include "cli/pool/iterations.hpp"
 #include "cli/pool/journal_identity.hpp"
-#include "cli/pool/journal_table.hpp"
+#include "cli/pool/journal_comparison.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/terminal_line.hpp"
@@ -196,7 +196,7 @@ class Output {
   std::string explain(const ReplayedIterate& iterate) const {
     switch (iterate.verdict) {
       case ReplayVerdict::kReductionsDamaged:
-        return fmt::format("DAMAGED: slot {}: its reductions record; the iterate is intact", iterate.kept.slot);
+        return fmt::format("DAMAGED: slot {}: its stored reductions; the iterate is intact", iterate.kept.slot);
       case ReplayVerdict::kDiffers: return "DIFFERS from what was recorded:";
       default: break;
     }

@@ -30,7 +30,7 @@ std::string explanation(const SlotCheck& check, const RingGeometry& shape) {
   if (check.payload.overwritten) return "overwritten while it was read: an analyzer is at work";
   if (!check.damaged()) return "intact";
   std::string text = check.payload.intact() ? "" : describe(check.payload, shape);
-  if (check.reductions_damaged()) text += std::string(text.empty() ? "" : "; ") + "its reductions record is damaged";
+  if (check.reductions_damaged()) text += std::string(text.empty() ? "" : "; ") + "its stored reductions are damaged";
   return "DAMAGED: " + text;
 }
 

@@ -58,7 +58,8 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
   ordered_json summary;
   summary["version"] = version();
   for (const char* key : {"run_id", "problem_id"}) summary[key] = value_or_null(run, key);
-  summary["kernel"] = value_or_null(producer, "kernel");
+  // `kernel` is the key's former name.
+  for (const char* key : {"matrix_format", "kernel"}) summary[key] = value_or_null(producer, "matrix_format");
   summary["mode"] = facts.mode;
   for (const char* key : {"solver", "matrix", "parameters", "rows", "nonzeros"}) summary[key] = value_or_null(run, key);
   for (const char* key : {"iterations", "converged", "residual_l1", "residual_linf"}) {
@@ -103,10 +104,11 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
   const bool dram = facts.mode == "dram";
   const double total = number(summary, "total_s");
 
-  const std::string kernel = summary["kernel"].is_string() ? ", kernel " + text(summary, "kernel") : "";
+  const std::string format =
+      summary["matrix_format"].is_string() ? ", format " + text(summary, "matrix_format") : "";
   line(fmt::format("  problem    {} of {}: {} rows, {} nonzeros{}", text(summary, "solver"),
                    printable(text(summary, "matrix")), with_separators(count(summary, "rows")),
-                   with_separators(count(summary, "nonzeros")), kernel));
+                   with_separators(count(summary, "nonzeros")), format));
   const bool converged = summary["converged"].is_boolean() && summary["converged"].get<bool>();
   line(fmt::format("  solved     {} iterations, {}; change in the last: L1 {:.3e}, Linf {:.3e}",
                    with_separators(count(summary, "iterations")), converged ? "converged" : "not converged",
@@ -123,7 +125,7 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
                      with_separators(count(summary, "iterations") - from)));
   }
   if (facts.analyzer_restarts > 0) {
-    line(fmt::format("  took over  {} analyzers were lost; each time another one went on from there",
+    line(fmt::format("  took over  {} analyzers were lost; each time another one continued from there",
                      facts.analyzer_restarts));
   }
   if (!dram) {

@@ -87,7 +87,7 @@ std::vector<KeptFile> kept_files(const CommandLine& line, const RunOptions& opti
   if (options.mode == Mode::kPipeline) {
     kept.push_back({"--pool", options.ring.pool});
     for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
-      kept.push_back({"the journal of --pool", journal_file(options.ring.pool, log)});
+      kept.push_back({"the journal of --pool", journal_log_path(options.ring.pool, log)});
     }
   }
   if (!options.telemetry.keys.empty()) {
@@ -155,7 +155,7 @@ ExitCode run(const CommandLine& line, const RunOptions& options) {
   // The analyzer decides about the pool when the producer attaches. Ask first here, before a large matrix is loaded.
   const PoolUse pool_use = options.publish.pool_use();
   if (!pipeline && pool_use == PoolUse::kResume) {
-    throw usage_error("--resume: found with --mode dram, which keeps nothing to go on from; expected --mode pipeline");
+    throw usage_error("--resume: found with --mode dram, which keeps nothing to continue from; expected --mode pipeline");
   }
   if (!pipeline && options.ring.require_dax) {
     throw usage_error("--require-dax: found with --mode dram, which keeps nothing; expected --mode pipeline");

@@ -84,12 +84,12 @@ std::string sparkline(const std::deque<double>& values, double lowest, double hi
 
 /// The cells of a line as text; those of idle shares and sparklines are already as wide as their columns.
 struct RecordTable::Cells {
-  std::string time, iteration, steps, residual, residual_sparks, generate, transfer, commit, analyze, hand_off,
+  std::string time, iteration, steps, change, change_sparks, generate, transfer, commit, analyze, hand_off,
       producer_idle, producer_sparks, analyzer_idle, analyzer_sparks;
 
   static Cells head() {
     const std::string blank(kSparks, ' ');
-    return {"time",   "iteration", "steps",    "residual",   blank, "generate",   "transfer",
+    return {"time",   "iteration", "steps",    "change",   blank, "generate",   "transfer",
             "commit", "analyze",   "hand-off", "prod. idle", blank, "anal. idle", blank};
   }
 };
@@ -124,8 +124,8 @@ std::string RecordTable::step_line(const Cells& c) const {
   add(shown_.time, c.time, 8);
   add(true, c.iteration, 11);
   add(true, c.steps, 5);
-  add(true, c.residual, 9);
-  add(shown_.sparks, c.residual_sparks, 0);
+  add(true, c.change, 9);
+  add(shown_.sparks, c.change_sparks, 0);
   add(true, c.generate, 8);
   add(true, c.transfer, 8);
   add(shown_.commit, c.commit, 8);
@@ -199,14 +199,14 @@ void RecordTable::add_steps(std::string& out, std::span<const wire::Record* cons
   const double producer_idle = share_of(sum.producer_idle_ns(), sum.producer_idle_ns() + sum.generate_ns());
   const double analyzer_idle =
       share_of(sum.analyzer_idle_ns(), sum.analyzer_idle_ns() + sum.transfer_ns() + sum.commit_ns() + sum.analyze_ns());
-  remember(residuals_, std::log10(newest.residual_l1()));
+  remember(changes_, std::log10(newest.residual_l1()));
   remember(producer_idle_, producer_idle);
   remember(analyzer_idle_, analyzer_idle);
   const auto finite = [](double value) { return std::isfinite(value); };
   double lowest = 0;
   double highest = 0;
   bool any = false;
-  for (const double value : residuals_) {
+  for (const double value : changes_) {
     if (!finite(value)) continue;
     lowest = any ? std::min(lowest, value) : value;
     highest = any ? std::max(highest, value) : value;
@@ -220,8 +220,8 @@ void RecordTable::add_steps(std::string& out, std::span<const wire::Record* cons
   std::string line = step_line({.time = clock_text(steps.back()->unix_ns()),
                                 .iteration = with_separators(newest.iteration()),
                                 .steps = std::to_string(steps.size()),
-                                .residual = fmt::format("{:.2e}", newest.residual_l1()),
-                                .residual_sparks = sparks(residuals_, lowest, highest),
+                                .change = fmt::format("{:.2e}", newest.residual_l1()),
+                                .change_sparks = sparks(changes_, lowest, highest),
                                 .generate = mean(sum.generate_ns()),
                                 .transfer = mean(sum.transfer_ns()),
                                 .commit = mean(sum.commit_ns()),
@@ -244,15 +244,15 @@ void RecordTable::add_event(std::string& out, const wire::Record& record) {
   switch (record.what_case()) {
     case wire::Record::kRunStarted: {
       const wire::RunStarted& run = record.run_started();
-      residuals_.clear();
+      changes_.clear();
       producer_idle_.clear();
       analyzer_idle_.clear();
-      const std::string goes_on =
+      const std::string continues =
           run.from_step() > 0        ? fmt::format(", taken over after {} steps", run.from_step())
           : run.from_iteration() > 0 ? fmt::format(", resumed from iteration {}", with_separators(run.from_iteration()))
                                      : "";
       return add(fmt::format("run {} started{}: {} of {} ({}), {} rows; {} buffers, {}, {} slots, {}, durability {}",
-                             id_text(run.run_id()), goes_on, run.solver(), run.matrix(), run.parameters(),
+                             id_text(run.run_id()), continues, run.solver(), run.matrix(), run.parameters(),
                              with_separators(run.rows()), run.buffers(), run.coordination(), run.slots(), run.storage(),
                              run.durability()),
                  run.from_step() > 0 ? kYellow : kGreen);
@@ -315,7 +315,7 @@ std::string status_text(const wire::Status& status) {
                             with_separators(status.steps_skipped())));
   if (status.has_last()) {
     line("last",
-         fmt::format("iteration {}: residual L1 {:.3e}, Linf {:.3e}", with_separators(status.last().iteration()),
+         fmt::format("iteration {}: change L1 {:.3e}, Linf {:.3e}", with_separators(status.last().iteration()),
                      status.last().residual_l1(), status.last().residual_linf()));
   }
   line("producer", fmt::format("generate {}, idle {}", duration_text(status.generate_ns()),

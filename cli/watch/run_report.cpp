@@ -1,4 +1,4 @@
-// `ringside report`: writes one HTML file with the account of a run, its waiting times, and residual and reductions
+// `ringside report`: writes one HTML file with the account of a run, its waiting times, and change and reductions
 // over its iterations. The source is the journal and the ring of a pool, or a summary, which holds no steps.
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 
 #include "analyzer/pool/ring_reader.hpp"
 #include "cli/pool/journal_identity.hpp"
-#include "cli/pool/journal_records.hpp"
+#include "cli/pool/decoded_journal.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/watch/report_page.hpp"
 #include "common/files/output_file.hpp"
@@ -79,7 +79,7 @@ ordered_json kept_in(const std::string& pool, ordered_json& notices) {
 }
 
 ordered_json report_of_pool(const std::string& pool) {
-  const JournalRecords journal = read_journal(pool);
+  const DecodedJournal journal = read_journal(pool);
   RunHistory history;
   NamedByJournal named;
   for (const wire::Record& record : journal.records) {
@@ -104,7 +104,7 @@ ordered_json report_of_pool(const std::string& pool) {
 int report_command(int argc, const char* const* argv) {
   std::string input = RingOptions().pool;
   std::string output = "report.html";
-  CommandLine line("Writes one HTML file about a run: the account, who waited for whom, residual and reductions.",
+  CommandLine line("Writes one HTML file about a run: the account, who waited for whom, change and reductions.",
                    "ringside report");
   line.option("INPUT", input, "pool with its journal, or a summary of `ringside run`")
       .value_name("POOL|SUMMARY.json")

@@ -13,7 +13,7 @@
 
 #include "cli/history/watched_run.hpp"
 #include "cli/http/http_server.hpp"
-#include "cli/pool/journal_records.hpp"
+#include "cli/pool/decoded_journal.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/watch/service.hpp"
 #include "common/handoff/channel.hpp"

@@ -34,7 +34,7 @@ AttachRequest checked_request(std::span<const std::byte> bytes, std::size_t fds)
   if (request.buffers < kMinBuffers || request.buffers > kMaxBuffers) {
     throw usage_error("attach request for {} buffers, expected {} to {}", request.buffers, kMinBuffers, kMaxBuffers);
   }
-  if (request.pool_use > PoolUse::kAgain) {
+  if (request.pool_use > PoolUse::kFreshAgain) {
     throw usage_error("attach request for use {} of the pool, expected 0 to 3",
                       static_cast<std::uint32_t>(request.pool_use));
   }

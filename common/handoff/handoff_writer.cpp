@@ -85,7 +85,7 @@ PoolUse HandoffWriter::pool_use() const noexcept {
   // Once a step of this run is committed, the pool holds this run's iterates. Any others came later: they are not the
   // ones that the user wanted to discard or to continue from.
   if (committed_any()) return PoolUse::kFresh;
-  return asked_before_ && options_.pool_use == PoolUse::kFresh ? PoolUse::kAgain : options_.pool_use;
+  return asked_before_ && options_.pool_use == PoolUse::kFresh ? PoolUse::kFreshAgain : options_.pool_use;
 }
 
 /// True once the analyzer has accepted the request. Throws Error if it refuses, or closes the connection without an
@@ -112,7 +112,7 @@ void HandoffWriter::take_in(const AttachReply& reply, Peer::Received& received) 
   note_ = text_of(reply.message);
   if (reply.resumed != 0) {
     if (received.fds.size() != 1 || next_step_ != 0) {
-      throw peer_error("the analyzer at '{}' says the run goes on, with {} iterates to go on from after {} steps",
+      throw peer_error("the analyzer at '{}' says the run continues, with {} iterates to continue from after {} steps",
                        options_.socket, received.fds.size(), next_step_);
     }
     kept_ = KeptIterate{
@@ -208,14 +208,14 @@ bool HandoffWriter::try_reattach() {
 // --- claim, publish ----------------------------------------------------------------------------------------------
 
 Claim HandoffWriter::claim(When when, OnAnalyzerLoss policy, const std::atomic<bool>* stop) noexcept {
-  const bool goes_on = policy == OnAnalyzerLoss::kContinue;
+  const bool continues = policy == OnAnalyzerLoss::kContinue;
   while (true) {
     Claim claim{ClaimStatus::kAnalyzerLost, nullptr};
     if (link_ == Link::kAttached) {
-      claim = when == When::kNow || (stalled_ && goes_on) ? look_for_buffer() : wait_for_buffer(stop);
+      claim = when == When::kNow || (stalled_ && continues) ? look_for_buffer() : wait_for_buffer(stop);
       // A stalled analyzer counts as stalled until it frees a buffer: another check that finds none changes nothing.
       const bool still = stalled_ && claim.status == ClaimStatus::kFull;
-      stalled_ = goes_on && (still || claim.status == ClaimStatus::kAnalyzerStalled);
+      stalled_ = continues && (still || claim.status == ClaimStatus::kAnalyzerStalled);
       if (stalled_) claim.status = ClaimStatus::kFull;
     }
     if (claim.status == ClaimStatus::kAnalyzerLost) {

@@ -47,7 +47,7 @@ struct StepReport {
 /// The iterate that a run continues from.
 struct KeptIterate {
   Id128 run_id;         // of the run that continues: it replaces the one that was offered
-  StepDescriptor step;  // its iteration and residuals
+  StepDescriptor step;  // its iteration and change
   SharedMapping payload;
   const double* x() const noexcept { return reinterpret_cast<const double*>(payload.data()); }  // rows doubles
 };

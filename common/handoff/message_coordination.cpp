@@ -106,13 +106,13 @@ void MessageCoordination::announce() noexcept {
 }
 
 std::uint64_t MessageCoordination::seen() noexcept {
-  for (int i = 0; i < kMessagesAtOnce && channel_.receive(frames_); ++i) hear();
+  for (int i = 0; i < kMessagesAtOnce && channel_.receive(frames_); ++i) take_message();
   return seen_;
 }
 
 /// Accepts the message in `frames_` if it comes from the peer, belongs to this attachment, and the peer's shared
 /// counter confirms it.
-void MessageCoordination::hear() noexcept {
+void MessageCoordination::take_message() noexcept {
   const bool named = side_ == Side::kAnalyzer;  // the sender's name precedes its messages
   if (frames_.size() != (named ? 2u : 1u) || (named && frames_[0] != name_)) return;
   std::uint64_t epoch = 0;

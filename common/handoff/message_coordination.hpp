@@ -40,7 +40,7 @@ class MessageCoordination final : public Coordination {
   std::uint64_t seen_at_last() noexcept override { return seen_ = other_.load(std::memory_order_acquire); }
   void sleep(std::uint64_t seen, std::int64_t at_most_ns) noexcept override;
   void relax() noexcept override;
-  void hear() noexcept;
+  void take_message() noexcept;
 
   Side side_;
   std::string bound_;  // the analyzer's: the socket file

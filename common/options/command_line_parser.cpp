@@ -102,7 +102,7 @@ class Parser {
     std::string names;
     for (Slot& slot : slots_) {
       if (!slot.declared.is_argument) continue;
-      names += " " + slot.declared.name;
+      names.append(" ").append(slot.declared.name);
       if (slot.values.size() >= slot.declared.most_values) continue;
       check_value(slot.declared, word, "");
       slot.values.push_back(word);
@@ -195,6 +195,10 @@ class Parser {
                           shortened(setting.value), where);
       } else if (setting.value != "true" && setting.value != "false") {
         throw usage_error("{}: found '{}', expected true or false{}", option.name, shortened(setting.value), where);
+      }
+      if (slot->option.describe().given) {
+        throw usage_error("{}: line {}: found '{}', another name of {}, which has a value already; expected it once", name,
+                          setting.line, shortened(setting.key), option.name);
       }
       apply(*slot, {setting.value}, where);
     }

@@ -19,8 +19,9 @@ std::string refusal(const std::string& text, const std::string& expected) {
 
 }  // namespace
 
-Check one_of(const std::vector<std::string>& accepted) {
-  return [accepted](std::string& text) -> std::string {
+Check one_of(const std::vector<std::string>& accepted, const std::map<std::string, std::string>& former) {
+  return [accepted, former](std::string& text) -> std::string {
+    if (const auto found = former.find(text); found != former.end()) text = found->second;
     if (std::find(accepted.begin(), accepted.end(), text) != accepted.end()) return {};
     return refusal(text, fmt::format("{}", fmt::join(accepted, "|")));
   };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,9 @@
 
 namespace ringside {
 
-/// One of these words.
-Check one_of(const std::vector<std::string>& accepted);
+/// One of these words. former: former spellings, which are accepted and replaced; help and refusals do not list them.
+Check one_of(const std::vector<std::string>& accepted,
+                      const std::map<std::string, std::string>& former = {});
 
 /// A whole number. Leading zeros are removed from the option's value.
 Check whole_number_within(std::uint64_t low, std::uint64_t high);

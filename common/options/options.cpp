@@ -96,10 +96,10 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
       .check(whole_number_within(1, std::uint64_t{1} << 60))
       .value_name("E")
       .show_default();
-  set.option("--kernel", options.kernel,
-             "form in which the matrix is multiplied; decides the time, not a bit of the iterates")
-      .check(one_of({"auto", "csr", "runs", "packed", "ranked"}))
-      .value_name("auto|csr|runs|packed|ranked")
+  set.option("--matrix-format,--kernel", options.matrix_format,
+             "storage format of the matrix; decides the time, not a bit of the iterates")
+      .check(one_of({"auto", "csr", "bands", "packed", "ranked"}, {{"runs", "bands"}}))
+      .value_name("auto|csr|bands|packed|ranked")
       .show_default();
   Option cache = set.flag("--cache", options.cache, "map the matrix from a binary cache, written on first use");
   set.option("--cache-dir", options.cache_dir,
@@ -124,7 +124,7 @@ void declare(CommandLine& line, PublishOptions& options) {
       set, "--elastic", options.elastic, kOnOff,
       "let cores that wait work for the other process, on rows or on the copy (default: off; without a value: on)",
       "on");
-  set.flag("--resume", options.resume, "go on from the newest iterate in the pool, or from the start if it holds none");
+  set.flag("--resume", options.resume, "continue from the newest iterate in the pool, or from the start if it holds none");
   set.flag("--overwrite", options.overwrite, "let a pool that holds another run's iterates lose them");
 }
 

@@ -14,7 +14,7 @@ struct SolverChoice {
   std::string_view help;  // what it computes, in a few words
   bool damping = false;   // takes --damping
   bool rhs = false;       // takes --rhs
-  bool ranked = false;    // takes --kernel ranked: it can read its vector in another order than it publishes it
+  bool ranked = false;    // takes --matrix-format ranked: it can read its vector in another order than it publishes it
 };
 
 using SolverChoices = std::vector<SolverChoice>;

@@ -66,8 +66,8 @@ bool CoreBorrower::enter() noexcept {
   return false;
 }
 
-void CoreBorrower::sleep(std::uint32_t heard, std::int64_t at_most_ns) noexcept {
-  futex_sleep(&shared_->bell, heard, at_most_ns);
+void CoreBorrower::sleep(std::uint32_t bell_seen, std::int64_t at_most_ns) noexcept {
+  futex_sleep(&shared_->bell, bell_seen, at_most_ns);
 }
 
 void CoreBorrower::ring(int guests) noexcept {

@@ -66,8 +66,8 @@ class CoreBorrower {
   void leave() noexcept { shared_->inside.fetch_sub(1); }
 
   std::uint32_t bell() const noexcept { return shared_->bell.load(); }
-  /// Sleeps until the bell rings, at most `at_most_ns`; not at all if it has rung since its value was `heard`.
-  void sleep(std::uint32_t heard, std::int64_t at_most_ns) noexcept;
+  /// Sleeps until the bell rings, at most `at_most_ns`; not at all if it has rung since its value was `bell_seen`.
+  void sleep(std::uint32_t bell_seen, std::int64_t at_most_ns) noexcept;
   /// Wakes at most that many guests.
   void ring(int guests) noexcept;
 

@@ -141,11 +141,11 @@ bool ElasticTeam::take(End end, std::uint32_t& piece) noexcept {
   }
 }
 
-/// Takes pieces until none is left, or `goes_on` returns false. True if it took one.
-template <class GoesOn>
-bool ElasticTeam::work(End end, int thread, const GoesOn& goes_on) noexcept {
+/// Takes pieces until none is left, or `continues` returns false. True if it took one.
+template <class Continues>
+bool ElasticTeam::work(End end, int thread, const Continues& continues) noexcept {
   bool worked = false;
-  for (std::uint32_t piece = 0; goes_on() && take(end, piece); worked = true) {
+  for (std::uint32_t piece = 0; continues() && take(end, piece); worked = true) {
     job_.call(job_.work, piece, thread);
     done_.fetch_add(1, std::memory_order_release);
   }
@@ -166,7 +166,7 @@ void ElasticTeam::run_guest(int thread) noexcept {
   std::uint32_t generation = 0;  // of the list of cores by which this guest was placed; the first is 1
   bool placed = false;
   while (!ended_.load()) {
-    const std::uint32_t heard = borrower_.bell();
+    const std::uint32_t bell_seen = borrower_.bell();
     bool worked = false;
     if (borrower_.enter()) {
       if (generation != borrower_.generation()) {  // another owner, on other cores
@@ -180,7 +180,7 @@ void ElasticTeam::run_guest(int thread) noexcept {
       }
       borrower_.leave();
     }
-    if (!worked && !ended_.load()) borrower_.sleep(heard, kSliceNs);
+    if (!worked && !ended_.load()) borrower_.sleep(bell_seen, kSliceNs);
   }
 }
 

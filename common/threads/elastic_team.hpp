@@ -37,8 +37,8 @@ class ElasticTeam final : public Team {
 
   void share_out(std::uint64_t pieces, Job job) noexcept override;
   bool take(End end, std::uint32_t& piece) noexcept;
-  template <class GoesOn>
-  bool work(End end, int thread, const GoesOn& goes_on) noexcept;
+  template <class Continues>
+  bool work(End end, int thread, const Continues& continues) noexcept;
   void start_home_threads();
   void start_guests();
   void be_home_thread(int thread, int& error, std::latch& started) noexcept;

@@ -7,7 +7,7 @@
   const { bytes, count, duration, percent, scientific } = ringside.format;
   const { charts, view } = ringside;
   const panels = {
-    residual: charts.residual("residual-chart"),
+    change: charts.change("change-chart"),
     producer: charts.producer_time("producer-chart"),
     analyzer: charts.analyzer_time("analyzer-chart"),
   };
@@ -65,8 +65,8 @@
     const { last, totals, run } = status;
     view.text("iteration", last ? count(last.iteration) : "–");
     view.text("rate", last && !status.ended ? rate(status.now_s) : "");
-    view.text("residual", last ? scientific(last.residual_l1) : "–");
-    view.text("residual-linf", last ? `L∞ ${scientific(last.residual_linf)}` : "");
+    view.text("change", last ? scientific(last.residual_l1) : "–");
+    view.text("change-linf", last ? `L∞ ${scientific(last.residual_linf)}` : "");
     view.text("committed", totals ? count(totals.steps_committed) : "–");
     view.text("persisted", totals ? persisted_words(totals, run) : "");
     if (!totals) return;

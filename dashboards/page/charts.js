@@ -105,10 +105,10 @@ ringside.charts = (() => {
     });
   }
 
-  function residual(id) {
+  function change(id) {
     return over_iterations(id, [
-      line("residual L1", "generate", (p) => positive(p.residual_l1)),
-      line("residual L∞", "producer-idle", (p) => positive(p.residual_linf), { borderDash: [6, 4] }),
+      line("change L1", "generate", (p) => positive(p.residual_l1)),
+      line("change L∞", "producer-idle", (p) => positive(p.residual_linf), { borderDash: [6, 4] }),
     ], log_axis(), scientific);
   }
 
@@ -117,7 +117,7 @@ ringside.charts = (() => {
     return readable(over_iterations(id, kinds_shown.map(area), y, (ms) => duration(ms * 1e6)));
   }
 
-  // Times jump from step to step where a residual does not.
+  // Times jump from step to step where a change does not.
   function readable(chart) {
     chart.most_points = 150;
     return chart;
@@ -235,5 +235,5 @@ ringside.charts = (() => {
     }
   });
 
-  return { analyzer_time, hand_off, producer_time, reductions, residual, show_hand_off, show_steps, waiting };
+  return { analyzer_time, change, hand_off, producer_time, reductions, show_hand_off, show_steps, waiting };
 })();

@@ -33,7 +33,7 @@
       row([...line("idle", "producer-idle"), ...line("idle", "analyzer-idle")]));
     const notes = [`${count(account.steps_committed)} steps committed, ${count(account.steps_persisted)} persisted, ${count(account.steps_skipped)} skipped`];
     if (whole > 0) notes.push(`${duration(whole)} in all`);
-    if (account.residual_l1 !== null) notes.push(`residual L1 ${scientific(account.residual_l1)} after iteration ${count(account.iteration)}`);
+    if (account.residual_l1 !== null) notes.push(`change L1 ${scientific(account.residual_l1)} after iteration ${count(account.iteration)}`);
     view.text("account-note", `${notes.join("; ")}.`);
   }
 
@@ -52,7 +52,7 @@
       return;
     }
     const shown = [
-      charts.residual("residual-chart"),
+      charts.change("change-chart"),
       charts.producer_time("producer-chart"),
       charts.analyzer_time("analyzer-chart"),
       charts.waiting("waiting-chart"),

@@ -58,7 +58,7 @@ ringside.view = (() => {
       ["nonzeros", run.nonzeros === undefined ? "" : count(run.nonzeros)],
       ["size of an iterate", run.rows === undefined ? "" : bytes(8 * run.rows)],
       ["started", run.started_s === undefined ? "" : instant(run.started_s)],
-      ["went on from iteration", run.from_iteration ? count(run.from_iteration) : ""],
+      ["continued from iteration", run.from_iteration ? count(run.from_iteration) : ""],
       ["coordination", run.coordination],
       ["buffers", run.buffers],
       ["slots", run.slots],

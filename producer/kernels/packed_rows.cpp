@@ -191,7 +191,7 @@ class Packer {
 
 }  // namespace
 
-PackedRows pack_rows(const CsrMatrix& matrix, const RowRuns& rows, const std::uint32_t* place) {
+PackedRows pack_rows(const CsrMatrix& matrix, const RowBands& rows, const std::uint32_t* place) {
   PackedRows packed;
   const std::uint64_t blocks = block_count(matrix.rows);
   packed.block.resize(blocks);

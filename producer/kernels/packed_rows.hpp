@@ -1,4 +1,4 @@
-// Rows outside runs, copied once into the order and the form that every iteration reads. Within a block, rows with
+// Rows outside bands, copied once into the order and the form that every iteration reads. Within a block, rows with
 // equally many entries lie together: four of them side by side keep four chains of additions busy, and the processor
 // predicts where they end. The copy is one stream that is read from front to back. It describes
 //   - consecutive columns of a long row by the first of each eight (pages of a web site in the order of their URLs);
@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "producer/kernels/row_product.hpp"
-#include "producer/kernels/row_runs.hpp"
+#include "producer/kernels/row_bands.hpp"
 #include "producer/matrix/csr_matrix.hpp"
 
 namespace ringside {
 
-/// The rows in `RowRuns::single`. It takes as much memory as the entries in the matrix (4 B an entry, 8 B a value),
+/// The rows in `RowBands::single`. It takes as much memory as the entries in the matrix (4 B an entry, 8 B a value),
 /// less what the above saves, and at most 12 B a row.
 struct PackedRows {
   Array<std::uint32_t> word;
@@ -24,6 +24,6 @@ struct PackedRows {
 
 /// place: where the vector's element j lies, for each column; null: at j. Uses all OpenMP threads. The packed content
 /// does not depend on their number; its place in the arrays does.
-PackedRows pack_rows(const CsrMatrix& matrix, const RowRuns& rows, const std::uint32_t* place);
+PackedRows pack_rows(const CsrMatrix& matrix, const RowBands& rows, const std::uint32_t* place);
 
 }  // namespace ringside

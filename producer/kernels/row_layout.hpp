@@ -1,4 +1,4 @@
-// The form in which a matrix is multiplied, and the matrix in that form: docs/kernels.md. All forms give the same bits
+// The format in which a matrix is stored and multiplied, and the matrix in that format: docs/kernels.md. All formats give the same bits
 // (producer/kernels/row_product.hpp), so that the choice may depend on the machine and the matrix.
 #pragma once
 
@@ -9,28 +9,28 @@
 
 #include "producer/kernels/packed_rows.hpp"
 #include "producer/kernels/row_product.hpp"
-#include "producer/kernels/row_runs.hpp"
+#include "producer/kernels/row_bands.hpp"
 #include "producer/matrix/csr_matrix.hpp"
 
 namespace ringside {
 
-enum class Kernel {
-  kAuto,    // by counting what an iteration and the conversion would cost (producer/kernels/kernel_choice.hpp)
+enum class MatrixFormat {
+  kAuto,    // by counting what an iteration and the conversion would cost (producer/kernels/format_choice.hpp)
   kCsr,     // rows as they lie in the matrix
-  kRuns,    // rows in runs apart, the others as they lie in the matrix
-  kPacked,  // rows in runs apart, the others packed
+  kBands,    // rows in bands apart, the others as they lie in the matrix
+  kPacked,  // rows in bands apart, the others packed
   kRanked   // all rows packed, and the vector ordered by how often its elements are read
 };
 
-/// "csr", "runs" ...
-std::string_view to_string(Kernel kernel) noexcept;
+/// "csr", "bands" ...
+std::string_view to_string(MatrixFormat format) noexcept;
 
-/// The kernel of that name. Throws `Error` (exit code 2) for an unknown name.
-Kernel kernel_named(std::string_view name);
+/// The format of that name. Throws `Error` (exit code 2) for an unknown name.
+MatrixFormat format_named(std::string_view name);
 
 struct RowLayout {
-  Kernel kernel = Kernel::kCsr;  // never kAuto
-  RowRuns rows;
+  MatrixFormat format = MatrixFormat::kCsr;  // never kAuto
+  RowBands rows;
   PackedRows packed;                       // with kPacked and kRanked
   Array<std::uint32_t> place;              // with kRanked: where element j of the vector lies
   std::vector<std::uint64_t> work_before;  // blocks + 1: the work of the blocks before, in loads
@@ -44,6 +44,6 @@ struct RowLayout {
 
 /// Uses all OpenMP threads; the choice does not depend on their number. reads: how often each element of the vector is
 /// read, if the solver can read it in another order than it is published in; else empty, and `wanted` is not kRanked.
-RowLayout make_row_layout(const CsrMatrix& matrix, Kernel wanted, std::span<const double> reads);
+RowLayout make_row_layout(const CsrMatrix& matrix, MatrixFormat wanted, std::span<const double> reads);
 
 }  // namespace ringside

@@ -1,4 +1,4 @@
-// A matrix in the form that a product of its rows with a vector reads: raw pointers and plain records. Kernels call no
+// A matrix in the format that a product of its rows with a vector reads: raw pointers and plain structs. Kernels call no
 // code of a header (cmake/isa_variants.cmake), so that they need nothing else. producer/kernels/row_layout.hpp makes
 // them.
 #pragma once
@@ -14,16 +14,16 @@ namespace ringside {
 inline constexpr std::uint32_t kLongRow = 32;
 
 /// Neighbouring rows of one block with equally many entries, whose columns all advance by one from row to row.
-struct RowRun {
+struct RowBand {
   std::uint16_t first_row;  // offset into the block
   std::uint16_t rows;
   std::uint32_t entries;  // of each row
 };
 
 /// Where a block's part of three lists begins; it ends where the next block's begins.
-struct RowRunsBlock {
-  std::uint64_t run = 0;
-  std::uint64_t run_column = 0;
+struct RowBandsBlock {
+  std::uint64_t band = 0;
+  std::uint64_t band_column = 0;
   std::uint64_t single = 0;
 };
 
@@ -56,10 +56,10 @@ struct RowProduct {
   const std::uint64_t* row_begin;   // rows + 1
   const std::uint32_t* column;      // nonzeros
   const double* value;              // nonzeros, or null
-  const RowRunsBlock* block;        // blocks + 1; with the next three: producer/kernels/row_runs.hpp
-  const RowRun* run;                // rows in runs, without values only
-  const std::uint32_t* run_column;  // the columns of each run's first row, run after run
-  const std::uint16_t* single;      // rows outside runs, offsets into the block, by ascending number of entries
+  const RowBandsBlock* block;        // blocks + 1; with the next three: producer/kernels/row_bands.hpp
+  const RowBand* band;                // rows in bands, without values only
+  const std::uint32_t* band_column;  // the columns of each band's first row, band after band
+  const std::uint16_t* single;      // rows outside bands, offsets into the block, by ascending number of entries
   const PackedBlock* packed;        // blocks: those rows packed (packed_rows.hpp), or null: as they lie in `column`
   const std::uint32_t* word;
   const double* packed_value;  // in the order of the words' entries, or null

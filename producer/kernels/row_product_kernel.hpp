@@ -3,7 +3,7 @@
 // stay in the first-level cache for the solver's own half of the iteration.
 //
 // What a row costs, and its bytes from memory (m entries; without the block's x, of which each line is read once):
-//   in a run        m loads and m additions, an eighth of an instruction each with AVX-512; nothing of the matrix
+//   in a band        m loads and m additions, an eighth of an instruction each with AVX-512; nothing of the matrix
 //   packed          two instructions an entry, one where its row is long, a quarter where columns are consecutive too;
 //                   2 B and a share of 8, 4 B an entry (1/2 B where consecutive), 8 B a value; a copy 4 B in all
 //   as in a matrix  two instructions an entry and some twenty a row; 10 B, 4 B an entry, 8 B a value
@@ -98,12 +98,12 @@ inline double sum_row(const std::uint32_t* column, const double* value, std::uin
   return sum;
 }
 
-// ---- Runs ----
+// ---- Bands ----
 
 // 4 kB: far enough for the line to arrive, near enough for the second-level cache to keep it (measured: 1, 2, 8 kB).
 constexpr std::uint64_t kPrefetchAhead = 512;
 
-// Sums rows offset .. offset + 8 * kVectors - 1 of a run. column: those of its first row. Each row's sum stays in its
+// Sums rows offset .. offset + 8 * kVectors - 1 of a band. column: those of its first row. Each row's sum stays in its
 // lane for all the entries.
 template <int kVectors>
 inline void sum_tile(const double* x, const std::uint32_t* column, std::uint32_t entries, std::uint64_t offset,
@@ -117,7 +117,7 @@ inline void sum_tile(const double* x, const std::uint32_t* column, std::uint32_t
   for (int r = 0; r < kRegisters; ++r) store<false>(sum + offset + r * kWidth, total[r]);
 }
 
-// Sums rows offset .. offset + 7 of a run of long rows, with eight running sums for each.
+// Sums rows offset .. offset + 7 of a band of long rows, with eight running sums for each.
 inline void sum_tile_of_long_rows(const double* x, const std::uint32_t* column, std::uint32_t entries,
                                   std::uint64_t offset, double* sum) noexcept {
   for (std::uint64_t row = offset; row < offset + kLanes; row += kWidth) {
@@ -132,33 +132,33 @@ inline void sum_tile_of_long_rows(const double* x, const std::uint32_t* column, 
   }
 }
 
-// own: the solver reads this next, from the run's first row on. It is prefetched here because the solver's half has
+// own: the solver reads this next, from the band's first row on. It is prefetched here because the solver's half has
 // nothing else to do while it waits.
 template <int kVectors, class Tile>
-inline void sum_tiles(const Tile& tile, const double* x, const std::uint32_t* column, RowRun run, const double* own,
+inline void sum_tiles(const Tile& tile, const double* x, const std::uint32_t* column, RowBand band, const double* own,
                       double* sum) noexcept {
   constexpr std::uint64_t kTileRows = kLanes * kVectors;
-  for (std::uint64_t row = 0; row + kTileRows <= run.rows; row += kTileRows) {
+  for (std::uint64_t row = 0; row + kTileRows <= band.rows; row += kTileRows) {
     for (std::uint64_t v = 0; v < kVectors; ++v) {
       prefetch(own, row + v * kLanes);
-      if (run.entries > 0) prefetch(x + column[run.entries - 1], row + v * kLanes + kPrefetchAhead);
+      if (band.entries > 0) prefetch(x + column[band.entries - 1], row + v * kLanes + kPrefetchAhead);
     }
-    tile(x, column, run.entries, row, sum);
+    tile(x, column, band.entries, row, sum);
   }
   // The rows left over are summed together with some before them: the same additions give the same sums.
-  if (run.rows % kTileRows != 0) tile(x, column, run.entries, run.rows - kTileRows, sum);
+  if (band.rows % kTileRows != 0) tile(x, column, band.entries, band.rows - kTileRows, sum);
 }
 
-inline void sum_run(const double* x, const std::uint32_t* column, RowRun run, const double* own, double* sum) noexcept {
+inline void sum_band(const double* x, const std::uint32_t* column, RowBand band, const double* own, double* sum) noexcept {
   constexpr int kVectors = 4;  // four chains of additions hide their latency, and fit sixteen SSE2 registers
-  if (run.rows < kLanes) {
-    for (std::uint32_t row = 0; row < run.rows; ++row) sum[row] = sum_row<false>(column, nullptr, run.entries, x + row);
-  } else if (run.entries >= kLongRow) {
-    sum_tiles<1>(sum_tile_of_long_rows, x, column, run, own, sum);
-  } else if (run.rows >= kVectors * kLanes) {
-    sum_tiles<kVectors>(sum_tile<kVectors>, x, column, run, own, sum);
+  if (band.rows < kLanes) {
+    for (std::uint32_t row = 0; row < band.rows; ++row) sum[row] = sum_row<false>(column, nullptr, band.entries, x + row);
+  } else if (band.entries >= kLongRow) {
+    sum_tiles<1>(sum_tile_of_long_rows, x, column, band, own, sum);
+  } else if (band.rows >= kVectors * kLanes) {
+    sum_tiles<kVectors>(sum_tile<kVectors>, x, column, band, own, sum);
   } else {
-    sum_tiles<1>(sum_tile<1>, x, column, run, own, sum);
+    sum_tiles<1>(sum_tile<1>, x, column, band, own, sum);
   }
 }
 
@@ -269,7 +269,7 @@ template <bool kValues>
 inline void sum_single_rows(const RowProduct& product, std::uint64_t block, const double* x, double* sum) noexcept {
   const std::uint16_t* single = product.single + product.block[block].single;
   const std::uint64_t count = product.block[block + 1].single - product.block[block].single;
-  if (count == 0) return;  // all in runs: the matrix may have released its rows
+  if (count == 0) return;  // all in bands: the matrix may have released its rows
   const std::uint64_t first_row = block * kBlockRows;
   const std::uint32_t* next_columns = nullptr;
   std::uint64_t lines_with_each_four = 0;
@@ -334,12 +334,12 @@ inline void sum_single_rows(const RowProduct& product, std::uint64_t block, cons
 inline void sum_block(const RowProduct& product, std::uint64_t block, const double* x, const double* own,
                       double* sum) noexcept {
   const std::uint64_t first_row = block * kBlockRows;
-  const RowRunsBlock& begin = product.block[block];
-  const std::uint32_t* column = product.run_column + begin.run_column;
-  for (std::uint64_t r = begin.run; r < product.block[block + 1].run; ++r) {
-    const RowRun run = product.run[r];
-    sum_run(x, column, run, own + first_row + run.first_row, sum + run.first_row);
-    column += run.entries;
+  const RowBandsBlock& begin = product.block[block];
+  const std::uint32_t* column = product.band_column + begin.band_column;
+  for (std::uint64_t r = begin.band; r < product.block[block + 1].band; ++r) {
+    const RowBand band = product.band[r];
+    sum_band(x, column, band, own + first_row + band.first_row, sum + band.first_row);
+    column += band.entries;
   }
   if (product.packed != nullptr) {
     const PackedBlock& packed = product.packed[block];

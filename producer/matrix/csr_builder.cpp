@@ -244,7 +244,7 @@ CsrMatrix CsrBuilder::finish(Array<std::uint64_t> id) {
   const std::uint64_t nonzeros = sort_and_merge(bound, kept);
 
   if (nonzeros < stored_) {
-    // Close the gaps between the runs, in order; entries merged within a run have moved already.
+    // Close the gaps between the ranges, in order; entries merged within a range have moved already.
     std::uint64_t to = 0;
     for (std::size_t part = 0; part < parts; ++part) {
       const std::uint64_t from = old_begin[part];

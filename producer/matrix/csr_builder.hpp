@@ -33,7 +33,7 @@ constexpr std::uint64_t most_announced_rows(std::uint64_t text_bytes) {
 /// process.
 void require_memory(std::uint64_t bytes);
 
-/// Cuts rows into `parts` runs of about equal work (entries plus rows): parts + 1 ascending row numbers.
+/// Cuts rows into `parts` ranges of about equal work (entries plus rows): parts + 1 ascending row numbers.
 /// row_begin: rows + 1 offsets.
 std::vector<std::uint64_t> balanced_rows(const std::uint64_t* row_begin, std::uint64_t rows, std::size_t parts);
 

@@ -4,18 +4,18 @@
 
 namespace ringside {
 
-Progress ConvergenceCheck::observe(const Residual& residual) noexcept {
-  const double change = residual.l1;
-  if (!std::isfinite(change)) return Progress::kDiverged;
-  const bool largest = change > largest_;
-  largest_ = std::max(largest_, change);
-  smallest_ = observed_ == 0 ? change : std::min(smallest_, change);
-  recent_[observed_ % kWindow] = change;
+Progress ConvergenceCheck::observe(const Change& change) noexcept {
+  const double l1 = change.l1;
+  if (!std::isfinite(l1)) return Progress::kDiverged;
+  const bool largest = l1 > largest_;
+  largest_ = std::max(largest_, l1);
+  smallest_ = observed_ == 0 ? l1 : std::min(smallest_, l1);
+  recent_[observed_ % kWindow] = l1;
   ++observed_;
-  if (tolerance_ > 0 && change <= tolerance_) return Progress::kConverged;
+  if (tolerance_ > 0 && l1 <= tolerance_) return Progress::kConverged;
 
-  // After a change of zero, any later one would be infinitely larger: that shows nothing about growth.
-  const bool grown = smallest_ > 0 && change / diverged_factor_ > smallest_;
+  // After a l1 of zero, any later one would be infinitely larger: that shows nothing about growth.
+  const bool grown = smallest_ > 0 && l1 / diverged_factor_ > smallest_;
   grown_for_ = grown ? grown_for_ + 1 : 0;
   return largest && grown_for_ >= kDivergedIterations ? Progress::kDiverged : Progress::kRunning;
 }

@@ -31,8 +31,8 @@ class ConvergenceCheck {
   ConvergenceCheck(double tolerance, double growth_limit) noexcept
       : tolerance_(tolerance), diverged_factor_(std::max(kDivergedFactor, 2 * growth_limit)) {}
 
-  /// The residual of one more iteration. Converged: l1 <= tolerance. Diverged: see above.
-  Progress observe(const Residual& residual) noexcept;
+  /// The change of one more iteration. Converged: l1 <= tolerance. Diverged: see above.
+  Progress observe(const Change& change) noexcept;
 
   /// The factor by which the L1 change was multiplied per iteration, over the last up to 32 iterations: an estimate of
   /// the spectral radius of the iteration's matrix. Nothing before there are two iterations, or when one changed
@@ -53,7 +53,7 @@ class ConvergenceCheck {
   double smallest_ = 0;  // L1 change seen
   double largest_ = 0;
   int grown_for_ = 0;         // iterations in a row beyond diverged_factor_
-  std::size_t observed_ = 0;  // finite residuals
+  std::size_t observed_ = 0;  // finite changes
   std::array<double, kWindow> recent_{};
 };
 

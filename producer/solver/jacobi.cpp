@@ -53,12 +53,12 @@ void check(const CsrMatrix& matrix, const RightSide& right_side) {
 
 class Jacobi final : public Solver {
  public:
-  Jacobi(CsrMatrix matrix, RightSide right_side, Isa isa, Kernel kernel)
+  Jacobi(CsrMatrix matrix, RightSide right_side, Isa isa, MatrixFormat format)
       : matrix_(std::move(matrix)),
         nonzeros_(matrix_.nonzeros()),
         right_side_(std::move(right_side)),
         kernels_(*select(&plain::kJacobiKernels, &avx2::kJacobiKernels, &avx512::kJacobiKernels, isa)),
-        layout_(make_row_layout(matrix_, kernel, {})),
+        layout_(make_row_layout(matrix_, format, {})),
         parts_(BlockParts::by_work(layout_.work_before, openmp_)),
         diagonal_(matrix_.rows),
         sums_(block_count(matrix_.rows)) {
@@ -69,7 +69,7 @@ class Jacobi final : public Solver {
 
   std::uint64_t rows() const noexcept override { return matrix_.rows; }
   std::uint64_t nonzeros() const noexcept override { return nonzeros_; }
-  std::string_view kernel() const noexcept override { return to_string(layout_.kernel); }
+  std::string_view format() const noexcept override { return to_string(layout_.format); }
   std::string parameters() const override { return "right_side=" + right_side_.name; }
   /// Other rows of the old vector are read after row i of the new one is written.
   bool may_overwrite_previous() const noexcept override { return false; }
@@ -86,7 +86,7 @@ class Jacobi final : public Solver {
   /// The solver keeps nothing between iterations.
   void prepare(const double*) noexcept override {}
 
-  Residual iterate(const double* previous, double* next) noexcept override {
+  Change iterate(const double* previous, double* next) noexcept override {
     const JacobiPass pass = {.product = layout_.product(matrix_),
                              .diagonal = diagonal_.data(),
                              .right_side = right_side_.value.empty() ? nullptr : right_side_.value.data(),
@@ -95,13 +95,13 @@ class Jacobi final : public Solver {
     parts_.for_each(
         [&](std::uint64_t first, std::uint64_t last) { kernels_.iterate(pass, first, last, sums_.data()); });
     CompensatedSum l1;
-    Residual residual;
+    Change change;
     for (const JacobiBlockSums& sums : sums_) {
       l1.add(sums.change_l1);
-      residual.linf = std::max(residual.linf, sums.change_linf);
+      change.linf = std::max(change.linf, sums.change_linf);
     }
-    residual.l1 = l1.value();
-    return residual;
+    change.l1 = l1.value();
+    return change;
   }
 
  private:
@@ -141,13 +141,13 @@ class Jacobi final : public Solver {
 
 }  // namespace
 
-std::unique_ptr<Solver> make_jacobi(CsrMatrix matrix, RightSide right_side, Isa isa, Kernel kernel) {
+std::unique_ptr<Solver> make_jacobi(CsrMatrix matrix, RightSide right_side, Isa isa, MatrixFormat format) {
   if (matrix.orientation != Orientation::kRows) {
     throw std::logic_error("make_jacobi needs a matrix of orientation kRows");
   }
-  if (kernel == Kernel::kRanked) throw std::logic_error("make_jacobi has no kernel kRanked");
+  if (format == MatrixFormat::kRanked) throw std::logic_error("make_jacobi cannot use the format kRanked");
   check(matrix, right_side);
-  return std::make_unique<Jacobi>(std::move(matrix), std::move(right_side), isa, kernel);
+  return std::make_unique<Jacobi>(std::move(matrix), std::move(right_side), isa, format);
 }
 
 }  // namespace ringside

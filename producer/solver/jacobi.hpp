@@ -18,12 +18,12 @@ namespace ringside {
 
 /// matrix: square, orientation kRows; without values every entry is 1. Uses omp_get_max_threads() threads, as counted
 /// here. Beside the matrix the solver keeps one vector (the diagonal), and b if it was given. The entries of the
-/// matrix are released if the kernel, which cannot be kRanked, has them in another form. isa: for tests. Neither isa
-/// nor kernel changes a bit of the iterates.
+/// matrix are released if the format, which cannot be kRanked, holds them itself. isa: for tests. Neither isa
+/// nor format changes a bit of the iterates.
 ///
 /// Throws `Error` (exit code 2) for a matrix that is empty or not square, a row without a nonzero diagonal, an entry of
 /// A or b that is not finite, and a b of another length.
 std::unique_ptr<Solver> make_jacobi(CsrMatrix matrix, RightSide right_side = {}, Isa isa = selected_isa(),
-                                    Kernel kernel = Kernel::kAuto);
+                                    MatrixFormat format = MatrixFormat::kAuto);
 
 }  // namespace ringside

@@ -31,7 +31,7 @@ bool vectors_exceed_cache(std::uint64_t rows) noexcept {
 
 class Pagerank final : public Solver {
  public:
-  Pagerank(CsrMatrix matrix, double damping, Isa isa, Kernel kernel)
+  Pagerank(CsrMatrix matrix, double damping, Isa isa, MatrixFormat format)
       : matrix_(std::move(matrix)),
         nonzeros_(matrix_.nonzeros()),
         damping_(damping),
@@ -43,7 +43,7 @@ class Pagerank final : public Solver {
         sums_(block_count(matrix_.rows)) {
     for (Array<double>& contribution : contribution_) contribution = Array<double>(matrix_.rows);
     add_leaving(matrix_.value.span(), scale_);
-    choose_layout(kernel);
+    choose_layout(format);
     parts_ = BlockParts::by_work(layout_.work_before, openmp_);
     find_scales();
     if (!layout_.reads_matrix()) release_entries(matrix_);
@@ -51,7 +51,7 @@ class Pagerank final : public Solver {
 
   std::uint64_t rows() const noexcept override { return matrix_.rows; }
   std::uint64_t nonzeros() const noexcept override { return nonzeros_; }
-  std::string_view kernel() const noexcept override { return to_string(layout_.kernel); }
+  std::string_view format() const noexcept override { return to_string(layout_.format); }
   std::string parameters() const override { return fmt::format("damping={}", damping_); }
   bool may_overwrite_previous() const noexcept override { return true; }
   /// The L1 change shrinks by the damping in every iteration.
@@ -74,7 +74,7 @@ class Pagerank final : public Solver {
     finish_pass();
   }
 
-  Residual iterate(const double* previous, double* next) noexcept override {
+  Change iterate(const double* previous, double* next) noexcept override {
     PagerankPass pass = next_pass();
     pass.previous = previous;
     pass.next = next;
@@ -101,13 +101,13 @@ class Pagerank final : public Solver {
   }
 
   /// An element is read once for every link that leaves it, whatever the link weighs.
-  void choose_layout(Kernel kernel) {
+  void choose_layout(MatrixFormat format) {
     if (matrix_.value.empty()) {
-      layout_ = make_row_layout(matrix_, kernel, scale_.span());
+      layout_ = make_row_layout(matrix_, format, scale_.span());
     } else {
       Array<double> links(matrix_.rows);
       add_leaving({}, links);
-      layout_ = make_row_layout(matrix_, kernel, links.span());
+      layout_ = make_row_layout(matrix_, format, links.span());
     }
   }
 
@@ -157,19 +157,19 @@ class Pagerank final : public Solver {
             .base = ((1.0 - damping_) + damping_ * dangling_) / n};
   }
 
-  Residual finish_pass() noexcept {
-    CompensatedSum change;
+  Change finish_pass() noexcept {
+    CompensatedSum l1;
     CompensatedSum dangling;
-    Residual residual;
+    Change change;
     for (const PagerankBlockSums& sums : sums_) {
-      change.add(sums.change_l1);
+      l1.add(sums.change_l1);
       dangling.add(sums.dangling);
-      residual.linf = std::max(residual.linf, sums.change_linf);
+      change.linf = std::max(change.linf, sums.change_linf);
     }
-    residual.l1 = change.value();
+    change.l1 = l1.value();
     dangling_ = dangling.value();
     current_ = 1 - current_;
-    return residual;
+    return change;
   }
 
   CsrMatrix matrix_;  // without its entries where the layout has them
@@ -190,7 +190,7 @@ class Pagerank final : public Solver {
 
 }  // namespace
 
-std::unique_ptr<Solver> make_pagerank(CsrMatrix matrix, double damping, Isa isa, Kernel kernel) {
+std::unique_ptr<Solver> make_pagerank(CsrMatrix matrix, double damping, Isa isa, MatrixFormat format) {
   if (matrix.orientation != Orientation::kInLinks) {
     throw std::logic_error("make_pagerank needs a matrix of orientation kInLinks");
   }
@@ -201,7 +201,7 @@ std::unique_ptr<Solver> make_pagerank(CsrMatrix matrix, double damping, Isa isa,
   }
   if (matrix.rows == 0) throw usage_error("the graph has no nodes; PageRank needs at least one");
   check_weights_for_pagerank(matrix);
-  return std::make_unique<Pagerank>(std::move(matrix), damping, isa, kernel);
+  return std::make_unique<Pagerank>(std::move(matrix), damping, isa, format);
 }
 
 }  // namespace ringside

@@ -18,13 +18,13 @@ namespace ringside {
 
 /// matrix: square, orientation kInLinks, without values for an unweighted graph; damping: d, inside (0, 1). Uses
 /// omp_get_max_threads() threads, as counted here. Beside the matrix the solver keeps three vectors, of which each
-/// thread first touches its own part. The entries of the matrix are released if the kernel has them in another form.
-/// isa: for tests; a set that the processor lacks ends in an illegal instruction. Neither isa nor kernel changes a bit
+/// thread first touches its own part. The entries of the matrix are released if the format holds them itself.
+/// isa: for tests; a set that the processor lacks ends in an illegal instruction. Neither isa nor format changes a bit
 /// of the iterates.
 ///
 /// Throws `Error` (exit code 2) for a damping outside (0, 1), a matrix that is empty or not square, and a weight that
 /// is negative, not finite, or too extreme for its node's weights to be normalised.
 std::unique_ptr<Solver> make_pagerank(CsrMatrix matrix, double damping, Isa isa = selected_isa(),
-                                      Kernel kernel = Kernel::kAuto);
+                                      MatrixFormat format = MatrixFormat::kAuto);
 
 }  // namespace ringside

@@ -11,7 +11,7 @@
 namespace ringside {
 
 /// The change from x_{k-1} to x_k: sum and maximum of |x_k[i] - x_{k-1}[i]|.
-struct Residual {
+struct Change {
   double l1 = 0;
   double linf = 0;
 };
@@ -23,9 +23,9 @@ class Solver {
   virtual std::uint64_t rows() const noexcept = 0;
   virtual std::uint64_t nonzeros() const noexcept = 0;
 
-  /// The form in which the matrix is multiplied, such as "packed" (docs/kernels.md): decides the time, not the
+  /// The storage format of the matrix, such as "packed" (docs/kernels.md): decides the time, not the
   /// iterates.
-  virtual std::string_view kernel() const noexcept = 0;
+  virtual std::string_view format() const noexcept = 0;
 
   /// Parameters that decide the iterates, such as "damping=0.85": part of problem_id.
   virtual std::string parameters() const = 0;
@@ -48,7 +48,7 @@ class Solver {
 
   /// One iteration. previous: x_{k-1}, the vector of the last `prepare` or `iterate`, rows doubles, not changed; next:
   /// becomes x_k, rows doubles. Bit-equal for any team.
-  virtual Residual iterate(const double* previous, double* next) noexcept = 0;
+  virtual Change iterate(const double* previous, double* next) noexcept = 0;
 
   /// True if `next` may be `previous`: row i of the old vector is read only to make row i of the new one.
   virtual bool may_overwrite_previous() const noexcept = 0;

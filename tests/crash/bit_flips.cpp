@@ -6,12 +6,12 @@
 
 namespace ringside::crash {
 
-Exploration explore_bit_flips(const Recording& recording) {
-  const RingGeometry& geometry = recording.geometry;
+Exploration explore_bit_flips(const TracedScenario& traced) {
+  const RingGeometry& geometry = traced.geometry;
   PoolBytes pool(geometry.file_bytes);
   Published published(geometry.rows);
   History history;
-  for (const Event& event : recording.trace) {
+  for (const Event& event : traced.trace) {
     history.apply(event);
     if (is_store(event.kind)) pool.store(event.offset, event.value);
   }

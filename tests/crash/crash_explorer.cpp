@@ -53,14 +53,14 @@ void explore_round(const Options& options, std::uint64_t seed, const std::vector
     omp_set_num_threads(1);
     for (std::size_t i = next++; i < cases.size(); i = next++) {
       const Case& one = cases[i];
-      const Recording recording = one.scenario->record(one.storage, one.durability, seed);
+      const TracedScenario traced = one.scenario->trace(one.storage, one.durability, seed);
       const Exploration seen =
-          explore(recording, one.model, true, options.quick ? kQuick : Depth{}, seed, options.event);
+          explore(traced, one.model, true, options.quick ? kQuick : Depth{}, seed, options.event);
       Exploration& sum = tallies[i].sum;
       sum.events += seen.events;
       sum.images += seen.images;
       sum.images_in_recovery += seen.images_in_recovery;
-      sum.went_on += seen.went_on;
+      sum.continued += seen.continued;
       if (!seen.violation || sum.violation) continue;
       sum.violation = seen.violation;
       tallies[i].failed_seed = seed;
@@ -93,7 +93,7 @@ nlohmann::json explore_all(const Options& options, bool& broken) {
       broken = broken || tally.sum.violation.has_value();
     }
     if (options.event && images == 0) {
-      throw usage_error("--event {}: nothing is stored or acknowledged there, or before the story; try the next one",
+      throw usage_error("--event {}: nothing is stored or acknowledged there, or before the scenario; try the next one",
                         *options.event);
     }
     if (options.event) break;
@@ -102,16 +102,16 @@ nlohmann::json explore_all(const Options& options, bool& broken) {
 
   nlohmann::json by_case = nlohmann::json::object();
   fmt::print("{:<52} {:>9} {:>11} {:>13} {:>9}\n", "scenario/storage/durability/model", "moments", "images",
-             "in recovery", "went on");
+             "in recovery", "continued");
   std::size_t violations = 0;
   for (const Tally& tally : tallies) {
     const Exploration& sum = tally.sum;
     fmt::print("{:<52} {:>9} {:>11} {:>13} {:>9}\n", tally.name, sum.events, sum.images, sum.images_in_recovery,
-               sum.went_on);
+               sum.continued);
     by_case[tally.name] = {{"moments", sum.events},
                            {"images", sum.images},
                            {"images_in_recovery", sum.images_in_recovery},
-                           {"went_on", sum.went_on}};
+                           {"went_on", sum.continued}};
     if (!sum.violation) continue;
     ++violations;
     fmt::print(

@@ -63,8 +63,8 @@ TEST_P(ScenarioTest, NoPowerCutBreaksAPromise) {
   std::uint64_t images = 0;
   for (const Case& one : all_cases()) {
     if (one.scenario->name != GetParam().name) continue;
-    const Recording recording = one.scenario->record(one.storage, one.durability, kSeed);
-    const Exploration seen = explore(recording, one.model, true, kDepth, kSeed);
+    const TracedScenario traced = one.scenario->trace(one.storage, one.durability, kSeed);
+    const Exploration seen = explore(traced, one.model, true, kDepth, kSeed);
     EXPECT_FALSE(seen.violation) << report(one, seen);
     EXPECT_GT(seen.images, 0u);
     images += seen.images + seen.images_in_recovery;
@@ -78,8 +78,8 @@ TEST_P(ScenarioTest, NoPowerCutBreaksAPromise) {
 
 TEST_P(ScenarioTest, TheSameSeedGivesTheSameTrace) {
   for (const Storage storage : {Storage::kDax, Storage::kFile}) {
-    const Trace first = GetParam().record(storage, Durability::kPower, 7).trace;
-    const Trace second = GetParam().record(storage, Durability::kPower, 7).trace;
+    const Trace first = GetParam().trace(storage, Durability::kPower, 7).trace;
+    const Trace second = GetParam().trace(storage, Durability::kPower, 7).trace;
     ASSERT_EQ(first.size(), second.size());
     for (std::size_t i = 0; i < first.size(); ++i) {
       ASSERT_TRUE(first[i].kind == second[i].kind && first[i].thread == second[i].thread &&
@@ -100,8 +100,8 @@ TEST_P(OrderTest, OnDaxTheOrderAloneKeepsThePromises) {
   const UseHashing off(Hashing::kOff);
   for (const Case& one : all_cases()) {
     if (one.scenario->name != GetParam() || one.model != Model::kDax) continue;
-    const Recording recording = one.scenario->record(one.storage, one.durability, kSeed);
-    const Exploration seen = explore(recording, one.model, false, kDepth, kSeed);
+    const TracedScenario traced = one.scenario->trace(one.storage, one.durability, kSeed);
+    const Exploration seen = explore(traced, one.model, false, kDepth, kSeed);
     EXPECT_FALSE(seen.violation) << report(one, seen);
   }
 }
@@ -113,7 +113,7 @@ TEST(BitFlipTest, AFlippedBitNeverChangesWhatIsReturnedAndCostsOneSlotAtMost) {
   omp_set_num_threads(1);
   for (const Scenario& scenario : scenarios()) {
     if (scenario.name != "two-laps" && scenario.name != "second-run") continue;
-    const Exploration seen = explore_bit_flips(scenario.record(Storage::kDax, Durability::kPower, kSeed));
+    const Exploration seen = explore_bit_flips(scenario.trace(Storage::kDax, Durability::kPower, kSeed));
     EXPECT_FALSE(seen.violation) << scenario.name << ": bit " << seen.violation->image << ": " << seen.violation->what;
     EXPECT_GT(seen.images, 100'000u);
   }
@@ -152,15 +152,15 @@ INSTANTIATE_TEST_SUITE_P(Crash, MutantTest, testing::ValuesIn(faults()),
 
 TEST(MutantsTest, AChangedOrderLeavesTheSameBytesWhenNothingGoesWrong) {
   // The exploration must detect such a mutant by its order, not by different bytes.
-  const auto bytes_of = [](const Recording& recording) {
-    auto pool = std::make_unique<PoolBytes>(recording.geometry.file_bytes);
-    for (const Event& event : recording.trace) {
+  const auto bytes_of = [](const TracedScenario& traced) {
+    auto pool = std::make_unique<PoolBytes>(traced.geometry.file_bytes);
+    for (const Event& event : traced.trace) {
       if (is_store(event.kind)) pool->store(event.offset, event.value);
     }
     return pool;
   };
-  const auto stores_of = [](const Recording& recording) {
-    return std::count_if(recording.trace.begin(), recording.trace.end(),
+  const auto stores_of = [](const TracedScenario& traced) {
+    return std::count_if(traced.trace.begin(), traced.trace.end(),
                          [](const Event& event) { return is_store(event.kind); });
   };
   int changed = 0;
@@ -168,8 +168,8 @@ TEST(MutantsTest, AChangedOrderLeavesTheSameBytesWhenNothingGoesWrong) {
     const auto scenario = std::find_if(scenarios().begin(), scenarios().end(),
                                        [&](const Scenario& one) { return one.name == mutant.scenario; });
     const Storage storage = mutant.model == Model::kDax ? Storage::kDax : Storage::kFile;
-    const Recording whole = scenario->record(storage, Durability::kPower, kSeed);
-    const Recording other = bent(mutant, whole);
+    const TracedScenario whole = scenario->trace(storage, Durability::kPower, kSeed);
+    const TracedScenario other = bent(mutant, whole);
     if (mutant.bend == nullptr || stores_of(whole) != stores_of(other)) continue;  // it leaves stores out
     ++changed;
     const auto expected = bytes_of(whole);

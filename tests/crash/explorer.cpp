@@ -5,31 +5,31 @@
 namespace ringside::crash {
 namespace {
 
-/// Cuts and judges one recording.
+/// Cuts and judges one traced scenario.
 class Walk {
  public:
-  Walk(const Recording& recording, Model model, bool hashes_hold, const Depth& depth, std::uint64_t seed)
-      : recording_(recording),
+  Walk(const TracedScenario& traced, Model model, bool hashes_hold, const Depth& depth, std::uint64_t seed)
+      : traced_(traced),
         model_(model),
         depth_(depth),
         seed_(seed),
-        promise_(promise_of(model, recording.setting)),
-        published_(recording.setting.rows),
-        pool_(recording.geometry.file_bytes),
-        recovering_(recording.setting) {
+        promise_(promise_of(model, traced.setting)),
+        published_(traced.setting.rows),
+        pool_(traced.geometry.file_bytes),
+        recovering_(traced.setting) {
     promise_.hashes_hold = hashes_hold;
     recovering_.threads = 1;
   }
 
   Exploration run(std::optional<std::uint64_t> only) {
     CrashImages images(model_, pool_);
-    for (std::size_t i = 0; i < recording_.trace.size() && !result_.violation; ++i) {
-      const Event& event = recording_.trace[i];
+    for (std::size_t i = 0; i < traced_.trace.size() && !result_.violation; ++i) {
+      const Event& event = traced_.trace[i];
       history_.apply(event);
       images.apply(event);
-      if (i < recording_.first) images.settle_all();
+      if (i < traced_.first) images.settle_all();
       pool_.keep();
-      if (i < recording_.first || !images.adds_images() || (only && *only != i)) continue;
+      if (i < traced_.first || !images.adds_images() || (only && *only != i)) continue;
       ++result_.events;
       std::uint64_t image = 0;
       images.for_each(depth_.images, Random(seed_, i), [&] { look(i, image++); });
@@ -54,12 +54,12 @@ class Walk {
   }
 
   void go_on(std::size_t event, std::uint64_t image, const Verdict& verdict, bool cut_again) {
-    ++result_.went_on;
+    ++result_.continued;
     History cut_off = history_;
     cut_off.cut_off(verdict.intact);
     Trace recovery;
     const std::string violation =
-        check_going_on(pool_, cut_off, promise_, recovering_, verdict.intact, published_, recovery);
+        check_continuation(pool_, cut_off, promise_, recovering_, verdict.intact, published_, recovery);
     if (!violation.empty()) return report(event, image, "", violation);
     if (!cut_again) return;
 
@@ -83,7 +83,7 @@ class Walk {
         twice.cut_off(again.intact);
         Trace unused;
         const std::string second =
-            check_going_on(pool_, twice, promise_, recovering_, again.intact, published_, unused);
+            check_continuation(pool_, twice, promise_, recovering_, again.intact, published_, unused);
         if (!second.empty()) report(event, image, where(), second);
       });
     }
@@ -91,11 +91,11 @@ class Walk {
   }
 
   void report(std::size_t event, std::uint64_t image, std::string where, std::string what) {
-    const Phase phase = recording_.trace[event].phase;
+    const Phase phase = traced_.trace[event].phase;
     result_.violation = Violation{event, image, fmt::format("{}{}", to_string(phase), where), std::move(what)};
   }
 
-  const Recording& recording_;
+  const TracedScenario& traced_;
   const Model model_;
   const Depth depth_;
   const std::uint64_t seed_;
@@ -109,9 +109,9 @@ class Walk {
 
 }  // namespace
 
-Exploration explore(const Recording& recording, Model model, bool hashes_hold, const Depth& depth, std::uint64_t seed,
+Exploration explore(const TracedScenario& traced, Model model, bool hashes_hold, const Depth& depth, std::uint64_t seed,
                     std::optional<std::uint64_t> only) {
-  return Walk(recording, model, hashes_hold, depth, seed).run(only);
+  return Walk(traced, model, hashes_hold, depth, seed).run(only);
 }
 
 std::vector<Case> all_cases() {

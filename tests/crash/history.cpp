@@ -45,7 +45,7 @@ void History::apply(const Event& event) {
       iterate.commit_seq = event.value;
       break;
     }
-    case EventKind::kRecorded: of(event.run, event.iteration).recorded = true; break;
+    case EventKind::kReduced: of(event.run, event.iteration).recorded = true; break;
     case EventKind::kPersisted:
       for (Iterate& iterate : iterates_) {
         if (iterate.commit_seq != 0 && iterate.commit_seq <= event.value) iterate.persisted = true;

@@ -170,7 +170,7 @@ Verdict check_image(const PoolBytes& pool, const History& history, const Promise
   return verdict;
 }
 
-std::string check_going_on(PoolBytes& pool, const History& history, const Promise& promise, const Setting& setting,
+std::string check_continuation(PoolBytes& pool, const History& history, const Promise& promise, const Setting& setting,
                            const std::vector<Found>& found, Published& published, Trace& trace) {
   const std::size_t mark = pool.mark();
   const std::uint32_t run = history.begun_or_beginning().empty() ? 0 : history.begun_or_beginning().back();
@@ -184,7 +184,7 @@ std::string check_going_on(PoolBytes& pool, const History& history, const Promis
       // The run must continue from its newest intact iterate, as check_image found it.
       const std::uint64_t newest = !found.empty() && found.back().run == run ? found.back().iteration : 0;
       if (owner.newest() != newest) {
-        return fmt::format("5: the run goes on after iteration {}, the newest intact one is {}", owner.newest(),
+        return fmt::format("5: the run continues after iteration {}, the newest intact one is {}", owner.newest(),
                            newest);
       }
       const std::uint64_t bytes = owner.ring().geometry().payload_bytes();
@@ -204,7 +204,7 @@ std::string check_going_on(PoolBytes& pool, const History& history, const Promis
       if (!verdict.violation.empty()) return "5: after the next commit: " + verdict.violation;
       const bool there = std::any_of(verdict.intact.begin(), verdict.intact.end(),
                                      [&](const Found& one) { return one.run == run && one.iteration == newest + 1; });
-      if (!there) return fmt::format("5: the run went on, but its iteration {} is not there", newest + 1);
+      if (!there) return fmt::format("5: the run continued, but its iteration {} is not there", newest + 1);
       return "";
     } catch (const Error& error) {
       return fmt::format("4: the ring cannot be opened again: {}", error.what());

@@ -38,7 +38,7 @@ Verdict check_image(const PoolBytes& pool, const History& history, const Promise
 /// Reopens the image as an owner: opens it, begins the newest run again and commits its next iterate. Then restores
 /// the pool; `trace` holds what was done to it. Returns the violation, or an empty text. found: what the image holds.
 /// history: already cut off with `found` (History::cut_off).
-std::string check_going_on(PoolBytes& pool, const History& history, const Promise& promise, const Setting& setting,
+std::string check_continuation(PoolBytes& pool, const History& history, const Promise& promise, const Setting& setting,
                            const std::vector<Found>& found, Published& published, Trace& trace);
 
 }  // namespace ringside::crash

@@ -126,7 +126,7 @@ void reductions_named_first(Trace& trace, const RingGeometry&) {
   });
 }
 void reductions_keep_their_old_name(Trace& trace, const RingGeometry& geometry) {
-  constexpr std::uint64_t kName = kReductionsOffset + offsetof(ReductionsRecord, header_hash);
+  constexpr std::uint64_t kName = kReductionsOffset + offsetof(StoredReductions, header_hash);
   leave_out(trace, Phase::kReductions, [&](const Event& event) {
     return event.kind == EventKind::kStore && event.value == 0 && is_header_word(geometry, event.offset, kName);
   });
@@ -153,12 +153,12 @@ void found_not_persisted(Trace& trace, const RingGeometry&) {
 bool is_record_seq(const Event& event, const RingGeometry& geometry) {
   const std::uint64_t table = geometry.run_table_offset[event.offset >= geometry.run_table_offset[1] ? 1 : 0];
   return event.kind == EventKind::kStore && event.phase == Phase::kBeginRun && event.offset >= table &&
-         (event.offset - table) % sizeof(RunRecord) == offsetof(RunRecord, record_seq);
+         (event.offset - table) % sizeof(RunTableEntry) == offsetof(RunTableEntry, record_seq);
 }
-void run_record_not_invalidated(Trace& trace, const RingGeometry& geometry) {
+void run_entry_not_invalidated(Trace& trace, const RingGeometry& geometry) {
   std::erase_if(trace, [&](const Event& event) { return is_record_seq(event, geometry) && event.value == 0; });
 }
-void run_record_not_flushed(Trace& trace, const RingGeometry&) {
+void run_entry_not_flushed(Trace& trace, const RingGeometry&) {
   // Leaves out all that begin_run flushes after its first store.
   bool after_first_store = false;
   std::erase_if(trace, [&](const Event& event) {
@@ -252,8 +252,8 @@ constexpr Mutant kMutants[] = {
     {"reductions keep their old name while they change", "two-laps", Model::kDax, kOn, reductions_keep_their_old_name},
     {"no fence between reductions and their name", "two-laps", Model::kDax, kOn, reductions_first_fence_left_out},
     {"a new owner does not persist what it finds", "killed-owner", Model::kDax, kOnAndOff, found_not_persisted},
-    {"a run record is not invalidated", "second-run", Model::kDax, kOff, run_record_not_invalidated},
-    {"a run record is not flushed", "second-run", Model::kDax, kOnAndOff, run_record_not_flushed},
+    {"a run table entry is not invalidated", "second-run", Model::kDax, kOff, run_entry_not_invalidated},
+    {"a run table entry is not flushed", "second-run", Model::kDax, kOnAndOff, run_entry_not_flushed},
     {"the ring is cleared slot by slot, not by age", "second-run", Model::kDax, kOnAndOff, cleared_by_slot},
     {"clearing is not fenced", "second-run", Model::kDax, kOnAndOff, clear_not_fenced},
     {"clearing leaves the header's hash", "second-run", Model::kTornPageCache, kOn, cleared_numbers_only},
@@ -277,14 +277,14 @@ std::span<const Mutant> mutants() {
   return kMutants;
 }
 
-Recording bent(const Mutant& mutant, Recording recording) {
-  if (mutant.bend == nullptr) return recording;
-  const auto story = recording.trace.begin() + static_cast<std::ptrdiff_t>(recording.first);
-  Trace bent(story, recording.trace.end());
-  mutant.bend(bent, recording.geometry);
-  recording.trace.erase(story, recording.trace.end());
-  recording.trace.insert(recording.trace.end(), bent.begin(), bent.end());
-  return recording;
+TracedScenario bent(const Mutant& mutant, TracedScenario traced) {
+  if (mutant.bend == nullptr) return traced;
+  const auto begin = traced.trace.begin() + static_cast<std::ptrdiff_t>(traced.first);
+  Trace bent(begin, traced.trace.end());
+  mutant.bend(bent, traced.geometry);
+  traced.trace.erase(begin, traced.trace.end());
+  traced.trace.insert(traced.trace.end(), bent.begin(), bent.end());
+  return traced;
 }
 
 Kill try_to_kill(const Mutant& mutant, bool checksums, std::uint64_t seed, int rounds) {
@@ -297,9 +297,9 @@ Kill try_to_kill(const Mutant& mutant, bool checksums, std::uint64_t seed, int r
   Kill kill;
   for (int round = 0; round < rounds && kill.violation.empty(); ++round) {
     kill.seed = seed + static_cast<std::uint64_t>(round);
-    const Recording recording = bent(mutant, scenario->record(storage, Durability::kPower, kill.seed));
-    const Exploration seen = mutant.flips_bits ? explore_bit_flips(recording)
-                                               : explore(recording, mutant.model, checksums, depth, kill.seed);
+    const TracedScenario traced = bent(mutant, scenario->trace(storage, Durability::kPower, kill.seed));
+    const Exploration seen = mutant.flips_bits ? explore_bit_flips(traced)
+                                               : explore(traced, mutant.model, checksums, depth, kill.seed);
     kill.images += seen.images;
     if (seen.violation) kill.violation = seen.violation->what;
   }

@@ -25,15 +25,15 @@ struct Mutant {
   std::string_view scenario;  // in which it must be detected, and under which model
   Model model;
   Checksums checksums;
-  void (*bend)(Trace& trace, const RingGeometry& geometry);  // bends the story's events; null: bends none
+  void (*bend)(Trace& trace, const RingGeometry& geometry);  // changes the scenario's events; null: bends none
   Hashing hashing = Hashing::kWhole;
   bool flips_bits = false;  // detected by bit flips, not by power cuts
 };
 
 std::span<const Mutant> mutants();
 
-/// The recording as the mutant would have left it.
-Recording bent(const Mutant& mutant, Recording recording);
+/// The traced scenario as the mutant would have left it.
+TracedScenario bent(const Mutant& mutant, TracedScenario traced);
 
 struct Kill {
   std::string violation;     // empty: no round detected it
@@ -41,7 +41,7 @@ struct Kill {
   std::uint64_t images = 0;  // checked until then
 };
 
-/// Explores the mutant, with checksums or without, in up to `rounds` recordings from `seed` on.
+/// Explores the mutant, with checksums or without, in up to `rounds` traces from `seed` on.
 Kill try_to_kill(const Mutant& mutant, bool checksums, std::uint64_t seed, int rounds);
 
 }  // namespace ringside::crash

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "analyzer/ring/ring_format.hpp"
+#include "analyzer/ring/ring_creation.hpp"
 #include "analyzer/ring/ring_recovery.hpp"
 #include "tests/crash/scattered_team.hpp"
 
@@ -33,24 +33,24 @@ std::string to_string(const Setting& setting) {
 }
 
 Owner::Owner(PoolBytes& pool, Trace& trace, const Setting& setting, Published& published, std::uint64_t seed)
-    : setting_(setting), published_(published), random_(seed), recorder_(pool, trace), team_(make_team(setting, seed)) {
+    : setting_(setting), published_(published), random_(seed), persistence_(pool, trace), team_(make_team(setting, seed)) {
   const WritableRing ring = WritableRing::parse(pool.file(), "image");
-  recorder_.enter(Phase::kMend);
-  mend_superblocks(pool.file(), ring, recorder_);
-  mend_run_records(ring, recorder_);
-  writer_ = std::make_unique<RingWriter>(WritableRing::parse(pool.file(), "image"), recorder_, setting.storage,
+  persistence_.enter(Phase::kMend);
+  mend_superblocks(pool.file(), ring, persistence_);
+  mend_run_entries(ring, persistence_);
+  writer_ = std::make_unique<RingWriter>(WritableRing::parse(pool.file(), "image"), persistence_, setting.storage,
                                          setting.durability);
   writer_->share_among(*team_);
 }
 
 Owner::~Owner() {
-  recorder_.let_go();
+  persistence_.abandon();
 }
 
 void Owner::begin_run(std::uint32_t run) {
   while (syncing_) end_sync();
-  recorder_.enter(Phase::kBeginRun);
-  recorder_.acknowledge({.kind = EventKind::kRunBegins, .run = run});
+  persistence_.enter(Phase::kBeginRun);
+  persistence_.acknowledge({.kind = EventKind::kRunBegins, .run = run});
   handed_over_.assign(setting_.rows, 0);
   const std::optional<KeptSlot> intact = writer_->begin_run(published_.run(run), handed_over_.data());
 
@@ -68,31 +68,31 @@ void Owner::begin_run(std::uint32_t run) {
   // From now on the iterate that the owner continues from counts as committed, even if its predecessor was killed
   // before it acknowledged the commit.
   if (newest_ != 0) {
-    recorder_.acknowledge({.kind = EventKind::kCommitted, .run = run, .value = intact_seq, .iteration = newest_});
+    persistence_.acknowledge({.kind = EventKind::kCommitted, .run = run, .value = intact_seq, .iteration = newest_});
   }
-  recorder_.acknowledge({.kind = EventKind::kRunBegun, .run = run});
-  recorder_.acknowledge({.kind = EventKind::kPersisted, .value = writer_->persisted()});
+  persistence_.acknowledge({.kind = EventKind::kRunBegun, .run = run});
+  persistence_.acknowledge({.kind = EventKind::kPersisted, .value = writer_->persisted()});
 }
 
 void Owner::clear() {
   while (syncing_) end_sync();
-  recorder_.enter(Phase::kClear);
-  recorder_.acknowledge({.kind = EventKind::kClearing});
+  persistence_.enter(Phase::kClear);
+  persistence_.acknowledge({.kind = EventKind::kClearing});
   writer_->clear();
-  recorder_.acknowledge({.kind = EventKind::kCleared});
+  persistence_.acknowledge({.kind = EventKind::kCleared});
   newest_ = 0;
 }
 
 void Owner::end_sync() {
-  recorder_.end_sync();
+  persistence_.end_sync();
   while (writer_->persisted() < *syncing_) std::this_thread::yield();
   const std::uint64_t persisted = *syncing_;
   syncing_.reset();
   if (requested_ > persisted) {
-    recorder_.await_sync();
+    persistence_.await_sync();
     syncing_ = requested_;
   }
-  recorder_.acknowledge({.kind = EventKind::kPersisted, .value = persisted});
+  persistence_.acknowledge({.kind = EventKind::kPersisted, .value = persisted});
 }
 
 void Owner::maybe_end_sync() {
@@ -102,35 +102,35 @@ void Owner::maybe_end_sync() {
 void Owner::commit_next() {
   const std::uint64_t iteration = newest_ + 1;
   const auto oldest = std::min_element(holds_.begin(), holds_.end());
-  recorder_.enter(Phase::kBegin);
-  recorder_.acknowledge({.kind = EventKind::kPublished, .run = run_, .iteration = iteration});
+  persistence_.enter(Phase::kBegin);
+  persistence_.acknowledge({.kind = EventKind::kPublished, .run = run_, .iteration = iteration});
   while (syncing_ && *oldest != 0 && writer_->persisted() <= *oldest) end_sync();  // else `begin` would wait for it
-  if (*oldest != 0) recorder_.acknowledge({.kind = EventKind::kTaking, .value = *oldest});
+  if (*oldest != 0) persistence_.acknowledge({.kind = EventKind::kTaking, .value = *oldest});
   writer_->begin();
   maybe_end_sync();
 
-  recorder_.enter(Phase::kCopy);
+  persistence_.enter(Phase::kCopy);
   if (setting_.reduces_on_the_way && !reducer_) reducer_ = std::make_unique<Reducer>(setting_.rows, *team_);
   writer_->copy(published_.iterate(run_, iteration), step_of(run_, iteration), reducer_.get());
   check_reductions();
-  recorder_.join_threads(random_);
+  persistence_.join_threads(random_);
   maybe_end_sync();
 
-  recorder_.enter(Phase::kCommit);
+  persistence_.enter(Phase::kCommit);
   writer_->commit();
   newest_ = iteration;
   *oldest = requested_ = writer_->committed();
   if (setting_.syncs() && !syncing_) {
-    recorder_.await_sync();
+    persistence_.await_sync();
     syncing_ = requested_;
   }
-  recorder_.acknowledge(
+  persistence_.acknowledge(
       {.kind = EventKind::kCommitted, .run = run_, .value = writer_->committed(), .iteration = iteration});
   maybe_end_sync();
 
-  recorder_.enter(Phase::kReductions);
-  writer_->record_reductions(published_.reductions(run_, iteration));
-  recorder_.acknowledge({.kind = EventKind::kRecorded, .run = run_, .iteration = iteration});
+  persistence_.enter(Phase::kReductions);
+  writer_->store_reductions(published_.reductions(run_, iteration));
+  persistence_.acknowledge({.kind = EventKind::kReduced, .run = run_, .iteration = iteration});
   maybe_end_sync();
 }
 
@@ -144,10 +144,10 @@ void Owner::check_reductions() {
 }
 
 void Owner::finish() {
-  recorder_.enter(Phase::kFinish);
+  persistence_.enter(Phase::kFinish);
   while (syncing_) end_sync();
   writer_->finish();
-  recorder_.acknowledge({.kind = EventKind::kFinished});
+  persistence_.acknowledge({.kind = EventKind::kFinished});
 }
 
 }  // namespace ringside::crash

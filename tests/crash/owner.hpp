@@ -14,7 +14,7 @@
 #include "common/options/durability.hpp"
 #include "common/reductions/reduction.hpp"
 #include "tests/crash/published.hpp"
-#include "tests/crash/recorder.hpp"
+#include "tests/crash/tracing_persistence.hpp"
 
 namespace ringside::crash {
 
@@ -36,7 +36,7 @@ std::string to_string(const Setting& setting);
 
 class Owner {
  public:
-  /// Opens the ring in `pool` and mends its superblocks and run records. Throws Error as RingView::parse does. `seed`
+  /// Opens the ring in `pool` and mends its superblocks and run table entries. Throws Error as RingView::parse does. `seed`
   /// decides when syncs end and how threads interleave.
   Owner(PoolBytes& pool, Trace& trace, const Setting& setting, Published& published, std::uint64_t seed);
   ~Owner();  // without `finish` it counts as killed
@@ -61,7 +61,7 @@ class Owner {
   const Setting setting_;
   Published& published_;
   Random random_;
-  Recorder recorder_;
+  TracingPersistence persistence_;
   std::unique_ptr<Team> team_;
   std::unique_ptr<RingWriter> writer_;
   std::unique_ptr<Reducer> reducer_;  // if it reduces on the way

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/ring/ring_format.hpp"
+#include "analyzer/ring/ring_creation.hpp"
 
 namespace ringside::crash {
 namespace {
@@ -41,29 +41,29 @@ RingGeometry geometry_of(const Setting& setting, std::uint64_t seed) {
 class Stage {
  public:
   Stage(const Setting& setting, std::uint64_t seed)
-      : random_(seed), published_(setting.rows), recording_{setting, geometry_of(setting, seed), {}, 0} {
-    pool_.emplace(recording_.geometry.file_bytes);
+      : random_(seed), published_(setting.rows), traced_{setting, geometry_of(setting, seed), {}, 0} {
+    pool_.emplace(traced_.geometry.file_bytes);
     put(0, "PMEMOBJ");
     put(kPageBytes, kPoolLayoutName);
     // New slots hold leftovers: persistent memory may be allocated a second time.
-    for (const SlotPlace& place : recording_.geometry.slots) {
-      for (std::uint64_t at = 0; at < recording_.geometry.meta_bytes(); at += 8) {
+    for (const SlotPlace& place : traced_.geometry.slots) {
+      for (std::uint64_t at = 0; at < traced_.geometry.meta_bytes(); at += 8) {
         set(place.meta_offset + at, random_.next());
       }
     }
-    recording_.first = recording_.trace.size();
+    traced_.first = traced_.trace.size();
   }
 
   void format() {
-    Recorder recorder(*pool_, recording_.trace);
-    recorder.enter(Phase::kFormat);
-    format_ring(pool_->file(), recording_.geometry, recorder);
-    recorder.acknowledge({.kind = EventKind::kFormatted});
+    TracingPersistence persistence(*pool_, traced_.trace);
+    persistence.enter(Phase::kFormat);
+    format_ring(pool_->file(), traced_.geometry, persistence);
+    persistence.acknowledge({.kind = EventKind::kFormatted});
   }
 
   Owner& open() {
     owner_.reset();
-    owner_.emplace(*pool_, recording_.trace, recording_.setting, published_, random_.next());
+    owner_.emplace(*pool_, traced_.trace, traced_.setting, published_, random_.next());
     return *owner_;
   }
 
@@ -71,7 +71,7 @@ class Stage {
   /// likely: otherwise the few events of a commit would hardly ever be chosen.
   void kill(std::size_t from) {
     owner_.reset();
-    Trace& trace = recording_.trace;
+    Trace& trace = traced_.trace;
     std::vector<Phase> phases;
     for (std::size_t i = from; i < trace.size(); ++i) {
       if (std::find(phases.begin(), phases.end(), trace[i].phase) == phases.end()) phases.push_back(trace[i].phase);
@@ -82,7 +82,7 @@ class Stage {
       if (trace[i].phase == phase) events.push_back(i);
     }
     trace.resize(events[random_.below(events.size())] + 1);
-    pool_.emplace(recording_.geometry.file_bytes);
+    pool_.emplace(traced_.geometry.file_bytes);
     for (const Event& event : trace) {
       if (is_store(event.kind)) pool_->store(event.offset, event.value);
     }
@@ -91,26 +91,26 @@ class Stage {
 
   /// Flips one bit of a superblock: old damage of the medium.
   void damage_superblock() {
-    const std::uint64_t word = random_.below(superblock_bytes(recording_.setting.slots) / 8);
-    const std::uint64_t offset = recording_.geometry.superblock_offset[random_.below(2)] + 8 * word;
+    const std::uint64_t word = random_.below(superblock_bytes(traced_.setting.slots) / 8);
+    const std::uint64_t offset = traced_.geometry.superblock_offset[random_.below(2)] + 8 * word;
     set(offset, *pool_->word(offset) ^ std::uint64_t{1} << random_.below(64));
   }
 
-  /// Everything up to here was persistent before the story begins.
-  void begin_story() { recording_.first = recording_.trace.size(); }
+  /// Everything up to here was persistent before the scenario begins.
+  void begin_scenario() { traced_.first = traced_.trace.size(); }
 
-  std::size_t now() const noexcept { return recording_.trace.size(); }
+  std::size_t now() const noexcept { return traced_.trace.size(); }
   std::uint64_t below(std::uint64_t count) { return random_.below(count); }
-  std::uint64_t slots() const noexcept { return recording_.setting.slots; }
+  std::uint64_t slots() const noexcept { return traced_.setting.slots; }
 
-  Recording end() {
+  TracedScenario end() {
     owner_.reset();
-    return std::move(recording_);
+    return std::move(traced_);
   }
 
  private:
   void set(std::uint64_t offset, std::uint64_t value) {
-    recording_.trace.push_back({.kind = EventKind::kStore, .offset = offset, .value = value});
+    traced_.trace.push_back({.kind = EventKind::kStore, .offset = offset, .value = value});
     pool_->store(offset, value);
   }
   void put(std::uint64_t offset, std::string_view text) {
@@ -123,12 +123,12 @@ class Stage {
 
   Random random_;
   Published published_;
-  Recording recording_;
+  TracedScenario traced_;
   std::optional<PoolBytes> pool_;
   std::optional<Owner> owner_;
 };
 
-Recording record_format(Storage storage, Durability durability, std::uint64_t seed) {
+TracedScenario trace_format(Storage storage, Durability durability, std::uint64_t seed) {
   Random random(seed);
   Stage stage(small_ring(storage, durability, random), random.next());
   stage.format();
@@ -137,21 +137,21 @@ Recording record_format(Storage storage, Durability durability, std::uint64_t se
 
 void play_laps(Stage& stage, std::uint64_t commits) {
   stage.format();
-  stage.begin_story();
+  stage.begin_scenario();
   Owner& owner = stage.open();
   owner.begin_run(1);
   for (std::uint64_t k = 1; k <= commits; ++k) owner.commit_next();
   if (stage.below(2) == 0) owner.finish();
 }
 
-Recording record_two_laps(Storage storage, Durability durability, std::uint64_t seed) {
+TracedScenario trace_two_laps(Storage storage, Durability durability, std::uint64_t seed) {
   Random random(seed);
   Stage stage(small_ring(storage, durability, random), random.next());
   play_laps(stage, 2 * stage.slots() + 2);
   return stage.end();
 }
 
-Recording record_many_threads(Storage storage, Durability durability, std::uint64_t seed) {
+TracedScenario trace_many_threads(Storage storage, Durability durability, std::uint64_t seed) {
   Random random(seed);
   Setting setting = small_ring(storage, durability, random);
   setting.slots = 3;
@@ -163,7 +163,7 @@ Recording record_many_threads(Storage storage, Durability durability, std::uint6
   return stage.end();
 }
 
-Recording record_second_run(Storage storage, Durability durability, std::uint64_t seed) {
+TracedScenario trace_second_run(Storage storage, Durability durability, std::uint64_t seed) {
   Random random(seed);
   Stage stage(small_ring(storage, durability, random), random.next());
   play_laps(stage, stage.slots() + stage.below(stage.slots()));
@@ -178,7 +178,7 @@ Recording record_second_run(Storage storage, Durability durability, std::uint64_
   return stage.end();
 }
 
-Recording record_killed_owner(Storage storage, Durability durability, std::uint64_t seed) {
+TracedScenario trace_killed_owner(Storage storage, Durability durability, std::uint64_t seed) {
   Random random(seed);
   Stage stage(small_ring(storage, durability, random), random.next());
   play_laps(stage, 1 + stage.below(stage.slots() + 2));
@@ -196,12 +196,12 @@ Recording record_killed_owner(Storage storage, Durability durability, std::uint6
   return stage.end();
 }
 
-Recording record_damaged_superblock(Storage storage, Durability durability, std::uint64_t seed) {
+TracedScenario trace_damaged_superblock(Storage storage, Durability durability, std::uint64_t seed) {
   Random random(seed);
   Stage stage(small_ring(storage, durability, random), random.next());
   play_laps(stage, stage.slots() + 1);
   stage.damage_superblock();
-  stage.begin_story();
+  stage.begin_scenario();
   Owner& owner = stage.open();
   owner.begin_run(1);
   owner.commit_next();
@@ -210,12 +210,12 @@ Recording record_damaged_superblock(Storage storage, Durability durability, std:
 }
 
 constexpr Scenario kScenarios[] = {
-    {"format", "a pool is created", record_format},
-    {"two-laps", "a run commits more than twice as many iterates as there are slots", record_two_laps},
-    {"many-threads", "2 to 4 threads copy, each its chunks", record_many_threads},
-    {"second-run", "the ring is cleared and another run begins, three times", record_second_run},
-    {"killed-owner", "owners are killed at any instant, the next one goes on with the run", record_killed_owner},
-    {"damaged-superblock", "an owner finds one superblock damaged and mends it", record_damaged_superblock},
+    {"format", "a pool is created", trace_format},
+    {"two-laps", "a run commits more than twice as many iterates as there are slots", trace_two_laps},
+    {"many-threads", "2 to 4 threads copy, each its chunks", trace_many_threads},
+    {"second-run", "the ring is cleared and another run begins, three times", trace_second_run},
+    {"killed-owner", "owners are killed at any instant, the next one continues the run", trace_killed_owner},
+    {"damaged-superblock", "an owner finds one superblock damaged and mends it", trace_damaged_superblock},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The scenarios that are cut off at every moment. Each runs once, with the real writer, and is recorded.
+// The scenarios that are cut off at every moment. Each runs once, with the real writer, and its stores are traced.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace ringside::crash {
 
-struct Recording {
+struct TracedScenario {
   Setting setting;
   RingGeometry geometry;
   Trace trace;
@@ -20,9 +20,9 @@ struct Recording {
 
 struct Scenario {
   std::string_view name;
-  std::string_view story;
+  std::string_view description;
   /// seed: decides the ring's shape, when owners die, when syncs end and how threads interleave.
-  Recording (*record)(Storage storage, Durability durability, std::uint64_t seed);
+  TracedScenario (*trace)(Storage storage, Durability durability, std::uint64_t seed);
 };
 
 std::span<const Scenario> scenarios();

@@ -27,7 +27,7 @@ enum class EventKind : std::uint8_t {
   kTaking,     // the slot of commit `value` may be overwritten from now on
   kPublished,  // the iterate is handed to the ring
   kCommitted,  // its commit, number `value`, was acknowledged
-  kRecorded,   // its reductions are recorded
+  kReduced,    // its reductions are stored
   kPersisted,  // commits up to number `value` were reported to survive power loss
   kFinished,   // finish has returned: everything so far was reported to survive power loss
   kFormatted,  // the creation of the pool was acknowledged

@@ -228,7 +228,7 @@ class Provision(unittest.TestCase):
         self.assert_done(self.provision("--yes", "--file-system", "xfs"))
         self.assertTrue(self.called()[0].startswith("mkfs.xfs -q -f -L ringside"), self.called())
 
-    def test_a_command_that_fails_ends_it_and_the_next_run_goes_on_there(self):
+    def test_a_command_that_fails_ends_it_and_the_next_run_continues_there(self):
         chown = self.bin / "chown"
         text = chown.read_text(encoding="utf-8")
         chown.write_text("#!/bin/bash\nexit 1\n", encoding="utf-8")

@@ -234,7 +234,7 @@ class StartNode(unittest.TestCase):
             process.send_signal(number)
             code, output = self.finish(process)
             self.assertEqual(code, 130, output)
-            self.assertIn("run again, it goes on", output)
+            self.assertIn("run again, it continues", output)
             self.assert_ends(3, "status")
         self.assert_ends(0, "run", *LONG_JOB)
         self.assertNotIn("resumed_from=0 ", (self.runtime / "producer.log").read_text(encoding="utf-8").split("\n", 2)[2])

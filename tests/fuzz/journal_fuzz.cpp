@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analyzer/journal/journal.hpp"
-#include "analyzer/journal/journal_log_file.hpp"
+#include "analyzer/journal/journal_log_copy.hpp"
 #include "analyzer/journal/journal_scan.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 

@@ -31,7 +31,7 @@ class Image {
     writer.begin_run(run_of(kRows));
     for (std::uint64_t k = 1; k <= 4; ++k) {
       commit_iterate(writer, k, kRows);
-      writer.record_reductions(Reductions{});
+      writer.store_reductions(Reductions{});
     }
     geometry_ = memory.geometry();
     bytes_ = round_up(geometry_.file_bytes, kPageBytes);
@@ -85,7 +85,7 @@ void change_a_word(Image& image, FuzzedDataProvider& choice) {
     case 0: offset = within(shape.superblock_offset[copy], superblock_bytes(shape.slot_count())); break;
     case 1: offset = shape.superblock_offset[copy] + formatted_word_offset(shape.slot_count()); break;
     case 2: offset = within(slot.meta_offset, sizeof(SlotHeader)); break;
-    case 3: offset = within(slot.meta_offset + kReductionsOffset, sizeof(ReductionsRecord)); break;
+    case 3: offset = within(slot.meta_offset + kReductionsOffset, sizeof(StoredReductions)); break;
     case 4:
       offset = within(slot.meta_offset + kChunkHashesOffset, 8 * shape.chunk_count() + shape.payload_bytes());
       break;

@@ -167,7 +167,7 @@ void RunsThatResume::live(std::mt19937_64& random, Tally& tally) const {
     const bool was_killed = ended == 128 + SIGKILL || ended == static_cast<int>(ExitCode::kPeerLost);
     if (ended && ended != 0 && (!was_killed || settled)) {
       tally.violations.push_back(
-          fmt::format("a run that was to go on ended with exit code {}, see {}", *ended, life.log));
+          fmt::format("a run that was to continue ended with exit code {}, see {}", *ended, life.log));
       return;
     }
     if (!wait_for_orphans()) {

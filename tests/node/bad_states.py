@@ -14,13 +14,13 @@ def _refused(story, node, state, command, status, *words):
     ended = node.run(f"timeout 60 {command}")
     lines = ended.errors.strip().splitlines()
     clear = ended.status == status and len(lines) == 1 and all(word in lines[0] for word in words)
-    story.true(f"{state}: refused in one line that says why", clear, f"{ended}expected status {status}, one line with {words}")
+    story.check(f"{state}: refused in one line that says why", clear, f"{ended}expected status {status}, one line with {words}")
     story.say(f"      {lines[0]}")
 
 
 def _doctor_says(story, node, state, place, *words):
     text = " ".join(node.run(f"ringside doctor {place}").output.split())
-    story.true(f"{state}: the doctor says so, and what to do", all(word in text for word in words), f"{words} in {text}")
+    story.check(f"{state}: the doctor says so, and what to do", all(word in text for word in words), f"{words} in {text}")
 
 
 def check_before_provisioning(story, node):
@@ -30,7 +30,7 @@ def check_before_provisioning(story, node):
     node.must("ndctl create-namespace --force --reconfig=namespace0.0 --mode=sector")
     _doctor_says(story, node, "a namespace in sector mode", "/", "(sector", "--mode=fsdax")
     ended = node.run("ringside-provision-pmem --yes")
-    story.true("a namespace in sector mode is not provisioned", ended.status == 3 and "sector" in ended.errors, ended)
+    story.check("a namespace in sector mode is not provisioned", ended.status == 3 and "sector" in ended.errors, ended)
     node.must("mkfs.ext4 -q /dev/pmem0s && mount /dev/pmem0s /mnt")
     _refused(story, node, "--require-dax on it", "ringside run --matrix grid:50 --iterations 5 --pool /mnt/x --require-dax", 3,
              "--require-dax", "/dev/pmem0s", "sector mode")
@@ -69,7 +69,7 @@ def check_without_dax(story, node):
     started = node.run("systemctl start ringside-analyzer")
     node.must(f"until journalctl --no-pager --after-cursor '{cursor}' --output cat --unit ringside-analyzer | "
               "grep -q 'is mounted without dax'; do sleep 0.2; done")
-    story.true("and the service does not start, but says so, rather than to be slow without a word", started.status != 0, started)
+    story.check("and the service does not start, but says so, rather than to be slow without a word", started.status != 0, started)
     node.must("systemctl stop ringside-analyzer")
     node.run("systemctl reset-failed ringside-analyzer")
     node.must(f"umount {POOL_FOLDER} && systemctl start var-lib-ringside-pmem.mount")

@@ -74,14 +74,14 @@ class Story:
         elapsed = int(time.monotonic() - self.begun)
         print(f"[{elapsed // 60}:{elapsed % 60:02d}] {text}", flush=True)
 
-    def true(self, sentence, holds, evidence=""):
+    def check(self, sentence, holds, evidence=""):
         if not holds:
             raise Untrue(f"not so: {sentence}\n{evidence}")
         self.found += 1
         self.say(f"true: {sentence}")
 
     def equal(self, sentence, found, expected):
-        self.true(sentence, found == expected, f"found {found!r}, expected {expected!r}")
+        self.check(sentence, found == expected, f"found {found!r}, expected {expected!r}")
 
 
 def run_section(story, node, guide, section):
@@ -92,7 +92,7 @@ def run_section(story, node, guide, section):
         if ended.status != 0:
             raise Untrue(f"not so: the commands of '{section}' succeed\n{ended}")
         output += ended.output
-    story.true(f"the commands of '{section}' do what they say", True)
+    story.check(f"the commands of '{section}' do what they say", True)
     return output
 
 
@@ -115,15 +115,15 @@ def provision(story, node, guide):
         raise Untrue("the machine has no persistent memory")
     run_section(story, node, guide, "Provision persistent memory")
     mounted = node.must("findmnt --noheadings --output SOURCE,FSTYPE,OPTIONS /var/lib/ringside/pmem")
-    story.true("the NVDIMM is mounted with dax=always", "dax=always" in mounted and "ext4" in mounted, mounted)
+    story.check("the NVDIMM is mounted with dax=always", "dax=always" in mounted and "ext4" in mounted, mounted)
     story.equal("its root is the service's alone", owner_and_mode(node, "/var/lib/ringside/pmem"), "ringside:ringside 700")
     before = node.must("ndctl list -N; blkid /dev/pmem0")
     again = node.must("ringside-provision-pmem --yes")
     story.equal("provisioning again changes nothing", node.must("ndctl list -N; blkid /dev/pmem0"), before)
-    story.true("and says so", "nothing was changed" in again, again)
+    story.check("and says so", "nothing was changed" in again, again)
     findings = json.loads(node.must("ringside doctor --json /var/lib/ringside/pmem"))["findings"]
-    story.true("the doctor finds DAX with MAP_SYNC", findings["dax"]["dax"] is True, findings["dax"])
-    story.true("and the persistence domain: the memory controller",
+    story.check("the doctor finds DAX with MAP_SYNC", findings["dax"]["dax"] is True, findings["dax"])
+    story.check("and the persistence domain: the memory controller",
                "memory_controller" in json.dumps(findings) and "ADR" in json.dumps(findings), findings)
 
 
@@ -139,19 +139,19 @@ def start(story, node, guide):
     node.must(f"until {AS_OWNER} ringside tail --once --json | grep -q '\"last\":{{'; do sleep 0.2; done")
     run_section(story, node, guide, "Watch")
     log = node.must("journalctl --no-pager --output cat --unit ringside-analyzer")
-    story.true("the analyzer's log is key=value, and says that the pool is on DAX",
+    story.check("the analyzer's log is key=value, and says that the pool is on DAX",
                "event=attached" in log and "storage=dax" in log, log)
     pid = node.must("systemctl show --property MainPID --value ringside-analyzer").strip()
     flags = node.must(f"grep -A 30 -F {POOL} /proc/{pid}/smaps | grep VmFlags").split()
-    story.true("MAP_SYNC was granted for the pool's mapping", "sf" in flags, flags)
+    story.check("MAP_SYNC was granted for the pool's mapping", "sf" in flags, flags)
     status = node.must(f"cat /proc/{pid}/status")
-    story.true("the analyzer is pinned to the core of its settings", "Cpus_allowed_list:\t1\n" in status, status)
+    story.check("the analyzer is pinned to the core of its settings", "Cpus_allowed_list:\t1\n" in status, status)
     affinity = node.must("systemctl show --property CPUAffinity --value ringside-analyzer 'ringside-producer@grid'").split()
     story.equal("by systemd, whose generator read the settings", affinity, ["1", "0"])
-    story.true("it can gain no privileges and calls only what it needs",
+    story.check("it can gain no privileges and calls only what it needs",
                "NoNewPrivs:\t1\n" in status and "Seccomp:\t2\n" in status, status)
     page = node.must("exec 3<>/dev/tcp/127.0.0.1/9464; printf 'GET /metrics HTTP/1.0\\r\\nHost: localhost:9464\\r\\n\\r\\n' >&3; cat <&3")
-    story.true("Prometheus' metrics are served", "ringside_steps_committed_total" in page, page)
+    story.check("Prometheus' metrics are served", "ringside_steps_committed_total" in page, page)
 
 
 def cut_power(story, node, figures, delay_s):
@@ -179,11 +179,11 @@ def check_what_is_left(story, node, figures, acknowledged, reference, detail):
     figures["iterates_checked"] += len(iterations)
     newest = iterations[-1] if iterations else 0
     figures["iterates_lost"] += max(0, acknowledged - newest)
-    story.true(f"no committed iterate is lost: {acknowledged} was heard of, {newest} is there", newest >= acknowledged, report)
-    story.true("what is there is contiguous, at least K-1 of them",
+    story.check(f"no committed iterate is lost: {acknowledged} was heard of, {newest} is there", newest >= acknowledged, report)
+    story.check("what is there is contiguous, at least K-1 of them",
                iterations == list(range(newest - len(iterations) + 1, newest + 1)) and
                len(iterations) >= min(newest, slots - 1), report)
-    story.true(f"iteration {newest} has the bits that the solver makes", exported(node, newest) == reference.iterate(newest))
+    story.check(f"iteration {newest} has the bits that the solver makes", exported(node, newest) == reference.iterate(newest))
 
 
 def exported(node, iteration):
@@ -229,12 +229,12 @@ def live_through_cuts(story, node, options, generator, reference):
             node.must("rm /run/node-hold; systemctl start ringside.target ringside-producer@grid")
         node.must("until journalctl --no-pager --boot --output cat --unit ringside-producer@grid | grep -q resumed_from=; do "
                   "sleep 0.2; done")
-        went_on = resumed_from(node)
-        detail["resumed_from"] = went_on
+        continued_at = resumed_from(node)
+        detail["resumed_from"] = continued_at
         figures["resumes"] += 1
-        figures["iterates_lost"] += max(0, acknowledged - went_on)
-        story.true(f"{'the services' if hold else 'the services start at boot, and'} go on from iteration {went_on}; "
-                   f"{acknowledged} was heard of", went_on >= acknowledged)
+        figures["iterates_lost"] += max(0, acknowledged - continued_at)
+        story.check(f"{'the services' if hold else 'the services start at boot, and'} continue from iteration {continued_at}; "
+                   f"{acknowledged} was heard of", continued_at >= acknowledged)
 
 
 def recover(story, node, guide, reference):
@@ -243,7 +243,7 @@ def recover(story, node, guide, reference):
     output = run_section(story, node, guide, "Recover")
     iteration = int(re.search(r"last\.npy: iteration ([\d,]+) of", output).group(1).replace(",", ""))
     story.figures["iterates_checked"] += 1
-    story.true(f"iteration {iteration:,} of the job that went on has the bits that the solver makes",
+    story.check(f"iteration {iteration:,} of the job that continued has the bits that the solver makes",
                node.read("/var/lib/ringside/last.npy") == reference.iterate(iteration))
 
 
@@ -252,11 +252,11 @@ def upgrade(story, node, guide):
     node.must("rm /root/ringside_*.deb && mv /root/later/*.deb /root/")
     run_section(story, node, guide, "Upgrade")
     after = node.must("systemctl show --property MainPID --value ringside-producer@grid ringside-analyzer").split()
-    story.true("the upgraded package is installed", "+later" in node.must("dpkg-query -W -f '${Version}' ringside"))
-    story.true("the analyzer is a new one", after[1] not in ("0", before[1]), (before, after))
-    story.equal("the producer is the same, and goes on", after[0], before[0])
+    story.check("the upgraded package is installed", "+later" in node.must("dpkg-query -W -f '${Version}' ringside"))
+    story.check("the analyzer is a new one", after[1] not in ("0", before[1]), (before, after))
+    story.equal("the producer is the same, and continues", after[0], before[0])
     kept = node.must("cat /etc/ringside/analyzer.toml")
-    story.true("the settings were kept", "require-dax" in kept, kept)
+    story.check("the settings were kept", "require-dax" in kept, kept)
 
 
 def scenario(story, node, guide, options, package, reference):
@@ -271,24 +271,24 @@ def scenario(story, node, guide, options, package, reference):
     node.must(HOLD)
     live_through_cuts(story, node, options, random.Random(options.seed), reference)
     recover(story, node, guide, reference)
-    run_section(story, node, guide, "Stop and go on")
+    run_section(story, node, guide, "Stop and continue")
     upgrade(story, node, guide)
     bad_states.check_beside_the_service(story, node)
     last, mine = let_it_end(story, node)
-    story.true(f"the job ended bit-equal to one that was never disturbed (iteration {last:,}, on another machine)",
+    story.check(f"the job ended bit-equal to one that was never disturbed (iteration {last:,}, on another machine)",
                mine == reference.iterate(last))
     story.figures["iterates_checked"] += 1
     replayed = node.must(f"{AS_OWNER} ringside replay {POOL}")
-    story.true("replay finds what was recorded", "equal to what was recorded" in replayed, replayed)
+    story.check("replay finds what was recorded", "equal to what was recorded" in replayed, replayed)
     check_hardening(story, node)
     # Stops the services by name: stopping the target alone does not wait for the units that stop with it.
     node.must("systemctl stop ringside.target 'ringside-*'")
     bad_states.check_without_dax(story, node)
     pattern = mine[-4096:-3840]
-    story.true("before it is wiped the memory holds the iterate", node.nvdimm_holds(pattern))
+    story.check("before it is wiped the memory holds the iterate", node.nvdimm_holds(pattern))
     run_section(story, node, guide, "Wipe and remove")
     node.must("sync; umount /var/lib/ringside/pmem")
-    story.true("once it is wiped it does not", not node.nvdimm_holds(pattern))
+    story.check("once it is wiped it does not", not node.nvdimm_holds(pattern))
     story.equal("every command of docs/operations.md was run", guide.not_run(), [])
 
 

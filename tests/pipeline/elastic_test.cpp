@@ -90,10 +90,10 @@ TEST_P(EitherElasticTest, IteratesAndReductionsAreTheSameBits) {
     EXPECT_EQ(summary()["elastic"], false);
     EXPECT_EQ(summary()["analyzer_cores_lent_s"], 0.0);
     EXPECT_EQ(summary()["producer_cores_lent_s"], 0.0);
-    const json residual = summary()["residual_l1"];
+    const json change = summary()["residual_l1"];
     expect_same_bits(solve("grid:500", elastic), expected);
     EXPECT_EQ(summary()["elastic"], true);
-    EXPECT_EQ(summary()["residual_l1"], residual);
+    EXPECT_EQ(summary()["residual_l1"], change);
     if (one.lent != nullptr) {
       EXPECT_GT(summary()[one.lent].get<double>(), 0.0) << one.lent;
     }
@@ -125,7 +125,7 @@ TEST_P(EitherElasticTest, AKilledAnalyzerTakesNothingWithIt) {
   expect_same_bits(found, expected);
 }
 
-TEST_P(EitherElasticTest, AfterAKilledProducerTheRunGoesOnBitForBit) {
+TEST_P(EitherElasticTest, AfterAKilledProducerTheRunContinuesBitForBit) {
   Process ringside("ringside", run_arguments("grid:300", {kEndless, "--durability=process", "--elastic"}));
   ASSERT_TRUE(wait_for_commits(50));
   kill(wait_for_child(ringside.pid(), "ringside-producer"), SIGKILL);

@@ -227,7 +227,7 @@ TEST_P(EitherLossTest, AStoppedProducerOfAServiceLetsTheNextOneInAndComesBackIts
   expect_intact();
 }
 
-TEST_P(EitherLossTest, AServiceThatIsRestartedGoesOnWithTheRunningProducer) {
+TEST_P(EitherLossTest, AServiceThatIsRestartedContinuesWithTheRunningProducer) {
   const std::string socket = folder_.file("s");
   const std::vector<std::string> arguments = {
       "--socket", socket, "--pool", pool_, "--log-level", "info", "--durability=process"};
@@ -276,7 +276,7 @@ TEST_F(LossTest, KillingTheSupervisorTakesBothProcessesWithIt) {
   expect_intact();
 }
 
-TEST_F(LossTest, TheServiceGoesOnAfterAProducerWasKilled) {
+TEST_F(LossTest, TheServiceContinuesAfterAProducerWasKilled) {
   const std::string socket = folder_.file("s");
   Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
   ASSERT_TRUE(analyzer.wait_for_err("event=listening"));

@@ -162,9 +162,9 @@ TEST_F(MediaDamageTest, EveryBitOfAStepDescriptorIsFound) {
   }
 }
 
-TEST_F(MediaDamageTest, EveryByteOfAReductionsRecordIsFoundAndTheIterateIsNotLost) {
+TEST_F(MediaDamageTest, EveryByteOfStoredReductionsIsFoundAndTheIterateIsNotLost) {
   for (std::uint32_t slot = 0; slot < 3; ++slot) {
-    for (std::uint64_t byte = 0; byte < sizeof(ReductionsRecord); ++byte) {
+    for (std::uint64_t byte = 0; byte < sizeof(StoredReductions); ++byte) {
       with_flipped(meta(slot) + kReductionsOffset + byte, any_bit(), [&] { expect_damage(slot, Damage::kReductions); });
     }
   }
@@ -205,7 +205,7 @@ TEST_F(MediaDamageTest, EveryBitOfASuperblockIsFoundAndItsTwinServes) {
         with_flipped(shape_.superblock_offset[copy] + byte, bit, [&] {
           const TwinsCheck twins = check_twins(view());
           EXPECT_FALSE(twins.superblock_intact[copy]);
-          EXPECT_TRUE(twins.superblock_intact[1 - copy] && twins.run_records.empty());
+          EXPECT_TRUE(twins.superblock_intact[1 - copy] && twins.run_entries.empty());
         });
       }
       with_flipped(shape_.superblock_offset[copy] + byte, any_bit(), [&] { expect_iterates_unharmed(); });
@@ -229,23 +229,23 @@ TEST_F(MediaDamageTest, WithoutAnySuperblockThePoolIsDamagedNotUnfinished) {
   }
 }
 
-TEST_F(MediaDamageTest, EveryBitOfARunRecordIsFoundAndItsTwinServes) {
+TEST_F(MediaDamageTest, EveryBitOfARunTableEntryIsFoundAndItsTwinServes) {
   const RunReading pristine = view().runs().at(0);
   for (int copy : {0, 1}) {
-    const std::uint64_t record = shape_.run_table_offset[copy] + pristine.index * sizeof(RunRecord);
-    for (std::uint64_t bit = 0; bit < 8 * sizeof(RunRecord); ++bit) {
-      with_flipped(record + bit / 8, bit % 8, [&] {
+    const std::uint64_t entry = shape_.run_table_offset[copy] + pristine.index * sizeof(RunTableEntry);
+    for (std::uint64_t bit = 0; bit < 8 * sizeof(RunTableEntry); ++bit) {
+      with_flipped(entry + bit / 8, bit % 8, [&] {
         const RingView ring = view();
         const TwinsCheck twins = check_twins(ring);
-        ASSERT_EQ(twins.run_records.size(), 1u);
-        EXPECT_EQ(twins.run_records[0].index, pristine.index);
-        EXPECT_TRUE(twins.run_records[0].copy_damaged[copy]);
+        ASSERT_EQ(twins.run_entries.size(), 1u);
+        EXPECT_EQ(twins.run_entries[0].index, pristine.index);
+        EXPECT_TRUE(twins.run_entries[0].copy_damaged[copy]);
         const std::optional<RunDescription> found = ring.run(pristine.run.run_id);
         ASSERT_TRUE(found.has_value());
         EXPECT_EQ(std::memcmp(&*found, &pristine.run, sizeof pristine.run), 0);
       });
     }
-    with_flipped(record + 100, any_bit(), [&] { expect_iterates_unharmed(); });
+    with_flipped(entry + 100, any_bit(), [&] { expect_iterates_unharmed(); });
   }
 }
 

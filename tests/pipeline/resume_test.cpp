@@ -59,7 +59,7 @@ TEST_P(EitherResumeTest, AResumedRunEndsBitEqual) {
   expect_intact();
 }
 
-TEST_F(ResumeTest, JacobiGoesOnBitEqualToo) {
+TEST_F(ResumeTest, JacobiContinuesBitEqualToo) {
   const std::string matrix =
       write_file("a.mtx",
                  "%%MatrixMarket matrix coordinate real general\n3 3 7\n1 1 4\n1 2 1\n2 1 1\n2 2 "
@@ -69,7 +69,7 @@ TEST_F(ResumeTest, JacobiGoesOnBitEqualToo) {
   EXPECT_EQ(export_last(pool_), undisturbed(matrix, {"--solver=jacobi", "--iterations=19"}));
 }
 
-TEST_F(ResumeTest, WithEveryTenthIterateKeptItGoesOnFromTheLastOfThem) {
+TEST_F(ResumeTest, WithEveryTenthIterateKeptItContinuesFromTheLastOfThem) {
   ASSERT_EQ(run_it("grid:60", {"--iterations=40", "--every=10"}).exit_code, 0);
   ASSERT_EQ(run_it("grid:60", {"--iterations=75", "--every=10", "--resume"}).exit_code, 0);
   const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
@@ -141,7 +141,7 @@ TEST_F(ResumeTest, TheContradictionOfResumeAndOverwriteIsNamed) {
   EXPECT_EQ(run_it("grid:60", {"--resume", "--mode=dram"}).exit_code, 2);
 }
 
-TEST_P(EitherResumeTest, BothProcessesKilledTheRunGoesOnBitEqual) {
+TEST_P(EitherResumeTest, BothProcessesKilledTheRunContinuesBitEqual) {
   // Orphans become children of this process: the pool is free once the killed analyzer has been reaped.
   ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
   {

@@ -96,7 +96,7 @@ TEST_F(PipelineTest, TheSummaryHasEveryKeyAndItsTimesAddUp) {
                           "storage",         "reduce",
                           "passes",          "last",
                           "hand_off_ns",     "kernel",
-                          "residual_growth"}) {
+                          "residual_growth", "matrix_format"}) {
     ASSERT_TRUE(s.contains(key)) << key;
     EXPECT_FALSE(s[key].is_null()) << key;
   }
@@ -107,6 +107,22 @@ TEST_F(PipelineTest, TheSummaryHasEveryKeyAndItsTimesAddUp) {
   EXPECT_LE(s["generate_s"].get<double>() + s["producer_idle_s"].get<double>(), total);
   EXPECT_LE(s["transfer_s"].get<double>() + s["commit_s"].get<double>() + s["analyze_s"].get<double>(), total);
   EXPECT_EQ(s["run_id"].get<std::string>().size(), 32u);
+}
+
+TEST_F(PipelineTest, TheFormerNamesOfTheMatrixFormatAreAccepted) {
+  // Of the option, of a value, and of the option's key in a settings file.
+  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=2", "--kernel=runs"})).exit_code, 0);
+  EXPECT_EQ(summary()["matrix_format"], "bands");
+  const std::string settings = folder_.file("former.toml");
+  std::ofstream(settings) << "kernel = csr\n";
+  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=2", "--overwrite", "--config=" + settings})).exit_code, 0);
+  EXPECT_EQ(summary()["matrix_format"], "csr");
+  EXPECT_EQ(summary()["kernel"], "csr");
+  EXPECT_EQ(run("ringside", run_arguments("grid:60", {"--kernel=csr", "--matrix-format=csr"})).exit_code, 2);
+  std::ofstream(settings) << "kernel = csr\nmatrix-format = packed\n";
+  const Finished both = run("ringside", run_arguments("grid:60", {"--iterations=2", "--config=" + settings}));
+  EXPECT_EQ(both.exit_code, 2);
+  EXPECT_NE(both.err.find("another name of --matrix-format"), std::string::npos) << both.err;
 }
 
 TEST_F(PipelineTest, TheBaselineComputesTheSameAndKeepsNothing) {

@@ -88,19 +88,19 @@ class PlainPagerank {
     for (double& scale : scale_) scale = scale > 0 ? d_ / scale : 0.0;
   }
 
-  Residual iterate() {
+  Change iterate() {
     const std::uint64_t n = links_.rows;
     const double dangling = sum_in_promised_order(n, [&](std::uint64_t i) { return scale_[i] == 0 ? x[i] : 0.0; });
     const double base = ((1.0 - d_) + d_ * dangling) / static_cast<double>(n);
     std::vector<double> next(n);
-    Residual residual;
+    Change change;
     for (std::uint64_t j = 0; j < n; ++j) {
       next[j] = base + row_sum_in_promised_order(links_, j, [&](std::uint32_t i) { return x[i] * scale_[i]; });
-      residual.linf = std::fmax(residual.linf, std::fabs(next[j] - x[j]));
+      change.linf = std::fmax(change.linf, std::fabs(next[j] - x[j]));
     }
-    residual.l1 = sum_in_promised_order(n, [&](std::uint64_t i) { return std::fabs(next[i] - x[i]); });
+    change.l1 = sum_in_promised_order(n, [&](std::uint64_t i) { return std::fabs(next[i] - x[i]); });
     x = next;
-    return residual;
+    return change;
   }
 
  private:

@@ -236,19 +236,19 @@ void forge_slot_header(Files& files, const Specimen& specimen, Random& random, D
   done.what = fmt::format("slot {} header word {} = {}{}", slot, word, value, rehash ? ", rehashed" : "");
 }
 
-void forge_run_record(Files& files, const Specimen& specimen, Random& random, Damage& done) {
-  const auto index = static_cast<std::uint32_t>(below(specimen.geometry.run_records(), random));
-  const std::size_t word = below(sizeof(RunRecord) / 8, random) * 8;
+void forge_run_entry(Files& files, const Specimen& specimen, Random& random, Damage& done) {
+  const auto index = static_cast<std::uint32_t>(below(specimen.geometry.run_entries(), random));
+  const std::size_t word = below(sizeof(RunTableEntry) / 8, random) * 8;
   const std::uint64_t value = hostile(random);
   for (const std::uint64_t table : specimen.geometry.run_table_offset) {
-    const std::size_t at = table + index * sizeof(RunRecord);
+    const std::size_t at = table + index * sizeof(RunTableEntry);
     store(files.pool, at + word, value);
-    auto record = load<RunRecord>(files.pool, at);
-    record.hash = run_hash(record, run_seed(specimen.geometry, index));
-    store(files.pool, at, record);
+    auto entry = load<RunTableEntry>(files.pool, at);
+    entry.hash = run_hash(entry, run_seed(specimen.geometry, index));
+    store(files.pool, at, entry);
   }
   done.numbers_forged = true;
-  done.what = fmt::format("run record {} word {} = {}, rehashed", index, word, value);
+  done.what = fmt::format("run table entry {} word {} = {}, rehashed", index, word, value);
 }
 
 /// The offsets of a log's frames.
@@ -316,7 +316,7 @@ Damage damage(Files& files, const std::vector<Specimen>& all, std::size_t of, Ra
                                            "swapped ranges",    "truncation",         "extension",
                                            "slots exchanged",   "journals exchanged", "pools exchanged",
                                            "old copies",        "superblock forged",  "slot header forged",
-                                           "run record forged", "journal forged"};
+                                           "run table entry forged", "journal forged"};
   std::uint64_t kind = below(std::size(kKinds), random);
   if (kind == 9 && specimen.earlier.pool.empty()) kind = 6;
   if ((kind == 7 || kind == 13) && files.journal[0].empty()) kind = 0;
@@ -334,7 +334,7 @@ Damage damage(Files& files, const std::vector<Specimen>& all, std::size_t of, Ra
     case 9: put_old_copy_back(files, specimen, random, done); break;
     case 10: forge_superblock(files, specimen, random, done); break;
     case 11: forge_slot_header(files, specimen, random, done); break;
-    case 12: forge_run_record(files, specimen, random, done); break;
+    case 12: forge_run_entry(files, specimen, random, done); break;
     default: forge_journal(files, random, done); break;
   }
   done.what = specimen.name + ": " + done.what;

@@ -122,15 +122,15 @@ void write_bytes(const std::string& path, const Bytes& bytes) {
 Files read_files(const std::string& pool) {
   Files files;
   files.pool = read_bytes(pool);
-  for (std::uint32_t log = 0; log < kJournalLogs; ++log) files.journal[log] = read_bytes(journal_file(pool, log));
+  for (std::uint32_t log = 0; log < kJournalLogs; ++log) files.journal[log] = read_bytes(journal_log_path(pool, log));
   return files;
 }
 
 void write_files(const std::string& pool, const Files& files) {
   write_bytes(pool, files.pool);
   for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
-    fs::remove(journal_file(pool, log));
-    if (!files.journal[log].empty()) write_bytes(journal_file(pool, log), files.journal[log]);
+    fs::remove(journal_log_path(pool, log));
+    if (!files.journal[log].empty()) write_bytes(journal_log_path(pool, log), files.journal[log]);
   }
 }
 

@@ -145,7 +145,7 @@ class Live(unittest.TestCase):
         self.assertEqual(status["last"]["iteration"], 300)
         self.compare_with_summary(status["totals"], status["hand_off_ns"], summary)
 
-    def test_serve_goes_on_when_the_analyzer_is_replaced(self):
+    def test_serve_continues_when_the_analyzer_is_replaced(self):
         run = self.start_run()
         self.start_serve()
         before = self.wait_for("steps come", lambda: (lambda s: s if (s["totals"] or {}).get("steps", 0) >= 20 and "pid" in s["analyzer"] else None)(self.status()))
@@ -161,7 +161,7 @@ class Live(unittest.TestCase):
         self.assertEqual(iterations, sorted(set(iterations)))
         self.end_run(run)
 
-    def test_serve_goes_on_with_the_next_run(self):
+    def test_serve_continues_with_the_next_run(self):
         run = self.start_run()
         serve = self.start_serve()
         self.wait_for("steps come", lambda: (self.status()["totals"] or {}).get("steps", 0) >= 20)

@@ -92,8 +92,8 @@ class Page(unittest.TestCase):
         self.browser.get(self.server.url)
         status = self.show("up", "start run-0123456789ab", "steps 100")
         self.assertEqual(self.text("iteration"), separated(status["last"]["iteration"]))
-        residual = status["last"]["residual_l1"]
-        self.assertAlmostEqual(float(self.text("residual")), residual, delta=residual * 1e-3)
+        change = status["last"]["residual_l1"]
+        self.assertAlmostEqual(float(self.text("change")), change, delta=change * 1e-3)
         self.assertEqual(self.text("committed"), separated(status["totals"]["steps_committed"]))
         self.assertEqual(self.text("persisted"), f"{status['totals']['steps_persisted']} persisted")
         totals = status["totals"]
@@ -114,7 +114,7 @@ class Page(unittest.TestCase):
         self.assertEqual(len(steps), 120)
         kinds = {"producer-chart": ["generate", "producer_idle"],
                  "analyzer-chart": ["transfer", "commit", "analyze", "analyzer_idle"]}
-        residual_l1, residual_linf = self.chart("residual-chart", 0), self.chart("residual-chart", 1)
+        residual_l1, residual_linf = self.chart("change-chart", 0), self.chart("change-chart", 1)
         self.assertEqual(len(residual_l1), 120)
         for step in steps:
             self.assertEqual(residual_l1[step["iteration"]], step["residual_l1"])
@@ -127,7 +127,7 @@ class Page(unittest.TestCase):
         hand_off = self.browser.execute_script("return Chart.getChart('hand-off-chart').data.datasets[0].data")
         status = self.server.say("up")
         self.assertEqual(hand_off, [status["hand_off_ns"][key] for key in ("p50", "p90", "p99", "max")])
-        self.assertEqual(self.browser.execute_script("return Chart.getChart('residual-chart').scales.y.type"),
+        self.assertEqual(self.browser.execute_script("return Chart.getChart('change-chart').scales.y.type"),
                          "logarithmic")
         self.assert_no_complaints()
 
@@ -159,7 +159,7 @@ class Page(unittest.TestCase):
         self.show("start another-run-0123", "steps 3")
         self.assertEqual(self.text("state"), "live")
         self.assertEqual(self.text("iteration"), "3")
-        self.assertEqual(sorted(self.chart("residual-chart", 0)), [1, 2, 3])
+        self.assertEqual(sorted(self.chart("change-chart", 0)), [1, 2, 3])
         self.show("end diverged 2")
         self.wait_for_text("state", "run ended: diverged (exit code 2)")
 
@@ -176,7 +176,7 @@ class Page(unittest.TestCase):
     def test_a_long_run_stays_whole_and_light(self):
         self.browser.get(self.server.url)
         self.show("up", "start run-0123456789ab", "steps 6000")
-        drawn = self.chart("residual-chart", 0)
+        drawn = self.chart("change-chart", 0)
         self.assertLess(len(drawn), 2000)
         self.assertLess(min(drawn), 20)
         self.assertEqual(max(drawn), 6000)

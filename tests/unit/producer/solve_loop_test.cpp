@@ -25,7 +25,7 @@ class Counting final : public Solver {
   void prepare(const double* x) noexcept override { made_ = static_cast<std::size_t>(*x); }
   double growth_limit() const noexcept override { return 1; }
   bool may_overwrite_previous() const noexcept override { return true; }
-  Residual iterate(const double* previous, double* next) noexcept override {
+  Change iterate(const double* previous, double* next) noexcept override {
     *next = *previous + 1;
     const double l1 = made_ < change.size() ? change[made_] : 1;
     ++made_;

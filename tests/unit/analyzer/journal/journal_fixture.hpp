@@ -64,7 +64,7 @@ class JournalFixture : public ::testing::Test {
     return all;
   }
 
-  std::string log(std::uint32_t number) const { return journal_file(pool_, number); }
+  std::string log(std::uint32_t number) const { return journal_log_path(pool_, number); }
   static std::string bytes_of(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "analyzer/journal/journal_layout.hpp"
-#include "analyzer/journal/journal_log_file.hpp"
+#include "analyzer/journal/journal_log_copy.hpp"
 #include "analyzer/journal/journal_scan.hpp"
 #include "tests/unit/analyzer/journal/journal_fixture.hpp"
 
@@ -177,7 +177,7 @@ TEST_F(JournalReaderTest, TwoKindsMixedAreReadAndNotWritten) {
         Journal::open(other, {JournalKind::kPmemlog, kSmallPmemlog}, Storage::kFile, Durability::kProcess);
     append(journal, 10);
   }
-  std::filesystem::copy_file(journal_file(other, 0), log(0), std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::copy_file(journal_log_path(other, 0), log(0), std::filesystem::copy_options::overwrite_existing);
   JournalReader read = reader();
   EXPECT_GE(read.newest_seq(), first_in_one);
   const std::string text = refusal(ExitCode::kUsage, [&] { open(JournalKind::kAuto); });
@@ -201,7 +201,7 @@ TEST_F(JournalReaderTest, APmemlogPoolWhoseOffsetsLieHasNoRecords) {
   }
 }
 
-TEST_F(JournalReaderTest, DamageInAPmemlogPoolIsNamedAndTheNextWriterGoesOnBehindIt) {
+TEST_F(JournalReaderTest, DamageInAPmemlogPoolIsNamedAndTheNextWriterContinuesBehindIt) {
   if (!has_pmemlog()) GTEST_SKIP() << "this build has no libpmemlog";
   { append(*std::make_unique<Journal>(open(JournalKind::kPmemlog)), 10); }
   constexpr std::uint64_t kDataBegins = 8192;

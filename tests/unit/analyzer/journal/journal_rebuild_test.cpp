@@ -23,7 +23,7 @@ class JournalRebuildTest : public JournalFixture {
       commit_iterate(writer, k, kRows);
       Reductions reductions;
       reductions.l1 = static_cast<double>(k) / 3;
-      if (k != 5) writer.record_reductions(reductions);
+      if (k != 5) writer.store_reductions(reductions);
     }
   }
 

@@ -56,7 +56,7 @@ TEST_F(JournalWipeTest, SomebodyElsesTextUnderALogsNameIsRefusedBeforeAnythingIs
   }
 }
 
-TEST_F(JournalWipeTest, AFileThatBeginsWithZerosAndGoesOnIsRefused) {
+TEST_F(JournalWipeTest, AFileThatBeginsWithZerosAndContinuesIsRefused) {
   write(log(0), std::string(1000, '\0') + "text");
   expect_refused(log(0), "something else");
 }

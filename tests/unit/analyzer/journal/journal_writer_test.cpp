@@ -47,7 +47,7 @@ TEST_P(JournalWriterTest, ANewJournalHoldsNothingAndIsItsOwnersAlone) {
   EXPECT_EQ(read.damage(), "");
 }
 
-TEST_P(JournalWriterTest, WhatIsAppendedIsReadWhileTheWriterGoesOnAndByTheNextOne) {
+TEST_P(JournalWriterTest, WhatIsAppendedIsReadWhileTheWriterContinuesAndByTheNextOne) {
   {
     Journal journal = open(GetParam());
     append(journal, 100);

@@ -77,7 +77,7 @@ class ForeignFileTest : public ::testing::Test {
   /// Expects that every writer is refused and the pool stays as it is, and that the option permits its use.
   void expect_refused_by_all(const std::string& part) const {
     const std::string before = content_of(path_);
-    for (const PoolUse use : {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kAgain}) {
+    for (const PoolUse use : {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kFreshAgain}) {
       expect_refused([&] { admit(options(), run_of(kRows, 9), use); }, part);
     }
     expect_refused([&] { check_pool(options()); }, part);
@@ -162,7 +162,7 @@ TEST_F(ForeignFileTest, LinksThatGoRoundEndTheWalk) {
 
 TEST_F(ForeignFileTest, AJournalOfAnotherUserIsNotWritten) {
   keep_something(path_);
-  const std::string log = journal_file(path_, 0);
+  const std::string log = journal_log_path(path_, 0);
   std::ofstream(log).flush();
   give_to_nobody(log);
   JournalOptions journal;
@@ -178,7 +178,7 @@ TEST_F(ForeignFileTest, AJournalWithASecondNameIsNotWritten) {
   JournalOptions journal;
   journal.kind = JournalKind::kFile;
   { const Journal made = Journal::open(path_, journal, Storage::kFile, Durability::kProcess); }
-  fs::create_hard_link(journal_file(path_, 1), folder_.file("other"));
+  fs::create_hard_link(journal_log_path(path_, 1), folder_.file("other"));
   expect_refused([&] { Journal::open(path_, journal, Storage::kFile, Durability::kProcess); }, "2 names");
 }
 

@@ -199,7 +199,7 @@ TEST_F(RingAdmissionTest, EveryStateOfAnInterruptedCreationCanBeOverwritten) {
     expect_refused([&] { admit(options(path_), run_of(kRows), PoolUse::kFresh); }, ExitCode::kUsage, "--overwrite");
     expect_refused([&] { refuse_foreign_iterates(options(path_)); }, ExitCode::kUsage, "--overwrite");
     EXPECT_EQ(content_of(path_), before) << "a refusal changes nothing";
-    for (const PoolUse use : {PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kAgain}) {
+    for (const PoolUse use : {PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kFreshAgain}) {
       try {
         const RingPool pool = admit(options(path_), run_of(kRows), use).pool;
         EXPECT_EQ(pool.ring().geometry().rows, kRows);
@@ -215,10 +215,10 @@ TEST_F(RingAdmissionTest, EveryStateOfAnInterruptedCreationCanBeOverwritten) {
 
 TEST_F(RingAdmissionTest, ARequestMadeAgainMayOverwriteNothingElse) {
   keep_something(path_);
-  expect_refused([&] { admit(options(path_), run_of(kRows, 9), PoolUse::kAgain); }, ExitCode::kUsage, "--overwrite");
+  expect_refused([&] { admit(options(path_), run_of(kRows, 9), PoolUse::kFreshAgain); }, ExitCode::kUsage, "--overwrite");
   fs::remove(path_);
   { const RingPool empty = RingPool::create(path_, kRows, kSlots); }
-  expect_refused([&] { admit(options(path_), run_of(2 * kRows), PoolUse::kAgain); }, ExitCode::kUsage, "--overwrite");
+  expect_refused([&] { admit(options(path_), run_of(2 * kRows), PoolUse::kFreshAgain); }, ExitCode::kUsage, "--overwrite");
 }
 
 TEST_F(RingAdmissionTest, ARingThatLibpmemobjCannotOpenIsReplacedWhenThatWasAskedFor) {

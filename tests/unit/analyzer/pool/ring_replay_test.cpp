@@ -17,7 +17,7 @@ class RingReplayTest : public ::testing::Test {
 
   void keep(std::uint64_t k, bool reduced = true) {
     commit_iterate(writer_, k, kRows);
-    if (reduced) writer_.record_reductions(reducer_.reduce(writer_.payload(), writer_.previous_payload(), 1));
+    if (reduced) writer_.store_reductions(reducer_.reduce(writer_.payload(), writer_.previous_payload(), 1));
   }
 
   std::vector<KeptSlot> kept() const { return recover(memory_.ring()).kept; }
@@ -66,7 +66,7 @@ TEST_F(RingReplayTest, ADifferenceIsNamedWithBothValues) {
   Reductions wrong = reducer_.reduce(writer_.payload(), writer_.previous_payload(), 1);
   wrong.l2 += 1;
   wrong.change_l1 = 0.5;
-  writer_.record_reductions(wrong);
+  writer_.store_reductions(wrong);
   const ReplayedIterate iterate = replay_all()[1];
   EXPECT_EQ(iterate.verdict, ReplayVerdict::kDiffers);
   ASSERT_EQ(iterate.differences.size(), 2u);

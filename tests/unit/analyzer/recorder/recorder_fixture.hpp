@@ -39,7 +39,7 @@ class RecorderTest : public ::testing::Test {
   }
 
   static void begin(Recorder& recorder) {
-    RecordedRun run;
+    RunToRecord run;
     run.started.set_solver("pagerank");
     recorder.begin_run(run);
   }

@@ -59,14 +59,14 @@ TEST_F(RecorderTest, WithoutAJournalThePastIsWhatMemoryHolds) {
   expect_consecutive(records, newest - 16384 + 1);
 }
 
-TEST_F(RecorderTest, AStreamGoesOnBehindADamagedRecordAndSaysWhichOnesAreLost) {
+TEST_F(RecorderTest, AStreamContinuesBehindADamagedRecordAndSaysWhichOnesAreLost) {
   {
     Recorder recorder(options(), stop_run_);
     begin(recorder);
     push(recorder, 0, 300);
     end(recorder);
   }
-  const std::string log = journal_file(options().pool, 0);
+  const std::string log = journal_log_path(options().pool, 0);
   const auto middle = static_cast<std::streamoff>(std::filesystem::file_size(log) / 2);
   std::fstream(log, std::ios::binary | std::ios::in | std::ios::out).seekp(middle).write("damaged", 7);
   Recorder second(options(), stop_run_);
@@ -122,7 +122,7 @@ TEST_F(RecorderTest, AStreamThatWantsWhatIsNoLongerKeptIsToldSo) {
   EXPECT_EQ(stream.no_longer_kept().last, oldest - 1);
 }
 
-TEST_F(RecorderTest, AStreamGoesOnWithTheNextAnalyzerWithoutGapOrDuplicate) {
+TEST_F(RecorderTest, AStreamContinuesWithTheNextAnalyzerWithoutGapOrDuplicate) {
   std::vector<StreamEvent> events;
   std::vector<wire::Record> records;
   RecordStream stream(context_, address(), 0);
@@ -186,7 +186,7 @@ TEST_F(RecorderTest, AJournalThatIsSomebodyElsesIsGivenUpAndTheStatusSaysWhy) {
 }
 
 TEST_F(RecorderTest, ATakeoverNamesTheStepsThatNobodyRecorded) {
-  RecordedRun run;
+  RunToRecord run;
   run.started.set_run_id(std::string("\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\4", 16));
   {
     Recorder recorder(options(), stop_run_);
@@ -205,7 +205,7 @@ TEST_F(RecorderTest, ATakeoverNamesTheStepsThatNobodyRecorded) {
 }
 
 TEST_F(RecorderTest, ARunThatIsResumedNamesTheStepsThatWereNeverRecorded) {
-  RecordedRun run;
+  RunToRecord run;
   run.started.set_run_id(std::string("\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\4", 16));
   run.started.set_first_commit_seq(1);
   {
@@ -219,8 +219,8 @@ TEST_F(RecorderTest, ARunThatIsResumedNamesTheStepsThatWereNeverRecorded) {
     end(recorder);
   }
   for (std::uint64_t i = 130; i < 138; ++i) {  // the ring's window over the committed, unrecorded steps
-    run.kept.push_back(step(i));
-    run.kept.back().commit_seq = i + 1;
+    run.kept_steps.push_back(step(i));
+    run.kept_steps.back().commit_seq = i + 1;
   }
   Recorder recorder(options(), stop_run_);
   RecordStream stream(context_, address(), 0);
@@ -239,7 +239,7 @@ TEST_F(RecorderTest, ARunThatIsResumedNamesTheStepsThatWereNeverRecorded) {
 }
 
 TEST_F(RecorderTest, ARunWhoseJournalWasGivenUpIsNamedOnceThereIsAJournalAgain) {
-  RecordedRun run;
+  RunToRecord run;
   run.started.set_run_id(std::string("\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\4", 16));
   run.started.set_first_commit_seq(1);
   Recorder recorder(options(), stop_run_);
@@ -248,8 +248,8 @@ TEST_F(RecorderTest, ARunWhoseJournalWasGivenUpIsNamedOnceThereIsAJournalAgain) 
   for (std::uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(recorder.queue().push(step(i)));
   end(recorder);
   std::filesystem::remove(folder_.file("test.pool.journal-0"));
-  run.kept = {step(99)};
-  run.kept.back().commit_seq = 100;
+  run.kept_steps = {step(99)};
+  run.kept_steps.back().commit_seq = 100;
   run.started.set_first_commit_seq(101);
   recorder.begin_run(run);
   end(recorder);

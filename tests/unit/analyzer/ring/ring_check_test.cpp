@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analyzer/ring/ring_format.hpp"
+#include "analyzer/ring/ring_creation.hpp"
 #include "analyzer/ring/ring_writer.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 
@@ -22,14 +22,14 @@ class TwinsTest : public ::testing::Test {
     before_.assign(memory_.bytes().begin(), memory_.bytes().end());
   }
 
-  std::uint64_t record(int copy, std::uint32_t index = 0) const {
-    return memory_.geometry().run_table_offset[copy] + index * sizeof(RunRecord);
+  std::uint64_t entry(int copy, std::uint32_t index = 0) const {
+    return memory_.geometry().run_table_offset[copy] + index * sizeof(RunTableEntry);
   }
-  RunRecord* record_at(int copy, std::uint32_t index = 0) const { return memory_.ring().run_record(copy, index); }
+  RunTableEntry* entry_at(int copy, std::uint32_t index = 0) const { return memory_.ring().run_entry(copy, index); }
   TwinsCheck check() const { return check_twins(memory_.ring()); }
 
   void expect_mended() {
-    EXPECT_EQ(mend_run_records(memory_.ring(), memory_.persistence), 0);
+    EXPECT_EQ(mend_run_entries(memory_.ring(), memory_.persistence), 0);
     EXPECT_EQ(mend_superblocks(memory_.bytes(), memory_.ring(), memory_.persistence), 0);
     EXPECT_TRUE(std::equal(before_.begin(), before_.end(), memory_.bytes().begin()));
   }
@@ -40,82 +40,82 @@ class TwinsTest : public ::testing::Test {
 
 TEST_F(TwinsTest, AnIntactRingHasNoDamageAndMendingChangesNothing) {
   EXPECT_TRUE(check().intact());
-  memory_.persistence.record(memory_.at(0));
+  memory_.persistence.observe(memory_.at(0));
   expect_mended();
   EXPECT_TRUE(memory_.persistence.take().empty());
 }
 
-TEST_F(TwinsTest, EachBitOfEitherCopyOfARunRecordIsCoveredAndMended) {
+TEST_F(TwinsTest, EachBitOfEitherCopyOfARunTableEntryIsCoveredAndMended) {
   for (int copy : {0, 1}) {
-    for (std::uint64_t bit = 0; bit < 8 * sizeof(RunRecord); ++bit) {
-      memory_.flip_bit(record(copy) + bit / 8, static_cast<int>(bit % 8));
+    for (std::uint64_t bit = 0; bit < 8 * sizeof(RunTableEntry); ++bit) {
+      memory_.flip_bit(entry(copy) + bit / 8, static_cast<int>(bit % 8));
       const TwinsCheck found = check();
-      ASSERT_EQ(found.run_records.size(), 1u) << "copy " << copy << " bit " << bit;
-      EXPECT_EQ(found.run_records[0].index, 0u);
-      EXPECT_EQ(found.run_records[0].copy_damaged[copy], true);
-      EXPECT_EQ(found.run_records[0].copy_damaged[1 - copy], false);
+      ASSERT_EQ(found.run_entries.size(), 1u) << "copy " << copy << " bit " << bit;
+      EXPECT_EQ(found.run_entries[0].index, 0u);
+      EXPECT_EQ(found.run_entries[0].copy_damaged[copy], true);
+      EXPECT_EQ(found.run_entries[0].copy_damaged[1 - copy], false);
       EXPECT_EQ(text_of(memory_.ring().run({7, 8})->solver), "pagerank") << "the twin serves";
-      memory_.flip_bit(record(copy) + bit / 8, static_cast<int>(bit % 8));
+      memory_.flip_bit(entry(copy) + bit / 8, static_cast<int>(bit % 8));
     }
-    memory_.flip_bit(record(copy) + 500);
+    memory_.flip_bit(entry(copy) + 500);
     expect_mended();
   }
 }
 
 TEST_F(TwinsTest, ARecordThatWasNeverWrittenIsDamagedByASequenceNumberOnly) {
-  memory_.flip_bit(record(1, 3) + 20);
+  memory_.flip_bit(entry(1, 3) + 20);
   EXPECT_TRUE(check().intact());
-  memory_.flip_bit(record(1, 3) + 20);
-  memory_.flip_bit(record(1, 3) + offsetof(RunRecord, record_seq) + 4, 6);
-  ASSERT_EQ(check().run_records.size(), 1u);
-  EXPECT_TRUE(check().run_records[0].copy_damaged[1]);
+  memory_.flip_bit(entry(1, 3) + 20);
+  memory_.flip_bit(entry(1, 3) + offsetof(RunTableEntry, record_seq) + 4, 6);
+  ASSERT_EQ(check().run_entries.size(), 1u);
+  EXPECT_TRUE(check().run_entries[0].copy_damaged[1]);
   expect_mended();
 }
 
 TEST_F(TwinsTest, ACopyThatACrashLeftBehindIsNoDamageAndIsMended) {
   // The write was cut off before the second copy, within it, or with an older description still in it.
-  std::memset(static_cast<void*>(record_at(1)), 0, sizeof(RunRecord));
+  std::memset(static_cast<void*>(entry_at(1)), 0, sizeof(RunTableEntry));
   EXPECT_TRUE(check().intact());
   expect_mended();
 
-  record_at(1)->record_seq = 0;
-  record_at(1)->run.nonzeros = 12345;
+  entry_at(1)->record_seq = 0;
+  entry_at(1)->run.nonzeros = 12345;
   EXPECT_TRUE(check().intact());
   expect_mended();
 
-  RunRecord older = *record_at(0);
-  RunRecord newer = older;
+  RunTableEntry older = *entry_at(0);
+  RunTableEntry newer = older;
   newer.record_seq = 2;
   newer.run.nonzeros = 77;
   newer.hash = run_hash(newer, run_seed(memory_.geometry(), 0));
-  *record_at(0) = newer;
+  *entry_at(0) = newer;
   EXPECT_TRUE(check().intact());
-  EXPECT_EQ(mend_run_records(memory_.ring(), memory_.persistence), 0);
-  EXPECT_EQ(std::memcmp(record_at(1), &newer, sizeof newer), 0);
+  EXPECT_EQ(mend_run_entries(memory_.ring(), memory_.persistence), 0);
+  EXPECT_EQ(std::memcmp(entry_at(1), &newer, sizeof newer), 0);
 }
 
 TEST_F(TwinsTest, BothCopiesDamagedAreReportedAndLeftAlone) {
-  for (int copy : {0, 1}) memory_.flip_bit(record(copy) + 100 + static_cast<std::uint64_t>(copy));
-  ASSERT_EQ(check().run_records.size(), 1u);
-  EXPECT_TRUE(check().run_records[0].copy_damaged[0] && check().run_records[0].copy_damaged[1]);
-  EXPECT_EQ(mend_run_records(memory_.ring(), memory_.persistence), 0);
+  for (int copy : {0, 1}) memory_.flip_bit(entry(copy) + 100 + static_cast<std::uint64_t>(copy));
+  ASSERT_EQ(check().run_entries.size(), 1u);
+  EXPECT_TRUE(check().run_entries[0].copy_damaged[0] && check().run_entries[0].copy_damaged[1]);
+  EXPECT_EQ(mend_run_entries(memory_.ring(), memory_.persistence), 0);
   EXPECT_FALSE(check().intact());
   EXPECT_FALSE(memory_.ring().run({7, 8}).has_value());
 }
 
 TEST_F(TwinsTest, WhileOneCopyIsMendedTheOtherStaysAsItIs) {
-  memory_.flip_bit(record(0) + 100);
-  memory_.persistence.record(memory_.at(0));
-  EXPECT_EQ(mend_run_records(memory_.ring(), memory_.persistence), 0);
-  const std::vector<RecordedEvent> events = memory_.persistence.take();
+  memory_.flip_bit(entry(0) + 100);
+  memory_.persistence.observe(memory_.at(0));
+  EXPECT_EQ(mend_run_entries(memory_.ring(), memory_.persistence), 0);
+  const std::vector<PersistenceEvent> events = memory_.persistence.take();
   std::vector<std::uint64_t> seqs;
   bool twin_is_safe = false;
-  for (const RecordedEvent& event : events) {
+  for (const PersistenceEvent& event : events) {
     if (event.event == Event::kSync) twin_is_safe = true;
     if (event.event != Event::kStore) continue;
     EXPECT_TRUE(twin_is_safe) << "before the twin was synced";
-    EXPECT_TRUE(event.offset >= record(0) && event.offset < record(0) + sizeof(RunRecord));
-    if (event.offset == record(0) + offsetof(RunRecord, record_seq)) seqs.push_back(event.value);
+    EXPECT_TRUE(event.offset >= entry(0) && event.offset < entry(0) + sizeof(RunTableEntry));
+    if (event.offset == entry(0) + offsetof(RunTableEntry, record_seq)) seqs.push_back(event.value);
   }
   EXPECT_EQ(seqs, (std::vector<std::uint64_t>{0, 1})) << "invalid first, valid last";
   EXPECT_EQ(events.back().event, Event::kSync);

@@ -39,8 +39,8 @@ class WatchedFile {
     std::memcpy(creators_, "PMEMOBJ", 8);
     std::memcpy(creators_ + kPageBytes, kPoolLayoutName, sizeof(kPoolLayoutName));
     front_.assign(creators_, creators_ + kWatchedPages * kPageBytes);
-    RecordingPersistence persistence;
-    persistence.record(creators_);
+    ObservedPersistence persistence;
+    persistence.observe(creators_);
     format_ring({creators_, geometry_.file_bytes}, geometry_, persistence);
     remember(persistence.take());
     formatting_ = stores_.size();
@@ -67,7 +67,7 @@ class WatchedFile {
   /// The number of stores that format the ring; later stores begin a run.
   std::size_t stores() const { return formatting_; }
   std::size_t stores_in_all() const { return stores_.size(); }
-  const RecordedEvent& store(std::size_t index) const { return stores_[index]; }
+  const PersistenceEvent& store(std::size_t index) const { return stores_[index]; }
   std::span<const std::byte> file() const { return {readers_, geometry_.file_bytes}; }
 
   /// Sets the file to its state after the first `stores` stores of the formatting. When a look reaches a page for the
@@ -107,8 +107,8 @@ class WatchedFile {
     if (mapped == MAP_FAILED) throw std::bad_alloc();
     return static_cast<std::byte*>(mapped);
   }
-  void remember(const std::vector<RecordedEvent>& events) {
-    for (const RecordedEvent& event : events) {
+  void remember(const std::vector<PersistenceEvent>& events) {
+    for (const PersistenceEvent& event : events) {
       if (event.event == Event::kStore && event.offset < kWatchedPages * kPageBytes) stores_.push_back(event);
     }
   }
@@ -130,7 +130,7 @@ class WatchedFile {
   std::byte* creators_ = nullptr;
   std::byte* readers_ = nullptr;
   std::vector<std::byte> front_;  // before the formatting
-  std::vector<RecordedEvent> stores_;
+  std::vector<PersistenceEvent> stores_;
   std::size_t formatting_ = 0;
   std::size_t done_ = 0;
   std::size_t faults_ = 0;
@@ -210,12 +210,12 @@ TEST_F(RingCreationTest, WhatIsCompleteIsARing) {
 }
 
 TEST_F(RingCreationTest, ARunThatBeginsIsNotTakenForADamagedRecord) {
-  // The last two words of a record are its hash and its number: a writer may be delayed between them.
-  constexpr std::uint64_t kEnd = sizeof(RunRecord) - 2 * sizeof(std::uint64_t);
+  // The last two words of an entry are its hash and its number: a writer may be delayed between them.
+  constexpr std::uint64_t kEnd = sizeof(RunTableEntry) - 2 * sizeof(std::uint64_t);
   constexpr std::size_t kPagesOfThreeLooks = 6;  // both copies' pages, alternately
   int held_up = 0;
   for (std::size_t from = file_.stores(); from < file_.stores_in_all(); ++from) {
-    if (file_.store(from).offset % sizeof(RunRecord) < kEnd) continue;
+    if (file_.store(from).offset % sizeof(RunTableEntry) < kEnd) continue;
     for (std::size_t page = 1; page <= kPagesOfThreeLooks; ++page) {
       file_.begin(from, 0, 0);
       const RingView view = RingView::parse(file_.file(), "x.pool");

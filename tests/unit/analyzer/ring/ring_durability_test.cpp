@@ -20,7 +20,7 @@ namespace ringside {
 namespace {
 
 /// A persistence whose `sync` waits for the test and returns what the test chooses.
-class SlowDisk : public RecordingPersistence {
+class SlowDisk : public ObservedPersistence {
  public:
   int sync() noexcept override {
     std::unique_lock lock(mutex_);
@@ -42,7 +42,7 @@ class SlowDisk : public RecordingPersistence {
   }
   void store64(std::uint64_t* to, std::uint64_t value) noexcept override {
     if (value == 0 && *to != 0 && on_invalidation) on_invalidation();
-    RecordingPersistence::store64(to, value);
+    ObservedPersistence::store64(to, value);
   }
   std::function<void()> on_invalidation;  // called before a slot is made invalid
 
@@ -60,7 +60,7 @@ class SlowDisk : public RecordingPersistence {
 };
 
 /// A persistence that loses pages when the test demands it.
-class LostPages : public RecordingPersistence {
+class LostPages : public ObservedPersistence {
  public:
   int store_error() const noexcept override { return error; }
   int error = 0;
@@ -90,11 +90,11 @@ TEST(RingDurabilityTest, ASuccessorPersistsTheHeadersItFindsBeforeItStoresAnythi
     for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, 100);
   }
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  memory.persistence.record(memory.at(0));
+  memory.persistence.observe(memory.at(0));
   writer.begin_run(run_of(100, 50));
   std::vector<std::uint64_t> flushed;
   bool drained = false;
-  for (const RecordedEvent& event : memory.persistence.take()) {
+  for (const PersistenceEvent& event : memory.persistence.take()) {
     if (event.event == Event::kStore) break;
     if (event.event == Event::kFlush) flushed.push_back(event.offset);
     drained = event.event == Event::kDrain;
@@ -242,10 +242,10 @@ TEST(RingDurabilityTest, FinishSyncsWhatWasRecordedAfterTheLastCommit) {
   RingWriter writer(memory.ring(), memory.persistence, Storage::kFile, Durability::kPower);
   writer.begin_run(run_of(100));
   commit_iterate(writer, 1, 100);
-  memory.persistence.record(memory.at(0));
-  writer.record_reductions(Reductions{});
+  memory.persistence.observe(memory.at(0));
+  writer.store_reductions(Reductions{});
   EXPECT_EQ(writer.finish(), 0);
-  const std::vector<RecordedEvent> events = memory.persistence.take();
+  const std::vector<PersistenceEvent> events = memory.persistence.take();
   EXPECT_EQ(events.back().event, Event::kSync);
   EXPECT_EQ(writer.persisted(), 1u);
 }

@@ -1,4 +1,4 @@
-// A ring in plain memory, and a persistence that records its calls: with them the ring's protocol is tested without a
+// A ring in plain memory, and a persistence that keeps its calls: with them the ring's protocol is tested without a
 // pool, a file or persistent memory.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 #include "analyzer/ring/persistence.hpp"
 #include "analyzer/ring/pmdk_metadata.hpp"
-#include "analyzer/ring/ring_format.hpp"
+#include "analyzer/ring/ring_creation.hpp"
 #include "analyzer/ring/ring_recovery.hpp"
 #include "analyzer/ring/ring_view.hpp"
 #include "analyzer/ring/ring_writer.hpp"
@@ -24,17 +24,17 @@ namespace ringside {
 
 enum class Event { kStore, kCopy, kFlush, kDrain, kSync };
 
-struct RecordedEvent {
+struct PersistenceEvent {
   Event event = Event::kDrain;
   std::uint64_t offset = 0;  // of the first byte, from the beginning of the ring's file
   std::uint64_t bytes = 0;
   std::uint64_t value = 0;  // of a store
 };
 
-/// Carries out every call in memory, and records it once `record` was called. `sync` returns 0.
-class RecordingPersistence : public Persistence {
+/// Carries out every call in memory, and keeps it once `observe` was called. `sync` returns 0.
+class ObservedPersistence : public Persistence {
  public:
-  void record(const std::byte* base) { base_ = base; }
+  void observe(const std::byte* base) { base_ = base; }
 
   void store64(std::uint64_t* to, std::uint64_t value) noexcept override {
     __atomic_store_n(to, value, __ATOMIC_RELEASE);
@@ -52,7 +52,7 @@ class RecordingPersistence : public Persistence {
     return 0;
   }
 
-  std::vector<RecordedEvent> take() {
+  std::vector<PersistenceEvent> take() {
     const std::lock_guard lock(mutex_);
     return std::exchange(events_, {});
   }
@@ -67,7 +67,7 @@ class RecordingPersistence : public Persistence {
 
   const std::byte* base_ = nullptr;
   std::mutex mutex_;
-  std::vector<RecordedEvent> events_;
+  std::vector<PersistenceEvent> events_;
 };
 
 class RingInMemory {
@@ -98,7 +98,7 @@ class RingInMemory {
   std::byte* at(std::uint64_t offset) const { return base_ + offset; }
   void flip_bit(std::uint64_t offset, int bit = 0) const { base_[offset] ^= std::byte{1} << bit; }
 
-  RecordingPersistence persistence;
+  ObservedPersistence persistence;
 
  private:
   RingGeometry geometry_;

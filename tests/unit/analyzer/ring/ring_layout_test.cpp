@@ -1,4 +1,4 @@
-// Golden bytes of the ring's records. A separate script computed them from docs/ring_format.md and the packaged
+// Golden bytes of the ring's structures. A separate script computed them from docs/ring_format.md and the packaged
 // libxxhash. If one of them changes, existing pools can no longer be read, and kRingVersion has to change too.
 #include "analyzer/ring/ring_layout.hpp"
 
@@ -69,29 +69,29 @@ TEST(RingLayoutTest, SlotHeaderHasItsGoldenBytes) {
             "e803000000000000efcdab89674523014597b46a796de39f1100000000000000");
 }
 
-TEST(RingLayoutTest, RunRecordHasItsGoldenBytes) {
-  RunRecord record;
-  record.run.run_id = {0xa1, 0xb2};
-  record.run.problem_id = {0xc3, 0xd4};
-  record.run.rows = 1000;
-  record.run.nonzeros = 5000;
-  record.run.started_realtime_ns = 1'700'000'000'000'000'001;
-  assign(record.run.solver, "pagerank");
-  assign(record.run.matrix, "grid:10");
-  assign(record.run.parameters, "damping=0.85");
-  record.record_seq = 9;
-  record.hash = run_hash(record, run_seed(golden_geometry(), 2));
+TEST(RingLayoutTest, RunTableEntryHasItsGoldenBytes) {
+  RunTableEntry entry;
+  entry.run.run_id = {0xa1, 0xb2};
+  entry.run.problem_id = {0xc3, 0xd4};
+  entry.run.rows = 1000;
+  entry.run.nonzeros = 5000;
+  entry.run.started_realtime_ns = 1'700'000'000'000'000'001;
+  assign(entry.run.solver, "pagerank");
+  assign(entry.run.matrix, "grid:10");
+  assign(entry.run.parameters, "damping=0.85");
+  entry.record_seq = 9;
+  entry.hash = run_hash(entry, run_seed(golden_geometry(), 2));
   EXPECT_EQ(run_seed(golden_geometry(), 2), 0x513f856914f5f90cu);
-  EXPECT_EQ(hex(&record, 80),
+  EXPECT_EQ(hex(&entry, 80),
             "a100000000000000b200000000000000c300000000000000d400000000000000"
             "e803000000000000881300000000000001002a36fe9c97177061676572616e6b00000000000000000000000000000000");
-  EXPECT_EQ(hex(&record.hash, 16), "4704e79c8b43ac820900000000000000");
-  EXPECT_EQ(hash64(&record, sizeof(record)), 0xdb48de81b7325235u);  // of all 1024 bytes
+  EXPECT_EQ(hex(&entry.hash, 16), "4704e79c8b43ac820900000000000000");
+  EXPECT_EQ(hash64(&entry, sizeof(entry)), 0xdb48de81b7325235u);  // of all 1024 bytes
 }
 
-TEST(RingLayoutTest, ReductionsRecordHasItsGoldenBytes) {
-  ReductionsRecord record;
-  Reductions& reductions = record.reductions;
+TEST(RingLayoutTest, StoredReductionsHaveTheirGoldenBytes) {
+  StoredReductions stored;
+  Reductions& reductions = stored.reductions;
   reductions.rows = 1000;
   reductions.sum = 1.5;
   reductions.mean = 0.0015;
@@ -107,15 +107,15 @@ TEST(RingLayoutTest, ReductionsRecordHasItsGoldenBytes) {
   reductions.top_count = 1;
   reductions.top[0] = {77, 2.0};
   reductions.histogram[3] = 1000;
-  record.header_hash = golden_header().header_hash;
-  record.hash = reductions_hash(record);
-  EXPECT_EQ(hex(&record, 128),
+  stored.header_hash = golden_header().header_hash;
+  stored.hash = reductions_hash(stored);
+  EXPECT_EQ(hex(&stored, 128),
             "e803000000000000000000000000f83ffa7e6abc7493583f000000000000f0bf"
             "00000000000000400000000000000c40000000000000f43f0000000000000040"
             "0100000000000000000000000000e03f000000000000d03f000000000000c03f"
             "000000000000000001000000000000004d000000000000000000000000000040");
-  EXPECT_EQ(hex(&record.header_hash, 16), "4597b46a796de39f7030005bd3a2abd0");
-  EXPECT_EQ(hash64(&record, sizeof(record)), 0xc50733581c6dae0du);  // of all 2432 bytes
+  EXPECT_EQ(hex(&stored.header_hash, 16), "4597b46a796de39f7030005bd3a2abd0");
+  EXPECT_EQ(hash64(&stored, sizeof(stored)), 0xc50733581c6dae0du);  // of all 2432 bytes
 }
 
 TEST(RingLayoutTest, StepDescriptorHasItsGoldenBytesAndSeedsThePayloadHash) {

@@ -37,7 +37,7 @@ Reductions keep(RingWriter& writer, Reducer& reducer, bool on_the_way, std::uint
   EXPECT_EQ(writer.commit(), CommitStatus::kOk);
   const Reductions found = on_the_way ? reducer.finish(writer.payload(), passes)
                                       : reducer.reduce(writer.payload(), writer.previous_payload(), passes);
-  writer.record_reductions(found);
+  writer.store_reductions(found);
   return found;
 }
 
@@ -125,15 +125,15 @@ TEST(RingReductionTest, WhatIsStoredAndWaitedForIsTheSameInTheSameOrder) {
   const auto events_of_copy = [&](std::uint64_t k, Reducer* with) {
     const Vector x = made(k, kRows);
     writer.begin();
-    memory.persistence.record(memory.at(memory.geometry().slots[(k - 1) % 3].meta_offset));
+    memory.persistence.observe(memory.at(memory.geometry().slots[(k - 1) % 3].meta_offset));
     memory.persistence.take();  // drops the events up to here
     writer.copy(x.data(), step_of(k), with);
-    std::vector<RecordedEvent> events = memory.persistence.take();
+    std::vector<PersistenceEvent> events = memory.persistence.take();
     writer.commit();
     return events;
   };
-  const std::vector<RecordedEvent> swept = events_of_copy(1, nullptr);
-  const std::vector<RecordedEvent> on_the_way = events_of_copy(2, &reducer);
+  const std::vector<PersistenceEvent> swept = events_of_copy(1, nullptr);
+  const std::vector<PersistenceEvent> on_the_way = events_of_copy(2, &reducer);
   ASSERT_EQ(on_the_way.size(), swept.size());
   for (std::size_t i = 0; i < swept.size(); ++i) {
     EXPECT_EQ(on_the_way[i].event, swept[i].event) << i;
@@ -143,7 +143,7 @@ TEST(RingReductionTest, WhatIsStoredAndWaitedForIsTheSameInTheSameOrder) {
   omp_set_num_threads(omp_get_num_procs());
 }
 
-TEST(RingReductionTest, ARunThatGoesOnComparesWithTheKeptIterate) {
+TEST(RingReductionTest, ARunThatContinuesComparesWithTheKeptIterate) {
   constexpr std::uint64_t kRows = 10'000;
   RingInMemory memory(kRows, 4);
   Reductions before;

@@ -68,7 +68,7 @@ TEST(RingViewTest, ADamagedSuperblockIsMendedFromItsTwin) {
   const RingInMemory memory(1000);
   const std::vector<std::byte> before(memory.bytes().begin(), memory.bytes().end());
   memory.flip_bit(memory.geometry().superblock_offset[0], 3);
-  RecordingPersistence persistence;
+  ObservedPersistence persistence;
   EXPECT_EQ(mend_superblocks(memory.bytes(), memory.ring(), persistence), 0);
   EXPECT_TRUE(std::equal(before.begin(), before.end(), memory.bytes().begin()));
 }
@@ -119,7 +119,7 @@ TEST(RingViewTest, ForgedNumbersAreRefusedNotBelieved) {
       {"no slots", [](Superblock& s, SlotPlace*) { s.slots = 0; }},
       {"many slots", [](Superblock& s, SlotPlace*) { s.slots = ~0u; }},
       {"other slots", [](Superblock& s, SlotPlace*) { s.slots = 4; }},
-      {"run records", [](Superblock& s, SlotPlace*) { s.run_records = 1000; }},
+      {"run table entries", [](Superblock& s, SlotPlace*) { s.run_records = 1000; }},
       {"no rows", [](Superblock& s, SlotPlace*) { s.rows = s.payload_bytes = 0; }},
       {"rows that wrap", [](Superblock& s, SlotPlace*) { s.rows = (1ull << 61) + 1, s.payload_bytes = 8; }},
       {"rows beyond the file", [](Superblock& s, SlotPlace*) { s.rows = 1 << 30, s.payload_bytes = 8ull << 30; }},
@@ -168,13 +168,13 @@ TEST(RingViewTest, ReductionsOfACommitThatIsNoLongerThereAreNotDamaged) {
   writer.begin_run(run_of(100));
   for (std::uint64_t k = 1; k <= 3; ++k) {
     commit_iterate(writer, k, 100);
-    writer.record_reductions(Reductions{});
+    writer.store_reductions(Reductions{});
   }
   const RingView ring = memory.ring();
   const KeptSlot oldest = recover(ring).kept.front();
   Reductions reductions;
   ASSERT_EQ(ring.reductions(oldest.slot, oldest.header, reductions), ReductionsState::kRecorded);
-  // A reader that has read the header of commit 1 reads the record while commit 4's record is written over it.
+  // A reader that has read the header of commit 1 reads the reductions while commit 4's are written over them.
   commit_iterate(writer, 4, 100);
   memory.flip_bit(memory.geometry().slots[oldest.slot].meta_offset + kReductionsOffset + 9);
   EXPECT_EQ(ring.reductions(oldest.slot, oldest.header, reductions), ReductionsState::kNotRecorded);

@@ -74,10 +74,10 @@ TEST(RingWriterTest, TheProtocolHasItsThreeFencesInOrder) {
   const SlotPlace place = memory.geometry().slots[0];
   const std::uint64_t table = place.meta_offset + kChunkHashesOffset;
   const std::uint64_t seq = place.meta_offset + offsetof(SlotHeader, commit_seq);
-  memory.persistence.record(memory.at(0));
+  memory.persistence.observe(memory.at(0));
 
   writer.begin();
-  std::vector<RecordedEvent> events = memory.persistence.take();
+  std::vector<PersistenceEvent> events = memory.persistence.take();
   ASSERT_EQ(events.size(), 3u);
   EXPECT_TRUE(events[0].event == Event::kStore && events[0].offset == seq && events[0].value == 0);
   EXPECT_TRUE(events[1].event == Event::kFlush && events[1].offset == seq);
@@ -118,11 +118,11 @@ TEST(RingWriterTest, EveryThreadDrainsItsOwnStores) {
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
   writer.begin_run(run_of(100'000));
   writer.begin();
-  memory.persistence.record(memory.at(0));
+  memory.persistence.observe(memory.at(0));
   writer.copy(iterate(1, 100'000).data(), step_of(1));
   int copies = 0;
   int drains = 0;
-  for (const RecordedEvent& event : memory.persistence.take()) {
+  for (const PersistenceEvent& event : memory.persistence.take()) {
     copies += event.event == Event::kCopy;
     drains += event.event == Event::kDrain;
     if (event.event == Event::kCopy) {
@@ -233,7 +233,7 @@ TEST(RingWriterTest, ReductionsBelongToOneCommit) {
     EXPECT_EQ(state(), ReductionsState::kNotRecorded);
     Reductions computed;
     computed.sum = static_cast<double>(k);
-    writer.record_reductions(computed);
+    writer.store_reductions(computed);
     EXPECT_EQ(state(), ReductionsState::kRecorded);
     EXPECT_EQ(reductions.sum, static_cast<double>(k));
   }
@@ -248,7 +248,7 @@ TEST(RingWriterTest, ReductionsOfAnEarlierCommitWithTheSameNumberAreNotTakenForD
     RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
     writer.begin_run(run_of(100));
     commit_iterate(writer, 1, 100);
-    writer.record_reductions(Reductions{});
+    writer.store_reductions(Reductions{});
   }
   memory.flip_bit(memory.geometry().slots[0].meta_offset);  // commit 1 is lost, its number free
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
@@ -275,7 +275,7 @@ TEST(RingWriterTest, EveryKeptIterateKeepsTheDescriptionOfItsRun) {
   }
 }
 
-TEST(RingWriterTest, OneDamagedCopyOfARunRecordCostsNothing) {
+TEST(RingWriterTest, OneDamagedCopyOfARunTableEntryCostsNothing) {
   RingInMemory memory(100, 3);
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
   writer.begin_run(run_of(100, 1));
@@ -323,10 +323,10 @@ TEST(RingWriterTest, ClearingForgetsTheOldestFirst) {
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
   writer.begin_run(run_of(100));
   for (std::uint64_t k = 1; k <= 6; ++k) commit_iterate(writer, k, 100);  // 5, 6, 3, 4 by slot
-  memory.persistence.record(memory.at(0));
+  memory.persistence.observe(memory.at(0));
   writer.clear();
   std::vector<std::uint64_t> cleared;
-  for (const RecordedEvent& event : memory.persistence.take()) {
+  for (const PersistenceEvent& event : memory.persistence.take()) {
     const std::uint64_t header = event.offset / kLineBytes * kLineBytes;
     if (event.event == Event::kStore && (cleared.empty() || cleared.back() != header)) cleared.push_back(header);
   }
@@ -359,7 +359,7 @@ TEST(RingWriterTest, ClearingEndsTheRunThatGoesOn) {
   writer.begin_run(run_of(100));
   EXPECT_EQ(writer.run_committed(), 0u);
   commit_iterate(writer, 4, 100);
-  EXPECT_EQ(recover(memory.ring()).newest_seq(), 4u) << "the numbers go on";
+  EXPECT_EQ(recover(memory.ring()).newest_seq(), 4u) << "the numbers continue";
   EXPECT_EQ(writer.finish(), 0);
 }
 

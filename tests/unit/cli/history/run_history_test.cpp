@@ -98,7 +98,7 @@ TEST(RunHistoryTest, AnotherRunBeginsAtZero) {
   EXPECT_FALSE(history.run()->ended);
 }
 
-TEST(RunHistoryTest, ARunThatGoesOnUnderAnotherAnalyzerGoesOn) {
+TEST(RunHistoryTest, ARunThatContinuesUnderAnotherAnalyzerGoesOn) {
   MadeRun made;
   RunHistory history = history_of({made.started(), made.step(), made.step()});
   history.add(made.ended("", 4));

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "analyzer/journal/step_record.hpp"
-#include "cli/pool/journal_shown.hpp"
+#include "cli/pool/journal_summary.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside {

@@ -81,7 +81,7 @@ TEST(RecordTable, ALineFitsTheScreenWithSparklinesThenCommitThenHandOffLeftOut) 
   const auto drawn = [&](std::size_t columns) { return RecordTable({.screen_columns = columns}).lines(records); };
   const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
   const std::string whole = drawn(0);
-  EXPECT_TRUE(has(whole, "█") && has(whole, "commit") && has(whole, "residual") && has(whole, "prod. idle")) << whole;
+  EXPECT_TRUE(has(whole, "█") && has(whole, "commit") && has(whole, "change") && has(whole, "prod. idle")) << whole;
   EXPECT_EQ(drawn(widest_in(whole)), whole);
   for (const std::size_t columns : {120u, 100u, 90u, 80u}) EXPECT_LE(widest_in(drawn(columns)), columns);
   EXPECT_FALSE(has(drawn(120), "█"));

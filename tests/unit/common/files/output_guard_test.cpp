@@ -93,7 +93,7 @@ TEST_F(OutputGuardTest, AJournalInPlainFilesIsNeverReplacedWhateverItsName) {
     Journal journal = Journal::open(pool, {JournalKind::kFile, 1 << 20}, Storage::kFile, Durability::kProcess);
     ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{1, "a record"}}), 0);
   }
-  fs::rename(journal_file(pool, 0), folder_.file("kept"));
+  fs::rename(journal_log_path(pool, 0), folder_.file("kept"));
   expect_never_replaced(folder_.file("kept"), "is a journal");
 }
 
@@ -101,7 +101,7 @@ TEST_F(OutputGuardTest, AJournalOfLibpmemlogIsNeverReplacedWhateverItsName) {
   if (!has_pmemlog()) GTEST_SKIP() << "this build has no libpmemlog";
   const std::string pool = folder_.file("p");
   Journal::open(pool, {JournalKind::kPmemlog, 4 << 20}, Storage::kFile, Durability::kProcess);
-  fs::rename(journal_file(pool, 0), folder_.file("kept"));
+  fs::rename(journal_log_path(pool, 0), folder_.file("kept"));
   expect_never_replaced(folder_.file("kept"), "is a journal");
 }
 

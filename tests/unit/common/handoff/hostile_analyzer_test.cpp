@@ -43,7 +43,7 @@ class HostileAnalyzerTest : public HandoffFixture {
     return line;
   }
 
-  static AttachReply goes_on() {
+  static AttachReply continues() {
     AttachReply reply;
     reply.resumed = 1;
     reply.kept.iteration = 5;
@@ -57,7 +57,7 @@ class HostileAnalyzerTest : public HandoffFixture {
 TEST_F(HostileAnalyzerTest, AWellFormedAnswerIsBelieved) {
   const SharedMapping x = SharedMapping::create("test", kRows * sizeof(double), PeerAccess::kReadOnly);
   const int fd = x.fd();
-  EXPECT_EQ(verdict([&](Peer& peer) { send(peer, goes_on(), std::span(&fd, 1)); }), "accepted");
+  EXPECT_EQ(verdict([&](Peer& peer) { send(peer, continues(), std::span(&fd, 1)); }), "accepted");
 }
 
 TEST_F(HostileAnalyzerTest, AnAnswerOfAnotherKindIsNone) {
@@ -73,20 +73,20 @@ TEST_F(HostileAnalyzerTest, AnAnswerOfAnotherKindIsNone) {
 }
 
 TEST_F(HostileAnalyzerTest, AResumeWithoutAnIterateIsRefused) {
-  const std::string line = verdict([&](Peer& peer) { send(peer, goes_on()); });
+  const std::string line = verdict([&](Peer& peer) { send(peer, continues()); });
   EXPECT_NE(line.find("0 iterates"), std::string::npos) << line;
 }
 
 TEST_F(HostileAnalyzerTest, AnIterateOfAnotherSizeOrThatCanChangeIsRefused) {
   const SharedMapping small = SharedMapping::create("test", 8, PeerAccess::kReadOnly);
   const int small_fd = small.fd();
-  EXPECT_NE(verdict([&](Peer& peer) { send(peer, goes_on(), std::span(&small_fd, 1)); }).find("8 bytes"),
+  EXPECT_NE(verdict([&](Peer& peer) { send(peer, continues(), std::span(&small_fd, 1)); }).find("8 bytes"),
             std::string::npos);
 
   const UniqueFd unsealed(memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   ASSERT_EQ(ftruncate(unsealed.get(), kRows * sizeof(double)), 0);
   const int unsealed_fd = unsealed.get();
-  EXPECT_NE(verdict([&](Peer& peer) { send(peer, goes_on(), std::span(&unsealed_fd, 1)); }).find("seals"),
+  EXPECT_NE(verdict([&](Peer& peer) { send(peer, continues(), std::span(&unsealed_fd, 1)); }).find("seals"),
             std::string::npos);
 }
 

@@ -108,7 +108,7 @@ TEST_F(NoMemoryTest, AClaimThatCannotAttachToASuccessorSaysSoAndALaterOneCan) {
   }
 }
 
-TEST_F(NoMemoryTest, ASolverThatGoesOnWithoutItsAnalyzerIsNotEndedEither) {
+TEST_F(NoMemoryTest, ASolverThatContinuesWithoutItsAnalyzerIsNotEndedEither) {
   Listener listener(socket_path_);
   HandoffOptions o = options();
   o.on_analyzer_loss = OnAnalyzerLoss::kContinue;

@@ -58,7 +58,7 @@ class TakeoverTest : public HandoffTest {
 
 INSTANTIATE_TEST_SUITE_P(Either, TakeoverTest, kBothCoordinations, name_of_coordination);
 
-TEST_P(TakeoverTest, ASuccessorGoesOnWithTheFirstStepThatIsNotCommitted) {
+TEST_P(TakeoverTest, ASuccessorContinuesWithTheFirstStepThatIsNotCommitted) {
   Listener listener(socket_path_);
   Attached ends = attach(listener, options());
   publish_filled(*ends.writer);
@@ -201,7 +201,7 @@ TEST_P(TakeoverTest, ARequestReportsThatAnAnalyzerDiedDuringIt) {
   EXPECT_EQ(status, W_EXITCODE(static_cast<int>(PoolUse::kFresh), 0));
   Listener listener(socket_path_);
   HandoffReader second = accept_reader(listener);
-  EXPECT_EQ(second.pool_use(), PoolUse::kAgain);
+  EXPECT_EQ(second.pool_use(), PoolUse::kFreshAgain);
   second.accept();
   producer.join();
 }
@@ -352,7 +352,7 @@ TEST_P(TakeoverTest, AProducerThatMustStopDoesNotWaitForASuccessor) {
   EXPECT_THROW(ends.writer->detach(Outcome::kInterrupted), Error);
 }
 
-TEST_P(TakeoverTest, ARunThatGoesOnGetsTheKeptIterateItsStepAndItsName) {
+TEST_P(TakeoverTest, ARunThatContinuesGetsTheKeptIterateItsStepAndItsName) {
   Listener listener(socket_path_);
   HandoffOptions o = options();
   o.pool_use = PoolUse::kResume;

@@ -104,8 +104,8 @@ class Unpacker {
 
 /// Compares all rows; returns how many groups of each kind there were.
 std::vector<int> expect_unpacks(const CsrMatrix& matrix, const std::vector<std::uint32_t>& place = {}) {
-  const RowRuns runs = find_row_runs(matrix, false);
-  const PackedRows packed = pack_rows(matrix, runs, place.empty() ? nullptr : place.data());
+  const RowBands bands = find_row_bands(matrix, false);
+  const PackedRows packed = pack_rows(matrix, bands, place.empty() ? nullptr : place.data());
   std::vector<Row> rows(block_count(matrix.rows) * kBlockRows);
   std::vector<int> groups(6);
   for (std::uint64_t block = 0; block < block_count(matrix.rows); ++block) {
@@ -142,7 +142,7 @@ TEST(PackedRows, NameIntervalsAndCopiesInsteadOfTheirEntries) {
   for (const PackedKind kind : {PackedKind::kShort, PackedKind::kLong, PackedKind::kIntervals, PackedKind::kCopies}) {
     EXPECT_GT(groups[static_cast<std::size_t>(kind)], 0) << static_cast<int>(kind);
   }
-  const PackedRows packed = pack_rows(site, find_row_runs(site, false), nullptr);
+  const PackedRows packed = pack_rows(site, find_row_bands(site, false), nullptr);
   std::uint64_t words = 0;
   for (const PackedBlock& block : packed.block) words += block.words;
   EXPECT_LT(words, site.nonzeros() * 3 / 4);
@@ -165,11 +165,11 @@ TEST(PackedRows, NameThePlacesOfTheirColumns) {
 
 TEST(PackedRows, WhatIsPackedDoesNotDependOnTheNumberOfThreads) {
   const CsrMatrix site = build_graph(9000, site_links(9000, 6));
-  const RowRuns runs = find_row_runs(site);
+  const RowBands bands = find_row_bands(site);
   const int threads_before = omp_get_max_threads();
   const auto blocks_with = [&](int threads) {
     omp_set_num_threads(threads);
-    const PackedRows packed = pack_rows(site, runs, nullptr);
+    const PackedRows packed = pack_rows(site, bands, nullptr);
     std::vector<std::vector<std::uint32_t>> blocks;
     for (const PackedBlock& block : packed.block) {
       blocks.emplace_back(packed.word.data() + block.word, packed.word.data() + block.word + block.words);

@@ -33,7 +33,7 @@ TEST(ConvergenceCheck, WithoutAToleranceNeverConverges) {
   EXPECT_EQ(check.observe({0, 0}), Progress::kRunning);
 }
 
-TEST(ConvergenceCheck, AResidualThatIsNotFiniteHasDiverged) {
+TEST(ConvergenceCheck, AChangeThatIsNotFiniteHasDiverged) {
   for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     ConvergenceCheck check(1e-3, kNeverGrows);
     EXPECT_EQ(check.observe({1, 0}), Progress::kRunning);

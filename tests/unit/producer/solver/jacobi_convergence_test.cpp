@@ -57,15 +57,15 @@ Outcome solve(CsrMatrix matrix, double tolerance, int most) {
   solver->start(out.x.data());
   ConvergenceCheck check(tolerance, solver->growth_limit());
   while (out.progress == Progress::kRunning && out.iterations < most) {
-    const Residual residual = solver->iterate(out.x.data(), next.data());
+    const Change change = solver->iterate(out.x.data(), next.data());
     out.x.swap(next);
     ++out.iterations;
-    out.last_change = residual.l1;
-    if (residual.l1 > out.largest_change) {
-      out.largest_change = residual.l1;
+    out.last_change = change.l1;
+    if (change.l1 > out.largest_change) {
+      out.largest_change = change.l1;
       out.largest_at = out.iterations;
     }
-    out.progress = check.observe(residual);
+    out.progress = check.observe(change);
   }
   return out;
 }

@@ -38,14 +38,14 @@ RightSide right_side_of(const std::vector<double>& values) {
   return b;
 }
 
-std::vector<double> iterate_times(Solver& solver, int count, Residual* last = nullptr) {
+std::vector<double> iterate_times(Solver& solver, int count, Change* last = nullptr) {
   std::vector<double> x(solver.rows(), std::nan(""));
   std::vector<double> next(solver.rows(), std::nan(""));
   solver.start(x.data());
   solver.prepare(x.data());
   for (int k = 0; k < count; ++k) {
-    const Residual residual = solver.iterate(x.data(), next.data());
-    if (last != nullptr) *last = residual;
+    const Change change = solver.iterate(x.data(), next.data());
+    if (last != nullptr) *last = change;
     std::swap(x, next);
   }
   return x;
@@ -74,12 +74,12 @@ TEST(Jacobi, SolvesATwoByTwoSystemWorkedOutByHand) {
 
 TEST(Jacobi, ADiagonalMatrixIsSolvedInOneIteration) {
   const auto solver = make_jacobi(build_rows(3, {{0, 0, 2}, {1, 1, -4}, {2, 2, 0.5}}), right_side_of({1, 2, 3}));
-  Residual residual;
-  EXPECT_EQ(iterate_times(*solver, 1, &residual), (std::vector<double>{0.5, -0.5, 6}));
-  EXPECT_EQ(residual.l1, 7);
-  EXPECT_EQ(residual.linf, 6);
-  iterate_times(*solver, 2, &residual);
-  EXPECT_EQ(residual.l1, 0);
+  Change change;
+  EXPECT_EQ(iterate_times(*solver, 1, &change), (std::vector<double>{0.5, -0.5, 6}));
+  EXPECT_EQ(change.l1, 7);
+  EXPECT_EQ(change.linf, 6);
+  iterate_times(*solver, 2, &change);
+  EXPECT_EQ(change.l1, 0);
 }
 
 TEST(Jacobi, RecoversAKnownSolution) {
@@ -115,20 +115,20 @@ TEST(Jacobi, IsBitEqualForAnyNumberOfThreads) {
   const CsrMatrix matrix = dominant_matrix(7001, 3);
   const int threads_before = omp_get_max_threads();
   omp_set_num_threads(1);
-  Residual residual_of_one;
-  const auto one = iterate_times(*make_jacobi(matrix), 9, &residual_of_one);
+  Change change_of_one;
+  const auto one = iterate_times(*make_jacobi(matrix), 9, &change_of_one);
   for (const int threads : {2, 3, 5}) {
     omp_set_num_threads(threads);
-    Residual residual;
-    const auto many = iterate_times(*make_jacobi(matrix), 9, &residual);
+    Change change;
+    const auto many = iterate_times(*make_jacobi(matrix), 9, &change);
     EXPECT_EQ(std::memcmp(one.data(), many.data(), one.size() * sizeof(double)), 0) << threads;
-    EXPECT_EQ(residual.l1, residual_of_one.l1);
-    EXPECT_EQ(residual.linf, residual_of_one.linf);
+    EXPECT_EQ(change.l1, change_of_one.l1);
+    EXPECT_EQ(change.linf, change_of_one.linf);
   }
   omp_set_num_threads(threads_before);
 }
 
-TEST(Jacobi, EveryKernelAndInstructionSetGivesTheSameBits) {
+TEST(Jacobi, EveryFormatAndInstructionSetGivesTheSameBits) {
   std::vector<Entry> entries;
   for (const Entry& link : site_links(2500, 4))
     entries.push_back({link.column, link.row, link.row % 3 == 0 ? -0.25 : 1});
@@ -136,8 +136,8 @@ TEST(Jacobi, EveryKernelAndInstructionSetGivesTheSameBits) {
   for (const bool with_values : {true, false}) {
     const CsrMatrix matrix = build_matrix(2500, entries, Orientation::kRows, with_values);
     const int count = with_values ? 8 : 3;  // the pattern's iterates grow
-    Residual residual_of_csr;
-    const auto csr = iterate_times(*make_jacobi(matrix, {}, Isa::kPlain, Kernel::kCsr), count, &residual_of_csr);
+    Change change_of_csr;
+    const auto csr = iterate_times(*make_jacobi(matrix, {}, Isa::kPlain, MatrixFormat::kCsr), count, &change_of_csr);
     const std::vector<double> ones(2500, 1.0);
     EXPECT_EQ(csr, plain_jacobi(matrix, ones, count)) << "every bit";
     const auto expected = serial_jacobi(matrix, ones, count);
@@ -145,21 +145,21 @@ TEST(Jacobi, EveryKernelAndInstructionSetGivesTheSameBits) {
       ASSERT_NEAR(csr[i], expected[i], 1e-12 * std::fabs(expected[i]) + 1e-15);
     for (const Isa isa : {Isa::kPlain, Isa::kAvx2, Isa::kAvx512}) {
       if (isa > selected_isa()) continue;
-      for (const Kernel kernel : {Kernel::kAuto, Kernel::kCsr, Kernel::kRuns, Kernel::kPacked}) {
-        Residual residual;
-        const auto solver = make_jacobi(matrix, {}, isa, kernel);
+      for (const MatrixFormat format : {MatrixFormat::kAuto, MatrixFormat::kCsr, MatrixFormat::kBands, MatrixFormat::kPacked}) {
+        Change change;
+        const auto solver = make_jacobi(matrix, {}, isa, format);
         EXPECT_EQ(solver->nonzeros(), matrix.nonzeros());
-        const auto x = iterate_times(*solver, count, &residual);
+        const auto x = iterate_times(*solver, count, &change);
         EXPECT_EQ(std::memcmp(x.data(), csr.data(), x.size() * sizeof(double)), 0)
-            << to_string(kernel) << ", " << to_string(isa);
-        EXPECT_EQ(residual.l1, residual_of_csr.l1);
+            << to_string(format) << ", " << to_string(isa);
+        EXPECT_EQ(change.l1, change_of_csr.l1);
       }
     }
   }
 }
 
 TEST(Jacobi, HasNoKernelThatReordersItsVector) {
-  EXPECT_THROW(make_jacobi(build_rows(1, {{0, 0, 1}}), {}, selected_isa(), Kernel::kRanked), std::logic_error);
+  EXPECT_THROW(make_jacobi(build_rows(1, {{0, 0, 1}}), {}, selected_isa(), MatrixFormat::kRanked), std::logic_error);
 }
 
 TEST(Jacobi, DoesNotClaimThatItCanOverwriteThePreviousIterate) {

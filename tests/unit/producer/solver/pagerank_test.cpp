@@ -34,7 +34,7 @@ class Threads {
 
 struct Iterates {
   std::vector<std::vector<double>> x;  // x_0, x_1 ...
-  std::vector<Residual> residual;      // of x_1, x_2 ...
+  std::vector<Change> change;      // of x_1, x_2 ...
 };
 
 Iterates iterates_of(Solver& solver, int count) {
@@ -44,7 +44,7 @@ Iterates iterates_of(Solver& solver, int count) {
   solver.prepare(out.x[0].data());
   for (int k = 1; k <= count; ++k) {
     std::vector<double> next(solver.rows(), std::nan(""));
-    out.residual.push_back(solver.iterate(out.x.back().data(), next.data()));
+    out.change.push_back(solver.iterate(out.x.back().data(), next.data()));
     out.x.push_back(std::move(next));
   }
   return out;
@@ -139,7 +139,7 @@ TEST(Pagerank, AgreesWithTheFormulaInLongDouble) {
 
 /// Each sum of m entries is off by at most m/8 + 10 roundings (31 where it is short), and what is done with the sum
 /// adds at most eight. This is per iteration and relative to the iterate, because every term is positive.
-TEST(Pagerank, EveryKernelStaysWithinTheStatedBoundOfTheFormulaInLongDouble) {
+TEST(Pagerank, EveryFormatStaysWithinTheStatedBoundOfTheFormulaInLongDouble) {
   const CsrMatrix graph = build_graph(4000, site_links(4000, 26));
   std::uint64_t most = 0;
   for (std::uint64_t row = 0; row < graph.rows; ++row) {
@@ -148,8 +148,8 @@ TEST(Pagerank, EveryKernelStaysWithinTheStatedBoundOfTheFormulaInLongDouble) {
   ASSERT_GT(most, 1000u);
   const auto expected = serial_pagerank(graph, kDamping, 1);
   const double bound = (static_cast<double>(std::max<std::uint64_t>(31, most / 8 + 10)) + 8) * 0x1p-53;
-  for (const Kernel kernel : {Kernel::kCsr, Kernel::kRuns, Kernel::kPacked, Kernel::kRanked}) {
-    const auto x = iterates_of(*make_pagerank(graph, kDamping, selected_isa(), kernel), 1).x[1];
+  for (const MatrixFormat format : {MatrixFormat::kCsr, MatrixFormat::kBands, MatrixFormat::kPacked, MatrixFormat::kRanked}) {
+    const auto x = iterates_of(*make_pagerank(graph, kDamping, selected_isa(), format), 1).x[1];
     for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], expected[i], bound * expected[i]) << "row " << i;
   }
 }
@@ -163,14 +163,14 @@ TEST(Pagerank, RanksKeepTheirSumOfOne) {
   }
 }
 
-TEST(Pagerank, ResidualIsTheChangeFromTheIterateBefore) {
+TEST(Pagerank, TheChangeIsTheDistanceFromTheIterateBefore) {
   const auto solver = make_pagerank(build_graph(3000, random_links(3000, 9000, 4)), kDamping);
   const Iterates run = iterates_of(*solver, 5);
   for (std::size_t k = 1; k <= 5; ++k) {
     double linf = 0;
     for (std::size_t i = 0; i < 3000; ++i) linf = std::fmax(linf, std::fabs(run.x[k][i] - run.x[k - 1][i]));
-    EXPECT_NEAR(run.residual[k - 1].l1, distance_l1(run.x[k], run.x[k - 1]), 1e-15);
-    EXPECT_EQ(run.residual[k - 1].linf, linf);
+    EXPECT_NEAR(run.change[k - 1].l1, distance_l1(run.x[k], run.x[k - 1]), 1e-15);
+    EXPECT_EQ(run.change[k - 1].linf, linf);
   }
 }
 
@@ -185,16 +185,16 @@ TEST(Pagerank, EqualWeightsGiveTheRanksOfTheUnweightedGraph) {
   EXPECT_LT(distance_l1(iterates_of(*unweighted, 30).x.back(), iterates_of(*scaled, 30).x.back()), 1e-14);
 }
 
-TEST(Pagerank, TheKernelChosenDoesNotDependOnTheUnitOfTheWeights) {
+TEST(Pagerank, TheFormatChosenDoesNotDependOnTheUnitOfTheWeights) {
   // So many nodes that the vector may be ordered by how often its elements are read.
   constexpr std::uint64_t kNodes = 1'100'000;
   CsrMatrix graph = build_weighted_graph(kNodes, random_links(kNodes, 1'500'000, 24));
-  const auto kernel_with = [&](double weight) {
+  const auto format_with = [&](double weight) {
     std::fill(graph.value.begin(), graph.value.end(), weight);
-    return std::string(make_pagerank(graph, kDamping)->kernel());
+    return std::string(make_pagerank(graph, kDamping)->format());
   };
-  const std::string with_ones = kernel_with(1);
-  for (const double weight : {1e-6, 1e6}) EXPECT_EQ(kernel_with(weight), with_ones) << weight;
+  const std::string with_ones = format_with(1);
+  for (const double weight : {1e-6, 1e6}) EXPECT_EQ(format_with(weight), with_ones) << weight;
 }
 
 /// Every bit, for one instruction set.
@@ -205,26 +205,26 @@ class PagerankBits : public testing::TestWithParam<Isa> {
   }
 
   static void expect_bits_of_plain_loops(const CsrMatrix& matrix, const std::string& what) {
-    for (const int count : {1, 2, 3, 5}) expect_bits_of_plain_loops(matrix, what, count, Kernel::kAuto);
-    for (const Kernel kernel : {Kernel::kCsr, Kernel::kRuns, Kernel::kPacked, Kernel::kRanked}) {
+    for (const int count : {1, 2, 3, 5}) expect_bits_of_plain_loops(matrix, what, count, MatrixFormat::kAuto);
+    for (const MatrixFormat format : {MatrixFormat::kCsr, MatrixFormat::kBands, MatrixFormat::kPacked, MatrixFormat::kRanked}) {
       for (const int count : {1, 4}) {
-        expect_bits_of_plain_loops(matrix, what + ", kernel " + std::string(to_string(kernel)), count, kernel);
+        expect_bits_of_plain_loops(matrix, what + ", format " + std::string(to_string(format)), count, format);
       }
     }
   }
 
-  static void expect_bits_of_plain_loops(const CsrMatrix& matrix, const std::string& what, int count, Kernel kernel) {
+  static void expect_bits_of_plain_loops(const CsrMatrix& matrix, const std::string& what, int count, MatrixFormat format) {
     {
       const Threads threads(count);
-      const auto solver = make_pagerank(matrix, kDamping, GetParam(), kernel);
-      ASSERT_TRUE(kernel == Kernel::kAuto || solver->kernel() == to_string(kernel));
+      const auto solver = make_pagerank(matrix, kDamping, GetParam(), format);
+      ASSERT_TRUE(format == MatrixFormat::kAuto || solver->format() == to_string(format));
       const Iterates run = iterates_of(*solver, 12);
       PlainPagerank plain(matrix, kDamping);
       for (std::size_t k = 1; k <= 12; ++k) {
-        const Residual residual = plain.iterate();
+        const Change change = plain.iterate();
         ASSERT_TRUE(bit_equal(run.x[k], plain.x)) << what << ", iteration " << k << ", " << count << " threads";
-        ASSERT_EQ(run.residual[k - 1].l1, residual.l1) << what << ", iteration " << k << ", " << count << " threads";
-        ASSERT_EQ(run.residual[k - 1].linf, residual.linf) << what;
+        ASSERT_EQ(run.change[k - 1].l1, change.l1) << what << ", iteration " << k << ", " << count << " threads";
+        ASSERT_EQ(run.change[k - 1].linf, change.linf) << what;
       }
     }
   }
@@ -287,30 +287,30 @@ TEST_P(PagerankBits, AVectorThatOutgrowsTheCachesIsBitEqualToPlainSerialLoops) {
     const CsrMatrix graph = weighted ? build_weighted_graph(1'100'000, links) : build_graph(1'100'000, links);
     PlainPagerank plain(graph, kDamping);
     plain.iterate();
-    const Residual residual = plain.iterate();
-    for (const Kernel kernel : {Kernel::kPacked, Kernel::kRanked}) {
+    const Change change = plain.iterate();
+    for (const MatrixFormat format : {MatrixFormat::kPacked, MatrixFormat::kRanked}) {
       const Threads threads(3);
-      const auto solver = make_pagerank(graph, kDamping, GetParam(), kernel);
+      const auto solver = make_pagerank(graph, kDamping, GetParam(), format);
       const Iterates run = iterates_of(*solver, 2);
-      EXPECT_TRUE(bit_equal(run.x[2], plain.x)) << to_string(kernel) << (weighted ? ", weighted" : "");
-      EXPECT_EQ(run.residual[1].l1, residual.l1) << to_string(kernel);
+      EXPECT_TRUE(bit_equal(run.x[2], plain.x)) << to_string(format) << (weighted ? ", weighted" : "");
+      EXPECT_EQ(run.change[1].l1, change.l1) << to_string(format);
     }
   }
 }
 
-TEST_P(PagerankBits, ARunGoesOnWithAnotherKernelAndNumberOfThreads) {
+TEST_P(PagerankBits, ARunContinuesWithAnotherFormatAndNumberOfThreads) {
   const CsrMatrix graph = build_graph(3000, site_links(3000, 25));
   const Threads one(1);
-  const Iterates whole = iterates_of(*make_pagerank(graph, kDamping, Isa::kPlain, Kernel::kCsr), 9);
+  const Iterates whole = iterates_of(*make_pagerank(graph, kDamping, Isa::kPlain, MatrixFormat::kCsr), 9);
   const Threads four(4);
-  for (const Kernel kernel : {Kernel::kRuns, Kernel::kPacked, Kernel::kRanked}) {
-    const auto resumed = make_pagerank(graph, kDamping, GetParam(), kernel);
+  for (const MatrixFormat format : {MatrixFormat::kBands, MatrixFormat::kPacked, MatrixFormat::kRanked}) {
+    const auto resumed = make_pagerank(graph, kDamping, GetParam(), format);
     std::vector<double> x = whole.x[4];
     resumed->prepare(x.data());
     for (std::size_t k = 5; k <= 9; ++k) {
       std::vector<double> next(x.size());
       resumed->iterate(x.data(), next.data());
-      ASSERT_TRUE(bit_equal(next, whole.x[k])) << to_string(kernel) << ", iteration " << k;
+      ASSERT_TRUE(bit_equal(next, whole.x[k])) << to_string(format) << ", iteration " << k;
       x = next;
     }
   }
@@ -325,9 +325,9 @@ TEST_P(PagerankBits, ContinuingFromAKeptIterateIsBitEqual) {
     resumed->prepare(x.data());
     for (std::size_t k = 9; k <= 20; ++k) {
       std::vector<double> next(x.size());
-      const Residual residual = resumed->iterate(x.data(), next.data());
+      const Change change = resumed->iterate(x.data(), next.data());
       ASSERT_TRUE(bit_equal(next, whole.x[k])) << "iteration " << k;
-      ASSERT_EQ(residual.l1, whole.residual[k - 1].l1);
+      ASSERT_EQ(change.l1, whole.change[k - 1].l1);
       x = next;
     }
   }
@@ -343,9 +343,9 @@ TEST_P(PagerankBits, OverwritingThePreviousIterateGivesTheSame) {
     solver->start(x.data());
     solver->prepare(x.data());
     for (std::size_t k = 1; k <= 10; ++k) {
-      const Residual residual = solver->iterate(x.data(), x.data());
+      const Change change = solver->iterate(x.data(), x.data());
       ASSERT_TRUE(bit_equal(x, apart.x[k]));
-      ASSERT_EQ(residual.l1, apart.residual[k - 1].l1);
+      ASSERT_EQ(change.l1, apart.change[k - 1].l1);
     }
   }
 }
@@ -365,8 +365,8 @@ TEST_P(PagerankBits, StoresPastTheCacheAndAnyAlignmentGiveTheSame) {
   for (int k = 1; k <= 4; ++k) {
     double* previous = k % 2 == 1 ? aligned : misaligned;
     double* next = k % 2 == 1 ? misaligned : aligned;
-    const Residual residual = solver->iterate(previous, next);
-    ASSERT_EQ(residual.l1, plain.iterate().l1);
+    const Change change = solver->iterate(previous, next);
+    ASSERT_EQ(change.l1, plain.iterate().l1);
     ASSERT_EQ(std::memcmp(next, plain.x.data(), graph.rows * sizeof(double)), 0) << "iteration " << k;
   }
 }

@@ -82,7 +82,7 @@ void expect_norms(const std::vector<double>& x, const json& values) {
 struct Outcome {
   std::vector<double> x;
   int iterations = 0;
-  Residual residual;
+  Change change;
   Progress progress = Progress::kRunning;
   double growth = 0;  // per iteration, at the end
 };
@@ -95,10 +95,10 @@ Outcome run(Solver& solver, double tolerance, int most) {
   solver.prepare(out.x.data());
   ConvergenceCheck check(tolerance, solver.growth_limit());
   while (out.iterations < most && out.progress == Progress::kRunning) {
-    out.residual = solver.iterate(out.x.data(), next.data());
+    out.change = solver.iterate(out.x.data(), next.data());
     std::swap(out.x, next);
     ++out.iterations;
-    out.progress = check.observe(out.residual);
+    out.progress = check.observe(out.change);
   }
   out.growth = check.growth_per_iteration().value_or(0);
   return out;
@@ -138,7 +138,7 @@ TEST_P(RealGraph, PagerankAgreesWithAnIndependentImplementation) {
   const Outcome outcome = run(*solver, pagerank.at("tolerance").get<double>(), 10'000);
   EXPECT_EQ(outcome.progress, Progress::kConverged);
   ASSERT_EQ(outcome.iterations, values.at("iterations").get<int>());
-  EXPECT_NEAR(outcome.residual.l1, values.at("residual_l1").get<double>(), kAgreement);
+  EXPECT_NEAR(outcome.change.l1, values.at("residual_l1").get<double>(), kAgreement);
   expect_norms(outcome.x, values);
   for (const char* list : {"top", "some"}) {
     for (const json& entry : values.at(list)) {
@@ -165,8 +165,8 @@ TEST_P(RealMatrix, JacobiAgreesWithAnIndependentImplementation) {
   ASSERT_EQ(solver->nonzeros(), values.at("nonzeros").get<std::uint64_t>());
   const Outcome outcome = run(*solver, 0, jacobi.at("iterations").get<int>());
   EXPECT_EQ(outcome.progress, Progress::kRunning);
-  const double residual = values.at("residual_l1").get<double>();
-  EXPECT_NEAR(outcome.residual.l1, residual, kAgreement * std::fmax(1.0, residual));
+  const double change = values.at("residual_l1").get<double>();
+  EXPECT_NEAR(outcome.change.l1, change, kAgreement * std::fmax(1.0, change));
   expect_norms(outcome.x, values);
   for (const json& entry : values.at("some")) {
     const double value = entry.at("value").get<double>();
@@ -176,7 +176,7 @@ TEST_P(RealMatrix, JacobiAgreesWithAnIndependentImplementation) {
 
 TEST_P(RealMatrix, JacobiIsGivenTheTimeToConverge) {
   const auto solver = make_jacobi(load("matrices", GetParam(), Orientation::kRows));
-  const double tolerance = 1e-6 * run(*solver, 0, 1).residual.l1;
+  const double tolerance = 1e-6 * run(*solver, 0, 1).change.l1;
   const Outcome outcome = run(*solver, tolerance, 100'000);
   EXPECT_EQ(outcome.progress, Progress::kConverged);
   EXPECT_LT(outcome.growth, 1.0);
@@ -192,7 +192,7 @@ TEST_P(DivergingMatrix, IsReportedAsSuchWithItsSpectralRadius) {
   const auto solver = make_jacobi(load("matrices", GetParam(), Orientation::kRows));
   const Outcome outcome = run(*solver, 1e-10, 10'000);
   EXPECT_EQ(outcome.progress, Progress::kDiverged);
-  EXPECT_TRUE(std::isfinite(outcome.residual.l1)) << "noticed only when it overflowed";
+  EXPECT_TRUE(std::isfinite(outcome.change.l1)) << "noticed only when it overflowed";
   EXPECT_NEAR(outcome.growth, spectral_radius, 0.02 * spectral_radius);
 }
 

@@ -61,20 +61,20 @@ TEST(SolverTable, AnOptionThatTheSolverDoesNotTakeIsRefusedBeforeTheMatrixIsOpen
   EXPECT_EQ(refusal(options),
             "--damping: found with --solver jacobi, which has none; expected it with --solver pagerank only");
   options = options_for("jacobi");
-  options.kernel = "ranked";
+  options.matrix_format = "ranked";
   EXPECT_EQ(refusal(options),
-            "--kernel: found 'ranked' with --solver jacobi, expected auto|csr|runs|packed: jacobi reads the iterates "
+            "--matrix-format: found 'ranked' with --solver jacobi, expected auto|csr|bands|packed: jacobi reads the iterates "
             "themselves, whose order is published");
 }
 
 TEST(SolverTable, AnOptionThatTheSolverTakesIsAccepted) {
   SolveOptions options = options_for("pagerank");
   options.damping_given = true;
-  options.kernel = "ranked";
+  options.matrix_format = "ranked";
   EXPECT_NO_THROW(refuse_options_not_taken(solver_named("pagerank").choice, options));
   options = options_for("jacobi");
   options.rhs = "b.mtx";
-  options.kernel = "packed";
+  options.matrix_format = "packed";
   EXPECT_NO_THROW(refuse_options_not_taken(solver_named("jacobi").choice, options));
 }
 

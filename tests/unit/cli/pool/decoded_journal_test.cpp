@@ -1,5 +1,5 @@
 // What a follower reads in the journal once the analyzer that it followed is gone for good.
-#include "cli/pool/journal_records.hpp"
+#include "cli/pool/decoded_journal.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ std::int64_t told_at(std::uint64_t seq) {
   return 1'700'000'000'000'000'000 + static_cast<std::int64_t>(seq);
 }
 
-class JournalRecordsTest : public ::testing::Test {
+class DecodedJournalTest : public ::testing::Test {
  protected:
   Journal open() const {
     return Journal::open(pool_, {JournalKind::kFile, std::uint64_t{256} << 10}, Storage::kFile, Durability::kProcess);
@@ -69,7 +69,7 @@ class JournalRecordsTest : public ::testing::Test {
   std::string pool_ = folder_.file("test.pool");
 };
 
-TEST_F(JournalRecordsTest, TheRestBeginsBehindWhatWasHandedOutAndEndsWithTheRun) {
+TEST_F(DecodedJournalTest, TheRestBeginsBehindWhatWasHandedOutAndEndsWithTheRun) {
   write(100);
   for (const std::uint64_t newest : {100u, 80u}) {  // the newest record that was announced
     const RestOfRun rest = read_rest(before(61, newest));
@@ -78,7 +78,7 @@ TEST_F(JournalRecordsTest, TheRestBeginsBehindWhatWasHandedOutAndEndsWithTheRun)
   }
 }
 
-TEST_F(JournalRecordsTest, AFollowerWithAllRecordsGetsNoRecordAndNoMessage) {
+TEST_F(DecodedJournalTest, AFollowerWithAllRecordsGetsNoRecordAndNoMessage) {
   write(100);
   const RestOfRun rest = read_rest(before(101, 100));
   EXPECT_TRUE(rest.records.empty());
@@ -90,14 +90,14 @@ TEST_F(JournalRecordsTest, AFollowerWithAllRecordsGetsNoRecordAndNoMessage) {
   EXPECT_EQ(read_rest(other).missing, "");
 }
 
-TEST_F(JournalRecordsTest, WhoHasNothingYetGetsAll) {
+TEST_F(DecodedJournalTest, WhoHasNothingYetGetsAll) {
   write(100);
   expect_numbers(read_rest({0, 0, 0, pool_, {}}), 1, 100);
   expect_numbers(read_rest({1, 0, 0, pool_, {}}), 1, 100);
   expect_numbers(read_rest({50, 0, 0, pool_, {}}), 50, 100);  // as --since asked
 }
 
-TEST_F(JournalRecordsTest, TheNextRunInTheSameJournalIsLeftOut) {
+TEST_F(DecodedJournalTest, TheNextRunInTheSameJournalIsLeftOut) {
   for (const bool has_end : {true, false}) {
     SCOPED_TRACE(has_end);
     testing::TemporaryFolder folder;
@@ -114,7 +114,7 @@ TEST_F(JournalRecordsTest, TheNextRunInTheSameJournalIsLeftOut) {
   }
 }
 
-TEST_F(JournalRecordsTest, RecordsOfTheNextAnalyzerOfTheSameRunAreReturned) {
+TEST_F(DecodedJournalTest, RecordsOfTheNextAnalyzerOfTheSameRunAreReturned) {
   {
     Journal journal = open();
     append_run(journal, "a", 1, 100, false);
@@ -123,7 +123,7 @@ TEST_F(JournalRecordsTest, RecordsOfTheNextAnalyzerOfTheSameRunAreReturned) {
   expect_numbers(read_rest(before(61, 80)), 61, 200);
 }
 
-TEST_F(JournalRecordsTest, AnotherJournalInItsPlaceIsNotTakenForIt) {
+TEST_F(DecodedJournalTest, AnotherJournalInItsPlaceIsNotTakenForIt) {
   write(100);
   StreamEnd end = before(61, 80);
   end.last_unix_ns += 1;
@@ -133,7 +133,7 @@ TEST_F(JournalRecordsTest, AnotherJournalInItsPlaceIsNotTakenForIt) {
                               " any more, or is another one");
 }
 
-TEST_F(JournalRecordsTest, WhatRotationTookIsNamed) {
+TEST_F(DecodedJournalTest, WhatRotationTookIsNamed) {
   write(2000, 1000);
   EXPECT_TRUE(read_rest(before(11, 2000)).records.empty());  // nothing proves that it is the same journal
   const RestOfRun rest = read_rest({11, 0, 2000, pool_, {}});
@@ -144,7 +144,7 @@ TEST_F(JournalRecordsTest, WhatRotationTookIsNamed) {
   EXPECT_EQ(rest.missing, "records 11 to " + std::to_string(first - 1) + " are no longer kept");
 }
 
-TEST_F(JournalRecordsTest, WhatAJournalThatWasGivenUpLacksIsNamed) {
+TEST_F(DecodedJournalTest, WhatAJournalThatWasGivenUpLacksIsNamed) {
   {
     Journal journal = open();
     append_run(journal, "a", 1, 70, false);
@@ -154,7 +154,7 @@ TEST_F(JournalRecordsTest, WhatAJournalThatWasGivenUpLacksIsNamed) {
   EXPECT_EQ(rest.missing, "records 71 to 80 are no longer kept");
 }
 
-TEST_F(JournalRecordsTest, WhatCameLiveBeyondAGapIsHandedOut) {
+TEST_F(DecodedJournalTest, WhatCameLiveBeyondAGapIsHandedOut) {
   {
     Journal journal = open();
     append_run(journal, "a", 1, 70, false);
@@ -168,7 +168,7 @@ TEST_F(JournalRecordsTest, WhatCameLiveBeyondAGapIsHandedOut) {
   EXPECT_EQ(rest.missing, "records 71 to 78 are no longer kept");
 }
 
-TEST_F(JournalRecordsTest, WithoutAJournalWhatWasHeardOfIsNamed) {
+TEST_F(DecodedJournalTest, WithoutAJournalWhatWasHeardOfIsNamed) {
   const RestOfRun none = read_rest({61, told_at(60), 80, "", {}});
   EXPECT_TRUE(none.records.empty());
   EXPECT_EQ(none.missing, "records 61 to 80 are no longer kept");
@@ -176,7 +176,7 @@ TEST_F(JournalRecordsTest, WithoutAJournalWhatWasHeardOfIsNamed) {
   EXPECT_EQ(read_rest({0, 0, 0, "", {}}).missing, "");  // no record was ever announced
 }
 
-TEST_F(JournalRecordsTest, AJournalThatIsGoneIsNamed) {
+TEST_F(DecodedJournalTest, AJournalThatIsGoneIsNamed) {
   for (const std::uint64_t next : {61u, 0u}) {
     const RestOfRun rest = read_rest(before(next, 80));
     EXPECT_TRUE(rest.records.empty());

@@ -1,4 +1,4 @@
-#include "analyzer/run_record.hpp"
+#include "analyzer/run_events.hpp"
 
 #include <string>
 
@@ -30,9 +30,9 @@ const char* to_text(Outcome outcome) {
   return "failed";
 }
 
-RecordedRun describe_start(const HandoffReader& handoff, Attachment& attachment, const AnalyzerOptions& options) {
+RunToRecord describe_start(const HandoffReader& handoff, Attachment& attachment, const AnalyzerOptions& options) {
   const RunDescription& run = attachment.run();
-  RecordedRun recorded{.kept = attachment.take_kept(), .storage = attachment.pool().storage(), .started = {}};
+  RunToRecord recorded{.kept_steps = attachment.take_kept_steps(), .storage = attachment.pool().storage(), .started = {}};
   wire::RunStarted& started = recorded.started;
   started.set_run_id(bytes_of(run.run_id));
   started.set_problem_id(bytes_of(run.problem_id));
@@ -43,7 +43,7 @@ RecordedRun describe_start(const HandoffReader& handoff, Attachment& attachment,
   started.set_parameters(utf8_text(text_of(run.parameters)));
   started.set_started_unix_ns(run.started_realtime_ns);
   started.set_from_step(handoff.steps_released());
-  started.set_from_iteration(attachment.iterates() == Iterates::kResume ? attachment.from_iteration() : 0);
+  started.set_from_iteration(attachment.start() == RunStart::kResume ? attachment.from_iteration() : 0);
   started.set_first_commit_seq(attachment.first_commit_seq());
   started.set_buffers(handoff.buffers());
   started.set_coordination(to_string(handoff.coordination()));

@@ -1,4 +1,4 @@
-// Implements the persistence interface in place of the hardware: carries out every call in memory, and records the
+// Implements the persistence interface in place of the hardware: carries out every call in memory, and traces the
 // call, its thread and the function of the protocol that made it.
 //
 // The same seed must give the same trace, although the order in which OpenMP's threads and the ring's sync thread run
@@ -18,10 +18,10 @@
 
 namespace ringside::crash {
 
-class Recorder final : public Persistence {
+class TracingPersistence final : public Persistence {
  public:
   /// Appends to `trace`. The constructing thread drives the scenario: syncs that it calls itself end at once.
-  Recorder(PoolBytes& pool, Trace& trace) : pool_(pool), trace_(trace), driver_(std::this_thread::get_id()) {}
+  TracingPersistence(PoolBytes& pool, Trace& trace) : pool_(pool), trace_(trace), driver_(std::this_thread::get_id()) {}
 
   void store64(std::uint64_t* to, std::uint64_t value) noexcept override;
   std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept override;
@@ -41,8 +41,8 @@ class Recorder final : public Persistence {
   void await_sync();
   /// Lets that sync end. Requires that one is waiting.
   void end_sync();
-  /// The owner is gone: its sync thread may run to its end, and its syncs are no longer recorded.
-  void let_go();
+  /// The owner is gone: its sync thread may run to its end, and its syncs are no longer traced.
+  void abandon();
 
  private:
   static constexpr int kMaxThreads = 8;
@@ -59,7 +59,7 @@ class Recorder final : public Persistence {
   std::condition_variable changed_;
   bool in_sync_ = false;  // guarded by mutex_
   bool may_end_ = false;  // guarded by mutex_
-  bool let_go_ = false;   // guarded by mutex_
+  bool abandoned_ = false;   // guarded by mutex_
 };
 
 }  // namespace ringside::crash

@@ -1,4 +1,4 @@
-#include "cli/pool/journal_table.hpp"
+#include "cli/pool/journal_comparison.hpp"
 
 #include <fmt/format.h>
 

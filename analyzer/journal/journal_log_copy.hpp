@@ -31,7 +31,7 @@ inline constexpr std::uint64_t kPmemlogHeadBytes = kPmemlogOffsetsAt + 24;
 /// out of the file has no bytes: begin == end.
 LogPlace place_of_log(std::span<const std::byte> head, std::uint64_t file_bytes) noexcept;
 
-struct LogFile {
+struct LogCopy {
   LogPlace place;
   std::uint64_t file_bytes = 0;
   std::unique_ptr<std::byte[]> copied;
@@ -42,6 +42,6 @@ struct LogFile {
 
 /// Returns nothing if there is no file. at_most: limit for the log's bytes. Throws Error: exit code 2 if it is no
 /// regular file or larger than any journal, 3 if it may not be read.
-std::optional<LogFile> read_log_file(const std::string& path, std::uint64_t at_most = UINT64_MAX);
+std::optional<LogCopy> copy_log(const std::string& path, std::uint64_t at_most = UINT64_MAX);
 
 }  // namespace ringside

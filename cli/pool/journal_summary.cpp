@@ -1,4 +1,4 @@
-#include "cli/pool/journal_shown.hpp"
+#include "cli/pool/journal_summary.hpp"
 
 #include <fmt/format.h>
 

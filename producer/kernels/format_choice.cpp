@@ -1,4 +1,4 @@
-#include "producer/kernels/kernel_choice.hpp"
+#include "producer/kernels/format_choice.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ constexpr double kCsrRowNs = 5;
 constexpr double kCsrEntryNs = 0.5;
 constexpr double kPackedRowNs = 2.5;
 constexpr double kPackedEntryNs = 0.3;
-constexpr double kRunEntryNs = 0.1;
+constexpr double kBandEntryNs = 0.1;
 constexpr double kCsrValueNs = 0.5;  // of each entry of a matrix with values
 constexpr double kPackedValueNs = 0.3;
 constexpr double kPlaceNs = 1.5;
@@ -56,7 +56,7 @@ Busiest busiest(std::vector<double> count, std::uint64_t most) {
 
 /// Counts the far reads: of columns that are neither near the diagonal nor on a line so busy that it stays in a cache.
 /// One block in sixteen stands for all.
-void count_far_reads(const CsrMatrix& matrix, std::span<const double> reads, KernelCounts& counts) {
+void count_far_reads(const CsrMatrix& matrix, std::span<const double> reads, FormatCounts& counts) {
   constexpr std::uint64_t kOneIn = 16;
   std::vector<double> of_line((matrix.columns + kLineElements - 1) / kLineElements);
   for (std::uint64_t column = 0; column < matrix.columns; ++column) of_line[column / kLineElements] += reads[column];
@@ -84,52 +84,52 @@ void count_far_reads(const CsrMatrix& matrix, std::span<const double> reads, Ker
 
 }  // namespace
 
-double iteration_ns(const KernelCounts& counts, Kernel kernel) noexcept {
+double iteration_ns(const FormatCounts& counts, MatrixFormat format) noexcept {
   const auto rows = static_cast<double>(counts.rows);
   const auto entries = static_cast<double>(counts.entries);
   const auto single_rows = static_cast<double>(counts.single_rows);
   const auto single_entries = static_cast<double>(counts.single_entries);
   const double csr_entry_ns = kCsrEntryNs + (counts.values ? kCsrValueNs : 0);
   const double packed_entry_ns = kPackedEntryNs + (counts.values ? kPackedValueNs : 0);
-  switch (kernel) {
-    case Kernel::kRanked:
+  switch (format) {
+    case MatrixFormat::kRanked:
       return (kPackedRowNs + kPlaceNs) * rows + packed_entry_ns * entries + kFetchedReadNs * counts.far_reads_ranked;
-    case Kernel::kPacked:
-      return kPackedRowNs * single_rows + packed_entry_ns * single_entries + kRunEntryNs * (entries - single_entries) +
+    case MatrixFormat::kPacked:
+      return kPackedRowNs * single_rows + packed_entry_ns * single_entries + kBandEntryNs * (entries - single_entries) +
              kFetchedReadNs * counts.far_reads;
-    case Kernel::kRuns:
-      return kCsrRowNs * single_rows + csr_entry_ns * single_entries + kRunEntryNs * (entries - single_entries) +
+    case MatrixFormat::kBands:
+      return kCsrRowNs * single_rows + csr_entry_ns * single_entries + kBandEntryNs * (entries - single_entries) +
              kFarReadNs * counts.far_reads;
     default: return kCsrRowNs * rows + csr_entry_ns * entries + kFarReadNs * counts.far_reads;
   }
 }
 
-double conversion_ns(const KernelCounts& counts, Kernel kernel) noexcept {
+double conversion_ns(const FormatCounts& counts, MatrixFormat format) noexcept {
   const double entry_ns = kPackEntryNs + (counts.values ? kPackValueNs : 0);
-  switch (kernel) {
-    case Kernel::kRanked:
+  switch (format) {
+    case MatrixFormat::kRanked:
       return (kPackRowNs + kRankRowNs) * static_cast<double>(counts.rows) +
              (entry_ns + kRankEntryNs) * static_cast<double>(counts.entries);
-    case Kernel::kPacked:
+    case MatrixFormat::kPacked:
       return kPackRowNs * static_cast<double>(counts.single_rows) +
              entry_ns * static_cast<double>(counts.single_entries);
     default: return 0;
   }
 }
 
-Kernel fastest_that_pays(const KernelCounts& counts, bool may_rank) noexcept {
-  Kernel best = Kernel::kRuns;
-  for (const Kernel kernel : {Kernel::kPacked, Kernel::kRanked}) {
-    if (kernel == Kernel::kRanked && !may_rank) continue;
-    const double saved = iteration_ns(counts, best) - iteration_ns(counts, kernel);
-    const double spent = conversion_ns(counts, kernel) - conversion_ns(counts, best);
-    if (saved > 0 && saved * kPaysWithin >= spent) best = kernel;
+MatrixFormat fastest_that_pays(const FormatCounts& counts, bool may_rank) noexcept {
+  MatrixFormat best = MatrixFormat::kBands;
+  for (const MatrixFormat format : {MatrixFormat::kPacked, MatrixFormat::kRanked}) {
+    if (format == MatrixFormat::kRanked && !may_rank) continue;
+    const double saved = iteration_ns(counts, best) - iteration_ns(counts, format);
+    const double spent = conversion_ns(counts, format) - conversion_ns(counts, best);
+    if (saved > 0 && saved * kPaysWithin >= spent) best = format;
   }
   return best;
 }
 
-Kernel choose_kernel(const CsrMatrix& matrix, const RowRuns& rows, std::span<const double> reads) {
-  KernelCounts counts;
+MatrixFormat choose_format(const CsrMatrix& matrix, const RowBands& rows, std::span<const double> reads) {
+  FormatCounts counts;
   counts.rows = matrix.rows;
   counts.entries = matrix.nonzeros();
   counts.values = !matrix.value.empty();
@@ -140,7 +140,7 @@ Kernel choose_kernel(const CsrMatrix& matrix, const RowRuns& rows, std::span<con
       counts.single_entries += begin[1] - begin[0];
     }
   }
-  // If the vector fits the cache, or most entries lie in runs, another order gains nothing.
+  // If the vector fits the cache, or most entries lie in bands, another order gains nothing.
   const bool may_rank = !reads.empty() && matrix.columns > kNearVector && 2 * counts.single_entries > counts.entries;
   if (may_rank) count_far_reads(matrix, reads, counts);
   return fastest_that_pays(counts, may_rank);

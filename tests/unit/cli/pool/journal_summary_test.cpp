@@ -1,5 +1,5 @@
 // The journal as commands show it: beside the ring in `replay`, named by `info`, removed by `wipe`.
-#include "cli/pool/journal_shown.hpp"
+#include "cli/pool/journal_summary.hpp"
 
 #include <cmath>
 
@@ -21,7 +21,7 @@ using nlohmann::json;
 constexpr std::uint64_t kRows = 3000;
 constexpr std::int64_t kBeganNs = 1'700'000'000'000'000'000;
 
-class JournalShownTest : public JournalFixture {
+class JournalSummaryTest : public JournalFixture {
  protected:
   /// Makes a pool of four slots that has taken iterations 1 to 6, and the records that a recorder would have made of
   /// them.
@@ -37,7 +37,7 @@ class JournalShownTest : public JournalFixture {
       commit_iterate(writer, k, kRows);
       std::vector<double> x = iterate(k, kRows);
       const Reductions& reductions = reducer.reduce(x.data(), before.empty() ? nullptr : before.data(), 1);
-      writer.record_reductions(reductions);
+      writer.store_reductions(reductions);
       StepFigures figures;
       figures.run_id = run_of(kRows).run_id;
       figures.step = step_of(k);
@@ -82,7 +82,7 @@ class JournalShownTest : public JournalFixture {
   std::vector<StepFigures> steps_;
 };
 
-TEST_F(JournalShownTest, WithoutAJournalReplaySaysNothingOfOne) {
+TEST_F(JournalSummaryTest, WithoutAJournalReplaySaysNothingOfOne) {
   const Shown shown = command(replay_command, {"--json"});
   EXPECT_EQ(shown.exit_code, 0) << shown.out;
   EXPECT_EQ(shown.out.find("journal"), std::string::npos) << shown.out;
@@ -90,7 +90,7 @@ TEST_F(JournalShownTest, WithoutAJournalReplaySaysNothingOfOne) {
   EXPECT_TRUE(json::parse(command(info_command, {"--json"}).out)["journal"].is_null());
 }
 
-TEST_F(JournalShownTest, WhatTheJournalRecordedStandsBesideTheRing) {
+TEST_F(JournalSummaryTest, WhatTheJournalRecordedStandsBesideTheRing) {
   write_journal();
   const Shown shown = command(replay_command, {"--json"});
   EXPECT_EQ(shown.exit_code, 0) << shown.out;
@@ -116,7 +116,7 @@ TEST_F(JournalShownTest, WhatTheJournalRecordedStandsBesideTheRing) {
   EXPECT_TRUE(table.out.ends_with("4 iterates: 4 equal to what was recorded\n")) << table.out;
 }
 
-TEST_F(JournalShownTest, AScalarThatDiffersInItsLastBitIsADifference) {
+TEST_F(JournalSummaryTest, AScalarThatDiffersInItsLastBitIsADifference) {
   steps_[4].reductions.l2 = std::nextafter(steps_[4].reductions.l2, 0.0);
   write_journal();
   const Shown shown = command(replay_command, {"--json"});
@@ -132,7 +132,7 @@ TEST_F(JournalShownTest, AScalarThatDiffersInItsLastBitIsADifference) {
   EXPECT_NE(table.out.find("DIFFERS from the ring:"), std::string::npos) << table.out;
 }
 
-TEST_F(JournalShownTest, AStepTheJournalLacksIsNamedAndIsNoDamage) {
+TEST_F(JournalSummaryTest, AStepTheJournalLacksIsNamedAndIsNoDamage) {
   steps_.erase(steps_.begin() + 3);
   write_journal();
   const Shown table = command(replay_command, {});
@@ -140,7 +140,7 @@ TEST_F(JournalShownTest, AStepTheJournalLacksIsNamedAndIsNoDamage) {
   EXPECT_NE(table.out.find("4  not in the journal\n"), std::string::npos) << table.out;
 }
 
-TEST_F(JournalShownTest, DamageOfTheJournalIsReported) {
+TEST_F(JournalSummaryTest, DamageOfTheJournalIsReported) {
   write_journal();
   flip(log(0), 100);
   const Shown table = command(replay_command, {});
@@ -151,7 +151,7 @@ TEST_F(JournalShownTest, DamageOfTheJournalIsReported) {
   EXPECT_NE(info.out.find("DAMAGED"), std::string::npos) << info.out;
 }
 
-TEST_F(JournalShownTest, AStepRebuiltBeforeItWasReducedIsComparedWithNothing) {
+TEST_F(JournalSummaryTest, AStepRebuiltBeforeItWasReducedIsComparedWithNothing) {
   steps_[5].rebuilt = true;
   steps_[5].reductions = {};
   write_journal();
@@ -160,7 +160,7 @@ TEST_F(JournalShownTest, AStepRebuiltBeforeItWasReducedIsComparedWithNothing) {
   EXPECT_NE(table.out.find("rebuilt from the ring"), std::string::npos) << table.out;
 }
 
-TEST_F(JournalShownTest, SomebodyElsesFileInItsPlaceIsReportedAndTheRingReplayed) {
+TEST_F(JournalSummaryTest, SomebodyElsesFileInItsPlaceIsReportedAndTheRingReplayed) {
   write(log(0), std::string(100, 'x'));
   const Shown table = command(replay_command, {});
   EXPECT_EQ(table.exit_code, 5);
@@ -168,7 +168,7 @@ TEST_F(JournalShownTest, SomebodyElsesFileInItsPlaceIsReportedAndTheRingReplayed
   EXPECT_NE(table.out.find("4 iterates: 4 equal"), std::string::npos) << table.out;
 }
 
-TEST_F(JournalShownTest, InfoNamesTheJournal) {
+TEST_F(JournalSummaryTest, InfoNamesTheJournal) {
   write_journal();
   const json journal = json::parse(command(info_command, {"--json"}).out)["journal"];
   EXPECT_EQ(journal["kind"], "file");
@@ -178,7 +178,7 @@ TEST_F(JournalShownTest, InfoNamesTheJournal) {
   EXPECT_NE(command(info_command, {}).out.find("6 records, 1 to 6"), std::string::npos);
 }
 
-TEST_F(JournalShownTest, InfoAndReplayCountTheStepsThatAreNamedAsMissing) {
+TEST_F(JournalSummaryTest, InfoAndReplayCountTheStepsThatAreNamedAsMissing) {
   write_journal();
   {
     Journal journal = open();
@@ -208,7 +208,7 @@ TEST_F(JournalShownTest, InfoAndReplayCountTheStepsThatAreNamedAsMissing) {
   EXPECT_NE(command(replay_command, {}).out.find(text), std::string::npos);
 }
 
-TEST_F(JournalShownTest, WhoseAJournalIsFollowsFromItsRunsItsPoolAndItsTime) {
+TEST_F(JournalSummaryTest, WhoseAJournalIsFollowsFromItsRunsItsPoolAndItsTime) {
   const auto identity_of = [&](const Id128& run, std::int64_t unix_ns, const std::string& pool_id) {
     wire::Record record;
     record.set_unix_ns(unix_ns);
@@ -235,7 +235,7 @@ TEST_F(JournalShownTest, WhoseAJournalIsFollowsFromItsRunsItsPoolAndItsTime) {
   }
 }
 
-TEST_F(JournalShownTest, WipeTakesTheJournalToo) {
+TEST_F(JournalSummaryTest, WipeTakesTheJournalToo) {
   write_journal();
   const Shown shown = command(wipe_command, {"--yes"});
   EXPECT_EQ(shown.exit_code, 0);
@@ -243,7 +243,7 @@ TEST_F(JournalShownTest, WipeTakesTheJournalToo) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 
-TEST_F(JournalShownTest, WipeKeepsThePoolWhileItsJournalIsWritten) {
+TEST_F(JournalSummaryTest, WipeKeepsThePoolWhileItsJournalIsWritten) {
   write_journal();
   const Journal journal = open();
   refusal(ExitCode::kSystem, [&] { command(wipe_command, {"--yes"}); });

@@ -1,4 +1,4 @@
-#include "tests/crash/recorder.hpp"
+#include "tests/crash/tracing_persistence.hpp"
 
 #include <omp.h>
 
@@ -8,7 +8,7 @@
 
 namespace ringside::crash {
 
-void Recorder::add(Event event) noexcept {
+void TracingPersistence::add(Event event) noexcept {
   event.phase = phase_;
   if (omp_in_parallel() == 0) {
     if (is_store(event.kind)) pool_.store(event.offset, event.value);
@@ -21,11 +21,11 @@ void Recorder::add(Event event) noexcept {
   of_thread_[thread].push_back(event);
 }
 
-void Recorder::store64(std::uint64_t* to, std::uint64_t value) noexcept {
+void TracingPersistence::store64(std::uint64_t* to, std::uint64_t value) noexcept {
   add({.kind = EventKind::kStore, .offset = pool_.offset_of(to), .value = value});
 }
 
-std::uint64_t Recorder::copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept {
+std::uint64_t TracingPersistence::copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept {
   for (std::size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
     std::uint64_t word;
     std::memcpy(&word, static_cast<const std::byte*>(from) + at, sizeof(word));
@@ -37,30 +37,30 @@ std::uint64_t Recorder::copy_nontemporal(void* to, const void* from, std::size_t
   return hash64(from, bytes);
 }
 
-void Recorder::flush(const void* address, std::size_t bytes) noexcept {
+void TracingPersistence::flush(const void* address, std::size_t bytes) noexcept {
   add({.kind = EventKind::kFlush, .offset = pool_.offset_of(address), .value = bytes});
 }
 
-void Recorder::drain() noexcept {
+void TracingPersistence::drain() noexcept {
   add({.kind = EventKind::kDrain});
 }
 
-int Recorder::sync() noexcept {
+int TracingPersistence::sync() noexcept {
   std::unique_lock lock(mutex_);
-  if (let_go_) return 0;
+  if (abandoned_) return 0;
   add({.kind = EventKind::kSyncBegin});
   if (std::this_thread::get_id() != driver_) {
     in_sync_ = true;
     changed_.notify_all();
-    changed_.wait(lock, [&] { return may_end_ || let_go_; });
+    changed_.wait(lock, [&] { return may_end_ || abandoned_; });
     in_sync_ = may_end_ = false;
-    if (let_go_) return 0;
+    if (abandoned_) return 0;
   }
   add({.kind = EventKind::kSyncEnd});
   return 0;
 }
 
-void Recorder::join_threads(Random& random) {
+void TracingPersistence::join_threads(Random& random) {
   std::size_t next[kMaxThreads] = {};
   while (true) {
     int waiting[kMaxThreads];
@@ -79,21 +79,21 @@ void Recorder::join_threads(Random& random) {
   for (Trace& log : of_thread_) log.clear();
 }
 
-void Recorder::await_sync() {
+void TracingPersistence::await_sync() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return in_sync_; });
 }
 
-void Recorder::end_sync() {
+void TracingPersistence::end_sync() {
   const std::lock_guard lock(mutex_);
   may_end_ = true;
   in_sync_ = false;
   changed_.notify_all();
 }
 
-void Recorder::let_go() {
+void TracingPersistence::abandon() {
   const std::lock_guard lock(mutex_);
-  let_go_ = true;
+  abandoned_ = true;
   changed_.notify_all();
 }
 

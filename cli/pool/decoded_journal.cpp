@@ -1,4 +1,4 @@
-#include "cli/pool/journal_records.hpp"
+#include "cli/pool/decoded_journal.hpp"
 
 #include <fmt/format.h>
 
@@ -13,9 +13,9 @@
 namespace ringside {
 namespace {
 
-JournalRecords read_from(const std::string& pool, std::uint64_t from) {
+DecodedJournal read_from(const std::string& pool, std::uint64_t from) {
   JournalReader reader = JournalReader::open(pool);
-  JournalRecords read;
+  DecodedJournal read;
   while (const std::optional<EncodedRecord> encoded = reader.next(from)) {
     from = encoded->seq + 1;
     wire::Record record;
@@ -83,7 +83,7 @@ const std::string& run_id_of(const wire::Record& record) {
   return none;
 }
 
-JournalRecords read_journal(const std::string& pool) {
+DecodedJournal read_journal(const std::string& pool) {
   return read_from(pool, 0);
 }
 
@@ -93,7 +93,7 @@ RestOfRun read_rest(StreamEnd end) {
   std::string why = "are no longer kept";
   if (!end.journal_pool.empty()) {
     try {
-      JournalRecords journal = read_from(end.journal_pool, has_last ? end.next_seq - 1 : end.next_seq);
+      DecodedJournal journal = read_from(end.journal_pool, has_last ? end.next_seq - 1 : end.next_seq);
       std::vector<wire::Record>& found = journal.records;
       // The record that was handed out last proves that this is still the journal from which it came.
       if (has_last &&

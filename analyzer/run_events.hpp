@@ -12,7 +12,7 @@ const char* to_text(ServeEnd end);
 const char* to_text(Outcome outcome);
 
 /// The start of a run, for the recorder. Call it before `attachment` is served: no thread writes to the ring yet.
-RecordedRun describe_start(const HandoffReader& handoff, Attachment& attachment, const AnalyzerOptions& options);
+RunToRecord describe_start(const HandoffReader& handoff, Attachment& attachment, const AnalyzerOptions& options);
 
 /// The end of a run, for the recorder. error: the outcome that the producer received.
 wire::RunEnded describe_end(const Attachment& attachment, const AnalyzerAccount& account, ServeEnd end, Outcome outcome,

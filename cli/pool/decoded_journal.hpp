@@ -13,14 +13,14 @@ namespace ringside {
 /// The id of the run that a record belongs to; empty if it belongs to none.
 const std::string& run_id_of(const wire::Record& record);
 
-struct JournalRecords {
+struct DecodedJournal {
   std::vector<wire::Record> records;
   std::string damage;  // what could not be read, in words; empty if everything was read
   std::string torn;    // where the last record is cut off, in words; empty if it is whole
 };
 
 /// Reads all records of the journal beside `pool`. Throws Error (exit code 2) if there is none.
-JournalRecords read_journal(const std::string& pool);
+DecodedJournal read_journal(const std::string& pool);
 
 struct RestOfRun {
   std::vector<wire::Record> records;  // ascending, none of them handed out before

@@ -1,4 +1,4 @@
-// Makes a ring out of empty bytes, and mends superblocks and run records, which are stored twice, from their intact
+// Makes a ring out of empty bytes, and mends superblocks and run table entries, which are stored twice, from their intact
 // twins.
 #pragma once
 
@@ -28,11 +28,11 @@ int format_ring(std::span<std::byte> file, const RingGeometry& geometry, Persist
 /// errno value of a failed sync. A second call changes nothing.
 int mend_superblocks(std::span<std::byte> file, const RingView& view, Persistence& persistence);
 
-/// Writes one copy of a run record: invalid first, valid last. A crash tears this copy only.
-void write_run_record(RunRecord* to, const RunRecord& record, Persistence& persistence) noexcept;
+/// Writes one copy of a run table entry: invalid first, valid last. A crash tears this copy only.
+void write_run_entry(RunTableEntry* to, const RunTableEntry& entry, Persistence& persistence) noexcept;
 
-/// Rewrites, from its valid twin, each copy of a run record that is damaged or was left behind by a crash. Returns 0
+/// Rewrites, from its valid twin, each copy of a run table entry that is damaged or was left behind by a crash. Returns 0
 /// or the errno value of a failed sync. A second call changes nothing.
-int mend_run_records(const WritableRing& ring, Persistence& persistence);
+int mend_run_entries(const WritableRing& ring, Persistence& persistence);
 
 }  // namespace ringside

@@ -9,7 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "analyzer/pool/ring_replay.hpp"
-#include "cli/pool/journal_shown.hpp"
+#include "cli/pool/journal_summary.hpp"
 
 namespace ringside {
 

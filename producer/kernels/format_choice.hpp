@@ -1,4 +1,4 @@
-// The model that chooses a kernel: counts of a matrix, times the nanoseconds that each counted item took one thread of
+// The model that chooses a matrix's format: counts of a matrix, times the nanoseconds that each counted item took one thread of
 // the machine on which they were measured (docs/kernels.md). It counts and does not time, so that the choice is the
 // same in every run.
 #pragma once
@@ -7,7 +7,7 @@
 #include <span>
 
 #include "producer/kernels/row_layout.hpp"
-#include "producer/kernels/row_runs.hpp"
+#include "producer/kernels/row_bands.hpp"
 #include "producer/matrix/array.hpp"
 #include "producer/matrix/csr_matrix.hpp"
 
@@ -20,28 +20,28 @@ inline constexpr double kPaysWithin = 10;
 inline constexpr std::uint64_t kNearVector = std::uint64_t{1} << 20;
 
 /// The counts from which the choice is made.
-struct KernelCounts {
+struct FormatCounts {
   std::uint64_t rows = 0;
   std::uint64_t entries = 0;
   bool values = false;
-  std::uint64_t single_rows = 0;  // outside runs, and their entries
+  std::uint64_t single_rows = 0;  // outside bands, and their entries
   std::uint64_t single_entries = 0;
   // Reads of the vector whose line is in none of a core's own caches: with the vector as it is, and ordered by degree.
   double far_reads = 0;
   double far_reads_ranked = 0;
 };
 
-/// Estimated nanoseconds of one thread. `kernel`: not kAuto.
-double iteration_ns(const KernelCounts& counts, Kernel kernel) noexcept;
-double conversion_ns(const KernelCounts& counts, Kernel kernel) noexcept;
+/// Estimated nanoseconds of one thread. `format`: not kAuto.
+double iteration_ns(const FormatCounts& counts, MatrixFormat format) noexcept;
+double conversion_ns(const FormatCounts& counts, MatrixFormat format) noexcept;
 
-/// Starts with kRuns, which converts nothing, and advances to kPacked and then to kRanked (with `may_rank`), as long
+/// Starts with kBands, which converts nothing, and advances to kPacked and then to kRanked (with `may_rank`), as long
 /// as the added conversion pays for itself within kPaysWithin iterations.
-Kernel fastest_that_pays(const KernelCounts& counts, bool may_rank) noexcept;
+MatrixFormat fastest_that_pays(const FormatCounts& counts, bool may_rank) noexcept;
 
-/// Counts, and chooses. rows: of `matrix`, with its runs. reads: how often each element of the vector is read; empty
+/// Counts, and chooses. rows: of `matrix`, with its bands. reads: how often each element of the vector is read; empty
 /// if the vector's order must not change. Uses all OpenMP threads.
-Kernel choose_kernel(const CsrMatrix& matrix, const RowRuns& rows, std::span<const double> reads);
+MatrixFormat choose_format(const CsrMatrix& matrix, const RowBands& rows, std::span<const double> reads);
 
 /// The places of a vector's elements if those that are read often are to lie together: in classes by the binary
 /// exponent of `reads`, the largest first, in their own order within each (Faldu, Diamond and Grot, IISWC 2019). Thus

@@ -1,4 +1,4 @@
-#include "analyzer/journal/journal_log_file.hpp"
+#include "analyzer/journal/journal_log_copy.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -44,13 +44,13 @@ LogPlace place_of_log(std::span<const std::byte> head, std::uint64_t file_bytes)
   return possible ? LogPlace{JournalKind::kPmemlog, begin, end} : LogPlace{JournalKind::kPmemlog, 0, 0};
 }
 
-std::optional<LogFile> read_log_file(const std::string& path, std::uint64_t at_most) {
+std::optional<LogCopy> copy_log(const std::string& path, std::uint64_t at_most) {
   const RegularFile opened = open_regular(path, O_RDONLY);
   if (!opened.kind.empty()) throw usage_error("{}: {}; a journal's log is a regular file", path, opened.why());
   if (!opened.valid() && opened.error == ENOENT) return std::nullopt;
   if (!opened.valid()) throw system_error("{}: cannot be read: {}", path, opened.why());
   const UniqueFd& fd = opened.fd;
-  LogFile file;
+  LogCopy file;
   file.file_bytes = static_cast<std::uint64_t>(opened.status.st_size);
   if (file.file_bytes > kMostFileBytes) {
     throw usage_error("{}: {} bytes; a journal's log has at most {}", path, file.file_bytes, kMostFileBytes);

@@ -1,4 +1,4 @@
-#include "producer/kernels/row_runs.hpp"
+#include "producer/kernels/row_bands.hpp"
 
 #include <omp.h>
 
@@ -10,11 +10,11 @@
 namespace ringside {
 namespace {
 
-// Shorter runs save too little: their columns are stored twice.
-constexpr std::uint64_t kMinRunRows = 16;
+// Shorter bands save too little: their columns are stored twice.
+constexpr std::uint64_t kMinBandRows = 16;
 
-/// The first row that is not in the run that starts at `row`; at most `last`.
-std::uint64_t end_of_run(const CsrMatrix& matrix, std::uint64_t row, std::uint64_t last) {
+/// The first row that is not in the band that starts at `row`; at most `last`.
+std::uint64_t end_of_band(const CsrMatrix& matrix, std::uint64_t row, std::uint64_t last) {
   const std::uint64_t entries = matrix.row_begin[row + 1] - matrix.row_begin[row];
   for (++row; row < last; ++row) {
     if (matrix.row_begin[row + 1] - matrix.row_begin[row] != entries) return row;
@@ -29,38 +29,38 @@ std::uint64_t end_of_run(const CsrMatrix& matrix, std::uint64_t row, std::uint64
 
 /// Appends the rows of one block, [first, last), to `out`, which holds the blocks before it. scratch: kept by the
 /// caller to save an allocation per block.
-void describe_block(const CsrMatrix& matrix, bool look_for_runs, std::uint64_t first, std::uint64_t last,
-                    std::vector<RowRun>& scratch, RowRuns& out) {
+void describe_block(const CsrMatrix& matrix, bool look_for_bands, std::uint64_t first, std::uint64_t last,
+                    std::vector<RowBand>& scratch, RowBands& out) {
   const auto entries_of = [&](std::uint64_t row) { return matrix.row_begin[row + 1] - matrix.row_begin[row]; };
   scratch.clear();
-  std::uint64_t entries_in_short_runs = 0;
+  std::uint64_t entries_in_short_bands = 0;
   for (std::uint64_t row = first; row < last;) {
-    const std::uint64_t end = look_for_runs ? end_of_run(matrix, row, last) : row + 1;
-    if (end - row < kMinRunRows) entries_in_short_runs += entries_of(row);
+    const std::uint64_t end = look_for_bands ? end_of_band(matrix, row, last) : row + 1;
+    if (end - row < kMinBandRows) entries_in_short_bands += entries_of(row);
     scratch.push_back({static_cast<std::uint16_t>(row - first), static_cast<std::uint16_t>(end - row),
                        static_cast<std::uint32_t>(entries_of(row))});
     row = end;
   }
-  // A few short runs among longer ones (the border of a mesh) stay runs: in the matrix they are far from anything else
+  // A few short bands among longer ones (the border of a mesh) stay bands: in the matrix they are far from anything else
   // that is read, and each would cause a wait for memory.
   const std::uint64_t entries = matrix.row_begin[last] - matrix.row_begin[first];
-  const bool keep_short_runs = look_for_runs && entries_in_short_runs * 16 <= entries;
+  const bool keep_short_bands = look_for_bands && entries_in_short_bands * 16 <= entries;
 
   const std::size_t first_single = out.single.size();
-  for (const RowRun& run : scratch) {
-    if (keep_short_runs || run.rows >= kMinRunRows) {
-      const std::uint32_t* column = matrix.column.data() + matrix.row_begin[first + run.first_row];
-      out.run.push_back(run);
-      out.run_column.insert(out.run_column.end(), column, column + run.entries);
+  for (const RowBand& band : scratch) {
+    if (keep_short_bands || band.rows >= kMinBandRows) {
+      const std::uint32_t* column = matrix.column.data() + matrix.row_begin[first + band.first_row];
+      out.band.push_back(band);
+      out.band_column.insert(out.band_column.end(), column, column + band.entries);
     } else {
-      for (int row = run.first_row; row < run.first_row + run.rows; ++row) {
+      for (int row = band.first_row; row < band.first_row + band.rows; ++row) {
         out.single.push_back(static_cast<std::uint16_t>(row));
       }
     }
   }
   std::stable_sort(out.single.begin() + static_cast<std::ptrdiff_t>(first_single), out.single.end(),
                    [&](std::uint16_t a, std::uint16_t b) { return entries_of(first + a) < entries_of(first + b); });
-  out.block.push_back({out.run.size(), out.run_column.size(), out.single.size()});
+  out.block.push_back({out.band.size(), out.band_column.size(), out.single.size()});
 }
 
 template <class T>
@@ -70,30 +70,30 @@ void append(std::vector<T>& to, const std::vector<T>& from) {
 
 }  // namespace
 
-RowRuns find_row_runs(const CsrMatrix& matrix, bool look_for_runs) {
-  look_for_runs = look_for_runs && matrix.value.empty();
+RowBands find_row_bands(const CsrMatrix& matrix, bool look_for_bands) {
+  look_for_bands = look_for_bands && matrix.value.empty();
   const int threads = omp_get_max_threads();
   const std::vector<std::uint64_t> border = partition_blocks(matrix.row_begin.span(), threads);
-  std::vector<RowRuns> parts(static_cast<std::size_t>(threads));
+  std::vector<RowBands> parts(static_cast<std::size_t>(threads));
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
   for (int p = 0; p < threads; ++p) {
     const auto part = static_cast<std::size_t>(p);
-    std::vector<RowRun> scratch;
+    std::vector<RowBand> scratch;
     for (std::uint64_t block = border[part]; block < border[part + 1]; ++block) {
       const std::uint64_t first = block * kBlockRows;
-      describe_block(matrix, look_for_runs, first, std::min(first + kBlockRows, matrix.rows), scratch, parts[part]);
+      describe_block(matrix, look_for_bands, first, std::min(first + kBlockRows, matrix.rows), scratch, parts[part]);
     }
   }
 
-  RowRuns all = std::move(parts[0]);
-  all.block.insert(all.block.begin(), RowRunsBlock{});
+  RowBands all = std::move(parts[0]);
+  all.block.insert(all.block.begin(), RowBandsBlock{});
   for (std::size_t part = 1; part < parts.size(); ++part) {
-    const RowRunsBlock before = all.block.back();
-    for (const RowRunsBlock& end : parts[part].block) {
-      all.block.push_back({before.run + end.run, before.run_column + end.run_column, before.single + end.single});
+    const RowBandsBlock before = all.block.back();
+    for (const RowBandsBlock& end : parts[part].block) {
+      all.block.push_back({before.band + end.band, before.band_column + end.band_column, before.single + end.single});
     }
-    append(all.run, parts[part].run);
-    append(all.run_column, parts[part].run_column);
+    append(all.band, parts[part].band);
+    append(all.band_column, parts[part].band_column);
     append(all.single, parts[part].single);
   }
   return all;

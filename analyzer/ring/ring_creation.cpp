@@ -1,4 +1,4 @@
-#include "analyzer/ring/ring_format.hpp"
+#include "analyzer/ring/ring_creation.hpp"
 
 #include <vector>
 
@@ -45,7 +45,7 @@ std::uint64_t root_object_bytes(std::uint32_t slots) noexcept {
 }
 
 void place_root(std::uint64_t object_offset, std::uint32_t slots, RingGeometry& geometry) noexcept {
-  const std::uint64_t table_bytes = round_up((slots + 2) * sizeof(RunRecord), kPageBytes);
+  const std::uint64_t table_bytes = round_up((slots + 2) * sizeof(RunTableEntry), kPageBytes);
   std::uint64_t at = round_up(object_offset, kPageBytes);
   for (std::uint64_t& offset : geometry.superblock_offset) {
     offset = at;
@@ -58,19 +58,19 @@ void place_root(std::uint64_t object_offset, std::uint32_t slots, RingGeometry& 
 }
 
 int format_ring(std::span<std::byte> file, const RingGeometry& geometry, Persistence& persistence) {
-  // A slot is empty, and a run record is invalid, while its sequence number is 0. A file's blocks are zero from the
+  // A slot is empty, and a run table entry is invalid, while its sequence number is 0. A file's blocks are zero from the
   // start, but persistent memory that is handed out a second time may not be.
   const SlotHeader empty_header;
   for (const SlotPlace& place : geometry.slots) {
     store_words(persistence, file.data() + place.meta_offset, &empty_header, sizeof(empty_header));
     persistence.flush(file.data() + place.meta_offset, sizeof(empty_header));
   }
-  const std::uint64_t no_record[2] = {0, 0};  // hash, record_seq
+  const std::uint64_t no_entry[2] = {0, 0};  // hash, record_seq
   for (std::uint64_t table : geometry.run_table_offset) {
-    for (std::uint32_t index = 0; index < geometry.run_records(); ++index) {
-      void* to = file.data() + table + index * sizeof(RunRecord) + offsetof(RunRecord, hash);
-      store_words(persistence, to, no_record, sizeof(no_record));
-      persistence.flush(to, sizeof(no_record));
+    for (std::uint32_t index = 0; index < geometry.run_entries(); ++index) {
+      void* to = file.data() + table + index * sizeof(RunTableEntry) + offsetof(RunTableEntry, hash);
+      store_words(persistence, to, no_entry, sizeof(no_entry));
+      persistence.flush(to, sizeof(no_entry));
     }
   }
   persistence.drain();
@@ -91,29 +91,29 @@ int mend_superblocks(std::span<std::byte> file, const RingView& view, Persistenc
   return changed ? persistence.sync() : 0;
 }
 
-void write_run_record(RunRecord* to, const RunRecord& record, Persistence& persistence) noexcept {
+void write_run_entry(RunTableEntry* to, const RunTableEntry& entry, Persistence& persistence) noexcept {
   persistence.store64(&to->record_seq, 0);
   persist(persistence, &to->record_seq, sizeof(to->record_seq));
-  store_words(persistence, &to->run, &record.run, sizeof(record.run));
+  store_words(persistence, &to->run, &entry.run, sizeof(entry.run));
   persist(persistence, &to->run, sizeof(to->run));
-  persistence.store64(&to->hash, record.hash);
-  persistence.store64(&to->record_seq, record.record_seq);
+  persistence.store64(&to->hash, entry.hash);
+  persistence.store64(&to->record_seq, entry.record_seq);
   persist(persistence, &to->hash, sizeof(to->hash) + sizeof(to->record_seq));
 }
 
-int mend_run_records(const WritableRing& ring, Persistence& persistence) {
+int mend_run_entries(const WritableRing& ring, Persistence& persistence) {
   bool changed = false;
-  for (std::uint32_t index = 0; index < ring.geometry().run_records(); ++index) {
-    const RecordReading copies[2] = {ring.run_record_copy(0, index), ring.run_record_copy(1, index)};
+  for (std::uint32_t index = 0; index < ring.geometry().run_entries(); ++index) {
+    const EntryReading copies[2] = {ring.run_entry_copy(0, index), ring.run_entry_copy(1, index)};
     const auto valid_seq = [&](int copy) {
-      return copies[copy].state == RecordState::kValid ? copies[copy].record.record_seq : 0;
+      return copies[copy].state == EntryState::kValid ? copies[copy].entry.record_seq : 0;
     };
     const int good = valid_seq(0) >= valid_seq(1) ? 0 : 1;
     if (valid_seq(good) == 0) {
       // If one copy was never written, a damaged other copy describes nothing.
       for (int copy : {0, 1}) {
-        if (copies[copy].state != RecordState::kDamaged || copies[1 - copy].state != RecordState::kEmpty) continue;
-        std::uint64_t* record_seq = &ring.run_record(copy, index)->record_seq;
+        if (copies[copy].state != EntryState::kDamaged || copies[1 - copy].state != EntryState::kEmpty) continue;
+        std::uint64_t* record_seq = &ring.run_entry(copy, index)->record_seq;
         persistence.store64(record_seq, 0);
         persist(persistence, record_seq, sizeof(*record_seq));
         changed = true;
@@ -123,9 +123,9 @@ int mend_run_records(const WritableRing& ring, Persistence& persistence) {
     if (valid_seq(0) == valid_seq(1)) continue;
     // A killed writer may have left the good copy in the processor's caches. While the other copy is being written,
     // the good one is the only one.
-    persist(persistence, ring.run_record(good, index), sizeof(RunRecord));
+    persist(persistence, ring.run_entry(good, index), sizeof(RunTableEntry));
     if (const int error = persistence.sync()) return error;
-    write_run_record(ring.run_record(1 - good, index), copies[good].record, persistence);
+    write_run_entry(ring.run_entry(1 - good, index), copies[good].entry, persistence);
     changed = true;
   }
   return changed ? persistence.sync() : 0;

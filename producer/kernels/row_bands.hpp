@@ -1,0 +1,27 @@
+// Regularity in a sparse matrix, found once and used in every iteration. A *band* is a group of neighbouring rows with
+// equally many entries whose columns all advance by one from row to row, as in every mesh, stencil or band. Summing
+// over the rows of a band needs no gather: entry j of its rows t, t+1, t+2 ... is x[c_j + t], a plain vector load.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "producer/kernels/row_product.hpp"
+#include "producer/matrix/csr_matrix.hpp"
+
+namespace ringside {
+
+/// A matrix's rows, block by block (producer/kernels/block_rows.hpp): those in bands, and the others one by one. Every
+/// row is in exactly one of the two. Beside the matrix this takes at most 2 B per row and 1/8 of the columns' bytes.
+struct RowBands {
+  std::vector<RowBand> band;
+  std::vector<std::uint32_t> band_column;  // the columns of each band's first row, band after band
+  std::vector<std::uint16_t> single;      // the other rows, offsets into their block, by ascending number of entries
+  std::vector<RowBandsBlock> block;        // blocks + 1: where each block's part of the lists begins
+};
+
+/// Uses all OpenMP threads; the result does not depend on their number. A matrix with values has no bands: its rows are
+/// all single. The same holds without `look_for_bands`.
+RowBands find_row_bands(const CsrMatrix& matrix, bool look_for_bands = true);
+
+}  // namespace ringside
