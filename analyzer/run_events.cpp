@@ -32,7 +32,8 @@ const char* to_text(Outcome outcome) {
 
 RunToRecord describe_start(const HandoffReader& handoff, Attachment& attachment, const AnalyzerOptions& options) {
   const RunDescription& run = attachment.run();
-  RunToRecord recorded{.kept_steps = attachment.take_kept_steps(), .storage = attachment.pool().storage(), .started = {}};
+  RunToRecord recorded{
+      .kept_steps = attachment.take_kept_steps(), .storage = attachment.pool().storage(), .started = {}};
   wire::RunStarted& started = recorded.started;
   started.set_run_id(bytes_of(run.run_id));
   started.set_problem_id(bytes_of(run.problem_id));

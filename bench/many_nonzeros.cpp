@@ -73,8 +73,8 @@ nlohmann::ordered_json measure(int threads, std::uint32_t stride) {
   matrix.column = same_columns_in_every_row(stride);
 
   std::int64_t begin = now_ns();
-  const auto solver =
-      make_pagerank(matrix, kDamping, selected_isa(), MatrixFormat::kCsr);  // the packed format would copy the equal rows
+  const auto solver = make_pagerank(matrix, kDamping, selected_isa(),
+                                    MatrixFormat::kCsr);  // the packed format would copy the equal rows
   const double prepare_s = static_cast<double>(now_ns() - begin) * 1e-9;
   Array<double> x(kRows);
   Array<double> next(kRows);

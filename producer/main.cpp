@@ -117,7 +117,8 @@ void report_attachment(const ProducerOptions& options, const HandoffWriter& hand
   if (kept) run.run_id = kept->run_id;
   const std::uint64_t from = kept ? kept->step.iteration : 0;
   std::string note = handoff.note();
-  if (note.empty() && options.publish.resume && !kept) note = "nothing to continue from: the run begins with iteration 1";
+  if (note.empty() && options.publish.resume && !kept)
+    note = "nothing to continue from: the run begins with iteration 1";
   spdlog::info("event=attached run_id={} socket={} resumed_from={}", to_string(run.run_id), options.process.socket,
                from);
   // If `ringside run` reads the reports, it informs the user.

@@ -15,8 +15,8 @@
 #include "analyzer/journal/journal.hpp"
 #include "analyzer/journal/journal_layout.hpp"
 #include "analyzer/journal/journal_log_copy.hpp"
-#include "analyzer/pool/pool_file.hpp"
 #include "analyzer/journal/journal_scan.hpp"
+#include "analyzer/pool/pool_file.hpp"
 #include "common/platform/error.hpp"
 
 namespace ringside {

@@ -171,7 +171,8 @@ Admission find_ring(const RingOptions& options, const RunDescription& run, PoolU
     // A run with --overwrite repeats the option when its analyzer was lost. It must not overwrite its own iterates.
     if (use != PoolUse::kOverwrite || holds_iterates_of(run.run_id, options.pool)) throw;
     std::vector<StepFigures> replaced_steps = kept_steps(RingReader::open(options.pool).ring());
-    return replaced(RingPool::replace_unownable(options.pool, run.rows, options.slots, foreign), std::move(replaced_steps));
+    return replaced(RingPool::replace_unownable(options.pool, run.rows, options.slots, foreign),
+                    std::move(replaced_steps));
   }
 
   const bool may_replace = use == PoolUse::kOverwrite || use == PoolUse::kResume;

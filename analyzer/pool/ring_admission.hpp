@@ -34,7 +34,7 @@ enum class RunStart {
 struct Admission {
   RingPool pool;
   RunStart start = RunStart::kEmpty;
-  RunDescription run;  // with kTakeover and kResume: the description in the pool
+  RunDescription run;                       // with kTakeover and kResume: the description in the pool
   std::vector<StepFigures> replaced_steps;  // that a replaced ring kept: the journal may lack some
 };
 

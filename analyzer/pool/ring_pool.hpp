@@ -37,9 +37,9 @@ class RingPool {
   static RingPool create(const std::filesystem::path& path, std::uint64_t rows, std::uint32_t slots,
                          Foreign foreign = Foreign::kRefused);
 
-  /// Opens a pool for writing; reads no payload. Restores a damaged superblock or copy of a run table entry from its twin.
-  /// Throws Error: exit code 2 if there is no pool, it was never finished (an UnfinishedPoolError), or it is not a
-  /// Ringside pool or a newer one; 3 if another process uses it, it is another user's, or the system refuses; 5 if it
+  /// Opens a pool for writing; reads no payload. Restores a damaged superblock or copy of a run table entry from its
+  /// twin. Throws Error: exit code 2 if there is no pool, it was never finished (an UnfinishedPoolError), or it is not
+  /// a Ringside pool or a newer one; 3 if another process uses it, it is another user's, or the system refuses; 5 if it
   /// is damaged (an UnownablePoolError if only libpmemobj's part is damaged, which is checked before libpmemobj reads
   /// it).
   static RingPool open(const std::filesystem::path& path, Foreign foreign = Foreign::kRefused);

@@ -58,8 +58,8 @@ void place_root(std::uint64_t object_offset, std::uint32_t slots, RingGeometry& 
 }
 
 int format_ring(std::span<std::byte> file, const RingGeometry& geometry, Persistence& persistence) {
-  // A slot is empty, and a run table entry is invalid, while its sequence number is 0. A file's blocks are zero from the
-  // start, but persistent memory that is handed out a second time may not be.
+  // A slot is empty, and a run table entry is invalid, while its sequence number is 0. A file's blocks are zero from
+  // the start, but persistent memory that is handed out a second time may not be.
   const SlotHeader empty_header;
   for (const SlotPlace& place : geometry.slots) {
     store_words(persistence, file.data() + place.meta_offset, &empty_header, sizeof(empty_header));

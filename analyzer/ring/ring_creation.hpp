@@ -1,5 +1,5 @@
-// Makes a ring out of empty bytes, and mends superblocks and run table entries, which are stored twice, from their intact
-// twins.
+// Makes a ring out of empty bytes, and mends superblocks and run table entries, which are stored twice, from their
+// intact twins.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ int mend_superblocks(std::span<std::byte> file, const RingView& view, Persistenc
 /// Writes one copy of a run table entry: invalid first, valid last. A crash tears this copy only.
 void write_run_entry(RunTableEntry* to, const RunTableEntry& entry, Persistence& persistence) noexcept;
 
-/// Rewrites, from its valid twin, each copy of a run table entry that is damaged or was left behind by a crash. Returns 0
-/// or the errno value of a failed sync. A second call changes nothing.
+/// Rewrites, from its valid twin, each copy of a run table entry that is damaged or was left behind by a crash. Returns
+/// 0 or the errno value of a failed sync. A second call changes nothing.
 int mend_run_entries(const WritableRing& ring, Persistence& persistence);
 
 }  // namespace ringside

@@ -104,8 +104,7 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
   const bool dram = facts.mode == "dram";
   const double total = number(summary, "total_s");
 
-  const std::string format =
-      summary["matrix_format"].is_string() ? ", format " + text(summary, "matrix_format") : "";
+  const std::string format = summary["matrix_format"].is_string() ? ", format " + text(summary, "matrix_format") : "";
   line(fmt::format("  problem    {} of {}: {} rows, {} nonzeros{}", text(summary, "solver"),
                    printable(text(summary, "matrix")), with_separators(count(summary, "rows")),
                    with_separators(count(summary, "nonzeros")), format));

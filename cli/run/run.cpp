@@ -155,7 +155,8 @@ ExitCode run(const CommandLine& line, const RunOptions& options) {
   // The analyzer decides about the pool when the producer attaches. Ask first here, before a large matrix is loaded.
   const PoolUse pool_use = options.publish.pool_use();
   if (!pipeline && pool_use == PoolUse::kResume) {
-    throw usage_error("--resume: found with --mode dram, which keeps nothing to continue from; expected --mode pipeline");
+    throw usage_error(
+        "--resume: found with --mode dram, which keeps nothing to continue from; expected --mode pipeline");
   }
   if (!pipeline && options.ring.require_dax) {
     throw usage_error("--require-dax: found with --mode dram, which keeps nothing; expected --mode pipeline");

@@ -89,7 +89,7 @@ struct RecordTable::Cells {
 
   static Cells head() {
     const std::string blank(kSparks, ' ');
-    return {"time",   "iteration", "steps",    "change",   blank, "generate",   "transfer",
+    return {"time",   "iteration", "steps",    "change",     blank, "generate",   "transfer",
             "commit", "analyze",   "hand-off", "prod. idle", blank, "anal. idle", blank};
   }
 };
@@ -314,9 +314,8 @@ std::string status_text(const wire::Status& status) {
   line("steps", fmt::format("{} committed, {}, {} skipped", with_separators(status.steps_committed()), persisted,
                             with_separators(status.steps_skipped())));
   if (status.has_last()) {
-    line("last",
-         fmt::format("iteration {}: change L1 {:.3e}, Linf {:.3e}", with_separators(status.last().iteration()),
-                     status.last().residual_l1(), status.last().residual_linf()));
+    line("last", fmt::format("iteration {}: change L1 {:.3e}, Linf {:.3e}", with_separators(status.last().iteration()),
+                             status.last().residual_l1(), status.last().residual_linf()));
   }
   line("producer", fmt::format("generate {}, idle {}", duration_text(status.generate_ns()),
                                duration_text(status.producer_idle_ns())));

@@ -60,7 +60,7 @@ class RecordTable {
   TableOptions options_;
   Shown shown_;
   std::size_t lines_left_ = 0;    // until the header is repeated
-  std::deque<double> changes_;  // log10, of the newest lines
+  std::deque<double> changes_;    // log10, of the newest lines
   std::deque<double> producer_idle_;
   std::deque<double> analyzer_idle_;
 };

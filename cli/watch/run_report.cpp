@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "analyzer/pool/ring_reader.hpp"
-#include "cli/pool/journal_identity.hpp"
 #include "cli/pool/decoded_journal.hpp"
+#include "cli/pool/journal_identity.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/watch/report_page.hpp"
 #include "common/files/output_file.hpp"

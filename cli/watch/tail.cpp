@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "analyzer/journal/journal.hpp"
-#include "cli/pool/journal_identity.hpp"
 #include "cli/pool/decoded_journal.hpp"
+#include "cli/pool/journal_identity.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/record_table.hpp"
 #include "cli/watch/service.hpp"

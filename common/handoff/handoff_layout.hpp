@@ -87,7 +87,7 @@ enum class PoolUse : std::uint32_t {
   kFresh = 0,      // nothing: the run is refused
   kOverwrite = 1,  // discard them
   kResume = 2,     // continue from the newest, if it is of the same problem
-  kFreshAgain = 3       // nothing, but an analyzer died during this request: an unfinished pool is this run's
+  kFreshAgain = 3  // nothing, but an analyzer died during this request: an unfinished pool is this run's
 };
 
 /// How a side notifies the other that its counter has grown.

@@ -197,8 +197,8 @@ class Parser {
         throw usage_error("{}: found '{}', expected true or false{}", option.name, shortened(setting.value), where);
       }
       if (slot->option.describe().given) {
-        throw usage_error("{}: line {}: found '{}', another name of {}, which has a value already; expected it once", name,
-                          setting.line, shortened(setting.key), option.name);
+        throw usage_error("{}: line {}: found '{}', another name of {}, which has a value already; expected it once",
+                          name, setting.line, shortened(setting.key), option.name);
       }
       apply(*slot, {setting.value}, where);
     }

@@ -12,8 +12,7 @@
 namespace ringside {
 
 /// One of these words. former: former spellings, which are accepted and replaced; help and refusals do not list them.
-Check one_of(const std::vector<std::string>& accepted,
-                      const std::map<std::string, std::string>& former = {});
+Check one_of(const std::vector<std::string>& accepted, const std::map<std::string, std::string>& former = {});
 
 /// A whole number. Leading zeros are removed from the option's value.
 Check whole_number_within(std::uint64_t low, std::uint64_t high);

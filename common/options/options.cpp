@@ -77,10 +77,12 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
       .check(one_of(names))
       .value_name(fmt::format("{}", fmt::join(names, "|")))
       .show_default();
-  set.option("--rhs", options.rhs, fmt::format("right-hand side b of {}, an n-by-1 .mtx file (default: all ones)",
+  set.option("--rhs", options.rhs,
+             fmt::format("right-hand side b of {}, an n-by-1 .mtx file (default: all ones)",
                          fmt::join(takers(&SolverChoice::rhs), ", ")))
       .value_name("FILE");
-  set.option("--damping", options.damping, fmt::format("damping d of {}, between 0 and 1", fmt::join(takers(&SolverChoice::damping), ", ")))
+  set.option("--damping", options.damping,
+             fmt::format("damping d of {}, between 0 and 1", fmt::join(takers(&SolverChoice::damping), ", ")))
       .records_given(options.damping_given)
       .check(number_between(0, 1))
       .value_name("D")
@@ -124,7 +126,8 @@ void declare(CommandLine& line, PublishOptions& options) {
       set, "--elastic", options.elastic, kOnOff,
       "let cores that wait work for the other process, on rows or on the copy (default: off; without a value: on)",
       "on");
-  set.flag("--resume", options.resume, "continue from the newest iterate in the pool, or from the start if it holds none");
+  set.flag("--resume", options.resume,
+           "continue from the newest iterate in the pool, or from the start if it holds none");
   set.flag("--overwrite", options.overwrite, "let a pool that holds another run's iterates lose them");
 }
 

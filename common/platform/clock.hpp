@@ -20,6 +20,8 @@ inline std::int64_t realtime_ns() noexcept {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-inline double seconds(std::int64_t ns) noexcept { return static_cast<double>(ns) * 1e-9; }
+inline double seconds(std::int64_t ns) noexcept {
+  return static_cast<double>(ns) * 1e-9;
+}
 
 }  // namespace ringside

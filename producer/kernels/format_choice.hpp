@@ -1,13 +1,13 @@
-// The model that chooses a matrix's format: counts of a matrix, times the nanoseconds that each counted item took one thread of
-// the machine on which they were measured (docs/kernels.md). It counts and does not time, so that the choice is the
-// same in every run.
+// The model that chooses a matrix's format: counts of a matrix, times the nanoseconds that each counted item took one
+// thread of the machine on which they were measured (docs/kernels.md). It counts and does not time, so that the choice
+// is the same in every run.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
-#include "producer/kernels/row_layout.hpp"
 #include "producer/kernels/row_bands.hpp"
+#include "producer/kernels/row_layout.hpp"
 #include "producer/matrix/array.hpp"
 #include "producer/matrix/csr_matrix.hpp"
 

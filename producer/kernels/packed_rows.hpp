@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "producer/kernels/row_product.hpp"
 #include "producer/kernels/row_bands.hpp"
+#include "producer/kernels/row_product.hpp"
 #include "producer/matrix/csr_matrix.hpp"
 
 namespace ringside {

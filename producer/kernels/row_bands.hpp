@@ -16,7 +16,7 @@ namespace ringside {
 struct RowBands {
   std::vector<RowBand> band;
   std::vector<std::uint32_t> band_column;  // the columns of each band's first row, band after band
-  std::vector<std::uint16_t> single;      // the other rows, offsets into their block, by ascending number of entries
+  std::vector<std::uint16_t> single;       // the other rows, offsets into their block, by ascending number of entries
   std::vector<RowBandsBlock> block;        // blocks + 1: where each block's part of the lists begins
 };
 

@@ -39,7 +39,8 @@ std::string_view to_string(MatrixFormat format) noexcept {
 
 MatrixFormat format_named(std::string_view name) {
   const auto found = std::find(kNames.begin(), kNames.end(), name);
-  if (found == kNames.end()) throw usage_error("--matrix-format: found '{}', expected auto|csr|bands|packed|ranked", name);
+  if (found == kNames.end())
+    throw usage_error("--matrix-format: found '{}', expected auto|csr|bands|packed|ranked", name);
   return static_cast<MatrixFormat>(found - kNames.begin());
 }
 

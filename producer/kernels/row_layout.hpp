@@ -1,5 +1,5 @@
-// The format in which a matrix is stored and multiplied, and the matrix in that format: docs/kernels.md. All formats give the same bits
-// (producer/kernels/row_product.hpp), so that the choice may depend on the machine and the matrix.
+// The format in which a matrix is stored and multiplied, and the matrix in that format: docs/kernels.md. All formats
+// give the same bits (producer/kernels/row_product.hpp), so that the choice may depend on the machine and the matrix.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "producer/kernels/packed_rows.hpp"
-#include "producer/kernels/row_product.hpp"
 #include "producer/kernels/row_bands.hpp"
+#include "producer/kernels/row_product.hpp"
 #include "producer/matrix/csr_matrix.hpp"
 
 namespace ringside {
@@ -17,7 +17,7 @@ namespace ringside {
 enum class MatrixFormat {
   kAuto,    // by counting what an iteration and the conversion would cost (producer/kernels/format_choice.hpp)
   kCsr,     // rows as they lie in the matrix
-  kBands,    // rows in bands apart, the others as they lie in the matrix
+  kBands,   // rows in bands apart, the others as they lie in the matrix
   kPacked,  // rows in bands apart, the others packed
   kRanked   // all rows packed, and the vector ordered by how often its elements are read
 };

@@ -1,5 +1,5 @@
-// A matrix in the format that a product of its rows with a vector reads: raw pointers and plain structs. Kernels call no
-// code of a header (cmake/isa_variants.cmake), so that they need nothing else. producer/kernels/row_layout.hpp makes
+// A matrix in the format that a product of its rows with a vector reads: raw pointers and plain structs. Kernels call
+// no code of a header (cmake/isa_variants.cmake), so that they need nothing else. producer/kernels/row_layout.hpp makes
 // them.
 #pragma once
 
@@ -56,10 +56,10 @@ struct RowProduct {
   const std::uint64_t* row_begin;   // rows + 1
   const std::uint32_t* column;      // nonzeros
   const double* value;              // nonzeros, or null
-  const RowBandsBlock* block;        // blocks + 1; with the next three: producer/kernels/row_bands.hpp
-  const RowBand* band;                // rows in bands, without values only
+  const RowBandsBlock* block;       // blocks + 1; with the next three: producer/kernels/row_bands.hpp
+  const RowBand* band;              // rows in bands, without values only
   const std::uint32_t* band_column;  // the columns of each band's first row, band after band
-  const std::uint16_t* single;      // rows outside bands, offsets into the block, by ascending number of entries
+  const std::uint16_t* single;       // rows outside bands, offsets into the block, by ascending number of entries
   const PackedBlock* packed;        // blocks: those rows packed (packed_rows.hpp), or null: as they lie in `column`
   const std::uint32_t* word;
   const double* packed_value;  // in the order of the words' entries, or null

@@ -149,10 +149,12 @@ inline void sum_tiles(const Tile& tile, const double* x, const std::uint32_t* co
   if (band.rows % kTileRows != 0) tile(x, column, band.entries, band.rows - kTileRows, sum);
 }
 
-inline void sum_band(const double* x, const std::uint32_t* column, RowBand band, const double* own, double* sum) noexcept {
+inline void sum_band(const double* x, const std::uint32_t* column, RowBand band, const double* own,
+                     double* sum) noexcept {
   constexpr int kVectors = 4;  // four chains of additions hide their latency, and fit sixteen SSE2 registers
   if (band.rows < kLanes) {
-    for (std::uint32_t row = 0; row < band.rows; ++row) sum[row] = sum_row<false>(column, nullptr, band.entries, x + row);
+    for (std::uint32_t row = 0; row < band.rows; ++row)
+      sum[row] = sum_row<false>(column, nullptr, band.entries, x + row);
   } else if (band.entries >= kLongRow) {
     sum_tiles<1>(sum_tile_of_long_rows, x, column, band, own, sum);
   } else if (band.rows >= kVectors * kLanes) {

@@ -214,7 +214,7 @@ void EdgeListReader::check_rows(std::uint64_t rows, const char* at, std::uint64_
 
 template <class RowOf>
 CsrMatrix EdgeListReader::build(Orientation orientation, std::uint64_t rows, Array<std::uint64_t> id,
-                        const RowOf& row_of) const {
+                                const RowOf& row_of) const {
   CsrBuilder builder(rows, rows, orientation, weighted_);
   if (!read_edges<EntryCounter>(builder, rows, row_of)) explain();
   builder.allocate();

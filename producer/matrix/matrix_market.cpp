@@ -64,7 +64,8 @@ class MatrixMarketReader {
 // Reads the line at p up to its end. Returns the position of the line end; or sets `wrong` and returns the position
 // where the offending word begins. Without values the rest of the line is only skipped: a second reading checks it.
 template <Field field, bool with_value>
-inline const char* MatrixMarketReader::parse_entry(const char* p, const char* end, CoordinateEntry& entry, EntryFault& wrong) const noexcept {
+inline const char* MatrixMarketReader::parse_entry(const char* p, const char* end, CoordinateEntry& entry,
+                                                   EntryFault& wrong) const noexcept {
   const char* next = parse_unsigned(p, end, entry.row);
   const bool row_is_last = next != nullptr && (next == end || is_line_end(*next));
   if (next == nullptr || !(row_is_last || is_blank(*next)) || entry.row - 1 >= header_.rows) {
@@ -145,7 +146,8 @@ bool MatrixMarketReader::for_each_coordinate(std::string_view piece, bool with_v
 
 // The values of an array stand column by column, of a symmetric one only the part below (and on) the diagonal.
 template <class Visit>
-bool MatrixMarketReader::for_each_array_value(std::string_view piece, std::uint64_t first, bool with_value, Visit&& visit) const {
+bool MatrixMarketReader::for_each_array_value(std::string_view piece, std::uint64_t first, bool with_value,
+                                              Visit&& visit) const {
   const bool general = header_.symmetry == Symmetry::kGeneral;
   const std::uint64_t below = header_.symmetry == Symmetry::kSkewSymmetric ? 1 : 0;
   CoordinateEntry entry;
@@ -198,8 +200,8 @@ std::vector<std::uint64_t> MatrixMarketReader::count_lines(const std::vector<std
 // kWrongLine.
 template <class Sink>
 std::uint64_t MatrixMarketReader::read_pieces(const std::vector<std::string_view>& pieces,
-                                  const std::vector<std::uint64_t>& first_line, bool with_value,
-                                  CsrBuilder& builder) const {
+                                              const std::vector<std::uint64_t>& first_line, bool with_value,
+                                              CsrBuilder& builder) const {
   const bool mirror = header_.symmetry != Symmetry::kGeneral;
   const double sign = header_.symmetry == Symmetry::kSkewSymmetric ? -1.0 : 1.0;
   bool good = true;
@@ -288,7 +290,8 @@ void MatrixMarketReader::explain() const {
     if (header_.is_array) {
       const char* next =
           header_.field == Field::kInteger ? parse_integer(p, end, entry.value) : parse_real(p, end, entry.value);
-      if (next == nullptr || (next < end && !is_blank(*next) && !is_line_end(*next))) explain_line(p, EntryFault::kValue);
+      if (next == nullptr || (next < end && !is_blank(*next) && !is_line_end(*next)))
+        explain_line(p, EntryFault::kValue);
       at = skip_blanks(next, end);
       if (at < end && !is_line_end(*at)) explain_line(at, EntryFault::kExtra);
       continue;

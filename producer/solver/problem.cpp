@@ -20,8 +20,8 @@ namespace {
 constexpr int kOrderOfAdditions = 2;
 
 /// Hash of the matrix content, the solver, and every parameter that decides the iterates. `--tolerance`, `--iterations`
-/// and `--every` decide only how many there are and which are kept, `--matrix-format` only how fast they are computed: they
-/// are not part of it.
+/// and `--every` decide only how many there are and which are kept, `--matrix-format` only how fast they are computed:
+/// they are not part of it.
 Id128 problem_id(const Id128& content_id, std::string_view solver, const std::string& parameters) {
   const std::string text =
       fmt::format("{} {} {} additions={}", to_string(content_id), solver, parameters, kOrderOfAdditions);

@@ -19,13 +19,15 @@ const SolverEntry kSolvers[] = {
      .orientation = Orientation::kInLinks,
      .make =
          [](CsrMatrix matrix, RightSide, const SolveOptions& options) {
-           return make_pagerank(std::move(matrix), options.damping, selected_isa(), format_named(options.matrix_format));
+           return make_pagerank(std::move(matrix), options.damping, selected_isa(),
+                                format_named(options.matrix_format));
          }},
     {.choice = {.name = "jacobi", .help = "solves A x = b", .rhs = true},
      .orientation = Orientation::kRows,
      .make =
          [](CsrMatrix matrix, RightSide right_side, const SolveOptions& options) {
-           return make_jacobi(std::move(matrix), std::move(right_side), selected_isa(), format_named(options.matrix_format));
+           return make_jacobi(std::move(matrix), std::move(right_side), selected_isa(),
+                              format_named(options.matrix_format));
          }},
 };
 
@@ -61,7 +63,8 @@ void refuse_options_not_taken(const SolverChoice& solver, const SolveOptions& op
   if (options.damping_given) refuse_unless(&SolverChoice::damping, "--damping: found", ", which has none");
   if (format_named(options.matrix_format) == MatrixFormat::kRanked && !solver.ranked) {
     throw usage_error(
-        "--matrix-format: found 'ranked' with --solver {}, expected auto|csr|bands|packed: {} reads the iterates themselves, "
+        "--matrix-format: found 'ranked' with --solver {}, expected auto|csr|bands|packed: {} reads the iterates "
+        "themselves, "
         "whose order is published",
         solver.name, solver.name);
   }

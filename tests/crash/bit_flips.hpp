@@ -10,8 +10,8 @@
 
 namespace ringside::crash {
 
-/// Flips one bit at a time in the pool that the traced scenario leaves: each bit of each slot's meta area and payload, of
-/// both run tables and of both superblocks. The violation's `image` is the bit, counted from the beginning of the
+/// Flips one bit at a time in the pool that the traced scenario leaves: each bit of each slot's meta area and payload,
+/// of both run tables and of both superblocks. The violation's `image` is the bit, counted from the beginning of the
 /// pool.
 Exploration explore_bit_flips(const TracedScenario& traced);
 

@@ -54,8 +54,7 @@ void explore_round(const Options& options, std::uint64_t seed, const std::vector
     for (std::size_t i = next++; i < cases.size(); i = next++) {
       const Case& one = cases[i];
       const TracedScenario traced = one.scenario->trace(one.storage, one.durability, seed);
-      const Exploration seen =
-          explore(traced, one.model, true, options.quick ? kQuick : Depth{}, seed, options.event);
+      const Exploration seen = explore(traced, one.model, true, options.quick ? kQuick : Depth{}, seed, options.event);
       Exploration& sum = tallies[i].sum;
       sum.events += seen.events;
       sum.images += seen.images;

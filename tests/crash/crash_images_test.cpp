@@ -92,8 +92,9 @@ TEST(DaxModelTest, AFlushTakesOnlyTheStoresBeforeIt) {
 }
 
 TEST(DaxModelTest, AFlushTakesTheWholeLineAndEveryLineOfItsRange) {
-  EXPECT_EQ(ModelledPool(Model::kDax).store(0, 1).store(56, 2).store(kLine, 3).flush(8, kLine).drain().images({0, 56, kLine}),
-            (Images{{1, 2, 3}}));
+  EXPECT_EQ(
+      ModelledPool(Model::kDax).store(0, 1).store(56, 2).store(kLine, 3).flush(8, kLine).drain().images({0, 56, kLine}),
+      (Images{{1, 2, 3}}));
 }
 
 TEST(DaxModelTest, AThreadsDrainWaitsForItsOwnFlushesOnly) {

@@ -35,12 +35,12 @@ struct Exploration {
   std::uint64_t events = 0;              // at which images were made
   std::uint64_t images = 0;              // first cuts
   std::uint64_t images_in_recovery = 0;  // second cuts
-  std::uint64_t continued = 0;             // images from which an owner continued the run
+  std::uint64_t continued = 0;           // images from which an owner continued the run
   std::optional<Violation> violation;    // the first one: nothing is explored after it
 };
 
-/// Makes and judges the images of every moment of the traced scenario, or only of the one after event `only`. hashes_hold:
-/// checksums are on. seed: decides all random choices.
+/// Makes and judges the images of every moment of the traced scenario, or only of the one after event `only`.
+/// hashes_hold: checksums are on. seed: decides all random choices.
 Exploration explore(const TracedScenario& traced, Model model, bool hashes_hold, const Depth& depth, std::uint64_t seed,
                     std::optional<std::uint64_t> only = std::nullopt);
 

@@ -171,7 +171,7 @@ Verdict check_image(const PoolBytes& pool, const History& history, const Promise
 }
 
 std::string check_continuation(PoolBytes& pool, const History& history, const Promise& promise, const Setting& setting,
-                           const std::vector<Found>& found, Published& published, Trace& trace) {
+                               const std::vector<Found>& found, Published& published, Trace& trace) {
   const std::size_t mark = pool.mark();
   const std::uint32_t run = history.begun_or_beginning().empty() ? 0 : history.begun_or_beginning().back();
   const auto go_on = [&]() -> std::string {

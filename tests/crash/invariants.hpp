@@ -39,6 +39,6 @@ Verdict check_image(const PoolBytes& pool, const History& history, const Promise
 /// the pool; `trace` holds what was done to it. Returns the violation, or an empty text. found: what the image holds.
 /// history: already cut off with `found` (History::cut_off).
 std::string check_continuation(PoolBytes& pool, const History& history, const Promise& promise, const Setting& setting,
-                           const std::vector<Found>& found, Published& published, Trace& trace);
+                               const std::vector<Found>& found, Published& published, Trace& trace);
 
 }  // namespace ringside::crash

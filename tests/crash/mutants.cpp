@@ -298,8 +298,8 @@ Kill try_to_kill(const Mutant& mutant, bool checksums, std::uint64_t seed, int r
   for (int round = 0; round < rounds && kill.violation.empty(); ++round) {
     kill.seed = seed + static_cast<std::uint64_t>(round);
     const TracedScenario traced = bent(mutant, scenario->trace(storage, Durability::kPower, kill.seed));
-    const Exploration seen = mutant.flips_bits ? explore_bit_flips(traced)
-                                               : explore(traced, mutant.model, checksums, depth, kill.seed);
+    const Exploration seen =
+        mutant.flips_bits ? explore_bit_flips(traced) : explore(traced, mutant.model, checksums, depth, kill.seed);
     kill.images += seen.images;
     if (seen.violation) kill.violation = seen.violation->what;
   }

@@ -33,7 +33,11 @@ std::string to_string(const Setting& setting) {
 }
 
 Owner::Owner(PoolBytes& pool, Trace& trace, const Setting& setting, Published& published, std::uint64_t seed)
-    : setting_(setting), published_(published), random_(seed), persistence_(pool, trace), team_(make_team(setting, seed)) {
+    : setting_(setting),
+      published_(published),
+      random_(seed),
+      persistence_(pool, trace),
+      team_(make_team(setting, seed)) {
   const WritableRing ring = WritableRing::parse(pool.file(), "image");
   persistence_.enter(Phase::kMend);
   mend_superblocks(pool.file(), ring, persistence_);

@@ -36,8 +36,8 @@ std::string to_string(const Setting& setting);
 
 class Owner {
  public:
-  /// Opens the ring in `pool` and mends its superblocks and run table entries. Throws Error as RingView::parse does. `seed`
-  /// decides when syncs end and how threads interleave.
+  /// Opens the ring in `pool` and mends its superblocks and run table entries. Throws Error as RingView::parse does.
+  /// `seed` decides when syncs end and how threads interleave.
   Owner(PoolBytes& pool, Trace& trace, const Setting& setting, Published& published, std::uint64_t seed);
   ~Owner();  // without `finish` it counts as killed
 

@@ -57,9 +57,9 @@ class TracingPersistence final : public Persistence {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool in_sync_ = false;  // guarded by mutex_
-  bool may_end_ = false;  // guarded by mutex_
-  bool abandoned_ = false;   // guarded by mutex_
+  bool in_sync_ = false;    // guarded by mutex_
+  bool may_end_ = false;    // guarded by mutex_
+  bool abandoned_ = false;  // guarded by mutex_
 };
 
 }  // namespace ringside::crash

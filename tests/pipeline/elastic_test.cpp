@@ -18,8 +18,8 @@ namespace {
 
 using nlohmann::json;
 using testing::Finished;
-using testing::PipelineTest;
 using testing::kEndless;
+using testing::PipelineTest;
 using testing::Process;
 using testing::run;
 

@@ -115,7 +115,9 @@ TEST_F(PipelineTest, TheFormerNamesOfTheMatrixFormatAreAccepted) {
   EXPECT_EQ(summary()["matrix_format"], "bands");
   const std::string settings = folder_.file("former.toml");
   std::ofstream(settings) << "kernel = csr\n";
-  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=2", "--overwrite", "--config=" + settings})).exit_code, 0);
+  ASSERT_EQ(
+      run("ringside", run_arguments("grid:60", {"--iterations=2", "--overwrite", "--config=" + settings})).exit_code,
+      0);
   EXPECT_EQ(summary()["matrix_format"], "csr");
   EXPECT_EQ(summary()["kernel"], "csr");
   EXPECT_EQ(run("ringside", run_arguments("grid:60", {"--kernel=csr", "--matrix-format=csr"})).exit_code, 2);

@@ -312,11 +312,20 @@ void forge_journal(Files& files, Random& random, Damage& done) {
 
 Damage damage(Files& files, const std::vector<Specimen>& all, std::size_t of, Random& random) {
   const Specimen& specimen = all[of];
-  static constexpr const char* kKinds[] = {"flipped bits",      "zeroed range",       "noise",
-                                           "swapped ranges",    "truncation",         "extension",
-                                           "slots exchanged",   "journals exchanged", "pools exchanged",
-                                           "old copies",        "superblock forged",  "slot header forged",
-                                           "run table entry forged", "journal forged"};
+  static constexpr const char* kKinds[] = {"flipped bits",
+                                           "zeroed range",
+                                           "noise",
+                                           "swapped ranges",
+                                           "truncation",
+                                           "extension",
+                                           "slots exchanged",
+                                           "journals exchanged",
+                                           "pools exchanged",
+                                           "old copies",
+                                           "superblock forged",
+                                           "slot header forged",
+                                           "run table entry forged",
+                                           "journal forged"};
   std::uint64_t kind = below(std::size(kKinds), random);
   if (kind == 9 && specimen.earlier.pool.empty()) kind = 6;
   if ((kind == 7 || kind == 13) && files.journal[0].empty()) kind = 0;

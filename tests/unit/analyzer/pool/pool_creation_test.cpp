@@ -198,7 +198,8 @@ TEST_F(PoolCreationTest, WhoComesToAPoolThatIsBeingMadeIsToldThatItIsInUse) {
   at_each_moment([&] { const RingPool pool = RingPool::create(path_, kRows, kSlots); },
                  [&](const std::string& moment) {
                    if (!std::filesystem::exists(path_)) return;
-                   for (const PoolUse use : {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kFreshAgain}) {
+                   for (const PoolUse use :
+                        {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kFreshAgain}) {
                      EXPECT_EQ(code_of([&] { admit(options(path_), run_of(kRows), use); }), ExitCode::kSystem)
                          << moment << ": " << text_;
                      EXPECT_NE(text_.find("in use by"), std::string::npos) << moment << ": " << text_;

@@ -215,10 +215,12 @@ TEST_F(RingAdmissionTest, EveryStateOfAnInterruptedCreationCanBeOverwritten) {
 
 TEST_F(RingAdmissionTest, ARequestMadeAgainMayOverwriteNothingElse) {
   keep_something(path_);
-  expect_refused([&] { admit(options(path_), run_of(kRows, 9), PoolUse::kFreshAgain); }, ExitCode::kUsage, "--overwrite");
+  expect_refused([&] { admit(options(path_), run_of(kRows, 9), PoolUse::kFreshAgain); }, ExitCode::kUsage,
+                 "--overwrite");
   fs::remove(path_);
   { const RingPool empty = RingPool::create(path_, kRows, kSlots); }
-  expect_refused([&] { admit(options(path_), run_of(2 * kRows), PoolUse::kFreshAgain); }, ExitCode::kUsage, "--overwrite");
+  expect_refused([&] { admit(options(path_), run_of(2 * kRows), PoolUse::kFreshAgain); }, ExitCode::kUsage,
+                 "--overwrite");
 }
 
 TEST_F(RingAdmissionTest, ARingThatLibpmemobjCannotOpenIsReplacedWhenThatWasAskedFor) {

@@ -13,8 +13,8 @@
 #include "common/options/option_checks.hpp"
 #include "common/options/options.hpp"
 #include "tests/unit/as_nobody.hpp"
-#include "tests/unit/temporary_folder.hpp"
 #include "tests/unit/common/options/options_testing.hpp"
+#include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
 namespace {

@@ -5,9 +5,9 @@
 #include <fstream>
 
 #include "common/options/command_line.hpp"
-#include "tests/unit/temporary_folder.hpp"
 #include "common/platform/version.hpp"
 #include "tests/unit/common/options/options_testing.hpp"
+#include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
 namespace {

@@ -56,7 +56,8 @@ TEST(FormatChoice, AConversionThatDoesNotPayIsNotDone) {
   FormatCounts counts = web_graph();
   counts.far_reads = 1e6;
   counts.far_reads_ranked = 9.2e5;
-  EXPECT_LT(iteration_ns(counts, MatrixFormat::kRanked), iteration_ns(counts, MatrixFormat::kPacked)) << "it would be faster";
+  EXPECT_LT(iteration_ns(counts, MatrixFormat::kRanked), iteration_ns(counts, MatrixFormat::kPacked))
+      << "it would be faster";
   EXPECT_EQ(fastest_that_pays(counts, true), MatrixFormat::kPacked);
 }
 
@@ -94,7 +95,8 @@ TEST(FormatChoice, PlacesAreEachTakenOnceAndPutWhatIsReadOftenFirst) {
 }
 
 TEST(FormatChoice, EveryFormatHasItsNameAndOthersAreRefused) {
-  for (const MatrixFormat format : {MatrixFormat::kAuto, MatrixFormat::kCsr, MatrixFormat::kBands, MatrixFormat::kPacked, MatrixFormat::kRanked}) {
+  for (const MatrixFormat format :
+       {MatrixFormat::kAuto, MatrixFormat::kCsr, MatrixFormat::kBands, MatrixFormat::kPacked, MatrixFormat::kRanked}) {
     EXPECT_EQ(format_named(to_string(format)), format);
   }
   try {

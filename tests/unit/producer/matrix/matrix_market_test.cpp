@@ -170,7 +170,8 @@ TEST(MatrixMarket, DuplicatesAreAddedUpInAscendingMagnitude) {
   ASSERT_NE(1e16 + 1.0 + 1.0, (1.0 + 1.0) + 1e16);
   EXPECT_EQ(entries_of(read_market(four + "1 1 1e16\n1 1 1\n1 1 1\n1 1 0\n")), (Entries{{0, 0, (1.0 + 1.0) + 1e16}}));
   // Of equal magnitudes the negative comes first.
-  EXPECT_EQ(entries_of(read_market(four + "1 1 1e16\n1 1 1\n1 1 -1e16\n1 1 2\n")), (Entries{{0, 0, (3.0 - 1e16) + 1e16}}));
+  EXPECT_EQ(entries_of(read_market(four + "1 1 1e16\n1 1 1\n1 1 -1e16\n1 1 2\n")),
+            (Entries{{0, 0, (3.0 - 1e16) + 1e16}}));
 }
 
 TEST(MatrixMarket, DuplicatesInAPatternCollapse) {
@@ -193,8 +194,8 @@ TEST(MatrixMarket, AMatrixMayHaveNoEntries) {
 }
 
 TEST(MatrixMarket, TheBannerIsReadInAnyCaseAndCommentsStandAnywhere) {
-  const CsrMatrix matrix =
-      read_market("  %%MATRIXMARKET Matrix COORDINATE Pattern General \n%%GraphBLAS type double\n\n 2\t2 1 \n%x\n 2 1 \n\n%y");
+  const CsrMatrix matrix = read_market(
+      "  %%MATRIXMARKET Matrix COORDINATE Pattern General \n%%GraphBLAS type double\n\n 2\t2 1 \n%x\n 2 1 \n\n%y");
   EXPECT_EQ(entries_of(matrix), (Entries{{1, 0, 1}}));
 }
 

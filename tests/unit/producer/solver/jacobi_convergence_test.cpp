@@ -158,7 +158,8 @@ TEST(Symmetry, IsSeenInPlacesAndInValues) {
 
 TEST(Symmetry, PromisesALimitOnlyWithADiagonalOfOneSign) {
   const auto limit_of = [](double first, double second, double beside, double mirrored) {
-    return make_jacobi(build_rows(2, {{0, 0, first}, {0, 1, beside}, {1, 0, mirrored}, {1, 1, second}}))->growth_limit();
+    return make_jacobi(build_rows(2, {{0, 0, first}, {0, 1, beside}, {1, 0, mirrored}, {1, 1, second}}))
+        ->growth_limit();
   };
   EXPECT_DOUBLE_EQ(limit_of(1, 1, 3, 3), std::sqrt(2.0));
   EXPECT_DOUBLE_EQ(limit_of(-4, -1, 3, 3), std::sqrt(4 * 1.25));

@@ -145,7 +145,8 @@ TEST(Jacobi, EveryFormatAndInstructionSetGivesTheSameBits) {
       ASSERT_NEAR(csr[i], expected[i], 1e-12 * std::fabs(expected[i]) + 1e-15);
     for (const Isa isa : {Isa::kPlain, Isa::kAvx2, Isa::kAvx512}) {
       if (isa > selected_isa()) continue;
-      for (const MatrixFormat format : {MatrixFormat::kAuto, MatrixFormat::kCsr, MatrixFormat::kBands, MatrixFormat::kPacked}) {
+      for (const MatrixFormat format :
+           {MatrixFormat::kAuto, MatrixFormat::kCsr, MatrixFormat::kBands, MatrixFormat::kPacked}) {
         Change change;
         const auto solver = make_jacobi(matrix, {}, isa, format);
         EXPECT_EQ(solver->nonzeros(), matrix.nonzeros());

@@ -54,9 +54,9 @@ TEST(PagerankRefusals, NamesNodesByTheIdsOfTheInputWhereItHasSome) {
 TEST(PagerankRefusals, RefusesWeightsTooExtremeToNormalise) {
   EXPECT_NE(refusal_of(build_weighted_graph(2, {{0, 1, 1e-310}}), kAnyDamping).find("in row 1 (counted from 1)"),
             std::string::npos);
-  EXPECT_NE(
-      refusal_of(build_weighted_graph(3, {{0, 1, 1e308}, {0, 2, 1e308}}), kAnyDamping).find("in row 1 (counted from 1)"),
-      std::string::npos);
+  EXPECT_NE(refusal_of(build_weighted_graph(3, {{0, 1, 1e308}, {0, 2, 1e308}}), kAnyDamping)
+                .find("in row 1 (counted from 1)"),
+            std::string::npos);
 }
 
 TEST(PagerankRefusals, RefusesAMatrixThatIsEmptyOrNotSquare) {

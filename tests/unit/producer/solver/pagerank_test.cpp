@@ -34,7 +34,7 @@ class Threads {
 
 struct Iterates {
   std::vector<std::vector<double>> x;  // x_0, x_1 ...
-  std::vector<Change> change;      // of x_1, x_2 ...
+  std::vector<Change> change;          // of x_1, x_2 ...
 };
 
 Iterates iterates_of(Solver& solver, int count) {
@@ -148,7 +148,8 @@ TEST(Pagerank, EveryFormatStaysWithinTheStatedBoundOfTheFormulaInLongDouble) {
   ASSERT_GT(most, 1000u);
   const auto expected = serial_pagerank(graph, kDamping, 1);
   const double bound = (static_cast<double>(std::max<std::uint64_t>(31, most / 8 + 10)) + 8) * 0x1p-53;
-  for (const MatrixFormat format : {MatrixFormat::kCsr, MatrixFormat::kBands, MatrixFormat::kPacked, MatrixFormat::kRanked}) {
+  for (const MatrixFormat format :
+       {MatrixFormat::kCsr, MatrixFormat::kBands, MatrixFormat::kPacked, MatrixFormat::kRanked}) {
     const auto x = iterates_of(*make_pagerank(graph, kDamping, selected_isa(), format), 1).x[1];
     for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], expected[i], bound * expected[i]) << "row " << i;
   }
@@ -206,14 +207,16 @@ class PagerankBits : public testing::TestWithParam<Isa> {
 
   static void expect_bits_of_plain_loops(const CsrMatrix& matrix, const std::string& what) {
     for (const int count : {1, 2, 3, 5}) expect_bits_of_plain_loops(matrix, what, count, MatrixFormat::kAuto);
-    for (const MatrixFormat format : {MatrixFormat::kCsr, MatrixFormat::kBands, MatrixFormat::kPacked, MatrixFormat::kRanked}) {
+    for (const MatrixFormat format :
+         {MatrixFormat::kCsr, MatrixFormat::kBands, MatrixFormat::kPacked, MatrixFormat::kRanked}) {
       for (const int count : {1, 4}) {
         expect_bits_of_plain_loops(matrix, what + ", format " + std::string(to_string(format)), count, format);
       }
     }
   }
 
-  static void expect_bits_of_plain_loops(const CsrMatrix& matrix, const std::string& what, int count, MatrixFormat format) {
+  static void expect_bits_of_plain_loops(const CsrMatrix& matrix, const std::string& what, int count,
+                                         MatrixFormat format) {
     {
       const Threads threads(count);
       const auto solver = make_pagerank(matrix, kDamping, GetParam(), format);

@@ -62,9 +62,10 @@ TEST(SolverTable, AnOptionThatTheSolverDoesNotTakeIsRefusedBeforeTheMatrixIsOpen
             "--damping: found with --solver jacobi, which has none; expected it with --solver pagerank only");
   options = options_for("jacobi");
   options.matrix_format = "ranked";
-  EXPECT_EQ(refusal(options),
-            "--matrix-format: found 'ranked' with --solver jacobi, expected auto|csr|bands|packed: jacobi reads the iterates "
-            "themselves, whose order is published");
+  EXPECT_EQ(
+      refusal(options),
+      "--matrix-format: found 'ranked' with --solver jacobi, expected auto|csr|bands|packed: jacobi reads the iterates "
+      "themselves, whose order is published");
 }
 
 TEST(SolverTable, AnOptionThatTheSolverTakesIsAccepted) {
