@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The analyzer's side of the account: the time it worked and the time it waited, summed over one run. One thread
 // writes. The report's thread reads the atomics (relaxed: no figure depends on another one). The histogram is read
 // when the run is over.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/analyzer.hpp"
 
 #include <fmt/format.h>

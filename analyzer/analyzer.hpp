@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The analyzer's main loop: wait for a step, copy it into the ring, commit, release the producer's buffer, reduce,
 // account.
 #pragma once

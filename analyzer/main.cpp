@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ringside-analyzer: owns the pool, serves one producer at a time, keeps and reduces what it publishes. It runs as
 // long as the service, or with --once for one run.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/place_check.hpp"
 
 #include <spdlog/spdlog.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An analyzer's first check of its pool's place, before it makes or changes anything: what it refuses, and what it
 // warns of in the log.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The beginning and the end of a run, as its records, reports and log lines describe them.
 #pragma once
 

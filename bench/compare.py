@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The peers that are installed, and what a run is to reach beside them, in one command and one table.
 
 Runs, each as its own program does, and keeps what they write in the folder given with --results:

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Locks and messages side by side: how soon a published step is taken up, and what the whole run costs.
 
 Workload: PageRank on grid:SIDE, one sweep of the reductions, --durability process, one producer core and one analyzer

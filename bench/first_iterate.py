@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """How soon the first iterate is there: from starting `ringside run --matrix FILE --cache` to its being published.
 
 The matrix's binary cache exists and is in the page cache; the pool is new every time. Both clocks are CLOCK_MONOTONIC.

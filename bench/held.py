@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """How long a step holds its producer: from one iterate being ready to the next one being begun, against ADIOS2.
 
 Workload: PageRank on grid:SIDE, one core for the writer and one for the reader, which copies every step and sweeps it

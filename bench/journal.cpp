@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What does it cost to keep a record? The program appends real encoded step records to the journal, in batches as the
 // recorder makes them, to plain files and to libpmemlog. When an append returns, its records survive the death of any
 // process; nothing is synced (--durability process). More is appended than the journal holds, so the figures include

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How long does one PageRank iterate take, in each format a matrix can have (docs/kernels.md), and how near is that to
 // the limit that memory sets?
 //

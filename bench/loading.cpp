@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How fast are matrices loaded, and how much memory does that take? The program measures the MB/s (10^6 bytes) of
 // plain MatrixMarket text for one thread and for all, the peak of memory beside the text relative to the matrix, and
 // the mapping of a large grid's cache.

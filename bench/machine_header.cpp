@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bench/machine_header.hpp"
 
 #include <omp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The header of every benchmark's JSON: the machine, system, compiler and commit that the figures belong to, and the
 // load of the machine when the benchmark began.
 #pragma once

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the benchmarks written in Python share: the head of their JSON, turns, spread and confidence, and runs of ringside."""
 
 import contextlib

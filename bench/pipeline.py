@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The whole run against the published simulation: how long an iteration takes, who waits, and how much memory it needs.
 
 Workload: PageRank on grid:SIDE, --passes P. Measured in turn, A B C D, D C B A, ..., after one warm-up of each:

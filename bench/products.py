@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """One iterate of ours against the product of a sparse matrix with a vector as other libraries compute it.
 
 Measured in turn, A B C D, D C B A, ..., on the same pinned cores, each in a process of its own (bench/products/):

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What does it cost that an iterate in the ring can be verified and that its stores are ordered? The program compares
 // commits that hash every chunk and use the commit protocol's three fences with the same commits without them. Memory
 // is DAX-like: a pool on tmpfs that is treated as persistent memory, so that lines are flushed and fences wait as they

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bench/read_kernel.hpp"
 
 #include <immintrin.h>

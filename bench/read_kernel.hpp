@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The reference for the reductions: reading an iterate as fast as the instruction set can, and copying one while
 // another is read. Both are compiled once per instruction set (cmake/isa_variants.cmake).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What does it cost the analyzer's main thread to leave a step's figures in the recorder's queue? The program measures
 // nanoseconds per push: for one push while the queue's lines are cold, as after a step, and for a burst of 64, as many
 // as a recorder finds that looks every 10 ms.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How long do the ring's owner and its readers take to recover a pool if only headers are checked? And, measured
 // separately, how much does a run add, which verifies the newest payload before it continues?
 //   owner       RingPool::open (libpmemobj's bytes are hashed, then libpmemobj opens the pool) and a RingWriter, which

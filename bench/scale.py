@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """How large may a problem be: do a hundred million rows run within a given memory, and does time grow no faster than they?
 
   growth   one PageRank iterate of grid:1000, 2000, 4000, 10000, measured in turn in processes of their own

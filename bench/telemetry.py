@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What following a run costs it, and how soon a step is seen.
 
   cost         whole runs in interleaved pairs: journal and telemetry on (the default), and both off. The ratio is of total_s,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Three questions about the analyzer's work on one iterate, each answered as a ratio within one run, pair by pair, on
 // one pinned thread:
 //   one_pass    copying an iterate into a slot, hashed and with all reductions made on the way (--reduce transfer),

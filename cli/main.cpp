@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ringside: one command, one file per subcommand. docs/architecture.md and `ringside help` list what each one does.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The function of each subcommand. Each parses its own arguments (argv[0] is the subcommand's name), throws Error, and
 // returns an exit code. cli/main.cpp has the table that names and calls them.
 #pragma once

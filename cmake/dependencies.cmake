@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Everything comes from the distribution; nothing is vendored. deploy/packages.sh names the packages.
 
 # What the hand-off needs: all that another project's build looks for.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # ringside_embed_assets(TARGET FILES <path> ...) writes a C++ source that holds the files, and adds it to TARGET. Run
 # as a script (cmake -P), this file is the generator itself, so that the build embeds a changed file again.
 if(CMAKE_SCRIPT_MODE_FILE)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Generates manual pages, completions and settings from the programs (--help-as) and from the scripts' --help. Run with
 # cmake -P: BIN holds the programs, OUTPUT is emptied and filled, SCRIPTS are shell scripts for administrators.
 cmake_minimum_required(VERSION 3.25)

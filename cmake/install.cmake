@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Where `cmake --install` puts the files, by the rules of GNUInstallDirs. A program looks for the others in its own
 # folder, so any prefix works. Tests, benchmarks and examples are not installed. deploy/systemd installs its own units.
 include(GNUInstallDirs)

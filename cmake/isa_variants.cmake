@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # ringside_isa_variants(TARGET SOURCE...) compiles each SOURCE three times, for plain x86-64, AVX2 and AVX-512, with
 # RINGSIDE_ISA set to the variant's name (common/kernels/isa.hpp chooses among them at run time).
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The options of a build, with their defaults. In another project's build only RINGSIDE_WERROR has an effect; nothing
 # here changes that project's variables.
 option(RINGSIDE_WERROR "Treat warnings as errors (CI does)" OFF)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The Debian package, by CPack: `deploy/package.sh`, or cpack -G DEB in a build folder whose programs are built. Its
 # maintainer scripts, its changelog and its copyright file are in deploy/debian.
 set(RINGSIDE_PACKAGE_MAINTAINER "The Ringside authors <ringside@ringside.example>" CACHE STRING

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # RINGSIDE_SANITIZE applies to the whole build: a partly instrumented program reports errors that do not exist.
 if(RINGSIDE_SANITIZE)
   add_compile_options(-fsanitize=${RINGSIDE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What every target of ours has: its include folder, its flags and its definitions.
 
 # For every target that includes our headers: ours, and those of a solver that links ringside_handoff.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Makes the Debian package: builds the programs as released (in build/release, so that nothing is compiled twice) and
 # packs what `cmake --install` would install. Prints only the package's path to standard output. Exit status: 0 done, 1
 # failed, 2 usage, 3 the system lacks something.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2034  # the lists are used by the scripts that source this one
 # The one list of Debian packages Ringside is built and tested with, and how the missing ones are installed. Sourced by

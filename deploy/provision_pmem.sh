@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Makes a region of persistent memory the place of Ringside's pool: an fsdax namespace, a file system with dax=always,
 # a mount unit without which the analyzer's service does not start. Without --yes it only shows what it would do. Each
 # step first checks what is there and then does only what is missing, so that the script can be run again at any time.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # From a fresh clone to ranks: installs what is missing, builds, keeps every iterate of PageRank on a grid, then ranks
 # the packages of this distribution. Run it as root or as a user with sudo, from anywhere, as often as you like.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Ringside on a node without systemd, and in batch jobs: starts the analyzer and a producer on cores of their own,
 # reports their state, and stops them so that the step in progress is committed. Each process holds a lock as long as
 # it lives. So its death is an event that can be waited for, and a pid that was since given to another process is never

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A minimal program that publishes its iterates; any solver that links ringside_handoff can. Start an analyzer first:
 //   ringside-analyzer --socket /tmp/ringside/analyzer.socket --pool heat.pool --once &
 //   publish_from_your_solver /tmp/ringside/analyzer.socket [--resume] [--peer-timeout SECONDS]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "producer/account.hpp"
 
 #include <nlohmann/json.hpp>

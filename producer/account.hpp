@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The producer's side of the account: the time it worked and the time it waited, summed over the run. One thread
 // writes. The report's thread reads, hence the atomics (relaxed: no figure depends on another one).
 #pragma once

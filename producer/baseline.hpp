@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `--mode dram`, the baseline with which the pipeline is compared: the same loop and the same reductions in one process
 // on all cores, one after the other. Nothing is kept.
 #pragma once

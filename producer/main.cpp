@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ringside-producer: loads the matrix, attaches to the analyzer, solves, publishes each iterate. One run, one process.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The pipeline's side of the loop in producer/solve_loop.hpp: the solver writes x_k straight into the buffer that the
 // hand-off lends, and it is published. Solver and hand-off do not depend on each other.
 #pragma once

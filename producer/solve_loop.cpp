@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "producer/solve_loop.hpp"
 
 #include "common/platform/clock.hpp"

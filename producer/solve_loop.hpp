@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The loop of a run, the same in the pipeline and in the baseline: iterate, account, look at the convergence, stop.
 // Where x_k is written, and what happens to it then, is left to an IterateSink: the pipeline's publishes
 // (producer/producer.hpp), the baseline's reduces (producer/baseline.hpp).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/journal/journal_log_copy.hpp"
 
 #include <fcntl.h>

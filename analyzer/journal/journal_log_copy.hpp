@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One log's file as any process may read it, also while its owner writes: its kind and its bytes. They are copied by
 // pread, not mapped: if the file is emptied meanwhile, the read is short instead of a SIGBUS. Its content is not
 // trusted.

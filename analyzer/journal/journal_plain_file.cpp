@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A log in a plain file. What write(2) has stored survives the death of any process at once; power loss needs
 // fdatasync.
 #include <fcntl.h>

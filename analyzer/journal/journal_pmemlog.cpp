@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A log in a libpmemlog pool: an append is atomic, and on DAX it survives power loss when it returns. Only this file
 // uses libpmemlog, which PMDK deprecated and then dropped. Without RINGSIDE_HAVE_PMEMLOG its functions only report
 // that it is missing.

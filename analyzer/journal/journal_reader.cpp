@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The journal's reading side: it copies and checks both logs and puts their records in order.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds what the journal lacks when a run is admitted. A killed analyzer may have committed steps that it had not yet
 // recorded. While the journal is given up or switched off, no step is recorded. Steps that the ring still keeps are
 // recorded anew; the others are named as missing. Thus each committed step has a record or is named as missing.

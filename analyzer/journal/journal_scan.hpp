@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a log's bytes hold. They are not trusted: every length is checked before it is used, and only records that
 // verify are returned. Both sides of the journal use this scan, so that they cannot disagree.
 #pragma once

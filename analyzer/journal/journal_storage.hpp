@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The storage of one log of the journal: bytes that grow at their end and are emptied as a whole. There are two kinds:
 // a plain file, and libpmemlog where the build found it.
 #pragma once

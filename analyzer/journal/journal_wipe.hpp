@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Wipes a pool's journal. As with the pool itself, every byte is overwritten and synced before a name is removed.
 #pragma once
 

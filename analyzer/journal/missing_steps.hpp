@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Committed steps without a record: the content of a RecordsMissing, in the form that the analyzer's parts exchange.
 #pragma once
 

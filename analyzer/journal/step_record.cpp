@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/journal/step_record.hpp"
 
 #include "proto/ringside.pb.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts a step's figures into the message that the journal keeps and telemetry publishes, and back into the figures
 // that replay compares.
 #pragma once

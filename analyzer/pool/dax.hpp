@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whether stores at a place persist where they are made (DAX, with MAP_SYNC), and if not, why. Only this file decides
 // it, for `--require-dax`, the analyzer's log and `ringside doctor`. Mount options are not trusted: a file is mapped
 // as the ring would be. Only the reason of a refusal is read from the mount, the device and the kernel.

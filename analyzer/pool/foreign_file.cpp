@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/pool/foreign_file.hpp"
 
 #include <unistd.h>

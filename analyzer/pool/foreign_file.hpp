@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks who owns the file behind the name of a pool or a journal. The owner of a file may read what is written to it.
 // In a folder that others may write to, such as /tmp, a name can lead to another user's file, another user's link, or
 // an unintended second name of one's own file. Writers check this before every access; readers need not.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Catches failures of msync in libpmemobj and libpmemlog. On a plain file every persist of libpmemobj is an msync, and
 // if one fails it calls abort(): in pmemobj_create, pmemobj_open (run_id, lanes), pmemobj_alloc, pmemobj_root and even
 // pmemobj_close (statistics). libpmemlog ignores a failure, and aborts only when it creates a log. The process must

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The devices under a pool: the mount, its block device, and behind a pmem device the namespace and the region of the
 // kernel's nd bus. They are read from /proc/self/mountinfo and /sys. They explain why a place has no DAX, and on which
 // node, region and DIMMs its bytes are.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The pool as a file, before and beside libpmemobj: it is opened, checked, locked, given its blocks and its name, and
 // synced. Messages begin with `name`, the user's name for the pool. All Errors belong to set-up.
 #pragma once

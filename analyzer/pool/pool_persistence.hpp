@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The hardware behind the persistence interface: persistent memory through libpmem, or a page cache and fdatasync.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Wipes a pool. Persistent memory and disks keep what is not overwritten, so that each byte of the file is overwritten
 // and synced before its name is removed. The zeros are written from the end to the beginning: the bytes that identify
 // a pool go last, and an interrupted wipe can be repeated.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decides whether a run may use a pool, which pool it gets, and what becomes of the iterates in it. A pool that holds
 // another run's iterates is never overwritten silently, and a run that is refused leaves everything as it was.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A ring in a libpmemobj pool. Only this file uses libpmemobj (and only pool_persistence uses libpmem). The pool gives
 // the file its lock against a second owner. Its allocator provides all slots at creation; from then on the ring is
 // offsets in a mapped file (ring_layout.hpp). While a pool is open, do not fork without exec: the child would keep it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads a pool file without owning it: through a read-only mapping, while an analyzer writes it or when none runs.
 // Everything returned was verified; a slot that was overwritten meanwhile is reported as such.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reduces kept iterates again from their bytes, and compares the result bit for bit with what was recorded. The change
 // against the iterate before is recomputed, too, if that iterate can still be read.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whether a mapping persists in place, as the kernel reports for that very mapping. Stores to a mapping made without
 // MAP_SYNC reach persistent memory, too, but the file system may not find their blocks after a power cut.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Records that are numbered and encoded and wait to be written to the journal and to the subscribers, all at once.
 #pragma once
 

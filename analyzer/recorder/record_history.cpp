@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/recorder/record_history.hpp"
 
 #include <google/protobuf/io/coded_stream.h>

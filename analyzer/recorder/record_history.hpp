@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Provides past records on request: the newest from memory, older ones from the journal's files, which are read as any
 // other process reads them. One reading of the files serves all requests, until one asks for a newer record that has
 // left memory.

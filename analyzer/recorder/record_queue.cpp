@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/recorder/record_queue.hpp"
 
 #include <algorithm>

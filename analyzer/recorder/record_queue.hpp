@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Passes each step's figures from the analyzer's main thread to the recorder's (docs/live.md), in a circular buffer of
 // fixed capacity with one writer and one reader. Pushing is wait-free: no lock, no allocation, no system call. Steps
 // that find no room are counted, and reported in front of the next item. Events are rare; they go through a list under

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The recorder: a thread that takes items from the main thread's queue, numbers them, keeps them in the journal,
 // publishes them, and answers requests (docs/live.md). It owns the journal, the sockets and the sums that the status
 // shows. The main thread waits for it only when a run is over.

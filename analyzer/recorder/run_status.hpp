@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The status of the run that is being served, or was last: its figures summed, as in the account. The recorder makes
 // it from the same records that it publishes.
 #pragma once

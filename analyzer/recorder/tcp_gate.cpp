@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/recorder/tcp_gate.hpp"
 
 #include <netdb.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/recorder/zap_handler.hpp"
 
 #include <spdlog/spdlog.h>

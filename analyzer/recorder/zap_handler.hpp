@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Access over tcp: ZeroMQ asks the handler about the public key of each client that connects (RFC 27, ZAP), and the
 // handler answers from the list in the keys' folder. It fails closed: if the list cannot be read, no client is
 // admitted. The list is read for each question, so that a client is added or removed without a restart.

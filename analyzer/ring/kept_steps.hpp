@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The steps that a ring keeps, for the journal, which may lack some of them (journal_rebuild.hpp).
 #pragma once
 

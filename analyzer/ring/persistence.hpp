@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bytes get into persistent memory only through this interface. A recorder of stores can therefore replace the
 // hardware and enumerate every image that a crash may leave behind.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // libpmemobj's own data in a pool file: header, descriptor, lanes, heap. libpmemobj trusts all of it: one flipped bit
 // can make pmemobj_open run into unmapped memory, loop without end, or replay a log over a payload. A ring allocates
 // and frees nothing after its creation, so that these bytes are constant from then on, except for a few words. A hash

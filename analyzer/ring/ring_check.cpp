@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/ring/ring_check.hpp"
 
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks everything a ring holds against its hashes: one of them covers each bit that the format uses. `verify`
 // reports the results. The check of a slot describes the slot at one instant, whatever an analyzer does meanwhile.
 #pragma once

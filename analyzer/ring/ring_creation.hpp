@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes a ring out of empty bytes, and mends superblocks and run table entries, which are stored twice, from their
 // intact twins.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a ring holds after any crash. The writer and the readers both use this recovery, so that they cannot disagree.
 // Recovery only reads: repeated, or interrupted and repeated, it gives the same result.
 #pragma once

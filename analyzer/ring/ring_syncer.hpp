@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The thread that waits for the disk, so that the solver and the release of its buffer do not wait. On a plain file a
 // commit survives power loss only after fdatasync. The thread syncs whenever the newest commit is not yet persisted;
 // several commits may share a sync.

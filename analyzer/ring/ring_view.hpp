@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A ring in memory, found and checked. Wherever the bytes come from (a pool's mapping, a read-only file mapping, an
 // image made by a test), every offset is bounds-checked before a view exists. Only this file decides what of it
 // is valid. A RingView changes no byte.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Commits iterates to the ring. The protocol (docs/ring_format.md) is three functions with a fence each, so that the
 // caller can time them apart; after the third the producer's buffer may be released:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What lies under a pool file: persistent memory mapped directly (DAX), or a page cache. It decides what a commit needs
 // to survive power loss. What a storage means is defined here alone; other code asks these predicates.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Eigen (libeigen3-dev): a row-major sparse matrix times a dense vector. Eigen has no pattern matrices: it keeps and
 // reads 8 B of value beside each column index.
 #include <algorithm>

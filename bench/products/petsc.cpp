@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // PETSc (petsc-dev): MatMult of an AIJ matrix. PETSc runs in parallel as processes, so this program is started several
 // times (mpiexec -n THREADS). Each process has its rows of the matrix, with about the same work. PETSc has no pattern
 // matrices: it keeps and reads 8 B of value beside each column index.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The interface to one product y = A x (or, for Ringside, a whole PageRank iterate) as a library computes it. Each
 // adapter is one file and becomes one program (bench_product_NAME), so that the threads, allocators and headers of the
 // libraries never mix. bench/products.py drives the programs in turn.

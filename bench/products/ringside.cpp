@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ringside's part of the comparison: a whole PageRank iterate instead of a bare product. It includes the dangling
 // mass, the change in two norms and the contributions for the next iterate.
 #include <algorithm>

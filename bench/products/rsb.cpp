@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // librsb (Martone, Parallel Computing 40, 2014; librsb-dev): recursive sparse blocks, y = A x. It has no pattern
 // matrices: it keeps and reads 8 B of value beside each index.
 #include <rsb.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/doctor/core_probes.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Probes of the cores and of their distance to the memory that holds a pool.
 #pragma once
 

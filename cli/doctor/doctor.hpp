@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `ringside doctor [POOL|DIR] [--json]`: reports what this node offers a run, what hinders a run, and what to change.
 #pragma once
 

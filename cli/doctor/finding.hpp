@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One finding of `ringside doctor`. A probe reads only the files that its arguments name, so that a test can give it
 // the files of any node: `root` is put before /sys, /proc and /etc ("" on a real node).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Probes of what a node offers apart from its storage: one small function per question.
 #pragma once
 

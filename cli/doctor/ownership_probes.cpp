@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/doctor/ownership_probes.hpp"
 
 #include <fcntl.h>

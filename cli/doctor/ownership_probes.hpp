@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Probes of the owners of a pool and its folder, of the process that uses the pool now, and of what the services need.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/doctor/page_probes.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Probes of huge pages: for memory, and for a pool on DAX.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Probes of persistent memory through the kernel's nd bus: regions, namespaces, DIMMs, and which of them hold a pool.
 #pragma once
 

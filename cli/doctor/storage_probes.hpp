@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Probes of the place of a pool: its free space, and whether stores persist in place there. `place` is a pool file, a
 // folder, or the name of a file to be made in a folder. A probe makes at most one unnamed file there.
 #pragma once

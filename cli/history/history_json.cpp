@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/history/history_json.hpp"
 
 #include <fmt/format.h>

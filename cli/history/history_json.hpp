@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A run's history as JSON: the content of `/api/status`, of `/api/steps` and of a report. Durations are integer
 // nanoseconds, instants are seconds since 1970, ids are 32 hexadecimal digits, and NaN and infinity are null.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/history/metrics_exporter.hpp"
 
 #include <prometheus/metric_family.h>

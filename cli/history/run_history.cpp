@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/history/run_history.hpp"
 
 #include <algorithm>

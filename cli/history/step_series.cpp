@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/history/step_series.hpp"
 
 #include <algorithm>

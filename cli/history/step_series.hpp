@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A run's steps in bounded memory: the newest are kept singly, older ones in groups that grow with the run. Hours of
 // steps then fit into a few hundred kilobytes, and a viewer still sees the whole run.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What `ringside serve` shows: the run's history, and whether the analyzer is up. One thread writes (it takes in the
 // records); any thread may read (the HTTP server answers requests from it).
 #pragma once

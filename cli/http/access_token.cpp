@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/http/access_token.hpp"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The secret that admits a browser or Prometheus. It is read from a file that only its owner may read, and compared in
 // constant time. A browser exchanges it for a cookie that is invalid once this process has ended.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The connections of the HTTP server. One thread waits for all of them at once, so that none waits for another. It
 // reads a request until its head is complete, answers it as a whole and closes the connection. A client that sends
 // nothing, one byte a second, or bytes without end, or that does not read its answer, holds one descriptor and a few

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The files that cmake/embed_assets.cmake puts into the program.
 #pragma once
 

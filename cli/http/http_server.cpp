@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/http/http_server.hpp"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The HTTP side of `ringside serve` (cpp-httplib): the page and its assets, /metrics, /api/status, /api/steps. It only
 // reads, and it trusts no client: it limits requests, time and connections, accepts only heads as the RFC defines
 // them, and demands a token if one is configured. While it serves loopback only, it accepts only our own Host header.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The files of dashboards/page and Chart.js, which the build puts into this program (cmake/embed_assets.cmake): the
 // page works without a network, and always matches the version of the program.
 #pragma once

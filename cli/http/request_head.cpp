@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/http/request_head.hpp"
 
 #include <algorithm>

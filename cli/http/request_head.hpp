@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whether every party reads the head of an HTTP request in the same way (RFC 9112). Heads that proxies and servers are
 // known to read differently, which allows request smuggling, are refused before cpp-httplib reads them.
 #pragma once

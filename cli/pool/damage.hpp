@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Damage in words and in JSON, in the same form for verify and replay.
 #pragma once
 

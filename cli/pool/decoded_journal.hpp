@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A journal's records as messages, for commands that show the past without an analyzer or continue after it has ended.
 #pragma once
 

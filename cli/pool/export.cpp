@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `ringside export POOL`: writes a kept iterate, after verifying it, to a file that other programs can read.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `ringside info POOL`: shows what a pool holds, without owning it.
 #include <fmt/chrono.h>
 #include <fmt/format.h>

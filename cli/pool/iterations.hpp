@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Iteration numbers in the options and messages of the commands that read a pool.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Journal and ring side by side: what the journal recorded of each iterate that `replay` reduces again, and whether
 // the recorded scalars match the bytes in the ring.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/pool/journal_identity.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks whether a journal belongs to the pool beside it: records name their run and, where a run begins, its pool.
 #pragma once
 

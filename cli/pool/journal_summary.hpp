@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The journal beside a pool: the summary that `info` shows, and the steps that `replay` compares with the ring.
 #pragma once
 

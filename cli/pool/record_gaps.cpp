@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/pool/record_gaps.hpp"
 
 #include <algorithm>

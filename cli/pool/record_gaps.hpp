@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The steps that a journal names as missing (RecordsMissing), counted over all of its runs.
 #pragma once
 

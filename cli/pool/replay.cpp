@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `ringside replay POOL`: reduces the kept iterates again, in order and from their bytes, and compares the results
 // with what was recorded.
 #include <fmt/format.h>

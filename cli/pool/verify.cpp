@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `ringside verify POOL`: checks every slot's hashes against its bytes.
 #include <fmt/format.h>
 

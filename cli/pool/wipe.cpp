@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `ringside wipe POOL`: overwrites every byte of a pool before deleting it.
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The account of a run: the summary for programs, combined from what the two processes reported, and the closing table
 // for people, made from the summary and the run's facts.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `ringside cache MATRIX`: writes a matrix's binary cache ahead of time.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/run/child.hpp"
 
 #include <fcntl.h>

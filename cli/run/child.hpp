@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A process that `ringside run` starts and supervises. Its report lines and its standard error arrive through pipes,
 // its end through a pidfd. The kernel sends it SIGTERM if we die first.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The live line of `ringside run`: redrawn in place on a terminal, otherwise a new line every two seconds. It shows
 // the iteration, L1 change, steps and bytes a second, the idle shares of producer (P) and analyzer (A), and the time
 // left if there is a tolerance. It fits 80 columns.

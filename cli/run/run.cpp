@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `ringside run`: starts the analyzer and the producer on their cores, shows their progress, passes Ctrl-C on, and
 // prints the account. It never leaves a child behind.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The folder in which `ringside run` puts the sockets of its analyzer, and in which other subcommands look for them.
 // Each run has its own, mode 0700, and removes it at its end.
 #pragma once

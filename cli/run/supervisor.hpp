@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Supervises the two processes of a run until both have ended: takes in their reports, shows progress, passes signals
 // on.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Figures in the form that every table and line uses, and the way a figure is taken from a report.
 #pragma once
 

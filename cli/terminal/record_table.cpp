@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/terminal/record_table.hpp"
 
 #include <fmt/chrono.h>

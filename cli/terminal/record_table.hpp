@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Records as lines for people: a table of steps whose header is repeated every screenful, and one line for each record
 // that is not a step. This makes only text: the caller decides where it goes and whether it may have colours.
 #pragma once

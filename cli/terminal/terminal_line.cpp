@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/terminal/terminal_line.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One line on standard error that is redrawn in place; writes nothing if standard error is not a terminal.
 #pragma once
 

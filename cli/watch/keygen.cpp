@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ringside keygen: makes keys for following a run over TCP.
 #include <fmt/format.h>
 

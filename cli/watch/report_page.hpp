@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The page of `ringside report`: its content, and how figures and assets become one file.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `ringside report`: writes one HTML file with the account of a run, its waiting times, and change and reductions
 // over its iterations. The source is the journal and the ring of a pool, or a summary, which holds no steps.
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `ringside serve`: serves a web page, JSON and Prometheus metrics of the run beside it. It only subscribes and asks
 // for the status; the analyzer does not depend on it.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the analyzer that a command talks to: at --socket, over TCP, or the one that is alive on this machine (the
 // service's, or that of a `ringside run` of this user).
 #pragma once

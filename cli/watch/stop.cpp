@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ringside stop: ends the run that an analyzer serves, as Ctrl-C would; a service continues.
 #include <fmt/format.h>
 

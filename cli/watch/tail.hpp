@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ringside tail: follows a run from a terminal, with the past from the journal.
 #pragma once
 

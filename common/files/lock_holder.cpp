@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/files/lock_holder.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The process that has locked a file, for the message that the file is in use. /proc/locks lists it by device and
 // inode. No lock is attempted, so that the query disturbs no other process.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A file that appears under its name only when it is complete and on its disk: after a crash, a kill or a power cut,
 // the old file or the new one is there. Where the file system supports it (O_TMPFILE), the file has no name until
 // then, and a process that is killed leaves nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Output files. One place makes them, so that one place decides who may read them: never others, whatever the umask. A
 // file appears under its name only when it is complete.
 #pragma once

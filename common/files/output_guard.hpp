@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The files that no output may replace, whatever their names and whatever link leads to them: a file that the same
 // command reads or keeps, and any pool, journal or matrix cache, recognised by its first bytes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/files/own_descriptor.hpp"
 
 #include <sys/stat.h>

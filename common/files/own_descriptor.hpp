@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names that lead to a descriptor this process already has: /dev/stdout, /dev/fd/7, /proc/self/fd/7. Opening such a
 // name opens its file anew, with an offset of its own and without O_APPEND; the descriptor itself has the offset and
 // flags that its user set up.

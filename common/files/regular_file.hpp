@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opens a file by a name that others may have made, without ever waiting. An ordinary open(2) of a named pipe without
 // a writer, a device or a leased file can wait without limit. open_regular refuses anything but a regular file.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The standard streams. Standard output carries a program's answer: an answer that did not arrive is a failure, which
 // run_program detects for all subcommands at their end. Standard error is for people: if it accepts nothing (a full
 // disk under `2> log`), the program must continue.

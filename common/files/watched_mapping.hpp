@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Mappings of users' files, and the handling of pages that the kernel cannot provide: the file was truncated, its disk
 // failed, or had no room. The kernel then sends SIGBUS to the thread that touched the page, and one handler decides. A
 // fault in a mapping registered here ends the process with one line and an exit code of docs/architecture.md, or, if

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/handoff/channel.hpp"
 
 #include <poll.h>

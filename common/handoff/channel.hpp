@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages between processes: the only user of ZeroMQ. A Channel is one socket with Ringside's defaults: it lingers
 // only if an option asks for it, accepts no message that is larger than expected, never blocks in send, and on ipc
 // accepts only the owner and root.

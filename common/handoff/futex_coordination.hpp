@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `--coordination locks`: a futex on the peer's counter itself. A notification only wakes the other side, which then
 // loads the counter.
 #pragma once

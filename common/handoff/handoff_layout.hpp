@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The bytes that both processes share while a run is attached: docs/handoff_protocol.md as code. They live no longer
 // than the attachment, but the two sides may be built at different times: hence the version.
 #pragma once

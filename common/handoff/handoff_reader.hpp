@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The receiving side of the hand-off: accepts a producer, waits for its steps, releases its buffers, sends the
 // farewell. Everything that comes from the peer is checked before it is used (docs/handoff_protocol.md).
 #pragma once

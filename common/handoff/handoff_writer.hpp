@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The publishing side of the hand-off, a library that any solver can link: attach, claim a buffer, write x_k into it,
 // publish, detach. docs/handoff_protocol.md is the contract; examples/publish_from_your_solver.cpp the shortest user.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `--coordination messages`: StepPublished and BufferReleased (proto/ringside.proto) over ZeroMQ. A side waits for
 // messages only. The counters still lie in shared memory: they confirm each message, and they remain when its sender
 // is gone.

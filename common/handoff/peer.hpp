@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The other process: an AF_UNIX connection that carries the few messages of attach and detach (with file descriptors),
 // and, together with a pidfd, shows at any moment whether the peer is still there.
 #pragma once

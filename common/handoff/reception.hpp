@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Peers that have connected to the analyzer's socket but not yet sent a request. They wait here together, each with its
 // own deadline, so that a silent peer delays no other. Other users' peers never wait: the kernel reports a peer's user
 // when it connects.

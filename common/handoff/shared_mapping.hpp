@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A sealed memfd and its mapping: memory that two processes share, that disappears with the last of them, and that
 // neither can shrink while the other uses it. memfd_create(2) and fcntl(2) describe the seals.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Completion scripts for bash, zsh and fish, generated from the same declarations as --help: subcommands, options, the
 // words that an option accepts, files and folders.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A settings file with every key, its meaning and its default, generated from the same declarations as --help.
 #pragma once
 

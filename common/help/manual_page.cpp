@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/help/manual_page.hpp"
 
 #include <fmt/format.h>

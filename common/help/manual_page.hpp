@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Manual pages in the macros of man(7), generated from the same declarations as --help.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/kernels/copy.hpp"
 
 #include "common/kernels/copy_kernel.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Copies past the cache that hash on the way: they bring an iterate from the shared buffer into its ring slot.
 //
 // Bytes that must move for n copied: n read, n written (a non-temporal store does not read the line first). The hash

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The hashed copy stores each line right after hashing it (common/kernels/line_hash.hpp): one pass, in which the
 // processor hashes while it waits for memory. The alternatives with XXH3's public functions were measured: hashing a
 // chunk before it is copied takes up to half as long again (bench/protocol_cost), and the streaming interface, block

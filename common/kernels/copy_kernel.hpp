@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The variants of common/kernels/copy.hpp's copies, once per instruction set (cmake/isa_variants.cmake).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // XXH_INLINE_ALL: the packaged library is compiled for plain x86-64 and is half as fast as the functions inlined here
 // with AVX2. The macro also makes every xxHash function static, so that the variants do not collide at link time.
 #define XXH_INLINE_ALL

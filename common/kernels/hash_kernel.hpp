@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // XXH3 over one range of bytes, once per instruction set (cmake/isa_variants.cmake). xxHash picks its vector path by
 // the macros the compiler predefines, so each variant is the same source with other flags; the values are equal.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which instruction set the kernels use. A kernel source is compiled once per variant (cmake/isa_variants.cmake), each
 // in a namespace of the variant's name; the caller picks one with `select`. All variants give the same bits: a kernel
 // that adds uses a fixed number of running sums and folds them in a fixed order, whatever the width of the registers.

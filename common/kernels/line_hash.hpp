@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // XXH3 of a chunk, line by line, so that other work can use each line while it is in registers. XXH3 adds 64 bytes at
 // a time to running sums of the same size. This is the library's own loop, made of its internal functions, which may
 // change between versions; tests/unit/common/kernels/copy_test compares the values with the library's public function.

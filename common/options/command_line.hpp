@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The command line of a program or a subcommand: the options and arguments that it declares, and what was given for
 // them. CLI11 keeps the declarations, converts the values and lays out --help. Only command_line.cpp includes CLI11,
 // because each file that does takes six seconds more to compile; command_line_parser.cpp reads the words.

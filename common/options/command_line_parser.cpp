@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where a program's options get their values: first from its arguments, then from the file that --config names, then
 // from an environment variable. The words are parsed here, because CLI11 accepts any value for a flag and words its
 // errors in its own way.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a kept iterate survives: the values of `--durability`, shared by the options and the ring.
 #pragma once
 

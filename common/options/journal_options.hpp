@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where a run's records are kept: the values of `--journal`, shared by the options and the journal.
 #pragma once
 

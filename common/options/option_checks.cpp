@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/options/option_checks.hpp"
 
 #include <fmt/format.h>

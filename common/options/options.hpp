@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every option of a run. Its default and meaning stand beside the field here; its flag, file key and help text are
 // declared once, in options.cpp. `ringside run` declares them all and passes each process its own.
 #pragma once

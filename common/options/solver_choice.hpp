@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The values of `--solver`, and which of them take the options that not every solver has. Help, checks and refusals are
 // made from this list. producer/solver/solver_table.cpp has the solvers themselves, above this folder: the list is
 // therefore a parameter here.

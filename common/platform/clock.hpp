@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The one clock of the account: CLOCK_MONOTONIC in integer nanoseconds. It is the same clock in both processes, so a
 // time taken by the producer can be subtracted from one taken by the analyzer.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/platform/descriptor_limit.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How set-up fails: one exception type, one line of text, one exit code. The per-step path never throws; it returns
 // enums.
 #pragma once

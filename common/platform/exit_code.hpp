@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The exit code that a process, or a peer's message, reports.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/platform/futex.hpp"
 
 #include <linux/futex.h>

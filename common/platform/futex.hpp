@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sleeping on a word of shared memory until a thread of any process changes it and wakes the sleepers: futex(2).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Printable forms of texts that others chose: file names, option values, a peer's messages. No byte of them may
 // control a terminal or start a new line. Every message and every table shows such a text through these functions.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/platform/process_state.hpp"
 
 #include <fcntl.h>

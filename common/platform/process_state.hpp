@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The state of another process, from /proc: whether a signal stopped it. Neither a hang-up nor a pidfd shows that.
 #pragma once
 

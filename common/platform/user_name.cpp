@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/platform/user_name.hpp"
 
 #include <fmt/format.h>

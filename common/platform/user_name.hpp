@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Users by name, for messages.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ringside's version. version.cpp alone is compiled with it, so that a new version recompiles one file.
 #pragma once
 

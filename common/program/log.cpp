@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/program/log.hpp"
 
 #include <fmt/format.h>

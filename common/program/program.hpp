@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The part that the three programs' main functions share: the only place that catches everything.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Progress reports of a producer or analyzer to the program that started it: lines of JSON on an inherited file
 // descriptor (`--report-fd`), ten a second during the run and one at the end. A thread of its own writes them, so that
 // the per-step path only counts.

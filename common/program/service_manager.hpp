@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A service's reports to systemd: that it is ready, what it does, that its main thread makes progress, that it stops
 // (docs/services.md). They are datagrams to a socket (NOTIFY_SOCKET), as sd_notify(3) describes them. libsystemd does
 // not send them, because its call waits while the manager does not read, and no step may wait for that. Without a

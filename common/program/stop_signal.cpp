@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/program/stop_signal.hpp"
 
 #include <csignal>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SIGINT and SIGTERM ask a process to stop cleanly: they set a flag that the loops check between steps, and that every
 // wait checks. A second signal changes nothing; SIGKILL ends the process at once.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The choice of the cores that the two processes run on, and the only user of hwloc. Reading the machine is separate
 // from planning, so that the plan can be tested for other machines.
 //

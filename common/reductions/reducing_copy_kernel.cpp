@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A copy that also hashes and reduces: one pass over memory for all three. Bytes that must move for n rows: 8n read,
 // 8n written past the cache, and 8n read of the previous iterate if the change is wanted.
 //

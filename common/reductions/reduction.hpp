@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The reductions of every iterate: norms, extremes, the change against the previous iterate, a histogram, the largest
 // entries. One pass over memory computes all of them, in blocks that fit the first-level cache: one loop makes all
 // sums and extremes of a block, and the other reductions read the block while it is there. Results do not depend on

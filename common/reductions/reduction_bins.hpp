@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the histogram's bins of values in registers (AVX-512), 32 at a time. Iterates are smooth: mostly all 32 are in
 // the usual bin, and then none is listed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The parts of which every reduction is made: a block of the iterate (small enough for the first-level cache), and the
 // one loop over its values that makes all sums, in a fixed order of additions. Compiled once per instruction set
 // (cmake/isa_variants.cmake): everything lives in the variant's namespace.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares two reductions of the same iterate bit for bit: the one that `replay` computed, and the recorded one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The distribution of an iterate's magnitudes: counts in logarithmic bins, found from the exponent and the first two
 // bits of the mantissa.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reductions as JSON, with the same keys everywhere: in the summary and in the output of the commands.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One thread's results for an iterate so far: the same for a sweep over memory (reduction_kernel.cpp) and for a copy
 // that also reduces (reducing_copy_kernel.cpp). Compiled once per instruction set.
 #pragma once

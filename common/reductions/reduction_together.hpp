@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Several reductions as one: one loop over a block makes all sums among them, then the looks run. The compiler
 // assembles all of it from the list of classes (common/reductions/reduction_list.hpp).
 #pragma once

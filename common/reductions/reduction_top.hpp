@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The largest entries of an iterate, with their rows.
 #pragma once
 

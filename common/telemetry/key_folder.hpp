@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The folder of keys for following a run over tcp (docs/live.md): the server's key pair, and the list of the clients
 // that are let in. Each client's keys lie in a folder of their own below it, to be copied to the client's machine.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Percentiles of a time measured once a step, without keeping the samples: 64 linear parts in each power of two, so a
 // percentile is at most 1.6 % above the measured value; the maximum is exact. (The idea is that of HdrHistogram.)
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The receiving side of telemetry: records in order, each once, even if the publisher drops messages or another
 // analyzer takes over (docs/live.md). `ringside tail` and `ringside serve` are built on it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The figures of one step that was kept and reduced: those that the producer reported, and those that the analyzer
 // measured. Fixed size, no pointers: the analyzer's main thread puts one into a queue for each step (docs/live.md).
 #pragma once

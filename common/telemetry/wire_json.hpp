@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Records and status as JSON, under the names and units of proto/ringside.proto, generated from its descriptors: a
 // field that is added there appears here. Ids are hexadecimal, other whole numbers stay numbers, NaN and infinity are
 // null.

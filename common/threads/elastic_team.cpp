@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/threads/elastic_team.hpp"
 
 #include <sched.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A team that grows while the other process waits: home threads on this process's cores, and guests on the cores that
 // the other process lends (common/threads/core_loan, docs/elastic.md). All of them take pieces from one range, home
 // threads from its front, guests from its back.

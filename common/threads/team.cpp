@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/threads/team.hpp"
 
 #include <omp.h>

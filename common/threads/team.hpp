@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How the threads of a process share out one job: cut it into pieces, take the pieces, wait until all are done. No
 // result depends on which thread took which piece.
 #pragma once

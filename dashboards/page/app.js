@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The live page: asks `ringside serve` once a second what is new, and shows it. Nothing is computed here that is not on
 // the page; an answer that does not come is said, and what was shown last stays.
 "use strict";

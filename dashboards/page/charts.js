@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The charts (Chart.js): how each is made, and how it takes new steps. A point that stands for several steps is drawn
 // with its mean. Colours come from style.css, again whenever the reader's colour scheme changes.
 "use strict";

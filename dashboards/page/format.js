@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Figures as people read them, with their units.
 "use strict";
 window.ringside = window.ringside || {};

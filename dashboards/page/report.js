@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A report: what `ringside report` found in a journal, a ring or a summary, shown once.
 "use strict";
 (() => {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the page and a report show the same way outside of their charts. Texts are set as texts: a matrix may be called
 // anything.
 "use strict";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ringside-generator: systemd cannot read TOML, so at boot and at every `systemctl daemon-reload` this program turns
 // the settings in /etc/ringside that units need into drop-ins (systemd.generator(7), docs/services.md): the cores and
 // their NUMA nodes, the folders that are written to, whether the network is needed.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The dependency graph of the distribution's packages, from the local package lists.
 
 An edge "u v" says that package u needs package v (Depends and Pre-Depends). The rank of a package is then the chance

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Ranks the packages of this distribution: package lists -> edge list -> ringside -> the ten highest, with names.
 # usage: run.sh [WORK_FOLDER]   (default: build/package_graph in the source folder)
 # Environment: RINGSIDE, the program (default: build/release/bin/ringside in the source folder); PACKAGES, a Packages

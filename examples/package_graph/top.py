@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The highest entries of an exported iterate, with their names: reads a .npy file of doubles and a file of names."""
 
 import argparse

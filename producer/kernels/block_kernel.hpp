@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Arithmetic in registers of an instruction set's own width, for the sources compiled once per set
 // (cmake/isa_variants.cmake): eight logical lanes are one, two or four of them, and sums over rows or entries use eight
 // running sums whatever the width. Everything here is local to the source that includes it.

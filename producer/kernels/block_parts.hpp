@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A matrix's blocks of rows, cut into parts of about equal work for a team (common/threads/team.hpp).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The unit in which rows are shared among threads and summed. It has its own header because kernels need it too, and
 // kernels call no code of a header (cmake/isa_variants.cmake).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "producer/kernels/format_choice.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Handles a block of rows at a time, in two halves as with PageRank: the product of whole rows, diagonal included,
 // then one sweep of
 //

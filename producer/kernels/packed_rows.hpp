@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rows outside bands, copied once into the order and the form that every iteration reads. Within a block, rows with
 // equally many entries lie together: four of them side by side keep four chains of additions busy, and the processor
 // predicts where they end. The copy is one stream that is read from front to back. It describes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Handles a block of rows at a time, in two halves: the product of the block's rows into 8 kB that stay in the
 // first-level cache, then one sweep over these that finishes the iterate. The arithmetic is written in registers of
 // the instruction set's own width; eight logical lanes are one, two or four of them.

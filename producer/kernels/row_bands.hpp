@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Regularity in a sparse matrix, found once and used in every iteration. A *band* is a group of neighbouring rows with
 // equally many entries whose columns all advance by one from row to row, as in every mesh, stencil or band. Summing
 // over the rows of a band needs no gather: entry j of its rows t, t+1, t+2 ... is x[c_j + t], a plain vector load.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shares rows among threads. Rows come in fixed blocks. One thread sums a whole block in a fixed order, and block sums
 // are combined serially in block order. Thus no result depends on the number of threads.
 #pragma once

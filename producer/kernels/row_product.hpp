@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A matrix in the format that a product of its rows with a vector reads: raw pointers and plain structs. Kernels call
 // no code of a header (cmake/isa_variants.cmake), so that they need nothing else. producer/kernels/row_layout.hpp makes
 // them.

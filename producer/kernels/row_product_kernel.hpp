@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // sum[r] = sum over the entries (r, c) of value * x[c], for the rows of one block, in the order
 // producer/kernels/row_product.hpp promises. Part of the kernels compiled once per instruction set; the 8 kB it writes
 // stay in the first-level cache for the solver's own half of the iteration.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A fixed-size array of plain values in a memory mapping of its own. Huge pages are advised, and no page is touched
 // before a thread writes to it, so that the thread that will use a part can place it (first touch). An array can also
 // be a window into a mapped file (the matrix cache), which it keeps alive.

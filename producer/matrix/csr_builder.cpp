@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The work between the two readings of the input, and after them: sums, first touch, sorting, merging.
 #include "producer/matrix/csr_builder.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Builds a CRS matrix from entries that can be produced twice, in any order and by any number of threads, without ever
 // holding a list of them: the first time each entry is counted, the second time it is placed. Memory is that of the
 // stored entries; the result does not depend on the order.

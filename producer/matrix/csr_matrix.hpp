@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A sparse matrix in compressed row storage (CRS): what the readers build and the solvers multiply with.
 #pragma once
 

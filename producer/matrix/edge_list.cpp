@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Three readings by all threads: a survey (how many edges, which ids), counting, placing. As in the MatrixMarket
 // reader, the fast loops only detect that a line is wrong. Then one slow walk from the top finds which line it is and
 // why.

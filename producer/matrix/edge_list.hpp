@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads edge lists: `u v` or `u v weight` a line. The announcement in the text and the ids themselves decide how many
 // rows there are, and which id becomes which row (docs/inputs.md).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The grid's offsets have a closed form, so every thread writes its rows of the CRS arrays at once, without counting.
 #include "producer/matrix/grid.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The SIDE x SIDE grid graph: every cell is linked with its up to 8 neighbours, both ways, not with itself. Cell (y, x)
 // is row y * SIDE + x. grid:2000 is the workload of the published experiments (4,000,000 rows, 31,976,004 entries).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ranks in the bitmap, and merging of collected ids.
 #include "producer/matrix/id_map.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Maps the ids of an edge list to rows: rows are the distinct ids in ascending order. Ids not too large for the text
 // are marked in a bitmap, by all threads; larger ones are collected and sorted.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes and checks matrix caches. Nothing in the file is trusted before it was checked: a solver walks these arrays
 // without checks.
 #include "producer/matrix/matrix_cache.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A matrix as a file that is mapped instead of parsed. The layout is documented in docs/inputs.md and fixed here; the
 // version, the document, the assertions and the golden test change together.
 #pragma once

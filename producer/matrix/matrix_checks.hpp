@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a solver requires of a matrix before it starts, and the hash that names a matrix's content.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // All threads read the text twice (csr_builder.hpp). The fast loops only detect *that* something is wrong. Then one
 // thread walks the text once more from the top, to find the first wrong line and report what is wrong with it.
 #include "producer/matrix/matrix_market.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the banner and the size line word by word, with a message for each way to be wrong.
 #include "producer/matrix/matrix_market_header.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The first lines of a MatrixMarket text: the banner, comments, the size line.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Distinguishes the kinds of input, by their first bytes where they have some, and keeps caches beside them.
 #include "producer/matrix/matrix_source.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From the argument of --matrix to a matrix in memory: the kind of input, the reader for it, and whether a cache
 // replaces it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The names of a place in a matrix, for messages.
 #include "producer/matrix/refused_entry.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An entry or a row that a solver refuses. The solver has only the matrix. The numbers by which the input names the
 // entry, and its line, are looked up afterwards in the input itself.
 #pragma once

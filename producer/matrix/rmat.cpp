@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counter-based random numbers (splitmix64 of seed, edge and level; Steele, Lea, Flood, OOPSLA 2014), read twice.
 #include "producer/matrix/rmat.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random graphs with heavy-tailed degrees: R-MAT (Chakrabarti, Zhan, Faloutsos, SDM 2004) with the probabilities of the
 // Graph500 benchmark, a = 0.57, b = c = 0.19. Every edge is a function of the seed and its number alone: any thread can
 // make any edge, twice, and no list of edges is kept. Labels are not scrambled: small ids have large degrees.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "producer/matrix/symmetry.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whether a matrix is symmetric, and what follows from that for the Jacobi iteration.
 #pragma once
 

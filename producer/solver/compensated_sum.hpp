@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Addition that carries its rounding error along (Neumaier 1974): the sum of thousands of block sums is then as exact
 // as one addition, and ranks keep their sum of one over any number of iterations.
 #pragma once

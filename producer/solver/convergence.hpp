@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decides from the change in each iteration alone whether an iteration has converged, diverges or is still running,
 // and estimates how long it may take. Close to convergence or to divergence, a linear iteration changes by a constant
 // factor per iteration, the spectral radius of its matrix. Before that, the change of a non-normal matrix can grow by

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The Jacobi iteration for A x = b:
 //
 //   x_k = D^-1 * (b - R * x_{k-1}),   x_0 = 0,   A = D + R, D its diagonal

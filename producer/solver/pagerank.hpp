@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // PageRank by power iteration (Brin and Page, 1998); the mass of dangling nodes is spread over all nodes:
 //
 //   x_k = (1 - d)/n + d * w_{k-1}/n + d * A * x_{k-1},   x_0 = 1/n

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From options to a problem with its solver: the matrix is loaded, checked for what the solver needs and given to it,
 // and the problem gets its name (problem_id).
 #pragma once

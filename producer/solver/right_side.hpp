@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The right side b of a system of equations A x = b.
 #pragma once
 

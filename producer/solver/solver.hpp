@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The producer's view of a solver, which makes x_k from x_{k-1}, wherever the two vectors lie. It does not depend on
 // the hand-off; x_k may lie in memory shared with the analyzer.
 #pragma once

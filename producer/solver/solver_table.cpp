@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "producer/solver/solver_table.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table of solvers. Everything that differs between solvers outside their own files is an entry of it: the name and
 // the help of `--solver`, the options that a solver takes, the orientation of its matrix, and how it is made.
 #pragma once

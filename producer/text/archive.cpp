@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // libarchive over bytes that lie in memory. The filter and the format are set, not guessed: libarchive would return
 // bytes that it does not recognise as they are, and unpack a text that is packed twice. It also ends without an error
 // where one thing ends and no other begins; what it left unread is checked here.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What libarchive reads: texts packed by bzip2 or zstd, and tar archives. Nothing is ever written to a disk.
 #pragma once
 

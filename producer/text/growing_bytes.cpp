@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Anonymous mappings that mremap enlarges.
 #include "producer/text/growing_bytes.hpp"
 

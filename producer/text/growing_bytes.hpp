@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory for a text whose length is known only at its end: it doubles as it fills. Growing moves page tables, not
 // bytes.
 #pragma once

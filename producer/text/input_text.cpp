@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which member of a tar archive is the matrix. SuiteSparse's NAME.tar.gz holds a folder NAME with NAME.mtx, and often
 // right-hand sides and coordinates beside it (NAME_b.mtx).
 #include "producer/text/input_text.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From a mapped file to the text of one matrix: unpacks it, and takes the matrix out of a tar archive.
 #pragma once
 

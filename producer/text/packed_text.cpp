@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table of packings, and the unpackers of gzip (zlib) and xz (liblzma); producer/text/archive has those of bzip2
 // and zstd. libarchive also reads gzip and xz, but not as strictly (measured with version 3.6.2). It checks neither the
 // CRC-32 nor the length that end a gzip member: of the 448 bits of a small archive of two members, 101 can be flipped

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Unpacks a text into memory: gzip, xz, bzip2, zstd. The first bytes decide which of them it is, not the name.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One line for each kind of damage.
 #include "producer/text/packing_errors.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How every unpacker reports a file that it cannot use, so that the same damage has the same message in each format.
 // All are errors of the input (exit code 2). `name` is the file's name; `format` is also the program that tests it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cuts text into pieces, and quotes it in messages.
 #include "producer/text/text_scan.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the readers parse in a text: lines, blanks, numbers, with explicit ends instead of a terminating NUL (a mapped
 // file has none). Lines end in LF, CRLF or CR. The functions here sit in the innermost loop of parsing, so they are
 // inline and report by return value. The caller that finds that parsing failed makes the message afterwards.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opens and maps regular files only.
 #include "producer/text/text_source.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The bytes of a file, mapped read-only, with the owner that keeps them valid.
 #pragma once
 

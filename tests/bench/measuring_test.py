@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the benchmarks compute from their measurements: turns, ratios, confidence, and tables with missing figures."""
 
 import json

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Damage of the medium: one bit of the pool has changed. Whichever bit it is, every iterate that is returned was
 // published, and only the slot that holds the bit is lost.
 #pragma once

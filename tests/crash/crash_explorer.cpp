@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Explores power cuts for any length of time: each round runs every scenario, storage and model with a new seed, until
 // at least --images images have been checked. If a promise was broken, the exit status is 5 and a line has the command
 // that repeats it.

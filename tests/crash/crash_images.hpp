@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The possible contents of a pool after power was cut, or its owner killed, at one moment of a trace
 // (docs/crash_testing.md gives the reasons). All models share one idea. The pool is divided into cells; a cell has a
 // certain value and, in order, the stores to it that are not certain yet. A cell holds its value after any prefix of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The exploration that every change must pass, and the faults that it must detect. crash_explorer explores for longer.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

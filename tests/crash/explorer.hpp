@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cuts the power at every moment of a recorded scenario and judges the images that may be left. Some recoveries from
 // these images are cut off as well.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Faults in what the ring hashes, switched on at run time. The ring under test is the production library, object for
 // object: the linker redirects its calls of hash64 to this code (--wrap in CMakeLists.txt), and the library contains
 // no hook for faults.

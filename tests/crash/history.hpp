@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is known outside a pool at one moment of a trace: the iterates handed to the ring, and the ring's
 // acknowledgements. An image that a power cut leaves is judged by this alone.
 #pragma once

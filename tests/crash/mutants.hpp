@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Deliberate faults: the effects of a mistake in the protocol, or of a line deleted by accident. Most bend a recorded
 // trace into the one that the faulty program would have written; some change what is hashed. The exploration must
 // detect each of them; otherwise it proves nothing.

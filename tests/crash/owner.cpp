@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/crash/owner.hpp"
 
 #include <fmt/format.h>

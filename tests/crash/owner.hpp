@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An analyzer's part in a scenario: it opens the ring, begins runs and commits with the real RingWriter, and notes in
 // the trace what each call acknowledged when it returned. Scenarios use it, and so do the checks that reopen an image
 // and continue the run.

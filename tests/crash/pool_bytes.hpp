@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A pool's bytes in plain memory, with an undo log. An image is made by a few stores, checked and undone: payloads lie
 // 2 MiB apart, and copying a pool for each of millions of images would cost more than everything else.
 #pragma once

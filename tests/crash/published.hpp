@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the runs of the scenarios publish. Every word differs from those of every other iterate and run, so that a
 // single wrong word in an image is detected.
 #pragma once

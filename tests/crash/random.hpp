@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The one source of chance here: splitmix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators",
 // 2014). The same seed gives the same images with every compiler and library, which std's distributions do not promise.
 #pragma once

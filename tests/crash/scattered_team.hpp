@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A team that assigns its pieces to threads at random, several to a thread and in any order, as happens where threads
 // come and go (common/threads/elastic_team.hpp). What a crash leaves must not depend on which thread stored which
 // word.

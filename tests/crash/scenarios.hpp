@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The scenarios that are cut off at every moment. Each runs once, with the real writer, and its stores are traced.
 #pragma once
 

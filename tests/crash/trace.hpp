@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What was done to a pool, as one sequence: every store, flush, fence and sync of the protocol and, at the moments
 // when they were given, the acknowledgements. Scenarios record traces, mutants bend them, and the crash models cut
 // them off.

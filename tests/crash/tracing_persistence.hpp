@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Implements the persistence interface in place of the hardware: carries out every call in memory, and traces the
 // call, its thread and the function of the protocol that made it.
 //

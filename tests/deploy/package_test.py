@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The Debian package: its contents, lintian's report on it, and what its maintainer scripts do, in a tree that dpkg
 treats as a machine's root and beside stand-ins for systemd. Takes the build folder."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """deploy/packages.sh against a made-up machine: stand-ins for apt-get, dpkg-query and sudo note how they are called."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """deploy/provision_pmem.sh against a made-up machine: a folder that stands for /, with the kernel's files about one region
 of persistent memory, and stand-ins for the commands, which note how they are called and change that folder as the real ones
 would change the machine."""

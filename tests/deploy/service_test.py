@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the services report to their manager and to the journal: a socket stands in for systemd, a file for the
 journal. Takes the folder of the programs."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """deploy/stages.sh beside a stand-in for a build: what a terminal, a pipe and the log get of ninja's progress."""
 
 import fcntl

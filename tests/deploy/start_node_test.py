@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """deploy/start_node.sh and the batch job beside it with the real programs, whose folder is RINGSIDE_PROGRAMS: start,
 status, stop, run; deaths and signals in between. The tests wait for lines that the programs write and for the ends of
 processes."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The units as systemd reads them, and the drop-ins that ringside-generator makes from configurations, on made-up
 machines. Takes the build folder."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Another project's build (foreign_build/) adds Ringside for its hand-off. It finds only what the hand-off uses, links
 its solver, and keeps its own settings. Takes a compiler launcher, or nothing to compile without one."""
 

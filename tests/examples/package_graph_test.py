@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The package graph on a made-up distribution small enough to check by hand, and the table of an exported iterate."""
 
 import array

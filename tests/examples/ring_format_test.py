@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The worked example of docs/ring_format.md: its commands make the pool, and its program prints what the page shows."""
 
 import pathlib

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a fuzz target demands of a reader: an Error of one line, or a matrix that keeps its promises.
 #pragma once
 

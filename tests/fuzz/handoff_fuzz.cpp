@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a hostile producer may send and write: a request that is noise or nearly right, memory of any size with any
 // seals, and counters and step descriptors that the fuzzer chooses. Each time the reader throws one Error, or returns
 // steps in order and from memory that exists.

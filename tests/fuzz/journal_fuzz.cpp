@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A log's bytes as a hostile writer may have left them: whole frames with words that the fuzzer changed, cut anywhere.
 // Some of the hashes are mended, because hashes keep noise out. The log lies in a plain file or behind a libpmemlog
 // header. Each time the scan ends, and every record it returns lies within the bytes, verifies, and has a higher

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Any bytes as a matrix cache. Because hashes keep noise out, also caches written from arrays and header words that
 // the fuzzer chose, with every hash mended: an attacker could write these to make a solver leave its arrays. Each must
 // give a matrix that a solver can walk, or one Error.

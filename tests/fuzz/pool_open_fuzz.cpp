@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An owner opens a whole pool file in which libpmemobj's own bytes (lanes, heap and header) were changed: the result
 // is one Error, or a ring with all its iterates. Bytes that would crash libpmemobj must never reach it: it runs in
 // this process.

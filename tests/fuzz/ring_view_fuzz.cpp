@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A pool's bytes as a hostile writer may have left them: an intact ring with words that the fuzzer changed. Hashes
 // over them may be mended, because hashes keep noise out. Each time the result is one Error, or a view whose every
 // part lies in the file and can be read.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A producer that records, in a file that outlives it, which iterations are committed; the kill loop later demands
 // these. It continues from the iterate that the pool holds. It infers commits from the hand-off's rule alone: the
 // buffer of step s is lent again only once step s is committed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is random in a life: when a process is killed, and the options it is started with.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/kill/follower.hpp"
 
 #include <poll.h>

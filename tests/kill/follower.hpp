@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Follows an analyzer's records live, from the first to the last, and is never killed: every record it has seen must be
 // in the journal.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/kill/journal_check.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What must hold for the journal of a run whose processes were killed: each commit has a record or is named as missing,
 // the records are those that were seen live, and they agree with the steps that the ring still keeps.
 #pragma once

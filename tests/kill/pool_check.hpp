@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What must hold for a pool whose processes were killed: the design's invariants.
 #pragma once
 

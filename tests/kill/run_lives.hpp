@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The two settings in which whole runs are killed and resumed until they are done: as `ringside run`, and as the two
 // services. Bits, ring and journal must equal those of an undisturbed run.
 #pragma once

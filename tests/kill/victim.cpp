@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/kill/victim.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A process that the kill loop starts and kills. Its output goes to a log file. Waiting for it has a limit, because
 // the kill loop looks for processes that do not end.
 #pragma once

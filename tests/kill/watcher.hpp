@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A reader of a pool that is never killed: every iterate it has read completely is committed for good.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What an administrator sees when something is wrong: one clear line for each state, and the exit status that
 docs/architecture.md names for it.
 

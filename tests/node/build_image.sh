@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds what the virtual node boots: Debian's own kernel, a root file system with systemd made by debootstrap, and an
 # initramfs that does nothing but find it. Nothing of Ringside is in it: the test installs the package, as a user would.
 # Takes a minute or two and 700 MB; node_image.py keeps the result in a cache. Exit status: 0 built, 2 usage, 3 the system

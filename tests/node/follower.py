@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The records that the machine sent before its power was cut."""
 
 import json

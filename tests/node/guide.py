@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """docs/operations.md as a program: the commands of its sections, in their order."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether the analyzer's unit enforces its restrictions: a probe in the analyzer's place tries what no program of
 Ringside's does."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the virtual node boots, built once and kept outside the repository.
 
 Images are kept in the folder ringside/ of $RINGSIDE_NODE_CACHE, or of the user's cache folder if that is not set. An

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Ringside on a node, as its administrator has it: docs/operations.md, command by command, on a virtual machine with an NVDIMM
 whose power is cut in the middle of a job.
 

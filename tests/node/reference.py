@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The job on this machine, without power cuts: the virtual machine's iterates must equal its iterates, bit for bit."""
 
 import subprocess

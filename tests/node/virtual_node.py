@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A virtual machine with an NVDIMM: it boots, runs commands, and is killed as a power cut would kill it.
 
 QEMU runs in software emulation and needs nothing of its host but a processor. The NVDIMM is a file mapped shared,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // User errors before anything begins, tried with the real programs: command lines, settings files, environments and
 // limits. Every case ends with its exit code and exactly one line on standard error, which contains no control
 // characters, and leaves no file behind.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Readers and runs that meet a pool while it is made, as real processes. None of them may mistake a creation for
 // damage, or for an interrupted creation.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // When the disk fails during a run, this is reported once and never ignored, and the iterates kept before are still
 // there.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Waiting cores work for the other process: the bits stay the same, the account shows it, and nothing is lost if
 // either side is killed.
 #include <gtest/gtest.h>

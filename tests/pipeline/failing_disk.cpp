@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Preloaded into a program: simulates a disk that fails when the environment demands it.
 //   RINGSIDE_TEST_FDATASYNC_FAILS_AT=N   the N-th fdatasync fails with EIO, and later ones succeed: a kernel reports a
 //                                        lost page once and then forgets about it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From some call on, the disk refuses every sync, whether this code calls it or libpmemobj, which would abort the
 // process. Each call of a run is the first to fail once.
 #include <gtest/gtest.h>

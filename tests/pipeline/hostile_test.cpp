@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whole programs with hostile peers or very few descriptors: the user gets a documented exit code and one line.
 #include <sys/resource.h>
 #include <sys/socket.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What happens when a process is interrupted or killed: no published step is lost, no process waits indefinitely, and
 // no process is left behind.
 #include <gtest/gtest.h>

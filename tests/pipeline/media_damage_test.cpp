@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Damage on the medium: bits of a pool that a real run made are flipped one at a time, in every part the format uses.
 // verify and replay find each, report where it is, and lose the damaged slot only. Most of it happens in this process,
 // on a private mapping of the pool; a few flips go through the real commands.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // No output replaces a file that its command reads, or a pool, a journal or a cache. Tested with the programs
 // themselves.
 #include <fcntl.h>

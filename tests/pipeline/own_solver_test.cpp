@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The example program, run as a user would, with an analyzer that dies.
 #include "common/handoff/handoff_reader.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"

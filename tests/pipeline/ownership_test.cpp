@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // To which user and pool the files belong, and whether they still exist at the end, as runs and readers report it.
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Inputs from a pipe that the command's own user has made: `--config <(COMMAND)`, `COMMAND | ringside report
 // /dev/stdin`.
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the tests of whole runs share: a folder with a pool and a summary in it.
 #pragma once
 

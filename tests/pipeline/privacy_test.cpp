@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Other users can read no file of Ringside's, whatever the umask; and wiping leaves nothing.
 #include <fcntl.h>
 #include <gtest/gtest.h>

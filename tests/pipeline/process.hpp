@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Real processes for the tests: starts a program, returns what it printed, and kills it if the test ends before it.
 #pragma once
 

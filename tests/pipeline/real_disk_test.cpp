@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Disks that really fail: ext4 on a loop device that has no more room in its backing file, that makes itself read-only
 // after an error, or that is shut down during the run. Where no loop device can be made, the tests are skipped with
 // the reason.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Outputs that are one of the command's own descriptors (`--output /dev/stdout >> FILE`): existing content stays, the
 // bytes arrive whole, and no text for people gets between them.
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bad input and bad states, end to end: one clear line, the right exit code, and what was kept before is still there.
 #include <gtest/gtest.h>
 #include <sys/mount.h>

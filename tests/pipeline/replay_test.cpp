@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `ringside replay`, and every command that reads a pool while an analyzer writes it.
 #include <gtest/gtest.h>
 

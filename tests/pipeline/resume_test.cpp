@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A run that was cut short is resumed: its iterates are bit-equal to those of an undisturbed run, whichever process
 // was killed. A pool and a problem that do not belong together are refused.
 #include <gtest/gtest.h>

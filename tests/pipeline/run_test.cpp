@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `ringside run` as a user sees it: what it keeps, what it accounts for, and that both modes and all thread counts
 // agree.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An answer that does not arrive is a failure: every command reports a standard output that accepts nothing.
 #include <fcntl.h>
 #include <unistd.h>

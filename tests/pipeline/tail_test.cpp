@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Following real runs: each step is shown once whichever process dies; the past of an ended run is shown; a run ends
 // on request; and no follower can hold a run up.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A file that is truncated while it is mapped: the program that uses it ends with one line and exit code 5, not with a
 // bare SIGBUS. Also a sparse copy of a pool on a disk without room for its holes.
 #include <gtest/gtest.h>

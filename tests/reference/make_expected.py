@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Makes expected.json: PageRank and Jacobi on real files, by an implementation that shares nothing with ours.
 
     python3 tests/reference/make_expected.py [DATA_FOLDER] > tests/reference/expected.json

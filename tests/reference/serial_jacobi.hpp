@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Two oracles for Jacobi. `serial_jacobi` is the formula, row by row, in long double; it defines the right result.
 // `plain_jacobi` is the solver's arithmetic in plain serial loops; it defines every bit.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Two oracles for PageRank. `serial_pagerank` is the formula, in long double; it defines the right result.
 // `PlainPagerank` is the solver's arithmetic in plain serial loops; it defines every bit: row sums in column order,
 // those of 32 entries and more in eight lanes; sums over rows in eight lanes within blocks of 1024, blocks added up in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The reductions written in the obvious way: one row after the other, sums in long double, the histogram by comparing
 // with its bounds, the largest entries by sorting everything. common/reductions/reduction must agree with them.
 #pragma once

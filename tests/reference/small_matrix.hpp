@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Matrices small enough to check by hand, and generated ones with known structure, built the plain way: the
 // entries sorted, then written out row by row.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The ways in which pools and journals are damaged, each at random within its kind.
 #pragma once
 

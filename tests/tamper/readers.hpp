@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs every reader of pools and journals as a real process on a damaged pool, and checks the result.
 #pragma once
 

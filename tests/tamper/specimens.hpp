@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The specimens: pools and journals that real runs made, and the true values of their iterates and records.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The processors a test may put its threads on.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Gives up root's rights while it exists, so that tests of refused permissions also work as root.
 #pragma once
 

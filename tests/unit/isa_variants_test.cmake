@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Fails if an object of a kernel's variant defines a function that the linker could keep for the whole program: a weak
 # symbol outside the variant's namespace. OBJECTS: their paths, separated by '|'; ISA: the namespace; NM: nm.
 string(REPLACE "|" ";" objects "${OBJECTS}")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every metric that dashboards/ names exists in the exporter. Takes scripted_server's path."""
 
 import json

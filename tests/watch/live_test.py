@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A real run, shown by `ringside serve` and by `ringside report`: both agree with the run's own account. Takes the
 folder of the programs."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Records of a made-up run for the tests of viewers. Every figure follows from the step's number.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The page in a real, headless Chromium: what it shows equals the records, in every state of run and analyzer. Takes
 scripted_server's path and the folder that keeps the screenshots."""
 

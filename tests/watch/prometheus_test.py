@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Prometheus itself on dashboards/: promtool reads the files, and a server started here scrapes the exporter, evaluates
 the rules and raises the alerts that the run gives cause for. Takes scripted_server's path."""
 

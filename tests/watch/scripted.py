@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Drives scripted_server: a made-up run, served as `ringside serve` serves a real one."""
 
 import json

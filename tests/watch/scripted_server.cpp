@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shows what `ringside serve` would show of a made-up run. Lines on standard input drive it, so that a browser or
 // Prometheus meets every state at a known moment. After each line it prints the status that results:
 //   start NAME | steps N | end OUTCOME CODE | status JOURNAL | down | up | another | quit

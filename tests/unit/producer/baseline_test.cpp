@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The baseline does the same work as producer and analyzer together: the same iterates, reduced against the same ones.
 #include "producer/baseline.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the loop asks of a solver and a sink, and in which order.
 #include "producer/solve_loop.hpp"
 

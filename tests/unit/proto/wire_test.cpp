@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The golden bytes of every kind of message. Each field keeps its name, number and type permanently
 // (proto/ringside.proto), because programs of other versions read journals and telemetry.
 #include <google/protobuf/message.h>

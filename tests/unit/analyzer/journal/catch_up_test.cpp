@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a journal lacks when a run attaches: over all killed lives, each committed step is recorded once or named as
 // missing once.
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the journal's tests share: a pool's name in a folder of its own, records that can be told apart, and functions
 // that change the bytes of a log.
 #pragma once

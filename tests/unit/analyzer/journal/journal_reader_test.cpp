@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Journals in any state: cut, changed, swapped, or another pool's. Records that verify are read; what does not verify
 // is named by file and byte.
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the ring still has of the records that a journal lost, and the conversion of a step's figures to a record and
 // back.
 #include "analyzer/journal/journal_rebuild.hpp"

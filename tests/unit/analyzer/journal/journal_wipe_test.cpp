@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Wiping a journal: a journal in any state is removed; a file that only has a journal's name is refused.
 #include "analyzer/journal/journal_wipe.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The journal's writer: an appended record is kept, however the writer ends.
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Why a place has no DAX, read from made-up nodes. The kernel itself always refuses, because these folders lie on no
 // persistent memory.
 #include "analyzer/pool/dax.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pools and journals that belong, or may belong, to another user: nothing is written to them without --foreign-pool.
 #include "analyzer/pool/foreign_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Readers, runs and services that meet a pool while it is made, at each of the creation's system calls: from the
 // file's first moment, through libpmemobj's own work, to the end. The creation continues only after they have looked.
 #include <dlfcn.h>

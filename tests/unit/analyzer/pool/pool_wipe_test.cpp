@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/pool/pool_wipe.hpp"
 
 #include <fcntl.h>

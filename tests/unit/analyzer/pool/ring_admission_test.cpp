@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which pool a run gets: an existing file in its place is replaced if this was asked for and is possible, and is
 // untouched otherwise.
 #include "analyzer/pool/ring_admission.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/pool/ring_replay.hpp"
 
 #include <gtest/gtest.h>

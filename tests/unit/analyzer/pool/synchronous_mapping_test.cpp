@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What /proc/PID/smaps shows of a pool on persistent memory; copied from a machine with an NVDIMM (ext4, dax=always).
 #include "analyzer/pool/synchronous_mapping.hpp"
 

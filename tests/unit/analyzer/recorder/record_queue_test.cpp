@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The queue between the analyzer's main thread and the recorder's: order, fullness, and two threads at once.
 #include "analyzer/recorder/record_queue.hpp"
 

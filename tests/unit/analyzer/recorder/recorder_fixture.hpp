@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the tests of recorder and telemetry share: an analyzer's recorder without an analyzer, and its followers.
 #pragma once
 

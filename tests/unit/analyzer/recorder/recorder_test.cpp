@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The recorder and its followers, over real sockets: numbering, the past, restarts, journals that fail.
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The gate before the telemetry sockets on tcp, with a socket of the test in ZeroMQ's place: what it does without
 // memory, and with a client that takes nothing. In some tests, operator new fails in the gate's thread.
 #include "analyzer/recorder/tcp_gate.hpp"

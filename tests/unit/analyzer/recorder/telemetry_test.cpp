@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Hostile clients on both sockets, and which clients may connect over tcp: the service keeps serving known clients.
 #include <gtest/gtest.h>
 #include <netinet/in.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An owner never hands libpmemobj a file that could crash it: libpmemobj's own bytes in a pool are constant, and a
 // hash covers everything that libpmemobj relies on. Readers are not affected. libpmemobj runs in child processes here,
 // because a killed parent could report nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A reader beside a creation: each moment of a creation falls between any two pages that a look at the pool reads. A
 // page becomes readable only when the look reaches it; the page fault advances the creation. Every interleaving is
 // therefore the same in each run of this test.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is persisted when: the thread that syncs, what a failed sync does, and what a writer keeps after a power cut.
 // The disk is a stand-in that syncs when the test lets it.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A ring in plain memory, and a persistence that keeps its calls: with them the ring's protocol is tested without a
 // pool, a file or persistent memory.
 #pragma once

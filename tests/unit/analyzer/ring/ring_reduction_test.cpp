@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reductions made while an iterate is copied into its slot. The ring's bytes, the order of its stores and the
 // reductions are those of an iterate that is first copied and then swept in its slot.
 #include <gtest/gtest.h>

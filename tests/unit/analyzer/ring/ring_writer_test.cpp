@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The commit protocol, over a ring in plain memory. Here "after a crash" means another writer or view on the bytes as
 // they are; tests/crash tests which bytes a crash may leave.
 #include "analyzer/ring/ring_writer.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a storage means for those that keep iterates on it.
 #include "analyzer/ring/storage.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Each probe examines a made-up node; then the whole report examines this machine.
 #include "cli/doctor/doctor.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A made-up node: files and links below a folder, laid out as Linux lays out /proc and /sys.
 #pragma once
 

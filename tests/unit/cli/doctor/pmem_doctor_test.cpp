@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `ringside doctor` on nodes with persistent memory, and on places that belong to others.
 #include <fcntl.h>
 #include <fmt/format.h>

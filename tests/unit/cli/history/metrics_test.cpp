@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The metrics for Prometheus, parsed as it parses them: names, types, HELP texts, and the values of the records.
 #include <gtest/gtest.h>
 

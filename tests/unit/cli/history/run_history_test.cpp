@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is kept of a run whose records come one by one: sums over all of them, a series that does not grow.
 #include "cli/history/run_history.hpp"
 

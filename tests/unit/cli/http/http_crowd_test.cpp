@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Many connections to the HTTP server that send nothing, send part of a request, or do not take the answer:
 // well-behaved clients are answered meanwhile. In these tests no time limit expires.
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The HTTP server, with the requests of browsers and of attackers, as bytes on a socket.
 #include "cli/http/http_server.hpp"
 

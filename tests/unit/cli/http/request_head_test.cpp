@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Request heads that two parties may read in different ways: none is answered.
 #include "cli/http/request_head.hpp"
 

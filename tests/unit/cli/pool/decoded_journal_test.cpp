@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a follower reads in the journal once the analyzer that it followed is gone for good.
 #include "cli/pool/decoded_journal.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The journal as commands show it: beside the ring in `replay`, named by `info`, removed by `wipe`.
 #include "cli/pool/journal_summary.hpp"
 

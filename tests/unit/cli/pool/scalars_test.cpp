@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The scalars of a step in its record, in the ring and in comparisons: a field that one place has, all have.
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>

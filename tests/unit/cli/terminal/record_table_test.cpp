@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What `ringside tail` prints, without a terminal: units, sparklines, combined steps, events, --since.
 #include "cli/terminal/record_table.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a report shows of a run and of a summary. No text in it can end the script element that carries it.
 #include "cli/watch/report_page.hpp"
 

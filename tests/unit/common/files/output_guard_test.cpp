@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Files that no output may replace: real files of each kind, under names and links that hide their kind.
 #include "common/files/output_guard.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // When a hand-off lends cores: while their side waits, and until the store that ends its wait.
 #include <gtest/gtest.h>
 

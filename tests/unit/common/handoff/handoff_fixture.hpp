@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the tests of the hand-off share: a socket, a run, iterates whose values identify the step, and the memory and
 // the request of a producer that keeps to the protocol.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The hand-off between two threads and between two processes: what the protocol promises.
 #include <gtest/gtest.h>
 #include <sys/mman.h>

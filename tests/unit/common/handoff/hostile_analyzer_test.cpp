@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the producer's side of the hand-off refuses: it checks every answer before it relies on it.
 #include <gtest/gtest.h>
 #include <sys/mman.h>

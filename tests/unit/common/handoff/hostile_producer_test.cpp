@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the analyzer's side of the hand-off refuses: it checks everything that a producer sends or writes before it
 // relies on it.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sockets that an analyzer puts beside its own: the next analyzer removes those that a killed one left.
 #include <gtest/gtest.h>
 #include <sys/socket.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which messages a side of the hand-off accepts: none from a stranger, none of another attachment, and none that the
 // peer's shared counter does not confirm. The other side is a bare channel here, which can send anything. Its messages
 // arrive in order: once the last, good one has an effect, all before it have been read.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The publishing side when memory runs out: a claim reports it, and the user's solver survives. This program's
 // operator new fails where a test demands it.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a user's solver experiences when its analyzer dies: the lines of README.md, verbatim, and the contract of a
 // claim.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Peers that connect to the analyzer's socket and send nothing, too little or too much: no other peer waits for them.
 #include "common/handoff/reception.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the hand-off does when an analyzer is gone and another one takes over, and how a run resumes from a kept
 // iterate. The analyzers are readers in this process; one that is gone has hung up.
 #include <gtest/gtest.h>

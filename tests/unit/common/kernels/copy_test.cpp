@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The copy is exact for every length that callers may pass, touches no byte beside it, and hashes what it copied.
 #include "common/kernels/copy.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // XXH3's published values, and what the project relies on beyond them: every variant and every number of threads gives
 // the same hash.
 #include "common/kernels/hash.hpp"

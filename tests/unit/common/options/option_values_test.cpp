@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which words count as a flag, a number or a setting, on the command line and in a file, and how all others are
 // refused.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the tests of options share: words of a command line, and two solvers that take different options.
 #pragma once
 

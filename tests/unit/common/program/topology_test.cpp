@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The plan is tested on made-up machines, reading on hwloc's synthetic ones, pinning on the machine at hand.
 #include "common/program/topology.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The copy that reduces on its way. It is exact, and hashed like any copy. Its reductions have the bits of a sweep
 // over what it stored, whichever thread takes which chunk, for every instruction set, and also while the source is
 // being changed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Iterates of every kind that the reductions treat separately, with every size at which they take another path.
 #pragma once
 

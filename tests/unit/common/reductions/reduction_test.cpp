@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The reductions against the serial oracle. Every number of threads and every instruction set must give the same bits.
 #include "common/reductions/reduction.hpp"
 

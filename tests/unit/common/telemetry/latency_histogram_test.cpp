@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/telemetry/latency_histogram.hpp"
 
 #include <gtest/gtest.h>

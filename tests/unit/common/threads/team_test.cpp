@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Work shared among threads: every piece is done once, whichever threads come and go.
 #include "common/threads/team.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The model that chooses a matrix's format, and the figures it chooses by: counts alone, no clock.
 #include "producer/kernels/format_choice.hpp"
 

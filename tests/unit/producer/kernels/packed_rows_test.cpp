@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Packed rows, unpacked again by an independent reader and compared with the matrix.
 #include "producer/kernels/packed_rows.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "producer/kernels/row_bands.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What building costs and guarantees: memory, long rows, inputs that change; and the checks before a solver starts.
 #include "producer/matrix/csr_builder.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How many rows an edge list has, which id becomes which row, and what is refused.
 #include "producer/matrix/edge_list.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The generated matrices: counts with closed forms, neighbours that can be checked by hand, the same bits for every
 // number of threads.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A cache returns what was written, or reports what is wrong with it. A golden test pins the bytes on disk.
 #include "producer/matrix/matrix_cache.hpp"
 

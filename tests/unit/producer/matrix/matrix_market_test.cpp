@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random matrices are equal after writing and reading, in every variant and line ending that the reader accepts. Then
 // what the reader refuses.
 #include "producer/matrix/matrix_market.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the tests of matrices share: temporary folders, packing, and matrices as readable lists of entries.
 #pragma once
 

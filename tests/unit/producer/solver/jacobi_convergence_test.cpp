@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Jacobi and the convergence check together: temporary growth is tolerated, lasting growth is detected.
 #include <gtest/gtest.h>
 #include <omp.h>

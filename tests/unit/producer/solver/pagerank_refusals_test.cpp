@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What PageRank refuses. The messages name links and nodes as the input names them.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a user reads about an entry that a solver refuses: the file, the line, and the numbers in it.
 #include "producer/solver/problem.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The solvers on real files, against values computed by an independent implementation (tests/reference/expected.json,
 // made by make_expected.py beside it), and the verdicts of the convergence check on matrices known to diverge.
 #include <gtest/gtest.h>

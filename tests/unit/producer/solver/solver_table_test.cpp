@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table of solvers: what a user can ask for by name, and what is refused because a solver does not have it.
 #include "producer/solver/solver_table.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tar archives: which member is read, what is left out, and what is refused; and the matrix that comes out of them.
 #include "producer/text/archive.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes through libarchive into memory.
 #include "tests/unit/producer/text/archiving.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes archives in memory: what bzip2 and tar write, and what zstd wrote.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How damaged packed files are read: as the same text, or as an error that names the file. Every cut and every flipped
 // bit of small archives is tried, with the unpacker and with the reader of matrices.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Packs text in memory, as gzip and xz pack a file.
 #pragma once
 

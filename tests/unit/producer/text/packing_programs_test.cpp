@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What gzip, xz, bzip2, zstd and tar themselves write is read. A program that is not installed is reported as skipped.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Plain and packed files give the same text; damaged and cut files give one clear line.
 #include "producer/text/text_source.hpp"
 
