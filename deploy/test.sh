@@ -51,10 +51,11 @@ configure_and_build() {
     with_progress "$logs/$preset-build.log" "${prefix[@]}" cmake --build --preset "$preset" --parallel "$jobs"
 }
 
-# run_tests PRESET prints the output of failed tests, the names of skipped ones, and ctest's own count.
+# run_tests PRESET runs one test more than there are processors, since most wait for processes more than they compute, and
+# prints the output of failed tests, the names of skipped ones, and ctest's own count.
 run_tests() {
   local preset=$1 status=0
-  "${prefix[@]}" ctest --preset "$preset" --parallel "$jobs" >"$logs/$preset-tests.log" 2>&1 </dev/null || status=$?
+  "${prefix[@]}" ctest --preset "$preset" --parallel $((jobs + 1)) >"$logs/$preset-tests.log" 2>&1 </dev/null || status=$?
   if ((status != 0)); then grep -vE '^ +Start +[0-9]+:|\.\.\. +Passed ' "$logs/$preset-tests.log" | tail -n 200; fi
   sed -n '/tests passed/p; /tests did not run/,/^$/p' "$logs/$preset-tests.log"
   return "$status"
