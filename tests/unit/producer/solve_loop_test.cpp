@@ -19,7 +19,7 @@ class Counting final : public Solver {
 
   std::uint64_t rows() const noexcept override { return 1; }
   std::uint64_t nonzeros() const noexcept override { return 1; }
-  std::string_view kernel() const noexcept override { return "csr"; }
+  std::string_view format() const noexcept override { return "csr"; }
   std::string parameters() const override { return ""; }
   void share_among(Team&) override {}
   void start(double* x) const noexcept override { *x = 0; }
