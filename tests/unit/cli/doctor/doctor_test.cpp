@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/subcommands.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
