@@ -25,8 +25,8 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 
 # Most of a compiler's time is spent on what the headers of the standard library, fmt, nlohmann/json and CLI11 leave in
-# every object file: compiled together, sources share it. Precompiled headers save only the parsing (CONTRIBUTING.md has
-# the figures).
+# every object file: compiled together, sources share it. Precompiled headers save only the parsing: they took a fifth
+# off cli/pool, and this three quarters.
 set(CMAKE_UNITY_BUILD ${RINGSIDE_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 

@@ -14,8 +14,8 @@ PROJECT = pathlib.Path(__file__).resolve().parent / "foreign_build"
 
 # What only Ringside's programs and tests need, as CMake's packages. Libraries that are found through pkg-config are
 # hidden with it (below); Chart.js would leave a cache entry.
-HIDDEN = ("CLI11", "spdlog", "nlohmann_json", "prometheus-cpp", "ZLIB", "LibLZMA", "GTest", "Python3")
-FOREIGN_HEADERS = r"/(CLI|spdlog|nlohmann|prometheus|libpmem\w*|httplib|hwloc|gtest)[/.]|/(zlib|lzma)\.h"
+HIDDEN = ("CLI11", "spdlog", "nlohmann_json", "prometheus-cpp", "ZLIB", "LibLZMA", "LibArchive", "GTest", "Python3")
+FOREIGN_HEADERS = r"/(CLI|spdlog|nlohmann|prometheus|libpmem\w*|httplib|hwloc|gtest)[/.]|/(zlib|lzma|archive)\.h"
 
 
 def call(*command):
@@ -65,7 +65,7 @@ class ForeignBuild(unittest.TestCase):
         added = [line for line in after if line not in before]
         # Beside Ringside's own options, only where CMake found the hand-off's libraries.
         self.assertEqual([line for line in added if not re.match(r"cache (RINGSIDE_\w+|fmt_DIR)=", line)], [])
-        self.assertFalse([line for line in added if re.match(r"cache RINGSIDE_(BUILD_|SANITIZE|CHART|CCACHE)", line)], added)
+        self.assertFalse([line for line in added if re.match(r"cache RINGSIDE_(BUILD_|SANITIZE|UNITY|CHART|CCACHE)", line)], added)
 
     def test_only_what_the_hand_off_needs_is_compiled(self):
         dependencies = call("ninja", "-C", self.build, "-t", "deps")
