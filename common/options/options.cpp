@@ -187,7 +187,8 @@ void declare(CommandLine& line, TelemetryOptions& options) {
                           "--telemetry-keys)")
                    .needs(telemetry)
                    .value_name("HOST:PORT");
-  set.option("--telemetry-keys", options.keys, "the keys for that, and who is let in, as `ringside keygen` makes")
+  set.option("--telemetry-keys", options.keys,
+             "the keys for that, and the list of admitted clients, as `ringside keygen` makes")
       .needs(tcp)
       .value_name("FOLDER");
 }
