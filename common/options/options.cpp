@@ -223,7 +223,7 @@ void declare(CommandLine& line, ProcessOptions& options) {
       .check(whole_number_within(0, std::numeric_limits<int>::max()))
       .value_name("FD");
   set.option("--log-level", options.log_level,
-             "trace, debug, info, warning, error or off; else what RINGSIDE_LOG_LEVEL says")
+             "trace, debug, info, warning, error or off; else the value of RINGSIDE_LOG_LEVEL")
       .environment("RINGSIDE_LOG_LEVEL")
       .check(one_of({"trace", "debug", "info", "warning", "error", "off"}))
       .value_name("LEVEL")
