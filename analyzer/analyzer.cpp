@@ -54,7 +54,7 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, A
   const std::optional<KeptSlot> newest = begin_run();
   if (newest && newest->header.run_id == run().run_id) continue_from(*newest, found);
   if (start() == RunStart::kResume && !continuation_.last) {
-    throw damage_error("{}: --resume: none of the kept iterates verifies; `ringside verify` says what is damaged",
+    throw damage_error("{}: --resume: none of the kept iterates verifies; `ringside verify` names the damage",
                        options.ring.pool);
   }
   // A plain file under `power` is not faulted in: every page would be dirty, and the first sync would write the whole

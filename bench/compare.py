@@ -27,7 +27,7 @@ PARTS = ("products", "pipeline", "held", "transfer", "first_iterate")
 
 
 def run_part(part, options):
-    """Runs one part by its own command line, so that it is what its page says it is."""
+    """Runs one part by its own command line, so that it measures what its page describes."""
     output = f"--output={options.results / (part + '.json')}"
     folders = [f"--bin={options.bin}", f"--pool-dir={options.pool_dir}"]
     command = {
@@ -40,7 +40,7 @@ def run_part(part, options):
     repeats = [f"--repeats={options.repeats}"] if options.repeats else []
     print(f"measuring: {part}", file=sys.stderr)
     if subprocess.run([*command, *repeats, output], stdout=subprocess.DEVNULL).returncode != 0:
-        sys.exit(f"bench/compare.py: {part} failed; what it says is above")
+        sys.exit(f"bench/compare.py: {part} failed; its output is above")
 
 
 class Figures:

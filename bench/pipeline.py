@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The whole run against the published simulation: how long an iteration takes, who waits, and how much memory it needs.
+"""The whole run against the published simulation: the time of an iteration, the waiting of each side, and the memory.
 
 Workload: PageRank on grid:SIDE, --passes P. Measured in turn, A B C D, D C B A, ..., after one warm-up of each:
   pipeline         ringside run --durability process, one producer core and one analyzer core, every iterate kept

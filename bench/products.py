@@ -57,7 +57,7 @@ class Product:
     def answer(self):
         line = self.process.stdout.readline()
         if not line:
-            sys.exit(f"bench_product_{self.name} ended with exit code {self.process.wait()} (what it says is above)")
+            sys.exit(f"bench_product_{self.name} ended with exit code {self.process.wait()} (its output is above)")
         return json.loads(line)
 
     def burst(self):

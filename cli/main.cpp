@@ -23,7 +23,8 @@ namespace ringside {
 namespace {
 
 constexpr std::string_view kDescription =
-    "Keeps every iterate of a running solver, analyses it beside the solver, and accounts for who waited.";
+    "Keeps every iterate of a running solver, analyses it beside the solver, and accounts for the time that each side "
+    "waited.";
 
 struct Subcommand {
   CommandSummary summary;
@@ -44,7 +45,7 @@ constexpr std::array kSubcommands = {
     Subcommand{{"report", "[POOL|SUMMARY.json] -o FILE.html", "one page about a run: account, waiting, change"},
                report_command},
     Subcommand{{"info", "POOL", "what a pool holds: runs, iterations, slots, sizes, storage"}, info_command},
-    Subcommand{{"verify", "POOL", "check every hash; says which slot and chunk is damaged"}, verify_command},
+    Subcommand{{"verify", "POOL", "check every hash; name the damaged slot and chunk"}, verify_command},
     Subcommand{{"replay", "POOL", "reduce the kept iterates again, compare with what was recorded"}, replay_command},
     Subcommand{{"export", "POOL --output FILE", "write a kept iterate as .npy, .csv or .mtx"}, export_command},
     Subcommand{{"wipe", "POOL", "overwrite every byte of a pool, then delete it"}, wipe_command},

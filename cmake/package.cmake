@@ -2,7 +2,7 @@
 # The Debian package, by CPack: `deploy/package.sh`, or cpack -G DEB in a build folder whose programs are built. Its
 # maintainer scripts, its changelog and its copyright file are in deploy/debian.
 set(RINGSIDE_PACKAGE_MAINTAINER "The Ringside authors <ringside@ringside.example>" CACHE STRING
-  "Whom the package names as its maintainer: a site that builds its own names itself")
+  "The maintainer named in the package (a site that builds its own package names itself)")
 set(debian "${PROJECT_SOURCE_DIR}/deploy/debian")
 set(made "${PROJECT_BINARY_DIR}/debian")
 

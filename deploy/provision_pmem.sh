@@ -144,8 +144,8 @@ mounts() {
 refuse_used() {
   local block=$root/sys/class/block/${1##*/} holders where options
   holders=$(ls "$block/holders")
-  [[ -z $holders ]] || fail 3 "$1 is part of ${holders//$'\n'/, } (LVM, RAID or device mapper), expected one nobody uses"
-  if grep -q "^$1[[:space:]]" "$root/proc/swaps"; then fail 3 "$1 is swap, expected a device nobody uses"; fi
+  [[ -z $holders ]] || fail 3 "$1 is part of ${holders//$'\n'/, } (LVM, RAID or device mapper), expected an unused one"
+  if grep -q "^$1[[:space:]]" "$root/proc/swaps"; then fail 3 "$1 is swap, expected an unused device"; fi
   while read -r where options; do
     [[ $where == "$mount_point" ]] || fail 3 "$1 is mounted at $where ($options), expected one that is not mounted elsewhere"
   done < <(mounts "$1")
@@ -365,7 +365,7 @@ check_dax() {
     echo "  ringside doctor: stores persist in place"
   else
     fail 3 "'ringside doctor $mount_point' does not find that stores persist in place there, though it is mounted with" \
-      "dax=always; what it prints says why"
+      "dax=always; it prints the reason"
   fi
 }
 

@@ -250,7 +250,7 @@ run() {
       replace_analyzer "$status"
     fi  # otherwise a signal came and was passed on
   done
-  # A producer that still loads, or is just being started, dies of SIGTERM. It was told to end, so this counts as 130.
+  # A producer that still loads, or is just being started, dies of SIGTERM. It was asked to end, so this counts as 130.
   ((producer_status != 143)) || producer_status=130
   forget producer
   if [[ -n $analyzer_pid ]]; then

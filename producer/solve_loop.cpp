@@ -6,7 +6,7 @@
 namespace ringside {
 namespace {
 
-/// The figures of the account after iteration `iterate.iteration`; returns what the convergence says of it.
+/// The figures of the account after iteration `iterate.iteration`; returns the verdict of the convergence check.
 Progress account_for(const SolveRun& run, const FinishedIterate& iterate) noexcept {
   ProducerAccount& account = run.account;
   set(account.generate_ns, account.generate_ns.load(std::memory_order_relaxed) + iterate.generate_ns);

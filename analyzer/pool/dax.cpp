@@ -52,7 +52,7 @@ std::optional<DaxAnswer> device_instead(const std::string& place) {
   }
   if (S_ISBLK(status.st_mode)) {
     return DaxAnswer{Cause::kUnreachable, "is a block device; a pool is a file in a file system on it",
-                     fmt::format("`findmnt {}` says where it is mounted", place)};
+                     fmt::format("`findmnt {}` shows where it is mounted", place)};
   }
   return std::nullopt;
 }
@@ -193,7 +193,7 @@ void require_dax(const std::string& pool) {
   }
   throw system_error(
       "{}: --require-dax: stores would not persist in place: {}; expected a place on ext4 or xfs mounted with "
-      "dax=always from an fsdax namespace (`ringside doctor {}` says what to change)",
+      "dax=always from an fsdax namespace (`ringside doctor {}` names what to change)",
       pool, answer.reason, pool_folder(pool));
 }
 

@@ -65,8 +65,8 @@ RunDescription resumable(const RingView& ring, const SlotHeader& newest, const R
   const std::optional<RunDescription> kept = ring.run(newest.run_id);
   if (!kept) {
     throw damage_error(
-        "{}: --resume: the description of the run that iteration {} belongs to is damaged, so that nothing tells "
-        "whether it is this problem's; `ringside export` reads the iterate",
+        "{}: --resume: the description of the run that iteration {} belongs to is damaged; it cannot be "
+        "checked whether the iterate is of this problem; `ringside export` reads the iterate",
         options.pool, newest.iteration);
   }
   if (kept->problem_id != run.problem_id || kept->rows != run.rows) {
@@ -213,7 +213,7 @@ Admission admit(const RingOptions& options, const RunDescription& run, PoolUse u
   if (options.require_dax && !persists_in_place(admission.pool.storage())) {
     throw system_error(
         "{}: --require-dax: libpmemobj did not map it with MAP_SYNC, which was granted to a mapping made "
-        "before; expected both (`ringside doctor` says what this node offers)",
+        "before; expected both (`ringside doctor` reports what this node offers)",
         options.pool);
   }
   return admission;

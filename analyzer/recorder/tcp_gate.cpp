@@ -153,7 +153,7 @@ bool TcpGate::wait(bool ending, int timeout_ms) {
   return watched.front().revents != 0;
 }
 
-/// timeout_ms (below 0: without end), or less if the patience for a client ends before.
+/// timeout_ms (below 0: no limit), or less if the patience for a client ends before.
 int TcpGate::until_patience_ends(int timeout_ms) const {
   std::int64_t left_ms = timeout_ms < 0 ? std::numeric_limits<int>::max() : timeout_ms;
   for (const Connection& connection : connections_) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The gate in front of the telemetry's tcp sockets. ZeroMQ accepts every connection, and when descriptors run out it
-// retries without end, so strangers meet this gate instead. It accepts a bounded number of connections and copies
+// retries indefinitely, so strangers meet this gate instead. It accepts a bounded number of connections and copies
 // their bytes to and from a ZeroMQ socket that listens on this machine only. There, CURVE and the ZAP handler decide
 // which clients are admitted. Here, if there is no room for another connection, the one that has waited longest for
 // admission is closed. One thread, one poll: no connection waits for another.

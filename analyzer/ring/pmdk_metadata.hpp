@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // libpmemobj's own data in a pool file: header, descriptor, lanes, heap. libpmemobj trusts all of it: one flipped bit
-// can make pmemobj_open run into unmapped memory, loop without end, or replay a log over a payload. A ring allocates
+// can make pmemobj_open run into unmapped memory, loop endlessly, or replay a log over a payload. A ring allocates
 // and frees nothing after its creation, so that these bytes are constant from then on, except for a few words. A hash
 // of them in the superblock reveals damage before libpmemobj meets it. Readers of a ring do not need these bytes, nor
 // this check.

@@ -140,7 +140,8 @@ std::string doctor_json(const std::vector<Finding>& findings) {
 int doctor_command(int argc, const char* const* argv) {
   std::string place = "ringside.pool";
   bool json = false;
-  CommandLine line("Says what this node offers a run, what stands in its way, and what to change.", "ringside doctor");
+  CommandLine line("Reports what this node offers a run, what would prevent or slow it, and what to change.",
+                   "ringside doctor");
   line.option("PLACE", place, "the pool, or the folder it is to lie in").value_name("POOL|DIR").show_default();
   line.flag("--json", json, "one JSON object");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;

@@ -170,7 +170,8 @@ Finding probe_bad_blocks(const PoolDevice& device, const std::string& root) {
     finding.found = fmt::format("{} sectors of {} bytes in /dev/{}, on which the pool lies{}", of_pool, kSectorBytes,
                                 device.name, everywhere.empty() ? "" : "; of all: " + everywhere);
     finding.advice = fmt::format(
-        "`ringside verify POOL` says whether an iterate is hit; `ringside wipe POOL` and a new pool write them anew; "
+        "`ringside verify POOL` reports whether an iterate is hit; `ringside wipe POOL` and a new pool write them "
+        "anew; "
         "as root: `ndctl list --media-errors --namespace={0}`, and `ndctl clear-errors {0}` gives up what they held",
         device.pmem ? device.pmem->name : "all");
   } else if (of_regions > 0) {

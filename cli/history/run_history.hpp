@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a viewer knows of the newest run, derived from its records in order: solver and parameters, steps, sums, and
+// The state of the newest run, derived from its records in order: solver and parameters, steps, sums, and
 // hand-off times. `ringside serve` adds records as they arrive, `ringside report` adds those of a journal.
 #pragma once
 

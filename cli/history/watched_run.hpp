@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// The analyzer's state as this process knows it.
+/// The analyzer's state as it last reported it to this process.
 struct AnalyzerView {
   bool up = false;
   bool was_up = false;               // at any time so far

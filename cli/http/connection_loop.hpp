@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The connections of the HTTP server. One thread waits for all of them at once, so that none waits for another. It
 // reads a request until its head is complete, answers it as a whole and closes the connection. A client that sends
-// nothing, one byte a second, or bytes without end, or that does not read its answer, holds one descriptor and a few
-// KiB. Both are bounded, and its connection is closed when a newer one needs the room.
+// nothing, one byte a second, or an endless stream of bytes, or that does not read its answer, holds one descriptor and
+// a few KiB. Both are bounded, and its connection is closed when a newer one needs the room.
 #pragma once
 
 #include <chrono>

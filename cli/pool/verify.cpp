@@ -63,7 +63,7 @@ int verify_command(int argc, const char* const* argv) {
   std::string pool;
   bool json = false;
   CommandLine line(
-      "Checks every hash in a pool; says which slot and which chunk is damaged. Works while an analyzer uses the pool.",
+      "Checks every hash in a pool; names the damaged slot and chunk. Works while an analyzer uses the pool.",
       "ringside verify");
   line.option("POOL", pool, "pool file").required().value_name("FILE");
   line.flag("--json", json, "one JSON object");

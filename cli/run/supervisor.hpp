@@ -26,7 +26,7 @@ struct Reported {
 class Supervisor {
  public:
   /// Blocks SIGINT, SIGTERM and SIGHUP for this process and reads them itself from here on.
-  /// kill_after_s: how long a process that was told to stop may stay silent before it is killed.
+  /// kill_after_s: how long a process that was asked to stop may stay silent before it is killed.
   Supervisor(bool show_progress, double kill_after_s);
 
   /// Waits until `analyzer` listens; false if it ended first, or if we were interrupted. restart_analyzer: as below.
@@ -34,7 +34,7 @@ class Supervisor {
 
   /// Waits until both have ended. `analyzer` is empty for the baseline. restart_analyzer replaces `analyzer` by
   /// another one. It is called if the analyzer was killed, or stopped by another process, while the producer runs,
-  /// unless several died in a row without a committed step. If it is empty, the producer is told to end instead.
+  /// unless several died in a row without a committed step. If it is empty, the producer is asked to end instead.
   void wait_until_ended(Child& producer, std::optional<Child>& analyzer, const std::function<void()>& restart_analyzer);
 
   const Reported& producer() const noexcept { return producer_; }

@@ -17,21 +17,21 @@ int keygen_command(int argc, const char* const* argv) {
   CommandLine line(
       "Makes the keys with which a run is followed over the network: first the analyzer's, then with --client a pair "
       "for\n"
-      "each who may follow, who is put on the list of those that are let in. Never overwrites a key.",
+      "each client, whose name it adds to the list of admitted clients. Never overwrites a key.",
       "ringside keygen");
   line.option("FOLDER", folder, "where the analyzer's keys are: --telemetry-keys").required().value_name("FOLDER");
-  line.option("--client", client, "make a client's keys, in FOLDER/NAME, and let it in").value_name("NAME");
+  line.option("--client", client, "make a client's keys, in FOLDER/NAME, and admit it").value_name("NAME");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   if (client.empty()) {
     make_server_keys(folder);
-    fmt::print("{0}: the analyzer's keys; nobody is let in yet.\nnext: ringside keygen {0} --client NAME\n",
+    fmt::print("{0}: the analyzer's keys; no client is admitted yet.\nnext: ringside keygen {0} --client NAME\n",
                printable(folder));
     return 0;
   }
   make_client_keys(folder, client);
   fmt::print(
-      "{0}/{1}: the keys of {1}, who is let in. Whoever has this folder is {1}: carry it over ssh.\n"
+      "{0}/{1}: the keys of {1}, which is admitted. Any user with this folder counts as {1}: copy it over ssh.\n"
       "next: start with --telemetry-tcp HOST:PORT --telemetry-keys {0}; there: ringside tail --tcp HOST:PORT --keys "
       "{1}\n",
       printable(folder), printable(client));

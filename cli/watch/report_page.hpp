@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// The page's data for the run in `history`, which must hold one. The caller adds what only it knows.
+/// The page's data for the run in `history`, which must hold one. The caller adds its own data.
 nlohmann::ordered_json report_of(const RunHistory& history);
 /// The page's data for a summary of `ringside run --summary`: an account without steps. Throws Error (exit code 2),
 /// which names the file `name`, if `summary` is none.

@@ -105,7 +105,7 @@ ordered_json report_of_pool(const std::string& pool) {
 int report_command(int argc, const char* const* argv) {
   std::string input = RingOptions().pool;
   std::string output = "report.html";
-  CommandLine line("Writes one HTML file about a run: the account, who waited for whom, change and reductions.",
+  CommandLine line("Writes one HTML file about a run: the account, the waiting of each side, change and reductions.",
                    "ringside report");
   line.option("INPUT", input, "pool with its journal, or a summary of `ringside run`")
       .value_name("POOL|SUMMARY.json")

@@ -162,7 +162,7 @@ int serve_command(int argc, const char* const* argv) {
   server.start();
   print_notice(stdout,
                fmt::format("ringside serve: {} shows the analyzer at {}{}; Ctrl-C ends it", server.url(), service.name,
-                           options.token_file.empty() ? "" : " to whoever has the token"),
+                           options.token_file.empty() ? "" : " to clients that have the token"),
                fmt::format("event=listening url={} analyzer={}", server.url(), service.name));
   ServiceManager manager;
   manager.describe(fmt::format("{} shows the analyzer at {}", server.url(), service.name));

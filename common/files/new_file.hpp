@@ -27,8 +27,8 @@ int sync_folder_of(const std::string& path);
 
 class NewFile {
  public:
-  /// Makes the file, open for reading and writing; if that fails, fd() is invalid and errno says why. Its rights are
-  /// those of `mode` at most.
+  /// Makes the file, open for reading and writing; if that fails, fd() is invalid and errno holds the reason. Its
+  /// rights are those of `mode` at most.
   NewFile(std::string path, mode_t mode);
   /// Removes a file that was not published.
   ~NewFile();

@@ -76,7 +76,7 @@ HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_m
   next_step_ = control_->released.load(std::memory_order_acquire);
   const std::uint64_t published = control_->published.load(std::memory_order_acquire);
   if (next_step_ > published || published - next_step_ > request_.buffers) {
-    throw usage_error("the peer (pid {}) says that {} of {} published steps are committed, with {} buffers",
+    throw usage_error("the peer (pid {}) reports that {} of {} published steps are committed, with {} buffers",
                       peer_.pid(), next_step_, published, request_.buffers);
   }
   epoch_ = control_->epoch.load(std::memory_order_relaxed) + 1;

@@ -113,8 +113,9 @@ void HandoffWriter::take_in(const AttachReply& reply, Peer::Received& received) 
   note_ = text_of(reply.message);
   if (reply.resumed != 0) {
     if (received.fds.size() != 1 || next_step_ != 0) {
-      throw peer_error("the analyzer at '{}' says the run continues, with {} iterates to continue from after {} steps",
-                       options_.socket, received.fds.size(), next_step_);
+      throw peer_error(
+          "the analyzer at '{}' reports that the run continues, with {} iterates to continue from after {} steps",
+          options_.socket, received.fds.size(), next_step_);
     }
     kept_ = KeptIterate{
         .run_id = reply.run_id,

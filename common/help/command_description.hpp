@@ -39,7 +39,7 @@ struct OptionDescription {
   bool may_stand_alone = false;          // a flag, or an option whose value is optional
   bool is_required = false;
   bool is_listed = true;   // --help shows it
-  bool is_setting = true;  // --help, --version and --config are none
+  bool is_setting = true;  // false for --help, --version and --config
   std::size_t most_values = 1;
   std::optional<std::string> given;  // the value; of a flag "true" or "false"; empty text: the option stood alone
 };

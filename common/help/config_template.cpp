@@ -43,9 +43,10 @@ std::string line_of(const OptionDescription& option) {
 std::string config_template(const CommandDescription& command) {
   const std::string page = replaced(command.name, " ", "-");
   std::string text = wrapped(
-      fmt::format("Settings of `{}`, read where it is started with --config and this file. The keys are its options "
-                  "({}(1)). What follows a # is not set: a key shows its default, or in capitals what may be given.",
-                  command.name, page),
+      fmt::format(
+          "Settings of `{}`, which it reads if it is started with --config and this file. The keys are its options "
+          "({}(1)). A key behind a # is not set: it shows its default, or the kind of its value if it has none.",
+          command.name, page),
       kColumns, "# ");
   text += "\n";
   if (const std::string_view path = service_settings(command.name); !path.empty()) {

@@ -130,7 +130,7 @@ std::string environment(const CommandDescription& command) {
   std::string text;
   for (const OptionDescription& option : command.options) {
     if (option.environment.empty()) continue;
-    text += entry(bold(option.environment), "stands for " + option.name + " where that is not given");
+    text += entry(bold(option.environment), "gives the value of " + option.name + " if that option is not given");
   }
   return text.empty() ? text : ".SH ENVIRONMENT\n" + text;
 }
@@ -138,7 +138,7 @@ std::string environment(const CommandDescription& command) {
 std::string files(const CommandDescription& command) {
   std::string text;
   if (const std::string_view settings = service_settings(command.name); !settings.empty()) {
-    text += entry(italic(settings), "what the service is started with, by --config: a key for each option");
+    text += entry(italic(settings), "the settings that the service reads by --config: a key for each option");
   }
   if (command.has("--socket")) {
     text += entry(italic("/run/ringside/"), "the socket of the service's analyzer; only its user may enter");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hashes of bulk bytes: XXH3 (https://github.com/Cyan4973/xxHash), compiled for the processor at hand. They detect
+// Hashes of bulk bytes: XXH3 (https://github.com/Cyan4973/xxHash), compiled once for each instruction set. They detect
 // damage and identify content; they do not protect against deliberate forgery.
 #pragma once
 

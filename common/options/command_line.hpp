@@ -36,7 +36,7 @@ class Option {
   Option& value_name(const std::string& name);       // FILE; completions follow from it (OptionValue)
   Option& show_default();                            // in --help, as the variable is now
   Option& show_default(const std::string& text);     // in --help
-  Option& check(const Check& check);                 // of each value
+  Option& check(const Check& check);                 // judges each value
   Option& needs(const Option& other);                // refused if `other` is off
   Option& environment(const std::string& variable);  // which gives the value if no option does
   Option& group(const std::string& title);           // the heading in --help; empty: --help does not list the option

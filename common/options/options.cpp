@@ -187,7 +187,8 @@ void declare(CommandLine& line, TelemetryOptions& options) {
                           "--telemetry-keys)")
                    .needs(telemetry)
                    .value_name("HOST:PORT");
-  set.option("--telemetry-keys", options.keys, "the keys for that, and who is let in, as `ringside keygen` makes")
+  set.option("--telemetry-keys", options.keys,
+             "the keys for that, and the list of admitted clients, as `ringside keygen` makes")
       .needs(tcp)
       .value_name("FOLDER");
 }
@@ -222,7 +223,7 @@ void declare(CommandLine& line, ProcessOptions& options) {
       .check(whole_number_within(0, std::numeric_limits<int>::max()))
       .value_name("FD");
   set.option("--log-level", options.log_level,
-             "trace, debug, info, warning, error or off; else what RINGSIDE_LOG_LEVEL says")
+             "trace, debug, info, warning, error or off; else the value of RINGSIDE_LOG_LEVEL")
       .environment("RINGSIDE_LOG_LEVEL")
       .check(one_of({"trace", "debug", "info", "warning", "error", "off"}))
       .value_name("LEVEL")

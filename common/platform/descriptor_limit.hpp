@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How many descriptors this process may open (RLIMIT_NOFILE). Checked at the start: libraries that run out of them
-// later abort (ZeroMQ) or retry without end.
+// later abort (ZeroMQ) or retry indefinitely.
 #pragma once
 
 #include <cstddef>

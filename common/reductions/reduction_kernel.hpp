@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The pass over the iterate, or over the part of it that is being copied, once per instruction set
-// (cmake/isa_variants.cmake). Each thread keeps its results in a state that only the kernel knows; the sums of each
+// (cmake/isa_variants.cmake). Each thread keeps its results in a state that only the kernel reads; the sums of each
 // block are in `block_sums`.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The live page: asks `ringside serve` once a second what is new, and shows it. Nothing is computed here that is not on
-// the page; an answer that does not come is said, and what was shown last stays.
+// the page; if no answer comes, the page reports it and keeps the last state.
 "use strict";
 (() => {
   const every_ms = 1000;

@@ -197,7 +197,7 @@ ringside.charts = (() => {
   }
 
   // One step that took a hundred times as long would leave the others a flat line: what is higher than four times
-  // nearly all of them is cut off, and said.
+  // nearly all of them is cut off, and the chart notes it.
   function cut_peaks(chart) {
     const sums = chart.data.datasets[0].data.map((_, i) =>
       chart.data.datasets.reduce((sum, dataset) => sum + (dataset.data[i].y || 0), 0)).sort((a, b) => a - b);

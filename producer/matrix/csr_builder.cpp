@@ -234,7 +234,7 @@ CsrMatrix CsrBuilder::finish(Array<std::uint64_t> id) {
   bool consistent = cursor_[rows_] == stored_ && cursor_[0] == 0;
 #pragma omp parallel for schedule(static) reduction(&& : consistent)
   for (std::uint64_t row = 0; row < rows_; ++row) consistent = consistent && cursor_[row] <= cursor_[row + 1];
-  if (!consistent) throw usage_error("the input changed while it was read; start again when nobody writes to it");
+  if (!consistent) throw usage_error("the input changed while it was read; start again when no process writes to it");
 
   const std::vector<std::uint64_t> bound =
       balanced_rows(cursor_, rows_, 16 * static_cast<std::size_t>(omp_get_max_threads()));

@@ -337,7 +337,7 @@ void EdgeListReader::explain() const {
            fmt::format("'{}' like line {}", *weighted ? "u v weight" : "u v", weighted_line));
     }
   }
-  throw usage_error("{}: the file changed while it was read; start again when nobody writes to it", name_);
+  throw usage_error("{}: the file changed while it was read; start again when no process writes to it", name_);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // libarchive over bytes that lie in memory. The filter and the format are set, not guessed: libarchive would return
-// bytes that it does not recognise as they are, and unpack a text that is packed twice. It also ends without an error
-// where one thing ends and no other begins; what it left unread is checked here.
+// bytes that it does not recognise as they are, and unpack a text that is packed twice. It also ends without an
+// error after a whole stream or archive; the bytes that it left unread are checked here.
 #include "producer/text/archive.hpp"
 
 #include <archive.h>
@@ -117,7 +117,7 @@ Text unpack_bzip2(std::string_view packed, const std::string& name) {
   Unpacked unpacked = unpack_by(ARCHIVE_FILTER_BZIP2, packed, name, "bzip2");
   const std::string_view rest = packed.substr(unpacked.taken);
   if (!only_zeros(rest)) {
-    // libarchive looks at the first 14 bytes, the shortest stream.
+    // libarchive recognises a stream by its first 14 bytes, the length of the shortest one.
     if (rest.size() < 14 && rest.starts_with(std::string_view("BZh").substr(0, rest.size())))
       throw cut_short(name, "bzip2");
     throw bytes_behind(name, "bzip2", "stream", rest, unpacked.taken);
@@ -135,7 +135,7 @@ bool is_tar(std::string_view bytes) {
   if (header.size() < kTarBlockBytes || header.find('\0') == std::string_view::npos) return false;
   if (only_zeros(header)) return only_zeros(bytes);
   if (header.substr(kMagicOffset).starts_with("ustar")) return true;
-  // The first tar had no magic, but a checksum, which libarchive looks at.
+  // The first tar format had no magic, but a checksum, which libarchive checks.
   Reader reader(header, header.size());
   return archive_read_support_format_tar(reader.get()) == ARCHIVE_OK && reader.open();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens and maps regular files only.
+// Opens and maps regular files; anything else is refused.
 #include "producer/text/text_source.hpp"
 
 #include <fcntl.h>

@@ -42,7 +42,7 @@ class TracingPersistence final : public Persistence {
   void await_sync();
   /// Lets that sync end. Requires that one is waiting.
   void end_sync();
-  /// The owner is gone: its sync thread may run to its end, and its syncs are no longer traced.
+  /// The owner is gone: its sync thread may finish, and its syncs are no longer traced.
   void abandon();
 
  private:

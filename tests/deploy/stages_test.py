@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""deploy/stages.sh beside a stand-in for a build: what a terminal, a pipe and the log get of ninja's progress."""
+"""deploy/stages.sh beside a stand-in for a build: ninja's progress on a terminal, in a pipe and in the log."""
 
 import fcntl
 import os
@@ -14,7 +14,7 @@ import unittest
 
 STAGES = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "stages.sh"
 
-# 40 steps as ninja prints them, after a line that is none and with a compiler's warning among them.
+# 40 steps as ninja prints them, after a line that is not a step, and with a compiler's warning among them.
 BUILD = """
 echo "Change Dir: somewhere"
 for step in $(seq 40); do

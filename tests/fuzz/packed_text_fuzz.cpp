@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Any bytes as a packed file or a tar archive must give one Error or a text. For gzip and xz, the text is that of a
-// slow, member-by-member reader. What an archive holds is part of its bytes.
+// slow, member-by-member reader. The text of an archive's member is a part of the archive's bytes.
 #include <lzma.h>
 #include <zlib.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the loop asks of a solver and a sink, and in which order.
+// Which functions of a solver and a sink the loop calls, and in which order.
 #include "producer/solve_loop.hpp"
 
 #include <fmt/format.h>

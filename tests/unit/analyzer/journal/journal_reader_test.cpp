@@ -151,7 +151,7 @@ TEST_F(JournalReaderTest, ALogThatLostItsEndToTheOtherIsNamed) {
   EXPECT_NE(read.damage().find("what was between is lost"), std::string::npos) << read.damage();
 }
 
-TEST_F(JournalReaderTest, SomebodyElsesFileIsRefusedAndLeftAlone) {
+TEST_F(JournalReaderTest, AFileThatIsNoJournalIsRefusedAndLeftAlone) {
   write(log(0), "some notes of mine, which are long enough to be taken for the header of a log, or so I hope");
   const std::string before = bytes_of(log(0));
   EXPECT_NE(refusal(ExitCode::kUsage, [&] { reader(); }).find("not a Ringside journal"), std::string::npos);

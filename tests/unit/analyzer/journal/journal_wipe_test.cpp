@@ -43,7 +43,7 @@ class JournalWipeTest : public JournalFixture {
   }
 };
 
-TEST_F(JournalWipeTest, SomebodyElsesTextUnderALogsNameIsRefusedBeforeAnythingIsTouched) {
+TEST_F(JournalWipeTest, ATextFileUnderALogsNameIsRefusedBeforeAnythingIsTouched) {
   make();
   for (const std::uint32_t other : {1u, 0u}) {
     write(log(1 - other), bytes_of(log(other)));

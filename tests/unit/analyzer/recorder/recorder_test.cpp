@@ -169,7 +169,7 @@ TEST_F(RecorderTest, NumbersThatComeAgainAreTakenFromTheNewAnalyzer) {
   expect_consecutive(records, 1);
 }
 
-TEST_F(RecorderTest, AJournalThatIsSomebodyElsesIsGivenUpAndTheStatusSaysWhy) {
+TEST_F(RecorderTest, AFileThatIsNoJournalInItsPlaceIsGivenUpAndTheStatusHoldsTheReason) {
   folder_.write("test.pool.journal-0", "somebody's letter, which is no journal\n");
   Recorder recorder(options(), stop_run_);
   RecordStream stream(context_, address(), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a storage means for those that keep iterates on it.
+// What a storage requires of the code that keeps iterates on it.
 #include "analyzer/ring/storage.hpp"
 
 #include <gtest/gtest.h>

@@ -91,7 +91,7 @@ TEST_F(DecodedJournalTest, AFollowerWithAllRecordsGetsNoRecordAndNoMessage) {
   EXPECT_EQ(read_rest(other).missing, "");
 }
 
-TEST_F(DecodedJournalTest, WhoHasNothingYetGetsAll) {
+TEST_F(DecodedJournalTest, AFollowerWithoutRecordsGetsAll) {
   write(100);
   expect_numbers(read_rest({0, 0, 0, pool_, {}}), 1, 100);
   expect_numbers(read_rest({1, 0, 0, pool_, {}}), 1, 100);

@@ -161,7 +161,7 @@ TEST_F(JournalSummaryTest, AStepRebuiltBeforeItWasReducedIsComparedWithNothing) 
   EXPECT_NE(table.out.find("rebuilt from the ring"), std::string::npos) << table.out;
 }
 
-TEST_F(JournalSummaryTest, SomebodyElsesFileInItsPlaceIsReportedAndTheRingReplayed) {
+TEST_F(JournalSummaryTest, AFileThatIsNoJournalInItsPlaceIsReportedAndTheRingReplayed) {
   write(log(0), std::string(100, 'x'));
   const Shown table = command(replay_command, {});
   EXPECT_EQ(table.exit_code, 5);

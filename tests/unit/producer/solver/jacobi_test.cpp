@@ -160,7 +160,7 @@ TEST(Jacobi, EveryFormatAndInstructionSetGivesTheSameBits) {
   }
 }
 
-TEST(Jacobi, HasNoKernelThatReordersItsVector) {
+TEST(Jacobi, HasNoFormatThatReordersItsVector) {
   EXPECT_THROW(make_jacobi(build_rows(1, {{0, 0, 1}}), {}, selected_isa(), MatrixFormat::kRanked), std::logic_error);
 }
 

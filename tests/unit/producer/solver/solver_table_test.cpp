@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of solvers: what a user can ask for by name, and what is refused because a solver does not have it.
+// The table of solvers: which names it accepts, and which options it refuses because a solver does not take them.
 #include "producer/solver/solver_table.hpp"
 
 #include <gtest/gtest.h>
