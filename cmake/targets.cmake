@@ -26,8 +26,8 @@ if(RINGSIDE_WERROR)
 endif()
 
 # The definitions of the libraries whose headers many files include, for every target alike: the linker keeps one
-# copy of their inline functions, which every target must have compiled the same way. A file's own definition (a path, a version) belongs to that file:
-# set_source_files_properties.
+# copy of their inline functions, which every target must have compiled the same way. A file's own definition (a path, a
+# version) belongs to that file: set_source_files_properties.
 foreach(library fmt::fmt spdlog::spdlog)
   target_compile_definitions(ringside_flags INTERFACE
     "$<$<TARGET_EXISTS:${library}>:$<TARGET_PROPERTY:${library},INTERFACE_COMPILE_DEFINITIONS>>")

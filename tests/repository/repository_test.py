@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The repository itself: every source names its license, and the version is the same wherever it is written."""
+"""The repository itself: every source names its license, each folder includes only what its CMakeLists allows, and the
+version is the same wherever it is written."""
 
+import itertools
 import pathlib
 import re
 import subprocess
@@ -56,6 +58,55 @@ class Sources(unittest.TestCase):
             if first != [line]:
                 without.append(f"{path.relative_to(ROOT)}: expected first (after #!): {line}")
         self.assertFalse(without, "\n".join([f"{len(without)} sources:", *without[:20]]))
+
+
+def allowed_folders(cmake):
+    """The folders that "May include" names at the head of a CMakeLists.txt, with {a,b} expanded; None if it names none."""
+    comment = " ".join(line.lstrip("# ") for line in itertools.takewhile(lambda line: line.startswith("#"), cmake.splitlines()))
+    named = re.search(r"May include: ([^.]*(?:\.hpp[^.]*)*)\.", comment)
+    if not named:
+        return None
+    allowed = []
+    for name in re.findall(r"[\w/.-]+(?:\{[^}]*\})?", named.group(1)):
+        stem, _, inside = name.partition("{")
+        allowed += [stem + part.strip() for part in inside.rstrip("}").split(",")] if inside else [stem]
+    return allowed
+
+
+class Folders(unittest.TestCase):
+    def setUp(self):
+        self.includes = {}  # folder -> {(source, included file)}
+        for path, text, _ in sources():
+            source = path.relative_to(ROOT)
+            if source.suffix in (".cpp", ".hpp") and source.parts[0] in ("common", "producer", "analyzer", "cli"):
+                found = re.findall(r'^#include "([^"]+)"', text, re.MULTILINE)
+                self.includes.setdefault(source.parent, set()).update((source, included) for included in found)
+        if not self.includes:
+            self.skipTest("this is no git repository, or git is not installed")
+
+    def test_each_folder_includes_only_what_its_cmakelists_allows(self):
+        wrong = []
+        for folder, includes in self.includes.items():
+            allowed = allowed_folders((ROOT / folder / "CMakeLists.txt").read_text(encoding="utf-8"))
+            if allowed is None:
+                wrong.append(f"{folder}/CMakeLists.txt: found no line 'May include: ...'")
+                continue
+            for source, included in sorted(includes):
+                own = pathlib.PurePath(included).parent == folder
+                if not own and not any(included == name or included.startswith(name + "/") for name in allowed):
+                    wrong.append(f"{source}: includes {included}, allowed are {', '.join(allowed)}")
+        self.assertFalse(wrong, "\n".join(wrong))
+
+    def test_no_two_folders_include_each_other(self):
+        below = {folder: {pathlib.PurePath(included).parent for _, included in includes} & self.includes.keys() - {folder}
+                 for folder, includes in self.includes.items()}
+        below[pathlib.PurePath("cli")] = set()  # its one header lies above the folders that define the subcommands
+        while True:
+            ends = [folder for folder, others in below.items() if not others]
+            if not ends:
+                break
+            below = {folder: others - set(ends) for folder, others in below.items() if folder not in ends}
+        self.assertFalse(below, f"a circle among {', '.join(map(str, below))}")
 
 
 class Version(unittest.TestCase):

@@ -10,7 +10,7 @@
 
 #include "analyzer/pool/pool_device.hpp"
 #include "common/platform/error.hpp"
-#include "tests/unit/cli/doctor/fake_node.hpp"
+#include "tests/unit/fake_node.hpp"
 
 namespace ringside {
 namespace {

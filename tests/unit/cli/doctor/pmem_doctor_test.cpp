@@ -11,7 +11,7 @@
 #include "cli/doctor/doctor.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "tests/unit/as_nobody.hpp"
-#include "tests/unit/cli/doctor/fake_node.hpp"
+#include "tests/unit/fake_node.hpp"
 
 namespace ringside {
 namespace {

@@ -38,7 +38,7 @@ TEST(SolverTable, EachNameStandsForOneSolverThatCanBeMade) {
 
     SolveOptions options;
     options.solver = solver.choice.name;
-    options.matrix = folder.write("a.txt", "0 0 1\n0 1 0.5\n1 1 1\n");
+    options.matrix = folder.write("a.txt", "0 0 1\n0 1 0.5\n1 0 0.5\n1 1 1\n");
     const Problem problem = load_problem(options);
     EXPECT_EQ(problem.solver->rows(), 2u);
     EXPECT_EQ(text_of(problem.description.solver), solver.choice.name);
@@ -47,7 +47,9 @@ TEST(SolverTable, EachNameStandsForOneSolverThatCanBeMade) {
 }
 
 TEST(SolverTable, AnUnknownNameIsRefusedWithThoseThatExist) {
-  EXPECT_EQ(refusal(options_for("gauss")), "--solver: found 'gauss', expected pagerank|jacobi");
+  std::string names;
+  for (const std::string& name : names_of(solver_choices())) names += (names.empty() ? "" : "|") + name;
+  EXPECT_EQ(refusal(options_for("gauss")), "--solver: found 'gauss', expected " + names);
 }
 
 // The message does not name the matrix, which does not exist: it was not opened.
