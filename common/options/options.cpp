@@ -8,6 +8,7 @@
 #include <map>
 
 #include "common/options/command_line.hpp"
+#include "common/options/matrix_format.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
@@ -101,8 +102,8 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
       .show_default();
   set.option("--matrix-format,--kernel", options.matrix_format,
              "storage format of the matrix; decides the time, not a bit of the iterates")
-      .check(one_of({"auto", "csr", "bands", "packed", "ranked"}, {{"runs", "bands"}}))
-      .value_name("auto|csr|bands|packed|ranked")
+      .check(one_of({kMatrixFormatNames.begin(), kMatrixFormatNames.end()}, {{"runs", "bands"}}))
+      .value_name(fmt::format("{}", fmt::join(kMatrixFormatNames, "|")))
       .show_default();
   Option cache = set.flag("--cache", options.cache, "map the matrix from a binary cache, written on first use");
   set.option("--cache-dir", options.cache_dir,

@@ -40,7 +40,7 @@ struct SolveOptions {
   double tolerance = 0;          // stop when the L1 change is at most this; 0: never
   std::uint64_t iterations = 0;  // stop after so many; 0: 100, or with a tolerance kMostIterations
   std::uint64_t every = 1;       // publish each every-th iterate, and the last
-  std::string matrix_format = "auto";  // in which the matrix is stored and multiplied: auto, csr, bands, packed, ranked
+  std::string matrix_format = "auto";  // one of kMatrixFormatNames
   std::uint64_t last_iteration() const noexcept {
     if (iterations > 0) return iterations;
     return tolerance > 0 ? kMostIterations : kFewIterations;

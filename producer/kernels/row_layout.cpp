@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "producer/kernels/row_layout.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
-#include <array>
 
 #include "common/platform/error.hpp"
 #include "producer/kernels/block_rows.hpp"
@@ -10,8 +11,6 @@
 
 namespace ringside {
 namespace {
-
-constexpr std::array<std::string_view, 5> kNames = {"auto", "csr", "bands", "packed", "ranked"};
 
 /// Work in loads: one per entry, or an eighth where eight rows or entries are loaded together; and eight per row,
 /// whose vectors are read and written once.
@@ -34,15 +33,12 @@ std::vector<std::uint64_t> work_before(const CsrMatrix& matrix, const RowLayout&
 
 }  // namespace
 
-std::string_view to_string(MatrixFormat format) noexcept {
-  return kNames[static_cast<std::size_t>(format)];
-}
-
 MatrixFormat format_named(std::string_view name) {
-  const auto found = std::find(kNames.begin(), kNames.end(), name);
-  if (found == kNames.end())
-    throw usage_error("--matrix-format: found '{}', expected auto|csr|bands|packed|ranked", name);
-  return static_cast<MatrixFormat>(found - kNames.begin());
+  const auto found = std::find(kMatrixFormatNames.begin(), kMatrixFormatNames.end(), name);
+  if (found == kMatrixFormatNames.end()) {
+    throw usage_error("--matrix-format: found '{}', expected {}", name, fmt::join(kMatrixFormatNames, "|"));
+  }
+  return static_cast<MatrixFormat>(found - kMatrixFormatNames.begin());
 }
 
 RowProduct RowLayout::product(const CsrMatrix& matrix) const noexcept {

@@ -8,23 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "common/options/matrix_format.hpp"
 #include "producer/kernels/packed_rows.hpp"
 #include "producer/kernels/row_bands.hpp"
 #include "producer/kernels/row_product.hpp"
 #include "producer/matrix/csr_matrix.hpp"
 
 namespace ringside {
-
-enum class MatrixFormat {
-  kAuto,    // by counting what an iteration and the conversion would cost (producer/kernels/format_choice.hpp)
-  kCsr,     // rows as they lie in the matrix
-  kBands,   // rows in bands apart, the others as they lie in the matrix
-  kPacked,  // rows in bands apart, the others packed
-  kRanked   // all rows packed, and the vector ordered by how often its elements are read
-};
-
-/// "csr", "bands" ...
-std::string_view to_string(MatrixFormat format) noexcept;
 
 /// The format of that name. Throws `Error` (exit code 2) for an unknown name.
 MatrixFormat format_named(std::string_view name);

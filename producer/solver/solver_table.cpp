@@ -6,6 +6,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/platform/error.hpp"
 #include "producer/kernels/row_layout.hpp"
@@ -63,11 +64,12 @@ void refuse_options_not_taken(const SolverChoice& solver, const SolveOptions& op
   }
   if (options.damping_given) refuse_unless(&SolverChoice::damping, "--damping: found", ", which has none");
   if (format_named(options.matrix_format) == MatrixFormat::kRanked && !solver.ranked) {
+    std::vector<std::string_view> others(kMatrixFormatNames.begin(), kMatrixFormatNames.end());
+    std::erase(others, to_string(MatrixFormat::kRanked));
     throw usage_error(
-        "--matrix-format: found 'ranked' with --solver {}, expected auto|csr|bands|packed: {} reads the iterates "
-        "themselves, "
-        "whose order is published",
-        solver.name, solver.name);
+        "--matrix-format: found 'ranked' with --solver {}, expected {}: {} reads the iterates themselves, whose order is "
+        "published",
+        solver.name, fmt::join(others, "|"), solver.name);
   }
 }
 
