@@ -77,19 +77,23 @@ bool Process::read_some() {
   return true;
 }
 
-bool Process::wait_for(const std::string& text, const std::string& read, const int& fd) {
-  while (read.find(text) == std::string::npos) {
-    if (fd < 0 || !read_some()) return false;
+bool Process::wait_for(const std::string& text, int times, const std::string& read, const int& fd) {
+  for (std::size_t from = 0; times > 0; --times) {
+    std::size_t at = 0;
+    while ((at = read.find(text, from)) == std::string::npos) {
+      if (fd < 0 || !read_some()) return false;
+    }
+    from = at + text.size();
   }
   return true;
 }
 
 bool Process::wait_for_err(const std::string& text) {
-  return wait_for(text, finished_.err, err_);
+  return wait_for(text, 1, finished_.err, err_);
 }
 
-bool Process::wait_for_out(const std::string& text) {
-  return wait_for(text, finished_.out, out_);
+bool Process::wait_for_out(const std::string& text, int times) {
+  return wait_for(text, times, finished_.out, out_);
 }
 
 Finished Process::finish() {

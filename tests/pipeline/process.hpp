@@ -35,14 +35,14 @@ class Process {
   bool wait_for_err(const std::string& text);
 
   /// The same with standard output.
-  bool wait_for_out(const std::string& text);
+  bool wait_for_out(const std::string& text, int times = 1);
 
   /// Waits for its end.
   Finished finish();
 
  private:
   bool read_some();
-  bool wait_for(const std::string& text, const std::string& read, const int& fd);
+  bool wait_for(const std::string& text, int times, const std::string& read, const int& fd);
 
   pid_t pid_ = -1;
   int out_ = -1;

@@ -79,6 +79,8 @@ TEST_F(TailTest, ShowsEachStepOnceAlthoughTheAnalyzerIsKilled) {
   const pid_t first = wait_for_child(running->pid(), "ringside-analyzer");
   kill(first, SIGKILL);
   ASSERT_TRUE(tail.wait_for_err("another analyzer continues"));
+  // The producer is attached to it: a run that is stopped while its producer waits for an analyzer ends without one.
+  ASSERT_TRUE(tail.wait_for_out("\"run_started\"", 2));
   running->signal(SIGINT);
   const Finished ran = running->finish();
   EXPECT_EQ(ran.exit_code, 130) << ran.err;
