@@ -156,7 +156,7 @@ TEST_F(Archive, EveryCutIsNoticedExceptWithinTheZerosAtTheEnd) {
   for (const TarFormat format : {TarFormat::kPax, TarFormat::kGnu, TarFormat::kUstar}) {
     const std::string tar = tar_of(suite_sparse(), format);
     const std::size_t end = (tar.find_last_not_of('\0') / 512 + 1) * 512;
-    for (std::size_t bytes = 512; bytes < tar.size(); bytes += bytes % 512 == 0 ? 1 : 511) {
+    for (std::size_t bytes = 512; bytes < tar.size(); bytes += bytes % 512 == 0 ? std::size_t{1} : std::size_t{511}) {
       const std::string text = text_in(tar.substr(0, bytes));
       if (bytes >= end + 512) {
         EXPECT_EQ(text, kMatrix) << bytes;
