@@ -24,7 +24,7 @@ using testing::kSolvers;
 using testing::Words;
 
 /// A program that declares the options of both processes of a run.
-class OptionValuesTest : public ::testing::Test {
+class OptionValuesTest : public testing::ParsingTest {
  protected:
   void SetUp() override {
     unsetenv("RINGSIDE_LOG_LEVEL");
@@ -37,17 +37,6 @@ class OptionValuesTest : public ::testing::Test {
     declare(line_, reduce_);
     declare(line_, process_);
     line_.declare_config_file();
-  }
-
-  std::optional<int> parse(const Words& words) {
-    std::vector<const char*> argv = {"program"};
-    for (const std::string& word : words) argv.push_back(word.c_str());
-    ::testing::internal::CaptureStdout();
-    ::testing::internal::CaptureStderr();
-    const std::optional<int> code = parse_or_exit_code(line_, static_cast<int>(argv.size()), argv.data());
-    out_ = ::testing::internal::GetCapturedStdout();
-    err_ = ::testing::internal::GetCapturedStderr();
-    return code;
   }
 
   std::optional<int> parse_file(const std::string& text) {
@@ -65,7 +54,6 @@ class OptionValuesTest : public ::testing::Test {
   }
 
   testing::TemporaryFolder folder_;
-  CommandLine line_{"A program.", "program"};
   SolveOptions solve_;
   PublishOptions publish_;
   PeerOptions peer_;
@@ -74,8 +62,6 @@ class OptionValuesTest : public ::testing::Test {
   TelemetryOptions telemetry_;
   ReduceOptions reduce_;
   ProcessOptions process_;
-  std::string out_;
-  std::string err_;
 };
 
 TEST(CommandLineValues, ANumberWithoutALimitIsDecimalAndFitsItsVariable) {

@@ -17,7 +17,7 @@ using testing::kSolvers;
 using testing::Words;
 
 /// A program that declares all options of a run, as `ringside run` does.
-class OptionsTest : public ::testing::Test {
+class OptionsTest : public testing::ParsingTest {
  protected:
   void SetUp() override {
     declare(line_, mode_);
@@ -31,17 +31,6 @@ class OptionsTest : public ::testing::Test {
     line_.declare_config_file();
   }
 
-  std::optional<int> parse(const Words& words) {
-    std::vector<const char*> argv = {"program"};
-    for (const std::string& word : words) argv.push_back(word.c_str());
-    ::testing::internal::CaptureStdout();
-    ::testing::internal::CaptureStderr();
-    const std::optional<int> code = parse_or_exit_code(line_, static_cast<int>(argv.size()), argv.data());
-    out_ = ::testing::internal::GetCapturedStdout();
-    err_ = ::testing::internal::GetCapturedStderr();
-    return code;
-  }
-
   /// The arguments that make `parse` read a file of this text.
   Words config(const std::string& text) {
     std::ofstream(folder_.file("run.toml")) << text;
@@ -49,7 +38,6 @@ class OptionsTest : public ::testing::Test {
   }
 
   testing::TemporaryFolder folder_;
-  CommandLine line_{"A program.", "program"};
   Mode mode_ = Mode::kPipeline;
   SolveOptions solve_;
   PublishOptions publish_;
@@ -58,8 +46,6 @@ class OptionsTest : public ::testing::Test {
   TelemetryOptions telemetry_;
   ReduceOptions reduce_;
   CoreOptions cores_;
-  std::string out_;
-  std::string err_;
 };
 
 TEST_F(OptionsTest, TheSolversThatAProgramHasDecideWhatSolverAcceptsAndWhatHelpSays) {

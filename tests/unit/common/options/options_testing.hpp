@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tests of options share: words of a command line, and two solvers that take different options.
+// What the tests of options share: a program that parses words, and two solvers that take different options.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "common/options/command_line.hpp"
 #include "common/options/solver_choice.hpp"
 
 namespace ringside::testing {
@@ -13,5 +17,23 @@ using Words = std::vector<std::string>;
 
 inline const SolverChoices kSolvers = {{.name = "pagerank", .help = "ranks", .damping = true},
                                        {.name = "jacobi", .help = "solutions", .rhs = true}};
+
+class ParsingTest : public ::testing::Test {
+ protected:
+  std::optional<int> parse(const Words& words) {
+    std::vector<const char*> argv = {"program"};
+    for (const std::string& word : words) argv.push_back(word.c_str());
+    ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
+    const std::optional<int> code = parse_or_exit_code(line_, static_cast<int>(argv.size()), argv.data());
+    out_ = ::testing::internal::GetCapturedStdout();
+    err_ = ::testing::internal::GetCapturedStderr();
+    return code;
+  }
+
+  CommandLine line_{"A program.", "program"};
+  std::string out_;  // what parse printed
+  std::string err_;
+};
 
 }  // namespace ringside::testing
