@@ -10,7 +10,7 @@
            means the producer's peak and the analyzer's (which maps every page of the pool), the shared buffers, which
            both map, counted once.
 
-  beyond   one iterate of 2,149,580,800 nonzeros, more than 2^31, checked against its closed form (bench/many_nonzeros.cpp).
+  beyond   one iterate of 2,149,580,800 nonzeros, more than 2^31, checked against its closed form (bench/programs/many_nonzeros.cpp).
 
 Writes JSON (see docs/benchmarking.md). Takes 14 GB of memory, and 2.5 GB of the pool's folder, which should lie on a disk."""
 

@@ -12,7 +12,7 @@
                what time the run leaves (SCHED_IDLE): what is measured is what the analyzer does for them, rather less of it
                than for followers with cores of their own. subscribers_competing is the same without that: on a machine
                with two cores, their own work too.
-  push         what leaving a step's figures in the queue costs the main thread: bench/record_push.cpp.
+  push         what leaving a step's figures in the queue costs the main thread: bench/programs/record_push.cpp.
 
 Writes JSON (see docs/benchmarking.md)."""
 

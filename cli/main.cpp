@@ -38,7 +38,7 @@ constexpr std::array kSubcommands = {
                run_command},
     Subcommand{{"tail", "[--since S] [--json] [--once]", "follow the running service, with the past from the journal"},
                tail_command},
-    Subcommand{{"stop", "[--socket PATH]", "end the run that is being served, as Ctrl-C would"}, stop_command},
+    Subcommand{{"stop", "[--socket PATH]", "end the run that is being served"}, stop_command},
     Subcommand{
         {"serve", "[--socket PATH] [--listen HOST:PORT]", "a web page and Prometheus metrics of the run beside it"},
         serve_command},

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The Debian package, by CPack: `deploy/package.sh`, or cpack -G DEB in a build folder whose programs are built. Its
 # maintainer scripts, its changelog and its copyright file are in deploy/debian.
-set(RINGSIDE_PACKAGE_MAINTAINER "The Ringside authors <ringside@ringside.example>" CACHE STRING
+set(RINGSIDE_PACKAGE_MAINTAINER "The Ringside developers <ringside@ringside.example>" CACHE STRING
   "The maintainer named in the package (a site that builds its own package names itself)")
 set(debian "${PROJECT_SOURCE_DIR}/deploy/debian")
 set(made "${PROJECT_BINARY_DIR}/debian")
@@ -27,7 +27,7 @@ install(FILES "${debian}/lintian-overrides" DESTINATION "${CMAKE_INSTALL_DATADIR
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME ringside)
-set(CPACK_PACKAGE_VENDOR "the Ringside authors")
+set(CPACK_PACKAGE_VENDOR "the Ringside developers")
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "keep, analyse and account for every iterate of a solver")
 set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")

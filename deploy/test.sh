@@ -86,20 +86,39 @@ have_run() {
   done
 }
 
-# virtual_node is visibly skipped if there can be none; any other obstacle is a failure.
-virtual_node() {
-  local status=0
+# The virtual node boots and waits as much as it computes, so it runs beside the build of the next stage, which runs at
+# nice 10. end_virtual_node waits for it and shows what it printed. If no virtual machine can run here, the stage is
+# reported as skipped; any other obstacle is a failure.
+node_pid=
+begin_virtual_node() {
   if ! install_packages "${packages_node[@]}"; then
     echo "virtual node: SKIPPED: QEMU cannot be installed here"
     skipped+=(node)
     return 0
   fi
-  "$root/tests/node/node_test.py" </dev/null || status=$?
+  "$root/tests/node/node_test.py" >"$logs/node.log" 2>&1 </dev/null &
+  node_pid=$!
+  trap 'kill "$node_pid" 2>/dev/null && wait "$node_pid" || true' EXIT
+  echo "runs beside the next stage's build (output in $logs/node.log)"
+}
+
+end_virtual_node() {
+  local status=0
+  wait "$node_pid" || status=$?
+  trap - EXIT
+  node_pid=
+  cat "$logs/node.log"
   ((status == 77)) || return "$status"
   skipped+=(node)
 }
 
-asan() { configure_and_build asan && run_tests asan; }
+asan_is_built=no
+build_asan() {
+  if [[ -n $node_pid ]]; then prefix=(nice -n 10); fi
+  if configure_and_build asan; then asan_is_built=yes; fi
+  prefix=()
+  [[ $asan_is_built == yes ]]
+}
 fuzz() { configure_and_build fuzz && run_tests fuzz; }
 
 # clang 14's ThreadSanitizer cannot place its shadow if the kernel randomises more than 28 bits of an address. This
@@ -135,10 +154,12 @@ mkdir -p "$logs"
 check release "release: build and all tests" release
 if [[ $all == yes ]]; then
   check all "the page in a browser, Prometheus itself, the package" have_run browser prometheus manual debian_package lintian
-  check node "a virtual node: the package installed, its services, a power cut" virtual_node
+  check node "a virtual node: the package installed, its services, a power cut" begin_virtual_node
 fi
 if [[ $quick == no ]]; then
-  check asan "AddressSanitizer and UndefinedBehaviorSanitizer: build and all tests" asan
+  check asan "AddressSanitizer and UndefinedBehaviorSanitizer: build" build_asan
+  if [[ -n $node_pid ]]; then check node "the virtual node, to its end" end_virtual_node; fi
+  if [[ $asan_is_built == yes ]]; then check asan "AddressSanitizer and UndefinedBehaviorSanitizer: all tests" run_tests asan; fi
   check tsan "ThreadSanitizer: build and the threaded tests" tsan
   check fuzz "fuzzing: build and short runs" fuzz
 fi

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A minimal program that publishes its iterates; any solver that links ringside_handoff can. Start an analyzer first:
 //   ringside-analyzer --socket /tmp/ringside/analyzer.socket --pool heat.pool --once &
-//   publish_from_your_solver /tmp/ringside/analyzer.socket [--resume] [--peer-timeout SECONDS]
+//   publish_from_your_solver /tmp/ringside/analyzer.socket [--resume | --overwrite] [--peer-timeout SECONDS]
 //   ringside info heat.pool
+// With --once the analyzer also ends if it refuses a run, as it does for a second one without --resume or --overwrite.
 //
 // The solver here is explicit heat conduction on a rod. The hand-off is the loop at the end.
 #include <fmt/format.h>
@@ -69,6 +70,8 @@ ringside::HandoffOptions parse(int argc, char** argv) {
     const std::string_view word = argv[i];
     if (word == "--resume") {
       options.pool_use = ringside::PoolUse::kResume;
+    } else if (word == "--overwrite") {
+      options.pool_use = ringside::PoolUse::kOverwrite;
     } else if (word == "--peer-timeout" && ++i < argc) {
       const char* end = argv[i] + std::strlen(argv[i]);
       const auto [stop, error] = std::from_chars(argv[i], end, options.peer_timeout_s);
@@ -77,7 +80,8 @@ ringside::HandoffOptions parse(int argc, char** argv) {
       known = false;
     }
   }
-  if (!known) throw ringside::usage_error("usage: {} SOCKET [--resume] [--peer-timeout SECONDS]", argv[0]);
+  if (!known)
+    throw ringside::usage_error("usage: {} SOCKET [--resume | --overwrite] [--peer-timeout SECONDS]", argv[0]);
   return options;
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -77,18 +78,20 @@ Error divergence_error(const SolveOptions& options, const ProducerAccount& accou
   const double growth = convergence.growth_per_iteration().value_or(std::numeric_limits<double>::infinity());
   const std::uint64_t iterations = account.iterations.load();
   const double change = account.residual_l1.load();
+  const std::string_view converges_for = solver_named(options.solver).converges_for;
+  const std::string example = converges_for.empty() ? "" : fmt::format(" ({} has)", converges_for);
   if (!std::isfinite(change)) {
     return usage_error(
         "{}: {} left a double's range: the L1 change of iteration {} is not finite, after growing by a factor of about "
-        "{:.3g} per iteration; accepted is a matrix whose iteration matrix has a spectral radius below 1 (a diagonally "
-        "dominant one has), and whose iterates stay finite on the way",
-        options.matrix, options.solver, iterations, growth);
+        "{:.3g} per iteration; accepted is a matrix whose iteration matrix has a spectral radius below 1{}, and whose "
+        "iterates stay finite on the way",
+        options.matrix, options.solver, iterations, growth, example);
   }
   return usage_error(
       "{}: {} diverges: after {} iterations the L1 change is {:.3g} and grows by a factor of about {:.3g} per "
       "iteration, more than it can where it converges; accepted is a matrix whose iteration matrix has a spectral "
-      "radius below 1 (a diagonally dominant one has)",
-      options.matrix, options.solver, iterations, change, growth);
+      "radius below 1{}",
+      options.matrix, options.solver, iterations, change, growth, example);
 }
 
 /// The baseline: no hand-off, no ring.

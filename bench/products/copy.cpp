@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/machine_header.hpp"
 #include "bench/products/product.hpp"
+#include "bench/programs/machine_header.hpp"
 #include "common/platform/version.hpp"
 #include "producer/matrix/array.hpp"
 

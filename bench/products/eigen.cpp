@@ -7,8 +7,8 @@
 #include <Eigen/Core>
 #include <Eigen/SparseCore>
 
-#include "bench/machine_header.hpp"
 #include "bench/products/product.hpp"
+#include "bench/programs/machine_header.hpp"
 #include "common/platform/error.hpp"
 
 namespace ringside::bench {

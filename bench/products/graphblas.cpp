@@ -11,8 +11,8 @@ extern "C" {  // the header does not declare it
 #include <stdexcept>
 #include <vector>
 
-#include "bench/machine_header.hpp"
 #include "bench/products/product.hpp"
+#include "bench/programs/machine_header.hpp"
 #include "common/platform/clock.hpp"
 
 namespace ringside::bench {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/machine_header.hpp"
 #include "bench/products/product.hpp"
+#include "bench/programs/machine_header.hpp"
 #include "common/platform/error.hpp"
 #include "producer/matrix/csr_builder.hpp"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "bench/machine_header.hpp"
 #include "bench/products/product.hpp"
+#include "bench/programs/machine_header.hpp"
 #include "common/kernels/isa.hpp"
 #include "common/platform/version.hpp"
 #include "producer/matrix/array.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside export POOL`: writes a kept iterate, after verifying it, to a file that other programs can read.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdint>
 #include <optional>
@@ -72,16 +73,9 @@ void write_npy(OutputFile& file, const std::vector<double>& x) {
   constexpr std::size_t kPreambleBytes = 10;
   header.append(63 - (kPreambleBytes + header.size()) % 64, ' ');
   header += '\n';
-  const char preamble[kPreambleBytes] = {'\x93',
-                                         'N',
-                                         'U',
-                                         'M',
-                                         'P',
-                                         'Y',
-                                         1,
-                                         0,
-                                         static_cast<char>(header.size() & 0xff),
-                                         static_cast<char>(header.size() >> 8)};
+  const std::size_t length = header.size();
+  const char preamble[kPreambleBytes] = {
+      '\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, static_cast<char>(length & 0xff), static_cast<char>(length >> 8)};
   file.write(preamble, sizeof preamble);
   file.write(header);
   file.write(x.data(), x.size() * sizeof(double));
@@ -98,20 +92,35 @@ void write_mtx(OutputFile& file, const std::vector<double>& x) {
   for (const double value : x) file.write(fmt::format("{}\n", value));
 }
 
+struct Format {
+  const char* name;
+  void (*write)(OutputFile& file, const std::vector<double>& x);
+};
+constexpr Format kFormats[] = {{"npy", write_npy}, {"csv", write_csv}, {"mtx", write_mtx}};
+
+/// The format of this name; if it is empty, the one that the output's name ends with, or the first.
+const Format& chosen_format(const std::string& name, const std::string& output) {
+  for (const Format& one : kFormats) {
+    if (name.empty() ? output.ends_with(std::string(".") + one.name) : name == one.name) return one;
+  }
+  return kFormats[0];
+}
+
 }  // namespace
 
 int export_command(int argc, const char* const* argv) {
   std::string pool;
   std::string iteration = "last";
-  std::string format = "npy";
+  std::string format;
   std::string output;
+  std::vector<std::string> names;
+  for (const Format& one : kFormats) names.emplace_back(one.name);
   CommandLine line("Writes a kept iterate to a file, after verifying it. Rows count from 0.", "ringside export");
   line.option("POOL", pool, "pool file").required().value_name("FILE");
   line.option("--iteration", iteration, "which iterate").value_name("K|last").show_default();
-  line.option("--format", format, "file format")
-      .check(one_of({"npy", "csv", "mtx"}))
-      .value_name("npy|csv|mtx")
-      .show_default();
+  line.option("--format", format, "file format (default: the one that the output's name ends with, or npy)")
+      .check(one_of(names))
+      .value_name(fmt::format("{}", fmt::join(names, "|")));
   line.option("-o,--output", output, "file to write; -: standard output").required().value_name("FILE");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
@@ -122,13 +131,12 @@ int export_command(int argc, const char* const* argv) {
   if (iteration != "last") wanted = parse_iteration(iteration, "--iteration", "a number or 'last'");
   const auto [kept, x] = read(reader, wanted);
   OutputFile file(output, "--output", kept_files);
-  if (format == "npy") write_npy(file, x);
-  if (format == "csv") write_csv(file, x);
-  if (format == "mtx") write_mtx(file, x);
+  const Format& chosen = chosen_format(format, output);
+  chosen.write(file, x);
   file.finish();
-  write_beside_output(output,
-                      fmt::format("{}: iteration {} of {}, {} rows\n", printable(output_name(output)),
-                                  with_separators(kept.header.iteration), printable(pool), with_separators(x.size())));
+  write_beside_output(output, fmt::format("{}: iteration {} of {}, {} rows, as {}\n", printable(output_name(output)),
+                                          with_separators(kept.header.iteration), printable(pool),
+                                          with_separators(x.size()), chosen.name));
   return 0;
 }
 

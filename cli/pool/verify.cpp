@@ -112,7 +112,8 @@ int verify_command(int argc, const char* const* argv) {
     }
     const std::string unseen =
         overwritten == 0 ? "" : fmt::format(", {} overwritten before they could be checked", overwritten);
-    fmt::print("{}: {} iterates, {} damaged slots{}\n", printable(pool), recovery.kept.size(), damaged, unseen);
+    fmt::print("{}: {} iterates, {} damaged slot{}{}\n", printable(pool), recovery.kept.size(), damaged,
+               damaged == 1 ? "" : "s", unseen);
   }
   return static_cast<int>(intact ? ExitCode::kDone : ExitCode::kDamaged);
 }

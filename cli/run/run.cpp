@@ -24,6 +24,7 @@
 #include "common/platform/descriptor_limit.hpp"
 #include "common/program/topology.hpp"
 #include "common/telemetry/key_folder.hpp"
+#include "producer/matrix/matrix_source.hpp"
 #include "producer/solver/solver_table.hpp"
 
 namespace ringside {
@@ -162,6 +163,8 @@ ExitCode run(const CommandLine& line, const RunOptions& options) {
   if (!pipeline && options.ring.require_dax) {
     throw usage_error("--require-dax: found with --mode dram, which keeps nothing; expected --mode pipeline");
   }
+  // Before the pool is looked at: a mistyped matrix must not be answered with how to discard another run's iterates.
+  check_matrix_name(options.solve.matrix);
   if (options.ring.require_dax) require_dax(options.ring.pool);
   if (pipeline && pool_use == PoolUse::kFresh) refuse_foreign_iterates(options.ring);
 

@@ -19,7 +19,9 @@ int keygen_command(int argc, const char* const* argv) {
       "for\n"
       "each client, whose name it adds to the list of admitted clients. Never overwrites a key.",
       "ringside keygen");
-  line.option("FOLDER", folder, "where the analyzer's keys are: --telemetry-keys").required().value_name("FOLDER");
+  line.option("FOLDER", folder, "folder of the analyzer's keys, as --telemetry-keys names it")
+      .required()
+      .value_name("FOLDER");
   line.option("--client", client, "make a client's keys, in FOLDER/NAME, and admit it").value_name("NAME");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
@@ -32,8 +34,8 @@ int keygen_command(int argc, const char* const* argv) {
   make_client_keys(folder, client);
   fmt::print(
       "{0}/{1}: the keys of {1}, which is admitted. Any user with this folder counts as {1}: copy it over ssh.\n"
-      "next: start with --telemetry-tcp HOST:PORT --telemetry-keys {0}; there: ringside tail --tcp HOST:PORT --keys "
-      "{1}\n",
+      "next: start with --telemetry-tcp HOST:PORT --telemetry-keys {0}; "
+      "on the client: ringside tail --tcp HOST:PORT --keys {1}\n",
       printable(folder), printable(client));
   return 0;
 }

@@ -160,12 +160,14 @@ int serve_command(int argc, const char* const* argv) {
   }
   const std::atomic<bool>& stop = catch_stop_signals();
   server.start();
+  const std::string journal = options.pool.empty() ? "" : "the journal of " + options.pool + " and ";
+  const std::string shown = journal + "the analyzer at " + service.name;
   print_notice(stdout,
-               fmt::format("ringside serve: {} shows the analyzer at {}{}; Ctrl-C ends it", server.url(), service.name,
+               fmt::format("ringside serve: {} shows {}{}; Ctrl-C ends it", server.url(), shown,
                            options.token_file.empty() ? "" : " to clients that have the token"),
                fmt::format("event=listening url={} analyzer={}", server.url(), service.name));
   ServiceManager manager;
-  manager.describe(fmt::format("{} shows the analyzer at {}", server.url(), service.name));
+  manager.describe(fmt::format("{} shows {}", server.url(), shown));
   manager.ready();
   follow_all(service, from_seq, options.service, watched, stop, manager);
   manager.stopping();

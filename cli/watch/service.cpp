@@ -66,7 +66,7 @@ FoundService over_tcp(const ServiceOptions& options) {
 void declare(CommandLine& line, ServiceOptions& options) {
   line.option("--socket", options.socket, "the analyzer's socket (default: the one that is alive on this machine)")
       .value_name("PATH");
-  line.option("--tcp", options.tcp, "follow an analyzer on another machine, started with --telemetry-tcp")
+  line.option("--tcp", options.tcp, "an analyzer on another machine, started with --telemetry-tcp")
       .value_name("HOST:PORT");
   line.option("--keys", options.keys, "with --tcp: this client's keys, as `ringside keygen` made them")
       .value_name("FOLDER");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ringside stop: ends the run that an analyzer serves, as Ctrl-C would; a service continues.
+// ringside stop: ends the run that an analyzer serves; a service continues.
 #include <fmt/format.h>
 
 #include "cli/subcommands.hpp"

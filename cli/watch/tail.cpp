@@ -255,16 +255,17 @@ int tail_command(int argc, const char* const* argv) {
               "begin with the record of this number, with iteration=K of each run, or so long ago: 30s, 10m, 2h, 1d")
       .value_name("SEQ|iteration=K|AGO");
   line.flag("--json", options.json, "one record a line, as JSON (docs/live.md)");
-  line.flag("--once", options.once, "print how it stands, and end");
+  line.flag("--once", options.once, "print the present state, and end");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
   const ServiceOptions& service = options.service;
   const bool has_service = !service.socket.empty() || !service.tcp.empty() || !service.keys.empty();
   if (!options.pool.empty() && (options.once || has_service)) {
     throw usage_error(
-        "--pool: found with --once, --socket, --tcp or --keys, expected alone: it is read without an analyzer");
+        "--pool: found with --once, --socket, --tcp or --keys, expected alone: it is read without an analyzer "
+        "(ringside info shows the present state of a pool)");
   }
   if (options.once && !options.since.empty()) {
-    throw usage_error("--since: found with --once, expected without it: it shows how it stands now");
+    throw usage_error("--since: found with --once, expected without it: --once prints the present state only");
   }
 
   const Since since = parse_since(options.since, realtime_ns());

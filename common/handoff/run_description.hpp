@@ -5,10 +5,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <type_traits>
 
 #include "common/kernels/hash.hpp"
+#include "common/platform/fixed_text.hpp"  // solvers fill the fields below
 
 namespace ringside {
 
@@ -23,25 +23,5 @@ struct RunDescription {
   char parameters[512] = {};             // "damping=0.85", NUL-terminated: the solver's part of problem_id, readable
 };
 static_assert(sizeof(RunDescription) == 1008 && std::is_trivially_copyable_v<RunDescription>);
-
-/// Copies `text` into a fixed field, NUL-terminated and zero-padded. A text that is too long loses its beginning,
-/// because the end of a path is more informative. No UTF-8 character is cut: its continuation bytes (10xxxxxx, at most
-/// three) are removed, too.
-template <std::size_t N>
-void assign(char (&field)[N], std::string_view text) noexcept {
-  if (text.size() > N - 1) {
-    text.remove_prefix(text.size() - (N - 1));
-    for (int i = 0; i < 3 && !text.empty() && (text.front() & 0xC0) == 0x80; ++i) text.remove_prefix(1);
-  }
-  for (std::size_t i = 0; i < N; ++i) field[i] = i < text.size() ? text[i] : '\0';
-}
-
-/// What a fixed field holds, up to its NUL; a field without a NUL (from a hostile peer) is taken whole.
-template <std::size_t N>
-std::string_view text_of(const char (&field)[N]) noexcept {
-  std::size_t length = 0;
-  while (length < N && field[length] != '\0') ++length;
-  return {field, length};
-}
 
 }  // namespace ringside

@@ -81,10 +81,10 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
       .show_default();
   set.option("--rhs", options.rhs,
              fmt::format("right-hand side b of {}, an n-by-1 .mtx file (default: all ones)",
-                         fmt::join(takers(&SolverChoice::rhs), ", ")))
+                         fmt::join(takers(&SolverChoice::rhs), " and ")))
       .value_name("FILE");
   set.option("--damping", options.damping,
-             fmt::format("damping d of {}, between 0 and 1", fmt::join(takers(&SolverChoice::damping), ", ")))
+             fmt::format("damping d of {}, between 0 and 1", fmt::join(takers(&SolverChoice::damping), " and ")))
       .records_given(options.damping_given)
       .check(number_between(0, 1))
       .value_name("D")
@@ -121,9 +121,9 @@ void declare(CommandLine& line, PublishOptions& options) {
       .value_name("B")
       .show_default();
   add_choice(set, "--when-full", options.when_full, kWhenFull,
-             "while no buffer is free: wait, or skip the step and count it");
+             "while no buffer is free: wait for one, or skip the step and count it");
   add_choice(set, "--on-analyzer-loss", options.on_analyzer_loss, kOnAnalyzerLoss,
-             "wait for another analyzer, continue and skip steps until one is there, or stop");
+             "wait for another analyzer, continue (skip steps until one is there), or stop");
   add_choice(
       set, "--elastic", options.elastic, kOnOff,
       "let cores that wait work for the other process, on rows or on the copy (default: off; without a value: on)",
@@ -158,7 +158,7 @@ void declare(CommandLine& line, RingOptions& options) {
       .value_name("K")
       .show_default();
   add_choice(set, "--durability", options.durability, kDurabilities,
-             "persisted survives power loss, or the death of processes only");
+             "what a commit survives: power loss (power), or the death of processes only (process)");
   set.flag("--require-dax", options.require_dax,
            "refuse a place where stores do not persist by themselves (DAX with MAP_SYNC on persistent memory)");
   set.flag("--foreign-pool", options.foreign_pool,
@@ -168,9 +168,10 @@ void declare(CommandLine& line, RingOptions& options) {
 
 void declare(CommandLine& line, JournalOptions& options) {
   OptionSet set = line.options_of<JournalOptions>("Journal");
-  Option journal =
-      add_choice(set, "--journal", options.kind, kJournalKinds,
-                 "where records of the steps are kept, beside the pool: libpmemlog, plain files, nowhere, or as fits");
+  Option journal = add_choice(
+      set, "--journal", options.kind, kJournalKinds,
+      "where records of the steps are kept, beside the pool: as fits (auto), in libpmemlog (pmemlog), in plain files "
+      "(file), or nowhere (off)");
   set.option("--journal-size", options.bytes,
              "most bytes the journal takes, 4M to 1G; the older half is dropped when it is full")
       .check(journal_size())
@@ -233,7 +234,8 @@ void declare(CommandLine& line, ProcessOptions& options) {
 
 void declare(CommandLine& line, Mode& mode) {
   OptionSet set = line.options_of<Mode>();
-  add_choice(set, "--mode", mode, kModes, "keep every iterate, or the baseline: one process, all cores, nothing kept");
+  add_choice(set, "--mode", mode, kModes,
+             "pipeline: keep every iterate; dram: the baseline, one process, all cores, nothing kept");
 }
 
 std::string to_string(CoordinationKind coordination) {

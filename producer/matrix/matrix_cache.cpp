@@ -15,8 +15,8 @@
 
 #include "common/files/new_file.hpp"
 #include "common/files/output_file.hpp"
-#include "common/handoff/run_description.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/fixed_text.hpp"
 #include "producer/matrix/csr_builder.hpp"
 #include "producer/matrix/matrix_checks.hpp"
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <iterator>
 #include <limits>
@@ -44,13 +45,18 @@ Number number_of(std::string_view word, const std::string& matrix, std::string_v
   return static_cast<Number>(*number);
 }
 
-CsrMatrix generate(const std::string& matrix, Orientation orientation) {
+struct Generated {
+  std::optional<std::uint32_t> grid_side;
+  RmatOptions rmat;  // if there is no side
+};
+
+Generated generated(const std::string& matrix) {
   const std::string_view text = matrix;
   if (text.starts_with(kGrid)) {
     constexpr std::string_view kExpected = "grid:SIDE with a side from 1 to 65535";
     const auto side = number_of<std::uint32_t>(text.substr(kGrid.size()), matrix, kExpected);
     if (side < 1 || side > 65535) throw usage_error("--matrix {}: found side {}, expected {}", matrix, side, kExpected);
-    return make_grid(side, orientation);
+    return {side, {}};
   }
   constexpr std::string_view kExpected =
       "rmat:SCALE[:EDGEFACTOR[:SEED]] with a scale from 1 to 31, a factor from 1 to 1024, a seed up to "
@@ -67,7 +73,13 @@ CsrMatrix generate(const std::string& matrix, Orientation orientation) {
   options.scale = number_of<std::uint32_t>(words[0], matrix, kExpected);
   if (words.size() > 1) options.edge_factor = number_of<std::uint32_t>(words[1], matrix, kExpected);
   if (words.size() > 2) options.seed = number_of<std::uint64_t>(words[2], matrix, kExpected);
-  return make_rmat(options, orientation);
+  check_rmat(options);
+  return {std::nullopt, options};
+}
+
+CsrMatrix generate(const std::string& matrix, Orientation orientation) {
+  const Generated options = generated(matrix);
+  return options.grid_side ? make_grid(*options.grid_side, orientation) : make_rmat(options.rmat, orientation);
 }
 
 struct TextFormat {
@@ -145,6 +157,15 @@ bool is_cache_file(const std::string& matrix) {
 }
 
 }  // namespace
+
+void check_matrix_name(const std::string& matrix) {
+  if (is_generated(matrix)) {
+    generated(matrix);
+  } else if (access(matrix.c_str(), F_OK) != 0 && errno == ENOENT) {
+    throw usage_error("--matrix {}: cannot be opened ({}), expected a readable file, grid:SIDE or rmat:SCALE",
+                      printable(matrix), errno_text(ENOENT));
+  }
+}
 
 CsrMatrix load_matrix(const MatrixOptions& options, Orientation orientation) {
   if (options.matrix.empty()) throw usage_error("--matrix: found nothing, expected FILE, grid:SIDE or rmat:SCALE");

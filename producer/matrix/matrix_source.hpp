@@ -21,6 +21,10 @@ struct MatrixOptions {
 /// code: 2 for input, 3 for what the system lacks, 5 for a damaged cache.
 CsrMatrix load_matrix(const MatrixOptions& options, Orientation orientation);
 
+/// Throws Error (exit code 2) for a generator's name that is malformed and for a file that does not exist. Opens
+/// nothing: a pipe can be read only once.
+void check_matrix_name(const std::string& matrix);
+
 /// Where the text that `matrix` names holds the entry that a solver refused; reads the text again. Empty for a
 /// generated matrix, for a cache, and if the file can no longer be read.
 std::optional<PlaceInText> find_in_text(const std::string& matrix, const RefusedEntry& refused);

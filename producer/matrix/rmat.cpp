@@ -56,12 +56,18 @@ void make_edges(const RmatOptions& options, CsrBuilder& builder) {
 
 }  // namespace
 
-CsrMatrix make_rmat(const RmatOptions& options, Orientation orientation) {
-  if (options.scale < 1 || options.scale > 31)
-    throw usage_error("rmat:{}: expected a scale from 1 to 31", options.scale);
-  if (options.edge_factor < 1 || options.edge_factor > 1024) {
-    throw usage_error("rmat:{}:{}: expected an edge factor from 1 to 1024", options.scale, options.edge_factor);
+void check_rmat(const RmatOptions& options) {
+  if (options.scale < 1 || options.scale > 31) {
+    throw usage_error("rmat:{0}: found scale {0}, expected a scale from 1 to 31", options.scale);
   }
+  if (options.edge_factor < 1 || options.edge_factor > 1024) {
+    throw usage_error("rmat:{0}:{1}: found edge factor {1}, expected an edge factor from 1 to 1024", options.scale,
+                      options.edge_factor);
+  }
+}
+
+CsrMatrix make_rmat(const RmatOptions& options, Orientation orientation) {
+  check_rmat(options);
   const std::uint64_t rows = std::uint64_t{1} << options.scale;
   // A matrix that cannot fit is refused before hours of counting. The estimate is the offsets and half of the columns,
   // as duplicates collapse.

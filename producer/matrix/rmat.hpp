@@ -16,6 +16,9 @@ struct RmatOptions {
   std::uint64_t seed = 1;
 };
 
+/// Throws `Error` (exit code 2) for options out of range.
+void check_rmat(const RmatOptions& options);
+
 /// A pattern; duplicates collapse, self-loops stay. The same for every number of threads. Throws `Error`: exit code 2
 /// for options out of range, 3 if memory is lacking.
 CsrMatrix make_rmat(const RmatOptions& options, Orientation orientation);

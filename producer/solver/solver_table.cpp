@@ -26,6 +26,7 @@ const SolverEntry kSolvers[] = {
          }},
     {.choice = {.name = "jacobi", .help = "solves A x = b", .rhs = true},
      .orientation = Orientation::kRows,
+     .converges_for = "a diagonally dominant one",
      .make =
          [](CsrMatrix matrix, RightSide right_side, const SolveOptions& options) {
            return make_jacobi(std::move(matrix), std::move(right_side), selected_isa(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of solvers. Everything that differs between solvers outside their own files is an entry of it: the name and
-// the help of `--solver`, the options that a solver takes, the orientation of its matrix, and how it is made.
+// the help of `--solver`, the options that a solver takes, the orientation of its matrix, an example of matrices for
+// which it converges, and how it is made.
 #pragma once
 
 #include <memory>
@@ -18,6 +19,10 @@ namespace ringside {
 struct SolverEntry {
   SolverChoice choice;
   Orientation orientation;  // of the matrix
+
+  /// For the message about a diverging run: which matrices have an iteration matrix with a spectral radius below 1, as
+  /// "a diagonally dominant one"; empty for a solver that converges for every matrix it accepts.
+  std::string_view converges_for = {};
 
   /// matrix: square, of that orientation; right_side: all ones, unless the solver takes --rhs. Throws `RefusedEntry` or
   /// `Error` (exit code 2) for a matrix or a right side that the solver cannot use; the message names no file.

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "tests/crash/explorer.hpp"
-#include "tests/crash/scenarios.hpp"
+#include "tests/crash/scenarios/scenarios.hpp"
 
 namespace ringside::crash {
 

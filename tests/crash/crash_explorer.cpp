@@ -15,7 +15,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bench/machine_header.hpp"
+#include "bench/programs/machine_header.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/platform/error.hpp"

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/crash/crash_images.hpp"
+#include "tests/crash/images/crash_images.hpp"
 #include "tests/crash/invariants.hpp"
-#include "tests/crash/scenarios.hpp"
+#include "tests/crash/scenarios/scenarios.hpp"
 
 namespace ringside::crash {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "tests/crash/crash_images.hpp"
-#include "tests/crash/history.hpp"
-#include "tests/crash/owner.hpp"
-#include "tests/crash/published.hpp"
+#include "tests/crash/images/crash_images.hpp"
+#include "tests/crash/scenarios/history.hpp"
+#include "tests/crash/scenarios/owner.hpp"
+#include "tests/crash/scenarios/published.hpp"
 
 namespace ringside::crash {
 

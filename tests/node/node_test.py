@@ -13,6 +13,7 @@ import json
 import pathlib
 import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -343,8 +344,17 @@ def parse():
     return options
 
 
+def stop(_number, _frame):
+    """Ends the test as an exception, so that the virtual machine ends with it; a second signal must not end that."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
 def main():
     options = parse()
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell starts background processes with SIGINT ignored
+        signal.signal(number, stop)
     missing = node_image.what_is_missing()
     if missing:
         print(f"virtual node: SKIPPED: {missing}")

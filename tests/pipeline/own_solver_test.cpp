@@ -30,6 +30,24 @@ TEST_F(PipelineTest, TheExampleProgramSaysThatItsAnalyzerDied) {
   EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
 }
 
+TEST_F(PipelineTest, TheExampleProgramOverwritesAnEarlierRunOnlyWhenThatIsAskedFor) {
+  const auto solve = [&](const std::vector<std::string>& more) {
+    const std::string socket = folder_.file("s");
+    testing::Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--once", "--log-level=info",
+                                                    "--durability=process"});
+    EXPECT_TRUE(analyzer.wait_for_err("event=listening"));
+    std::vector<std::string> arguments = {socket};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return testing::run("publish_from_your_solver", arguments);
+  };
+  EXPECT_EQ(solve({}).exit_code, 0);
+  const Finished refused = solve({});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_NE(refused.err.find("--overwrite"), std::string::npos) << refused.err;
+  const Finished ran = solve({"--overwrite"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+}
+
 TEST_F(PipelineTest, TheExampleProgramSaysWhatItAccepts) {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{}, {"s", "--peer-timeout"}, {"s", "--peer-timeout", "x"}, {"s", "more"}}) {

@@ -51,13 +51,13 @@ TEST_F(OwnershipTest, APoolOfAnotherUserIsReadAndNotWritten) {
 TEST_F(OwnershipTest, APoolWithASecondNameIsReadAndNotWritten) {
   keep_something(pool_);
   std::filesystem::create_hard_link(pool_, folder_.file("other.pool"));
-  const std::string before = content_of(pool_);
+  const std::string before = testing::content_of(pool_);
   for (const char* use : {"--overwrite", "--resume", "--quiet"}) {
     const Finished refused = run("ringside", run_arguments("grid:20", {use}));
     EXPECT_EQ(refused.exit_code, 3) << refused.err;
     expect_one_line(refused.err, {pool_, "2 names", "--foreign-pool"});
   }
-  EXPECT_EQ(content_of(pool_), before);
+  EXPECT_EQ(testing::content_of(pool_), before);
   EXPECT_EQ(run("ringside", {"verify", pool_}).exit_code, 0);
   EXPECT_EQ(run("ringside", run_arguments("grid:20", {"--overwrite", "--foreign-pool"})).exit_code, 0);
 }
@@ -95,7 +95,7 @@ TEST_F(OwnershipTest, AJournalOfAnotherPoolIsNamedByAllThatShowIt) {
   EXPECT_EQ(as_json.exit_code, 5);
   expect_contains(as_json.out, said);
   ASSERT_EQ(run("ringside", {"report", pool_, "-o", folder_.file("r.html")}).exit_code, 0);
-  expect_contains(content_of(folder_.file("r.html")), said);
+  expect_contains(testing::content_of(folder_.file("r.html")), said);
 }
 
 TEST_F(OwnershipTest, AJournalThatIsOlderThanThePoolsRunsIsItsOwn) {
@@ -130,7 +130,7 @@ TEST_F(OwnershipTest, AJournalFromBeforeThePoolWasMadeAnewIsCalledOlderAndNotDam
   EXPECT_EQ(tail.exit_code, 0);
   expect_one_line(tail.err, {pool_, said});
   ASSERT_EQ(run("ringside", {"report", pool_, "-o", folder_.file("r.html")}).exit_code, 0);
-  expect_contains(content_of(folder_.file("r.html")), said);
+  expect_contains(testing::content_of(folder_.file("r.html")), said);
 }
 
 TEST_F(OwnershipTest, AJournalIsThePoolsOwnHoweverManyRunsFollowWithoutOne) {

@@ -17,6 +17,7 @@
 #include "analyzer/pool/ring_reader.hpp"
 #include "common/platform/error.hpp"
 #include "tests/pipeline/process.hpp"
+#include "tests/unit/sanitized.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside::testing {
@@ -71,11 +72,6 @@ class PipelineTest : public ::testing::Test {
     for (const std::string& fragment : fragments) {
       EXPECT_NE(err.find(fragment), std::string::npos) << "'" << fragment << "' in: " << err;
     }
-  }
-
-  static std::string content_of(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
   }
 
   /// The pids of `parent`'s children whose program has this name.

@@ -154,7 +154,7 @@ TEST_F(ReplayTest, BesideARunningAnalyzerNothingIsEverDamaged) {
   while (kept() < 2) ASSERT_TRUE(running.running());
 
   int overwritten = 0;
-  for (int i = 0; i < 25; ++i) {
+  for (int i = 0; i < (testing::kSanitized ? 8 : 25); ++i) {
     const Finished replayed = replay({"--json"});
     EXPECT_EQ(replayed.exit_code, 0) << replayed.out << replayed.err;
     const std::vector<json> objects = lines(replayed.out);

@@ -24,7 +24,7 @@ class ResumeTest : public PipelineTest {
     const std::string output = folder_.file("last.npy");
     const Finished exported = run("ringside", {"export", pool, "--output", output});
     EXPECT_EQ(exported.exit_code, 0) << exported.err;
-    return content_of(output);
+    return testing::content_of(output);
   }
 
   /// The last iterate of an undisturbed run.

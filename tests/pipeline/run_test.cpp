@@ -239,6 +239,23 @@ TEST_F(PipelineTest, TheBinaryCacheGivesTheSameProblemAndIterates) {
   EXPECT_EQ(summary()["last"], plain["last"]);
 }
 
+TEST_F(PipelineTest, AnExportHasTheFormatThatIsAskedForElseTheOneOfItsName) {
+  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=5"})).exit_code, 0);
+  struct Case {
+    const char* file;
+    std::vector<std::string> options;
+    const char* begins;
+  };
+  for (const Case& one : {Case{"x.csv", {}, "row,value"}, Case{"x.mtx", {}, "%%MatrixMarket"},
+                          Case{"x.npy", {}, "\x93NUMPY"}, Case{"x.txt", {}, "\x93NUMPY"}, Case{"csv", {}, "\x93NUMPY"},
+                          Case{"y.csv", {"--format=mtx"}, "%%MatrixMarket"}}) {
+    std::vector<std::string> arguments = {"export", pool_, "--output", folder_.file(one.file)};
+    arguments.insert(arguments.end(), one.options.begin(), one.options.end());
+    ASSERT_EQ(run("ringside", arguments).exit_code, 0);
+    EXPECT_TRUE(testing::content_of(folder_.file(one.file)).starts_with(one.begins)) << one.file;
+  }
+}
+
 TEST_F(PipelineTest, JacobiSolvesWithItsRightHandSide) {
   const std::string matrix =
       write_file("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 4\n1 2 1\n2 1 1\n2 2 3\n");
@@ -246,7 +263,9 @@ TEST_F(PipelineTest, JacobiSolvesWithItsRightHandSide) {
   const Finished ran = run("ringside", run_arguments(matrix, {"--solver=jacobi", "--rhs=" + rhs, "--tolerance=1e-14"}));
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   const std::string file = folder_.file("x.csv");
-  ASSERT_EQ(run("ringside", {"export", pool_, "--format=csv", "--output", file}).exit_code, 0);
+  const Finished exported = run("ringside", {"export", pool_, "--output", file});
+  ASSERT_EQ(exported.exit_code, 0) << exported.err;
+  EXPECT_NE(exported.out.find(", as csv\n"), std::string::npos) << exported.out;
   std::ifstream csv(file);
   std::string line;
   std::getline(csv, line);

@@ -218,7 +218,7 @@ TEST_F(TailTest, AServiceTakesTheNextProducerAfterAStop) {
 }
 
 TEST_F(TailTest, AStoppedSubscriberDoesNotDelayTheRunAndReceivesEveryRecord) {
-  const auto running = start_run("grid:50", {kEndless});
+  const auto running = start_run("grid:50", {kEndless, "--durability=process"});
   Process tail("ringside", {"tail", "--socket", socket_of_run(), "--json"});
   ASSERT_TRUE(tail.wait_for_out("\"run_started\""));
   tail.signal(SIGSTOP);

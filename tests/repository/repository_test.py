@@ -109,6 +109,15 @@ class Folders(unittest.TestCase):
         self.assertFalse(below, f"a circle among {', '.join(map(str, below))}")
 
 
+class Documents(unittest.TestCase):
+    def test_every_code_block_is_closed(self):
+        pages = [path for path in ROOT.glob("**/*.md") if "build" not in path.parts]
+        self.assertGreater(len(pages), 15)
+        for page in pages:
+            fences = re.findall(r"^ *```", page.read_text(encoding="utf-8"), re.MULTILINE)
+            self.assertEqual(len(fences) % 2, 0, page.relative_to(ROOT))
+
+
 class Version(unittest.TestCase):
     def setUp(self):
         top = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A folder of its own for each test, removed afterwards.
+// A folder of its own for each test, removed afterwards, and what a file holds.
 #pragma once
 
 #include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace ringside::testing {
 
@@ -36,5 +38,11 @@ class TemporaryFolder {
  private:
   std::string path_;
 };
+
+inline std::string content_of(const std::string& path) {
+  std::ostringstream content;
+  content << std::ifstream(path, std::ios::binary).rdbuf();
+  return std::move(content).str();
+}
 
 }  // namespace ringside::testing

@@ -27,11 +27,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kRows = 2500;
 
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// A folder such as /tmp: any user may make files in it, and only their owners may remove them.
 class ForeignFileTest : public ::testing::Test {
  protected:
@@ -77,13 +72,13 @@ class ForeignFileTest : public ::testing::Test {
 
   /// Expects that every writer is refused and the pool stays as it is, and that the option permits its use.
   void expect_refused_by_all(const std::string& part) const {
-    const std::string before = content_of(path_);
+    const std::string before = testing::content_of(path_);
     for (const PoolUse use : {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kFreshAgain}) {
       expect_refused([&] { admit(options(), run_of(kRows, 9), use); }, part);
     }
     expect_refused([&] { check_pool(options()); }, part);
     expect_refused([&] { refuse_foreign_iterates(options()); }, part);
-    EXPECT_EQ(content_of(path_), before);
+    EXPECT_EQ(testing::content_of(path_), before);
     EXPECT_EQ(RingReader::open(path_).recover().kept.size(), 1u) << "reading is allowed";
     EXPECT_NO_THROW(check_pool(with_foreign_pool()));
     EXPECT_NO_THROW(admit(with_foreign_pool(), run_of(kRows, 9), PoolUse::kOverwrite));
@@ -104,9 +99,9 @@ TEST_F(ForeignFileTest, APoolThatBelongsToAnotherUserAsSoonAsItIsMadeIsNotKept) 
   expect_refused([&] { admit(options(), run_of(kRows), PoolUse::kFresh); }, "belongs to user nobody");
   EXPECT_TRUE(fs::is_empty(folder_.path()));
   EXPECT_NO_THROW(admit(with_foreign_pool(), run_of(kRows), PoolUse::kFresh));
-  const std::string before = content_of(path_);
+  const std::string before = testing::content_of(path_);
   EXPECT_NO_THROW(admit(with_foreign_pool(), run_of(2 * kRows), PoolUse::kOverwrite)) << "a pool of another shape";
-  EXPECT_NE(content_of(path_), before);
+  EXPECT_NE(testing::content_of(path_), before);
   fs::resize_file(path_, 0);
   expect_refused([&] { admit(options(), run_of(kRows), PoolUse::kOverwrite); }, "belongs to user nobody");
   EXPECT_NO_THROW(admit(with_foreign_pool(), run_of(kRows), PoolUse::kOverwrite)) << "an unfinished pool";

@@ -121,8 +121,8 @@ void pmemobj_close(PMEMobjpool* pool) {
 namespace ringside {
 namespace {
 
-constexpr std::uint64_t kRows = 2500;
-constexpr std::uint32_t kSlots = 3;
+constexpr std::uint64_t kNewRows = 2500;
+constexpr std::uint32_t kNewSlots = 3;
 constexpr std::chrono::milliseconds kAtOnce{0};
 
 class PoolCreationTest : public ::testing::Test {
@@ -132,7 +132,7 @@ class PoolCreationTest : public ::testing::Test {
   static RingOptions options(const std::string& path) {
     RingOptions options;
     options.pool = path;
-    options.slots = kSlots;
+    options.slots = kNewSlots;
     return options;
   }
 
@@ -176,7 +176,7 @@ class PoolCreationTest : public ::testing::Test {
 TEST_F(PoolCreationTest, AReaderIsToldThatAPoolIsBeingMadeUntilItIsComplete) {
   bool complete = false;
   int told = 0;
-  at_each_moment([&] { const RingPool pool = RingPool::create(path_, kRows, kSlots); },
+  at_each_moment([&] { const RingPool pool = RingPool::create(path_, kNewRows, kNewSlots); },
                  [&](const std::string& moment) {
                    const ExitCode code = code_of([&] {
                      const RingReader reader = RingReader::open(path_, kAtOnce);
@@ -196,12 +196,12 @@ TEST_F(PoolCreationTest, AReaderIsToldThatAPoolIsBeingMadeUntilItIsComplete) {
 }
 
 TEST_F(PoolCreationTest, WhoComesToAPoolThatIsBeingMadeIsToldThatItIsInUse) {
-  at_each_moment([&] { const RingPool pool = RingPool::create(path_, kRows, kSlots); },
+  at_each_moment([&] { const RingPool pool = RingPool::create(path_, kNewRows, kNewSlots); },
                  [&](const std::string& moment) {
                    if (!std::filesystem::exists(path_)) return;
                    for (const PoolUse use :
                         {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kFreshAgain}) {
-                     EXPECT_EQ(code_of([&] { admit(options(path_), run_of(kRows), use); }), ExitCode::kSystem)
+                     EXPECT_EQ(code_of([&] { admit(options(path_), run_of(kNewRows), use); }), ExitCode::kSystem)
                          << moment << ": " << text_;
                      EXPECT_NE(text_.find("in use by"), std::string::npos) << moment << ": " << text_;
                    }
@@ -213,14 +213,14 @@ TEST_F(PoolCreationTest, WhoComesToAPoolThatIsBeingMadeIsToldThatItIsInUse) {
 }
 
 TEST_F(PoolCreationTest, APoolThatIsReplacedIsWholeOrNotThere) {
-  { const RingPool pool = RingPool::create(path_, kRows, kSlots); }
+  { const RingPool pool = RingPool::create(path_, kNewRows, kNewSlots); }
   at_each_moment(
-      [&] { admit(options(path_), run_of(2 * kRows), PoolUse::kOverwrite); },
+      [&] { admit(options(path_), run_of(2 * kNewRows), PoolUse::kOverwrite); },
       [&](const std::string& moment) {
         const ExitCode code = code_of([&] { RingReader::open(path_, kAtOnce); });
         if (code != ExitCode::kDone) expect_none_or_in_use(code, moment);
         if (in_libpmemobj) return;
-        EXPECT_EQ(code_of([&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); }), ExitCode::kSystem)
+        EXPECT_EQ(code_of([&] { admit(options(path_), run_of(kNewRows), PoolUse::kOverwrite); }), ExitCode::kSystem)
             << moment << ": " << text_;
       });
   EXPECT_GT(moments_["rename"], 0);
@@ -231,14 +231,14 @@ TEST_F(PoolCreationTest, WhatAnInterruptedCreationLeftIsReplacedByOneOnly) {
   bool is_gone = false;
   int looks = 0;
   at_each_moment(
-      [&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); },
+      [&] { admit(options(path_), run_of(kNewRows), PoolUse::kOverwrite); },
       [&](const std::string& moment) {
         // Until the old file is gone, and while there is no file, any process may become the owner.
         const bool there = std::filesystem::exists(path_);
         is_gone = is_gone || !there;
         if (!is_gone || !there) return;
         ++looks;
-        EXPECT_EQ(code_of([&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); }), ExitCode::kSystem)
+        EXPECT_EQ(code_of([&] { admit(options(path_), run_of(kNewRows), PoolUse::kOverwrite); }), ExitCode::kSystem)
             << moment << ": " << text_;
       });
   EXPECT_GT(looks, 10);
@@ -251,9 +251,9 @@ TEST_F(PoolCreationTest, AReaderWaitsForAPoolThatIsBeingMade) {
   EXPECT_NE(text_.find("is being made"), std::string::npos) << text_;
   // Waits for a pool, for as long as this test may take.
   auto reader = std::async(std::launch::async, [&] { return RingReader::open(path_, std::chrono::minutes(5)); });
-  { const RingPool pool = RingPool::create(folder_.file("y"), kRows, kSlots); }
+  { const RingPool pool = RingPool::create(folder_.file("y"), kNewRows, kNewSlots); }
   std::filesystem::rename(folder_.file("y"), path_);
-  EXPECT_EQ(reader.get().ring().geometry().rows, kRows);
+  EXPECT_EQ(reader.get().ring().geometry().rows, kNewRows);
 }
 
 TEST_F(PoolCreationTest, TheMarkGoesWithItsProcess) {
@@ -272,7 +272,7 @@ TEST_F(PoolCreationTest, TheMarkGoesWithItsProcess) {
 
 TEST_F(PoolCreationTest, ADanglingLinkIsNamedWithItsTarget) {
   std::filesystem::create_symlink(folder_.file("nothing"), path_);
-  EXPECT_EQ(code_of([&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); }), ExitCode::kUsage);
+  EXPECT_EQ(code_of([&] { admit(options(path_), run_of(kNewRows), PoolUse::kOverwrite); }), ExitCode::kUsage);
   EXPECT_NE(text_.find(folder_.file("nothing")), std::string::npos) << text_;
   EXPECT_EQ(text_.find("--overwrite"), std::string::npos) << text_;
 }

@@ -29,20 +29,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kRows = 2500;
-constexpr std::uint32_t kSlots = 8;
-
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+constexpr std::uint64_t kKeptRows = 2500;
+constexpr std::uint32_t kKeptSlots = 8;
 
 class RingAdmissionTest : public ::testing::Test {
  protected:
   static RingOptions options(const std::string& path) {
     RingOptions options;
     options.pool = path;
-    options.slots = kSlots;
+    options.slots = kKeptSlots;
     return options;
   }
 
@@ -56,12 +51,12 @@ class RingAdmissionTest : public ::testing::Test {
     }
   }
 
-  /// Makes a pool with iterations 1 to 3 of `kRows` rows.
+  /// Makes a pool with iterations 1 to 3 of `kKeptRows` rows.
   static void keep_something(const std::string& path) {
-    const RingPool pool = RingPool::create(path, kRows, kSlots);
+    const RingPool pool = RingPool::create(path, kKeptRows, kKeptSlots);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);
-    writer.begin_run(run_of(kRows));
-    for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, kRows);
+    writer.begin_run(run_of(kKeptRows));
+    for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, kKeptRows);
   }
   static Iterations kept_in(const std::string& path) { return kept_iterations(RingPool::open(path).ring()); }
 
@@ -69,12 +64,12 @@ class RingAdmissionTest : public ::testing::Test {
   static void leave_unformatted(const std::string& path) {
     RingGeometry geometry;
     {
-      const RingPool pool = RingPool::create(path, kRows, kSlots);
+      const RingPool pool = RingPool::create(path, kKeptRows, kKeptSlots);
       geometry = pool.ring().geometry();
     }
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
     for (const std::uint64_t offset : geometry.superblock_offset) {
-      file.seekp(static_cast<std::streamoff>(offset + formatted_word_offset(kSlots)));
+      file.seekp(static_cast<std::streamoff>(offset + formatted_word_offset(kKeptSlots)));
       file.write("\0\0\0\0\0\0\0\0", 8);
     }
   }
@@ -102,12 +97,12 @@ class SmallFileSystemTest : public RingAdmissionTest {
 };
 
 TEST_F(SmallFileSystemTest, APoolWithoutRoomForItsSuccessorStaysAsItWas) {
-  const std::uint64_t kept = RingPool::file_bytes(kRows, kSlots);
-  const std::uint64_t needed = RingPool::file_bytes(100 * kRows, kSlots);
+  const std::uint64_t kept = RingPool::file_bytes(kKeptRows, kKeptSlots);
+  const std::uint64_t needed = RingPool::file_bytes(100 * kKeptRows, kKeptSlots);
   mount_with(needed - (1 << 20));
   if (IsSkipped()) return;
   keep_something(path_);
-  expect_refused([&] { admit(options(path_), run_of(100 * kRows), PoolUse::kOverwrite); }, ExitCode::kSystem,
+  expect_refused([&] { admit(options(path_), run_of(100 * kKeptRows), PoolUse::kOverwrite); }, ExitCode::kSystem,
                  std::to_string(needed));
   EXPECT_LT(kept, needed);
   EXPECT_EQ(kept_in(path_), (Iterations{1, 2, 3}));
@@ -115,12 +110,12 @@ TEST_F(SmallFileSystemTest, APoolWithoutRoomForItsSuccessorStaysAsItWas) {
 }
 
 TEST_F(SmallFileSystemTest, APoolGoesFirstWhereThereIsRoomForOneOnly) {
-  const std::uint64_t needed = RingPool::file_bytes(10 * kRows, kSlots);
+  const std::uint64_t needed = RingPool::file_bytes(10 * kKeptRows, kKeptSlots);
   mount_with(needed + (1 << 20));
   if (IsSkipped()) return;
   keep_something(path_);
-  const RingPool pool = admit(options(path_), run_of(10 * kRows), PoolUse::kOverwrite).pool;
-  EXPECT_EQ(pool.ring().geometry().rows, 10 * kRows);
+  const RingPool pool = admit(options(path_), run_of(10 * kKeptRows), PoolUse::kOverwrite).pool;
+  EXPECT_EQ(pool.ring().geometry().rows, 10 * kKeptRows);
   EXPECT_EQ(fs::file_size(path_), needed);
 }
 
@@ -128,15 +123,15 @@ TEST_F(SmallFileSystemTest, WhatIsUnfinishedStaysWhereThereIsNoRoomForAPool) {
   mount_with(8 << 20);
   if (IsSkipped()) return;
   std::ofstream(path_) << std::string(1 << 20, '\0');
-  expect_refused([&] { admit(options(path_), run_of(100 * kRows), PoolUse::kOverwrite); }, ExitCode::kSystem,
+  expect_refused([&] { admit(options(path_), run_of(100 * kKeptRows), PoolUse::kOverwrite); }, ExitCode::kSystem,
                  "no room");
   EXPECT_EQ(fs::file_size(path_), 1u << 20);
 }
 
 TEST_F(RingAdmissionTest, APoolOfAnotherShapeIsReplacedAsAWhole) {
   keep_something(path_);
-  const RingPool pool = admit(options(path_), run_of(2 * kRows), PoolUse::kOverwrite).pool;
-  EXPECT_EQ(pool.ring().geometry().rows, 2 * kRows);
+  const RingPool pool = admit(options(path_), run_of(2 * kKeptRows), PoolUse::kOverwrite).pool;
+  EXPECT_EQ(pool.ring().geometry().rows, 2 * kKeptRows);
   EXPECT_FALSE(fs::exists(path_ + ".new"));
   expect_refused([&] { RingPool::open(path_); }, ExitCode::kSystem, "in use");
 }
@@ -152,21 +147,21 @@ TEST_F(RingAdmissionTest, ThroughASymbolicLinkItIsThePoolThatIsReplaced) {
   const std::string link = folder_.file("link.pool");
   keep_something(path_);
   fs::create_symlink(path_, link);
-  { const RingPool pool = admit(options(link), run_of(2 * kRows), PoolUse::kOverwrite).pool; }
+  { const RingPool pool = admit(options(link), run_of(2 * kKeptRows), PoolUse::kOverwrite).pool; }
   EXPECT_TRUE(fs::is_symlink(link));
-  EXPECT_EQ(RingPool::open(path_).ring().geometry().rows, 2 * kRows);
+  EXPECT_EQ(RingPool::open(path_).ring().geometry().rows, 2 * kKeptRows);
 }
 
 TEST_F(RingAdmissionTest, WhatAKilledReplacementLeftIsRemovedAndNothingElse) {
   keep_something(path_);
   leave_unformatted(path_ + ".new");
-  { const RingPool pool = admit(options(path_), run_of(2 * kRows), PoolUse::kOverwrite).pool; }
+  { const RingPool pool = admit(options(path_), run_of(2 * kKeptRows), PoolUse::kOverwrite).pool; }
   EXPECT_FALSE(fs::exists(path_ + ".new"));
 
   keep_something(path_ + ".new");
-  expect_refused([&] { admit(options(path_), run_of(3 * kRows), PoolUse::kOverwrite); }, ExitCode::kUsage, ".new");
+  expect_refused([&] { admit(options(path_), run_of(3 * kKeptRows), PoolUse::kOverwrite); }, ExitCode::kUsage, ".new");
   EXPECT_EQ(kept_in(path_ + ".new"), (Iterations{1, 2, 3}));
-  EXPECT_EQ(RingPool::open(path_).ring().geometry().rows, 2 * kRows);
+  EXPECT_EQ(RingPool::open(path_).ring().geometry().rows, 2 * kKeptRows);
 }
 
 TEST_F(RingAdmissionTest, EveryStateOfAnInterruptedCreationCanBeOverwritten) {
@@ -183,7 +178,7 @@ TEST_F(RingAdmissionTest, EveryStateOfAnInterruptedCreationCanBeOverwritten) {
       {"torn superblocks",
        [&] {
          leave_unformatted(path_);
-         std::string bytes = content_of(path_);
+         std::string bytes = testing::content_of(path_);
          for (std::size_t page = 0; page + kPageBytes <= bytes.size(); page += kPageBytes) {
            if (std::memcmp(bytes.data() + page, &kRingMagic, sizeof(kRingMagic)) == 0)
              bytes.replace(page + 64, 8, 8, '\0');
@@ -195,15 +190,15 @@ TEST_F(RingAdmissionTest, EveryStateOfAnInterruptedCreationCanBeOverwritten) {
   for (const auto& [what, leave] : states) {
     SCOPED_TRACE(what);
     leave();
-    const std::string before = content_of(path_);
+    const std::string before = testing::content_of(path_);
     EXPECT_NO_THROW(check_pool(options(path_)));
-    expect_refused([&] { admit(options(path_), run_of(kRows), PoolUse::kFresh); }, ExitCode::kUsage, "--overwrite");
+    expect_refused([&] { admit(options(path_), run_of(kKeptRows), PoolUse::kFresh); }, ExitCode::kUsage, "--overwrite");
     expect_refused([&] { refuse_foreign_iterates(options(path_)); }, ExitCode::kUsage, "--overwrite");
-    EXPECT_EQ(content_of(path_), before) << "a refusal changes nothing";
+    EXPECT_EQ(testing::content_of(path_), before) << "a refusal changes nothing";
     for (const PoolUse use : {PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kFreshAgain}) {
       try {
-        const RingPool pool = admit(options(path_), run_of(kRows), use).pool;
-        EXPECT_EQ(pool.ring().geometry().rows, kRows);
+        const RingPool pool = admit(options(path_), run_of(kKeptRows), use).pool;
+        EXPECT_EQ(pool.ring().geometry().rows, kKeptRows);
       } catch (const Error& error) {
         ADD_FAILURE() << error.what();
       }
@@ -216,11 +211,11 @@ TEST_F(RingAdmissionTest, EveryStateOfAnInterruptedCreationCanBeOverwritten) {
 
 TEST_F(RingAdmissionTest, ARequestMadeAgainMayOverwriteNothingElse) {
   keep_something(path_);
-  expect_refused([&] { admit(options(path_), run_of(kRows, 9), PoolUse::kFreshAgain); }, ExitCode::kUsage,
+  expect_refused([&] { admit(options(path_), run_of(kKeptRows, 9), PoolUse::kFreshAgain); }, ExitCode::kUsage,
                  "--overwrite");
   fs::remove(path_);
-  { const RingPool empty = RingPool::create(path_, kRows, kSlots); }
-  expect_refused([&] { admit(options(path_), run_of(2 * kRows), PoolUse::kFreshAgain); }, ExitCode::kUsage,
+  { const RingPool empty = RingPool::create(path_, kKeptRows, kKeptSlots); }
+  expect_refused([&] { admit(options(path_), run_of(2 * kKeptRows), PoolUse::kFreshAgain); }, ExitCode::kUsage,
                  "--overwrite");
 }
 
@@ -234,18 +229,19 @@ TEST_F(RingAdmissionTest, ARingThatLibpmemobjCannotOpenIsReplacedWhenThatWasAske
     keep_something(path_);
     std::fstream(path_, std::ios::in | std::ios::out | std::ios::binary).seekp(static_cast<long>(offset)).put(1);
     EXPECT_NO_THROW(check_pool(options(path_))) << "--overwrite can use it";
-    const RunDescription other = run_of(kRows, 9);
+    const RunDescription other = run_of(kKeptRows, 9);
     for (const PoolUse use : {PoolUse::kFresh, PoolUse::kResume}) {
       expect_refused([&] { admit(options(path_), other, use); }, ExitCode::kDamaged, "--overwrite");
     }
-    expect_refused([&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); }, ExitCode::kDamaged, "export");
+    expect_refused([&] { admit(options(path_), run_of(kKeptRows), PoolUse::kOverwrite); }, ExitCode::kDamaged,
+                   "export");
     expect_refused([&] { admit(options(path_), run_of(std::uint64_t{1} << 40, 9), PoolUse::kOverwrite); },
                    ExitCode::kUsage, "rows");
     EXPECT_EQ(kept_iterations(RingReader::open(path_).ring()), (Iterations{1, 2, 3})) << "a refusal costs nothing";
     {
       const RingPool pool = admit(options(path_), other, PoolUse::kOverwrite).pool;
       EXPECT_TRUE(kept_iterations(pool.ring()).empty());
-      expect_refused([&] { RingPool::replace_unownable(path_, kRows, kSlots); }, ExitCode::kSystem, "in use");
+      expect_refused([&] { RingPool::replace_unownable(path_, kKeptRows, kKeptSlots); }, ExitCode::kSystem, "in use");
     }
     EXPECT_FALSE(fs::exists(path_ + ".new"));
     fs::remove(path_);
@@ -265,9 +261,9 @@ TEST_F(RingAdmissionTest, SomebodysFileIsNeverOverwritten) {
     SCOPED_TRACE(what);
     std::ofstream(path_, std::ios::binary) << bytes;
     expect_refused([&] { check_pool(options(path_)); }, ExitCode::kUsage, "not a Ringside pool");
-    expect_refused([&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); }, ExitCode::kUsage,
+    expect_refused([&] { admit(options(path_), run_of(kKeptRows), PoolUse::kOverwrite); }, ExitCode::kUsage,
                    "not a Ringside pool");
-    EXPECT_EQ(content_of(path_), bytes);
+    EXPECT_EQ(testing::content_of(path_), bytes);
   }
 }
 
@@ -288,19 +284,20 @@ TEST_F(RingAdmissionTest, WhereDaxIsRequiredNoRunGetsAPlainFile) {
   if (ask_for_dax(path_, find_pool_device(path_)).granted()) GTEST_SKIP() << "this folder passes for persistent memory";
   RingOptions demanding = options(path_);
   demanding.require_dax = true;
-  expect_refused([&] { admit(demanding, run_of(kRows), PoolUse::kOverwrite); }, ExitCode::kSystem, "--require-dax");
+  expect_refused([&] { admit(demanding, run_of(kKeptRows), PoolUse::kOverwrite); }, ExitCode::kSystem, "--require-dax");
   EXPECT_FALSE(fs::exists(path_));
-  { const RingPool pool = admit(options(path_), run_of(kRows), PoolUse::kFresh).pool; }
-  const std::string before = content_of(path_);
-  expect_refused([&] { admit(demanding, run_of(2 * kRows), PoolUse::kOverwrite); }, ExitCode::kSystem, "--require-dax");
-  EXPECT_EQ(content_of(path_), before);
+  { const RingPool pool = admit(options(path_), run_of(kKeptRows), PoolUse::kFresh).pool; }
+  const std::string before = testing::content_of(path_);
+  expect_refused([&] { admit(demanding, run_of(2 * kKeptRows), PoolUse::kOverwrite); }, ExitCode::kSystem,
+                 "--require-dax");
+  EXPECT_EQ(testing::content_of(path_), before);
 }
 
 TEST_F(RingAdmissionTest, ACreationThatIsUnderWayIsNotAnInterruptedOne) {
   std::ofstream(path_) << std::string(10'000'000, '\0');
   const UniqueFd creator(open(path_.c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_EQ(flock(creator.get(), LOCK_EX), 0);
-  expect_refused([&] { admit(options(path_), run_of(kRows), PoolUse::kOverwrite); }, ExitCode::kSystem, "in use");
+  expect_refused([&] { admit(options(path_), run_of(kKeptRows), PoolUse::kOverwrite); }, ExitCode::kSystem, "in use");
   EXPECT_EQ(fs::file_size(path_), 10'000'000u);
 }
 

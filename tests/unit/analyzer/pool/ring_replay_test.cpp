@@ -9,15 +9,15 @@
 namespace ringside {
 namespace {
 
-constexpr std::uint64_t kRows = 5000;  // two chunks and a part of one
+constexpr std::uint64_t kReplayedRows = 5000;  // two chunks and a part of one
 
 /// Iterates kept and reduced as the analyzer does it.
 class RingReplayTest : public ::testing::Test {
  protected:
-  explicit RingReplayTest() { writer_.begin_run(run_of(kRows)); }
+  explicit RingReplayTest() { writer_.begin_run(run_of(kReplayedRows)); }
 
   void keep(std::uint64_t k, bool reduced = true) {
-    commit_iterate(writer_, k, kRows);
+    commit_iterate(writer_, k, kReplayedRows);
     if (reduced) writer_.store_reductions(reducer_.reduce(writer_.payload(), writer_.previous_payload(), 1));
   }
 
@@ -34,9 +34,9 @@ class RingReplayTest : public ::testing::Test {
   std::uint64_t meta(const KeptSlot& slot) const { return memory_.geometry().slots[slot.slot].meta_offset; }
   std::uint64_t payload(const KeptSlot& slot) const { return memory_.geometry().slots[slot.slot].payload_offset; }
 
-  RingInMemory memory_{kRows, 4};
+  RingInMemory memory_{kReplayedRows, 4};
   RingWriter writer_{memory_.ring(), memory_.persistence, Storage::kDax, Durability::kPower};
-  Reducer reducer_{kRows};
+  Reducer reducer_{kReplayedRows};
 };
 
 TEST_F(RingReplayTest, WhatWasRecordedIsWhatTheBytesGive) {
@@ -63,7 +63,7 @@ TEST_F(RingReplayTest, TheFirstIterateOfARunHasNoChangeAndIsComparedInFull) {
 
 TEST_F(RingReplayTest, ADifferenceIsNamedWithBothValues) {
   keep(1);
-  commit_iterate(writer_, 2, kRows);
+  commit_iterate(writer_, 2, kReplayedRows);
   Reductions wrong = reducer_.reduce(writer_.payload(), writer_.previous_payload(), 1);
   wrong.l2 += 1;
   wrong.change_l1 = 0.5;
@@ -80,7 +80,7 @@ TEST_F(RingReplayTest, ADifferenceIsNamedWithBothValues) {
 TEST_F(RingReplayTest, WithoutARecordThereIsNothingToCompareWith) {
   keep(1, false);
   EXPECT_EQ(replay_all()[0].verdict, ReplayVerdict::kNotRecorded);
-  EXPECT_EQ(replay_all()[0].reductions.rows, kRows) << "it is reduced all the same";
+  EXPECT_EQ(replay_all()[0].reductions.rows, kReplayedRows) << "it is reduced all the same";
 }
 
 TEST_F(RingReplayTest, ADamagedRecordDoesNotHideAnIntactIterate) {
@@ -114,7 +114,7 @@ TEST_F(RingReplayTest, AnIterateBehindAGapIsNotComparedWithTheOneBeforeTheGap) {
 TEST_F(RingReplayTest, AnotherRunsIterateIsNoPredecessor) {
   keep(1);
   EXPECT_EQ(writer_.finish(), 0);
-  writer_.begin_run(run_of(kRows, 9));
+  writer_.begin_run(run_of(kReplayedRows, 9));
   keep(2);
   for (const ReplayedIterate& iterate : replay_all()) {
     EXPECT_EQ(iterate.verdict, ReplayVerdict::kEqual);

@@ -12,14 +12,14 @@
 namespace ringside {
 namespace {
 
-constexpr std::uint64_t kRows = 100;
+constexpr std::uint64_t kCheckedRows = 100;
 
 class TwinsTest : public ::testing::Test {
  protected:
   TwinsTest() {
     RingWriter writer(memory_.ring(), memory_.persistence, Storage::kDax, Durability::kPower);
-    writer.begin_run(run_of(kRows));
-    commit_iterate(writer, 1, kRows);
+    writer.begin_run(run_of(kCheckedRows));
+    commit_iterate(writer, 1, kCheckedRows);
     before_.assign(memory_.bytes().begin(), memory_.bytes().end());
   }
 
@@ -35,7 +35,7 @@ class TwinsTest : public ::testing::Test {
     EXPECT_TRUE(std::equal(before_.begin(), before_.end(), memory_.bytes().begin()));
   }
 
-  RingInMemory memory_{kRows};
+  RingInMemory memory_{kCheckedRows};
   std::vector<std::byte> before_;
 };
 

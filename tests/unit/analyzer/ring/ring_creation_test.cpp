@@ -25,8 +25,8 @@
 namespace ringside {
 namespace {
 
-constexpr std::uint64_t kRows = 100;
-constexpr std::uint32_t kSlots = 3;
+constexpr std::uint64_t kCreatedRows = 100;
+constexpr std::uint32_t kCreatedSlots = 3;
 constexpr std::uint64_t kWatchedPages = 8;  // libpmemobj's two, both superblocks, both run tables
 
 /// The file of a pool that is being made, mapped twice: for its creator, and for a reader, one page at a time.
@@ -47,7 +47,7 @@ class WatchedFile {
     formatting_ = stores_.size();
     RingWriter writer(WritableRing::parse({creators_, geometry_.file_bytes}, "x.pool"), persistence, Storage::kDax,
                       Durability::kProcess);
-    writer.begin_run(run_of(kRows));
+    writer.begin_run(run_of(kCreatedRows));
     remember(persistence.take());
     watched_ = this;
     struct sigaction on_fault {};
@@ -92,11 +92,11 @@ class WatchedFile {
   /// As in a pool, after libpmemobj's first two pages.
   static RingGeometry place_ring() {
     RingGeometry geometry;
-    geometry.rows = kRows;
+    geometry.rows = kCreatedRows;
     geometry.pool_id = {1, 2};
-    place_root(2 * kPageBytes, kSlots, geometry);
-    std::uint64_t at = 2 * kPageBytes + root_object_bytes(kSlots);
-    for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
+    place_root(2 * kPageBytes, kCreatedSlots, geometry);
+    std::uint64_t at = 2 * kPageBytes + root_object_bytes(kCreatedSlots);
+    for (std::uint32_t slot = 0; slot < kCreatedSlots; ++slot) {
       geometry.slots.push_back(place_slot(at, geometry));
       at = geometry.slots.back().payload_offset + round_up(geometry.payload_bytes(), kPageBytes);
     }

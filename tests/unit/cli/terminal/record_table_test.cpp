@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `ringside tail` prints, without a terminal: units, sparklines, combined steps, events, --since.
+// What `ringside tail` prints, without a terminal: units, sparklines, combined steps, events.
 #include "cli/terminal/record_table.hpp"
 
 #include <gtest/gtest.h>
@@ -8,8 +8,6 @@
 #include <cmath>
 #include <limits>
 
-#include "cli/watch/tail.hpp"
-#include "common/platform/error.hpp"
 #include "common/telemetry/wire_json.hpp"
 
 namespace ringside {
@@ -121,18 +119,6 @@ TEST(RecordTable, ANameCannotControlTheTerminal) {
   const std::string text = RecordTable({}).lines({&record, 1});
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_EQ(lines_in(text), 1u);
-}
-
-TEST(Since, IsANumberAnIterationOrHowLongAgo) {
-  EXPECT_EQ(parse_since("17", 0).seq, 17u);
-  EXPECT_EQ(parse_since("iteration=17", 0).iteration, 17u);
-  EXPECT_EQ(parse_since("10m", 601'000'000'000).unix_ns, 1'000'000'000);
-  EXPECT_EQ(parse_since("86400s", 86'401'000'000'000).unix_ns, 1'000'000'000);
-  EXPECT_EQ(parse_since("36500d", 0).unix_ns, -3'153'600'000'000'000'000);
-  for (const char* wrong : {"36501d", "99999999999999999s", "x", "m", "-3", "10y", "iteration=", "iteration=x", "1.5h",
-                            "99999999999999999999d"}) {
-    EXPECT_THROW(parse_since(wrong, 0), Error) << wrong;
-  }
 }
 
 TEST(StatusText, SaysWhatIsKeptOfARunWithDurabilityProcess) {

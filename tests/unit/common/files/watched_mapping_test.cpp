@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/platform/unique_fd.hpp"
+#include "tests/unit/sanitized.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -108,9 +109,7 @@ TEST_F(WatchedMappingDeathTest, WithinALibrarysCallEveryFaultOfTheThreadIsTheFil
 }
 
 TEST_F(WatchedMappingDeathTest, AFaultInAMappingThatIsNotWatchedKeepsItsAction) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "the sanitizer's own handler reports it";
-#endif
+  if (testing::kSanitized) GTEST_SKIP() << "the sanitizer's own handler reports it";
   EXPECT_ENDS(
       {
         catch_bus_errors(false);
@@ -124,9 +123,7 @@ TEST_F(WatchedMappingDeathTest, AFaultInAMappingThatIsNotWatchedKeepsItsAction) 
 }
 
 TEST_F(WatchedMappingDeathTest, AMappingIsForgottenWithItsObject) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "the sanitizer's own handler reports it";
-#endif
+  if (testing::kSanitized) GTEST_SKIP() << "the sanitizer's own handler reports it";
   EXPECT_ENDS(
       {
         catch_bus_errors(false);
@@ -139,9 +136,7 @@ TEST_F(WatchedMappingDeathTest, AMappingIsForgottenWithItsObject) {
 }
 
 TEST_F(WatchedMappingDeathTest, ASignalThatSomebodySentKeepsItsAction) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "the sanitizer's own handler reports it";
-#endif
+  if (testing::kSanitized) GTEST_SKIP() << "the sanitizer's own handler reports it";
   EXPECT_ENDS(
       {
         catch_bus_errors(false);

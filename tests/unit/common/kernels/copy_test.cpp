@@ -15,15 +15,15 @@
 namespace ringside {
 namespace {
 
-struct Variant {
+struct CopyVariant {
   const char* name;
   CopyFunction* copy;
   HashedCopyFunction* hashed_copy;
 };
 
-std::vector<Variant> variants_this_processor_runs() {
-  std::vector<Variant> variants{{"chosen", copy_nontemporal, copy_nontemporal_hashed},
-                                {"plain", plain::copy_nontemporal, plain::copy_nontemporal_hashed}};
+std::vector<CopyVariant> copies_this_processor_runs() {
+  std::vector<CopyVariant> variants{{"chosen", copy_nontemporal, copy_nontemporal_hashed},
+                                    {"plain", plain::copy_nontemporal, plain::copy_nontemporal_hashed}};
   if (selected_isa() >= Isa::kAvx2) {
     variants.push_back({"avx2", avx2::copy_nontemporal, avx2::copy_nontemporal_hashed});
   }
@@ -104,7 +104,7 @@ constexpr std::size_t kLengths[] = {0,
                                     3 * kCopyChunkBytes + 40};
 
 TEST_F(Copy, IsExactAndTouchesNothingBesideIt) {
-  for (const Variant& variant : variants_this_processor_runs()) {
+  for (const CopyVariant& variant : copies_this_processor_runs()) {
     for (std::size_t bytes : kLengths) {
       for (std::size_t from_offset_bytes : {std::size_t{0}, std::size_t{8}, std::size_t{40}}) {
         SCOPED_TRACE(std::string(variant.name) + ", " + std::to_string(bytes) + " bytes");
@@ -118,7 +118,7 @@ TEST_F(Copy, IsExactAndTouchesNothingBesideIt) {
 }
 
 TEST_F(Copy, HashedOneIsExactAndReturnsTheHashOfTheSource) {
-  for (const Variant& variant : variants_this_processor_runs()) {
+  for (const CopyVariant& variant : copies_this_processor_runs()) {
     for (std::size_t bytes : kLengths) {
       for (std::size_t from_offset_bytes : {std::size_t{0}, std::size_t{8}, std::size_t{40}}) {
         SCOPED_TRACE(std::string(variant.name) + ", " + std::to_string(bytes) + " bytes");

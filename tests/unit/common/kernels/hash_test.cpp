@@ -28,14 +28,14 @@ std::vector<unsigned char> sanity_buffer(std::size_t bytes) {
   return buffer;
 }
 
-struct Variant {
+struct HashVariant {
   Isa isa;
   Hash64Function* hash64;
   Hash128Function* hash128;
 };
 
-std::vector<Variant> variants_this_processor_runs() {
-  std::vector<Variant> variants{{Isa::kPlain, plain::hash64, plain::hash128}};
+std::vector<HashVariant> hashes_this_processor_runs() {
+  std::vector<HashVariant> variants{{Isa::kPlain, plain::hash64, plain::hash128}};
   if (selected_isa() >= Isa::kAvx2) variants.push_back({Isa::kAvx2, avx2::hash64, avx2::hash128});
   if (selected_isa() >= Isa::kAvx512) variants.push_back({Isa::kAvx512, avx512::hash64, avx512::hash128});
   return variants;
@@ -64,7 +64,7 @@ TEST(Hash, SeedsGiveThePublishedValues) {
 
 TEST(Hash, EveryInstructionSetGivesTheSameValue) {
   const auto buffer = sanity_buffer(70'000);
-  const auto variants = variants_this_processor_runs();
+  const auto variants = hashes_this_processor_runs();
   for (std::size_t bytes : {0U, 1U, 8U, 63U, 64U, 240U, 241U, 1024U, 1025U, 4096U, 65536U, 70'000U}) {
     for (std::uint64_t seed : {0U, 1U, 77U}) {
       std::uint64_t expected128[2];
@@ -72,7 +72,7 @@ TEST(Hash, EveryInstructionSetGivesTheSameValue) {
       const std::uint64_t expected64 = plain::hash64(buffer.data(), bytes, seed);
       EXPECT_EQ(hash64(buffer.data(), bytes, seed), expected64);
       EXPECT_EQ(hash128(buffer.data(), bytes, seed), (Id128{expected128[0], expected128[1]}));
-      for (const Variant& variant : variants) {
+      for (const HashVariant& variant : variants) {
         std::uint64_t found128[2];
         variant.hash128(buffer.data(), bytes, seed, found128);
         EXPECT_EQ(variant.hash64(buffer.data(), bytes, seed), expected64) << to_string(variant.isa) << ' ' << bytes;

@@ -16,17 +16,7 @@
 #include "producer/matrix/matrix_checks.hpp"
 #include "producer/matrix/matrix_market.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define RINGSIDE_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define RINGSIDE_SANITIZED 1
-#endif
-#endif
-#ifndef RINGSIDE_SANITIZED
-#define RINGSIDE_SANITIZED 0
-#endif
+#include "tests/unit/sanitized.hpp"
 
 namespace ringside {
 namespace {
@@ -69,7 +59,7 @@ template <class Read>
 class PeakMemory : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (RINGSIDE_SANITIZED) GTEST_SKIP() << "sanitizers keep memory of their own";
+    if (testing::kSanitized) GTEST_SKIP() << "sanitizers keep memory of their own";
     GTEST_FLAG_SET(death_test_style, "threadsafe");
   }
 };

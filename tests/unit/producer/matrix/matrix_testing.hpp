@@ -53,12 +53,6 @@ inline void expect_same_matrix(const CsrMatrix& a, const CsrMatrix& b) {
   EXPECT_EQ(a.content_id, b.content_id);
 }
 
-inline std::string content_of(const std::string& path) {
-  std::ostringstream content;
-  content << std::ifstream(path, std::ios::binary).rdbuf();
-  return content.str();
-}
-
 /// The text of the Error that `action` throws, or an empty text. `code`: the process's exit code for it.
 template <class Action>
 std::string error_of(Action&& action, ExitCode code = ExitCode::kUsage) {

@@ -2,6 +2,8 @@
 // The table of solvers: which names it accepts, and which options it refuses because a solver does not take them.
 #include "producer/solver/solver_table.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -54,15 +56,23 @@ TEST(SolverTable, AnUnknownNameIsRefusedWithThoseThatExist) {
 
 // The message does not name the matrix, which does not exist: it was not opened.
 TEST(SolverTable, AnOptionThatTheSolverDoesNotTakeIsRefusedBeforeTheMatrixIsOpened) {
+  const auto takers = [](bool SolverChoice::*takes) {
+    const auto names = names_where(solver_choices(), [&](const SolverChoice& solver) { return solver.*takes; });
+    return fmt::format("{}", fmt::join(names, "|"));
+  };
+  EXPECT_NE(takers(&SolverChoice::rhs).find("jacobi"), std::string::npos);
+  EXPECT_NE(takers(&SolverChoice::damping).find("pagerank"), std::string::npos);
   SolveOptions options = options_for("pagerank");
   options.rhs = "b.mtx";
   EXPECT_EQ(refusal(options),
-            "--rhs: found b.mtx with --solver pagerank, which has no right-hand side; expected it with --solver jacobi "
-            "only");
+            fmt::format("--rhs: found b.mtx with --solver pagerank, which has no right-hand side; expected it with "
+                        "--solver {} only",
+                        takers(&SolverChoice::rhs)));
   options = options_for("jacobi");
   options.damping_given = true;
-  EXPECT_EQ(refusal(options),
-            "--damping: found with --solver jacobi, which has none; expected it with --solver pagerank only");
+  EXPECT_EQ(refusal(options), fmt::format("--damping: found with --solver jacobi, which has none; expected it with "
+                                          "--solver {} only",
+                                          takers(&SolverChoice::damping)));
   options = options_for("jacobi");
   options.matrix_format = "ranked";
   EXPECT_EQ(

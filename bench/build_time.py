@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""How long the programs take to compile, without a compiler cache: from nothing, and again after one file was changed.
+
+Builds what deploy/quickstart.sh builds, in a fresh clone of each commit. The machine should do nothing else. Writes JSON
+(see docs/benchmarking.md)."""
+
+import argparse
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+from measuring import ROOT, machine_header, others_share, work_folder, write_json
+
+PROGRAMS = ("ringside", "ringside-producer", "ringside-analyzer")
+TOUCHED = ("cli/run/run.cpp", "cli/watch/tail.cpp", "cli/pool/export.cpp")
+
+
+def timed(command, cwd):
+    """Runs the command; returns its wall and processor time in seconds."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    ran = subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                         env={**os.environ, "CCACHE_DISABLE": "1"})
+    if ran.returncode != 0:
+        sys.exit(f"bench/build_time.py: {' '.join(map(str, command))} failed:\n{ran.stdout[-2000:]}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {"wall_s": round(time.monotonic() - began, 1),
+            "processor_s": round(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, 1)}
+
+
+def measure_commit(commit, work, jobs):
+    tree = work / "tree"
+    subprocess.run(["git", "clone", "--quiet", ROOT, tree], check=True)
+    subprocess.run(["git", "-C", tree, "checkout", "--quiet", commit], check=True)
+    found = {"commit": subprocess.run(["git", "-C", tree, "rev-parse", "--short=12", "HEAD"], check=True, capture_output=True,
+                                      text=True).stdout.strip()}
+    build = ["cmake", "--build", "--preset", "release", "--parallel", str(jobs), "--target", *PROGRAMS]
+    found["configure"] = timed(["cmake", "--preset", "release"], tree)
+    found["machine"] = machine_header(tree / "build/release/bin")
+    with others_share(found):
+        found["build"] = timed(build, tree)
+    found["after_touching"] = {}
+    for name in TOUCHED:
+        # Before the folders of cli were made, its files lay side by side.
+        path = next((path for path in (tree / name, tree / "cli" / pathlib.Path(name).name) if path.is_file()), None)
+        if path:
+            path.touch()
+            found["after_touching"][str(path.relative_to(tree))] = timed(build, tree)
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("commits", nargs="*", default=["HEAD"], help="default: HEAD")
+    parser.add_argument("--repeats", type=int, default=1, help="builds of each commit, in turn (default 1: they take minutes)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--output", help="JSON file to write")
+    options = parser.parse_args()
+    document = {"benchmark": "build_time", "targets": PROGRAMS, "results": []}
+    for commit in options.commits * options.repeats:  # in turn
+        with work_folder(tempfile.gettempdir()) as work:
+            found = measure_commit(commit, work, options.jobs)
+        document["results"].append(found)
+        touched = ", ".join(f"{figures['wall_s']} s" for figures in found["after_touching"].values())
+        print(f"{found['commit']}: {found['build']['processor_s']} s of processor time, {found['build']['wall_s']} s; "
+              f"after touching {', '.join(found['after_touching'])}: {touched}")
+    write_json(document, options.output)
+
+
+if __name__ == "__main__":
+    main()

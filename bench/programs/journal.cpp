@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What does it cost to keep a record? The program appends real encoded step records to the journal, in batches as the
+// recorder makes them, to plain files and to libpmemlog. When an append returns, its records survive the death of any
+// process; nothing is synced (--durability process). More is appended than the journal holds, so the figures include
+// emptying the logs in turn. The time to read a full journal is measured, too.
+#include "analyzer/journal/journal.hpp"
+
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "analyzer/journal/journal_storage.hpp"
+#include "analyzer/journal/journal_wipe.hpp"
+#include "analyzer/journal/step_record.hpp"
+#include "bench/programs/machine_header.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
+#include "proto/ringside.pb.h"
+
+namespace ringside::bench {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kDistinct = 4096;  // records encoded beforehand, so that encoding is not measured
+
+/// Records as a run makes them: all different, with every field set.
+std::vector<std::string> encoded_records() {
+  std::vector<std::string> encoded;
+  wire::Record record;
+  StepFigures figures;
+  figures.run_id = random_id();
+  for (std::uint64_t k = 1; k <= kDistinct; ++k) {
+    const double x = 1.0 / static_cast<double>(k);
+    const auto ns = static_cast<std::int64_t>(1'000'000 + k * 7919 % 100'000);
+    figures.step = {.step = 1'000'000 + k,
+                    .iteration = 1'000'001 + k,
+                    .residual_l1 = x,
+                    .residual_linf = x / 3,
+                    .generate_ns = ns,
+                    .producer_idle_ns = ns / 7,
+                    .published_at_ns = now_ns()};
+    figures.commit_seq = figures.steps_committed = figures.steps_persisted = 1'000'000 + k;
+    figures.analyzer_idle_ns = ns / 2;
+    figures.hand_off_ns = ns / 100;
+    figures.transfer_ns = ns / 10;
+    figures.commit_ns = ns / 1000;
+    figures.analyze_ns = ns / 5;
+    figures.bytes_transferred = 32'000'000;
+    figures.reductions = {.sum = 1,
+                          .mean = x,
+                          .min = x / 2,
+                          .max = std::sqrt(x),
+                          .l1 = 1,
+                          .l2 = x / 5,
+                          .linf = x / 7,
+                          .has_change = true,
+                          .change_l1 = x / 9,
+                          .change_l2 = x / 11,
+                          .change_linf = x / 13};
+    record.set_seq(1'000'000 + k);
+    record.set_unix_ns(1'700'000'000'000'000'000 + now_ns());
+    fill(*record.mutable_step(), figures);
+    encoded.push_back(record.SerializeAsString());
+  }
+  return encoded;
+}
+
+double seconds_since(std::int64_t begin_ns) {
+  return static_cast<double>(now_ns() - begin_ns) * 1e-9;
+}
+
+/// Returns records per second. Wipes the journal afterwards. read_s: if not null, receives the seconds to read it all.
+double append_all(const std::string& pool, JournalKind kind, std::uint64_t journal_bytes, std::uint64_t records,
+                  std::size_t batch, const std::vector<std::string>& encoded, double* read_s) {
+  double seconds = 0;
+  {
+    Journal journal = Journal::open(pool, {kind, journal_bytes}, Storage::kFile, Durability::kProcess);
+    std::vector<EncodedRecord> group(batch);
+    const std::int64_t begin_ns = now_ns();
+    for (std::uint64_t seq = 1; seq <= records;) {
+      for (EncodedRecord& one : group) {
+        one = {seq, encoded[seq % kDistinct]};
+        ++seq;
+      }
+      if (const int error = journal.append(group); error != 0) throw system_error("{}: {}", pool, errno_text(error));
+    }
+    seconds = seconds_since(begin_ns);
+  }
+  if (read_s != nullptr) {
+    const std::int64_t begin_ns = now_ns();
+    JournalReader reader = JournalReader::open(pool);
+    while (reader.next(0)) continue;
+    *read_s = seconds_since(begin_ns);
+    if (reader.newest_seq() < records || !reader.damage().empty()) {
+      throw damage_error("{}: the journal does not hold what was appended: {}", pool, reader.damage());
+    }
+  }
+  JournalWipe(pool).overwrite();
+  return static_cast<double>(records) / seconds;
+}
+
+json measure(const std::string& folder, JournalKind kind, std::uint64_t journal_bytes, std::uint64_t records,
+             int repeats, const std::vector<std::string>& encoded) {
+  const std::string pool = (std::filesystem::path(folder) / ("journal_bench." + std::to_string(getpid()))).string();
+  json result = {{"folder", folder}, {"journal", to_string(kind)}, {"batches", json::array()}};
+  std::vector<double> reading_ms;
+  for (const std::size_t batch : {1u, 10u, 100u}) {
+    std::vector<double> rates;
+    append_all(pool, kind, journal_bytes, records / 4 / 100 * 100, batch, encoded, nullptr);  // warms up
+    for (int repeat = 0; repeat < repeats; ++repeat) {
+      double read_s = 0;
+      rates.push_back(append_all(pool, kind, journal_bytes, records, batch, encoded, &read_s));
+      reading_ms.push_back(read_s * 1e3);
+    }
+    result["batches"].push_back({{"records_in_a_batch", batch}, {"appended", spread(rates, "records/s")}});
+  }
+  result["read_all"] = spread(reading_ms, "ms");
+  return result;
+}
+
+}  // namespace
+}  // namespace ringside::bench
+
+int main(int argc, char** argv) {
+  ringside::CommandLine line("Records appended to the journal a second, plain files against libpmemlog; as JSON",
+                             "bench_journal");
+  std::uint64_t file_records = 400'000;
+  std::uint64_t pmemlog_records = 5'000;
+  std::uint64_t journal_bytes = std::uint64_t{64} << 20;
+  int repeats = 5;
+  std::vector<std::string> folders = {"/dev/shm", "/tmp"};
+  std::string output;
+  line.option("--file-records", file_records, "Records appended to plain files")
+      .check(ringside::whole_number_within(1000, 1 << 30));
+  line.option("--pmemlog-records", pmemlog_records, "Records appended to libpmemlog off DAX, which syncs each append")
+      .check(ringside::whole_number_within(1000, 1 << 30));
+  line.option("--journal-bytes", journal_bytes, "Size of the journal")
+      .check(ringside::whole_number_within(4 << 20, 1 << 30));
+  line.option("--repeats", repeats, "Measured repeats").check(ringside::whole_number_within(3, 1000));
+  line.option("--folders", folders, "Where the journal is made").comma_separated();
+  line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
+  if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
+  try {
+    using namespace ringside;
+    using namespace ringside::bench;
+    const std::vector<std::string> encoded = encoded_records();
+    json report = {
+        {"benchmark", "journal"},         {"machine", machine_header()}, {"record_bytes", encoded.back().size()},
+        {"journal_bytes", journal_bytes}, {"durability", "process"},     {"results", json::array()}};
+    for (const std::string& folder : folders) {
+      report["results"].push_back(
+          measure(folder, JournalKind::kFile, journal_bytes, file_records / 100 * 100, repeats, encoded));
+      if (!has_pmemlog()) continue;
+      report["results"].push_back(
+          measure(folder, JournalKind::kPmemlog, journal_bytes, pmemlog_records / 100 * 100, repeats, encoded));
+    }
+    write_json(report, output);
+  } catch (const ringside::Error& error) {
+    std::fprintf(stderr, "journal: %s\n", error.what());
+    return static_cast<int>(error.code());
+  }
+  return 0;
+}

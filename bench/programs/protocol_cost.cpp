@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What does it cost that an iterate in the ring can be verified and that its stores are ordered? The program compares
+// commits that hash every chunk and use the commit protocol's three fences with the same commits without them. Memory
+// is DAX-like: a pool on tmpfs that is treated as persistent memory, so that lines are flushed and fences wait as they
+// would there. (DRAM takes its stores faster than persistent memory, where the same work is a smaller share.)
+//
+// All commits go through one RingWriter, round by round, and in random order within a round. So neither changes of the
+// machine's speed nor the places of the slots favour one way:
+//   without        non-temporal copy; nothing is hashed, flushed or waited for
+//   with           as the analyzer commits
+//   hashes, fences one of the two only
+//   hashed_first   as `with`, but with each chunk hashed before it is copied instead of in the same pass
+// Bytes that must move in each way: 8n read, 8n written past the cache.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "analyzer/pool/ring_pool.hpp"
+#include "analyzer/ring/ring_writer.hpp"
+#include "bench/programs/machine_header.hpp"
+#include "common/kernels/copy.hpp"
+#include "common/kernels/hash.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
+
+namespace ringside::bench {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kIterates = 4;  // sources rotate, so that they come from memory and not from a cache
+constexpr int kWarmUps = 5;
+
+enum class Hashing { kNone, kInOnePass, kFirst };
+
+struct Mode {
+  const char* name;
+  Hashing hashing;
+  bool fences;
+};
+constexpr std::array<Mode, 5> kModes = {{{"without", Hashing::kNone, false},
+                                         {"with", Hashing::kInOnePass, true},
+                                         {"hashes", Hashing::kInOnePass, false},
+                                         {"fences", Hashing::kNone, true},
+                                         {"hashed_first", Hashing::kFirst, true}}};
+constexpr std::size_t kWithout = 0;
+
+/// The pool's own persistence, with parts of it left out.
+class PartialPersistence final : public Persistence {
+ public:
+  explicit PartialPersistence(Persistence& whole) : whole_(whole) {}
+  void use(const Mode& mode) { mode_ = mode; }
+
+  void store64(std::uint64_t* to, std::uint64_t value) noexcept override { whole_.store64(to, value); }
+  std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept override {
+    if (mode_.hashing == Hashing::kInOnePass) return whole_.copy_nontemporal(to, from, bytes);
+    const std::uint64_t hash = mode_.hashing == Hashing::kFirst ? hash64(from, bytes) : 0;
+    ringside::copy_nontemporal(to, from, bytes);
+    return hash;
+  }
+  void flush(const void* address, std::size_t bytes) noexcept override {
+    if (mode_.fences) whole_.flush(address, bytes);
+  }
+  void drain() noexcept override {
+    if (mode_.fences) whole_.drain();
+  }
+  int sync() noexcept override { return whole_.sync(); }
+
+ private:
+  Persistence& whole_;
+  Mode mode_ = kModes[kWithout];
+};
+
+/// A pool file that this object makes and removes.
+class TemporaryPool {
+ public:
+  TemporaryPool(const std::string& folder, std::uint64_t rows, std::uint32_t slots)
+      : path_(std::filesystem::path(folder) / ("protocol_cost." + std::to_string(getpid()) + ".pool")),
+        pool_(RingPool::create(path_, rows, slots)) {
+    pool_.prefault();
+  }
+  ~TemporaryPool() { std::filesystem::remove(path_); }
+  TemporaryPool(const TemporaryPool&) = delete;
+  TemporaryPool& operator=(const TemporaryPool&) = delete;
+  const RingPool& operator*() const { return pool_; }
+  const RingPool* operator->() const { return &pool_; }
+
+ private:
+  std::filesystem::path path_;
+  RingPool pool_;
+};
+
+using Values = std::unique_ptr<double, std::function<void(double*)>>;
+
+/// An iterate on pages of its own, huge ones if available, as the hand-off's buffers are.
+Values make_iterate(std::size_t rows, std::size_t k) {
+  const std::size_t bytes = rows * sizeof(double);
+  void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) throw system_error("cannot allocate {} bytes; try fewer --rows", bytes);
+  madvise(pages, bytes, MADV_HUGEPAGE);
+  auto* x = static_cast<double*>(pages);
+  for (std::size_t row = 0; row < rows; ++row) x[row] = 1.0 / static_cast<double>(row + k + 1);
+  return {x, [bytes](double* p) { munmap(p, bytes); }};
+}
+
+double milliseconds_since(std::int64_t begin_ns) {
+  return static_cast<double>(now_ns() - begin_ns) * 1e-6;
+}
+
+struct Commit {
+  double ms = 0;         // begin, copy and commit
+  double begin_ms = 0;   // fence 1 alone
+  double commit_ms = 0;  // the hash of the table, the header and fence 3
+};
+
+Commit commit_one(RingWriter& writer, const double* x, std::uint64_t k) {
+  Commit commit;
+  StepDescriptor step;
+  step.step = step.iteration = k;
+  const std::int64_t begin_ns = now_ns();
+  bool fine = writer.begin() == CommitStatus::kOk;
+  commit.begin_ms = milliseconds_since(begin_ns);
+  writer.copy(x, step);
+  const std::int64_t copied_ns = now_ns();
+  fine = writer.commit() == CommitStatus::kOk && fine;
+  commit.commit_ms = milliseconds_since(copied_ns);
+  commit.ms = milliseconds_since(begin_ns);
+  if (!fine) throw system_error("the benchmark's ring cannot be committed to");
+  return commit;
+}
+
+json measure(RingWriter& writer, PartialPersistence& persistence, const std::vector<Values>& iterates, int threads,
+             int rounds) {
+  pin_threads(threads);
+  std::array<std::vector<double>, kModes.size()> total_ms;
+  std::array<std::vector<double>, kModes.size()> begin_us;
+  std::array<std::vector<double>, kModes.size()> commit_us;
+  std::array<std::vector<double>, kModes.size()> cost;
+  std::mt19937 lot(1);
+  std::array<std::size_t, kModes.size()> order{};
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::uint64_t k = 0;
+  for (int round = -kWarmUps; round < rounds; ++round) {
+    std::shuffle(order.begin(), order.end(), lot);
+    std::array<Commit, kModes.size()> commits;
+    for (const std::size_t mode : order) {
+      persistence.use(kModes[mode]);
+      ++k;
+      commits[mode] = commit_one(writer, iterates[k % kIterates].get(), k);
+    }
+    if (round < 0) continue;
+    for (std::size_t mode = 0; mode < kModes.size(); ++mode) {
+      total_ms[mode].push_back(commits[mode].ms);
+      begin_us[mode].push_back(commits[mode].begin_ms * 1e3);
+      commit_us[mode].push_back(commits[mode].commit_ms * 1e3);
+      cost[mode].push_back(commits[mode].ms / commits[kWithout].ms - 1);
+    }
+  }
+
+  json result = {{"threads", threads}};
+  for (std::size_t mode = 0; mode < kModes.size(); ++mode) {
+    json& of_mode = result[kModes[mode].name];
+    of_mode = {{"total", spread(total_ms[mode], "ms")},
+               {"begin", spread(begin_us[mode], "us")},
+               {"commit", spread(commit_us[mode], "us")}};
+    if (mode != kWithout) of_mode["cost"] = spread(cost[mode], "ratio");
+  }
+  return result;
+}
+
+/// The hash of the table of chunk hashes is the writer's own and part of every way; so it is timed by itself.
+json measure_table_hash(const RingView& ring, int rounds) {
+  volatile std::uint64_t sink = 0;
+  std::vector<double> us;
+  for (int round = 0; round < rounds; ++round) {
+    const std::int64_t begin_ns = now_ns();
+    sink = sink ^ hash64(ring.chunk_hashes(0), ring.geometry().chunk_count() * sizeof(std::uint64_t));
+    us.push_back(milliseconds_since(begin_ns) * 1e3);
+  }
+  return spread(us, "us");
+}
+
+json measure_all(std::uint64_t rows, std::uint32_t slots, const std::vector<int>& threads, int rounds,
+                 const std::string& folder) {
+  // Set before libpmem looks. docs/ring_format.md explains these, and why only tests and this program set them.
+  setenv("PMEM_IS_PMEM_FORCE", "1", 1);
+  setenv("RINGSIDE_ALLOW_FORCED_PMEM", "1", 1);
+  json report = {{"benchmark", "protocol_cost"},
+                 {"machine", machine_header()},
+                 {"rows", rows},
+                 {"slots", slots},
+                 {"folder", folder},
+                 {"results", json::array()}};
+  const TemporaryPool pool(folder, rows, slots);
+  PartialPersistence persistence(pool->persistence());
+  RingWriter writer(pool->ring(), persistence, pool->storage(), Durability::kPower);
+  RunDescription run;
+  run.run_id = random_id();
+  run.rows = rows;
+  writer.begin_run(run);
+
+  std::vector<Values> iterates;
+  for (std::size_t i = 0; i < kIterates; ++i) iterates.push_back(make_iterate(rows, i));
+  for (const int count : threads) {
+    report["results"].push_back(measure(writer, persistence, iterates, count, rounds));
+  }
+  report["table_hash"] = measure_table_hash(pool->ring(), rounds);
+  return report;
+}
+
+}  // namespace
+}  // namespace ringside::bench
+
+int main(int argc, char** argv) {
+  ringside::CommandLine line(
+      "What the hashes and the fences of a commit cost on DAX-like memory, with and without them; as JSON",
+      "bench_protocol_cost");
+  std::uint64_t rows = 4'000'000;
+  std::uint32_t slots = 8;
+  std::vector<int> threads = {1, 2};
+  int rounds = 201;
+  std::string folder = "/dev/shm";
+  std::string output;
+  line.option("--rows", rows, "Doubles in one iterate").check(ringside::whole_number_within(1000, 1 << 30));
+  line.option("--slots", slots, "Slots of the ring").check(ringside::whole_number_within(3, 1024));
+  line.option("--threads", threads, "Numbers of threads to measure with")
+      .comma_separated()
+      .check(ringside::whole_number_within(1, 1024));
+  line.option("--rounds", rounds, "Measured rounds, each of one commit in every way")
+      .check(ringside::whole_number_within(5, 100'000));
+  line.option("--folder", folder, "Where the pool is made: a tmpfs, best mounted with huge=always");
+  line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
+  if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
+  try {
+    using namespace ringside::bench;
+    write_json(measure_all(rows, slots, threads, rounds, folder), output);
+  } catch (const ringside::Error& error) {
+    std::fprintf(stderr, "protocol_cost: %s\n", error.what());
+    return static_cast<int>(error.code());
+  }
+  return 0;
+}

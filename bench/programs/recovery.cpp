@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How long do the ring's owner and its readers take to recover a pool if only headers are checked? And, measured
+// separately, how much does a run add, which verifies the newest payload before it continues?
+//   owner       RingPool::open (libpmemobj's bytes are hashed, then libpmemobj opens the pool) and a RingWriter, which
+//               reads the headers
+//   begin_run   writing the description, and verifying one payload
+//   reader      RingReader::open, and reading the headers
+// Warm: the file is in the page cache. Cold: it was dropped from there before, so that its bytes come from the disk.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "analyzer/pool/ring_pool.hpp"
+#include "analyzer/pool/ring_reader.hpp"
+#include "analyzer/ring/ring_writer.hpp"
+#include "bench/programs/machine_header.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/unique_fd.hpp"
+
+namespace ringside::bench {
+namespace {
+
+using nlohmann::json;
+
+double milliseconds_since(std::int64_t begin_ns) {
+  return static_cast<double>(now_ns() - begin_ns) * 1e-6;
+}
+
+void demand(bool holds, const char* what) {
+  if (!holds) throw damage_error("the benchmark's pool has not {}", what);
+}
+
+/// A full ring in a file that this object makes and removes.
+class FullRing {
+ public:
+  FullRing(const std::string& folder, std::uint64_t rows, std::uint32_t slots)
+      : path_(std::filesystem::path(folder) / ("recovery." + std::to_string(getpid()) + ".pool")) {
+    const RingPool pool = RingPool::create(path_, rows, slots);
+    RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kPower);
+    run_.run_id = random_id();
+    run_.rows = rows;
+    writer.begin_run(run_);
+    std::vector<double> x(rows);
+    for (std::uint64_t k = 1; k <= slots; ++k) {
+      for (std::uint64_t row = 0; row < rows; ++row) x[row] = 1.0 / static_cast<double>(row + k);
+      StepDescriptor step;
+      step.step = k - 1;
+      step.iteration = k;
+      const bool committed = writer.begin() == CommitStatus::kOk;
+      writer.copy(x.data(), step);
+      demand(committed && writer.commit() == CommitStatus::kOk, "taken an iterate");
+    }
+    demand(writer.finish() == 0, "been synced");
+  }
+  ~FullRing() { std::filesystem::remove(path_); }
+  FullRing(const FullRing&) = delete;
+  FullRing& operator=(const FullRing&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  const RunDescription& run() const { return run_; }
+
+  /// Drops the file from the page cache. On tmpfs this has no effect, because the file is only there.
+  void drop() const {
+    const UniqueFd fd(open(path_.c_str(), O_RDWR | O_CLOEXEC));
+    fdatasync(fd.get());
+    posix_fadvise(fd.get(), 0, 0, POSIX_FADV_DONTNEED);
+  }
+
+ private:
+  std::filesystem::path path_;
+  RunDescription run_;
+};
+
+struct Samples {
+  std::vector<double> owner_ms;
+  std::vector<double> begin_run_ms;
+  std::vector<double> reader_ms;
+};
+
+void measure_once(const FullRing& ring, std::uint32_t slots, bool cold, Samples& samples) {
+  if (cold) ring.drop();
+  std::int64_t begin_ns = now_ns();
+  {
+    const RingReader reader = RingReader::open(ring.path());
+    const std::size_t kept = reader.recover().kept.size();
+    samples.reader_ms.push_back(milliseconds_since(begin_ns));
+    demand(kept == slots, "every iterate for its reader");
+  }
+  if (cold) ring.drop();
+  begin_ns = now_ns();
+  const RingPool pool = RingPool::open(ring.path());
+  RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kPower);
+  samples.owner_ms.push_back(milliseconds_since(begin_ns));
+  demand(writer.committed() == slots, "every iterate for its owner");
+
+  begin_ns = now_ns();
+  writer.begin_run(ring.run());
+  samples.begin_run_ms.push_back(milliseconds_since(begin_ns));
+  demand(writer.finish() == 0, "been synced");
+}
+
+json measure(const FullRing& ring, std::uint32_t slots, bool cold, int repeats) {
+  Samples samples;
+  measure_once(ring, slots, cold, samples);  // warms up the program itself
+  samples = {};
+  for (int repeat = 0; repeat < repeats; ++repeat) measure_once(ring, slots, cold, samples);
+  return {{"owner", spread(samples.owner_ms, "ms")},
+          {"reader", spread(samples.reader_ms, "ms")},
+          {"begin_run", spread(samples.begin_run_ms, "ms")}};
+}
+
+json measure_all(std::uint64_t rows, std::uint32_t slots, int repeats, const std::string& folder) {
+  json report = {{"benchmark", "recovery"}, {"machine", machine_header()}, {"rows", rows}, {"slots", slots}};
+  const FullRing ring(folder, rows, slots);
+  report["file_bytes"] = std::filesystem::file_size(ring.path());
+  report["warm"] = measure(ring, slots, false, repeats);
+  report["cold"] = measure(ring, slots, true, repeats);
+  return report;
+}
+
+}  // namespace
+}  // namespace ringside::bench
+
+int main(int argc, char** argv) {
+  ringside::CommandLine line(
+      "How long a pool takes to open and recover, headers only, for its owner and for a reader; as JSON",
+      "bench_recovery");
+  std::uint64_t rows = 4'000'000;
+  std::uint32_t slots = 8;
+  int repeats = 31;
+  std::string folder = ".";
+  std::string output;
+  line.option("--rows", rows, "Doubles in one iterate").check(ringside::whole_number_within(1000, 1 << 30));
+  line.option("--slots", slots, "Slots of the ring").check(ringside::whole_number_within(3, 1024));
+  line.option("--repeats", repeats, "Measured repeats, warm and cold each")
+      .check(ringside::whole_number_within(5, 10'000));
+  line.option("--folder", folder, "Where the pool is made");
+  line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
+  if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
+  try {
+    using namespace ringside::bench;
+    write_json(measure_all(rows, slots, repeats, folder), output);
+  } catch (const ringside::Error& error) {
+    std::fprintf(stderr, "recovery: %s\n", error.what());
+    return static_cast<int>(error.code());
+  }
+  return 0;
+}

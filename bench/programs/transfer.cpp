@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Three questions about the analyzer's work on one iterate, each answered as a ratio within one run, pair by pair, on
+// one pinned thread:
+//   one_pass    copying an iterate into a slot, hashed and with all reductions made on the way (--reduce transfer),
+//               against the bare non-temporal copy; with the change, against a copy that also reads a third array.
+//               Bytes that must move: 8n read, 8n written; 8n more read for the change.
+//               The same work in two passes, as --reduce slot does it, is measured beside it: 8n (16n) read again.
+//   transfer    copying an iterate into a ring slot, hashed chunk by chunk, against the bare non-temporal copy.
+//               Bytes that must move: 8n read, 8n written; both use the same kind of store.
+//   reductions  a sweep of all reductions, against reading the same bytes. Bytes that must move: 8n read in a sweep,
+//               16n in the first one, which also reads the previous iterate.
+// Sources and slots rotate through 4 times 32 MB and more, so that they come from memory and not from a cache.
+#include <immintrin.h>
+#include <omp.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "bench/programs/machine_header.hpp"
+#include "bench/programs/read_kernel.hpp"
+#include "common/kernels/copy.hpp"
+#include "common/kernels/isa.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
+#include "common/reductions/reduction.hpp"
+
+namespace ringside::bench {
+namespace {
+
+constexpr std::size_t kIterates = 4;
+constexpr std::size_t kSlots = 8;
+
+using Values = std::unique_ptr<double, std::function<void(double*)>>;
+
+/// `rows` doubles on pages of their own, huge ones if available. The thread that first writes a page places it.
+Values allocate(std::size_t rows) {
+  const std::size_t bytes = rows * sizeof(double);
+  void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) throw system_error("cannot allocate {} bytes; try fewer --rows", bytes);
+  madvise(pages, bytes, MADV_HUGEPAGE);
+  return {static_cast<double*>(pages), [bytes](double* p) { munmap(p, bytes); }};
+}
+
+/// Fills x as PageRank fills it for a grid: one value nearly everywhere, others along the border.
+void fill_smooth(double* x, std::size_t rows, std::size_t iterate) {
+  const auto side = static_cast<std::size_t>(std::sqrt(static_cast<double>(rows)));
+  const double inner = (1.0 + 1e-9 * static_cast<double>(iterate)) / static_cast<double>(rows);
+  for (std::size_t row = 0; row < rows; ++row) {
+    const bool border = row % side == 0 || row % side == side - 1 || row < side || row >= rows - side;
+    x[row] = border ? 0.66 * inner : inner;
+  }
+}
+
+/// Fills x as PageRank fills it for the web: a power law, with unrelated neighbours.
+void fill_power_law(double* x, std::size_t rows, std::size_t iterate) {
+  std::mt19937_64 generator(1);  // the same seed for every iterate, so that they differ by little
+  std::uniform_real_distribution<double> uniform(1e-9, 1);
+  const double scale = (1.0 + 1e-3 * static_cast<double>(iterate)) / static_cast<double>(rows);
+  for (std::size_t row = 0; row < rows; ++row) x[row] = std::pow(uniform(generator), -1 / 1.1) * scale;
+}
+
+template <class Work>
+double milliseconds(Work work) {
+  const std::int64_t begin_ns = now_ns();
+  work();
+  return static_cast<double>(now_ns() - begin_ns) * 1e-6;
+}
+
+void bare_copy(double* slot, const double* x, std::size_t rows) {
+  copy_nontemporal(slot, x, rows * sizeof(double));
+  _mm_sfence();
+}
+
+std::uint64_t transfer(double* slot, const double* x, std::size_t rows) {
+  const std::size_t bytes = rows * sizeof(double);
+  std::uint64_t hashes = 0;
+  for (std::size_t offset = 0; offset < bytes; offset += kCopyChunkBytes) {
+    const std::size_t chunk_bytes = std::min(kCopyChunkBytes, bytes - offset);
+    hashes ^= copy_nontemporal_hashed(reinterpret_cast<char*>(slot) + offset, reinterpret_cast<const char*>(x) + offset,
+                                      chunk_bytes);
+  }
+  _mm_sfence();
+  return hashes;
+}
+
+std::vector<double> quotients(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> result;
+  for (std::size_t i = 0; i < a.size(); ++i) result.push_back(a[i] / b[i]);
+  return result;
+}
+
+// Results are stored here, so that the compiler cannot leave the work out.
+volatile std::uint64_t sink = 0;
+
+nlohmann::json measure_transfer(const std::vector<Values>& iterates, std::size_t rows, int repeats) {
+  std::vector<Values> slots;
+  for (std::size_t slot = 0; slot < kSlots; ++slot) {
+    slots.push_back(allocate(rows));
+    bare_copy(slots.back().get(), iterates[0].get(), rows);
+  }
+  std::vector<double> bare_ms;
+  std::vector<double> transfer_ms;
+  std::size_t step = 0;
+  const auto next = [&](auto copy) {
+    const double* x = iterates[step % kIterates].get();
+    double* slot = slots[step % kSlots].get();
+    ++step;
+    return milliseconds([&] { copy(slot, x, rows); });
+  };
+  const auto hashed = [](double* slot, const double* x, std::size_t n) { sink = sink ^ transfer(slot, x, n); };
+  for (int repeat = -3; repeat < repeats; ++repeat) {  // the first three warm up
+    const bool bare_first = repeat % 2 == 0;
+    double bare = bare_first ? next(bare_copy) : 0;
+    const double with_hash = next(hashed);
+    if (!bare_first) bare = next(bare_copy);
+    if (repeat < 0) continue;
+    bare_ms.push_back(bare);
+    transfer_ms.push_back(with_hash);
+  }
+  return {{"chunk_bytes", kCopyChunkBytes},
+          {"counted_bytes", 2 * rows * sizeof(double)},
+          {"bare_copy", spread(bare_ms, "ms")},
+          {"transfer", spread(transfer_ms, "ms")},
+          {"speed_of_bare_copy", spread(quotients(bare_ms, transfer_ms), "ratio")}};
+}
+
+nlohmann::json measure_reductions(const std::vector<Values>& iterates, std::size_t rows, int repeats) {
+  const auto read_all = select(&plain::read_all, &avx2::read_all, &avx512::read_all);
+  Reducer reducer(rows);
+  std::vector<double> read_ms;
+  std::vector<double> first_ms;
+  std::vector<double> sweep_ms;
+  std::vector<double> five_ms;
+  for (int repeat = -2; repeat < repeats; ++repeat) {  // the first two warm up
+    const auto iterate = [&](int offset) {
+      return iterates[static_cast<std::size_t>(repeat + 2 + offset) % kIterates].get();
+    };
+    const double read = milliseconds([&] { sink = sink + read_all(iterate(0), rows); });
+    const double sweep = milliseconds([&] { reducer.reduce(iterate(1), nullptr, 1); });
+    const double first = milliseconds([&] { reducer.reduce(iterate(3), iterate(2), 1); });
+    const double five = milliseconds([&] { reducer.reduce(iterate(1), iterate(0), 5); });
+    if (repeat < 0) continue;
+    read_ms.push_back(read);
+    sweep_ms.push_back(sweep);
+    first_ms.push_back(first);
+    five_ms.push_back(five);
+  }
+  return {{"read", spread(read_ms, "ms")},
+          {"sweep", spread(sweep_ms, "ms")},
+          {"sweep_with_change", spread(first_ms, "ms")},
+          {"five_passes_with_change", spread(five_ms, "ms")},
+          {"sweep_per_read", spread(quotients(sweep_ms, read_ms), "ratio")},
+          {"read_bytes", rows * sizeof(double)}};
+}
+
+/// The 95 % confidence interval of the median of the samples' distribution, whatever that distribution is. Its ends
+/// are two of the sorted samples (Conover, "Practical Nonparametric Statistics", section 3.2).
+nlohmann::json confidence_of_median(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  const auto n = static_cast<double>(samples.size());
+  const double half_width = 1.96 * std::sqrt(n) / 2;
+  const auto low = static_cast<std::size_t>(std::max(0.0, std::floor(n / 2 - half_width)));
+  const auto high = std::min(samples.size() - 1, static_cast<std::size_t>(std::ceil(n / 2 + half_width)));
+  return {samples[low], samples[high]};
+}
+
+nlohmann::json ratio(const std::vector<double>& a, const std::vector<double>& b) {
+  const std::vector<double> ratios = quotients(a, b);
+  nlohmann::json result = spread(ratios, "ratio");
+  result["median_95_percent"] = confidence_of_median(ratios);
+  return result;
+}
+
+nlohmann::json measure_one_pass(const std::vector<Values>& iterates, std::size_t rows, int repeats) {
+  const auto copy_and_read = select(&plain::copy_and_read, &avx2::copy_and_read, &avx512::copy_and_read);
+  std::vector<Values> slots;
+  for (std::size_t slot = 0; slot < kSlots; ++slot) {
+    slots.push_back(allocate(rows));
+    bare_copy(slots.back().get(), iterates[0].get(), rows);
+  }
+  Reducer reducer(rows);
+  std::size_t step = 0;
+  // Times `work` for one iterate: into the next slot, while the slot before it holds the previous iterate.
+  const auto next = [&](auto work) {
+    const double* x = iterates[step % kIterates].get();
+    const double* previous = slots[(step + kSlots - 1) % kSlots].get();
+    double* slot = slots[step % kSlots].get();
+    ++step;
+    return milliseconds([&] { work(slot, x, previous); });
+  };
+  const auto in_one_pass = [&](double* slot, const double* x, const double* previous) {
+    reducer.begin(previous);
+    std::uint64_t hashes = 0;
+    for (std::size_t row = 0; row < rows; row += Reducer::kMostRows) {
+      hashes ^= reducer.copy_nontemporal(0, slot + row, x + row, row, std::min(Reducer::kMostRows, rows - row));
+    }
+    _mm_sfence();
+    sink = sink ^ hashes;
+    reducer.finish(slot, 1);
+  };
+  const auto in_two = [&](double* slot, const double* x, const double* previous) {
+    sink = sink ^ transfer(slot, x, rows);
+    reducer.reduce(slot, previous, 1);
+  };
+
+  enum Way { kBare, kOnePass, kSlot, kBareAndRead, kOnePassWithChange, kSlotWithChange, kWays };
+  std::vector<double> ms[kWays];
+  std::mt19937 generator(1);
+  for (int repeat = -3; repeat < repeats; ++repeat) {  // the first three warm up
+    Way order[kWays] = {kBare, kOnePass, kSlot, kBareAndRead, kOnePassWithChange, kSlotWithChange};
+    std::shuffle(std::begin(order), std::end(order), generator);
+    for (const Way way : order) {
+      const double took = next([&](double* slot, const double* x, const double* previous) {
+        switch (way) {
+          case kBare: return bare_copy(slot, x, rows);
+          case kOnePass: return in_one_pass(slot, x, nullptr);
+          case kSlot: return in_two(slot, x, nullptr);
+          case kOnePassWithChange: return in_one_pass(slot, x, previous);
+          case kSlotWithChange: return in_two(slot, x, previous);
+          default: break;
+        }
+        sink = sink ^ copy_and_read(slot, x, previous, rows);
+        _mm_sfence();
+      });
+      if (repeat >= 0) ms[way].push_back(took);
+    }
+  }
+  return {{"bare_copy", spread(ms[kBare], "ms")},
+          {"bare_copy_and_read", spread(ms[kBareAndRead], "ms")},
+          {"one_pass", spread(ms[kOnePass], "ms")},
+          {"one_pass_with_change", spread(ms[kOnePassWithChange], "ms")},
+          {"slot", spread(ms[kSlot], "ms")},
+          {"slot_with_change", spread(ms[kSlotWithChange], "ms")},
+          {"one_pass_per_bare_copy", ratio(ms[kOnePass], ms[kBare])},
+          {"one_pass_with_change_per_bare_copy", ratio(ms[kOnePassWithChange], ms[kBare])},
+          {"one_pass_with_change_per_bare_copy_and_read", ratio(ms[kOnePassWithChange], ms[kBareAndRead])},
+          {"bare_copy_and_read_per_bare_copy", ratio(ms[kBareAndRead], ms[kBare])},
+          {"slot_per_bare_copy", ratio(ms[kSlot], ms[kBare])},
+          {"slot_with_change_per_bare_copy", ratio(ms[kSlotWithChange], ms[kBare])}};
+}
+
+nlohmann::json measure(std::size_t rows, int repeats, int core) {
+  nlohmann::json result = {
+      {"benchmark", "transfer"}, {"machine", machine_header()}, {"rows", rows}, {"core", core}, {"threads", 1}};
+  pin_to_core(core);
+  omp_set_num_threads(1);
+
+  std::vector<Values> iterates;
+  for (std::size_t i = 0; i < kIterates; ++i) {
+    iterates.push_back(allocate(rows));
+    fill_smooth(iterates.back().get(), rows, i);
+  }
+  result["transfer"] = measure_transfer(iterates, rows, repeats);
+  result["one_pass"]["smooth"] = measure_one_pass(iterates, rows, repeats);
+  result["reductions"]["smooth"] = measure_reductions(iterates, rows, repeats);
+  for (std::size_t i = 0; i < kIterates; ++i) fill_power_law(iterates[i].get(), rows, i);
+  result["one_pass"]["power_law"] = measure_one_pass(iterates, rows, repeats);
+  result["reductions"]["power_law"] = measure_reductions(iterates, rows, repeats);
+  return result;
+}
+
+}  // namespace
+}  // namespace ringside::bench
+
+int main(int argc, char** argv) {
+  ringside::CommandLine line("What copying, hashing and reducing one iterate costs, against the memory's own speed",
+                             "bench_transfer");
+  std::size_t rows = 4'000'000;
+  int repeats = 31;
+  int core = -1;
+  std::string output;
+  line.option("--rows", rows, "Doubles in one iterate")
+      .check(ringside::whole_number_within(1000, std::uint64_t{1} << 31));
+  line.option("--repeats", repeats, "Measured repeats of each pair").check(ringside::whole_number_within(5, 10'000));
+  line.option("--core", core, "The core to run on (default: the lowest this process may use)");
+  line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
+  if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
+  try {
+    using namespace ringside::bench;
+    write_json(measure(rows, repeats, core >= 0 ? core : first_allowed_core()), output);
+  } catch (const ringside::Error& error) {
+    std::fprintf(stderr, "transfer: %s\n", error.what());
+    return static_cast<int>(error.code());
+  }
+  return 0;
+}

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Is this build as fast as the one before? Whole runs of both in turn, on the same matrices.
+
+--before names the folder of the other build's programs. Each pair is two runs with a fresh pool; ratios are taken within a
+pair. Both must end with the same change and the same reductions of the last iterate, to the last bit, unless --other-bits says
+that a release changed them. Writes JSON (see docs/benchmarking.md)."""
+
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from measuring import (BIN, TEST_DATA, confidence, demand_cores, in_turn, machine_header, others_share, ratio, ringside_run,
+                       spread, work_folder, write_json)
+
+MATRICES = ("grid:2000",)
+SHOWN = ("total_s", "generate_s", "transfer_s", "analyze_s", "producer_idle_s")
+
+
+def version_of(bin_dir):
+    return subprocess.run([bin_dir / "ringside", "--version"], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def build_of(bin_dir):
+    """What the folder's programs are: their version, and the commit of the checkout that they lie in."""
+    commit = subprocess.run(["git", "-C", bin_dir, "describe", "--always", "--dirty"], capture_output=True, text=True)
+    return {"version": version_of(bin_dir), "commit": commit.stdout.strip() or "unknown"}
+
+
+def path_of(matrix):
+    """The matrix as given, or the graph of the test data that has this name."""
+    graph = TEST_DATA / "graphs" / matrix
+    return str(graph) if not pathlib.Path(matrix).exists() and graph.exists() else matrix
+
+
+def last_of(summary):
+    """What tells two runs' last iterates apart."""
+    return {key: summary[key] for key in ("iterations", "residual_l1", "residual_linf", "last")}
+
+
+def measure(options):
+    demand_cores(2)
+    programs = {"now": options.bin.resolve(), "before": options.before.resolve()}
+    document = {"benchmark": "releases", "machine": machine_header(programs["now"]),
+                "builds": {name: build_of(folder) for name, folder in programs.items()}, "results": []}
+    for matrix in options.matrices:
+        arguments = [f"--matrix={path_of(matrix)}", f"--iterations={options.iterations}", f"--durability={options.durability}"]
+        result = {"matrix": pathlib.Path(matrix).name, "arguments": arguments[1:]}
+        with work_folder(options.pool_dir) as work, others_share(result):
+            rounds = in_turn({name: lambda folder=folder: ringside_run(folder, work, *arguments)
+                              for name, folder in programs.items()}, options.pairs)
+        for pair in rounds:
+            if not options.other_bits and last_of(pair["now"]) != last_of(pair["before"]):
+                sys.exit(f"bench/releases.py: {matrix}: found {last_of(pair['now'])}, "
+                         f"expected as before {last_of(pair['before'])}")
+        result["now_over_before"] = ratio(rounds, "now", "before", lambda summary: summary["total_s"])
+        result["seconds"] = {name: {key: spread([pair[name][key] for pair in rounds]) for key in SHOWN}
+                             for name in programs}
+        document["results"].append(result)
+    write_json(document, options.output)
+    return document
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--before", type=pathlib.Path, required=True, help="folder of the other build's programs")
+    parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of this build's programs")
+    parser.add_argument("--matrices", nargs="+", default=MATRICES,
+                        help=f"as for ringside run, or a file of the test data's graphs (default: {' '.join(MATRICES)})")
+    parser.add_argument("--iterations", type=int, default=100)
+    parser.add_argument("--durability", default="process", choices=("process", "power"), help="default: process")
+    parser.add_argument("--pool-dir", default=tempfile.gettempdir(), help="where the pools lie (default: the temporary folder)")
+    parser.add_argument("--pairs", type=int, default=15, help="measured pairs of runs (default 15)")
+    parser.add_argument("--other-bits", action="store_true", help="the builds may differ in their results")
+    parser.add_argument("--output", help="JSON file to write")
+    for result in measure(parser.parse_args())["results"]:
+        found = result["now_over_before"]
+        print(f"{result['matrix']:<24} now ÷ before: {confidence(found)}, {found['repeats']} pairs")
+
+
+if __name__ == "__main__":
+    main()

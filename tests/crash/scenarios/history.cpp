@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/crash/scenarios/history.hpp"
+
+#include <algorithm>
+
+namespace ringside::crash {
+
+const Iterate* History::find(std::uint32_t run, std::uint64_t iteration) const noexcept {
+  // Searches from the newest: most searches are for the iterate that was published last.
+  for (auto iterate = iterates_.rbegin(); iterate != iterates_.rend(); ++iterate) {
+    if (iterate->run == run && iterate->iteration == iteration) return &*iterate;
+  }
+  return nullptr;
+}
+
+Iterate& History::of(std::uint32_t run, std::uint64_t iteration) {
+  if (const Iterate* found = find(run, iteration)) return iterates_[static_cast<std::size_t>(found - iterates_.data())];
+  iterates_.push_back({.run = run, .iteration = iteration});
+  return iterates_.back();
+}
+
+void History::apply(const Event& event) {
+  switch (event.kind) {
+    case EventKind::kRunBegins: beginning_.push_back(event.run); break;
+    case EventKind::kRunBegun: begun_.push_back(event.run); break;
+    case EventKind::kClearing:
+      clearing_ = true;
+      for (Iterate& iterate : iterates_) iterate.clearing = true;
+      break;
+    case EventKind::kCleared:
+      clearing_ = false;
+      committed_since_empty_ = 0;
+      for (Iterate& iterate : iterates_) iterate.forgotten = true;
+      break;
+    case EventKind::kTaking:
+      for (Iterate& iterate : iterates_) {
+        if (iterate.commit_seq == event.value) iterate.given_up = true;
+      }
+      break;
+    case EventKind::kPublished:
+      of(event.run, event.iteration) = {.run = event.run, .iteration = event.iteration};
+      break;
+    case EventKind::kCommitted: {
+      Iterate& iterate = of(event.run, event.iteration);
+      if (iterate.commit_seq == 0) ++committed_since_empty_;
+      iterate.commit_seq = event.value;
+      break;
+    }
+    case EventKind::kReduced: of(event.run, event.iteration).recorded = true; break;
+    case EventKind::kPersisted:
+      for (Iterate& iterate : iterates_) {
+        if (iterate.commit_seq != 0 && iterate.commit_seq <= event.value) iterate.persisted = true;
+      }
+      break;
+    case EventKind::kFinished:
+      for (Iterate& iterate : iterates_) {
+        if (iterate.commit_seq != 0) iterate.persisted = true;
+        iterate.recorded_persisted = iterate.recorded;
+      }
+      break;
+    case EventKind::kFormatted: formatted_ = true; break;
+    case EventKind::kKilled:
+      if (clearing_) committed_since_empty_ = 0;  // some iterates may be gone by now
+      clearing_ = false;
+      break;
+    default: break;
+  }
+}
+
+void History::cut_off(std::span<const Found> found) {
+  for (Iterate& iterate : iterates_) {
+    const auto match = std::find_if(found.begin(), found.end(), [&](const Found& one) {
+      return one.run == iterate.run && one.iteration == iterate.iteration;
+    });
+    const bool there = match != found.end();
+    iterate.given_up = iterate.clearing = !there;
+    iterate.commit_seq = there ? match->commit_seq : 0;
+    iterate.recorded = there && match->recorded;
+  }
+  clearing_ = false;
+  committed_since_empty_ = found.size();
+}
+
+}  // namespace ringside::crash

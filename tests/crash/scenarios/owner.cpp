@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/crash/scenarios/owner.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+
+#include "analyzer/ring/ring_creation.hpp"
+#include "analyzer/ring/ring_recovery.hpp"
+#include "tests/crash/scenarios/scattered_team.hpp"
+
+namespace ringside::crash {
+namespace {
+
+std::unique_ptr<Team> make_team(const Setting& setting, std::uint64_t seed) {
+  if (setting.scattered) return std::make_unique<ScatteredTeam>(setting.threads, seed);
+  // Only the copy has other threads: outside it, all that is recorded happens in the calling thread.
+  omp_set_num_threads(setting.threads);
+  auto team = std::make_unique<OpenMpTeam>();
+  omp_set_num_threads(1);
+  return team;
+}
+
+}  // namespace
+
+std::string to_string(const Setting& setting) {
+  return fmt::format("{}/{} slots={} rows={} threads={}{}{}", to_string(setting.storage), to_string(setting.durability),
+                     setting.slots, setting.rows, setting.threads, setting.reduces_on_the_way ? " reduce=transfer" : "",
+                     setting.scattered ? " scattered" : "");
+}
+
+Owner::Owner(PoolBytes& pool, Trace& trace, const Setting& setting, Published& published, std::uint64_t seed)
+    : setting_(setting),
+      published_(published),
+      random_(seed),
+      persistence_(pool, trace),
+      team_(make_team(setting, seed)) {
+  const WritableRing ring = WritableRing::parse(pool.file(), "image");
+  persistence_.enter(Phase::kMend);
+  mend_superblocks(pool.file(), ring, persistence_);
+  mend_run_entries(ring, persistence_);
+  writer_ = std::make_unique<RingWriter>(WritableRing::parse(pool.file(), "image"), persistence_, setting.storage,
+                                         setting.durability);
+  writer_->share_among(*team_);
+}
+
+Owner::~Owner() {
+  persistence_.abandon();
+}
+
+void Owner::begin_run(std::uint32_t run) {
+  while (syncing_) end_sync();
+  persistence_.enter(Phase::kBeginRun);
+  persistence_.acknowledge({.kind = EventKind::kRunBegins, .run = run});
+  handed_over_.assign(setting_.rows, 0);
+  const std::optional<KeptSlot> intact = writer_->begin_run(published_.run(run), handed_over_.data());
+
+  // The writer keeps every iterate up to the newest intact one.
+  const std::uint64_t intact_seq = intact ? intact->header.commit_seq : 0;
+  holds_.assign(setting_.slots, 0);
+  for (const KeptSlot& kept : recover(ring()).kept) {
+    if (kept.header.commit_seq <= intact_seq) holds_[kept.slot] = kept.header.commit_seq;
+  }
+  run_ = run;
+  newest_ = intact && intact->header.run_id == run_id_of(run) ? intact->header.iteration : 0;
+  requested_ = writer_->persisted();
+  syncing_.reset();
+
+  // From now on the iterate that the owner continues from counts as committed, even if its predecessor was killed
+  // before it acknowledged the commit.
+  if (newest_ != 0) {
+    persistence_.acknowledge({.kind = EventKind::kCommitted, .run = run, .value = intact_seq, .iteration = newest_});
+  }
+  persistence_.acknowledge({.kind = EventKind::kRunBegun, .run = run});
+  persistence_.acknowledge({.kind = EventKind::kPersisted, .value = writer_->persisted()});
+}
+
+void Owner::clear() {
+  while (syncing_) end_sync();
+  persistence_.enter(Phase::kClear);
+  persistence_.acknowledge({.kind = EventKind::kClearing});
+  writer_->clear();
+  persistence_.acknowledge({.kind = EventKind::kCleared});
+  newest_ = 0;
+}
+
+void Owner::end_sync() {
+  persistence_.end_sync();
+  while (writer_->persisted() < *syncing_) std::this_thread::yield();
+  const std::uint64_t persisted = *syncing_;
+  syncing_.reset();
+  if (requested_ > persisted) {
+    persistence_.await_sync();
+    syncing_ = requested_;
+  }
+  persistence_.acknowledge({.kind = EventKind::kPersisted, .value = persisted});
+}
+
+void Owner::maybe_end_sync() {
+  if (syncing_ && random_.one_in(6)) end_sync();
+}
+
+void Owner::commit_next() {
+  const std::uint64_t iteration = newest_ + 1;
+  const auto oldest = std::min_element(holds_.begin(), holds_.end());
+  persistence_.enter(Phase::kBegin);
+  persistence_.acknowledge({.kind = EventKind::kPublished, .run = run_, .iteration = iteration});
+  while (syncing_ && *oldest != 0 && writer_->persisted() <= *oldest) end_sync();  // else `begin` would wait for it
+  if (*oldest != 0) persistence_.acknowledge({.kind = EventKind::kTaking, .value = *oldest});
+  writer_->begin();
+  maybe_end_sync();
+
+  persistence_.enter(Phase::kCopy);
+  if (setting_.reduces_on_the_way && !reducer_) reducer_ = std::make_unique<Reducer>(setting_.rows, *team_);
+  writer_->copy(published_.iterate(run_, iteration), step_of(run_, iteration), reducer_.get());
+  check_reductions();
+  persistence_.join_threads(random_);
+  maybe_end_sync();
+
+  persistence_.enter(Phase::kCommit);
+  writer_->commit();
+  newest_ = iteration;
+  *oldest = requested_ = writer_->committed();
+  if (setting_.syncs() && !syncing_) {
+    persistence_.await_sync();
+    syncing_ = requested_;
+  }
+  persistence_.acknowledge(
+      {.kind = EventKind::kCommitted, .run = run_, .value = writer_->committed(), .iteration = iteration});
+  maybe_end_sync();
+
+  persistence_.enter(Phase::kReductions);
+  writer_->store_reductions(published_.reductions(run_, iteration));
+  persistence_.acknowledge({.kind = EventKind::kReduced, .run = run_, .iteration = iteration});
+  maybe_end_sync();
+}
+
+void Owner::check_reductions() {
+  if (!reducer_) return;
+  Reducer reducer(setting_.rows);
+  const Reductions& expected = reducer.reduce(writer_->payload(), writer_->previous_payload(), 1);
+  if (std::memcmp(&reducer_->finish(writer_->payload(), 1), &expected, sizeof expected) != 0) {
+    throw std::logic_error("reduced on the way, " + to_string(setting_) + ": not what is in the slot");
+  }
+}
+
+void Owner::finish() {
+  persistence_.enter(Phase::kFinish);
+  while (syncing_) end_sync();
+  writer_->finish();
+  persistence_.acknowledge({.kind = EventKind::kFinished});
+}
+
+}  // namespace ringside::crash

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An analyzer's part in a scenario: it opens the ring, begins runs and commits with the real RingWriter, and notes in
+// the trace what each call acknowledged when it returned. Scenarios use it, and so do the checks that reopen an image
+// and continue the run.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/ring/ring_writer.hpp"
+#include "analyzer/ring/storage.hpp"
+#include "common/options/durability.hpp"
+#include "common/reductions/reduction.hpp"
+#include "tests/crash/scenarios/published.hpp"
+#include "tests/crash/scenarios/tracing_persistence.hpp"
+
+namespace ringside::crash {
+
+/// The shape of a scenario's ring, and the storage that it lies on.
+struct Setting {
+  Storage storage = Storage::kDax;
+  Durability durability = Durability::kPower;
+  std::uint32_t slots = 3;
+  std::uint64_t rows = 170;
+  int threads = 1;  // of the copy
+  bool reduces_on_the_way = false;
+  bool scattered = false;  // pieces are assigned to threads at random
+
+  /// True if a sync thread persists the commits.
+  bool syncs() const noexcept { return needs_sync(storage, durability); }
+};
+
+std::string to_string(const Setting& setting);
+
+class Owner {
+ public:
+  /// Opens the ring in `pool` and mends its superblocks and run table entries. Throws Error as RingView::parse does.
+  /// `seed` decides when syncs end and how threads interleave.
+  Owner(PoolBytes& pool, Trace& trace, const Setting& setting, Published& published, std::uint64_t seed);
+  ~Owner();  // without `finish` it counts as killed
+
+  void begin_run(std::uint32_t run);
+  void clear();
+  /// Commits the next iterate of the run by the whole protocol, reductions included.
+  void commit_next();
+  void finish();
+
+  /// Iteration of the newest iterate of this run, 0 if there is none.
+  std::uint64_t newest() const noexcept { return newest_; }
+  /// That iterate, as begin_run handed it over for the solver to continue from: rows doubles.
+  const double* handed_over() const noexcept { return handed_over_.data(); }
+  const RingView& ring() const noexcept { return writer_->ring(); }
+
+ private:
+  void check_reductions();
+  void maybe_end_sync();
+  void end_sync();
+
+  const Setting setting_;
+  Published& published_;
+  Random random_;
+  TracingPersistence persistence_;
+  std::unique_ptr<Team> team_;
+  std::unique_ptr<RingWriter> writer_;
+  std::unique_ptr<Reducer> reducer_;  // if it reduces on the way
+  std::uint32_t run_ = 0;
+  std::uint64_t newest_ = 0;
+  std::vector<double> handed_over_;
+  std::vector<std::uint64_t> holds_;      // commit_seq by slot; 0: nothing worth keeping
+  std::optional<std::uint64_t> syncing_;  // the commit that a sync in progress is for
+  std::uint64_t requested_ = 0;           // the newest commit that a sync was asked for
+};
+
+}  // namespace ringside::crash

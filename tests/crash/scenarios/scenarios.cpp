@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/crash/scenarios/scenarios.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "analyzer/ring/ring_creation.hpp"
+
+namespace ringside::crash {
+namespace {
+
+constexpr std::uint64_t kScenarioChunkBytes = 256;  // the smallest: a few hundred rows are several chunks
+
+/// 4 to 7 chunks, the last one mostly short.
+Setting small_ring(Storage storage, Durability durability, Random& random) {
+  Setting setting{storage, durability};
+  setting.slots = static_cast<std::uint32_t>(3 + random.below(3));
+  setting.rows = 100 + random.below(120);
+  setting.reduces_on_the_way = setting.rows % 2 == 1;
+  return setting;
+}
+
+/// A pool as libpmemobj leaves it: with its own header, and with places for the parts of the ring.
+RingGeometry geometry_of(const Setting& setting, std::uint64_t seed) {
+  RingGeometry geometry;
+  geometry.rows = setting.rows;
+  geometry.chunk_bytes = kScenarioChunkBytes;
+  geometry.pool_id = {mixed(seed), 0x706f6f6c};
+  place_root(2 * kPageBytes, setting.slots, geometry);
+  std::uint64_t at = 2 * kPageBytes + root_object_bytes(setting.slots);
+  for (std::uint32_t slot = 0; slot < setting.slots; ++slot) {
+    geometry.slots.push_back(place_slot(at, geometry));
+    at = geometry.slots.back().payload_offset + round_up(geometry.payload_bytes(), kPageBytes);
+  }
+  geometry.file_bytes = at;
+  return geometry;
+}
+
+class Stage {
+ public:
+  Stage(const Setting& setting, std::uint64_t seed)
+      : random_(seed), published_(setting.rows), traced_{setting, geometry_of(setting, seed), {}, 0} {
+    pool_.emplace(traced_.geometry.file_bytes);
+    put(0, "PMEMOBJ");
+    put(kPageBytes, kPoolLayoutName);
+    // New slots hold leftovers: persistent memory may be allocated a second time.
+    for (const SlotPlace& place : traced_.geometry.slots) {
+      for (std::uint64_t at = 0; at < traced_.geometry.meta_bytes(); at += 8) {
+        set(place.meta_offset + at, random_.next());
+      }
+    }
+    traced_.first = traced_.trace.size();
+  }
+
+  void format() {
+    TracingPersistence persistence(*pool_, traced_.trace);
+    persistence.enter(Phase::kFormat);
+    format_ring(pool_->file(), traced_.geometry, persistence);
+    persistence.acknowledge({.kind = EventKind::kFormatted});
+  }
+
+  Owner& open() {
+    owner_.reset();
+    owner_.emplace(*pool_, traced_.trace, traced_.setting, published_, random_.next());
+    return *owner_;
+  }
+
+  /// Kills the owner at one of its events since `from`, and removes the events after it. All phases are equally
+  /// likely: otherwise the few events of a commit would hardly ever be chosen.
+  void kill(std::size_t from) {
+    owner_.reset();
+    Trace& trace = traced_.trace;
+    std::vector<Phase> phases;
+    for (std::size_t i = from; i < trace.size(); ++i) {
+      if (std::find(phases.begin(), phases.end(), trace[i].phase) == phases.end()) phases.push_back(trace[i].phase);
+    }
+    const Phase phase = phases[random_.below(phases.size())];
+    std::vector<std::size_t> events;
+    for (std::size_t i = from; i < trace.size(); ++i) {
+      if (trace[i].phase == phase) events.push_back(i);
+    }
+    trace.resize(events[random_.below(events.size())] + 1);
+    pool_.emplace(traced_.geometry.file_bytes);
+    for (const Event& event : trace) {
+      if (is_store(event.kind)) pool_->store(event.offset, event.value);
+    }
+    trace.push_back({.kind = EventKind::kKilled});
+  }
+
+  /// Flips one bit of a superblock: old damage of the medium.
+  void damage_superblock() {
+    const std::uint64_t word = random_.below(superblock_bytes(traced_.setting.slots) / 8);
+    const std::uint64_t offset = traced_.geometry.superblock_offset[random_.below(2)] + 8 * word;
+    set(offset, *pool_->word(offset) ^ std::uint64_t{1} << random_.below(64));
+  }
+
+  /// Everything up to here was persistent before the scenario begins.
+  void begin_scenario() { traced_.first = traced_.trace.size(); }
+
+  std::size_t now() const noexcept { return traced_.trace.size(); }
+  std::uint64_t below(std::uint64_t count) { return random_.below(count); }
+  std::uint64_t slots() const noexcept { return traced_.setting.slots; }
+
+  TracedScenario end() {
+    owner_.reset();
+    return std::move(traced_);
+  }
+
+ private:
+  void set(std::uint64_t offset, std::uint64_t value) {
+    traced_.trace.push_back({.kind = EventKind::kStore, .offset = offset, .value = value});
+    pool_->store(offset, value);
+  }
+  void put(std::uint64_t offset, std::string_view text) {
+    for (std::size_t at = 0; at < text.size(); at += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, text.data() + at, std::min<std::size_t>(8, text.size() - at));
+      set(offset + at, word);
+    }
+  }
+
+  Random random_;
+  Published published_;
+  TracedScenario traced_;
+  std::optional<PoolBytes> pool_;
+  std::optional<Owner> owner_;
+};
+
+TracedScenario trace_format(Storage storage, Durability durability, std::uint64_t seed) {
+  Random random(seed);
+  Stage stage(small_ring(storage, durability, random), random.next());
+  stage.format();
+  return stage.end();
+}
+
+void play_laps(Stage& stage, std::uint64_t commits) {
+  stage.format();
+  stage.begin_scenario();
+  Owner& owner = stage.open();
+  owner.begin_run(1);
+  for (std::uint64_t k = 1; k <= commits; ++k) owner.commit_next();
+  if (stage.below(2) == 0) owner.finish();
+}
+
+TracedScenario trace_two_laps(Storage storage, Durability durability, std::uint64_t seed) {
+  Random random(seed);
+  Stage stage(small_ring(storage, durability, random), random.next());
+  play_laps(stage, 2 * stage.slots() + 2);
+  return stage.end();
+}
+
+TracedScenario trace_many_threads(Storage storage, Durability durability, std::uint64_t seed) {
+  Random random(seed);
+  Setting setting = small_ring(storage, durability, random);
+  setting.slots = 3;
+  setting.rows = 300 + random.below(100);  // 10 to 13 chunks
+  setting.threads = static_cast<int>(2 + random.below(3));
+  setting.scattered = setting.rows % 4 >= 2;
+  Stage stage(setting, random.next());
+  play_laps(stage, setting.slots + 2);
+  return stage.end();
+}
+
+TracedScenario trace_second_run(Storage storage, Durability durability, std::uint64_t seed) {
+  Random random(seed);
+  Stage stage(small_ring(storage, durability, random), random.next());
+  play_laps(stage, stage.slots() + stage.below(stage.slots()));
+  // Run 2 commits nothing, so that run 4 takes its place in the table of runs.
+  for (std::uint32_t run = 2; run <= 4; ++run) {
+    Owner& owner = stage.open();
+    owner.clear();
+    owner.begin_run(run);
+    for (std::uint64_t k = run == 2 ? 0 : 1 + stage.below(stage.slots() + 1); k > 0; --k) owner.commit_next();
+    if (stage.below(2) == 0) owner.finish();
+  }
+  return stage.end();
+}
+
+TracedScenario trace_killed_owner(Storage storage, Durability durability, std::uint64_t seed) {
+  Random random(seed);
+  Stage stage(small_ring(storage, durability, random), random.next());
+  play_laps(stage, 1 + stage.below(stage.slots() + 2));
+  for (int deaths = 0; deaths < 3; ++deaths) {
+    const std::size_t from = stage.now();
+    Owner& owner = stage.open();
+    owner.begin_run(1);
+    owner.commit_next();
+    owner.commit_next();
+    stage.kill(from);
+  }
+  Owner& owner = stage.open();
+  owner.begin_run(1);
+  for (std::uint64_t k = 0; k <= stage.slots(); ++k) owner.commit_next();
+  return stage.end();
+}
+
+TracedScenario trace_damaged_superblock(Storage storage, Durability durability, std::uint64_t seed) {
+  Random random(seed);
+  Stage stage(small_ring(storage, durability, random), random.next());
+  play_laps(stage, stage.slots() + 1);
+  stage.damage_superblock();
+  stage.begin_scenario();
+  Owner& owner = stage.open();
+  owner.begin_run(1);
+  owner.commit_next();
+  owner.finish();
+  return stage.end();
+}
+
+constexpr Scenario kScenarios[] = {
+    {"format", "a pool is created", trace_format},
+    {"two-laps", "a run commits more than twice as many iterates as there are slots", trace_two_laps},
+    {"many-threads", "2 to 4 threads copy, each its chunks", trace_many_threads},
+    {"second-run", "the ring is cleared and another run begins, three times", trace_second_run},
+    {"killed-owner", "owners are killed at any instant, the next one continues the run", trace_killed_owner},
+    {"damaged-superblock", "an owner finds one superblock damaged and mends it", trace_damaged_superblock},
+};
+
+}  // namespace
+
+std::span<const Scenario> scenarios() {
+  return kScenarios;
+}
+
+}  // namespace ringside::crash

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The scenarios that are cut off at every moment. Each runs once, with the real writer, and its stores are traced.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "analyzer/ring/ring_layout.hpp"
+#include "tests/crash/images/trace.hpp"
+#include "tests/crash/scenarios/owner.hpp"
+
+namespace ringside::crash {
+
+struct TracedScenario {
+  Setting setting;
+  RingGeometry geometry;
+  Trace trace;
+  std::size_t first = 0;  // everything before this event was persistent long ago
+};
+
+struct Scenario {
+  std::string_view name;
+  std::string_view description;
+  /// seed: decides the ring's shape, when owners die, when syncs end and how threads interleave.
+  TracedScenario (*trace)(Storage storage, Durability durability, std::uint64_t seed);
+};
+
+std::span<const Scenario> scenarios();
+
+}  // namespace ringside::crash

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// When the disk fails during a run, this is reported once and never ignored, and the iterates kept before are still
+// there.
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+
+#include <cstdlib>
+
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using testing::Finished;
+using testing::PipelineTest;
+using testing::run;
+
+/// For Process: makes the disk fail for the program and for those that it starts.
+std::function<void()> with_disk(const char* variable, const char* value) {
+  return [variable, value] {
+    setenv("LD_PRELOAD", RINGSIDE_FAILING_DISK, 1);
+    setenv(variable, value, 1);
+  };
+}
+
+class DiskTest : public PipelineTest {
+ protected:
+  std::string newest_iterate() const {
+    const std::string output = folder_.file("last.npy");
+    const Finished exported = run("ringside", {"export", pool_, "--output", output});
+    EXPECT_EQ(exported.exit_code, 0) << exported.err;
+    return testing::content_of(output);
+  }
+};
+
+TEST_F(DiskTest, ASyncThatFailsStopsTheRunAndIsNotForgotten) {
+  // Leaves out the first syncs, which belong to the creation of the pool and the beginning of the run.
+  for (const char* at : {"4", "6", "9"}) {
+    SCOPED_TRACE(at);
+    const Finished failed = run("ringside", run_arguments("grid:60", {"--iterations=100000", "--overwrite"}),
+                                with_disk("RINGSIDE_TEST_FDATASYNC_FAILS_AT", at));
+    EXPECT_EQ(failed.exit_code, 3) << failed.err;
+    EXPECT_NE(failed.err.find("Input/output error"), std::string::npos) << failed.err;
+    expect_intact();
+  }
+  // The disk works again: the run resumes from what it kept.
+  const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  const std::uint64_t newest = info["iterates"].empty() ? 0 : info["iterates"].back()["iteration"].get<std::uint64_t>();
+  const std::string end = "--iterations=" + std::to_string(newest + 20);
+  const Finished resumed = run("ringside", run_arguments("grid:60", {"--resume", end}));
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  const std::string last = newest_iterate();
+  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--overwrite", end})).exit_code, 0);
+  EXPECT_EQ(last, newest_iterate()) << "bit-equal to a run on a good disk";
+}
+
+TEST_F(DiskTest, AWriteThatFailsIsStoredThroughTheMapping) {
+  const Finished ran =
+      run("ringside", run_arguments("grid:60", {"--iterations=50"}), with_disk("RINGSIDE_TEST_PWRITE_FAILS_EACH", "3"));
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(summary()["steps_persisted"], 50);
+  expect_intact();
+}
+
+TEST_F(DiskTest, AnExportOntoAFullDiskLeavesNothing) {
+  ASSERT_EQ(run("ringside", run_arguments("grid:300", {"--iterations=3"})).exit_code, 0);
+  const testing::TemporaryFolder small;
+  if (mount("none", small.path().c_str(), "tmpfs", 0, "size=64k") != 0) {
+    GTEST_SKIP() << "cannot mount a small tmpfs here: " << errno_text(errno);
+  }
+  const Finished exported = run("ringside", {"export", pool_, "--output", small.file("x.npy")});
+  EXPECT_EQ(exported.exit_code, 3) << exported.err;
+  expect_one_line(exported.err, {"x.npy", "No space"});
+  EXPECT_TRUE(std::filesystem::is_empty(small.path()));
+  umount(small.path().c_str());
+}
+
+TEST_F(DiskTest, AFileThatMayNotGrowIsOneLineAndLeavesNothing) {
+  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=3", "--quiet"})).exit_code, 0);
+  const std::string outputs = folder_.file("outputs");
+  std::filesystem::create_directory(outputs);
+  const std::string matrix = folder_.write("m.el", "0 1\n1 2\n2 0\n");
+  const std::vector<std::vector<std::string>> writers = {
+      {"run", "--mode=dram", "--matrix=grid:20", "--iterations=3", "--quiet", "--summary=" + outputs + "/s.json"},
+      {"cache", matrix, "--cache-dir=" + outputs},
+      {"export", pool_, "--output=" + outputs + "/x.npy"},
+      {"report", pool_, "--output=" + outputs + "/x.html"},
+      {"keygen", outputs}};
+  for (const std::vector<std::string>& arguments : writers) {
+    SCOPED_TRACE(arguments.front());
+    const Finished refused = run("ringside", arguments, [] {
+      const rlimit none{0, 0};
+      setrlimit(RLIMIT_FSIZE, &none);
+    });
+    EXPECT_EQ(refused.exit_code, 3) << refused.err;
+    expect_one_line(refused.err, {outputs, "File too large"});
+    EXPECT_TRUE(std::filesystem::is_empty(outputs));
+  }
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a user sees if an input is damaged or a solver cannot use it: exit code 2 and one line with the file, the line
+// and the numbers in it. An input that only seems to diverge is solved.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/pipeline/pipeline_fixture.hpp"
+#include "tests/unit/producer/text/packing.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::Finished;
+using testing::PipelineTest;
+using testing::run;
+
+class InputRefusalTest : public PipelineTest {
+ protected:
+  void expect_refused(const std::vector<std::string>& arguments, const std::vector<std::string>& fragments) const {
+    const Finished ran = run("ringside", arguments);
+    EXPECT_EQ(ran.exit_code, 2) << ran.err;
+    expect_one_line(ran.err, fragments);
+  }
+};
+
+TEST_F(InputRefusalTest, ADamagedSecondMemberIsNamedAndNothingIsRanked) {
+  std::string second = testing::gzip_of("2 3\n3 0\n");
+  second[0] ^= 1;
+  expect_refused(run_arguments(write_file("a.txt.gz", testing::gzip_of("0 1\n1 2\n") + second)),
+                 {"a.txt.gz: ", "behind a whole gzip member", "expected another member"});
+  EXPECT_FALSE(std::filesystem::exists(pool_));
+}
+
+TEST_F(InputRefusalTest, AWeightIsNamedByFileLineAndIds) {
+  expect_refused(run_arguments(write_file("a.txt", "0 1 1\n1 2 -2\n2 0 1\n")),
+                 {"a.txt: line 2: found the weight -2 on the edge 1 2, PageRank accepts finite weights from 0 up"});
+  expect_refused(run_arguments(write_file("b.txt", "0 1 1e-310\n1 0 1\n")),
+                 {"b.txt: line 1: found weights that add up to 1e-310 at node 0, PageRank accepts sums from 1e-300"});
+}
+
+TEST_F(InputRefusalTest, JacobiThatLeavesADoublesRangeSaysThatAndNoMore) {
+  const std::string matrix =
+      write_file("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 3\n2 1 2\n2 2 1\n");
+  for (const char* mode : {"--mode=pipeline", "--mode=dram"}) {
+    expect_refused(run_arguments(matrix, {"--solver=jacobi", "--tolerance=1e-9", "--overwrite", mode}),
+                   {"a.mtx: jacobi left a double's range", "iteration 793 is not finite", "spectral radius below 1"});
+  }
+}
+
+TEST_F(InputRefusalTest, ARunThatEndsWhileItsChangeGrowsSaysSo) {
+  const std::string matrix =
+      write_file("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 3\n2 1 2\n2 2 1\n");
+  for (const char* mode : {"--mode=pipeline", "--mode=dram"}) {
+    const Finished ran =
+        run("ringside", run_arguments(matrix, {"--solver=jacobi", "--overwrite", "--iterations=50", mode}));
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_NE(ran.out.find("the L1 change grows by a factor of 2.449 per iteration"), std::string::npos) << ran.out;
+    EXPECT_NEAR(summary()["residual_growth"].get<double>(), std::sqrt(6.0), 1e-9);
+  }
+}
+
+TEST_F(InputRefusalTest, AMistypedMatrixIsReportedBeforeThePoolOfAnotherRun) {
+  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=5"})).exit_code, 0);
+  for (const char* matrix : {"no-such.mtx", "gird:20", "grid:0", "grid:abc", "rmat:99"}) {
+    const Finished ran = run("ringside", run_arguments(matrix));
+    EXPECT_EQ(ran.exit_code, 2);
+    expect_one_line(ran.err, {matrix, "expected"});
+    EXPECT_EQ(ran.err.find("--overwrite"), std::string::npos) << ran.err;
+  }
+}
+
+TEST_F(InputRefusalTest, JacobiSolvesABidiagonalMatrixWhoseChangeGrowsFirst) {
+  constexpr int kRows = 300;
+  std::string text = "%%MatrixMarket matrix coordinate real general\n";
+  text += fmt::format("{} {} {}\n", kRows, kRows, 2 * kRows - 1);
+  for (int row = 1; row <= kRows; ++row) {
+    text += fmt::format("{} {} 1\n", row, row);
+    if (row > 1) text += fmt::format("{} {} 1.5\n", row, row - 1);
+  }
+  const std::string matrix = write_file("a.mtx", text);
+  const Finished ran = run("ringside", run_arguments(matrix, {"--solver=jacobi", "--tolerance=1e-9"}));
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_TRUE(summary()["converged"].get<bool>());
+  EXPECT_LE(summary()["iterations"].get<int>(), kRows + 2);
+}
+
+}  // namespace
+}  // namespace ringside

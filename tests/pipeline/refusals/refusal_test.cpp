@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bad input and bad states, end to end: one clear line, the right exit code, and what was kept before is still there.
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstddef>
+#include <cstring>
+
+#include "analyzer/ring/ring_layout.hpp"
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using testing::Finished;
+using testing::PipelineTest;
+using testing::Process;
+using testing::run;
+
+class RefusalTest : public PipelineTest {
+ protected:
+  void expect_refused(const std::vector<std::string>& arguments, int code, const std::vector<std::string>& fragments,
+                      const std::function<void()>& in_child = {}) const {
+    const Finished ran = run("ringside", arguments, in_child);
+    EXPECT_EQ(ran.exit_code, code) << ran.err;
+    expect_one_line(ran.err, fragments);
+  }
+
+  /// Fills the pool with 10 iterations of grid:20.
+  void keep_something() const {
+    const Finished ran = run("ringside", run_arguments("grid:20", {"--iterations=10"}));
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  }
+
+  /// Expects that what `keep_something` kept is still there.
+  void expect_kept() const {
+    const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+    ASSERT_EQ(info["kept"], 8);
+    EXPECT_EQ(info["iterates"].back()["iteration"], 10);
+    EXPECT_EQ(info["rows"], 400);
+    expect_intact();
+  }
+};
+
+TEST_F(RefusalTest, MatricesThatCannotBeReadLeaveNoPoolBehind) {
+  expect_refused(run_arguments(folder_.file("missing.mtx")), 2, {"missing.mtx"});
+  expect_refused(run_arguments(folder_.path()), 2, {folder_.path()});
+  expect_refused(run_arguments(write_file("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 x 1\n")), 2,
+                 {"a.mtx", "line 3", "x"});
+  expect_refused(run_arguments("grid:0"), 2, {"grid:0"});
+  expect_refused(run_arguments("grid:99999999999"), 2, {"grid:99999999999"});
+  expect_refused(run_arguments("rmat:x"), 2, {"rmat:x"});
+  EXPECT_FALSE(std::filesystem::exists(pool_));
+}
+
+TEST_F(RefusalTest, MatricesThatTheSolversCannotUseAreRefused) {
+  const auto real = [&](const std::string& name, const std::string& body) {
+    return write_file(name, "%%MatrixMarket matrix coordinate real general\n" + body);
+  };
+  expect_refused(run_arguments(real("wide.mtx", "2 3 1\n1 1 1\n")), 2, {"wide.mtx", "as many rows as columns"});
+  expect_refused(run_arguments(real("negative.mtx", "2 2 2\n1 2 1\n2 1 -3\n")), 2, {"negative.mtx", "-3"});
+  expect_refused(run_arguments(real("nan.mtx", "2 2 2\n1 2 nan\n2 1 1\n")), 2, {"nan"});
+  expect_refused(run_arguments(real("inf.mtx", "2 2 2\n1 2 inf\n2 1 1\n")), 2, {"inf"});
+  expect_refused(run_arguments(real("zero.mtx", "2 2 3\n1 1 1\n1 2 1\n2 1 1\n"), {"--solver=jacobi"}), 2, {"diagonal"});
+  EXPECT_FALSE(std::filesystem::exists(pool_));
+}
+
+TEST_F(RefusalTest, JacobiThatDivergesSaysSoAndKeepsNoNaN) {
+  const std::string matrix =
+      write_file("diverging.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 3\n2 1 3\n2 2 1\n");
+  const Finished ran = run("ringside", run_arguments(matrix, {"--solver=jacobi", "--iterations=100000"}));
+  EXPECT_EQ(ran.exit_code, 2);
+  expect_one_line(ran.err, {"diverges", "factor of about 3"});
+  EXPECT_FALSE(summary()["converged"].get<bool>());
+  const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  for (const json& iterate : info["iterates"]) EXPECT_EQ(iterate["reductions"]["non_finite"], 0);
+}
+
+TEST_F(RefusalTest, InvalidOptionsAreRefused) {
+  const auto with = [&](const std::string& option) { return run_arguments("grid:10", {option}); };
+  expect_refused({"run"}, 2, {"--matrix"});
+  expect_refused({"fly"}, 2, {"fly", "run"});
+  expect_refused(with("--speed=11"), 2, {"--speed"});
+  expect_refused(with("--solver=gauss"), 2, {"--solver", "gauss", "pagerank"});
+  expect_refused(with("--damping=1.5"), 2, {"--damping", "1.5"});
+  expect_refused(with("--slots=2"), 2, {"--slots", "2", "3"});
+  expect_refused(with("--buffers=1"), 2, {"--buffers", "1", "2"});
+  expect_refused(with("--iterations=-1"), 2, {"--iterations", "-1"});
+  expect_refused(with("--iterations=many"), 2, {"--iterations", "many"});
+  expect_refused(with("--every=0"), 2, {"--every", "0"});
+  expect_refused(with("--durability=eternal"), 2, {"--durability", "eternal", "power"});
+  expect_refused(with("--mode=fast"), 2, {"--mode", "fast", "pipeline"});
+  expect_refused(with("--coordination=telepathy"), 2, {"--coordination", "telepathy", "locks|messages"});
+  expect_refused(with("--producer-cores=0-"), 2, {"--producer-cores", "0-"});
+  expect_refused({"run", "--matrix=grid:10", "--pool", ""}, 2, {"--pool", "empty"});
+  expect_refused({"run", "--matrix=grid:10", "--summary", ""}, 2, {"--summary", "empty"});
+  expect_refused(with("--rhs=b.mtx"), 2, {"--rhs", "jacobi"});
+  expect_refused(with("--producer-cores=4000"), 3, {"--producer-cores", "4000"});
+  EXPECT_FALSE(std::filesystem::exists(pool_));
+}
+
+TEST_F(RefusalTest, APoolWithAnotherRunIsKeptUnlessOverwriteIsGiven) {
+  keep_something();
+  expect_refused(run_arguments("grid:20"), 2, {pool_, "another run", "--overwrite"});
+  expect_refused(run_arguments("grid:30"), 2, {pool_, "--overwrite"});
+  expect_kept();
+  // The analyzer itself refuses, too, whichever producer attaches.
+  const std::string socket = folder_.file("s");
+  Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
+  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  const Finished refused = run("ringside-producer", {"--matrix=grid:20", "--socket=" + socket});
+  EXPECT_EQ(refused.exit_code, 2);
+  expect_one_line(refused.err, {pool_, "another run"});
+  analyzer.signal(SIGTERM);
+  analyzer.finish();
+  expect_kept();
+
+  EXPECT_EQ(run("ringside", run_arguments("grid:20", {"--overwrite", "--iterations=3"})).exit_code, 0);
+  json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  EXPECT_EQ(info["kept"], 3) << "the other run's iterates are gone";
+  EXPECT_EQ(run("ringside", run_arguments("grid:30", {"--overwrite", "--iterations=3"})).exit_code, 0);
+  info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  EXPECT_EQ(info["rows"], 900) << "another shape: a new pool";
+}
+
+TEST_F(RefusalTest, FilesThatAreNotPoolsAreRefused) {
+  const std::string text = "this is no pool, but somebody's letter\n";
+  pool_ = write_file("letter.pool", text);
+  expect_refused(run_arguments("grid:10"), 2, {"letter.pool"});
+  expect_refused(run_arguments("grid:10", {"--overwrite"}), 2, {"letter.pool"});
+  for (const char* command : {"info", "verify", "replay"}) expect_refused({command, pool_}, 2, {"letter.pool"});
+  expect_refused({"export", pool_, "--output", folder_.file("x")}, 2, {"letter.pool"});
+  std::ifstream file(pool_);
+  EXPECT_EQ(std::string((std::istreambuf_iterator<char>(file)), {}), text) << "left as it was, even with --overwrite";
+  expect_refused({"info", folder_.file("nothing.pool")}, 2, {"nothing.pool"});
+  expect_refused({"info", folder_.path()}, 2, {folder_.path()});
+}
+
+TEST_F(RefusalTest, AnUnfinishedPoolIsReplacedWithOverwriteOnly) {
+  write_file("test.pool", std::string(10'000'000, '\0'));
+  expect_refused(run_arguments("grid:10"), 2, {"test.pool", "interrupted", "--overwrite"});
+  const Finished ran = run("ringside", run_arguments("grid:10", {"--overwrite", "--iterations=3"}));
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  expect_intact();
+}
+
+TEST_F(RefusalTest, APoolInUseIsRefused) {
+  keep_something();
+  Process owner("ringside-analyzer", {"--socket", folder_.file("s"), "--pool", pool_, "--log-level", "info"});
+  ASSERT_TRUE(owner.wait_for_err("event=listening"));
+  Process producer("ringside-producer",
+                   {"--matrix=grid:20", "--socket=" + folder_.file("s"), "--overwrite", "--iterations=1000000000000"});
+  ASSERT_TRUE(owner.wait_for_err("event=attached"));
+  expect_refused(run_arguments("grid:20", {"--overwrite"}), 3, {pool_, "use"});
+  EXPECT_EQ(run("ringside", {"info", pool_}).exit_code, 0) << "looking is allowed";
+  expect_refused({"run", "--matrix=grid:20", "--pool=" + folder_.file("other.pool"), "--summary=/nowhere/s.json"}, 3,
+                 {"--summary", "/nowhere/s.json"});
+}
+
+TEST_F(RefusalTest, AnotherAnalyzerIsNamedByItsPid) {
+  keep_something();
+  const std::string socket = folder_.file("s");
+  Process owner("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
+  ASSERT_TRUE(owner.wait_for_err("event=listening"));
+  const std::string pid = "process " + std::to_string(owner.pid()) + " (ringside-analyzer)";
+  const Finished same_socket = run("ringside-analyzer", {"--socket", socket, "--pool", folder_.file("other.pool")});
+  EXPECT_EQ(same_socket.exit_code, 3);
+  expect_one_line(same_socket.err, {socket, "another analyzer", pid, "--socket"});
+
+  Process producer("ringside-producer",
+                   {"--matrix=grid:20", "--socket=" + socket, "--overwrite", "--iterations=1000000000000"});
+  ASSERT_TRUE(owner.wait_for_err("event=attached"));
+  const Finished same_pool = run("ringside-analyzer", {"--socket", folder_.file("t"), "--pool", pool_});
+  EXPECT_EQ(same_pool.exit_code, 3);
+  expect_one_line(same_pool.err, {pool_, "in use by " + pid});
+  const json report = json::parse(run("ringside", {"doctor", pool_, "--json"}).out);
+  EXPECT_EQ(report["findings"]["in_use"]["pid"], owner.pid());
+  EXPECT_EQ(report["findings"]["in_use"]["verdict"], "note");
+}
+
+TEST_F(RefusalTest, WithoutDaxNothingIsMadeOrChangedWhereItIsRequired) {
+  if (run("ringside", {"doctor", pool_, "--json"}).out.find("\"dax\": true") != std::string::npos) {
+    GTEST_SKIP() << "this folder is on persistent memory";
+  }
+  const std::vector<std::string> line = {pool_, "--require-dax", "persist in place", "expected", "dax=always"};
+  const std::string socket = folder_.file("sockets/s");
+  const auto analyzer = [&](const std::vector<std::string>& how) {
+    std::vector<std::string> arguments = {"--pool=" + pool_, "--socket=" + socket};
+    arguments.insert(arguments.end(), how.begin(), how.end());
+    // An analyzer that served instead would not end.
+    return run("ringside-analyzer", arguments, [] { alarm(30); });
+  };
+  const std::string config = write_file("a.toml", "require-dax = true\n");
+  const auto expect_refused_by_all = [&] {
+    expect_refused(run_arguments("grid:20", {"--require-dax"}), 3, line);
+    expect_refused(run_arguments("grid:20", {"--require-dax", "--overwrite"}), 3, line);
+    for (const std::string& how : {std::string("--require-dax"), "--config=" + config}) {
+      const Finished ended = analyzer({how});
+      EXPECT_EQ(ended.exit_code, 3);
+      expect_one_line(ended.err, line);
+    }
+    EXPECT_FALSE(std::filesystem::exists(folder_.file("sockets"))) << "refused before a socket is made";
+  };
+  expect_refused_by_all();
+  EXPECT_FALSE(std::filesystem::exists(pool_));
+  keep_something();
+  const std::string before = testing::content_of(pool_);
+  expect_refused_by_all();
+  EXPECT_EQ(testing::content_of(pool_), before);
+  expect_refused(run_arguments("grid:20", {"--require-dax", "--mode=dram"}), 2,
+                 {"--require-dax", "--mode dram", "--mode pipeline"});
+}
+
+TEST_F(RefusalTest, APoolOfANewerReleaseNamesBothVersions) {
+  keep_something();
+  const RingGeometry shape = RingReader::open(pool_).ring().geometry();
+  std::string bytes = testing::content_of(pool_);
+  for (const std::uint64_t offset : shape.superblock_offset) {
+    std::byte* at = reinterpret_cast<std::byte*>(bytes.data()) + offset;
+    const std::uint32_t newer = kRingVersion + 1;
+    std::memcpy(at + offsetof(Superblock, version), &newer, sizeof(newer));
+    const std::uint64_t hash = superblock_hash(at, superblock_bytes(shape.slot_count()));
+    std::memcpy(at + offsetof(Superblock, hash), &hash, sizeof(hash));
+  }
+  write_file("test.pool", bytes);
+  const std::vector<std::string> line = {pool_, "version " + std::to_string(kRingVersion + 1),
+                                         "version " + std::to_string(kRingVersion), "newer"};
+  expect_refused(run_arguments("grid:20"), 2, line);
+  expect_refused(run_arguments("grid:20", {"--overwrite"}), 2, line);
+  for (const char* command : {"info", "verify", "replay"}) expect_refused({command, pool_}, 2, line);
+  const Finished analyzer = run("ringside-analyzer", {"--pool", pool_, "--socket", folder_.file("s")});
+  EXPECT_EQ(analyzer.exit_code, 2);
+  expect_one_line(analyzer.err, line);
+  EXPECT_EQ(testing::content_of(pool_), bytes) << "left as it was";
+}
+
+TEST_F(RefusalTest, APlaceOfAnotherUserNamesItsOwner) {
+  if (geteuid() != 0) GTEST_SKIP() << "acting as two users needs root";
+  keep_something();
+  ASSERT_EQ(chmod(folder_.path().c_str(), 0755), 0);
+  const auto as_nobody = [] {
+    constexpr uid_t kNobody = 65534;
+    if (setresuid(kNobody, kNobody, kNobody) != 0) _exit(126);
+  };
+  const Finished first = run("ringside-analyzer", {"--version"}, as_nobody);
+  if (first.exit_code != 0) GTEST_SKIP() << "other users may not start the programs of this build";
+  // A socket of its own, so that only the pool is in the way.
+  const std::string theirs = folder_.file("theirs");
+  std::filesystem::create_directory(theirs);
+  ASSERT_EQ(chown(theirs.c_str(), 65534, 65534), 0);
+  const auto analyzer = [&](const std::string& pool, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"--pool=" + pool, "--socket=" + theirs + "/s"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run("ringside-analyzer", arguments, as_nobody);
+  };
+  Finished ended = analyzer(pool_);
+  EXPECT_EQ(ended.exit_code, 3);
+  expect_one_line(ended.err, {pool_, "Permission denied", "belongs to user root, mode 0600", "this is user nobody"});
+  ended = analyzer(folder_.file("new.pool"));
+  EXPECT_EQ(ended.exit_code, 3);
+  expect_one_line(ended.err, {"new.pool", "Permission denied", folder_.path() + " belongs to user root, mode 0755",
+                              "this is user nobody"});
+  ASSERT_EQ(chmod(pool_.c_str(), 0666), 0);
+  ended = analyzer(pool_);
+  EXPECT_EQ(ended.exit_code, 3) << "it can be written, but its owner reads it";
+  EXPECT_NE(ended.err.find(pool_ + ": belongs to user root"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("--foreign-pool"), std::string::npos) << ended.err;
+  ended = analyzer(pool_, {"--foreign-pool"});
+  EXPECT_EQ(ended.exit_code, 3) << "it can be written, but not taken from the others";
+  EXPECT_NE(ended.err.find("others may read it"), std::string::npos) << ended.err;
+  expect_kept();
+}
+
+TEST_F(RefusalTest, APoolThatOthersMayReadBecomesPrivateAndThisIsReported) {
+  keep_something();
+  ASSERT_EQ(chmod(pool_.c_str(), 0644), 0);
+  Process analyzer("ringside-analyzer", {"--socket", folder_.file("s"), "--pool", pool_, "--log-level", "info"});
+  ASSERT_TRUE(analyzer.wait_for_err("event=pool_mode"));
+  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  struct stat status {};
+  ASSERT_EQ(stat(pool_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0600u);
+  analyzer.signal(SIGTERM);
+  EXPECT_EQ(analyzer.finish().exit_code, 0);
+  expect_kept();
+}
+
+TEST_F(RefusalTest, AFullDiskLeavesNothingBehind) {
+  expect_refused(run_arguments("grid:1000"), 3, {pool_}, [] {
+    // Stands in for a full disk where nothing may be mounted: no file of this process may grow beyond 20 MB.
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{20'000'000, 20'000'000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  });
+  EXPECT_FALSE(std::filesystem::exists(pool_));
+}
+
+TEST_F(RefusalTest, AFullFileSystemNamesTheSpaceItLacks) {
+  const std::string mount_point = folder_.file("small");
+  std::filesystem::create_directory(mount_point);
+  if (mount("tmpfs", mount_point.c_str(), "tmpfs", 0, "size=30m") != 0) {
+    GTEST_SKIP() << "mounting a small tmpfs needs root";
+  }
+  const std::string small_pool = mount_point + "/p.pool";
+  const Finished ran = run("ringside", {"run", "--matrix=grid:1000", "--pool=" + small_pool});
+  EXPECT_EQ(ran.exit_code, 3) << ran.err;
+  expect_one_line(ran.err, {small_pool, "space"});
+  EXPECT_FALSE(std::filesystem::exists(small_pool));
+  ASSERT_EQ(
+      run("ringside", {"run", "--matrix=grid:20", "--pool=" + small_pool, "--iterations=3", "--slots=3"}).exit_code, 0);
+  const Finished larger = run("ringside", {"run", "--matrix=grid:1000", "--pool=" + small_pool, "--overwrite"});
+  EXPECT_EQ(larger.exit_code, 3) << larger.err;
+  EXPECT_EQ(json::parse(run("ringside", {"info", small_pool, "--json"}).out)["kept"], 3)
+      << "the old pool is still there";
+  umount(mount_point.c_str());
+}
+
+TEST_F(RefusalTest, ADamagedChunkIsFoundNamedAndNotExported) {
+  keep_something();
+  const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  ASSERT_EQ(info["iterates"][7]["iteration"], 10);
+  // Finds the newest payload's first double by its bytes, and damages one of them.
+  const std::string exported = folder_.file("x.npy");
+  ASSERT_EQ(run("ringside", {"export", pool_, "--output", exported}).exit_code, 0);
+  std::ifstream npy(exported, std::ios::binary);
+  const std::string values((std::istreambuf_iterator<char>(npy)), {});
+  const std::string payload = values.substr(values.find('\n') + 1);
+  std::ifstream pool_in(pool_, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(pool_in)), {});
+  const std::size_t at = bytes.find(payload);
+  ASSERT_NE(at, std::string::npos);
+  std::fstream out(pool_, std::ios::binary | std::ios::in | std::ios::out);
+  out.seekp(static_cast<std::streamoff>(at + 100));
+  out.put(static_cast<char>(bytes[at + 100] ^ 1));
+  out.close();
+
+  const Finished verified = run("ringside", {"verify", pool_});
+  EXPECT_EQ(verified.exit_code, 5);
+  EXPECT_NE(verified.out.find("DAMAGED: 1 of 1 chunks"), std::string::npos) << verified.out;
+  expect_refused({"export", pool_, "--output", folder_.file("y.npy")}, 5,
+                 {"iteration 10", "damaged", "--iteration 9 is the newest intact one"});
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("y.npy")));
+  EXPECT_EQ(run("ringside", {"export", pool_, "--iteration=9", "--output", folder_.file("y.npy")}).exit_code, 0)
+      << "damage costs the damaged slot only";
+}
+
+TEST_F(RefusalTest, ExportRefusesIterationsThatAreNotKept) {
+  keep_something();
+  expect_refused({"export", pool_, "--iteration=1", "--output", folder_.file("x")}, 2, {"--iteration", "1", "3 to 10"});
+  expect_refused({"export", pool_, "--iteration=first", "--output", folder_.file("x")}, 2, {"--iteration", "first"});
+  expect_refused({"export", pool_, "--format=xlsx", "--output", folder_.file("x")}, 2, {"--format", "xlsx"});
+  expect_refused({"export", pool_, "--output", "/nowhere/x.npy"}, 3, {"--output", "/nowhere/x.npy"});
+}
+
+TEST_F(RefusalTest, AnExportThatFailsLeavesNoPartOfAFile) {
+  keep_something();
+  const std::string output = folder_.file("x.npy");
+  std::filesystem::create_directory(output);
+  expect_refused({"export", pool_, "--output", output}, 3, {"--output", output, "folder"});
+  const auto files = std::filesystem::directory_iterator(folder_.path());
+  EXPECT_EQ(std::distance(begin(files), end(files)), 5)
+      << "the pool, its two logs and summary, and the folder in the way";
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// No output replaces a file that its command reads, or a pool, a journal or a cache. Tested with the programs
+// themselves.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Finished;
+using testing::PipelineTest;
+using testing::run;
+
+class OutputsTest : public PipelineTest {
+ protected:
+  /// Expects that `arguments` are refused with exit code 2 and one line, and that `file` keeps its bytes.
+  void expect_refused(const std::vector<std::string>& arguments, const std::string& file,
+                      const std::vector<std::string>& fragments) const {
+    const std::string before = testing::content_of(file);
+    const Finished refused = run("ringside", arguments);
+    EXPECT_EQ(refused.exit_code, 2) << refused.out;
+    expect_one_line(refused.err, fragments);
+    EXPECT_TRUE(testing::content_of(file) == before) << file << " was changed";
+  }
+
+  void keep_a_run() const {
+    const Finished kept = run("ringside", {"run", "--matrix=grid:20", "--iterations=5", "--pool=" + pool_, "--quiet"});
+    ASSERT_EQ(kept.exit_code, 0) << kept.err;
+  }
+
+  const std::string matrix_ = folder_.write("edges.txt", "0 1\n1 2\n2 0\n");
+};
+
+TEST_F(OutputsTest, ASummaryNeverReplacesTheMatrix) {
+  const std::string link = folder_.file("link");
+  const std::string hard_link = folder_.file("hard-link");
+  fs::create_symlink(matrix_, link);
+  fs::create_hard_link(matrix_, hard_link);
+  for (const std::string& name : {matrix_, link, hard_link}) {
+    for (const char* mode : {"--mode=pipeline", "--mode=dram"}) {
+      expect_refused({"run", "--matrix=" + matrix_, "--pool=" + pool_, mode, "--summary=" + name}, matrix_,
+                     {"--summary", "--matrix"});
+    }
+  }
+  EXPECT_FALSE(fs::exists(pool_));
+}
+
+TEST_F(OutputsTest, ASummaryNeverReplacesTheRightHandSide) {
+  const std::string rhs = folder_.write("b.mtx", "%%MatrixMarket matrix array real general\n1 1\n1\n");
+  expect_refused(
+      {"run", "--solver=jacobi", "--matrix=" + matrix_, "--rhs=" + rhs, "--pool=" + pool_, "--summary=" + rhs}, rhs,
+      {"--summary", "--rhs"});
+}
+
+TEST_F(OutputsTest, ASummaryNeverReplacesTheConfigFile) {
+  const std::string config = folder_.write("run.toml", "iterations = 5\n");
+  expect_refused({"run", "--config=" + config, "--matrix=" + matrix_, "--pool=" + pool_, "--summary=" + config}, config,
+                 {"--summary", "--config"});
+  const std::string names_itself = folder_.file("self.toml");
+  folder_.write("self.toml", "summary = \"" + names_itself + "\"\n");
+  expect_refused({"run", "--config", names_itself, "--matrix=" + matrix_, "--pool=" + pool_}, names_itself,
+                 {"--summary", "--config"});
+}
+
+TEST_F(OutputsTest, ASummaryNeverReplacesAKey) {
+  const std::string keys = folder_.file("keys");
+  ASSERT_EQ(run("ringside", {"keygen", keys}).exit_code, 0);
+  for (const char* name : {"/server.secret", "/server.public", "/clients.allowed"}) {
+    expect_refused({"run", "--matrix=" + matrix_, "--pool=" + pool_, "--telemetry-tcp=127.0.0.1:0",
+                    "--telemetry-keys=" + keys, "--summary=" + keys + name},
+                   keys + name, {"--summary", "--telemetry-keys"});
+  }
+}
+
+TEST_F(OutputsTest, ASummaryNeverReplacesThePoolsJournal) {
+  expect_refused({"run", "--matrix=" + matrix_, "--pool=" + pool_, "--summary=" + pool_ + ".journal-0"},
+                 pool_ + ".journal-0", {"--summary", "journal"});
+  keep_a_run();
+  expect_refused({"run", "--matrix=" + matrix_, "--pool=" + pool_, "--overwrite", "--summary=" + pool_ + ".journal-0"},
+                 pool_ + ".journal-0", {"--summary", "journal"});
+  expect_refused({"run", "--matrix=" + matrix_, "--mode=dram", "--summary=" + pool_ + ".journal-0"},
+                 pool_ + ".journal-0", {"--summary", "journal"});
+}
+
+TEST_F(OutputsTest, AnExportNeverReplacesThePoolOrAJournal) {
+  keep_a_run();
+  const std::string log = pool_ + ".journal-0";
+  const std::string link = folder_.file("link");
+  fs::create_symlink(log, link);
+  for (const std::string& name : {log, link}) {
+    expect_refused({"export", pool_, "--output=" + name}, log, {"--output", "journal"});
+  }
+  expect_refused({"export", pool_, "--output=" + pool_}, pool_, {"--output", "POOL"});
+  const std::string hard_link = folder_.file("hard-link");
+  fs::create_hard_link(log, hard_link);
+  expect_refused({"export", pool_, "--output=" + hard_link}, log, {"--output", "journal"});
+}
+
+TEST_F(OutputsTest, AReportNeverReplacesItsInputOrAJournal) {
+  keep_a_run();
+  const std::string log = pool_ + ".journal-0";
+  expect_refused({"report", pool_, "-o", log}, log, {"--output", "journal"});
+  expect_refused({"report", pool_, "-o", pool_}, pool_, {"--output", "INPUT"});
+  ASSERT_EQ(run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--summary=" + summary_, "--quiet"}).exit_code,
+            0);
+  expect_refused({"report", summary_, "-o", summary_}, summary_, {"--output", "INPUT"});
+}
+
+TEST_F(OutputsTest, AnOutputNeverReplacesAMatrixCache) {
+  ASSERT_EQ(run("ringside", {"cache", matrix_}).exit_code, 0);
+  const std::string cache = matrix_ + ".in-links.rsm";
+  expect_refused({"run", "--matrix=" + matrix_, "--cache", "--mode=dram", "--summary=" + cache}, cache,
+                 {"--summary", "matrix cache"});
+  keep_a_run();
+  expect_refused({"export", pool_, "--output=" + cache}, cache, {"--output", "matrix cache"});
+}
+
+TEST_F(OutputsTest, ACacheNeverReplacesAnotherFileOfItsName) {
+  const std::string taken = folder_.write("edges.txt.in-links.rsm", "precious");
+  expect_refused({"cache", matrix_}, taken, {"no matrix cache"});
+  expect_refused({"run", "--matrix=" + matrix_, "--cache", "--mode=dram"}, taken, {"no matrix cache"});
+}
+
+TEST_F(OutputsTest, ASummaryMayBeTheFileThatItsOwnWrapperHasLocked) {
+  // As in `flock s.json ringside run --summary s.json`: flock(1) makes the file and leaves its descriptor to the
+  // command.
+  const auto locked = [file = summary_] {
+    const int fd = open(file.c_str(), O_RDONLY | O_CREAT, 0600);
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) _exit(126);
+  };
+  const Finished done =
+      run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--quiet", "--summary=" + summary_}, locked);
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(summary()["mode"], "dram");
+}
+
+TEST_F(OutputsTest, ASummaryInAFoldersPlaceIsRefusedWithItsReason) {
+  const Finished refused =
+      run("ringside", {"run", "--matrix=" + matrix_, "--mode=dram", "--summary=" + folder_.path()});
+  EXPECT_EQ(refused.exit_code, 3);
+  expect_one_line(refused.err, {"--summary: cannot write '" + folder_.path() + "': found a folder; expected a file"});
+}
+
+TEST_F(OutputsTest, WipeRefusesAForeignFileUnderAJournalsNameAndTouchesNothing) {
+  keep_a_run();
+  const std::string log = pool_ + ".journal-0";
+  write_file("test.pool.journal-0", "a text of the user's own");
+  const std::string pool = testing::content_of(pool_);
+  const Finished refused = run("ringside", {"wipe", pool_, "--yes"});
+  EXPECT_EQ(refused.exit_code, 2);
+  expect_one_line(refused.err, {log, "something else than a journal's log", "nothing was wiped"});
+  EXPECT_EQ(testing::content_of(log), "a text of the user's own");
+  EXPECT_TRUE(testing::content_of(pool_) == pool);
+}
+
+TEST_F(OutputsTest, WipeTakesAJournalWhoseFirstBytesAreDestroyed) {
+  keep_a_run();
+  const std::string log = pool_ + ".journal-0";
+  std::string damaged = testing::content_of(log);
+  ASSERT_GT(damaged.size(), 1000u);
+  damaged.replace(0, 100, 100, 'x');
+  write_file("test.pool.journal-0", damaged);
+  const Finished wiped = run("ringside", {"wipe", pool_, "--yes"});
+  EXPECT_EQ(wiped.exit_code, 0) << wiped.err;
+  EXPECT_FALSE(fs::exists(log));
+  EXPECT_FALSE(fs::exists(pool_));
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Inputs from a pipe that the command's own user has made: `--config <(COMMAND)`, `COMMAND | ringside report
+// /dev/stdin`.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <functional>
+#include <string>
+
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::Finished;
+using testing::PipelineTest;
+using testing::run;
+
+/// As a shell does: `descriptor` reads `text`, which fits into a pipe.
+std::function<void()> piped(const std::string& text, int descriptor) {
+  return [text, descriptor] {
+    int ends[2];
+    if (pipe(ends) != 0 || write(ends[1], text.data(), text.size()) != static_cast<ssize_t>(text.size())) _exit(126);
+    dup2(ends[0], descriptor);
+    close(ends[0]);
+    close(ends[1]);
+  };
+}
+
+using PipedInputTest = PipelineTest;
+
+TEST_F(PipedInputTest, SettingsAreReadFromAPipe) {
+  const std::string settings = "matrix = \"grid:9\"\nmode = \"dram\"\nquiet = true\niterations = 3\n";
+  for (const auto& [name, descriptor] : {std::pair<const char*, int>{"/dev/stdin", STDIN_FILENO}, {"/dev/fd/63", 63}}) {
+    const Finished done =
+        run("ringside", {"run", "--config", name, "--summary=" + summary_}, piped(settings, descriptor));
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_EQ(summary()["iterations"], 3) << name;
+    std::filesystem::remove(summary_);
+  }
+}
+
+TEST_F(PipedInputTest, AReportIsMadeOfASummaryFromAPipe) {
+  const Finished solved =
+      run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--quiet", "--summary=/dev/stdout"});
+  const std::string page = folder_.file("x.html");
+  const Finished done = run("ringside", {"report", "/dev/stdin", "-o", page}, piped(solved.out, STDIN_FILENO));
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_NE(testing::content_of(page).find("</html>"), std::string::npos);
+}
+
+TEST_F(PipedInputTest, APipeOfOtherTextIsRefusedAsNoSummary) {
+  const Finished refused =
+      run("ringside", {"report", "/dev/stdin", "-o", folder_.file("x.html")}, piped("text\n", STDIN_FILENO));
+  EXPECT_EQ(refused.exit_code, 2);
+  expect_one_line(refused.err, {"/dev/stdin"});
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Outputs that are one of the command's own descriptors (`--output /dev/stdout >> FILE`): existing content stays, the
+// bytes arrive whole, and no text for people gets between them.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Finished;
+using testing::PipelineTest;
+using testing::run;
+
+class RedirectedOutputTest : public PipelineTest {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(run("ringside", {"run", "--matrix=grid:20", "--iterations=5", "--pool=" + pool_, "--quiet"}).exit_code,
+              0);
+  }
+
+  /// As the shell's `DESCRIPTOR> log` (O_TRUNC) and `DESCRIPTOR>> log` (O_APPEND).
+  std::function<void()> redirect(int descriptor, int flags) const {
+    return [log = log_, descriptor, flags] { dup2(open(log.c_str(), O_WRONLY | O_CREAT | flags, 0600), descriptor); };
+  }
+
+  std::string exported() const {
+    const std::string file = folder_.file("x.npy");
+    EXPECT_EQ(run("ringside", {"export", pool_, "--output", file}).exit_code, 0);
+    return testing::content_of(file);
+  }
+
+  Finished export_to(const std::string& output, const std::function<void()>& in_child = {}) const {
+    const Finished done = run("ringside", {"export", pool_, "--output", output}, in_child);
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    return done;
+  }
+
+  const std::string log_ = write_file("log", "keep\n");
+};
+
+TEST_F(RedirectedOutputTest, AnExportToARedirectedStandardOutputHasItsExactBytes) {
+  const Finished done = export_to("/dev/stdout", redirect(STDOUT_FILENO, O_TRUNC));
+  EXPECT_TRUE(testing::content_of(log_) == exported());
+  EXPECT_NE(done.err.find("iteration 5"), std::string::npos) << "the confirmation: " << done.err;
+}
+
+TEST_F(RedirectedOutputTest, AnExportIsAppendedWhereStandardOutputAppends) {
+  export_to("/dev/stdout", redirect(STDOUT_FILENO, O_APPEND));
+  EXPECT_TRUE(testing::content_of(log_) == "keep\n" + exported());
+}
+
+TEST_F(RedirectedOutputTest, AnExportContinuesWhereStandardOutputStands) {
+  const auto behind_the_text = [log = log_] {
+    const int fd = open(log.c_str(), O_WRONLY);
+    lseek(fd, 0, SEEK_END);
+    dup2(fd, STDOUT_FILENO);
+  };
+  export_to("/proc/self/fd/1", behind_the_text);
+  EXPECT_TRUE(testing::content_of(log_) == "keep\n" + exported());
+}
+
+TEST_F(RedirectedOutputTest, AnExportGoesThroughAPipe) {
+  for (const char* name : {"/dev/stdout", "/dev/fd/1"}) {
+    EXPECT_TRUE(export_to(name).out == exported()) << name;
+  }
+  const Finished done = export_to("/dev/stderr");
+  EXPECT_TRUE(done.err == exported());
+  EXPECT_NE(done.out.find("iteration 5"), std::string::npos) << done.out;
+}
+
+TEST_F(RedirectedOutputTest, TheFilesOwnNameIsStandardOutputToo) {
+  const Finished done = export_to(log_, redirect(STDOUT_FILENO, O_APPEND));
+  EXPECT_TRUE(testing::content_of(log_) == "keep\n" + exported());
+  EXPECT_NE(done.err.find("iteration 5"), std::string::npos) << done.err;
+}
+
+TEST_F(RedirectedOutputTest, StandardErrorsFileIsAppendedTo) {
+  export_to("/dev/stderr", redirect(STDERR_FILENO, O_APPEND));
+  EXPECT_TRUE(testing::content_of(log_) == "keep\n" + exported());
+}
+
+TEST_F(RedirectedOutputTest, WhereBothStreamsAreOneFileItHoldsTheOutputAlone) {
+  const auto both = [first = redirect(STDOUT_FILENO, O_APPEND)] {
+    first();
+    dup2(STDOUT_FILENO, STDERR_FILENO);
+  };
+  for (const char* name : {"/dev/stdout", "/dev/stderr"}) {
+    write_file("log", "keep\n");
+    export_to(name, both);
+    EXPECT_TRUE(testing::content_of(log_) == "keep\n" + exported()) << name;
+  }
+}
+
+TEST_F(RedirectedOutputTest, AnyOtherDescriptorOfItsOwnIsWrittenThrough) {
+  for (const char* name : {"/dev/fd/7", "/proc/self/fd/7"}) {
+    write_file("log", "keep\n");
+    const Finished done = export_to(name, redirect(7, O_APPEND));
+    EXPECT_TRUE(testing::content_of(log_) == "keep\n" + exported()) << name;
+    EXPECT_NE(done.out.find("iteration 5"), std::string::npos) << done.out;
+  }
+}
+
+TEST_F(RedirectedOutputTest, ADescriptorThatIsNotOpenIsRefused) {
+  const Finished refused = run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--summary=/dev/fd/77"});
+  EXPECT_EQ(refused.exit_code, 3);
+  expect_one_line(refused.err, {"--summary: cannot write '/dev/fd/77'"});
+}
+
+TEST_F(RedirectedOutputTest, ASummaryToStandardOutputIsAloneThere) {
+  const std::vector<std::string> arguments = {"run", "--matrix=grid:9", "--mode=dram", "--summary=/dev/stdout"};
+  const Finished piped = run("ringside", arguments);
+  EXPECT_EQ(piped.exit_code, 0);
+  EXPECT_EQ(nlohmann::json::parse(piped.out).at("mode"), "dram");
+  EXPECT_NE(piped.err.find("ringside run: done"), std::string::npos) << "the account: " << piped.err;
+  EXPECT_EQ(run("ringside", arguments, redirect(STDOUT_FILENO, O_APPEND)).exit_code, 0);
+  const std::string text = testing::content_of(log_);
+  ASSERT_EQ(text.rfind("keep\n{", 0), 0u) << text;
+  EXPECT_EQ(nlohmann::json::parse(text.substr(5)).at("mode"), "dram");
+}
+
+TEST_F(RedirectedOutputTest, AReportToStandardOutputIsAloneThere) {
+  const Finished done = run("ringside", {"report", pool_, "-o", "/dev/stdout"}, redirect(STDOUT_FILENO, O_APPEND));
+  EXPECT_EQ(done.exit_code, 0);
+  const std::string text = testing::content_of(log_);
+  EXPECT_EQ(text.rfind("keep\n<!", 0), 0u) << text.substr(0, 40);
+  EXPECT_EQ(text.substr(text.size() - 8), "</html>\n");
+  EXPECT_NE(done.err.find("wrote"), std::string::npos) << done.err;
+}
+
+TEST_F(RedirectedOutputTest, ADashIsStandardOutputAndNothingElseIsPrintedThere) {
+  const auto there = [folder = folder_.path()] {
+    if (chdir(folder.c_str()) != 0) _exit(126);
+  };
+  const Finished exported_one = run("ringside", {"export", pool_, "-o", "-"}, there);
+  EXPECT_EQ(exported_one.exit_code, 0) << exported_one.err;
+  EXPECT_TRUE(exported_one.out == exported());
+  EXPECT_EQ(exported_one.err.rfind("standard output: iteration 5", 0), 0u) << exported_one.err;
+
+  const Finished reported = run("ringside", {"report", pool_, "-o-"}, there);
+  EXPECT_EQ(reported.exit_code, 0) << reported.err;
+  EXPECT_TRUE(reported.out.starts_with("<!") && reported.out.ends_with("</html>\n")) << reported.out.substr(0, 40);
+  EXPECT_EQ(reported.err, "ringside report: wrote standard output\n");
+
+  const Finished ran = run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--summary", "-"}, there);
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(nlohmann::json::parse(ran.out).at("mode"), "dram");
+  EXPECT_NE(ran.err.find("ringside run: done"), std::string::npos) << ran.err;
+
+  EXPECT_FALSE(fs::exists(folder_.file("-")));
+}
+
+TEST_F(RedirectedOutputTest, ADashIsAppendedWhereStandardOutputAppends) {
+  export_to("-", redirect(STDOUT_FILENO, O_APPEND));
+  EXPECT_TRUE(testing::content_of(log_) == "keep\n" + exported());
+}
+
+TEST_F(RedirectedOutputTest, ADashIsRefusedWhereStandardOutputIsAPool) {
+  const std::string before = testing::content_of(pool_);
+  const auto to_pool = [pool = pool_] { dup2(open(pool.c_str(), O_WRONLY | O_APPEND), STDOUT_FILENO); };
+  const Finished refused = run("ringside", {"export", pool_, "--output=-"}, to_pool);
+  EXPECT_EQ(refused.exit_code, 2);
+  expect_one_line(refused.err, {"--output: '/proc/self/fd/1'", "POOL"});
+  EXPECT_TRUE(testing::content_of(pool_) == before);
+}
+
+TEST_F(RedirectedOutputTest, APoolThatStandardOutputAppendsToIsRefused) {
+  const std::string before = testing::content_of(pool_);
+  const auto to_pool = [pool = pool_] { dup2(open(pool.c_str(), O_WRONLY | O_APPEND), STDOUT_FILENO); };
+  const Finished refused = run("ringside", {"export", pool_, "--output", "/dev/stdout"}, to_pool);
+  EXPECT_EQ(refused.exit_code, 2);
+  expect_one_line(refused.err, {"--output: '/dev/stdout'", "POOL"});
+  EXPECT_TRUE(testing::content_of(pool_) == before);
+}
+
+TEST_F(RedirectedOutputTest, ADescriptorWithoutRoomIsNamedByItsOption) {
+  const Finished failed =
+      run("ringside", {"export", pool_, "--output", "/dev/fd/7"}, [] { dup2(open("/dev/full", O_WRONLY), 7); });
+  EXPECT_EQ(failed.exit_code, 3);
+  expect_one_line(failed.err, {"--output: cannot write '/dev/fd/7': No space left on device"});
+}
+
+}  // namespace
+}  // namespace ringside
