@@ -11,6 +11,7 @@
 #include "analyzer/journal/journal_layout.hpp"
 #include "analyzer/journal/journal_storage.hpp"
 #include "analyzer/pool/pool_file.hpp"
+#include "common/files/data_sync.hpp"
 #include "common/files/output_file.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
@@ -51,7 +52,7 @@ class FileLog final : public JournalStorage {
     return 0;
   }
 
-  int sync() noexcept override { return fdatasync(fd_.get()) == 0 ? 0 : errno; }
+  int sync() noexcept override { return sync_data(fd_.get()); }
 
  private:
   UniqueFd fd_;

@@ -21,6 +21,7 @@
 #include "analyzer/pool/pmdk_syncs.hpp"
 #include "analyzer/pool/pool_file.hpp"
 #include "analyzer/ring/storage.hpp"
+#include "common/files/data_sync.hpp"
 #include "common/files/output_file.hpp"
 #include "common/files/regular_file.hpp"
 #include "common/files/watched_mapping.hpp"
@@ -69,7 +70,7 @@ class PmemLog final : public JournalStorage {
 
   int sync() noexcept override {
     if (watched_.error() != 0) return watched_.error();
-    return persists_in_place(storage_) || fdatasync(fd_.get()) == 0 ? 0 : errno;
+    return persists_in_place(storage_) ? 0 : sync_data(fd_.get());
   }
 
  private:

@@ -5,9 +5,9 @@
 #include <unistd.h>
 #include <xmmintrin.h>
 
-#include <cerrno>
 #include <utility>
 
+#include "common/files/data_sync.hpp"
 #include "common/kernels/copy.hpp"
 #include "common/kernels/hash.hpp"
 #include "common/reductions/reduction.hpp"
@@ -89,11 +89,7 @@ class FilePersistence final : public PoolPersistence {
   void drain() noexcept override { _mm_sfence(); }  // non-temporal stores wait in write-combining buffers until then
 
   int sync() noexcept override {
-    int result = 0;
-    do {
-      result = fdatasync(file_.get());
-    } while (result != 0 && errno == EINTR);
-    if (result != 0) watched_->note(errno);
+    if (const int error = sync_data(file_.get())) watched_->note(error);
     watched_->intact_or_noted();
     return store_error();  // also if a store hit a page that the disk never provided
   }

@@ -3,8 +3,9 @@
 //   RINGSIDE_TEST_FDATASYNC_FAILS_AT=N   the N-th fdatasync fails with EIO, and later ones succeed: a kernel reports a
 //                                        lost page once and then forgets about it
 //   RINGSIDE_TEST_PWRITE_FAILS_EACH=N    every N-th pwrite fails with EIO
-//   RINGSIDE_TEST_SYNCS_FAIL_FROM=N      in the analyzer, every fdatasync, fsync, msync and fallocate from the N-th on
-//                                        fails with EIO, also those of libpmemobj and libpmem
+//   RINGSIDE_TEST_SYNCS_FAIL_FROM=N      in the analyzer, every fdatasync, fsync, msync, fallocate and fremovexattr
+//   from
+//                                        the N-th on fails with EIO, also those of libpmemobj and libpmem
 //   RINGSIDE_TEST_SYNCS_COUNTED_IN=FILE  gets one byte for each of those calls
 //   RINGSIDE_TEST_TRUNCATES=FILE         this file is cut to a page as soon as it is mapped
 //   RINGSIDE_TEST_PWRITE_TRUNCATES_AT=N  in the analyzer, the file of the N-th pwrite is cut to a page just before it
@@ -13,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -76,6 +78,11 @@ extern "C" int fdatasync(int fd) {
 extern "C" int fsync(int fd) {
   static const auto next = real<int(int)>("fsync");
   return sync_fails() ? fail() : next(fd);
+}
+
+extern "C" int fremovexattr(int fd, const char* name) noexcept {
+  static const auto next = real<int(int, const char*)>("fremovexattr");
+  return sync_fails() ? fail() : next(fd, name);
 }
 
 extern "C" int msync(void* address, size_t bytes, int flags) {
