@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is known of a node: measured figures and nothing else. `ringside calibrate` measures them; they can also be
+// written by hand from published tables (docs/node_format.md). The model (docs/model.md) reads them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ringside {
+
+/// A figure that was measured several times.
+struct Measured {
+  double value = 0;   // the median
+  double spread = 0;  // half the distance from the 10th to the 90th percentile, divided by the median; 0: not known
+};
+
+/// A figure for several thread counts.
+struct Series {
+  struct Point {
+    int threads = 0;  // at least 1
+    Measured figure;
+  };
+  std::vector<Point> points;  // by ascending threads, each count once; at least one
+};
+
+enum class TierKind { kDram, kDax, kPageCache, kTmpfs };
+
+/// A kind of memory.
+struct Tier {
+  std::string name;  // "dram0", "/pmem"; unique
+  TierKind kind = TierKind::kDram;
+  std::string path;                   // the folder of a tier that is not DRAM
+  int numa_node = -1;                 // of DRAM; -1: not known
+  std::string shares_with;            // the tier whose channels it shares; empty: it has its own
+  std::optional<Measured> sync_s;     // fdatasync of one changed page; only where stores need a sync
+  std::optional<Measured> sync_gb_s;  // at which rate fdatasync writes
+};
+
+/// The rate of a STREAM kernel with all its arrays in one tier. The table of kernels (node/streams) has the bytes.
+struct StreamFigures {
+  std::string kernel;  // "copy"
+  std::string tier;
+  Series gb_s;  // counted bytes: what the loop reads and writes; GB = 10^9 B
+};
+
+/// Rates of two groups of threads that copy side by side.
+struct CompetitionRow {
+  int first_threads = 0;
+  int second_threads = 0;
+  Measured first_gb_s;  // of all threads of the group, counted bytes
+  Measured second_gb_s;
+};
+struct Competition {
+  std::string first_from, first_to;  // tiers
+  std::string second_from, second_to;
+  std::vector<CompetitionRow> rows;
+};
+
+/// What a kernel of ours worked on.
+struct ProblemSize {
+  std::string matrix;  // as given to --matrix; empty: described by its sizes
+  std::string solver = "pagerank";
+  std::string format;  // of the matrix, "bands"; empty: not known
+  std::uint64_t rows = 0;
+  std::uint64_t nonzeros = 0;
+};
+
+/// The kernels of a run (docs/model.md). The first one reads and writes DRAM only.
+enum class KernelKind {
+  kGenerate,         // one iteration of the solver
+  kTransfer,         // the copy of an iterate into a slot, hashed
+  kTransferReduced,  // the same with all reductions made on the way (--reduce transfer)
+  kAnalyze,          // the first sweep of the reductions over a slot, with the change
+  kSweep,            // each further sweep (--passes)
+  kCommit            // all the rest of keeping a step, without waiting for a disk
+};
+
+/// Seconds of one execution of a kernel, alone on the machine.
+struct KernelFigures {
+  KernelKind kernel = KernelKind::kGenerate;
+  ProblemSize problem;
+  std::string tier;     // of the slots; of DRAM for kGenerate
+  bool synced = false;  // measured as `--durability power` on a plain file works: written, not mapped
+  Series seconds;
+  std::optional<double> moved_bytes;  // what one execution moves between memory and caches, where it is known
+};
+
+/// Two kernels side by side, each repeated until both had the same time; the seconds of one execution.
+struct PairFigures {
+  KernelKind first = KernelKind::kGenerate;
+  KernelKind second = KernelKind::kTransfer;
+  ProblemSize problem;
+  std::string tier;  // of the slots
+  bool synced = false;
+  int first_threads = 0;
+  int second_threads = 0;
+  Measured first_s;
+  Measured second_s;
+};
+
+/// Costs of coordination, in seconds.
+struct Costs {
+  std::optional<Measured> hand_off_s;  // from publishing to the analyzer's first copied byte, both spinning
+  std::optional<Measured> wake_up_s;   // of a thread that sleeps on a futex, on another core
+  std::optional<Measured> loan_s;      // from lending a core to a guest's first piece, and back
+  std::optional<Measured> barrier_s;   // of all threads of a team of all cores
+};
+
+/// The machine and the program that measured. All of it must be equal for the figures to be used.
+struct Fingerprint {
+  std::string cpu;   // "AMD EPYC 9R14"
+  int cores = 0;     // that the program may use
+  std::string cpus;  // their list, "0-15"
+  std::uint64_t memory_bytes = 0;
+  std::string kernel;  // of the system, "6.18.44"
+  std::string build;   // of this program: its version and a hash of the compiled kernels
+  bool operator==(const Fingerprint&) const = default;
+};
+
+struct Node {
+  std::string name;                        // for people
+  std::string origin;                      // where the figures come from: "ringside calibrate", "thesis, tables 1 to 5"
+  std::optional<Fingerprint> fingerprint;  // none: written by hand
+  std::string measured_at;                 // UTC, "2026-11-23T01:00:00Z"; empty: not known
+  int cores = 0;                           // that a run can use
+  std::vector<Tier> tiers;                 // the first is DRAM
+  std::optional<Series> clock_ghz;         // of busy cores
+  std::vector<StreamFigures> streams;
+  std::vector<Competition> competitions;
+  std::vector<KernelFigures> kernels;
+  std::vector<PairFigures> pairs;
+  Costs costs;
+  std::vector<std::string> remarks;  // "the machine was busy: spread 21 %"
+};
+
+}  // namespace ringside
