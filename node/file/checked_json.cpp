@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "node/file/checked_json.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+
+namespace ringside {
+
+void CheckedJson::refuse(const std::string& accepted) const {
+  constexpr std::size_t kShown = 60;
+  const std::string found = value_->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  throw usage_error("{}: {}: found {}, expected {}", *file_, place_.empty() ? "the file" : place_,
+                    shortened(found, kShown), accepted);
+}
+
+void CheckedJson::expect_object(std::initializer_list<std::string_view> keys) const {
+  if (!value_->is_object()) refuse(fmt::format("an object with the keys {}", fmt::join(keys, ", ")));
+  for (const auto& [key, value] : value_->items()) {
+    if (std::find(keys.begin(), keys.end(), std::string_view(key)) != keys.end()) continue;
+    throw usage_error("{}: {}: found the key '{}', expected only {}", *file_, place_.empty() ? "the file" : place_,
+                      shortened(key), fmt::join(keys, ", "));
+  }
+}
+
+CheckedJson CheckedJson::at(std::string_view key) const {
+  if (std::optional<CheckedJson> found = find(key)) return *found;
+  throw usage_error("{}: {}: the key '{}' is missing", *file_, place_.empty() ? "the file" : place_, key);
+}
+
+std::optional<CheckedJson> CheckedJson::find(std::string_view key) const {
+  const auto found = value_->find(std::string(key));
+  if (found == value_->end()) return std::nullopt;
+  return CheckedJson(*found, *file_, place_.empty() ? std::string(key) : fmt::format("{}.{}", place_, key));
+}
+
+std::vector<CheckedJson> CheckedJson::items(std::size_t least, std::size_t most) const {
+  if (!value_->is_array() || value_->size() < least || value_->size() > most) {
+    refuse(least == most ? fmt::format("a list of {} values", least)
+                         : fmt::format("a list of {} to {} values", least, most));
+  }
+  std::vector<CheckedJson> items;
+  for (std::size_t i = 0; i < value_->size(); ++i) {
+    items.emplace_back((*value_)[i], *file_, fmt::format("{}[{}]", place_, i));
+  }
+  return items;
+}
+
+std::string CheckedJson::text() const {
+  if (!value_->is_string()) refuse("a text");
+  return value_->get<std::string>();
+}
+
+bool CheckedJson::truth() const {
+  if (!value_->is_boolean()) refuse("true or false");
+  return value_->get<bool>();
+}
+
+std::uint64_t CheckedJson::count(std::uint64_t least, std::uint64_t most) const {
+  if (!value_->is_number_unsigned() || value_->get<std::uint64_t>() < least || value_->get<std::uint64_t>() > most) {
+    refuse(fmt::format("an integer from {} to {}", least, most));
+  }
+  return value_->get<std::uint64_t>();
+}
+
+double CheckedJson::positive() const {
+  if (!value_->is_number() || !std::isfinite(value_->get<double>()) || value_->get<double>() <= 0) {
+    refuse("a number above 0");
+  }
+  return value_->get<double>();
+}
+
+double CheckedJson::fraction() const {
+  if (!value_->is_number() || !std::isfinite(value_->get<double>()) || value_->get<double>() < 0) {
+    refuse("a number from 0");
+  }
+  return value_->get<double>();
+}
+
+}  // namespace ringside

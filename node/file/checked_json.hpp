@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A value of a JSON file that people also write by hand. Each access checks it; a refusal names the file, the place
+// ("kernels[3].seconds[1]"), what was found and what is accepted.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace ringside {
+
+/// All functions throw Error (exit code 2) for a value that they do not accept.
+class CheckedJson {
+ public:
+  /// value, file: outlive this object and what is made from it.
+  CheckedJson(const nlohmann::json& value, const std::string& file, std::string place = "")
+      : value_(&value), file_(&file), place_(std::move(place)) {}
+
+  /// Refuses everything but an object without any other key than these.
+  void expect_object(std::initializer_list<std::string_view> keys) const;
+
+  CheckedJson at(std::string_view key) const;  // of an object; must be there
+  std::optional<CheckedJson> find(std::string_view key) const;
+
+  std::vector<CheckedJson> items(std::size_t least, std::size_t most) const;  // of a list
+
+  std::string text() const;
+  bool truth() const;
+  std::uint64_t count(std::uint64_t least, std::uint64_t most) const;  // an integer
+  double positive() const;                                             // a finite number above 0
+  double fraction() const;                                             // a finite number from 0
+  bool is_number() const noexcept { return value_->is_number(); }
+
+  [[noreturn]] void refuse(const std::string& accepted) const;
+
+ private:
+  const nlohmann::json* value_;
+  const std::string* file_;
+  std::string place_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From text to a node: every key, figure and name is checked (docs/node_format.md).
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "common/files/regular_file.hpp"
+#include "common/platform/error.hpp"
+#include "node/file/checked_json.hpp"
+#include "node/file/node_file.hpp"
+#include "node/file/node_words.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+constexpr std::uint64_t kMostThreads = 65536;
+constexpr std::size_t kMostEntries = 4096;
+constexpr std::uint64_t kMostRows = std::uint64_t{1} << 48;
+
+template <class Table>
+auto named(const Table& table, const CheckedJson& value) {
+  const std::string text = value.text();
+  std::vector<std::string_view> names;
+  for (const auto& [kind, name] : table) {
+    if (name == text) return kind;
+    names.push_back(name);
+  }
+  value.refuse(fmt::format("one of {}", fmt::join(names, ", ")));
+}
+
+Measured measured(const CheckedJson& value) {
+  if (value.is_number()) return {.value = value.positive()};
+  value.expect_object({"value", "spread"});
+  return {.value = value.at("value").positive(), .spread = value.at("spread").fraction()};
+}
+
+std::optional<Measured> measured_if_there(const CheckedJson& object, std::string_view key) {
+  const std::optional<CheckedJson> value = object.find(key);
+  if (!value) return std::nullopt;
+  return measured(*value);
+}
+
+std::string text_if_there(const CheckedJson& object, std::string_view key) {
+  const std::optional<CheckedJson> value = object.find(key);
+  return value ? value->text() : "";
+}
+
+int thread_count(const CheckedJson& value) {
+  return static_cast<int>(value.count(1, kMostThreads));
+}
+
+Series series(const CheckedJson& list) {
+  Series result;
+  for (const CheckedJson& item : list.items(1, kMostThreads)) {
+    const std::vector<CheckedJson> point = item.items(2, 2);
+    const int threads = thread_count(point[0]);
+    if (!result.points.empty() && threads <= result.points.back().threads) {
+      point[0].refuse(fmt::format("more than the {} threads before", result.points.back().threads));
+    }
+    result.points.push_back({threads, measured(point[1])});
+  }
+  return result;
+}
+
+Tier tier(const CheckedJson& object) {
+  object.expect_object({"name", "kind", "path", "numa_node", "shares_with", "sync_s", "sync_gb_s"});
+  Tier tier;
+  tier.name = object.at("name").text();
+  tier.kind = named(kTierKinds, object.at("kind"));
+  tier.path = text_if_there(object, "path");
+  if (const auto numa_node = object.find("numa_node")) tier.numa_node = static_cast<int>(numa_node->count(0, 1023));
+  tier.shares_with = text_if_there(object, "shares_with");
+  tier.sync_s = measured_if_there(object, "sync_s");
+  tier.sync_gb_s = measured_if_there(object, "sync_gb_s");
+  return tier;
+}
+
+/// The value must be the name of one of the tiers.
+std::string tier_name(const CheckedJson& value, const Node& node) {
+  const std::string name = value.text();
+  std::vector<std::string> names;
+  for (const Tier& known : node.tiers) {
+    if (known.name == name) return name;
+    names.push_back(known.name);
+  }
+  value.refuse(fmt::format("the name of a tier: {}", fmt::join(names, ", ")));
+}
+
+std::vector<Tier> tiers(const CheckedJson& list) {
+  Node read;
+  for (const CheckedJson& item : list.items(1, kMostEntries)) {
+    Tier next = tier(item);
+    for (const Tier& before : read.tiers) {
+      if (before.name == next.name) item.at("name").refuse("a name that no tier before has");
+    }
+    if (read.tiers.empty() && next.kind != TierKind::kDram) item.at("kind").refuse("dram: the first tier is DRAM");
+    if (!next.shares_with.empty()) tier_name(item.at("shares_with"), read);
+    read.tiers.push_back(std::move(next));
+  }
+  return read.tiers;
+}
+
+ProblemSize problem(const CheckedJson& object) {
+  object.expect_object({"matrix", "solver", "format", "rows", "nonzeros"});
+  ProblemSize size;
+  size.matrix = text_if_there(object, "matrix");
+  if (const auto solver = object.find("solver")) size.solver = solver->text();
+  size.format = text_if_there(object, "format");
+  size.rows = object.at("rows").count(1, kMostRows);
+  size.nonzeros = object.at("nonzeros").count(0, kMostRows);
+  return size;
+}
+
+Competition competition(const CheckedJson& object, const Node& node) {
+  object.expect_object({"first", "second", "rows"});
+  Competition result;
+  const auto read_group = [&node](const CheckedJson& group, std::string& from, std::string& to) {
+    group.expect_object({"from", "to"});
+    from = tier_name(group.at("from"), node);
+    to = tier_name(group.at("to"), node);
+  };
+  read_group(object.at("first"), result.first_from, result.first_to);
+  read_group(object.at("second"), result.second_from, result.second_to);
+  for (const CheckedJson& item : object.at("rows").items(1, kMostEntries)) {
+    const std::vector<CheckedJson> row = item.items(4, 4);
+    result.rows.push_back({thread_count(row[0]), thread_count(row[1]), measured(row[2]), measured(row[3])});
+  }
+  return result;
+}
+
+bool is_synced(const CheckedJson& object) {
+  const std::optional<CheckedJson> synced = object.find("synced");
+  return synced && synced->truth();
+}
+
+KernelFigures kernel_figures(const CheckedJson& object, const Node& node) {
+  object.expect_object({"kernel", "problem", "tier", "synced", "moved_bytes", "seconds"});
+  KernelFigures figures;
+  figures.kernel = named(kKernelKinds, object.at("kernel"));
+  figures.problem = problem(object.at("problem"));
+  figures.tier = tier_name(object.at("tier"), node);
+  figures.synced = is_synced(object);
+  figures.seconds = series(object.at("seconds"));
+  if (const auto bytes = object.find("moved_bytes")) figures.moved_bytes = bytes->positive();
+  return figures;
+}
+
+void add_pairs(Node& node, const CheckedJson& object) {
+  object.expect_object({"first", "second", "problem", "tier", "synced", "rows"});
+  PairFigures pair;
+  pair.first = named(kKernelKinds, object.at("first"));
+  pair.second = named(kKernelKinds, object.at("second"));
+  pair.problem = problem(object.at("problem"));
+  pair.tier = tier_name(object.at("tier"), node);
+  pair.synced = is_synced(object);
+  for (const CheckedJson& item : object.at("rows").items(1, kMostEntries)) {
+    const std::vector<CheckedJson> row = item.items(4, 4);
+    pair.first_threads = thread_count(row[0]);
+    pair.second_threads = thread_count(row[1]);
+    pair.first_s = measured(row[2]);
+    pair.second_s = measured(row[3]);
+    node.pairs.push_back(pair);
+  }
+}
+
+Fingerprint fingerprint(const CheckedJson& object) {
+  object.expect_object({"cpu", "cores", "cpus", "memory_bytes", "kernel", "build"});
+  return {.cpu = object.at("cpu").text(),
+          .cores = thread_count(object.at("cores")),
+          .cpus = object.at("cpus").text(),
+          .memory_bytes = object.at("memory_bytes").count(0, kMostRows),
+          .kernel = object.at("kernel").text(),
+          .build = object.at("build").text()};
+}
+
+std::vector<CheckedJson> items_if_there(const CheckedJson& object, std::string_view key) {
+  const std::optional<CheckedJson> list = object.find(key);
+  return list ? list->items(0, kMostEntries) : std::vector<CheckedJson>();
+}
+
+void expect_version(const CheckedJson& file) {
+  if (file.at("format").text() != kNodeFormat) file.at("format").refuse(fmt::format("\"{}\"", kNodeFormat));
+  const CheckedJson version = file.at("version");
+  if (version.count(1, kMostRows) > kNodeFormatVersion) {
+    version.refuse(fmt::format("{}: a newer Ringside wrote this file", kNodeFormatVersion));
+  }
+}
+
+Node node_from(const CheckedJson& file) {
+  file.expect_object({"format", "version", "name", "origin", "fingerprint", "measured_at", "cores", "tiers",
+                      "clock_ghz", "streams", "competitions", "kernels", "pairs", "costs", "remarks"});
+  expect_version(file);
+  Node node;
+  node.name = file.at("name").text();
+  node.origin = file.at("origin").text();
+  if (const auto object = file.find("fingerprint")) node.fingerprint = fingerprint(*object);
+  node.measured_at = text_if_there(file, "measured_at");
+  node.cores = thread_count(file.at("cores"));
+  node.tiers = tiers(file.at("tiers"));
+  if (const auto list = file.find("clock_ghz")) node.clock_ghz = series(*list);
+  for (const CheckedJson& item : file.at("streams").items(1, kMostEntries)) {
+    item.expect_object({"kernel", "tier", "gb_s"});
+    node.streams.push_back({item.at("kernel").text(), tier_name(item.at("tier"), node), series(item.at("gb_s"))});
+  }
+  for (const CheckedJson& item : items_if_there(file, "competitions")) {
+    node.competitions.push_back(competition(item, node));
+  }
+  for (const CheckedJson& item : file.at("kernels").items(1, kMostEntries)) {
+    node.kernels.push_back(kernel_figures(item, node));
+  }
+  for (const CheckedJson& item : items_if_there(file, "pairs")) add_pairs(node, item);
+  if (const auto costs = file.find("costs")) {
+    costs->expect_object({"hand_off_s", "wake_up_s", "loan_s", "barrier_s"});
+    node.costs = {measured_if_there(*costs, "hand_off_s"), measured_if_there(*costs, "wake_up_s"),
+                  measured_if_there(*costs, "loan_s"), measured_if_there(*costs, "barrier_s")};
+  }
+  for (const CheckedJson& item : items_if_there(file, "remarks")) node.remarks.push_back(item.text());
+  return node;
+}
+
+}  // namespace
+
+Node parse_node(std::string_view text, const std::string& name) {
+  const nlohmann::json parsed = nlohmann::json::parse(text, nullptr, false);
+  if (parsed.is_discarded()) {
+    throw usage_error("{}: found no complete JSON object; expected a node file as `ringside calibrate` writes it",
+                      name);
+  }
+  return node_from(CheckedJson(parsed, name));
+}
+
+Node read_node(const std::string& path) {
+  const RegularFile file = open_input(path);
+  if (!file.valid()) {
+    if (file.error == EACCES) throw system_error("{}: {}", path, file.why());
+    throw usage_error("{}: {}; `ringside calibrate --output {}` measures this node", path, file.why(), path);
+  }
+  const auto bytes = static_cast<std::size_t>(file.status.st_size);
+  if (bytes > kMostBytes) {
+    throw usage_error("{}: found {} bytes, expected a node file of at most {}", path, bytes, kMostBytes);
+  }
+  std::string text(bytes, '\0');
+  std::size_t have = 0;
+  while (have < bytes) {
+    const ssize_t got = read(file.fd.get(), text.data() + have, bytes - have);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw system_error("{}: {}", path, errno_text(errno));
+    if (got == 0) break;
+    have += static_cast<std::size_t>(got);
+  }
+  text.resize(have);
+  return parse_node(text, path);
+}
+
+}  // namespace ringside

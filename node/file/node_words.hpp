@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The words of the node file for enumerations, and its name and version: for the reader and the writer.
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "node/model/node.hpp"
+
+namespace ringside {
+
+inline constexpr std::string_view kNodeFormat = "ringside.node";
+
+inline constexpr std::array<std::pair<TierKind, std::string_view>, 4> kTierKinds = {
+    {{TierKind::kDram, "dram"},
+     {TierKind::kDax, "dax"},
+     {TierKind::kPageCache, "page_cache"},
+     {TierKind::kTmpfs, "tmpfs"}}};
+inline constexpr std::array<std::pair<KernelKind, std::string_view>, 6> kKernelKinds = {
+    {{KernelKind::kGenerate, "generate"},
+     {KernelKind::kTransfer, "transfer"},
+     {KernelKind::kTransferReduced, "transfer_reduced"},
+     {KernelKind::kAnalyze, "analyze"},
+     {KernelKind::kSweep, "sweep"},
+     {KernelKind::kCommit, "commit"}}};
+
+}  // namespace ringside

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From a node to JSON, and the words of the file.
+#include "node/file/node_file.hpp"
+#include "node/file/node_words.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json json_of(const Measured& figure) {
+  return {{"value", figure.value}, {"spread", figure.spread}};
+}
+
+ordered_json json_of(const Series& figures) {
+  ordered_json list = ordered_json::array();
+  for (const Series::Point& point : figures.points) list.push_back({point.threads, json_of(point.figure)});
+  return list;
+}
+
+ordered_json json_of(const ProblemSize& size) {
+  ordered_json object = {{"matrix", size.matrix}, {"solver", size.solver}, {"format", size.format}};
+  object["rows"] = size.rows;
+  object["nonzeros"] = size.nonzeros;
+  return object;
+}
+
+void put(ordered_json& object, const char* key, const std::optional<Measured>& figure) {
+  if (figure) object[key] = json_of(*figure);
+}
+
+void put(ordered_json& object, const char* key, const std::string& text) {
+  if (!text.empty()) object[key] = text;
+}
+
+ordered_json json_of(const Tier& tier) {
+  ordered_json object = {{"name", tier.name}, {"kind", to_string(tier.kind)}};
+  put(object, "path", tier.path);
+  if (tier.numa_node >= 0) object["numa_node"] = tier.numa_node;
+  put(object, "shares_with", tier.shares_with);
+  put(object, "sync_s", tier.sync_s);
+  put(object, "sync_gb_s", tier.sync_gb_s);
+  return object;
+}
+
+ordered_json json_of(const Competition& competition) {
+  ordered_json object;
+  object["first"] = {{"from", competition.first_from}, {"to", competition.first_to}};
+  object["second"] = {{"from", competition.second_from}, {"to", competition.second_to}};
+  object["rows"] = ordered_json::array();
+  for (const CompetitionRow& row : competition.rows) {
+    object["rows"].push_back(
+        {row.first_threads, row.second_threads, json_of(row.first_gb_s), json_of(row.second_gb_s)});
+  }
+  return object;
+}
+
+ordered_json json_of(const KernelFigures& figures) {
+  ordered_json object = {{"kernel", to_string(figures.kernel)}, {"problem", json_of(figures.problem)}};
+  object["tier"] = figures.tier;
+  if (figures.synced) object["synced"] = true;
+  if (figures.moved_bytes) object["moved_bytes"] = *figures.moved_bytes;
+  object["seconds"] = json_of(figures.seconds);
+  return object;
+}
+
+ordered_json json_of(const PairFigures& pair) {
+  ordered_json object = {{"first", to_string(pair.first)}, {"second", to_string(pair.second)}};
+  object["problem"] = json_of(pair.problem);
+  object["tier"] = pair.tier;
+  if (pair.synced) object["synced"] = true;
+  object["rows"] = ordered_json::array();
+  object["rows"].push_back({pair.first_threads, pair.second_threads, json_of(pair.first_s), json_of(pair.second_s)});
+  return object;
+}
+
+ordered_json json_of(const Fingerprint& fingerprint) {
+  return {{"cpu", fingerprint.cpu},       {"cores", fingerprint.cores},
+          {"cpus", fingerprint.cpus},     {"memory_bytes", fingerprint.memory_bytes},
+          {"kernel", fingerprint.kernel}, {"build", fingerprint.build}};
+}
+
+template <class Entries>
+void put_list(ordered_json& object, const char* key, const Entries& entries) {
+  object[key] = ordered_json::array();
+  for (const auto& entry : entries) object[key].push_back(json_of(entry));
+}
+
+}  // namespace
+
+std::string_view to_string(TierKind kind) noexcept {
+  return kTierKinds[static_cast<std::size_t>(kind)].second;
+}
+
+std::string_view to_string(KernelKind kernel) noexcept {
+  return kKernelKinds[static_cast<std::size_t>(kernel)].second;
+}
+
+ordered_json to_json(const Node& node) {
+  ordered_json file = {{"format", kNodeFormat}, {"version", kNodeFormatVersion}};
+  file["name"] = node.name;
+  file["origin"] = node.origin;
+  if (node.fingerprint) file["fingerprint"] = json_of(*node.fingerprint);
+  put(file, "measured_at", node.measured_at);
+  file["cores"] = node.cores;
+  put_list(file, "tiers", node.tiers);
+  if (node.clock_ghz) file["clock_ghz"] = json_of(*node.clock_ghz);
+  file["streams"] = ordered_json::array();
+  for (const StreamFigures& stream : node.streams) {
+    ordered_json object = {{"kernel", stream.kernel}, {"tier", stream.tier}};
+    object["gb_s"] = json_of(stream.gb_s);
+    file["streams"].push_back(object);
+  }
+  put_list(file, "competitions", node.competitions);
+  put_list(file, "kernels", node.kernels);
+  put_list(file, "pairs", node.pairs);
+  file["costs"] = ordered_json::object();
+  put(file["costs"], "hand_off_s", node.costs.hand_off_s);
+  put(file["costs"], "wake_up_s", node.costs.wake_up_s);
+  put(file["costs"], "loan_s", node.costs.loan_s);
+  put(file["costs"], "barrier_s", node.costs.barrier_s);
+  file["remarks"] = node.remarks;
+  return file;
+}
+
+}  // namespace ringside

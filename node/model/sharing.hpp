@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How groups of threads share the bandwidth of memory channels: max-min fairness. A group that asks for less than its
+// fair share gets what it asks for, and the others share the rest (Bertsekas and Gallager, Data Networks, 6.5.2).
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace ringside {
+
+/// What a group of threads would move if it were alone.
+struct Demand {
+  int threads = 0;
+  double bytes_s = 0;  // of each of its threads
+};
+
+/// What each thread of each group can move at most, in bytes a second, while all groups work:
+/// max(C / P, (C - sum of what the others get) / n), with C the capacity, P all threads and n those of the group.
+/// Groups without threads get C.
+std::vector<double> shares(double capacity_bytes_s, std::span<const Demand> groups);
+
+}  // namespace ringside
