@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "cli/history/history_json.hpp"
 #include "cli/http/embedded_files.hpp"
 #include "common/platform/error.hpp"
 
@@ -54,6 +55,19 @@ std::string inlined(std::string_view page, const LoadingTag& tag) {
   return out.append(page);
 }
 
+/// A script element ends at "</script", even in a string: each < is therefore written by its number, as JSON allows.
+std::string as_script_data(const nlohmann::ordered_json& object) {
+  std::string text;
+  for (const char c : dump(object)) {
+    if (c == '<') {
+      text += "\\u003c";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 const PageAsset* find_page_asset(std::string_view path) noexcept {
@@ -70,6 +84,14 @@ std::string with_assets_inlined(std::string_view path) {
   std::string out(page->content);
   for (const LoadingTag& tag : kLoadingTags) out = inlined(out, tag);
   return out;
+}
+
+std::string page_with_data(std::string_view path, const nlohmann::ordered_json& data) {
+  constexpr std::string_view kDataMark = "RINGSIDE_REPORT_DATA";
+  std::string page = with_assets_inlined(path);
+  const std::size_t mark = page.find(kDataMark);
+  if (mark == std::string::npos) throw system_error("this program's asset {} lacks the place for the figures", path);
+  return page.replace(mark, kDataMark.size(), as_script_data(data));
 }
 
 }  // namespace ringside

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include <nlohmann/json.hpp>
+
 namespace ringside {
 
 struct PageAsset {
@@ -20,5 +22,9 @@ const PageAsset* find_page_asset(std::string_view path) noexcept;
 /// The page at `path` with its scripts and style sheets inlined, so that it can be opened as a file. Throws Error
 /// (exit code 3) if the page, or a file that it names, is not an asset.
 std::string with_assets_inlined(std::string_view path);
+
+/// The same with `data` in the place of the mark RINGSIDE_REPORT_DATA, which such a page has in a script element. No
+/// figure or name in `data` becomes markup or script. Throws also if the page has no mark.
+std::string page_with_data(std::string_view path, const nlohmann::ordered_json& data);
 
 }  // namespace ringside

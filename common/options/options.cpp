@@ -60,7 +60,7 @@ Option add_choice(OptionSet& set, const std::string& flag, Value& value, const s
 
 }  // namespace
 
-void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solvers) {
+void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solvers, MatrixOption matrix) {
   const std::vector<std::string> names = names_of(solvers);
   const auto takers = [&](bool SolverChoice::*option) {
     return names_where(solvers, [&](const SolverChoice& solver) { return solver.*option; });
@@ -70,11 +70,11 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
     methods += fmt::format("{}{} ({})", methods.empty() ? "" : ", ", solver.name, solver.help);
   }
   OptionSet set = line.options_of<SolveOptions>("Problem and solver");
-  set.option("--matrix", options.matrix,
-             "matrix or graph: FILE (.mtx, edge list; .gz, .xz, .bz2, .zst, .tar), grid:SIDE, "
-             "rmat:SCALE[:EDGEFACTOR[:SEED]]")
-      .required()
-      .value_name("FILE|grid:SIDE|rmat:SCALE");
+  Option matrix_option = set.option("--matrix", options.matrix,
+                                    "matrix or graph: FILE (.mtx, edge list; .gz, .xz, .bz2, .zst, .tar), grid:SIDE, "
+                                    "rmat:SCALE[:EDGEFACTOR[:SEED]]")
+                             .value_name("FILE|grid:SIDE|rmat:SCALE");
+  if (matrix == MatrixOption::kRequired) matrix_option.required();
   set.option("--solver", options.solver, "iterative method: " + methods)
       .check(one_of(names))
       .value_name(fmt::format("{}", fmt::join(names, "|")))

@@ -107,8 +107,11 @@ struct ProcessOptions {
   std::string log_level = "warning";
 };
 
+enum class MatrixOption { kRequired, kOptional };
+
 /// solvers: the values of `--solver` (producer/solver/solver_table.hpp).
-void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solvers);
+void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solvers,
+             MatrixOption matrix = MatrixOption::kRequired);
 void declare(CommandLine& line, PublishOptions& options);
 void declare(CommandLine& line, PeerOptions& options);
 void declare(CommandLine& line, RingOptions& options);

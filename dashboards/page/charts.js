@@ -236,5 +236,5 @@ ringside.charts = (() => {
     }
   });
 
-  return { analyzer_time, change, hand_off, producer_time, reductions, show_hand_off, show_steps, waiting };
+  return { analyzer_time, change, colour, hand_off, make, producer_time, reductions, show_hand_off, show_steps, waiting };
 })();

@@ -10,11 +10,12 @@ namespace {
 
 Together by_formula(const NodeModel& model, const PairFigures& pair) {
   return together(kernel_time(model, pair.first, pair.first_threads),
-                  kernel_time(model, pair.second, pair.second_threads), model.capacity_bytes_s, model.exponent);
+                  kernel_time(model, pair.second, pair.second_threads), model.capacity_bytes_s, model.exponent,
+                  model.sharing);
 }
 
 /// The mean relative error of both seconds of a pair.
-double misfit(const NodeModel& model, const PairFigures& pair) {
+double pair_misfit(const NodeModel& model, const PairFigures& pair) {
   const Together predicted = by_formula(model, pair);
   return (std::abs(predicted.first_s / pair.first_s.value - 1) +
           std::abs(predicted.second_s / pair.second_s.value - 1)) /
@@ -42,7 +43,7 @@ void fit_coupling(NodeModel& model) {
   }
   const auto error = [&](const std::vector<const PairFigures*>& pairs) {
     double sum = 0;
-    for (const PairFigures* pair : pairs) sum += misfit(model, *pair);
+    for (const PairFigures* pair : pairs) sum += pair_misfit(model, *pair);
     return sum / static_cast<double>(pairs.size());
   };
 

@@ -5,8 +5,6 @@
 #include <array>
 #include <cmath>
 
-#include "node/model/sharing.hpp"
-
 namespace ringside {
 namespace {
 
@@ -61,8 +59,8 @@ double shared_seconds(const KernelTime& kernel, std::span<const double> share_by
   return kernel.alone_s * std::pow(sum, 1 / q);
 }
 
-Together together(const KernelTime& first, const KernelTime& second, std::span<const double> capacity_bytes_s,
-                  double q) {
+Together together(const KernelTime& first, const KernelTime& second, std::span<const double> capacity_bytes_s, double q,
+                  Sharing sharing) {
   std::vector<double> first_share(capacity_bytes_s.begin(), capacity_bytes_s.end());
   std::vector<double> second_share = first_share;
   for (std::size_t g = 0; g < capacity_bytes_s.size(); ++g) {
@@ -71,7 +69,7 @@ Together together(const KernelTime& first, const KernelTime& second, std::span<c
                     .bytes_s = kernel.bytes[g] / kernel.alone_s / kernel.threads};
     };
     const std::array groups = {demand(first), demand(second)};
-    const std::vector<double> share = shares(capacity_bytes_s[g], groups);
+    const std::vector<double> share = shares(capacity_bytes_s[g], groups, sharing);
     first_share[g] = share[0];
     second_share[g] = share[1];
   }

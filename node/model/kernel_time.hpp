@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "node/model/node.hpp"
+#include "node/model/sharing.hpp"
 
 namespace ringside {
 
@@ -35,8 +36,8 @@ struct Together {
   double first_s = 0;
   double second_s = 0;
 };
-Together together(const KernelTime& first, const KernelTime& second, std::span<const double> capacity_bytes_s,
-                  double q);
+Together together(const KernelTime& first, const KernelTime& second, std::span<const double> capacity_bytes_s, double q,
+                  Sharing sharing = Sharing::kMaxMin);
 
 /// The exponent q that describes best how the rates of `streams` grow with their threads: thread for thread
 /// (d^-q + (C/n)^-q)^(-1/q), with d the rate of one thread and C the highest. Series with fewer than four points say

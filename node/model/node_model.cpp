@@ -28,6 +28,8 @@ constexpr double kGenerateRowBytes = 32;
 constexpr double kGenerateEntryBytes = 12;
 // What scaling from another problem may be wrong by; an assumption, stated in the plan.
 constexpr double kScaledSpread = 0.10;
+// Of figures that were written by hand without a spread; an assumption, stated in the plan.
+constexpr double kUnknownSpread = 0.05;
 
 double generate_bytes(const ProblemSize& size) {
   return kGenerateRowBytes * static_cast<double>(size.rows) + kGenerateEntryBytes * static_cast<double>(size.nonzeros);
@@ -177,9 +179,19 @@ class Builder {
         model_.kernels[static_cast<std::size_t>(KernelKind::kSweep)];
   }
 
+  double spread_of(const Series& series) {
+    const double known = largest_spread(series);
+    if (known > 0) return known;
+    if (!spread_assumed_) {
+      model_.remarks.push_back(fmt::format("figures without a spread: {:.0f} % are assumed", 100 * kUnknownSpread));
+    }
+    spread_assumed_ = true;
+    return kUnknownSpread;
+  }
+
   KernelModel& add(KernelKind kind, const KernelFigures& figures, double scale) {
     KernelModel kernel{.seconds = figures.seconds, .bytes = std::vector<double>(channels_.groups(), 0)};
-    kernel.spread = largest_spread(figures.seconds);
+    kernel.spread = spread_of(figures.seconds);
     scale_ = scale;
     if (!same_problem(figures.problem, request_.problem) && kind != KernelKind::kCommit) {
       for (Series::Point& point : kernel.seconds.points) point.figure.value *= scale;
@@ -201,7 +213,7 @@ class Builder {
           node_.name, tier_->name);
     }
     KernelModel kernel{.seconds = std::move(*seconds), .bytes = std::vector<double>(channels_.groups(), 0)};
-    kernel.spread = largest_spread(kernel.seconds);
+    kernel.spread = spread_of(kernel.seconds);
     model_.kernels[static_cast<std::size_t>(kind)] = std::move(kernel);
     if (kind == KernelKind::kTransfer) {
       model_.remarks.push_back(fmt::format("copies and sweeps in {} are derived from STREAM's copy", tier_->name));
@@ -251,6 +263,7 @@ class Builder {
   const Tier* tier_ = nullptr;
   std::size_t slots_ = 0;  // the channels of the tier
   double scale_ = 1;       // of the kernel that was added last
+  bool spread_assumed_ = false;
   NodeModel model_;
 };
 
@@ -273,7 +286,7 @@ Together together(const NodeModel& model, KernelKind first, int first_threads, K
     }
   }
   return together(kernel_time(model, first, first_threads), kernel_time(model, second, second_threads),
-                  model.capacity_bytes_s, model.exponent);
+                  model.capacity_bytes_s, model.exponent, model.sharing);
 }
 
 }  // namespace ringside

@@ -26,7 +26,8 @@ struct KernelModel {
 
 struct NodeModel {
   int cores = 0;
-  double exponent = 0;                   // q
+  double exponent = 0;  // q
+  Sharing sharing = Sharing::kMaxMin;
   std::vector<double> capacity_bytes_s;  // of each group of channels, saturated
   double capacity_spread = 0;            // relative
   std::array<std::optional<KernelModel>, kKernelKindCount> kernels;

@@ -33,7 +33,7 @@ std::vector<double> max_min(double capacity, std::span<const Demand> groups) {
 
 }  // namespace
 
-std::vector<double> shares(double capacity_bytes_s, std::span<const Demand> groups) {
+std::vector<double> shares(double capacity_bytes_s, std::span<const Demand> groups, Sharing sharing) {
   const std::vector<double> given = max_min(capacity_bytes_s, groups);
   int threads = 0;
   double all = 0;
@@ -45,7 +45,8 @@ std::vector<double> shares(double capacity_bytes_s, std::span<const Demand> grou
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (groups[i].threads == 0) continue;
     const double others = all - given[i] * groups[i].threads;
-    result[i] = std::max(capacity_bytes_s / threads, (capacity_bytes_s - others) / groups[i].threads);
+    result[i] = capacity_bytes_s / threads;
+    if (sharing == Sharing::kMaxMin) result[i] = std::max(result[i], (capacity_bytes_s - others) / groups[i].threads);
   }
   return result;
 }

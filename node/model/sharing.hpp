@@ -14,9 +14,14 @@ struct Demand {
   double bytes_s = 0;  // of each of its threads
 };
 
+enum class Sharing {
+  kMaxMin,
+  kProportional  // C / P for each thread: what others leave is lost (for comparison only)
+};
+
 /// What each thread of each group can move at most, in bytes a second, while all groups work:
 /// max(C / P, (C - sum of what the others get) / n), with C the capacity, P all threads and n those of the group.
 /// Groups without threads get C.
-std::vector<double> shares(double capacity_bytes_s, std::span<const Demand> groups);
+std::vector<double> shares(double capacity_bytes_s, std::span<const Demand> groups, Sharing sharing = Sharing::kMaxMin);
 
 }  // namespace ringside

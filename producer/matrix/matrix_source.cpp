@@ -158,6 +158,17 @@ bool is_cache_file(const std::string& matrix) {
 
 }  // namespace
 
+std::optional<AnnouncedSize> announced_size(const std::string& matrix) {
+  if (!is_generated(matrix)) return std::nullopt;
+  const Generated made = generated(matrix);
+  if (made.grid_side) {
+    const std::uint64_t side = *made.grid_side;
+    return AnnouncedSize{side * side, grid_links_above(*made.grid_side, *made.grid_side), true};
+  }
+  const std::uint64_t rows = std::uint64_t{1} << made.rmat.scale;
+  return AnnouncedSize{rows, rows * made.rmat.edge_factor, false};
+}
+
 void check_matrix_name(const std::string& matrix) {
   if (is_generated(matrix)) {
     generated(matrix);

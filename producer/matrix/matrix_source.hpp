@@ -3,6 +3,7 @@
 // replaces it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -20,6 +21,16 @@ struct MatrixOptions {
 /// The matrix, in the orientation the solver needs. Uses all OpenMP threads. Throws `Error` with one line and the exit
 /// code: 2 for input, 3 for what the system lacks, 5 for a damaged cache.
 CsrMatrix load_matrix(const MatrixOptions& options, Orientation orientation);
+
+/// The size of a matrix that is known from its name alone.
+struct AnnouncedSize {
+  std::uint64_t rows = 0;
+  std::uint64_t nonzeros = 0;
+  bool exact = false;  // rmat:SCALE announces its edges before duplicates collapse
+};
+
+/// Of grid:SIDE and rmat:SCALE; nothing for a file. Throws as check_matrix_name.
+std::optional<AnnouncedSize> announced_size(const std::string& matrix);
 
 /// Throws Error (exit code 2) for a generator's name that is malformed and for a file that does not exist. Opens
 /// nothing: a pipe can be read only once.

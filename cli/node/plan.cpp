@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `ringside plan`: predicts the time of a run for every split of the cores and every mode, and names the best. It
+// measures nothing and loads no matrix.
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "cli/http/page_assets.hpp"
+#include "cli/node/plan_table.hpp"
+#include "cli/node/planning.hpp"
+#include "cli/subcommands.hpp"
+#include "common/files/output_file.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/version.hpp"
+#include "common/program/topology.hpp"
+#include "node/calibration/fingerprint.hpp"
+#include "node/file/node_file.hpp"
+#include "node/file/node_place.hpp"
+#include "producer/solver/solver_table.hpp"
+
+namespace ringside {
+namespace {
+
+struct PlanOptions {
+  SolveOptions solve;
+  PublishOptions publish;
+  RingOptions ring;
+  ReduceOptions reduce;
+  CoreOptions cores;
+  std::string node_file;
+  std::string memory;
+  std::uint64_t rows = 0;
+  std::uint64_t nonzeros = 0;
+  std::string output;
+  bool json = false;
+};
+
+void declare_plan(CommandLine& line, PlanOptions& options) {
+  declare(line, options.solve, solver_choices(), MatrixOption::kOptional);
+  OptionSet problem = line.options_of<PlanOptions>("A problem without a matrix");
+  Option rows = problem.option("--rows", options.rows, "rows of the matrix")
+                    .check(whole_number_within(1, std::uint64_t{1} << 40))
+                    .value_name("N");
+  problem.option("--nonzeros", options.nonzeros, "its nonzeros")
+      .check(whole_number_within(0, std::uint64_t{1} << 44))
+      .needs(rows)
+      .value_name("N");
+  declare(line, options.cores);
+  declare(line, options.publish);
+  declare(line, options.ring);
+  declare(line, options.reduce);
+  OptionSet node = line.options_of<PlanOptions>("Node");
+  node.option("--node", options.node_file, "node file (default: what `ringside calibrate` wrote for this machine)")
+      .value_name("FILE");
+  node.option("--memory", options.memory, "memory of the slots, by its name in the node file (default: the pool's)")
+      .value_name("NAME");
+  line.flag("--json", options.json, "print one JSON object");
+  line.option("-o,--output", options.output, "write a page with charts; -: to standard output").value_name("FILE.html");
+}
+
+/// A file that was measured must be of this machine, unless the user names it: then its figures count.
+Node node_of(const PlanOptions& options) {
+  if (!options.node_file.empty()) return read_node(options.node_file);
+  const std::string path = default_node_file();
+  Node node = read_node(path);
+  refuse_foreign(node, path, fingerprint(read_machine()));
+  return node;
+}
+
+int plan(const CommandLine& line, const PlanOptions& options) {
+  if (options.solve.matrix.empty() == (options.rows == 0)) {
+    throw usage_error("found {}, expected either --matrix, or --rows and --nonzeros",
+                      options.rows == 0 ? "no problem" : "--matrix and --rows");
+  }
+  const Node node = node_of(options);
+  const PlanRequest request = plan_request(node, {.solve = options.solve,
+                                                  .publish = options.publish,
+                                                  .ring = options.ring,
+                                                  .reduce = options.reduce,
+                                                  .cores = options.cores,
+                                                  .elastic_given = line.is_given("--elastic"),
+                                                  .reduce_given = line.is_given("--reduce"),
+                                                  .memory = options.memory,
+                                                  .rows = options.rows,
+                                                  .nonzeros = options.nonzeros});
+  const Plan made = make_plan(node, request);
+  nlohmann::ordered_json object = to_json(node, request, made);
+  object["version"] = version();
+  object["written_s"] =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  if (!options.output.empty()) {
+    OutputFile file(options.output, "--output", {{"--node", options.node_file}});
+    file.write(page_with_data("/plan.html", object));
+    file.finish();
+  }
+  if (options.output == "-") return 0;
+  if (options.json) {
+    fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  } else {
+    fmt::print("{}", plan_table(node, request, made));
+  }
+  return 0;
+}
+
+}  // namespace
+
+int plan_command(int argc, const char* const* argv) {
+  PlanOptions options;
+  CommandLine line("Predicts the time of a run for every split of the cores and every mode, and names the best.",
+                   "ringside plan");
+  declare_plan(line, options);
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
+  return plan(line, options);
+}
+
+}  // namespace ringside

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/node/plan_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/terminal/format.hpp"
+#include "common/platform/printable.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::ordered_json;
+
+const char* reduce_word(const Configuration& configuration) {
+  return configuration.reduce_on_transfer ? "transfer" : "slot";
+}
+
+double share(double part, double whole) {
+  return whole > 0 ? 100 * part / whole : 0;
+}
+
+/// "40.86 s", "5.71 ms": three or four digits.
+std::string seconds_text(double seconds) {
+  if (seconds < 1) return fmt::format("{:.4g} ms", seconds * 1e3);
+  return fmt::format("{:.4g} s", seconds);
+}
+
+std::string problem_text(const ProblemSize& problem) {
+  return fmt::format("{}{}{} rows, {} nonzeros", problem.solver,
+                     problem.matrix.empty() ? ": " : " of " + printable(problem.matrix) + ": ",
+                     with_separators(problem.rows), with_separators(problem.nonzeros));
+}
+
+std::string table_row(const PlanRow& row, bool best) {
+  const Prediction& p = row.prediction;
+  return fmt::format("  {} {:>3} + {:<3}  {:<9} {:<5} {:>10}  {:>10} {:>10}   {:>6.1f} %  {:>6.1f} %   {}\n",
+                     best ? '*' : ' ', row.configuration.producer_threads, row.configuration.analyzer_threads,
+                     reduce_word(row.configuration), row.configuration.elastic ? "on" : "off", seconds_text(p.total_s),
+                     seconds_text(row.low_s), seconds_text(row.high_s), share(p.producer_idle_s, p.total_s),
+                     share(p.analyzer_idle_s, p.total_s), to_string(p.bottleneck));
+}
+
+ordered_json json_row(const PlanRow& row) {
+  const Prediction& p = row.prediction;
+  ordered_json object = {{"producer_cores", row.configuration.producer_threads},
+                         {"analyzer_cores", row.configuration.analyzer_threads},
+                         {"reduce", reduce_word(row.configuration)},
+                         {"elastic", row.configuration.elastic}};
+  object["total_s"] = p.total_s;
+  object["expected_s"] = row.expected_s;
+  object["low_s"] = row.low_s;
+  object["high_s"] = row.high_s;
+  object["generate_s"] = p.generate_s;
+  object["producer_idle_s"] = p.producer_idle_s;
+  object["transfer_s"] = p.transfer_s;
+  object["commit_s"] = p.commit_s;
+  object["analyze_s"] = p.analyze_s;
+  object["analyzer_idle_s"] = p.analyzer_idle_s;
+  object["bottleneck"] = to_string(p.bottleneck);
+  return object;
+}
+
+}  // namespace
+
+std::string in_words(const Configuration& configuration) {
+  return fmt::format("{} + {} cores, --reduce {}, --elastic {}", configuration.producer_threads,
+                     configuration.analyzer_threads, reduce_word(configuration), configuration.elastic ? "on" : "off");
+}
+
+std::string plan_table(const Node& node, const PlanRequest& request, const Plan& plan) {
+  std::string out = fmt::format("ringside plan: {}\n", problem_text(request.model.problem));
+  out +=
+      fmt::format("  run        {} iterations, every {}, {} passes, {} buffers, {} slots in {}{}\n",
+                  with_separators(request.run.iterations), request.run.every, request.run.passes, request.run.buffers,
+                  request.run.slots, printable(request.model.tier), request.model.synced ? ", synced" : "");
+  out += fmt::format("  node       {}\n", printable(node.name));
+  out += fmt::format("  figures    {}{}\n\n", printable(node.origin),
+                     node.measured_at.empty() ? "" : ", " + printable(node.measured_at));
+  out += "      cores    --reduce  elast.      total   90 % lie between     producer  analyzer   limited by\n";
+  out += "                                                                      idle      idle\n";
+  for (std::size_t i = 0; i < plan.rows.size(); ++i) out += table_row(plan.rows[i], i == plan.best);
+  const PlanRow& best = plan.rows[plan.best];
+  out += fmt::format("\n  * least expected time: {}, expected {}\n", in_words(best.configuration),
+                     seconds_text(best.expected_s));
+  for (const std::string& remark : plan.remarks) out += fmt::format("  note: {}\n", printable(remark));
+  for (const std::string& remark : node.remarks) out += fmt::format("  note: {}\n", printable(remark));
+  return out;
+}
+
+ordered_json to_json(const Node& node, const PlanRequest& request, const Plan& plan) {
+  const ProblemSize& problem = request.model.problem;
+  ordered_json object = {{"node", node.name}, {"origin", node.origin}, {"measured_at", node.measured_at}};
+  object["problem"] = {{"matrix", problem.matrix}, {"solver", problem.solver}};
+  object["problem"]["rows"] = problem.rows;
+  object["problem"]["nonzeros"] = problem.nonzeros;
+  object["memory"] = request.model.tier;
+  object["synced"] = request.model.synced;
+  object["run"]["iterations"] = request.run.iterations;
+  object["run"]["every"] = request.run.every;
+  object["run"]["passes"] = request.run.passes;
+  object["run"]["buffers"] = request.run.buffers;
+  object["run"]["slots"] = request.run.slots;
+  object["rows"] = ordered_json::array();
+  for (const PlanRow& row : plan.rows) object["rows"].push_back(json_row(row));
+  object["best"] = plan.best;
+  object["model"]["exponent"] = plan.exponent;
+  object["model"]["capacity_bytes_s"] = plan.capacity_bytes_s;
+  object["model"]["coupling_error"] = plan.coupling_error ? ordered_json(*plan.coupling_error) : ordered_json();
+  object["remarks"] = plan.remarks;
+  for (const std::string& remark : node.remarks) object["remarks"].push_back(remark);
+  return object;
+}
+
+}  // namespace ringside

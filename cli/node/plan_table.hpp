@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A plan as a table for people, and as JSON for programs and for the page.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "node/model/plan.hpp"
+
+namespace ringside {
+
+/// "8 + 8 cores, --reduce slot"
+std::string in_words(const Configuration& configuration);
+
+/// Several lines: what is planned, a row for each way to run, the choice, the remarks.
+std::string plan_table(const Node& node, const PlanRequest& request, const Plan& plan);
+
+/// One object: node, origin, problem, run, rows (seconds), best, model, remarks.
+nlohmann::ordered_json to_json(const Node& node, const PlanRequest& request, const Plan& plan);
+
+}  // namespace ringside

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/node/planning.hpp"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+#include "common/program/topology.hpp"
+#include "producer/matrix/matrix_source.hpp"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The tier whose folder is on the file system of the pool.
+const Tier* tier_of_pool(const Node& node, const std::string& pool) {
+  const fs::path folder = fs::absolute(pool).parent_path();
+  struct stat there {};
+  if (stat(folder.c_str(), &there) != 0) return nullptr;
+  for (const Tier& tier : node.tiers) {
+    struct stat known {};
+    if (!tier.path.empty() && stat(tier.path.c_str(), &known) == 0 && known.st_dev == there.st_dev) return &tier;
+  }
+  return nullptr;
+}
+
+/// The only tier of a file that was written by hand, besides DRAM.
+const Tier* only_other_tier(const Node& node) {
+  if (node.fingerprint || node.tiers.size() != 2) return nullptr;
+  return &node.tiers[1];
+}
+
+std::string names_of_tiers(const Node& node) {
+  std::string names;
+  for (std::size_t i = 1; i < node.tiers.size(); ++i) names += (i == 1 ? "" : ", ") + printable(node.tiers[i].name);
+  return names.empty() ? "none" : names;
+}
+
+const Tier& tier_for(const Node& node, const PlannedOptions& options) {
+  for (const Tier& tier : node.tiers) {
+    if (!options.memory.empty() && (tier.name == options.memory || tier.path == options.memory)) return tier;
+  }
+  if (!options.memory.empty()) {
+    throw usage_error("--memory: found '{}', expected a memory of the node file: {}", shortened(options.memory),
+                      names_of_tiers(node));
+  }
+  if (const Tier* tier = tier_of_pool(node, options.ring.pool)) return *tier;
+  if (const Tier* tier = only_other_tier(node)) return *tier;
+  throw usage_error(
+      "--pool {}: the node file has no figures for the memory there, only for {}; name one with --memory, or measure "
+      "with `ringside calibrate --memory DIR`",
+      printable(options.ring.pool), names_of_tiers(node));
+}
+
+std::optional<int> number_of_cores(const char* flag, const std::string& list) {
+  if (list.empty()) return std::nullopt;
+  return static_cast<int>(parse_core_list(list, flag).cpus.size());
+}
+
+}  // namespace
+
+ProblemSize problem_size(const Node& node, const PlannedOptions& options, bool& exact) {
+  exact = true;
+  ProblemSize size;
+  size.matrix = options.solve.matrix;
+  size.solver = options.solve.solver;
+  if (options.rows > 0) {
+    size.rows = options.rows;
+    size.nonzeros = options.nonzeros;
+    return size;
+  }
+  for (const KernelFigures& figures : node.kernels) {
+    if (figures.problem.matrix == size.matrix && figures.problem.solver == size.solver) return figures.problem;
+  }
+  if (const std::optional<AnnouncedSize> announced = announced_size(size.matrix)) {
+    exact = announced->exact;
+    size.rows = announced->rows;
+    size.nonzeros = announced->nonzeros;
+    return size;
+  }
+  throw usage_error(
+      "--matrix {}: the node file has no figures for it; measure them with `ringside calibrate --matrix {}`, or give "
+      "its size with --rows and --nonzeros",
+      printable(size.matrix), printable(size.matrix));
+}
+
+PlanRequest plan_request(const Node& node, const PlannedOptions& options) {
+  const Tier& tier = tier_for(node, options);
+  PlanRequest request;
+  bool exact = true;
+  request.model.problem = problem_size(node, options, exact);
+  request.model.tier = tier.name;
+  request.model.synced = tier.kind == TierKind::kPageCache && options.ring.durability == Durability::kPower;
+  request.run.iterations = options.solve.last_iteration();
+  request.run.every = options.solve.every;
+  request.run.buffers = options.publish.buffers;
+  request.run.slots = options.ring.slots;
+  request.run.passes = options.reduce.passes;
+  request.run.iterate_bytes = static_cast<double>(request.model.problem.rows) * sizeof(double);
+  request.producer_threads = number_of_cores("--producer-cores", options.cores.producer_cores);
+  request.analyzer_threads = number_of_cores("--analyzer-cores", options.cores.analyzer_cores);
+  if (options.elastic_given) request.elastic = options.publish.elastic;
+  if (options.reduce_given) request.reduce_on_transfer = options.reduce.at == ReduceAt::kTransfer;
+  return request;
+}
+
+}  // namespace ringside

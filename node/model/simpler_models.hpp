@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The model with one of its terms taken away, so that a comparison shows what each term contributes (docs/model.md).
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "node/model/node_model.hpp"
+
+namespace ringside {
+
+enum class SimplerModel {
+  kBandwidthAlone,      // a kernel takes its bytes divided by the saturated bandwidth, with any number of threads
+  kNoContention,        // a kernel beside others takes as long as alone
+  kProportionalShares,  // each thread has the same share, also of what others do not use
+  kHardLimits           // the larger of the times in the core and in memory, not their soft sum
+};
+inline constexpr std::array kSimplerModels = {SimplerModel::kBandwidthAlone, SimplerModel::kNoContention,
+                                              SimplerModel::kProportionalShares, SimplerModel::kHardLimits};
+/// "bandwidth alone", ...
+std::string_view to_string(SimplerModel simpler) noexcept;
+
+NodeModel simplified(NodeModel model, SimplerModel to);
+
+}  // namespace ringside

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The published pipeline of n = 4,000,000 (S. G. Fagerheim, an earlier text of the thesis, Figure 11), predicted from
+// the node's STREAM tables and from its two kernels in DRAM. No figure of the pipeline itself goes into the model.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+#include "node/file/node_file.hpp"
+#include "node/model/plan.hpp"
+#include "node/model/simpler_models.hpp"
+
+namespace ringside {
+namespace {
+
+/// One row of the table: seconds of 5000 iterations.
+struct Published {
+  int producer_threads;
+  double producer_idle_s;
+  double analyzer_idle_s;
+  double total_s;
+};
+constexpr std::array kPublished = {
+    Published{15, 222.32, 0.01, 247.71}, Published{14, 112.50, 0.02, 138.75}, Published{13, 72.16, 0.01, 98.87},
+    Published{12, 47.62, 0.01, 75.23},   Published{11, 32.40, 0.01, 60.84},   Published{10, 20.98, 0.01, 51.27},
+    Published{9, 13.86, 0.04, 45.29},    Published{8, 6.61, 0.08, 40.80},     Published{7, 0.69, 4.37, 40.80},
+    Published{6, 0.02, 12.04, 43.72},    Published{5, 0.02, 20.81, 50.04},    Published{4, 0.02, 35.00, 61.03},
+    Published{3, 0.02, 55.42, 78.71},    Published{2, 0.01, 90.80, 113.38},   Published{1, 0.00, 186.93, 207.55}};
+
+class PublishedPipelineTest : public ::testing::Test {
+ protected:
+  PublishedPipelineTest() {
+    request_.model.problem.rows = 4'000'000;
+    request_.model.problem.nonzeros = 31'976'004;
+    request_.model.tier = "nvdimm";
+    request_.run.iterations = 5000;
+    request_.run.passes = 5;
+  }
+
+  /// Mean and largest relative error of the total under `model`.
+  struct Errors {
+    double mean = 0;
+    double largest = 0;
+  };
+  Errors errors(const NodeModel& model) const {
+    Errors found;
+    for (const Published& row : kPublished) {
+      const Configuration split{.producer_threads = row.producer_threads,
+                                .analyzer_threads = 16 - row.producer_threads};
+      const double error = std::abs(simulate(model, split, request_.run).total_s / row.total_s - 1);
+      found.mean += error / kPublished.size();
+      found.largest = std::max(found.largest, error);
+    }
+    return found;
+  }
+
+  const Node node_ = read_node(RINGSIDE_PUBLISHED_NODE);
+  PlanRequest request_;
+};
+
+TEST_F(PublishedPipelineTest, EveryTotalIsWithinTenPercentAndTheMeanErrorWithinFour) {
+  const Errors found = errors(model_of(node_, request_.model));
+  EXPECT_LE(found.largest, 0.10);
+  EXPECT_LE(found.mean, 0.04);
+}
+
+TEST_F(PublishedPipelineTest, IdleTimesAreWithinATenthOfTheTotalInAtLeast26Of30) {
+  const Plan plan = make_plan(node_, request_);
+  ASSERT_EQ(plan.rows.size(), kPublished.size());
+  int within = 0;
+  for (std::size_t i = 0; i < kPublished.size(); ++i) {
+    const Published& published = kPublished[i];
+    const Prediction& predicted = plan.rows[i].prediction;
+    ASSERT_EQ(plan.rows[i].configuration.producer_threads, published.producer_threads);
+    within += std::abs(predicted.producer_idle_s - published.producer_idle_s) <= 0.1 * published.total_s;
+    within += std::abs(predicted.analyzer_idle_s - published.analyzer_idle_s) <= 0.1 * published.total_s;
+  }
+  EXPECT_GE(within, 26);
+}
+
+TEST_F(PublishedPipelineTest, ASplitWithTheLeastPublishedTotalIsChosen) {
+  const Plan plan = make_plan(node_, request_);
+  const int chosen = plan.rows[plan.best].configuration.producer_threads;
+  EXPECT_TRUE(chosen == 8 || chosen == 7) << chosen;  // both took 40.80 s
+}
+
+TEST_F(PublishedPipelineTest, ThePublishedTotalsLieInTheIntervalsOfMostSplits) {
+  const Plan plan = make_plan(node_, request_);
+  int inside = 0;
+  for (std::size_t i = 0; i < kPublished.size(); ++i) {
+    inside += plan.rows[i].low_s <= kPublished[i].total_s && kPublished[i].total_s <= plan.rows[i].high_s;
+  }
+  EXPECT_GE(inside, 10);
+}
+
+TEST_F(PublishedPipelineTest, WithoutAnyOfItsTermsTheModelIsWorse) {
+  const NodeModel model = model_of(node_, request_.model);
+  const double whole = errors(model).mean;
+  for (const SimplerModel simpler : kSimplerModels) {
+    EXPECT_GT(errors(simplified(model, simpler)).mean, whole) << to_string(simpler);
+  }
+}
+
+TEST_F(PublishedPipelineTest, ProducerAndAnalyzerAccountForTheWholeTime) {
+  for (const PlanRow& row : make_plan(node_, request_).rows) {
+    const Prediction& p = row.prediction;
+    EXPECT_NEAR(p.generate_s + p.producer_idle_s, p.total_s, 1e-6 * p.total_s);
+    EXPECT_NEAR(p.transfer_s + p.commit_s + p.analyze_s + p.analyzer_idle_s, p.total_s, 1e-6 * p.total_s);
+  }
+}
+
+TEST_F(PublishedPipelineTest, FourTimesTheProblemTakesFourTimesTheTime) {
+  const Plan small = make_plan(node_, request_);
+  request_.model.problem.rows *= 4;
+  request_.model.problem.nonzeros *= 4;
+  const Plan large = make_plan(node_, request_);
+  for (std::size_t i = 0; i < small.rows.size(); ++i) {
+    EXPECT_NEAR(large.rows[i].prediction.total_s / small.rows[i].prediction.total_s, 4, 0.01);
+  }
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "node/file/node_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include "common/platform/error.hpp"
+#include "tests/unit/node/model/testing_node.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using testing::four_cores;
+
+/// The message with which a text is refused; empty if it is accepted.
+std::string refusal_of(const std::string& text) {
+  try {
+    parse_node(text, "my.json");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    return error.what();
+  }
+  return "";
+}
+
+json written() {
+  return json::parse(to_json(four_cores()).dump());
+}
+
+TEST(NodeFileTest, WhatIsWrittenReadsBackAsItWas) {
+  Node node = four_cores();
+  node.fingerprint = Fingerprint{"a cpu", 4, "0-3", 1u << 30, "6.1", "0.2.0"};
+  node.measured_at = "2026-11-23T01:00:00Z";
+  node.remarks = {"a remark"};
+  node.clock_ghz = testing::series_of(3, 4, 0.01);
+  node.tiers[1].sync_s = Measured{.value = 1e-3, .spread = 0.1};
+  PairFigures pair;
+  pair.problem = testing::grid_of_100();
+  pair.tier = "/dev/shm";
+  pair.first_threads = 1;
+  pair.second_threads = 3;
+  pair.first_s = {.value = 1, .spread = 0.5};
+  pair.second_s = {.value = 2};
+  node.pairs = {pair};
+  const std::string text = to_json(node).dump();
+  EXPECT_EQ(to_json(parse_node(text, "my.json")).dump(), text);
+}
+
+TEST(NodeFileTest, EveryTruncationIsRefused) {
+  const std::string text = to_json(four_cores()).dump();
+  for (std::size_t bytes = 0; bytes < text.size(); bytes += 7) {
+    EXPECT_NE(refusal_of(text.substr(0, bytes)), "") << bytes;
+  }
+}
+
+TEST(NodeFileTest, EveryKeyThatIsTakenAwayFromTheTopIsMissedUnlessItIsOptional) {
+  for (const char* key : {"format", "version", "name", "origin", "cores", "tiers", "streams", "kernels"}) {
+    json file = written();
+    file.erase(key);
+    EXPECT_NE(refusal_of(file.dump()).find(std::string("'") + key + "'"), std::string::npos) << key;
+  }
+  for (const char* key : {"pairs", "costs", "remarks", "competitions"}) {
+    json file = written();
+    file.erase(key);
+    EXPECT_EQ(refusal_of(file.dump()), "") << key;
+  }
+}
+
+TEST(NodeFileTest, AnUnknownKeyIsRefused) {
+  json file = written();
+  file["kernels"][0]["second"] = 1;
+  EXPECT_NE(refusal_of(file.dump()).find("kernels[0]: found the key 'second'"), std::string::npos);
+}
+
+TEST(NodeFileTest, FiguresThatAreNotAboveZeroAreRefusedWithTheirPlace) {
+  for (const json& figure : {json(-1), json(0), json("7"), json(nullptr)}) {
+    json file = written();
+    file["kernels"][1]["seconds"][0][1] = figure;
+    const std::string refusal = refusal_of(file.dump());
+    EXPECT_NE(refusal.find("kernels[1].seconds[0][1]"), std::string::npos) << refusal;
+  }
+}
+
+TEST(NodeFileTest, ThreadCountsMustAscend) {
+  json file = written();
+  file["streams"][0]["gb_s"][1][0] = 1;
+  EXPECT_NE(refusal_of(file.dump()).find("more than the 1 threads before"), std::string::npos);
+}
+
+TEST(NodeFileTest, ATierThatNobodyDeclaredIsRefused) {
+  json file = written();
+  file["kernels"][0]["tier"] = "/pmem";
+  EXPECT_NE(refusal_of(file.dump()).find("dram, /dev/shm"), std::string::npos);
+}
+
+TEST(NodeFileTest, TheFirstTierMustBeDramAndNamesMustDiffer) {
+  json file = written();
+  file["tiers"][0]["kind"] = "dax";
+  EXPECT_NE(refusal_of(file.dump()), "");
+  file = written();
+  file["tiers"][1]["name"] = "dram";
+  EXPECT_NE(refusal_of(file.dump()), "");
+}
+
+TEST(NodeFileTest, ANewerVersionIsRefused) {
+  json file = written();
+  file["version"] = 2;
+  EXPECT_NE(refusal_of(file.dump()).find("newer"), std::string::npos);
+}
+
+TEST(NodeFileTest, AFileThatIsNotThereSaysHowToGetOne) {
+  try {
+    read_node("/nonexistent/node.json");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("ringside calibrate"), std::string::npos);
+  }
+}
+
+TEST(NodeFileTest, FiguresOfAnotherMachineAreRefusedNamingWhatDiffers) {
+  const Fingerprint here{"a cpu", 4, "0-3", 1u << 30, "6.1", "0.2.0"};
+  Node node = four_cores();
+  EXPECT_THROW(refuse_foreign(node, "my.json", here), Error);  // written by hand
+  node.fingerprint = here;
+  EXPECT_NO_THROW(refuse_foreign(node, "my.json", here));
+  const auto refusal = [&](const Fingerprint& there) -> std::string {
+    node.fingerprint = there;
+    try {
+      refuse_foreign(node, "my.json", here);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  Fingerprint other = here;
+  other.cpu = "another";
+  EXPECT_NE(refusal(other).find("processor: found another, here it is a cpu"), std::string::npos);
+  other = here;
+  other.cpus = "0-2,4";
+  EXPECT_NE(refusal(other).find("0-2,4"), std::string::npos);
+  other = here;
+  other.kernel = "6.2";
+  EXPECT_NE(refusal(other).find("6.2"), std::string::npos);
+  other = here;
+  other.build = "0.3.0";
+  EXPECT_NE(refusal(other).find("build of Ringside"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ringside

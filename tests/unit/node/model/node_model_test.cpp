@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "node/model/node_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include "common/platform/error.hpp"
+#include "tests/unit/node/model/testing_node.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::four_cores;
+using testing::grid_of_100;
+
+class NodeModelTest : public ::testing::Test {
+ protected:
+  NodeModelTest() {
+    request_.problem = grid_of_100();
+    request_.tier = "/dev/shm";
+  }
+
+  std::string refusal() const {
+    try {
+      model_of(node_, request_);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::kUsage);
+      return error.what();
+    }
+    return "";
+  }
+
+  Node node_ = four_cores();
+  ModelRequest request_;
+};
+
+TEST_F(NodeModelTest, MeasuredKernelsAreTakenAsTheyAre) {
+  const NodeModel model = model_of(node_, request_);
+  EXPECT_DOUBLE_EQ(kernel_time(model, KernelKind::kGenerate, 2).alone_s, 50e-6);
+  EXPECT_DOUBLE_EQ(kernel_time(model, KernelKind::kTransfer, 1).alone_s, 10e-6);
+  EXPECT_TRUE(model.remarks.empty());
+}
+
+TEST_F(NodeModelTest, APageCacheAndTmpfsUseTheChannelsOfDram) {
+  EXPECT_EQ(model_of(node_, request_).capacity_bytes_s.size(), 1u);
+}
+
+TEST_F(NodeModelTest, AnotherProblemIsScaledAndSaidToBe) {
+  request_.problem.matrix = "";
+  request_.problem.rows *= 3;
+  request_.problem.nonzeros *= 3;
+  const NodeModel model = model_of(node_, request_);
+  EXPECT_NEAR(kernel_time(model, KernelKind::kGenerate, 1).alone_s, 300e-6, 1e-9);
+  EXPECT_NEAR(kernel_time(model, KernelKind::kAnalyze, 1).alone_s, 36e-6, 1e-9);
+  ASSERT_EQ(model.remarks.size(), 1u);
+  EXPECT_NE(model.remarks[0].find("grid:100"), std::string::npos);
+}
+
+TEST_F(NodeModelTest, NoKernelMovesMoreBytesThanTheChannelsCan) {
+  const NodeModel model = model_of(node_, request_);
+  for (const auto& kernel : model.kernels) {
+    if (!kernel) continue;
+    for (const Series::Point& point : kernel->seconds.points) {
+      EXPECT_LE(kernel->bytes[0], model.capacity_bytes_s[0] * point.figure.value * 1.0001);
+    }
+  }
+}
+
+TEST_F(NodeModelTest, AMeasuredPairIsTheAnswerForItsSplit) {
+  PairFigures pair;
+  pair.problem = grid_of_100();
+  pair.tier = "/dev/shm";
+  pair.first_threads = 2;
+  pair.second_threads = 2;
+  pair.first_s = {.value = 60e-6};
+  pair.second_s = {.value = 8e-6};
+  node_.pairs = {pair};
+  const NodeModel model = model_of(node_, request_);
+  const Together both = together(model, KernelKind::kGenerate, 2, KernelKind::kTransfer, 2);
+  EXPECT_DOUBLE_EQ(both.first_s, 60e-6);
+  EXPECT_DOUBLE_EQ(both.second_s, 8e-6);
+}
+
+TEST_F(NodeModelTest, ThePairsOfOneSplitExplainTheOthers) {
+  // Pairs that the formula itself made, with kernels that move known bytes.
+  const std::vector<double> capacity = {30e9};
+  const auto made = [&](int first, int second) {
+    const KernelTime generate{.threads = first, .alone_s = 100e-6 / first, .bytes = {0.6e6}};
+    const KernelTime transfer{.threads = second, .alone_s = 10e-6 / second, .bytes = {0.07e6}};
+    const Together both = together(generate, transfer, capacity, 3);
+    PairFigures pair;
+    pair.problem = grid_of_100();
+    pair.tier = "/dev/shm";
+    pair.first_threads = first;
+    pair.second_threads = second;
+    pair.first_s = {.value = both.first_s};
+    pair.second_s = {.value = both.second_s};
+    return pair;
+  };
+  node_.pairs = {made(2, 2), made(1, 3), made(3, 1)};
+  const NodeModel model = model_of(node_, request_);
+  ASSERT_TRUE(model.coupling_error);
+  EXPECT_LT(*model.coupling_error, 0.03);
+}
+
+TEST_F(NodeModelTest, AMemoryWithoutFiguresIsRefusedByName) {
+  request_.tier = "/pmem";
+  EXPECT_NE(refusal().find("/pmem"), std::string::npos);
+}
+
+TEST_F(NodeModelTest, ANodeWithoutTheKernelOfTheSolverIsRefused) {
+  request_.problem.solver = "jacobi";
+  EXPECT_NE(refusal().find("jacobi"), std::string::npos);
+}
+
+TEST_F(NodeModelTest, ATierWithoutAnyRateIsRefused) {
+  node_.streams.clear();
+  EXPECT_NE(refusal().find("STREAM"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ringside
