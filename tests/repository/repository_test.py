@@ -78,7 +78,7 @@ class Folders(unittest.TestCase):
         self.includes = {}  # folder -> {(source, included file)}
         for path, text, _ in sources():
             source = path.relative_to(ROOT)
-            if source.suffix in (".cpp", ".hpp") and source.parts[0] in ("common", "producer", "analyzer", "cli"):
+            if source.suffix in (".cpp", ".hpp") and source.parts[0] in ("common", "producer", "analyzer", "node", "cli"):
                 found = re.findall(r'^#include "([^"]+)"', text, re.MULTILINE)
                 self.includes.setdefault(source.parent, set()).update((source, included) for included in found)
         if not self.includes:

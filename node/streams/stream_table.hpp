@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one table of the loops that measure memory: McCalpin's STREAM (copy, scale, add, triad), a sum, and the ten
+// loops of Patil et al., MEMSYS 2019. `ringside calibrate` and `ringside experiment` take names and bytes from here.
+//
+// An element is what one pass of the innermost loop computes. *Counted* bytes are those that the loop reads and writes,
+// as STREAM counts. *Moved* bytes are the least that pass between memory and caches: a plain store reads its line
+// first, a store past the cache (non-temporal) does not, and an access far from the last one moves a whole line.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "node/streams/stream_loops.hpp"
+
+namespace ringside {
+
+enum class StreamSource { kStream, kPatil };
+
+/// How a loop walks; it decides what its units are.
+enum class StreamShape {
+  kLine,        // element by element
+  kStride,      // each kStreamStride-th element
+  kRandom,      // through a table of random indices
+  kPastCache,   // through a table in which successive indices are a last-level cache apart
+  kMatrixRows,  // the units are rows of a square matrix
+  kMatrixColumns,
+  kMatrixInside  // the units are all rows but the first and the last
+};
+
+struct StreamKernel {
+  std::string_view name;  // "copy", as in a node file
+  StreamSource source = StreamSource::kStream;
+  std::string_view figure;  // of Patil et al.: "3a"; empty for others
+  std::string_view loop;    // "c[i] = a[i]"
+  StreamShape shape = StreamShape::kLine;
+  bool nontemporal = false;
+  int arrays = 0;          // that must exist: arrays[0] up to arrays[arrays - 1]
+  int arrays_read = 0;     // distinct ones
+  int arrays_written = 0;  // distinct ones
+  double read_bytes = 0;   // counted, an element
+  double written_bytes = 0;
+  double moved_bytes = 0;  // an element
+  double flops = 0;        // an element
+  StreamLoop* StreamLoops::*run = nullptr;
+
+  double counted_bytes() const noexcept { return read_bytes + written_bytes; }
+};
+
+/// All of them.
+std::span<const StreamKernel> stream_kernels() noexcept;
+
+/// Null if there is none of this name.
+const StreamKernel* find_stream_kernel(std::string_view name) noexcept;
+
+/// As find_stream_kernel; throws Error (exit code 2) that lists the names.
+const StreamKernel& stream_kernel(std::string_view name);
+
+/// The variant of `kernel` that stores past the cache; null if it has none.
+const StreamKernel* nontemporal_variant(const StreamKernel& kernel) noexcept;
+
+/// Into how many units a loop over arrays of `elements` doubles can be divided.
+std::uint64_t stream_units(const StreamKernel& kernel, std::uint64_t elements) noexcept;
+
+/// How many elements all units together compute.
+std::uint64_t stream_elements(const StreamKernel& kernel, std::uint64_t elements) noexcept;
+
+/// The largest square that fits: its side.
+std::uint64_t matrix_side(std::uint64_t elements) noexcept;
+
+/// Runs the units [begin, end). The arrays that the kernel names, `elements`, and for matrices `side`, must be set. Any
+/// thread; threads that run different units share nothing but the arrays. A sum is returned, else 0.
+double run_portion(const StreamKernel& kernel, const StreamArguments& on, std::uint64_t begin,
+                   std::uint64_t end) noexcept;
+
+/// Fills `order` for kRandom: a permutation by chance, always the same one (so that threads write different elements);
+/// or for kPastCache: a permutation whose successive entries lie `apart` elements apart, as long as the array has them.
+void fill_random_order(std::span<std::uint32_t> order) noexcept;
+void fill_order_apart(std::span<std::uint32_t> order, std::uint64_t apart) noexcept;
+
+}  // namespace ringside

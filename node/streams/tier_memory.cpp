@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "node/streams/tier_memory.hpp"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/mempolicy.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <utility>
+
+#include "analyzer/pool/dax.hpp"
+#include "analyzer/pool/pool_device.hpp"
+#include "common/files/output_file.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+#include "common/platform/unique_fd.hpp"
+#include "node/streams/cores.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
+
+std::uint64_t rounded_up(std::uint64_t bytes) noexcept {
+  return (bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
+}
+
+/// A file that disappears with its descriptor; not valid, with errno set, if none can be made.
+UniqueFd file_without_name(const std::string& folder) {
+  UniqueFd file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kPrivateMode));
+  if (file.valid() || (errno != EOPNOTSUPP && errno != EISDIR)) return file;
+  std::string name = folder + "/.ringside-memory-XXXXXX";
+  file.reset(mkostemp(name.data(), O_CLOEXEC));
+  if (file.valid()) unlink(name.c_str());
+  return file;
+}
+
+std::string name_of(const Tier& tier) {
+  return tier.kind == TierKind::kDram ? tier.name : printable(tier.path);
+}
+
+std::uint64_t available_dram(int numa_node) {
+  std::ifstream file("/proc/meminfo");
+  std::uint64_t kib = 0;
+  for (std::string key; file >> key; file.ignore(1000, '\n')) {
+    if (key == "MemAvailable:") file >> kib;
+  }
+  std::uint64_t bytes = kib * 1024;
+  if (numa_node < 0) return bytes;
+  std::ifstream of_node(fmt::format("/sys/devices/system/node/node{}/meminfo", numa_node));
+  std::uint64_t free_kib = 0;
+  for (std::string word; of_node >> word;) {
+    std::uint64_t found = 0;
+    // Pages of files are given back when others need them.
+    if ((word == "MemFree:" || word == "Inactive(file):" || word == "Active(file):") && of_node >> found) {
+      free_kib += found;
+    }
+  }
+  return free_kib == 0 ? bytes : std::min(bytes, free_kib * 1024);
+}
+
+void* map_dram(const Tier& tier, std::uint64_t bytes, Pages pages) {
+  // A huge page more, so that the array can begin with one.
+  void* mapped =
+      mmap(nullptr, bytes + kHugePageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) throw system_error("{}: cannot map {} bytes: {}", tier.name, bytes, errno_text(errno));
+  auto* const begin = static_cast<char*>(mapped);
+  const std::uint64_t before =
+      rounded_up(reinterpret_cast<std::uintptr_t>(begin)) - reinterpret_cast<std::uintptr_t>(begin);
+  if (before > 0) munmap(begin, before);
+  char* const base = begin + before;
+  if (before < kHugePageBytes) munmap(base + bytes, kHugePageBytes - before);
+  if (pages == Pages::kHuge) madvise(base, bytes, MADV_HUGEPAGE);
+  if (tier.numa_node >= 0 && numa_nodes_with_memory().size() > 1) {
+    std::array<unsigned long, 16> nodes{};  // a bit for each of 1024 nodes
+    const auto node = static_cast<std::size_t>(tier.numa_node);
+    constexpr std::size_t kBits = 8 * sizeof(unsigned long);
+    if (node < nodes.size() * kBits) nodes[node / kBits] |= 1UL << (node % kBits);
+    if (syscall(SYS_mbind, base, bytes, MPOL_BIND, nodes.data(), nodes.size() * kBits + 1, 0) != 0) {
+      const int error = errno;
+      munmap(base, bytes);
+      throw system_error("{}: cannot place memory on NUMA node {}: {}", tier.name, tier.numa_node, errno_text(error));
+    }
+  }
+  return base;
+}
+
+void* map_in_folder(const Tier& tier, std::uint64_t bytes) {
+  const UniqueFd file = file_without_name(tier.path);
+  if (!file.valid()) throw system_error("{}: cannot make a file: {}", name_of(tier), errno_text(errno));
+  if (const int error = posix_fallocate(file.get(), 0, static_cast<off_t>(bytes))) {
+    throw system_error("{}: cannot get {} bytes ({} available): {}", name_of(tier), bytes, available_bytes(tier),
+                       errno_text(error));
+  }
+  const int how = tier.kind == TierKind::kDax ? MAP_SHARED_VALIDATE | MAP_SYNC : MAP_SHARED;
+  void* const base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, how, file.get(), 0);
+  if (base == MAP_FAILED) throw system_error("{}: cannot map {} bytes: {}", name_of(tier), bytes, errno_text(errno));
+  return base;
+}
+
+}  // namespace
+
+Tier dram_tier(int numa_node) {
+  Tier tier;
+  tier.name = numa_node < 0 ? "dram" : fmt::format("dram{}", numa_node);
+  tier.numa_node = numa_node;
+  return tier;
+}
+
+Tier folder_tier(const std::string& folder, const std::string& option) {
+  struct stat status {};
+  if (stat(folder.c_str(), &status) != 0) {
+    const int error = errno;
+    if (error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG || error == ELOOP) {
+      throw usage_error("{}: found '{}': {}; expected a folder", option, shortened(folder), errno_text(error));
+    }
+    throw system_error("{}: {}: {}; expected a folder that this user may write to", option, printable(folder),
+                       errno_text(error));
+  }
+  if (!S_ISDIR(status.st_mode))
+    throw usage_error("{}: found '{}', no folder; expected a folder", option, shortened(folder));
+  const UniqueFd file = file_without_name(folder);
+  if (!file.valid()) {
+    throw system_error("{}: {}: cannot make a file: {}; expected a folder that this user may write to", option,
+                       printable(folder), errno_text(errno));
+  }
+  Tier tier;
+  tier.name = folder;
+  tier.path = folder;
+  struct statfs system {};
+  const bool known = fstatfs(file.get(), &system) == 0;
+  const PoolDevice device = find_pool_device(folder);
+  tier.numa_node = static_cast<int>(device.numa_node);
+  if (known && (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC)) {
+    tier.kind = TierKind::kTmpfs;
+  } else {
+    tier.kind = ask_for_dax(folder, device).granted() ? TierKind::kDax : TierKind::kPageCache;
+  }
+  return tier;
+}
+
+std::uint64_t available_bytes(const Tier& tier) {
+  if (tier.kind == TierKind::kDram) return available_dram(tier.numa_node);
+  struct statvfs space {};
+  if (statvfs(tier.path.c_str(), &space) != 0) {
+    throw system_error("{}: cannot ask for its free space: {}", name_of(tier), errno_text(errno));
+  }
+  const std::uint64_t free_bytes = std::uint64_t{space.f_bavail} * space.f_frsize;
+  // A ramfs has no limit and reports 0.
+  if (tier.kind == TierKind::kTmpfs)
+    return space.f_blocks == 0 ? available_dram(-1) : std::min(free_bytes, available_dram(-1));
+  return free_bytes;
+}
+
+void require_room(const Tier& tier, std::uint64_t bytes) {
+  const std::uint64_t available = available_bytes(tier);
+  if (bytes <= available) return;
+  throw system_error("{}: {} bytes are needed, {} are available; free some, or give a smaller --bytes", name_of(tier),
+                     bytes, available);
+}
+
+TierMemory::TierMemory(const Tier& tier, std::uint64_t bytes, Pages pages) {
+  require_room(tier, bytes);
+  const std::uint64_t whole = rounded_up(std::max<std::uint64_t>(bytes, 1));
+  base_ = tier.kind == TierKind::kDram ? map_dram(tier, whole, pages) : map_in_folder(tier, whole);
+  bytes_ = whole;
+}
+
+TierMemory::~TierMemory() {
+  if (base_ != nullptr) munmap(base_, bytes_);
+}
+
+TierMemory::TierMemory(TierMemory&& other) noexcept
+    : base_(std::exchange(other.base_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+
+TierMemory& TierMemory::operator=(TierMemory&& other) noexcept {
+  std::swap(base_, other.base_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+std::vector<TierMemory> make_arrays(const Tier& tier, int count, std::uint64_t elements, Pages pages) {
+  require_room(tier, static_cast<std::uint64_t>(count) * rounded_up(elements * sizeof(double)));
+  std::vector<TierMemory> arrays;
+  for (int i = 0; i < count; ++i) arrays.emplace_back(tier, elements * sizeof(double), pages);
+  return arrays;
+}
+
+}  // namespace ringside
