@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The memory channels of a node: which tiers share them, and how much they move when they are saturated.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "node/model/node.hpp"
+
+namespace ringside {
+
+struct Channels {
+  std::vector<std::size_t> group_of_tier;  // by the index of the tier
+  std::vector<double> capacity_bytes_s;    // of each group: the highest moved rate of any STREAM kernel there
+  std::vector<double> spread;              // of that rate, relative
+
+  std::size_t groups() const noexcept { return capacity_bytes_s.size(); }
+};
+
+/// Tiers share channels if they say so, and page caches and tmpfs lie in DRAM. Throws Error (exit code 2) if a group
+/// has no STREAM kernel.
+Channels channels_of(const Node& node);
+
+/// Bytes that a STREAM kernel moves for each byte it counts: a plain store reads the line first. 0 for a name that is
+/// none of docs/node_format.md's.
+double moved_per_counted(const std::string& stream_kernel) noexcept;
+
+}  // namespace ringside

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How much two kernels slow each other down, fitted from pairs that were measured side by side: the bytes that each
+// kernel moves, which no counter tells on every machine. The pairs of one split fit, all others test.
+#pragma once
+
+#include "node/model/node_model.hpp"
+
+namespace ringside {
+
+/// Fits the bytes of the kernels in `model` to its pairs, and sets its coupling error. Without pairs nothing changes.
+void fit_coupling(NodeModel& model);
+
+}  // namespace ringside

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "node/model/derived_kernels.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "node/model/kernel_time.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr double kCopyCountedBytes = 16;  // STREAM's copy, an element: 8 read, 8 written
+constexpr double kCopyMovedBytes = 24;    // and the line that a plain store reads first
+constexpr double kCopyAccesses = 2;       // to an element, each of them in the tier
+
+const Series* copy_rates(const Node& node, const std::string& tier) {
+  for (const StreamFigures& stream : node.streams) {
+    if (stream.kernel == "copy" && stream.tier == tier) return &stream.gb_s;
+  }
+  return nullptr;
+}
+
+/// Core seconds of one thread for an element of STREAM's copy.
+double copy_core_seconds(const Series::Point& rate, double capacity_bytes_s, double q) {
+  const double all = kCopyCountedBytes / (rate.figure.value * 1e9);  // of an element by all threads together
+  return core_seconds(all, kCopyMovedBytes, capacity_bytes_s, q) * rate.threads;
+}
+
+void smooth(std::vector<Series::Point>& points) {
+  const std::vector<Series::Point> before = points;
+  for (std::size_t i = 1; i + 1 < points.size(); ++i) {
+    std::array three = {before[i - 1].figure.value, before[i].figure.value, before[i + 1].figure.value};
+    std::sort(three.begin(), three.end());
+    points[i].figure.value = three[1];
+  }
+}
+
+/// Alone, from seconds in the cores of one thread.
+Series alone(const Series& core, double bytes, double capacity_bytes_s, double q) {
+  Series result = core;
+  for (Series::Point& point : result.points) {
+    point.figure.value = soft_sum(point.figure.value / point.threads, bytes / capacity_bytes_s, q);
+  }
+  return result;
+}
+
+}  // namespace
+
+double core_seconds(double seconds, double bytes, double capacity_bytes_s, double q) noexcept {
+  // At saturation the difference is noise: some core time is always left.
+  constexpr double kLeast = 0.05;
+  const double memory = std::min(bytes / capacity_bytes_s / seconds, 1.0);
+  return seconds * std::pow(std::max(1 - std::pow(memory, q), kLeast), 1 / q);
+}
+
+std::optional<Series> access_seconds(const Node& node, const std::string& tier, double capacity_bytes_s, double q) {
+  const Series* const in_dram = copy_rates(node, node.tiers.front().name);
+  const Series* const in_tier = copy_rates(node, tier);
+  if (in_dram == nullptr || in_tier == nullptr) return std::nullopt;
+  const double dram_s = copy_core_seconds(in_dram->points.front(), capacity_bytes_s, q);
+  Series result;
+  for (const Series::Point& rate : in_tier->points) {
+    const double more = copy_core_seconds(rate, capacity_bytes_s, q) - dram_s;
+    result.points.push_back({rate.threads, {std::max(more, 0.0) / kCopyAccesses, rate.figure.spread}});
+  }
+  smooth(result.points);
+  return result;
+}
+
+std::optional<Series> derived_transfer(const Node& node, const std::string& tier, std::uint64_t rows, double bytes,
+                                       double capacity_bytes_s, double q) {
+  const Series* const in_dram = copy_rates(node, node.tiers.front().name);
+  std::optional<Series> core = access_seconds(node, tier, capacity_bytes_s, q);
+  if (!core) return std::nullopt;
+  const double dram_s = copy_core_seconds(in_dram->points.front(), capacity_bytes_s, q);
+  for (Series::Point& point : core->points) {
+    point.figure.value = (dram_s + point.figure.value) * static_cast<double>(rows);
+  }
+  return alone(*core, bytes, capacity_bytes_s, q);
+}
+
+std::optional<Series> derived_sweep(const Node& node, const std::string& tier, const KernelFigures& in_dram,
+                                    std::uint64_t rows, double bytes, double capacity_bytes_s, double q) {
+  std::optional<Series> core = access_seconds(node, tier, capacity_bytes_s, q);
+  if (!core) return std::nullopt;
+  const double ratio = static_cast<double>(rows) / static_cast<double>(in_dram.problem.rows);
+  const Series::Point& one = in_dram.seconds.points.front();
+  const double dram_s = core_seconds(one.figure.value * ratio, bytes, capacity_bytes_s, q) * one.threads;
+  for (Series::Point& point : core->points) {
+    point.figure.value = dram_s + point.figure.value * static_cast<double>(rows);
+  }
+  return alone(*core, bytes, capacity_bytes_s, q);
+}
+
+}  // namespace ringside

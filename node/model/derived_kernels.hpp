@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Kernels that were not measured in a tier, derived from STREAM: a copy costs what STREAM's copy costs, and each access
+// to an element in the tier costs more than one in DRAM by what STREAM's copy shows. So tables of a published node
+// suffice (docs/model.md, "Derived kernels").
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "node/model/node.hpp"
+
+namespace ringside {
+
+/// The part of `seconds` that is spent in the cores, with the memory's part removed: (t^q - (bytes / C)^q)^(1/q).
+double core_seconds(double seconds, double bytes, double capacity_bytes_s, double q) noexcept;
+
+/// Seconds of one thread for one access to an element in `tier` beyond an access in DRAM, for each number of threads
+/// that both STREAM copies have; smoothed by the median of three neighbours. Nothing if one of the series is missing.
+std::optional<Series> access_seconds(const Node& node, const std::string& tier, double capacity_bytes_s, double q);
+
+/// The time of a copy of `rows` doubles from DRAM to `tier`, plain stores. bytes: moved in all.
+std::optional<Series> derived_transfer(const Node& node, const std::string& tier, std::uint64_t rows, double bytes,
+                                       double capacity_bytes_s, double q);
+
+/// The time of a sweep over `rows` doubles in `tier`, from that of a sweep in DRAM, which `in_dram` has for its rows.
+std::optional<Series> derived_sweep(const Node& node, const std::string& tier, const KernelFigures& in_dram,
+                                    std::uint64_t rows, double bytes, double capacity_bytes_s, double q);
+
+}  // namespace ringside

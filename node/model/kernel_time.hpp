@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The time of one kernel, alone and beside others (docs/model.md, "Time of a kernel"). A kernel spends time in the core
+// and time on moving bytes; the two overlap in part, and the exponent q says how much: 1 is not at all, infinity is
+// completely.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "node/model/node.hpp"
+
+namespace ringside {
+
+/// (a^q + b^q)^(1/q), for a and b from 0.
+double soft_sum(double a, double b, double q) noexcept;
+
+/// Seconds with `threads` threads, which is at least 1: between two points a power law, beyond the last point as many
+/// threads as there (more bring nothing), below the first one in proportion.
+double seconds_at(const Series& seconds, int threads);
+
+/// One execution of a kernel with a given number of threads.
+struct KernelTime {
+  int threads = 0;
+  double alone_s = 0;
+  std::vector<double> bytes;  // moved through each group of channels
+};
+
+/// Seconds beside others, which leave each thread share_bytes_s[g] of channels g:
+/// (alone^q + sum_g (bytes_g / (n share_g))^q - sum_g (bytes_g / capacity_g)^q)^(1/q).
+double shared_seconds(const KernelTime& kernel, std::span<const double> share_bytes_s,
+                      std::span<const double> capacity_bytes_s, double q) noexcept;
+
+/// Seconds of two kernels that run side by side all the time.
+struct Together {
+  double first_s = 0;
+  double second_s = 0;
+};
+Together together(const KernelTime& first, const KernelTime& second, std::span<const double> capacity_bytes_s,
+                  double q);
+
+/// The exponent q that describes best how the rates of `streams` grow with their threads: thread for thread
+/// (d^-q + (C/n)^-q)^(-1/q), with d the rate of one thread and C the highest. Series with fewer than four points say
+/// too little; without any other, 3.
+double fit_exponent(std::span<const Series> streams);
+
+}  // namespace ringside

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "node/model/node_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/platform/error.hpp"
+#include "node/model/channels.hpp"
+#include "node/model/coupling.hpp"
+#include "node/model/derived_kernels.hpp"
+
+namespace ringside {
+namespace {
+
+// Bytes that a kernel moves for a row, where its figures do not say it. Reading 8, writing past the caches 8, writing
+// through them 16. transfer_reduced and analyze also read the iterate before.
+constexpr double kMeasuredTransferBytes = 16;
+constexpr double kPlainCopyDramBytes = 8;
+constexpr double kPlainCopyTierBytes = 16;
+constexpr double kTransferReducedBytes = 24;
+constexpr double kAnalyzeBytes = 16;
+constexpr double kSweepBytes = 8;
+// Of an iteration over compressed rows: four doubles a row, and one and a half an entry (a value and its column), the
+// rule of the published simulation (docs/model.md, "Sources").
+constexpr double kGenerateRowBytes = 32;
+constexpr double kGenerateEntryBytes = 12;
+// What scaling from another problem may be wrong by; an assumption, stated in the plan.
+constexpr double kScaledSpread = 0.10;
+
+double generate_bytes(const ProblemSize& size) {
+  return kGenerateRowBytes * static_cast<double>(size.rows) + kGenerateEntryBytes * static_cast<double>(size.nonzeros);
+}
+
+bool same_problem(const ProblemSize& a, const ProblemSize& b) {
+  return a.rows == b.rows && a.nonzeros == b.nonzeros && (a.matrix == b.matrix || a.matrix.empty() || b.matrix.empty());
+}
+
+double entries_per_row(const ProblemSize& size) {
+  return static_cast<double>(size.nonzeros) / static_cast<double>(size.rows);
+}
+
+/// How far the figures of `there` are from those of `here`: in the shape of the rows first, then in the size.
+double distance(const ProblemSize& there, const ProblemSize& here, KernelKind kernel) {
+  const double size = std::abs(std::log(static_cast<double>(there.rows) / static_cast<double>(here.rows)));
+  if (kernel != KernelKind::kGenerate) return size;
+  return size / 10 + std::abs(std::log((1 + entries_per_row(there)) / (1 + entries_per_row(here))));
+}
+
+/// The figures to use for a kernel: of this problem, else of the nearest one.
+const KernelFigures* nearest(const Node& node, KernelKind kernel, const ModelRequest& request,
+                             const std::string& tier) {
+  const KernelFigures* best = nullptr;
+  double least = 0;
+  for (const KernelFigures& figures : node.kernels) {
+    if (figures.kernel != kernel || figures.tier != tier || figures.synced != request.synced) continue;
+    if (kernel == KernelKind::kGenerate && figures.problem.solver != request.problem.solver) continue;
+    const double far =
+        same_problem(figures.problem, request.problem) ? -1 : distance(figures.problem, request.problem, kernel);
+    if (best != nullptr && far >= least) continue;
+    best = &figures;
+    least = far;
+  }
+  return best;
+}
+
+double largest_spread(const Series& series) {
+  double largest = 0;
+  for (const Series::Point& point : series.points) largest = std::max(largest, point.figure.spread);
+  return largest;
+}
+
+double least_seconds(const Series& series) {
+  double least = series.points.front().figure.value;
+  for (const Series::Point& point : series.points) least = std::min(least, point.figure.value);
+  return least;
+}
+
+/// Builds a NodeModel part by part.
+class Builder {
+ public:
+  Builder(const Node& node, const ModelRequest& request)
+      : node_(node), request_(request), channels_(channels_of(node)), rows_(static_cast<double>(request.problem.rows)) {
+    const auto found =
+        std::find_if(node.tiers.begin(), node.tiers.end(), [&](const Tier& tier) { return tier.name == request.tier; });
+    if (found == node.tiers.end()) {
+      throw usage_error("{}: found no figures for the memory '{}'", node.name, request.tier);
+    }
+    tier_ = &*found;
+    slots_ = channels_.group_of_tier[static_cast<std::size_t>(found - node.tiers.begin())];
+  }
+
+  NodeModel build() {
+    model_.cores = node_.cores;
+    model_.capacity_bytes_s = channels_.capacity_bytes_s;
+    model_.capacity_spread = *std::max_element(channels_.spread.begin(), channels_.spread.end());
+    model_.exponent = fit_exponent(dram_streams());
+    model_.costs = node_.costs;
+    add_generate();
+    add_transfer();
+    add_sweep();
+    add_measured(KernelKind::kTransferReduced, 8, kTransferReducedBytes - 8);
+    if (!add_measured(KernelKind::kAnalyze, 0, kAnalyzeBytes)) reuse_sweep_for_analyze();
+    add_measured(KernelKind::kCommit, 0, 0);
+    add_disk();
+    fit_pairs();
+    return std::move(model_);
+  }
+
+ private:
+  std::vector<Series> dram_streams() const {
+    std::vector<Series> streams;
+    for (const StreamFigures& stream : node_.streams) {
+      if (stream.tier == node_.tiers.front().name) streams.push_back(stream.gb_s);
+    }
+    return streams;
+  }
+
+  void add_generate() {
+    // It is measured in DRAM, and does not depend on how the slots are written.
+    ModelRequest in_dram = request_;
+    in_dram.synced = false;
+    const KernelFigures* const figures = nearest(node_, KernelKind::kGenerate, in_dram, node_.tiers.front().name);
+    if (figures == nullptr) {
+      throw usage_error("{}: found no seconds of the kernel 'generate' with the solver {}; expected them in 'kernels'",
+                        node_.name, request_.problem.solver);
+    }
+    KernelModel& kernel =
+        add(KernelKind::kGenerate, *figures, generate_bytes(request_.problem) / generate_bytes(figures->problem));
+    const double declared = figures->moved_bytes.value_or(generate_bytes(figures->problem)) * scale_;
+    kernel.bytes[0] = declared;
+  }
+
+  /// Adds a kernel that was measured in the tier. Bytes: for a row, in DRAM and in the tier.
+  bool add_measured(KernelKind kind, double dram_bytes, double tier_bytes) {
+    const KernelFigures* const figures = nearest(node_, kind, request_, tier_->name);
+    if (figures == nullptr) return false;
+    KernelModel& kernel =
+        add(kind, *figures, kind == KernelKind::kCommit ? 1 : rows_ / static_cast<double>(figures->problem.rows));
+    kernel.bytes[0] += dram_bytes * rows_;
+    kernel.bytes[slots_] += tier_bytes * rows_;
+    if (figures->moved_bytes && dram_bytes + tier_bytes > 0) {
+      const double factor = *figures->moved_bytes * scale_ / ((dram_bytes + tier_bytes) * rows_);
+      for (double& bytes : kernel.bytes) bytes *= factor;
+    }
+    return true;
+  }
+
+  void add_transfer() {
+    if (add_measured(KernelKind::kTransfer, 8, kMeasuredTransferBytes - 8)) return;
+    const double bytes = (kPlainCopyDramBytes + kPlainCopyTierBytes) * rows_;
+    derive(KernelKind::kTransfer,
+           derived_transfer(node_, tier_->name, request_.problem.rows, bytes, capacity(), model_.exponent));
+    KernelModel& kernel = *model_.kernels[static_cast<std::size_t>(KernelKind::kTransfer)];
+    kernel.bytes[0] += kPlainCopyDramBytes * rows_;
+    kernel.bytes[slots_] += kPlainCopyTierBytes * rows_;
+  }
+
+  void add_sweep() {
+    if (add_measured(KernelKind::kSweep, 0, kSweepBytes)) return;
+    ModelRequest in_dram = request_;
+    in_dram.synced = false;
+    const KernelFigures* const figures = nearest(node_, KernelKind::kSweep, in_dram, node_.tiers.front().name);
+    if (figures == nullptr) {
+      throw usage_error("{}: found no seconds of the kernel 'sweep' in '{}' or in DRAM; expected them in 'kernels'",
+                        node_.name, tier_->name);
+    }
+    const double bytes = kSweepBytes * rows_;
+    derive(KernelKind::kSweep,
+           derived_sweep(node_, tier_->name, *figures, request_.problem.rows, bytes, capacity(), model_.exponent));
+    model_.kernels[static_cast<std::size_t>(KernelKind::kSweep)]->bytes[slots_] += bytes;
+  }
+
+  void reuse_sweep_for_analyze() {
+    model_.kernels[static_cast<std::size_t>(KernelKind::kAnalyze)] =
+        model_.kernels[static_cast<std::size_t>(KernelKind::kSweep)];
+  }
+
+  KernelModel& add(KernelKind kind, const KernelFigures& figures, double scale) {
+    KernelModel kernel{.seconds = figures.seconds, .bytes = std::vector<double>(channels_.groups(), 0)};
+    kernel.spread = largest_spread(figures.seconds);
+    scale_ = scale;
+    if (!same_problem(figures.problem, request_.problem) && kind != KernelKind::kCommit) {
+      for (Series::Point& point : kernel.seconds.points) point.figure.value *= scale;
+      kernel.spread = std::max(kernel.spread, kScaledSpread);
+      if (kind == KernelKind::kGenerate) {
+        model_.remarks.push_back(
+            fmt::format("no figures for this problem: those of {} ({} rows, {} nonzeros) times {:.4g}",
+                        figures.problem.matrix.empty() ? "the measured one" : figures.problem.matrix,
+                        figures.problem.rows, figures.problem.nonzeros, scale));
+      }
+    }
+    return model_.kernels[static_cast<std::size_t>(kind)].emplace(std::move(kernel));
+  }
+
+  void derive(KernelKind kind, std::optional<Series> seconds) {
+    if (!seconds) {
+      throw usage_error(
+          "{}: found neither seconds of the kernels in '{}' nor the rates of STREAM's copy in it and in DRAM",
+          node_.name, tier_->name);
+    }
+    KernelModel kernel{.seconds = std::move(*seconds), .bytes = std::vector<double>(channels_.groups(), 0)};
+    kernel.spread = largest_spread(kernel.seconds);
+    model_.kernels[static_cast<std::size_t>(kind)] = std::move(kernel);
+    if (kind == KernelKind::kTransfer) {
+      model_.remarks.push_back(fmt::format("copies and sweeps in {} are derived from STREAM's copy", tier_->name));
+    }
+  }
+
+  /// Of the channels of the tier.
+  double capacity() const { return channels_.capacity_bytes_s[slots_]; }
+
+  void add_disk() {
+    if (!request_.synced) return;
+    if (!tier_->sync_s || !tier_->sync_gb_s) {
+      model_.remarks.push_back(
+          fmt::format("how fast {} persists is not known: the disk is taken as never waited for", tier_->name));
+      return;
+    }
+    model_.sync_s = tier_->sync_s->value;
+    model_.sync_bytes_s = tier_->sync_gb_s->value * 1e9;
+  }
+
+  /// No kernel moves more than the channels can, in the least time that it was measured with.
+  void bound_bytes() {
+    for (auto& kernel : model_.kernels) {
+      if (!kernel) continue;
+      const double least = least_seconds(kernel->seconds);
+      for (std::size_t g = 0; g < kernel->bytes.size(); ++g) {
+        kernel->bytes[g] = std::min(kernel->bytes[g], model_.capacity_bytes_s[g] * least);
+      }
+    }
+  }
+
+  void fit_pairs() {
+    bound_bytes();
+    for (const PairFigures& pair : node_.pairs) {
+      if (pair.tier == tier_->name && pair.synced == request_.synced && same_problem(pair.problem, request_.problem) &&
+          model_.find(pair.first) != nullptr && model_.find(pair.second) != nullptr) {
+        model_.pairs.push_back(pair);
+      }
+    }
+    fit_coupling(model_);
+  }
+
+  const Node& node_;
+  const ModelRequest& request_;
+  const Channels channels_;
+  const double rows_;
+  const Tier* tier_ = nullptr;
+  std::size_t slots_ = 0;  // the channels of the tier
+  double scale_ = 1;       // of the kernel that was added last
+  NodeModel model_;
+};
+
+}  // namespace
+
+NodeModel model_of(const Node& node, const ModelRequest& request) {
+  return Builder(node, request).build();
+}
+
+KernelTime kernel_time(const NodeModel& model, KernelKind kernel, int threads) {
+  const KernelModel& found = *model.find(kernel);
+  return {.threads = threads, .alone_s = seconds_at(found.seconds, threads), .bytes = found.bytes};
+}
+
+Together together(const NodeModel& model, KernelKind first, int first_threads, KernelKind second, int second_threads) {
+  for (const PairFigures& pair : model.pairs) {
+    if (pair.first == first && pair.second == second && pair.first_threads == first_threads &&
+        pair.second_threads == second_threads) {
+      return {.first_s = pair.first_s.value, .second_s = pair.second_s.value};
+    }
+  }
+  return together(kernel_time(model, first, first_threads), kernel_time(model, second, second_threads),
+                  model.capacity_bytes_s, model.exponent);
+}
+
+}  // namespace ringside

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From the figures of a node to the times of a run's kernels there: for one problem, in one tier of memory, with any
+// number of threads, alone and beside each other. Figures that are missing are derived (node/model/derived_kernels) or
+// scaled from another problem; docs/model.md has each formula and its origin.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "node/model/kernel_time.hpp"
+#include "node/model/node.hpp"
+
+namespace ringside {
+
+inline constexpr std::size_t kKernelKindCount = 6;
+
+/// One kernel, for the problem and the tier of the model.
+struct KernelModel {
+  Series seconds;             // of one execution alone
+  std::vector<double> bytes;  // moved through each group of channels in one execution
+  double spread = 0;          // relative, of the seconds
+};
+
+struct NodeModel {
+  int cores = 0;
+  double exponent = 0;                   // q
+  std::vector<double> capacity_bytes_s;  // of each group of channels, saturated
+  double capacity_spread = 0;            // relative
+  std::array<std::optional<KernelModel>, kKernelKindCount> kernels;
+  std::vector<PairFigures> pairs;        // of this very problem and tier
+  std::optional<double> coupling_error;  // mean relative error for the pairs that fitted nothing; none: no such pair
+  Costs costs;
+  std::optional<double> sync_s;  // of the tier's disk, where commits need one
+  std::optional<double> sync_bytes_s;
+  std::vector<std::string> remarks;  // what was derived, scaled or assumed
+
+  const KernelModel* find(KernelKind kernel) const noexcept {
+    const auto& found = kernels[static_cast<std::size_t>(kernel)];
+    return found ? &*found : nullptr;
+  }
+};
+
+struct ModelRequest {
+  ProblemSize problem;
+  std::string tier;     // of the slots
+  bool synced = false;  // --durability power where stores need a sync
+};
+
+/// Throws Error (exit code 2) if the node has no such tier, or no figures from which the time of an iteration, of a
+/// copy and of a sweep could be known.
+NodeModel model_of(const Node& node, const ModelRequest& request);
+
+/// The kernel with `threads` threads. The kernel must be in the model.
+KernelTime kernel_time(const NodeModel& model, KernelKind kernel, int threads);
+
+/// Seconds of the two kernels side by side: measured, if the node has that very pair, else by the formula.
+Together together(const NodeModel& model, KernelKind first, int first_threads, KernelKind second, int second_threads);
+
+}  // namespace ringside

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "node/model/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <random>
+
+#include "common/platform/error.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr int kSamples = 40;
+constexpr double kAlike = 0.005;  // expected times closer than this are not told apart
+// Half the distance from the 10th to the 90th percentile of a normal distribution, in standard deviations.
+constexpr double kSpreadInDeviations = 1.2816;
+
+std::vector<Configuration> configurations(const NodeModel& model, const PlanRequest& request,
+                                          std::vector<std::string>& remarks) {
+  const bool reducing_copy_known = model.find(KernelKind::kTransferReduced) != nullptr;
+  const bool loan_known = model.costs.loan_s.has_value();
+  std::vector<bool> reduce_modes = {false};
+  std::vector<bool> elastic_modes = {false};
+  if (reducing_copy_known) reduce_modes.push_back(true);
+  if (loan_known) elastic_modes.push_back(true);
+  if (!reducing_copy_known)
+    remarks.push_back("--reduce transfer: n/a: the node file has no seconds of transfer_reduced");
+  if (!loan_known) remarks.push_back("--elastic: n/a: the node file has no loan_s");
+  std::vector<Configuration> all;
+  for (int producer = model.cores - 1; producer >= 1; --producer) {
+    if (request.producer_threads && *request.producer_threads != producer && !request.analyzer_threads) continue;
+    const int analyzer = request.analyzer_threads.value_or(model.cores - producer);
+    const int generating = request.producer_threads.value_or(producer);
+    if (generating + analyzer > model.cores ||
+        (request.analyzer_threads && !request.producer_threads && analyzer != model.cores - producer))
+      continue;
+    for (const bool reduce : reduce_modes) {
+      if (request.reduce_on_transfer.value_or(reduce) != reduce) continue;
+      for (const bool elastic : elastic_modes) {
+        if (request.elastic.value_or(elastic) != elastic) continue;
+        const Configuration configuration{generating, analyzer, reduce, elastic};
+        if (std::find(all.begin(), all.end(), configuration) == all.end()) all.push_back(configuration);
+      }
+    }
+  }
+  return all;
+}
+
+void scale(Series& seconds, double factor) {
+  for (Series::Point& point : seconds.points) point.figure.value *= factor;
+}
+
+bool simpler(const Configuration& a, const Configuration& b) {
+  return (a.elastic ? 2 : 0) + (a.reduce_on_transfer ? 1 : 0) < (b.elastic ? 2 : 0) + (b.reduce_on_transfer ? 1 : 0);
+}
+
+std::size_t best_of(const std::vector<PlanRow>& rows) {
+  const auto least = std::min_element(rows.begin(), rows.end(),
+                                      [](const PlanRow& a, const PlanRow& b) { return a.expected_s < b.expected_s; });
+  auto best = least;
+  for (auto row = rows.begin(); row != rows.end(); ++row) {
+    if (row->expected_s <= least->expected_s * (1 + kAlike) && simpler(row->configuration, best->configuration))
+      best = row;
+  }
+  return static_cast<std::size_t>(best - rows.begin());
+}
+
+}  // namespace
+
+NodeModel resampled(const NodeModel& model, std::uint64_t seed) {
+  std::mt19937_64 generator(seed);
+  std::normal_distribution<double> normal;
+  const auto factor = [&](double spread) { return std::exp(spread / kSpreadInDeviations * normal(generator)); };
+  NodeModel drawn = model;
+  std::array<double, kKernelKindCount> factors{};
+  for (std::size_t kernel = 0; kernel < kKernelKindCount; ++kernel) {
+    factors[kernel] = factor(model.kernels[kernel] ? model.kernels[kernel]->spread : 0);
+    if (drawn.kernels[kernel]) scale(drawn.kernels[kernel]->seconds, factors[kernel]);
+  }
+  const double coupling = factor(model.coupling_error.value_or(0));
+  for (PairFigures& pair : drawn.pairs) {
+    pair.first_s.value *= factors[static_cast<std::size_t>(pair.first)] * factor(pair.first_s.spread);
+    pair.second_s.value *= factors[static_cast<std::size_t>(pair.second)] * factor(pair.second_s.spread);
+  }
+  const double channels = factor(model.capacity_spread) * coupling;
+  for (double& capacity : drawn.capacity_bytes_s) capacity *= channels;
+  return drawn;
+}
+
+Plan make_plan(const Node& node, const PlanRequest& request) {
+  const NodeModel model = model_of(node, request.model);
+  Plan plan;
+  plan.remarks = model.remarks;
+  plan.exponent = model.exponent;
+  plan.capacity_bytes_s = model.capacity_bytes_s;
+  plan.coupling_error = model.coupling_error;
+  std::vector<NodeModel> samples;
+  for (int sample = 0; sample < kSamples; ++sample)
+    samples.push_back(resampled(model, static_cast<std::uint64_t>(sample + 1)));
+  for (const Configuration& configuration : configurations(model, request, plan.remarks)) {
+    PlanRow row{.configuration = configuration, .prediction = simulate(model, configuration, request.run)};
+    std::vector<double> totals;
+    for (const NodeModel& sample : samples) totals.push_back(simulate(sample, configuration, request.run).total_s);
+    std::sort(totals.begin(), totals.end());
+    for (const double total : totals) row.expected_s += total / kSamples;
+    row.low_s = totals[kSamples / 20];
+    row.high_s = totals[kSamples - 1 - kSamples / 20];
+    plan.rows.push_back(row);
+  }
+  if (plan.rows.empty()) {
+    throw usage_error("{}: found no way to run that fits the options and {} cores", node.name, model.cores);
+  }
+  plan.best = best_of(plan.rows);
+  return plan;
+}
+
+}  // namespace ringside

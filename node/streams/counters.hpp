@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The processor's counters around a measurement, where there are any: last-level cache misses, cycles and instructions
+// of this process, and the traffic of the memory controllers and the energy of the sockets. A counter that the machine
+// does not have is n/a with a reason, never 0. By perf_event_open(2).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/platform/unique_fd.hpp"
+
+namespace ringside {
+
+struct CounterValue {
+  std::string name;             // "llc_misses"
+  std::string unit;             // "1", "B", "J"
+  std::optional<double> value;  // none: n/a
+  std::string reason;           // of n/a, one clause
+};
+
+/// An event of a unit of the machine that the kernel describes below /sys/bus/event_source/devices.
+struct UnitEvent {
+  std::uint32_t type = 0;
+  std::uint64_t config = 0;
+  double scale = 1;       // raw count times scale is in `unit`
+  std::string unit;       // "MiB", "Joules"; empty: not stated
+  std::vector<int> cpus;  // one of each socket, on which it is counted
+};
+
+/// Reads `event` of `unit` ("power", "energy-pkg"). Nothing if the machine has no such unit or event, or describes it
+/// in a way that this function does not read. `root` is put before /sys.
+std::optional<UnitEvent> find_unit_event(const std::string& unit, const std::string& event,
+                                         const std::string& root = "");
+
+/// Counts between start and stop. Make and start it before the measured threads are created, and stop it when they have
+/// ended: they inherit it.
+class Counters {
+ public:
+  Counters();
+  void start() noexcept;
+  /// In a fixed order, all names, whatever the machine has: llc_misses, cycles, instructions, cycles_per_instruction,
+  /// memory_read, memory_written, package_energy, memory_energy.
+  std::vector<CounterValue> stop();
+
+ private:
+  struct Counter {
+    std::string name;
+    std::string unit;
+    double scale = 1;
+    std::vector<UniqueFd> parts;  // their counts are added up
+    std::string reason;           // if there are none
+  };
+  Counter of_process(const std::string& name, std::uint64_t config) const;
+  Counter of_units(const std::string& name, const std::string& unit, const std::string& unit_prefix,
+                   const std::vector<std::string>& events) const;
+
+  std::vector<Counter> counters_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Arrays in DRAM and in a folder, what is refused, and that nothing stays behind.
+#include "node/streams/tier_memory.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "common/platform/error.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::TemporaryFolder;
+
+Error refusal_of(const std::string& folder) {
+  try {
+    (void)folder_tier(folder, "--memory");
+  } catch (const Error& error) {
+    return error;
+  }
+  throw std::runtime_error(folder + " was accepted");
+}
+
+TEST(TierMemory, DramIsZeroAndAlignedToHugePages) {
+  const TierMemory memory(dram_tier(), 1000);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.data()) % (2 << 20), 0U);
+  EXPECT_GE(memory.bytes(), 1000U);
+  EXPECT_EQ(memory.data()[0], 0);
+  memory.data()[124] = 1;
+}
+
+TEST(TierMemory, AFolderGivesMemoryAndKeepsNoFile) {
+  const TemporaryFolder folder;
+  const Tier tier = folder_tier(folder.path(), "--memory");
+  EXPECT_EQ(tier.name, folder.path());
+  EXPECT_NE(tier.kind, TierKind::kDram);
+  {
+    const std::vector<TierMemory> arrays = make_arrays(tier, 2, 1000);
+    arrays[0].data()[999] = 5;
+    EXPECT_EQ(arrays[1].data()[999], 0);
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(TierMemory, AFileIsNoFolder) {
+  const TemporaryFolder folder;
+  const Error error = refusal_of(folder.write("file", "x"));
+  EXPECT_EQ(error.code(), ExitCode::kUsage);
+  EXPECT_NE(std::string(error.what()).find("no folder; expected a folder"), std::string::npos);
+}
+
+TEST(TierMemory, AMissingFolderIsRefusedWithExitCode2) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(refusal_of(folder.file("none")).code(), ExitCode::kUsage);
+}
+
+TEST(TierMemory, AFolderWithoutPermissionIsRefusedWithExitCode3) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  const TemporaryFolder folder;
+  ASSERT_EQ(chmod(folder.path().c_str(), 0500), 0);
+  const Error error = refusal_of(folder.path());
+  EXPECT_EQ(error.code(), ExitCode::kSystem);
+  EXPECT_NE(std::string(error.what()).find("cannot make a file: Permission denied"), std::string::npos);
+}
+
+TEST(TierMemory, TooMuchIsRefusedWithTheNeededAndTheAvailableBytes) {
+  const TemporaryFolder folder;
+  constexpr std::uint64_t kMuch = std::uint64_t{1} << 60;
+  for (const Tier& tier : {dram_tier(), folder_tier(folder.path(), "--memory")}) {
+    try {
+      const TierMemory memory(tier, kMuch);
+      FAIL() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::kSystem);
+      const std::string text = error.what();
+      EXPECT_NE(text.find(tier.name + ": 1152921504606846976 bytes are needed, "), std::string::npos) << text;
+      EXPECT_EQ(text.find('\n'), std::string::npos);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringside
