@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `ringside calibrate`: measures this machine, and our kernels on the given matrices, within a time limit
+// (docs/calibration.md).
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/options/options.hpp"
+#include "node/model/node.hpp"
+
+namespace ringside {
+
+inline constexpr double kCalibrationBudgetS = 180;
+inline constexpr double kQuickCalibrationBudgetS = 30;
+
+/// A spread, or a load average for each core, above which the machine counts as busy.
+inline constexpr double kBusySpread = 0.15;
+inline constexpr double kBusyLoadPerCore = 0.5;
+
+struct CalibrationProgress {
+  double done = 0;    // share of the time, 0 to 1
+  double left_s = 0;  // at most, as far as is known
+  std::string what;   // is measured now
+};
+
+struct CalibrationOptions {
+  std::vector<SolveOptions> problems;  // at least one
+  std::vector<std::string> folders;    // of --memory; none: the current folder and /dev/shm, as far as they have room
+  std::vector<int> threads;            // ascending; none: 1, 2, 3, 4, 6, 8, 12 ... and all
+  double budget_s = kCalibrationBudgetS;
+  const std::atomic<bool>* stop = nullptr;                   // may be null
+  std::function<void(const CalibrationProgress&)> announce;  // called before each measurement; may be empty
+};
+
+/// Call it before any thread is pinned. Throws Error: exit code 2 for bad input, 3 if a folder has no room or
+/// permission, the cores are fewer than the threads asked for, or the system lacks something, 130 if `stop` is set.
+Node calibrate(const CalibrationOptions& options);
+
+}  // namespace ringside

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a disk costs below a page cache: fdatasync(2) of one changed page, and the rate at which it writes what a step
+// changes. The file has no name, and its blocks are allocated before anything is timed, as those of a pool are.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ringside {
+
+struct DiskSamples {
+  std::vector<double> sync_s;
+  std::vector<double> sync_gb_s;
+};
+
+/// Adds samples of syncing `bytes` bytes (at least a page) in `folder`. Throws Error (exit code 3) if the disk has no
+/// room or fails.
+void measure_disk(const std::string& folder, std::uint64_t bytes, DiskSamples& samples);
+
+}  // namespace ringside

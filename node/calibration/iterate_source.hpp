@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the producer of a run works on: a solver whose iterates go into memory that is shared with a reader, in turn
+// through its buffers. The reader has a mapping of its own, as the analyzer has. A reader in another thread holds the
+// buffer that it reads; the source never writes to that one.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "common/handoff/handoff_layout.hpp"
+#include "common/handoff/shared_mapping.hpp"
+#include "producer/solver/solver.hpp"
+
+namespace ringside {
+
+class IterateSource {
+ public:
+  /// solver: outlives this object. Three buffers: one is read to make the next iterate, one is written, one is held by
+  /// the reader. Throws Error (exit code 3) if there is no memory.
+  explicit IterateSource(Solver& solver);
+
+  /// From here on `team`, which outlives the later iterations, makes them.
+  void share_among(Team& team) { solver_.share_among(team); }
+
+  /// The next iterate. two_buffers: use the double buffer of a run; only while no reader holds one.
+  void iterate(bool two_buffers) noexcept;
+
+  /// Begins with the first iterate again, if as many were made as a run makes that is not told otherwise: their values
+  /// change the work of the reductions.
+  void begin_again_when_due() noexcept;
+
+  /// Iterates made since the source was made.
+  std::uint64_t made() const noexcept { return made_.load(std::memory_order_acquire); }
+
+  /// For the reader: the newest iterate, which stays as it is until the next `hold` or `let_go`. rows doubles.
+  const double* hold() noexcept;
+  void let_go() noexcept { held_.store(kNone); }
+
+  std::uint64_t rows() const noexcept { return geometry_.rows; }
+
+ private:
+  static constexpr std::uint32_t kBuffers = 3;
+  static constexpr std::uint32_t kNone = kBuffers;
+
+  double* buffer(std::uint32_t index) const noexcept;
+  std::uint32_t other_buffer() const noexcept;
+  void begin() noexcept;
+
+  Solver& solver_;
+  PayloadGeometry geometry_;
+  SharedMapping memory_;
+  SharedMapping readers_;
+  std::uint64_t iteration_ = 0;  // since the beginning
+  std::atomic<std::uint64_t> made_{0};
+  // 64: two threads write them.
+  alignas(64) std::atomic<std::uint32_t> newest_{0};
+  alignas(64) std::atomic<std::uint32_t> held_{kNone};
+};
+
+}  // namespace ringside

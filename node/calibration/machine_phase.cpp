@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "node/calibration/machine_phase.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "common/platform/printable.hpp"
+#include "node/calibration/clock_bench.hpp"
+#include "node/streams/cores.hpp"
+#include "node/streams/repeats.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kLeastSamplesOfFigure = 3;
+constexpr std::uint64_t kDiskBytes = std::uint64_t{32} << 20;
+
+std::optional<Measured> figure_of(const std::vector<double>& samples) {
+  if (samples.size() < kLeastSamplesOfFigure) return std::nullopt;
+  return measured(samples);
+}
+
+/// Those of `cpus` that are on the tier's NUMA node; all of them if it is not known, or has none of them.
+std::vector<int> cpus_near(const Machine& machine, const std::vector<int>& cpus, const Tier& tier) {
+  std::vector<int> near;
+  for (const HardwareThread& thread : machine.threads) {
+    const bool used = std::find(cpus.begin(), cpus.end(), thread.cpu) != cpus.end();
+    if (used && (tier.numa_node < 0 || thread.numa_node == tier.numa_node)) near.push_back(thread.cpu);
+  }
+  return near.empty() ? cpus : near;
+}
+
+}  // namespace
+
+Series series_of(const SampleSeries& samples) {
+  Series series;
+  for (const auto& [threads, values] : samples) {
+    if (const std::optional<Measured> figure = figure_of(values)) series.points.push_back({threads, *figure});
+  }
+  return series;
+}
+
+MachinePhase::MachinePhase(const Machine& machine, std::vector<int> cpus, std::vector<int> counts,
+                           const std::vector<Tier>& tiers)
+    : cpus_(std::move(cpus)), counts_(std::move(counts)) {
+  for (const Tier& tier : tiers) {
+    const std::uint64_t elements = stream_elements_for(tier, last_level_cache_bytes(machine));
+    streams_.push_back({tier.name, std::make_unique<StreamBench>(tier, cpus_near(machine, cpus_, tier), elements), {}});
+    if (tier.kind == TierKind::kPageCache) disks_[tier.path];
+  }
+}
+
+void MachinePhase::add_to(CalibrationPlan& plan) {
+  for (const int threads : counts_) {
+    plan.add(fmt::format("the clock with {} busy cores", threads), [this, threads] {
+      measure_clock({cpus_.begin(), cpus_.begin() + threads}, clock_ghz_[threads]);
+    });
+  }
+  if (cpus_.size() > 1) {
+    plan.add("the cost of a hand-off", [this] { measure_hand_off(cpus_.front(), cpus_.back(), costs_); });
+    plan.add("the cost of a wake-up", [this] { measure_wake_up(cpus_.front(), cpus_.back(), costs_); });
+    plan.add("the cost of a loan", [this] { measure_loan(cpus_.front(), cpus_.back(), costs_); });
+  }
+  plan.add("the cost of a barrier", [this] { measure_barrier(cpus_, costs_); });
+  add_streams(plan, {"read", "copy", "copy_nontemporal"}, false);
+  for (auto& [folder, samples] : disks_) {
+    plan.add("the disk of " + printable(folder),
+             [name = folder, to = &samples] { measure_disk(name, kDiskBytes, *to); });
+  }
+  add_streams(plan, {"read", "copy", "copy_nontemporal"}, true);
+  add_streams(plan, {"scale", "add", "triad"}, false);
+  add_streams(plan, {"scale", "add", "triad"}, true);
+}
+
+/// One thread and all of them, or the counts in between.
+void MachinePhase::add_streams(CalibrationPlan& plan, const std::vector<std::string>& loops, bool in_between) {
+  for (Streams& streams : streams_) {
+    const int most = streams.bench->most_threads();
+    std::vector<int> counts;
+    for (const int count : counts_) counts.push_back(std::min(count, most));
+    counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+    for (const int threads : counts) {
+      if ((threads != counts.front() && threads != counts.back()) != in_between) continue;
+      for (const std::string& loop : loops) {
+        plan.add(fmt::format("{} of {} with {} threads", loop, printable(streams.tier), threads),
+                 [&streams, loop, threads] { streams.bench->measure(loop, threads, streams.gb_s[loop][threads]); });
+      }
+    }
+  }
+}
+
+void MachinePhase::collect(Node& node) {
+  if (Series clock = series_of(clock_ghz_); !clock.points.empty()) node.clock_ghz = std::move(clock);
+  for (const Streams& streams : streams_) {
+    for (const auto& [loop, samples] : streams.gb_s) {
+      if (Series gb_s = series_of(samples); !gb_s.points.empty()) {
+        node.streams.push_back({loop, streams.tier, std::move(gb_s)});
+      }
+    }
+  }
+  for (Tier& tier : node.tiers) {
+    const auto disk = disks_.find(tier.path);
+    if (tier.kind != TierKind::kPageCache || disk == disks_.end()) continue;
+    tier.sync_s = figure_of(disk->second.sync_s);
+    tier.sync_gb_s = figure_of(disk->second.sync_gb_s);
+  }
+  node.costs = {.hand_off_s = figure_of(costs_.hand_off_s),
+                .wake_up_s = figure_of(costs_.wake_up_s),
+                .loan_s = figure_of(costs_.loan_s),
+                .barrier_s = figure_of(costs_.barrier_s)};
+  streams_.clear();
+}
+
+}  // namespace ringside

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The measurements that need no matrix: clock, costs of coordination, disks, and STREAM loops in every tier.
+#pragma once
+
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/program/topology.hpp"
+#include "node/calibration/calibration_plan.hpp"
+#include "node/calibration/costs_bench.hpp"
+#include "node/calibration/disk_bench.hpp"
+#include "node/calibration/stream_bench.hpp"
+#include "node/model/node.hpp"
+
+namespace ringside {
+
+/// Samples by thread count.
+using SampleSeries = std::map<int, std::vector<double>>;
+
+/// A series of those counts that have at least three samples.
+Series series_of(const SampleSeries& samples);
+
+class MachinePhase {
+ public:
+  /// cpus: those a run can use, in its order. counts: thread counts to measure, ascending.
+  MachinePhase(const Machine& machine, std::vector<int> cpus, std::vector<int> counts, const std::vector<Tier>& tiers);
+
+  void add_to(CalibrationPlan& plan);
+
+  /// Puts the figures into the node, whose tiers are those given. Frees what was measured on.
+  void collect(Node& node);
+
+ private:
+  struct Streams {
+    std::string tier;
+    std::unique_ptr<StreamBench> bench;
+    std::map<std::string, SampleSeries> gb_s;  // by loop
+  };
+
+  void add_streams(CalibrationPlan& plan, const std::vector<std::string>& loops, bool all_counts);
+
+  std::vector<int> cpus_;
+  std::vector<int> counts_;
+  std::list<Streams> streams_;  // a list: its elements stay where they are
+  std::map<std::string, DiskSamples> disks_;
+  SampleSeries clock_ghz_;
+  CostSamples costs_;
+};
+
+}  // namespace ringside

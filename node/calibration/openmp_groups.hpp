@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Groups of OpenMP threads side by side in one process, each pinned to its cores as a process of a run is. libgomp
+// keeps a pool of threads for each thread that opens parallel regions, and ends the pool with it: a group is such a
+// thread.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <vector>
+
+#include "common/threads/team.hpp"
+
+namespace ringside {
+
+/// What a group does once all groups are set up. It must not throw.
+using GroupWork = std::function<void()>;
+
+struct OpenMpGroup {
+  std::vector<int> cpus;  // one thread on each
+  /// Runs first, on the thread of cpus[0], which also calls what it returns; `team` lives until that has returned. May
+  /// throw: then no group works.
+  std::function<GroupWork(Team& team)> set_up;
+};
+
+/// Runs the groups side by side and returns when all are done. Throws the Error of a set-up that failed.
+void run_openmp_groups(const std::vector<OpenMpGroup>& groups);
+
+/// Spins until `reached()`; gives the core to other threads now and then, if it takes long.
+template <class Reached>
+void spin_until(const Reached& reached) noexcept;
+
+/// sched_yield(2).
+void yield_core() noexcept;
+
+template <class Reached>
+void spin_until(const Reached& reached) noexcept {
+  constexpr int kPausesBeforeYield = 1000;
+  for (int pauses = 1; !reached(); ++pauses) {
+    __builtin_ia32_pause();
+    if (pauses % kPausesBeforeYield == 0) yield_core();
+  }
+}
+
+}  // namespace ringside

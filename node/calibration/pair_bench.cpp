@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "node/calibration/pair_bench.hpp"
+
+#include <atomic>
+#include <memory>
+
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
+#include "node/calibration/openmp_groups.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kLeastSamples = 3;
+constexpr double kLeastS = 0.1;  // of both at work
+constexpr int kWarmUps = 2;
+
+/// Both sides together decide when there are enough samples.
+struct Meeting {
+  std::atomic<int> warm{0};
+  std::atomic<std::size_t> counted[2] = {0, 0};
+  std::atomic<bool> ended{false};
+  std::atomic<bool> failed{false};
+};
+
+/// Repeats `execute`, which returns its seconds, or less than 0 if it failed.
+template <class Execute>
+void repeat(Meeting& meeting, int side, std::vector<double>& samples, const Execute& execute) {
+  for (int i = 0; i < kWarmUps && execute() >= 0; ++i) continue;
+  ++meeting.warm;
+  spin_until([&] { return meeting.warm.load() == 2; });
+  const std::int64_t begun = now_ns();
+  for (std::size_t count = 0;;) {
+    const double took_s = execute();
+    if (took_s < 0) {
+      meeting.failed.store(true);
+      meeting.ended.store(true);
+    }
+    if (meeting.ended.load()) return;  // the other side had stopped working
+    samples.push_back(took_s);
+    meeting.counted[side].store(++count);
+    if (meeting.counted[1 - side].load() >= kLeastSamples && count >= kLeastSamples &&
+        seconds(now_ns() - begun) >= kLeastS) {
+      meeting.ended.store(true);
+      return;
+    }
+  }
+}
+
+double second_of(KernelKind kernel, IterateSource& source, StepKeeper& keeper) noexcept {
+  if (kernel == KernelKind::kAnalyze) return keeper.analyze_next();
+  StepTimes times;
+  const bool reduced = kernel == KernelKind::kTransferReduced;
+  const bool kept =
+      keeper.keep(source.hold(), reduced ? StepKeeper::Reduce::kOnTheWay : StepKeeper::Reduce::kNever, 1, times);
+  source.let_go();
+  if (!kept) return -1;
+  return times.transfer_s + (reduced ? times.analyze_s : 0);
+}
+
+}  // namespace
+
+void measure_pair(const Workbench& bench, KernelKind second, int first_threads, int second_threads,
+                  PairSamples& samples) {
+  Meeting meeting;
+  const OpenMpGroup generating{{bench.cpus.begin(), bench.cpus.begin() + first_threads}, [&](Team& team) -> GroupWork {
+                                 bench.source.share_among(team);
+                                 return [&] {
+                                   repeat(meeting, 0, samples.first_s, [&] {
+                                     bench.source.begin_again_when_due();
+                                     const std::int64_t begun = now_ns();
+                                     bench.source.iterate(false);
+                                     return seconds(now_ns() - begun);
+                                   });
+                                 };
+                               }};
+  const OpenMpGroup keeping{
+      {bench.cpus.end() - second_threads, bench.cpus.end()}, [&](Team& team) -> GroupWork {
+        const auto keeper = std::make_shared<StepKeeper>(bench.pool, bench.run, bench.durability, team);
+        return [&, keeper] {
+          repeat(meeting, 1, samples.second_s, [&] { return second_of(second, bench.source, *keeper); });
+        };
+      }};
+  run_openmp_groups({generating, keeping});
+  if (meeting.failed.load()) throw system_error("the disk failed while steps were kept on it; `dmesg` has the reason");
+}
+
+}  // namespace ringside

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "node/calibration/problem_phase.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/platform/printable.hpp"
+#include "node/streams/repeats.hpp"
+#include "node/streams/tier_memory.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr KernelKind kPairedWithGenerate[] = {KernelKind::kTransfer, KernelKind::kTransferReduced,
+                                              KernelKind::kAnalyze};
+
+const char* name_of(KernelKind kernel) noexcept {
+  switch (kernel) {
+    case KernelKind::kTransfer: return "transfer";
+    case KernelKind::kTransferReduced: return "transfer_reduced";
+    case KernelKind::kAnalyze: return "analyze";
+    default: return "generate";
+  }
+}
+
+bool may_need_sync(TierKind kind) noexcept {
+  return kind != TierKind::kDax;
+}
+
+/// What one execution moves, where every pass is over memory: bytes an element, times the elements.
+std::optional<double> moved_bytes(KernelKind kernel, bool synced, std::uint64_t rows) noexcept {
+  const auto n = static_cast<double>(rows);
+  switch (kernel) {
+    case KernelKind::kTransfer: return synced ? 24 * n : 16 * n;  // write(2) reads the line it stores to
+    case KernelKind::kTransferReduced: return synced ? 32 * n : 24 * n;
+    case KernelKind::kAnalyze: return 16 * n;
+    case KernelKind::kSweep: return 8 * n;
+    default: return std::nullopt;  // depends on the matrix, or is no matter of bytes
+  }
+}
+
+}  // namespace
+
+std::vector<std::pair<int, int>> splits_of(int cores) {
+  std::vector<std::pair<int, int>> splits;
+  if (cores < 2) return splits;
+  const int chosen = std::clamp(cores / 4, 1, 4);  // as plan_cores does
+  for (const int analyzer : {chosen, cores / 2, cores - 1, 1, cores / 4, cores - cores / 4}) {
+    const std::pair<int, int> split{cores - analyzer, analyzer};
+    if (analyzer < 1 || analyzer >= cores) continue;
+    if (std::find(splits.begin(), splits.end(), split) == splits.end()) splits.push_back(split);
+  }
+  return splits;
+}
+
+std::uint64_t calibration_bytes(std::uint64_t rows, TierKind kind) {
+  return RingPool::file_bytes(rows, kCalibrationSlots) * (may_need_sync(kind) ? 2 : 1);
+}
+
+ProblemPhase::ProblemPhase(Problem problem, std::string matrix, std::vector<int> cpus, std::vector<int> counts,
+                           const std::vector<Tier>& tiers)
+    : problem_(std::move(problem)),
+      size_{.matrix = std::move(matrix),
+            .solver = std::string(text_of(problem_.description.solver)),
+            .format = std::string(problem_.solver->format()),
+            .rows = problem_.solver->rows(),
+            .nonzeros = problem_.solver->nonzeros()},
+      cpus_(std::move(cpus)),
+      counts_(std::move(counts)),
+      source_(*problem_.solver) {
+  for (const Tier& tier : tiers) {
+    if (tier.kind == TierKind::kDram) continue;
+    require_room(tier, calibration_bytes(size_.rows, tier.kind));
+    places_.push_back({tier.name, false, make_nameless_pool(tier.path, size_.rows, true), {}, {}});
+    if (!may_need_sync(tier.kind)) continue;
+    places_.push_back({tier.name, true, make_nameless_pool(tier.path, size_.rows, false), {}, {}});
+  }
+}
+
+Workbench ProblemPhase::bench(Place& place) {
+  return {.source = source_,
+          .pool = place.pool,
+          .run = problem_.description,
+          .durability = place.synced ? Durability::kPower : Durability::kProcess,
+          .cpus = cpus_};
+}
+
+void ProblemPhase::add_to(CalibrationPlan& plan) {
+  for (const bool synced : {false, true}) {
+    for (const int threads : {counts_.front(), counts_.back()}) {
+      if (threads == counts_.back() && counts_.size() == 1) continue;
+      for (Place& place : places_) {
+        if (place.synced == synced) add_kernels(plan, place, threads);
+      }
+    }
+    for (Place& place : places_) {
+      if (place.synced == synced) add_pairs(plan, place);
+    }
+  }
+  for (std::size_t count = 1; count + 1 < counts_.size(); ++count) {
+    for (Place& place : places_) add_kernels(plan, place, counts_[count]);
+  }
+}
+
+void ProblemPhase::add_kernels(CalibrationPlan& plan, Place& place, int threads) {
+  plan.add(fmt::format("{} in {}{} with {} threads", printable(size_.matrix), printable(place.tier),
+                       place.synced ? ", synced," : "", threads),
+           [this, &place, threads] {
+             KernelSamples samples;
+             measure_kernels(bench(place), threads, samples);
+             take(place, threads, samples);
+           });
+}
+
+void ProblemPhase::add_pairs(CalibrationPlan& plan, Place& place) {
+  for (const auto& split : splits_of(static_cast<int>(cpus_.size()))) {
+    for (const KernelKind second : kPairedWithGenerate) {
+      if (place.synced && second == KernelKind::kAnalyze) continue;  // as without a sync
+      plan.add(
+          fmt::format("{} in {}{}: generate beside {}, {}+{} threads", printable(size_.matrix), printable(place.tier),
+                      place.synced ? ", synced" : "", name_of(second), split.first, split.second),
+          [this, &place, second, split] {
+            measure_pair(bench(place), second, split.first, split.second, place.pairs[{second, split}]);
+          });
+    }
+  }
+}
+
+void ProblemPhase::take(Place& place, int threads, const KernelSamples& samples) {
+  const auto add = [threads](SampleSeries& to, const std::vector<double>& from) {
+    to[threads].insert(to[threads].end(), from.begin(), from.end());
+  };
+  // The iterate is made in DRAM, wherever the slots are; only a disk that writes meanwhile disturbs it.
+  if (!place.synced) add(generate_s_, samples.generate_s);
+  add(place.kernels[KernelKind::kTransfer], samples.transfer_s);
+  add(place.kernels[KernelKind::kTransferReduced], samples.transfer_reduced_s);
+  add(place.kernels[KernelKind::kAnalyze], samples.analyze_s);
+  add(place.kernels[KernelKind::kSweep], samples.sweep_s);
+  add(place.kernels[KernelKind::kCommit], samples.commit_s);
+}
+
+void ProblemPhase::collect(Node& node) const {
+  const auto add = [&](KernelKind kernel, const std::string& tier, bool synced, const SampleSeries& samples) {
+    Series series = series_of(samples);
+    if (series.points.empty()) return;
+    node.kernels.push_back({.kernel = kernel,
+                            .problem = size_,
+                            .tier = tier,
+                            .synced = synced,
+                            .seconds = std::move(series),
+                            .moved_bytes = moved_bytes(kernel, synced, size_.rows)});
+  };
+  add(KernelKind::kGenerate, node.tiers.front().name, false, generate_s_);
+  for (const Place& place : places_) {
+    for (const auto& [kernel, samples] : place.kernels) add(kernel, place.tier, place.synced, samples);
+  }
+  for (const Place& place : places_) {
+    for (const auto& [key, samples] : place.pairs) {
+      const auto& [second, split] = key;
+      if (std::min(samples.first_s.size(), samples.second_s.size()) < 3) continue;
+      node.pairs.push_back({.first = KernelKind::kGenerate,
+                            .second = second,
+                            .problem = size_,
+                            .tier = place.tier,
+                            .synced = place.synced,
+                            .first_threads = split.first,
+                            .second_threads = split.second,
+                            .first_s = measured(samples.first_s),
+                            .second_s = measured(samples.second_s)});
+    }
+  }
+}
+
+}  // namespace ringside

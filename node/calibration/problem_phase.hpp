@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The measurements on one matrix: our kernels alone and in pairs, in every folder, as each durability keeps steps
+// there.
+#pragma once
+
+#include <list>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "node/calibration/calibration_plan.hpp"
+#include "node/calibration/kernel_bench.hpp"
+#include "node/calibration/machine_phase.hpp"
+#include "node/calibration/pair_bench.hpp"
+#include "node/model/node.hpp"
+#include "producer/solver/problem.hpp"
+
+namespace ringside {
+
+class ProblemPhase {
+ public:
+  /// problem: with its solver. tiers: those of the node; slots are put into those that are folders. Throws Error (exit
+  /// code 3) if a folder has no room.
+  ProblemPhase(Problem problem, std::string matrix, std::vector<int> cpus, std::vector<int> counts,
+               const std::vector<Tier>& tiers);
+
+  void add_to(CalibrationPlan& plan);
+  void collect(Node& node) const;
+
+ private:
+  /// Where slots are, and how they are written.
+  struct Place {
+    std::string tier;
+    bool synced = false;
+    RingPool pool;
+    std::map<KernelKind, SampleSeries> kernels;
+    std::map<std::pair<KernelKind, std::pair<int, int>>, PairSamples> pairs;  // by the second one, and the split
+  };
+
+  Workbench bench(Place& place);
+  void add_kernels(CalibrationPlan& plan, Place& place, int threads);
+  void add_pairs(CalibrationPlan& plan, Place& place);
+  void take(Place& place, int threads, const KernelSamples& samples);
+
+  Problem problem_;
+  ProblemSize size_;
+  std::vector<int> cpus_;
+  std::vector<int> counts_;
+  IterateSource source_;
+  std::list<Place> places_;
+  SampleSeries generate_s_;
+};
+
+/// The splits that pairs are measured at, g + a <= cores: all but one core, three quarters, half and a quarter for the
+/// producer, and one; the split that `plan_cores` would choose first.
+std::vector<std::pair<int, int>> splits_of(int cores);
+
+/// Bytes that measuring `rows` rows needs in a folder of that kind.
+std::uint64_t calibration_bytes(std::uint64_t rows, TierKind kind);
+
+}  // namespace ringside

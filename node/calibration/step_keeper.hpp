@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The analyzer's work on a step, with the calls and in the order of Attachment::keep (analyzer/analyzer.cpp), timed as
+// its account times them. The ring lies in a pool of its own that has no name: whatever ends this process leaves
+// nothing behind.
+#pragma once
+
+#include <string>
+
+#include "analyzer/pool/ring_pool.hpp"
+#include "analyzer/ring/ring_writer.hpp"
+#include "common/handoff/run_description.hpp"
+#include "common/options/durability.hpp"
+#include "common/reductions/reduction.hpp"
+#include "common/threads/team.hpp"
+
+namespace ringside {
+
+/// As many slots as a pool has if it is not told otherwise.
+inline constexpr std::uint32_t kCalibrationSlots = 8;
+
+/// A pool in `folder`, deleted as soon as it is open. mapped: its pages are faulted in now, as the analyzer does where
+/// no sync follows. Throws Error: exit code 3 if the folder has no room.
+RingPool make_nameless_pool(const std::string& folder, std::uint64_t rows, bool mapped);
+
+/// Seconds, as the account of a run has them.
+struct StepTimes {
+  double transfer_s = 0;
+  double commit_s = 0;   // without the wait for a disk
+  double analyze_s = 0;  // with storing what was reduced
+};
+
+/// Made and used by one thread, that of the team.
+class StepKeeper {
+ public:
+  /// pool, team: outlive this object.
+  StepKeeper(RingPool& pool, RunDescription run, Durability durability, Team& team);
+  ~StepKeeper() { writer_.finish(); }
+  StepKeeper(const StepKeeper&) = delete;
+  StepKeeper& operator=(const StepKeeper&) = delete;
+
+  enum class Reduce { kNever, kInSlot, kOnTheWay };
+  /// Keeps the iterate x, rows doubles. False if the disk failed.
+  bool keep(const double* x, Reduce reduce, int passes, StepTimes& times) noexcept;
+
+  /// Reduces slot after slot, each with the one before, whatever they hold: seconds of one.
+  double analyze_next() noexcept;
+
+ private:
+  bool wait_for_disk() noexcept;
+
+  RingPool& pool_;
+  const Durability durability_;
+  RingWriter writer_;
+  Reducer reducer_;
+  StepDescriptor step_;
+  std::uint32_t slot_ = 0;  // of analyze_next
+};
+
+}  // namespace ringside
