@@ -4,6 +4,7 @@
 #include <fcntl.h>
 
 #include <cerrno>
+#include <cstring>
 
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
@@ -23,10 +24,20 @@ IterateSource::IterateSource(Solver& solver)
     }
   }
   begin();
+  // Not the first one: all its elements are equal.
+  for (std::uint32_t earlier = kTurning; earlier < kBuffers; ++earlier) {
+    iterate(true);
+    std::memcpy(buffer(earlier), buffer(newest_.load()), geometry_.rows * sizeof(double));
+  }
+  made_.store(0);
 }
 
 double* IterateSource::buffer(std::uint32_t index) const noexcept {
   return reinterpret_cast<double*>(memory_.data() + geometry_.buffer_offset(index));
+}
+
+const double* IterateSource::as_read(std::uint32_t index) const noexcept {
+  return reinterpret_cast<const double*>(readers_.data() + geometry_.buffer_offset(index));
 }
 
 void IterateSource::begin() noexcept {
@@ -63,10 +74,13 @@ const double* IterateSource::hold() noexcept {
   for (;;) {
     const std::uint32_t index = newest_.load();
     held_.store(index);
-    if (newest_.load() == index) {
-      return reinterpret_cast<const double*>(readers_.data() + geometry_.buffer_offset(index));
-    }
+    if (newest_.load() == index) return as_read(index);
   }
+}
+
+const double* IterateSource::earlier() noexcept {
+  earlier_ = (earlier_ + 1) % kEarlier;
+  return as_read(kTurning + earlier_);
 }
 
 }  // namespace ringside

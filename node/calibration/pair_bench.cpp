@@ -25,7 +25,7 @@ struct Meeting {
 
 /// Repeats `execute`, which returns its seconds, or less than 0 if it failed.
 template <class Execute>
-void repeat(Meeting& meeting, int side, std::vector<double>& samples, const Execute& execute) {
+void repeat(Meeting& meeting, int side, std::vector<double>& samples, Execute execute) {
   for (int i = 0; i < kWarmUps && execute() >= 0; ++i) continue;
   ++meeting.warm;
   spin_until([&] { return meeting.warm.load() == 2; });
@@ -47,16 +47,37 @@ void repeat(Meeting& meeting, int side, std::vector<double>& samples, const Exec
   }
 }
 
-double second_of(KernelKind kernel, IterateSource& source, StepKeeper& keeper) noexcept {
-  if (kernel == KernelKind::kAnalyze) return keeper.analyze_next();
-  StepTimes times;
-  const bool reduced = kernel == KernelKind::kTransferReduced;
-  const bool kept =
-      keeper.keep(source.hold(), reduced ? StepKeeper::Reduce::kOnTheWay : StepKeeper::Reduce::kNever, 1, times);
-  source.let_go();
-  if (!kept) return -1;
-  return times.transfer_s + (reduced ? times.analyze_s : 0);
-}
+/// The analyzer's side.
+class Second {
+ public:
+  Second(KernelKind kernel, IterateSource& source, StepKeeper& keeper)
+      : kernel_(kernel), source_(source), keeper_(keeper) {}
+
+  /// Executes it once: seconds, or less than 0 if it failed.
+  double operator()() {
+    if (kernel_ == KernelKind::kAnalyze) return keeper_.analyze_next();
+    const bool reduced = kernel_ == KernelKind::kTransferReduced;
+    StepTimes times;
+    const bool kept =
+        keeper_.keep(source(), reduced ? StepKeeper::Reduce::kOnTheWay : StepKeeper::Reduce::kNever, 1, times);
+    source_.let_go();
+    return kept ? times.transfer_s + (reduced ? times.analyze_s : 0) : -1;
+  }
+
+ private:
+  /// Each new iterate once, as in a run. Copied again it would come from the cache, which it does not in a run.
+  const double* source() noexcept {
+    const std::uint64_t made = source_.made();
+    if (made == copied_) return source_.earlier();
+    copied_ = made;
+    return source_.hold();
+  }
+
+  const KernelKind kernel_;
+  IterateSource& source_;
+  StepKeeper& keeper_;
+  std::uint64_t copied_ = 0;
+};
 
 }  // namespace
 
@@ -77,9 +98,7 @@ void measure_pair(const Workbench& bench, KernelKind second, int first_threads, 
   const OpenMpGroup keeping{
       {bench.cpus.end() - second_threads, bench.cpus.end()}, [&](Team& team) -> GroupWork {
         const auto keeper = std::make_shared<StepKeeper>(bench.pool, bench.run, bench.durability, team);
-        return [&, keeper] {
-          repeat(meeting, 1, samples.second_s, [&] { return second_of(second, bench.source, *keeper); });
-        };
+        return [&, keeper] { repeat(meeting, 1, samples.second_s, Second(second, bench.source, *keeper)); };
       }};
   run_openmp_groups({generating, keeping});
   if (meeting.failed.load()) throw system_error("the disk failed while steps were kept on it; `dmesg` has the reason");

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "node/calibration/calibration.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "common/platform/error.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside {
+namespace {
+
+class CalibrationTest : public ::testing::Test {
+ protected:
+  CalibrationOptions options() {
+    CalibrationOptions options;
+    options.problems.emplace_back();
+    options.problems.back().matrix = "grid:20";
+    options.folders = {folder_.path()};
+    options.budget_s = 0.1;
+    return options;
+  }
+
+  /// The error with which it is refused.
+  static Error refusal_of(const CalibrationOptions& options) {
+    try {
+      (void)calibrate(options);
+    } catch (const Error& error) {
+      return error;
+    }
+    return Error(ExitCode::kDone, "not refused");
+  }
+
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(CalibrationTest, ANodeHasItsTiersAndItsFingerprint) {
+  const Node node = calibrate(options());
+  ASSERT_GE(node.tiers.size(), 2u);
+  EXPECT_EQ(node.tiers.front().kind, TierKind::kDram);
+  EXPECT_EQ(node.tiers.back().path, std::filesystem::canonical(folder_.path()).string());
+  ASSERT_TRUE(node.fingerprint.has_value());
+  EXPECT_EQ(node.fingerprint->cores, node.cores);
+  EXPECT_EQ(node.origin, "ringside calibrate");
+  EXPECT_FALSE(node.measured_at.empty());
+}
+
+TEST_F(CalibrationTest, WithTooLittleTimeTheMostImportantFiguresAreThereAndARemarkNamesTheRest) {
+  const Node node = calibrate(options());
+  const auto measured = [&](KernelKind kind) {
+    return std::any_of(node.kernels.begin(), node.kernels.end(), [&](const auto& k) { return k.kernel == kind; });
+  };
+  EXPECT_TRUE(measured(KernelKind::kGenerate));
+  EXPECT_TRUE(measured(KernelKind::kTransfer));
+  EXPECT_TRUE(std::any_of(node.remarks.begin(), node.remarks.end(),
+                          [](const std::string& remark) { return remark.find("did not fit") != std::string::npos; }));
+}
+
+TEST_F(CalibrationTest, NothingStaysInTheFolder) {
+  (void)calibrate(options());
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+TEST_F(CalibrationTest, AFolderThatIsNamedTwiceIsMeasuredOnce) {
+  CalibrationOptions twice = options();
+  twice.folders.push_back(folder_.path() + "/.");
+  const Node node = calibrate(twice);
+  EXPECT_EQ(std::count_if(node.tiers.begin(), node.tiers.end(), [](const Tier& tier) { return !tier.path.empty(); }),
+            1);
+}
+
+TEST_F(CalibrationTest, ProgressGrows) {
+  CalibrationOptions watched = options();
+  int announced = 0;
+  watched.announce = [&](const CalibrationProgress& progress) {
+    EXPECT_GE(progress.done, 0);
+    EXPECT_LE(progress.done, 1);
+    EXPECT_FALSE(progress.what.empty());
+    ++announced;
+  };
+  (void)calibrate(watched);
+  EXPECT_GT(announced, 3);
+}
+
+TEST_F(CalibrationTest, AStopIsObeyed) {
+  const std::atomic<bool> stop{true};
+  CalibrationOptions stopped = options();
+  stopped.stop = &stop;
+  EXPECT_EQ(refusal_of(stopped).code(), ExitCode::kInterrupted);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+TEST_F(CalibrationTest, MoreThreadsThanCoresAreRefused) {
+  CalibrationOptions many = options();
+  many.threads = {100'000};
+  const Error error = refusal_of(many);
+  EXPECT_EQ(error.code(), ExitCode::kSystem);
+  EXPECT_NE(std::string(error.what()).find("100000"), std::string::npos) << error.what();
+}
+
+TEST_F(CalibrationTest, AMatrixThatCannotBeReadIsRefused) {
+  CalibrationOptions bad = options();
+  bad.problems.back().matrix = folder_.file("missing.mtx");
+  EXPECT_EQ(refusal_of(bad).code(), ExitCode::kUsage);
+}
+
+}  // namespace
+}  // namespace ringside
