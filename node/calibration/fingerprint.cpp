@@ -11,6 +11,15 @@
 #include "common/platform/version.hpp"
 
 namespace ringside {
+namespace {
+
+/// To 256 MiB: what a kernel keeps for itself differs a little from boot to boot.
+std::uint64_t rounded_memory(std::uint64_t bytes) noexcept {
+  constexpr std::uint64_t kUnit = std::uint64_t{256} << 20;
+  return (bytes + kUnit / 2) / kUnit * kUnit;
+}
+
+}  // namespace
 
 std::vector<int> usable_cores(const Machine& machine) {
   const CorePlan plan = plan_cores(machine, std::nullopt, std::nullopt);
@@ -30,7 +39,7 @@ Fingerprint fingerprint(const Machine& machine) {
   return {.cpu = machine.model.empty() ? "unknown" : machine.model,
           .cores = static_cast<int>(cores.cpus.size()),
           .cpus = to_string(cores),
-          .memory_bytes = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes),
+          .memory_bytes = rounded_memory(static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes)),
           .kernel = uname(&names) == 0 ? names.release : "unknown",
           .build = fmt::format("{} {} {}", version(), to_string(selected_isa()), kernels_hash())};
 }

@@ -15,7 +15,6 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kLeastSamplesOfFigure = 3;
 constexpr std::uint64_t kDiskBytes = std::uint64_t{32} << 20;
 
 std::optional<Measured> figure_of(const std::vector<double>& samples) {
@@ -54,6 +53,7 @@ MachinePhase::MachinePhase(const Machine& machine, std::vector<int> cpus, std::v
 }
 
 void MachinePhase::add_to(CalibrationPlan& plan) {
+  add_streams(plan, {"read", "copy", "copy_nontemporal"}, false);
   for (const int threads : counts_) {
     plan.add(fmt::format("the clock with {} busy cores", threads), [this, threads] {
       measure_clock({cpus_.begin(), cpus_.begin() + threads}, clock_ghz_[threads]);
@@ -65,7 +65,6 @@ void MachinePhase::add_to(CalibrationPlan& plan) {
     plan.add("the cost of a loan", [this] { measure_loan(cpus_.front(), cpus_.back(), costs_); });
   }
   plan.add("the cost of a barrier", [this] { measure_barrier(cpus_, costs_); });
-  add_streams(plan, {"read", "copy", "copy_nontemporal"}, false);
   for (auto& [folder, samples] : disks_) {
     plan.add("the disk of " + printable(folder),
              [name = folder, to = &samples] { measure_disk(name, kDiskBytes, *to); });

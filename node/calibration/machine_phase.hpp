@@ -20,7 +20,10 @@ namespace ringside {
 /// Samples by thread count.
 using SampleSeries = std::map<int, std::vector<double>>;
 
-/// A series of those counts that have at least three samples.
+/// Fewer samples make no figure.
+inline constexpr std::size_t kLeastSamplesOfFigure = 3;
+
+/// A series of those counts that have enough samples.
 Series series_of(const SampleSeries& samples);
 
 class MachinePhase {

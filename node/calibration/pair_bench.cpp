@@ -50,18 +50,25 @@ void repeat(Meeting& meeting, int side, std::vector<double>& samples, Execute ex
 /// The analyzer's side.
 class Second {
  public:
-  Second(KernelKind kernel, IterateSource& source, StepKeeper& keeper)
-      : kernel_(kernel), source_(source), keeper_(keeper) {}
+  /// analyze_s: receives the seconds of that part of whole steps.
+  Second(KernelKind kernel, const Workbench& bench, StepKeeper& keeper, std::vector<double>& analyze_s)
+      : kernel_(kernel),
+        reduce_(kernel == KernelKind::kTransferReduced   ? StepKeeper::Reduce::kOnTheWay
+                : bench.durability == Durability::kPower ? StepKeeper::Reduce::kInSlot
+                                                         : StepKeeper::Reduce::kNever),
+        source_(bench.source),
+        keeper_(keeper),
+        analyze_s_(analyze_s) {}
 
   /// Executes it once: seconds, or less than 0 if it failed.
   double operator()() {
     if (kernel_ == KernelKind::kAnalyze) return keeper_.analyze_next();
-    const bool reduced = kernel_ == KernelKind::kTransferReduced;
     StepTimes times;
-    const bool kept =
-        keeper_.keep(source(), reduced ? StepKeeper::Reduce::kOnTheWay : StepKeeper::Reduce::kNever, 1, times);
+    const bool kept = keeper_.keep(source(), reduce_, 1, times);
     source_.let_go();
-    return kept ? times.transfer_s + (reduced ? times.analyze_s : 0) : -1;
+    if (!kept) return -1;
+    if (reduce_ == StepKeeper::Reduce::kInSlot) analyze_s_.push_back(times.analyze_s);
+    return times.transfer_s + (reduce_ == StepKeeper::Reduce::kOnTheWay ? times.analyze_s : 0);
   }
 
  private:
@@ -74,8 +81,10 @@ class Second {
   }
 
   const KernelKind kernel_;
+  const StepKeeper::Reduce reduce_;
   IterateSource& source_;
   StepKeeper& keeper_;
+  std::vector<double>& analyze_s_;
   std::uint64_t copied_ = 0;
 };
 
@@ -98,7 +107,7 @@ void measure_pair(const Workbench& bench, KernelKind second, int first_threads, 
   const OpenMpGroup keeping{
       {bench.cpus.end() - second_threads, bench.cpus.end()}, [&](Team& team) -> GroupWork {
         const auto keeper = std::make_shared<StepKeeper>(bench.pool, bench.run, bench.durability, team);
-        return [&, keeper] { repeat(meeting, 1, samples.second_s, Second(second, bench.source, *keeper)); };
+        return [&, keeper] { repeat(meeting, 1, samples.second_s, Second(second, bench, *keeper, samples.analyze_s)); };
       }};
   run_openmp_groups({generating, keeping});
   if (meeting.failed.load()) throw system_error("the disk failed while steps were kept on it; `dmesg` has the reason");

@@ -13,10 +13,12 @@ namespace ringside {
 struct PairSamples {
   std::vector<double> first_s;
   std::vector<double> second_s;
+  std::vector<double> analyze_s;  // of whole steps, see below
 };
 
 /// Adds at least three samples of each. second: kTransfer, kTransferReduced or kAnalyze; the first is kGenerate, on the
-/// first cores. Throws as measure_kernels does.
+/// first cores. With Durability::kPower and kTransfer the analyzer's side makes whole steps, which it also reduces in
+/// the slot, so that the disk gets as much to write as in a run. Throws as measure_kernels does.
 void measure_pair(const Workbench& bench, KernelKind second, int first_threads, int second_threads,
                   PairSamples& samples);
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "common/platform/printable.hpp"
 #include "node/streams/repeats.hpp"
@@ -88,8 +89,7 @@ Workbench ProblemPhase::bench(Place& place) {
 
 void ProblemPhase::add_to(CalibrationPlan& plan) {
   for (const bool synced : {false, true}) {
-    for (const int threads : {counts_.front(), counts_.back()}) {
-      if (threads == counts_.back() && counts_.size() == 1) continue;
+    for (const int threads : std::set<int>{counts_.front(), counts_.back()}) {
       for (Place& place : places_) {
         if (place.synced == synced) add_kernels(plan, place, threads);
       }
@@ -116,7 +116,7 @@ void ProblemPhase::add_kernels(CalibrationPlan& plan, Place& place, int threads)
 void ProblemPhase::add_pairs(CalibrationPlan& plan, Place& place) {
   for (const auto& split : splits_of(static_cast<int>(cpus_.size()))) {
     for (const KernelKind second : kPairedWithGenerate) {
-      if (place.synced && second == KernelKind::kAnalyze) continue;  // as without a sync
+      if (place.synced && second == KernelKind::kAnalyze) continue;  // measured with the transfer
       plan.add(
           fmt::format("{} in {}{}: generate beside {}, {}+{} threads", printable(size_.matrix), printable(place.tier),
                       place.synced ? ", synced" : "", name_of(second), split.first, split.second),
@@ -157,19 +157,25 @@ void ProblemPhase::collect(Node& node) const {
   }
   for (const Place& place : places_) {
     for (const auto& [key, samples] : place.pairs) {
-      const auto& [second, split] = key;
-      if (std::min(samples.first_s.size(), samples.second_s.size()) < 3) continue;
-      node.pairs.push_back({.first = KernelKind::kGenerate,
-                            .second = second,
-                            .problem = size_,
-                            .tier = place.tier,
-                            .synced = place.synced,
-                            .first_threads = split.first,
-                            .second_threads = split.second,
-                            .first_s = measured(samples.first_s),
-                            .second_s = measured(samples.second_s)});
+      add_pair(node, place, key.first, key.second, samples.first_s, samples.second_s);
+      add_pair(node, place, KernelKind::kAnalyze, key.second, samples.first_s, samples.analyze_s);
     }
   }
+}
+
+/// Nothing, if there are too few samples.
+void ProblemPhase::add_pair(Node& node, const Place& place, KernelKind second, std::pair<int, int> split,
+                            const std::vector<double>& first_s, const std::vector<double>& second_s) const {
+  if (std::min(first_s.size(), second_s.size()) < kLeastSamplesOfFigure) return;
+  node.pairs.push_back({.first = KernelKind::kGenerate,
+                        .second = second,
+                        .problem = size_,
+                        .tier = place.tier,
+                        .synced = place.synced,
+                        .first_threads = split.first,
+                        .second_threads = split.second,
+                        .first_s = measured(first_s),
+                        .second_s = measured(second_s)});
 }
 
 }  // namespace ringside

@@ -42,6 +42,8 @@ class ProblemPhase {
   Workbench bench(Place& place);
   void add_kernels(CalibrationPlan& plan, Place& place, int threads);
   void add_pairs(CalibrationPlan& plan, Place& place);
+  void add_pair(Node& node, const Place& place, KernelKind second, std::pair<int, int> split,
+                const std::vector<double>& first_s, const std::vector<double>& second_s) const;
   void take(Place& place, int threads, const KernelSamples& samples);
 
   Problem problem_;

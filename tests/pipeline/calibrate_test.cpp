@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `ringside calibrate` as a user runs it, on a tiny problem and in a moment: the file that it writes, its default
+// place, and what it refuses.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "common/platform/error.hpp"
+#include "node/file/node_file.hpp"
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::Finished;
+using testing::PipelineTest;
+using testing::Process;
+using testing::run;
+
+class CalibrateTest : public PipelineTest {
+ protected:
+  CalibrateTest() { std::filesystem::create_directory(memory_); }
+
+  std::vector<std::string> arguments(const std::vector<std::string>& more) const {
+    std::vector<std::string> all = {"calibrate", "--matrix=grid:20", "--budget=1"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+
+  void expect_refused(const std::vector<std::string>& more, int code, const std::vector<std::string>& fragments,
+                      const std::function<void()>& in_child = {}) const {
+    const Finished ran = run("ringside", arguments(more), in_child);
+    EXPECT_EQ(ran.exit_code, code) << ran.err;
+    std::string err = ran.err;
+    if (const auto progress = err.rfind("calibrating "); progress != std::string::npos) {
+      err.erase(0, err.find('\n', progress) + 1);
+    }
+    expect_one_line(err, fragments);
+    EXPECT_FALSE(std::filesystem::exists(output_));
+    EXPECT_TRUE(std::filesystem::is_empty(memory_));
+  }
+
+  std::string memory_ = folder_.file("memory");
+  std::string output_ = folder_.file("node.json");
+};
+
+TEST_F(CalibrateTest, TheFileReadsBackAndTheTableNamesTheNextCommand) {
+  const Finished ran = run("ringside", arguments({"--memory=" + memory_, "--output=" + output_}));
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Node node = read_node(output_);
+  EXPECT_EQ(node.origin, "ringside calibrate");
+  EXPECT_TRUE(node.fingerprint.has_value());
+  EXPECT_FALSE(node.kernels.empty());
+  EXPECT_NE(ran.out.find("grid:20: 400 rows"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("ringside plan --matrix grid:20 --node " + output_), std::string::npos) << ran.out;
+  EXPECT_TRUE(std::filesystem::is_empty(memory_));
+}
+
+TEST_F(CalibrateTest, TheDefaultPlaceIsTheUsersCacheFolderWhichOthersCannotEnter) {
+  const std::string cache = folder_.file("cache");
+  const Finished ran = run("ringside", arguments({"--memory=" + memory_, "--quiet"}),
+                           [&] { setenv("XDG_CACHE_HOME", cache.c_str(), 1); });
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(ran.out + ran.err, "");
+  EXPECT_NO_THROW((void)read_node(cache + "/ringside/node.json"));
+  struct stat status {};
+  ASSERT_EQ(stat((cache + "/ringside").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777u, 0700u);
+}
+
+TEST_F(CalibrateTest, WithoutTheVariableTheDefaultPlaceIsBelowTheHomeFolder) {
+  const Finished ran = run("ringside", arguments({"--memory=" + memory_, "--quiet"}), [&] {
+    unsetenv("XDG_CACHE_HOME");
+    setenv("HOME", folder_.path().c_str(), 1);
+  });
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_TRUE(std::filesystem::exists(folder_.file(".cache/ringside/node.json")));
+}
+
+TEST_F(CalibrateTest, SeveralMatricesAreMeasuredAndStandardOutputHoldsTheFileAlone) {
+  const Finished ran =
+      run("ringside", arguments({"--matrix=grid:30", "--memory=" + memory_, "--threads=1", "--output=-"}));
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Node node = parse_node(ran.out, "standard output");
+  EXPECT_TRUE(std::any_of(node.kernels.begin(), node.kernels.end(),
+                          [](const KernelFigures& kernel) { return kernel.problem.rows == 900; }));
+}
+
+TEST_F(CalibrateTest, MemoryThatIsNoFolderIsRefused) {
+  expect_refused({"--memory=" + folder_.file("missing"), "--output=" + output_}, 2, {"--memory", "missing"});
+  expect_refused({"--memory=" + write_file("plain", "x"), "--output=" + output_}, 2, {"--memory", "plain"});
+}
+
+TEST_F(CalibrateTest, AFolderWithoutRoomIsRefused) {
+  const std::string small = folder_.file("small");
+  std::filesystem::create_directory(small);
+  if (mount("none", small.c_str(), "tmpfs", 0, "size=1m") != 0) GTEST_SKIP() << "mounting needs root";
+  expect_refused({"--memory=" + small, "--output=" + output_}, 3, {small});
+  EXPECT_TRUE(std::filesystem::is_empty(small));
+  umount(small.c_str());
+}
+
+TEST_F(CalibrateTest, AFolderWithoutPermissionIsRefused) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  ASSERT_EQ(chmod(memory_.c_str(), 0500), 0);
+  expect_refused({"--memory=" + memory_, "--output=" + output_}, 3, {"--memory", memory_});
+}
+
+TEST_F(CalibrateTest, AnOutputThatCannotBeWrittenIsRefusedBeforeAnythingIsMeasured) {
+  expect_refused({"--memory=" + memory_, "--output=" + folder_.file("no/such/folder.json")}, 3,
+                 {"--output", "no/such"});
+  const std::string kept = write_file("a.txt", "0 1\n1 0\n");
+  const Finished ran = run("ringside", {"calibrate", "--matrix=" + kept, "--memory=" + memory_, "--output=" + kept});
+  EXPECT_EQ(ran.exit_code, 2) << ran.err;
+  expect_one_line(ran.err, {"--output", "--matrix"});
+}
+
+TEST_F(CalibrateTest, MatricesThatCannotBeReadAreRefused) {
+  for (const char* matrix : {"grid:0", "rmat:x", "missing.mtx"}) {
+    expect_refused({"--matrix=" + std::string(matrix), "--memory=" + memory_, "--output=" + output_}, 2, {matrix});
+  }
+}
+
+TEST_F(CalibrateTest, ThreadCountsThatTheMachineLacksAreRefused) {
+  expect_refused({"--threads=100000", "--memory=" + memory_, "--output=" + output_}, 2, {"--threads"});
+  expect_refused({"--threads=1000", "--memory=" + memory_, "--output=" + output_}, 3, {"--threads", "1000"});
+  expect_refused({"--threads=0", "--memory=" + memory_, "--output=" + output_}, 2, {"--threads", "found 0"});
+}
+
+TEST_F(CalibrateTest, AnInterruptLeavesNothingBehind) {
+  Process process("ringside", {"calibrate", "--matrix=grid:20", "--memory=" + memory_, "--output=" + output_});
+  ASSERT_TRUE(process.wait_for_err("calibrating"));
+  process.signal(SIGINT);
+  const Finished ended = process.finish();
+  EXPECT_EQ(ended.exit_code, 130) << ended.err;
+  EXPECT_NE(ended.err.find("interrupted"), std::string::npos) << ended.err;
+  EXPECT_FALSE(std::filesystem::exists(output_));
+  EXPECT_TRUE(std::filesystem::is_empty(memory_));
+}
+
+}  // namespace
+}  // namespace ringside
