@@ -119,7 +119,9 @@ void borrow_until_ended(LoanWords& words, Team& team, int home_threads) {
 void measure_hand_off(int first, int last, CostSamples& samples) {
   pass_on(first, last, kHandOffs, kPieceNs, samples.hand_off_s,
           [](Words&, FutexCoordination& coordination, std::uint64_t n) {
-            spin_until([&] { return coordination.seen() >= n; });
+            while (coordination.seen() < n) {  // as FutexCoordination spins
+              for (int pause = 0; pause < 16; ++pause) __builtin_ia32_pause();
+            }
           });
 }
 

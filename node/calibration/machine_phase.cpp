@@ -110,6 +110,7 @@ void MachinePhase::collect(Node& node) {
                 .wake_up_s = figure_of(costs_.wake_up_s),
                 .loan_s = figure_of(costs_.loan_s),
                 .barrier_s = figure_of(costs_.barrier_s)};
+  node.remarks.insert(node.remarks.end(), remarks_.begin(), remarks_.end());
   streams_.clear();
 }
 

@@ -51,6 +51,7 @@ class MachinePhase {
   std::map<std::string, DiskSamples> disks_;
   SampleSeries clock_ghz_;
   CostSamples costs_;
+  std::vector<std::string> remarks_;
 };
 
 }  // namespace ringside

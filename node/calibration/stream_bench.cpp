@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kStreamArrays = 3;
 constexpr int kStreamRepeats = 3;  // of a call, after one that warms up
-constexpr std::uint64_t kLeastElements = 1 << 16;
+constexpr std::uint64_t kRowOfPages = 512;  // doubles in a page
 constexpr std::uint64_t kCacheBytesIfUnknown = std::uint64_t{32} << 20;
 
 }  // namespace
@@ -52,9 +52,11 @@ void StreamBench::measure(const std::string& kernel, int threads, std::vector<do
 }
 
 std::uint64_t stream_elements_for(const Tier& tier, std::uint64_t cache_bytes) {
-  const std::uint64_t wanted = 4 * (cache_bytes == 0 ? kCacheBytesIfUnknown : cache_bytes) / sizeof(double);
-  const std::uint64_t most = available_bytes(tier) / 8 / kStreamArrays / sizeof(double);
-  return std::max(kLeastElements, std::min(wanted, most) / 512 * 512);
+  const std::uint64_t cache_elements = (cache_bytes == 0 ? kCacheBytesIfUnknown : cache_bytes) / sizeof(double);
+  const std::uint64_t share = tier.kind == TierKind::kDram ? 2 : 8;  // DRAM must be measured
+  const std::uint64_t most = available_bytes(tier) / share / kStreamArrays / sizeof(double);
+  const std::uint64_t elements = std::min(4 * cache_elements, most) / kRowOfPages * kRowOfPages;
+  return elements < cache_elements ? 0 : elements;
 }
 
 }  // namespace ringside

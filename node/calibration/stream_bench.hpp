@@ -30,7 +30,7 @@ class StreamBench {
 };
 
 /// Doubles in an array: four times the last-level caches, but all arrays together at most an eighth of what the tier
-/// has available.
+/// has available (half of DRAM). 0 if they would then fit the caches: their rate would not be the memory's.
 std::uint64_t stream_elements_for(const Tier& tier, std::uint64_t cache_bytes);
 
 }  // namespace ringside
