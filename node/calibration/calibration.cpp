@@ -75,7 +75,7 @@ class Calibration {
     const std::vector<int> counts = thread_counts();
     for (const SolveOptions& solve : options_.problems) check_matrix_name(solve.matrix);
     std::optional<Problem> first = load(options_.problems.front());  // before minutes are spent on the machine
-    (void)tiers_with_room(first->solver->rows());
+    if (!options_.folders.empty()) (void)tiers_with_room(first->solver->rows());
     measure_machine(counts);
     for (std::size_t index = 0; index < options_.problems.size(); ++index) {
       measure_problem(index, index == 0 ? std::move(*first) : load(options_.problems[index]), counts);
@@ -156,7 +156,12 @@ class Calibration {
     std::optional<ProblemPhase> phase;
     const std::vector<Tier> tiers = tiers_with_room(problem.solver->rows());
     run_openmp_groups({{cpus_, [&](Team&) -> GroupWork {
-                          phase.emplace(std::move(problem), options_.problems[index].matrix, cpus_, counts, tiers);
+                          phase.emplace(std::move(problem), options_.problems[index].matrix, cpus_, counts);
+                          return [] {};
+                        }}});
+    // Pages come from the NUMA node of the thread that makes them: in a run, one of the analyzer's.
+    run_openmp_groups({{{cpus_.back()}, [&](Team&) -> GroupWork {
+                          phase->make_pools(tiers);
                           return [] {};
                         }}});
     CalibrationPlan plan;
@@ -175,18 +180,13 @@ class Calibration {
         tiers.push_back(tier);
       } catch (const Error& error) {
         if (!options_.folders.empty()) throw;
-        remark_once(fmt::format("not measured: {}", error.what()));
+        node_.remarks.push_back(fmt::format("not measured: {}", error.what()));
       }
     }
     if (!tiers.empty()) return tiers;
     throw system_error(
         "neither the current folder nor {} has room for {} slots of {} rows; name a folder with --memory",
         kSharedMemoryFolder, kCalibrationSlots, rows);
-  }
-
-  void remark_once(const std::string& remark) {
-    std::vector<std::string>& remarks = node_.remarks;
-    if (std::find(remarks.begin(), remarks.end(), remark) == remarks.end()) remarks.push_back(remark);
   }
 
   void run_plan(CalibrationPlan& plan, std::int64_t until_ns) {

@@ -59,8 +59,7 @@ std::uint64_t calibration_bytes(std::uint64_t rows, TierKind kind) {
   return RingPool::file_bytes(rows, kCalibrationSlots) * (may_need_sync(kind) ? 2 : 1);
 }
 
-ProblemPhase::ProblemPhase(Problem problem, std::string matrix, std::vector<int> cpus, std::vector<int> counts,
-                           const std::vector<Tier>& tiers)
+ProblemPhase::ProblemPhase(Problem problem, std::string matrix, std::vector<int> cpus, std::vector<int> counts)
     : problem_(std::move(problem)),
       size_{.matrix = std::move(matrix),
             .solver = std::string(text_of(problem_.description.solver)),
@@ -69,9 +68,10 @@ ProblemPhase::ProblemPhase(Problem problem, std::string matrix, std::vector<int>
             .nonzeros = problem_.solver->nonzeros()},
       cpus_(std::move(cpus)),
       counts_(std::move(counts)),
-      source_(*problem_.solver) {
-  for (const Tier& tier : tiers) {
-    if (tier.kind == TierKind::kDram) continue;
+      source_(*problem_.solver) {}
+
+void ProblemPhase::make_pools(const std::vector<Tier>& folders) {
+  for (const Tier& tier : folders) {
     require_room(tier, calibration_bytes(size_.rows, tier.kind));
     places_.push_back({tier.name, false, make_nameless_pool(tier.path, size_.rows, true), {}, {}});
     if (!may_need_sync(tier.kind)) continue;

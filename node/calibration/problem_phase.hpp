@@ -21,10 +21,12 @@ namespace ringside {
 
 class ProblemPhase {
  public:
-  /// problem: with its solver. tiers: those of the node; slots are put into those that are folders. Throws Error (exit
-  /// code 3) if a folder has no room.
-  ProblemPhase(Problem problem, std::string matrix, std::vector<int> cpus, std::vector<int> counts,
-               const std::vector<Tier>& tiers);
+  /// problem: with its solver. cpus: those a run can use, the producer's first. counts: thread counts to measure,
+  /// ascending. Throws Error (exit code 3) if there is no memory.
+  ProblemPhase(Problem problem, std::string matrix, std::vector<int> cpus, std::vector<int> counts);
+
+  /// Makes room for slots in these folders; comes first. Throws Error (exit code 3) if one has no room.
+  void make_pools(const std::vector<Tier>& folders);
 
   void add_to(CalibrationPlan& plan);
   void collect(Node& node) const;
