@@ -41,7 +41,8 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, A
       admission_(admit(options.ring, handoff.run(), handoff.pool_use())),
       team_(make_team(handoff, options.cores, account)),
       ring_(pool().ring(), pool().persistence(), pool().storage(), options.ring.durability),
-      reducer_(handoff.run().rows, *team_) {
+      reducer_(handoff.run().rows, *team_),
+      reduction_(options.reduce.at, options.planned) {
   ring_.share_among(*team_);
   kept_steps_ = std::move(admission_.replaced_steps);
   const std::vector<StepFigures> kept = kept_steps(pool().ring());
@@ -125,7 +126,7 @@ ServeEnd Attachment::serve(const std::atomic<bool>& stop) noexcept {
 // the iterate before. With `--reduce transfer` the first sweep is part of the copy, and its time counts as transfer.
 bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::int64_t idle_ns) noexcept {
   const ReduceOptions& reduce = options_.reduce;
-  const bool on_the_way = reduce.at == ReduceAt::kTransfer;
+  const bool on_the_way = reduction_.at() == ReduceAt::kTransfer;
   if (ring_.begin() != CommitStatus::kOk) return false;
   const std::int64_t copy_begin = now_ns();
   ring_.copy(step.buffer, step.descriptor, on_the_way ? &reducer_ : nullptr);
@@ -154,6 +155,7 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
                       .bytes_transferred = handoff_.run().rows * sizeof(double),
                       .reductions = scalars_of(*last_)};
   count(figures, analyzed);
+  reduction_.step_ended(analyzed);
   if (records_ != nullptr) records_->push(figures);
   pulse_.beat(analyzed);
   return true;

@@ -13,6 +13,7 @@
 #include "analyzer/pool/ring_admission.hpp"
 #include "analyzer/pool/ring_pool.hpp"
 #include "analyzer/recorder/record_queue.hpp"
+#include "analyzer/reduce_adaptation.hpp"
 #include "analyzer/ring/ring_writer.hpp"
 #include "common/handoff/handoff_reader.hpp"
 #include "common/options/options.hpp"
@@ -29,6 +30,7 @@ struct AnalyzerOptions {
   JournalOptions journal;
   TelemetryOptions telemetry;
   ReduceOptions reduce;
+  PlannedStepOptions planned;
   PeerOptions peer;
   std::vector<int> cores;  // of this process; empty: not pinned, and none to lend
   bool may_spin = true;    // while it waits; false where producer and analyzer share a core
@@ -79,6 +81,8 @@ class Attachment {
   /// The pool that holds the run's ring.
   const RingPool& pool() const noexcept { return admission_.pool; }
   const std::optional<Reductions>& last() const noexcept { return last_; }
+  /// How steps are reduced now, which may have been adapted.
+  const ReduceAdaptation& reduction() const noexcept { return reduction_; }
 
  private:
   std::optional<KeptSlot> begin_run();
@@ -96,6 +100,7 @@ class Attachment {
   std::unique_ptr<Team> team_;
   RingWriter ring_;
   Reducer reducer_;
+  ReduceAdaptation reduction_;
   std::vector<StepFigures> kept_steps_;
   Continuation continuation_;
   std::uint64_t steps_before_ = 0;  // committed by earlier analyzers of this run

@@ -126,7 +126,8 @@ nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attach
   final["pool_gone"] = attachment.pool().whereabouts() != Whereabouts::kNamed;
   final["durability"] = to_string(options.ring.durability);
   final["storage"] = to_string(attachment.pool().storage());
-  final["reduce"] = to_string(options.reduce.at);
+  final["reduce"] = to_string(attachment.reduction().at());
+  final["adapted"] = attachment.reduction().adapted();
   final["passes"] = options.reduce.passes;
   final["hand_off_ns"] = to_json(account.hand_off);
   if (attachment.last()) final["last"] = to_json(*attachment.last(), account.last_iteration.load());
@@ -321,6 +322,7 @@ int main(int argc, char** argv) {
   declare(line, options.analyzer.journal);
   declare(line, options.analyzer.telemetry);
   declare(line, options.analyzer.reduce);
+  declare(line, options.analyzer.planned);
   declare(line, options.analyzer.peer);
   declare(line, options.process);
   line.flag("--once", options.once, "serve one producer, then exit");

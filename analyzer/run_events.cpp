@@ -56,6 +56,13 @@ RunToRecord describe_start(const HandoffReader& handoff, Attachment& attachment,
   started.set_passes(static_cast<std::uint32_t>(options.reduce.passes));
   started.set_reduce(to_string(options.reduce.at));
   started.set_producer_pid(static_cast<std::uint32_t>(handoff.producer_pid()));
+  if (const PlannedStepOptions& planned = options.planned; planned.step_ns > 0) {
+    started.mutable_planned()->set_step_ns(static_cast<std::int64_t>(planned.step_ns));
+    started.mutable_planned()->set_low_ns(static_cast<std::int64_t>(planned.low_ns));
+    started.mutable_planned()->set_high_ns(static_cast<std::int64_t>(planned.high_ns));
+    started.mutable_planned()->set_producer_idle_ns(static_cast<std::int64_t>(planned.producer_idle_ns));
+    started.mutable_planned()->set_analyzer_idle_ns(static_cast<std::int64_t>(planned.analyzer_idle_ns));
+  }
   return recorded;
 }
 

@@ -12,6 +12,14 @@ namespace {
 
 using nlohmann::ordered_json;
 
+ordered_json to_json(const wire::PlannedStep& planned) {
+  return {{"step_ns", planned.step_ns()},
+          {"low_ns", planned.low_ns()},
+          {"high_ns", planned.high_ns()},
+          {"producer_idle_ns", planned.producer_idle_ns()},
+          {"analyzer_idle_ns", planned.analyzer_idle_ns()}};
+}
+
 ordered_json to_json(const wire::RunStarted& run) {
   return {{"problem_id", hex(run.problem_id())},
           {"solver", run.solver()},
@@ -29,7 +37,8 @@ ordered_json to_json(const wire::RunStarted& run) {
           {"durability", run.durability()},
           {"passes", run.passes()},
           {"reduce", run.reduce()},
-          {"producer_pid", run.producer_pid()}};
+          {"producer_pid", run.producer_pid()},
+          {"planned", run.has_planned() ? to_json(run.planned()) : ordered_json()}};
 }
 
 ordered_json to_json(const wire::RunEnded& end) {

@@ -93,7 +93,7 @@ PlanRequest plan_request(const Node& node, const PlannedOptions& options) {
   bool exact = true;
   request.model.problem = problem_size(node, options, exact);
   request.model.tier = tier.name;
-  request.model.synced = tier.kind == TierKind::kPageCache && options.ring.durability == Durability::kPower;
+  request.model.synced = tier.kind != TierKind::kDax && options.ring.durability == Durability::kPower;
   request.run.iterations = options.solve.last_iteration();
   request.run.every = options.solve.every;
   request.run.buffers = options.publish.buffers;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cli/run/auto_plan.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/platform/printable.hpp"
 #include "common/platform/version.hpp"
@@ -30,6 +31,11 @@ std::string text(const ordered_json& object, const char* key) {
 /// "generate       1.234 s   56.7 %"
 std::string cell(const std::string& name, double seconds, double total) {
   return fmt::format("{:<10}{:>9.3f} s {:>6.1f} %", name, seconds, total > 0 ? 100 * seconds / total : 0.0);
+}
+
+/// The same with what was planned, if the run was planned: "generate       1.234 s   56.7 %   1.210 s".
+std::string cell(const std::string& name, double seconds, double total, const ordered_json& planned) {
+  return cell(name, seconds, total) + (planned.is_number() ? fmt::format("{:>9.3f} s", planned.get<double>()) : "");
 }
 
 std::string nanoseconds(std::uint64_t ns) {
@@ -95,6 +101,7 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
   for (const char* key : {"reduce", "passes", "last"}) {
     summary[key] = dram ? value_or_null(producer, key) : value_or_null(analyzer, key);
   }
+  summary["adapted"] = dram ? json() : value_or_null(analyzer, "adapted");
   summary["hand_off_ns"] = dram ? json() : value_or_null(analyzer, "hand_off_ns");
   return summary;
 }
@@ -168,15 +175,22 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
   const double transfer = number(summary, "transfer_s");
   const double commit = number(summary, "commit_s");
   const double analyzer_idle = number(summary, "analyzer_idle_s");
+  const auto planned = [&](const char* key) { return summary.contains(key) ? summary.at(key) : ordered_json(); };
+  const bool with_plan = planned("planned_total_s").is_number();
   const auto row = [&](const std::string& left, const std::string& right) {
-    line(fmt::format("    {:<34}{}", left, right));
+    line(fmt::format("    {:<{}}{}", left, with_plan ? 46 : 34, right));
+  };
+  const auto heading = [&](const std::string& side) {
+    return with_plan ? fmt::format("{:<32}{:>9}", side, "planned") : side;
   };
   line("");
-  row("producer, cores " + facts.producer_cores, "analyzer, cores " + facts.analyzer_cores);
-  row(cell("generate", generate, total), cell("transfer", transfer, total));
-  row("", cell("commit", commit, total));
-  row("", cell("analyze", analyze, total));
-  row(cell("idle", producer_idle, total), cell("idle", analyzer_idle, total));
+  row(heading("producer, cores " + facts.producer_cores), heading("analyzer, cores " + facts.analyzer_cores));
+  row(cell("generate", generate, total, planned("planned_generate_s")),
+      cell("transfer", transfer, total, planned("planned_transfer_s")));
+  row("", cell("commit", commit, total, planned("planned_commit_s")));
+  row("", cell("analyze", analyze, total, planned("planned_analyze_s")));
+  row(cell("idle", producer_idle, total, planned("planned_producer_idle_s")),
+      cell("idle", analyzer_idle, total, planned("planned_analyzer_idle_s")));
   if (facts.elastic) {
     // Core-seconds of all cores that waited: with several cores they may exceed the idle time.
     row(cell("(lent)", number(summary, "producer_cores_lent_s"), total),
@@ -184,7 +198,11 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
   }
   row(cell("other", std::max(0.0, total - generate - producer_idle), total),
       cell("other", std::max(0.0, total - transfer - commit - analyze - analyzer_idle), total));
-  row(cell("total", total, total), cell("total", total, total));
+  row(cell("total", total, total, planned("planned_total_s")), cell("total", total, total, planned("planned_total_s")));
+  if (with_plan) line(fmt::format("\n  planned    {}", verdict(summary)));
+  if (summary.value("adapted", false)) {
+    line(fmt::format("  adapted    both --reduce modes were tried; {} stayed", text(summary, "reduce")));
+  }
 
   const double bytes = number(summary, "bytes_transferred");
   if (transfer > 0 && summary["hand_off_ns"].is_object()) {

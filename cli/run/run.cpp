@@ -13,6 +13,7 @@
 #include "analyzer/pool/dax.hpp"
 #include "analyzer/pool/ring_admission.hpp"
 #include "cli/run/account_table.hpp"
+#include "cli/run/auto_plan.hpp"
 #include "cli/run/runtime_folder.hpp"
 #include "cli/run/supervisor.hpp"
 #include "cli/subcommands.hpp"
@@ -42,6 +43,8 @@ struct RunOptions {
   ReduceOptions reduce;
   CoreOptions cores;
   Mode mode = Mode::kPipeline;
+  std::string node_file;
+  bool adapt = false;
   std::string summary;
   bool quiet = false;
 };
@@ -50,6 +53,13 @@ void declare_all(CommandLine& line, RunOptions& options) {
   declare(line, options.mode);
   declare(line, options.solve, solver_choices());
   declare(line, options.cores);
+  OptionSet plan = line.options_of<RunOptions>("Cores");
+  plan.option("--node", options.node_file,
+              "with --cores auto: the node file (default: what `ringside calibrate` wrote for this machine)")
+      .value_name("FILE");
+  plan.flag(
+      "--adapt", options.adapt,
+      "with --cores auto: if steps take longer than planned, try the other --reduce mode, and keep the faster one");
   declare(line, options.publish);
   declare(line, options.peer);
   declare(line, options.ring);
@@ -68,12 +78,40 @@ std::string sibling(const char* program) {
   return (self.parent_path() / program).string();
 }
 
-CorePlan cores_for(const RunOptions& options) {
+/// What `--cores auto` chose, if it was asked for and a plan can be made. The line about it goes to standard error.
+std::optional<AutoPlan> plan_for(const CommandLine& line, const RunOptions& options) {
+  const bool automatic = options.cores.choice == CoreChoice::kAuto;
+  if (!automatic && (options.adapt || !options.node_file.empty())) {
+    throw usage_error("{}: found with --cores topology, expected --cores auto", options.adapt ? "--adapt" : "--node");
+  }
+  if (!automatic) return std::nullopt;
+  if (options.mode == Mode::kDram) {
+    throw usage_error(
+        "--cores auto: found with --mode dram, whose only process has all cores; expected --mode pipeline");
+  }
+  const PlannedOptions planned{.solve = options.solve,
+                               .publish = options.publish,
+                               .ring = options.ring,
+                               .reduce = options.reduce,
+                               .cores = options.cores,
+                               .elastic_given = line.is_given("--elastic"),
+                               .reduce_given = line.is_given("--reduce"),
+                               .memory = {}};
+  std::string why_not;
+  std::optional<AutoPlan> plan = make_auto_plan(planned, options.node_file, why_not);
+  if (!options.quiet) {
+    write_standard_error(fmt::format("ringside: {}\n", plan ? "--cores auto: " + plan->in_words() : why_not));
+  }
+  return plan;
+}
+
+CorePlan cores_for(const RunOptions& options, const std::optional<AutoPlan>& chosen) {
   const auto given = [](const char* flag, const std::string& text) -> std::optional<CoreList> {
     return text.empty() ? std::nullopt : std::optional(parse_core_list(text, flag));
   };
   CorePlan plan = plan_cores(given("--producer-cores", options.cores.producer_cores),
-                             given("--analyzer-cores", options.cores.analyzer_cores));
+                             given("--analyzer-cores", options.cores.analyzer_cores),
+                             chosen ? std::optional(chosen->chosen.configuration.analyzer_threads) : std::nullopt);
   // The baseline uses the cores of both processes, unless the user chose its cores.
   if (options.mode == Mode::kDram && !plan.oversubscribed_one_core && options.cores.producer_cores.empty()) {
     plan.producer.insert(plan.producer.end(), plan.analyzer.begin(), plan.analyzer.end());
@@ -96,6 +134,23 @@ std::vector<KeptFile> kept_files(const CommandLine& line, const RunOptions& opti
     for (const std::string& file : server_key_files(options.telemetry.keys)) kept.push_back({"--telemetry-keys", file});
   }
   return kept;
+}
+
+/// What the analyzer is told of the plan: how to reduce, and what a step should take.
+std::vector<std::string> planned_arguments(const AutoPlan& plan, const RunOptions& options) {
+  const PlannedStepOptions step = planned_step(plan, options.adapt);
+  std::vector<std::string> arguments = {"--reduce=" + to_string(options.reduce.at),
+                                        fmt::format("--planned-step-ns={}", step.step_ns),
+                                        fmt::format("--planned-low-ns={}", step.low_ns),
+                                        fmt::format("--planned-high-ns={}", step.high_ns),
+                                        fmt::format("--planned-producer-idle-ns={}", step.producer_idle_ns),
+                                        fmt::format("--planned-analyzer-idle-ns={}", step.analyzer_idle_ns)};
+  if (step.adapt) arguments.emplace_back("--adapt");
+  return arguments;
+}
+
+void append(std::vector<std::string>& arguments, const std::vector<std::string>& more) {
+  arguments.insert(arguments.end(), more.begin(), more.end());
 }
 
 void write_summary(const std::string& path, const std::vector<KeptFile>& kept, const nlohmann::ordered_json& summary) {
@@ -142,10 +197,15 @@ const char* headline(ExitCode code, const Child& producer, const Child* analyzer
   }
 }
 
-ExitCode run(const CommandLine& line, const RunOptions& options) {
+ExitCode run(const CommandLine& line, RunOptions options) {
   ensure_descriptors(kDescriptors, "ringside run");
   const bool pipeline = options.mode == Mode::kPipeline;
-  const CorePlan cores = cores_for(options);
+  const std::optional<AutoPlan> plan = plan_for(line, options);
+  if (plan) {
+    options.publish.elastic = plan->chosen.configuration.elastic;
+    options.reduce.at = plan->chosen.configuration.reduce_on_transfer ? ReduceAt::kTransfer : ReduceAt::kSlot;
+  }
+  const CorePlan cores = cores_for(options, plan);
   if (cores.oversubscribed_one_core) {
     write_standard_error(
         fmt::format("ringside: warning: {}{}\n", cores.reason,
@@ -178,6 +238,7 @@ ExitCode run(const CommandLine& line, const RunOptions& options) {
                  .elastic = pipeline && options.publish.elastic};
   // The supervisor handles the stop signals, so from here on the folder below is always removed.
   Supervisor supervisor(!options.quiet, options.peer.timeout_s);
+  if (plan && !options.quiet) supervisor.compare_with(PlanCheck(planned_step(*plan, options.adapt)));
   RuntimeFolder folder;
   const std::string shared_core = cores.oversubscribed_one_core ? "--shared-core" : "";
 
@@ -187,6 +248,7 @@ ExitCode run(const CommandLine& line, const RunOptions& options) {
         line.arguments_given<RingOptions, JournalOptions, TelemetryOptions, ReduceOptions, PeerOptions>();
     arguments.insert(arguments.end(), {"--once", "--socket=" + folder.socket(), "--cores=" + facts.analyzer_cores});
     if (!shared_core.empty()) arguments.push_back(shared_core);
+    if (plan) append(arguments, planned_arguments(*plan, options));
     analyzer.reset();
     analyzer.emplace(sibling("ringside-analyzer"), arguments);
   };
@@ -204,6 +266,8 @@ ExitCode run(const CommandLine& line, const RunOptions& options) {
   std::vector<std::string> arguments = line.arguments_given<SolveOptions, PublishOptions, PeerOptions>();
   arguments.insert(arguments.end(), {"--mode=" + facts.mode, "--cores=" + facts.producer_cores});
   if (pipeline) arguments.push_back("--socket=" + folder.socket());
+  if (plan && !line.is_given("--elastic"))
+    arguments.emplace_back(options.publish.elastic ? "--elastic=on" : "--elastic=off");
   if (!pipeline) arguments.push_back("--passes=" + std::to_string(options.reduce.passes));
   if (!shared_core.empty()) arguments.push_back(shared_core);
   Child producer(sibling("ringside-producer"), arguments);
@@ -215,7 +279,8 @@ ExitCode run(const CommandLine& line, const RunOptions& options) {
     facts.analyzer_restarts = supervisor.restarts();
     const nlohmann::json& analyzed = supervisor.analyzer().figures;
     facts.pool_gone = analyzed.is_object() && analyzed.value("pool_gone", false);
-    const nlohmann::ordered_json summary = make_summary(facts, reported, analyzed);
+    nlohmann::ordered_json summary = make_summary(facts, reported, analyzed);
+    add_plan(summary, plan);
     const bool begun = reported["begun_ns"] != 0;  // 0: it was refused and has reported why; there is no account
     if (!options.quiet && begun) {
       // Not fmt::print, which throws: the summary must be written even if standard output fails.

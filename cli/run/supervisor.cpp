@@ -195,6 +195,9 @@ void Supervisor::wait_once(Child* producer, Child* analyzer) {
     child->reap();  // before reading: what is read below is then everything it wrote
     take_in(*child, child == producer ? producer_ : analyzer_);
   }
+  if (plan_) {
+    if (const std::optional<std::string> difference = plan_->observe(analyzer_.figures)) say(*difference);
+  }
   progress_.update(producer_.figures, analyzer_.figures);
 }
 

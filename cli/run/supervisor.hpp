@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/run/child.hpp"
+#include "cli/run/plan_check.hpp"
 #include "cli/run/progress.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
@@ -28,6 +29,9 @@ class Supervisor {
   /// Blocks SIGINT, SIGTERM and SIGHUP for this process and reads them itself from here on.
   /// kill_after_s: how long a process that was asked to stop may stay silent before it is killed.
   Supervisor(bool show_progress, double kill_after_s);
+
+  /// From now on the analyzer's figures are compared with a plan; a difference is said once.
+  void compare_with(const PlanCheck& plan) { plan_ = plan; }
 
   /// Waits until `analyzer` listens; false if it ended first, or if we were interrupted. restart_analyzer: as below.
   bool wait_until_ready(std::optional<Child>& analyzer, const std::function<void()>& restart_analyzer);
@@ -56,6 +60,7 @@ class Supervisor {
   UniqueFd signals_;
   std::int64_t kill_after_ns_;
   ProgressLine progress_;
+  std::optional<PlanCheck> plan_;
   Reported producer_;
   Reported analyzer_;
   nlohmann::json lost_;  // sums of what lost analyzers reported, key by key

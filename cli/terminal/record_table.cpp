@@ -252,10 +252,11 @@ void RecordTable::add_event(std::string& out, const wire::Record& record) {
           run.from_step() > 0        ? fmt::format(", taken over after {} steps", run.from_step())
           : run.from_iteration() > 0 ? fmt::format(", resumed from iteration {}", with_separators(run.from_iteration()))
                                      : "";
-      return add(fmt::format("run {} started{}: {} of {} ({}), {} rows; {} buffers, {}, {} slots, {}, durability {}",
+      const std::string planned = run.has_planned() ? "; planned: " + planned_text(run.planned()) : "";
+      return add(fmt::format("run {} started{}: {} of {} ({}), {} rows; {} buffers, {}, {} slots, {}, durability {}{}",
                              id_text(run.run_id()), continues, run.solver(), run.matrix(), run.parameters(),
                              with_separators(run.rows()), run.buffers(), run.coordination(), run.slots(), run.storage(),
-                             run.durability()),
+                             run.durability(), planned),
                  run.from_step() > 0 ? kYellow : kGreen);
     }
     case wire::Record::kRunEnded: {
@@ -283,6 +284,13 @@ std::string RecordTable::notice(std::string_view text) {
   std::string out;
   add_line(out, fmt::format("{:>8} {}", "", paint(printable(text), kYellow)));
   return out;
+}
+
+std::string planned_text(const wire::PlannedStep& planned) {
+  return fmt::format("{} a step ({} to {}), of it producer idle {:.1f} %, analyzer idle {:.1f} %",
+                     duration_text(planned.step_ns()), duration_text(planned.low_ns()),
+                     duration_text(planned.high_ns()), 100 * share_of(planned.producer_idle_ns(), planned.step_ns()),
+                     100 * share_of(planned.analyzer_idle_ns(), planned.step_ns()));
 }
 
 std::string status_text(const wire::Status& status) {
@@ -323,6 +331,12 @@ std::string status_text(const wire::Status& status) {
   line("analyzer", fmt::format("transfer {}, commit {}, analyze {}, idle {}", duration_text(status.transfer_ns()),
                                duration_text(status.commit_ns()), duration_text(status.analyze_ns()),
                                duration_text(status.analyzer_idle_ns())));
+  if (run.has_planned() && status.steps_committed() > 0) {
+    const std::int64_t worked_ns = status.transfer_ns() + status.commit_ns() + status.analyze_ns();
+    const std::int64_t steps = static_cast<std::int64_t>(status.steps_committed());
+    line("planned", fmt::format("{}; measured {} a step", planned_text(run.planned()),
+                                duration_text((worked_ns + status.analyzer_idle_ns()) / steps)));
+  }
   line("hand-off", fmt::format("p50 {}, p99 {}, max {}", duration_text(status.hand_off_p50_ns()),
                                duration_text(status.hand_off_p99_ns()), duration_text(status.hand_off_max_ns())));
   return out;

@@ -66,6 +66,9 @@ class RecordTable {
   std::deque<double> analyzer_idle_;
 };
 
+/// "5.61 ms a step (5.40 ms to 5.90 ms), of it producer idle 0.0 %, analyzer idle 18.1 %".
+std::string planned_text(const wire::PlannedStep& planned);
+
 /// The text that `ringside tail --once` prints.
 std::string status_text(const wire::Status& status);
 

@@ -30,6 +30,8 @@ const std::map<std::string, JournalKind> kJournalKinds = {{"auto", JournalKind::
                                                           {"file", JournalKind::kFile},
                                                           {"off", JournalKind::kOff}};
 
+const std::map<std::string, CoreChoice> kCoreChoices = {{"auto", CoreChoice::kAuto},
+                                                        {"topology", CoreChoice::kTopology}};
 const std::map<std::string, bool> kOnOff = {{"on", true}, {"off", false}};
 
 template <class Value>
@@ -206,8 +208,29 @@ void declare(CommandLine& line, ReduceOptions& options) {
       .show_default();
 }
 
+void declare(CommandLine& line, PlannedStepOptions& options) {
+  OptionSet set = line.options_of<PlannedStepOptions>();
+  const auto nanoseconds = [&set](const char* flag, std::uint64_t& value, const char* description) {
+    set.option(flag, value, description)
+        .check(whole_number_within(0, std::uint64_t{1} << 62))
+        .value_name("NS")
+        .group("Plan");
+  };
+  nanoseconds("--planned-step-ns", options.step_ns, "predicted time of a step, for followers; 0: not planned");
+  nanoseconds("--planned-low-ns", options.low_ns, "lower end of its interval");
+  nanoseconds("--planned-high-ns", options.high_ns, "upper end of its interval");
+  nanoseconds("--planned-producer-idle-ns", options.producer_idle_ns, "predicted wait of the producer in a step");
+  nanoseconds("--planned-analyzer-idle-ns", options.analyzer_idle_ns, "predicted wait of the analyzer in a step");
+  set.flag("--adapt", options.adapt,
+           "if steps take longer than planned, try the other --reduce mode, and keep the faster one")
+      .group("Plan");
+}
+
 void declare(CommandLine& line, CoreOptions& options) {
   OptionSet set = line.options_of<CoreOptions>("Cores");
+  add_choice(set, "--cores", options.choice, kCoreChoices,
+             "how cores that are not named are chosen: by the machine's topology, or, with --elastic and --reduce, by "
+             "what is predicted to be the fastest (ringside calibrate)");
   set.option("--producer-cores", options.producer_cores, "cores of the producer, as 0-3,8 (default: chosen)")
       .value_name("LIST");
   set.option("--analyzer-cores", options.analyzer_cores, "cores of the analyzer, as 0-3,8 (default: chosen)")

@@ -92,8 +92,24 @@ struct ReduceOptions {
   int passes = 1;
 };
 
+/// What `ringside run --cores auto` predicted for each step, for the analyzer to tell followers. step_ns 0: nothing.
+struct PlannedStepOptions {
+  std::uint64_t step_ns = 0;
+  std::uint64_t low_ns = 0;
+  std::uint64_t high_ns = 0;
+  std::uint64_t producer_idle_ns = 0;
+  std::uint64_t analyzer_idle_ns = 0;
+  bool adapt = false;  // if steps take longer than high_ns, try the other --reduce mode, and keep the faster one
+};
+
+enum class CoreChoice {
+  kTopology,  // a quarter of the cores for the analyzer
+  kAuto       // what the model predicts to be the fastest (docs/model.md)
+};
+
 /// Which cores each process is pinned to, as "0-3,8"; empty: chosen.
 struct CoreOptions {
+  CoreChoice choice = CoreChoice::kTopology;
   std::string producer_cores;
   std::string analyzer_cores;
 };
@@ -118,6 +134,7 @@ void declare(CommandLine& line, RingOptions& options);
 void declare(CommandLine& line, JournalOptions& options);
 void declare(CommandLine& line, TelemetryOptions& options);
 void declare(CommandLine& line, ReduceOptions& options);
+void declare(CommandLine& line, PlannedStepOptions& options);
 void declare(CommandLine& line, CoreOptions& options);
 void declare(CommandLine& line, ProcessOptions& options);
 void declare(CommandLine& line, Mode& mode);

@@ -124,7 +124,7 @@ CorePlan share_one_cpu(int cpu) {
   return {{cpu}, {cpu}, true, fmt::format("one core only ({}): both processes share it and take turns", cpu)};
 }
 
-CorePlan plan_unasked(const std::vector<Core>& cores) {
+CorePlan plan_unasked(const std::vector<Core>& cores, std::optional<int> analyzer_cores) {
   if (cores.size() == 1) {
     const Cpus& cpus = cores.front().cpus;
     if (cpus.size() == 1) return share_one_cpu(cpus.front());
@@ -132,9 +132,14 @@ CorePlan plan_unasked(const std::vector<Core>& cores) {
   }
   std::map<int, std::size_t> cores_on_node;
   for (const Core& core : cores) ++cores_on_node[core.numa_node];
-  const std::size_t wanted = std::clamp<std::size_t>(cores.size() / 4, 1, kMostAnalyzerCores);
+  const std::size_t wanted = analyzer_cores ? static_cast<std::size_t>(*analyzer_cores)
+                                            : std::clamp<std::size_t>(cores.size() / 4, 1, kMostAnalyzerCores);
   CorePlan plan;
   plan.analyzer = last_cores_of_best_node(cores, cores_on_node, wanted);
+  if (plan.analyzer.size() < wanted) {  // more than a node has
+    const Cpus all = first_threads(cores);
+    plan.analyzer.assign(all.end() - static_cast<std::ptrdiff_t>(std::min(wanted, all.size() - 1)), all.end());
+  }
   for (int cpu : first_threads(cores)) {
     if (!contains(plan.analyzer, cpu)) plan.producer.push_back(cpu);
   }
@@ -296,7 +301,7 @@ MachineCounts count(const Machine& machine) {
 }
 
 CorePlan plan_cores(const Machine& machine, const std::optional<CoreList>& producer,
-                    const std::optional<CoreList>& analyzer) {
+                    const std::optional<CoreList>& analyzer, std::optional<int> analyzer_cores) {
   const std::vector<Core> cores = usable_cores(machine);
   if (cores.empty()) throw system_error("no core is allowed to this process (taskset, cgroup)");
   if (producer) require_usable(machine, *producer, "--producer-cores");
@@ -310,11 +315,12 @@ CorePlan plan_cores(const Machine& machine, const std::optional<CoreList>& produ
   }
   if (producer) return plan_analyzer_beside(machine, cores, producer->cpus);
   if (analyzer) return plan_producer_beside(machine, cores, analyzer->cpus);
-  return plan_unasked(cores);
+  return plan_unasked(cores, analyzer_cores);
 }
 
-CorePlan plan_cores(const std::optional<CoreList>& producer, const std::optional<CoreList>& analyzer) {
-  return plan_cores(read_machine(), producer, analyzer);
+CorePlan plan_cores(const std::optional<CoreList>& producer, const std::optional<CoreList>& analyzer,
+                    std::optional<int> analyzer_cores) {
+  return plan_cores(read_machine(), producer, analyzer, analyzer_cores);
 }
 
 void pin_openmp_threads(const std::vector<int>& cpus) {

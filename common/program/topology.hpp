@@ -70,11 +70,14 @@ struct CorePlan {
 
 /// Decides the cores of both processes on `machine` (see the top of this file). Throws `Error`: exit code 3 for a core
 /// that does not exist or is not allowed, 2 for lists that overlap or leave no core for the other process.
+/// analyzer_cores: how many the analyzer gets where neither list is given, instead of the rule; at least 1, and less
+/// than there are.
 CorePlan plan_cores(const Machine& machine, const std::optional<CoreList>& producer,
-                    const std::optional<CoreList>& analyzer);
+                    const std::optional<CoreList>& analyzer, std::optional<int> analyzer_cores = std::nullopt);
 
 /// The same on this machine.
-CorePlan plan_cores(const std::optional<CoreList>& producer, const std::optional<CoreList>& analyzer);
+CorePlan plan_cores(const std::optional<CoreList>& producer, const std::optional<CoreList>& analyzer,
+                    std::optional<int> analyzer_cores = std::nullopt);
 
 /// Makes OpenMP use cpus.size() threads in this process's parallel regions and binds thread i to cpus[i]; the calling
 /// thread becomes thread 0. Call it from the thread that will open the parallel regions; threads that it starts later

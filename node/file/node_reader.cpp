@@ -237,7 +237,7 @@ Node read_node(const std::string& path) {
   const RegularFile file = open_input(path);
   if (!file.valid()) {
     if (file.error == EACCES) throw system_error("{}: {}", path, file.why());
-    throw usage_error("{}: {}; `ringside calibrate --output {}` measures this node", path, file.why(), path);
+    throw usage_error("{}: {}; `ringside calibrate` measures this node and writes such a file", path, file.why());
   }
   const auto bytes = static_cast<std::size_t>(file.status.st_size);
   if (bytes > kMostBytes) {

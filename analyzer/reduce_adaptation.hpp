@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether the next iterate is reduced in its slot or on its way there, while a run adapts (`--adapt`). If steps take
+// longer than planned, both modes are measured, one after the other, and the faster one stays. No bit of the results
+// depends on the mode, so that it may change at any step (docs/reductions.md).
+#pragma once
+
+#include <cstdint>
+
+#include "common/options/options.hpp"
+
+namespace ringside {
+
+/// For use by one thread. Nothing here allocates, logs or throws.
+class ReduceAdaptation {
+ public:
+  /// Steps that are measured in each mode, after those that are not counted because caches and rhythm settle.
+  static constexpr int kMeasured = 20;
+  static constexpr int kSettling = 3;
+
+  ReduceAdaptation(ReduceAt at, const PlannedStepOptions& planned) noexcept
+      : at_(at), limit_ns_(static_cast<std::int64_t>(planned.high_ns)), done_(!planned.adapt || limit_ns_ == 0) {}
+
+  ReduceAt at() const noexcept { return at_; }
+  /// Whether the mode that stays was chosen by measuring both.
+  bool adapted() const noexcept { return adapted_; }
+
+  /// The analyzer ended its work on a step at `ended_ns` (CLOCK_MONOTONIC).
+  void step_ended(std::int64_t ended_ns) noexcept;
+
+ private:
+  void switch_mode() noexcept {
+    at_ = at_ == ReduceAt::kSlot ? ReduceAt::kTransfer : ReduceAt::kSlot;
+    steps_ = 0;
+  }
+
+  ReduceAt at_;
+  std::int64_t limit_ns_;  // of a step, as planned
+  bool done_;
+  bool adapted_ = false;
+  int steps_ = 0;  // ended in this mode
+  std::int64_t measured_from_ns_ = 0;
+  std::int64_t first_mode_ns_ = 0;  // kMeasured steps of the first mode; 0: it is being measured
+};
+
+}  // namespace ringside

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `ringside run --cores auto`: what the model chose for a run, and what it predicted.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/node/planning.hpp"
+#include "common/options/options.hpp"
+#include "node/model/plan.hpp"
+
+namespace ringside {
+
+struct AutoPlan {
+  std::string node_file;
+  Node node;
+  PlanRequest request;
+  PlanRow chosen;
+
+  /// "1 + 1 cores, --reduce slot, --elastic off: 0.512 s predicted (0.49 s to 0.54 s), limited by the solver; figures
+  /// of FILE, measured 2026-11-23T01:00:00Z"
+  std::string in_words() const;
+};
+
+/// node_file: empty: the one at the default place. If no plan can be made there, because the file is missing, foreign,
+/// damaged or lacks the problem, nothing is returned and `why_not` is one line with the way out. Throws Error for a
+/// file that the user named.
+std::optional<AutoPlan> make_auto_plan(const PlannedOptions& options, const std::string& node_file,
+                                       std::string& why_not);
+
+/// The figures of one step, for the analyzer.
+PlannedStepOptions planned_step(const AutoPlan& plan, bool adapt);
+
+/// What is predicted for `iterations` iterations: they may end earlier than was allowed.
+PlanRow predicted(const AutoPlan& plan, std::uint64_t iterations);
+
+/// Sets the keys planned_* and node_file of a summary, for as many iterations as it has; null without a plan.
+void add_plan(nlohmann::ordered_json& summary, const std::optional<AutoPlan>& plan);
+
+/// "took 0.530 s, 3.5 % more than the 0.512 s that were planned, within the interval" and what to do if it is not.
+std::string verdict(const nlohmann::ordered_json& summary);
+
+}  // namespace ringside

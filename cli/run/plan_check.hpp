@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Compares the first steps of a run with what was planned, once, while it runs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "common/options/options.hpp"
+
+namespace ringside {
+
+class PlanCheck {
+ public:
+  /// Steps that must lie between the two reports that are compared.
+  static constexpr std::uint64_t kSteps = 20;
+
+  explicit PlanCheck(const PlannedStepOptions& planned) : planned_(planned) {}
+
+  /// analyzer: its newest figures, or null. Returns one line, once, if steps take less or more than planned.
+  std::optional<std::string> observe(const nlohmann::json& analyzer);
+
+ private:
+  PlannedStepOptions planned_;
+  std::uint64_t from_step_ = 0;
+  std::int64_t from_ns_ = 0;
+  bool done_ = false;
+};
+
+}  // namespace ringside
