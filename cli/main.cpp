@@ -51,6 +51,8 @@ constexpr std::array kSubcommands = {
     Subcommand{{"wipe", "POOL", "overwrite every byte of a pool, then delete it"}, wipe_command},
     Subcommand{{"cache", "FILE|grid:SIDE|rmat:SCALE", "write a matrix's binary cache, mapped on the next start"},
                cache_command},
+    Subcommand{{"experiment", "NAME [--memory DIR]", "make a published measurement again on this node"},
+               experiment_command},
     Subcommand{{"keygen", "FOLDER [--client NAME]", "keys for following over the network"}, keygen_command},
     Subcommand{{"doctor", "[POOL|DIR]", "what this node offers, and what to change"}, doctor_command},
     Subcommand{{"help", "[SUBCOMMAND]", "list the subcommands, or the options of one"}, help_command},
@@ -64,7 +66,7 @@ std::vector<CommandSummary> summaries() {
 
 void print_usage(FILE* to) {
   fmt::print(to, "{}\n\nUsage: ringside SUBCOMMAND [OPTIONS]\n\nSubcommands:\n", kDescription);
-  for (const CommandSummary& s : summaries()) fmt::print(to, "  {:<8}{:<38}{}\n", s.name, s.arguments, s.does);
+  for (const CommandSummary& s : summaries()) fmt::print(to, "  {:<12}{:<38}{}\n", s.name, s.arguments, s.does);
   std::string codes;
   for (const ExitMeaning& exit : kExitMeanings) {
     codes += fmt::format("{}{} {}", codes.empty() ? "" : "; ", static_cast<int>(exit.code), exit.meaning);

@@ -25,6 +25,9 @@ SubcommandFunction serve_command;
 SubcommandFunction report_command;
 SubcommandFunction keygen_command;
 
+// cli/node
+SubcommandFunction experiment_command;
+
 // cli/doctor
 SubcommandFunction doctor_command;  // returns 3 if a finding would make a run fail
 

@@ -54,6 +54,19 @@ std::string inlined(std::string_view page, const LoadingTag& tag) {
   return out.append(page);
 }
 
+/// A script element ends at "</script", even in a string: each < is therefore written by its number, as JSON allows.
+std::string as_script_data(std::string_view json) {
+  std::string text;
+  for (const char c : json) {
+    if (c == '<') {
+      text += "\\u003c";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 const PageAsset* find_page_asset(std::string_view path) noexcept {
@@ -70,6 +83,14 @@ std::string with_assets_inlined(std::string_view path) {
   std::string out(page->content);
   for (const LoadingTag& tag : kLoadingTags) out = inlined(out, tag);
   return out;
+}
+
+std::string page_with_data(std::string_view path, std::string_view json) {
+  constexpr std::string_view kDataMark = "RINGSIDE_REPORT_DATA";
+  std::string page = with_assets_inlined(path);
+  const std::size_t mark = page.find(kDataMark);
+  if (mark == std::string::npos) throw system_error("this program's {} lacks the place for the figures", path);
+  return page.replace(mark, kDataMark.size(), as_script_data(json));
 }
 
 }  // namespace ringside

@@ -21,4 +21,7 @@ const PageAsset* find_page_asset(std::string_view path) noexcept;
 /// (exit code 3) if the page, or a file that it names, is not an asset.
 std::string with_assets_inlined(std::string_view path);
 
+/// The same, with `json` in place of the word RINGSIDE_REPORT_DATA in the page: nothing in it becomes markup or script.
+std::string page_with_data(std::string_view path, std::string_view json);
+
 }  // namespace ringside

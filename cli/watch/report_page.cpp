@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
 #include "cli/history/history_json.hpp"
 #include "cli/http/page_assets.hpp"
@@ -16,8 +15,6 @@ namespace ringside {
 namespace {
 
 using nlohmann::ordered_json;
-
-constexpr std::string_view kDataMark = "RINGSIDE_REPORT_DATA";  // report.html has it in place of the figures
 
 ordered_json account_of(const RunView& run) {
   const StepSums& sums = run.sums;
@@ -51,19 +48,6 @@ ordered_json notices_of(const RunView& run) {
     notices.push_back(fmt::format("Of {} steps there is no record.", with_separators(run.sums.records_missing)));
   }
   return notices;
-}
-
-/// A script element ends at "</script", even in a string: each < is therefore written by its number, as JSON allows.
-std::string as_script_data(const ordered_json& object) {
-  std::string text;
-  for (const char c : dump(object)) {
-    if (c == '<') {
-      text += "\\u003c";
-    } else {
-      text += c;
-    }
-  }
-  return text;
 }
 
 }  // namespace
@@ -121,10 +105,7 @@ ordered_json report_of_summary(const nlohmann::json& summary, const std::string&
 }
 
 std::string report_page(const ordered_json& report) {
-  std::string page = with_assets_inlined("/report.html");
-  const std::size_t mark = page.find(kDataMark);
-  if (mark == std::string::npos) throw system_error("this program's report.html lacks the place for the figures");
-  return page.replace(mark, kDataMark.size(), as_script_data(report));
+  return page_with_data("/report.html", dump(report));
 }
 
 }  // namespace ringside
