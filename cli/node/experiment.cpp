@@ -9,6 +9,7 @@
 
 #include "cli/node/experiment_json.hpp"
 #include "cli/node/experiment_text.hpp"
+#include "cli/node/own_pipeline.hpp"
 #include "cli/subcommands.hpp"
 #include "common/files/output_file.hpp"
 #include "common/files/own_descriptor.hpp"
@@ -46,7 +47,9 @@ class ProgressLine {
 ExperimentResult run_with_progress(const Experiment& experiment, Surroundings& around) {
   const ProgressLine line;
   around.progress = [&line](const std::string& text) { line.show(text); };
-  return experiment.run(around);
+  ExperimentResult result = experiment.run(around);
+  if (experiment.name == "pipeline") add_own_pipeline(around, result);
+  return result;
 }
 
 }  // namespace

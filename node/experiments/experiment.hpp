@@ -62,6 +62,14 @@ Tier second_tier(const Surroundings& around, ExperimentResult& result);
 /// Why there is no NVDIMM among the tiers; empty if there is one.
 std::string why_no_nvdimm(const Surroundings& around);
 
+/// What the experiment `pipeline` works on, for other programs on the same problem.
+struct PipelineProblem {
+  std::uint64_t side = 0;  // of the grid
+  int iterations = 0;
+  std::vector<int> cpus;  // generation takes the first ones
+};
+PipelineProblem pipeline_problem(const Surroundings& around);
+
 ExperimentResult stream_experiment(const Surroundings& around);
 ExperimentResult compete_experiment(const Surroundings& around);
 ExperimentResult placement_experiment(const Surroundings& around);
