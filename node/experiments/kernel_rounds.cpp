@@ -52,9 +52,10 @@ RoundsResult run_rounds(std::span<const StreamKernel* const> kernels, const Roun
     random = random || kernel->shape == StreamShape::kRandom;
     past_cache = past_cache || kernel->shape == StreamShape::kPastCache;
   }
-  if (setting.elements > std::numeric_limits<std::uint32_t>::max()) {
-    throw usage_error("--bytes: found arrays of {} elements, expected at most {}", setting.elements,
-                      std::numeric_limits<std::uint32_t>::max());
+  constexpr std::uint64_t kMostIndexed = std::numeric_limits<std::uint32_t>::max();
+  if ((random || past_cache) && setting.elements > kMostIndexed) {
+    throw usage_error("--bytes: found {}, expected at most {}, as indices are 32-bit numbers",
+                      setting.elements * sizeof(double), kMostIndexed * sizeof(double));
   }
   const std::vector<TierMemory> memory = make_arrays(setting.tier, arrays, setting.elements, setting.pages);
   // The two orders are read one after the other, as streams; they lie in the same tier.

@@ -17,7 +17,7 @@ namespace ringside {
 namespace {
 
 constexpr int kUsualIterations = 100;
-constexpr std::uint64_t kMostSide = 65'535;  // columns are 32-bit numbers, as published
+constexpr std::uint64_t kMostSide = 65'535;     // columns are 32-bit numbers, as published
 constexpr std::uint64_t kPublishedSide = 2000;  // n = 4,000,000: the smaller one of the published problems
 
 ResultTable empty_splits_table(int iterations) {
