@@ -49,6 +49,7 @@ ExperimentResult run_with_progress(const Experiment& experiment, Surroundings& a
   around.progress = [&line](const std::string& text) { line.show(text); };
   ExperimentResult result = experiment.run(around);
   if (experiment.name == "pipeline") add_own_pipeline(around, result);
+  remark_if_busy(result);
   return result;
 }
 

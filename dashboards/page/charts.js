@@ -239,14 +239,15 @@ ringside.charts = (() => {
       data: {
         datasets: shown.lines.map(({ label, points }, i) => line(label, line_colours[i % line_colours.length], null, {
           data: points.map(([x, y]) => ({ x, y })),
-          pointRadius: points.length > 40 ? 0 : 3,
+          pointRadius: points.length > 40 ? 0 : 4,
+          pointStyle: "circle",
           borderDash: dashes[Math.floor(i / line_colours.length) % dashes.length],
         })),
       },
       options: {
         parsing: false,
         scales: {
-          x: { type: "linear", title: { display: true, text: shown.x }, ticks: { maxTicksLimit: 9 } },
+          x: { type: "linear", title: { display: true, text: shown.x }, ticks: { maxTicksLimit: 9, precision: shown.x.includes("threads") ? 0 : undefined } },
           y: { beginAtZero: true, title: { display: true, text: shown.y } },
         },
         plugins: {

@@ -26,8 +26,11 @@
     charts.plot(canvas.id, plot);
   }
 
-  // A figure with as many digits as its column has; a text, such as "n/a: REASON", as it is.
+  const lacks = (value) => typeof value === "string" && value.startsWith("n/a: ");
+
+  // A figure with as many digits as its column has. The reasons of what is n/a are below the table.
   function cell(value, column) {
+    if (lacks(value)) return "n/a";
     if (typeof value !== "number") return value === null ? "–" : value;
     return column.digits === 0 && Math.abs(value) >= 1e7 ? value.toExponential(3) : value.toFixed(column.digits);
   }
@@ -45,7 +48,8 @@
       row(table.columns.map(({ head, unit }) => (unit ? `${head} (${unit})` : head)), "th"),
       ...table.rows.map((of) => row(table.columns.map((column) => cell(of[column.key], column)), "td")));
     place.append(shown);
-    panel(table.title).append(place);
+    const reasons = new Set(table.rows.flatMap((of) => Object.values(of).filter(lacks)));
+    panel(table.title).append(place, ...[...reasons].map((reason) => view.element("p", reason, "small")));
   }
 
   view.text("title", `Ringside experiment: ${data.experiment}`);

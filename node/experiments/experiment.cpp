@@ -76,6 +76,23 @@ Tier second_tier(const Surroundings& around, ExperimentResult& result) {
   return dram_tier();
 }
 
+void remark_if_busy(ExperimentResult& result) {
+  double most = 0;
+  for (const ResultTable& table : result.tables) {
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      if (!table.columns[c].key.ends_with("spread")) continue;
+      for (const auto& row : table.rows) {
+        if (const double* spread = std::get_if<double>(&row[c])) most = std::max(most, *spread);
+      }
+    }
+  }
+  if (most > kBusySpreadPercent) {
+    result.remarks.push_back(fmt::format(
+        "The machine was busy, or the arrays are small: repeats spread by up to {:.0f} % (limit: {:.0f} %).", most,
+        kBusySpreadPercent));
+  }
+}
+
 std::string why_no_nvdimm(const Surroundings& around) {
   for (const Tier& tier : around.folders) {
     if (tier.kind == TierKind::kDax) return {};

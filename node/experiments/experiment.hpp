@@ -59,6 +59,12 @@ const Experiment& find_experiment(std::string_view name);
 /// The tier beside DRAM: the first folder; without one DRAM itself, and a remark that says so.
 Tier second_tier(const Surroundings& around, ExperimentResult& result);
 
+/// Above it a remark says that the machine was busy.
+inline constexpr double kBusySpreadPercent = 20;
+
+/// Adds that remark if a spread in the tables is above the limit.
+void remark_if_busy(ExperimentResult& result);
+
 /// Why there is no NVDIMM among the tiers; empty if there is one.
 std::string why_no_nvdimm(const Surroundings& around);
 
