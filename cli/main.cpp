@@ -55,6 +55,8 @@ constexpr std::array kSubcommands = {
                calibrate_command},
     Subcommand{{"plan", "--matrix FILE|grid:SIDE|rmat:SCALE", "predict a run on every split of the cores, name the best"},
                plan_command},
+    Subcommand{{"experiment", "NAME [--memory DIR]", "make a published measurement again on this node"},
+               experiment_command},
     Subcommand{{"keygen", "FOLDER [--client NAME]", "keys for following over the network"}, keygen_command},
     Subcommand{{"doctor", "[POOL|DIR]", "what this node offers, and what to change"}, doctor_command},
     Subcommand{{"help", "[SUBCOMMAND]", "list the subcommands, or the options of one"}, help_command},
@@ -69,6 +71,7 @@ std::vector<CommandSummary> summaries() {
 void print_usage(FILE* to) {
   fmt::print(to, "{}\n\nUsage: ringside SUBCOMMAND [OPTIONS]\n\nSubcommands:\n", kDescription);
   for (const CommandSummary& s : summaries()) fmt::print(to, "  {:<11}{:<38}{}\n", s.name, s.arguments, s.does);
+  for (const CommandSummary& s : summaries()) fmt::print(to, "  {:<12}{:<38}{}\n", s.name, s.arguments, s.does);
   std::string codes;
   for (const ExitMeaning& exit : kExitMeanings) {
     codes += fmt::format("{}{} {}", codes.empty() ? "" : "; ", static_cast<int>(exit.code), exit.meaning);

@@ -28,6 +28,7 @@ SubcommandFunction keygen_command;
 // cli/node
 SubcommandFunction calibrate_command;
 SubcommandFunction plan_command;
+SubcommandFunction experiment_command;
 
 // cli/doctor
 SubcommandFunction doctor_command;  // returns 3 if a finding would make a run fail

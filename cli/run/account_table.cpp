@@ -200,7 +200,7 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
       cell("other", std::max(0.0, total - transfer - commit - analyze - analyzer_idle), total));
   row(cell("total", total, total, planned("planned_total_s")), cell("total", total, total, planned("planned_total_s")));
   if (with_plan) line(fmt::format("\n  planned    {}", verdict(summary)));
-  if (summary.value("adapted", false)) {
+  if (summary["adapted"] == true) {
     line(fmt::format("  adapted    both --reduce modes were tried; {} stayed", text(summary, "reduce")));
   }
 

@@ -139,12 +139,7 @@ std::vector<KeptFile> kept_files(const CommandLine& line, const RunOptions& opti
 /// What the analyzer is told of the plan: how to reduce, and what a step should take.
 std::vector<std::string> planned_arguments(const AutoPlan& plan, const RunOptions& options) {
   const PlannedStepOptions step = planned_step(plan, options.adapt);
-  std::vector<std::string> arguments = {"--reduce=" + to_string(options.reduce.at),
-                                        fmt::format("--planned-step-ns={}", step.step_ns),
-                                        fmt::format("--planned-low-ns={}", step.low_ns),
-                                        fmt::format("--planned-high-ns={}", step.high_ns),
-                                        fmt::format("--planned-producer-idle-ns={}", step.producer_idle_ns),
-                                        fmt::format("--planned-analyzer-idle-ns={}", step.analyzer_idle_ns)};
+  std::vector<std::string> arguments = {"--reduce=" + to_string(options.reduce.at), "--planned=" + to_string(step)};
   if (step.adapt) arguments.emplace_back("--adapt");
   return arguments;
 }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
 #include "cli/history/history_json.hpp"
 #include "cli/http/page_assets.hpp"

@@ -56,16 +56,19 @@ Check number_between(double above, double below) {
 }
 
 Check journal_size() {
-  return [](std::string& text) -> std::string {
-    constexpr std::uint64_t kLeast = std::uint64_t{4} << 20;  // twice libpmemlog's smallest pool
-    constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
+  // At least twice libpmemlog's smallest pool.
+  return size_within(std::uint64_t{4} << 20, std::uint64_t{1} << 30, "4M to 1G");
+}
+
+Check size_within(std::uint64_t low, std::uint64_t high, const std::string& limits) {
+  return [low, high, limits](std::string& text) -> std::string {
     std::string_view digits = text;
     const std::size_t unit = digits.empty() ? std::string_view::npos : std::string_view("KMG").find(digits.back());
     if (unit != std::string_view::npos) digits.remove_suffix(1);
     std::uint64_t bytes = whole_number(digits).value_or(0);
-    for (std::size_t i = 0; unit != std::string_view::npos && i <= unit && bytes <= kMost; ++i) bytes *= 1024;
-    if (bytes < kLeast || bytes > kMost) {
-      return refusal(text, "bytes from 4M to 1G, with K, M or G for powers of 1024");
+    for (std::size_t i = 0; unit != std::string_view::npos && i <= unit && bytes <= high; ++i) bytes *= 1024;
+    if (bytes < low || bytes > high) {
+      return refusal(text, fmt::format("bytes from {}, with K, M or G for powers of 1024", limits));
     }
     text = std::to_string(bytes);
     return {};

@@ -26,4 +26,7 @@ Check number_between(double above, double below);  // both exclusive
 /// reads 010M as 8M, takes 0x8M, +8M, " 8M" and M, passes what exceeds 64 bits, and names neither limit in its errors.
 Check journal_size();
 
+/// The same from `low` to `high` bytes. limits: both in words, "4K to 1024G".
+Check size_within(std::uint64_t low, std::uint64_t high, const std::string& limits);
+
 }  // namespace ringside

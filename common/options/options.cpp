@@ -4,12 +4,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
+#include <optional>
+#include <string_view>
 
 #include "common/options/command_line.hpp"
 #include "common/options/matrix_format.hpp"
 #include "common/options/option_checks.hpp"
+#include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
 
@@ -208,22 +213,34 @@ void declare(CommandLine& line, ReduceOptions& options) {
       .show_default();
 }
 
+std::string to_string(const PlannedStepOptions& planned) {
+  return fmt::format("{},{},{},{},{}", planned.step_ns, planned.low_ns, planned.high_ns, planned.producer_idle_ns,
+                     planned.analyzer_idle_ns);
+}
+
 void declare(CommandLine& line, PlannedStepOptions& options) {
   OptionSet set = line.options_of<PlannedStepOptions>();
-  const auto nanoseconds = [&set](const char* flag, std::uint64_t& value, const char* description) {
-    set.option(flag, value, description)
-        .check(whole_number_within(0, std::uint64_t{1} << 62))
-        .value_name("NS")
-        .group("Plan");
+  const auto store = [&options](const std::string& text) -> std::string {
+    std::array<std::uint64_t*, 5> figures = {&options.step_ns, &options.low_ns, &options.high_ns,
+                                             &options.producer_idle_ns, &options.analyzer_idle_ns};
+    std::size_t begin = 0;
+    for (std::uint64_t* figure : figures) {
+      const std::size_t end = std::min(text.find(',', begin), text.size());
+      const std::optional<std::uint64_t> number =
+          begin > text.size() ? std::nullopt : whole_number(std::string_view(text).substr(begin, end - begin));
+      if (!number || *number > std::uint64_t{1} << 62) {
+        return fmt::format("found '{}', expected five whole numbers of nanoseconds, between commas", shortened(text));
+      }
+      *figure = *number;
+      begin = end + 1;
+    }
+    if (begin <= text.size()) return fmt::format("found '{}', expected no more than five numbers", shortened(text));
+    return {};
   };
-  nanoseconds("--planned-step-ns", options.step_ns, "predicted time of a step, for followers; 0: not planned");
-  nanoseconds("--planned-low-ns", options.low_ns, "lower end of its interval");
-  nanoseconds("--planned-high-ns", options.high_ns, "upper end of its interval");
-  nanoseconds("--planned-producer-idle-ns", options.producer_idle_ns, "predicted wait of the producer in a step");
-  nanoseconds("--planned-analyzer-idle-ns", options.analyzer_idle_ns, "predicted wait of the analyzer in a step");
-  set.flag("--adapt", options.adapt,
-           "if steps take longer than planned, try the other --reduce mode, and keep the faster one")
-      .group("Plan");
+  set.option_function("--planned", store, "what a step was predicted to take, for followers")
+      .value_name("STEP,LOW,HIGH,PRODUCER_IDLE,ANALYZER_IDLE")
+      .group("");
+  set.flag("--adapt", options.adapt, "if steps take longer than planned, try the other --reduce mode").group("");
 }
 
 void declare(CommandLine& line, CoreOptions& options) {

@@ -139,6 +139,8 @@ void declare(CommandLine& line, CoreOptions& options);
 void declare(CommandLine& line, ProcessOptions& options);
 void declare(CommandLine& line, Mode& mode);
 
+/// The value of the option that declares it.
+std::string to_string(const PlannedStepOptions& planned);
 std::string to_string(Mode mode);
 std::string to_string(ReduceAt at);
 std::string to_string(CoordinationKind coordination);

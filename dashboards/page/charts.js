@@ -229,6 +229,35 @@ ringside.charts = (() => {
     chart.update("none");
   }
 
+  // One line a label; what is beyond the colours is dashed.
+  const line_colours = ["generate", "transfer", "analyze", "commit", "producer-idle", "analyzer-idle"];
+  const dashes = [[], [6, 4], [2, 3], [10, 3, 2, 3]];
+
+  function plot(id, shown) {
+    return make(id, {
+      type: "line",
+      data: {
+        datasets: shown.lines.map(({ label, points }, i) => line(label, line_colours[i % line_colours.length], null, {
+          data: points.map(([x, y]) => ({ x, y })),
+          pointRadius: points.length > 40 ? 0 : 4,
+          pointStyle: "circle",
+          borderDash: dashes[Math.floor(i / line_colours.length) % dashes.length],
+        })),
+      },
+      options: {
+        parsing: false,
+        scales: {
+          x: { type: "linear", title: { display: true, text: shown.x }, ticks: { maxTicksLimit: 9, precision: shown.x.includes("threads") ? 0 : undefined } },
+          y: { beginAtZero: true, title: { display: true, text: shown.y } },
+        },
+        plugins: {
+          legend: { position: "bottom", labels: {} },
+          tooltip: { callbacks: { label: (item) => `${item.dataset.label}: ${scientific(item.parsed.y)}` } },
+        },
+      },
+    });
+  }
+
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     for (const chart of made) {
       dress(chart);
@@ -236,5 +265,5 @@ ringside.charts = (() => {
     }
   });
 
-  return { analyzer_time, change, colour, hand_off, make, producer_time, reductions, show_hand_off, show_steps, waiting };
+  return { analyzer_time, change, hand_off, make, plot, producer_time, reductions, show_hand_off, show_steps, waiting };
 })();

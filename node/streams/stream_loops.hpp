@@ -14,7 +14,7 @@ struct StreamArguments {
   double* arrays[kMostArrays] =
       {};  // each `elements` doubles, aligned to 64 bytes; null where a loop has no use for it
   const std::uint32_t* order = nullptr;  // of the random loops: `elements` indices below `elements`
-  std::uint64_t elements = 0;            // below 2^32
+  std::uint64_t elements = 0;            // with `order` below 2^32
   std::uint64_t side = 0;                // of the matrices: side * side <= elements
   double scalar = 3.0;
 };

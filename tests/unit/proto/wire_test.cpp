@@ -52,11 +52,12 @@ const std::vector<Golden>& goldens() {
        "\"fedcba9876543210\" rows: 90000 nonzeros: 357600 solver: \"pagerank\" matrix: \"grid:300\" parameters: "
        "\"damping=0.85\" started_unix_ns: 1700000000000000001 from_step: 4 from_iteration: 5 buffers: 3 "
        "coordination: \"locks\" slots: 8 storage: \"file\" durability: \"power\" passes: 2 reduce: \"slot\" "
-       "producer_pid: 4242 first_commit_seq: 301 pool_id: \"a-pool-of-itsown\" }",
-       "0807108780a8b1e39fe7cb172299010a103031323334353637383961626364656612106665646362613938373635343332313018"
+       "producer_pid: 4242 first_commit_seq: 301 pool_id: \"a-pool-of-itsown\" planned { step_ns: 5000 "
+       "low_ns: 4800 high_ns: 5300 producer_idle_ns: 10 analyzer_idle_ns: 900 } }",
+       "0807108780a8b1e39fe7cb1722aa010a103031323334353637383961626364656612106665646362613938373635343332313018"
        "90bf0520e0e9152a087061676572616e6b3208677269643a3330303a0c64616d70696e673d302e3835408180a8b1e39fe7cb1748"
-       "045005580362056c6f636b736808720466696c657a05706f7765728001028a0104736c6f74900192219801ad02a20110"
-       "612d706f6f6c2d6f662d6974736f776e"},
+       "045005580362056c6f636b736808720466696c657a05706f7765728001028a0104736c6f74900192219801ad02a20110612d706f"
+       "6f6c2d6f662d6974736f776eaa010e08882710c02518b429200a288407"},
       {&made<wire::Record>,
        "seq: 7 unix_ns: 1700000000000000007 run_ended { run_id: \"0123456789abcdef\" how: \"detached\" outcome: "
        "\"finished\" steps_committed: 300 steps_persisted: 299 last_iteration: 301 exit_code: 4 text: \"why\" }",

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Is `ringside experiment stream` as fast as a plain STREAM? Both in turn, with the same arrays, threads and repeats.
+
+tests/reference/plain_stream.cpp is STREAM from its published definition. Compared are the best rates (of the shortest repeat
+but the first), plain stores, DRAM; ratios are taken within a round. Writes JSON (see docs/benchmarking.md)."""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+
+from measuring import BIN, confidence, demand_cores, in_turn, machine_header, others_share, ratio, spread, write_json
+
+LOOPS = ("copy", "scale", "add", "triad")
+BYTES = 128 << 20  # of one array: as plain_stream has it
+
+
+def plain(options, threads):
+    """{loop: GB/s}"""
+    cpus = sorted(os.sched_getaffinity(0))[:threads]
+    environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "true",
+                   "OMP_PLACES": ",".join(f"{{{cpu}}}" for cpu in cpus)}
+    done = subprocess.run([options.bin / "plain_stream", str(options.repeats)], check=True, capture_output=True, env=environment)
+    return json.loads(done.stdout)
+
+
+def ours(options, threads):
+    """The same of the experiment, and the rates with stores past the cache."""
+    done = subprocess.run([options.bin / "ringside", "experiment", "stream", "--json", f"--threads={threads}",
+                           f"--bytes={BYTES}", f"--repeats={options.repeats}"], check=True, capture_output=True)
+    rows = [row for row in json.loads(done.stdout)["tables"]["rates"]["rows"] if row["memory"] == "dram"]
+    rates = {row["kernel"]: row["best_gb_s"] for row in rows if row["stores"] == "plain"}
+    rates.update({f"{row['kernel']}_nontemporal": row["best_gb_s"] for row in rows if row["stores"] != "plain"})
+    return rates
+
+
+def measure(options):
+    demand_cores(max(options.threads))
+    document = {"benchmark": "stream", "machine": machine_header(options.bin), "array_bytes": BYTES,
+                "repeats": options.repeats, "results": []}
+    for threads in options.threads:
+        result = {"threads": threads}
+        with others_share(result):
+            rounds = in_turn({"plain": lambda threads=threads: plain(options, threads),
+                              "ours": lambda threads=threads: ours(options, threads)}, options.rounds)
+        result["ours_over_plain"] = {loop: ratio(rounds, "ours", "plain", lambda rates, loop=loop: rates[loop])
+                                     for loop in LOOPS}
+        result["best_gb_s"] = {name: {loop: spread([r[name][loop] for r in rounds]) for loop in rounds[0][name]}
+                               for name in ("plain", "ours")}
+        document["results"].append(result)
+    write_json(document, options.output)
+    return document
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
+    parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, len(os.sched_getaffinity(0))}),
+                        help="default: one, and all")
+    parser.add_argument("--repeats", type=int, default=30, help="of each loop in a run (default 30)")
+    parser.add_argument("--rounds", type=int, default=11, help="measured rounds (default 11)")
+    parser.add_argument("--output", help="JSON file to write")
+    for result in measure(parser.parse_args())["results"]:
+        for loop, found in result["ours_over_plain"].items():
+            print(f"{result['threads']} threads, {loop:<6} ours ÷ plain: {confidence(found)}, {found['repeats']} rounds")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ringside's own run beside the published simulation: the same matrix, iterations, sweeps and splits of the threads, by
+// `ringside run` as a user starts it, with its ring in the same memory.
+#pragma once
+
+#include "node/experiments/experiment.hpp"
+
+namespace ringside {
+
+/// Adds the table "ringside" to the result of the experiment `pipeline`. A run that fails is n/a, with its message.
+/// Leaves no file behind. Throws Error: exit code 130 if a signal asked to stop, 3 if no run can be started.
+void add_own_pipeline(const Surroundings& around, ExperimentResult& result);
+
+}  // namespace ringside

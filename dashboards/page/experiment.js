@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The page of `ringside experiment`: its plots and tables, from the object that --json prints.
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const { charts, view } = ringside;
+  const machine = document.getElementById("machine").closest("section");
+
+  function panel(title) {
+    const section = document.createElement("section");
+    section.className = "panel wide";
+    section.append(view.element("h2", title));
+    machine.before(section);
+    return section;
+  }
+
+  function show_plot(plot, number) {
+    if (plot.lines.length === 0) return;
+    const place = view.element("div", "", "chart");
+    const canvas = document.createElement("canvas");
+    canvas.id = `plot-${number}`;
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", plot.title);
+    place.append(canvas);
+    panel(plot.title).append(place);
+    charts.plot(canvas.id, plot);
+  }
+
+  const lacks = (value) => typeof value === "string" && value.startsWith("n/a: ");
+
+  // A figure with as many digits as its column has. The reasons of what is n/a are below the table.
+  function cell(value, column) {
+    if (lacks(value)) return "n/a";
+    if (typeof value !== "number") return value === null ? "–" : value;
+    return column.digits === 0 && Math.abs(value) >= 1e7 ? value.toExponential(3) : value.toFixed(column.digits);
+  }
+
+  function row(cells, kind) {
+    const made = document.createElement("tr");
+    made.append(...cells.map((text) => view.element(kind, text)));
+    return made;
+  }
+
+  function show_table(table) {
+    const place = view.element("div", "", "scroll");
+    const shown = document.createElement("table");
+    shown.append(
+      row(table.columns.map(({ head, unit }) => (unit ? `${head} (${unit})` : head)), "th"),
+      ...table.rows.map((of) => row(table.columns.map((column) => cell(of[column.key], column)), "td")));
+    place.append(shown);
+    const reasons = new Set(table.rows.flatMap((of) => Object.values(of).filter(lacks)));
+    panel(table.title).append(place, ...[...reasons].map((reason) => view.element("p", reason, "small")));
+  }
+
+  view.text("title", `Ringside experiment: ${data.experiment}`);
+  view.text("does", data.does);
+  view.text("source", data.source);
+  view.notice(data.remarks.join(" "), true);
+  data.plots.forEach(show_plot);
+  Object.values(data.tables).forEach(show_table);
+  view.definitions("machine", Object.entries(data.machine).map(([key, value]) => [key.replaceAll("_", " "), String(value)]));
+})();

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Several loops of the table in turn over the same arrays, round after round, as STREAM does it: so each loop's repeats
+// spread over the whole measurement.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "node/experiments/result.hpp"
+#include "node/model/node.hpp"
+#include "node/streams/counters.hpp"
+#include "node/streams/stream_table.hpp"
+#include "node/streams/tier_memory.hpp"
+
+namespace ringside {
+
+struct RoundsSetting {
+  Tier tier;
+  std::vector<int> cpus;  // one thread on each
+  std::uint64_t elements = 0;
+  std::uint64_t apart = 1;  // elements, of StreamShape::kPastCache
+  int rounds = 10;
+  Pages pages = Pages::kSystem;
+};
+
+struct KernelTimes {
+  const StreamKernel* kernel = nullptr;
+  std::vector<double> seconds;           // of each round, the first one included
+  std::vector<ThreadSeries> per_thread;  // `setting` is left empty
+};
+
+struct RoundsResult {
+  std::vector<KernelTimes> kernels;    // in the order given
+  std::vector<CounterValue> counters;  // over all rounds
+  std::string wrong;                   // if a value of an array is not what the loops compute; else empty
+};
+
+/// Starts with a = 1, b = 2 and all others 0, as STREAM. After the last round the elements are compared with the loops
+/// computed on single numbers, where all kernels are STREAM's. Throws Error (exit code 3).
+RoundsResult run_rounds(std::span<const StreamKernel* const> kernels, const RoundsSetting& setting);
+
+/// A loop's rates, as STREAM reports them (best: of the shortest round but the first), and the median.
+struct Rates {
+  double best_gb_s = 0;  // counted bytes
+  Measured median_gb_s;  // counted bytes
+  Measured moved_gb_s;
+  Measured seconds;
+};
+Rates rates_of(const KernelTimes& times, std::uint64_t elements);
+
+}  // namespace ringside

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an experiment found, in a form that text, JSON and a page are made from: tables, plots, and the durations of
+// every repeat of every thread. What the machine lacks is a cell of its own kind, with the reason.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace ringside {
+
+struct NotAvailable {
+  std::string reason;  // one clause
+};
+
+using Cell = std::variant<double, std::string, NotAvailable>;
+
+struct Column {
+  std::string key;   // in JSON: "median_gb_s"
+  std::string head;  // above the column: "median"
+  std::string unit;  // "GB/s"; empty: none, or a text
+  int digits = 2;    // after the point
+};
+
+struct ResultTable {
+  std::string key;  // in JSON
+  std::string title;
+  std::vector<Column> columns;
+  std::vector<std::vector<Cell>> rows;  // a cell for each column
+};
+
+struct PlotLine {
+  std::string label;
+  std::vector<std::pair<double, double>> points;  // by ascending x
+};
+
+struct Plot {
+  std::string title;
+  std::string x;  // "threads"
+  std::string y;  // "GB/s, counted"
+  std::vector<PlotLine> lines;
+};
+
+/// One thread of one setting.
+struct ThreadSeries {
+  std::string setting;  // "copy, dram, 2 threads"
+  int thread = 0;
+  int cpu = 0;
+  std::vector<double> seconds;  // of its repeats, in their order
+};
+
+struct ExperimentResult {
+  std::vector<ResultTable> tables;
+  std::vector<Plot> plots;
+  std::vector<ThreadSeries> series;
+  std::vector<std::string> remarks;  // sentences
+};
+
+}  // namespace ringside

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// STREAM in each memory, with plain stores and with stores past the cache. As in McCalpin's program each thread works
+// on the part of the arrays that it touched first, the pages are those that the system gives, and the best rate is that
+// of the shortest repeat but the first.
+#include <fmt/format.h>
+
+#include <map>
+
+#include "common/platform/error.hpp"
+#include "node/experiments/experiment.hpp"
+#include "node/experiments/kernel_rounds.hpp"
+#include "node/streams/cores.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr int kUsualRounds = 10;  // as STREAM
+
+std::vector<const StreamKernel*> loops_of_stream() {
+  std::vector<const StreamKernel*> loops;
+  for (const bool past_cache : {false, true}) {
+    for (const char* name : {"copy", "scale", "add", "triad"}) {
+      const StreamKernel& plain = stream_kernel(name);
+      loops.push_back(past_cache ? nontemporal_variant(plain) : &plain);
+    }
+  }
+  return loops;
+}
+
+std::string plain_name(const StreamKernel& kernel) {
+  return std::string(kernel.name.substr(0, kernel.name.find('_')));
+}
+
+ResultTable empty_rates_table() {
+  return {"rates",
+          "Rates (counted: as STREAM counts; moved: with the lines that plain stores read first)",
+          {{"memory", "memory", "", 0},
+           {"stores", "stores", "", 0},
+           {"kernel", "loop", "", 0},
+           {"threads", "threads", "", 0},
+           {"best_gb_s", "best", "GB/s", 2},
+           {"median_gb_s", "median", "GB/s", 2},
+           {"spread", "spread", "%", 1},
+           {"moved_gb_s", "moved", "GB/s", 2},
+           {"median_s", "median", "s", 5}},
+          {}};
+}
+
+void add_lines(ExperimentResult& result) {
+  std::map<std::string, PlotLine> copies;
+  for (const auto& row : result.tables.front().rows) {
+    if (std::get<std::string>(row[2]) != "copy" || !std::holds_alternative<double>(row[5])) continue;
+    const std::string label = fmt::format("{}, {}", std::get<std::string>(row[0]), std::get<std::string>(row[1]));
+    copies[label].label = label;
+    copies[label].points.emplace_back(std::get<double>(row[3]), std::get<double>(row[5]));
+  }
+  Plot plot{"Copy over threads", "threads", "GB/s, counted", {}};
+  for (auto& [label, line] : copies) plot.lines.push_back(std::move(line));
+  result.plots.push_back(std::move(plot));
+}
+
+void add_nvdimm_row(ExperimentResult& result, const std::string& reason) {
+  const NotAvailable none{reason};
+  for (const StreamKernel* kernel : loops_of_stream()) {
+    result.tables.front().rows.push_back({"NVDIMM", kernel->nontemporal ? "past the cache" : "plain",
+                                          plain_name(*kernel), none, none, none, none, none, none});
+  }
+}
+
+}  // namespace
+
+ExperimentResult stream_experiment(const Surroundings& around) {
+  ExperimentResult result;
+  result.tables.push_back(empty_rates_table());
+  ResultTable counters{"counters",
+                       "Counters over all loops of a setting",
+                       {{"memory", "memory", "", 0},
+                        {"threads", "threads", "", 0},
+                        {"counter", "counter", "", 0},
+                        {"unit", "unit", "", 0},
+                        {"value", "value", "", 0}},
+                       {}};
+  const std::vector<const StreamKernel*> loops = loops_of_stream();
+  std::vector<Tier> tiers = {dram_tier()};
+  tiers.insert(tiers.end(), around.folders.begin(), around.folders.end());
+  const std::vector<int> counts = around.options.threads.empty()
+                                      ? usual_thread_counts(static_cast<int>(around.cpus.size()))
+                                      : around.options.threads;
+  const std::uint64_t elements = around.elements_or_beyond_cache();
+  for (const Tier& tier : tiers) {
+    for (const int threads : counts) {
+      around.report(fmt::format("stream: {}, {} thread(s)", tier.name, threads));
+      RoundsSetting setting;
+      setting.tier = tier;
+      setting.cpus = cpus_for(around.cpus, threads, "--threads");
+      setting.elements = elements;
+      setting.rounds = around.repeats_or(kUsualRounds);
+      const RoundsResult rounds = run_rounds(loops, setting);
+      if (!rounds.wrong.empty()) throw damage_error("{}: {}", tier.name, rounds.wrong);
+      for (const KernelTimes& times : rounds.kernels) {
+        const Rates rates = rates_of(times, elements);
+        result.tables.front().rows.push_back({tier.name, times.kernel->nontemporal ? "past the cache" : "plain",
+                                              plain_name(*times.kernel), static_cast<double>(threads), rates.best_gb_s,
+                                              rates.median_gb_s.value, rates.median_gb_s.spread * 100,
+                                              rates.moved_gb_s.value, rates.seconds.value});
+        for (ThreadSeries series : times.per_thread) {
+          series.setting = fmt::format("{}, {}, {} threads", times.kernel->name, tier.name, threads);
+          result.series.push_back(std::move(series));
+        }
+      }
+      for (const CounterValue& counter : rounds.counters) {
+        counters.rows.push_back({tier.name, static_cast<double>(threads), counter.name, counter.unit,
+                                 counter.value ? Cell(*counter.value) : Cell(NotAvailable{counter.reason})});
+      }
+    }
+  }
+  if (const std::string reason = why_no_nvdimm(around); !reason.empty()) add_nvdimm_row(result, reason);
+  result.tables.push_back(std::move(counters));
+  add_lines(result);
+  result.remarks.push_back(fmt::format("Arrays of {} bytes; {} repeats, the first one not counted.",
+                                       elements * sizeof(double), around.repeats_or(kUsualRounds)));
+  return result;
+}
+
+}  // namespace ringside

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `ringside experiment`, as a user starts it: the list, the form of its outputs, and what is refused. The arrays are
+// small: no figure is judged.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/pipeline/process.hpp"
+#include "tests/unit/as_nobody.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::Finished;
+using testing::run;
+using testing::TemporaryFolder;
+
+const std::vector<std::string> kNames = {"stream", "compete", "placement", "streams", "pipeline"};
+
+Finished experiment(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "experiment");
+  return run("ringside", arguments);
+}
+
+/// Arguments that keep an experiment short.
+std::vector<std::string> quick(const std::string& name, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments = {name, "--bytes=64K", "--repeats=3"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+void expect_refused(const std::vector<std::string>& arguments, int exit_code,
+                    const std::vector<std::string>& fragments) {
+  const Finished refused = experiment(arguments);
+  EXPECT_EQ(refused.exit_code, exit_code) << refused.err;
+  EXPECT_EQ(refused.out, "");
+  EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
+  for (const std::string& fragment : fragments) EXPECT_NE(refused.err.find(fragment), std::string::npos) << refused.err;
+}
+
+TEST(Experiment, TheListNamesEachExperimentOnALineOfItsOwn) {
+  const Finished listed = experiment({"list"});
+  EXPECT_EQ(listed.exit_code, 0);
+  EXPECT_EQ(std::count(listed.out.begin(), listed.out.end(), '\n'), 5);
+  for (const std::string& name : kNames) EXPECT_NE(("\n" + listed.out).find("\n" + name), std::string::npos) << name;
+}
+
+TEST(Experiment, JsonIsOneObjectWithAMachineAndARowForEachColumn) {
+  const TemporaryFolder folder;
+  for (const std::string& name : kNames) {
+    const Finished done = experiment(quick(name, {"--json", "--memory=" + folder.path()}));
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    const json found = json::parse(done.out);
+    EXPECT_EQ(found.at("experiment"), name);
+    for (const char* key : {"cpu", "processors_allowed", "kernel", "governor", "load_average", "started", "isa"}) {
+      EXPECT_TRUE(found.at("machine").contains(key)) << key;
+    }
+    EXPECT_EQ(found.at("tiers").back().at("name"), folder.path());
+    for (const auto& [key, table] : found.at("tables").items()) {
+      for (const json& row : table.at("rows")) {
+        for (const json& column : table.at("columns")) {
+          const json& value = row.at(column.at("key").get<std::string>());
+          EXPECT_TRUE(value.is_number() || value.is_string()) << name << ", " << key << ": " << row;
+        }
+      }
+    }
+    EXPECT_FALSE(found.at("series").empty());
+    EXPECT_FALSE(found.at("series").front().at("seconds").empty());
+    EXPECT_TRUE(fs::is_empty(folder.path())) << name;
+  }
+}
+
+TEST(Experiment, WhatTheMachineLacksIsNotAvailableWithAReason) {
+  const json found = json::parse(experiment(quick("stream", {"--json"})).out);
+  const auto& rows = found.at("tables").at("rates").at("rows");
+  const auto nvdimm =
+      std::find_if(rows.begin(), rows.end(), [](const json& row) { return row.at("memory") == "NVDIMM"; });
+  ASSERT_NE(nvdimm, rows.end());
+  EXPECT_EQ(nvdimm->at("best_gb_s"), "n/a: no folder was named with --memory");
+}
+
+TEST(Experiment, CountedAndMovedRatesDifferByTheLinesThatPlainStoresRead) {
+  const json found = json::parse(experiment(quick("stream", {"--json", "--threads=1"})).out);
+  for (const json& row : found.at("tables").at("rates").at("rows")) {
+    if (!row.at("best_gb_s").is_number()) continue;
+    const bool two_arrays = row.at("kernel") == "copy" || row.at("kernel") == "scale";
+    const double expected = row.at("stores") != "plain" ? 1 : two_arrays ? 24.0 / 16 : 32.0 / 24;
+    EXPECT_NEAR(row.at("moved_gb_s").get<double>() / row.at("median_gb_s").get<double>(), expected, 1e-9) << row;
+  }
+}
+
+TEST(Experiment, TextHasTheSourceAndTheReasonsBelowTheTable) {
+  const Finished done = experiment(quick("compete", {"--threads=1"}));
+  EXPECT_EQ(done.exit_code, 0);
+  EXPECT_NE(done.out.find("After S. G. Fagerheim"), std::string::npos);
+  EXPECT_NE(done.out.find("n/a: two groups need two threads\n"), std::string::npos) << done.out;
+}
+
+TEST(Experiment, ThePageHoldsEverythingThatItNeeds) {
+  const TemporaryFolder folder;
+  const std::string page = folder.file("page.html");
+  const Finished done = experiment(quick("streams", {"-o", page}));
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const std::string text = testing::content_of(page);
+  EXPECT_EQ(text.find("RINGSIDE_REPORT_DATA"), std::string::npos);
+  EXPECT_EQ(text.find(" src=\""), std::string::npos);
+  EXPECT_EQ(text.find("<link rel=\"stylesheet\""), std::string::npos);
+  EXPECT_NE(text.find("\"experiment\":\"streams\""), std::string::npos);
+  EXPECT_EQ(experiment(quick("stream", {"-o", "-"})).out.rfind("<!doctype html>", 0), 0U);
+}
+
+TEST(Experiment, WrongArgumentsAreRefusedInOneLine) {
+  const TemporaryFolder folder;
+  expect_refused({}, 2, {"NAME"});
+  expect_refused({"streem"}, 2, {"NAME: found 'streem', expected one of stream, "});
+  expect_refused({"stream", "--threads=0"}, 2, {"--threads: found '0', expected a number from 1 to 4096"});
+  expect_refused({"stream", "--threads=two"}, 2, {"--threads: found 'two'"});
+  expect_refused({"stream", "--repeats=0"}, 2, {"--repeats: found '0'"});
+  expect_refused({"stream", "--bytes=1K"}, 2, {"--bytes: found '1K', expected bytes from 4K to 1024G"});
+  expect_refused({"stream", "--memory=" + folder.write("file", "")}, 2, {"--memory: found '", "no folder"});
+  expect_refused({"stream", "--memory=" + folder.file("none")}, 2, {"--memory: found '", "No such file or directory"});
+  expect_refused({"stream", "--memory", folder.path(), "--memory", folder.path()}, 2, {"--memory", "twice"});
+  expect_refused(quick("stream", {"--json", "--output=-"}), 2, {"--json"});
+}
+
+TEST(Experiment, FewerProcessorsThanThreadsAreRefusedWithExitCode3) {
+  expect_refused({"stream", "--threads=4096"}, 3, {"--threads: found 4096 thread(s), but this process may use "});
+}
+
+TEST(Experiment, TooLittleMemoryIsRefusedWithTheNeededAndTheAvailableBytes) {
+  expect_refused({"stream", "--bytes=1024G", "--threads=1"}, 3, {"bytes are needed, ", " are available"});
+  expect_refused({"streams", "--bytes=1024G"}, 2, {"--bytes: found 1099511627776, expected at most 34359738360"});
+}
+
+TEST(Experiment, AFolderWithoutPermissionIsRefusedWithExitCode3) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(chmod(folder.path().c_str(), 0555), 0);
+  const testing::AsNobody nobody;
+  const std::vector<std::string> arguments = {"experiment", "stream", "--memory=" + folder.path()};
+  const Finished refused = run("ringside", arguments);
+  EXPECT_EQ(refused.exit_code, 3) << refused.err;
+  EXPECT_NE(refused.err.find("cannot make a file: Permission denied; expected a folder that this user may write to"),
+            std::string::npos)
+      << refused.err;
+}
+
+TEST(Experiment, AnOutputThatCannotBeWrittenIsRefusedBeforeAnythingIsMeasured) {
+  const TemporaryFolder folder;
+  expect_refused({"stream", "--output=" + folder.file("none/page.html")}, 3, {"--output"});
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+TEST(Experiment, AFailedRunLeavesNoPage) {
+  const TemporaryFolder folder;
+  expect_refused({"stream", "--bytes=1024G", "--threads=1", "--output=" + folder.file("page.html")}, 3, {"are needed"});
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+}  // namespace
+}  // namespace ringside

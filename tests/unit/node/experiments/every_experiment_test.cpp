@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every experiment on small arrays: complete tables, and n/a with a reason for what the machine lacks.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "common/platform/error.hpp"
+#include "node/experiments/experiment.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside {
+namespace {
+
+ExperimentOptions small(const std::vector<std::string>& memory = {}) {
+  ExperimentOptions options;
+  options.memory = memory;
+  options.repeats = 4;
+  options.bytes = 64 << 10;
+  return options;
+}
+
+TEST(Experiments, EachOneFillsItsTablesAndLeavesNoFile) {
+  const testing::TemporaryFolder folder;
+  for (const Experiment& experiment : experiments()) {
+    const ExperimentResult result = experiment.run(surroundings_for(small({folder.path()})));
+    ASSERT_FALSE(result.tables.empty()) << experiment.name;
+    for (const ResultTable& table : result.tables) {
+      EXPECT_FALSE(table.rows.empty() && table.key != "drops") << experiment.name << ", " << table.key;
+      for (const auto& row : table.rows) ASSERT_EQ(row.size(), table.columns.size()) << experiment.name;
+    }
+    EXPECT_FALSE(result.series.empty()) << experiment.name;
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << experiment.name;
+  }
+}
+
+TEST(Experiments, EveryNotAvailableValueHasAReason) {
+  for (const Experiment& experiment : experiments()) {
+    for (const ResultTable& table : experiment.run(surroundings_for(small())).tables) {
+      for (const auto& row : table.rows) {
+        for (const Cell& cell : row) {
+          const auto* none = std::get_if<NotAvailable>(&cell);
+          EXPECT_TRUE(none == nullptr || !none->reason.empty()) << experiment.name;
+        }
+      }
+    }
+  }
+}
+
+TEST(Experiments, WithOneThreadTwoGroupsAreNotAvailable) {
+  ExperimentOptions options = small();
+  options.threads = {1};
+  const ExperimentResult result = compete_experiment(surroundings_for(options));
+  const auto& row = result.tables.front().rows.front();
+  EXPECT_EQ(std::get<NotAvailable>(row.back()).reason, "two groups need two threads");
+}
+
+TEST(Experiments, AnUnknownNameIsRefusedWithTheNamesThereAre) {
+  try {
+    (void)find_experiment("streem");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    EXPECT_STREQ(error.what(),
+                 "NAME: found 'streem', expected one of stream, compete, placement, streams, pipeline, list");
+  }
+}
+
+TEST(Experiments, AFolderThatIsNamedTwiceIsRefused) {
+  const testing::TemporaryFolder folder;
+  try {
+    (void)surroundings_for(small({folder.path(), folder.path()}));
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+  }
+}
+
+}  // namespace
+}  // namespace ringside
