@@ -14,6 +14,8 @@ namespace {
 
 constexpr double kVisitS = 0.15;  // of measuring, if steps are quick
 constexpr double kMostPatterns = 5;
+constexpr double kBurstS = 0.05;  // of iterations one after the other, after one that warms up
+constexpr int kMostInBurst = 8;
 constexpr int kWarmUpSteps = 2;  // the first step has no iterate before it
 constexpr int kPasses = 5;       // of the step that measures further sweeps
 
@@ -25,7 +27,18 @@ class Steps {
  public:
   Steps(const Workbench& bench, KernelSamples& samples) : bench_(bench), samples_(samples) {}
 
-  /// The producer's part.
+  /// Iterations one after the other: what is kept between two of them takes room in the caches that they share.
+  void generate_alone() {
+    double sum_s = 0;
+    for (int iteration = -1; iteration < kMostInBurst && (iteration < 1 || sum_s < kBurstS); ++iteration) {
+      generate();
+      if (iteration < 0) continue;
+      samples_.generate_s.push_back(generate_s_);
+      sum_s += generate_s_;
+    }
+  }
+
+  /// The producer's part of a step.
   void generate() noexcept {
     bench_.source.begin_again_when_due();
     const std::int64_t begun = now_ns();
@@ -56,7 +69,6 @@ class Steps {
 
  private:
   void add(int kind, const StepTimes& times) noexcept {
-    samples_.generate_s.push_back(generate_s_);
     samples_.commit_s.push_back(times.commit_s);
     if (kind == 2) {
       // What is left to reduce after the copy is part of it.
@@ -87,6 +99,7 @@ void measure_apart(const Workbench& bench, std::vector<int> producer, std::vecto
   const OpenMpGroup generating{std::move(producer), [&](Team& team) -> GroupWork {
                                  bench.source.share_among(team);
                                  return [&] {
+                                   steps.generate_alone();
                                    for (std::uint64_t step = 0;; ++step) {
                                      spin_until([&] { return kept.load() == step || ended.load(); });
                                      if (ended.load()) return;
@@ -116,6 +129,7 @@ void measure_together(const Workbench& bench, const std::vector<int>& cpus, Step
                         bench.source.share_among(team);
                         const auto keeper = std::make_shared<StepKeeper>(bench.pool, bench.run, bench.durability, team);
                         return [&, keeper] {
+                          steps.generate_alone();
                           do {
                             steps.generate();
                           } while (steps.keep(*keeper));

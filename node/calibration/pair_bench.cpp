@@ -23,21 +23,28 @@ struct Meeting {
   std::atomic<bool> failed{false};
 };
 
-/// Repeats `execute`, which returns its seconds, or less than 0 if it failed.
+/// One execution of a kernel.
+struct Executed {
+  double took_s = 0;   // less than 0: it failed
+  bool counts = true;  // as a sample; else it only loads the machine
+};
+
+/// Repeats `execute`, which returns an Executed.
 template <class Execute>
 void repeat(Meeting& meeting, int side, std::vector<double>& samples, Execute execute) {
-  for (int i = 0; i < kWarmUps && execute() >= 0; ++i) continue;
+  for (int i = 0; i < kWarmUps && execute().took_s >= 0; ++i) continue;
   ++meeting.warm;
   spin_until([&] { return meeting.warm.load() == 2; });
   const std::int64_t begun = now_ns();
   for (std::size_t count = 0;;) {
-    const double took_s = execute();
-    if (took_s < 0) {
+    const Executed executed = execute();
+    if (executed.took_s < 0) {
       meeting.failed.store(true);
       meeting.ended.store(true);
     }
     if (meeting.ended.load()) return;  // the other side had stopped working
-    samples.push_back(took_s);
+    if (!executed.counts) continue;
+    samples.push_back(executed.took_s);
     meeting.counted[side].store(++count);
     if (meeting.counted[1 - side].load() >= kLeastSamples && count >= kLeastSamples &&
         seconds(now_ns() - begun) >= kLeastS) {
@@ -60,19 +67,21 @@ class Second {
         keeper_(keeper),
         analyze_s_(analyze_s) {}
 
-  /// Executes it once: seconds, or less than 0 if it failed.
-  double operator()() {
-    if (kernel_ == KernelKind::kAnalyze) return keeper_.analyze_next();
+  Executed operator()() {
+    if (kernel_ == KernelKind::kAnalyze) return {.took_s = keeper_.analyze_next()};
     StepTimes times;
+    const std::uint64_t copied_before = copied_;
     const bool kept = keeper_.keep(source(), reduce_, 1, times);
     source_.let_go();
-    if (!kept) return -1;
+    if (!kept) return {.took_s = -1};
     if (reduce_ == StepKeeper::Reduce::kInSlot) analyze_s_.push_back(times.analyze_s);
-    return times.transfer_s + (reduce_ == StepKeeper::Reduce::kOnTheWay ? times.analyze_s : 0);
+    return {.took_s = times.transfer_s + (reduce_ == StepKeeper::Reduce::kOnTheWay ? times.analyze_s : 0),
+            .counts = copied_ != copied_before};
   }
 
  private:
-  /// Each new iterate once, as in a run. Copied again it would come from the cache, which it does not in a run.
+  /// Each new iterate once, as in a run, which is what counts. Between them earlier ones: a new one, copied again,
+  /// would come from another cache than in a run.
   const double* source() noexcept {
     const std::uint64_t made = source_.made();
     if (made == copied_) return source_.earlier();
@@ -100,7 +109,7 @@ void measure_pair(const Workbench& bench, KernelKind second, int first_threads, 
                                      bench.source.begin_again_when_due();
                                      const std::int64_t begun = now_ns();
                                      bench.source.iterate(false);
-                                     return seconds(now_ns() - begun);
+                                     return Executed{.took_s = seconds(now_ns() - begun)};
                                    });
                                  };
                                }};
