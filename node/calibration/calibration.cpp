@@ -131,7 +131,7 @@ class Calibration {
   }
 
   void measure_machine(const std::vector<int>& counts) {
-    MachinePhase phase(machine_, cpus_, counts, node_.tiers);
+    MachinePhase phase(machine_, cpus_, counts, node_.tiers, options_.stream_elements);
     CalibrationPlan plan;
     phase.add_to(plan);
     run_plan(plan, now_ns() + static_cast<std::int64_t>(static_cast<double>(deadline_ns_ - now_ns()) * kMachineShare));

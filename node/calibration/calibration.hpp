@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ struct CalibrationOptions {
   std::vector<std::string> folders;    // of --memory; none: the current folder and /dev/shm, as far as they have room
   std::vector<int> threads;            // ascending; none: 1, 2, 3, 4, 6, 8, 12 ... and all
   double budget_s = kCalibrationBudgetS;
+  std::uint64_t stream_elements = 0;  // doubles in an array of a STREAM loop; 0: four times the last-level caches
   const std::atomic<bool>* stop = nullptr;                   // may be null
   std::function<void(const CalibrationProgress&)> announce;  // called before each measurement; may be empty
 };

@@ -15,7 +15,7 @@ namespace {
 constexpr double kVisitS = 0.15;  // of measuring, if steps are quick
 constexpr double kMostPatterns = 5;
 constexpr int kWarmUpSteps = 2;  // the first step has no iterate before it
-constexpr int kPasses = 3;       // of the step that measures further sweeps
+constexpr int kPasses = 5;       // of the step that measures further sweeps
 
 /// One pattern of steps: reduced in the slot, the same with further sweeps, reduced on the way.
 constexpr int kStepsInPattern = 3;

@@ -43,10 +43,11 @@ Series series_of(const SampleSeries& samples) {
 }
 
 MachinePhase::MachinePhase(const Machine& machine, std::vector<int> cpus, std::vector<int> counts,
-                           const std::vector<Tier>& tiers)
+                           const std::vector<Tier>& tiers, std::uint64_t stream_elements)
     : cpus_(std::move(cpus)), counts_(std::move(counts)) {
   for (const Tier& tier : tiers) {
-    const std::uint64_t elements = stream_elements_for(tier, last_level_cache_bytes(machine));
+    const std::uint64_t elements =
+        stream_elements > 0 ? stream_elements : stream_elements_for(tier, last_level_cache_bytes(machine));
     streams_.push_back({tier.name, std::make_unique<StreamBench>(tier, cpus_near(machine, cpus_, tier), elements), {}});
     if (tier.kind == TierKind::kPageCache) disks_[tier.path];
   }

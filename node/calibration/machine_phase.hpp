@@ -2,6 +2,7 @@
 // The measurements that need no matrix: clock, costs of coordination, disks, and STREAM loops in every tier.
 #pragma once
 
+#include <cstdint>
 #include <list>
 #include <map>
 #include <memory>
@@ -28,8 +29,10 @@ Series series_of(const SampleSeries& samples);
 
 class MachinePhase {
  public:
-  /// cpus: those a run can use, in its order. counts: thread counts to measure, ascending.
-  MachinePhase(const Machine& machine, std::vector<int> cpus, std::vector<int> counts, const std::vector<Tier>& tiers);
+  /// cpus: those a run can use, in its order. counts: thread counts to measure, ascending. stream_elements: doubles in
+  /// an array; 0: stream_elements_for decides. Throws Error (exit code 3) if there is no memory.
+  MachinePhase(const Machine& machine, std::vector<int> cpus, std::vector<int> counts, const std::vector<Tier>& tiers,
+               std::uint64_t stream_elements);
 
   void add_to(CalibrationPlan& plan);
 

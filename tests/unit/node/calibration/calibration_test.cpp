@@ -20,6 +20,7 @@ class CalibrationTest : public ::testing::Test {
     options.problems.back().matrix = "grid:20";
     options.folders = {folder_.path()};
     options.budget_s = 0.1;
+    options.stream_elements = 4096;
     return options;
   }
 
