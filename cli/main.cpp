@@ -70,7 +70,6 @@ std::vector<CommandSummary> summaries() {
 
 void print_usage(FILE* to) {
   fmt::print(to, "{}\n\nUsage: ringside SUBCOMMAND [OPTIONS]\n\nSubcommands:\n", kDescription);
-  for (const CommandSummary& s : summaries()) fmt::print(to, "  {:<11}{:<38}{}\n", s.name, s.arguments, s.does);
   for (const CommandSummary& s : summaries()) fmt::print(to, "  {:<12}{:<38}{}\n", s.name, s.arguments, s.does);
   std::string codes;
   for (const ExitMeaning& exit : kExitMeanings) {

@@ -89,12 +89,11 @@ std::string first_line_of_file(const std::string& path) {
   return line;
 }
 
-OwnRun run_ringside(const std::vector<std::string>& arguments, const WorkFolder& folder) {
+OwnRun run_ringside(const std::vector<std::string>& arguments, const WorkFolder& folder, const HeldSignals& signals) {
   const std::string program = fs::read_symlink("/proc/self/exe").string();
   std::vector<char*> words = {const_cast<char*>("ringside"), const_cast<char*>("run")};
   for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
   words.push_back(nullptr);
-  const HeldSignals signals;
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
@@ -150,6 +149,7 @@ void add_own_pipeline(const Surroundings& around, ExperimentResult& result) {
   for (std::size_t analyzers = 1; analyzers < problem.cpus.size(); ++analyzers) {
     const std::size_t generators = problem.cpus.size() - analyzers;
     around.report(fmt::format("pipeline: ringside run, {} + {} threads", generators, analyzers));
+    const HeldSignals signals;  // released after the folder is removed
     const WorkFolder folder(parent);
     const auto list = [&](std::size_t first, std::size_t last) {
       std::vector<int> cpus(problem.cpus.begin() + static_cast<std::ptrdiff_t>(first),
@@ -162,7 +162,7 @@ void add_own_pipeline(const Surroundings& around, ExperimentResult& result) {
          fmt::format("--passes={}", kPublishedPasses), "--durability=process", "--journal=off", "--telemetry=off",
          "--producer-cores=" + list(0, generators), "--analyzer-cores=" + list(generators, problem.cpus.size()),
          "--pool=" + folder.file("pool"), "--summary=" + folder.file("summary.json")},
-        folder);
+        folder, signals);
     std::vector<Cell> row = {parent, static_cast<double>(generators), static_cast<double>(analyzers)};
     for (const char* key :
          {"generate_s", "producer_idle_s", "transfer_s", "commit_s", "analyze_s", "analyzer_idle_s", "total_s"}) {

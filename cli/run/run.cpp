@@ -136,16 +136,12 @@ std::vector<KeptFile> kept_files(const CommandLine& line, const RunOptions& opti
   return kept;
 }
 
-/// What the analyzer is told of the plan: how to reduce, and what a step should take.
-std::vector<std::string> planned_arguments(const AutoPlan& plan, const RunOptions& options) {
-  const PlannedStepOptions step = planned_step(plan, options.adapt);
-  std::vector<std::string> arguments = {"--reduce=" + to_string(options.reduce.at), "--planned=" + to_string(step)};
-  if (step.adapt) arguments.emplace_back("--adapt");
-  return arguments;
-}
-
-void append(std::vector<std::string>& arguments, const std::vector<std::string>& more) {
-  arguments.insert(arguments.end(), more.begin(), more.end());
+/// What the analyzer is told of the plan: how to reduce, unless the user said it, and what a step should take.
+void add_planned(std::vector<std::string>& arguments, const AutoPlan& plan, const RunOptions& options,
+                 bool reduce_given) {
+  if (!reduce_given) arguments.push_back("--reduce=" + to_string(options.reduce.at));
+  arguments.push_back("--planned=" + to_string(planned_step(plan, options.adapt)));
+  if (options.adapt) arguments.emplace_back("--adapt");
 }
 
 void write_summary(const std::string& path, const std::vector<KeptFile>& kept, const nlohmann::ordered_json& summary) {
@@ -243,7 +239,7 @@ ExitCode run(const CommandLine& line, RunOptions options) {
         line.arguments_given<RingOptions, JournalOptions, TelemetryOptions, ReduceOptions, PeerOptions>();
     arguments.insert(arguments.end(), {"--once", "--socket=" + folder.socket(), "--cores=" + facts.analyzer_cores});
     if (!shared_core.empty()) arguments.push_back(shared_core);
-    if (plan) append(arguments, planned_arguments(*plan, options));
+    if (plan) add_planned(arguments, *plan, options, line.is_given("--reduce"));
     analyzer.reset();
     analyzer.emplace(sibling("ringside-analyzer"), arguments);
   };

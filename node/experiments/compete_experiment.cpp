@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "node/experiments/competition.hpp"
 #include "node/experiments/experiment.hpp"
@@ -14,6 +15,7 @@ namespace ringside {
 namespace {
 
 constexpr int kUsualRepeats = 60;
+constexpr std::size_t kWindows = 50;  // of a group's rate over time
 
 struct Benchmark {
   const char* name;
@@ -107,7 +109,7 @@ void add_drops(ExperimentResult& result, const Split& split, const std::vector<G
                                      dropped ? Cell(longest_s) : Cell(none), dropped ? Cell(coincide) : Cell(none)});
   }
   if (split.other_threads != plotted_split(split.dram_threads + split.other_threads)) return;
-  Plot plot{fmt::format("{}: each thread's rate, {} + {} threads, {}", split.benchmark.name, split.dram_threads,
+  Plot plot{fmt::format("{}: rates over time, {} + {} threads, {}", split.benchmark.name, split.dram_threads,
                         split.other_threads, split.other.name),
             "seconds since the start",
             "GB/s, counted",
@@ -119,6 +121,9 @@ void add_drops(ExperimentResult& result, const Split& split, const std::vector<G
       line.points.emplace_back(rates[t].end_s[r], rates[t].gb_s[r]);
     plot.lines.push_back(std::move(line));
   }
+  const std::span all(rates);
+  plot.lines.push_back({"DRAM, all", rate_over_time(all.first(dram_threads), bytes, kWindows)});
+  plot.lines.push_back({"other, all", rate_over_time(all.subspan(dram_threads), bytes, kWindows)});
   result.plots.push_back(std::move(plot));
 }
 

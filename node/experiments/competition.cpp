@@ -113,4 +113,25 @@ std::vector<ThreadRates> rates_of_threads(const std::vector<GroupRate>& groups, 
   return all;
 }
 
+std::vector<std::pair<double, double>> rate_over_time(std::span<const ThreadRates> threads, double bytes,
+                                                      std::size_t windows) {
+  double end_s = 0;
+  for (const ThreadRates& thread : threads) end_s = std::max(end_s, thread.end_s.empty() ? 0 : thread.end_s.back());
+  std::vector<std::pair<double, double>> rates(windows);
+  const double width_s = end_s / static_cast<double>(windows);
+  for (std::size_t w = 0; w < windows; ++w) {
+    const double from_s = static_cast<double>(w) * width_s;
+    double copied = 0;
+    for (const ThreadRates& thread : threads) {
+      for (std::size_t r = 0; r < thread.end_s.size(); ++r) {
+        const double begin_s = thread.end_s[r] - thread.seconds[r];
+        const double inside_s = std::min(thread.end_s[r], from_s + width_s) - std::max(begin_s, from_s);
+        if (inside_s > 0) copied += bytes * inside_s / thread.seconds[r];
+      }
+    }
+    rates[w] = {from_s + width_s / 2, width_s > 0 ? copied / width_s * 1e-9 : 0};
+  }
+  return rates;
+}
+
 }  // namespace ringside

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "node/experiments/speed_drops.hpp"
@@ -44,5 +46,10 @@ std::vector<GroupRate> run_competition(const std::vector<CopyGroup>& groups, std
 
 /// All threads of all groups, in the order of the groups, with the start of the first repeat as origin.
 std::vector<ThreadRates> rates_of_threads(const std::vector<GroupRate>& groups, double bytes);
+
+/// What these threads together copy over time, in `windows` equal windows from the origin to the last end: pairs of the
+/// window's middle in seconds and GB/s. A repeat's bytes are taken to be copied evenly over its time.
+std::vector<std::pair<double, double>> rate_over_time(std::span<const ThreadRates> threads, double bytes,
+                                                      std::size_t windows);
 
 }  // namespace ringside

@@ -23,6 +23,7 @@
 #include "common/files/output_file.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
+#include "common/platform/system_files.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "node/streams/cores.hpp"
 
@@ -56,6 +57,10 @@ std::uint64_t available_dram(int numa_node) {
     if (key == "MemAvailable:") file >> kib;
   }
   std::uint64_t bytes = kib * 1024;
+  // A container's own limit; the kernel would end the process that exceeds it.
+  const auto limit = number_in("/sys/fs/cgroup/memory.max");
+  const auto used = number_in("/sys/fs/cgroup/memory.current");
+  if (limit && used) bytes = std::min(bytes, static_cast<std::uint64_t>(std::max<std::int64_t>(*limit - *used, 0)));
   if (numa_node < 0) return bytes;
   std::ifstream of_node(fmt::format("/sys/devices/system/node/node{}/meminfo", numa_node));
   std::uint64_t free_kib = 0;

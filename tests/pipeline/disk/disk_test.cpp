@@ -77,6 +77,22 @@ TEST_F(DiskTest, AnExportOntoAFullDiskLeavesNothing) {
   umount(small.path().c_str());
 }
 
+TEST_F(DiskTest, AnExperimentOnAFullDiskIsRefusedWithTheNeededAndTheAvailableBytes) {
+  const testing::TemporaryFolder small;
+  if (mount("none", small.path().c_str(), "tmpfs", 0, "size=64k") != 0) {
+    GTEST_SKIP() << "cannot mount a small tmpfs here: " << errno_text(errno);
+  }
+  for (const char* name : {"stream", "compete", "placement", "streams", "pipeline"}) {
+    const Finished refused =
+        run("ringside", {"experiment", name, "--bytes=1M", "--repeats=2", "--memory=" + small.path()});
+    EXPECT_EQ(refused.exit_code, 3) << refused.err;
+    expect_one_line(refused.err, {small.path(), "bytes are needed, 65536 are available"});
+    EXPECT_EQ(refused.out, "");
+    EXPECT_TRUE(std::filesystem::is_empty(small.path()));
+  }
+  umount(small.path().c_str());
+}
+
 TEST_F(DiskTest, AFileThatMayNotGrowIsOneLineAndLeavesNothing) {
   ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=3", "--quiet"})).exit_code, 0);
   const std::string outputs = folder_.file("outputs");
@@ -87,6 +103,8 @@ TEST_F(DiskTest, AFileThatMayNotGrowIsOneLineAndLeavesNothing) {
       {"cache", matrix, "--cache-dir=" + outputs},
       {"export", pool_, "--output=" + outputs + "/x.npy"},
       {"report", pool_, "--output=" + outputs + "/x.html"},
+      {"experiment", "stream", "--bytes=64K", "--repeats=2", "--threads=1", "--output=" + outputs + "/x.html"},
+      {"experiment", "stream", "--bytes=64K", "--repeats=2", "--threads=1", "--memory=" + outputs},
       {"keygen", outputs}};
   for (const std::vector<std::string>& arguments : writers) {
     SCOPED_TRACE(arguments.front());

@@ -61,5 +61,18 @@ TEST(RateOfGroup, ThePublishedEndTimesFollowFrom16BytesAnElement) {
   EXPECT_NEAR(500 * bytes * 6 / 18'771.08e6, 320, 1);
 }
 
+TEST(RateOverTime, TheRatesOfAWindowAreThoseOfAllItsThreads) {
+  // One thread copies 1 GB in each second for four seconds, another 1 GB in the first two.
+  const ThreadRates steady{{1, 2, 3, 4}, {1, 1, 1, 1}, {1, 1, 1, 1}};
+  const ThreadRates slow{{2}, {2}, {0.5}};
+  const std::vector<ThreadRates> threads = {steady, slow};
+  const auto rates = rate_over_time(threads, 1e9, 4);
+  ASSERT_EQ(rates.size(), 4U);
+  EXPECT_DOUBLE_EQ(rates[0].first, 0.5);
+  EXPECT_NEAR(rates[0].second, 1.5, 1e-9);
+  EXPECT_NEAR(rates[1].second, 1.5, 1e-9);
+  EXPECT_NEAR(rates[3].second, 1, 1e-9);
+}
+
 }  // namespace
 }  // namespace ringside

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""How well are runs predicted? Rounds of calibrate, plan and run, in turn, and the published pipeline.
+
+Each round measures the node anew, plans every matrix, and runs it in every mode that the plan has a row for, with a fresh pool.
+Errors are of the total against that round's plan. Regret is what the planned choice took, divided by what the fastest mode of
+the same round took; the default is one core each way by the topology, --reduce slot, --elastic off. Writes JSON (see
+docs/model.md)."""
+
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from measuring import (BIN, ROOT, TEST_DATA, demand_cores, machine_header, others_share, ringside_run, spread, work_folder,
+                       write_json)
+
+MATRICES = ("grid:2000", "cnr-2000-llp.txt.xz", "rmat:22")
+PUBLISHED_NODE = ROOT / "examples/nodes/xeon_6130_nvdimm.json"
+# S. G. Fagerheim, an earlier text of the thesis, Figure 11: generating threads of 16, seconds of 5000 iterations.
+PUBLISHED = {15: 247.71, 14: 138.75, 13: 98.87, 12: 75.23, 11: 60.84, 10: 51.27, 9: 45.29, 8: 40.80, 7: 40.80, 6: 43.72,
+             5: 50.04, 4: 61.03, 3: 78.71, 2: 113.38, 1: 207.55}
+
+
+def path_of(matrix):
+    """The matrix as given, or the graph of the test data that has this name."""
+    graph = TEST_DATA / "graphs" / matrix
+    return str(graph) if not pathlib.Path(matrix).exists() and graph.exists() else matrix
+
+
+def plan(bin_dir, *arguments):
+    begun = time.monotonic()
+    said = subprocess.run([bin_dir / "ringside", "plan", "--json", *map(str, arguments)], check=True, capture_output=True,
+                          text=True).stdout
+    return json.loads(said), time.monotonic() - begun
+
+
+def mode_of(row):
+    return f"--reduce {row['reduce']}, --elastic {'on' if row['elastic'] else 'off'}"
+
+
+def published(bin_dir):
+    """The published pipeline of n = 4,000,000, planned from the published node."""
+    found, took_s = plan(bin_dir, f"--node={PUBLISHED_NODE}", "--matrix=grid:2000", "--iterations=5000", "--passes=5")
+    errors = {row["producer_cores"]: row["total_s"] / PUBLISHED[row["producer_cores"]] - 1 for row in found["rows"]}
+    sizes = [abs(error) for error in errors.values()]
+    return {"splits": len(errors), "within_10_percent": sum(size <= 0.1 for size in sizes),
+            "mean_error": statistics.mean(sizes), "largest_error": max(sizes),
+            "chosen_producer_cores": found["rows"][found["best"]]["producer_cores"],
+            "errors_by_producer_cores": errors, "plan_s": took_s}
+
+
+def one_round(options, work, matrices):
+    """Calibrates, and returns for each matrix the plan's rows beside what each mode took."""
+    node = pathlib.Path(work) / "node.json"
+    begun = time.monotonic()
+    subprocess.run([options.bin / "ringside", "calibrate", "--quiet", f"--memory={work}", f"--output={node}",
+                    f"--budget={options.budget}", *(f"--matrix={path_of(matrix)}" for matrix in matrices)], check=True)
+    result = {"calibrate_s": time.monotonic() - begun, "matrices": {}}
+    for matrix in matrices:
+        run = [f"--matrix={path_of(matrix)}", f"--iterations={options.iterations}", "--durability=process"]
+        predicted, plan_s = plan(options.bin, f"--node={node}", f"--pool={work}/x.pool", *run)
+        modes = {}
+        for row in predicted["rows"]:
+            chosen = [f"--reduce={row['reduce']}", f"--elastic={'on' if row['elastic'] else 'off'}"]
+            took = statistics.median(ringside_run(options.bin, work, *run, *chosen)["total_s"] for _ in range(options.runs))
+            modes[mode_of(row)] = {"planned_s": row["total_s"], "low_s": row["low_s"], "high_s": row["high_s"],
+                                   "took_s": took, "error": row["total_s"] / took - 1}
+        best = predicted["rows"][predicted["best"]]
+        fastest = min(figures["took_s"] for figures in modes.values())
+        default = modes["--reduce slot, --elastic off"]["took_s"]
+        result["matrices"][matrix] = {
+            "plan_s": plan_s, "modes": modes, "chosen": mode_of(best), "regret": modes[mode_of(best)]["took_s"] / fastest - 1,
+            "chosen_over_default": modes[mode_of(best)]["took_s"] / default}
+    return result
+
+
+def summed(rounds, matrices):
+    """For each matrix and mode over all rounds."""
+    document = {}
+    for matrix in matrices:
+        found = [one["matrices"][matrix] for one in rounds]
+        modes = {}
+        for mode in found[0]["modes"]:
+            errors = [one["modes"][mode]["error"] for one in found]
+            modes[mode] = {"error": spread([abs(error) for error in errors]),
+                           "within_10_percent": sum(abs(error) <= 0.1 for error in errors),
+                           "in_interval": sum(one["modes"][mode]["low_s"] <= one["modes"][mode]["took_s"]
+                                              <= one["modes"][mode]["high_s"] for one in found),
+                           "planned_s": spread([one["modes"][mode]["planned_s"] for one in found]),
+                           "took_s": spread([one["modes"][mode]["took_s"] for one in found])}
+        document[matrix] = {"modes": modes, "regret": spread([one["regret"] for one in found]),
+                            "chosen_over_default": spread([one["chosen_over_default"] for one in found]),
+                            "chosen": [one["chosen"] for one in found],
+                            "plan_s": spread([one["plan_s"] for one in found])}
+    return document
+
+
+def measure(options):
+    demand_cores(2)
+    document = {"benchmark": "plan", "machine": machine_header(options.bin), "published_pipeline": published(options.bin),
+                "iterations": options.iterations, "runs_a_mode": options.runs, "budget_s": options.budget}
+    rounds = []
+    with work_folder(options.pool_dir) as work, others_share(document):
+        for number in range(options.rounds):
+            rounds.append(one_round(options, work, options.matrices))
+            print(f"round {number + 1} of {options.rounds}", file=sys.stderr)
+    document["calibrate_s"] = spread([one["calibrate_s"] for one in rounds])
+    document["results"] = summed(rounds, options.matrices)
+    document["rounds"] = rounds
+    write_json(document, options.output)
+    return document
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
+    parser.add_argument("--matrices", nargs="+", default=MATRICES,
+                        help=f"as for ringside run, or a file of the test data's graphs (default: {' '.join(MATRICES)})")
+    parser.add_argument("--iterations", type=int, default=100)
+    parser.add_argument("--budget", type=float, default=60, help="seconds of each calibration (default 60)")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each mode in each round, of which the median counts")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--pool-dir", default=tempfile.gettempdir(), help="where the pools lie (default: the temporary folder)")
+    parser.add_argument("--output", help="JSON file to write")
+    document = measure(parser.parse_args())
+    found = document["published_pipeline"]
+    print(f"published pipeline: {found['within_10_percent']} of {found['splits']} splits within 10 %, mean "
+          f"{100 * found['mean_error']:.1f} %, chosen {found['chosen_producer_cores']} producer cores")
+    for matrix, result in document["results"].items():
+        for mode, figures in result["modes"].items():
+            print(f"{matrix:<22} {mode:<34} error {100 * figures['error']['median']:5.1f} % (to "
+                  f"{100 * figures['error']['max']:.1f}), {figures['within_10_percent']} of {len(document['rounds'])} within 10 %")
+        print(f"{matrix:<22} regret {100 * result['regret']['median']:.1f} %, chosen ÷ default "
+              f"{result['chosen_over_default']['median']:.3f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `ringside run --cores auto`: a plan with a valid calibration, today's rule without one, and the same bits with
+// either.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "node/file/node_file.hpp"
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using testing::Finished;
+using testing::PipelineTest;
+using testing::run;
+
+class AutoCoresTest : public PipelineTest {
+ protected:
+  /// Measures this machine for the pool's folder. Call it first.
+  void calibrate() const {
+    const Finished ran = run("ringside", {"calibrate", "--matrix=grid:50", "--budget=1", "--quiet",
+                                          "--memory=" + folder_.path(), "--output=" + node_file_});
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  }
+
+  /// The same file with every duration multiplied.
+  void scale_seconds(double factor) const {
+    Node node = read_node(node_file_);
+    for (KernelFigures& kernel : node.kernels) {
+      for (Series::Point& point : kernel.seconds.points) point.figure.value *= factor;
+    }
+    for (PairFigures& pair : node.pairs) {
+      pair.first_s.value *= factor;
+      pair.second_s.value *= factor;
+    }
+    node.costs = {};
+    std::ofstream(node_file_) << to_json(node).dump();
+  }
+
+  Finished run_auto(const std::vector<std::string>& more) const {
+    std::vector<std::string> all = {"--cores=auto", "--durability=process", "--overwrite"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run("ringside", run_arguments("grid:50", all), [&] { setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1); });
+  }
+
+  std::string node_file_ = folder_.file("node.json");
+};
+
+TEST_F(AutoCoresTest, TheSummaryHoldsWhatWasPlannedAndTheTableShowsIt) {
+  calibrate();
+  const Finished ran = run_auto({"--node=" + node_file_, "--iterations=50"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const json account = summary();
+  EXPECT_EQ(account["node_file"], node_file_);
+  EXPECT_GT(account["planned_total_s"], 0);
+  EXPECT_LE(account["planned_low_s"], account["planned_total_s"]);
+  EXPECT_GE(account["planned_high_s"], account["planned_total_s"]);
+  EXPECT_GE(account["planned_producer_idle_s"], 0);
+  EXPECT_GE(account["planned_analyzer_idle_s"], 0);
+  EXPECT_NE(ran.err.find("--cores auto: "), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find(node_file_), std::string::npos) << ran.err;
+  EXPECT_NE(ran.out.find("planned"), std::string::npos) << ran.out;
+}
+
+TEST_F(AutoCoresTest, WhatTheUserNamesIsNotChosen) {
+  calibrate();
+  const Finished ran = run_auto({"--node=" + node_file_, "--iterations=20", "--elastic=off", "--reduce=transfer"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(summary()["reduce"], "transfer");
+  EXPECT_EQ(summary()["elastic"], false);
+}
+
+TEST_F(AutoCoresTest, WithoutACalibrationTheTopologyChoosesAndOneLineSaysSo) {
+  const Finished ran = run_auto({"--iterations=20"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_TRUE(summary()["planned_total_s"].is_null());
+  EXPECT_TRUE(summary()["node_file"].is_null());
+  expect_one_line(ran.err, {"topology", "ringside calibrate"});
+}
+
+TEST_F(AutoCoresTest, ACalibrationOfAnotherMachineIsRefusedIfItWasNamed) {
+  calibrate();
+  Node node = read_node(node_file_);
+  node.fingerprint->cpu = "another processor";
+  std::ofstream(node_file_) << to_json(node).dump();
+  const Finished ran = run_auto({"--node=" + node_file_});
+  EXPECT_EQ(ran.exit_code, 2);
+  expect_one_line(ran.err, {node_file_, "another processor"});
+  EXPECT_FALSE(std::filesystem::exists(pool_));
+}
+
+TEST_F(AutoCoresTest, ACalibrationOfAnotherBuildIsNotUsedFromTheDefaultPlace) {
+  calibrate();
+  Node node = read_node(node_file_);
+  node.fingerprint->build = "an older one";
+  std::filesystem::create_directory(folder_.file("ringside"));
+  std::ofstream(folder_.file("ringside/node.json")) << to_json(node).dump();
+  const Finished ran = run_auto({"--iterations=20"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  expect_one_line(ran.err, {"topology", "an older one"});
+}
+
+TEST_F(AutoCoresTest, AMatrixThatWasNotMeasuredRunsByTheTopologyAndOneLineSaysSo) {
+  calibrate();
+  std::filesystem::create_directory(folder_.file("ringside"));
+  std::filesystem::copy_file(node_file_, folder_.file("ringside/node.json"));
+  const std::string matrix = write_file("a.txt", "0 1\n1 0\n");
+  const Finished ran = run("ringside", run_arguments(matrix, {"--cores=auto", "--iterations=3"}),
+                           [&] { setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1); });
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  expect_one_line(ran.err, {"topology", "a.txt", "calibrate --matrix"});
+}
+
+TEST_F(AutoCoresTest, ARunThatAdaptsChangesNoBitAndSaysThatItDid) {
+  calibrate();
+  scale_seconds(1e-3);  // nothing can be that fast
+  const Finished ran =
+      run_auto({"--node=" + node_file_, "--adapt", "--iterations=400", "--slots=512", "--elastic=off"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(summary()["adapted"], true) << ran.out;
+  EXPECT_NE(ran.out.find("adapted"), std::string::npos) << ran.out;
+  // Both modes are in the ring; the reductions are made anew and compared bit by bit.
+  const Finished replayed = run("ringside", {"replay", pool_});
+  EXPECT_EQ(replayed.exit_code, 0) << replayed.out << replayed.err;
+}
+
+TEST_F(AutoCoresTest, TheJournalKeepsThePlanForFollowers) {
+  calibrate();
+  ASSERT_EQ(run_auto({"--node=" + node_file_, "--iterations=20"}).exit_code, 0);
+  const Finished tail = run("ringside", {"tail", "--pool=" + pool_});
+  EXPECT_NE(tail.out.find("planned: "), std::string::npos) << tail.out;
+}
+
+TEST_F(AutoCoresTest, OptionsThatNeedAPlanAreRefusedWithoutOne) {
+  for (const std::string& option : {std::string("--adapt"), "--node=" + node_file_}) {
+    const Finished ran = run("ringside", run_arguments("grid:10", {option}));
+    EXPECT_EQ(ran.exit_code, 2);
+    expect_one_line(ran.err, {"--cores auto"});
+  }
+  const Finished baseline = run("ringside", run_arguments("grid:10", {"--cores=auto", "--mode=dram"}));
+  EXPECT_EQ(baseline.exit_code, 2);
+  expect_one_line(baseline.err, {"--mode dram"});
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `ringside plan` as a user runs it: for a published node, for a problem without a matrix, and what it refuses.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using testing::Finished;
+using testing::PipelineTest;
+using testing::run;
+
+class PlanCommandTest : public PipelineTest {
+ protected:
+  static std::vector<std::string> published(const std::vector<std::string>& more) {
+    std::vector<std::string> all = {"plan", std::string("--node=") + RINGSIDE_PUBLISHED_NODE};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+
+  void expect_refused(const std::vector<std::string>& arguments, int code,
+                      const std::vector<std::string>& fragments) const {
+    const Finished ran = run("ringside", arguments, [&] { setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1); });
+    EXPECT_EQ(ran.exit_code, code) << ran.err;
+    EXPECT_EQ(ran.out, "");
+    expect_one_line(ran.err, fragments);
+  }
+};
+
+TEST_F(PlanCommandTest, APublishedNodeIsPlannedForAProblemWithoutAMatrix) {
+  const Finished ran = run(
+      "ringside", published({"--rows=16000000", "--nonzeros=127952004", "--iterations=5000", "--passes=5", "--json"}));
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const json plan = json::parse(ran.out);
+  ASSERT_EQ(plan["rows"].size(), 15u);
+  for (const json& row : plan["rows"]) {
+    EXPECT_EQ(row["producer_cores"].get<int>() + row["analyzer_cores"].get<int>(), 16);
+    EXPECT_LE(row["low_s"], row["total_s"]);
+    EXPECT_GE(row["high_s"], row["total_s"]);
+  }
+  const json best = plan["rows"][plan["best"].get<std::size_t>()];
+  for (const json& row : plan["rows"]) EXPECT_LE(best["expected_s"], row["expected_s"]);
+}
+
+TEST_F(PlanCommandTest, AGeneratedMatrixIsPlannedByItsName) {
+  const Finished ran = run("ringside", published({"--matrix=grid:2000", "--iterations=5000", "--passes=5"}));
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_NE(ran.out.find("grid:2000: 4,000,000 rows, 31,976,004 nonzeros"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("* least expected time: 8 + 8 cores"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("n/a"), std::string::npos) << "what the node file lacks is not named";
+}
+
+TEST_F(PlanCommandTest, ThePageHoldsThePlanAndNothingFromElsewhere) {
+  const std::string page = folder_.file("plan.html");
+  const Finished ran = run("ringside", published({"--matrix=grid:100", "--output=" + page}));
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  std::ifstream file(page);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(text.find("\"expected_s\""), std::string::npos);
+  EXPECT_EQ(text.find("RINGSIDE_REPORT_DATA"), std::string::npos);
+  EXPECT_EQ(text.find("src=\"http"), std::string::npos);
+}
+
+TEST_F(PlanCommandTest, ProblemsWithoutASizeAreRefused) {
+  expect_refused(published({}), 2, {"--matrix", "--rows"});
+  expect_refused(published({"--rows=5", "--nonzeros=5", "--matrix=grid:2"}), 2, {"--matrix and --rows"});
+  expect_refused(published({"--matrix=" + write_file("a.txt", "0 1\n1 0\n")}), 2, {"a.txt", "ringside calibrate"});
+  expect_refused(published({"--matrix=grid:x"}), 2, {"grid:x"});
+}
+
+TEST_F(PlanCommandTest, MemoriesAndCoresThatTheNodeLacksAreRefused) {
+  expect_refused(published({"--matrix=grid:10", "--memory=/pmem"}), 2, {"/pmem", "nvdimm"});
+  expect_refused(published({"--matrix=grid:10", "--producer-cores=0-15", "--analyzer-cores=16"}), 2, {"16 cores"});
+  expect_refused(published({"--matrix=grid:10", "--elastic"}), 2, {"no way to run"});
+}
+
+TEST_F(PlanCommandTest, NodeFilesThatAreNoneAreRefused) {
+  expect_refused({"plan", "--matrix=grid:10"}, 2, {"node.json", "ringside calibrate"});
+  expect_refused({"plan", "--matrix=grid:10", "--node=" + folder_.file("none.json")}, 2, {"none.json"});
+  expect_refused({"plan", "--matrix=grid:10", "--node=" + write_file("n.json", "{\"format\":")}, 2, {"n.json"});
+  expect_refused({"plan", "--matrix=grid:10", "--node=" + write_file("n.json", "{\"format\": \"else\"}")}, 2,
+                 {"n.json", "ringside.node"});
+}
+
+TEST_F(PlanCommandTest, APageThatCannotBeWrittenIsRefused) {
+  expect_refused(published({"--matrix=grid:10", "--output=" + folder_.file("no/folder.html")}), 3, {"--output"});
+}
+
+}  // namespace
+}  // namespace ringside
