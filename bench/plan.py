@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How well are runs predicted? Rounds of calibrate, plan and run, in turn, and the published pipeline.
 
-Each round measures the node anew, plans every matrix, and runs it in every mode that the plan has a row for, with a fresh pool.
-Errors are of the total against that round's plan. Regret is what the planned choice took, divided by what the fastest mode of
+For each matrix in turn, a round measures the node anew, plans the run, and runs it in every mode that the plan has a row for,
+with a fresh pool. Errors are of the total against that round's plan. Regret is what the planned choice took, divided by what the fastest mode of
 the same round took; the default is one core each way by the topology, --reduce slot, --elastic off. Writes JSON (see
 docs/model.md)."""
 
@@ -19,7 +19,7 @@ import time
 from measuring import (BIN, ROOT, TEST_DATA, demand_cores, machine_header, others_share, ringside_run, spread, work_folder,
                        write_json)
 
-MATRICES = ("grid:2000", "cnr-2000-llp.txt.xz", "rmat:22")
+MATRICES = {"grid:2000": 300, "cnr-2000-llp.txt.xz": 1000, "rmat:22": 30}  # and iterations: a second or two
 PUBLISHED_NODE = ROOT / "examples/nodes/xeon_6130_nvdimm.json"
 # S. G. Fagerheim, an earlier text of the thesis, Figure 11: generating threads of 16, seconds of 5000 iterations.
 PUBLISHED = {15: 247.71, 14: 138.75, 13: 98.87, 12: 75.23, 11: 60.84, 10: 51.27, 9: 45.29, 8: 40.80, 7: 40.80, 6: 43.72,
@@ -54,36 +54,37 @@ def published(bin_dir):
             "errors_by_producer_cores": errors, "plan_s": took_s}
 
 
-def one_round(options, work, matrices):
-    """Calibrates, and returns for each matrix the plan's rows beside what each mode took."""
+def one_round(options, work, matrix, iterations):
+    """Calibrates, plans and runs: the plan's rows beside what each mode took."""
     node = pathlib.Path(work) / "node.json"
     begun = time.monotonic()
     subprocess.run([options.bin / "ringside", "calibrate", "--quiet", f"--memory={work}", f"--output={node}",
-                    f"--budget={options.budget}", *(f"--matrix={path_of(matrix)}" for matrix in matrices)], check=True)
-    result = {"calibrate_s": time.monotonic() - begun, "matrices": {}}
-    for matrix in matrices:
-        run = [f"--matrix={path_of(matrix)}", f"--iterations={options.iterations}", "--durability=process"]
-        predicted, plan_s = plan(options.bin, f"--node={node}", f"--pool={work}/x.pool", *run)
-        modes = {}
+                    f"--budget={options.budget}", f"--matrix={path_of(matrix)}"], check=True)
+    calibrate_s = time.monotonic() - begun
+    run = [f"--matrix={path_of(matrix)}", f"--iterations={iterations}", "--durability=process"]
+    predicted, plan_s = plan(options.bin, f"--node={node}", f"--pool={work}/x.pool", *run)
+    took = {mode_of(row): [] for row in predicted["rows"]}
+    for _ in range(options.runs):
         for row in predicted["rows"]:
             chosen = [f"--reduce={row['reduce']}", f"--elastic={'on' if row['elastic'] else 'off'}"]
-            took = statistics.median(ringside_run(options.bin, work, *run, *chosen)["total_s"] for _ in range(options.runs))
-            modes[mode_of(row)] = {"planned_s": row["total_s"], "low_s": row["low_s"], "high_s": row["high_s"],
-                                   "took_s": took, "error": row["total_s"] / took - 1}
-        best = predicted["rows"][predicted["best"]]
-        fastest = min(figures["took_s"] for figures in modes.values())
-        default = modes["--reduce slot, --elastic off"]["took_s"]
-        result["matrices"][matrix] = {
-            "plan_s": plan_s, "modes": modes, "chosen": mode_of(best), "regret": modes[mode_of(best)]["took_s"] / fastest - 1,
-            "chosen_over_default": modes[mode_of(best)]["took_s"] / default}
-    return result
+            took[mode_of(row)].append(ringside_run(options.bin, work, *run, *chosen)["total_s"])
+    modes = {}
+    for row in predicted["rows"]:
+        middle = statistics.median(took[mode_of(row)])
+        modes[mode_of(row)] = {"planned_s": row["total_s"], "low_s": row["low_s"], "high_s": row["high_s"],
+                               "took_s": middle, "error": row["total_s"] / middle - 1}
+    chosen = mode_of(predicted["rows"][predicted["best"]])
+    fastest = min(figures["took_s"] for figures in modes.values())
+    return {"calibrate_s": calibrate_s, "plan_s": plan_s, "modes": modes, "chosen": chosen,
+            "regret": modes[chosen]["took_s"] / fastest - 1,
+            "chosen_over_default": modes[chosen]["took_s"] / modes["--reduce slot, --elastic off"]["took_s"]}
 
 
 def summed(rounds, matrices):
     """For each matrix and mode over all rounds."""
     document = {}
     for matrix in matrices:
-        found = [one["matrices"][matrix] for one in rounds]
+        found = [one[matrix] for one in rounds]
         modes = {}
         for mode in found[0]["modes"]:
             errors = [one["modes"][mode]["error"] for one in found]
@@ -96,21 +97,21 @@ def summed(rounds, matrices):
         document[matrix] = {"modes": modes, "regret": spread([one["regret"] for one in found]),
                             "chosen_over_default": spread([one["chosen_over_default"] for one in found]),
                             "chosen": [one["chosen"] for one in found],
-                            "plan_s": spread([one["plan_s"] for one in found])}
+                            "plan_s": spread([one["plan_s"] for one in found]),
+                            "calibrate_s": spread([one["calibrate_s"] for one in found])}
     return document
 
 
 def measure(options):
     demand_cores(2)
     document = {"benchmark": "plan", "machine": machine_header(options.bin), "published_pipeline": published(options.bin),
-                "iterations": options.iterations, "runs_a_mode": options.runs, "budget_s": options.budget}
+                "iterations": MATRICES, "runs_a_mode": options.runs, "budget_s": options.budget}
     rounds = []
     with work_folder(options.pool_dir) as work, others_share(document):
         for number in range(options.rounds):
-            rounds.append(one_round(options, work, options.matrices))
+            rounds.append({matrix: one_round(options, work, matrix, iterations) for matrix, iterations in MATRICES.items()})
             print(f"round {number + 1} of {options.rounds}", file=sys.stderr)
-    document["calibrate_s"] = spread([one["calibrate_s"] for one in rounds])
-    document["results"] = summed(rounds, options.matrices)
+    document["results"] = summed(rounds, MATRICES)
     document["rounds"] = rounds
     write_json(document, options.output)
     return document
@@ -119,12 +120,9 @@ def measure(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
-    parser.add_argument("--matrices", nargs="+", default=MATRICES,
-                        help=f"as for ringside run, or a file of the test data's graphs (default: {' '.join(MATRICES)})")
-    parser.add_argument("--iterations", type=int, default=100)
-    parser.add_argument("--budget", type=float, default=60, help="seconds of each calibration (default 60)")
-    parser.add_argument("--runs", type=int, default=3, help="runs of each mode in each round, of which the median counts")
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--budget", type=float, default=30, help="seconds of each calibration (default 30)")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each mode in each round, in turn; their median counts (default 3)")
+    parser.add_argument("--rounds", type=int, default=7, help="default 7")
     parser.add_argument("--pool-dir", default=tempfile.gettempdir(), help="where the pools lie (default: the temporary folder)")
     parser.add_argument("--output", help="JSON file to write")
     document = measure(parser.parse_args())

@@ -69,7 +69,22 @@ Node node_of(const PlanOptions& options) {
   return node;
 }
 
+/// The files that the command reads, which its page must not replace.
+std::vector<KeptFile> files_read(const CommandLine& line, const PlanOptions& options) {
+  std::vector<KeptFile> kept = {{"--node", options.node_file.empty() ? default_node_file() : options.node_file},
+                                {"--matrix", options.solve.matrix},
+                                {"--rhs", options.solve.rhs},
+                                {"--pool", options.ring.pool}};
+  if (const std::optional<std::string> config = line.value_given("--config")) kept.push_back({"--config", *config});
+  return kept;
+}
+
 int plan(const CommandLine& line, const PlanOptions& options) {
+  const std::vector<KeptFile> kept = files_read(line, options);
+  if (!options.output.empty()) check_output(options.output, "--output", kept);
+  if (options.json && options.output == "-") {
+    throw usage_error("--json, --output -: found both, expected one of them: standard output holds one document");
+  }
   if (options.solve.matrix.empty() == (options.rows == 0)) {
     throw usage_error("found {}, expected either --matrix, or --rows and --nonzeros",
                       options.rows == 0 ? "no problem" : "--matrix and --rows");
@@ -91,7 +106,7 @@ int plan(const CommandLine& line, const PlanOptions& options) {
   object["written_s"] =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
   if (!options.output.empty()) {
-    OutputFile file(options.output, "--output", {{"--node", options.node_file}});
+    OutputFile file(options.output, "--output", kept);
     file.write(page_with_data("/plan.html", object));
     file.finish();
   }

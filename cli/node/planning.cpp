@@ -50,8 +50,8 @@ const Tier& tier_for(const Node& node, const PlannedOptions& options) {
   if (const Tier* tier = tier_of_pool(node, options.ring.pool)) return *tier;
   if (const Tier* tier = only_other_tier(node)) return *tier;
   throw usage_error(
-      "--pool {}: the node file has no figures for the memory there, only for {}; name one with --memory, or measure "
-      "with `ringside calibrate --memory DIR`",
+      "--pool {}: the node file has no figures for the memory there, only for {}; measure with `ringside calibrate "
+      "--memory DIR` (`ringside plan` also takes one of them with --memory)",
       printable(options.ring.pool), names_of_tiers(node));
 }
 
@@ -82,8 +82,8 @@ ProblemSize problem_size(const Node& node, const PlannedOptions& options, bool& 
     return size;
   }
   throw usage_error(
-      "--matrix {}: the node file has no figures for it; measure them with `ringside calibrate --matrix {}`, or give "
-      "its size with --rows and --nonzeros",
+      "--matrix {}: the node file has no figures for it; measure them with `ringside calibrate --matrix {}` (`ringside "
+      "plan` also takes its size, with --rows and --nonzeros)",
       printable(size.matrix), printable(size.matrix));
 }
 
@@ -102,6 +102,14 @@ PlanRequest plan_request(const Node& node, const PlannedOptions& options) {
   request.run.iterate_bytes = static_cast<double>(request.model.problem.rows) * sizeof(double);
   request.producer_threads = number_of_cores("--producer-cores", options.cores.producer_cores);
   request.analyzer_threads = number_of_cores("--analyzer-cores", options.cores.analyzer_cores);
+  if (options.solve.matrix_format != "auto") request.model.problem.format = options.solve.matrix_format;
+  if (options.publish.coordination == CoordinationKind::kMessages) {
+    request.remarks.emplace_back("--coordination messages: predicted as locks, whose hand-off is shorter");
+  }
+  if (options.publish.when_full == WhenFull::kSkip) {
+    request.remarks.emplace_back("--when-full skip: predicted as wait, which skips no step");
+  }
+  if (!exact) request.remarks.emplace_back("the name of the matrix announces only about how many nonzeros it has");
   if (options.elastic_given) request.elastic = options.publish.elastic;
   if (options.reduce_given) request.reduce_on_transfer = options.reduce.at == ReduceAt::kTransfer;
   return request;

@@ -8,6 +8,7 @@
 
 #include "cli/node/plan_table.hpp"
 #include "cli/terminal/format.hpp"
+#include "cli/terminal/record_table.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
 #include "common/program/topology.hpp"
@@ -38,9 +39,12 @@ std::uint64_t steps_of(const RunShape& run) {
 }  // namespace
 
 std::string AutoPlan::in_words() const {
-  return fmt::format("{}: {:.3g} s predicted ({:.3g} to {:.3g} s), limited by {}; figures of {}, measured {}",
-                     ringside::in_words(chosen.configuration), chosen.prediction.total_s, chosen.low_s, chosen.high_s,
-                     to_string(chosen.prediction.bottleneck), printable(node_file), node.measured_at);
+  const PlannedStepOptions step = planned_step(*this, false);
+  const auto duration = [](std::uint64_t ns) { return duration_text(static_cast<std::int64_t>(ns)); };
+  return fmt::format("{}: {} a step predicted ({} to {}), limited by {}; figures of {}, measured {}",
+                     ringside::in_words(chosen.configuration), duration(step.step_ns), duration(step.low_ns),
+                     duration(step.high_ns), to_string(chosen.prediction.bottleneck), printable(node_file),
+                     node.measured_at);
 }
 
 std::optional<AutoPlan> make_auto_plan(const PlannedOptions& options, const std::string& node_file,

@@ -20,8 +20,8 @@ struct AutoPlan {
   PlanRequest request;
   PlanRow chosen;
 
-  /// "1 + 1 cores, --reduce slot, --elastic off: 0.512 s predicted (0.49 s to 0.54 s), limited by the solver; figures
-  /// of FILE, measured 2026-11-23T01:00:00Z"
+  /// "1 + 1 cores, --reduce slot, --elastic off: 5.12 ms a step predicted (4.90 ms to 5.40 ms), limited by the solver;
+  /// figures of FILE, measured 2026-11-23T01:00:00Z"
   std::string in_words() const;
 };
 
@@ -40,7 +40,8 @@ PlanRow predicted(const AutoPlan& plan, std::uint64_t iterations);
 /// Sets the keys planned_* and node_file of a summary, for as many iterations as it has; null without a plan.
 void add_plan(nlohmann::ordered_json& summary, const std::optional<AutoPlan>& plan);
 
-/// "took 0.530 s, 3.5 % more than the 0.512 s that were planned, within the interval" and what to do if it is not.
+/// "0.530 s, 3.5 % more than planned (0.512 s, 0.490 to 0.540 s)", and whether that is outside the interval; empty
+/// without a plan.
 std::string verdict(const nlohmann::ordered_json& summary);
 
 }  // namespace ringside

@@ -21,7 +21,7 @@ std::optional<std::string> PlanCheck::observe(const nlohmann::json& analyzer) {
   const auto steps = analyzer.value("steps_committed", std::uint64_t{0});
   const auto ended_ns = analyzer.value("ended_ns", std::int64_t{0});
   if (steps < kSettlingSteps || ended_ns == 0) return std::nullopt;
-  if (from_ns_ == 0 || steps < from_step_) {  // the first report, or another analyzer
+  if (from_ns_ == 0) {
     from_step_ = steps;
     from_ns_ = ended_ns;
     return std::nullopt;

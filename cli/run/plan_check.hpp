@@ -19,6 +19,9 @@ class PlanCheck {
 
   explicit PlanCheck(const PlannedStepOptions& planned) : planned_(planned) {}
 
+  /// Another analyzer takes over: what was seen of the lost one does not count.
+  void begin_anew() noexcept { from_ns_ = 0; }
+
   /// analyzer: its newest figures, or null. Returns one line, once, if steps take less or more than planned.
   std::optional<std::string> observe(const nlohmann::json& analyzer);
 

@@ -78,6 +78,21 @@ std::string sibling(const char* program) {
   return (self.parent_path() / program).string();
 }
 
+CorePlan cores_for(const RunOptions& options, const std::optional<AutoPlan>& chosen) {
+  const auto given = [](const char* flag, const std::string& text) -> std::optional<CoreList> {
+    return text.empty() ? std::nullopt : std::optional(parse_core_list(text, flag));
+  };
+  CorePlan plan = plan_cores(given("--producer-cores", options.cores.producer_cores),
+                             given("--analyzer-cores", options.cores.analyzer_cores),
+                             chosen ? std::optional(chosen->chosen.configuration.analyzer_threads) : std::nullopt);
+  // The baseline uses the cores of both processes, unless the user chose its cores.
+  if (options.mode == Mode::kDram && !plan.oversubscribed_one_core && options.cores.producer_cores.empty()) {
+    plan.producer.insert(plan.producer.end(), plan.analyzer.begin(), plan.analyzer.end());
+    std::sort(plan.producer.begin(), plan.producer.end());
+  }
+  return plan;
+}
+
 /// What `--cores auto` chose, if it was asked for and a plan can be made. The line about it goes to standard error.
 std::optional<AutoPlan> plan_for(const CommandLine& line, const RunOptions& options) {
   const bool automatic = options.cores.choice == CoreChoice::kAuto;
@@ -89,6 +104,12 @@ std::optional<AutoPlan> plan_for(const CommandLine& line, const RunOptions& opti
     throw usage_error(
         "--cores auto: found with --mode dram, whose only process has all cores; expected --mode pipeline");
   }
+  if (options.adapt && line.is_given("--reduce")) {
+    throw usage_error("--adapt, --reduce: found both, expected one of them: --adapt chooses how to reduce");
+  }
+  // Wrong lists and names are errors of their own, not reasons against a plan.
+  cores_for(options, std::nullopt);
+  check_matrix_name(options.solve.matrix);
   const PlannedOptions planned{.solve = options.solve,
                                .publish = options.publish,
                                .ring = options.ring,
@@ -101,21 +122,6 @@ std::optional<AutoPlan> plan_for(const CommandLine& line, const RunOptions& opti
   std::optional<AutoPlan> plan = make_auto_plan(planned, options.node_file, why_not);
   if (!options.quiet) {
     write_standard_error(fmt::format("ringside: {}\n", plan ? "--cores auto: " + plan->in_words() : why_not));
-  }
-  return plan;
-}
-
-CorePlan cores_for(const RunOptions& options, const std::optional<AutoPlan>& chosen) {
-  const auto given = [](const char* flag, const std::string& text) -> std::optional<CoreList> {
-    return text.empty() ? std::nullopt : std::optional(parse_core_list(text, flag));
-  };
-  CorePlan plan = plan_cores(given("--producer-cores", options.cores.producer_cores),
-                             given("--analyzer-cores", options.cores.analyzer_cores),
-                             chosen ? std::optional(chosen->chosen.configuration.analyzer_threads) : std::nullopt);
-  // The baseline uses the cores of both processes, unless the user chose its cores.
-  if (options.mode == Mode::kDram && !plan.oversubscribed_one_core && options.cores.producer_cores.empty()) {
-    plan.producer.insert(plan.producer.end(), plan.analyzer.begin(), plan.analyzer.end());
-    std::sort(plan.producer.begin(), plan.producer.end());
   }
   return plan;
 }

@@ -169,6 +169,7 @@ constexpr const char* kCountedByEach[] = {"transfer_s",      "commit_s",        
 
 void Supervisor::remember_lost_analyzer() {
   ++restarts_;
+  if (plan_) plan_->begin_anew();
   analyzer_.ready = false;
   for (const char* key : kCountedByEach) {
     // Its figures already include those of its predecessors.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "cli/history/history_json.hpp"
 #include "cli/http/page_assets.hpp"
@@ -76,6 +77,12 @@ ordered_json report_of_summary(const nlohmann::json& summary, const std::string&
   for (const char* key : {"run_id", "problem_id", "solver", "matrix", "parameters", "rows", "nonzeros", "coordination",
                           "buffers", "slots", "storage", "durability", "reduce", "passes"}) {
     if (!value(key).is_null()) report["run"][key] = value(key);
+  }
+  if (const double steps = number(summary, "steps_committed"); steps > 0 && value("planned_total_s").is_number()) {
+    for (const auto& [key, from] :
+         {std::pair{"step_ns", "planned_total_s"}, {"low_ns", "planned_low_s"}, {"high_ns", "planned_high_s"}}) {
+      report["run"]["planned"][key] = std::llround(number(summary, from) * 1e9 / steps);
+    }
   }
   report["ended"] = nullptr;
   report["state"] = value("converged") == true ? "converged" : "not converged";

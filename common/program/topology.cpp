@@ -120,6 +120,15 @@ Cpus last_cores_of_best_node(const std::vector<Core>& cores, const std::map<int,
   return cpus;
 }
 
+/// The same; if no node has so many, the last of all nodes.
+Cpus last_cores(const std::vector<Core>& cores, const std::map<int, std::size_t>& weight, std::size_t wanted) {
+  Cpus cpus = last_cores_of_best_node(cores, weight, wanted);
+  if (cpus.size() >= std::min(wanted, cores.size())) return cpus;
+  cpus = first_threads(cores);
+  cpus.erase(cpus.begin(), cpus.end() - static_cast<std::ptrdiff_t>(std::min(wanted, cpus.size())));
+  return cpus;
+}
+
 CorePlan share_one_cpu(int cpu) {
   return {{cpu}, {cpu}, true, fmt::format("one core only ({}): both processes share it and take turns", cpu)};
 }
@@ -135,11 +144,7 @@ CorePlan plan_unasked(const std::vector<Core>& cores, std::optional<int> analyze
   const std::size_t wanted = analyzer_cores ? static_cast<std::size_t>(*analyzer_cores)
                                             : std::clamp<std::size_t>(cores.size() / 4, 1, kMostAnalyzerCores);
   CorePlan plan;
-  plan.analyzer = last_cores_of_best_node(cores, cores_on_node, wanted);
-  if (plan.analyzer.size() < wanted) {  // more than a node has
-    const Cpus all = first_threads(cores);
-    plan.analyzer.assign(all.end() - static_cast<std::ptrdiff_t>(std::min(wanted, all.size() - 1)), all.end());
-  }
+  plan.analyzer = last_cores(cores, cores_on_node, std::min(wanted, cores.size() - 1));
   for (int cpu : first_threads(cores)) {
     if (!contains(plan.analyzer, cpu)) plan.producer.push_back(cpu);
   }
@@ -148,7 +153,8 @@ CorePlan plan_unasked(const std::vector<Core>& cores, std::optional<int> analyze
   return plan;
 }
 
-CorePlan plan_analyzer_beside(const Machine& machine, const std::vector<Core>& cores, const Cpus& producer) {
+CorePlan plan_analyzer_beside(const Machine& machine, const std::vector<Core>& cores, const Cpus& producer,
+                              std::optional<int> analyzer_cores) {
   const std::vector<Core> left = cores_beside(cores, producer);
   if (left.empty()) {
     throw usage_error(
@@ -160,8 +166,9 @@ CorePlan plan_analyzer_beside(const Machine& machine, const std::vector<Core>& c
   for (const HardwareThread& thread : machine.threads) {
     if (contains(producer, thread.cpu)) ++producer_on_node[thread.numa_node];
   }
-  return {producer, last_cores_of_best_node(left, producer_on_node, kMostAnalyzerCores), false,
-          "producer cores as given; the analyzer beside them"};
+  const Cpus analyzer = analyzer_cores ? last_cores(left, producer_on_node, static_cast<std::size_t>(*analyzer_cores))
+                                       : last_cores_of_best_node(left, producer_on_node, kMostAnalyzerCores);
+  return {producer, analyzer, false, "producer cores as given; the analyzer beside them"};
 }
 
 CorePlan plan_producer_beside(const Machine& machine, const std::vector<Core>& cores, const Cpus& analyzer) {
@@ -313,7 +320,7 @@ CorePlan plan_cores(const Machine& machine, const std::optional<CoreList>& produ
     refuse_overlap(machine, producer->cpus, analyzer->cpus);
     return {producer->cpus, analyzer->cpus, false, "cores as given"};
   }
-  if (producer) return plan_analyzer_beside(machine, cores, producer->cpus);
+  if (producer) return plan_analyzer_beside(machine, cores, producer->cpus, analyzer_cores);
   if (analyzer) return plan_producer_beside(machine, cores, analyzer->cpus);
   return plan_unasked(cores, analyzer_cores);
 }

@@ -70,7 +70,7 @@ struct CorePlan {
 
 /// Decides the cores of both processes on `machine` (see the top of this file). Throws `Error`: exit code 3 for a core
 /// that does not exist or is not allowed, 2 for lists that overlap or leave no core for the other process.
-/// analyzer_cores: how many the analyzer gets where neither list is given, instead of the rule; at least 1, and less
+/// analyzer_cores: how many the analyzer gets where its list is not given, instead of the rule; at least 1, and less
 /// than there are.
 CorePlan plan_cores(const Machine& machine, const std::optional<CoreList>& producer,
                     const std::optional<CoreList>& analyzer, std::optional<int> analyzer_cores = std::nullopt);

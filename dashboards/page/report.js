@@ -75,5 +75,9 @@
   show_kept(data.kept, data.kept_hint);
   view.hand_off(data.hand_off_ns);
   document.getElementById("hand-off-panel").hidden = !data.hand_off_ns;
-  view.parameters(data.run, [["from", data.source], ["report written", instant(data.written_s)], ["version", data.version]]);
+  const { planned } = data.run;
+  const measured_ns = planned && data.account.steps_committed > 0 ? data.account.total_ns / data.account.steps_committed : null;
+  const plan = planned ? `${duration(planned.step_ns)} a step (${duration(planned.low_ns)} to ${duration(planned.high_ns)})`
+    + `, measured ${duration(measured_ns)}` : "";
+  view.parameters(data.run, [["planned", plan], ["from", data.source], ["report written", instant(data.written_s)], ["version", data.version]]);
 })();

@@ -37,7 +37,9 @@ std::vector<int> cpus_near(const Machine& machine, const std::vector<int>& cpus,
 Series series_of(const SampleSeries& samples) {
   Series series;
   for (const auto& [threads, values] : samples) {
-    if (const std::optional<Measured> figure = figure_of(values)) series.points.push_back({threads, *figure});
+    // A sweep is a difference: noise can take all of it.
+    if (const std::optional<Measured> figure = figure_of(values); figure && figure->value > 0)
+      series.points.push_back({threads, *figure});
   }
   return series;
 }

@@ -155,8 +155,8 @@ ExperimentResult pipeline_experiment(const Surroundings& around) {
   if (const std::string reason = why_no_nvdimm(around); !reason.empty()) add_missing_splits(result, "NVDIMM", reason);
   if (threads > 1) result.plots.push_back(plot_of_splits(result.tables[0], tier));
   result.remarks.push_back(
-      fmt::format("{} rows, {} entries; {} sums over each copy. Every split computed the same iterates.", matrix.rows,
-                  matrix.column.size(), kPublishedPasses));
+      fmt::format("{} rows, {} entries; {} sums over each copy. The last iterate of every split has the same sum.",
+                  matrix.rows, matrix.column.size(), kPublishedPasses));
   return result;
 }
 

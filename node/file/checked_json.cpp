@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
@@ -14,7 +13,10 @@ namespace ringside {
 
 void CheckedJson::refuse(const std::string& accepted) const {
   constexpr std::size_t kShown = 60;
-  const std::string found = value_->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  // A container is named, not shown: it may be nested as deeply as the file is long.
+  const std::string found = value_->is_structured()
+                                ? (value_->is_array() ? "a list" : "an object")
+                                : value_->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   throw usage_error("{}: {}: found {}, expected {}", *file_, place_.empty() ? "the file" : place_,
                     shortened(found, kShown), accepted);
 }
@@ -69,15 +71,18 @@ std::uint64_t CheckedJson::count(std::uint64_t least, std::uint64_t most) const 
 }
 
 double CheckedJson::positive() const {
-  if (!value_->is_number() || !std::isfinite(value_->get<double>()) || value_->get<double>() <= 0) {
-    refuse("a number above 0");
+  constexpr double kLeast = 1e-15;
+  constexpr double kMost = 1e15;
+  if (!value_->is_number() || !(value_->get<double>() >= kLeast && value_->get<double>() <= kMost)) {
+    refuse(fmt::format("a number from {:g} to {:g}", kLeast, kMost));
   }
   return value_->get<double>();
 }
 
-double CheckedJson::fraction() const {
-  if (!value_->is_number() || !std::isfinite(value_->get<double>()) || value_->get<double>() < 0) {
-    refuse("a number from 0");
+double CheckedJson::spread() const {
+  constexpr double kMost = 1e6;
+  if (!value_->is_number() || !(value_->get<double>() >= 0 && value_->get<double>() <= kMost)) {
+    refuse(fmt::format("a number from 0 to {:g}", kMost));
   }
   return value_->get<double>();
 }

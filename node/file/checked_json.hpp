@@ -32,8 +32,8 @@ class CheckedJson {
   std::string text() const;
   bool truth() const;
   std::uint64_t count(std::uint64_t least, std::uint64_t most) const;  // an integer
-  double positive() const;                                             // a finite number above 0
-  double fraction() const;                                             // a finite number from 0
+  double positive() const;                                             // a number from 1e-15 to 1e15
+  double spread() const;                                               // a number from 0 to 1e6
   bool is_number() const noexcept { return value_->is_number(); }
 
   [[noreturn]] void refuse(const std::string& accepted) const;

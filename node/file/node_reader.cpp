@@ -35,7 +35,7 @@ auto named(const Table& table, const CheckedJson& value) {
 Measured measured(const CheckedJson& value) {
   if (value.is_number()) return {.value = value.positive()};
   value.expect_object({"value", "spread"});
-  return {.value = value.at("value").positive(), .spread = value.at("spread").fraction()};
+  return {.value = value.at("value").positive(), .spread = value.at("spread").spread()};
 }
 
 std::optional<Measured> measured_if_there(const CheckedJson& object, std::string_view key) {
@@ -225,7 +225,14 @@ Node node_from(const CheckedJson& file) {
 }  // namespace
 
 Node parse_node(std::string_view text, const std::string& name) {
-  const nlohmann::json parsed = nlohmann::json::parse(text, nullptr, false);
+  constexpr int kDeepest = 8;  // a node file has six levels
+  bool too_deep = false;
+  const auto shallow = [&too_deep](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+    too_deep = too_deep || depth > kDeepest;
+    return depth <= kDeepest;
+  };
+  const nlohmann::json parsed = nlohmann::json::parse(text, shallow, false);
+  if (too_deep) throw usage_error("{}: found values nested deeper than in any node file", name);
   if (parsed.is_discarded()) {
     throw usage_error("{}: found no complete JSON object; expected a node file as `ringside calibrate` writes it",
                       name);

@@ -59,7 +59,7 @@ void fit_coupling(NodeModel& model) {
         const std::vector<double> before = kernel->bytes;
         for (std::size_t g = 0; g < kernel->bytes.size(); ++g) {
           double& bytes = kernel->bytes[g];
-          bytes = std::min(bytes * factor, model.capacity_bytes_s[g] * kernel->seconds.points.back().figure.value);
+          bytes = std::min(bytes * factor, model.capacity_bytes_s[g] * least_seconds(kernel->seconds));
         }
         const double now = error(fitting);
         if (now < least - 1e-9) {

@@ -46,6 +46,12 @@ double seconds_at(const Series& seconds, int threads) {
   return below->figure.value * std::pow(above->figure.value / below->figure.value, part);
 }
 
+double least_seconds(const Series& seconds) noexcept {
+  double least = seconds.points.front().figure.value;
+  for (const Series::Point& point : seconds.points) least = std::min(least, point.figure.value);
+  return least;
+}
+
 double shared_seconds(const KernelTime& kernel, std::span<const double> share_bytes_s,
                       std::span<const double> capacity_bytes_s, double q) noexcept {
   // In units of the time alone, so that no power leaves the range of a double.

@@ -19,6 +19,9 @@ double soft_sum(double a, double b, double q) noexcept;
 /// threads as there (more bring nothing), below the first one in proportion.
 double seconds_at(const Series& seconds, int threads);
 
+/// The least of all points.
+double least_seconds(const Series& seconds) noexcept;
+
 /// One execution of a kernel with a given number of threads.
 struct KernelTime {
   int threads = 0;

@@ -36,7 +36,9 @@ double generate_bytes(const ProblemSize& size) {
 }
 
 bool same_problem(const ProblemSize& a, const ProblemSize& b) {
-  return a.rows == b.rows && a.nonzeros == b.nonzeros && (a.matrix == b.matrix || a.matrix.empty() || b.matrix.empty());
+  const auto alike = [](const std::string& x, const std::string& y) { return x == y || x.empty() || y.empty(); };
+  return a.rows == b.rows && a.nonzeros == b.nonzeros && a.solver == b.solver && alike(a.matrix, b.matrix) &&
+         alike(a.format, b.format);
 }
 
 double entries_per_row(const ProblemSize& size) {
@@ -71,12 +73,6 @@ double largest_spread(const Series& series) {
   double largest = 0;
   for (const Series::Point& point : series.points) largest = std::max(largest, point.figure.spread);
   return largest;
-}
-
-double least_seconds(const Series& series) {
-  double least = series.points.front().figure.value;
-  for (const Series::Point& point : series.points) least = std::min(least, point.figure.value);
-  return least;
 }
 
 /// Builds a NodeModel part by part.
@@ -136,7 +132,8 @@ class Builder {
 
   /// Adds a kernel that was measured in the tier. Bytes: for a row, in DRAM and in the tier.
   bool add_measured(KernelKind kind, double dram_bytes, double tier_bytes) {
-    const KernelFigures* const figures = nearest(node_, kind, request_, tier_->name);
+    const KernelFigures* figures = nearest(node_, kind, request_, tier_->name);
+    if (figures == nullptr && request_.synced) figures = without_syncs(kind);
     if (figures == nullptr) return false;
     KernelModel& kernel =
         add(kind, *figures, kind == KernelKind::kCommit ? 1 : rows_ / static_cast<double>(figures->problem.rows));
@@ -147,6 +144,20 @@ class Builder {
       for (double& bytes : kernel.bytes) bytes *= factor;
     }
     return true;
+  }
+
+  /// Where the kernel was not measured with syncs: as without them, which is said.
+  const KernelFigures* without_syncs(KernelKind kind) {
+    ModelRequest mapped = request_;
+    mapped.synced = false;
+    const KernelFigures* const figures = nearest(node_, kind, mapped, tier_->name);
+    if (figures != nullptr && !syncs_missed_) {
+      model_.remarks.push_back(fmt::format(
+          "{} was not measured with --durability power: its times without syncs are taken, which are shorter",
+          tier_->name));
+      syncs_missed_ = true;
+    }
+    return figures;
   }
 
   void add_transfer() {
@@ -230,8 +241,8 @@ class Builder {
           fmt::format("how fast {} persists is not known: the disk is taken as never waited for", tier_->name));
       return;
     }
-    model_.sync_s = tier_->sync_s->value;
-    model_.sync_bytes_s = tier_->sync_gb_s->value * 1e9;
+    model_.sync_s = tier_->sync_s;
+    model_.sync_gb_s = tier_->sync_gb_s;
   }
 
   /// No kernel moves more than the channels can, in the least time that it was measured with.
@@ -264,6 +275,7 @@ class Builder {
   std::size_t slots_ = 0;  // the channels of the tier
   double scale_ = 1;       // of the kernel that was added last
   bool spread_assumed_ = false;
+  bool syncs_missed_ = false;
   NodeModel model_;
 };
 

@@ -34,8 +34,8 @@ struct NodeModel {
   std::vector<PairFigures> pairs;        // of this very problem and tier
   std::optional<double> coupling_error;  // mean relative error for the pairs that fitted nothing; none: no such pair
   Costs costs;
-  std::optional<double> sync_s;  // of the tier's disk, where commits need one
-  std::optional<double> sync_bytes_s;
+  std::optional<Measured> sync_s;  // of the tier's disk, where commits need one
+  std::optional<Measured> sync_gb_s;
   std::vector<std::string> remarks;  // what was derived, scaled or assumed
 
   const KernelModel* find(KernelKind kernel) const noexcept {

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
+
+#include "common/platform/error.hpp"
 
 namespace ringside {
 namespace {
@@ -11,6 +14,7 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kProducerSpins_s = 50e-6;   // before its wait sleeps (common/handoff/handoff_options.hpp)
 constexpr std::uint64_t kSteadySteps = 200;  // a run with more published steps is extrapolated
+constexpr std::uint64_t kMostDiskSteps = 1000;
 
 /// What the analyzer does for one step, in order.
 enum Phase { kIdle, kHandOff, kSlotWait, kCopy, kCommitting, kFirstSweep, kMoreSweeps, kPhases };
@@ -49,7 +53,9 @@ class Simulation {
 
   Prediction run() {
     const std::uint64_t steps = (run_.iterations + run_.every - 1) / run_.every;
-    const std::uint64_t disk_rounds = model_.sync_s ? 8 * std::uint64_t{run_.slots} : 0;
+    // A disk decides the rhythm only once the ring has been full a few times.
+    const std::uint64_t disk_rounds =
+        model_.sync_s ? std::min<std::uint64_t>(8 * std::uint64_t{run_.slots}, kMostDiskSteps) : 0;
     const std::uint64_t most = kSteadySteps + disk_rounds;
     if (steps <= most) {
       until(steps, run_.iterations);
@@ -61,7 +67,9 @@ class Simulation {
     until(most, run_.iterations);
     Prediction all = sums_;
     extrapolate(all, half, static_cast<double>(steps - most) / static_cast<double>(most - most / 2));
-    return judged(all);
+    sums_ = all;
+    finish_disk();
+    return judged(sums_);
   }
 
  private:
@@ -81,7 +89,9 @@ class Simulation {
   void until(std::uint64_t steps, std::uint64_t iterations) {
     while (analyzed_ < steps) {
       start_what_can_start(iterations);
-      advance(std::min({producer_ends_in(), analyzer_ends_in(), disk_ends_in(), help_begins_in()}));
+      const double next_s = std::min({producer_ends_in(), analyzer_ends_in(), disk_ends_in(), help_begins_in()});
+      if (!std::isfinite(next_s)) throw usage_error("the node file's figures contradict each other: nothing would end");
+      advance(next_s);
     }
   }
 
@@ -91,13 +101,15 @@ class Simulation {
     }
   }
 
-  /// Iteration k goes into a buffer if it is published: that buffer must have been released.
+  /// An iterate that is published goes into a buffer, which must have been released. Those before it, which are not,
+  /// are one piece of work.
   bool start_iteration(std::uint64_t iterations) {
     if (generating_ || generated_ == iterations) return false;
-    const bool due = (generated_ + 1) % run_.every == 0 || generated_ + 1 == iterations;
-    if (due && released_ + run_.buffers < published_ + 1) return false;
+    const std::uint64_t unpublished = std::min(run_.every - 1 - generated_ % run_.every, iterations - 1 - generated_);
+    if (unpublished == 0 && released_ + run_.buffers < published_ + 1) return false;
     generating_ = true;
-    generate_left_ = 1;
+    iterations_at_work_ = std::max<std::uint64_t>(unpublished, 1);
+    generate_left_ = static_cast<double>(iterations_at_work_);
     // A wait that was longer than its spin ends with a wake-up.
     producer_delay_s_ =
         producer_waited_s_ > kProducerSpins_s || (configuration_.elastic && producer_waited_s_ > 0) ? wake_up_s_ : 0;
@@ -124,8 +136,8 @@ class Simulation {
     if (!model_.sync_s || syncing_ || committed_ == persisted_) return false;
     syncing_ = true;
     sync_covers_ = committed_;
-    sync_left_s_ =
-        *model_.sync_s + static_cast<double>(committed_ - persisted_) * run_.iterate_bytes / *model_.sync_bytes_s;
+    sync_left_s_ = model_.sync_s->value +
+                   static_cast<double>(committed_ - persisted_) * run_.iterate_bytes / (model_.sync_gb_s->value * 1e9);
     return true;
   }
 
@@ -181,13 +193,14 @@ class Simulation {
     } else if (generating_) {
       producer_delay_s_ = produced ? 0 : producer_delay_s_ - seconds;
     }
-    const bool iteration_done = produced && generating_ && generate_left_ <= kRounding;
+    const bool iteration_done =
+        produced && generating_ && generate_left_ <= kRounding * static_cast<double>(iterations_at_work_);
     if (fixed()) fixed_left_s_ -= seconds;
     if (copying_or_sweeping() && phase_s() > 0) phase_left_ -= seconds / phase_s();
     if (syncing_) sync_left_s_ -= seconds;
     lent_s_ = could_help ? lent_s_ + seconds : 0;
     if (help_begins) helped_ = true;
-    if (iteration_done) end_iteration();
+    if (iteration_done) end_iterations();
     if (analyzer_done) end_phase();
     if (synced) {
       syncing_ = false;
@@ -217,9 +230,9 @@ class Simulation {
     }
   }
 
-  void end_iteration() {
+  void end_iterations() {
     generating_ = false;
-    ++generated_;
+    generated_ += iterations_at_work_;
     if (generated_ % run_.every == 0 || generated_ == run_.iterations) ++published_;
   }
 
@@ -291,7 +304,8 @@ class Simulation {
   std::uint64_t generated_ = 0, published_ = 0, taken_ = 0, committed_ = 0, released_ = 0, analyzed_ = 0;
   std::uint64_t persisted_ = 0, sync_covers_ = 0;
   bool generating_ = false;
-  double generate_left_ = 0;  // of the iteration, 1 at its start
+  std::uint64_t iterations_at_work_ = 1;
+  double generate_left_ = 0;  // iterations
   double producer_delay_s_ = 0;
   double producer_waited_s_ = 0;
   Phase phase_ = kIdle;

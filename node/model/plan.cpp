@@ -14,6 +14,7 @@ namespace ringside {
 namespace {
 
 constexpr int kSamples = 40;
+constexpr double kMostSpread = 1;  // a figure that spreads more is not known; a wider factor would say no more
 constexpr double kAlike = 0.005;  // expected times closer than this are not told apart
 // Half the distance from the 10th to the 90th percentile of a normal distribution, in standard deviations.
 constexpr double kSpreadInDeviations = 1.2816;
@@ -21,14 +22,16 @@ constexpr double kSpreadInDeviations = 1.2816;
 std::vector<Configuration> configurations(const NodeModel& model, const PlanRequest& request,
                                           std::vector<std::string>& remarks) {
   const bool reducing_copy_known = model.find(KernelKind::kTransferReduced) != nullptr;
-  const bool loan_known = model.costs.loan_s.has_value();
+  const bool loan_known = model.costs.loan_s.has_value() && model.costs.wake_up_s.has_value();
   std::vector<bool> reduce_modes = {false};
   std::vector<bool> elastic_modes = {false};
   if (reducing_copy_known) reduce_modes.push_back(true);
   if (loan_known) elastic_modes.push_back(true);
   if (!reducing_copy_known)
     remarks.push_back("--reduce transfer: n/a: the node file has no seconds of transfer_reduced");
-  if (!loan_known) remarks.push_back("--elastic: n/a: the node file has no loan_s");
+  if (!loan_known) remarks.push_back("--elastic: n/a: the node file has not both loan_s and wake_up_s");
+  if (!model.costs.hand_off_s)
+    remarks.push_back("the node file has no hand_off_s: a hand-off is taken to cost nothing");
   std::vector<Configuration> all;
   for (int producer = model.cores - 1; producer >= 1; --producer) {
     if (request.producer_threads && *request.producer_threads != producer && !request.analyzer_threads) continue;
@@ -73,7 +76,9 @@ std::size_t best_of(const std::vector<PlanRow>& rows) {
 NodeModel resampled(const NodeModel& model, std::uint64_t seed) {
   std::mt19937_64 generator(seed);
   std::normal_distribution<double> normal;
-  const auto factor = [&](double spread) { return std::exp(spread / kSpreadInDeviations * normal(generator)); };
+  const auto factor = [&](double spread) {
+    return std::exp(std::min(spread, kMostSpread) / kSpreadInDeviations * normal(generator));
+  };
   NodeModel drawn = model;
   std::array<double, kKernelKindCount> factors{};
   for (std::size_t kernel = 0; kernel < kKernelKindCount; ++kernel) {
@@ -85,6 +90,10 @@ NodeModel resampled(const NodeModel& model, std::uint64_t seed) {
     pair.first_s.value *= factors[static_cast<std::size_t>(pair.first)] * factor(pair.first_s.spread);
     pair.second_s.value *= factors[static_cast<std::size_t>(pair.second)] * factor(pair.second_s.spread);
   }
+  for (std::optional<Measured>* figure : {&drawn.costs.hand_off_s, &drawn.costs.wake_up_s, &drawn.costs.loan_s,
+                                          &drawn.costs.barrier_s, &drawn.sync_s, &drawn.sync_gb_s}) {
+    if (*figure) (*figure)->value *= factor((*figure)->spread);
+  }
   const double channels = factor(model.capacity_spread) * coupling;
   for (double& capacity : drawn.capacity_bytes_s) capacity *= channels;
   return drawn;
@@ -93,7 +102,8 @@ NodeModel resampled(const NodeModel& model, std::uint64_t seed) {
 Plan make_plan(const Node& node, const PlanRequest& request) {
   const NodeModel model = model_of(node, request.model);
   Plan plan;
-  plan.remarks = model.remarks;
+  plan.remarks = request.remarks;
+  plan.remarks.insert(plan.remarks.end(), model.remarks.begin(), model.remarks.end());
   plan.exponent = model.exponent;
   plan.capacity_bytes_s = model.capacity_bytes_s;
   plan.coupling_error = model.coupling_error;

@@ -19,6 +19,7 @@ struct PlanRequest {
   std::optional<int> analyzer_threads;
   std::optional<bool> reduce_on_transfer;
   std::optional<bool> elastic;
+  std::vector<std::string> remarks;  // what the request leaves out, for the plan
 };
 
 struct PlanRow {

@@ -133,6 +133,18 @@ TEST_F(AutoCoresTest, TheJournalKeepsThePlanForFollowers) {
   EXPECT_NE(tail.out.find("planned: "), std::string::npos) << tail.out;
 }
 
+TEST_F(AutoCoresTest, WrongCoresAndMatricesAreErrorsOfTheirOwn) {
+  const Finished cores = run_auto({"--producer-cores=9999"});
+  EXPECT_EQ(cores.exit_code, 3);
+  expect_one_line(cores.err, {"--producer-cores"});
+  const Finished matrix = run("ringside", run_arguments("grid:x", {"--cores=auto"}));
+  EXPECT_EQ(matrix.exit_code, 2);
+  expect_one_line(matrix.err, {"grid:x"});
+  const Finished both = run_auto({"--adapt", "--reduce=slot"});
+  EXPECT_EQ(both.exit_code, 2);
+  expect_one_line(both.err, {"--adapt", "--reduce"});
+}
+
 TEST_F(AutoCoresTest, OptionsThatNeedAPlanAreRefusedWithoutOne) {
   for (const std::string& option : {std::string("--adapt"), "--node=" + node_file_}) {
     const Finished ran = run("ringside", run_arguments("grid:10", {option}));

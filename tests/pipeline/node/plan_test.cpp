@@ -87,6 +87,12 @@ TEST_F(PlanCommandTest, NodeFilesThatAreNoneAreRefused) {
                  {"n.json", "ringside.node"});
 }
 
+TEST_F(PlanCommandTest, AFileThatTheCommandReadsIsNotReplaced) {
+  const std::string matrix = write_file("m.txt", "0 1\n1 0\n");
+  expect_refused(published({"--matrix=" + matrix, "--output=" + matrix}), 2, {"--output", "--matrix"});
+  expect_refused(published({"--matrix=grid:10", "--json", "--output=-"}), 2, {"--json", "--output -"});
+}
+
 TEST_F(PlanCommandTest, APageThatCannotBeWrittenIsRefused) {
   expect_refused(published({"--matrix=grid:10", "--output=" + folder_.file("no/folder.html")}), 3, {"--output"});
 }

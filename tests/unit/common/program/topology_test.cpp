@@ -121,6 +121,15 @@ TEST(CorePlan, TheAnalyzerSitsOnTheNodeWhereMostOfAGivenProducerRuns) {
   EXPECT_EQ(plan.analyzer, range(52, 55));
 }
 
+TEST(CorePlan, TheAnalyzerGetsAsManyCoresAsAskedForOnSeveralNodesIfItMust) {
+  EXPECT_EQ(plan_cores(machine_of(1, 16, 1), {}, {}, 8).analyzer, range(8, 15));
+  EXPECT_EQ(plan_cores(machine_of(2, 8, 1), {}, {}, 12).analyzer, range(4, 15));
+  EXPECT_EQ(plan_cores(machine_of(2, 8, 1), {}, {}, 12).producer, range(0, 3));
+  const CorePlan beside = plan_cores(machine_of(1, 16, 1), CoreList{range(0, 3)}, {}, 12);
+  EXPECT_EQ(beside.producer, range(0, 3));
+  EXPECT_EQ(beside.analyzer, range(4, 15));
+}
+
 TEST(CorePlan, TheProducerGetsWholeCoresBesideAGivenAnalyzer) {
   const CorePlan plan = plan_cores(machine_of(1, 4, 2), {}, CoreList{{7}});
   EXPECT_EQ(plan.analyzer, Cpus{7});

@@ -102,6 +102,25 @@ TEST(NodeFileTest, TheFirstTierMustBeDramAndNamesMustDiffer) {
   EXPECT_NE(refusal_of(file.dump()), "");
 }
 
+TEST(NodeFileTest, DeepNestingIsRefusedAndDoesNoHarm) {
+  const std::string deep(500'000, '[');
+  EXPECT_NE(refusal_of(deep + std::string(500'000, ']')).find("nested"), std::string::npos);
+  json file = written();
+  file["name"] = json::array({json::array({1})});
+  EXPECT_NE(refusal_of(file.dump()).find("found a list"), std::string::npos);
+}
+
+TEST(NodeFileTest, FiguresThatNoMachineHasAreRefused) {
+  for (const json& figure : {json(1e300), json(1e-300)}) {
+    json file = written();
+    file["kernels"][0]["seconds"][0][1] = figure;
+    EXPECT_NE(refusal_of(file.dump()), "") << figure;
+  }
+  json file = written();
+  file["kernels"][0]["seconds"][0][1] = {{"value", 1}, {"spread", 1e9}};
+  EXPECT_NE(refusal_of(file.dump()).find("spread"), std::string::npos);
+}
+
 TEST(NodeFileTest, ANewerVersionIsRefused) {
   json file = written();
   file["version"] = 2;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "common/platform/error.hpp"
 #include "tests/unit/node/model/testing_node.hpp"
 
@@ -100,6 +102,21 @@ TEST_F(NodeModelTest, ThePairsOfOneSplitExplainTheOthers) {
   const NodeModel model = model_of(node_, request_);
   ASSERT_TRUE(model.coupling_error);
   EXPECT_LT(*model.coupling_error, 0.03);
+}
+
+TEST_F(NodeModelTest, WithoutFiguresOfSyncedCopiesThoseWithoutSyncsAreTakenAndThatIsSaid) {
+  request_.synced = true;
+  const NodeModel model = model_of(node_, request_);
+  EXPECT_DOUBLE_EQ(kernel_time(model, KernelKind::kTransfer, 1).alone_s, 10e-6);
+  EXPECT_NE(std::count_if(model.remarks.begin(), model.remarks.end(),
+                          [](const std::string& remark) { return remark.find("without syncs") != std::string::npos; }),
+            0);
+}
+
+TEST_F(NodeModelTest, FiguresOfAnotherStorageFormatAreNotThoseOfThisProblem) {
+  for (KernelFigures& kernel : node_.kernels) kernel.problem.format = "bands";
+  request_.problem.format = "csr";
+  EXPECT_FALSE(model_of(node_, request_).remarks.empty());
 }
 
 TEST_F(NodeModelTest, AMemoryWithoutFiguresIsRefusedByName) {

@@ -66,6 +66,12 @@ TEST_F(SimulationTest, OnlyPublishedIteratesAreAnalysed) {
   EXPECT_NEAR(p.analyze_s, 10 * 20, 1e-6);
 }
 
+TEST_F(SimulationTest, IterationsThatAreNotPublishedAreOnePieceOfWork) {
+  run_.iterations = 1'000'000'000;
+  run_.every = 1'000'000;
+  EXPECT_NEAR(predict(split_).total_s / 1e10, 1, 1e-3);
+}
+
 TEST_F(SimulationTest, ABufferMoreDoesNotChangeTheSteadyRhythm) {
   set(KernelKind::kAnalyze, 20);
   run_.iterations = 5000;
@@ -95,8 +101,8 @@ TEST_F(SimulationTest, ALoanThatCostsMoreThanTheWaitHelpsNobody) {
 }
 
 TEST_F(SimulationTest, ASlowDiskSetsThePaceOnceTheRingIsFull) {
-  model_.sync_s = 0.001;
-  model_.sync_bytes_s = 1e6;
+  model_.sync_s = Measured{.value = 0.001};
+  model_.sync_gb_s = Measured{.value = 1e-3};
   run_.iterate_bytes = 50e6;  // 50 s each
   const Prediction p = predict(split_);
   EXPECT_NEAR(p.total_s, 100 * 50, 200);
@@ -104,8 +110,8 @@ TEST_F(SimulationTest, ASlowDiskSetsThePaceOnceTheRingIsFull) {
 }
 
 TEST_F(SimulationTest, AFastDiskIsNeverWaitedForButAtTheEnd) {
-  model_.sync_s = 0.5;
-  model_.sync_bytes_s = 1e9;
+  model_.sync_s = Measured{.value = 0.5};
+  model_.sync_gb_s = Measured{.value = 1};
   run_.iterate_bytes = 1e9;  // 1 s each
   EXPECT_NEAR(predict(split_).total_s, 100 * 10 + 6, 1.6);
 }

@@ -83,6 +83,11 @@ TEST_F(PlanTest, AWiderSpreadGivesAWiderInterval) {
   EXPECT_GE(narrow.high_s, narrow.prediction.total_s);
 }
 
+TEST_F(PlanTest, ASpreadWithoutMeasureStillGivesAPlan) {
+  const Plan plan = make_plan(four_cores(1e6), request_);
+  for (const PlanRow& row : plan.rows) EXPECT_TRUE(row.low_s > 0 && row.high_s < 1e6) << row.low_s << row.high_s;
+}
+
 TEST_F(PlanTest, WhatTheNodeFileLacksIsLeftOutWithTheReason) {
   Node node = four_cores();
   node.costs.loan_s.reset();

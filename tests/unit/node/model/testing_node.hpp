@@ -47,6 +47,8 @@ inline Node four_cores(double spread = 0.02) {
   add(KernelKind::kAnalyze, "/dev/shm", 12e-6);
   add(KernelKind::kSweep, "/dev/shm", 6e-6);
   node.costs.loan_s = Measured{.value = 1e-6};
+  node.costs.wake_up_s = Measured{.value = 1e-6};
+  node.costs.hand_off_s = Measured{.value = 1e-7};
   return node;
 }
 
