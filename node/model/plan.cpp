@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include "common/platform/error.hpp"
 
@@ -18,6 +19,26 @@ constexpr double kMostSpread = 1;  // a figure that spreads more is not known; a
 constexpr double kAlike = 0.005;  // expected times closer than this are not told apart
 // Half the distance from the 10th to the 90th percentile of a normal distribution, in standard deviations.
 constexpr double kSpreadInDeviations = 1.2816;
+
+/// Producer and analyzer cores: what the user fixed, and of the rest all ways to use every core. On a large machine
+/// only each second, third, ... number of analyzer cores beyond sixteen, so that a plan stays short.
+std::vector<std::pair<int, int>> splits(int cores, const PlanRequest& request) {
+  constexpr int kEach = 16;
+  constexpr int kMost = 32;
+  const auto& producer = request.producer_threads;
+  const auto& analyzer = request.analyzer_threads;
+  if (producer || analyzer) {
+    const std::pair<int, int> fixed = {producer.value_or(cores - analyzer.value_or(0)),
+                                       analyzer.value_or(cores - producer.value_or(0))};
+    if (fixed.first < 1 || fixed.second < 1 || fixed.first + fixed.second > cores) return {};
+    return {fixed};
+  }
+  std::vector<std::pair<int, int>> all;
+  for (int count = 1; count < cores; count += count < kEach ? 1 : std::max(1, cores / kMost)) {
+    all.emplace_back(cores - count, count);
+  }
+  return all;
+}
 
 std::vector<Configuration> configurations(const NodeModel& model, const PlanRequest& request,
                                           std::vector<std::string>& remarks) {
@@ -33,19 +54,11 @@ std::vector<Configuration> configurations(const NodeModel& model, const PlanRequ
   if (!model.costs.hand_off_s)
     remarks.push_back("the node file has no hand_off_s: a hand-off is taken to cost nothing");
   std::vector<Configuration> all;
-  for (int producer = model.cores - 1; producer >= 1; --producer) {
-    if (request.producer_threads && *request.producer_threads != producer && !request.analyzer_threads) continue;
-    const int analyzer = request.analyzer_threads.value_or(model.cores - producer);
-    const int generating = request.producer_threads.value_or(producer);
-    if (generating + analyzer > model.cores ||
-        (request.analyzer_threads && !request.producer_threads && analyzer != model.cores - producer))
-      continue;
+  for (const auto& [producer, analyzer] : splits(model.cores, request)) {
     for (const bool reduce : reduce_modes) {
       if (request.reduce_on_transfer.value_or(reduce) != reduce) continue;
       for (const bool elastic : elastic_modes) {
-        if (request.elastic.value_or(elastic) != elastic) continue;
-        const Configuration configuration{generating, analyzer, reduce, elastic};
-        if (std::find(all.begin(), all.end(), configuration) == all.end()) all.push_back(configuration);
+        if (request.elastic.value_or(elastic) == elastic) all.push_back({producer, analyzer, reduce, elastic});
       }
     }
   }

@@ -43,6 +43,15 @@ TEST_F(PlanTest, BothSidesMayHaveFewerCoresThanThereAre) {
   }
 }
 
+TEST_F(PlanTest, ALargeMachineIsPlannedForFewerSplitsThanItHas) {
+  Node node = four_cores();
+  node.cores = 1024;
+  const Plan plan = make_plan(node, request_);
+  EXPECT_LT(plan.rows.size(), 64u * 4);
+  EXPECT_EQ(plan.rows.front().configuration.analyzer_threads, 1);
+  EXPECT_GT(plan.rows.back().configuration.analyzer_threads, 900);
+}
+
 TEST_F(PlanTest, MoreCoresThanThereAreAreRefused) {
   request_.producer_threads = 4;
   request_.analyzer_threads = 4;
