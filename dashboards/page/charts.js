@@ -45,6 +45,7 @@ ringside.charts = (() => {
 
   function make(id, config) {
     const canvas = document.getElementById(id);
+    paint(config.data.datasets);  // before the chart is made: one with a single point keeps its first colours
     const chart = new Chart(canvas, {
       ...config,
       options: {
@@ -78,7 +79,11 @@ ringside.charts = (() => {
     labels.usePointStyle = true;
     labels.pointStyleWidth = 24;
     labels.generateLabels = labels_with_dashes;
-    for (const dataset of chart.data.datasets) {
+    paint(chart.data.datasets);
+  }
+
+  function paint(datasets) {
+    for (const dataset of datasets) {
       const names = dataset.colour_names || [dataset.colour_name];
       const colours = names.map(colour);
       dataset.borderColor = colours.length > 1 ? colours : colours[0];

@@ -5,7 +5,8 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const { count, duration, instant, percent } = ringside.format;
   const { charts, view } = ringside;
-  const seconds = (s) => duration(s * 1e9);
+  // Not in minutes: neighbouring splits must differ.
+  const seconds = (s) => (s < 1 ? duration(s * 1e9) : s < 1000 ? `${s.toPrecision(4)} s` : `${count(s)} s`);
   const split = (row) => `${row.producer_cores} + ${row.analyzer_cores}`;
   const mode = (row) => `--reduce ${row.reduce}${row.elastic ? ", --elastic" : ""}`;
   const best = data.rows[data.best];
