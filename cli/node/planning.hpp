@@ -7,7 +7,7 @@
 #include <string>
 
 #include "common/options/options.hpp"
-#include "node/model/plan.hpp"
+#include "node/plan/plan.hpp"
 
 namespace ringside {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/platform/printable.hpp"
-#include "node/calibration/clock_bench.hpp"
+#include "node/benches/clock_bench.hpp"
 #include "node/streams/cores.hpp"
 #include "node/streams/repeats.hpp"
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "node/calibration/calibration_plan.hpp"
-#include "node/calibration/kernel_bench.hpp"
 #include "node/calibration/machine_phase.hpp"
-#include "node/calibration/pair_bench.hpp"
+#include "node/kernels/kernel_bench.hpp"
+#include "node/kernels/pair_bench.hpp"
 #include "node/model/node.hpp"
 #include "producer/solver/problem.hpp"
 
