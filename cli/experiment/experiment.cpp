@@ -2,15 +2,14 @@
 // `ringside experiment`: makes a published measurement again on this node and prints its tables, as text or JSON, or
 // writes a page with plots. docs/experiments.md says how to read them.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "cli/experiment/experiment_json.hpp"
 #include "cli/experiment/experiment_text.hpp"
 #include "cli/experiment/own_pipeline.hpp"
 #include "cli/subcommands.hpp"
+#include "cli/terminal/terminal_line.hpp"
 #include "common/files/output_file.hpp"
 #include "common/files/own_descriptor.hpp"
 #include "common/options/command_line.hpp"
@@ -30,23 +29,9 @@ void print_list() {
   }
 }
 
-/// One line on a terminal, which the next one replaces.
-class ProgressLine {
- public:
-  void show(const std::string& text) const {
-    if (terminal_) fmt::print(stderr, "\r\033[K{}", printable(text));
-  }
-  ~ProgressLine() {
-    if (terminal_) fmt::print(stderr, "\r\033[K");
-  }
-
- private:
-  const bool terminal_ = isatty(STDERR_FILENO) == 1;
-};
-
 ExperimentResult run_with_progress(const Experiment& experiment, Surroundings& around) {
-  const ProgressLine line;
-  around.progress = [&line](const std::string& text) { line.show(text); };
+  TerminalLine line;
+  around.progress = [&line](const std::string& text) { line.show(printable(text)); };
   ExperimentResult result = experiment.run(around);
   if (experiment.name == "pipeline") add_own_pipeline(around, result);
   remark_if_busy(result);

@@ -6,13 +6,15 @@
 #include <sys/utsname.h>
 
 #include <cmath>
-#include <ctime>
 
 #include "cli/history/history_json.hpp"
 #include "cli/http/page_assets.hpp"
 #include "common/kernels/isa.hpp"
+#include "common/platform/clock.hpp"
 #include "common/platform/system_files.hpp"
+#include "common/platform/utc_text.hpp"
 #include "common/platform/version.hpp"
+#include "node/file/node_words.hpp"
 #include "node/streams/cores.hpp"
 
 namespace ringside {
@@ -22,24 +24,6 @@ using nlohmann::ordered_json;
 
 ordered_json text_or_unknown(const std::optional<std::string>& text) {
   return text && !text->empty() ? *text : "n/a";
-}
-
-std::string utc_text(std::time_t time) {
-  std::tm parts{};
-  gmtime_r(&time, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
-std::string_view kind_name(TierKind kind) {
-  switch (kind) {
-    case TierKind::kDram: return "dram";
-    case TierKind::kDax: return "dax";
-    case TierKind::kPageCache: return "page_cache";
-    case TierKind::kTmpfs: return "tmpfs";
-  }
-  return "";
 }
 
 ordered_json to_json(const Cell& cell) {
@@ -88,7 +72,7 @@ ordered_json machine_of(const Machine& machine) {
           {"isa", std::string(to_string(selected_isa()))},
           {"version", version()},
           {"load_average", average},
-          {"started", utc_text(std::time(nullptr))}};
+          {"started", utc_text(realtime_ns())}};
 }
 
 ordered_json to_json(const Experiment& experiment, const Surroundings& around, const ExperimentResult& result,
@@ -106,7 +90,7 @@ ordered_json to_json(const Experiment& experiment, const Surroundings& around, c
   }
   for (const Tier& tier : around.folders) {
     object["tiers"].push_back({{"name", tier.name},
-                               {"kind", kind_name(tier.kind)},
+                               {"kind", to_string(tier.kind)},
                                {"numa_node", tier.numa_node < 0 ? ordered_json("n/a: the device states no node")
                                                                 : ordered_json(tier.numa_node)}});
   }

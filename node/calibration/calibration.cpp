@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <thread>
@@ -16,6 +15,7 @@
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
+#include "common/platform/utc_text.hpp"
 #include "common/program/topology.hpp"
 #include "node/benches/openmp_groups.hpp"
 #include "node/calibration/fingerprint.hpp"
@@ -34,15 +34,6 @@ constexpr double kMachineShare = 0.3;
 constexpr double kReserve = 0.03;
 
 constexpr const char* kSharedMemoryFolder = "/dev/shm";
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
 
 bool same_file_system(const std::string& a, const std::string& b) {
   struct stat first {};
@@ -82,7 +73,7 @@ class Calibration {
       first.reset();
     }
     note_spread();
-    node_.measured_at = utc_now();
+    node_.measured_at = utc_text(realtime_ns());
     return std::move(node_);
   }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "common/platform/printable.hpp"
+#include "node/file/node_words.hpp"
 #include "node/streams/repeats.hpp"
 #include "node/streams/tier_memory.hpp"
 
@@ -15,15 +16,6 @@ namespace {
 
 constexpr KernelKind kPairedWithGenerate[] = {KernelKind::kTransfer, KernelKind::kTransferReduced,
                                               KernelKind::kAnalyze};
-
-const char* name_of(KernelKind kernel) noexcept {
-  switch (kernel) {
-    case KernelKind::kTransfer: return "transfer";
-    case KernelKind::kTransferReduced: return "transfer_reduced";
-    case KernelKind::kAnalyze: return "analyze";
-    default: return "generate";
-  }
-}
 
 bool may_need_sync(TierKind kind) noexcept {
   return kind != TierKind::kDax;
@@ -119,7 +111,7 @@ void ProblemPhase::add_pairs(CalibrationPlan& plan, Place& place) {
       if (place.synced && second == KernelKind::kAnalyze) continue;  // measured with the transfer
       plan.add(
           fmt::format("{} in {}{}: generate beside {}, {}+{} threads", printable(size_.matrix), printable(place.tier),
-                      place.synced ? ", synced" : "", name_of(second), split.first, split.second),
+                      place.synced ? ", synced" : "", to_string(second), split.first, split.second),
           [this, &place, second, split] {
             measure_pair(bench(place), second, split.first, split.second, place.pairs[{second, split}]);
           });

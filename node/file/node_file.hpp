@@ -13,10 +13,6 @@ namespace ringside {
 
 inline constexpr int kNodeFormatVersion = 1;
 
-/// The words of the file for kinds of memory and for kernels: "page_cache", "transfer_reduced".
-std::string_view to_string(TierKind kind) noexcept;
-std::string_view to_string(KernelKind kernel) noexcept;
-
 /// Reads a node from the text of the file `name`. Throws Error (exit code 2), which names the file and the place, for
 /// anything that is not a complete node file of this version.
 Node parse_node(std::string_view text, const std::string& name);

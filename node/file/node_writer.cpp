@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a node to JSON, and the words of the file.
+// From a node to JSON.
 #include "node/file/node_file.hpp"
 #include "node/file/node_words.hpp"
 
@@ -87,14 +87,6 @@ void put_list(ordered_json& object, const char* key, const Entries& entries) {
 }
 
 }  // namespace
-
-std::string_view to_string(TierKind kind) noexcept {
-  return kTierKinds[static_cast<std::size_t>(kind)].second;
-}
-
-std::string_view to_string(KernelKind kernel) noexcept {
-  return kKernelKinds[static_cast<std::size_t>(kernel)].second;
-}
 
 ordered_json to_json(const Node& node) {
   ordered_json file = {{"format", kNodeFormat}, {"version", kNodeFormatVersion}};

@@ -12,7 +12,6 @@ namespace ringside {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kProducerSpins_s = 50e-6;   // before its wait sleeps (common/handoff/handoff_options.hpp)
 constexpr std::uint64_t kSteadySteps = 200;  // a run with more published steps is extrapolated
 constexpr std::uint64_t kMostDiskSteps = 1000;
 
@@ -112,7 +111,7 @@ class Simulation {
     generate_left_ = static_cast<double>(iterations_at_work_);
     // A wait that was longer than its spin ends with a wake-up.
     producer_delay_s_ =
-        producer_waited_s_ > kProducerSpins_s || (configuration_.elastic && producer_waited_s_ > 0) ? wake_up_s_ : 0;
+        producer_waited_s_ > kProducerSpinS || (configuration_.elastic && producer_waited_s_ > 0) ? wake_up_s_ : 0;
     producer_waited_s_ = 0;
     return true;
   }

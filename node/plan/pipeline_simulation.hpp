@@ -11,6 +11,9 @@
 
 namespace ringside {
 
+/// How long a producer spins before its wait sleeps; HandoffOptions::spin_ns, as a test checks.
+inline constexpr double kProducerSpinS = 50e-6;
+
 /// A split of the cores and how they are used.
 struct Configuration {
   int producer_threads = 0;

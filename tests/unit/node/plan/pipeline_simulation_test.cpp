@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/handoff/handoff_options.hpp"
+
 namespace ringside {
 namespace {
 
@@ -124,6 +126,10 @@ TEST_F(SimulationTest, BothSidesAccountForTheWholeTime) {
     EXPECT_NEAR(p.generate_s + p.producer_idle_s, p.total_s, 1e-6);
     EXPECT_NEAR(p.transfer_s + p.commit_s + p.analyze_s + p.analyzer_idle_s, p.total_s, 1e-6);
   }
+}
+
+TEST(Simulation, AProducerSpinsAsLongAsInARun) {
+  EXPECT_DOUBLE_EQ(kProducerSpinS * 1e9, static_cast<double>(HandoffOptions().spin_ns));
 }
 
 }  // namespace
