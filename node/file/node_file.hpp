@@ -23,6 +23,10 @@ Node read_node(const std::string& path);
 /// What `parse_node` reads as the same node.
 nlohmann::ordered_json to_json(const Node& node);
 
+/// The text of the file, as it is written. It was read back: throws Error (exit code 3) if `parse_node` refuses it, or
+/// gives another node.
+std::string node_text(const Node& node);
+
 /// Throws Error (exit code 2) unless `node`, read from `path`, was measured by this program on this machine, which is
 /// `here`. The message says what differs, and how to measure again.
 void refuse_foreign(const Node& node, const std::string& path, const Fingerprint& here);

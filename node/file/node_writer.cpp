@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // From a node to JSON.
+#include "common/platform/error.hpp"
 #include "node/file/node_file.hpp"
 #include "node/file/node_words.hpp"
 
@@ -113,6 +114,22 @@ ordered_json to_json(const Node& node) {
   put(file["costs"], "barrier_s", node.costs.barrier_s);
   file["remarks"] = node.remarks;
   return file;
+}
+
+std::string node_text(const Node& node) {
+  const auto text_of = [](const Node& of) {
+    return to_json(of).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  };
+  constexpr std::string_view kRefused = "no node file was written: what was measured does not read back";
+  const std::string text = text_of(node);
+  std::string again;
+  try {
+    again = text_of(parse_node(text, "the new file"));
+  } catch (const Error& error) {
+    throw system_error("{}: {}", kRefused, error.what());
+  }
+  if (again != text) throw system_error("{}: it gives other figures", kRefused);
+  return text;
 }
 
 }  // namespace ringside

@@ -65,6 +65,7 @@ struct ProblemSize {
   std::string format;  // of the matrix, "bands"; empty: not known
   std::uint64_t rows = 0;
   std::uint64_t nonzeros = 0;
+  bool operator==(const ProblemSize&) const = default;
 };
 
 /// The kernels of a run (docs/model.md). The first one reads and writes DRAM only.

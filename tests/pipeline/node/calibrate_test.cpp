@@ -125,6 +125,11 @@ TEST_F(CalibrateTest, MatricesThatCannotBeReadAreRefused) {
   }
 }
 
+TEST_F(CalibrateTest, AMatrixThatIsGivenTwiceIsRefused) {
+  expect_refused({"--matrix=grid:20", "--memory=" + memory_, "--output=" + output_}, 2,
+                 {"--matrix", "grid:20", "twice"});
+}
+
 TEST_F(CalibrateTest, ThreadCountsThatTheMachineLacksAreRefused) {
   expect_refused({"--threads=100000", "--memory=" + memory_, "--output=" + output_}, 2, {"--threads"});
   expect_refused({"--threads=1000", "--memory=" + memory_, "--output=" + output_}, 3, {"--threads", "1000"});

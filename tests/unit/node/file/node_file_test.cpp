@@ -93,6 +93,73 @@ TEST(NodeFileTest, ATierThatNobodyDeclaredIsRefused) {
   EXPECT_NE(refusal_of(file.dump()).find("dram, /dev/shm"), std::string::npos);
 }
 
+TEST(NodeFileTest, NamesThatTheModelDoesNotHaveAreRefusedWithThoseItHas) {
+  json file = written();
+  file["streams"][0]["kernel"] = "coppy";
+  EXPECT_EQ(
+      refusal_of(file.dump()),
+      "my.json: streams[0].kernel: found \"coppy\", expected one of read, copy, copy_nontemporal, scale, add, triad");
+  file = written();
+  file["kernels"][0]["problem"]["solver"] = "page_rank";
+  EXPECT_EQ(refusal_of(file.dump()),
+            "my.json: kernels[0].problem.solver: found \"page_rank\", expected one of pagerank, jacobi");
+}
+
+TEST(NodeFileTest, ASecondEntryOfTheSameStreamIsRefused) {
+  json file = written();
+  file["streams"].push_back(file["streams"][0]);
+  EXPECT_EQ(refusal_of(file.dump()),
+            "my.json: streams[1].kernel: found \"read\", expected another kernel or tier than streams[0]");
+  file["streams"][1]["tier"] = "/dev/shm";
+  EXPECT_EQ(refusal_of(file.dump()), "");
+}
+
+TEST(NodeFileTest, ASecondEntryOfTheSameKernelIsRefused) {
+  json file = written();
+  file["kernels"].push_back(file["kernels"][1]);
+  const std::string last = "kernels[" + std::to_string(file["kernels"].size() - 1) + "]";
+  EXPECT_EQ(refusal_of(file.dump()),
+            "my.json: " + last +
+                ".kernel: found \"transfer\", expected another kernel, problem, tier or synced "
+                "than kernels[1]");
+  file["kernels"].back()["synced"] = true;
+  EXPECT_EQ(refusal_of(file.dump()), "");
+  file["kernels"].back()["synced"] = false;
+  file["kernels"].back()["problem"]["matrix"] = "another.mtx";
+  EXPECT_EQ(refusal_of(file.dump()), "");
+}
+
+TEST(NodeFileTest, ASecondRowOfTheSamePairAndSplitIsRefusedInAnyEntry) {
+  const json pair = {{"first", "generate"},
+                     {"second", "transfer"},
+                     {"problem", {{"rows", 10}, {"nonzeros", 20}}},
+                     {"tier", "/dev/shm"},
+                     {"rows", {{1, 3, 0.5, 0.25}}}};
+  json file = written();
+  file["pairs"] = {pair, pair};
+  file["pairs"][1]["rows"] = {{2, 2, 0.5, 0.25}};
+  EXPECT_EQ(refusal_of(file.dump()), "");
+  file["pairs"][1]["rows"].push_back({1, 3, 0.5, 0.25});
+  EXPECT_EQ(refusal_of(file.dump()),
+            "my.json: pairs[1].rows[1][0]: found 1, expected a split that this pair does not have yet: 1 and 3 threads "
+            "have a row before");
+  file["pairs"][1]["second"] = "analyze";
+  EXPECT_EQ(refusal_of(file.dump()), "");
+}
+
+TEST(NodeFileTest, ATextIsOnlyMadeOfWhatReadsBack) {
+  Node node = four_cores();
+  EXPECT_EQ(to_json(parse_node(node_text(node), "my.json")).dump(), to_json(node).dump());
+  node.costs.loan_s = Measured{.value = 0};
+  try {
+    node_text(node);
+    FAIL() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kSystem);
+    EXPECT_NE(std::string(error.what()).find("costs.loan_s"), std::string::npos) << error.what();
+  }
+}
+
 TEST(NodeFileTest, TheFirstTierMustBeDramAndNamesMustDiffer) {
   json file = written();
   file["tiers"][0]["kind"] = "dax";
