@@ -20,6 +20,7 @@
 #include "common/program/stop_signal.hpp"
 #include "common/program/topology.hpp"
 #include "node/calibration/calibration.hpp"
+#include "node/file/matrix_file.hpp"
 #include "node/file/node_file.hpp"
 #include "node/file/node_place.hpp"
 #include "producer/solver/solver_table.hpp"
@@ -86,8 +87,11 @@ std::vector<KeptFile> read_files(const CalibrateOptions& options) {
 
 void refuse_matrices_given_twice(const std::vector<std::string>& matrices) {
   for (auto matrix = matrices.begin(); matrix != matrices.end(); ++matrix) {
-    if (std::find(matrices.begin(), matrix, *matrix) == matrix) continue;
-    throw usage_error("--matrix: found {} twice, expected each matrix once", printable(*matrix));
+    const std::optional<MatrixFile> file = matrix_file(*matrix);
+    const bool twice = std::any_of(matrices.begin(), matrix, [&](const std::string& before) {
+      return before == *matrix || (file && matrix_file(before) == file);
+    });
+    if (twice) throw usage_error("--matrix: found {} twice, expected each matrix once", printable(*matrix));
   }
 }
 

@@ -21,6 +21,7 @@
 #include "node/calibration/fingerprint.hpp"
 #include "node/calibration/machine_phase.hpp"
 #include "node/calibration/problem_phase.hpp"
+#include "node/file/matrix_file.hpp"
 #include "node/streams/cores.hpp"
 #include "node/streams/tier_memory.hpp"
 #include "producer/matrix/matrix_source.hpp"
@@ -64,7 +65,10 @@ class Calibration {
     note_load();
     find_tiers();
     const std::vector<int> counts = thread_counts();
-    for (const SolveOptions& solve : options_.problems) check_matrix_name(solve.matrix);
+    for (const SolveOptions& solve : options_.problems) {
+      check_matrix_name(solve.matrix);
+      files_.push_back(matrix_file(solve.matrix));  // before it is read: a later change is seen
+    }
     std::optional<Problem> first = load(options_.problems.front());  // before minutes are spent on the machine
     if (!options_.folders.empty()) (void)tiers_with_room(first->solver->rows());
     measure_machine(counts);
@@ -147,7 +151,8 @@ class Calibration {
     std::optional<ProblemPhase> phase;
     const std::vector<Tier> tiers = tiers_with_room(problem.solver->rows());
     run_openmp_groups({{cpus_, [&](Team&) -> GroupWork {
-                          phase.emplace(std::move(problem), options_.problems[index].matrix, cpus_, counts);
+                          phase.emplace(std::move(problem), options_.problems[index].matrix, files_[index], cpus_,
+                                        counts);
                           return [] {};
                         }}});
     // Pages come from the NUMA node of the thread that makes them: in a run, one of the analyzer's.
@@ -220,6 +225,7 @@ class Calibration {
   const std::int64_t deadline_ns_;
   const Machine machine_;
   const std::vector<int> cpus_;
+  std::vector<std::optional<MatrixFile>> files_;  // of the problems
   Node node_;
 };
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -119,14 +120,25 @@ std::vector<Tier> tiers(const CheckedJson& list) {
   return read.tiers;
 }
 
+MatrixFile matrix_file_in(const CheckedJson& object) {
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  object.expect_object({"path", "size_bytes", "mtime_ns"});
+  const CheckedJson path = object.at("path");
+  if (!path.text().starts_with('/')) path.refuse("a path from the root");
+  return {.path = path.text(),
+          .size_bytes = object.at("size_bytes").count(0, kMost),
+          .mtime_ns = static_cast<std::int64_t>(object.at("mtime_ns").count(0, kMost))};
+}
+
 ProblemSize problem(const CheckedJson& object) {
-  object.expect_object({"matrix", "solver", "format", "rows", "nonzeros"});
+  object.expect_object({"matrix", "solver", "format", "rows", "nonzeros", "file"});
   ProblemSize size;
   size.matrix = text_if_there(object, "matrix");
   if (const auto solver = object.find("solver")) size.solver = name_among(names_of(solver_choices()), *solver);
   size.format = text_if_there(object, "format");
   size.rows = object.at("rows").count(1, kMostRows);
   size.nonzeros = object.at("nonzeros").count(0, kMostRows);
+  if (const auto file = object.find("file")) size.file = matrix_file_in(*file);
   return size;
 }
 

@@ -23,6 +23,10 @@ ordered_json json_of(const ProblemSize& size) {
   ordered_json object = {{"matrix", size.matrix}, {"solver", size.solver}, {"format", size.format}};
   object["rows"] = size.rows;
   object["nonzeros"] = size.nonzeros;
+  if (size.file) {
+    object["file"] = {
+        {"path", size.file->path}, {"size_bytes", size.file->size_bytes}, {"mtime_ns", size.file->mtime_ns}};
+  }
   return object;
 }
 

@@ -36,9 +36,8 @@ double generate_bytes(const ProblemSize& size) {
 }
 
 bool same_problem(const ProblemSize& a, const ProblemSize& b) {
-  const auto alike = [](const std::string& x, const std::string& y) { return x == y || x.empty() || y.empty(); };
-  return a.rows == b.rows && a.nonzeros == b.nonzeros && a.solver == b.solver && alike(a.matrix, b.matrix) &&
-         alike(a.format, b.format);
+  return a.rows == b.rows && a.nonzeros == b.nonzeros && a.solver == b.solver && same_matrix(a, b) &&
+         (a.format == b.format || a.format.empty() || b.format.empty());
 }
 
 double entries_per_row(const ProblemSize& size) {
@@ -280,6 +279,11 @@ class Builder {
 };
 
 }  // namespace
+
+bool same_matrix(const ProblemSize& a, const ProblemSize& b) {
+  if (a.file && b.file) return *a.file == *b.file;
+  return a.matrix == b.matrix || a.matrix.empty() || b.matrix.empty();
+}
 
 NodeModel model_of(const Node& node, const ModelRequest& request) {
   return Builder(node, request).build();

@@ -32,6 +32,8 @@ TEST(NodeFileTest, WhatIsWrittenReadsBackAsItWas) {
   node.fingerprint = Fingerprint{"a cpu", 4, "0-3", 1u << 30, "6.1", "0.2.0"};
   node.measured_at = "2026-11-23T01:00:00Z";
   node.remarks = {"a remark"};
+  node.kernels[0].problem.matrix = "./a.mtx";
+  node.kernels[0].problem.file = MatrixFile{.path = "/x/a.mtx", .size_bytes = 5, .mtime_ns = 1'795'395'600'000'000'001};
   node.clock_ghz = testing::series_of(3, 4, 0.01);
   node.tiers[1].sync_s = Measured{.value = 1e-3, .spread = 0.1};
   PairFigures pair;
@@ -103,6 +105,17 @@ TEST(NodeFileTest, NamesThatTheModelDoesNotHaveAreRefusedWithThoseItHas) {
   file["kernels"][0]["problem"]["solver"] = "page_rank";
   EXPECT_EQ(refusal_of(file.dump()),
             "my.json: kernels[0].problem.solver: found \"page_rank\", expected one of pagerank, jacobi");
+}
+
+TEST(NodeFileTest, AMatrixFileNeedsAFullPathASizeAndATime) {
+  json file = written();
+  file["kernels"][0]["problem"]["file"] = {{"path", "/x/a.mtx"}, {"size_bytes", 5}, {"mtime_ns", 7}};
+  EXPECT_EQ(refusal_of(file.dump()), "");
+  file["kernels"][0]["problem"]["file"]["path"] = "a.mtx";
+  EXPECT_EQ(refusal_of(file.dump()),
+            "my.json: kernels[0].problem.file.path: found \"a.mtx\", expected a path from the root");
+  file["kernels"][0]["problem"]["file"] = {{"path", "/x/a.mtx"}, {"size_bytes", 5}};
+  EXPECT_NE(refusal_of(file.dump()).find("'mtime_ns' is missing"), std::string::npos);
 }
 
 TEST(NodeFileTest, ASecondEntryOfTheSameStreamIsRefused) {
