@@ -22,6 +22,9 @@ struct Channels {
 /// has no STREAM kernel.
 Channels channels_of(const Node& node);
 
+/// The group of the tier of that name, which the node must have.
+std::size_t group_of(const Channels& channels, const Node& node, const std::string& tier);
+
 /// The STREAM kernels that a node can have rates of: those of docs/node_format.md.
 std::vector<std::string_view> modelled_streams();
 
