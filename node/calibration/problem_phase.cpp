@@ -7,15 +7,11 @@
 #include <set>
 
 #include "common/platform/printable.hpp"
-#include "node/file/node_words.hpp"
 #include "node/streams/repeats.hpp"
 #include "node/streams/tier_memory.hpp"
 
 namespace ringside {
 namespace {
-
-constexpr KernelKind kPairedWithGenerate[] = {KernelKind::kTransfer, KernelKind::kTransferReduced,
-                                              KernelKind::kAnalyze};
 
 bool may_need_sync(TierKind kind) noexcept {
   return kind != TierKind::kDax;
@@ -109,14 +105,13 @@ void ProblemPhase::add_kernels(CalibrationPlan& plan, Place& place, int threads)
 
 void ProblemPhase::add_pairs(CalibrationPlan& plan, Place& place) {
   for (const auto& split : splits_of(static_cast<int>(cpus_.size()))) {
-    for (const KernelKind second : kPairedWithGenerate) {
-      if (place.synced && second == KernelKind::kAnalyze) continue;  // measured with the transfer
-      plan.add(
-          fmt::format("{} in {}{}: generate beside {}, {}+{} threads", printable(size_.matrix), printable(place.tier),
-                      place.synced ? ", synced" : "", to_string(second), split.first, split.second),
-          [this, &place, second, split] {
-            measure_pair(bench(place), second, split.first, split.second, place.pairs[{second, split}]);
-          });
+    for (const bool on_the_way : {false, true}) {
+      plan.add(fmt::format("{} in {}{}: generate beside steps{}, {}+{} threads", printable(size_.matrix),
+                           printable(place.tier), place.synced ? ", synced" : "",
+                           on_the_way ? " reduced on the way" : "", split.first, split.second),
+               [this, &place, on_the_way, split] {
+                 measure_pair(bench(place), on_the_way, split.first, split.second, place.pairs[{on_the_way, split}]);
+               });
     }
   }
 }
@@ -151,8 +146,10 @@ void ProblemPhase::collect(Node& node) const {
   }
   for (const Place& place : places_) {
     for (const auto& [key, samples] : place.pairs) {
-      add_pair(node, place, key.first, key.second, samples.first_s, samples.second_s);
-      add_pair(node, place, KernelKind::kAnalyze, key.second, samples.first_s, samples.analyze_s);
+      const auto& [on_the_way, split] = key;
+      const KernelKind copy = on_the_way ? KernelKind::kTransferReduced : KernelKind::kTransfer;
+      add_pair(node, place, copy, split, samples.generate_s, samples.transfer_s);
+      if (!on_the_way) add_pair(node, place, KernelKind::kAnalyze, split, samples.generate_s, samples.analyze_s);
     }
   }
 }

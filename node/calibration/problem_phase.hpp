@@ -39,7 +39,7 @@ class ProblemPhase {
     bool synced = false;
     RingPool pool;
     std::map<KernelKind, SampleSeries> kernels;
-    std::map<std::pair<KernelKind, std::pair<int, int>>, PairSamples> pairs;  // by the second one, and the split
+    std::map<std::pair<bool, std::pair<int, int>>, PairSamples> pairs;  // by: reduced on the way, the split
   };
 
   Workbench bench(Place& place);

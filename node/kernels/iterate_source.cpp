@@ -4,7 +4,6 @@
 #include <fcntl.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
@@ -24,12 +23,6 @@ IterateSource::IterateSource(Solver& solver)
     }
   }
   begin();
-  // Not the first one: all its elements are equal.
-  for (std::uint32_t earlier = kTurning; earlier < kBuffers; ++earlier) {
-    iterate(true);
-    std::memcpy(buffer(earlier), buffer(newest_.load()), geometry_.rows * sizeof(double));
-  }
-  made_.store(0);
 }
 
 double* IterateSource::buffer(std::uint32_t index) const noexcept {
@@ -76,11 +69,6 @@ const double* IterateSource::hold() noexcept {
     held_.store(index);
     if (newest_.load() == index) return as_read(index);
   }
-}
-
-const double* IterateSource::earlier() noexcept {
-  earlier_ = (earlier_ + 1) % kEarlier;
-  return as_read(kTurning + earlier_);
 }
 
 }  // namespace ringside

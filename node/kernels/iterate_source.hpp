@@ -35,16 +35,11 @@ class IterateSource {
   /// For the reader: the newest iterate, which stays as it is until the next `hold` or `let_go`. rows doubles.
   const double* hold() noexcept;
   void let_go() noexcept { held_.store(kNone); }
-  /// For the reader: an earlier iterate, which was not read for some time and is never written again. A vector that is
-  /// too large for the caches comes from memory, as does an iterate that its solver has just stored there.
-  const double* earlier() noexcept;
 
   std::uint64_t rows() const noexcept { return geometry_.rows; }
 
  private:
-  static constexpr std::uint32_t kTurning = 3;  // buffers that iterates are made in
-  static constexpr std::uint32_t kEarlier = 2;  // and those that keep earlier ones
-  static constexpr std::uint32_t kBuffers = kTurning + kEarlier;
+  static constexpr std::uint32_t kBuffers = 3;
   static constexpr std::uint32_t kNone = kBuffers;
 
   double* buffer(std::uint32_t index) const noexcept;
@@ -57,7 +52,6 @@ class IterateSource {
   SharedMapping memory_;
   SharedMapping readers_;
   std::uint64_t iteration_ = 0;  // since the beginning
-  std::uint32_t earlier_ = 0;    // the reader's
   std::atomic<std::uint64_t> made_{0};
   // 64: two threads write them.
   alignas(64) std::atomic<std::uint32_t> newest_{0};

@@ -14,8 +14,7 @@ namespace {
 
 constexpr double kVisitS = 0.15;  // of measuring, if steps are quick
 constexpr double kMostPatterns = 5;
-constexpr double kBurstS = 0.05;  // of iterations one after the other, after one that warms up
-constexpr int kMostInBurst = 8;
+constexpr double kBurstS = 0.06;  // of iterations one after the other
 constexpr int kWarmUpSteps = 2;  // the first step has no iterate before it
 constexpr int kPasses = 5;       // of the step that measures further sweeps
 
@@ -29,12 +28,10 @@ class Steps {
 
   /// Iterations one after the other: what is kept between two of them takes room in the caches that they share.
   void generate_alone() {
-    double sum_s = 0;
-    for (int iteration = -1; iteration < kMostInBurst && (iteration < 1 || sum_s < kBurstS); ++iteration) {
+    for (double sum_s = 0; sum_s < kWarmUpS; sum_s += generate_s_) generate();
+    for (double sum_s = 0; sum_s < kBurstS; sum_s += generate_s_) {
       generate();
-      if (iteration < 0) continue;
       samples_.generate_s.push_back(generate_s_);
-      sum_s += generate_s_;
     }
   }
 

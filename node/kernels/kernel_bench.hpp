@@ -22,6 +22,10 @@ struct Workbench {
   std::vector<int> cpus;  // all that a run may use, the producer's first
 };
 
+/// Seconds of iterations until the caches hold what they hold in a long run: a problem that fits them needs about ten
+/// iterations.
+inline constexpr double kWarmUpS = 0.03;
+
 /// Seconds of single executions.
 struct KernelSamples {
   std::vector<double> generate_s;
@@ -32,7 +36,7 @@ struct KernelSamples {
   std::vector<double> commit_s;
 };
 
-/// Adds one to five samples of each kernel with `threads` threads, more of quick ones. threads: at most the cores.
+/// Adds at least one sample of each kernel with `threads` threads, more of quick ones. threads: at most the cores.
 /// Throws Error (exit code 3) if a thread cannot be started or the disk fails.
 void measure_kernels(const Workbench& bench, int threads, KernelSamples& samples);
 

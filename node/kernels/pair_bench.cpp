@@ -1,125 +1,168 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "node/kernels/pair_bench.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "node/benches/openmp_groups.hpp"
+#include "node/kernels/iteration_overlap.hpp"
+#include "node/streams/repeats.hpp"
 
 namespace ringside {
 namespace {
 
-constexpr std::size_t kLeastSamples = 3;
-constexpr double kLeastS = 0.1;  // of both at work
-constexpr int kWarmUps = 2;
+constexpr std::uint64_t kLeastIterations = 3;
+constexpr std::uint64_t kLeastSteps = 3;
+constexpr double kBlockS = 0.06;  // of measuring, with the analyzer and without it
 
-/// Both sides together decide when there are enough samples.
+/// What both sides share.
 struct Meeting {
-  std::atomic<int> warm{0};
-  std::atomic<std::size_t> counted[2] = {0, 0};
+  std::atomic<bool> steps_wanted{true};
+  std::atomic<bool> keeping{false};
+  std::atomic<std::uint64_t> kept{0};
   std::atomic<bool> ended{false};
   std::atomic<bool> failed{false};
 };
 
-/// One execution of a kernel.
-struct Executed {
-  double took_s = 0;   // less than 0: it failed
-  bool counts = true;  // as a sample; else it only loads the machine
-};
-
-/// Repeats `execute`, which returns an Executed.
-template <class Execute>
-void repeat(Meeting& meeting, int side, std::vector<double>& samples, Execute execute) {
-  for (int i = 0; i < kWarmUps && execute().took_s >= 0; ++i) continue;
-  ++meeting.warm;
-  spin_until([&] { return meeting.warm.load() == 2; });
-  const std::int64_t begun = now_ns();
-  for (std::size_t count = 0;;) {
-    const Executed executed = execute();
-    if (executed.took_s < 0) {
-      meeting.failed.store(true);
-      meeting.ended.store(true);
-    }
-    if (meeting.ended.load()) return;  // the other side had stopped working
-    if (!executed.counts) continue;
-    samples.push_back(executed.took_s);
-    meeting.counted[side].store(++count);
-    if (meeting.counted[1 - side].load() >= kLeastSamples && count >= kLeastSamples &&
-        seconds(now_ns() - begun) >= kLeastS) {
-      meeting.ended.store(true);
-      return;
-    }
-  }
-}
-
-/// The analyzer's side.
-class Second {
+/// The producer's side: first beside the analyzer, then alone. Each time the caches get to their steady state before
+/// iterations count.
+class Iterations {
  public:
-  /// analyze_s: receives the seconds of that part of whole steps.
-  Second(KernelKind kernel, const Workbench& bench, StepKeeper& keeper, std::vector<double>& analyze_s)
-      : kernel_(kernel),
-        reduce_(kernel == KernelKind::kTransferReduced   ? StepKeeper::Reduce::kOnTheWay
-                : bench.durability == Durability::kPower ? StepKeeper::Reduce::kInSlot
-                                                         : StepKeeper::Reduce::kNever),
-        source_(bench.source),
-        keeper_(keeper),
-        analyze_s_(analyze_s) {}
+  Iterations(IterateSource& source, Meeting& meeting) : source_(source), meeting_(meeting) {}
 
-  Executed operator()() {
-    if (kernel_ == KernelKind::kAnalyze) return {.took_s = keeper_.analyze_next()};
-    StepTimes times;
-    const std::uint64_t copied_before = copied_;
-    const bool kept = keeper_.keep(source(), reduce_, 1, times);
-    source_.let_go();
-    if (!kept) return {.took_s = -1};
-    if (reduce_ == StepKeeper::Reduce::kInSlot) analyze_s_.push_back(times.analyze_s);
-    return {.took_s = times.transfer_s + (reduce_ == StepKeeper::Reduce::kOnTheWay ? times.analyze_s : 0),
-            .counts = copied_ != copied_before};
+  void operator()() {
+    warm_up();
+    const std::uint64_t kept_before = meeting_.kept.load();
+    block(beside_, [&] { return meeting_.kept.load() >= kept_before + kLeastSteps; });
+    meeting_.steps_wanted.store(false);
+    while (meeting_.keeping.load() && !meeting_.failed.load()) iterate();
+    warm_up();
+    block(alone_, [] { return true; });
+    meeting_.ended.store(true);
+  }
+
+  /// What an iteration takes wholly beside `steps`, from those that had a part of a step beside them: a disk can make
+  /// the analyzer wait meanwhile. Nothing if there are none.
+  void add_seconds_beside(const std::vector<WorkSpan>& steps, std::vector<double>& samples) const {
+    const std::vector<double> overlaps = overlaps_s(beside_, steps);
+    std::vector<double> took_s;
+    std::vector<double> overlap_s;
+    for (std::size_t i = 0; i < beside_.size(); ++i) {
+      if (overlaps[i] <= 0) continue;
+      took_s.push_back(seconds_of(beside_[i]));
+      overlap_s.push_back(overlaps[i]);
+    }
+    if (took_s.empty()) return;
+    std::vector<double> alone_s;
+    for (const WorkSpan& span : alone_) alone_s.push_back(seconds_of(span));
+    samples.push_back(seconds_beside(median_of(alone_s), median_of(took_s), median_of(overlap_s)));
   }
 
  private:
-  /// Each new iterate once, as in a run, which is what counts. Between them earlier ones: a new one, copied again,
-  /// would come from another cache than in a run.
-  const double* source() noexcept {
-    const std::uint64_t made = source_.made();
-    if (made == copied_) return source_.earlier();
-    copied_ = made;
-    return source_.hold();
+  WorkSpan iterate() {
+    source_.begin_again_when_due();
+    const std::int64_t begun = now_ns();
+    source_.iterate(false);
+    return {.begun_ns = begun, .ended_ns = now_ns()};
   }
 
-  const KernelKind kernel_;
-  const StepKeeper::Reduce reduce_;
+  void warm_up() {
+    const std::int64_t begun = now_ns();
+    do {
+      iterate();
+    } while (seconds(now_ns() - begun) < kWarmUpS && !meeting_.failed.load());
+  }
+
+  template <class Enough>
+  void block(std::vector<WorkSpan>& spans, Enough enough) {
+    const std::int64_t begun = now_ns();
+    do {
+      spans.push_back(iterate());
+    } while ((spans.size() < kLeastIterations || seconds(now_ns() - begun) < kBlockS || !enough()) &&
+             !meeting_.failed.load());
+  }
+
+  static double seconds_of(const WorkSpan& span) { return seconds(span.ended_ns - span.begun_ns); }
+
   IterateSource& source_;
-  StepKeeper& keeper_;
-  std::vector<double>& analyze_s_;
-  std::uint64_t copied_ = 0;
+  Meeting& meeting_;
+  std::vector<WorkSpan> beside_;
+  std::vector<WorkSpan> alone_;
+};
+
+/// The analyzer's side: keeps each new iterate once, if there are any and they are wanted.
+class NewIterates {
+ public:
+  NewIterates(IterateSource& source, Meeting& meeting, bool on_the_way, PairSamples& samples)
+      : source_(source), meeting_(meeting), on_the_way_(on_the_way), samples_(samples) {}
+
+  void operator()(StepKeeper& keeper) {
+    constexpr int kFirstSteps = 2;  // the first step has no iterate before it
+    for (std::uint64_t seen = source_.made();;) {
+      meeting_.keeping.store(false);
+      spin_until([&] { return meeting_.ended.load() || (meeting_.steps_wanted.load() && source_.made() != seen); });
+      if (meeting_.ended.load()) return;
+      meeting_.keeping.store(true);
+      if (!meeting_.steps_wanted.load()) continue;
+      seen = source_.made();
+      StepTimes times;
+      const auto reduce = on_the_way_ ? StepKeeper::Reduce::kOnTheWay : StepKeeper::Reduce::kInSlot;
+      const bool kept = keeper.keep(source_.hold(), reduce, 1, times);
+      source_.let_go();
+      if (!kept) {
+        meeting_.failed.store(true);
+        return;
+      }
+      add(times);
+      if (++meeting_.kept > kFirstSteps) count(times);
+    }
+  }
+
+  const std::vector<WorkSpan>& spans() const noexcept { return spans_; }
+
+ private:
+  /// Waiting for a disk is no work.
+  void add(const StepTimes& times) {
+    const std::int64_t ended = now_ns();
+    const double took_s = times.transfer_s + times.commit_s + times.analyze_s;
+    spans_.push_back({.begun_ns = ended - static_cast<std::int64_t>(took_s * 1e9), .ended_ns = ended});
+  }
+
+  void count(const StepTimes& times) {
+    samples_.transfer_s.push_back(times.transfer_s + (on_the_way_ ? times.analyze_s : 0));
+    if (!on_the_way_) samples_.analyze_s.push_back(times.analyze_s);
+  }
+
+  IterateSource& source_;
+  Meeting& meeting_;
+  const bool on_the_way_;
+  PairSamples& samples_;
+  std::vector<WorkSpan> spans_;
 };
 
 }  // namespace
 
-void measure_pair(const Workbench& bench, KernelKind second, int first_threads, int second_threads,
+void measure_pair(const Workbench& bench, bool on_the_way, int producer_threads, int analyzer_threads,
                   PairSamples& samples) {
   Meeting meeting;
-  const OpenMpGroup generating{{bench.cpus.begin(), bench.cpus.begin() + first_threads}, [&](Team& team) -> GroupWork {
+  Iterations iterations(bench.source, meeting);
+  NewIterates steps(bench.source, meeting, on_the_way, samples);
+  const OpenMpGroup generating{{bench.cpus.begin(), bench.cpus.begin() + producer_threads},
+                               [&](Team& team) -> GroupWork {
                                  bench.source.share_among(team);
-                                 return [&] {
-                                   repeat(meeting, 0, samples.first_s, [&] {
-                                     bench.source.begin_again_when_due();
-                                     const std::int64_t begun = now_ns();
-                                     bench.source.iterate(false);
-                                     return Executed{.took_s = seconds(now_ns() - begun)};
-                                   });
-                                 };
+                                 return [&] { iterations(); };
                                }};
-  const OpenMpGroup keeping{
-      {bench.cpus.end() - second_threads, bench.cpus.end()}, [&](Team& team) -> GroupWork {
-        const auto keeper = std::make_shared<StepKeeper>(bench.pool, bench.run, bench.durability, team);
-        return [&, keeper] { repeat(meeting, 1, samples.second_s, Second(second, bench, *keeper, samples.analyze_s)); };
-      }};
+  const OpenMpGroup keeping{{bench.cpus.end() - analyzer_threads, bench.cpus.end()}, [&](Team& team) -> GroupWork {
+                              const auto keeper =
+                                  std::make_shared<StepKeeper>(bench.pool, bench.run, bench.durability, team);
+                              return [&, keeper] { steps(*keeper); };
+                            }};
   run_openmp_groups({generating, keeping});
   if (meeting.failed.load()) throw system_error("the disk failed while steps were kept on it; `dmesg` has the reason");
+  iterations.add_seconds_beside(steps.spans(), samples.generate_s);
 }
 
 }  // namespace ringside

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two kernels side by side: the producer's cores make iterates without end, the analyzer's copy or reduce without end.
-// An execution counts only if both were at work from its beginning to its end.
+// The solver and the analyzer side by side: the producer's cores make iterates without end, the analyzer's keep each
+// new one once, as in a run, so that each side finds in the caches what it would find there in a run.
 #pragma once
 
 #include <vector>
 
 #include "node/kernels/kernel_bench.hpp"
-#include "node/model/node.hpp"
 
 namespace ringside {
 
+/// Seconds of single executions, each beside the other side.
 struct PairSamples {
-  std::vector<double> first_s;
-  std::vector<double> second_s;
-  std::vector<double> analyze_s;  // of whole steps, see below
+  std::vector<double> generate_s;  // one of each measurement: with the other side at work all the time
+  std::vector<double> transfer_s;  // with the reductions, if they are made on the way
+  std::vector<double> analyze_s;   // of reductions in the slot
 };
 
-/// Adds at least three samples of each. second: kTransfer, kTransferReduced or kAnalyze; the first is kGenerate, on the
-/// first cores. With Durability::kPower and kTransfer the analyzer's side makes whole steps, which it also reduces in
-/// the slot, so that the disk gets as much to write as in a run. Throws as measure_kernels does.
-void measure_pair(const Workbench& bench, KernelKind second, int first_threads, int second_threads,
+/// Adds at least three samples of the analyzer's kernels, and one of the solver's. The producer has the first cores.
+/// on_the_way: the reductions are made while the iterate is copied, else in the slot. Throws as measure_kernels does.
+void measure_pair(const Workbench& bench, bool on_the_way, int producer_threads, int analyzer_threads,
                   PairSamples& samples);
 
 }  // namespace ringside

@@ -71,25 +71,15 @@ bool StepKeeper::keep(const double* x, Reduce reduce, int passes, StepTimes& tim
   const std::int64_t copied = now_ns();
   if (writer_.commit() != CommitStatus::kOk) return false;
   const std::int64_t committed = now_ns();
-  if (reduce != Reduce::kNever) {
-    writer_.store_reductions(reduce == Reduce::kOnTheWay
-                                 ? reducer_.finish(writer_.payload(), passes)
-                                 : reducer_.reduce(writer_.payload(), writer_.previous_payload(), passes));
-  }
+  writer_.store_reductions(reduce == Reduce::kOnTheWay
+                               ? reducer_.finish(writer_.payload(), passes)
+                               : reducer_.reduce(writer_.payload(), writer_.previous_payload(), passes));
   times = {.transfer_s = seconds(copied - copy_begin),
            .commit_s = seconds((copy_begin - begun) + (committed - copied)),
            .analyze_s = seconds(now_ns() - committed)};
   ++step_.step;
   ++step_.iteration;
   return true;
-}
-
-double StepKeeper::analyze_next() noexcept {
-  const double* const previous = pool_.ring().payload(slot_);
-  slot_ = (slot_ + 1) % kCalibrationSlots;
-  const std::int64_t begun = now_ns();
-  reducer_.reduce(pool_.ring().payload(slot_), previous, 1);
-  return seconds(now_ns() - begun);
 }
 
 }  // namespace ringside

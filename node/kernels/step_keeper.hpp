@@ -38,12 +38,9 @@ class StepKeeper {
   StepKeeper(const StepKeeper&) = delete;
   StepKeeper& operator=(const StepKeeper&) = delete;
 
-  enum class Reduce { kNever, kInSlot, kOnTheWay };
+  enum class Reduce { kInSlot, kOnTheWay };
   /// Keeps the iterate x, rows doubles. False if the disk failed.
   bool keep(const double* x, Reduce reduce, int passes, StepTimes& times) noexcept;
-
-  /// Reduces slot after slot, each with the one before, whatever they hold: seconds of one.
-  double analyze_next() noexcept;
 
  private:
   bool wait_for_disk() noexcept;
@@ -53,7 +50,6 @@ class StepKeeper {
   RingWriter writer_;
   Reducer reducer_;
   StepDescriptor step_;
-  std::uint32_t slot_ = 0;  // of analyze_next
 };
 
 }  // namespace ringside

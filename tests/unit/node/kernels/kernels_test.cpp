@@ -21,10 +21,6 @@ TEST_F(KernelsTest, IteratesAreThoseOfTheSolver) {
   std::vector<double> expected(source_.rows());
   twin.solver->start(before.data());
   twin.solver->prepare(before.data());
-  for (int made_before = 0; made_before < 2; ++made_before) {
-    twin.solver->iterate(before.data(), expected.data());
-    before.swap(expected);
-  }
   for (const bool two_buffers : {false, true, true, false}) {
     source_.iterate(two_buffers);
     twin.solver->iterate(before.data(), expected.data());
@@ -68,12 +64,16 @@ TEST_F(KernelsTest, KernelsAreMeasuredOnAllCores) {
 
 TEST_F(KernelsTest, PairsAreMeasuredSideBySide) {
   if (allowed_cpus().size() < 2) GTEST_SKIP() << "needs two cores";
-  RingPool pool = make_nameless_pool(folder_.path(), source_.rows(), true);
-  for (const KernelKind second : {KernelKind::kTransfer, KernelKind::kTransferReduced, KernelKind::kAnalyze}) {
-    PairSamples samples;
-    measure_pair(bench(pool), second, 1, 1, samples);
-    expect_figures(samples.first_s, 2);
-    expect_figures(samples.second_s, 2);
+  for (const Durability durability : {Durability::kProcess, Durability::kPower}) {
+    RingPool pool = make_nameless_pool(folder_.path(), source_.rows(), durability == Durability::kProcess);
+    for (const bool on_the_way : {false, true}) {
+      PairSamples samples;
+      measure_pair(bench(pool, durability), on_the_way, 1, 1, samples);
+      expect_figures(samples.generate_s, 1);
+      expect_figures(samples.transfer_s, 3);
+      expect_figures(samples.analyze_s, on_the_way ? 0 : 3);
+      EXPECT_EQ(samples.analyze_s.empty(), on_the_way);
+    }
   }
 }
 
