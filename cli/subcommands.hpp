@@ -28,6 +28,8 @@ SubcommandFunction keygen_command;
 // cli/node
 SubcommandFunction calibrate_command;
 SubcommandFunction plan_command;
+
+// cli/experiment
 SubcommandFunction experiment_command;
 
 // cli/doctor

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <ctime>
 #include <fstream>
 #include <iostream>
 
@@ -18,7 +17,9 @@
 
 #include "common/files/output_file.hpp"
 #include "common/kernels/isa.hpp"
+#include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/utc_text.hpp"
 
 namespace ringside::bench {
 namespace {
@@ -64,15 +65,6 @@ std::string commit() {
   return found && succeeded ? name.substr(0, name.find('\n')) : kNotAvailable;
 }
 
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
 cpu_set_t allowed_cores() {
   cpu_set_t cores;
   CPU_ZERO(&cores);
@@ -116,7 +108,7 @@ nlohmann::json machine_header() {
           {"commit", commit()},
           {"isa", std::string(to_string(selected_isa()))},
           {"load_average", has_load ? nlohmann::json(load) : nlohmann::json(kNotAvailable)},
-          {"started", utc_now()}};
+          {"started", utc_text(realtime_ns())}};
 }
 
 double median(std::vector<double> samples) {

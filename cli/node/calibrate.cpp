@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "common/program/stop_signal.hpp"
 #include "common/program/topology.hpp"
 #include "node/calibration/calibration.hpp"
+#include "node/file/matrix_file.hpp"
 #include "node/file/node_file.hpp"
 #include "node/file/node_place.hpp"
 #include "producer/solver/solver_table.hpp"
@@ -83,6 +85,16 @@ std::vector<KeptFile> read_files(const CalibrateOptions& options) {
   return kept;
 }
 
+void refuse_matrices_given_twice(const std::vector<std::string>& matrices) {
+  for (auto matrix = matrices.begin(); matrix != matrices.end(); ++matrix) {
+    const std::optional<MatrixFile> file = matrix_file(*matrix);
+    const bool twice = std::any_of(matrices.begin(), matrix, [&](const std::string& before) {
+      return before == *matrix || (file && matrix_file(before) == file);
+    });
+    if (twice) throw usage_error("--matrix: found {} twice, expected each matrix once", printable(*matrix));
+  }
+}
+
 void refuse_zero_threads(const std::vector<int>& threads) {
   if (threads.empty() || threads.front() > 0) return;
   throw usage_error("--threads: found 0, expected thread counts from 1, such as 1-4,8");
@@ -90,6 +102,7 @@ void refuse_zero_threads(const std::vector<int>& threads) {
 
 int calibrate_with(CalibrateOptions options) {
   if (options.matrices.empty()) options.matrices.emplace_back(kUsualMatrix);
+  refuse_matrices_given_twice(options.matrices);
   const bool usual_place = options.output.empty();
   if (usual_place) {
     options.output = default_node_file();
@@ -110,8 +123,9 @@ int calibrate_with(CalibrateOptions options) {
   const Node node = calibrate(calibration);
   progress.clear();
 
+  const std::string text = node_text(node);
   OutputFile file(options.output, "--output", kept);
-  file.write(to_json(node).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  file.write(text);
   file.finish();
   if (options.quiet) return 0;
   const std::string node_option = usual_place || options.output == "-" ? "" : " --node " + printable(options.output);

@@ -8,7 +8,7 @@
 
 #include "cli/terminal/format.hpp"
 #include "common/platform/printable.hpp"
-#include "node/file/node_file.hpp"
+#include "node/file/node_words.hpp"
 
 namespace ringside {
 namespace {

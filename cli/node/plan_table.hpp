@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "node/model/plan.hpp"
+#include "node/plan/plan.hpp"
 
 namespace ringside {
 

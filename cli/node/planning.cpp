@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/node/planning.hpp"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
 #include "common/program/topology.hpp"
+#include "node/file/matrix_file.hpp"
 #include "producer/matrix/matrix_source.hpp"
 
 namespace ringside {
@@ -60,10 +62,16 @@ std::optional<int> number_of_cores(const char* flag, const std::string& list) {
   return static_cast<int>(parse_core_list(list, flag).cpus.size());
 }
 
+/// The measured problem, with the spelling and the file of the one that was asked for.
+ProblemSize as_asked(ProblemSize measured, const ProblemSize& asked) {
+  measured.matrix = asked.matrix;
+  if (asked.file) measured.file = asked.file;
+  return measured;
+}
+
 }  // namespace
 
-ProblemSize problem_size(const Node& node, const PlannedOptions& options, bool& exact) {
-  exact = true;
+ProblemSize problem_size(const Node& node, const PlannedOptions& options, std::vector<std::string>& remarks) {
   ProblemSize size;
   size.matrix = options.solve.matrix;
   size.solver = options.solve.solver;
@@ -72,11 +80,23 @@ ProblemSize problem_size(const Node& node, const PlannedOptions& options, bool& 
     size.nonzeros = options.nonzeros;
     return size;
   }
+  size.file = matrix_file(size.matrix);
+  const KernelFigures* before = nullptr;  // the same file, changed since
   for (const KernelFigures& figures : node.kernels) {
-    if (figures.problem.matrix == size.matrix && figures.problem.solver == size.solver) return figures.problem;
+    const ProblemSize& known = figures.problem;
+    if (known.matrix.empty() || known.solver != size.solver) continue;
+    if (same_matrix(known, size)) return as_asked(known, size);
+    if (known.file && size.file && known.file->path == size.file->path) before = &figures;
+  }
+  if (before != nullptr) {
+    remarks.push_back(
+        fmt::format("--matrix {}: the file was changed after it was measured: planned as another problem of the same "
+                    "size; `ringside calibrate --matrix {}` measures it again",
+                    printable(size.matrix), printable(size.matrix)));
+    return as_asked(before->problem, size);
   }
   if (const std::optional<AnnouncedSize> announced = announced_size(size.matrix)) {
-    exact = announced->exact;
+    if (!announced->exact) remarks.emplace_back("the name of the matrix announces only about how many nonzeros it has");
     size.rows = announced->rows;
     size.nonzeros = announced->nonzeros;
     return size;
@@ -90,8 +110,7 @@ ProblemSize problem_size(const Node& node, const PlannedOptions& options, bool& 
 PlanRequest plan_request(const Node& node, const PlannedOptions& options) {
   const Tier& tier = tier_for(node, options);
   PlanRequest request;
-  bool exact = true;
-  request.model.problem = problem_size(node, options, exact);
+  request.model.problem = problem_size(node, options, request.remarks);
   request.model.tier = tier.name;
   request.model.synced = tier.kind != TierKind::kDax && options.ring.durability == Durability::kPower;
   request.run.iterations = options.solve.last_iteration();
@@ -109,7 +128,6 @@ PlanRequest plan_request(const Node& node, const PlannedOptions& options) {
   if (options.publish.when_full == WhenFull::kSkip) {
     request.remarks.emplace_back("--when-full skip: predicted as wait, which skips no step");
   }
-  if (!exact) request.remarks.emplace_back("the name of the matrix announces only about how many nonzeros it has");
   if (options.elastic_given) request.elastic = options.publish.elastic;
   if (options.reduce_given) request.reduce_on_transfer = options.reduce.at == ReduceAt::kTransfer;
   return request;

@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/options/options.hpp"
-#include "node/model/plan.hpp"
+#include "node/plan/plan.hpp"
 
 namespace ringside {
 
@@ -30,7 +31,8 @@ struct PlannedOptions {
 PlanRequest plan_request(const Node& node, const PlannedOptions& options);
 
 /// The size of the problem, from the node's figures for that matrix, from its name, or from the sizes given. Throws as
-/// above. exact: becomes false if the name announces only about how many nonzeros there are.
-ProblemSize problem_size(const Node& node, const PlannedOptions& options, bool& exact);
+/// above. remarks: gets one if the size may be another, because the name announces only about how many nonzeros there
+/// are, or the matrix file was changed after it was measured.
+ProblemSize problem_size(const Node& node, const PlannedOptions& options, std::vector<std::string>& remarks);
 
 }  // namespace ringside

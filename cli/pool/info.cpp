@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside info POOL`: shows what a pool holds, without owning it.
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include "cli/terminal/format.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/printable.hpp"
+#include "common/platform/utc_text.hpp"
 #include "common/reductions/reduction_json.hpp"
 
 namespace ringside {
@@ -19,15 +19,11 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string utc_time(std::int64_t realtime_ns) {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(realtime_ns / 1'000'000'000)));
-}
-
 ordered_json describe_run(const RunReading& reading) {
   const RunDescription& run = reading.run;
   return {{"run_id", to_string(run.run_id)},
           {"problem_id", to_string(run.problem_id)},
-          {"started", utc_time(run.started_realtime_ns)},
+          {"started", utc_text(run.started_realtime_ns)},
           {"solver", text_of(run.solver)},
           {"matrix", text_of(run.matrix)},
           {"parameters", text_of(run.parameters)},
@@ -54,7 +50,7 @@ ordered_json describe(const RingReader& reader, const Recovery& recovery) {
   ordered_json info = {{"pool", reader.path().string()},
                        {"pool_id", to_string(shape.pool_id)},
                        {"format_version", kRingVersion},
-                       {"created", utc_time(shape.created_realtime_ns)},
+                       {"created", utc_text(shape.created_realtime_ns)},
                        {"storage", to_string(reader.storage())},
                        {"file_bytes", shape.file_bytes},
                        {"slots", shape.slot_count()},
@@ -83,7 +79,7 @@ void print(const RingReader& reader, const Recovery& recovery) {
   const RingGeometry& shape = ring.geometry();
   fmt::print("pool      {} ({}, {}), format {}, created {}\n", printable(reader.path().string()),
              megabytes(shape.file_bytes), to_string(reader.storage()), kRingVersion,
-             utc_time(shape.created_realtime_ns));
+             utc_text(shape.created_realtime_ns));
   fmt::print("ring      {} slots of {} rows ({} each); {} iterates kept{}\n", shape.slot_count(),
              with_separators(shape.rows), megabytes(shape.payload_bytes()), recovery.kept.size(),
              recovery.damaged.empty() ? "" : fmt::format(", {} slots with damaged headers", recovery.damaged.size()));
@@ -105,7 +101,7 @@ void print(const RingReader& reader, const Recovery& recovery) {
   for (const RunReading& reading : ring.runs()) {
     const RunDescription& run = reading.run;
     fmt::print("run       {} started {}\n          {} of {} ({}), {} nonzeros\n          problem {}\n",
-               to_string(run.run_id), utc_time(run.started_realtime_ns), printable(text_of(run.solver)),
+               to_string(run.run_id), utc_text(run.started_realtime_ns), printable(text_of(run.solver)),
                printable(text_of(run.matrix)), printable(text_of(run.parameters)), with_separators(run.nonzeros),
                to_string(run.problem_id));
   }

@@ -10,7 +10,7 @@
 
 #include "cli/node/planning.hpp"
 #include "common/options/options.hpp"
-#include "node/model/plan.hpp"
+#include "node/plan/plan.hpp"
 
 namespace ringside {
 

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <thread>
@@ -16,11 +15,13 @@
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
+#include "common/platform/utc_text.hpp"
 #include "common/program/topology.hpp"
+#include "node/benches/openmp_groups.hpp"
 #include "node/calibration/fingerprint.hpp"
 #include "node/calibration/machine_phase.hpp"
-#include "node/calibration/openmp_groups.hpp"
 #include "node/calibration/problem_phase.hpp"
+#include "node/file/matrix_file.hpp"
 #include "node/streams/cores.hpp"
 #include "node/streams/tier_memory.hpp"
 #include "producer/matrix/matrix_source.hpp"
@@ -34,15 +35,6 @@ constexpr double kMachineShare = 0.3;
 constexpr double kReserve = 0.03;
 
 constexpr const char* kSharedMemoryFolder = "/dev/shm";
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
 
 bool same_file_system(const std::string& a, const std::string& b) {
   struct stat first {};
@@ -73,7 +65,10 @@ class Calibration {
     note_load();
     find_tiers();
     const std::vector<int> counts = thread_counts();
-    for (const SolveOptions& solve : options_.problems) check_matrix_name(solve.matrix);
+    for (const SolveOptions& solve : options_.problems) {
+      check_matrix_name(solve.matrix);
+      files_.push_back(matrix_file(solve.matrix));  // before it is read: a later change is seen
+    }
     std::optional<Problem> first = load(options_.problems.front());  // before minutes are spent on the machine
     if (!options_.folders.empty()) (void)tiers_with_room(first->solver->rows());
     measure_machine(counts);
@@ -82,7 +77,7 @@ class Calibration {
       first.reset();
     }
     note_spread();
-    node_.measured_at = utc_now();
+    node_.measured_at = utc_text(realtime_ns());
     return std::move(node_);
   }
 
@@ -156,7 +151,8 @@ class Calibration {
     std::optional<ProblemPhase> phase;
     const std::vector<Tier> tiers = tiers_with_room(problem.solver->rows());
     run_openmp_groups({{cpus_, [&](Team&) -> GroupWork {
-                          phase.emplace(std::move(problem), options_.problems[index].matrix, cpus_, counts);
+                          phase.emplace(std::move(problem), options_.problems[index].matrix, files_[index], cpus_,
+                                        counts);
                           return [] {};
                         }}});
     // Pages come from the NUMA node of the thread that makes them: in a run, one of the analyzer's.
@@ -229,6 +225,7 @@ class Calibration {
   const std::int64_t deadline_ns_;
   const Machine machine_;
   const std::vector<int> cpus_;
+  std::vector<std::optional<MatrixFile>> files_;  // of the problems
   Node node_;
 };
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/platform/printable.hpp"
-#include "node/calibration/clock_bench.hpp"
+#include "node/benches/clock_bench.hpp"
 #include "node/streams/cores.hpp"
 #include "node/streams/repeats.hpp"
 
@@ -17,9 +17,11 @@ namespace {
 
 constexpr std::uint64_t kDiskBytes = std::uint64_t{32} << 20;
 
+/// Nothing of too few samples, and of a difference (a sweep) that noise took all of: a figure is above 0.
 std::optional<Measured> figure_of(const std::vector<double>& samples) {
   if (samples.size() < kLeastSamplesOfFigure) return std::nullopt;
-  return measured(samples);
+  const Measured figure = measured(samples);
+  return figure.value > 0 ? std::optional(figure) : std::nullopt;
 }
 
 /// Those of `cpus` that are on the tier's NUMA node; all of them if it is not known, or has none of them.
@@ -37,9 +39,7 @@ std::vector<int> cpus_near(const Machine& machine, const std::vector<int>& cpus,
 Series series_of(const SampleSeries& samples) {
   Series series;
   for (const auto& [threads, values] : samples) {
-    // A sweep is a difference: noise can take all of it.
-    if (const std::optional<Measured> figure = figure_of(values); figure && figure->value > 0)
-      series.points.push_back({threads, *figure});
+    if (const std::optional<Measured> figure = figure_of(values)) series.points.push_back({threads, *figure});
   }
   return series;
 }

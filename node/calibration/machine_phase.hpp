@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "common/program/topology.hpp"
+#include "node/benches/costs_bench.hpp"
+#include "node/benches/disk_bench.hpp"
+#include "node/benches/stream_bench.hpp"
 #include "node/calibration/calibration_plan.hpp"
-#include "node/calibration/costs_bench.hpp"
-#include "node/calibration/disk_bench.hpp"
-#include "node/calibration/stream_bench.hpp"
 #include "node/model/node.hpp"
 
 namespace ringside {

@@ -54,13 +54,15 @@ std::uint64_t calibration_bytes(std::uint64_t rows, TierKind kind) {
   return RingPool::file_bytes(rows, kCalibrationSlots) * (may_need_sync(kind) ? 2 : 1);
 }
 
-ProblemPhase::ProblemPhase(Problem problem, std::string matrix, std::vector<int> cpus, std::vector<int> counts)
+ProblemPhase::ProblemPhase(Problem problem, std::string matrix, std::optional<MatrixFile> file, std::vector<int> cpus,
+                           std::vector<int> counts)
     : problem_(std::move(problem)),
       size_{.matrix = std::move(matrix),
             .solver = std::string(text_of(problem_.description.solver)),
             .format = std::string(problem_.solver->format()),
             .rows = problem_.solver->rows(),
-            .nonzeros = problem_.solver->nonzeros()},
+            .nonzeros = problem_.solver->nonzeros(),
+            .file = std::move(file)},
       cpus_(std::move(cpus)),
       counts_(std::move(counts)),
       source_(*problem_.solver) {}

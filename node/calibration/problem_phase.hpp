@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "node/calibration/calibration_plan.hpp"
-#include "node/calibration/kernel_bench.hpp"
 #include "node/calibration/machine_phase.hpp"
-#include "node/calibration/pair_bench.hpp"
+#include "node/kernels/kernel_bench.hpp"
+#include "node/kernels/pair_bench.hpp"
 #include "node/model/node.hpp"
 #include "producer/solver/problem.hpp"
 
@@ -21,9 +21,10 @@ namespace ringside {
 
 class ProblemPhase {
  public:
-  /// problem: with its solver. cpus: those a run can use, the producer's first. counts: thread counts to measure,
-  /// ascending. Throws Error (exit code 3) if there is no memory.
-  ProblemPhase(Problem problem, std::string matrix, std::vector<int> cpus, std::vector<int> counts);
+  /// problem: with its solver. matrix, file: what it was loaded from. cpus: those a run can use, the producer's first.
+  /// counts: thread counts to measure, ascending. Throws Error (exit code 3) if there is no memory.
+  ProblemPhase(Problem problem, std::string matrix, std::optional<MatrixFile> file, std::vector<int> cpus,
+               std::vector<int> counts);
 
   /// Makes room for slots in these folders; comes first. Throws Error (exit code 3) if one has no room.
   void make_pools(const std::vector<Tier>& folders);

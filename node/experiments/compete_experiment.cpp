@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <span>
 
-#include "node/experiments/competition.hpp"
 #include "node/experiments/experiment.hpp"
 #include "node/streams/cores.hpp"
 #include "node/streams/tier_memory.hpp"
+#include "node/workloads/competition.hpp"
 
 namespace ringside {
 namespace {

@@ -7,11 +7,11 @@
 
 #include "common/platform/error.hpp"
 #include "node/experiments/experiment.hpp"
-#include "node/experiments/published_pipeline.hpp"
 #include "node/streams/cores.hpp"
 #include "node/streams/repeats.hpp"
 #include "node/streams/stream_table.hpp"
 #include "node/streams/tier_memory.hpp"
+#include "node/workloads/published_pipeline.hpp"
 
 namespace ringside {
 namespace {

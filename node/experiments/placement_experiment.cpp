@@ -8,14 +8,14 @@
 #include <optional>
 #include <set>
 
-#include "node/experiments/competition.hpp"
 #include "node/experiments/experiment.hpp"
-#include "node/experiments/placement.hpp"
-#include "node/experiments/split_stencil.hpp"
 #include "node/streams/cores.hpp"
 #include "node/streams/repeats.hpp"
 #include "node/streams/stream_table.hpp"
 #include "node/streams/tier_memory.hpp"
+#include "node/workloads/competition.hpp"
+#include "node/workloads/placement.hpp"
+#include "node/workloads/split_stencil.hpp"
 
 namespace ringside {
 namespace {

@@ -13,10 +13,6 @@ namespace ringside {
 
 inline constexpr int kNodeFormatVersion = 1;
 
-/// The words of the file for kinds of memory and for kernels: "page_cache", "transfer_reduced".
-std::string_view to_string(TierKind kind) noexcept;
-std::string_view to_string(KernelKind kernel) noexcept;
-
 /// Reads a node from the text of the file `name`. Throws Error (exit code 2), which names the file and the place, for
 /// anything that is not a complete node file of this version.
 Node parse_node(std::string_view text, const std::string& name);
@@ -26,6 +22,10 @@ Node read_node(const std::string& path);
 
 /// What `parse_node` reads as the same node.
 nlohmann::ordered_json to_json(const Node& node);
+
+/// The text of the file, as it is written. It was read back: throws Error (exit code 3) if `parse_node` refuses it, or
+/// gives another node.
+std::string node_text(const Node& node);
 
 /// Throws Error (exit code 2) unless `node`, read from `path`, was measured by this program on this machine, which is
 /// `here`. The message says what differs, and how to measure again.

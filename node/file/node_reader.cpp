@@ -4,7 +4,11 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <limits>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "common/files/regular_file.hpp"
@@ -12,6 +16,8 @@
 #include "node/file/checked_json.hpp"
 #include "node/file/node_file.hpp"
 #include "node/file/node_words.hpp"
+#include "node/model/channels.hpp"
+#include "producer/solver/solver_table.hpp"
 
 namespace ringside {
 namespace {
@@ -30,6 +36,16 @@ auto named(const Table& table, const CheckedJson& value) {
     names.push_back(name);
   }
   value.refuse(fmt::format("one of {}", fmt::join(names, ", ")));
+}
+
+/// The value must be one of the names.
+template <class Names>
+std::string name_among(const Names& names, const CheckedJson& value) {
+  const std::string text = value.text();
+  if (std::find(names.begin(), names.end(), text) == names.end()) {
+    value.refuse(fmt::format("one of {}", fmt::join(names, ", ")));
+  }
+  return text;
 }
 
 Measured measured(const CheckedJson& value) {
@@ -104,14 +120,25 @@ std::vector<Tier> tiers(const CheckedJson& list) {
   return read.tiers;
 }
 
+MatrixFile matrix_file_in(const CheckedJson& object) {
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  object.expect_object({"path", "size_bytes", "mtime_ns"});
+  const CheckedJson path = object.at("path");
+  if (!path.text().starts_with('/')) path.refuse("a path from the root");
+  return {.path = path.text(),
+          .size_bytes = object.at("size_bytes").count(0, kMost),
+          .mtime_ns = static_cast<std::int64_t>(object.at("mtime_ns").count(0, kMost))};
+}
+
 ProblemSize problem(const CheckedJson& object) {
-  object.expect_object({"matrix", "solver", "format", "rows", "nonzeros"});
+  object.expect_object({"matrix", "solver", "format", "rows", "nonzeros", "file"});
   ProblemSize size;
   size.matrix = text_if_there(object, "matrix");
-  if (const auto solver = object.find("solver")) size.solver = solver->text();
+  if (const auto solver = object.find("solver")) size.solver = name_among(names_of(solver_choices()), *solver);
   size.format = text_if_there(object, "format");
   size.rows = object.at("rows").count(1, kMostRows);
   size.nonzeros = object.at("nonzeros").count(0, kMostRows);
+  if (const auto file = object.find("file")) size.file = matrix_file_in(*file);
   return size;
 }
 
@@ -149,7 +176,58 @@ KernelFigures kernel_figures(const CheckedJson& object, const Node& node) {
   return figures;
 }
 
-void add_pairs(Node& node, const CheckedJson& object) {
+void add_stream(Node& node, const CheckedJson& object) {
+  object.expect_object({"kernel", "tier", "gb_s"});
+  StreamFigures figures;
+  figures.kernel = name_among(modelled_streams(), object.at("kernel"));
+  figures.tier = tier_name(object.at("tier"), node);
+  figures.gb_s = series(object.at("gb_s"));
+  for (std::size_t i = 0; i < node.streams.size(); ++i) {
+    if (node.streams[i].kernel == figures.kernel && node.streams[i].tier == figures.tier) {
+      object.at("kernel").refuse(fmt::format("another kernel or tier than streams[{}]", i));
+    }
+  }
+  node.streams.push_back(std::move(figures));
+}
+
+void add_kernel(Node& node, const CheckedJson& object) {
+  KernelFigures figures = kernel_figures(object, node);
+  for (std::size_t i = 0; i < node.kernels.size(); ++i) {
+    const KernelFigures& before = node.kernels[i];
+    if (before.kernel == figures.kernel && before.tier == figures.tier && before.synced == figures.synced &&
+        before.problem == figures.problem) {
+      object.at("kernel").refuse(fmt::format("another kernel, problem, tier or synced than kernels[{}]", i));
+    }
+  }
+  node.kernels.push_back(std::move(figures));
+}
+
+/// The pairs of all entries so far, each with the splits that it has rows for.
+class KnownPairs {
+ public:
+  /// The index of the pair, which may have been in an entry before: every split can have an entry of its own.
+  std::size_t index_of(const PairFigures& pair) {
+    const auto same = [&pair](const PairFigures& other) {
+      return other.first == pair.first && other.second == pair.second && other.tier == pair.tier &&
+             other.synced == pair.synced && other.problem == pair.problem;
+    };
+    const auto found = std::find_if(pairs_.begin(), pairs_.end(), same);
+    if (found != pairs_.end()) return static_cast<std::size_t>(found - pairs_.begin());
+    pairs_.push_back(pair);
+    return pairs_.size() - 1;
+  }
+
+  /// False if the pair had the split already.
+  bool add_split(std::size_t pair, int first_threads, int second_threads) {
+    return splits_.insert({pair, first_threads, second_threads}).second;
+  }
+
+ private:
+  std::vector<PairFigures> pairs_;
+  std::set<std::tuple<std::size_t, int, int>> splits_;
+};
+
+void add_pairs(Node& node, KnownPairs& known, const CheckedJson& object) {
   object.expect_object({"first", "second", "problem", "tier", "synced", "rows"});
   PairFigures pair;
   pair.first = named(kKernelKinds, object.at("first"));
@@ -157,10 +235,15 @@ void add_pairs(Node& node, const CheckedJson& object) {
   pair.problem = problem(object.at("problem"));
   pair.tier = tier_name(object.at("tier"), node);
   pair.synced = is_synced(object);
+  const std::size_t index = known.index_of(pair);
   for (const CheckedJson& item : object.at("rows").items(1, kMostEntries)) {
     const std::vector<CheckedJson> row = item.items(4, 4);
     pair.first_threads = thread_count(row[0]);
     pair.second_threads = thread_count(row[1]);
+    if (!known.add_split(index, pair.first_threads, pair.second_threads)) {
+      row[0].refuse(fmt::format("a split that this pair does not have yet: {} and {} threads have a row before",
+                                pair.first_threads, pair.second_threads));
+    }
     pair.first_s = measured(row[2]);
     pair.second_s = measured(row[3]);
     node.pairs.push_back(pair);
@@ -203,16 +286,16 @@ Node node_from(const CheckedJson& file) {
   node.tiers = tiers(file.at("tiers"));
   if (const auto list = file.find("clock_ghz")) node.clock_ghz = series(*list);
   for (const CheckedJson& item : file.at("streams").items(1, kMostEntries)) {
-    item.expect_object({"kernel", "tier", "gb_s"});
-    node.streams.push_back({item.at("kernel").text(), tier_name(item.at("tier"), node), series(item.at("gb_s"))});
+    add_stream(node, item);
   }
   for (const CheckedJson& item : items_if_there(file, "competitions")) {
     node.competitions.push_back(competition(item, node));
   }
   for (const CheckedJson& item : file.at("kernels").items(1, kMostEntries)) {
-    node.kernels.push_back(kernel_figures(item, node));
+    add_kernel(node, item);
   }
-  for (const CheckedJson& item : items_if_there(file, "pairs")) add_pairs(node, item);
+  KnownPairs known;
+  for (const CheckedJson& item : items_if_there(file, "pairs")) add_pairs(node, known, item);
   if (const auto costs = file.find("costs")) {
     costs->expect_object({"hand_off_s", "wake_up_s", "loan_s", "barrier_s"});
     node.costs = {measured_if_there(*costs, "hand_off_s"), measured_if_there(*costs, "wake_up_s"),

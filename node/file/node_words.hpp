@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The words of the node file for enumerations, and its name and version: for the reader and the writer.
+// The words of the node file for kinds of memory and for kernels, which messages and other outputs use, too; and its
+// name.
 #pragma once
 
 #include <array>
@@ -24,5 +25,13 @@ inline constexpr std::array<std::pair<KernelKind, std::string_view>, 6> kKernelK
      {KernelKind::kAnalyze, "analyze"},
      {KernelKind::kSweep, "sweep"},
      {KernelKind::kCommit, "commit"}}};
+
+/// "page_cache", "transfer_reduced".
+constexpr std::string_view to_string(TierKind kind) noexcept {
+  return kTierKinds[static_cast<std::size_t>(kind)].second;
+}
+constexpr std::string_view to_string(KernelKind kernel) noexcept {
+  return kKernelKinds[static_cast<std::size_t>(kernel)].second;
+}
 
 }  // namespace ringside

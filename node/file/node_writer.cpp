@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a node to JSON, and the words of the file.
+// From a node to JSON.
+#include "common/platform/error.hpp"
 #include "node/file/node_file.hpp"
 #include "node/file/node_words.hpp"
 
@@ -22,6 +23,10 @@ ordered_json json_of(const ProblemSize& size) {
   ordered_json object = {{"matrix", size.matrix}, {"solver", size.solver}, {"format", size.format}};
   object["rows"] = size.rows;
   object["nonzeros"] = size.nonzeros;
+  if (size.file) {
+    object["file"] = {
+        {"path", size.file->path}, {"size_bytes", size.file->size_bytes}, {"mtime_ns", size.file->mtime_ns}};
+  }
   return object;
 }
 
@@ -88,14 +93,6 @@ void put_list(ordered_json& object, const char* key, const Entries& entries) {
 
 }  // namespace
 
-std::string_view to_string(TierKind kind) noexcept {
-  return kTierKinds[static_cast<std::size_t>(kind)].second;
-}
-
-std::string_view to_string(KernelKind kernel) noexcept {
-  return kKernelKinds[static_cast<std::size_t>(kernel)].second;
-}
-
 ordered_json to_json(const Node& node) {
   ordered_json file = {{"format", kNodeFormat}, {"version", kNodeFormatVersion}};
   file["name"] = node.name;
@@ -121,6 +118,22 @@ ordered_json to_json(const Node& node) {
   put(file["costs"], "barrier_s", node.costs.barrier_s);
   file["remarks"] = node.remarks;
   return file;
+}
+
+std::string node_text(const Node& node) {
+  const auto text_of = [](const Node& of) {
+    return to_json(of).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  };
+  constexpr std::string_view kRefused = "no node file was written: what was measured does not read back";
+  const std::string text = text_of(node);
+  std::string again;
+  try {
+    again = text_of(parse_node(text, "the new file"));
+  } catch (const Error& error) {
+    throw system_error("{}: {}", kRefused, error.what());
+  }
+  if (again != text) throw system_error("{}: it gives other figures", kRefused);
+  return text;
 }
 
 }  // namespace ringside

@@ -34,6 +34,16 @@ std::size_t owner_of_channels(const Node& node, std::size_t i) {
 
 }  // namespace
 
+std::size_t group_of(const Channels& channels, const Node& node, const std::string& tier) {
+  return channels.group_of_tier[index_of(node, tier)];
+}
+
+std::vector<std::string_view> modelled_streams() {
+  std::vector<std::string_view> names;
+  for (const MovedBytes& entry : kMovedBytes) names.push_back(entry.kernel);
+  return names;
+}
+
 double moved_per_counted(const std::string& stream_kernel) noexcept {
   for (const MovedBytes& entry : kMovedBytes) {
     if (entry.kernel == stream_kernel) return entry.moved_per_counted;

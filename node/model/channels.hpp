@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "node/model/node.hpp"
@@ -21,8 +22,14 @@ struct Channels {
 /// has no STREAM kernel.
 Channels channels_of(const Node& node);
 
-/// Bytes that a STREAM kernel moves for each byte it counts: a plain store reads the line first. 0 for a name that is
-/// none of docs/node_format.md's.
+/// The group of the tier of that name, which the node must have.
+std::size_t group_of(const Channels& channels, const Node& node, const std::string& tier);
+
+/// The STREAM kernels that a node can have rates of: those of docs/node_format.md.
+std::vector<std::string_view> modelled_streams();
+
+/// Bytes that a STREAM kernel moves for each byte it counts: a plain store reads the line first. 0 for any other
+/// name.
 double moved_per_counted(const std::string& stream_kernel) noexcept;
 
 }  // namespace ringside

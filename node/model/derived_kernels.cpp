@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "node/model/kernel_time.hpp"
 
@@ -36,13 +37,20 @@ void smooth(std::vector<Series::Point>& points) {
   }
 }
 
-/// Alone, from seconds in the cores of one thread.
-Series alone(const Series& core, double bytes, double capacity_bytes_s, double q) {
+/// Alone, from seconds in the cores of one thread: (core^q + sum_g (bytes_g / C_g)^q)^(1/q).
+Series alone(const Series& core, std::span<const double> bytes, const Channels& channels, double q) {
   Series result = core;
   for (Series::Point& point : result.points) {
-    point.figure.value = soft_sum(point.figure.value / point.threads, bytes / capacity_bytes_s, q);
+    point.figure.value /= point.threads;
+    for (std::size_t g = 0; g < bytes.size(); ++g) {
+      point.figure.value = soft_sum(point.figure.value, bytes[g] / channels.capacity_bytes_s[g], q);
+    }
   }
   return result;
+}
+
+double dram_capacity(const Channels& channels) {
+  return channels.capacity_bytes_s[channels.group_of_tier.front()];
 }
 
 }  // namespace
@@ -54,11 +62,12 @@ double core_seconds(double seconds, double bytes, double capacity_bytes_s, doubl
   return seconds * std::pow(std::max(1 - std::pow(memory, q), kLeast), 1 / q);
 }
 
-std::optional<Series> access_seconds(const Node& node, const std::string& tier, double capacity_bytes_s, double q) {
+std::optional<Series> access_seconds(const Node& node, const Channels& channels, const std::string& tier, double q) {
   const Series* const in_dram = copy_rates(node, node.tiers.front().name);
   const Series* const in_tier = copy_rates(node, tier);
   if (in_dram == nullptr || in_tier == nullptr) return std::nullopt;
-  const double dram_s = copy_core_seconds(in_dram->points.front(), capacity_bytes_s, q);
+  const double dram_s = copy_core_seconds(in_dram->points.front(), dram_capacity(channels), q);
+  const double capacity_bytes_s = channels.capacity_bytes_s[group_of(channels, node, tier)];
   Series result;
   for (const Series::Point& rate : in_tier->points) {
     const double more = copy_core_seconds(rate, capacity_bytes_s, q) - dram_s;
@@ -68,29 +77,31 @@ std::optional<Series> access_seconds(const Node& node, const std::string& tier, 
   return result;
 }
 
-std::optional<Series> derived_transfer(const Node& node, const std::string& tier, std::uint64_t rows, double bytes,
-                                       double capacity_bytes_s, double q) {
+std::optional<Series> derived_transfer(const Node& node, const Channels& channels, const std::string& tier,
+                                       std::uint64_t rows, std::span<const double> bytes, double q) {
   const Series* const in_dram = copy_rates(node, node.tiers.front().name);
-  std::optional<Series> core = access_seconds(node, tier, capacity_bytes_s, q);
+  std::optional<Series> core = access_seconds(node, channels, tier, q);
   if (!core) return std::nullopt;
-  const double dram_s = copy_core_seconds(in_dram->points.front(), capacity_bytes_s, q);
+  const double dram_s = copy_core_seconds(in_dram->points.front(), dram_capacity(channels), q);
   for (Series::Point& point : core->points) {
     point.figure.value = (dram_s + point.figure.value) * static_cast<double>(rows);
   }
-  return alone(*core, bytes, capacity_bytes_s, q);
+  return alone(*core, bytes, channels, q);
 }
 
-std::optional<Series> derived_sweep(const Node& node, const std::string& tier, const KernelFigures& in_dram,
-                                    std::uint64_t rows, double bytes, double capacity_bytes_s, double q) {
-  std::optional<Series> core = access_seconds(node, tier, capacity_bytes_s, q);
+std::optional<Series> derived_sweep(const Node& node, const Channels& channels, const std::string& tier,
+                                    const KernelFigures& in_dram, std::uint64_t rows, std::span<const double> bytes,
+                                    double q) {
+  std::optional<Series> core = access_seconds(node, channels, tier, q);
   if (!core) return std::nullopt;
   const double ratio = static_cast<double>(rows) / static_cast<double>(in_dram.problem.rows);
   const Series::Point& one = in_dram.seconds.points.front();
-  const double dram_s = core_seconds(one.figure.value * ratio, bytes, capacity_bytes_s, q) * one.threads;
+  const double moved = std::accumulate(bytes.begin(), bytes.end(), 0.0);
+  const double dram_s = core_seconds(one.figure.value * ratio, moved, dram_capacity(channels), q) * one.threads;
   for (Series::Point& point : core->points) {
     point.figure.value = dram_s + point.figure.value * static_cast<double>(rows);
   }
-  return alone(*core, bytes, capacity_bytes_s, q);
+  return alone(*core, bytes, channels, q);
 }
 
 }  // namespace ringside

@@ -58,6 +58,14 @@ struct Competition {
   std::vector<CompetitionRow> rows;
 };
 
+/// A matrix file as it was when its problem was measured.
+struct MatrixFile {
+  std::string path;  // from the root, without links
+  std::uint64_t size_bytes = 0;
+  std::int64_t mtime_ns = 0;
+  bool operator==(const MatrixFile&) const = default;
+};
+
 /// What a kernel of ours worked on.
 struct ProblemSize {
   std::string matrix;  // as given to --matrix; empty: described by its sizes
@@ -65,6 +73,8 @@ struct ProblemSize {
   std::string format;  // of the matrix, "bands"; empty: not known
   std::uint64_t rows = 0;
   std::uint64_t nonzeros = 0;
+  std::optional<MatrixFile> file;  // none: the matrix is generated, or its file is not known
+  bool operator==(const ProblemSize&) const = default;
 };
 
 /// The kernels of a run (docs/model.md). The first one reads and writes DRAM only.

@@ -36,9 +36,8 @@ double generate_bytes(const ProblemSize& size) {
 }
 
 bool same_problem(const ProblemSize& a, const ProblemSize& b) {
-  const auto alike = [](const std::string& x, const std::string& y) { return x == y || x.empty() || y.empty(); };
-  return a.rows == b.rows && a.nonzeros == b.nonzeros && a.solver == b.solver && alike(a.matrix, b.matrix) &&
-         alike(a.format, b.format);
+  return a.rows == b.rows && a.nonzeros == b.nonzeros && a.solver == b.solver && same_matrix(a, b) &&
+         (a.format == b.format || a.format.empty() || b.format.empty());
 }
 
 double entries_per_row(const ProblemSize& size) {
@@ -162,12 +161,11 @@ class Builder {
 
   void add_transfer() {
     if (add_measured(KernelKind::kTransfer, 8, kMeasuredTransferBytes - 8)) return;
-    const double bytes = (kPlainCopyDramBytes + kPlainCopyTierBytes) * rows_;
+    std::vector<double> bytes(channels_.groups(), 0);
+    bytes[0] += kPlainCopyDramBytes * rows_;
+    bytes[slots_] += kPlainCopyTierBytes * rows_;
     derive(KernelKind::kTransfer,
-           derived_transfer(node_, tier_->name, request_.problem.rows, bytes, capacity(), model_.exponent));
-    KernelModel& kernel = *model_.kernels[static_cast<std::size_t>(KernelKind::kTransfer)];
-    kernel.bytes[0] += kPlainCopyDramBytes * rows_;
-    kernel.bytes[slots_] += kPlainCopyTierBytes * rows_;
+           derived_transfer(node_, channels_, tier_->name, request_.problem.rows, bytes, model_.exponent), bytes);
   }
 
   void add_sweep() {
@@ -179,10 +177,11 @@ class Builder {
       throw usage_error("{}: found no seconds of the kernel 'sweep' in '{}' or in DRAM; expected them in 'kernels'",
                         node_.name, tier_->name);
     }
-    const double bytes = kSweepBytes * rows_;
+    std::vector<double> bytes(channels_.groups(), 0);
+    bytes[slots_] = kSweepBytes * rows_;
     derive(KernelKind::kSweep,
-           derived_sweep(node_, tier_->name, *figures, request_.problem.rows, bytes, capacity(), model_.exponent));
-    model_.kernels[static_cast<std::size_t>(KernelKind::kSweep)]->bytes[slots_] += bytes;
+           derived_sweep(node_, channels_, tier_->name, *figures, request_.problem.rows, bytes, model_.exponent),
+           bytes);
   }
 
   void reuse_sweep_for_analyze() {
@@ -217,22 +216,19 @@ class Builder {
     return model_.kernels[static_cast<std::size_t>(kind)].emplace(std::move(kernel));
   }
 
-  void derive(KernelKind kind, std::optional<Series> seconds) {
+  void derive(KernelKind kind, std::optional<Series> seconds, std::vector<double> bytes) {
     if (!seconds) {
       throw usage_error(
           "{}: found neither seconds of the kernels in '{}' nor the rates of STREAM's copy in it and in DRAM",
           node_.name, tier_->name);
     }
-    KernelModel kernel{.seconds = std::move(*seconds), .bytes = std::vector<double>(channels_.groups(), 0)};
+    KernelModel kernel{.seconds = std::move(*seconds), .bytes = std::move(bytes)};
     kernel.spread = spread_of(kernel.seconds);
     model_.kernels[static_cast<std::size_t>(kind)] = std::move(kernel);
     if (kind == KernelKind::kTransfer) {
       model_.remarks.push_back(fmt::format("copies and sweeps in {} are derived from STREAM's copy", tier_->name));
     }
   }
-
-  /// Of the channels of the tier.
-  double capacity() const { return channels_.capacity_bytes_s[slots_]; }
 
   void add_disk() {
     if (!request_.synced) return;
@@ -280,6 +276,11 @@ class Builder {
 };
 
 }  // namespace
+
+bool same_matrix(const ProblemSize& a, const ProblemSize& b) {
+  if (a.file && b.file) return *a.file == *b.file;
+  return a.matrix == b.matrix || a.matrix.empty() || b.matrix.empty();
+}
 
 NodeModel model_of(const Node& node, const ModelRequest& request) {
   return Builder(node, request).build();

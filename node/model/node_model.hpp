@@ -50,6 +50,9 @@ struct ModelRequest {
   bool synced = false;  // --durability power where stores need a sync
 };
 
+/// By their files where both have one: path, size and time. Else by their spelling; an empty one is like every other.
+bool same_matrix(const ProblemSize& a, const ProblemSize& b);
+
 /// Throws Error (exit code 2) if the node has no such tier, or no figures from which the time of an iteration, of a
 /// copy and of a sweep could be known.
 NodeModel model_of(const Node& node, const ModelRequest& request);

@@ -5,7 +5,7 @@
 
 #include "common/platform/error.hpp"
 #include "node/file/node_file.hpp"
-#include "node/model/plan.hpp"
+#include "node/plan/plan.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {

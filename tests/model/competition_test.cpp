@@ -25,7 +25,7 @@ class PublishedCompetitionTest : public ::testing::Test {
       if (stream.tier == "dram") streams.push_back(stream.gb_s);
     }
     q_ = fit_exponent(streams);
-    access_ = access_seconds(node_, "nvdimm", capacity_, q_).value();
+    access_ = access_seconds(node_, channels_of(node_), "nvdimm", q_).value();
     dram_core_s_ = core_seconds(kCountedBytes / (node_.streams.front().gb_s.points.front().figure.value * 1e9),
                                 kMovedBytes, capacity_, q_);
   }

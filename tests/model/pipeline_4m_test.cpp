@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "node/file/node_file.hpp"
-#include "node/model/plan.hpp"
 #include "node/model/simpler_models.hpp"
+#include "node/plan/plan.hpp"
 
 namespace ringside {
 namespace {

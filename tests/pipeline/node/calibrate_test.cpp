@@ -10,6 +10,7 @@
 #include <csignal>
 
 #include "common/platform/error.hpp"
+#include "node/file/matrix_file.hpp"
 #include "node/file/node_file.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
 
@@ -123,6 +124,23 @@ TEST_F(CalibrateTest, MatricesThatCannotBeReadAreRefused) {
   for (const char* matrix : {"grid:0", "rmat:x", "missing.mtx"}) {
     expect_refused({"--matrix=" + std::string(matrix), "--memory=" + memory_, "--output=" + output_}, 2, {matrix});
   }
+}
+
+TEST_F(CalibrateTest, AMatrixThatIsGivenTwiceIsRefused) {
+  expect_refused({"--matrix=grid:20", "--memory=" + memory_, "--output=" + output_}, 2,
+                 {"--matrix", "grid:20", "twice"});
+}
+
+TEST_F(CalibrateTest, TheFiguresOfAMatrixFileNameTheFileAsItWas) {
+  const std::string matrix = write_file("a.txt", "0 1\n1 2\n2 0\n");
+  const Finished ran =
+      run("ringside", {"calibrate", "--matrix=" + matrix, "--budget=1", "--memory=" + memory_, "--output=-"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Node node = parse_node(ran.out, "standard output");
+  EXPECT_TRUE(node.kernels.front().problem.file.has_value());
+  EXPECT_EQ(node.kernels.front().problem.file, matrix_file(matrix));
+  expect_refused({"--matrix=" + matrix, "--matrix=" + folder_.file("memory/../a.txt"), "--output=" + output_}, 2,
+                 {"--matrix", "twice"});
 }
 
 TEST_F(CalibrateTest, ThreadCountsThatTheMachineLacksAreRefused) {

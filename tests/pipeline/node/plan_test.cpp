@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside plan` as a user runs it: for a published node, for a problem without a matrix, and what it refuses.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <iterator>
 
+#include "node/file/matrix_file.hpp"
+#include "node/file/node_file.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
 
 namespace ringside {
@@ -53,6 +56,29 @@ TEST_F(PlanCommandTest, AGeneratedMatrixIsPlannedByItsName) {
   EXPECT_NE(ran.out.find("grid:2000: 4,000,000 rows, 31,976,004 nonzeros"), std::string::npos) << ran.out;
   EXPECT_NE(ran.out.find("* least expected time: 8 + 8 cores"), std::string::npos) << ran.out;
   EXPECT_NE(ran.out.find("n/a"), std::string::npos) << "what the node file lacks is not named";
+}
+
+TEST_F(PlanCommandTest, AMatrixFileIsKnownUnderEverySpellingUntilItIsChanged) {
+  const std::string matrix = write_file("a.txt", "0 1\n1 0\n");
+  Node node = read_node(RINGSIDE_PUBLISHED_NODE);
+  for (KernelFigures& kernel : node.kernels) {
+    kernel.problem.matrix = "a.txt";
+    kernel.problem.file = matrix_file(matrix);
+  }
+  const std::string node_file = write_file("node.json", node_text(node));
+  const auto planned = [&](const std::string& spelling) {
+    const Finished ran = run("ringside", {"plan", "--json", "--node=" + node_file, "--matrix=" + spelling},
+                             [&] { EXPECT_EQ(chdir(folder_.path().c_str()), 0); });
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    return json::parse(ran.out)["remarks"].dump();
+  };
+  for (const std::string& spelling : {std::string("a.txt"), std::string("./a.txt"), matrix}) {
+    EXPECT_EQ(planned(spelling).find("no figures for this problem"), std::string::npos) << spelling;
+  }
+  write_file("a.txt", "0 1\n1 0\n1 1\n");
+  const std::string remarks = planned("./a.txt");
+  EXPECT_NE(remarks.find("--matrix ./a.txt: the file was changed"), std::string::npos) << remarks;
+  EXPECT_NE(remarks.find("no figures for this problem"), std::string::npos) << remarks;
 }
 
 TEST_F(PlanCommandTest, ThePageHoldsThePlanAndNothingFromElsewhere) {

@@ -32,6 +32,8 @@ TEST(NodeFileTest, WhatIsWrittenReadsBackAsItWas) {
   node.fingerprint = Fingerprint{"a cpu", 4, "0-3", 1u << 30, "6.1", "0.2.0"};
   node.measured_at = "2026-11-23T01:00:00Z";
   node.remarks = {"a remark"};
+  node.kernels[0].problem.matrix = "./a.mtx";
+  node.kernels[0].problem.file = MatrixFile{.path = "/x/a.mtx", .size_bytes = 5, .mtime_ns = 1'795'395'600'000'000'001};
   node.clock_ghz = testing::series_of(3, 4, 0.01);
   node.tiers[1].sync_s = Measured{.value = 1e-3, .spread = 0.1};
   PairFigures pair;
@@ -91,6 +93,84 @@ TEST(NodeFileTest, ATierThatNobodyDeclaredIsRefused) {
   json file = written();
   file["kernels"][0]["tier"] = "/pmem";
   EXPECT_NE(refusal_of(file.dump()).find("dram, /dev/shm"), std::string::npos);
+}
+
+TEST(NodeFileTest, NamesThatTheModelDoesNotHaveAreRefusedWithThoseItHas) {
+  json file = written();
+  file["streams"][0]["kernel"] = "coppy";
+  EXPECT_EQ(
+      refusal_of(file.dump()),
+      "my.json: streams[0].kernel: found \"coppy\", expected one of read, copy, copy_nontemporal, scale, add, triad");
+  file = written();
+  file["kernels"][0]["problem"]["solver"] = "page_rank";
+  EXPECT_EQ(refusal_of(file.dump()),
+            "my.json: kernels[0].problem.solver: found \"page_rank\", expected one of pagerank, jacobi");
+}
+
+TEST(NodeFileTest, AMatrixFileNeedsAFullPathASizeAndATime) {
+  json file = written();
+  file["kernels"][0]["problem"]["file"] = {{"path", "/x/a.mtx"}, {"size_bytes", 5}, {"mtime_ns", 7}};
+  EXPECT_EQ(refusal_of(file.dump()), "");
+  file["kernels"][0]["problem"]["file"]["path"] = "a.mtx";
+  EXPECT_EQ(refusal_of(file.dump()),
+            "my.json: kernels[0].problem.file.path: found \"a.mtx\", expected a path from the root");
+  file["kernels"][0]["problem"]["file"] = {{"path", "/x/a.mtx"}, {"size_bytes", 5}};
+  EXPECT_NE(refusal_of(file.dump()).find("'mtime_ns' is missing"), std::string::npos);
+}
+
+TEST(NodeFileTest, ASecondEntryOfTheSameStreamIsRefused) {
+  json file = written();
+  file["streams"].push_back(file["streams"][0]);
+  EXPECT_EQ(refusal_of(file.dump()),
+            "my.json: streams[1].kernel: found \"read\", expected another kernel or tier than streams[0]");
+  file["streams"][1]["tier"] = "/dev/shm";
+  EXPECT_EQ(refusal_of(file.dump()), "");
+}
+
+TEST(NodeFileTest, ASecondEntryOfTheSameKernelIsRefused) {
+  json file = written();
+  file["kernels"].push_back(file["kernels"][1]);
+  const std::string last = "kernels[" + std::to_string(file["kernels"].size() - 1) + "]";
+  EXPECT_EQ(refusal_of(file.dump()),
+            "my.json: " + last +
+                ".kernel: found \"transfer\", expected another kernel, problem, tier or synced "
+                "than kernels[1]");
+  file["kernels"].back()["synced"] = true;
+  EXPECT_EQ(refusal_of(file.dump()), "");
+  file["kernels"].back()["synced"] = false;
+  file["kernels"].back()["problem"]["matrix"] = "another.mtx";
+  EXPECT_EQ(refusal_of(file.dump()), "");
+}
+
+TEST(NodeFileTest, ASecondRowOfTheSamePairAndSplitIsRefusedInAnyEntry) {
+  const json pair = {{"first", "generate"},
+                     {"second", "transfer"},
+                     {"problem", {{"rows", 10}, {"nonzeros", 20}}},
+                     {"tier", "/dev/shm"},
+                     {"rows", {{1, 3, 0.5, 0.25}}}};
+  json file = written();
+  file["pairs"] = {pair, pair};
+  file["pairs"][1]["rows"] = {{2, 2, 0.5, 0.25}};
+  EXPECT_EQ(refusal_of(file.dump()), "");
+  file["pairs"][1]["rows"].push_back({1, 3, 0.5, 0.25});
+  EXPECT_EQ(refusal_of(file.dump()),
+            "my.json: pairs[1].rows[1][0]: found 1, expected a split that this pair does not have yet: 1 and 3 threads "
+            "have a row before");
+  file["pairs"][1]["second"] = "analyze";
+  EXPECT_EQ(refusal_of(file.dump()), "");
+}
+
+TEST(NodeFileTest, ATextIsOnlyMadeOfWhatReadsBack) {
+  Node node = four_cores();
+  EXPECT_EQ(to_json(parse_node(node_text(node), "my.json")).dump(), to_json(node).dump());
+  node.costs.loan_s = Measured{.value = 0};
+  try {
+    node_text(node);
+    FAIL() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kSystem);
+    EXPECT_NE(std::string(error.what()).find("costs.loan_s"), std::string::npos) << error.what();
+  }
 }
 
 TEST(NodeFileTest, TheFirstTierMustBeDramAndNamesMustDiffer) {

@@ -119,6 +119,31 @@ TEST_F(NodeModelTest, FiguresOfAnotherStorageFormatAreNotThoseOfThisProblem) {
   EXPECT_FALSE(model_of(node_, request_).remarks.empty());
 }
 
+TEST_F(NodeModelTest, AMatrixFileIsTheSameUnderAnotherSpellingAndAnotherOneAfterAChange) {
+  const MatrixFile file{.path = "/x/a.mtx", .size_bytes = 5, .mtime_ns = 7};
+  for (KernelFigures& kernel : node_.kernels) {
+    kernel.problem.matrix = "a.mtx";
+    kernel.problem.file = file;
+  }
+  request_.problem.matrix = "../x/a.mtx";
+  request_.problem.file = file;
+  EXPECT_TRUE(model_of(node_, request_).remarks.empty());
+  request_.problem.file->mtime_ns = 8;
+  const NodeModel changed = model_of(node_, request_);
+  ASSERT_EQ(changed.remarks.size(), 1u);
+  EXPECT_NE(changed.remarks[0].find("no figures for this problem: those of a.mtx"), std::string::npos);
+  EXPECT_GE(changed.find(KernelKind::kGenerate)->spread, 0.10);
+}
+
+TEST_F(NodeModelTest, WithoutAFileOnEitherSideTheSpellingCounts) {
+  for (KernelFigures& kernel : node_.kernels) kernel.problem.matrix = "a.mtx";
+  request_.problem.matrix = "a.mtx";
+  request_.problem.file = MatrixFile{.path = "/x/a.mtx", .size_bytes = 5, .mtime_ns = 7};
+  EXPECT_TRUE(model_of(node_, request_).remarks.empty());
+  request_.problem.matrix = "./a.mtx";
+  EXPECT_FALSE(model_of(node_, request_).remarks.empty());
+}
+
 TEST_F(NodeModelTest, AMemoryWithoutFiguresIsRefusedByName) {
   request_.tier = "/pmem";
   EXPECT_NE(refusal().find("/pmem"), std::string::npos);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/platform/error.hpp"
+#include "node/model/channels.hpp"
 
 namespace ringside {
 namespace {
@@ -127,6 +128,13 @@ TEST(StreamTable, ACopyCounts16BytesAndMoves24OrPastTheCache16) {
   EXPECT_EQ(stream_kernel("copy").moved_bytes, 24);
   EXPECT_EQ(stream_kernel("copy_nontemporal").counted_bytes(), 16);
   EXPECT_EQ(stream_kernel("copy_nontemporal").moved_bytes, 16);
+}
+
+TEST(StreamTable, TheModelTakesAsManyMovedBytesAsTheTableHas) {
+  for (const std::string_view name : modelled_streams()) {
+    const StreamKernel& kernel = stream_kernel(name);
+    EXPECT_DOUBLE_EQ(moved_per_counted(std::string(name)), kernel.moved_bytes / kernel.counted_bytes()) << name;
+  }
 }
 
 TEST(StreamTable, NoOtherLoopHasTheSameName) {

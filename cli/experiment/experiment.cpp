@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `ringside experiment`: makes a published measurement again on this node and prints its tables, as text or JSON, or
+// writes a page with plots. docs/experiments.md says how to read them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/experiment/experiment_json.hpp"
+#include "cli/experiment/experiment_text.hpp"
+#include "cli/experiment/own_pipeline.hpp"
+#include "cli/subcommands.hpp"
+#include "cli/terminal/terminal_line.hpp"
+#include "common/files/output_file.hpp"
+#include "common/files/own_descriptor.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::uint64_t kMostThreads = 4096;
+constexpr std::uint64_t kMostRepeats = 1'000'000;
+
+void print_list() {
+  for (const Experiment& experiment : experiments()) {
+    fmt::print("{:<10}{} ({})\n", experiment.name, experiment.does, experiment.source);
+  }
+}
+
+ExperimentResult run_with_progress(const Experiment& experiment, Surroundings& around) {
+  TerminalLine line;
+  around.progress = [&line](const std::string& text) { line.show(printable(text)); };
+  ExperimentResult result = experiment.run(around);
+  if (experiment.name == "pipeline") add_own_pipeline(around, result);
+  remark_if_busy(result);
+  return result;
+}
+
+}  // namespace
+
+int experiment_command(int argc, const char* const* argv) {
+  std::string name;
+  std::string output;
+  bool json = false;
+  ExperimentOptions options;
+  CommandLine line("Makes a published measurement again on this node; `list` names the experiments.",
+                   "ringside experiment");
+  line.option("NAME", name, "the experiment, or list")
+      .required()
+      .value_name("list|stream|compete|placement|streams|pipeline");
+  line.option("--memory", options.memory, "a folder whose files are measured as memory beside DRAM; may be repeated")
+      .value_name("DIR");
+  line.option("--threads", options.threads, "numbers of threads, between commas (default: up to all processors)")
+      .comma_separated()
+      .check(whole_number_within(1, kMostThreads))
+      .value_name("LIST");
+  line.option("--repeats", options.repeats, "repeats, sweeps or iterations (default: the experiment's)")
+      .check(whole_number_within(1, kMostRepeats))
+      .value_name("N");
+  line.option("--bytes", options.bytes, "size of one array (default: beyond the caches)")
+      .check(size_within(std::uint64_t{4} << 10, std::uint64_t{1} << 40, "4K to 1024G"))
+      .value_name("SIZE");
+  line.flag("--json", json, "one JSON object");
+  line.option("-o,--output", output, "a page with plots; -: standard output").value_name("FILE.html");
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
+
+  if (name == "list") {
+    print_list();
+    return static_cast<int>(ExitCode::kDone);
+  }
+  const Experiment& experiment = find_experiment(name);
+  if (json && is_standard_output(output)) {
+    throw usage_error("--json: both it and --output - write to standard output; expected one of them");
+  }
+  std::sort(options.threads.begin(), options.threads.end());
+  options.threads.erase(std::unique(options.threads.begin(), options.threads.end()), options.threads.end());
+  Surroundings around = surroundings_for(options);
+  if (!output.empty()) check_output(output, "--output", {});
+  const nlohmann::ordered_json machine = machine_of(around.machine);
+  const ExperimentResult result = run_with_progress(experiment, around);
+  const nlohmann::ordered_json found = to_json(experiment, around, result, machine);
+  if (json) {
+    fmt::print("{}\n", found.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  } else if (!is_standard_output(output)) {
+    fmt::print("{}", to_text(experiment, result));
+  }
+  if (!output.empty()) {
+    OutputFile file(output, "--output");
+    file.write(experiment_page(found));
+    file.finish();
+    if (!json)
+      write_beside_output(output, fmt::format("ringside experiment: wrote {}\n", printable(output_name(output))));
+  }
+  return static_cast<int>(ExitCode::kDone);
+}
+
+}  // namespace ringside

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/experiment/experiment_json.hpp"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
+
+#include <cmath>
+
+#include "cli/history/history_json.hpp"
+#include "cli/http/page_assets.hpp"
+#include "common/kernels/isa.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/system_files.hpp"
+#include "common/platform/utc_text.hpp"
+#include "common/platform/version.hpp"
+#include "node/file/node_words.hpp"
+#include "node/streams/cores.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json text_or_unknown(const std::optional<std::string>& text) {
+  return text && !text->empty() ? *text : "n/a";
+}
+
+ordered_json to_json(const Cell& cell) {
+  if (const auto* number = std::get_if<double>(&cell)) return std::isfinite(*number) ? ordered_json(*number) : nullptr;
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  return "n/a: " + std::get<NotAvailable>(cell).reason;
+}
+
+ordered_json to_json(const ResultTable& table) {
+  ordered_json object = {{"title", table.title}, {"columns", ordered_json::array()}, {"rows", ordered_json::array()}};
+  for (const Column& column : table.columns) {
+    object["columns"].push_back(
+        {{"key", column.key}, {"head", column.head}, {"unit", column.unit}, {"digits", column.digits}});
+  }
+  for (const auto& row : table.rows) {
+    ordered_json cells;
+    for (std::size_t c = 0; c < row.size(); ++c) cells[table.columns[c].key] = to_json(row[c]);
+    object["rows"].push_back(std::move(cells));
+  }
+  return object;
+}
+
+ordered_json to_json(const Plot& plot) {
+  ordered_json lines = ordered_json::array();
+  for (const PlotLine& line : plot.lines) lines.push_back({{"label", line.label}, {"points", line.points}});
+  return {{"title", plot.title}, {"x", plot.x}, {"y", plot.y}, {"lines", std::move(lines)}};
+}
+
+}  // namespace
+
+ordered_json machine_of(const Machine& machine) {
+  const MachineCounts counts = count(machine);
+  utsname names{};
+  const bool named = uname(&names) == 0;
+  double load[3] = {};
+  ordered_json average = "n/a";
+  if (getloadavg(load, 3) == 3) average = load;
+  return {{"cpu", text_or_unknown(machine.model)},
+          {"processors_allowed", counts.allowed_threads},
+          {"cores", counts.cores},
+          {"numa_nodes", counts.numa_nodes},
+          {"last_level_cache_bytes", last_level_cache_bytes(machine)},
+          {"governor", text_or_unknown(first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))},
+          {"kernel", named ? fmt::format("{} {}", names.sysname, names.release) : "n/a"},
+          {"huge_pages", text_or_unknown(first_line("/sys/kernel/mm/transparent_hugepage/enabled"))},
+          {"isa", std::string(to_string(selected_isa()))},
+          {"version", version()},
+          {"load_average", average},
+          {"started", utc_text(realtime_ns())}};
+}
+
+ordered_json to_json(const Experiment& experiment, const Surroundings& around, const ExperimentResult& result,
+                     const ordered_json& machine) {
+  const ExperimentOptions& options = around.options;
+  ordered_json object = {{"experiment", experiment.name}, {"does", experiment.does}, {"source", experiment.source}};
+  object["machine"] = machine;
+  object["options"] = {{"memory", options.memory},
+                       {"threads", options.threads.empty() ? ordered_json("usual") : ordered_json(options.threads)},
+                       {"repeats", options.repeats == 0 ? ordered_json("usual") : ordered_json(options.repeats)},
+                       {"bytes", options.bytes == 0 ? ordered_json("usual") : ordered_json(options.bytes)}};
+  object["tiers"] = ordered_json::array();
+  for (const int node : around.numa_nodes) {
+    object["tiers"].push_back({{"name", fmt::format("dram{}", node)}, {"kind", "dram"}, {"numa_node", node}});
+  }
+  for (const Tier& tier : around.folders) {
+    object["tiers"].push_back({{"name", tier.name},
+                               {"kind", to_string(tier.kind)},
+                               {"numa_node", tier.numa_node < 0 ? ordered_json("n/a: the device states no node")
+                                                                : ordered_json(tier.numa_node)}});
+  }
+  object["remarks"] = result.remarks;
+  object["tables"] = ordered_json::object();
+  for (const ResultTable& table : result.tables) object["tables"][table.key] = to_json(table);
+  object["plots"] = ordered_json::array();
+  for (const Plot& plot : result.plots) object["plots"].push_back(to_json(plot));
+  object["series"] = ordered_json::array();
+  for (const ThreadSeries& series : result.series) {
+    object["series"].push_back(
+        {{"setting", series.setting}, {"thread", series.thread}, {"cpu", series.cpu}, {"seconds", series.seconds}});
+  }
+  return object;
+}
+
+std::string experiment_page(const ordered_json& found) {
+  ordered_json shown = found;
+  shown.erase("series");  // the page does not show them; --json has them
+  return page_with_data("/experiment.html", shown);
+}
+
+}  // namespace ringside

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/experiment/own_pipeline.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "common/platform/error.hpp"
+#include "common/program/topology.hpp"
+#include "node/workloads/published_pipeline.hpp"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A new folder, removed with all that is in it.
+class WorkFolder {
+ public:
+  explicit WorkFolder(const std::string& parent) : path_(parent + "/ringside-experiment-XXXXXX") {
+    if (mkdtemp(path_.data()) == nullptr) throw system_error("{}: cannot make a folder: {}", parent, errno_text(errno));
+  }
+  ~WorkFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+/// The signals that ask to stop, and the end of a child, wait until we take them: so the folder is removed first.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    sigemptyset(&held_);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&held_, signal);
+    sigprocmask(SIG_BLOCK, &held_, &before_);
+  }
+  ~HeldSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+  const sigset_t& before() const noexcept { return before_; }
+
+  /// Waits for the child's end; passes a request to stop on to it. Returns its wait status, and whether one came.
+  std::pair<int, bool> wait_for(pid_t child) const {
+    bool stop = false;
+    for (int status = 0;;) {
+      if (waitpid(child, &status, WNOHANG) == child) return {status, stop};
+      const int signal = sigwaitinfo(&held_, nullptr);
+      if (signal > 0 && signal != SIGCHLD) {
+        stop = true;
+        kill(child, SIGTERM);
+      }
+    }
+  }
+
+ private:
+  sigset_t held_{};
+  sigset_t before_{};
+};
+
+struct OwnRun {
+  nlohmann::json summary;  // null: it failed
+  std::string reason;
+};
+
+std::string first_line_of_file(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+OwnRun run_ringside(const std::vector<std::string>& arguments, const WorkFolder& folder, const HeldSignals& signals) {
+  const std::string program = fs::read_symlink("/proc/self/exe").string();
+  std::vector<char*> words = {const_cast<char*>("ringside"), const_cast<char*>("run")};
+  for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+  words.push_back(nullptr);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setsigmask(&attributes, &signals.before());
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  const std::string messages = folder.file("messages");
+  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, messages.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  pid_t child = -1;
+  const int error = posix_spawn(&child, program.c_str(), &files, &attributes, words.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0) throw system_error("cannot start {}: {}", program, errno_text(error));
+  const auto [status, stop] = signals.wait_for(child);
+  if (stop) throw Error(ExitCode::kInterrupted, "stopped by a signal");
+  OwnRun run;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    run.reason = fmt::format("the run failed: {}", first_line_of_file(messages));
+    return run;
+  }
+  std::ifstream file(folder.file("summary.json"));
+  run.summary = nlohmann::json::parse(file, nullptr, false);
+  if (!run.summary.is_object()) run = {nullptr, "the run wrote no summary"};
+  return run;
+}
+
+ResultTable empty_own_table(int iterations) {
+  return {"ringside",
+          fmt::format("Ringside's own run on the same matrix, seconds in {} iterations (its matrix has no values)",
+                      iterations),
+          {{"memory", "ring in", "", 0},
+           {"generation_threads", "generate", "threads", 0},
+           {"analysis_threads", "analyze", "threads", 0},
+           {"generation_s", "generation", "s", 4},
+           {"generation_idle_s", "its idle", "s", 4},
+           {"transfer_s", "transfer", "s", 4},
+           {"commit_s", "commit", "s", 4},
+           {"analysis_s", "analysis", "s", 4},
+           {"analysis_idle_s", "its idle", "s", 4},
+           {"total_s", "total", "s", 4}},
+          {}};
+}
+
+}  // namespace
+
+void add_own_pipeline(const Surroundings& around, ExperimentResult& result) {
+  const PipelineProblem problem = pipeline_problem(around);
+  ResultTable table = empty_own_table(problem.iterations);
+  const std::string parent = around.folders.empty() ? fs::temp_directory_path().string() : around.folders.front().path;
+  const NotAvailable none{"two processes need two processors"};
+  if (problem.cpus.size() < 2) table.rows.emplace_back(table.columns.size(), Cell(none));
+  for (std::size_t analyzers = 1; analyzers < problem.cpus.size(); ++analyzers) {
+    const std::size_t generators = problem.cpus.size() - analyzers;
+    around.report(fmt::format("pipeline: ringside run, {} + {} threads", generators, analyzers));
+    const HeldSignals signals;  // released after the folder is removed
+    const WorkFolder folder(parent);
+    const auto list = [&](std::size_t first, std::size_t last) {
+      std::vector<int> cpus(problem.cpus.begin() + static_cast<std::ptrdiff_t>(first),
+                            problem.cpus.begin() + static_cast<std::ptrdiff_t>(last));
+      std::sort(cpus.begin(), cpus.end());
+      return to_string(CoreList{cpus});
+    };
+    const OwnRun run = run_ringside(
+        {"--quiet", fmt::format("--matrix=grid:{}", problem.side), fmt::format("--iterations={}", problem.iterations),
+         fmt::format("--passes={}", kPublishedPasses), "--durability=process", "--journal=off", "--telemetry=off",
+         "--producer-cores=" + list(0, generators), "--analyzer-cores=" + list(generators, problem.cpus.size()),
+         "--pool=" + folder.file("pool"), "--summary=" + folder.file("summary.json")},
+        folder, signals);
+    std::vector<Cell> row = {parent, static_cast<double>(generators), static_cast<double>(analyzers)};
+    for (const char* key :
+         {"generate_s", "producer_idle_s", "transfer_s", "commit_s", "analyze_s", "analyzer_idle_s", "total_s"}) {
+      const bool found = run.summary.is_object() && run.summary.contains(key) && run.summary.at(key).is_number();
+      row.push_back(
+          found ? Cell(run.summary.at(key).get<double>())
+                : Cell(NotAvailable{run.reason.empty() ? fmt::format("the summary has no {}", key) : run.reason}));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  result.tables.push_back(std::move(table));
+}
+
+}  // namespace ringside

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which matrix figures belong to: the spelling of --matrix is not enough for a file, which may be spelled in several
+// ways and may be changed after it was measured.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "node/model/node.hpp"
+
+namespace ringside {
+
+/// The file that `matrix`, an argument of --matrix, names, as it is now; nothing for grid:SIDE and rmat:SCALE, and if
+/// there is no such regular file. Opens nothing. Throws Error (exit code 2) for a generator's name that is malformed.
+std::optional<MatrixFile> matrix_file(const std::string& matrix);
+
+}  // namespace ringside

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "node/kernels/iterate_source.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include "common/options/options.hpp"
+#include "common/platform/error.hpp"
+
+namespace ringside {
+
+IterateSource::IterateSource(Solver& solver)
+    : solver_(solver),
+      geometry_{.buffers = kBuffers, .rows = solver.rows()},
+      memory_(SharedMapping::create("ringside-calibrate", geometry_.total_bytes(), PeerAccess::kReadOnly)) {
+  UniqueFd duplicate(fcntl(memory_.fd(), F_DUPFD_CLOEXEC, 0));
+  if (!duplicate.valid()) throw system_error("cannot share the memory of iterates: {}", errno_text(errno));
+  readers_ = SharedMapping::adopt(std::move(duplicate), geometry_.total_bytes(), PeerAccess::kReadOnly);
+  for (const SharedMapping* mapping : {&memory_, &readers_}) {
+    for (std::uint32_t b = 0; b < kBuffers; ++b) {
+      mapping->populate(geometry_.buffer_offset(b), geometry_.rows * sizeof(double));
+    }
+  }
+  begin();
+}
+
+double* IterateSource::buffer(std::uint32_t index) const noexcept {
+  return reinterpret_cast<double*>(memory_.data() + geometry_.buffer_offset(index));
+}
+
+const double* IterateSource::as_read(std::uint32_t index) const noexcept {
+  return reinterpret_cast<const double*>(readers_.data() + geometry_.buffer_offset(index));
+}
+
+void IterateSource::begin() noexcept {
+  const std::uint32_t index = other_buffer();
+  solver_.start(buffer(index));
+  solver_.prepare(buffer(index));
+  newest_.store(index);
+  iteration_ = 0;
+}
+
+void IterateSource::begin_again_when_due() noexcept {
+  if (iteration_ >= kFewIterations) begin();
+}
+
+/// One that the reader does not hold, and will not: it is not the newest.
+std::uint32_t IterateSource::other_buffer() const noexcept {
+  const std::uint32_t newest = newest_.load(std::memory_order_relaxed);
+  std::uint32_t index = 0;
+  while (index == newest || index == held_.load()) ++index;
+  return index;
+}
+
+void IterateSource::iterate(bool two_buffers) noexcept {
+  const std::uint32_t previous = newest_.load(std::memory_order_relaxed);
+  const std::uint32_t next = !two_buffers ? other_buffer() : previous == 0 ? 1 : 0;
+  solver_.iterate(buffer(previous), buffer(next));
+  ++iteration_;
+  made_.fetch_add(1, std::memory_order_release);
+  newest_.store(next);
+}
+
+const double* IterateSource::hold() noexcept {
+  // Sequentially consistent: a buffer that is still the newest after it was marked is not chosen by `iterate`.
+  for (;;) {
+    const std::uint32_t index = newest_.load();
+    held_.store(index);
+    if (newest_.load() == index) return as_read(index);
+  }
+}
+
+}  // namespace ringside

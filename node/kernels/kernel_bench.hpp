@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Our own kernels on one problem and one kind of memory, each alone on the machine: an iterate is made, then kept, then
+// the next one is made, so that data come from where they come from in a run. The producer's threads have the first
+// cores and the analyzer's the last ones, if there are enough; else the same threads do both, as elastic cores do.
+#pragma once
+
+#include <vector>
+
+#include "common/handoff/run_description.hpp"
+#include "common/options/durability.hpp"
+#include "node/kernels/iterate_source.hpp"
+#include "node/kernels/step_keeper.hpp"
+
+namespace ringside {
+
+/// What a run works on, for measuring.
+struct Workbench {
+  IterateSource& source;
+  RingPool& pool;
+  RunDescription run;
+  Durability durability = Durability::kProcess;
+  std::vector<int> cpus;  // all that a run may use, the producer's first
+};
+
+/// Seconds of iterations until the caches hold what they hold in a long run: a problem that fits them needs about ten
+/// iterations.
+inline constexpr double kWarmUpS = 0.03;
+
+/// Seconds of single executions.
+struct KernelSamples {
+  std::vector<double> generate_s;
+  std::vector<double> transfer_s;
+  std::vector<double> transfer_reduced_s;
+  std::vector<double> analyze_s;
+  std::vector<double> sweep_s;
+  std::vector<double> commit_s;
+};
+
+/// Adds at least one sample of each kernel with `threads` threads, more of quick ones. threads: at most the cores.
+/// Throws Error (exit code 3) if a thread cannot be started or the disk fails.
+void measure_kernels(const Workbench& bench, int threads, KernelSamples& samples);
+
+}  // namespace ringside

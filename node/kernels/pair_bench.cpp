@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "node/kernels/pair_bench.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
+#include "node/benches/openmp_groups.hpp"
+#include "node/kernels/iteration_overlap.hpp"
+#include "node/streams/repeats.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::uint64_t kLeastIterations = 3;
+constexpr std::uint64_t kLeastSteps = 3;
+constexpr double kBlockS = 0.06;  // of measuring, with the analyzer and without it
+
+/// What both sides share.
+struct Meeting {
+  std::atomic<bool> steps_wanted{true};
+  std::atomic<bool> keeping{false};
+  std::atomic<std::uint64_t> kept{0};
+  std::atomic<bool> ended{false};
+  std::atomic<bool> failed{false};
+};
+
+/// The producer's side: first beside the analyzer, then alone. Each time the caches get to their steady state before
+/// iterations count.
+class Iterations {
+ public:
+  Iterations(IterateSource& source, Meeting& meeting) : source_(source), meeting_(meeting) {}
+
+  void operator()() {
+    warm_up();
+    const std::uint64_t kept_before = meeting_.kept.load();
+    block(beside_, [&] { return meeting_.kept.load() >= kept_before + kLeastSteps; });
+    meeting_.steps_wanted.store(false);
+    while (meeting_.keeping.load() && !meeting_.failed.load()) iterate();
+    warm_up();
+    block(alone_, [] { return true; });
+    meeting_.ended.store(true);
+  }
+
+  /// What an iteration takes wholly beside `steps`, from those that had a part of a step beside them: a disk can make
+  /// the analyzer wait meanwhile. Nothing if there are none.
+  void add_seconds_beside(const std::vector<WorkSpan>& steps, std::vector<double>& samples) const {
+    const std::vector<double> overlaps = overlaps_s(beside_, steps);
+    std::vector<double> took_s;
+    std::vector<double> overlap_s;
+    for (std::size_t i = 0; i < beside_.size(); ++i) {
+      if (overlaps[i] <= 0) continue;
+      took_s.push_back(seconds_of(beside_[i]));
+      overlap_s.push_back(overlaps[i]);
+    }
+    if (took_s.empty()) return;
+    std::vector<double> alone_s;
+    for (const WorkSpan& span : alone_) alone_s.push_back(seconds_of(span));
+    samples.push_back(seconds_beside(median_of(alone_s), median_of(took_s), median_of(overlap_s)));
+  }
+
+ private:
+  WorkSpan iterate() {
+    source_.begin_again_when_due();
+    const std::int64_t begun = now_ns();
+    source_.iterate(false);
+    return {.begun_ns = begun, .ended_ns = now_ns()};
+  }
+
+  void warm_up() {
+    const std::int64_t begun = now_ns();
+    do {
+      iterate();
+    } while (seconds(now_ns() - begun) < kWarmUpS && !meeting_.failed.load());
+  }
+
+  template <class Enough>
+  void block(std::vector<WorkSpan>& spans, Enough enough) {
+    const std::int64_t begun = now_ns();
+    do {
+      spans.push_back(iterate());
+    } while ((spans.size() < kLeastIterations || seconds(now_ns() - begun) < kBlockS || !enough()) &&
+             !meeting_.failed.load());
+  }
+
+  static double seconds_of(const WorkSpan& span) { return seconds(span.ended_ns - span.begun_ns); }
+
+  IterateSource& source_;
+  Meeting& meeting_;
+  std::vector<WorkSpan> beside_;
+  std::vector<WorkSpan> alone_;
+};
+
+/// The analyzer's side: keeps each new iterate once, if there are any and they are wanted.
+class NewIterates {
+ public:
+  NewIterates(IterateSource& source, Meeting& meeting, bool on_the_way, PairSamples& samples)
+      : source_(source), meeting_(meeting), on_the_way_(on_the_way), samples_(samples) {}
+
+  void operator()(StepKeeper& keeper) {
+    constexpr int kFirstSteps = 2;  // the first step has no iterate before it
+    for (std::uint64_t seen = source_.made();;) {
+      meeting_.keeping.store(false);
+      spin_until([&] { return meeting_.ended.load() || (meeting_.steps_wanted.load() && source_.made() != seen); });
+      if (meeting_.ended.load()) return;
+      meeting_.keeping.store(true);
+      if (!meeting_.steps_wanted.load()) continue;
+      seen = source_.made();
+      StepTimes times;
+      const auto reduce = on_the_way_ ? StepKeeper::Reduce::kOnTheWay : StepKeeper::Reduce::kInSlot;
+      const bool kept = keeper.keep(source_.hold(), reduce, 1, times);
+      source_.let_go();
+      if (!kept) {
+        meeting_.failed.store(true);
+        return;
+      }
+      add(times);
+      if (++meeting_.kept > kFirstSteps) count(times);
+    }
+  }
+
+  const std::vector<WorkSpan>& spans() const noexcept { return spans_; }
+
+ private:
+  /// Waiting for a disk is no work.
+  void add(const StepTimes& times) {
+    const std::int64_t ended = now_ns();
+    const double took_s = times.transfer_s + times.commit_s + times.analyze_s;
+    spans_.push_back({.begun_ns = ended - static_cast<std::int64_t>(took_s * 1e9), .ended_ns = ended});
+  }
+
+  void count(const StepTimes& times) {
+    samples_.transfer_s.push_back(times.transfer_s + (on_the_way_ ? times.analyze_s : 0));
+    if (!on_the_way_) samples_.analyze_s.push_back(times.analyze_s);
+  }
+
+  IterateSource& source_;
+  Meeting& meeting_;
+  const bool on_the_way_;
+  PairSamples& samples_;
+  std::vector<WorkSpan> spans_;
+};
+
+}  // namespace
+
+void measure_pair(const Workbench& bench, bool on_the_way, int producer_threads, int analyzer_threads,
+                  PairSamples& samples) {
+  Meeting meeting;
+  Iterations iterations(bench.source, meeting);
+  NewIterates steps(bench.source, meeting, on_the_way, samples);
+  const OpenMpGroup generating{{bench.cpus.begin(), bench.cpus.begin() + producer_threads},
+                               [&](Team& team) -> GroupWork {
+                                 bench.source.share_among(team);
+                                 return [&] { iterations(); };
+                               }};
+  const OpenMpGroup keeping{{bench.cpus.end() - analyzer_threads, bench.cpus.end()}, [&](Team& team) -> GroupWork {
+                              const auto keeper =
+                                  std::make_shared<StepKeeper>(bench.pool, bench.run, bench.durability, team);
+                              return [&, keeper] { steps(*keeper); };
+                            }};
+  run_openmp_groups({generating, keeping});
+  if (meeting.failed.load()) throw system_error("the disk failed while steps were kept on it; `dmesg` has the reason");
+  iterations.add_seconds_beside(steps.spans(), samples.generate_s);
+}
+
+}  // namespace ringside

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "node/kernels/step_keeper.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "common/kernels/hash.hpp"
+#include "common/platform/clock.hpp"
+#include "node/benches/openmp_groups.hpp"
+
+namespace ringside {
+namespace {
+
+/// Delays every signal of this thread.
+class SignalsLater {
+ public:
+  SignalsLater() {
+    sigset_t all;
+    sigfillset(&all);
+    sigdelset(&all, SIGBUS);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsLater() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsLater(const SignalsLater&) = delete;
+  SignalsLater& operator=(const SignalsLater&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+RingPool make_nameless_pool(const std::string& folder, std::uint64_t rows, bool mapped) {
+  const std::filesystem::path path =
+      std::filesystem::path(folder) / (".ringside-calibrate-" + to_string(random_id()) + ".pool");
+  const SignalsLater until_deleted;
+  RingPool pool = RingPool::create(path, rows, kCalibrationSlots);
+  std::error_code none;
+  std::filesystem::remove(path, none);
+  if (mapped) pool.prefault();
+  return pool;
+}
+
+StepKeeper::StepKeeper(RingPool& pool, RunDescription run, Durability durability, Team& team)
+    : pool_(pool),
+      durability_(durability),
+      writer_(pool.ring(), pool.persistence(), pool.storage(), durability),
+      reducer_(run.rows, team) {
+  writer_.share_among(team);
+  run.run_id = random_id();
+  writer_.begin_run(run);
+}
+
+/// Before the oldest slot may be taken, which is the part of a commit that waits.
+bool StepKeeper::wait_for_disk() noexcept {
+  if (!needs_sync(pool_.storage(), durability_)) return true;
+  spin_until([&] {
+    return writer_.sync_error() != 0 || writer_.next_seq() - 1 - writer_.persisted() + 2 <= kCalibrationSlots;
+  });
+  return writer_.sync_error() == 0;
+}
+
+bool StepKeeper::keep(const double* x, Reduce reduce, int passes, StepTimes& times) noexcept {
+  if (!wait_for_disk()) return false;
+  const std::int64_t begun = now_ns();
+  if (writer_.begin() != CommitStatus::kOk) return false;
+  const std::int64_t copy_begin = now_ns();
+  writer_.copy(x, step_, reduce == Reduce::kOnTheWay ? &reducer_ : nullptr);
+  const std::int64_t copied = now_ns();
+  if (writer_.commit() != CommitStatus::kOk) return false;
+  const std::int64_t committed = now_ns();
+  writer_.store_reductions(reduce == Reduce::kOnTheWay
+                               ? reducer_.finish(writer_.payload(), passes)
+                               : reducer_.reduce(writer_.payload(), writer_.previous_payload(), passes));
+  times = {.transfer_s = seconds(copied - copy_begin),
+           .commit_s = seconds((copy_begin - begun) + (committed - copied)),
+           .analyze_s = seconds(now_ns() - committed)};
+  ++step_.step;
+  ++step_.iteration;
+  return true;
+}
+
+}  // namespace ringside

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A discrete-event simulation of a run: producer, double buffer, analyzer and disk. Work progresses at a rate that
+// depends on what the other side does at that moment; an event is the end of a piece of work (docs/model.md,
+// "Simulation").
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "node/model/node_model.hpp"
+
+namespace ringside {
+
+/// How long a producer spins before its wait sleeps; HandoffOptions::spin_ns, as a test checks.
+inline constexpr double kProducerSpinS = 50e-6;
+
+/// A split of the cores and how they are used.
+struct Configuration {
+  int producer_threads = 0;
+  int analyzer_threads = 0;
+  bool reduce_on_transfer = false;  // --reduce transfer
+  bool elastic = false;
+  bool operator==(const Configuration&) const = default;
+};
+
+/// The options of a run that decide its time.
+struct RunShape {
+  std::uint64_t iterations = 100;
+  std::uint64_t every = 1;
+  std::uint32_t buffers = 2;
+  std::uint32_t slots = 8;
+  int passes = 1;
+  double iterate_bytes = 0;  // of one iterate, for the disk
+};
+
+enum class Bottleneck {
+  kGenerate,  // the analyzer waits
+  kAnalyze,   // the producer waits for copies and reductions
+  kDisk,      // both wait for syncs
+  kBalanced   // neither waits for more than a twentieth of the time
+};
+/// "the solver", "the analyzer", "the disk", "balanced".
+std::string_view to_string(Bottleneck bottleneck) noexcept;
+
+/// Seconds of a whole run, as the account of a run has them.
+struct Prediction {
+  double total_s = 0;
+  double generate_s = 0;
+  double producer_idle_s = 0;
+  double transfer_s = 0;
+  double commit_s = 0;  // with every wait for the disk
+  double analyze_s = 0;
+  double analyzer_idle_s = 0;
+  double sync_wait_s = 0;  // the part of commit_s that waits for the disk
+  Bottleneck bottleneck = Bottleneck::kBalanced;
+};
+
+/// The model must have the kernels that the configuration needs: kTransferReduced for reduce_on_transfer. Long runs
+/// are simulated until their rhythm is steady, and extrapolated.
+Prediction simulate(const NodeModel& model, const Configuration& configuration, const RunShape& run);
+
+}  // namespace ringside

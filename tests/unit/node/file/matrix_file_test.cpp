@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "node/file/matrix_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside {
+namespace {
+
+TEST(MatrixFileTest, EverySpellingOfAFileGivesTheSame) {
+  const testing::TemporaryFolder folder;
+  const std::string matrix = folder.write("a.mtx", "text");
+  std::filesystem::create_directory(folder.file("below"));
+  std::filesystem::create_symlink(matrix, folder.file("link.mtx"));
+  const std::optional<MatrixFile> file = matrix_file(matrix);
+  ASSERT_TRUE(file.has_value());
+  EXPECT_EQ(file->path, std::filesystem::canonical(matrix));
+  EXPECT_EQ(file->size_bytes, 4u);
+  EXPECT_EQ(matrix_file(folder.file("below/../a.mtx")), file);
+  EXPECT_EQ(matrix_file(folder.file("link.mtx")), file);
+}
+
+TEST(MatrixFileTest, AChangeOfSizeOrTimeGivesAnother) {
+  const testing::TemporaryFolder folder;
+  const std::string matrix = folder.write("a.mtx", "text");
+  const std::optional<MatrixFile> before = matrix_file(matrix);
+  const auto written = std::filesystem::last_write_time(matrix);
+  folder.write("a.mtx", "texts");
+  std::filesystem::last_write_time(matrix, written);
+  EXPECT_NE(matrix_file(matrix), before);
+  folder.write("a.mtx", "text");
+  std::filesystem::last_write_time(matrix, written);
+  EXPECT_EQ(matrix_file(matrix), before);
+  std::filesystem::last_write_time(matrix, written + std::chrono::nanoseconds(1));
+  EXPECT_NE(matrix_file(matrix), before);
+}
+
+TEST(MatrixFileTest, GeneratedAndMissingMatricesHaveNone) {
+  const testing::TemporaryFolder folder;
+  for (const std::string& matrix :
+       {std::string("grid:10"), std::string("rmat:4"), folder.file("none"), folder.path()}) {
+    EXPECT_FALSE(matrix_file(matrix).has_value()) << matrix;
+  }
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "node/kernels/iteration_overlap.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ringside {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+TEST(IterationOverlapTest, EachIterationHasTheTimeOfTheStepsThatItMeets) {
+  const std::vector<WorkSpan> iterations = {
+      {0, 10 * kMs}, {10 * kMs, 20 * kMs}, {21 * kMs, 30 * kMs}, {30 * kMs, 40 * kMs}};
+  const std::vector<WorkSpan> steps = {{1 * kMs, 3 * kMs}, {4 * kMs, 5 * kMs}, {8 * kMs, 25 * kMs}};
+  const std::vector<double> overlaps = overlaps_s(iterations, steps);
+  ASSERT_EQ(overlaps.size(), 4u);
+  EXPECT_DOUBLE_EQ(overlaps[0], 0.005);
+  EXPECT_DOUBLE_EQ(overlaps[1], 0.010);
+  EXPECT_DOUBLE_EQ(overlaps[2], 0.004);
+  EXPECT_DOUBLE_EQ(overlaps[3], 0.0);
+}
+
+TEST(IterationOverlapTest, WithoutStepsThereIsNoOverlap) {
+  EXPECT_EQ(overlaps_s(std::vector<WorkSpan>{{0, kMs}}, {}), std::vector<double>{0.0});
+}
+
+TEST(IterationOverlapTest, AnIterationThatIsBesideTheOtherSideAllTheTimeIsTakenAsMeasured) {
+  EXPECT_DOUBLE_EQ(seconds_beside(1.0, 1.6, 1.6), 1.6);
+}
+
+TEST(IterationOverlapTest, AnIterationThatIsPartlyBesideTheOtherSideIsExtended) {
+  // Half of 1.2 s beside the other side, 0.2 s longer than alone: a third of that time is lost.
+  EXPECT_DOUBLE_EQ(seconds_beside(1.0, 1.2, 0.6), 1.5);
+}
+
+TEST(IterationOverlapTest, NoiseStaysWithinBounds) {
+  EXPECT_DOUBLE_EQ(seconds_beside(1.0, 0.5, 0.01), 0.8);
+  EXPECT_NEAR(seconds_beside(1.0, 1.5, 0.01), 20.0, 1e-9);
+}
+
+}  // namespace
+}  // namespace ringside

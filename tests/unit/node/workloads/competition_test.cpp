@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which repeats of a competition count, and what rate they come to.
+#include "node/workloads/competition.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ringside {
+namespace {
+
+/// A thread whose repeats take these seconds, one after the other.
+ThreadTimes thread_of(const std::vector<double>& seconds) {
+  ThreadTimes times;
+  std::int64_t now = 0;
+  for (const double s : seconds) {
+    times.begin_ns.push_back(now);
+    now += static_cast<std::int64_t>(s * 1e9);
+    times.end_ns.push_back(now);
+  }
+  return times;
+}
+
+TEST(CountedRepeats, OfThePublished500TheFirst25AndTheLastThirdAreDropped) {
+  const CountedRepeats counted = counted_repeats(500);
+  EXPECT_EQ(counted.first, 25U);
+  EXPECT_EQ(counted.last, 334U);
+}
+
+TEST(CountedRepeats, OfFewTheFirstQuarterAndTheLastThirdAreDropped) {
+  EXPECT_EQ(counted_repeats(12).first, 3U);
+  EXPECT_EQ(counted_repeats(12).last, 8U);
+}
+
+TEST(CountedRepeats, SomeRepeatAlwaysCounts) {
+  for (std::size_t repeats = 1; repeats < 200; ++repeats) {
+    EXPECT_LT(counted_repeats(repeats).first, counted_repeats(repeats).last) << repeats;
+    EXPECT_LE(counted_repeats(repeats).last, repeats);
+  }
+}
+
+TEST(RateOfGroup, TheThreadsRatesAreAddedUp) {
+  // 1 GB in 0.5 s and in 0.25 s: 2 + 4 GB/s.
+  const GroupRate rate = rate_of_group({{thread_of(std::vector(12, 0.5)), thread_of(std::vector(12, 0.25))}}, 1e9);
+  EXPECT_NEAR(rate.gb_s.value, 6, 1e-9);
+  EXPECT_NEAR(rate.gb_s.spread, 0, 1e-9);
+  ASSERT_EQ(rate.thread_gb_s.size(), 2U);
+  EXPECT_NEAR(rate.thread_gb_s[1], 4, 1e-9);
+}
+
+TEST(RateOfGroup, TheStartAndTheLastThirdDoNotCount) {
+  std::vector<double> seconds(12, 0.5);
+  seconds[0] = seconds[1] = seconds[2] = 50;                  // a slow start
+  seconds[8] = seconds[9] = seconds[10] = seconds[11] = 0.1;  // the others have ended
+  EXPECT_NEAR(rate_of_group({{thread_of(seconds)}}, 1e9).gb_s.value, 2, 1e-9);
+}
+
+TEST(RateOfGroup, ThePublishedEndTimesFollowFrom16BytesAnElement) {
+  // 10 + 6 threads, 500 repeats of 125,000,000 doubles, NVM-NVM: 43,771 MB/s of ten threads end after 228 s (published
+  // 231), 18,771 MB/s of six after 320 s (319).
+  const double bytes = 125'000'000.0 * 16;
+  EXPECT_NEAR(500 * bytes * 10 / 43'771.07e6, 228, 1);
+  EXPECT_NEAR(500 * bytes * 6 / 18'771.08e6, 320, 1);
+}
+
+TEST(RateOverTime, TheRatesOfAWindowAreThoseOfAllItsThreads) {
+  // One thread copies 1 GB in each second for four seconds, another 1 GB in the first two.
+  const ThreadRates steady{{1, 2, 3, 4}, {1, 1, 1, 1}, {1, 1, 1, 1}};
+  const ThreadRates slow{{2}, {2}, {0.5}};
+  const std::vector<ThreadRates> threads = {steady, slow};
+  const auto rates = rate_over_time(threads, 1e9, 4);
+  ASSERT_EQ(rates.size(), 4U);
+  EXPECT_DOUBLE_EQ(rates[0].first, 0.5);
+  EXPECT_NEAR(rates[0].second, 1.5, 1e-9);
+  EXPECT_NEAR(rates[1].second, 1.5, 1e-9);
+  EXPECT_NEAR(rates[3].second, 1, 1e-9);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The placement formula against the thesis's tables 7 to 10. Two of their peculiarities are checked as they are: the
+// rows of tables 7 and 8 are those of half the share, and the times of table 10 are 1.5 times data over rate.
+#include "node/workloads/placement.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ringside {
+namespace {
+
+struct PublishedRow {
+  double dram_mb_s;  // table 3, which both sizes use
+  double other_mb_s;
+  double small_mb;           // table 9: data of the other memory
+  double small_s;            // table 9
+  std::uint64_t small_rows;  // table 7
+  double large_mb;           // table 10
+  double large_s;            // table 10
+  std::uint64_t large_rows;  // table 8
+};
+constexpr PublishedRow kRows[] = {
+    {61042.84, 3038.16, 758.59, 0.2497, 750, 7585.80, 3.7453, 2371},
+    {57761.80, 6027.24, 1511.81, 0.2508, 1494, 15117.93, 3.7624, 4724},
+    {53767.10, 9223.43, 2342.84, 0.2540, 2315, 23428.10, 3.8101, 7321},
+    {51257.79, 12630.42, 3163.18, 0.2504, 3126, 31631.31, 3.7566, 9885},
+    {47770.89, 15202.48, 3862.63, 0.2541, 3817, 38625.79, 3.8111, 12071},
+};
+constexpr double kSmallBytes = 16.0 * 31'623 * 31'623;
+constexpr double kLargeBytes = 16.0 * 100'000 * 100'000;
+
+TEST(Placement, TheDataOfTable9FollowFromTheRatesOfTheCompetition) {
+  for (const PublishedRow& row : kRows) {
+    const Placement found = place(kSmallBytes, row.dram_mb_s * 1e-3, row.other_mb_s * 1e-3);
+    EXPECT_NEAR(found.other_bytes * 1e-6, row.small_mb, 0.01);
+    EXPECT_NEAR(found.seconds, row.small_s, 5.1e-5);
+  }
+}
+
+TEST(Placement, TheDataOfTable10FollowTooAndItsTimesAreOneAndAHalfTimesTheFormulas) {
+  for (const PublishedRow& row : kRows) {
+    const Placement found = place(kLargeBytes, row.dram_mb_s * 1e-3, row.other_mb_s * 1e-3);
+    EXPECT_NEAR(found.other_bytes * 1e-6, row.large_mb, 0.06);
+    EXPECT_NEAR(found.seconds * 1.5, row.large_s, 1e-4);
+  }
+}
+
+TEST(Placement, TheRowsOfTables7And8AreThoseOfHalfTheShare) {
+  for (const PublishedRow& row : kRows) {
+    const Placement found = place(kLargeBytes, row.dram_mb_s * 1e-3, row.other_mb_s * 1e-3);
+    EXPECT_NEAR(static_cast<double>(rows_of_share(31'623, found.other_share / 2)), static_cast<double>(row.small_rows),
+                1);
+    EXPECT_NEAR(static_cast<double>(rows_of_share(100'000, found.other_share / 2)), static_cast<double>(row.large_rows),
+                1);
+  }
+}
+
+TEST(Placement, BothGroupsEndTogether) {
+  const Placement found = place(1e9, 40, 10);
+  EXPECT_DOUBLE_EQ(found.other_share, 0.2);
+  EXPECT_DOUBLE_EQ(found.dram_bytes / 40e9, found.other_bytes / 10e9);
+  EXPECT_DOUBLE_EQ(found.seconds, found.dram_bytes / 40e9);
+}
+
+TEST(Placement, AMemoryWithoutARateGetsNothing) {
+  const Placement found = place(1e9, 40, 0);
+  EXPECT_EQ(found.other_bytes, 0);
+  EXPECT_DOUBLE_EQ(found.seconds, 0.025);
+}
+
+}  // namespace
+}  // namespace ringside

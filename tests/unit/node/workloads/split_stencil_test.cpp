@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Both versions of the stencil over two memories have the bits of the serial loop.
+#include "node/workloads/split_stencil.hpp"
+
+#include <gtest/gtest.h>
+
+#include "node/streams/tier_memory.hpp"
+#include "tests/reference/serial_stencil.hpp"
+#include "tests/unit/allowed_cpus.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside {
+namespace {
+
+std::vector<int> cpus_of(std::size_t threads) {
+  const std::vector<int> allowed = allowed_cpus();
+  std::vector<int> cpus;
+  for (std::size_t i = 0; i < threads; ++i) cpus.push_back(allowed[i % allowed.size()]);
+  return cpus;
+}
+
+std::vector<double> serial_result(const StencilSetting& setting) {
+  std::vector<double> start;
+  for (std::uint64_t i = 0; i < setting.rows; ++i) {
+    for (std::uint64_t j = 0; j < setting.columns; ++j) start.push_back(stencil_start(i, j));
+  }
+  return testing::serial_stencil(start, setting.rows, setting.columns, setting.sweeps);
+}
+
+TEST(SplitStencil, BothVersionsEqualTheSerialLoopForEveryBorder) {
+  const testing::TemporaryFolder folder;
+  StencilSetting setting;
+  setting.rows = 11;
+  setting.columns = 37;
+  setting.upper_cpus = cpus_of(2);
+  setting.lower_cpus = cpus_of(1);
+  setting.lower_tier = folder_tier(folder.path(), "--memory");
+  setting.sweeps = 5;
+  const std::vector<double> expected = serial_result(setting);
+  for (const StencilVersion version : {StencilVersion::kAcrossBorder, StencilVersion::kGhostRows}) {
+    setting.version = version;
+    for (setting.lower_rows = 1; setting.lower_rows < setting.rows; ++setting.lower_rows) {
+      EXPECT_EQ(run_stencil(setting, true).values, expected)
+          << "version " << static_cast<int>(version) << ", " << setting.lower_rows << " lower rows";
+    }
+  }
+}
+
+TEST(SplitStencil, MoreThreadsThanRowsGiveTheSameBits) {
+  StencilSetting setting;
+  setting.rows = 6;
+  setting.columns = 9;
+  setting.lower_rows = 3;
+  setting.upper_cpus = cpus_of(3);
+  setting.lower_cpus = cpus_of(4);
+  setting.lower_tier = dram_tier();
+  setting.sweeps = 3;
+  for (const StencilVersion version : {StencilVersion::kAcrossBorder, StencilVersion::kGhostRows}) {
+    setting.version = version;
+    EXPECT_EQ(run_stencil(setting, true).values, serial_result(setting));
+  }
+}
+
+TEST(SplitStencil, ASweepTakesAtLeastAsLongAsItsSlowestThread) {
+  StencilSetting setting;
+  setting.rows = 64;
+  setting.columns = 64;
+  setting.lower_rows = 20;
+  setting.upper_cpus = cpus_of(1);
+  setting.lower_cpus = cpus_of(1);
+  setting.lower_tier = dram_tier();
+  const StencilResult result = run_stencil(setting);
+  ASSERT_EQ(result.sweeps.size(), 10U);
+  ASSERT_EQ(result.thread_s.size(), 2U);
+  for (std::size_t s = 0; s < result.sweeps.size(); ++s) {
+    EXPECT_GE(result.sweeps[s].total_s, result.thread_s[0][s]);
+    EXPECT_EQ(result.sweeps[s].lower_s, result.thread_s[1][s]);
+  }
+}
+
+}  // namespace
+}  // namespace ringside
