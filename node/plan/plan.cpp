@@ -99,9 +99,17 @@ NodeModel resampled(const NodeModel& model, std::uint64_t seed) {
     if (drawn.kernels[kernel]) scale(drawn.kernels[kernel]->seconds, factors[kernel]);
   }
   const double coupling = factor(model.coupling_error.value_or(0));
+  // Company speeds no kernel up by more than noise can pretend, unless it was measured so.
+  const auto draw_beside = [&](Measured& beside, KernelKind kernel, int threads) {
+    constexpr double kMostGain = 0.8;
+    const double alone_s = seconds_at(model.find(kernel)->seconds, threads);
+    const double ratio = beside.value / alone_s;
+    const double drawn_ratio = std::max(ratio * factor(beside.spread), std::min(ratio, kMostGain));
+    beside.value = drawn_ratio * alone_s * factors[static_cast<std::size_t>(kernel)];
+  };
   for (PairFigures& pair : drawn.pairs) {
-    pair.first_s.value *= factors[static_cast<std::size_t>(pair.first)] * factor(pair.first_s.spread);
-    pair.second_s.value *= factors[static_cast<std::size_t>(pair.second)] * factor(pair.second_s.spread);
+    draw_beside(pair.first_s, pair.first, pair.first_threads);
+    draw_beside(pair.second_s, pair.second, pair.second_threads);
   }
   for (std::optional<Measured>* figure : {&drawn.costs.hand_off_s, &drawn.costs.wake_up_s, &drawn.costs.loan_s,
                                           &drawn.costs.barrier_s, &drawn.sync_s, &drawn.sync_gb_s}) {
