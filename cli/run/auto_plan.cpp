@@ -21,12 +21,18 @@ namespace {
 
 using nlohmann::ordered_json;
 
-AutoPlan plan_with(const PlannedOptions& options, const std::string& file) {
+/// Without what was chosen.
+AutoPlan request_with(const PlannedOptions& options, const std::string& file) {
   AutoPlan made;
   made.node_file = file;
   made.node = read_node(file);
   refuse_foreign(made.node, file, fingerprint(read_machine()));
   made.request = plan_request(made.node, options);
+  return made;
+}
+
+AutoPlan plan_with(const PlannedOptions& options, const std::string& file) {
+  AutoPlan made = request_with(options, file);
   const Plan plan = make_plan(made.node, made.request);
   made.chosen = plan.rows[plan.best];
   return made;
@@ -55,6 +61,20 @@ std::optional<AutoPlan> make_auto_plan(const PlannedOptions& options, const std:
   } catch (const Error& error) {
     why_not = fmt::format("--cores auto: chosen by the topology instead: {}", error.what());
     return std::nullopt;
+  }
+}
+
+std::optional<AutoPlan> make_mode_plan(const PlannedOptions& options, int producer_threads, int analyzer_threads) {
+  try {
+    AutoPlan made = request_with(options, default_node_file());
+    made.request.producer_threads = producer_threads;
+    made.request.analyzer_threads = analyzer_threads;
+    const Plan plan = make_plan(made.node, made.request);
+    if (!plan.remarks.empty()) return std::nullopt;
+    made.chosen = plan.rows[plan.best];
+    return made;
+  } catch (const Error&) {
+    return std::nullopt;  // the user did not ask for a plan
   }
 }
 

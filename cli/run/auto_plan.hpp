@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside run --cores auto`: what the model chose for a run, and what it predicted.
+// What the model chose for a run, and what it predicted: cores and modes with `--cores auto`, modes alone without
+// --cores on a machine that was calibrated for the problem.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,11 @@ struct AutoPlan {
 /// file that the user named.
 std::optional<AutoPlan> make_auto_plan(const PlannedOptions& options, const std::string& node_file,
                                        std::string& why_not);
+
+/// For a run whose cores are those of the topology: how to reduce, and whether cores are elastic. Nothing unless the file
+/// at the default place has figures of this machine for this very problem and memory, so that nothing has to be derived,
+/// scaled or assumed.
+std::optional<AutoPlan> make_mode_plan(const PlannedOptions& options, int producer_threads, int analyzer_threads);
 
 /// The figures of one step, for the analyzer.
 PlannedStepOptions planned_step(const AutoPlan& plan, bool adapt);

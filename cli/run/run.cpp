@@ -93,13 +93,39 @@ CorePlan cores_for(const RunOptions& options, const std::optional<AutoPlan>& cho
   return plan;
 }
 
-/// What `--cores auto` chose, if it was asked for and a plan can be made. The line about it goes to standard error.
+PlannedOptions planned_options(const CommandLine& line, const RunOptions& options) {
+  return {.solve = options.solve,
+          .publish = options.publish,
+          .ring = options.ring,
+          .reduce = options.reduce,
+          .cores = options.cores,
+          .elastic_given = line.is_given("--elastic"),
+          .reduce_given = line.is_given("--reduce"),
+          .memory = {}};
+}
+
+/// What the calibration says about the modes, where the user decided nothing: not --cores, and not both modes.
+std::optional<AutoPlan> calibrated_modes(const CommandLine& line, const RunOptions& options) {
+  if (line.is_given("--cores") || options.mode == Mode::kDram) return std::nullopt;
+  if (line.is_given("--elastic") && line.is_given("--reduce")) return std::nullopt;
+  const CorePlan cores = cores_for(options, std::nullopt);
+  if (cores.oversubscribed_one_core) return std::nullopt;
+  check_matrix_name(options.solve.matrix);
+  return make_mode_plan(planned_options(line, options), static_cast<int>(cores.producer.size()),
+                        static_cast<int>(cores.analyzer.size()));
+}
+
+/// What was chosen for the run, if a plan can be made. The line about it goes to standard error.
 std::optional<AutoPlan> plan_for(const CommandLine& line, const RunOptions& options) {
   const bool automatic = options.cores.choice == CoreChoice::kAuto;
   if (!automatic && (options.adapt || !options.node_file.empty())) {
     throw usage_error("{}: found with --cores topology, expected --cores auto", options.adapt ? "--adapt" : "--node");
   }
-  if (!automatic) return std::nullopt;
+  if (!automatic) {
+    std::optional<AutoPlan> plan = calibrated_modes(line, options);
+    if (plan && !options.quiet) write_standard_error(fmt::format("ringside: calibrated: {}\n", plan->in_words()));
+    return plan;
+  }
   if (options.mode == Mode::kDram) {
     throw usage_error(
         "--cores auto: found with --mode dram, whose only process has all cores; expected --mode pipeline");
@@ -110,16 +136,8 @@ std::optional<AutoPlan> plan_for(const CommandLine& line, const RunOptions& opti
   // Wrong lists and names are errors of their own, not reasons against a plan.
   cores_for(options, std::nullopt);
   check_matrix_name(options.solve.matrix);
-  const PlannedOptions planned{.solve = options.solve,
-                               .publish = options.publish,
-                               .ring = options.ring,
-                               .reduce = options.reduce,
-                               .cores = options.cores,
-                               .elastic_given = line.is_given("--elastic"),
-                               .reduce_given = line.is_given("--reduce"),
-                               .memory = {}};
   std::string why_not;
-  std::optional<AutoPlan> plan = make_auto_plan(planned, options.node_file, why_not);
+  std::optional<AutoPlan> plan = make_auto_plan(planned_options(line, options), options.node_file, why_not);
   if (!options.quiet) {
     write_standard_error(fmt::format("ringside: {}\n", plan ? "--cores auto: " + plan->in_words() : why_not));
   }

@@ -113,6 +113,66 @@ TEST_F(AutoCoresTest, AMatrixThatWasNotMeasuredRunsByTheTopologyAndOneLineSaysSo
   expect_one_line(ran.err, {"topology", "a.txt", "calibrate --matrix"});
 }
 
+class CalibratedModesTest : public AutoCoresTest {
+ protected:
+  /// A calibration at the default place by which reducing on the way is much faster.
+  void calibrate_for_transfer() const {
+    calibrate();
+    Node node = read_node(node_file_);
+    for (KernelFigures& kernel : node.kernels) {
+      if (kernel.kernel != KernelKind::kAnalyze) continue;
+      for (Series::Point& point : kernel.seconds.points) point.figure = {.value = 0.01, .spread = 0.01};
+    }
+    for (PairFigures& pair : node.pairs) {
+      if (pair.second == KernelKind::kAnalyze) pair.second_s = {.value = 0.01, .spread = 0.01};
+    }
+    constexpr Measured kCost{.value = 1e-6, .spread = 0.01};
+    node.costs = {.hand_off_s = kCost, .wake_up_s = kCost, .loan_s = kCost, .barrier_s = kCost};
+    std::filesystem::create_directory(folder_.file("ringside"));
+    std::ofstream(folder_.file("ringside/node.json")) << to_json(node).dump();
+  }
+
+  Finished run_calibrated(const std::vector<std::string>& more) const {
+    std::vector<std::string> all = {"--iterations=20", "--overwrite"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run("ringside", run_arguments("grid:50", all), [&] { setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1); });
+  }
+};
+
+TEST_F(CalibratedModesTest, WithoutCoresTheModesAreThoseOfTheCalibration) {
+  calibrate_for_transfer();
+  const Finished ran = run_calibrated({"--durability=process"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(summary()["reduce"], "transfer");
+  EXPECT_GT(summary()["planned_total_s"], 0);
+  expect_one_line(ran.err, {"calibrated: ", "--reduce transfer", "node.json"});
+}
+
+TEST_F(CalibratedModesTest, WithCoresByTheTopologyNoCalibrationIsRead) {
+  calibrate_for_transfer();
+  const Finished ran = run_calibrated({"--durability=process", "--cores=topology"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(summary()["reduce"], "slot");
+  EXPECT_EQ(summary()["elastic"], false);
+  EXPECT_TRUE(summary()["planned_total_s"].is_null());
+}
+
+TEST_F(CalibratedModesTest, AModeThatTheUserNamesStays) {
+  calibrate_for_transfer();
+  ASSERT_EQ(run_calibrated({"--durability=process", "--reduce=slot"}).exit_code, 0);
+  EXPECT_EQ(summary()["reduce"], "slot");
+  EXPECT_GT(summary()["planned_total_s"], 0);
+}
+
+TEST_F(CalibratedModesTest, WhatWasNotMeasuredChangesNothing) {
+  calibrate_for_transfer();
+  const Finished ran = run("ringside", run_arguments("grid:51", {"--iterations=20", "--durability=process"}),
+                           [&] { setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1); });
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(summary()["reduce"], "slot");
+  EXPECT_EQ(ran.err, "");
+}
+
 TEST_F(AutoCoresTest, ARunThatAdaptsChangesNoBitAndSaysThatItDid) {
   calibrate();
   scale_seconds(1e-3);  // nothing can be that fast
