@@ -85,12 +85,15 @@ Workbench ProblemPhase::bench(Place& place) {
 }
 
 void ProblemPhase::add_to(CalibrationPlan& plan) {
+  // Without its two ends a series cannot be interpolated, so they come before every pair.
   for (const bool synced : {false, true}) {
     for (const int threads : std::set<int>{counts_.front(), counts_.back()}) {
       for (Place& place : places_) {
         if (place.synced == synced) add_kernels(plan, place, threads);
       }
     }
+  }
+  for (const bool synced : {false, true}) {
     for (Place& place : places_) {
       if (place.synced == synced) add_pairs(plan, place);
     }
@@ -151,6 +154,7 @@ void ProblemPhase::collect(Node& node) const {
   for (const Place& place : places_) {
     for (const auto& [kernel, samples] : place.kernels) add(kernel, place.tier, place.synced, samples);
   }
+  note_single_points(node);
   for (const Place& place : places_) {
     for (const auto& [key, samples] : place.pairs) {
       const auto& [on_the_way, split] = key;
@@ -158,6 +162,22 @@ void ProblemPhase::collect(Node& node) const {
       add_pair(node, place, copy, split, samples.generate_s, samples.transfer_s);
       if (!on_the_way) add_pair(node, place, KernelKind::kAnalyze, split, samples.generate_s, samples.analyze_s);
     }
+  }
+}
+
+/// A remark for each place of slots whose kernels have figures of one thread count, if more were to be measured.
+void ProblemPhase::note_single_points(Node& node) const {
+  if (counts_.size() < 2) return;
+  for (const Place& place : places_) {
+    const auto transfer = place.kernels.find(KernelKind::kTransfer);
+    if (transfer == place.kernels.end()) continue;
+    const Series series = series_of(transfer->second);
+    if (series.points.size() != 1) continue;
+    node.remarks.push_back(fmt::format(
+        "{} in {}{} was measured with {} threads alone: other thread counts are extrapolated from it; a longer "
+        "--budget measures more",
+        printable(size_.matrix), printable(place.tier), place.synced ? ", synced," : "",
+        series.points.front().threads));
   }
 }
 

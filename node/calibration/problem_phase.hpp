@@ -47,6 +47,7 @@ class ProblemPhase {
   void add_pairs(CalibrationPlan& plan, Place& place);
   void add_pair(Node& node, const Place& place, KernelKind second, std::pair<int, int> split,
                 const std::vector<double>& first_s, const std::vector<double>& second_s) const;
+  void note_single_points(Node& node) const;
   void take(Place& place, int threads, const KernelSamples& samples);
 
   Problem problem_;

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "common/platform/error.hpp"
+#include "node/calibration/fingerprint.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -57,6 +58,32 @@ TEST_F(CalibrationTest, WithTooLittleTimeTheMostImportantFiguresAreThereAndARema
   EXPECT_TRUE(measured(KernelKind::kTransfer));
   EXPECT_TRUE(std::any_of(node.remarks.begin(), node.remarks.end(),
                           [](const std::string& remark) { return remark.find("did not fit") != std::string::npos; }));
+}
+
+TEST_F(CalibrationTest, ARemarkNamesKernelsThatHaveOneThreadCountAlone) {
+  CalibrationOptions two = options();
+  two.threads = {1, 2};
+  if (usable_cores(read_machine()).size() < 2) GTEST_SKIP() << "needs two cores";
+  two.budget_s = 1e-6;  // for the first measurement alone
+  const Node node = calibrate(two);
+  EXPECT_TRUE(std::any_of(node.remarks.begin(), node.remarks.end(), [](const std::string& remark) {
+    return remark.find("was measured with 1 threads alone") != std::string::npos;
+  }));
+}
+
+TEST_F(CalibrationTest, SyncedKernelsAloneComeBeforeAnyPair) {
+  std::atomic<bool> stop{false};
+  std::vector<std::string> order;
+  CalibrationOptions watched = options();
+  watched.budget_s = 10;
+  watched.stop = &stop;
+  watched.announce = [&](const CalibrationProgress& progress) {
+    order.push_back(progress.what);
+    if (progress.what.find("generate beside") != std::string::npos) stop = true;
+  };
+  (void)refusal_of(watched);
+  const auto is_synced = [](const std::string& what) { return what.find(", synced, with ") != std::string::npos; };
+  EXPECT_TRUE(std::any_of(order.begin(), order.end(), is_synced)) << order.back();
 }
 
 TEST_F(CalibrationTest, NothingStaysInTheFolder) {
