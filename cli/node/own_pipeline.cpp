@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -88,7 +89,8 @@ std::string first_line_of_file(const std::string& path) {
   std::ifstream file(path);
   std::string line;
   std::getline(file, line);
-  return line;
+  constexpr std::string_view kProgram = "ringside: ";
+  return line.starts_with(kProgram) ? line.substr(kProgram.size()) : line;
 }
 
 OwnRun run_ringside(const std::vector<std::string>& arguments, const WorkFolder& folder, const HeldSignals& signals) {
