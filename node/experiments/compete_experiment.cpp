@@ -188,7 +188,7 @@ void run_split(const Surroundings& around, const Split& split, std::uint64_t ele
 
 void add_missing_rows(ExperimentResult& result, const std::string& memory, const std::string& reason) {
   const NotAvailable none{reason};
-  for (const std::size_t table : {0, 2}) {
+  for (const std::size_t table : {std::size_t{0}, std::size_t{2}}) {
     for (const Benchmark& benchmark : kBenchmarks) {
       std::vector<Cell> row = {benchmark.name, memory};
       row.resize(result.tables[table].columns.size(), none);
