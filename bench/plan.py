@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How well are runs predicted? Rounds of calibrate, plan and run, in turn, and the published pipeline.
+"""How well are runs predicted? Rounds of calibrate, plan and run, in turn, and what was published: the pipeline, the
+competitions, and the placement of a stencil. --published-only predicts the published ones anew and keeps the file's rounds.
 
 For each matrix in turn, a round measures the node anew, plans the run, and runs it with --cores auto and in every mode that the
 plan has a row for, with a fresh pool. Errors are of the total against that round's plan. Regret is what the planned choice took,
@@ -49,14 +50,20 @@ def mode_of(row):
 
 
 def published(bin_dir):
+    """All predictions of published measurements: they measure nothing, so they need no quiet machine."""
+    others = subprocess.run([bin_dir / "bench_published", f"--node={PUBLISHED_NODE}"], check=True, capture_output=True, text=True)
+    return {"commit": machine_header(bin_dir)["commit"], "pipeline": published_pipeline(bin_dir), **json.loads(others.stdout)}
+
+
+def published_pipeline(bin_dir):
     """The published pipeline of n = 4,000,000, planned from the published node."""
     found, took_s = plan(bin_dir, f"--node={PUBLISHED_NODE}", "--matrix=grid:2000", "--iterations=5000", "--passes=5")
     errors = {row["producer_cores"]: row["total_s"] / PUBLISHED[row["producer_cores"]] - 1 for row in found["rows"]}
     sizes = [abs(error) for error in errors.values()]
     idle = [abs(row[f"{side}_idle_s"] - waited[number]) <= 0.1 * PUBLISHED[row["producer_cores"]]
             for row in found["rows"] for side, waited in PUBLISHED_IDLE.items() for number in [row["producer_cores"]]]
-    return {"splits": len(errors), "idle_times": len(idle), "idle_within_10_percent_of_total": sum(idle), "within_10_percent": sum(size <= 0.1 for size in sizes),
-            "mean_error": statistics.mean(sizes), "largest_error": max(sizes),
+    return {"splits": len(errors), "within_10_percent": sum(size <= 0.1 for size in sizes),
+            "idle_times": len(idle), "idle_within_10_percent_of_total": sum(idle), "mean_error": statistics.mean(sizes), "largest_error": max(sizes),
             "chosen_producer_cores": found["rows"][found["best"]]["producer_cores"],
             "errors_by_producer_cores": errors, "plan_s": took_s}
 
@@ -114,7 +121,7 @@ def summed(rounds, matrices):
 
 def measure(options):
     demand_cores(2)
-    document = {"benchmark": "plan", "machine": machine_header(options.bin), "published_pipeline": published(options.bin),
+    document = {"benchmark": "plan", "machine": machine_header(options.bin), "published": published(options.bin),
                 "iterations": MATRICES, "runs_a_mode": options.runs, "budget_s": options.budget}
     rounds = []
     with work_folder(options.pool_dir) as work, others_share(document):
@@ -127,6 +134,19 @@ def measure(options):
     return document
 
 
+def renew_published(options):
+    """Replaces what the file has of the published measurements; its rounds stay as they are."""
+    old = json.loads(pathlib.Path(options.output).read_text())
+    document = {}
+    for key, value in old.items():
+        if key in ("published", "published_pipeline"):
+            document["published"] = published(options.bin)
+        else:
+            document[key] = value
+    write_json(document, options.output)
+    return document
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
@@ -135,10 +155,19 @@ def main():
     parser.add_argument("--rounds", type=int, default=7, help="default 7")
     parser.add_argument("--pool-dir", default=tempfile.gettempdir(), help="where the pools lie (default: the temporary folder)")
     parser.add_argument("--output", help="JSON file to write")
-    document = measure(parser.parse_args())
-    found = document["published_pipeline"]
+    parser.add_argument("--published-only", action="store_true", help="renew only what is published in --output; measure nothing")
+    options = parser.parse_args()
+    if options.published_only and not options.output:
+        parser.error("--published-only: found no --output, expected the file whose rounds are kept")
+    document = renew_published(options) if options.published_only else measure(options)
+    found = document["published"]["pipeline"]
     print(f"published pipeline: {found['within_10_percent']} of {found['splits']} splits within 10 %, mean "
           f"{100 * found['mean_error']:.1f} %, chosen {found['chosen_producer_cores']} producer cores")
+    for one in document["published"]["competitions"]:
+        print(f"published competition: {one['first']} beside {one['second']}: mean error {100 * one['mean_error']:.1f} %")
+    for one in document["published"]["placement"]:
+        print(f"published stencil, version {one['version']}, side {one['side']:,.0f}: chosen {one['chosen_nvdimm_threads']} NVDIMM "
+              f"threads, best {one['published_best_nvdimm_threads']}, loss {100 * one['loss']:.1f} %")
     for matrix, result in document["results"].items():
         for mode, figures in result["modes"].items():
             print(f"{matrix:<22} {mode:<34} error {100 * figures['error']['median']:5.1f} % (to "

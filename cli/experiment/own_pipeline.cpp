@@ -10,13 +10,16 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "analyzer/pool/ring_reader.hpp"
 #include "common/platform/error.hpp"
 #include "common/program/topology.hpp"
 #include "node/workloads/published_pipeline.hpp"
@@ -86,7 +89,8 @@ std::string first_line_of_file(const std::string& path) {
   std::ifstream file(path);
   std::string line;
   std::getline(file, line);
-  return line;
+  constexpr std::string_view kProgram = "ringside: ";
+  return line.starts_with(kProgram) ? line.substr(kProgram.size()) : line;
 }
 
 OwnRun run_ringside(const std::vector<std::string>& arguments, const WorkFolder& folder, const HeldSignals& signals) {
@@ -134,8 +138,42 @@ ResultTable empty_own_table(int iterations) {
            {"commit_s", "commit", "s", 4},
            {"analysis_s", "analysis", "s", 4},
            {"analysis_idle_s", "its idle", "s", 4},
-           {"total_s", "total", "s", 4}},
+           {"total_s", "total", "s", 4},
+           {"difference", "difference", "1e-15", 1}},
           {}};
+}
+
+/// The largest accepted relative difference between elements of both last iterates. They need not have equal bits: ours
+/// multiplies an element with 0.85 / entries before the sum, the published loop with 1 / entries and the sum with 0.85.
+/// Both add positive numbers, so an iteration adds at most 12 roundings (2^-53) to an element's relative error and
+/// keeps the share 0.85 of the earlier one: 12 / (1 - 0.85) * 1.1e-16 = 0.9e-14 for each of the two.
+constexpr double kMostDifference = 2e-14;
+
+/// Of the newest iterate in the pool. Throws Error: exit code 5 if it is damaged, another iteration, or further away.
+double difference_from(const std::vector<double>& expected, const std::string& pool, int iterations) {
+  const RingReader reader = RingReader::open(pool);
+  const Recovery recovery = reader.recover();
+  std::vector<double> x(reader.ring().geometry().rows);
+  if (recovery.kept.empty() || recovery.kept.back().header.iteration != static_cast<std::uint64_t>(iterations) ||
+      x.size() != expected.size() || reader.read(recovery.kept.back(), x.data()).status != ReadStatus::kOk) {
+    throw damage_error("{}: found no intact iterate of iteration {} with {} rows after ringside run", pool, iterations,
+                       expected.size());
+  }
+  double largest = 0;
+  std::size_t row = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double difference = std::abs(x[i] - expected[i]) / expected[i];
+    if (difference <= largest) continue;
+    largest = difference;
+    row = i;
+  }
+  if (largest > kMostDifference) {
+    throw damage_error(
+        "ringside run: row {} of iteration {} is {}, that of the published loop {}; expected a relative "
+        "difference of at most {}",
+        row, iterations, x[row], expected[row], kMostDifference);
+  }
+  return largest;
 }
 
 }  // namespace
@@ -171,8 +209,16 @@ void add_own_pipeline(const Surroundings& around, ExperimentResult& result) {
           found ? Cell(run.summary.at(key).get<double>())
                 : Cell(NotAvailable{run.reason.empty() ? fmt::format("the summary has no {}", key) : run.reason}));
     }
+    row.push_back(run.summary.is_object()
+                      ? Cell(difference_from(result.last_iterate, folder.file("pool"), problem.iterations) * 1e15)
+                      : Cell(NotAvailable{run.reason}));
     table.rows.push_back(std::move(row));
   }
+  result.remarks.push_back(
+      fmt::format("difference: the largest relative one between elements of Ringside's last iterate and of the "
+                  "published loop's; at "
+                  "most {} is accepted, since the two round at different places.",
+                  kMostDifference));
   result.tables.push_back(std::move(table));
 }
 

@@ -65,7 +65,11 @@ ringside.charts = (() => {
 
   function labels_with_dashes(chart) {
     const labels = Chart.defaults.plugins.legend.labels.generateLabels(chart);
-    return labels.map((label) => ({ ...label, lineDash: chart.data.datasets[label.datasetIndex].borderDash }));
+    const sign = ({ pointStyle }) => (chart.config.type === "bar" ? "rect" : pointStyle === "circle" ? "line" : pointStyle);
+    return labels.map((label) => {
+      const dataset = chart.data.datasets[label.datasetIndex];
+      return { ...label, lineDash: dataset.borderDash, pointStyle: sign(dataset) };
+    });
   }
 
   function dress(chart) {
@@ -234,11 +238,44 @@ ringside.charts = (() => {
     chart.update("none");
   }
 
+  // Chart.js itself would write 4.000000E-5.
+  const plain_number = (value) => value.toLocaleString("en-US", { maximumSignificantDigits: 6 });
+
   // One line a label; what is beyond the colours is dashed.
   const line_colours = ["generate", "transfer", "analyze", "commit", "producer-idle", "analyzer-idle"];
   const dashes = [[], [6, 4], [2, 3], [10, 3, 2, 3]];
 
+  // Lines of one point each have nothing to be drawn over: a bar for each.
+  function bars(id, shown) {
+    const labels = shown.lines.map(({ label }) => label.replace(" (", "\n(").split("\n"));  // two short lines: for a phone
+    const line_height = labels.some((lines) => lines.length > 1) ? 2.2 : 1.5;
+    document.getElementById(id).parentElement.style.height = `${4 + line_height * labels.length}rem`;
+    const x = shown.lines[0].points[0][0];
+    return make(id, {
+      type: "bar",
+      data: {
+        labels,
+        datasets: [{
+          data: shown.lines.map(({ points }) => points[0][1]),
+          colour_names: shown.lines.map((_, i) => line_colours[i % line_colours.length]),
+          barPercentage: 0.7,
+        }],
+      },
+      options: {
+        indexAxis: "y",
+        interaction: { mode: "index", axis: "y", intersect: false },
+        scales: { x: { beginAtZero: true, title: { display: true, text: shown.y }, ticks: { callback: plain_number } },
+          y: { ticks: { autoSkip: false } } },
+        plugins: {
+          legend: { display: false, labels: {} },
+          tooltip: { callbacks: { label: (item) => `${scientific(item.parsed.x)} (${shown.x}: ${scientific(x)})` } },
+        },
+      },
+    });
+  }
+
   function plot(id, shown) {
+    if (shown.lines.every(({ points }) => points.length === 1)) return bars(id, shown);
     return make(id, {
       type: "line",
       data: {
@@ -252,8 +289,12 @@ ringside.charts = (() => {
       options: {
         parsing: false,
         scales: {
-          x: { type: "linear", title: { display: true, text: shown.x }, ticks: { maxTicksLimit: 9, precision: shown.x.includes("threads") ? 0 : undefined } },
-          y: { beginAtZero: true, title: { display: true, text: shown.y } },
+          x: {
+            type: "linear",
+            title: { display: true, text: shown.x },
+            ticks: { maxTicksLimit: 9, precision: shown.x.includes("threads") ? 0 : undefined, callback: plain_number },
+          },
+          y: { beginAtZero: true, title: { display: true, text: shown.y }, ticks: { callback: plain_number } },
         },
         plugins: {
           legend: { position: "bottom", labels: {} },
@@ -270,5 +311,5 @@ ringside.charts = (() => {
     }
   });
 
-  return { analyzer_time, change, hand_off, make, plot, producer_time, reductions, show_hand_off, show_steps, waiting };
+  return { analyzer_time, change, colour, hand_off, make, plot, producer_time, reductions, show_hand_off, show_steps, waiting };
 })();

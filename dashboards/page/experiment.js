@@ -3,6 +3,7 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
+  const { count, utc } = ringside.format;
   const { charts, view } = ringside;
   const machine = document.getElementById("machine").closest("section");
 
@@ -35,18 +36,26 @@
     return column.digits === 0 && Math.abs(value) >= 1e7 ? value.toExponential(3) : value.toFixed(column.digits);
   }
 
-  function row(cells, kind) {
+  function row(cells, kind, classes) {
     const made = document.createElement("tr");
-    made.append(...cells.map((text) => view.element(kind, text)));
+    made.append(...cells.map((text, i) => view.element(kind, text, classes[i])));
     return made;
+  }
+
+  const is_word = (value) => typeof value === "string" && !lacks(value);
+
+  function machine_value(value) {
+    if (Array.isArray(value)) return value.map((number) => number.toFixed(2)).join(" ");
+    return typeof value === "number" ? count(value) : utc(String(value));
   }
 
   function show_table(table) {
     const place = view.element("div", "", "scroll");
     const shown = document.createElement("table");
+    const classes = table.columns.map(({ key }) => (table.rows.some((of) => is_word(of[key])) ? "words" : ""));
     shown.append(
-      row(table.columns.map(({ head, unit }) => (unit ? `${head} (${unit})` : head)), "th"),
-      ...table.rows.map((of) => row(table.columns.map((column) => cell(of[column.key], column)), "td")));
+      row(table.columns.map(({ head, unit }) => (unit ? `${head} (${unit})` : head)), "th", classes),
+      ...table.rows.map((of) => row(table.columns.map((column) => cell(of[column.key], column)), "td", classes)));
     place.append(shown);
     const reasons = new Set(table.rows.flatMap((of) => Object.values(of).filter(lacks)));
     panel(table.title).append(place, ...[...reasons].map((reason) => view.element("p", reason, "small")));
@@ -58,5 +67,5 @@
   view.notice(data.remarks.join(" "), true);
   data.plots.forEach(show_plot);
   Object.values(data.tables).forEach(show_table);
-  view.definitions("machine", Object.entries(data.machine).map(([key, value]) => [key.replaceAll("_", " "), String(value)]));
+  view.definitions("machine", Object.entries(data.machine).map(([key, value]) => [key.replaceAll("_", " "), machine_value(value)]));
 })();

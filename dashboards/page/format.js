@@ -40,5 +40,8 @@ ringside.format = (() => {
     return seconds > 0 ? `${new Date(seconds * 1000).toISOString().slice(0, 19).replace("T", " ")} UTC` : "–";
   }
 
-  return { bytes, count, duration, instant, percent, scientific };
+  // "2026-11-23T03:51:00Z", as JSON has it.
+  const utc = (text) => text.replace(/^([\d-]+)T([\d:]+)Z$/, "$1 $2 UTC");
+
+  return { bytes, count, duration, instant, percent, scientific, utc };
 })();

@@ -3,7 +3,7 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const { count, duration, instant, percent } = ringside.format;
+  const { count, duration, instant, percent, utc } = ringside.format;
   const { charts, view } = ringside;
   // Not in minutes: neighbouring splits must differ.
   const seconds = (s) => (s < 1 ? duration(s * 1e9) : s < 1000 ? `${s.toPrecision(4)} s` : `${count(s)} s`);
@@ -47,26 +47,81 @@
     chart.update("none");
   }
 
-  // Two bars a split: what each side does with its time, under the mode that was chosen.
+  // One split has nothing to be drawn over: two bars a mode instead, and a thin line for the interval of the total.
+  function predicted_of_one_split() {
+    const rows = [...data.rows].sort((a, b) => a.expected_s - b.expected_s);
+    const whiskers = {
+      id: "whiskers",
+      afterDatasetsDraw({ ctx, scales: { x, y } }) {
+        ctx.save();
+        ctx.strokeStyle = charts.colour("text");
+        ctx.lineWidth = 1.5;
+        rows.forEach((row, i) => {
+          const middle = y.getPixelForValue(i);
+          const [low, high] = [row.low_s, row.high_s].map((s) => x.getPixelForValue(s));
+          ctx.beginPath();
+          for (const end of [low, high]) {
+            ctx.moveTo(end, middle - 6);
+            ctx.lineTo(end, middle + 6);
+          }
+          ctx.moveTo(low, middle);
+          ctx.lineTo(high, middle);
+          ctx.stroke();
+        });
+        ctx.restore();
+      },
+    };
+    view.text("total-title", `Predicted time with ${splits[0]} cores`);
+    view.text("total-hint", "upper bar the producer, lower bar the analyzer; 90 % of the samples end within the thin line");
+    const canvas = document.getElementById("total-chart");
+    canvas.setAttribute("aria-label", "Predicted working and waiting times of both sides in each mode");
+    canvas.parentElement.style.height = `${4 + 4 * rows.length}rem`;
+    document.getElementById("parts").hidden = true;  // the bars have them
+    charts.make("total-chart", {
+      type: "bar",
+      plugins: [whiskers],
+      data: { labels: rows.map((row) => mode(row).split(", ")), datasets: bars((value) => rows.map(value)) },
+      options: {
+        indexAxis: "y",
+        interaction: { mode: "index", axis: "y", intersect: false },
+        scales: { y: { stacked: true, grid: { display: false } },
+          x: { stacked: true, beginAtZero: true, suggestedMax: Math.max(...rows.map((row) => row.high_s)),
+            title: { display: true, text: "seconds" } } },
+        plugins: {
+          legend: { position: "bottom", labels: {} },
+          tooltip: { callbacks: {
+            title: ([item]) => mode(rows[item.dataIndex]),
+            label: (item) => `${item.dataset.label}: ${seconds(item.raw)}`,
+            footer: ([item]) => {
+              const row = rows[item.dataIndex];
+              return `total: ${seconds(row.total_s)}, 90 % between ${seconds(row.low_s)} and ${seconds(row.high_s)}`;
+            },
+          } },
+        },
+      },
+    });
+  }
+
+  // What each side does with its time: two stacks.
+  function bars(values) {
+    const bar = (key, name, stack, colour_name) => ({ label: name, stack, colour_name, data: values((row) => row[`${key}_s`]) });
+    return [
+      bar("generate", "generate", "producer", "generate"),
+      bar("producer_idle", "producer idle", "producer", "producer-idle"),
+      bar("transfer", "transfer", "analyzer", "transfer"),
+      bar("commit", "commit", "analyzer", "commit"),
+      bar("analyze", "analyze", "analyzer", "analyze"),
+      bar("analyzer_idle", "analyzer idle", "analyzer", "analyzer-idle"),
+    ];
+  }
+
+  // Two bars a split, under the mode that was chosen.
   function parts() {
     const shown = mode(best);
     view.text("parts-hint", `${shown}: left the producer, right the analyzer`);
-    const bar = (key, name, stack, colour_name) => ({
-      label: name, stack, colour_name, data: of_mode(shown, (row) => row[`${key}_s`]),
-    });
     charts.make("parts-chart", {
       type: "bar",
-      data: {
-        labels: splits,
-        datasets: [
-          bar("generate", "generate", "producer", "generate"),
-          bar("producer_idle", "producer idle", "producer", "producer-idle"),
-          bar("transfer", "transfer", "analyzer", "transfer"),
-          bar("commit", "commit", "analyzer", "commit"),
-          bar("analyze", "analyze", "analyzer", "analyze"),
-          bar("analyzer_idle", "analyzer idle", "analyzer", "analyzer-idle"),
-        ],
-      },
+      data: { labels: splits, datasets: bars((value) => of_mode(shown, value)) },
       options: {
         scales: { x: { stacked: true, title: { display: true, text: "producer + analyzer cores" } },
           y: { stacked: true, beginAtZero: true, title: { display: true, text: "seconds" } } },
@@ -79,9 +134,10 @@
   }
 
   function table() {
+    const words = [0, 1, 7];  // the columns of words
     const line = (cells, kind = "td") => {
       const row = document.createElement("tr");
-      row.append(...cells.map((cell) => view.element(kind, cell)));
+      row.append(...cells.map((cell, i) => view.element(kind, cell, words.includes(i) ? "words" : "")));
       return row;
     };
     const sorted = [...data.rows].sort((a, b) => a.expected_s - b.expected_s);
@@ -96,12 +152,16 @@
   view.text("problem", `${problem.solver}${problem.matrix ? ` of ${problem.matrix}` : ""}: ${count(problem.rows)} rows, `
     + `${count(problem.nonzeros)} nonzeros, ${count(run.iterations)} iterations`);
   view.text("choice", `least expected: ${split(best)} cores, ${mode(best)}, ${seconds(best.expected_s)}`);
-  predicted();
-  parts();
+  if (splits.length === 1) {
+    predicted_of_one_split();
+  } else {
+    predicted();
+    parts();
+  }
   table();
-  view.parameters({}, [["node", data.node], ["figures", data.origin], ["measured", data.measured_at || "not known"],
+  view.parameters({}, [["node", data.node], ["figures", data.origin], ["measured", utc(data.measured_at || "not known")],
     ["memory of the slots", data.memory], ["every", count(run.every)], ["passes", count(run.passes)],
     ["buffers", count(run.buffers)], ["slots", count(run.slots)], ["plan written", instant(data.written_s)],
     ["version", data.version]]);
-  view.text("remarks", data.remarks.map((remark) => `${remark}.`).join(" "));
+  view.text("remarks", data.remarks.map((remark) => `${remark[0].toUpperCase()}${remark.slice(1)}.`).join(" "));
 })();

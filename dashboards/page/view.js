@@ -19,6 +19,7 @@ ringside.view = (() => {
   function definitions(id, pairs) {
     const groups = pairs.filter(([, value]) => value !== undefined && value !== "").map(([name, value]) => {
       const group = document.createElement("div");
+      if (String(value).length > 80) group.className = "long";
       group.append(element("dt", name), element("dd", value));
       return group;
     });

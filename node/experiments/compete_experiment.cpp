@@ -65,6 +65,21 @@ ResultTable empty_drops_table() {
           {}};
 }
 
+ResultTable empty_windows_table() {
+  return {"windows",
+          "Rates in windows of the repeats, from the first one on (published: repeat 1, 1 to 20, ... 81 to 100)",
+          {{"benchmark", "benchmark", "", 0},
+           {"memory", "memory", "", 0},
+           {"dram_threads", "DRAM threads", "", 0},
+           {"other_threads", "other threads", "", 0},
+           {"first_repeat", "from", "repeat", 0},
+           {"last_repeat", "to", "repeat", 0},
+           {"dram_gb_s", "DRAM", "GB/s", 2},
+           {"other_gb_s", "other", "GB/s", 2},
+           {"sum_gb_s", "sum", "GB/s", 2}},
+          {}};
+}
+
 struct Split {
   const Benchmark& benchmark;
   const Tier& other;
@@ -81,6 +96,17 @@ void add_groups_row(ExperimentResult& result, const Split& split, const std::vec
                                    beside[1].gb_s.spread * 100, dram + other, dram_alone.gb_s.value,
                                    other_alone.gb_s.value, (dram / dram_alone.gb_s.value - 1) * 100,
                                    (other / other_alone.gb_s.value - 1) * 100});
+}
+
+void add_windows(ExperimentResult& result, const Split& split, const std::vector<GroupRate>& beside, double bytes,
+                 int repeats) {
+  for (const CountedRepeats& window : repeat_windows(static_cast<std::size_t>(repeats))) {
+    const double dram = rate_in_window(beside[0].times, bytes, window);
+    const double other = rate_in_window(beside[1].times, bytes, window);
+    result.tables[2].rows.push_back({split.benchmark.name, split.other.name, static_cast<double>(split.dram_threads),
+                                     static_cast<double>(split.other_threads), static_cast<double>(window.first + 1),
+                                     static_cast<double>(window.last), dram, other, dram + other});
+  }
 }
 
 void add_drops(ExperimentResult& result, const Split& split, const std::vector<GroupRate>& beside, double bytes,
@@ -156,33 +182,62 @@ void run_split(const Surroundings& around, const Split& split, std::uint64_t ele
   const GroupRate other_alone = run_competition({second}, elements, repeats).front();
   add_groups_row(result, split, beside, dram_alone, other_alone);
   add_drops(result, split, beside, bytes, repeats);
+  add_windows(result, split, beside, bytes, repeats);
   add_series(result, split, beside);
 }
 
 void add_missing_rows(ExperimentResult& result, const std::string& memory, const std::string& reason) {
   const NotAvailable none{reason};
-  for (const Benchmark& benchmark : kBenchmarks) {
-    std::vector<Cell> row = {benchmark.name, memory};
-    row.resize(result.tables[0].columns.size(), none);
-    result.tables[0].rows.push_back(std::move(row));
+  for (const std::size_t table : {std::size_t{0}, std::size_t{2}}) {
+    for (const Benchmark& benchmark : kBenchmarks) {
+      std::vector<Cell> row = {benchmark.name, memory};
+      row.resize(result.tables[table].columns.size(), none);
+      result.tables[table].rows.push_back(std::move(row));
+    }
   }
 }
 
-void add_plot_of_groups(ExperimentResult& result) {
+/// "dram, 16 threads": what tells apart the lines of a row's splits from others.
+std::string place_of(const std::vector<Cell>& row) {
+  return fmt::format("{}, {:.0f} threads", std::get<std::string>(row[1]),
+                     std::get<double>(row[2]) + std::get<double>(row[3]));
+}
+
+void add_point(Plot& plot, const std::string& label, const Cell& x, const Cell& y) {
+  auto line = std::find_if(plot.lines.begin(), plot.lines.end(), [&](const PlotLine& l) { return l.label == label; });
+  if (line == plot.lines.end()) line = plot.lines.insert(plot.lines.end(), {label, {}});
+  line->points.emplace_back(std::get<double>(x), std::get<double>(y));
+}
+
+bool is_of(const std::vector<Cell>& row, const Benchmark& benchmark) {
+  return std::get<std::string>(row[0]) == benchmark.name && std::holds_alternative<double>(row[3]);
+}
+
+void add_plots_of_groups(ExperimentResult& result) {
   for (const Benchmark& benchmark : kBenchmarks) {
     Plot plot{fmt::format("{}: rate of each group", benchmark.name), "other threads", "GB/s, counted", {}};
     for (const auto& row : result.tables[0].rows) {
-      if (std::get<std::string>(row[0]) != benchmark.name || !std::holds_alternative<double>(row[3])) continue;
-      const std::string place = fmt::format("{}, {:.0f} threads", std::get<std::string>(row[1]),
-                                            std::get<double>(row[2]) + std::get<double>(row[3]));
+      if (!is_of(row, benchmark)) continue;
       const std::pair<const char*, std::size_t> kinds[] = {{"DRAM", 4}, {"other", 6}, {"sum", 8}};
-      for (const auto& [kind, column] : kinds) {
-        const std::string label = fmt::format("{} ({})", kind, place);
-        auto line =
-            std::find_if(plot.lines.begin(), plot.lines.end(), [&](const PlotLine& l) { return l.label == label; });
-        if (line == plot.lines.end()) line = plot.lines.insert(plot.lines.end(), {label, {}});
-        line->points.emplace_back(std::get<double>(row[3]), std::get<double>(row[column]));
-      }
+      for (const auto& [kind, column] : kinds)
+        add_point(plot, fmt::format("{} ({})", kind, place_of(row)), row[3], row[column]);
+    }
+    result.plots.push_back(std::move(plot));
+  }
+}
+
+void add_plots_of_windows(ExperimentResult& result) {
+  for (const Benchmark& benchmark : kBenchmarks) {
+    Plot plot{fmt::format("{}: sum of both groups in windows of repeats", benchmark.name),
+              "other threads",
+              "GB/s, counted",
+              {}};
+    for (const auto& row : result.tables[2].rows) {
+      if (!is_of(row, benchmark)) continue;
+      const double first = std::get<double>(row[4]);
+      const double last = std::get<double>(row[5]);
+      const std::string repeats = first == last ? fmt::format("{}", first) : fmt::format("{} to {}", first, last);
+      add_point(plot, fmt::format("{} ({})", repeats, place_of(row)), row[3], row[8]);
     }
     result.plots.push_back(std::move(plot));
   }
@@ -192,7 +247,7 @@ void add_plot_of_groups(ExperimentResult& result) {
 
 ExperimentResult compete_experiment(const Surroundings& around) {
   ExperimentResult result;
-  result.tables = {empty_groups_table(), empty_drops_table()};
+  result.tables = {empty_groups_table(), empty_drops_table(), empty_windows_table()};
   std::vector<Tier> others = around.folders;
   if (others.empty()) others.push_back(second_tier(around, result));
   const std::vector<int> totals =
@@ -216,7 +271,8 @@ ExperimentResult compete_experiment(const Surroundings& around) {
     }
   }
   if (const std::string reason = why_no_nvdimm(around); !reason.empty()) add_missing_rows(result, "NVDIMM", reason);
-  add_plot_of_groups(result);
+  add_plots_of_groups(result);
+  add_plots_of_windows(result);
   const CountedRepeats counted = counted_repeats(static_cast<std::size_t>(around.repeats_or(kUsualRepeats)));
   result.remarks.push_back(
       fmt::format("Of {} repeats those from {} to {} count: the start is slow, and at the end "

@@ -55,6 +55,7 @@ struct ExperimentResult {
   std::vector<Plot> plots;
   std::vector<ThreadSeries> series;
   std::vector<std::string> remarks;  // sentences
+  std::vector<double> last_iterate;  // of `pipeline`: what another program on the same problem must reach
 };
 
 }  // namespace ringside

@@ -38,6 +38,26 @@ CountedRepeats counted_repeats(std::size_t repeats) noexcept {
   return {std::min<std::size_t>(25, repeats / 4), repeats - repeats / 3};
 }
 
+std::vector<CountedRepeats> repeat_windows(std::size_t repeats) {
+  constexpr std::size_t kWindows = 5;
+  constexpr std::size_t kLongest = 20;
+  const std::size_t length = std::clamp<std::size_t>(repeats / kWindows, 1, kLongest);
+  std::vector<CountedRepeats> windows = {{0, std::min<std::size_t>(repeats, 1)}};
+  for (std::size_t w = 0; w < kWindows && (w + 1) * length <= repeats; ++w)
+    windows.push_back({w * length, (w + 1) * length});
+  return windows;
+}
+
+double rate_in_window(const GroupTimes& times, double bytes, const CountedRepeats& window) noexcept {
+  double gb_s = 0;
+  for (const ThreadTimes& thread : times.threads) {
+    double seconds = 0;
+    for (std::size_t r = window.first; r < window.last; ++r) seconds += thread.seconds_of(r);
+    if (seconds > 0) gb_s += bytes * static_cast<double>(window.last - window.first) / seconds * 1e-9;
+  }
+  return gb_s;
+}
+
 GroupRate rate_of_group(const GroupTimes& times, double bytes) {
   GroupRate rate;
   std::size_t repeats = times.threads.empty() ? 0 : std::numeric_limits<std::size_t>::max();

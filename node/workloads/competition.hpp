@@ -15,7 +15,7 @@
 
 namespace ringside {
 
-/// The repeats [first, last) that count.
+/// The repeats [first, last), from 0.
 struct CountedRepeats {
   std::size_t first = 0;
   std::size_t last = 0;
@@ -24,6 +24,11 @@ struct CountedRepeats {
 /// As the thesis: not the first 25 (NVDIMM starts slowly), not the last third (threads end at different times). Of
 /// fewer than 100 repeats not the first quarter; of one or two all count.
 CountedRepeats counted_repeats(std::size_t repeats) noexcept;
+
+/// As the early text: the first repeat alone, then five windows one after the other, from the first repeat on, of a
+/// fifth of the repeats, but of 20 at most (repeats 1 to 20 ... 81 to 100). Fewer than five repeats: one window for
+/// each.
+std::vector<CountedRepeats> repeat_windows(std::size_t repeats);
 
 struct CopyGroup {
   Tier from;
@@ -40,6 +45,9 @@ struct GroupRate {
 /// bytes: counted, of one repeat of one thread. The value is the sum over threads of bytes over the mean time of the
 /// counted repeats; the spread is that of the sums over threads of the single repeats' rates.
 GroupRate rate_of_group(const GroupTimes& times, double bytes);
+
+/// The sum over threads of bytes over the mean time of these repeats, in GB/s.
+double rate_in_window(const GroupTimes& times, double bytes, const CountedRepeats& window) noexcept;
 
 /// Each thread copies `elements` doubles with plain stores, at least `repeats` times. Throws Error (exit code 3).
 std::vector<GroupRate> run_competition(const std::vector<CopyGroup>& groups, std::uint64_t elements, int repeats);

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page in a real, headless Chromium: what it shows equals the records, in every state of run and analyzer. Takes
-scripted_server's path and the folder that keeps the screenshots."""
+"""The page in a real, headless Chromium: what it shows equals the records, in every state of run and analyzer. Then
+the pages that `ringside plan` and `ringside experiment` write. Takes scripted_server's path and the folder that keeps the
+screenshots."""
 
+import json
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -19,6 +22,7 @@ PROGRAM = sys.argv.pop(1)
 SCREENSHOTS = pathlib.Path(sys.argv.pop(1))
 PATIENCE_S = 120  # for what needs a second on an idle machine
 TOKEN = "0123456789abcdefghij"
+PUBLISHED_NODE = pathlib.Path(__file__).resolve().parents[2] / "examples/nodes/xeon_6130_nvdimm.json"
 
 
 def open_browser(dark=False, width=1280, height=1100):
@@ -220,6 +224,56 @@ class Page(unittest.TestCase):
                 background = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
                 self.assertEqual(sum(map(int, background[4:-1].split(","))) < 200, dark)
                 self.assert_no_complaints(browser)
+
+
+class WrittenPages(unittest.TestCase):
+    """The pages that `ringside plan` and `ringside experiment` write."""
+
+    def setUp(self):
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.browser = open_browser(width=390, height=1100)
+        self.addCleanup(self.browser.quit)
+
+    def written(self, *arguments):
+        page = pathlib.Path(self.folder.name) / f"{arguments[1]}.html"
+        subprocess.run([pathlib.Path(PROGRAM).with_name("ringside"), arguments[0], *arguments[2:], f"--output={page}"], check=True,
+                       stdout=subprocess.DEVNULL)
+        self.browser.get(f"file://{page}")
+        self.assertEqual(self.browser.get_log("browser"), [])
+        self.browser.save_screenshot(str(SCREENSHOTS / f"{arguments[0]}-{arguments[1]}.png"))
+        self.assertLessEqual(self.browser.execute_script("return document.documentElement.scrollWidth"), 390, arguments)
+
+    def plan(self, name, cores):
+        node = json.loads(PUBLISHED_NODE.read_text(encoding="utf-8"))
+        node["cores"] = cores
+        file = pathlib.Path(self.folder.name) / "node.json"
+        file.write_text(json.dumps(node), encoding="utf-8")
+        self.written("plan", name, f"--node={file}", "--rows=4000000", "--nonzeros=31976004", "--iterations=100")
+        return self.browser.execute_script("return Chart.getChart('total-chart').config.type")
+
+    def test_a_plan_of_many_splits_draws_lines_over_them_and_their_parts(self):
+        self.assertEqual(self.plan("splits", 16), "line")
+        self.assertTrue(self.browser.find_element(By.ID, "parts").is_displayed())
+
+    def test_a_plan_of_one_split_draws_bars_for_each_mode_that_add_up_to_its_total(self):
+        self.assertEqual(self.plan("one-split", 2), "bar")
+        self.assertFalse(self.browser.find_element(By.ID, "parts").is_displayed())
+        rows = json.loads(self.browser.find_element(By.ID, "data").get_attribute("textContent"))["rows"]
+        bars = self.browser.execute_script("return Chart.getChart('total-chart').data.datasets.map(d => [d.stack, d.data])")
+        for stack in ("producer", "analyzer"):
+            drawn = sum(values[0] for name, values in bars if name == stack)
+            self.assertAlmostEqual(drawn, min(rows, key=lambda row: row["expected_s"])["total_s"], places=6)
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "with one processor some experiments have no plot")
+    def test_every_experiment_fits_a_phone(self):
+        for name in ("stream", "compete", "placement", "streams", "pipeline"):
+            with self.subTest(name):
+                self.written("experiment", name, name, "--bytes=64K", "--repeats=3")
+                drawn = self.browser.execute_script("return Object.values(Chart.instances).length")
+                self.assertEqual(drawn, len(self.browser.find_elements(By.TAG_NAME, "canvas")))
+                self.assertGreater(drawn, 0)
 
 
 if __name__ == "__main__":

@@ -46,6 +46,33 @@ TEST(Experiments, EveryNotAvailableValueHasAReason) {
   }
 }
 
+TEST(Experiments, ACompetitionIsAlsoReportedInTheWindowsOfTheEarlyText) {
+  ExperimentOptions options = small();
+  options.repeats = 10;
+  options.threads = {2};
+  const Surroundings around = surroundings_for(options);
+  if (around.cpus.size() < 2) GTEST_SKIP() << "two groups need two processors";
+  const ExperimentResult result = compete_experiment(around);
+  const ResultTable& windows = result.tables[2];
+  ASSERT_EQ(windows.key, "windows");
+  // Three benchmarks of six windows in DRAM, and NVDIMM's three rows.
+  ASSERT_EQ(windows.rows.size(), 3U * 6 + 3);
+  for (std::size_t i = 0; i < 18; ++i) {
+    const auto figure = [&](std::size_t column) { return std::get<double>(windows.rows[i][column]); };
+    EXPECT_EQ(figure(4), i % 6 == 0 ? 1 : 2.0 * static_cast<double>(i % 6) - 1);
+    EXPECT_EQ(figure(5), i % 6 == 0 ? 1 : 2.0 * static_cast<double>(i % 6));
+    EXPECT_DOUBLE_EQ(figure(8), figure(6) + figure(7));
+  }
+}
+
+TEST(Experiments, ThePipelineKeepsItsLastIterate) {
+  const ExperimentResult result = pipeline_experiment(surroundings_for(small()));
+  EXPECT_EQ(result.last_iterate.size(), 90U * 90);
+  double sum = 0;
+  for (const double x : result.last_iterate) sum += x;
+  EXPECT_NEAR(sum, 1, 1e-12);
+}
+
 TEST(Experiments, WithOneThreadTwoGroupsAreNotAvailable) {
   ExperimentOptions options = small();
   options.threads = {1};

@@ -2,7 +2,10 @@
 // Which repeats of a competition count, and what rate they come to.
 #include "node/workloads/competition.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <string>
 
 namespace ringside {
 namespace {
@@ -59,6 +62,33 @@ TEST(RateOfGroup, ThePublishedEndTimesFollowFrom16BytesAnElement) {
   const double bytes = 125'000'000.0 * 16;
   EXPECT_NEAR(500 * bytes * 10 / 43'771.07e6, 228, 1);
   EXPECT_NEAR(500 * bytes * 6 / 18'771.08e6, 320, 1);
+}
+
+/// The windows of so many repeats, counted from 1, as published: "1-20".
+std::vector<std::string> named_windows(std::size_t repeats) {
+  std::vector<std::string> names;
+  for (const CountedRepeats& window : repeat_windows(repeats))
+    names.push_back(fmt::format("{}-{}", window.first + 1, window.last));
+  return names;
+}
+
+TEST(RepeatWindows, OfAHundredAndMoreTheyAreThePublishedOnes) {
+  const std::vector<std::string> published = {"1-1", "1-20", "21-40", "41-60", "61-80", "81-100"};
+  EXPECT_EQ(named_windows(100), published);
+  EXPECT_EQ(named_windows(5000), published);
+}
+
+TEST(RepeatWindows, OfFewerTheyAreFifths) {
+  EXPECT_EQ(named_windows(60), (std::vector<std::string>{"1-1", "1-12", "13-24", "25-36", "37-48", "49-60"}));
+  EXPECT_EQ(named_windows(3), (std::vector<std::string>{"1-1", "1-1", "2-2", "3-3"}));
+}
+
+TEST(RateInWindow, TheThreadsRatesInTheWindowAreAddedUp) {
+  // 1 GB in 1 s, then in 0.5 s; another thread in 0.25 s throughout.
+  const GroupTimes times{{thread_of({1, 1, 0.5, 0.5}), thread_of(std::vector(4, 0.25))}};
+  EXPECT_NEAR(rate_in_window(times, 1e9, {0, 2}), 1 + 4, 1e-9);
+  EXPECT_NEAR(rate_in_window(times, 1e9, {2, 4}), 2 + 4, 1e-9);
+  EXPECT_NEAR(rate_in_window(times, 1e9, {1, 3}), 1 / 0.75 + 4, 1e-9);
 }
 
 TEST(RateOverTime, TheRatesOfAWindowAreThoseOfAllItsThreads) {

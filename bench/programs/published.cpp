@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How well are published measurements predicted that no `ringside plan` covers? Measures nothing; used by
+// bench/plan.py.
+//   competitions  both groups' rates (S. G. Fagerheim's thesis, Tables 3 to 5), predicted from STREAM of the node file
+//   placement     the formula's best number of NVDIMM threads, against the times of both versions of the stencil that
+//                 the thesis measured (Tables 11 to 14)
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "bench/programs/machine_header.hpp"
+#include "common/options/command_line.hpp"
+#include "common/platform/error.hpp"
+#include "node/experiments/placement.hpp"
+#include "node/file/node_file.hpp"
+#include "node/model/channels.hpp"
+#include "node/model/derived_kernels.hpp"
+#include "node/model/kernel_time.hpp"
+
+namespace ringside::bench {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kCountedBytes = 16;  // of a copied element
+constexpr double kMovedBytes = 24;
+constexpr double kElements = 1e6;
+
+/// A copy by threads of the node, predicted from its STREAM alone.
+class PredictedCopies {
+ public:
+  explicit PredictedCopies(const Node& node) : capacity_(channels_of(node).capacity_bytes_s.front()) {
+    std::vector<Series> streams;
+    for (const StreamFigures& stream : node.streams) {
+      if (stream.tier == "dram") streams.push_back(stream.gb_s);
+    }
+    q_ = fit_exponent(streams);
+    access_ = access_seconds(node, "nvdimm", capacity_, q_).value();
+    dram_core_s_ = core_seconds(kCountedBytes / (node.streams.front().gb_s.points.front().figure.value * 1e9),
+                                kMovedBytes, capacity_, q_);
+  }
+
+  /// Relative errors of both groups' rates in each split. accesses: to NVDIMM for an element of the second group.
+  std::vector<double> errors(const Competition& competition, int accesses) const {
+    std::vector<double> found;
+    for (const CompetitionRow& row : competition.rows) {
+      const Together both =
+          together(copy(row.first_threads, 0), copy(row.second_threads, accesses), std::vector<double>{capacity_}, q_);
+      found.push_back(rate(both.first_s) / row.first_gb_s.value - 1);
+      found.push_back(rate(both.second_s) / row.second_gb_s.value - 1);
+    }
+    return found;
+  }
+
+ private:
+  static double rate(double seconds) { return kCountedBytes * kElements / seconds * 1e-9; }
+
+  KernelTime copy(int threads, int accesses) const {
+    const double access = access_.points[static_cast<std::size_t>(threads - 1)].figure.value;
+    return {.threads = threads,
+            .alone_s = soft_sum((dram_core_s_ + accesses * access) * kElements / threads,
+                                kMovedBytes * kElements / capacity_, q_),
+            .bytes = {kMovedBytes * kElements}};
+  }
+
+  double capacity_;
+  double q_ = 0;
+  Series access_;
+  double dram_core_s_ = 0;
+};
+
+json competitions_of(const Node& node) {
+  const PredictedCopies copies(node);
+  json found = json::array();
+  for (const Competition& competition : node.competitions) {
+    const int accesses = (competition.second_from == "nvdimm" ? 1 : 0) + (competition.second_to == "nvdimm" ? 1 : 0);
+    const std::vector<double> errors = copies.errors(competition, accesses);
+    double sum = 0;
+    double largest = 0;
+    for (const double error : errors) {
+      sum += std::abs(error);
+      largest = std::max(largest, std::abs(error));
+    }
+    found.push_back({{"first", competition.first_from + " to " + competition.first_to},
+                     {"second", competition.second_from + " to " + competition.second_to},
+                     {"splits", competition.rows.size()},
+                     {"mean_error", sum / static_cast<double>(errors.size())},
+                     {"largest_error", largest},
+                     {"errors_first_and_second", errors}});
+  }
+  return found;
+}
+
+/// Seconds of a sweep with 1 to 5 NVDIMM threads of 16 (the total).
+struct PublishedStencil {
+  int version;
+  const char* table;
+  double side;
+  std::array<double, 5> total_s;
+};
+constexpr PublishedStencil kStencils[] = {{1, "11", 31'623, {0.3457, 0.3427, 0.3542, 0.3578, 0.3512}},
+                                          {1, "12", 100'000, {6.1124, 7.1181, 7.8412, 7.3231, 7.7681}},
+                                          {2, "13", 31'623, {0.3138, 0.3135, 0.3196, 0.3367, 0.3205}},
+                                          {2, "14", 100'000, {4.9889, 6.0841, 6.6954, 6.5336, 6.7233}}};
+
+template <typename Figures>
+std::size_t least_of(const Figures& figures) {
+  return static_cast<std::size_t>(std::min_element(figures.begin(), figures.end()) - figures.begin());
+}
+
+/// rates: of the competition within NVDIMM, by threads of NVDIMM.
+json placement_of(const Competition& rates) {
+  json found = json::array();
+  for (const PublishedStencil& stencil : kStencils) {
+    std::array<double, 5> predicted_s{};
+    for (const CompetitionRow& row : rates.rows) {
+      if (row.second_threads > 5) continue;
+      const double bytes = 16 * stencil.side * stencil.side;
+      predicted_s[static_cast<std::size_t>(row.second_threads - 1)] =
+          place(bytes, row.first_gb_s.value, row.second_gb_s.value).seconds;
+    }
+    const std::size_t chosen = least_of(predicted_s);
+    const std::size_t best = least_of(stencil.total_s);
+    found.push_back({{"version", stencil.version},
+                     {"table", stencil.table},
+                     {"side", stencil.side},
+                     {"predicted_s", predicted_s},
+                     {"published_s", stencil.total_s},
+                     {"chosen_nvdimm_threads", chosen + 1},
+                     {"published_best_nvdimm_threads", best + 1},
+                     {"published_best_found", chosen == best},
+                     {"loss", stencil.total_s[chosen] / stencil.total_s[best] - 1}});
+  }
+  return found;
+}
+
+int compare(int argc, const char* const* argv) {
+  std::string node_file;
+  std::string output;
+  CommandLine line("Compares predictions of published competitions and placements with what was measured.",
+                   "bench_published");
+  line.option("--node", node_file, "the published node").required().value_name("FILE");
+  line.option("--output", output, "JSON file to write (default: standard output)").value_name("FILE");
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
+  const Node node = read_node(node_file);
+  const auto within = std::find_if(node.competitions.begin(), node.competitions.end(), [](const Competition& c) {
+    return c.second_from == "nvdimm" && c.second_to == "nvdimm";
+  });
+  if (within == node.competitions.end()) {
+    throw usage_error("--node: {}: found no competition within nvdimm, expected the published ones", node_file);
+  }
+  write_json({{"competitions", competitions_of(node)}, {"placement", placement_of(*within)}}, output);
+  return 0;
+}
+
+}  // namespace
+}  // namespace ringside::bench
+
+int main(int argc, char** argv) {
+  try {
+    return ringside::bench::compare(argc, argv);
+  } catch (const ringside::Error& error) {
+    std::fprintf(stderr, "published: %s\n", error.what());
+    return static_cast<int>(error.code());
+  }
+}
