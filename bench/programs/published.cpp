@@ -16,66 +16,17 @@
 #include "bench/programs/machine_header.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
-#include "node/experiments/placement.hpp"
 #include "node/file/node_file.hpp"
-#include "node/model/channels.hpp"
-#include "node/model/derived_kernels.hpp"
-#include "node/model/kernel_time.hpp"
+#include "node/model/predicted_copies.hpp"
+#include "node/workloads/placement.hpp"
 
 namespace ringside::bench {
 namespace {
 
 using nlohmann::json;
 
-constexpr double kCountedBytes = 16;  // of a copied element
-constexpr double kMovedBytes = 24;
-constexpr double kElements = 1e6;
-
-/// A copy by threads of the node, predicted from its STREAM alone.
-class PredictedCopies {
- public:
-  explicit PredictedCopies(const Node& node) : capacity_(channels_of(node).capacity_bytes_s.front()) {
-    std::vector<Series> streams;
-    for (const StreamFigures& stream : node.streams) {
-      if (stream.tier == "dram") streams.push_back(stream.gb_s);
-    }
-    q_ = fit_exponent(streams);
-    access_ = access_seconds(node, "nvdimm", capacity_, q_).value();
-    dram_core_s_ = core_seconds(kCountedBytes / (node.streams.front().gb_s.points.front().figure.value * 1e9),
-                                kMovedBytes, capacity_, q_);
-  }
-
-  /// Relative errors of both groups' rates in each split. accesses: to NVDIMM for an element of the second group.
-  std::vector<double> errors(const Competition& competition, int accesses) const {
-    std::vector<double> found;
-    for (const CompetitionRow& row : competition.rows) {
-      const Together both =
-          together(copy(row.first_threads, 0), copy(row.second_threads, accesses), std::vector<double>{capacity_}, q_);
-      found.push_back(rate(both.first_s) / row.first_gb_s.value - 1);
-      found.push_back(rate(both.second_s) / row.second_gb_s.value - 1);
-    }
-    return found;
-  }
-
- private:
-  static double rate(double seconds) { return kCountedBytes * kElements / seconds * 1e-9; }
-
-  KernelTime copy(int threads, int accesses) const {
-    const double access = access_.points[static_cast<std::size_t>(threads - 1)].figure.value;
-    return {.threads = threads,
-            .alone_s = soft_sum((dram_core_s_ + accesses * access) * kElements / threads,
-                                kMovedBytes * kElements / capacity_, q_),
-            .bytes = {kMovedBytes * kElements}};
-  }
-
-  double capacity_;
-  double q_ = 0;
-  Series access_;
-  double dram_core_s_ = 0;
-};
-
 json competitions_of(const Node& node) {
-  const PredictedCopies copies(node);
+  const PredictedCopies copies(node, "nvdimm");
   json found = json::array();
   for (const Competition& competition : node.competitions) {
     const int accesses = (competition.second_from == "nvdimm" ? 1 : 0) + (competition.second_to == "nvdimm" ? 1 : 0);

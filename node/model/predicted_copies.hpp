@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copies that compete for a node's channels, predicted from its STREAM alone: how well the model shares bandwidth, seen
+// against published competitions (docs/model.md, "The published competitions").
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "node/model/kernel_time.hpp"
+#include "node/model/node.hpp"
+
+namespace ringside {
+
+class PredictedCopies {
+ public:
+  /// node: with STREAM's copy in DRAM and in `tier`, which share channels. Throws an std::exception without them, or
+  /// without a row for each number of threads from 1 on.
+  PredictedCopies(const Node& node, const std::string& tier);
+
+  /// Relative errors of the first and the second group's rate, row by row. The first group copies within DRAM.
+  /// accesses: of the second group to `tier`, for each element: 0 to 2.
+  std::vector<double> errors(const Competition& competition, int accesses) const;
+
+ private:
+  KernelTime copy(int threads, int accesses) const;
+
+  double capacity_bytes_s_;
+  double q_;
+  Series access_s_;     // of one access in the tier beyond one in DRAM
+  double dram_core_s_;  // of a copied element
+};
+
+}  // namespace ringside
