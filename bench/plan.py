@@ -75,7 +75,7 @@ def one_round(options, work, matrix, iterations):
     subprocess.run([options.bin / "ringside", "calibrate", "--quiet", f"--memory={work}", f"--output={node}",
                     f"--budget={options.budget}", f"--matrix={path_of(matrix)}"], check=True)
     calibrate_s = time.monotonic() - begun
-    run = [f"--matrix={path_of(matrix)}", f"--iterations={iterations}", "--durability=process", "--cache", f"--cache-dir={work}"]
+    run = [f"--matrix={path_of(matrix)}", f"--iterations={iterations}", f"--durability={options.durability}", "--cache", f"--cache-dir={work}"]
     predicted, plan_s = plan(options.bin, f"--node={node}", f"--pool={work}/x.pool", *run)
     took = {mode_of(row): [] for row in predicted["rows"]}
     auto = []
@@ -121,14 +121,18 @@ def summed(rounds, matrices):
 
 def measure(options):
     demand_cores(2)
+    matrices = {matrix: MATRICES[matrix] for matrix in options.matrix or MATRICES}
     document = {"benchmark": "plan", "machine": machine_header(options.bin), "published": published(options.bin),
-                "iterations": MATRICES, "runs_a_mode": options.runs, "budget_s": options.budget}
+                "iterations": matrices, "runs_a_mode": options.runs, "budget_s": options.budget, "durability": options.durability}
     rounds = []
     with work_folder(options.pool_dir) as work, others_share(document):
+        begun = time.monotonic()
+        subprocess.run([options.bin / "ringside", "calibrate", "--quiet", f"--memory={work}", f"--output={work}/full.json"], check=True)
+        document["full_calibration_s"] = time.monotonic() - begun
         for number in range(options.rounds):
-            rounds.append({matrix: one_round(options, work, matrix, iterations) for matrix, iterations in MATRICES.items()})
+            rounds.append({matrix: one_round(options, work, matrix, iterations) for matrix, iterations in matrices.items()})
             print(f"round {number + 1} of {options.rounds}", file=sys.stderr)
-    document["results"] = summed(rounds, MATRICES)
+    document["results"] = summed(rounds, matrices)
     document["rounds"] = rounds
     write_json(document, options.output)
     return document
@@ -153,6 +157,8 @@ def main():
     parser.add_argument("--budget", type=float, default=30, help="seconds of each calibration (default 30)")
     parser.add_argument("--runs", type=int, default=3, help="runs of each mode in each round, in turn; their median counts (default 3)")
     parser.add_argument("--rounds", type=int, default=7, help="default 7")
+    parser.add_argument("--matrix", action="append", choices=list(MATRICES), help="only this one; may be repeated")
+    parser.add_argument("--durability", choices=["process", "power"], default="process", help="default process")
     parser.add_argument("--pool-dir", default=tempfile.gettempdir(), help="where the pools lie (default: the temporary folder)")
     parser.add_argument("--output", help="JSON file to write")
     parser.add_argument("--published-only", action="store_true", help="renew only what is published in --output; measure nothing")
