@@ -22,7 +22,7 @@ import subprocess
 import sys
 
 import pipeline
-from measuring import (TEST_DATA, confidence, demand_cores, in_turn, machine_header, others_share, ratio, remove_pool, spread,
+from measuring import (TEST_DATA, UNCALIBRATED, confidence, demand_cores, in_turn, machine_header, others_share, ratio, remove_pool, spread,
                        work_folder, write_json)
 
 ENGINES = ("SST", "BP5")
@@ -38,7 +38,8 @@ def steps_of(bin_dir, work, *arguments):
     """One run's step records."""
     pool = work / "bench.pool"
     remove_pool(pool)
-    subprocess.run([bin_dir / "ringside", "run", "--quiet", f"--pool={pool}", "--durability=process", *arguments], check=True)
+    subprocess.run([bin_dir / "ringside", "run", "--quiet", f"--pool={pool}", "--durability=process", *arguments], check=True,
+                   env=UNCALIBRATED)
     steps = records_of(bin_dir, pool)
     remove_pool(pool)
     return steps

@@ -113,6 +113,10 @@ def work_folder(parent):
         shutil.rmtree(folder, ignore_errors=True)
 
 
+# A calibration of the user's would choose how runs reduce.
+UNCALIBRATED = {**os.environ, "XDG_CACHE_HOME": "/nonexistent"}
+
+
 def ringside_run(bin_dir, work, *arguments, peaks=None):
     """One quiet `ringside run` with a fresh pool in `work`, which is removed; returns its summary. `peaks`: a dictionary that
     takes the most memory each of its processes had."""
@@ -120,7 +124,7 @@ def ringside_run(bin_dir, work, *arguments, peaks=None):
     pool = work / "bench.pool"
     remove_pool(pool)
     command = [bin_dir / "ringside", "run", "--quiet", f"--pool={pool}", f"--summary={summary}", *arguments]
-    with subprocess.Popen(command) as run:
+    with subprocess.Popen(command, env=UNCALIBRATED) as run:
         while peaks is not None and run.poll() is None:
             note_peaks(children_of(run.pid), peaks)
             time.sleep(0.005)

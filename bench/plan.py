@@ -3,13 +3,14 @@
 """How well are runs predicted? Rounds of calibrate, plan and run, in turn, and what was published: the pipeline, the
 competitions, and the placement of a stencil. --published-only predicts the published ones anew and keeps the file's rounds.
 
-For each matrix in turn, a round measures the node anew, plans the run, and runs it with --cores auto and in every mode that the
-plan has a row for, with a fresh pool. Errors are of the total against that round's plan. Regret is what the planned choice took,
+For each matrix in turn, a round measures the node anew, plans the run, and runs it with --cores auto, in every mode of the split
+that a run has by default, and as planned, with a fresh pool. Errors are of the total against that round's plan. Regret is what the planned choice took,
 divided by what the fastest mode of the same round took; the default is the topology's split, --reduce slot, --elastic off. Writes
 JSON (see docs/model.md)."""
 
 import argparse
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -46,7 +47,24 @@ def plan(bin_dir, *arguments):
 
 
 def mode_of(row):
-    return f"--reduce {row['reduce']}, --elastic {'on' if row['elastic'] else 'off'}"
+    return (f"{row['producer_cores']} + {row['analyzer_cores']}, --reduce {row['reduce']}, "
+            f"--elastic {'on' if row['elastic'] else 'off'}")
+
+
+def rows_to_run(predicted):
+    """All modes of the split that a run has by default, which come first, and the planned choice."""
+    cores = len(os.sched_getaffinity(0))
+    analyzer = min(max(cores // 4, 1), 4)
+    rows = [row for row in predicted["rows"] if row["analyzer_cores"] == analyzer and row["producer_cores"] == cores - analyzer]
+    best = predicted["rows"][predicted["best"]]
+    return rows + ([] if best in rows else [best])
+
+
+def options_of(row):
+    cpus = [str(cpu) for cpu in sorted(os.sched_getaffinity(0))]
+    return [f"--producer-cores={','.join(cpus[:row['producer_cores']])}",
+            f"--analyzer-cores={','.join(cpus[row['producer_cores']:])}",
+            f"--reduce={row['reduce']}", f"--elastic={'on' if row['elastic'] else 'off'}"]
 
 
 def published(bin_dir):
@@ -77,15 +95,15 @@ def one_round(options, work, matrix, iterations):
     calibrate_s = time.monotonic() - begun
     run = [f"--matrix={path_of(matrix)}", f"--iterations={iterations}", f"--durability={options.durability}", "--cache", f"--cache-dir={work}"]
     predicted, plan_s = plan(options.bin, f"--node={node}", f"--pool={work}/x.pool", *run)
-    took = {mode_of(row): [] for row in predicted["rows"]}
+    rows = rows_to_run(predicted)
+    took = {mode_of(row): [] for row in rows}
     auto = []
     for _ in range(options.runs):
         auto.append(ringside_run(options.bin, work, *run, "--cores=auto", f"--node={node}")["total_s"])
-        for row in predicted["rows"]:
-            chosen = [f"--reduce={row['reduce']}", f"--elastic={'on' if row['elastic'] else 'off'}"]
-            took[mode_of(row)].append(ringside_run(options.bin, work, *run, *chosen)["total_s"])
+        for row in rows:
+            took[mode_of(row)].append(ringside_run(options.bin, work, *run, *options_of(row))["total_s"])
     modes = {}
-    for row in predicted["rows"]:
+    for row in rows:
         middle = statistics.median(took[mode_of(row)])
         modes[mode_of(row)] = {"planned_s": row["total_s"], "low_s": row["low_s"], "high_s": row["high_s"],
                                "took_s": middle, "error": row["total_s"] / middle - 1}
@@ -94,7 +112,7 @@ def one_round(options, work, matrix, iterations):
     return {"calibrate_s": calibrate_s, "plan_s": plan_s, "modes": modes, "chosen": chosen,
             "regret": modes[chosen]["took_s"] / fastest - 1,
             "auto_s": statistics.median(auto),
-            "auto_over_default": statistics.median(auto) / modes["--reduce slot, --elastic off"]["took_s"]}
+            "auto_over_default": statistics.median(auto) / modes[mode_of(rows[0])]["took_s"]}
 
 
 def summed(rounds, matrices):
@@ -103,14 +121,13 @@ def summed(rounds, matrices):
     for matrix in matrices:
         found = [one[matrix] for one in rounds]
         modes = {}
-        for mode in found[0]["modes"]:
-            errors = [one["modes"][mode]["error"] for one in found]
-            modes[mode] = {"error": spread([abs(error) for error in errors]),
-                           "within_10_percent": sum(abs(error) <= 0.1 for error in errors),
-                           "in_interval": sum(one["modes"][mode]["low_s"] <= one["modes"][mode]["took_s"]
-                                              <= one["modes"][mode]["high_s"] for one in found),
-                           "planned_s": spread([one["modes"][mode]["planned_s"] for one in found]),
-                           "took_s": spread([one["modes"][mode]["took_s"] for one in found])}
+        for mode in dict.fromkeys(mode for one in found for mode in one["modes"]):
+            ran = [one["modes"][mode] for one in found if mode in one["modes"]]
+            errors = [abs(one["error"]) for one in ran]
+            modes[mode] = {"error": spread(errors), "within_10_percent": sum(error <= 0.1 for error in errors),
+                           "in_interval": sum(one["low_s"] <= one["took_s"] <= one["high_s"] for one in ran),
+                           "planned_s": spread([one["planned_s"] for one in ran]),
+                           "took_s": spread([one["took_s"] for one in ran])}
         document[matrix] = {"modes": modes, "regret": spread([one["regret"] for one in found]),
                             "auto_over_default": spread([one["auto_over_default"] for one in found]),
                             "chosen": [one["chosen"] for one in found],
@@ -176,8 +193,8 @@ def main():
               f"threads, best {one['published_best_nvdimm_threads']}, loss {100 * one['loss']:.1f} %")
     for matrix, result in document["results"].items():
         for mode, figures in result["modes"].items():
-            print(f"{matrix:<22} {mode:<34} error {100 * figures['error']['median']:5.1f} % (to "
-                  f"{100 * figures['error']['max']:.1f}), {figures['within_10_percent']} of {len(document['rounds'])} within 10 %")
+            print(f"{matrix:<22} {mode:<41} error {100 * figures['error']['median']:5.1f} % (to "
+                  f"{100 * figures['error']['max']:.1f}), {figures['within_10_percent']} of {figures['error']['repeats']} within 10 %")
         print(f"{matrix:<22} regret {100 * result['regret']['median']:.1f} %, --cores auto ÷ default "
               f"{result['auto_over_default']['median']:.3f}")
 

@@ -198,8 +198,9 @@ void add_own_pipeline(const Surroundings& around, ExperimentResult& result) {
     const OwnRun run = run_ringside(
         {"--quiet", fmt::format("--matrix=grid:{}", problem.side), fmt::format("--iterations={}", problem.iterations),
          fmt::format("--passes={}", kPublishedPasses), "--durability=process", "--journal=off", "--telemetry=off",
-         "--producer-cores=" + list(0, generators), "--analyzer-cores=" + list(generators, problem.cpus.size()),
-         "--pool=" + folder.file("pool"), "--summary=" + folder.file("summary.json")},
+         "--cores=topology", "--producer-cores=" + list(0, generators),
+         "--analyzer-cores=" + list(generators, problem.cpus.size()), "--pool=" + folder.file("pool"),
+         "--summary=" + folder.file("summary.json")},
         folder, signals);
     std::vector<Cell> row = {parent, static_cast<double>(generators), static_cast<double>(analyzers)};
     for (const char* key :

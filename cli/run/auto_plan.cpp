@@ -21,6 +21,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr double kClearly = 0.98;  // of the defaults' expected time
+
 /// Without what was chosen.
 AutoPlan request_with(const PlannedOptions& options, const std::string& file) {
   AutoPlan made;
@@ -36,6 +38,15 @@ AutoPlan plan_with(const PlannedOptions& options, const std::string& file) {
   const Plan plan = make_plan(made.node, made.request);
   made.chosen = plan.rows[plan.best];
   return made;
+}
+
+/// Whether a pair of kernels was measured at the split of the request.
+bool was_paired(const Node& node, const PlanRequest& request) {
+  return std::any_of(node.pairs.begin(), node.pairs.end(), [&](const PairFigures& pair) {
+    return pair.tier == request.model.tier && pair.synced == request.model.synced &&
+           same_matrix(pair.problem, request.model.problem) && pair.first_threads == request.producer_threads &&
+           pair.second_threads == request.analyzer_threads;
+  });
 }
 
 std::uint64_t steps_of(const RunShape& run) {
@@ -70,8 +81,10 @@ std::optional<AutoPlan> make_mode_plan(const PlannedOptions& options, int produc
     made.request.producer_threads = producer_threads;
     made.request.analyzer_threads = analyzer_threads;
     const Plan plan = make_plan(made.node, made.request);
-    if (!plan.remarks.empty()) return std::nullopt;
-    made.chosen = plan.rows[plan.best];
+    if (!plan.remarks.empty() || !was_paired(made.node, made.request)) return std::nullopt;
+    // The first row has the defaults, as far as the user left them.
+    const bool clearly = plan.rows[plan.best].expected_s < kClearly * plan.rows.front().expected_s;
+    made.chosen = plan.rows[clearly ? plan.best : 0];
     return made;
   } catch (const Error&) {
     return std::nullopt;  // the user did not ask for a plan

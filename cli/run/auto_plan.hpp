@@ -32,9 +32,9 @@ struct AutoPlan {
 std::optional<AutoPlan> make_auto_plan(const PlannedOptions& options, const std::string& node_file,
                                        std::string& why_not);
 
-/// For a run whose cores are those of the topology: how to reduce, and whether cores are elastic. Nothing unless the file
-/// at the default place has figures of this machine for this very problem and memory, so that nothing has to be derived,
-/// scaled or assumed.
+/// For a run whose cores are those of the topology: how to reduce, and whether cores are elastic. The defaults stay
+/// unless another way is predicted to be clearly faster. Returns nothing if the file at the default place lacks figures
+/// of this machine for exactly this problem, memory and split, so that something would be derived, scaled or assumed.
 std::optional<AutoPlan> make_mode_plan(const PlannedOptions& options, int producer_threads, int analyzer_threads);
 
 /// The figures of one step, for the analyzer.

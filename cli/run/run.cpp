@@ -108,6 +108,7 @@ PlannedOptions planned_options(const CommandLine& line, const RunOptions& option
 std::optional<AutoPlan> calibrated_modes(const CommandLine& line, const RunOptions& options) {
   if (line.is_given("--cores") || options.mode == Mode::kDram) return std::nullopt;
   if (line.is_given("--elastic") && line.is_given("--reduce")) return std::nullopt;
+  if (!options.cores.producer_cores.empty() || !options.cores.analyzer_cores.empty()) return std::nullopt;
   const CorePlan cores = cores_for(options, std::nullopt);
   if (cores.oversubscribed_one_core) return std::nullopt;
   check_matrix_name(options.solve.matrix);
@@ -258,7 +259,8 @@ ExitCode run(const CommandLine& line, RunOptions options) {
                  .elastic = pipeline && options.publish.elastic};
   // The supervisor handles the stop signals, so from here on the folder below is always removed.
   Supervisor supervisor(!options.quiet, options.peer.timeout_s);
-  if (plan && !options.quiet) supervisor.compare_with(PlanCheck(planned_step(*plan, options.adapt)));
+  const bool asked = options.cores.choice == CoreChoice::kAuto;
+  if (plan && asked && !options.quiet) supervisor.compare_with(PlanCheck(planned_step(*plan, options.adapt)));
   RuntimeFolder folder;
   const std::string shared_core = cores.oversubscribed_one_core ? "--shared-core" : "";
 

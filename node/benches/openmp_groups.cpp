@@ -24,7 +24,7 @@ void run_openmp_groups(const std::vector<OpenMpGroup>& groups) {
       OpenMpTeam team;
       work = groups[index].set_up(team);
       all_set_up.arrive_and_wait();
-      if (!failed.load()) work();
+      if (!failed.load()) [&]() noexcept { work(); }();
       work = nullptr;  // it may use the team
       return;
     } catch (...) {

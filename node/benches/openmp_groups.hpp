@@ -12,7 +12,8 @@
 
 namespace ringside {
 
-/// What a group does once all groups are set up. It must not throw.
+/// What a group does once all groups are set up. It must not throw, since the other groups may wait for it: the program
+/// ends if it does.
 using GroupWork = std::function<void()>;
 
 struct OpenMpGroup {

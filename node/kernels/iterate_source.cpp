@@ -37,7 +37,7 @@ void IterateSource::begin() noexcept {
   const std::uint32_t index = other_buffer();
   solver_.start(buffer(index));
   solver_.prepare(buffer(index));
-  newest_.store(index);
+  newest_.store(made() * kBuffers + index);
   iteration_ = 0;
 }
 
@@ -47,27 +47,27 @@ void IterateSource::begin_again_when_due() noexcept {
 
 /// One that the reader does not hold, and will not: it is not the newest.
 std::uint32_t IterateSource::other_buffer() const noexcept {
-  const std::uint32_t newest = newest_.load(std::memory_order_relaxed);
+  const std::uint32_t newest = newest_buffer();
   std::uint32_t index = 0;
   while (index == newest || index == held_.load()) ++index;
   return index;
 }
 
 void IterateSource::iterate(bool two_buffers) noexcept {
-  const std::uint32_t previous = newest_.load(std::memory_order_relaxed);
+  const std::uint32_t previous = newest_buffer();
   const std::uint32_t next = !two_buffers ? other_buffer() : previous == 0 ? 1 : 0;
   solver_.iterate(buffer(previous), buffer(next));
   ++iteration_;
-  made_.fetch_add(1, std::memory_order_release);
-  newest_.store(next);
+  newest_.store((made() + 1) * kBuffers + next);
 }
 
-const double* IterateSource::hold() noexcept {
+IterateSource::Held IterateSource::hold() noexcept {
   // Sequentially consistent: a buffer that is still the newest after it was marked is not chosen by `iterate`.
   for (;;) {
-    const std::uint32_t index = newest_.load();
+    const std::uint64_t newest = newest_.load();
+    const auto index = static_cast<std::uint32_t>(newest % kBuffers);
     held_.store(index);
-    if (newest_.load() == index) return as_read(index);
+    if (newest_.load() == newest) return {.x = as_read(index), .number = newest / kBuffers};
   }
 }
 

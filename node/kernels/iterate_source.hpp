@@ -30,10 +30,14 @@ class IterateSource {
   void begin_again_when_due() noexcept;
 
   /// Iterates made since the source was made.
-  std::uint64_t made() const noexcept { return made_.load(std::memory_order_acquire); }
+  std::uint64_t made() const noexcept { return newest_.load() / kBuffers; }
 
-  /// For the reader: the newest iterate, which stays as it is until the next `hold` or `let_go`. rows doubles.
-  const double* hold() noexcept;
+  struct Held {
+    const double* x = nullptr;  // rows doubles
+    std::uint64_t number = 0;   // of the iterate: `made` when it was the newest
+  };
+  /// For the reader: the newest iterate, which stays as it is until the next `hold` or `let_go`.
+  Held hold() noexcept;
   void let_go() noexcept { held_.store(kNone); }
 
   std::uint64_t rows() const noexcept { return geometry_.rows; }
@@ -44,6 +48,7 @@ class IterateSource {
 
   double* buffer(std::uint32_t index) const noexcept;
   const double* as_read(std::uint32_t index) const noexcept;
+  std::uint32_t newest_buffer() const noexcept { return static_cast<std::uint32_t>(newest_.load() % kBuffers); }
   std::uint32_t other_buffer() const noexcept;
   void begin() noexcept;
 
@@ -52,9 +57,8 @@ class IterateSource {
   SharedMapping memory_;
   SharedMapping readers_;
   std::uint64_t iteration_ = 0;  // since the beginning
-  std::atomic<std::uint64_t> made_{0};
   // 64: two threads write them.
-  alignas(64) std::atomic<std::uint32_t> newest_{0};
+  alignas(64) std::atomic<std::uint64_t> newest_{0};  // iterates made, times kBuffers, and the newest one's buffer
   alignas(64) std::atomic<std::uint32_t> held_{kNone};
 };
 

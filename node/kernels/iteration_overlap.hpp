@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,5 +24,11 @@ std::vector<double> overlaps_s(std::span<const WorkSpan> iterations, std::span<c
 /// longer than alone for each second of overlap, between a quarter less than nothing (noise) and 0.95. took_s: an
 /// iteration that had the other side at work for overlap_s of its seconds. overlap_s must be above 0.
 double seconds_beside(double alone_s, double took_s, double overlap_s) noexcept;
+
+/// The same, from medians: of `alone`, at least one iteration, and of those of `beside` that met steps for at least
+/// half as long as the median of those that met any. In the others a step only began or ended, or waited for a disk.
+/// Nothing if no step was at work meanwhile.
+std::optional<double> median_beside(std::span<const WorkSpan> alone, std::span<const WorkSpan> beside,
+                                    std::span<const WorkSpan> steps);
 
 }  // namespace ringside

@@ -15,8 +15,8 @@ namespace {
 constexpr double kVisitS = 0.15;  // of measuring, if steps are quick
 constexpr double kMostPatterns = 5;
 constexpr double kBurstS = 0.06;  // of iterations one after the other
-constexpr int kWarmUpSteps = 2;  // the first step has no iterate before it
-constexpr int kPasses = 5;       // of the step that measures further sweeps
+constexpr int kWarmUpSteps = 2;   // the first step has no iterate before it
+constexpr int kPasses = 5;        // of the step that measures further sweeps
 
 /// One pattern of steps: reduced in the slot, the same with further sweeps, reduced on the way.
 constexpr int kStepsInPattern = 3;
@@ -49,7 +49,7 @@ class Steps {
     const int kind = warming ? 0 : (step_ - kWarmUpSteps) % kStepsInPattern;
     StepTimes times;
     const auto reduce = kind == 2 ? StepKeeper::Reduce::kOnTheWay : StepKeeper::Reduce::kInSlot;
-    const double* const x = bench_.source.hold();
+    const double* const x = bench_.source.hold().x;
     failed_ = !keeper.keep(x, reduce, kind == 1 ? kPasses : 1, times);
     bench_.source.let_go();
     if (failed_) return false;

@@ -9,7 +9,6 @@
 #include "common/platform/error.hpp"
 #include "node/benches/openmp_groups.hpp"
 #include "node/kernels/iteration_overlap.hpp"
-#include "node/streams/repeats.hpp"
 
 namespace ringside {
 namespace {
@@ -17,6 +16,13 @@ namespace {
 constexpr std::uint64_t kLeastIterations = 3;
 constexpr std::uint64_t kLeastSteps = 3;
 constexpr double kBlockS = 0.06;  // of measuring, with the analyzer and without it
+
+constexpr std::size_t kMostSpans = 1 << 14;  // more of a side are not noted: the other side must not wait for memory
+
+template <class Value>
+void note(std::vector<Value>& values, const Value& value) noexcept {
+  if (values.size() < values.capacity()) values.push_back(value);
+}
 
 /// What both sides share.
 struct Meeting {
@@ -31,7 +37,10 @@ struct Meeting {
 /// iterations count.
 class Iterations {
  public:
-  Iterations(IterateSource& source, Meeting& meeting) : source_(source), meeting_(meeting) {}
+  Iterations(IterateSource& source, Meeting& meeting) : source_(source), meeting_(meeting) {
+    beside_.reserve(kMostSpans);
+    alone_.reserve(kMostSpans);
+  }
 
   void operator()() {
     warm_up();
@@ -39,33 +48,20 @@ class Iterations {
     block(beside_, [&] { return meeting_.kept.load() >= kept_before + kLeastSteps; });
     meeting_.steps_wanted.store(false);
     while (meeting_.keeping.load() && !meeting_.failed.load()) iterate();
+    reader_is_away_ = true;
     warm_up();
     block(alone_, [] { return true; });
     meeting_.ended.store(true);
   }
 
-  /// What an iteration takes wholly beside `steps`, from those that had a part of a step beside them: a disk can make
-  /// the analyzer wait meanwhile. Nothing if there are none.
-  void add_seconds_beside(const std::vector<WorkSpan>& steps, std::vector<double>& samples) const {
-    const std::vector<double> overlaps = overlaps_s(beside_, steps);
-    std::vector<double> took_s;
-    std::vector<double> overlap_s;
-    for (std::size_t i = 0; i < beside_.size(); ++i) {
-      if (overlaps[i] <= 0) continue;
-      took_s.push_back(seconds_of(beside_[i]));
-      overlap_s.push_back(overlaps[i]);
-    }
-    if (took_s.empty()) return;
-    std::vector<double> alone_s;
-    for (const WorkSpan& span : alone_) alone_s.push_back(seconds_of(span));
-    samples.push_back(seconds_beside(median_of(alone_s), median_of(took_s), median_of(overlap_s)));
-  }
+  const std::vector<WorkSpan>& beside() const noexcept { return beside_; }
+  const std::vector<WorkSpan>& alone() const noexcept { return alone_; }
 
  private:
   WorkSpan iterate() {
     source_.begin_again_when_due();
     const std::int64_t begun = now_ns();
-    source_.iterate(false);
+    source_.iterate(reader_is_away_);
     return {.begun_ns = begun, .ended_ns = now_ns()};
   }
 
@@ -80,15 +76,14 @@ class Iterations {
   void block(std::vector<WorkSpan>& spans, Enough enough) {
     const std::int64_t begun = now_ns();
     do {
-      spans.push_back(iterate());
+      note(spans, iterate());
     } while ((spans.size() < kLeastIterations || seconds(now_ns() - begun) < kBlockS || !enough()) &&
              !meeting_.failed.load());
   }
 
-  static double seconds_of(const WorkSpan& span) { return seconds(span.ended_ns - span.begun_ns); }
-
   IterateSource& source_;
   Meeting& meeting_;
+  bool reader_is_away_ = false;  // then two buffers do, as in a run
   std::vector<WorkSpan> beside_;
   std::vector<WorkSpan> alone_;
 };
@@ -97,7 +92,11 @@ class Iterations {
 class NewIterates {
  public:
   NewIterates(IterateSource& source, Meeting& meeting, bool on_the_way, PairSamples& samples)
-      : source_(source), meeting_(meeting), on_the_way_(on_the_way), samples_(samples) {}
+      : source_(source), meeting_(meeting), on_the_way_(on_the_way), samples_(samples) {
+    spans_.reserve(kMostSpans);
+    samples_.transfer_s.reserve(samples_.transfer_s.size() + kMostSpans);
+    samples_.analyze_s.reserve(samples_.analyze_s.size() + kMostSpans);
+  }
 
   void operator()(StepKeeper& keeper) {
     constexpr int kFirstSteps = 2;  // the first step has no iterate before it
@@ -107,10 +106,11 @@ class NewIterates {
       if (meeting_.ended.load()) return;
       meeting_.keeping.store(true);
       if (!meeting_.steps_wanted.load()) continue;
-      seen = source_.made();
+      const IterateSource::Held held = source_.hold();
+      seen = held.number;
       StepTimes times;
       const auto reduce = on_the_way_ ? StepKeeper::Reduce::kOnTheWay : StepKeeper::Reduce::kInSlot;
-      const bool kept = keeper.keep(source_.hold(), reduce, 1, times);
+      const bool kept = keeper.keep(held.x, reduce, 1, times);
       source_.let_go();
       if (!kept) {
         meeting_.failed.store(true);
@@ -128,12 +128,12 @@ class NewIterates {
   void add(const StepTimes& times) {
     const std::int64_t ended = now_ns();
     const double took_s = times.transfer_s + times.commit_s + times.analyze_s;
-    spans_.push_back({.begun_ns = ended - static_cast<std::int64_t>(took_s * 1e9), .ended_ns = ended});
+    note(spans_, {.begun_ns = ended - static_cast<std::int64_t>(took_s * 1e9), .ended_ns = ended});
   }
 
   void count(const StepTimes& times) {
-    samples_.transfer_s.push_back(times.transfer_s + (on_the_way_ ? times.analyze_s : 0));
-    if (!on_the_way_) samples_.analyze_s.push_back(times.analyze_s);
+    note(samples_.transfer_s, times.transfer_s + (on_the_way_ ? times.analyze_s : 0));
+    if (!on_the_way_) note(samples_.analyze_s, times.analyze_s);
   }
 
   IterateSource& source_;
@@ -162,7 +162,9 @@ void measure_pair(const Workbench& bench, bool on_the_way, int producer_threads,
                             }};
   run_openmp_groups({generating, keeping});
   if (meeting.failed.load()) throw system_error("the disk failed while steps were kept on it; `dmesg` has the reason");
-  iterations.add_seconds_beside(steps.spans(), samples.generate_s);
+  if (const auto beside_s = median_beside(iterations.alone(), iterations.beside(), steps.spans())) {
+    samples.generate_s.push_back(*beside_s);
+  }
 }
 
 }  // namespace ringside

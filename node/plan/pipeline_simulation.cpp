@@ -119,7 +119,8 @@ class Simulation {
   bool start_step() {
     if (phase_ != kIdle || published_ == taken_) return false;
     ++taken_;
-    enter(kHandOff);
+    enter(analyzer_waited_ ? kHandOff : kSlotWait);
+    analyzer_waited_ = false;
     return true;
   }
 
@@ -225,7 +226,9 @@ class Simulation {
       case kCommitting: sums_.commit_s += seconds; break;
       case kFirstSweep:
       case kMoreSweeps: sums_.analyze_s += seconds; break;
-      default: sums_.analyzer_idle_s += seconds;
+      default:
+        sums_.analyzer_idle_s += seconds;
+        if (phase_ == kIdle && seconds > 0) analyzer_waited_ = true;
     }
   }
 
@@ -308,6 +311,7 @@ class Simulation {
   double producer_delay_s_ = 0;
   double producer_waited_s_ = 0;
   Phase phase_ = kIdle;
+  bool analyzer_waited_ = false;  // before the step that comes next
   double phase_left_ = 0;
   double fixed_left_s_ = 0;
   bool syncing_ = false;

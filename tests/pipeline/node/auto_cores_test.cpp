@@ -3,6 +3,7 @@
 // either.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "node/file/node_file.hpp"
@@ -119,12 +120,22 @@ class CalibratedModesTest : public AutoCoresTest {
   void calibrate_for_transfer() const {
     calibrate();
     Node node = read_node(node_file_);
+    constexpr Measured kSlow{.value = 0.01, .spread = 0.01};
+    constexpr Measured kQuick{.value = 1e-5, .spread = 0.01};
+    const int analyzer = std::clamp(node.cores / 4, 1, 4);
+    node.pairs.clear();
     for (KernelFigures& kernel : node.kernels) {
-      if (kernel.kernel != KernelKind::kAnalyze) continue;
-      for (Series::Point& point : kernel.seconds.points) point.figure = {.value = 0.01, .spread = 0.01};
-    }
-    for (PairFigures& pair : node.pairs) {
-      if (pair.second == KernelKind::kAnalyze) pair.second_s = {.value = 0.01, .spread = 0.01};
+      const Measured figure = kernel.kernel == KernelKind::kAnalyze ? kSlow : kQuick;
+      for (Series::Point& point : kernel.seconds.points) point.figure = figure;
+      if (kernel.kernel == KernelKind::kGenerate || kernel.synced) continue;
+      if (kernel.kernel == KernelKind::kSweep || kernel.kernel == KernelKind::kCommit) continue;
+      node.pairs.push_back({.second = kernel.kernel,
+                            .problem = kernel.problem,
+                            .tier = kernel.tier,
+                            .first_threads = node.cores - analyzer,
+                            .second_threads = analyzer,
+                            .first_s = kQuick,
+                            .second_s = figure});
     }
     constexpr Measured kCost{.value = 1e-6, .spread = 0.01};
     node.costs = {.hand_off_s = kCost, .wake_up_s = kCost, .loan_s = kCost, .barrier_s = kCost};
@@ -162,6 +173,13 @@ TEST_F(CalibratedModesTest, AModeThatTheUserNamesStays) {
   ASSERT_EQ(run_calibrated({"--durability=process", "--reduce=slot"}).exit_code, 0);
   EXPECT_EQ(summary()["reduce"], "slot");
   EXPECT_GT(summary()["planned_total_s"], 0);
+}
+
+TEST_F(CalibratedModesTest, CoresThatTheUserNamesAreNotThoseThatWereMeasured) {
+  calibrate_for_transfer();
+  ASSERT_EQ(run_calibrated({"--durability=process", "--analyzer-cores=0"}).exit_code, 0);
+  EXPECT_EQ(summary()["reduce"], "slot");
+  EXPECT_TRUE(summary()["planned_total_s"].is_null());
 }
 
 TEST_F(CalibratedModesTest, WhatWasNotMeasuredChangesNothing) {

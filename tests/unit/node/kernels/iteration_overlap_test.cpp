@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 namespace ringside {
 namespace {
 
@@ -36,6 +38,34 @@ TEST(IterationOverlapTest, AnIterationThatIsPartlyBesideTheOtherSideIsExtended) 
 TEST(IterationOverlapTest, NoiseStaysWithinBounds) {
   EXPECT_DOUBLE_EQ(seconds_beside(1.0, 0.5, 0.01), 0.8);
   EXPECT_NEAR(seconds_beside(1.0, 1.5, 0.01), 20.0, 1e-9);
+}
+
+/// `count` iterations one after the other, from begun_ms on.
+std::vector<WorkSpan> iterations(int count, std::int64_t begun_ms, std::int64_t each_ms) {
+  std::vector<WorkSpan> spans;
+  for (int i = 0; i < count; ++i)
+    spans.push_back({(begun_ms + i * each_ms) * kMs, (begun_ms + (i + 1) * each_ms) * kMs});
+  return spans;
+}
+
+TEST(IterationOverlapTest, AKnownLossIsFoundFromIterationsAndSteps) {
+  // 12 ms instead of 10 ms, with 5 ms of each beside a step: 0.4 of that time is lost.
+  std::vector<WorkSpan> steps;
+  for (std::int64_t i = 0; i < 5; ++i) steps.push_back({i * 12 * kMs, (i * 12 + 5) * kMs});
+  const std::optional<double> beside_s = median_beside(iterations(5, 100, 10), iterations(5, 0, 12), steps);
+  ASSERT_TRUE(beside_s.has_value());
+  EXPECT_NEAR(*beside_s, 0.010 / (1 - 0.4), 1e-12);
+}
+
+TEST(IterationOverlapTest, IterationsWithoutAStepDoNotCountAsBesideIt) {
+  const std::vector<WorkSpan> steps = {{0, 12 * kMs}};  // a disk held up the others
+  const std::optional<double> beside_s = median_beside(iterations(5, 100, 10), iterations(5, 0, 12), steps);
+  ASSERT_TRUE(beside_s.has_value());
+  EXPECT_NEAR(*beside_s, 0.012, 1e-12);
+}
+
+TEST(IterationOverlapTest, WithoutStepsNothingIsKnownOfIterationsBesideThem) {
+  EXPECT_FALSE(median_beside(iterations(2, 0, 1), iterations(2, 9, 1), {}).has_value());
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ TEST_F(KernelsTest, IteratesAreThoseOfTheSolver) {
   for (const bool two_buffers : {false, true, true, false}) {
     source_.iterate(two_buffers);
     twin.solver->iterate(before.data(), expected.data());
-    EXPECT_EQ(std::memcmp(source_.hold(), expected.data(), expected.size() * sizeof(double)), 0);
+    EXPECT_EQ(std::memcmp(source_.hold().x, expected.data(), expected.size() * sizeof(double)), 0);
     source_.let_go();
     before.swap(expected);
   }
@@ -32,7 +32,7 @@ TEST_F(KernelsTest, IteratesAreThoseOfTheSolver) {
 
 TEST_F(KernelsTest, AnIterateThatAReaderHoldsIsNotOverwritten) {
   source_.iterate(false);
-  const double* const held = source_.hold();
+  const double* const held = source_.hold().x;
   const std::vector<double> copy(held, held + source_.rows());
   for (int iteration = 0; iteration < 5; ++iteration) source_.iterate(false);
   EXPECT_EQ(std::memcmp(held, copy.data(), copy.size() * sizeof(double)), 0);

@@ -102,6 +102,17 @@ TEST_F(SimulationTest, ALoanThatCostsMoreThanTheWaitHelpsNobody) {
   EXPECT_NEAR(predict(split_).total_s, 100 * 10 + 6, 1e-6);
 }
 
+TEST_F(SimulationTest, AnAnalyzerThatWaitsPaysForTheHandOff) {
+  model_.costs.hand_off_s = Measured{.value = 0.5};
+  EXPECT_NEAR(predict(split_).total_s, 100 * 10 + 0.5 + 2 + 4, 1e-6);
+}
+
+TEST_F(SimulationTest, AnAnalyzerThatIsBehindPaysForTheFirstHandOffOnly) {
+  model_.costs.hand_off_s = Measured{.value = 0.5};
+  set(KernelKind::kAnalyze, 20);
+  EXPECT_NEAR(predict(split_).total_s, 10 + 0.5 + 100 * (2 + 20), 1e-6);
+}
+
 TEST_F(SimulationTest, ASlowDiskSetsThePaceOnceTheRingIsFull) {
   model_.sync_s = Measured{.value = 0.001};
   model_.sync_gb_s = Measured{.value = 1e-3};

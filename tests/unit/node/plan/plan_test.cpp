@@ -97,6 +97,29 @@ TEST_F(PlanTest, ASpreadWithoutMeasureStillGivesAPlan) {
   for (const PlanRow& row : plan.rows) EXPECT_TRUE(row.low_s > 0 && row.high_s < 1e6) << row.low_s << row.high_s;
 }
 
+TEST_F(PlanTest, NoDrawnPairSpeedsAKernelUpByMoreThanAFifth) {
+  NodeModel model = model_of(four_cores(), request_.model);
+  const double alone_s = seconds_at(model.find(KernelKind::kGenerate)->seconds, 2);
+  model.kernels[static_cast<std::size_t>(KernelKind::kGenerate)]->spread = 0;
+  model.pairs = {{.first = KernelKind::kGenerate,
+                  .second = KernelKind::kTransfer,
+                  .problem = {},
+                  .tier = {},
+                  .first_threads = 2,
+                  .second_threads = 2,
+                  .first_s = {.value = alone_s, .spread = 1},
+                  .second_s = {.value = 1, .spread = 0}}};
+  double least = alone_s;
+  double most = alone_s;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const double drawn = resampled(model, seed).pairs[0].first_s.value;
+    least = std::min(least, drawn);
+    most = std::max(most, drawn);
+  }
+  EXPECT_NEAR(least, 0.8 * alone_s, 1e-9 * alone_s);
+  EXPECT_GT(most, 1.5 * alone_s);
+}
+
 TEST_F(PlanTest, WhatTheNodeFileLacksIsLeftOutWithTheReason) {
   Node node = four_cores();
   node.costs.loan_s.reset();
