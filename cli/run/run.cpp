@@ -218,6 +218,94 @@ const char* headline(ExitCode code, const Child& producer, const Child* analyzer
   }
 }
 
+/// Everything that can be refused before a process starts or a large matrix is loaded.
+void check(const RunOptions& options, const std::vector<KeptFile>& kept) {
+  const bool pipeline = options.mode == Mode::kPipeline;
+  // Check the summary's place now, not after hours of solving.
+  if (!options.summary.empty()) check_output(options.summary, "--summary", kept);
+  const PoolUse pool_use = options.publish.pool_use();
+  if (!pipeline && pool_use == PoolUse::kResume) {
+    throw usage_error(
+        "--resume: found with --mode dram, which keeps nothing to continue from; expected --mode pipeline");
+  }
+  if (!pipeline && options.ring.require_dax) {
+    throw usage_error("--require-dax: found with --mode dram, which keeps nothing; expected --mode pipeline");
+  }
+  // Before the pool is looked at: a mistyped matrix must not be answered with how to discard another run's iterates.
+  check_matrix_name(options.solve.matrix);
+  if (options.ring.require_dax) require_dax(options.ring.pool);
+  // The analyzer decides about the pool when the producer attaches. Ask first here.
+  if (pipeline && pool_use == PoolUse::kFresh) refuse_foreign_iterates(options.ring);
+}
+
+/// What both processes are started with, and the account of what they did.
+class Run {
+ public:
+  Run(const CommandLine& line, RunOptions options, std::optional<AutoPlan> plan, const CorePlan& cores)
+      : line_(line), options_(std::move(options)), plan_(std::move(plan)), shared_core_(cores.oversubscribed_one_core) {
+    const bool pipeline = options_.mode == Mode::kPipeline;
+    facts_ = {.mode = to_string(options_.mode),
+              .pool = options_.ring.pool,
+              .producer_cores = to_string(CoreList{cores.producer}),
+              .analyzer_cores = pipeline ? to_string(CoreList{cores.analyzer}) : "",
+              .coordination = to_string(options_.publish.coordination),
+              .buffers = options_.publish.buffers,
+              .durability = std::string(to_string(options_.ring.durability)),
+              .elastic = pipeline && options_.publish.elastic};
+  }
+
+  std::vector<std::string> analyzer_arguments() const {
+    std::vector<std::string> arguments =
+        line_.arguments_given<RingOptions, JournalOptions, TelemetryOptions, ReduceOptions, PeerOptions>();
+    arguments.insert(arguments.end(), {"--once", "--socket=" + folder_.socket(), "--cores=" + facts_.analyzer_cores});
+    if (shared_core_) arguments.emplace_back("--shared-core");
+    if (plan_) add_planned(arguments, *plan_, options_, line_.is_given("--reduce"));
+    return arguments;
+  }
+
+  std::vector<std::string> producer_arguments() const {
+    std::vector<std::string> arguments = line_.arguments_given<SolveOptions, PublishOptions, PeerOptions>();
+    arguments.insert(arguments.end(), {"--mode=" + facts_.mode, "--cores=" + facts_.producer_cores});
+    if (options_.mode == Mode::kPipeline) {
+      arguments.push_back("--socket=" + folder_.socket());
+    } else {
+      arguments.push_back("--passes=" + std::to_string(options_.reduce.passes));
+    }
+    if (plan_ && !line_.is_given("--elastic"))
+      arguments.emplace_back(options_.publish.elastic ? "--elastic=on" : "--elastic=off");
+    if (shared_core_) arguments.emplace_back("--shared-core");
+    return arguments;
+  }
+
+  /// Prints the account and writes the summary, if the producer has begun to report.
+  void close_account(ExitCode code, const Supervisor& supervisor, const Child& producer, const Child* analyzer,
+                     const std::vector<KeptFile>& kept) {
+    const nlohmann::json& reported = supervisor.producer().figures;
+    if (!reported.is_object() || !reported.contains("begun_ns")) return;
+    const nlohmann::json& analyzed = supervisor.analyzer().figures;
+    facts_.analyzer_restarts = supervisor.restarts();
+    facts_.pool_gone = analyzed.is_object() && analyzed.value("pool_gone", false);
+    nlohmann::ordered_json summary = make_summary(facts_, reported, analyzed);
+    add_plan(summary, plan_);
+    const bool begun = reported["begun_ns"] != 0;  // 0: it was refused and has reported why; there is no account
+    if (!options_.quiet && begun) {
+      // Not fmt::print, which throws: the summary must be written even if standard output fails.
+      write_beside_output(options_.summary,
+                          fmt::format("ringside run: {}\n{}", headline(code, producer, analyzer, reported),
+                                      account_table(summary, facts_)));
+    }
+    if (!options_.summary.empty()) write_summary(options_.summary, kept, summary);
+  }
+
+ private:
+  const CommandLine& line_;
+  const RunOptions options_;
+  const std::optional<AutoPlan> plan_;
+  const bool shared_core_;
+  RunFacts facts_;
+  RuntimeFolder folder_;
+};
+
 ExitCode run(const CommandLine& line, RunOptions options) {
   ensure_descriptors(kDescriptors, "ringside run");
   const bool pipeline = options.mode == Mode::kPipeline;
@@ -233,46 +321,19 @@ ExitCode run(const CommandLine& line, RunOptions options) {
                     pipeline && options.publish.elastic ? "; --elastic has no core to lend there" : ""));
   }
   const std::vector<KeptFile> kept = kept_files(line, options);
-  // Check the summary's place now, not after hours of solving.
-  if (!options.summary.empty()) check_output(options.summary, "--summary", kept);
-  // The analyzer decides about the pool when the producer attaches. Ask first here, before a large matrix is loaded.
-  const PoolUse pool_use = options.publish.pool_use();
-  if (!pipeline && pool_use == PoolUse::kResume) {
-    throw usage_error(
-        "--resume: found with --mode dram, which keeps nothing to continue from; expected --mode pipeline");
-  }
-  if (!pipeline && options.ring.require_dax) {
-    throw usage_error("--require-dax: found with --mode dram, which keeps nothing; expected --mode pipeline");
-  }
-  // Before the pool is looked at: a mistyped matrix must not be answered with how to discard another run's iterates.
-  check_matrix_name(options.solve.matrix);
-  if (options.ring.require_dax) require_dax(options.ring.pool);
-  if (pipeline && pool_use == PoolUse::kFresh) refuse_foreign_iterates(options.ring);
+  check(options, kept);
 
-  RunFacts facts{.mode = to_string(options.mode),
-                 .pool = options.ring.pool,
-                 .producer_cores = to_string(CoreList{cores.producer}),
-                 .analyzer_cores = pipeline ? to_string(CoreList{cores.analyzer}) : "",
-                 .coordination = to_string(options.publish.coordination),
-                 .buffers = options.publish.buffers,
-                 .durability = std::string(to_string(options.ring.durability)),
-                 .elastic = pipeline && options.publish.elastic};
-  // The supervisor handles the stop signals, so from here on the folder below is always removed.
+  // The supervisor handles the stop signals, so from here on the folder of the run is always removed.
   Supervisor supervisor(!options.quiet, options.peer.timeout_s);
-  const bool asked = options.cores.choice == CoreChoice::kAuto;
-  if (plan && asked && !options.quiet) supervisor.compare_with(PlanCheck(planned_step(*plan, options.adapt)));
-  RuntimeFolder folder;
-  const std::string shared_core = cores.oversubscribed_one_core ? "--shared-core" : "";
+  if (plan && options.cores.choice == CoreChoice::kAuto && !options.quiet) {
+    supervisor.compare_with(PlanCheck(planned_step(*plan, options.adapt)));
+  }
+  Run run(line, options, plan, cores);
 
   std::optional<Child> analyzer;
   const auto start_analyzer = [&] {
-    std::vector<std::string> arguments =
-        line.arguments_given<RingOptions, JournalOptions, TelemetryOptions, ReduceOptions, PeerOptions>();
-    arguments.insert(arguments.end(), {"--once", "--socket=" + folder.socket(), "--cores=" + facts.analyzer_cores});
-    if (!shared_core.empty()) arguments.push_back(shared_core);
-    if (plan) add_planned(arguments, *plan, options, line.is_given("--reduce"));
     analyzer.reset();
-    analyzer.emplace(sibling("ringside-analyzer"), arguments);
+    analyzer.emplace(sibling("ringside-analyzer"), run.analyzer_arguments());
   };
   const bool restarts = options.publish.on_analyzer_loss != OnAnalyzerLoss::kStop;
   const std::function<void()> restart_analyzer = restarts ? start_analyzer : std::function<void()>();
@@ -284,35 +345,11 @@ ExitCode run(const CommandLine& line, RunOptions options) {
       return analyzer->exit_code() > 0 ? analyzer->verdict() : ExitCode::kPeerLost;
     }
   }
-
-  std::vector<std::string> arguments = line.arguments_given<SolveOptions, PublishOptions, PeerOptions>();
-  arguments.insert(arguments.end(), {"--mode=" + facts.mode, "--cores=" + facts.producer_cores});
-  if (pipeline) arguments.push_back("--socket=" + folder.socket());
-  if (plan && !line.is_given("--elastic"))
-    arguments.emplace_back(options.publish.elastic ? "--elastic=on" : "--elastic=off");
-  if (!pipeline) arguments.push_back("--passes=" + std::to_string(options.reduce.passes));
-  if (!shared_core.empty()) arguments.push_back(shared_core);
-  Child producer(sibling("ringside-producer"), arguments);
+  Child producer(sibling("ringside-producer"), run.producer_arguments());
   supervisor.wait_until_ended(producer, analyzer, restart_analyzer);
 
   const ExitCode code = judge(producer, analyzer ? &*analyzer : nullptr, supervisor.interrupted());
-  const nlohmann::json& reported = supervisor.producer().figures;
-  if (reported.is_object() && reported.contains("begun_ns")) {
-    facts.analyzer_restarts = supervisor.restarts();
-    const nlohmann::json& analyzed = supervisor.analyzer().figures;
-    facts.pool_gone = analyzed.is_object() && analyzed.value("pool_gone", false);
-    nlohmann::ordered_json summary = make_summary(facts, reported, analyzed);
-    add_plan(summary, plan);
-    const bool begun = reported["begun_ns"] != 0;  // 0: it was refused and has reported why; there is no account
-    if (!options.quiet && begun) {
-      // Not fmt::print, which throws: the summary must be written even if standard output fails.
-      write_beside_output(
-          options.summary,
-          fmt::format("ringside run: {}\n{}", headline(code, producer, analyzer ? &*analyzer : nullptr, reported),
-                      account_table(summary, facts)));
-    }
-    if (!options.summary.empty()) write_summary(options.summary, kept, summary);
-  }
+  run.close_account(code, supervisor, producer, analyzer ? &*analyzer : nullptr, kept);
   return code;
 }
 
