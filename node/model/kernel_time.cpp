@@ -104,4 +104,12 @@ double fit_exponent(std::span<const Series> streams) {
   return best;
 }
 
+double exponent_in_dram(const Node& node) {
+  std::vector<Series> streams;
+  for (const StreamFigures& stream : node.streams) {
+    if (stream.tier == node.tiers.front().name) streams.push_back(stream.gb_s);
+  }
+  return fit_exponent(streams);
+}
+
 }  // namespace ringside
