@@ -9,6 +9,8 @@
 
 #include "common/platform/error.hpp"
 #include "node/calibration/fingerprint.hpp"
+#include "node/calibration/machine_phase.hpp"
+#include "node/streams/tier_memory.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -110,6 +112,18 @@ TEST_F(CalibrationTest, ARemarkNamesEachTierWithoutStream) {
   EXPECT_TRUE(std::any_of(node.remarks.begin(), node.remarks.end(), [&](const std::string& remark) {
     return remark.find(folder + ": STREAM was not measured: the time was too short") != std::string::npos;
   }));
+}
+
+TEST_F(CalibrationTest, AMemoryThatIsSmallerThanTheCachesHasNoStreamAndARemark) {
+  Machine machine = read_machine();
+  machine.l3_bytes = std::uint64_t{1} << 50;
+  machine.l3_caches = 1;
+  Node node;
+  node.tiers = {dram_tier()};
+  MachinePhase(machine, usable_cores(machine), {1}, node.tiers, 0).collect(node);
+  EXPECT_TRUE(node.streams.empty());
+  ASSERT_EQ(node.remarks.size(), 1u);
+  EXPECT_EQ(node.remarks[0], "dram: STREAM was not measured: arrays larger than the caches have no room");
 }
 
 TEST_F(CalibrationTest, NothingStaysInTheFolder) {
