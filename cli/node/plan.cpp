@@ -43,10 +43,11 @@ void declare_plan(CommandLine& line, PlanOptions& options) {
   Option rows = problem.option("--rows", options.rows, "rows of the matrix")
                     .check(whole_number_within(1, std::uint64_t{1} << 40))
                     .value_name("N");
-  problem.option("--nonzeros", options.nonzeros, "its nonzeros")
-      .check(whole_number_within(0, std::uint64_t{1} << 44))
-      .needs(rows)
-      .value_name("N");
+  const Option nonzeros = problem.option("--nonzeros", options.nonzeros, "its nonzeros")
+                              .check(whole_number_within(0, std::uint64_t{1} << 44))
+                              .needs(rows)
+                              .value_name("N");
+  rows.needs(nonzeros);
   declare(line, options.cores);
   declare(line, options.publish);
   declare(line, options.ring);

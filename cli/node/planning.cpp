@@ -29,15 +29,19 @@ const Tier* tier_of_pool(const Node& node, const std::string& pool) {
   return nullptr;
 }
 
-/// The only tier of a file that was written by hand, besides DRAM.
-const Tier* only_other_tier(const Node& node) {
-  if (node.fingerprint || node.tiers.size() != 2) return nullptr;
-  return &node.tiers[1];
+/// The only tier of a file that was written by hand, besides DRAM; DRAM if there is no other.
+const Tier* only_tier(const Node& node) {
+  if (node.fingerprint || node.tiers.size() > 2) return nullptr;
+  return &node.tiers.back();
 }
 
+/// Those that can hold slots: a calibration has no copies into DRAM without a folder.
 std::string names_of_tiers(const Node& node) {
   std::string names;
-  for (std::size_t i = 1; i < node.tiers.size(); ++i) names += (i == 1 ? "" : ", ") + printable(node.tiers[i].name);
+  for (const Tier& tier : node.tiers) {
+    if (node.fingerprint && tier.kind == TierKind::kDram) continue;
+    names += (names.empty() ? "" : ", ") + printable(tier.name);
+  }
   return names.empty() ? "none" : names;
 }
 
@@ -50,7 +54,7 @@ const Tier& tier_for(const Node& node, const PlannedOptions& options) {
                       names_of_tiers(node));
   }
   if (const Tier* tier = tier_of_pool(node, options.ring.pool)) return *tier;
-  if (const Tier* tier = only_other_tier(node)) return *tier;
+  if (const Tier* tier = only_tier(node)) return *tier;
   throw usage_error(
       "--pool {}: the node file has no figures for the memory there, only for {}; measure with `ringside calibrate "
       "--memory DIR` (`ringside plan` also takes one of them with --memory)",

@@ -61,7 +61,7 @@ std::string AutoPlan::in_words() const {
   return fmt::format("{}: {} a step predicted ({} to {}), limited by {}; figures of {}, measured {}",
                      ringside::in_words(chosen.configuration), duration(step.step_ns), duration(step.low_ns),
                      duration(step.high_ns), to_string(chosen.prediction.bottleneck), printable(node_file),
-                     node.measured_at);
+                     printable(node.measured_at));
 }
 
 std::optional<AutoPlan> make_auto_plan(const PlannedOptions& options, const std::string& node_file,

@@ -140,7 +140,8 @@ std::optional<AutoPlan> plan_for(const CommandLine& line, const RunOptions& opti
   std::string why_not;
   std::optional<AutoPlan> plan = make_auto_plan(planned_options(line, options), options.node_file, why_not);
   if (!options.quiet) {
-    write_standard_error(fmt::format("ringside: {}\n", plan ? "--cores auto: " + plan->in_words() : why_not));
+    write_standard_error(
+        fmt::format("ringside: {}\n", plan ? "--cores auto: " + plan->in_words() : printable(why_not)));
     if (plan) {
       for (const std::string& remark : plan->request.remarks) {
         write_standard_error(fmt::format("ringside: --cores auto: note: {}\n", printable(remark)));

@@ -70,7 +70,7 @@ void pass_on(int first, int last, std::uint64_t count, std::int64_t pause_ns, st
   run_openmp_groups({publisher, receiver});
 }
 
-/// What the two sides of a loan tell each other.
+/// The words that both sides of a loan read and write.
 struct LoanWords {
   LentCores cores;
   std::atomic<std::uint64_t> counter{0};  // the borrower's: the loan is until it is 1

@@ -134,7 +134,7 @@ class Calibration {
   }
 
   /// On a thread of its own: libgomp's pool for it ends with it, and does not spin beside what is measured.
-  Problem load(const SolveOptions& solve) const {
+  Problem load(const SolveOptions& solve) {
     announce("loading " + printable(solve.matrix), seconds(deadline_ns_ - now_ns()));
     std::optional<Problem> problem;
     run_openmp_groups({{cpus_, [&](Team&) -> GroupWork {
@@ -195,10 +195,13 @@ class Calibration {
                                         options_.budget_s, left_out.front(), left_out.size() > 1 ? " ..." : ""));
   }
 
-  void announce(const std::string& what, double left_s) const {
+  /// The share that is done never shrinks, although what is left is estimated anew each time.
+  void announce(const std::string& what, double left_s) {
     if (!options_.announce) return;
     const double passed_s = seconds(now_ns() - begun_ns_);
-    options_.announce({.done = passed_s / std::max(passed_s + left_s, 1e-9), .left_s = left_s, .what = what});
+    left_s = std::max(left_s, 0.0);
+    done_ = std::max(done_, passed_s / std::max(passed_s + left_s, 1e-9));
+    options_.announce({.done = done_, .left_s = left_s, .what = what});
   }
 
   void note_spread() {
@@ -226,6 +229,7 @@ class Calibration {
   const Machine machine_;
   const std::vector<int> cpus_;
   std::vector<std::optional<MatrixFile>> files_;  // of the problems
+  double done_ = 0;                               // as last announced
   Node node_;
 };
 

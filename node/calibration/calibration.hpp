@@ -22,7 +22,7 @@ inline constexpr double kBusySpread = 0.15;
 inline constexpr double kBusyLoadPerCore = 0.5;
 
 struct CalibrationProgress {
-  double done = 0;    // share of the time, 0 to 1
+  double done = 0;    // share of the time, 0 to 1; never less than before
   double left_s = 0;  // at most, as far as is known
   std::string what;   // is measured now
 };

@@ -13,6 +13,10 @@
 namespace ringside {
 namespace {
 
+// How kernels, pairs and loops are measured. It goes up with each change of a measurement that changes figures of the
+// same machine code: what is timed, beside what, in which order, or what a figure is computed from.
+constexpr int kMeasuringVersion = 2;  // 2: pairs of an iteration and whole steps
+
 /// To 256 MiB: what a kernel keeps for itself differs a little from boot to boot.
 std::uint64_t rounded_memory(std::uint64_t bytes) noexcept {
   constexpr std::uint64_t kUnit = std::uint64_t{256} << 20;
@@ -41,7 +45,8 @@ Fingerprint fingerprint(const Machine& machine) {
           .cpus = to_string(cores),
           .memory_bytes = rounded_memory(static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes)),
           .kernel = uname(&names) == 0 ? names.release : "unknown",
-          .build = fmt::format("{} {} {}", version(), to_string(selected_isa()), kernels_hash())};
+          .build = fmt::format("{} {} {} measuring-{}", version(), to_string(selected_isa()), kernels_hash(),
+                               kMeasuringVersion)};
 }
 
 }  // namespace ringside

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What calibrated figures belong to: this machine, the cores that this process may use, and the loops of this build.
 // The build's hash covers the object files of every kernel, for all instruction sets (cmake/hash_objects.cmake): it
-// changes if and only if their machine code can have changed. The rest of the program is covered by its version.
+// changes if and only if their machine code can have changed. How it is measured has a version of its own. The rest of
+// the program is covered by its version.
 #pragma once
 
 #include <vector>

@@ -36,6 +36,10 @@ std::vector<int> cpus_near(const Machine& machine, const std::vector<int>& cpus,
 
 }  // namespace
 
+std::string threads_text(int threads) {
+  return fmt::format("{} {}", threads, threads == 1 ? "thread" : "threads");
+}
+
 Series series_of(const SampleSeries& samples) {
   Series series;
   for (const auto& [threads, values] : samples) {
@@ -50,15 +54,20 @@ MachinePhase::MachinePhase(const Machine& machine, std::vector<int> cpus, std::v
   for (const Tier& tier : tiers) {
     const std::uint64_t elements =
         stream_elements > 0 ? stream_elements : stream_elements_for(tier, last_level_cache_bytes(machine));
-    streams_.push_back({tier.name, std::make_unique<StreamBench>(tier, cpus_near(machine, cpus_, tier), elements), {}});
     if (tier.kind == TierKind::kPageCache) disks_[tier.path];
+    if (elements == 0) {
+      remarks_.push_back(
+          fmt::format("{}: STREAM was not measured: arrays larger than the caches have no room", printable(tier.name)));
+      continue;
+    }
+    streams_.push_back({tier.name, std::make_unique<StreamBench>(tier, cpus_near(machine, cpus_, tier), elements), {}});
   }
 }
 
 void MachinePhase::add_to(CalibrationPlan& plan) {
   add_streams(plan, {"read", "copy", "copy_nontemporal"}, false);
   for (const int threads : counts_) {
-    plan.add(fmt::format("the clock with {} busy cores", threads), [this, threads] {
+    plan.add(fmt::format("the clock with {} busy {}", threads, threads == 1 ? "core" : "cores"), [this, threads] {
       measure_clock({cpus_.begin(), cpus_.begin() + threads}, clock_ghz_[threads]);
     });
   }
@@ -77,17 +86,19 @@ void MachinePhase::add_to(CalibrationPlan& plan) {
   add_streams(plan, {"scale", "add", "triad"}, true);
 }
 
-/// One thread and all of them, or the counts in between.
+/// All threads and one of them, or the counts in between. What does not fit is left out from the end, so every tier has
+/// its first loop before any tier has its second one, and the rate of all threads, the capacity of the channels, first.
 void MachinePhase::add_streams(CalibrationPlan& plan, const std::vector<std::string>& loops, bool in_between) {
-  for (Streams& streams : streams_) {
-    const int most = streams.bench->most_threads();
-    std::vector<int> counts;
-    for (const int count : counts_) counts.push_back(std::min(count, most));
-    counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-    for (const int threads : counts) {
-      if ((threads != counts.front() && threads != counts.back()) != in_between) continue;
-      for (const std::string& loop : loops) {
-        plan.add(fmt::format("{} of {} with {} threads", loop, printable(streams.tier), threads),
+  for (const std::string& loop : loops) {
+    for (Streams& streams : streams_) {
+      const int most = streams.bench->most_threads();
+      std::vector<int> counts;
+      for (const int count : counts_) counts.push_back(std::min(count, most));
+      counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+      std::reverse(counts.begin(), counts.end());
+      for (const int threads : counts) {
+        if ((threads != counts.front() && threads != counts.back()) != in_between) continue;
+        plan.add(fmt::format("{} of {} with {}", loop, printable(streams.tier), threads_text(threads)),
                  [&streams, loop, threads] { streams.bench->measure(loop, threads, streams.gb_s[loop][threads]); });
       }
     }
@@ -97,11 +108,15 @@ void MachinePhase::add_streams(CalibrationPlan& plan, const std::vector<std::str
 void MachinePhase::collect(Node& node) {
   if (Series clock = series_of(clock_ghz_); !clock.points.empty()) node.clock_ghz = std::move(clock);
   for (const Streams& streams : streams_) {
+    const std::size_t before = node.streams.size();
     for (const auto& [loop, samples] : streams.gb_s) {
       if (Series gb_s = series_of(samples); !gb_s.points.empty()) {
         node.streams.push_back({loop, streams.tier, std::move(gb_s)});
       }
     }
+    if (node.streams.size() > before) continue;
+    remarks_.push_back(fmt::format("{}: STREAM was not measured: the time was too short; a longer --budget measures it",
+                                   printable(streams.tier)));
   }
   for (Tier& tier : node.tiers) {
     const auto disk = disks_.find(tier.path);

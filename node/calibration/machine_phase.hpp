@@ -24,6 +24,9 @@ using SampleSeries = std::map<int, std::vector<double>>;
 /// Fewer samples make no figure.
 inline constexpr std::size_t kLeastSamplesOfFigure = 3;
 
+/// "1 thread", "4 threads".
+std::string threads_text(int threads);
+
 /// A series of those counts that have enough samples.
 Series series_of(const SampleSeries& samples);
 
@@ -46,7 +49,7 @@ class MachinePhase {
     std::map<std::string, SampleSeries> gb_s;  // by loop
   };
 
-  void add_streams(CalibrationPlan& plan, const std::vector<std::string>& loops, bool all_counts);
+  void add_streams(CalibrationPlan& plan, const std::vector<std::string>& loops, bool in_between);
 
   std::vector<int> cpus_;
   std::vector<int> counts_;
@@ -54,7 +57,7 @@ class MachinePhase {
   std::map<std::string, DiskSamples> disks_;
   SampleSeries clock_ghz_;
   CostSamples costs_;
-  std::vector<std::string> remarks_;
+  std::vector<std::string> remarks_;  // tiers without STREAM, and why
 };
 
 }  // namespace ringside

@@ -104,8 +104,8 @@ void ProblemPhase::add_to(CalibrationPlan& plan) {
 }
 
 void ProblemPhase::add_kernels(CalibrationPlan& plan, Place& place, int threads) {
-  plan.add(fmt::format("{} in {}{} with {} threads", printable(size_.matrix), printable(place.tier),
-                       place.synced ? ", synced," : "", threads),
+  plan.add(fmt::format("{} in {}{} with {}", printable(size_.matrix), printable(place.tier),
+                       place.synced ? ", synced," : "", threads_text(threads)),
            [this, &place, threads] {
              KernelSamples samples;
              measure_kernels(bench(place), threads, samples);
@@ -173,11 +173,11 @@ void ProblemPhase::note_single_points(Node& node) const {
     if (transfer == place.kernels.end()) continue;
     const Series series = series_of(transfer->second);
     if (series.points.size() != 1) continue;
-    node.remarks.push_back(fmt::format(
-        "{} in {}{} was measured with {} threads alone: other thread counts are extrapolated from it; a longer "
-        "--budget measures more",
-        printable(size_.matrix), printable(place.tier), place.synced ? ", synced," : "",
-        series.points.front().threads));
+    node.remarks.push_back(
+        fmt::format("{} in {}{} was measured with {} alone: other thread counts are extrapolated from it; a longer "
+                    "--budget measures more",
+                    printable(size_.matrix), printable(place.tier), place.synced ? ", synced," : "",
+                    threads_text(series.points.front().threads)));
   }
 }
 

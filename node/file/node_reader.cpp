@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <initializer_list>
 #include <limits>
 #include <set>
 #include <tuple>
@@ -13,6 +15,7 @@
 
 #include "common/files/regular_file.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
 #include "node/file/checked_json.hpp"
 #include "node/file/node_file.hpp"
 #include "node/file/node_words.hpp"
@@ -36,6 +39,17 @@ auto named(const Table& table, const CheckedJson& value) {
     names.push_back(name);
   }
   value.refuse(fmt::format("one of {}", fmt::join(names, ", ")));
+}
+
+/// The value must be the name of one of the kernels.
+KernelKind kernel_among(std::initializer_list<KernelKind> accepted, const CheckedJson& value) {
+  const std::string text = value.text();
+  std::vector<std::string_view> names;
+  for (const KernelKind kind : accepted) {
+    if (to_string(kind) == text) return kind;
+    names.push_back(to_string(kind));
+  }
+  value.refuse(fmt::format("{}{}", names.size() > 1 ? "one of " : "", fmt::join(names, ", ")));
 }
 
 /// The value must be one of the names.
@@ -114,6 +128,9 @@ std::vector<Tier> tiers(const CheckedJson& list) {
       if (before.name == next.name) item.at("name").refuse("a name that no tier before has");
     }
     if (read.tiers.empty() && next.kind != TierKind::kDram) item.at("kind").refuse("dram: the first tier is DRAM");
+    if (!next.shares_with.empty() && read.tiers.empty()) {
+      item.at("shares_with").refuse("no such key: the first tier has channels of its own");
+    }
     if (!next.shares_with.empty()) tier_name(item.at("shares_with"), read);
     read.tiers.push_back(std::move(next));
   }
@@ -217,6 +234,9 @@ class KnownPairs {
     return pairs_.size() - 1;
   }
 
+  /// Rows of all entries.
+  std::size_t rows() const noexcept { return splits_.size(); }
+
   /// False if the pair had the split already.
   bool add_split(std::size_t pair, int first_threads, int second_threads) {
     return splits_.insert({pair, first_threads, second_threads}).second;
@@ -230,8 +250,10 @@ class KnownPairs {
 void add_pairs(Node& node, KnownPairs& known, const CheckedJson& object) {
   object.expect_object({"first", "second", "problem", "tier", "synced", "rows"});
   PairFigures pair;
-  pair.first = named(kKernelKinds, object.at("first"));
-  pair.second = named(kKernelKinds, object.at("second"));
+  pair.first = kernel_among({KernelKind::kGenerate}, object.at("first"));
+  pair.second =
+      kernel_among({KernelKind::kTransfer, KernelKind::kTransferReduced, KernelKind::kAnalyze, KernelKind::kSweep},
+                   object.at("second"));
   pair.problem = problem(object.at("problem"));
   pair.tier = tier_name(object.at("tier"), node);
   pair.synced = is_synced(object);
@@ -240,6 +262,14 @@ void add_pairs(Node& node, KnownPairs& known, const CheckedJson& object) {
     const std::vector<CheckedJson> row = item.items(4, 4);
     pair.first_threads = thread_count(row[0]);
     pair.second_threads = thread_count(row[1]);
+    if (pair.first_threads >= node.cores) row[0].refuse(fmt::format("less than the {} cores of the node", node.cores));
+    if (pair.first_threads + pair.second_threads > node.cores) {
+      row[1].refuse(fmt::format("at most {}: both kernels together have the {} cores of the node",
+                                node.cores - pair.first_threads, node.cores));
+    }
+    if (known.rows() == kMostEntries) {
+      object.at("rows").refuse(fmt::format("at most {} rows in all pairs together", kMostEntries));
+    }
     if (!known.add_split(index, pair.first_threads, pair.second_threads)) {
       row[0].refuse(fmt::format("a split that this pair does not have yet: {} and {} threads have a row before",
                                 pair.first_threads, pair.second_threads));
@@ -248,6 +278,17 @@ void add_pairs(Node& node, KnownPairs& known, const CheckedJson& object) {
     pair.second_s = measured(row[3]);
     node.pairs.push_back(pair);
   }
+}
+
+/// "2026-11-23T01:00:00Z".
+std::string utc_time(const CheckedJson& value) {
+  constexpr std::string_view kForm = "dddd-dd-ddTdd:dd:ddZ";
+  const std::string text = value.text();
+  const auto fits = [](char found, char form) { return form == 'd' ? found >= '0' && found <= '9' : found == form; };
+  if (!std::equal(text.begin(), text.end(), kForm.begin(), kForm.end(), fits)) {
+    value.refuse("a time in UTC such as \"2026-11-23T01:00:00Z\"");
+  }
+  return text;
 }
 
 Fingerprint fingerprint(const CheckedJson& object) {
@@ -281,8 +322,11 @@ Node node_from(const CheckedJson& file) {
   node.name = file.at("name").text();
   node.origin = file.at("origin").text();
   if (const auto object = file.find("fingerprint")) node.fingerprint = fingerprint(*object);
-  node.measured_at = text_if_there(file, "measured_at");
+  if (const auto time = file.find("measured_at")) node.measured_at = utc_time(*time);
   node.cores = thread_count(file.at("cores"));
+  if (node.fingerprint && node.fingerprint->cores != node.cores) {
+    file.at("cores").refuse(fmt::format("{}, the cores of the fingerprint", node.fingerprint->cores));
+  }
   node.tiers = tiers(file.at("tiers"));
   if (const auto list = file.find("clock_ghz")) node.clock_ghz = series(*list);
   for (const CheckedJson& item : file.at("streams").items(1, kMostEntries)) {
@@ -310,12 +354,24 @@ Node node_from(const CheckedJson& file) {
 Node parse_node(std::string_view text, const std::string& name) {
   constexpr int kDeepest = 8;  // a node file has six levels
   bool too_deep = false;
-  const auto shallow = [&too_deep](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+  std::array<std::set<std::string>, kDeepest + 1> keys;  // of the object that is open at each depth
+  std::optional<std::string> repeated;
+  const auto check = [&](int depth, nlohmann::json::parse_event_t event, const nlohmann::json& value) {
+    using Event = nlohmann::json::parse_event_t;
     too_deep = too_deep || depth > kDeepest;
-    return depth <= kDeepest;
+    if (too_deep) return false;
+    const auto level = static_cast<std::size_t>(depth);
+    if (event == Event::object_start && depth < kDeepest) keys[level + 1].clear();
+    if (event == Event::key && !keys[level].insert(value.get<std::string>()).second && !repeated) {
+      repeated = value.get<std::string>();
+    }
+    return true;
   };
-  const nlohmann::json parsed = nlohmann::json::parse(text, shallow, false);
+  const nlohmann::json parsed = nlohmann::json::parse(text, check, false);
   if (too_deep) throw usage_error("{}: found values nested deeper than in any node file", name);
+  if (repeated) {
+    throw usage_error("{}: found the key '{}' twice in one object, expected each key once", name, shortened(*repeated));
+  }
   if (parsed.is_discarded()) {
     throw usage_error("{}: found no complete JSON object; expected a node file as `ringside calibrate` writes it",
                       name);

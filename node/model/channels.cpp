@@ -74,12 +74,13 @@ Channels channels_of(const Node& node) {
       channels.spread[group] = point.figure.spread;
     }
   }
-  for (std::size_t i = 0; i < node.tiers.size(); ++i) {
-    if (channels.capacity_bytes_s[channels.group_of_tier[i]] > 0) continue;
-    throw usage_error("{}: found no rate of a STREAM kernel for the tier '{}', expected at least one in 'streams'",
-                      node.name, node.tiers[i].name);
-  }
   return channels;
+}
+
+void require_rate(const Channels& channels, const Node& node, const std::string& tier) {
+  if (channels.capacity_bytes_s[group_of(channels, node, tier)] > 0) return;
+  throw usage_error("{}: found no rate of a STREAM kernel for the tier '{}', expected at least one in 'streams'",
+                    node.name, tier);
 }
 
 }  // namespace ringside

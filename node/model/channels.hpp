@@ -12,15 +12,17 @@ namespace ringside {
 
 struct Channels {
   std::vector<std::size_t> group_of_tier;  // by the index of the tier
-  std::vector<double> capacity_bytes_s;    // of each group: the highest moved rate of any STREAM kernel there
+  std::vector<double> capacity_bytes_s;    // of each group: the highest moved rate of any STREAM kernel there; 0: none
   std::vector<double> spread;              // of that rate, relative
 
   std::size_t groups() const noexcept { return capacity_bytes_s.size(); }
 };
 
-/// Tiers share channels if they say so, and page caches and tmpfs lie in DRAM. Throws Error (exit code 2) if a group
-/// has no STREAM kernel.
+/// Tiers share channels if `shares_with` is set, and page caches and tmpfs lie in DRAM.
 Channels channels_of(const Node& node);
+
+/// Throws Error (exit code 2) if the channels of that tier, which the node must have, have no rate.
+void require_rate(const Channels& channels, const Node& node, const std::string& tier);
 
 /// The group of the tier of that name, which the node must have.
 std::size_t group_of(const Channels& channels, const Node& node, const std::string& tier);

@@ -43,6 +43,7 @@ Series alone(const Series& core, std::span<const double> bytes, const Channels& 
   for (Series::Point& point : result.points) {
     point.figure.value /= point.threads;
     for (std::size_t g = 0; g < bytes.size(); ++g) {
+      if (bytes[g] <= 0) continue;  // such channels may have no rate
       point.figure.value = soft_sum(point.figure.value, bytes[g] / channels.capacity_bytes_s[g], q);
     }
   }
@@ -62,15 +63,20 @@ double core_seconds(double seconds, double bytes, double capacity_bytes_s, doubl
   return seconds * std::pow(std::max(1 - std::pow(memory, q), kLeast), 1 / q);
 }
 
-std::optional<Series> access_seconds(const Node& node, const Channels& channels, const std::string& tier, double q) {
+std::optional<double> dram_copy_seconds(const Node& node, const Channels& channels, double q) {
   const Series* const in_dram = copy_rates(node, node.tiers.front().name);
+  if (in_dram == nullptr) return std::nullopt;
+  return copy_core_seconds(in_dram->points.front(), dram_capacity(channels), q);
+}
+
+std::optional<Series> access_seconds(const Node& node, const Channels& channels, const std::string& tier, double q) {
+  const std::optional<double> dram_s = dram_copy_seconds(node, channels, q);
   const Series* const in_tier = copy_rates(node, tier);
-  if (in_dram == nullptr || in_tier == nullptr) return std::nullopt;
-  const double dram_s = copy_core_seconds(in_dram->points.front(), dram_capacity(channels), q);
+  if (!dram_s || in_tier == nullptr) return std::nullopt;
   const double capacity_bytes_s = channels.capacity_bytes_s[group_of(channels, node, tier)];
   Series result;
   for (const Series::Point& rate : in_tier->points) {
-    const double more = copy_core_seconds(rate, capacity_bytes_s, q) - dram_s;
+    const double more = copy_core_seconds(rate, capacity_bytes_s, q) - *dram_s;
     result.points.push_back({rate.threads, {std::max(more, 0.0) / kCopyAccesses, rate.figure.spread}});
   }
   smooth(result.points);
@@ -79,12 +85,11 @@ std::optional<Series> access_seconds(const Node& node, const Channels& channels,
 
 std::optional<Series> derived_transfer(const Node& node, const Channels& channels, const std::string& tier,
                                        std::uint64_t rows, std::span<const double> bytes, double q) {
-  const Series* const in_dram = copy_rates(node, node.tiers.front().name);
+  const std::optional<double> dram_s = dram_copy_seconds(node, channels, q);
   std::optional<Series> core = access_seconds(node, channels, tier, q);
   if (!core) return std::nullopt;
-  const double dram_s = copy_core_seconds(in_dram->points.front(), dram_capacity(channels), q);
   for (Series::Point& point : core->points) {
-    point.figure.value = (dram_s + point.figure.value) * static_cast<double>(rows);
+    point.figure.value = (*dram_s + point.figure.value) * static_cast<double>(rows);
   }
   return alone(*core, bytes, channels, q);
 }

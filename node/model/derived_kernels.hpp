@@ -19,8 +19,13 @@ double core_seconds(double seconds, double bytes, double capacity_bytes_s, doubl
 // channels: of the node. What is in DRAM is bounded by the channels of the first tier, what is in `tier` by the tier's,
 // which may be the same.
 
+/// Core seconds of one thread for an element of STREAM's copy within DRAM, from the first point of its series. Nothing
+/// without that series.
+std::optional<double> dram_copy_seconds(const Node& node, const Channels& channels, double q);
+
 /// Seconds of one thread for one access to an element in `tier` beyond an access in DRAM, for each number of threads
-/// that both STREAM copies have; smoothed by the median of three neighbours. Nothing if one of the series is missing.
+/// that STREAM's copy in `tier` has; of the copy in DRAM the first point counts. Smoothed by the median of three
+/// neighbours. Nothing if one of the series is missing.
 std::optional<Series> access_seconds(const Node& node, const Channels& channels, const std::string& tier, double q);
 
 /// The time of a copy of `rows` doubles from DRAM to `tier`, plain stores. bytes: moved through each group of channels.

@@ -8,8 +8,8 @@
 namespace ringside {
 namespace {
 
-// Where no series is long enough. Between the exponents that the STREAM tables of the nodes known to us give (2.9 to
-// 3.1; docs/model.md).
+// Where no series is long enough. Between the exponents of the four STREAM tables in DRAM of the published node (2.9 to
+// 3.1; docs/model.md, "Constants").
 constexpr double kUsualExponent = 3;
 constexpr std::size_t kPointsToFit = 4;
 
@@ -102,6 +102,14 @@ double fit_exponent(std::span<const Series> streams) {
     best = tenths / 10.0;
   }
   return best;
+}
+
+double exponent_in_dram(const Node& node) {
+  std::vector<Series> streams;
+  for (const StreamFigures& stream : node.streams) {
+    if (stream.tier == node.tiers.front().name) streams.push_back(stream.gb_s);
+  }
+  return fit_exponent(streams);
 }
 
 }  // namespace ringside

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The time of one kernel, alone and beside others (docs/model.md, "Time of a kernel"). A kernel spends time in the core
-// and time on moving bytes; the two overlap in part, and the exponent q says how much: 1 is not at all, infinity is
-// completely.
+// and time on moving bytes. The two overlap in part; q is the exponent of the overlap: 1 is no overlap, infinity is
+// complete overlap.
 #pragma once
 
 #include <span>
@@ -43,8 +43,11 @@ Together together(const KernelTime& first, const KernelTime& second, std::span<c
                   Sharing sharing = Sharing::kMaxMin);
 
 /// The exponent q that describes best how the rates of `streams` grow with their threads: thread for thread
-/// (d^-q + (C/n)^-q)^(-1/q), with d the rate of one thread and C the highest. Series with fewer than four points say
-/// too little; without any other, 3.
+/// (d^-q + (C/n)^-q)^(-1/q), with d the rate of one thread and C the highest. Series with fewer than four points do
+/// not determine q; without any other, 3.
 double fit_exponent(std::span<const Series> streams);
+
+/// The exponent of all STREAM kernels in the first tier of the node.
+double exponent_in_dram(const Node& node);
 
 }  // namespace ringside

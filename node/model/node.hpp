@@ -97,7 +97,8 @@ struct KernelFigures {
   std::optional<double> moved_bytes;  // what one execution moves between memory and caches, where it is known
 };
 
-/// Two kernels side by side, each repeated until both had the same time; the seconds of one execution.
+/// Two kernels side by side, as they are in a run (docs/calibration.md, "Pairs"); the seconds of one execution that has
+/// the other kernel beside it from beginning to end.
 struct PairFigures {
   KernelKind first = KernelKind::kGenerate;
   KernelKind second = KernelKind::kTransfer;

@@ -84,6 +84,8 @@ class Builder {
     if (found == node.tiers.end()) {
       throw usage_error("{}: found no figures for the memory '{}'", node.name, request.tier);
     }
+    require_rate(channels_, node, node.tiers.front().name);
+    require_rate(channels_, node, request.tier);
     tier_ = &*found;
     slots_ = channels_.group_of_tier[static_cast<std::size_t>(found - node.tiers.begin())];
   }
@@ -91,14 +93,15 @@ class Builder {
   NodeModel build() {
     model_.cores = node_.cores;
     model_.capacity_bytes_s = channels_.capacity_bytes_s;
-    model_.capacity_spread = *std::max_element(channels_.spread.begin(), channels_.spread.end());
-    model_.exponent = fit_exponent(dram_streams());
+    model_.capacity_spread = std::max(channels_.spread.front(), channels_.spread[slots_]);
+    model_.exponent = exponent_in_dram(node_);
     model_.costs = node_.costs;
     add_generate();
     add_transfer();
-    add_sweep();
+    const bool analyze_measured = add_measured(KernelKind::kAnalyze, 0, kAnalyzeBytes);
+    add_sweep(analyze_measured);
+    if (!analyze_measured) reuse_sweep_for_analyze();
     add_measured(KernelKind::kTransferReduced, 8, kTransferReducedBytes - 8);
-    if (!add_measured(KernelKind::kAnalyze, 0, kAnalyzeBytes)) reuse_sweep_for_analyze();
     add_measured(KernelKind::kCommit, 0, 0);
     add_disk();
     fit_pairs();
@@ -106,14 +109,6 @@ class Builder {
   }
 
  private:
-  std::vector<Series> dram_streams() const {
-    std::vector<Series> streams;
-    for (const StreamFigures& stream : node_.streams) {
-      if (stream.tier == node_.tiers.front().name) streams.push_back(stream.gb_s);
-    }
-    return streams;
-  }
-
   void add_generate() {
     // It is measured in DRAM, and does not depend on how the slots are written.
     ModelRequest in_dram = request_;
@@ -168,11 +163,15 @@ class Builder {
            derived_transfer(node_, channels_, tier_->name, request_.problem.rows, bytes, model_.exponent), bytes);
   }
 
-  void add_sweep() {
+  void add_sweep(bool analyze_measured) {
     if (add_measured(KernelKind::kSweep, 0, kSweepBytes)) return;
     ModelRequest in_dram = request_;
     in_dram.synced = false;
     const KernelFigures* const figures = nearest(node_, KernelKind::kSweep, in_dram, node_.tiers.front().name);
+    if (figures == nullptr && analyze_measured) {
+      halve_analyze_for_sweep();
+      return;
+    }
     if (figures == nullptr) {
       throw usage_error("{}: found no seconds of the kernel 'sweep' in '{}' or in DRAM; expected them in 'kernels'",
                         node_.name, tier_->name);
@@ -184,7 +183,20 @@ class Builder {
            bytes);
   }
 
+  /// A sweep reads half of what analyze reads. Noise can hide a short sweep from a calibration, which measures it as a
+  /// difference.
+  void halve_analyze_for_sweep() {
+    KernelModel sweep = *model_.find(KernelKind::kAnalyze);
+    for (Series::Point& point : sweep.seconds.points) point.figure.value /= 2;
+    for (double& bytes : sweep.bytes) bytes /= 2;
+    sweep.spread = std::max(sweep.spread, kScaledSpread);
+    model_.kernels[static_cast<std::size_t>(KernelKind::kSweep)] = std::move(sweep);
+    model_.remarks.push_back(fmt::format("sweep was not measured in {}: half of analyze's time is taken", tier_->name));
+  }
+
   void reuse_sweep_for_analyze() {
+    model_.remarks.push_back(
+        fmt::format("analyze was not measured in {}: a sweep's time is taken, which is shorter", tier_->name));
     model_.kernels[static_cast<std::size_t>(KernelKind::kAnalyze)] =
         model_.kernels[static_cast<std::size_t>(KernelKind::kSweep)];
   }

@@ -53,8 +53,8 @@ struct ModelRequest {
 /// By their files where both have one: path, size and time. Else by their spelling; an empty one is like every other.
 bool same_matrix(const ProblemSize& a, const ProblemSize& b);
 
-/// Throws Error (exit code 2) if the node has no such tier, or no figures from which the time of an iteration, of a
-/// copy and of a sweep could be known.
+/// Throws Error (exit code 2) if the node has no such tier, no rate of a STREAM kernel for the channels of DRAM or of
+/// that tier, or no figures from which the time of an iteration, of a copy and of a sweep follows.
 NodeModel model_of(const Node& node, const ModelRequest& request);
 
 /// The kernel with `threads` threads. The kernel must be in the model.

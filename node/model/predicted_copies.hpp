@@ -13,8 +13,8 @@ namespace ringside {
 
 class PredictedCopies {
  public:
-  /// node: with STREAM's copy in DRAM and in `tier`, which share channels. Throws an std::exception without them, or
-  /// without a row for each number of threads from 1 on.
+  /// node: with STREAM's copy in DRAM and in `tier`, which share channels. Throws an std::exception without
+  /// them. Other thread counts than those of the copy in `tier` are interpolated.
   PredictedCopies(const Node& node, const std::string& tier);
 
   /// Relative errors of the first and the second group's rate, row by row. The first group copies within DRAM.

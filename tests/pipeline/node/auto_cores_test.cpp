@@ -95,12 +95,13 @@ TEST_F(AutoCoresTest, ACalibrationOfAnotherMachineIsRefusedIfItWasNamed) {
 TEST_F(AutoCoresTest, ACalibrationOfAnotherBuildIsNotUsedFromTheDefaultPlace) {
   calibrate();
   Node node = read_node(node_file_);
-  node.fingerprint->build = "an older one";
+  node.fingerprint->build = "an older one\x1b[31m";
   std::filesystem::create_directory(folder_.file("ringside"));
   std::ofstream(folder_.file("ringside/node.json")) << to_json(node).dump();
   const Finished ran = run_auto({"--iterations=20"});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   expect_one_line(ran.err, {"topology", "an older one"});
+  EXPECT_EQ(ran.err.find('\x1b'), std::string::npos) << "text of the file steers the terminal";
 }
 
 TEST_F(AutoCoresTest, AMatrixThatWasNotMeasuredRunsByTheTopologyAndOneLineSaysSo) {

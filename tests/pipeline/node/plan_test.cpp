@@ -92,15 +92,28 @@ TEST_F(PlanCommandTest, ThePageHoldsThePlanAndNothingFromElsewhere) {
   EXPECT_EQ(text.find("src=\"http"), std::string::npos);
 }
 
+TEST_F(PlanCommandTest, AFileByHandWithDramAloneIsPlannedForSlotsInDram) {
+  Node node = read_node(RINGSIDE_PUBLISHED_NODE);
+  node.competitions.clear();
+  std::erase_if(node.streams, [](const StreamFigures& streams) { return streams.tier != "dram"; });
+  node.tiers.resize(1);
+  const std::string node_file = write_file("node.json", node_text(node));
+  const Finished ran = run("ringside", {"plan", "--json", "--node=" + node_file, "--matrix=grid:100"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(json::parse(ran.out)["memory"], "dram");
+}
+
 TEST_F(PlanCommandTest, ProblemsWithoutASizeAreRefused) {
   expect_refused(published({}), 2, {"--matrix", "--rows"});
+  expect_refused(published({"--rows=5"}), 2, {"--rows: found without --nonzeros"});
+  expect_refused(published({"--nonzeros=5"}), 2, {"--nonzeros: found without --rows"});
   expect_refused(published({"--rows=5", "--nonzeros=5", "--matrix=grid:2"}), 2, {"--matrix and --rows"});
   expect_refused(published({"--matrix=" + write_file("a.txt", "0 1\n1 0\n")}), 2, {"a.txt", "ringside calibrate"});
   expect_refused(published({"--matrix=grid:x"}), 2, {"grid:x"});
 }
 
 TEST_F(PlanCommandTest, MemoriesAndCoresThatTheNodeLacksAreRefused) {
-  expect_refused(published({"--matrix=grid:10", "--memory=/pmem"}), 2, {"/pmem", "nvdimm"});
+  expect_refused(published({"--matrix=grid:10", "--memory=/pmem"}), 2, {"/pmem", "dram, nvdimm"});
   expect_refused(published({"--matrix=grid:10", "--producer-cores=0-15", "--analyzer-cores=16"}), 2, {"16 cores"});
   expect_refused(published({"--matrix=grid:10", "--elastic"}), 2, {"no way to run"});
 }

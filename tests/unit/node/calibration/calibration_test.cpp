@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "common/platform/error.hpp"
 #include "node/calibration/fingerprint.hpp"
+#include "node/calibration/machine_phase.hpp"
+#include "node/streams/tier_memory.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -67,7 +70,7 @@ TEST_F(CalibrationTest, ARemarkNamesKernelsThatHaveOneThreadCountAlone) {
   two.budget_s = 1e-6;  // for the first measurement alone
   const Node node = calibrate(two);
   EXPECT_TRUE(std::any_of(node.remarks.begin(), node.remarks.end(), [](const std::string& remark) {
-    return remark.find("was measured with 1 threads alone") != std::string::npos;
+    return remark.find("was measured with 1 thread alone") != std::string::npos;
   }));
 }
 
@@ -86,6 +89,43 @@ TEST_F(CalibrationTest, SyncedKernelsAloneComeBeforeAnyPair) {
   EXPECT_TRUE(std::any_of(order.begin(), order.end(), is_synced)) << order.back();
 }
 
+TEST_F(CalibrationTest, EachTierHasItsFirstLoopBeforeAnyHasItsSecond) {
+  std::atomic<bool> stop{false};
+  std::set<std::string> reads;  // each tier's, with all threads
+  CalibrationOptions watched = options();
+  watched.stop = &stop;
+  watched.budget_s = 10;
+  watched.announce = [&](const CalibrationProgress& progress) {
+    if (progress.what.starts_with("read of ")) reads.insert(progress.what.substr(0, progress.what.find(" with ")));
+    if (progress.what.starts_with("copy of ")) stop = true;
+  };
+  EXPECT_EQ(refusal_of(watched).code(), ExitCode::kInterrupted);
+  EXPECT_TRUE(reads.contains("read of " + std::filesystem::canonical(folder_.path()).string()));
+  EXPECT_GE(reads.size(), 2u);
+}
+
+TEST_F(CalibrationTest, ARemarkNamesEachTierWithoutStream) {
+  CalibrationOptions brief = options();
+  brief.budget_s = 1e-6;  // for the first measurement alone: that of DRAM
+  const Node node = calibrate(brief);
+  const std::string folder = node.tiers.back().name;
+  EXPECT_TRUE(std::any_of(node.remarks.begin(), node.remarks.end(), [&](const std::string& remark) {
+    return remark.find(folder + ": STREAM was not measured: the time was too short") != std::string::npos;
+  }));
+}
+
+TEST_F(CalibrationTest, AMemoryThatIsSmallerThanTheCachesHasNoStreamAndARemark) {
+  Machine machine = read_machine();
+  machine.l3_bytes = std::uint64_t{1} << 50;
+  machine.l3_caches = 1;
+  Node node;
+  node.tiers = {dram_tier()};
+  MachinePhase(machine, usable_cores(machine), {1}, node.tiers, 0).collect(node);
+  EXPECT_TRUE(node.streams.empty());
+  ASSERT_EQ(node.remarks.size(), 1u);
+  EXPECT_EQ(node.remarks[0], "dram: STREAM was not measured: arrays larger than the caches have no room");
+}
+
 TEST_F(CalibrationTest, NothingStaysInTheFolder) {
   (void)calibrate(options());
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
@@ -102,8 +142,10 @@ TEST_F(CalibrationTest, AFolderThatIsNamedTwiceIsMeasuredOnce) {
 TEST_F(CalibrationTest, ProgressGrows) {
   CalibrationOptions watched = options();
   int announced = 0;
+  double before = 0;
   watched.announce = [&](const CalibrationProgress& progress) {
-    EXPECT_GE(progress.done, 0);
+    EXPECT_GE(progress.done, before);
+    before = progress.done;
     EXPECT_LE(progress.done, 1);
     EXPECT_FALSE(progress.what.empty());
     ++announced;

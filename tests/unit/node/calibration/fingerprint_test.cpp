@@ -47,11 +47,12 @@ TEST(Fingerprint, OtherCoresGiveAnotherFingerprint) {
   EXPECT_FALSE(fingerprint(machine_of(4)) == fingerprint(machine_of(5)));
 }
 
-TEST(Fingerprint, TheBuildNamesTheVersionTheInstructionSetAndTheKernels) {
+TEST(Fingerprint, TheBuildNamesTheVersionTheInstructionSetTheKernelsAndTheMeasuringMethod) {
   const std::string build = fingerprint(machine_of(1)).build;
   EXPECT_EQ(build.rfind(version(), 0), 0u) << build;
   EXPECT_NE(build.find(to_string(selected_isa())), std::string::npos) << build;
   EXPECT_NE(build.find(kernels_hash()), std::string::npos) << build;
+  EXPECT_NE(build.find(" measuring-"), std::string::npos) << build;
   EXPECT_EQ(std::string(kernels_hash()).find_first_not_of("0123456789abcdef"), std::string::npos);
   EXPECT_EQ(std::string(kernels_hash()).size(), 16u);
 }

@@ -89,7 +89,7 @@ TEST(NodeFileTest, ThreadCountsMustAscend) {
   EXPECT_NE(refusal_of(file.dump()).find("more than the 1 threads before"), std::string::npos);
 }
 
-TEST(NodeFileTest, ATierThatNobodyDeclaredIsRefused) {
+TEST(NodeFileTest, ATierThatIsNotInTheListOfTiersIsRefused) {
   json file = written();
   file["kernels"][0]["tier"] = "/pmem";
   EXPECT_NE(refusal_of(file.dump()).find("dram, /dev/shm"), std::string::npos);
@@ -158,6 +158,88 @@ TEST(NodeFileTest, ASecondRowOfTheSamePairAndSplitIsRefusedInAnyEntry) {
             "have a row before");
   file["pairs"][1]["second"] = "analyze";
   EXPECT_EQ(refusal_of(file.dump()), "");
+}
+
+json pair_of(int first_threads, int second_threads) {
+  json row = {first_threads, second_threads, 0.5, 0.25};
+  return {{"first", "generate"},
+          {"second", "transfer"},
+          {"problem", {{"rows", 10}, {"nonzeros", 20}}},
+          {"tier", "/dev/shm"},
+          {"rows", json::array({std::move(row)})}};
+}
+
+TEST(NodeFileTest, APairHasGenerateFirstAndACopyOrASweepSecond) {
+  json file = written();
+  file["pairs"] = {pair_of(1, 3)};
+  for (const char* second : {"transfer", "transfer_reduced", "analyze", "sweep"}) {
+    file["pairs"][0]["second"] = second;
+    EXPECT_EQ(refusal_of(file.dump()), "") << second;
+  }
+  file["pairs"][0]["second"] = "commit";
+  EXPECT_EQ(refusal_of(file.dump()),
+            "my.json: pairs[0].second: found \"commit\", expected one of transfer, transfer_reduced, analyze, sweep");
+  file["pairs"][0]["first"] = "analyze";
+  EXPECT_EQ(refusal_of(file.dump()), "my.json: pairs[0].first: found \"analyze\", expected generate");
+}
+
+TEST(NodeFileTest, APairUsesAtMostTheCoresOfTheNode) {
+  json file = written();
+  file["pairs"] = {pair_of(1, 4)};
+  EXPECT_EQ(refusal_of(file.dump()),
+            "my.json: pairs[0].rows[0][1]: found 4, expected at most 3: both kernels together have the 4 cores of the "
+            "node");
+  file["pairs"] = {pair_of(4, 1)};
+  EXPECT_EQ(refusal_of(file.dump()),
+            "my.json: pairs[0].rows[0][0]: found 4, expected less than the 4 cores of the node");
+}
+
+TEST(NodeFileTest, AllPairsTogetherHaveALimitedNumberOfRows) {
+  json file = written();
+  file["cores"] = 1000;
+  file["pairs"] = {pair_of(1, 1), pair_of(500, 2)};
+  file["pairs"][0]["rows"] = json::array();
+  for (int row = 0; row < 4096; ++row) file["pairs"][0]["rows"].push_back({1 + row % 64, 1 + row / 64, 0.5, 0.25});
+  EXPECT_NE(refusal_of(file.dump()).find("pairs[1].rows: found a list, expected at most 4096 rows in all pairs"),
+            std::string::npos);
+  file["pairs"].erase(1);
+  EXPECT_EQ(refusal_of(file.dump()), "");
+}
+
+TEST(NodeFileTest, AKeyThatAnObjectHasTwiceIsRefused) {
+  const std::string text = written().dump();
+  EXPECT_EQ(refusal_of("{\"name\": \"first\", " + text.substr(1)),
+            "my.json: found the key 'name' twice in one object, expected each key once");
+  const std::string tier = "\"kind\":\"tmpfs\"";
+  std::string inner = text;
+  inner.replace(inner.find(tier), tier.size(), tier + "," + tier);
+  EXPECT_EQ(refusal_of(inner), "my.json: found the key 'kind' twice in one object, expected each key once");
+}
+
+TEST(NodeFileTest, TheCoresAreThoseOfTheFingerprint) {
+  Node node = four_cores();
+  node.fingerprint = Fingerprint{"a cpu", 5, "0-4", 1u << 30, "6.1", "0.2.0"};
+  EXPECT_EQ(refusal_of(to_json(node).dump()), "my.json: cores: found 4, expected 5, the cores of the fingerprint");
+}
+
+TEST(NodeFileTest, TheTimeOfTheMeasurementIsInUtc) {
+  json file = written();
+  file["measured_at"] = "2026-11-23T01:00:00Z";
+  EXPECT_EQ(refusal_of(file.dump()), "");
+  for (const char* time : {"", "today", "2026-11-23T01:00:00", "2026-11-23 01:00:00Z", "2026-11-23T01:00:00Z\u001b"}) {
+    file["measured_at"] = time;
+    EXPECT_NE(refusal_of(file.dump()).find("expected a time in UTC such as \"2026-11-23T01:00:00Z\""),
+              std::string::npos)
+        << time;
+  }
+}
+
+TEST(NodeFileTest, TheFirstTierSharesNoChannels) {
+  json file = written();
+  file["tiers"][0]["shares_with"] = "/dev/shm";
+  EXPECT_EQ(refusal_of(file.dump()),
+            "my.json: tiers[0].shares_with: found \"/dev/shm\", expected no such key: the first tier has channels of "
+            "its own");
 }
 
 TEST(NodeFileTest, ATextIsOnlyMadeOfWhatReadsBack) {

@@ -154,9 +154,42 @@ TEST_F(NodeModelTest, ANodeWithoutTheKernelOfTheSolverIsRefused) {
   EXPECT_NE(refusal().find("jacobi"), std::string::npos);
 }
 
-TEST_F(NodeModelTest, ATierWithoutAnyRateIsRefused) {
+TEST_F(NodeModelTest, OnlyDramAndTheMemoryOfTheSlotsNeedARate) {
+  node_.tiers.emplace_back();
+  node_.tiers.back().name = "/pmem";
+  node_.tiers.back().kind = TierKind::kDax;
+  const double alone_s = kernel_time(model_of(node_, request_), KernelKind::kTransfer, 2).alone_s;
+  EXPECT_DOUBLE_EQ(alone_s, 5e-6);
+  const Together both = together(model_of(node_, request_), KernelKind::kGenerate, 2, KernelKind::kTransfer, 2);
+  EXPECT_GE(both.first_s, 50e-6);
+  EXPECT_GE(both.second_s, alone_s);
+  request_.tier = "/pmem";
+  EXPECT_NE(refusal().find("STREAM kernel for the tier '/pmem'"), std::string::npos) << refusal();
+  request_.tier = "/dev/shm";
   node_.streams.clear();
-  EXPECT_NE(refusal().find("STREAM"), std::string::npos);
+  EXPECT_NE(refusal().find("STREAM kernel for the tier 'dram'"), std::string::npos) << refusal();
+}
+
+TEST_F(NodeModelTest, WithoutSweepsHalfOfAnalyzeIsTakenWithARemark) {
+  const auto without = [this](KernelKind kind) {
+    std::erase_if(node_.kernels, [kind](const KernelFigures& figures) { return figures.kernel == kind; });
+  };
+  without(KernelKind::kSweep);
+  const NodeModel model = model_of(node_, request_);
+  EXPECT_DOUBLE_EQ(kernel_time(model, KernelKind::kSweep, 1).alone_s, 6e-6);
+  EXPECT_DOUBLE_EQ(kernel_time(model, KernelKind::kAnalyze, 1).alone_s, 12e-6);
+  ASSERT_EQ(model.remarks.size(), 1u);
+  EXPECT_EQ(model.remarks[0], "sweep was not measured in /dev/shm: half of analyze's time is taken");
+  without(KernelKind::kAnalyze);
+  EXPECT_NE(refusal().find("found no seconds of the kernel 'sweep'"), std::string::npos) << refusal();
+}
+
+TEST_F(NodeModelTest, WithoutAnalyzeASweepIsTakenWithARemark) {
+  std::erase_if(node_.kernels, [](const KernelFigures& figures) { return figures.kernel == KernelKind::kAnalyze; });
+  const NodeModel model = model_of(node_, request_);
+  EXPECT_DOUBLE_EQ(kernel_time(model, KernelKind::kAnalyze, 1).alone_s, 6e-6);
+  ASSERT_EQ(model.remarks.size(), 1u);
+  EXPECT_EQ(model.remarks[0], "analyze was not measured in /dev/shm: a sweep's time is taken, which is shorter");
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ TEST_F(SimulationTest, WaitingCoresHelpWithElastic) {
   EXPECT_NEAR(predict(split_).total_s, 100 * 8, 10);
 }
 
-TEST_F(SimulationTest, ALoanThatCostsMoreThanTheWaitHelpsNobody) {
+TEST_F(SimulationTest, ALoanThatCostsMoreThanTheWaitHelpsNeitherSide) {
   set(KernelKind::kGenerate, 10, 5);
   split_.elastic = true;
   model_.costs.loan_s = Measured{.value = 100};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The placement formula against the thesis's tables 7 to 10, and its choice against the stencils' times in tables 11 to
-// 14. Two of their peculiarities are checked as they are: the
-// rows of tables 7 and 8 are those of half the share, and the times of table 10 are 1.5 times data over rate.
+// 14. Three peculiarities of the tables are checked as they are: the rows of tables 7 and 8 are those of half the
+// share, the times of table 10 are 1.5 times data over rate, and those of table 9 are 1.0 times.
 #include "node/workloads/placement.hpp"
 
 #include <gtest/gtest.h>
