@@ -149,31 +149,27 @@ ResultTable empty_own_table(int iterations) {
 /// keeps the share 0.85 of the earlier one: 12 / (1 - 0.85) * 1.1e-16 = 0.9e-14 for each of the two.
 constexpr double kMostDifference = 2e-14;
 
-/// Of the newest iterate in the pool. Throws Error: exit code 5 if it is damaged, another iteration, or further away.
-double difference_from(const std::vector<double>& expected, const std::string& pool, int iterations) {
+/// Of the newest iterate in the pool, which lies in a folder within `parent`. Throws Error: exit code 5 if it is
+/// damaged, another iteration, or further away.
+double difference_from(const std::vector<double>& expected, const std::string& pool, const std::string& parent,
+                       int iterations) {
   const RingReader reader = RingReader::open(pool);
   const Recovery recovery = reader.recover();
   std::vector<double> x(reader.ring().geometry().rows);
   if (recovery.kept.empty() || recovery.kept.back().header.iteration != static_cast<std::uint64_t>(iterations) ||
       x.size() != expected.size() || reader.read(recovery.kept.back(), x.data()).status != ReadStatus::kOk) {
-    throw damage_error("{}: found no intact iterate of iteration {} with {} rows after ringside run", pool, iterations,
+    throw damage_error("ringside run in {}: found no intact iterate of iteration {} with {} rows", parent, iterations,
                        expected.size());
   }
-  double largest = 0;
-  std::size_t row = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double difference = std::abs(x[i] - expected[i]) / expected[i];
-    if (difference <= largest) continue;
-    largest = difference;
-    row = i;
-  }
-  if (largest > kMostDifference) {
+  const Difference largest = largest_difference(x, expected);
+  if (largest.relative > kMostDifference) {
     throw damage_error(
-        "ringside run: row {} of iteration {} is {}, that of the published loop {}; expected a relative "
-        "difference of at most {}",
-        row, iterations, x[row], expected[row], kMostDifference);
+        "ringside run in {}: row {} of iteration {} is {}, that of the published loop {}; expected a relative "
+        "difference "
+        "of at most {}",
+        parent, largest.row, iterations, x[largest.row], expected[largest.row], kMostDifference);
   }
-  return largest;
+  return largest.relative;
 }
 
 }  // namespace
@@ -210,9 +206,10 @@ void add_own_pipeline(const Surroundings& around, ExperimentResult& result) {
           found ? Cell(run.summary.at(key).get<double>())
                 : Cell(NotAvailable{run.reason.empty() ? fmt::format("the summary has no {}", key) : run.reason}));
     }
-    row.push_back(run.summary.is_object()
-                      ? Cell(difference_from(result.last_iterate, folder.file("pool"), problem.iterations) * 1e15)
-                      : Cell(NotAvailable{run.reason}));
+    row.push_back(
+        run.summary.is_object()
+            ? Cell(difference_from(result.last_iterate, folder.file("pool"), parent, problem.iterations) * 1e15)
+            : Cell(NotAvailable{run.reason}));
     table.rows.push_back(std::move(row));
   }
   result.remarks.push_back(

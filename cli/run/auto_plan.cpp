@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "cli/node/plan_table.hpp"
@@ -40,12 +41,15 @@ AutoPlan plan_with(const PlannedOptions& options, const std::string& file) {
   return made;
 }
 
-/// Whether a pair of kernels was measured at the split of the request.
+/// Whether both ways to reduce were measured beside the solver at the split of the request.
 bool was_paired(const Node& node, const PlanRequest& request) {
-  return std::any_of(node.pairs.begin(), node.pairs.end(), [&](const PairFigures& pair) {
-    return pair.tier == request.model.tier && pair.synced == request.model.synced &&
-           same_matrix(pair.problem, request.model.problem) && pair.first_threads == request.producer_threads &&
-           pair.second_threads == request.analyzer_threads;
+  constexpr std::array kSeconds = {KernelKind::kTransfer, KernelKind::kAnalyze, KernelKind::kTransferReduced};
+  const std::vector<PairFigures> pairs = model_of(node, request.model).pairs;
+  return std::all_of(kSeconds.begin(), kSeconds.end(), [&](KernelKind second) {
+    return std::any_of(pairs.begin(), pairs.end(), [&](const PairFigures& pair) {
+      return pair.second == second && pair.first_threads == request.producer_threads &&
+             pair.second_threads == request.analyzer_threads;
+    });
   });
 }
 

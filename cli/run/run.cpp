@@ -120,7 +120,7 @@ std::optional<AutoPlan> calibrated_modes(const CommandLine& line, const RunOptio
 std::optional<AutoPlan> plan_for(const CommandLine& line, const RunOptions& options) {
   const bool automatic = options.cores.choice == CoreChoice::kAuto;
   if (!automatic && (options.adapt || !options.node_file.empty())) {
-    throw usage_error("{}: found with --cores topology, expected --cores auto", options.adapt ? "--adapt" : "--node");
+    throw usage_error("{}: found without --cores auto, expected both or neither", options.adapt ? "--adapt" : "--node");
   }
   if (!automatic) {
     std::optional<AutoPlan> plan = calibrated_modes(line, options);

@@ -56,6 +56,7 @@ std::uint64_t stream_elements_for(const Tier& tier, std::uint64_t cache_bytes) {
   const std::uint64_t share = tier.kind == TierKind::kDram ? 2 : 8;  // DRAM must be measured
   const std::uint64_t most = available_bytes(tier) / share / kStreamArrays / sizeof(double);
   const std::uint64_t elements = std::min(4 * cache_elements, most) / kRowOfPages * kRowOfPages;
+  if (tier.kind == TierKind::kDram) return std::max(elements, kRowOfPages);
   return elements < cache_elements ? 0 : elements;
 }
 

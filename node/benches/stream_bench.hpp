@@ -30,7 +30,8 @@ class StreamBench {
 };
 
 /// Doubles in an array: four times the last-level caches, but all arrays together at most an eighth of what the tier
-/// has available (half of DRAM). 0 if they would then fit the caches: their rate would not be the memory's.
+/// has available (half of DRAM). If they would then fit the caches, their rate would not be the memory's: 0, but in
+/// DRAM, without which nothing can be planned, what there is room for.
 std::uint64_t stream_elements_for(const Tier& tier, std::uint64_t cache_bytes);
 
 }  // namespace ringside

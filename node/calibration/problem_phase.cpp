@@ -130,8 +130,7 @@ void ProblemPhase::take(Place& place, int threads, const KernelSamples& samples)
   const auto add = [threads](SampleSeries& to, const std::vector<double>& from) {
     to[threads].insert(to[threads].end(), from.begin(), from.end());
   };
-  // The iterate is made in DRAM, wherever the slots are; only a disk that writes meanwhile disturbs it.
-  if (!place.synced) add(generate_s_, samples.generate_s);
+  add(generate_s_, samples.generate_s);  // in DRAM, wherever the slots are
   add(place.kernels[KernelKind::kTransfer], samples.transfer_s);
   add(place.kernels[KernelKind::kTransferReduced], samples.transfer_reduced_s);
   add(place.kernels[KernelKind::kAnalyze], samples.analyze_s);

@@ -262,7 +262,7 @@ void add_pairs(Node& node, KnownPairs& known, const CheckedJson& object) {
     const std::vector<CheckedJson> row = item.items(4, 4);
     pair.first_threads = thread_count(row[0]);
     pair.second_threads = thread_count(row[1]);
-    if (pair.first_threads >= node.cores) row[0].refuse(fmt::format("less than the {} cores of the node", node.cores));
+    if (pair.first_threads >= node.cores) row[0].refuse(fmt::format("less than the node's cores ({})", node.cores));
     if (pair.first_threads + pair.second_threads > node.cores) {
       row[1].refuse(fmt::format("at most {}: both kernels together have the {} cores of the node",
                                 node.cores - pair.first_threads, node.cores));

@@ -2,6 +2,7 @@
 #include "node/kernels/kernel_bench.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <memory>
 
@@ -28,6 +29,7 @@ class Steps {
 
   /// Iterations one after the other: what is kept between two of them takes room in the caches that they share.
   void generate_alone() {
+    if (bench_.durability == Durability::kPower) return;  // the disk would still be at work
     for (double sum_s = 0; sum_s < kWarmUpS; sum_s += generate_s_) generate();
     for (double sum_s = 0; sum_s < kBurstS; sum_s += generate_s_) {
       generate();

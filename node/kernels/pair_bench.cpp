@@ -14,6 +14,7 @@ namespace ringside {
 namespace {
 
 constexpr std::uint64_t kLeastIterations = 3;
+constexpr std::uint64_t kFirstSteps = 2;  // do not count: the first one has no iterate before it
 constexpr std::uint64_t kLeastSteps = 3;
 constexpr double kBlockS = 0.06;  // of measuring, with the analyzer and without it
 
@@ -27,7 +28,7 @@ void note(std::vector<Value>& values, const Value& value) noexcept {
 /// What both sides share.
 struct Meeting {
   std::atomic<bool> steps_wanted{true};
-  std::atomic<bool> keeping{false};
+  std::atomic<bool> at_rest{false};  // the analyzer's side and its disk, once no more steps are wanted
   std::atomic<std::uint64_t> kept{0};
   std::atomic<bool> ended{false};
   std::atomic<bool> failed{false};
@@ -44,10 +45,10 @@ class Iterations {
 
   void operator()() {
     warm_up();
-    const std::uint64_t kept_before = meeting_.kept.load();
-    block(beside_, [&] { return meeting_.kept.load() >= kept_before + kLeastSteps; });
+    const std::uint64_t enough = std::max(meeting_.kept.load(), kFirstSteps) + kLeastSteps;
+    block(beside_, [&] { return meeting_.kept.load() >= enough; });
     meeting_.steps_wanted.store(false);
-    while (meeting_.keeping.load() && !meeting_.failed.load()) iterate();
+    while (!meeting_.at_rest.load() && !meeting_.failed.load()) iterate();
     reader_is_away_ = true;
     warm_up();
     block(alone_, [] { return true; });
@@ -99,26 +100,22 @@ class NewIterates {
   }
 
   void operator()(StepKeeper& keeper) {
-    constexpr int kFirstSteps = 2;  // the first step has no iterate before it
     for (std::uint64_t seen = source_.made();;) {
-      meeting_.keeping.store(false);
-      spin_until([&] { return meeting_.ended.load() || (meeting_.steps_wanted.load() && source_.made() != seen); });
-      if (meeting_.ended.load()) return;
-      meeting_.keeping.store(true);
-      if (!meeting_.steps_wanted.load()) continue;
+      spin_until([&] { return !meeting_.steps_wanted.load() || source_.made() != seen; });
+      if (!meeting_.steps_wanted.load()) break;
       const IterateSource::Held held = source_.hold();
       seen = held.number;
       StepTimes times;
       const auto reduce = on_the_way_ ? StepKeeper::Reduce::kOnTheWay : StepKeeper::Reduce::kInSlot;
       const bool kept = keeper.keep(held.x, reduce, 1, times);
       source_.let_go();
-      if (!kept) {
-        meeting_.failed.store(true);
-        return;
-      }
+      if (!kept) return meeting_.failed.store(true);
       add(times);
       if (++meeting_.kept > kFirstSteps) count(times);
     }
+    if (!keeper.settle()) return meeting_.failed.store(true);
+    meeting_.at_rest.store(true);
+    spin_until([&] { return meeting_.ended.load(); });
   }
 
   const std::vector<WorkSpan>& spans() const noexcept { return spans_; }

@@ -16,8 +16,9 @@ struct PairSamples {
   std::vector<double> analyze_s;   // of reductions in the slot
 };
 
-/// Adds at least three samples of the analyzer's kernels, and one of the solver's. The producer has the first cores.
-/// on_the_way: the reductions are made while the iterate is copied, else in the slot. Throws as measure_kernels does.
+/// Adds at least three samples of the analyzer's kernels, and one of the solver's, unless no step met an iteration. The
+/// producer has the first cores. on_the_way: the reductions are made while the iterate is copied, else in the slot.
+/// Throws as measure_kernels does.
 void measure_pair(const Workbench& bench, bool on_the_way, int producer_threads, int analyzer_threads,
                   PairSamples& samples);
 

@@ -62,6 +62,12 @@ bool StepKeeper::wait_for_disk() noexcept {
   return writer_.sync_error() == 0;
 }
 
+bool StepKeeper::settle() noexcept {
+  if (!needs_sync(pool_.storage(), durability_)) return true;
+  spin_until([&] { return writer_.sync_error() != 0 || writer_.persisted() + 1 >= writer_.next_seq(); });
+  return writer_.sync_error() == 0;
+}
+
 bool StepKeeper::keep(const double* x, Reduce reduce, int passes, StepTimes& times) noexcept {
   if (!wait_for_disk()) return false;
   const std::int64_t begun = now_ns();

@@ -42,6 +42,9 @@ class StepKeeper {
   /// Keeps the iterate x, rows doubles. False if the disk failed.
   bool keep(const double* x, Reduce reduce, int passes, StepTimes& times) noexcept;
 
+  /// Waits until the disk has everything that was kept. False if it failed.
+  bool settle() noexcept;
+
  private:
   bool wait_for_disk() noexcept;
 

@@ -219,10 +219,15 @@ class Builder {
       for (Series::Point& point : kernel.seconds.points) point.figure.value *= scale;
       kernel.spread = std::max(kernel.spread, kScaledSpread);
       if (kind == KernelKind::kGenerate) {
+        generate_scaled_ = true;
         model_.remarks.push_back(
             fmt::format("no figures for this problem: those of {} ({} rows, {} nonzeros) times {:.4g}",
                         figures.problem.matrix.empty() ? "the measured one" : figures.problem.matrix,
                         figures.problem.rows, figures.problem.nonzeros, scale));
+      } else if (!generate_scaled_ && !copies_scaled_) {
+        model_.remarks.push_back(fmt::format(
+            "copies and reductions of {} rows where this problem has none: times {:.4g}", figures.problem.rows, scale));
+        copies_scaled_ = true;
       }
     }
     return model_.kernels[static_cast<std::size_t>(kind)].emplace(std::move(kernel));
@@ -284,6 +289,8 @@ class Builder {
   double scale_ = 1;       // of the kernel that was added last
   bool spread_assumed_ = false;
   bool syncs_missed_ = false;
+  bool generate_scaled_ = false;
+  bool copies_scaled_ = false;
   NodeModel model_;
 };
 

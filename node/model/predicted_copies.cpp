@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "node/model/predicted_copies.hpp"
 
+#include <optional>
+#include <utility>
+
+#include "common/platform/error.hpp"
 #include "node/model/channels.hpp"
 #include "node/model/derived_kernels.hpp"
 
@@ -15,13 +19,20 @@ double copied_gb_s(double seconds) {
   return kBytesCounted * kElements / seconds * 1e-9;
 }
 
+template <class Figures>
+Figures demanded(std::optional<Figures> figures, const Node& node, const std::string& tier) {
+  if (figures) return *std::move(figures);
+  throw usage_error("{}: found no rates of STREAM's copy in DRAM and in '{}'; expected both in 'streams'", node.name,
+                    tier);
+}
+
 }  // namespace
 
 PredictedCopies::PredictedCopies(const Node& node, const std::string& tier)
     : capacity_bytes_s_(channels_of(node).capacity_bytes_s.front()),
       q_(exponent_in_dram(node)),
-      access_s_(access_seconds(node, channels_of(node), tier, q_).value()),
-      dram_core_s_(dram_copy_seconds(node, channels_of(node), q_).value()) {}
+      access_s_(demanded(access_seconds(node, channels_of(node), tier, q_), node, tier)),
+      dram_core_s_(demanded(dram_copy_seconds(node, channels_of(node), q_), node, tier)) {}
 
 std::vector<double> PredictedCopies::errors(const Competition& competition, int accesses) const {
   const std::vector<double> capacity = {capacity_bytes_s_};

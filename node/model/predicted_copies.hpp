@@ -13,8 +13,8 @@ namespace ringside {
 
 class PredictedCopies {
  public:
-  /// node: with STREAM's copy in DRAM and in `tier`, which share channels. Throws an std::exception without
-  /// them. Other thread counts than those of the copy in `tier` are interpolated.
+  /// node: with STREAM's copy in DRAM and in `tier`, which must share channels. Throws Error (exit code 2) if one of
+  /// them lacks rates.
   PredictedCopies(const Node& node, const std::string& tier);
 
   /// Relative errors of the first and the second group's rate, row by row. The first group copies within DRAM.

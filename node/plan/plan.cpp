@@ -50,7 +50,7 @@ std::vector<Configuration> configurations(const NodeModel& model, const PlanRequ
   if (loan_known) elastic_modes.push_back(true);
   if (!reducing_copy_known)
     remarks.push_back("--reduce transfer: n/a: the node file has no seconds of transfer_reduced");
-  if (!loan_known) remarks.push_back("--elastic: n/a: the node file has not both loan_s and wake_up_s");
+  if (!loan_known) remarks.push_back("--elastic: n/a: the node file lacks loan_s or wake_up_s");
   if (!model.costs.hand_off_s)
     remarks.push_back("the node file has no hand_off_s: a hand-off is taken to cost nothing");
   std::vector<Configuration> all;
@@ -99,7 +99,7 @@ NodeModel resampled(const NodeModel& model, std::uint64_t seed) {
     if (drawn.kernels[kernel]) scale(drawn.kernels[kernel]->seconds, factors[kernel]);
   }
   const double coupling = factor(model.coupling_error.value_or(0));
-  // Company speeds no kernel up by more than noise can pretend, unless it was measured so.
+  // A kernel beside another one is drawn at most a fifth faster than alone, unless it was measured so: more is noise.
   const auto draw_beside = [&](Measured& beside, KernelKind kernel, int threads) {
     constexpr double kMostGain = 0.8;
     const double alone_s = seconds_at(model.find(kernel)->seconds, threads);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <semaphore>
 #include <utility>
@@ -195,6 +196,17 @@ PublishedMatrix grid_of_eight(std::uint64_t side) {
     matrix.value.push_back(1.0 / static_cast<double>(matrix.begin[column + 1] - matrix.begin[column]));
   }
   return matrix;
+}
+
+Difference largest_difference(std::span<const double> a, std::span<const double> b) noexcept {
+  Difference largest;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double relative = std::abs(a[i] - b[i]) / std::abs(b[i]);
+    if (relative <= largest.relative) continue;
+    if (a[i] == b[i]) continue;  // both 0, or both infinite
+    largest = {.relative = std::isnan(relative) ? std::numeric_limits<double>::infinity() : relative, .row = i};
+  }
+  return largest;
 }
 
 double generate_rows(const PublishedMatrix& matrix, const double* previous, double* x, double c, std::uint64_t begin,

@@ -8,7 +8,9 @@
 // the end (here a fixed number of iterates for both groups; generation's wait for the last analysis is idle time).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "node/model/node.hpp"
@@ -33,6 +35,13 @@ PublishedMatrix grid_of_eight(std::uint64_t side);
 /// from the previous vector, as published.
 double generate_rows(const PublishedMatrix& matrix, const double* previous, double* x, double c, std::uint64_t begin,
                      std::uint64_t end) noexcept;
+
+/// Where two vectors of the same length differ most: |a - b| / |b|. What is no number differs infinitely.
+struct Difference {
+  double relative = 0;
+  std::size_t row = 0;
+};
+Difference largest_difference(std::span<const double> a, std::span<const double> b) noexcept;
 
 struct PipelineSetting {
   std::vector<int> generation_cpus;  // at least one

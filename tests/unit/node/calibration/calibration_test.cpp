@@ -8,9 +8,11 @@
 #include <set>
 
 #include "common/platform/error.hpp"
+#include "node/benches/stream_bench.hpp"
 #include "node/calibration/fingerprint.hpp"
 #include "node/calibration/machine_phase.hpp"
 #include "node/streams/tier_memory.hpp"
+#include "tests/unit/allowed_cpus.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -75,6 +77,7 @@ TEST_F(CalibrationTest, ARemarkNamesKernelsThatHaveOneThreadCountAlone) {
 }
 
 TEST_F(CalibrationTest, SyncedKernelsAloneComeBeforeAnyPair) {
+  if (allowed_cpus().size() < 2) GTEST_SKIP() << "needs two cores";
   std::atomic<bool> stop{false};
   std::vector<std::string> order;
   CalibrationOptions watched = options();
@@ -84,9 +87,11 @@ TEST_F(CalibrationTest, SyncedKernelsAloneComeBeforeAnyPair) {
     order.push_back(progress.what);
     if (progress.what.find("generate beside") != std::string::npos) stop = true;
   };
-  (void)refusal_of(watched);
+  EXPECT_EQ(refusal_of(watched).code(), ExitCode::kInterrupted);
+  ASSERT_FALSE(order.empty());
+  EXPECT_NE(order.back().find("generate beside"), std::string::npos);
   const auto is_synced = [](const std::string& what) { return what.find(", synced, with ") != std::string::npos; };
-  EXPECT_TRUE(std::any_of(order.begin(), order.end(), is_synced)) << order.back();
+  EXPECT_TRUE(std::any_of(order.begin(), order.end(), is_synced));
 }
 
 TEST_F(CalibrationTest, EachTierHasItsFirstLoopBeforeAnyHasItsSecond) {
@@ -119,11 +124,21 @@ TEST_F(CalibrationTest, AMemoryThatIsSmallerThanTheCachesHasNoStreamAndARemark) 
   machine.l3_bytes = std::uint64_t{1} << 50;
   machine.l3_caches = 1;
   Node node;
-  node.tiers = {dram_tier()};
+  Tier tier;
+  tier.name = "folder";
+  tier.kind = TierKind::kPageCache;
+  tier.path = folder_.path();
+  node.tiers = {tier};
   MachinePhase(machine, usable_cores(machine), {1}, node.tiers, 0).collect(node);
   EXPECT_TRUE(node.streams.empty());
   ASSERT_EQ(node.remarks.size(), 1u);
-  EXPECT_EQ(node.remarks[0], "dram: STREAM was not measured: arrays larger than the caches have no room");
+  EXPECT_EQ(node.remarks[0], "folder: STREAM was not measured: arrays larger than the caches have no room");
+}
+
+TEST_F(CalibrationTest, DramIsMeasuredWithTheArraysThatItHasRoomFor) {
+  constexpr std::uint64_t kHugeCache = std::uint64_t{1} << 50;
+  EXPECT_GT(stream_elements_for(dram_tier(), kHugeCache), 0u);
+  EXPECT_LT(stream_elements_for(dram_tier(), kHugeCache), kHugeCache / sizeof(double));
 }
 
 TEST_F(CalibrationTest, NothingStaysInTheFolder) {

@@ -190,8 +190,7 @@ TEST(NodeFileTest, APairUsesAtMostTheCoresOfTheNode) {
             "my.json: pairs[0].rows[0][1]: found 4, expected at most 3: both kernels together have the 4 cores of the "
             "node");
   file["pairs"] = {pair_of(4, 1)};
-  EXPECT_EQ(refusal_of(file.dump()),
-            "my.json: pairs[0].rows[0][0]: found 4, expected less than the 4 cores of the node");
+  EXPECT_EQ(refusal_of(file.dump()), "my.json: pairs[0].rows[0][0]: found 4, expected less than the node's cores (4)");
 }
 
 TEST(NodeFileTest, AllPairsTogetherHaveALimitedNumberOfRows) {

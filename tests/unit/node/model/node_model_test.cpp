@@ -57,6 +57,15 @@ TEST_F(NodeModelTest, AnotherProblemIsScaledAndSaidToBe) {
   EXPECT_NE(model.remarks[0].find("grid:100"), std::string::npos);
 }
 
+TEST_F(NodeModelTest, CopiesOfAnotherProblemAreScaledAndSaidToBe) {
+  for (KernelFigures& figures : node_.kernels) {
+    if (figures.kernel == KernelKind::kSweep) figures.problem.rows *= 2;
+  }
+  const NodeModel model = model_of(node_, request_);
+  ASSERT_EQ(model.remarks.size(), 1u);
+  EXPECT_NE(model.remarks[0].find("copies and reductions"), std::string::npos);
+}
+
 TEST_F(NodeModelTest, NoKernelMovesMoreBytesThanTheChannelsCan) {
   const NodeModel model = model_of(node_, request_);
   for (const auto& kernel : model.kernels) {

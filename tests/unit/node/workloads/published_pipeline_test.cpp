@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -77,6 +79,20 @@ TEST(PublishedPipeline, TheCopyIsTheSerialIterateToTheLastBitForEverySplit) {
       const PipelineSetting setting{pipeline_cpus(generators), pipeline_cpus(analyzers), dram_tier(), iterations};
       EXPECT_EQ(run_published_pipeline(matrix, setting, true).last, expected) << generators << " + " << analyzers;
     }
+  }
+}
+
+TEST(PublishedPipeline, TheLargestDifferenceIsFoundWhereverItIs) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> expected = {1, 2, 4, 0};
+  EXPECT_EQ(largest_difference(expected, expected).relative, 0);
+  EXPECT_EQ(largest_difference(std::vector<double>{1.5, 2, 4.5, 0}, expected).relative, 0.5);
+  EXPECT_EQ(largest_difference(std::vector<double>{1, 2, 5, 0}, expected).row, 2U);
+  for (std::size_t row = 0; row < expected.size(); ++row) {
+    std::vector<double> damaged = expected;
+    damaged[row] = kNan;
+    EXPECT_TRUE(std::isinf(largest_difference(damaged, expected).relative)) << row;
+    EXPECT_EQ(largest_difference(damaged, expected).row, row);
   }
 }
 
