@@ -3,14 +3,13 @@
 """How well are runs predicted? Rounds of calibrate, plan and run, in turn, and what was published: the pipeline, the
 competitions, and the placement of a stencil. --published-only predicts the published ones anew and keeps the file's rounds.
 
-For each matrix in turn, a round measures the node anew, plans the run, and runs it with --cores auto, in every mode of the split
-that a run has by default, and as planned, with a fresh pool. Errors are of the total against that round's plan. Regret is what the planned choice took,
-divided by what the fastest mode of the same round took; the default is the topology's split, --reduce slot, --elastic off. Writes
-JSON (see docs/model.md)."""
+For each matrix in turn, a round measures the node anew, plans the run, and runs it with --cores auto, in every mode of the
+split that a run has by default, and as planned, with a fresh pool. Errors are of the total against that round's plan.
+Regret is what the planned choice took, divided by what the fastest mode of the same round took; the default is the
+topology's split, --reduce slot, --elastic off. Writes JSON (see docs/model.md)."""
 
 import argparse
 import json
-import os
 import pathlib
 import statistics
 import subprocess
@@ -51,25 +50,35 @@ def mode_of(row):
             f"--elastic {'on' if row['elastic'] else 'off'}")
 
 
-def rows_to_run(predicted):
+def cpus_of(node):
+    """The processors of a calibration, one of each physical core: "0-2,4" is [0, 1, 2, 4]."""
+    ranges = [part.split("-") for part in node["fingerprint"]["cpus"].split(",")]
+    return [cpu for ends in ranges for cpu in range(int(ends[0]), int(ends[-1]) + 1)]
+
+
+def rows_to_run(predicted, cores):
     """All modes of the split that a run has by default, which come first, and the planned choice."""
-    cores = len(os.sched_getaffinity(0))
     analyzer = min(max(cores // 4, 1), 4)
-    rows = [row for row in predicted["rows"] if row["analyzer_cores"] == analyzer and row["producer_cores"] == cores - analyzer]
+    rows = [row for row in predicted["rows"]
+            if row["analyzer_cores"] == analyzer and row["producer_cores"] == cores - analyzer]
+    if not rows:
+        sys.exit(f"bench/plan.py: the plan for {cores} cores: found no row of {cores - analyzer} + {analyzer} cores, "
+                 "expected one: a run has this split by default")
     best = predicted["rows"][predicted["best"]]
     return rows + ([] if best in rows else [best])
 
 
-def options_of(row):
-    cpus = [str(cpu) for cpu in sorted(os.sched_getaffinity(0))]
-    return [f"--producer-cores={','.join(cpus[:row['producer_cores']])}",
-            f"--analyzer-cores={','.join(cpus[row['producer_cores']:])}",
+def options_of(row, cpus):
+    producer, both = row["producer_cores"], row["producer_cores"] + row["analyzer_cores"]
+    return [f"--producer-cores={','.join(map(str, cpus[:producer]))}",
+            f"--analyzer-cores={','.join(map(str, cpus[producer:both]))}",
             f"--reduce={row['reduce']}", f"--elastic={'on' if row['elastic'] else 'off'}"]
 
 
 def published(bin_dir):
     """All predictions of published measurements: they measure nothing, so they need no quiet machine."""
-    others = subprocess.run([bin_dir / "bench_published", f"--node={PUBLISHED_NODE}"], check=True, capture_output=True, text=True)
+    others = subprocess.run([bin_dir / "bench_published", f"--node={PUBLISHED_NODE}"], check=True, capture_output=True,
+                            text=True)
     return {"commit": machine_header(bin_dir)["commit"], "pipeline": published_pipeline(bin_dir), **json.loads(others.stdout)}
 
 
@@ -81,7 +90,8 @@ def published_pipeline(bin_dir):
     idle = [abs(row[f"{side}_idle_s"] - waited[number]) <= 0.1 * PUBLISHED[row["producer_cores"]]
             for row in found["rows"] for side, waited in PUBLISHED_IDLE.items() for number in [row["producer_cores"]]]
     return {"splits": len(errors), "within_10_percent": sum(size <= 0.1 for size in sizes),
-            "idle_times": len(idle), "idle_within_10_percent_of_total": sum(idle), "mean_error": statistics.mean(sizes), "largest_error": max(sizes),
+            "idle_times": len(idle), "idle_within_10_percent_of_total": sum(idle),
+            "mean_error": statistics.mean(sizes), "largest_error": max(sizes),
             "chosen_producer_cores": found["rows"][found["best"]]["producer_cores"],
             "errors_by_producer_cores": errors, "plan_s": took_s}
 
@@ -93,15 +103,17 @@ def one_round(options, work, matrix, iterations):
     subprocess.run([options.bin / "ringside", "calibrate", "--quiet", f"--memory={work}", f"--output={node}",
                     f"--budget={options.budget}", f"--matrix={path_of(matrix)}"], check=True)
     calibrate_s = time.monotonic() - begun
-    run = [f"--matrix={path_of(matrix)}", f"--iterations={iterations}", f"--durability={options.durability}", "--cache", f"--cache-dir={work}"]
+    run = [f"--matrix={path_of(matrix)}", f"--iterations={iterations}", f"--durability={options.durability}", "--cache",
+           f"--cache-dir={work}"]
+    cpus = cpus_of(json.loads(node.read_text()))
     predicted, plan_s = plan(options.bin, f"--node={node}", f"--pool={work}/x.pool", *run)
-    rows = rows_to_run(predicted)
+    rows = rows_to_run(predicted, len(cpus))
     took = {mode_of(row): [] for row in rows}
     auto = []
     for _ in range(options.runs):
         auto.append(ringside_run(options.bin, work, *run, "--cores=auto", f"--node={node}")["total_s"])
         for row in rows:
-            took[mode_of(row)].append(ringside_run(options.bin, work, *run, *options_of(row))["total_s"])
+            took[mode_of(row)].append(ringside_run(options.bin, work, *run, *options_of(row, cpus))["total_s"])
     modes = {}
     for row in rows:
         middle = statistics.median(took[mode_of(row)])
@@ -140,11 +152,13 @@ def measure(options):
     demand_cores(2)
     matrices = {matrix: MATRICES[matrix] for matrix in options.matrix or MATRICES}
     document = {"benchmark": "plan", "machine": machine_header(options.bin), "published": published(options.bin),
-                "iterations": matrices, "runs_a_mode": options.runs, "budget_s": options.budget, "durability": options.durability}
+                "iterations": matrices, "runs_a_mode": options.runs, "budget_s": options.budget,
+                "durability": options.durability}
     rounds = []
     with work_folder(options.pool_dir) as work, others_share(document):
         begun = time.monotonic()
-        subprocess.run([options.bin / "ringside", "calibrate", "--quiet", f"--memory={work}", f"--output={work}/full.json"], check=True)
+        subprocess.run([options.bin / "ringside", "calibrate", "--quiet", f"--memory={work}", f"--output={work}/full.json"],
+                       check=True)
         document["full_calibration_s"] = time.monotonic() - begun
         for number in range(options.rounds):
             rounds.append({matrix: one_round(options, work, matrix, iterations) for matrix, iterations in matrices.items()})
@@ -158,12 +172,8 @@ def measure(options):
 def renew_published(options):
     """Replaces what the file has of the published measurements; its rounds stay as they are."""
     old = json.loads(pathlib.Path(options.output).read_text())
-    document = {}
-    for key, value in old.items():
-        if key in ("published", "published_pipeline"):
-            document["published"] = published(options.bin)
-        else:
-            document[key] = value
+    document = {"published" if key == "published_pipeline" else key: value for key, value in old.items()}
+    document["published"] = published(options.bin)
     write_json(document, options.output)
     return document
 
@@ -172,13 +182,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
     parser.add_argument("--budget", type=float, default=30, help="seconds of each calibration (default 30)")
-    parser.add_argument("--runs", type=int, default=3, help="runs of each mode in each round, in turn; their median counts (default 3)")
+    parser.add_argument("--runs", type=int, default=3,
+                        help="runs of each mode in each round, in turn; their median counts (default 3)")
     parser.add_argument("--rounds", type=int, default=7, help="default 7")
     parser.add_argument("--matrix", action="append", choices=list(MATRICES), help="only this one; may be repeated")
     parser.add_argument("--durability", choices=["process", "power"], default="process", help="default process")
-    parser.add_argument("--pool-dir", default=tempfile.gettempdir(), help="where the pools lie (default: the temporary folder)")
+    parser.add_argument("--pool-dir", default=tempfile.gettempdir(),
+                        help="where the pools lie (default: the temporary folder)")
     parser.add_argument("--output", help="JSON file to write")
-    parser.add_argument("--published-only", action="store_true", help="renew only what is published in --output; measure nothing")
+    parser.add_argument("--published-only", action="store_true",
+                        help="renew only what is published in --output, also its plan_s (seconds of planning); its rounds stay")
     options = parser.parse_args()
     if options.published_only and not options.output:
         parser.error("--published-only: found no --output, expected the file whose rounds are kept")
@@ -189,12 +202,13 @@ def main():
     for one in document["published"]["competitions"]:
         print(f"published competition: {one['first']} beside {one['second']}: mean error {100 * one['mean_error']:.1f} %")
     for one in document["published"]["placement"]:
-        print(f"published stencil, version {one['version']}, side {one['side']:,.0f}: chosen {one['chosen_nvdimm_threads']} NVDIMM "
-              f"threads, best {one['published_best_nvdimm_threads']}, loss {100 * one['loss']:.1f} %")
+        print(f"published stencil, version {one['version']}, side {one['side']:,.0f}: chosen {one['chosen_nvdimm_threads']} "
+              f"NVDIMM threads, best {one['published_best_nvdimm_threads']}, loss {100 * one['loss']:.1f} %")
     for matrix, result in document["results"].items():
         for mode, figures in result["modes"].items():
             print(f"{matrix:<22} {mode:<41} error {100 * figures['error']['median']:5.1f} % (to "
-                  f"{100 * figures['error']['max']:.1f}), {figures['within_10_percent']} of {figures['error']['repeats']} within 10 %")
+                  f"{100 * figures['error']['max']:.1f}), {figures['within_10_percent']} of {figures['error']['repeats']} "
+                  "within 10 %")
         print(f"{matrix:<22} regret {100 * result['regret']['median']:.1f} %, --cores auto ÷ default "
               f"{result['auto_over_default']['median']:.3f}")
 

@@ -27,14 +27,14 @@ import subprocess
 import tempfile
 import time
 
-from measuring import machine_header, spread
+from measuring import UNCALIBRATED, machine_header, spread
 
 
 class Bench:
     def __init__(self, options):
         self.bin = pathlib.Path(options.bin).resolve()
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="ringside-bench-", dir=options.pool_dir))
-        self.environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.work))
+        self.environment = dict(UNCALIBRATED, XDG_RUNTIME_DIR=str(self.work))
 
     def close(self):
         shutil.rmtree(self.work, ignore_errors=True)

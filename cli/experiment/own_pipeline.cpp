@@ -145,8 +145,9 @@ ResultTable empty_own_table(int iterations) {
 
 /// The largest accepted relative difference between elements of both last iterates. They need not have equal bits: ours
 /// multiplies an element with 0.85 / entries before the sum, the published loop with 1 / entries and the sum with 0.85.
-/// Both add positive numbers, so an iteration adds at most 12 roundings (2^-53) to an element's relative error and
-/// keeps the share 0.85 of the earlier one: 12 / (1 - 0.85) * 1.1e-16 = 0.9e-14 for each of the two.
+/// Both add positive numbers, so an iteration adds at most 12 roundings (2^-53) to the relative error of element i. It
+/// keeps at most the share 1 - 0.15 / (n x_i) of the largest earlier one: 0.85 where x_i is the mean 1 / n. There the
+/// sum is 12 / 0.15 * 1.1e-16 = 0.9e-14 for each of the two. The limit has a margin; it is not a proven bound.
 constexpr double kMostDifference = 2e-14;
 
 /// Of the newest iterate in the pool, which lies in a folder within `parent`. Throws Error: exit code 5 if it is

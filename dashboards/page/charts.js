@@ -250,7 +250,8 @@ ringside.charts = (() => {
     const labels = shown.lines.map(({ label }) => label.replace(" (", "\n(").split("\n"));  // two short lines: for a phone
     const line_height = labels.some((lines) => lines.length > 1) ? 2.2 : 1.5;
     document.getElementById(id).parentElement.style.height = `${4 + line_height * labels.length}rem`;
-    const x = shown.lines[0].points[0][0];
+    const xs = shown.lines.map(({ points }) => points[0][0]);
+    const common = xs.every((x) => x === xs[0]) ? ` (${shown.x}: ${scientific(xs[0])})` : "";
     return make(id, {
       type: "bar",
       data: {
@@ -264,11 +265,15 @@ ringside.charts = (() => {
       options: {
         indexAxis: "y",
         interaction: { mode: "index", axis: "y", intersect: false },
-        scales: { x: { beginAtZero: true, title: { display: true, text: shown.y }, ticks: { callback: plain_number } },
-          y: { ticks: { autoSkip: false } } },
+        scales: {
+          x: { beginAtZero: true, title: { display: true, text: `${shown.y}${common}` }, ticks: { callback: plain_number } },
+          y: { ticks: { autoSkip: false } },
+        },
         plugins: {
           legend: { display: false, labels: {} },
-          tooltip: { callbacks: { label: (item) => `${scientific(item.parsed.x)} (${shown.x}: ${scientific(x)})` } },
+          tooltip: { callbacks: {
+            label: (item) => `${scientific(item.parsed.x)} (${shown.x}: ${scientific(xs[item.dataIndex])})`,
+          } },
         },
       },
     });

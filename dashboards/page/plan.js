@@ -163,5 +163,5 @@
     ["memory of the slots", data.memory], ["every", count(run.every)], ["passes", count(run.passes)],
     ["buffers", count(run.buffers)], ["slots", count(run.slots)], ["plan written", instant(data.written_s)],
     ["version", data.version]]);
-  view.text("remarks", data.remarks.map((remark) => `${remark[0].toUpperCase()}${remark.slice(1)}.`).join(" "));
+  document.getElementById("remarks").append(...data.remarks.map((remark) => view.element("p", remark, "small")));
 })();

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes the README's pictures again, of a real run on this machine: tail.png and page.png, beside this script.
 
-The run solves grid:2000 with damping 0.99. `ringside tail --since 1s` runs in a terminal of 132 columns; its lines are drawn by
-Chromium, with the terminal's colours. The page is that of `ringside serve` amid the run. Nothing is drawn
-that the programs did not print. Needs Chromium, its driver and python3-selenium (deploy/test.sh --all installs them), and two
-idle cores: figures of a busy machine would mislead."""
+The run solves grid:2000 with damping 0.99. `ringside tail --since 1s` runs in a terminal of 132 columns; Chromium draws the
+lines that it printed, with the terminal's colours, below its command. The page is that of `ringside serve` amid the run. Needs
+Chromium, its driver and python3-selenium (deploy/test.sh --all installs them), and two idle cores: figures of a busy machine
+would mislead."""
 
 import argparse
+import codecs
+import contextlib
 import fcntl
 import html
 import json
@@ -31,18 +33,34 @@ ITERATIONS = 1000
 SHOWN = 600  # the page is drawn at about this one, while the run is live
 COLUMNS = 132
 LINES = 24  # of the terminal
-PALETTE = {"31": "#cc4444", "32": "#11aa11", "33": "#aa5500", "34": "#5577dd", "35": "#aa55aa", "36": "#22aaaa", "90": "#888888"}
+PALETTE = {"31": "#cc4444", "32": "#11aa11", "33": "#aa5500", "34": "#5577dd", "35": "#aa55aa", "36": "#22aaaa",
+           "90": "#888888"}
 PORT = 29464
+PATIENCE_S = 60
 
 
+@contextlib.contextmanager
+def started(command, **how):
+    process = subprocess.Popen(command, **how)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextlib.contextmanager
 def open_browser(width, height):
     options = webdriver.ChromeOptions()
     for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars"):
         options.add_argument(argument)
     options.binary_location = "/usr/bin/chromium"
     browser = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
-    resize(browser, width, height)
-    return browser
+    try:
+        resize(browser, width, height)
+        yield browser
+    finally:
+        browser.quit()
 
 
 def resize(browser, width, height):
@@ -52,21 +70,25 @@ def resize(browser, width, height):
 
 def terminal_output(command, environment, enough):
     """What the command prints to a terminal of COLUMNS until it has printed so many lines, as text with escape sequences."""
-    child, terminal = pty.fork()
-    if child == 0:
-        os.execvpe(command[0], command, {**environment, "TERM": "xterm-256color", "LANG": "C.UTF-8"})
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
-    text = b""
-    end = time.monotonic() + 60
-    while text.count(b"\n") < enough and time.monotonic() < end and select.select([terminal], [], [], 1)[0]:
-        try:
-            text += os.read(terminal, 65536)
-        except OSError:  # the command has ended
-            break
-    os.kill(child, 15)
-    os.waitpid(child, 0)
-    os.close(terminal)
-    return text.decode()
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
+    environment = {**environment, "TERM": "xterm-256color", "LANG": "C.UTF-8"}
+    decoder = codecs.getincrementaldecoder("utf-8")()  # a read may end amid a character
+    text = ""
+    end = time.monotonic() + PATIENCE_S
+    # The terminal is closed before the command is stopped, which may be writing to it.
+    with (started(command, env=environment, stdin=its, stdout=its, stderr=its, start_new_session=True),
+          open(ours, "rb", buffering=0) as terminal):
+        os.close(its)
+        while text.count("\n") < enough and select.select([terminal], [], [], max(end - time.monotonic(), 0))[0]:
+            try:
+                text += decoder.decode(terminal.read(65536))
+            except OSError:  # the command has ended
+                break
+    if text.count("\n") < enough:
+        raise SystemExit(f"{' '.join(command)}: found {text.count(chr(10))} lines, expected {enough} within {PATIENCE_S} s; "
+                         f"the end of its output: {text[-200:]!r}")
+    return text
 
 
 def as_html(text):
@@ -102,9 +124,14 @@ def draw_terminal(browser, command, text):
         browser.save_screenshot(str(HERE / "tail.png"))
 
 
+def expect_alive(needed):
+    for process in needed:
+        if process.poll() is not None:
+            raise SystemExit(f"{' '.join(process.args[:2])}: ended too early, with exit code {process.returncode}")
+
+
 def newest_iteration(needed):
-    if any(process.poll() is not None for process in needed):
-        raise SystemExit("ringside run or ringside serve ended too early")
+    expect_alive(needed)
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{PORT}/api/status", timeout=1) as answer:
             return (json.load(answer).get("last") or {}).get("iteration", 0)
@@ -123,31 +150,37 @@ def draw_page(browser, needed):
     browser.save_screenshot(str(HERE / "page.png"))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=pathlib.Path, default=HERE.parents[1] / "build/release/bin", help="folder of the programs")
-    ringside = str(parser.parse_args().bin.resolve() / "ringside")
-    browser = open_browser(1280, 1400)
-    with tempfile.TemporaryDirectory() as work:
-        environment = {**os.environ, "XDG_RUNTIME_DIR": work}
-        run = subprocess.Popen([ringside, "run", "--quiet", "--matrix=grid:2000", "--damping=0.99", f"--iterations={ITERATIONS}",
-                                "--durability=process", "--pool=ringside.pool"], cwd=work, env=environment)
+def follow_a_run(browser, ringside, work, environment):
+    """Draws both pictures of one run in the folder `work`."""
+    run_command = [ringside, "run", "--quiet", "--matrix=grid:2000", "--damping=0.99", f"--iterations={ITERATIONS}",
+                   "--durability=process", "--pool=ringside.pool"]
+    serve_command = [ringside, "serve", f"--listen=127.0.0.1:{PORT}"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with started(run_command, cwd=work, env=environment) as run:
         while not list(pathlib.Path(work).glob("**/*.telemetry")):  # serve looks for the analyzer's socket once
+            expect_alive([run])
             time.sleep(0.02)
-        serve = subprocess.Popen([ringside, "serve", f"--listen=127.0.0.1:{PORT}"], cwd=work, env=environment,
-                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
+        with started(serve_command, cwd=work, env=environment, **quiet) as serve:
             while newest_iteration([run, serve]) < 80:
                 time.sleep(0.02)
             text = terminal_output([ringside, "tail", "--since", "1s"], environment, LINES + 1)
             draw_page(browser, [run, serve])
-            run.wait(timeout=120)
-        finally:
-            for process in (run, serve):
-                process.terminate()
-                process.wait()
+            if run.wait(timeout=120) != 0:
+                raise SystemExit(f"ringside run: ended with exit code {run.returncode}")
     draw_terminal(browser, "ringside tail --since 1s", text)
-    browser.quit()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", type=pathlib.Path, default=HERE.parents[1] / "build/release/bin",
+                        help="folder of the programs")
+    ringside = str(parser.parse_args().bin.resolve() / "ringside")
+    with open_browser(1280, 1400) as browser:
+        with tempfile.TemporaryDirectory() as work:
+            # The folder has no calibration: the user's would choose how the run reduces. TMPDIR: otherwise `ringside tail`
+            # also finds the analyzers of other runs in /tmp.
+            folders = dict.fromkeys(("XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "TMPDIR"), work)
+            follow_a_run(browser, ringside, work, {**os.environ, **folders})
 
 
 if __name__ == "__main__":

@@ -41,10 +41,13 @@ CountedRepeats counted_repeats(std::size_t repeats) noexcept {
 std::vector<CountedRepeats> repeat_windows(std::size_t repeats) {
   constexpr std::size_t kWindows = 5;
   constexpr std::size_t kLongest = 20;
-  const std::size_t length = std::clamp<std::size_t>(repeats / kWindows, 1, kLongest);
+  const std::size_t divided = std::min(repeats, kWindows * kLongest);
   std::vector<CountedRepeats> windows = {{0, std::min<std::size_t>(repeats, 1)}};
-  for (std::size_t w = 0; w < kWindows && (w + 1) * length <= repeats; ++w)
-    windows.push_back({w * length, (w + 1) * length});
+  for (std::size_t w = 0; w < kWindows; ++w) {
+    const CountedRepeats fifth = {w * divided / kWindows, (w + 1) * divided / kWindows};
+    const bool first_repeat_alone = fifth.last <= 1;
+    if (fifth.first < fifth.last && !first_repeat_alone) windows.push_back(fifth);
+  }
   return windows;
 }
 

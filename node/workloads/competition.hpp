@@ -25,9 +25,9 @@ struct CountedRepeats {
 /// fewer than 100 repeats not the first quarter; of one or two all count.
 CountedRepeats counted_repeats(std::size_t repeats) noexcept;
 
-/// As the early text: the first repeat alone, then five windows one after the other, from the first repeat on, of a
-/// fifth of the repeats, but of 20 at most (repeats 1 to 20 ... 81 to 100). Fewer than five repeats: one window for
-/// each.
+/// As the early text: the first repeat alone, then five windows one after the other, from the first repeat on: the
+/// fifths of the first 100 repeats (1 to 20 ... 81 to 100), or of all if there are fewer. Fewer than ten repeats: the
+/// first repeat is a window once, and then come those fifths after it that have a repeat.
 std::vector<CountedRepeats> repeat_windows(std::size_t repeats);
 
 struct CopyGroup {

@@ -16,6 +16,7 @@ import compare  # noqa: E402
 import held  # noqa: E402
 import measuring  # noqa: E402
 import pipeline  # noqa: E402
+import plan  # noqa: E402
 import products  # noqa: E402
 import scale  # noqa: E402
 
@@ -91,6 +92,35 @@ class Measuring(unittest.TestCase):
     def test_what_holds_a_producer_is_the_time_between_steps_that_made_no_iterate(self):
         steps = [{"published_at_ns": at, "generate_ns": 4_000_000} for at in (10_000_000, 15_000_000, 21_000_000)]
         self.assertAlmostEqual(held.held_ms(steps), 1.5)
+
+
+def planned(producer, analyzer, reduce="slot"):
+    return {"producer_cores": producer, "analyzer_cores": analyzer, "reduce": reduce, "elastic": False}
+
+
+class Plans(unittest.TestCase):
+    def test_the_processors_are_those_of_the_calibration(self):
+        self.assertEqual(plan.cpus_of({"fingerprint": {"cpus": "0-2,4,10-11"}}), [0, 1, 2, 4, 10, 11])
+        self.assertEqual(plan.options_of(planned(2, 1), [0, 2, 4]),
+                         ["--producer-cores=0,2", "--analyzer-cores=4", "--reduce=slot", "--elastic=off"])
+
+    def test_all_modes_of_the_default_split_run_and_the_planned_choice(self):
+        default, transfer, other, best = planned(6, 2), planned(6, 2, "transfer"), planned(7, 1), planned(5, 3)
+        rows = [other, default, transfer, best]
+        self.assertEqual(plan.rows_to_run({"rows": rows, "best": 3}, 8), [default, transfer, best])
+        self.assertEqual(plan.rows_to_run({"rows": rows, "best": 2}, 8), [default, transfer])
+
+    def test_a_plan_without_the_default_split_is_an_error(self):
+        with self.assertRaisesRegex(SystemExit, "found no row of 6 . 2 cores"):
+            plan.rows_to_run({"rows": [planned(7, 1)], "best": 0}, 8)
+
+    def test_what_is_published_is_renewed_whether_the_file_has_it_or_not(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(plan, "published", return_value="new"):
+            file = pathlib.Path(folder) / "plan.json"
+            for old in ({"rounds": 7}, {"rounds": 7, "published": "old"}, {"rounds": 7, "published_pipeline": "old"}):
+                file.write_text(json.dumps(old), encoding="utf-8")
+                plan.renew_published(mock.Mock(output=file))
+                self.assertEqual(json.loads(file.read_text(encoding="utf-8")), {"rounds": 7, "published": "new"})
 
 
 class Tables(unittest.TestCase):

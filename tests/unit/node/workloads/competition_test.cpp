@@ -80,7 +80,18 @@ TEST(RepeatWindows, OfAHundredAndMoreTheyAreThePublishedOnes) {
 
 TEST(RepeatWindows, OfFewerTheyAreFifths) {
   EXPECT_EQ(named_windows(60), (std::vector<std::string>{"1-1", "1-12", "13-24", "25-36", "37-48", "49-60"}));
-  EXPECT_EQ(named_windows(3), (std::vector<std::string>{"1-1", "1-1", "2-2", "3-3"}));
+  EXPECT_EQ(named_windows(10), (std::vector<std::string>{"1-1", "1-2", "3-4", "5-6", "7-8", "9-10"}));
+}
+
+TEST(RepeatWindows, OfFifthsThatDifferByOneRepeatEachRepeatIsInOne) {
+  EXPECT_EQ(named_windows(99), (std::vector<std::string>{"1-1", "1-19", "20-39", "40-59", "60-79", "80-99"}));
+}
+
+TEST(RepeatWindows, OfFewerThanTenRepeatsEachRepeatIsInOneWindow) {
+  EXPECT_EQ(named_windows(9), (std::vector<std::string>{"1-1", "2-3", "4-5", "6-7", "8-9"}));
+  EXPECT_EQ(named_windows(7), (std::vector<std::string>{"1-1", "2-2", "3-4", "5-5", "6-7"}));
+  EXPECT_EQ(named_windows(3), (std::vector<std::string>{"1-1", "2-2", "3-3"}));
+  EXPECT_EQ(named_windows(1), (std::vector<std::string>{"1-1"}));
 }
 
 TEST(RateInWindow, TheThreadsRatesInTheWindowAreAddedUp) {
