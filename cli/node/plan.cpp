@@ -29,6 +29,10 @@ struct PlanOptions {
   RingOptions ring;
   ReduceOptions reduce;
   CoreOptions cores;
+  // These change no time that is predicted; they are here so that the options of a run can be given as they are.
+  PeerOptions peer;
+  JournalOptions journal;
+  TelemetryOptions telemetry;
   std::string node_file;
   std::string memory;
   std::uint64_t rows = 0;
@@ -50,7 +54,10 @@ void declare_plan(CommandLine& line, PlanOptions& options) {
   rows.needs(nonzeros);
   declare(line, options.cores);
   declare(line, options.publish);
+  declare(line, options.peer);
   declare(line, options.ring);
+  declare(line, options.journal);
+  declare(line, options.telemetry);
   declare(line, options.reduce);
   OptionSet node = line.options_of<PlanOptions>("Node");
   node.option("--node", options.node_file, "node file (default: what `ringside calibrate` wrote for this machine)")
@@ -59,6 +66,7 @@ void declare_plan(CommandLine& line, PlanOptions& options) {
       .value_name("NAME");
   line.flag("--json", options.json, "print one JSON object");
   line.option("-o,--output", options.output, "write a page with charts; -: to standard output").value_name("FILE.html");
+  line.declare_config_file();
 }
 
 /// A file that was measured must be of this machine, unless the user names it: then its figures count.

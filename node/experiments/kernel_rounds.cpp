@@ -98,9 +98,9 @@ RoundsResult run_rounds(std::span<const StreamKernel* const> kernels, const Roun
                                piece_begin(units, t, threads), piece_begin(units, t + 1, threads));
   };
   Counters counters;
-  counters.start();
-  const GroupTimes times = run_group(
-      group, {.pace = Repetitions::Pace::kTogether, .repeats = setting.rounds * static_cast<int>(kernels.size())});
+  const GroupTimes times = run_group(group, {.pace = Repetitions::Pace::kTogether,
+                                             .repeats = setting.rounds * static_cast<int>(kernels.size()),
+                                             .begun = [&] { counters.start(); }});
   RoundsResult result;
   result.counters = counters.stop();
   const std::vector<double> seconds = times.seconds();
@@ -119,6 +119,24 @@ RoundsResult run_rounds(std::span<const StreamKernel* const> kernels, const Roun
   }
   if (all_of_stream) result.wrong = first_difference(kernels, on, setting.rounds);
   return result;
+}
+
+ResultTable empty_counters_table() {
+  return {"counters",
+          "Counters over all loops of a setting, with the waits between them",
+          {{"memory", "memory", "", 0},
+           {"threads", "threads", "", 0},
+           {"counter", "counter", "", 0},
+           {"unit", "unit", "", 0},
+           {"value", "value", "", 0}},
+          {}};
+}
+
+void add_counters(ResultTable& table, const std::string& memory, int threads, const RoundsResult& rounds) {
+  for (const CounterValue& counter : rounds.counters) {
+    table.rows.push_back({memory, static_cast<double>(threads), counter.name, counter.unit,
+                          counter.value ? Cell(*counter.value) : Cell(NotAvailable{counter.reason})});
+  }
 }
 
 Rates rates_of(const KernelTimes& times, std::uint64_t elements) {

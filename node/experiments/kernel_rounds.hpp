@@ -49,4 +49,8 @@ struct Rates {
 };
 Rates rates_of(const KernelTimes& times, std::uint64_t elements);
 
+/// The table that add_counters fills, with a row for each counter of a setting.
+ResultTable empty_counters_table();
+void add_counters(ResultTable& table, const std::string& memory, int threads, const RoundsResult& rounds);
+
 }  // namespace ringside

@@ -72,14 +72,7 @@ void add_nvdimm_row(ExperimentResult& result, const std::string& reason) {
 ExperimentResult stream_experiment(const Surroundings& around) {
   ExperimentResult result;
   result.tables.push_back(empty_rates_table());
-  ResultTable counters{"counters",
-                       "Counters over all loops of a setting",
-                       {{"memory", "memory", "", 0},
-                        {"threads", "threads", "", 0},
-                        {"counter", "counter", "", 0},
-                        {"unit", "unit", "", 0},
-                        {"value", "value", "", 0}},
-                       {}};
+  ResultTable counters = empty_counters_table();
   const std::vector<const StreamKernel*> loops = loops_of_stream();
   std::vector<Tier> tiers = {dram_tier()};
   tiers.insert(tiers.end(), around.folders.begin(), around.folders.end());
@@ -108,10 +101,7 @@ ExperimentResult stream_experiment(const Surroundings& around) {
           result.series.push_back(std::move(series));
         }
       }
-      for (const CounterValue& counter : rounds.counters) {
-        counters.rows.push_back({tier.name, static_cast<double>(threads), counter.name, counter.unit,
-                                 counter.value ? Cell(*counter.value) : Cell(NotAvailable{counter.reason})});
-      }
+      add_counters(counters, tier.name, threads, rounds);
     }
   }
   if (const std::string reason = why_no_nvdimm(around); !reason.empty()) add_nvdimm_row(result, reason);

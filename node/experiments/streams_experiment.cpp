@@ -92,6 +92,7 @@ ExperimentResult streams_experiment(const Surroundings& around) {
         {"median_s", "median", "s", 5}},
        {}});
   ResultTable& table = result.tables.front();
+  ResultTable counters = empty_counters_table();
   const std::uint64_t elements = around.elements_or_beyond_cache();
   const std::vector<const StreamKernel*> loops = loops_of_patil();
   for (const ThreadsOnMemory& placement : all_placements(around)) {
@@ -109,7 +110,9 @@ ExperimentResult streams_experiment(const Surroundings& around) {
       setting.elements = elements;
       setting.apart = std::max<std::uint64_t>(around.machine.l3_bytes / sizeof(double), kStreamStride);
       setting.rounds = around.repeats_or(kUsualPatilRounds) + 1;
-      for (const KernelTimes& times : run_rounds(loops, setting).kernels) {
+      const RoundsResult rounds = run_rounds(loops, setting);
+      add_counters(counters, fmt::format("{} {}", placement.tier.name, placement.distance), threads, rounds);
+      for (const KernelTimes& times : rounds.kernels) {
         const Rates rates = rates_of(times, elements);
         const auto flops = static_cast<double>(stream_elements(*times.kernel, elements)) * times.kernel->flops;
         table.rows.push_back({std::string(times.kernel->figure), std::string(times.kernel->name), placement.tier.name,
@@ -128,6 +131,7 @@ ExperimentResult streams_experiment(const Surroundings& around) {
     add_missing(table, "DRAM", "remote", "this machine has memory on one NUMA node only");
   if (const std::string reason = why_no_nvdimm(around); !reason.empty()) add_missing(table, "NVDIMM", "local", reason);
   add_plots(result);
+  result.tables.push_back(std::move(counters));
   result.remarks.push_back(fmt::format(
       "Arrays of {} bytes; {} repeats after one that is not counted; where the paper gives no code, the loop is ours.",
       elements * sizeof(double), around.repeats_or(kUsualPatilRounds)));

@@ -34,8 +34,8 @@ struct UnitEvent {
 std::optional<UnitEvent> find_unit_event(const std::string& unit, const std::string& event,
                                          const std::string& root = "");
 
-/// Counts between start and stop. Make and start it before the measured threads are created, and stop it when they have
-/// ended: they inherit it.
+/// Counts between start and stop. Make it before the measured threads are created, which inherit it, start it at any
+/// time, from any thread, and stop it when they have ended.
 class Counters {
  public:
   Counters();

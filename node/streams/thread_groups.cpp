@@ -72,13 +72,18 @@ void repeat_freely(SharedRun& run, const ThreadGroup& group, int thread, ThreadT
   }
 }
 
-void run_thread(SharedRun& run, const ThreadGroup& group, int thread, ThreadTimes& times) {
+/// first: of all threads.
+void run_thread(SharedRun& run, const ThreadGroup& group, int thread, bool first, ThreadTimes& times) {
   prepare_thread(run, group, thread);
   times.cpu = group.cpus[static_cast<std::size_t>(thread)];
   times.begin_ns.reserve(static_cast<std::size_t>(run.repetitions.repeats));
   times.end_ns.reserve(static_cast<std::size_t>(run.repetitions.repeats));
   run.barrier.wait();
   if (run.failed.load()) return;
+  if (run.repetitions.begun) {
+    if (first) run.repetitions.begun();
+    run.barrier.wait();
+  }
   if (run.repetitions.pace == Repetitions::Pace::kFree) return repeat_freely(run, group, thread, times);
   for (int repeat = 0; repeat < run.repetitions.repeats; ++repeat) {
     run.barrier.wait();
@@ -133,9 +138,10 @@ std::vector<GroupTimes> run_groups(std::span<const ThreadGroup> groups, const Re
   try {
     for (std::size_t g = 0; g < groups.size(); ++g) {
       for (std::size_t t = 0; t < groups[g].cpus.size(); ++t) {
-        threads.emplace_back([&run, &may_begin, &give_up, &group = groups[g], &own = times[g].threads[t], t] {
+        const bool first = g == 0 && t == 0;
+        threads.emplace_back([&run, &may_begin, &give_up, &group = groups[g], &own = times[g].threads[t], t, first] {
           may_begin.wait(false);
-          if (!give_up.load()) run_thread(run, group, static_cast<int>(t), own);
+          if (!give_up.load()) run_thread(run, group, static_cast<int>(t), first, own);
         });
       }
     }

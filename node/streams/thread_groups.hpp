@@ -43,6 +43,8 @@ struct Repetitions {
   std::int64_t at_least_ns = 0;  // kFree: and so long
   bool until_all_are_done =
       false;  // kFree: threads that are done continue until the last one is: all repeats are loaded
+  /// Called once, by one thread, after every `prepare` and before any repeat. Must not throw; may be empty.
+  std::function<void()> begun = nullptr;
 };
 
 /// When a thread's repeats began and ended, by now_ns (common/platform/clock.hpp).

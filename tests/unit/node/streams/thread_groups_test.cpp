@@ -77,6 +77,22 @@ TEST(ThreadGroups, ThreadsThatAreDoneContinueUntilTheLastOneIs) {
   EXPECT_GE(times[1].threads[0].repeats(), 10U);  // the slow thread waits for it
 }
 
+TEST(ThreadGroups, TheBeginningIsReportedOnceBetweenPreparationsAndWork) {
+  for (const Repetitions::Pace pace : {Repetitions::Pace::kFree, Repetitions::Pace::kTogether}) {
+    std::atomic<int> prepared{0};
+    std::atomic<int> begun{0};
+    std::atomic<bool> early{false};
+    const ThreadGroup group{some_cpus(2), [&](int) { prepared.fetch_add(1); },
+                            [&](int) { early.store(early.load() || begun.load() != 1); }};
+    (void)run_group(group, {.pace = pace, .repeats = 3, .begun = [&] {
+                              early.store(prepared.load() != 2);
+                              begun.fetch_add(1);
+                            }});
+    EXPECT_EQ(begun.load(), 1);
+    EXPECT_FALSE(early.load());
+  }
+}
+
 TEST(ThreadGroups, AFailedPreparationEndsTheRunBeforeAnyWork) {
   std::atomic<int> worked{0};
   const ThreadGroup group{some_cpus(2),
