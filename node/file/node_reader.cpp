@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <initializer_list>
 #include <limits>
 #include <set>
 #include <tuple>
@@ -30,36 +29,26 @@ constexpr std::uint64_t kMostThreads = 65536;
 constexpr std::size_t kMostEntries = 4096;
 constexpr std::uint64_t kMostRows = std::uint64_t{1} << 48;
 
+/// The value must be one of the names, which `what` introduces: its index.
+std::size_t index_among(const std::vector<std::string_view>& names, const CheckedJson& value,
+                        std::string_view what = "one of ") {
+  const std::string text = value.text();
+  const auto found = std::find(names.begin(), names.end(), text);
+  if (found == names.end()) value.refuse(fmt::format("{}{}", what, fmt::join(names, ", ")));
+  return static_cast<std::size_t>(found - names.begin());
+}
+
 template <class Table>
 auto named(const Table& table, const CheckedJson& value) {
-  const std::string text = value.text();
   std::vector<std::string_view> names;
-  for (const auto& [kind, name] : table) {
-    if (name == text) return kind;
-    names.push_back(name);
-  }
-  value.refuse(fmt::format("one of {}", fmt::join(names, ", ")));
+  for (const auto& [kind, name] : table) names.push_back(name);
+  return table[index_among(names, value)].first;
 }
 
-/// The value must be the name of one of the kernels.
-KernelKind kernel_among(std::initializer_list<KernelKind> accepted, const CheckedJson& value) {
-  const std::string text = value.text();
-  std::vector<std::string_view> names;
-  for (const KernelKind kind : accepted) {
-    if (to_string(kind) == text) return kind;
-    names.push_back(to_string(kind));
-  }
-  value.refuse(fmt::format("{}{}", names.size() > 1 ? "one of " : "", fmt::join(names, ", ")));
-}
-
-/// The value must be one of the names.
 template <class Names>
 std::string name_among(const Names& names, const CheckedJson& value) {
-  const std::string text = value.text();
-  if (std::find(names.begin(), names.end(), text) == names.end()) {
-    value.refuse(fmt::format("one of {}", fmt::join(names, ", ")));
-  }
-  return text;
+  index_among({names.begin(), names.end()}, value);
+  return value.text();
 }
 
 Measured measured(const CheckedJson& value) {
@@ -111,13 +100,10 @@ Tier tier(const CheckedJson& object) {
 
 /// The value must be the name of one of the tiers.
 std::string tier_name(const CheckedJson& value, const Node& node) {
-  const std::string name = value.text();
-  std::vector<std::string> names;
-  for (const Tier& known : node.tiers) {
-    if (known.name == name) return name;
-    names.push_back(known.name);
-  }
-  value.refuse(fmt::format("the name of a tier: {}", fmt::join(names, ", ")));
+  std::vector<std::string_view> names;
+  for (const Tier& known : node.tiers) names.push_back(known.name);
+  index_among(names, value, "the name of a tier: ");
+  return value.text();
 }
 
 std::vector<Tier> tiers(const CheckedJson& list) {
@@ -250,10 +236,13 @@ class KnownPairs {
 void add_pairs(Node& node, KnownPairs& known, const CheckedJson& object) {
   object.expect_object({"first", "second", "problem", "tier", "synced", "rows"});
   PairFigures pair;
-  pair.first = kernel_among({KernelKind::kGenerate}, object.at("first"));
-  pair.second =
-      kernel_among({KernelKind::kTransfer, KernelKind::kTransferReduced, KernelKind::kAnalyze, KernelKind::kSweep},
-                   object.at("second"));
+  constexpr KernelKind kSeconds[] = {KernelKind::kTransfer, KernelKind::kTransferReduced, KernelKind::kAnalyze,
+                                     KernelKind::kSweep};
+  std::vector<std::string_view> seconds;
+  for (const KernelKind second : kSeconds) seconds.push_back(to_string(second));
+  pair.first = KernelKind::kGenerate;
+  index_among({to_string(pair.first)}, object.at("first"), "");
+  pair.second = kSeconds[index_among(seconds, object.at("second"))];
   pair.problem = problem(object.at("problem"));
   pair.tier = tier_name(object.at("tier"), node);
   pair.synced = is_synced(object);
