@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The repository itself: every source names its license, each folder includes only what its CMakeLists allows, and the
-version is the same wherever it is written."""
+"""The repository itself: every source names its license, no file is large, each folder includes only what its CMakeLists
+allows, and the version is the same wherever it is written."""
 
 import itertools
 import pathlib
@@ -28,13 +28,18 @@ def license_line(path, text):
     return comment and comment.format(LICENSE)
 
 
-def sources():
-    """Every tracked source: its path, its text and its license line."""
+def tracked():
+    """The path of every tracked file; none where this is no git repository, or git is not installed."""
     listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                             encoding="utf-8", check=False)
-    for name in listed.stdout.split("\0")[:-1]:
-        path = ROOT / name
-        if not path.is_file() or "corpus" in path.parts:  # removed, but not yet in the index; bytes for the fuzz targets
+    paths = [ROOT / name for name in listed.stdout.split("\0")[:-1]]
+    return [path for path in paths if path.is_file()]  # the others are removed, but not yet in the index
+
+
+def sources():
+    """Every tracked source: its path, its text and its license line."""
+    for path in tracked():
+        if "corpus" in path.parts:  # bytes for the fuzz targets
             continue
         try:
             text = path.read_text(encoding="utf-8")
@@ -58,6 +63,24 @@ class Sources(unittest.TestCase):
             if first != [line]:
                 without.append(f"{path.relative_to(ROOT)}: expected first (after #!): {line}")
         self.assertFalse(without, "\n".join([f"{len(without)} sources:", *without[:20]]))
+
+
+class Sizes(unittest.TestCase):
+    # Every clone carries every version of every file. The pools of tests/data have tens of megabytes, most of them zeros: an
+    # archive that is larger than this was packed without their holes.
+    MOST_BYTES = {".xz": 100_000}
+    MOST_BYTES_OF_OTHERS = 200_000  # pictures of the README, figures of bench/results
+
+    def test_no_file_is_large(self):
+        paths = tracked()
+        if not paths:
+            self.skipTest("this is no git repository, or git is not installed")
+        large = []
+        for path in paths:
+            most = self.MOST_BYTES.get(path.suffix, self.MOST_BYTES_OF_OTHERS)
+            if path.stat().st_size > most:
+                large.append(f"{path.relative_to(ROOT)}: {path.stat().st_size} bytes, expected at most {most}")
+        self.assertFalse(large, "\n".join(large))
 
 
 def allowed_folders(cmake):

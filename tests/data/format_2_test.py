@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pools of ring format 2 and their journals, made by release 0.2.0 (make_format_2.py): today's programs read them as that
+release did. Commands may print further keys, but no value may change. Neither a command that reads nor a run that is refused
+changes a byte of a pool or of its journal."""
+
+import hashlib
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ARCHIVE = pathlib.Path(__file__).with_name("format_2.tar.xz")
+
+
+def run(programs, words, folder):
+    """`ringside WORDS` in this folder: its exit code, what it prints, and what it writes to standard error."""
+    ended = subprocess.run([pathlib.Path(programs) / "ringside", *words], cwd=folder, check=False, encoding="utf-8",
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return ended.returncode, ended.stdout, ended.stderr
+
+
+def values_of(printed):
+    """The JSON values of an output: one object, or one a line."""
+    values = []
+    decoder = json.JSONDecoder()
+    printed = printed.strip()
+    while printed:
+        value, end = decoder.raw_decode(printed)
+        values.append(value)
+        printed = printed[end:].lstrip()
+    return values
+
+
+def differences(then, now, where):
+    """Where `now` lacks or changes what `then` has. Further keys are no difference."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        for key, value in then.items():
+            if key in now:
+                yield from differences(value, now[key], f"{where}.{key}")
+            else:
+                yield f"{where}.{key}: missing, expected {value}"
+    elif isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
+        for index, (one, other) in enumerate(zip(then, now)):
+            yield from differences(one, other, f"{where}[{index}]")
+    elif then != now or isinstance(then, bool) != isinstance(now, bool):
+        yield f"{where}: {now}, expected {then}"
+
+
+def digests(folder):
+    """Of each pool and log in the folder."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.glob("*.pool*"))}
+
+
+class Format2(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        subprocess.run(["tar", "--extract", "--no-same-owner", f"--file={ARCHIVE}", f"--directory={place.name}"], check=True)
+        self.folder = pathlib.Path(place.name) / "format_2"
+        self.commands = json.loads((self.folder / "outputs.json").read_text(encoding="utf-8"))["commands"]
+        self.before = digests(self.folder)
+        self.exported = {path.name: path.read_bytes() for path in (self.folder / "exported").iterdir()}
+        for name in self.exported:
+            (self.folder / "exported" / name).unlink()
+        (self.folder / "pages").mkdir()
+
+    def ringside(self, *words):
+        return run(BIN, words, self.folder)
+
+    def test_each_command_ends_and_prints_as_it_did(self):
+        for command in self.commands:
+            words = command["words"]
+            with self.subTest(" ".join(words)):
+                code, printed, error = self.ringside(*words)
+                self.assertEqual(code, command["exit_code"], error)
+                found = list(differences(command.get("values", []), values_of(printed) if "--json" in words else [], "$"))
+                self.assertFalse(found, "\n".join(found[:20]))
+
+    def test_exported_files_are_equal_byte_for_byte(self):
+        self.assertGreater(len(self.exported), 8)
+        for command in self.commands:
+            if command["words"][0] == "export":
+                self.ringside(*command["words"])
+        written = {path.name: path.read_bytes() for path in (self.folder / "exported").iterdir()}
+        self.assertEqual(written.keys(), self.exported.keys())
+        for name, expected in self.exported.items():
+            self.assertTrue(written[name] == expected, name)
+
+    def test_the_damaged_chunk_is_found_and_its_iterate_is_not_exported(self):
+        self.assertEqual(self.ringside("verify", "damaged.pool")[0], 5)
+        self.assertEqual(self.ringside("replay", "damaged.pool")[0], 5)
+        code, _, error = self.ringside("export", "damaged.pool", "--output", "x.npy")
+        self.assertEqual(code, 5)
+        self.assertIn("--iteration 4 is the newest intact one", error)
+        self.assertFalse((self.folder / "x.npy").exists())
+
+    def test_an_unfinished_pool_is_reported_as_interrupted(self):
+        for command in ("info", "verify", "replay"):
+            code, _, error = self.ringside(command, "unfinished.pool")
+            self.assertEqual(code, 2)
+            self.assertIn("creation of this pool was interrupted", error)
+
+    def test_reading_changes_no_byte(self):
+        self.assertGreater(len(self.before), 10)
+        for command in self.commands:
+            self.ringside(*command["words"])
+        self.assertEqual(digests(self.folder), self.before)
+
+    def test_a_run_that_may_not_overwrite_is_refused_and_changes_no_byte(self):
+        pools = [name for name in self.before if name.endswith(".pool")]
+        self.assertEqual(len(pools), 6)
+        for pool in pools:
+            with self.subTest(pool):
+                code, _, error = self.ringside("run", "--matrix=grid:14", "--iterations=3", f"--pool={pool}", "--quiet")
+                self.assertEqual(code, 2, error)
+                self.assertIn("--overwrite", error)
+        self.assertEqual(digests(self.folder), self.before)
+
+
+if __name__ == "__main__":
+    BIN = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()
