@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The catalogue of a run: all results that it records of each step, by full name, and where each one's values lie
+// (docs/variables.md, sections 3 and 4.4). Made once per run; the per-step path uses the places only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/results/result_description.hpp"
+#include "common/schema/schema.hpp"
+
+namespace ringside {
+
+/// One result of a run.
+struct Result {
+  std::string full_name;  // "x.l2"
+  std::string unit;
+  ValueType type = ValueType::kF64;
+  ResultSource source = ResultSource::kOther;
+  std::uint32_t count = 1;
+  std::uint32_t flags = 0;
+  std::uint32_t description = 0;  // its index
+  std::uint32_t variable = 0;     // of a reduction: which variable
+  std::uint64_t bit = 0;          // its presence bit, counted from the first word; unused by a scalar
+  std::uint64_t word = 0;         // its first word among those of the step; of a scalar: its number among the scalars
+};
+
+/// A copy shares the content.
+class Catalogue {
+ public:
+  /// The results of a run with these variables: every reduction of every field, then the scalars, then `others`.
+  /// Throws Error (exit code 2), which begins with `where`: a name that is not one, a full name twice, more than 64
+  /// scalars, more words than kMostResultWords.
+  static Catalogue of(const Schema& schema, std::span<const ResultDescription> reductions,
+                      std::span<const Scalar> scalars = {}, std::span<const ResultDescription> others = {},
+                      std::string_view where = "results");
+
+  /// From the descriptions that a file or a peer holds, which may be hostile: `of` and `descriptions` give the same
+  /// again. Throws Error (exit code 2), which begins with `where`.
+  static Catalogue decode(const Schema& schema, std::span<const ResultDescription> descriptions,
+                          std::string_view where);
+
+  std::span<const ResultDescription> descriptions() const noexcept;
+
+  /// In the order of their words; the scalars, which have none here, are last.
+  std::span<const Result> results() const noexcept;
+  const Result* find(std::string_view full_name) const noexcept;
+
+  /// The result of description `description` for variable `variable`; null if that variable does not have it.
+  const Result* find(std::size_t description, std::size_t variable) const noexcept;
+
+  std::span<const Scalar> scalars() const noexcept;
+
+  /// Words of a step, and how many of them, at the beginning, are presence bits. Scalars have no words here.
+  std::uint64_t words() const noexcept;
+  std::uint64_t presence_words() const noexcept;
+
+ private:
+  struct Content;
+  explicit Catalogue(std::shared_ptr<const Content> content) noexcept : content_(std::move(content)) {}
+  std::shared_ptr<const Content> content_;
+};
+
+}  // namespace ringside

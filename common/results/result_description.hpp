@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a run says once about a result that it records of each step (docs/variables.md, section 4.5). The run table, the
+// attach request and the journal keep it, so a new result needs no new format.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "common/schema/dtype.hpp"
+#include "common/schema/schema_layout.hpp"
+
+namespace ringside {
+
+enum class ValueType : std::uint8_t { kF64 = 1, kI64 = 2, kI128 = 3 };
+
+/// Where a result comes from: it decides its full name.
+enum class ResultSource : std::uint8_t {
+  kReduction = 1,  // of every field of the described classes: "x.l2"
+  kScalar = 2,     // published by the solver with each step: "solver.residual_l1"
+  kOther = 3       // all else: the name is the full name
+};
+
+inline constexpr std::uint32_t kNeedsPrevious = 1;  // flag: absent in the first step of a run
+
+/// The words of a step's results, presence bits included: 8 MiB.
+inline constexpr std::uint64_t kMostResultWords = std::uint64_t{1} << 20;
+
+constexpr std::string_view to_string(ValueType type) noexcept {
+  constexpr std::string_view kNames[] = {"f64", "i64", "i128"};
+  return kNames[static_cast<std::uint8_t>(type) - 1];
+}
+
+constexpr std::string_view to_string(ResultSource source) noexcept {
+  constexpr std::string_view kNames[] = {"reduction", "scalar", "other"};
+  return kNames[static_cast<std::uint8_t>(source) - 1];
+}
+
+constexpr std::uint32_t words_of(ValueType type) noexcept {
+  return type == ValueType::kI128 ? 2 : 1;
+}
+
+struct ResultDescription {
+  char name[kNameBytes] = {};  // of a reduction or a scalar: the last part of its full name
+  char unit[kUnitBytes] = {};  // of a reduction: empty for the unit of its variable
+  ValueType type = ValueType::kF64;
+  ResultSource source = ResultSource::kOther;
+  std::uint16_t classes = 0;  // bits of DTypeClass; 0 unless the source is a reduction
+  std::uint32_t count = 1;    // 1: a number; more: an array
+  std::uint32_t flags = 0;
+  unsigned char reserved[20] = {};
+};
+static_assert(sizeof(ResultDescription) == 128 && std::is_trivially_copyable_v<ResultDescription>);
+static_assert(offsetof(ResultDescription, unit) == 64 && offsetof(ResultDescription, type) == 96 &&
+              offsetof(ResultDescription, classes) == 98 && offsetof(ResultDescription, count) == 100 &&
+              offsetof(ResultDescription, flags) == 104);
+
+/// A number that a solver publishes with each step. The ring keeps it in the step descriptor.
+struct Scalar {
+  std::string name;
+  ValueType type = ValueType::kF64;  // kF64 or kI64
+  std::string unit{};
+  bool operator==(const Scalar&) const = default;
+};
+
+inline constexpr std::size_t kMostScalars = 64;
+
+ResultDescription description_of(const Scalar& scalar) noexcept;
+
+}  // namespace ringside

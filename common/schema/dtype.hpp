@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The types of a variable's entries. Their numbers are stored in pools and messages (docs/variables.md, section 2) and
+// only grow. Entries are little-endian.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace ringside {
+
+enum class DType : std::uint16_t {
+  kF32 = 1,
+  kF64,
+  kC64,   // two f32, the real part first
+  kC128,  // two f64
+  kI8,
+  kI16,
+  kI32,
+  kI64,
+  kU8,
+  kU16,
+  kU32,
+  kU64
+};
+
+/// What decides which reductions a dtype has. Bits, because a description names the classes it is for.
+enum class DTypeClass : std::uint8_t { kReal = 1, kComplex = 2, kInteger = 4 };
+
+inline constexpr std::size_t kMostDTypeBytes = 16;
+
+/// All names, in the order of the numbers: "f32, f64, … u64".
+inline constexpr std::string_view kDTypeNames[] = {"f32", "f64", "c64", "c128", "i8",  "i16",
+                                                   "i32", "i64", "u8",  "u16",  "u32", "u64"};
+
+constexpr bool is_dtype(std::uint16_t number) noexcept {
+  return number >= 1 && number <= std::size(kDTypeNames);
+}
+
+constexpr std::string_view to_string(DType dtype) noexcept {
+  return kDTypeNames[static_cast<std::uint16_t>(dtype) - 1];
+}
+
+constexpr std::optional<DType> dtype_named(std::string_view name) noexcept {
+  for (std::uint16_t number = 1; is_dtype(number); ++number) {
+    if (to_string(DType{number}) == name) return DType{number};
+  }
+  return std::nullopt;
+}
+
+/// Bytes of one entry.
+constexpr std::size_t bytes_of(DType dtype) noexcept {
+  constexpr std::size_t kBytes[] = {4, 8, 8, 16, 1, 2, 4, 8, 1, 2, 4, 8};
+  return kBytes[static_cast<std::uint16_t>(dtype) - 1];
+}
+
+constexpr DTypeClass class_of(DType dtype) noexcept {
+  switch (dtype) {
+    case DType::kF32:
+    case DType::kF64: return DTypeClass::kReal;
+    case DType::kC64:
+    case DType::kC128: return DTypeClass::kComplex;
+    default: return DTypeClass::kInteger;
+  }
+}
+
+}  // namespace ringside

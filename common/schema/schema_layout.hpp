@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A schema's bytes, in a superblock and in an attach request. This header, docs/variables.md (section 4.2) and the
+// golden bytes of tests/unit/common/schema/schema_layout_test.cpp change together.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace ringside {
+
+inline constexpr std::size_t kMostVariables = 256;
+inline constexpr std::size_t kMostDimensions = 8;
+inline constexpr std::size_t kNameBytes = 64;  // with the NUL behind the name
+inline constexpr std::size_t kUnitBytes = 32;  // with the NUL behind the unit
+
+/// A variable as it is declared. `schema_id` is the hash of all of them, in order.
+struct VariableDescription {
+  char name[kNameBytes] = {};  // padded with NULs
+  char unit[kUnitBytes] = {};  // padded with NULs
+  std::uint16_t dtype = 0;
+  std::uint16_t role = 0;
+  std::uint32_t dims = 0;
+  std::uint64_t shape[kMostDimensions] = {};  // unused ones are 0
+};
+static_assert(sizeof(VariableDescription) == 168 && std::is_trivially_copyable_v<VariableDescription>);
+static_assert(offsetof(VariableDescription, unit) == 64 && offsetof(VariableDescription, dtype) == 96 &&
+              offsetof(VariableDescription, dims) == 100 && offsetof(VariableDescription, shape) == 104);
+
+/// A variable in a superblock. The fields behind the description follow from the schema; they are stored for readers
+/// that do not compute them.
+struct VariableEntry {
+  VariableDescription description;
+  std::uint64_t offset = 0;        // in the payload
+  std::uint64_t stored_bytes = 0;  // its bytes, rounded up to 8
+  std::uint64_t first_chunk = 0;   // in the slot's table of chunk hashes
+};
+static_assert(sizeof(VariableEntry) == 192 && offsetof(VariableEntry, offset) == 168 &&
+              std::is_trivially_copyable_v<VariableEntry>);
+
+}  // namespace ringside

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The line of the Error that an action throws, for tests of messages.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "common/platform/error.hpp"
+
+namespace ringside {
+
+/// The line, or "" if nothing was thrown. It is a failure of the test if the exit code is not `code`, or if there is
+/// more than one line.
+template <class Action>
+std::string failure_line(Action&& action, ExitCode code = ExitCode::kUsage) {
+  try {
+    action();
+  } catch (const Error& error) {
+    const std::string line = error.what();
+    EXPECT_EQ(static_cast<int>(error.code()), static_cast<int>(code)) << line;
+    EXPECT_EQ(line.find('\n'), std::string::npos) << line;
+    return line;
+  }
+  return "";
+}
+
+}  // namespace ringside
