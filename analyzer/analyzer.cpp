@@ -8,6 +8,7 @@
 #include "analyzer/ring/kept_steps.hpp"
 #include "analyzer/ring/storage.hpp"
 #include "common/platform/clock.hpp"
+#include "common/reductions/reduction_catalogue.hpp"
 #include "common/threads/elastic_team.hpp"
 
 namespace ringside {
@@ -41,7 +42,7 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, A
       admission_(admit(options.ring, handoff.run(), handoff.pool_use())),
       team_(make_team(handoff, options.cores, account)),
       ring_(pool().ring(), pool().persistence(), pool().storage(), options.ring.durability),
-      reducer_(handoff.run().rows, *team_),
+      reducer_(handoff.run().entries, *team_),
       reduction_(options.reduce.at, options.planned) {
   ring_.share_among(*team_);
   kept_steps_ = std::move(admission_.replaced_steps);
@@ -49,7 +50,7 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, A
   kept_steps_.insert(kept_steps_.end(), kept.begin(), kept.end());
   if (start() == RunStart::kResume) {
     continuation_.payload =
-        SharedMapping::create("ringside-resume", run().rows * sizeof(double), PeerAccess::kReadOnly);
+        SharedMapping::create("ringside-resume", pool().ring().geometry().payload_bytes(), PeerAccess::kReadOnly);
   }
   const Recovery found = recover(pool().ring());
   const std::optional<KeptSlot> newest = begin_run();
@@ -70,16 +71,16 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, A
 /// Returns the newest intact one of the kept iterates. Adds the file's name, which the ring does not have, to errors.
 std::optional<KeptSlot> Attachment::begin_run() try {
   if (start() == RunStart::kCleared) ring_.clear();
-  return ring_.begin_run(run(), reinterpret_cast<double*>(continuation_.payload.data()));
+  return ring_.begin_run(run(), x_only_catalogue(run().entries), continuation_.payload.data());
 } catch (const Error& error) {
   throw Error(error.code(), fmt::format("{}: {}", options_.ring.pool, error.what()));
 }
 
 void Attachment::continue_from(const KeptSlot& newest, const Recovery& found) {
-  continuation_.last = pool().ring().step(newest.slot);
+  continuation_.last = pool().ring().step(newest.slot).descriptor;
   account_.last_iteration.store(newest.header.iteration);
   Reductions recorded;
-  if (pool().ring().reductions(newest.slot, newest.header, recorded) == ReductionsState::kRecorded) last_ = recorded;
+  if (pool().ring().reductions(newest.slot, newest.header, recorded) == ResultsState::kRecorded) last_ = recorded;
   if (start() != RunStart::kResume) return;
   continuation_.resumed = run().run_id;
   if (newest.header.iteration != found.newest_iteration()) {
@@ -129,19 +130,22 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   const bool on_the_way = reduction_.at() == ReduceAt::kTransfer;
   if (ring_.begin() != CommitStatus::kOk) return false;
   const std::int64_t copy_begin = now_ns();
-  ring_.copy(step.buffer, step.descriptor, on_the_way ? &reducer_ : nullptr);
+  ring_.copy(step.buffer, {.descriptor = step.descriptor}, on_the_way ? &reducer_ : nullptr);
   const std::int64_t copied = now_ns();
   if (ring_.commit() != CommitStatus::kOk) return false;
   handoff_.release();  // not before the commit: a released buffer is not needed again, even if the analyzer dies now
   const std::int64_t committed = now_ns();
-  const Reductions reduced = on_the_way ? reducer_.finish(ring_.payload(), reduce.passes)
-                                        : reducer_.reduce(ring_.payload(), ring_.previous_payload(), reduce.passes);
+  const auto* x = reinterpret_cast<const double*>(ring_.payload());
+  const auto* previous = reinterpret_cast<const double*>(ring_.previous_payload());
+  const Reductions& reduced =
+      on_the_way ? reducer_.finish(x, reduce.passes) : reducer_.reduce(x, previous, reduce.passes);
   if (pool().persistence().store_error() != 0) {  // a lost page reads as zeros: these are not the iterate's
     account_.steps_committed.store(steps_before_ + ring_.run_committed(), std::memory_order_relaxed);
     return false;
   }
   last_ = reduced;
-  ring_.store_reductions(reduced);
+  to_words(reduced, result_words_);
+  ring_.store_results(result_words_);
   const std::int64_t analyzed = now_ns();
 
   StepFigures figures{.run_id = run().run_id,
@@ -152,7 +156,7 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
                       .transfer_ns = copied - copy_begin,
                       .commit_ns = (copy_begin - arrived_ns) + (committed - copied),
                       .analyze_ns = analyzed - committed,
-                      .bytes_transferred = handoff_.run().rows * sizeof(double),
+                      .bytes_transferred = pool().ring().geometry().payload_bytes(),
                       .reductions = scalars_of(*last_)};
   count(figures, analyzed);
   reduction_.step_ended(analyzed);

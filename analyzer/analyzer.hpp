@@ -3,6 +3,7 @@
 // account.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@
 #include "common/platform/error.hpp"
 #include "common/platform/pulse.hpp"
 #include "common/reductions/reduction.hpp"
+#include "common/reductions/reduction_catalogue.hpp"
 #include "common/telemetry/step_figures.hpp"
 #include "common/threads/team.hpp"
 
@@ -100,6 +102,7 @@ class Attachment {
   std::unique_ptr<Team> team_;
   RingWriter ring_;
   Reducer reducer_;
+  std::array<std::uint64_t, kXOnlyWords> result_words_{};  // of the last step
   ReduceAdaptation reduction_;
   std::vector<StepFigures> kept_steps_;
   Continuation continuation_;

@@ -84,15 +84,15 @@ void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const
   // A request may wait in the queue for longer than its producer lives. No pool is made or cleared for a dead
   // producer.
   if (!handoff.wanted()) throw peer_error("the producer (pid {}) left before it was attached", handoff.producer_pid());
-  manager.describe(fmt::format("preparing {} for {} rows", options.ring.pool, handoff.run().rows));
-  manager.expect_work_on(pool_work(options.ring, handoff.run().rows));
+  manager.describe(fmt::format("preparing {} for {} rows", options.ring.pool, handoff.run().entries));
+  manager.expect_work_on(pool_work(options.ring, handoff.run().entries));
   try {
     attachment.emplace(handoff, options, account, records, manager);
   } catch (const Error& error) {
     handoff.refuse(error);
     throw;
   } catch (const std::exception& error) {  // no memory for a hostile number of rows: the service continues
-    const Error refusal = system_error("the analyzer cannot serve {} rows: {}", handoff.run().rows, error.what());
+    const Error refusal = system_error("the analyzer cannot serve {} rows: {}", handoff.run().entries, error.what());
     handoff.refuse(refusal);
     throw refusal;
   }
@@ -159,7 +159,7 @@ class DescribedRun {
     manager_.describe([&attachment, &account] {
       const RunDescription& run = attachment.run();
       return fmt::format("run {} of {}, {} rows: iteration {}, {} steps committed, {} persisted", to_string(run.run_id),
-                         text_of(run.matrix), run.rows, account.last_iteration.load(), account.steps_committed.load(),
+                         text_of(run.matrix), run.entries, account.last_iteration.load(), account.steps_committed.load(),
                          account.steps_persisted.load());
     });
   }
@@ -190,7 +190,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   if (service.recorder) service.recorder->begin_run(describe_start(handoff, *attachment, options));
   const RunDescription& run = attachment->run();
   spdlog::info("event=attached run_id={} producer_pid={} rows={} matrix={} storage={} iterates={} from_step={}",
-               to_string(run.run_id), handoff.producer_pid(), run.rows, text_of(run.matrix),
+               to_string(run.run_id), handoff.producer_pid(), run.entries, text_of(run.matrix),
                to_string(attachment->pool().storage()), to_text(attachment->start()), handoff.steps_released());
 
   ServeEnd end = attachment->serve(service.stop_run);

@@ -38,7 +38,7 @@ RunToRecord describe_start(const HandoffReader& handoff, Attachment& attachment,
   wire::RunStarted& started = recorded.started;
   started.set_run_id(bytes_of(run.run_id));
   started.set_problem_id(bytes_of(run.problem_id));
-  started.set_rows(run.rows);
+  started.set_rows(run.entries);
   started.set_nonzeros(run.nonzeros);
   started.set_solver(utf8_text(text_of(run.solver)));
   started.set_matrix(utf8_text(text_of(run.matrix)));

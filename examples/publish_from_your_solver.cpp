@@ -54,7 +54,7 @@ ringside::RunDescription describe() {
   const std::string parameters = fmt::format("conductivity={} hot_end={} points={}", kConductivity, kHotEnd, kPoints);
   const std::string problem = "heat " + parameters;
   run.problem_id = ringside::hash128(problem.data(), problem.size());
-  run.rows = kPoints;
+  run.entries = kPoints;
   run.started_realtime_ns = ringside::realtime_ns();
   ringside::assign(run.solver, "heat");
   ringside::assign(run.matrix, "rod of 100,000 points");

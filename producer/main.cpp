@@ -69,7 +69,7 @@ Outcome outcome_of(SolveEnd end) {
 
 nlohmann::json describe(const RunDescription& run) {
   return {{"run_id", to_string(run.run_id)}, {"problem_id", to_string(run.problem_id)}, {"solver", text_of(run.solver)},
-          {"matrix", text_of(run.matrix)},   {"parameters", text_of(run.parameters)},   {"rows", run.rows},
+          {"matrix", text_of(run.matrix)},   {"parameters", text_of(run.parameters)},   {"rows", run.entries},
           {"nonzeros", run.nonzeros}};
 }
 

@@ -135,6 +135,7 @@ bool still_named(const fs::path& path, const struct stat& opened) {
 void check_content(int fd, const std::string& name) {
   const Look look(fd, name);
   const RingView ring = RingView::parse(look.file(), name);
+  if (ring.geometry().version != kRingVersion) throw older_pool(ring.geometry().version, name);
   fetch_headers(look.file(), ring.geometry());  // read next, through libpmemobj's mapping
   if (ring.pmdk_metadata_intact()) return;
   throw unownable(name, "libpmemobj's own data in it has changed");

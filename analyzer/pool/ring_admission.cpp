@@ -49,7 +49,7 @@ std::string differences(const RunDescription& kept, const RunDescription& here) 
   };
   compare("solver", text_of(kept.solver), text_of(here.solver));
   compare("parameters", text_of(kept.parameters), text_of(here.parameters));
-  compare("rows", kept.rows, here.rows);
+  compare("rows", kept.entries, here.entries);
   compare("nonzeros", kept.nonzeros, here.nonzeros);
   // The file may have moved, or its content may have changed.
   if (found.empty()) compare("matrix", text_of(kept.matrix), text_of(here.matrix));
@@ -69,7 +69,7 @@ RunDescription resumable(const RingView& ring, const SlotHeader& newest, const R
         "checked whether the iterate is of this problem; `ringside export` reads the iterate",
         options.pool, newest.iteration);
   }
-  if (kept->problem_id != run.problem_id || kept->rows != run.rows) {
+  if (kept->problem_id != run.problem_id || kept->schema_id != run.schema_id) {
     throw usage_error(
         "{}: --resume: the pool's iterates are of another problem: this run has {}; give what that run was given, "
         "--overwrite to begin anew, or another --pool",
@@ -80,6 +80,14 @@ RunDescription resumable(const RingView& ring, const SlotHeader& newest, const R
                       ring.geometry().slot_count());
   }
   return *kept;
+}
+
+Error cannot_resume_older(const std::string& pool) {
+  const std::uint32_t version = RingReader::open(pool).ring().geometry().version;
+  return usage_error(
+      "{}: --resume: the pool has format {}, this release writes format {}; it can be read (ringside info, verify, "
+      "replay, export); ringside run of release 0.2 continues it, or give another --pool",
+      pool, version, kRingVersion);
 }
 
 /// Whether the newest iterate of the ring at `path` is of that run. The ring may be one that no analyzer can own.
@@ -130,7 +138,9 @@ void refuse_foreign_iterates(const RingOptions& options) {
   }
   if (!options.foreign_pool && S_ISREG(status.st_mode)) refuse_foreign_file(status, path);
   if (has_owner(path)) throw in_use(path);  // neither --resume nor --overwrite would help
-  refuse_iterates_in(RingReader::open(path, std::chrono::milliseconds(0)).ring(), path);
+  const RingReader reader = RingReader::open(path, std::chrono::milliseconds(0));
+  if (reader.ring().geometry().version != kRingVersion) throw older_pool(reader.ring().geometry().version, path);
+  refuse_iterates_in(reader.ring(), path);
 }
 
 void check_pool(const RingOptions& options) {
@@ -143,6 +153,7 @@ void check_pool(const RingOptions& options) {
     RingPool::open(options.pool, foreign_of(options));
   } catch (const UnfinishedPoolError&) {
   } catch (const UnownablePoolError&) {
+  } catch (const OlderPoolError&) {
   }
 }
 
@@ -155,9 +166,15 @@ Admission find_ring(const RingOptions& options, const RunDescription& run, PoolU
   };
   refuse_foreign_place(options);
   const Foreign foreign = foreign_of(options);
+  const RingShape wanted = RingShape::x_only(run.entries);
+  const auto replaced_unownable = [&] {
+    std::vector<StepFigures> replaced_steps = kept_steps(RingReader::open(options.pool).ring());
+    return replaced(RingPool::replace_unownable(options.pool, wanted, options.slots, foreign),
+                    std::move(replaced_steps));
+  };
   if (is_missing(options.pool)) {
     try {
-      return fresh(RingPool::create(options.pool, run.rows, options.slots, foreign));
+      return fresh(RingPool::create(options.pool, wanted, options.slots, foreign));
     } catch (const PoolExistsError&) {  // another process was faster: treat its pool like any other
       if (fs::is_symlink(options.pool) && is_missing(options.pool)) throw dangling(options.pool);
     }
@@ -167,13 +184,15 @@ Admission find_ring(const RingOptions& options, const RunDescription& run, PoolU
     pool = RingPool::open(options.pool, foreign);
   } catch (const UnfinishedPoolError&) {
     if (use == PoolUse::kFresh) throw;
-    return fresh(RingPool::replace_unfinished(options.pool, run.rows, options.slots, foreign));
+    return fresh(RingPool::replace_unfinished(options.pool, wanted, options.slots, foreign));
   } catch (const UnownablePoolError&) {
     // A run with --overwrite repeats the option when its analyzer was lost. It must not overwrite its own iterates.
     if (use != PoolUse::kOverwrite || holds_iterates_of(run.run_id, options.pool)) throw;
-    std::vector<StepFigures> replaced_steps = kept_steps(RingReader::open(options.pool).ring());
-    return replaced(RingPool::replace_unownable(options.pool, run.rows, options.slots, foreign),
-                    std::move(replaced_steps));
+    return replaced_unownable();
+  } catch (const OlderPoolError&) {
+    if (use == PoolUse::kResume) throw cannot_resume_older(options.pool);
+    if (use != PoolUse::kOverwrite) throw;
+    return replaced_unownable();
   }
 
   const bool may_replace = use == PoolUse::kOverwrite || use == PoolUse::kResume;
@@ -181,7 +200,7 @@ Admission find_ring(const RingOptions& options, const RunDescription& run, PoolU
   if (!found.kept.empty()) {
     const SlotHeader& newest = found.kept.back().header;
     const auto own = newest.run_id == run.run_id ? pool->ring().run(run.run_id) : std::nullopt;
-    if (own && own->problem_id == run.problem_id && own->rows == run.rows)
+    if (own && own->problem_id == run.problem_id && own->schema_id == run.schema_id)
       return {std::move(*pool), RunStart::kTakeover, *own, {}};
     if (use == PoolUse::kResume) {
       const RunDescription resumed = resumable(pool->ring(), newest, run, options);
@@ -191,15 +210,15 @@ Admission find_ring(const RingOptions& options, const RunDescription& run, PoolU
   }
 
   const RingGeometry& shape = pool->ring().geometry();
-  const bool fits = shape.rows == run.rows && (!options.slots_given || shape.slot_count() == options.slots);
+  const bool fits = shape.schema() == wanted.schema && (!options.slots_given || shape.slot_count() == options.slots);
   if (fits) return {std::move(*pool), found.kept.empty() ? RunStart::kEmpty : RunStart::kCleared, run, {}};
   if (!may_replace) {
     throw usage_error(
-        "{}: the pool has {} slots of {} rows, this run needs {} of {}; give --overwrite, or another --pool",
-        options.pool, shape.slot_count(), shape.rows, options.slots, run.rows);
+        "{}: the pool has {} slots for {}, this run needs {} for {}; give --overwrite, or another --pool", options.pool,
+        shape.slot_count(), to_text(shape.schema()), options.slots, to_text(wanted.schema));
   }
   std::vector<StepFigures> replaced_steps = kept_steps(pool->ring());
-  return replaced(RingPool::replace(options.pool, std::move(*pool), run.rows, options.slots, foreign),
+  return replaced(RingPool::replace(options.pool, std::move(*pool), wanted, options.slots, foreign),
                   std::move(replaced_steps));
 }
 

@@ -20,8 +20,8 @@ namespace ringside {
 void refuse_foreign_iterates(const RingOptions& options);
 
 /// Throws Error (as RingPool::open) if the file at `options.pool` could serve no run, so that a service fails at its
-/// start and not hours later when a producer attaches. What an interrupted creation left is accepted, and so is a ring
-/// that only libpmemobj cannot open: a new pool can replace both.
+/// start and not hours later when a producer attaches. What an interrupted creation left is accepted, and so are a
+/// ring that only libpmemobj cannot open and one of an older format: a new pool can replace them.
 void check_pool(const RingOptions& options);
 
 /// How a run starts in the pool that it was admitted to.
@@ -42,7 +42,8 @@ struct Admission {
 /// The pool for `run`: the one at `options.pool`, or a new one. A pool with iterates of another run is refused unless
 /// `use` allows it. A pool of another shape, or one that was never finished, is replaced (see RingPool::replace) if
 /// nothing in it can be lost (kResume) or all of it may be discarded (kOverwrite); otherwise it is refused. With
-/// kOverwrite a ring that libpmemobj cannot open is replaced too, unless it holds this very run's iterates. Iterates
+/// kOverwrite a ring of an older format is replaced too, and one that libpmemobj cannot open, unless it holds this very
+/// run's iterates. Iterates
 /// that may be discarded stay until the caller clears them. Throws Error: exit code 2 when refused; 3 if in use,
 /// another user's, no space, no permission; 5 if damaged. The previous file is then still there.
 Admission admit(const RingOptions& options, const RunDescription& run, PoolUse use);

@@ -105,19 +105,18 @@ bool RingPool::left_one_open() noexcept {
   return one_left_open.load();
 }
 
-std::uint64_t RingPool::file_bytes(std::uint64_t rows, std::uint32_t slots) {
+std::uint64_t RingPool::file_bytes(const RingShape& shape, std::uint32_t slots) {
   if (slots < kMinSlots || slots > kMaxSlots) {
     throw usage_error("--slots {}: a ring has {} to {} slots", slots, kMinSlots, kMaxSlots);
   }
-  if (rows == 0) throw usage_error("an iterate of 0 rows cannot be kept");
-  RingGeometry shape;
-  shape.rows = rows;
-  if (rows > kMaxPayloadBytes / sizeof(double) || slot_object_bytes(shape) > kMaxObjectBytes) {
-    throw usage_error("an iterate of {} rows cannot be kept: a slot is one object of at most {} bytes, about {} rows",
-                      rows, kMaxObjectBytes, (kMaxObjectBytes - 2 * kPayloadAlignment) / sizeof(double));
+  RingGeometry geometry(shape);
+  geometry.slots.resize(slots);
+  if (slot_object_bytes(geometry) > kMaxObjectBytes) {
+    throw usage_error("a step of {} bytes cannot be kept: a slot is one object of at most {} bytes, this one has {}",
+                      geometry.payload_bytes(), kMaxObjectBytes, slot_object_bytes(geometry));
   }
-  const std::uint64_t first_chunks = heap_chunks(root_object_bytes(slots)) + kSpareChunks;
-  const std::uint64_t slot_chunks = heap_chunks(slot_object_bytes(shape));
+  const std::uint64_t first_chunks = heap_chunks(root_object_bytes(geometry)) + kSpareChunks;
+  const std::uint64_t slot_chunks = heap_chunks(slot_object_bytes(geometry));
   const std::uint64_t zone_bytes = kZoneHeaderBytes + kZoneChunks * kHeapChunkBytes;
 
   // Whole zones as long as slots remain, then what the last zone needs.
@@ -133,13 +132,13 @@ std::uint64_t RingPool::file_bytes(std::uint64_t rows, std::uint32_t slots) {
   return round_up(bytes, kPayloadAlignment);
 }
 
-RingPool RingPool::create(const fs::path& path, std::uint64_t rows, std::uint32_t slots, Foreign foreign) {
-  return make(path, path.string(), rows, slots, foreign);
+RingPool RingPool::create(const fs::path& path, const RingShape& shape, std::uint32_t slots, Foreign foreign) {
+  return make(path, path.string(), shape, slots, foreign);
 }
 
-RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint64_t rows, std::uint32_t slots,
+RingPool RingPool::make(const fs::path& path, const std::string& name, const RingShape& shape, std::uint32_t slots,
                         Foreign foreign) {
-  const std::uint64_t bytes = file_bytes(rows, slots);
+  const std::uint64_t bytes = file_bytes(shape, slots);
 
   UniqueFd fd = make_pool_file(path, name);
   const struct stat made = status_of(fd.get(), name);
@@ -174,21 +173,21 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
       make_pool_persistence(pool.storage_, std::move(for_persistence), pool.base(), pool.pool_.get_deleter().watched);
 
   // The root is allocated first, so that it lies at the beginning of the heap, where readers look for superblocks.
-  RingGeometry geometry;
+  RingGeometry geometry(shape);
+  geometry.slots.resize(slots);
   geometry.file_bytes = bytes;
-  geometry.rows = rows;
   geometry.created_realtime_ns = realtime_ns();
   geometry.pool_id = random_id();
-  const PMEMoid root = pmemobj_root(pool.pool_.get(), root_object_bytes(slots));
+  const PMEMoid root = pmemobj_root(pool.pool_.get(), root_object_bytes(geometry));
   if (OID_IS_NULL(root)) throw system_error("{}: libpmemobj cannot place the root: {}", name, pmdk_message());
-  place_root(root.off, slots, geometry);
+  place_root(root.off, geometry);
   for (std::uint32_t slot = 0; slot < slots; ++slot) {
     PMEMoid object;
     if (pmemobj_alloc(pool.pool_.get(), &object, slot_object_bytes(geometry), 0, nullptr, nullptr) != 0) {
       throw system_error("{}: libpmemobj cannot place slot {} of {} in {} bytes: {}", name, slot, slots, bytes,
                          pmdk_message());
     }
-    geometry.slots.push_back(place_slot(object.off, geometry));
+    geometry.slots[slot] = place_slot(object.off, geometry);
   }
 
   const std::span<std::byte> file(pool.base(), bytes);
@@ -215,35 +214,35 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, std::uint
   return pool;
 }
 
-RingPool RingPool::make_alone(const fs::path& file, const std::string& name, std::uint64_t rows, std::uint32_t slots,
+RingPool RingPool::make_alone(const fs::path& file, const std::string& name, const RingShape& shape, std::uint32_t slots,
                               Foreign foreign) {
   try {
-    return make(file, name, rows, slots, foreign);
+    return make(file, name, shape, slots, foreign);
   } catch (const PoolExistsError&) {  // another process has made one since the check
     throw in_use(name);
   }
 }
 
-RingPool RingPool::replace(const fs::path& path, RingPool old, std::uint64_t rows, std::uint32_t slots,
+RingPool RingPool::replace(const fs::path& path, RingPool old, const RingShape& shape, std::uint32_t slots,
                            Foreign foreign) {
   const fs::path file = real_path(path);  // a symbolic link stays; the file behind it is replaced
-  return replace_locked(path, file, open_pool_file(file.string(), O_RDWR), std::move(old), rows, slots, foreign);
+  return replace_locked(path, file, open_pool_file(file.string(), O_RDWR), std::move(old), shape, slots, foreign);
 }
 
-RingPool RingPool::replace_unownable(const fs::path& path, std::uint64_t rows, std::uint32_t slots, Foreign foreign) {
+RingPool RingPool::replace_unownable(const fs::path& path, const RingShape& shape, std::uint32_t slots, Foreign foreign) {
   const std::string name = path.string();
   const fs::path file = real_path(path);
   UniqueFd fd = open_pool_file(file.string(), O_RDWR);
   lock_named_or_throw(fd.get(), file, name);
   check_is_ring(fd.get(), name);
-  return replace_locked(path, file, std::move(fd), std::nullopt, rows, slots, foreign);
+  return replace_locked(path, file, std::move(fd), std::nullopt, shape, slots, foreign);
 }
 
 RingPool RingPool::replace_locked(const fs::path& path, const fs::path& file, UniqueFd fd, std::optional<RingPool> old,
-                                  std::uint64_t rows, std::uint32_t slots, Foreign foreign) {
+                                  const RingShape& shape, std::uint32_t slots, Foreign foreign) {
   const std::string name = path.string();
   const fs::path made = file.string() + ".new";
-  const std::uint64_t needed = file_bytes(rows, slots);
+  const std::uint64_t needed = file_bytes(shape, slots);
   remove_leftover(made);
   if (room_for(needed, fd.get(), name) == Room::kForOne) {
     // It is unlinked while it is locked, so that no other process can become its owner. Its blocks are free when its
@@ -251,10 +250,10 @@ RingPool RingPool::replace_locked(const fs::path& path, const fs::path& file, Un
     if (unlink(file.c_str()) != 0) throw system_error("{}: cannot be removed: {}", name, errno_text(errno));
     fd.reset();
     old.reset();
-    return make_alone(file, name, rows, slots, foreign);
+    return make_alone(file, name, shape, slots, foreign);
   }
 
-  RingPool pool = make_alone(made, name, rows, slots, foreign);
+  RingPool pool = make_alone(made, name, shape, slots, foreign);
   if (rename(made.c_str(), file.c_str()) != 0) {
     const int error = errno;
     unlink(made.c_str());
@@ -265,16 +264,16 @@ RingPool RingPool::replace_locked(const fs::path& path, const fs::path& file, Un
   return pool;
 }
 
-RingPool RingPool::replace_unfinished(const fs::path& path, std::uint64_t rows, std::uint32_t slots, Foreign foreign) {
+RingPool RingPool::replace_unfinished(const fs::path& path, const RingShape& shape, std::uint32_t slots, Foreign foreign) {
   const std::string name = path.string();
   const fs::path file = real_path(path);
   UniqueFd fd = open_pool_file(file.string(), O_RDWR);
   lock_named_or_throw(fd.get(), file, name);
   if (!holds_nothing(fd.get(), name)) throw in_use(name);  // another process has finished and used it since
-  room_for(file_bytes(rows, slots), fd.get(), name);
+  room_for(file_bytes(shape, slots), fd.get(), name);
   if (unlink(file.c_str()) != 0) throw system_error("{}: cannot be removed: {}", name, errno_text(errno));
   fd.reset();  // its blocks are free
-  return make_alone(file, name, rows, slots, foreign);
+  return make_alone(file, name, shape, slots, foreign);
 }
 
 RingPool RingPool::open(const fs::path& path, Foreign foreign) {
@@ -345,7 +344,7 @@ void RingPool::prefault() const noexcept {
   const std::uint64_t bytes = geometry.payload_bytes() * geometry.slot_count();
   if (uses_page_cache(storage_) && bytes > available_memory_bytes() / 2) return;
   for (std::uint32_t slot = 0; slot < geometry.slot_count(); ++slot) {
-    double* payload = ring_->writable_payload(slot);
+    std::byte* payload = ring_->writable_payload(slot);
     // To the end of the last huge page: payloads begin with one. Its other content is not changed.
     const bool huge = geometry.payload_bytes() >= kPayloadAlignment;
     const std::uint64_t pages = huge ? round_up(geometry.payload_bytes(), kPayloadAlignment) : geometry.payload_bytes();

@@ -32,15 +32,15 @@ enum class Whereabouts {
 
 class RingPool {
  public:
-  /// Makes a pool file, mode 0600, for `slots` (kMinSlots ... kMaxSlots) iterates of `rows` doubles. Throws Error and
+  /// Makes a pool file, mode 0600, for `slots` (kMinSlots ... kMaxSlots) steps of that shape. Throws Error and
   /// leaves nothing behind: exit code 2 if the file exists or the shape is impossible, 3 if the file system has no
   /// room (the message names the bytes needed and available), refuses, or gives the file to another user.
-  static RingPool create(const std::filesystem::path& path, std::uint64_t rows, std::uint32_t slots,
+  static RingPool create(const std::filesystem::path& path, const RingShape& shape, std::uint32_t slots,
                          Foreign foreign = Foreign::kRefused);
 
   /// Opens a pool for writing; reads no payload. Restores a damaged superblock or copy of a run table entry from its
-  /// twin. Throws Error: exit code 2 if there is no pool, it was never finished (an UnfinishedPoolError), or it is not
-  /// a Ringside pool or a newer one; 3 if another process uses it, it is another user's, or the system refuses; 5 if it
+  /// twin. Throws Error: exit code 2 if there is no pool, it was never finished (an UnfinishedPoolError), it is not a
+  /// Ringside pool, or one of another format (an OlderPoolError if this release reads that); 3 if another process uses it, it is another user's, or the system refuses; 5 if it
   /// is damaged (an UnownablePoolError if only libpmemobj's part is damaged, which is checked before libpmemobj reads
   /// it).
   static RingPool open(const std::filesystem::path& path, Foreign foreign = Foreign::kRefused);
@@ -49,21 +49,21 @@ class RingPool {
   /// deleted only when the new one is known to be possible: after the new one is made if the file system has room for
   /// both, else right before. Throws Error and leaves the old pool as it was: as `create`, and exit code 2 if
   /// PATH.new, where the new one is made first, is a file of another kind.
-  static RingPool replace(const std::filesystem::path& path, RingPool old, std::uint64_t rows, std::uint32_t slots,
+  static RingPool replace(const std::filesystem::path& path, RingPool old, const RingShape& shape, std::uint32_t slots,
                           Foreign foreign = Foreign::kRefused);
 
-  /// The same in the place of a ring that libpmemobj must not or cannot open (an UnownablePoolError). Throws Error: 3
-  /// if another process uses it, and as `replace`.
-  static RingPool replace_unownable(const std::filesystem::path& path, std::uint64_t rows, std::uint32_t slots,
+  /// The same in the place of a ring that libpmemobj must not or cannot open (an UnownablePoolError), or that has an older
+  /// format (an OlderPoolError). Throws Error: 3 if another process uses it, and as `replace`.
+  static RingPool replace_unownable(const std::filesystem::path& path, const RingShape& shape, std::uint32_t slots,
                                     Foreign foreign = Foreign::kRefused);
 
   /// The same in the place of what an interrupted creation left. Throws Error: as `open` if the file is anything else,
   /// 3 if another process is still making it, and as `create`.
-  static RingPool replace_unfinished(const std::filesystem::path& path, std::uint64_t rows, std::uint32_t slots,
+  static RingPool replace_unfinished(const std::filesystem::path& path, const RingShape& shape, std::uint32_t slots,
                                      Foreign foreign = Foreign::kRefused);
 
   /// The size of the file `create` makes. Throws Error (exit code 2) if the shape is impossible.
-  static std::uint64_t file_bytes(std::uint64_t rows, std::uint32_t slots);
+  static std::uint64_t file_bytes(const RingShape& shape, std::uint32_t slots);
 
   std::byte* base() const noexcept;  // the mapped file
   const WritableRing& ring() const noexcept { return *ring_; }
@@ -104,16 +104,16 @@ class RingPool {
   RingPool() = default;
 
   /// `create`, with `file` for the file and `name` for the messages.
-  static RingPool make(const std::filesystem::path& file, const std::string& name, std::uint64_t rows,
+  static RingPool make(const std::filesystem::path& file, const std::string& name, const RingShape& shape,
                        std::uint32_t slots, Foreign foreign);
 
   /// The same where there is no such file; if one appears meanwhile, it is another process's (exit code 3).
-  static RingPool make_alone(const std::filesystem::path& file, const std::string& name, std::uint64_t rows,
+  static RingPool make_alone(const std::filesystem::path& file, const std::string& name, const RingShape& shape,
                              std::uint32_t slots, Foreign foreign);
 
   /// `fd` is the pool at `file`, which it or `old` has locked.
   static RingPool replace_locked(const std::filesystem::path& path, const std::filesystem::path& file, UniqueFd fd,
-                                 std::optional<RingPool> old, std::uint64_t rows, std::uint32_t slots, Foreign foreign);
+                                 std::optional<RingPool> old, const RingShape& shape, std::uint32_t slots, Foreign foreign);
 
   std::filesystem::path path_;
   UniqueFd file_;

@@ -33,7 +33,7 @@ class RingReader {
   /// The slots as they are now, by ascending commit_seq.
   Recovery recover() const { return ringside::recover(*ring_); }
   PayloadCheck verify(const KeptSlot& kept) const { return check_payload(*ring_, kept.slot, kept.header); }
-  ReadResult read(const KeptSlot& kept, double* out) const { return read_payload(*ring_, kept.slot, kept.header, out); }
+  ReadResult read(const KeptSlot& kept, void* out) const { return read_payload(*ring_, kept.slot, kept.header, out); }
 
  private:
   RingReader() = default;

@@ -8,7 +8,10 @@
 namespace ringside {
 
 RingReplay::RingReplay(const RingView& ring)
-    : ring_(ring), reducer_(ring.geometry().rows), x_(ring.geometry().rows), before_(ring.geometry().rows) {}
+    : ring_(ring),
+      reducer_(ring.geometry().entries()),
+      x_(ring.geometry().entries()),
+      before_(ring.geometry().entries()) {}
 
 ReplayedIterate RingReplay::replay(const KeptSlot& kept) {
   ReplayedIterate iterate;
@@ -16,7 +19,7 @@ ReplayedIterate RingReplay::replay(const KeptSlot& kept) {
   const ReadResult read = read_payload(ring_, kept.slot, kept.header, x_.data());
   if (read.status == ReadStatus::kDamaged) iterate.payload = check_payload(ring_, kept.slot, kept.header);
   if (read.status == ReadStatus::kOk) {
-    iterate.step = read.step;
+    iterate.step = read.step.descriptor;
     iterate.reductions = reducer_.reduce(x_.data(), predecessor_of(kept.header), 1);
     compare(iterate);
     x_.swap(before_);
@@ -48,13 +51,13 @@ void RingReplay::compare(ReplayedIterate& iterate) {
   const KeptSlot& kept = iterate.kept;
   Reductions recorded;
   switch (ring_.reductions(kept.slot, kept.header, recorded)) {
-    case ReductionsState::kNotRecorded:
+    case ResultsState::kNotRecorded:
       // If the header is gone, it is unknown whose record this is.
       iterate.verdict =
           ring_.still_holds(kept.slot, kept.header) ? ReplayVerdict::kNotRecorded : ReplayVerdict::kOverwritten;
       return;
-    case ReductionsState::kDamaged: iterate.verdict = ReplayVerdict::kReductionsDamaged; return;
-    case ReductionsState::kRecorded: break;
+    case ResultsState::kDamaged: iterate.verdict = ReplayVerdict::kReductionsDamaged; return;
+    case ResultsState::kRecorded: break;
   }
   iterate.change_left_out = recorded.has_change == 1 && iterate.reductions.has_change == 0;
   Reductions expected = recorded;

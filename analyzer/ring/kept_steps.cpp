@@ -13,13 +13,14 @@ StepFigures figures_of(const RingView& ring, const KeptSlot& kept) {
   figures.commit_seq = kept.header.commit_seq;
   figures.bytes_transferred = ring.geometry().payload_bytes();
   // The header's hash covers the step descriptor and the chunk hashes: no payload is read.
-  const StepDescriptor step = ring.step(kept.slot);
-  const std::uint64_t hash = payload_hash(ring.chunk_hashes(kept.slot), ring.geometry().chunk_count(), step);
-  if (hash == kept.header.payload_hash) figures.step = step;
+  const SlotStep step = ring.step(kept.slot);
+  const std::uint64_t hash = payload_hash(ring.chunk_hashes(kept.slot), step, ring.geometry().step_bytes());
+  if (hash == kept.header.payload_hash) figures.step = step.descriptor;
   figures.step.step = kept.header.step;
   figures.step.iteration = kept.header.iteration;
   Reductions reductions;
-  if (ring.reductions(kept.slot, kept.header, reductions) == ReductionsState::kRecorded) {
+  if (ring.geometry().schema().is_x_only() &&
+      ring.reductions(kept.slot, kept.header, reductions) == ResultsState::kRecorded) {
     figures.reductions = scalars_of(reductions);
   }
   return figures;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/ring/ring_check.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <span>
 #include <thread>
 
 namespace ringside {
@@ -12,7 +14,8 @@ namespace {
 /// True for a copy that lost only its record_seq: everything else equals its valid twin.
 bool lost_its_sequence_number(const EntryReading& copy, const EntryReading& twin) {
   return copy.state == EntryState::kEmpty && twin.state == EntryState::kValid &&
-         std::memcmp(&copy.entry, &twin.entry, offsetof(RunTableEntry, record_seq)) == 0;
+         copy.tail.hash == twin.tail.hash && std::memcmp(&copy.run, &twin.run, sizeof(copy.run)) == 0 &&
+         std::ranges::equal(std::as_bytes(std::span(copy.catalogue)), std::as_bytes(std::span(twin.catalogue)));
 }
 
 /// A copy without its number may also be one whose writer is between its last two stores. Therefore it is read again a
@@ -47,8 +50,8 @@ TwinsCheck check_twins(const RingView& ring) {
 }
 
 SlotCheck check_slot(const RingView& ring, const KeptSlot& kept) {
-  Reductions ignored;
-  return {kept, check_payload(ring, kept.slot, kept.header), ring.reductions(kept.slot, kept.header, ignored)};
+  SlotResults ignored;
+  return {kept, check_payload(ring, kept.slot, kept.header), ring.results(kept.slot, kept.header, ignored)};
 }
 
 }  // namespace ringside

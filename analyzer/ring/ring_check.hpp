@@ -31,13 +31,13 @@ TwinsCheck check_twins(const RingView& ring);
 struct SlotCheck {
   KeptSlot kept;
   PayloadCheck payload;
-  ReductionsState reductions = ReductionsState::kNotRecorded;
+  ResultsState results = ResultsState::kNotRecorded;
 
-  bool damaged() const noexcept { return !payload.overwritten && (!payload.intact() || reductions_damaged()); }
-  bool reductions_damaged() const noexcept { return reductions == ReductionsState::kDamaged; }
+  bool damaged() const noexcept { return !payload.overwritten && (!payload.intact() || results_damaged()); }
+  bool results_damaged() const noexcept { return results == ResultsState::kDamaged; }
 };
 
-/// Hashes a slot's payload and its stored reductions. Uses all OpenMP threads.
+/// Hashes a slot's payload and its stored results. Uses all OpenMP threads.
 SlotCheck check_slot(const RingView& ring, const KeptSlot& kept);
 
 }  // namespace ringside

@@ -22,7 +22,7 @@ void write_superblock(std::span<std::byte> file, const RingGeometry& geometry, i
 }
 
 void write_formatted_word(std::span<std::byte> file, const RingGeometry& geometry, int copy, Persistence& persistence) {
-  void* to = file.data() + geometry.superblock_offset[copy] + formatted_word_offset(geometry.slot_count());
+  void* to = file.data() + geometry.superblock_offset[copy] + geometry.formatted_word_offset();
   store_words(persistence, to, &kFormattedWord, sizeof(kFormattedWord));
   persist(persistence, to, sizeof(kFormattedWord));
 }
@@ -38,23 +38,20 @@ SlotPlace place_slot(std::uint64_t object_offset, const RingGeometry& shape) noe
   return {payload - shape.meta_bytes(), payload};
 }
 
-std::uint64_t root_object_bytes(std::uint32_t slots) noexcept {
-  RingGeometry shape;
-  shape.slots.resize(slots);
-  return object_bytes(kPageBytes + 2 * superblock_area_bytes(slots) +
-                      2 * round_up(shape.run_table_bytes(), kPageBytes));
+std::uint64_t root_object_bytes(const RingGeometry& geometry) noexcept {
+  return object_bytes(kPageBytes + 2 * geometry.superblock_area_bytes() +
+                      2 * round_up(geometry.run_table_bytes(), kPageBytes));
 }
 
-void place_root(std::uint64_t object_offset, std::uint32_t slots, RingGeometry& geometry) noexcept {
-  const std::uint64_t table_bytes = round_up((slots + 2) * sizeof(RunTableEntry), kPageBytes);
+void place_root(std::uint64_t object_offset, RingGeometry& geometry) noexcept {
   std::uint64_t at = round_up(object_offset, kPageBytes);
   for (std::uint64_t& offset : geometry.superblock_offset) {
     offset = at;
-    at += superblock_area_bytes(slots);
+    at += geometry.superblock_area_bytes();
   }
   for (std::uint64_t& offset : geometry.run_table_offset) {
     offset = at;
-    at += table_bytes;
+    at += round_up(geometry.run_table_bytes(), kPageBytes);
   }
 }
 
@@ -66,11 +63,11 @@ int format_ring(std::span<std::byte> file, const RingGeometry& geometry, Persist
     store_words(persistence, file.data() + place.meta_offset, &empty_header, sizeof(empty_header));
     persistence.flush(file.data() + place.meta_offset, sizeof(empty_header));
   }
-  const std::uint64_t no_entry[2] = {0, 0};  // hash, record_seq
+  const RunEntryTail no_entry;
   for (std::uint64_t table : geometry.run_table_offset) {
     for (std::uint32_t index = 0; index < geometry.run_entries(); ++index) {
-      void* to = file.data() + table + index * sizeof(RunTableEntry) + offsetof(RunTableEntry, hash);
-      store_words(persistence, to, no_entry, sizeof(no_entry));
+      void* to = file.data() + table + index * geometry.run_entry_bytes() + geometry.run_tail_offset();
+      store_words(persistence, to, &no_entry, sizeof(no_entry));
       persistence.flush(to, sizeof(no_entry));
     }
   }
@@ -92,14 +89,22 @@ int mend_superblocks(std::span<std::byte> file, const RingView& view, Persistenc
   return changed ? persistence.sync() : 0;
 }
 
-void write_run_entry(RunTableEntry* to, const RunTableEntry& entry, Persistence& persistence) noexcept {
-  persistence.store64(&to->record_seq, 0);
-  persist(persistence, &to->record_seq, sizeof(to->record_seq));
-  store_words(persistence, &to->run, &entry.run, sizeof(entry.run));
-  persist(persistence, &to->run, sizeof(to->run));
-  persistence.store64(&to->hash, entry.hash);
-  persistence.store64(&to->record_seq, entry.record_seq);
-  persist(persistence, &to->hash, sizeof(to->hash) + sizeof(to->record_seq));
+void write_run_entry(const WritableRing& ring, int copy, std::uint32_t index, const RunDescription& run,
+                     std::span<const ResultDescription> catalogue, std::uint64_t record_seq,
+                     Persistence& persistence) noexcept {
+  RunEntryHead head;
+  head.run = run;
+  head.results = static_cast<std::uint32_t>(catalogue.size());
+  RunEntryHead* to = ring.run_entry(copy, index);
+  RunEntryTail* tail = ring.run_tail(copy, index);
+  persistence.store64(&tail->record_seq, 0);
+  persist(persistence, &tail->record_seq, sizeof(tail->record_seq));
+  store_words(persistence, to, &head, sizeof(head));
+  store_words(persistence, ring.run_catalogue(copy, index), catalogue.data(), catalogue.size_bytes());
+  persist(persistence, to, sizeof(head) + catalogue.size_bytes());
+  persistence.store64(&tail->hash, run_hash(head, catalogue, record_seq, run_seed(ring.geometry(), index)));
+  persistence.store64(&tail->record_seq, record_seq);
+  persist(persistence, tail, sizeof(*tail));
 }
 
 int mend_run_entries(const WritableRing& ring, Persistence& persistence) {
@@ -107,14 +112,14 @@ int mend_run_entries(const WritableRing& ring, Persistence& persistence) {
   for (std::uint32_t index = 0; index < ring.geometry().run_entries(); ++index) {
     const EntryReading copies[2] = {ring.run_entry_copy(0, index), ring.run_entry_copy(1, index)};
     const auto valid_seq = [&](int copy) {
-      return copies[copy].state == EntryState::kValid ? copies[copy].entry.record_seq : 0;
+      return copies[copy].state == EntryState::kValid ? copies[copy].tail.record_seq : 0;
     };
     const int good = valid_seq(0) >= valid_seq(1) ? 0 : 1;
     if (valid_seq(good) == 0) {
       // If one copy was never written, a damaged other copy describes nothing.
       for (int copy : {0, 1}) {
         if (copies[copy].state != EntryState::kDamaged || copies[1 - copy].state != EntryState::kEmpty) continue;
-        std::uint64_t* record_seq = &ring.run_entry(copy, index)->record_seq;
+        std::uint64_t* record_seq = &ring.run_tail(copy, index)->record_seq;
         persistence.store64(record_seq, 0);
         persist(persistence, record_seq, sizeof(*record_seq));
         changed = true;
@@ -124,9 +129,10 @@ int mend_run_entries(const WritableRing& ring, Persistence& persistence) {
     if (valid_seq(0) == valid_seq(1)) continue;
     // A killed writer may have left the good copy in the processor's caches. While the other copy is being written,
     // the good one is the only one.
-    persist(persistence, ring.run_entry(good, index), sizeof(RunTableEntry));
+    persist(persistence, ring.run_entry(good, index), ring.geometry().run_entry_bytes());
     if (const int error = persistence.sync()) return error;
-    write_run_entry(ring.run_entry(1 - good, index), copies[good].entry, persistence);
+    const EntryReading& from = copies[good];
+    write_run_entry(ring, 1 - good, index, from.run, from.catalogue, from.tail.record_seq, persistence);
     changed = true;
   }
   return changed ? persistence.sync() : 0;

@@ -13,13 +13,14 @@
 namespace ringside {
 
 /// Bytes that one slot needs wherever it begins, and its place within an object of that many bytes at `object_offset`.
-/// shape: rows and chunk_bytes are read.
+/// The places in `shape` are not read.
 std::uint64_t slot_object_bytes(const RingGeometry& shape) noexcept;
 SlotPlace place_slot(std::uint64_t object_offset, const RingGeometry& shape) noexcept;
 
 /// The same for the superblocks and run tables, which share one object.
-std::uint64_t root_object_bytes(std::uint32_t slots) noexcept;
-void place_root(std::uint64_t object_offset, std::uint32_t slots, RingGeometry& geometry) noexcept;
+/// geometry: its number of slots is read, not their places.
+std::uint64_t root_object_bytes(const RingGeometry& geometry) noexcept;
+void place_root(std::uint64_t object_offset, RingGeometry& geometry) noexcept;
 
 /// Writes an empty ring, which `geometry` describes, into `file`; the formatted word last. Returns 0 or the errno
 /// value of a failed sync.
@@ -29,8 +30,11 @@ int format_ring(std::span<std::byte> file, const RingGeometry& geometry, Persist
 /// errno value of a failed sync. A second call changes nothing.
 int mend_superblocks(std::span<std::byte> file, const RingView& view, Persistence& persistence);
 
-/// Writes one copy of a run table entry: invalid first, valid last. A crash tears this copy only.
-void write_run_entry(RunTableEntry* to, const RunTableEntry& entry, Persistence& persistence) noexcept;
+/// Writes one copy of entry `index` of the run table: invalid first, valid last. A crash tears this copy only.
+/// catalogue: at most as many descriptions as the entry has room for.
+void write_run_entry(const WritableRing& ring, int copy, std::uint32_t index, const RunDescription& run,
+                     std::span<const ResultDescription> catalogue, std::uint64_t record_seq,
+                     Persistence& persistence) noexcept;
 
 /// Rewrites, from its valid twin, each copy of a run table entry that is damaged or was left behind by a crash. Returns
 /// 0 or the errno value of a failed sync. A second call changes nothing.

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ring's bytes: what lies where in a pool, and what each hash covers. This header, docs/ring_format.md and the
-// golden bytes of tests/unit/analyzer/ring/ring_layout_test.cpp change together, and kRingVersion with them. Nothing
-// here depends on PMDK: a reader finds the superblock by its magic and everything else by file offsets.
+// The ring's bytes, format 3: what lies where in a pool, and what each hash covers. This header, docs/ring_format.md
+// and the golden bytes of tests/unit/analyzer/ring/ring_layout_test.cpp change together, and kRingVersion with them.
+// Nothing here depends on PMDK: a reader finds the superblock by its magic and everything else by file offsets.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <type_traits>
-#include <vector>
 
 #include "common/handoff/run_description.hpp"
 #include "common/handoff/step_descriptor.hpp"
 #include "common/kernels/copy.hpp"
 #include "common/kernels/hash.hpp"
-#include "common/reductions/reduction.hpp"
+#include "common/results/result_description.hpp"
+#include "common/schema/schema_layout.hpp"
 
 namespace ringside {
 
 inline constexpr char kPoolLayoutName[] = "ringside.ring";
 inline constexpr std::uint64_t kRingMagic = 0x3130474e49525352;      // "RSRING01" in memory
 inline constexpr std::uint64_t kFormattedWord = 0x454e4f44474e4952;  // "RINGDONE" in memory
-inline constexpr std::uint32_t kRingVersion = 2;
+inline constexpr std::uint32_t kRingVersion = 3;
+inline constexpr std::uint32_t kOldestRingVersion = 2;  // that is read (ring_layout_2.hpp); none but the newest is written
 
 inline constexpr std::size_t kLineBytes = 64;                // the unit that reaches persistent memory in store order
 inline constexpr std::size_t kPageBytes = 4096;              // superblocks and run tables start at a page
@@ -30,8 +32,17 @@ inline constexpr std::uint64_t kScanBytes = 64 << 20;        // superblocks lie 
 inline constexpr std::uint64_t kLeastPoolBytes = 8 << 20;    // PMEMOBJ_MIN_POOL
 inline constexpr std::uint32_t kMinSlots = 3;                // newest, newest persisted (or previous), victim
 inline constexpr std::uint32_t kMaxSlots = 1024;
-inline constexpr std::uint64_t kMaxPayloadBytes = std::uint64_t{1} << 34;  // PMDK's largest object is just below
-inline constexpr std::uint64_t kMaxSequence = std::uint64_t{1} << 62;      // a greater one can only be damage
+inline constexpr std::uint64_t kMaxSequence = std::uint64_t{1} << 62;  // a greater one can only be damage
+
+/// Words of a slot for the solver's scalars: the two in the step descriptor, and whole lines of further ones.
+inline constexpr std::uint32_t kDescriptorScalars = 2;
+inline constexpr std::uint32_t kMostFurtherScalars = 64;
+inline constexpr std::uint32_t kMostScalarWords = kDescriptorScalars + kMostFurtherScalars;
+
+inline constexpr std::uint32_t kCatalogueEntries = 128;  // of a run table entry, as written
+inline constexpr std::uint32_t kMaxCatalogueEntries = 1024;
+inline constexpr std::uint64_t kSpareResultBytes = 512;  // for results of later releases
+inline constexpr std::uint64_t kMaxResultsBytes = 16 << 20;
 
 /// Where a slot's two parts lie, as file offsets. The payload follows its meta area directly.
 struct SlotPlace {
@@ -40,30 +51,42 @@ struct SlotPlace {
 };
 static_assert(sizeof(SlotPlace) == 16 && std::is_trivially_copyable_v<SlotPlace>);
 
-/// The fixed part of a superblock; `slots` SlotPlaces follow it. Written twice at creation, never changed. The first
-/// 24 bytes keep their place and meaning in every version, so that any program can recognise a pool that is too new
-/// for it.
-struct Superblock {
+/// How a superblock begins in every version, so that any program can recognise a pool that is too new for it.
+struct SuperblockHead {
   std::uint64_t magic = 0;
   std::uint32_t version = 0;
-  std::uint32_t bytes = 0;  // of the whole superblock, SlotPlaces included: what `hash` covers
+  std::uint32_t bytes = 0;  // of the whole superblock: what `hash` covers
   std::uint64_t hash = 0;   // of all the other bytes
+};
+static_assert(sizeof(SuperblockHead) == 24 && offsetof(SuperblockHead, hash) == 16);
+
+/// The fixed part of a superblock; `slots` SlotPlaces and `variables` VariableEntries follow it. Written twice at
+/// creation, never changed.
+struct Superblock {
+  SuperblockHead head;
   std::uint64_t file_bytes = 0;
   std::uint64_t superblock_offset[2] = {};
   std::uint64_t run_table_offset[2] = {};
   std::uint32_t slots = 0;
   std::uint32_t run_records = 0;  // in each table
-  std::uint64_t rows = 0;
-  std::uint64_t payload_bytes = 0;  // 8 * rows
+  std::uint64_t payload_bytes = 0;
   std::uint64_t chunk_bytes = 0;
   std::uint64_t meta_bytes = 0;
   std::int64_t created_realtime_ns = 0;
   Id128 pool_id;  // random; seeds every other hash, so that bytes of another pool are never taken for this one's
   std::uint64_t pmdk_hash = 0;  // of what libpmemobj keeps in the file (pmdk_metadata.hpp)
+  Id128 schema_id;              // of the VariableEntries' descriptions
+  std::uint32_t variables = 0;
+  std::uint32_t scalar_words = 0;       // of each slot
+  std::uint64_t results_bytes = 0;      // of each slot
+  std::uint32_t catalogue_entries = 0;  // of each run table entry
+  std::uint32_t reserved[7] = {};
 };
-static_assert(sizeof(Superblock) == 136 && std::is_trivially_copyable_v<Superblock>);
-static_assert(offsetof(Superblock, hash) == 16 && offsetof(Superblock, rows) == 72);
-static_assert(offsetof(Superblock, pool_id) == 112 && offsetof(Superblock, pmdk_hash) == 128);
+static_assert(sizeof(Superblock) == 192 && std::is_trivially_copyable_v<Superblock>);
+static_assert(offsetof(Superblock, payload_bytes) == 72 && offsetof(Superblock, pool_id) == 104);
+static_assert(offsetof(Superblock, pmdk_hash) == 120 && offsetof(Superblock, schema_id) == 128);
+static_assert(offsetof(Superblock, variables) == 144 && offsetof(Superblock, results_bytes) == 152);
+static_assert(offsetof(Superblock, catalogue_entries) == 160);
 
 /// The first line of a slot: one cache line, so that its stores reach persistent memory in program order. `commit_seq`
 /// is stored last and shows that the others are there.
@@ -71,101 +94,82 @@ struct alignas(kLineBytes) SlotHeader {
   std::uint64_t iteration = 0;
   std::uint64_t step = 0;
   Id128 run_id;
-  std::uint64_t rows = 0;
-  std::uint64_t payload_hash = 0;  // of the slot's step descriptor and chunk hashes
-  std::uint64_t header_hash = 0;   // of all other words, commit_seq included, seeded by the slot's seed
-  std::uint64_t commit_seq = 0;    // greater than any the ring held before; 0: nothing valid here
+  std::uint64_t payload_bytes = 0;  // in format 2: rows
+  std::uint64_t payload_hash = 0;   // of the slot's step descriptor, its further scalars and its chunk hashes
+  std::uint64_t header_hash = 0;    // of all other words, commit_seq included, seeded by the slot's seed
+  std::uint64_t commit_seq = 0;     // greater than any the ring held before; 0: nothing valid here
 };
 static_assert(sizeof(SlotHeader) == kLineBytes && std::is_trivially_copyable_v<SlotHeader>);
-static_assert(offsetof(SlotHeader, run_id) == 16 && offsetof(SlotHeader, rows) == 32);
+static_assert(offsetof(SlotHeader, run_id) == 16 && offsetof(SlotHeader, payload_bytes) == 32);
 static_assert(offsetof(SlotHeader, header_hash) == 48 && offsetof(SlotHeader, commit_seq) == 56);
 
-/// The reductions of the slot's iterate, written after its commit. The header_hash of that commit identifies it:
-/// sequence numbers can come again (a header was damaged, or the ring emptied), whole headers do not.
-struct alignas(kLineBytes) StoredReductions {
-  Reductions reductions;
-  std::uint64_t header_hash = 0;
-  std::uint64_t hash = 0;  // of all before it
+/// A slot's step descriptor and the solver's further scalars behind it, as many as the ring has words for; the other
+/// words are 0 and not stored.
+struct SlotStep {
+  StepDescriptor descriptor;
+  std::uint64_t further[kMostFurtherScalars] = {};
 };
-static_assert(sizeof(Reductions) == 2416 && offsetof(Reductions, top) == 112 && offsetof(Reductions, histogram) == 368);
-static_assert(sizeof(StoredReductions) == 38 * kLineBytes && offsetof(StoredReductions, hash) == 2424);
+static_assert(sizeof(SlotStep) == 64 + 512 && std::is_trivially_copyable_v<SlotStep>);
 
-/// One entry of the run table. The table is kept twice; either copy of an entry suffices.
-struct alignas(kLineBytes) RunTableEntry {
+/// How the results of a slot begin; `words` words follow it: presence bits and values (common/results). Written after
+/// the slot's commit. The header_hash of that commit identifies it: sequence numbers can come again (a header was
+/// damaged, or the ring emptied), whole headers do not.
+struct ResultsHead {
+  std::uint64_t words = 0;
+  std::uint64_t catalogue_hash = 0;  // of the run's catalogue, which says what the words mean
+  std::uint64_t hash = 0;            // of the words, seeded by the hash of the other three members
+  std::uint64_t header_hash = 0;     // stored last
+};
+static_assert(sizeof(ResultsHead) == 32 && offsetof(ResultsHead, header_hash) == 24);
+
+/// How an entry of the run table begins. `catalogue_entries` ResultDescriptions follow it, of which `results` are used;
+/// the tail is in the entry's last 16 bytes. The table is kept twice; either copy of an entry suffices.
+struct RunEntryHead {
   RunDescription run;
-  std::uint64_t hash = 0;        // of `run` and `record_seq`, seeded by the entry's index
+  std::uint32_t results = 0;
+  std::uint32_t reserved[3] = {};
+};
+static_assert(sizeof(RunEntryHead) == 1024 && offsetof(RunEntryHead, results) == 1008);
+
+struct RunEntryTail {
+  std::uint64_t hash = 0;        // of the head, the used descriptions and `record_seq`, seeded by the entry's index
   std::uint64_t record_seq = 0;  // 1, 2, 3 ... over the pool's life, stored last; 0: nothing valid here
 };
-static_assert(sizeof(RunTableEntry) == 1024 && offsetof(RunTableEntry, hash) == 1008);
+static_assert(sizeof(RunEntryTail) == 16);
 
-// A slot's meta area: header, step descriptor, stored reductions, chunk hashes (8 bytes each, rounded up to a line).
+// A slot's meta area: header, step descriptor with all scalars, results, chunk hashes (8 bytes each, rounded up to a
+// line).
 inline constexpr std::size_t kStepOffset = sizeof(SlotHeader);
-inline constexpr std::size_t kReductionsOffset = kStepOffset + sizeof(StepDescriptor);
-inline constexpr std::size_t kChunkHashesOffset = kReductionsOffset + sizeof(StoredReductions);
-static_assert(kStepOffset == 64 && kReductionsOffset == 128 && kChunkHashesOffset == 2560);
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) noexcept {
   return (value + unit - 1) / unit * unit;
 }
 
-/// The shape of a ring and the place of all its parts: a superblock's content.
-struct RingGeometry {
-  std::uint64_t file_bytes = 0;
-  std::uint64_t superblock_offset[2] = {};
-  std::uint64_t run_table_offset[2] = {};
-  std::uint64_t rows = 0;
-  std::uint64_t chunk_bytes = kChunkBytes;
-  std::int64_t created_realtime_ns = 0;
-  Id128 pool_id;
-  std::uint64_t pmdk_hash = 0;
-  std::vector<SlotPlace> slots;
-
-  std::uint32_t slot_count() const noexcept { return static_cast<std::uint32_t>(slots.size()); }
-  std::uint32_t run_entries() const noexcept { return slot_count() + 2; }  // one per slot, the newest, one to write
-  std::uint64_t payload_bytes() const noexcept { return rows * sizeof(double); }
-  std::uint64_t chunk_count() const noexcept { return (payload_bytes() + chunk_bytes - 1) / chunk_bytes; }
-  std::uint64_t chunk_size(std::uint64_t chunk) const noexcept {
-    const std::uint64_t rest = payload_bytes() - chunk * chunk_bytes;
-    return rest < chunk_bytes ? rest : chunk_bytes;
-  }
-  std::uint64_t meta_bytes() const noexcept {
-    return kChunkHashesOffset + round_up(chunk_count() * sizeof(std::uint64_t), kLineBytes);
-  }
-  std::uint64_t run_table_bytes() const noexcept { return run_entries() * sizeof(RunTableEntry); }
-};
-
-/// Bytes of a superblock with its SlotPlaces, and of the area one copy occupies: whole pages, whose last line holds
-/// the formatted word.
-constexpr std::uint64_t superblock_bytes(std::uint64_t slots) noexcept {
-  return sizeof(Superblock) + slots * sizeof(SlotPlace);
+/// The least room for `scalars` scalars: 2, 10, 18 ... 66 words, so that descriptor and scalars are whole lines.
+constexpr std::uint32_t scalar_words_for(std::size_t scalars) noexcept {
+  constexpr std::size_t kLineWords = kLineBytes / sizeof(std::uint64_t);
+  const std::size_t further = scalars > kDescriptorScalars ? scalars - kDescriptorScalars : 0;
+  return static_cast<std::uint32_t>(kDescriptorScalars + round_up(further, kLineWords));
 }
-constexpr std::uint64_t superblock_area_bytes(std::uint64_t slots) noexcept {
-  return round_up(superblock_bytes(slots) + kLineBytes, kPageBytes);
-}
-constexpr std::uint64_t formatted_word_offset(std::uint64_t slots) noexcept {
-  return superblock_area_bytes(slots) - kLineBytes;
-}
-
-/// The superblock as it is written: `superblock_bytes(slots)` bytes, hash included.
-std::vector<std::uint64_t> encode_superblock(const RingGeometry& geometry);
 
 /// Hash of a superblock of `bytes` bytes, at least 24: hash64 of the bytes after its hash word, seeded by the hash64
 /// of the 16 bytes before it.
 std::uint64_t superblock_hash(const std::byte* superblock, std::uint64_t bytes) noexcept;
 
-/// Seed of the hashes of slot `slot`: version, index, place, rows, chunk size and pool. A header read under another
-/// layout, or copied to another slot, does not verify.
-std::uint64_t slot_seed(const RingGeometry& geometry, std::uint32_t slot) noexcept;
-
-/// Seed of the hash of entry `index` of the run table, the same for both copies.
-std::uint64_t run_seed(const RingGeometry& geometry, std::uint32_t index) noexcept;
-
-/// Hash of the `chunks` chunk hashes of a payload and of its step descriptor: what a header confirms.
-std::uint64_t payload_hash(const std::uint64_t* chunk_hashes, std::uint64_t chunks,
-                           const StepDescriptor& step) noexcept;
+/// Hash of the chunk hashes of a payload, and of the first `step_bytes` of its step: what a header confirms.
+std::uint64_t payload_hash(std::span<const std::uint64_t> chunk_hashes, const SlotStep& step,
+                           std::size_t step_bytes) noexcept;
 
 std::uint64_t header_hash(const SlotHeader& header, std::uint64_t seed) noexcept;
-std::uint64_t reductions_hash(const StoredReductions& stored) noexcept;
-std::uint64_t run_hash(const RunTableEntry& entry, std::uint64_t seed) noexcept;
+
+/// Hash of the `head.words` words at `words`; head.hash is not read.
+std::uint64_t results_hash(const ResultsHead& head, const std::uint64_t* words) noexcept;
+
+/// What `ResultsHead::catalogue_hash` is, of the used descriptions of a run.
+std::uint64_t catalogue_hash(std::span<const ResultDescription> descriptions, const Id128& schema_id) noexcept;
+
+/// Hash of a run table entry. catalogue: head.results descriptions.
+std::uint64_t run_hash(const RunEntryHead& head, std::span<const ResultDescription> catalogue, std::uint64_t record_seq,
+                       std::uint64_t seed) noexcept;
 
 }  // namespace ringside

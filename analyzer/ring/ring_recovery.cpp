@@ -25,20 +25,20 @@ Recovery recover(const RingView& ring) {
 
 PayloadCheck check_payload(const RingView& ring, std::uint32_t slot, const SlotHeader& header) {
   const RingGeometry& geometry = ring.geometry();
+  const std::byte* payload = ring.payload(slot);
   const std::uint64_t chunks = geometry.chunk_count();
-  const auto* payload = reinterpret_cast<const std::byte*>(ring.payload(slot));
-  const std::vector<std::uint64_t> expected(ring.chunk_hashes(slot), ring.chunk_hashes(slot) + chunks);
-  const StepDescriptor step = ring.step(slot);
+  const std::vector<std::uint64_t> expected(ring.chunk_hashes(slot).begin(), ring.chunk_hashes(slot).end());
+  const SlotStep step = ring.step(slot);
   std::vector<char> differs(chunks, 0);
 
 #pragma omp parallel for schedule(static)
   for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) {
-    const std::uint64_t hash = hash64(payload + chunk * geometry.chunk_bytes, geometry.chunk_size(chunk));
-    differs[chunk] = hash != expected[chunk];
+    const PayloadParts::Part part = geometry.chunks[chunk];
+    differs[chunk] = hash64(payload + part.offset, part.bytes) != expected[chunk];
   }
 
   PayloadCheck check;
-  check.table_intact = payload_hash(expected.data(), chunks, step) == header.payload_hash;
+  check.table_intact = payload_hash(expected, step, geometry.step_bytes()) == header.payload_hash;
   for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) {
     if (differs[chunk]) check.damaged_chunks.push_back(chunk);
   }
@@ -46,25 +46,24 @@ PayloadCheck check_payload(const RingView& ring, std::uint32_t slot, const SlotH
   return check;
 }
 
-ReadResult read_payload(const RingView& ring, std::uint32_t slot, const SlotHeader& header, double* out) {
+ReadResult read_payload(const RingView& ring, std::uint32_t slot, const SlotHeader& header, void* out) {
   const RingGeometry& geometry = ring.geometry();
+  const std::byte* from = ring.payload(slot);
+  auto* to = static_cast<std::byte*>(out);
   const std::uint64_t chunks = geometry.chunk_count();
-  const auto* from = reinterpret_cast<const std::byte*>(ring.payload(slot));
-  auto* to = reinterpret_cast<std::byte*>(out);
-  const std::vector<std::uint64_t> expected(ring.chunk_hashes(slot), ring.chunk_hashes(slot) + chunks);
-  const StepDescriptor step = ring.step(slot);
+  const std::vector<std::uint64_t> expected(ring.chunk_hashes(slot).begin(), ring.chunk_hashes(slot).end());
+  const SlotStep step = ring.step(slot);
   std::uint64_t first_damaged = chunks;
 
   // The copy is hashed, not the slot: the bytes returned are the bytes verified.
 #pragma omp parallel for schedule(static) reduction(min : first_damaged)
   for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) {
-    const std::uint64_t offset = chunk * geometry.chunk_bytes;
-    const std::uint64_t bytes = geometry.chunk_size(chunk);
-    std::memcpy(to + offset, from + offset, bytes);
-    if (hash64(to + offset, bytes) != expected[chunk] && chunk < first_damaged) first_damaged = chunk;
+    const PayloadParts::Part part = geometry.chunks[chunk];
+    std::memcpy(to + part.offset, from + part.offset, part.bytes);
+    if (hash64(to + part.offset, part.bytes) != expected[chunk] && chunk < first_damaged) first_damaged = chunk;
   }
 
-  const bool table_intact = payload_hash(expected.data(), chunks, step) == header.payload_hash;
+  const bool table_intact = payload_hash(expected, step, geometry.step_bytes()) == header.payload_hash;
   if (!ring.still_holds(slot, header)) return {ReadStatus::kOverwritten, 0, {}};
   if (first_damaged < chunks) return {ReadStatus::kDamaged, first_damaged, {}};
   // Every chunk agrees with a table that is not the header's: an older payload with its own table, which a power cut
@@ -73,7 +72,7 @@ ReadResult read_payload(const RingView& ring, std::uint32_t slot, const SlotHead
   return {ReadStatus::kOk, 0, step};
 }
 
-std::optional<KeptSlot> newest_intact(const RingView& ring, const Recovery& recovery, double* payload) {
+std::optional<KeptSlot> newest_intact(const RingView& ring, const Recovery& recovery, void* payload) {
   for (auto kept = recovery.kept.rbegin(); kept != recovery.kept.rend(); ++kept) {
     const bool intact = payload != nullptr
                             ? read_payload(ring, kept->slot, kept->header, payload).status == ReadStatus::kOk

@@ -32,7 +32,7 @@ Recovery recover(const RingView& ring);
 /// The result of checking one payload against its hashes.
 struct PayloadCheck {
   bool table_intact = true;                   // chunk hashes and step descriptor are those the header was written for
-  std::vector<std::uint64_t> damaged_chunks;  // ascending; if the table is not intact, those that differ from it
+  std::vector<std::uint64_t> damaged_chunks;  // ascending, through all variables; if the table is not intact, those that differ from it
   bool overwritten = false;                   // the slot took another commit meanwhile: the rest has no meaning
 
   bool intact() const noexcept { return table_intact && damaged_chunks.empty() && !overwritten; }
@@ -50,16 +50,17 @@ enum class ReadStatus {
 struct ReadResult {
   ReadStatus status = ReadStatus::kOk;
   std::uint64_t damaged_chunk = 0;  // the first one, where kDamaged
-  StepDescriptor step;              // where kOk: as the producer published it
+  SlotStep step;                    // where kOk: as the producer published it
 };
 
-/// Copies the payload that `header`, a reading of this slot, belongs to into `out` (rows doubles), and verifies the
-/// copy. `out` is only to be used if the status is kOk. Uses all OpenMP threads.
-ReadResult read_payload(const RingView& ring, std::uint32_t slot, const SlotHeader& header, double* out);
+/// Copies the payload that `header`, a reading of this slot, belongs to into `out` (payload_bytes, of which those
+/// between two variables are not written), and verifies the copy. `out` is only to be used if the status is kOk. Uses
+/// all OpenMP threads.
+ReadResult read_payload(const RingView& ring, std::uint32_t slot, const SlotHeader& header, void* out);
 
 /// The newest kept slot whose payload verifies. Usually it reads one payload; more after a power cut on a plain file,
-/// where headers may have reached the disk before their payloads did. payload: becomes a copy of it (rows doubles),
+/// where headers may have reached the disk before their payloads did. payload: becomes a copy of it (payload_bytes),
 /// made while it is verified; may be null.
-std::optional<KeptSlot> newest_intact(const RingView& ring, const Recovery& recovery, double* payload = nullptr);
+std::optional<KeptSlot> newest_intact(const RingView& ring, const Recovery& recovery, void* payload = nullptr);
 
 }  // namespace ringside

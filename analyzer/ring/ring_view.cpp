@@ -8,24 +8,13 @@
 #include <utility>
 
 #include "analyzer/ring/pmdk_metadata.hpp"
+#include "analyzer/ring/ring_layout_2.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/version.hpp"
+#include "common/reductions/reduction_catalogue.hpp"
 
 namespace ringside {
 namespace {
-
-constexpr std::string_view kPoolSignature = "PMEMOBJ";  // how every libpmemobj pool begins
-constexpr std::uint64_t kPoolDescriptorOffset = 4096;   // where libpmemobj writes what kind of pool it is:
-constexpr std::uint64_t kPoolDescriptorBytes = 2048;    // the layout's name and, at the end of its creation, a checksum
-constexpr std::uint64_t kMinChunkBytes = 256;           // the write granule of persistent memory
-constexpr std::uint64_t kMaxChunkBytes = 1 << 30;
-
-template <class T>
-T load(std::span<const std::byte> file, std::uint64_t offset) {
-  T value;
-  std::memcpy(&value, file.data() + offset, sizeof(T));
-  return value;
-}
 
 /// Copies the words up to and with the number at `seq_word` from a line that its owner may be changing. The owner
 /// stores 0 there, then changes the line, then stores a number it never used before: the same number before and after
@@ -40,172 +29,38 @@ void copy_unchanged(const std::uint64_t* words, std::uint64_t (&copy)[kWords]) n
   } while (__atomic_load_n(words + kSeqWord, __ATOMIC_RELAXED) != copy[kSeqWord]);
 }
 
-/// True for what an interrupted creation leaves, from its first moment to its last: nothing; zeros; a libpmemobj pool
-/// whose descriptor (layout name, checksum) is not written yet; one of our layout. A file of another program is none
-/// of these.
-bool is_begun_pool(std::span<const std::byte> file) {
-  const auto zeros = [](std::span<const std::byte> bytes) {
-    return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
-  };
-  if (!is_pmemobj_pool(file)) return zeros(file);
-  return names_our_layout(file) || zeros(file.subspan(kPoolDescriptorOffset, kPoolDescriptorBytes));
+/// Copies whole words that another process may be changing.
+void copy_words(void* to, const std::uint64_t* words, std::size_t bytes) noexcept {
+  for (std::size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
+    const std::uint64_t word = __atomic_load_n(words + at / sizeof(word), __ATOMIC_RELAXED);
+    std::memcpy(static_cast<std::byte*>(to) + at, &word, sizeof(word));
+  }
 }
 
-/// For files without a usable superblock: formatted words end the pages in which they may lie.
-bool was_ever_formatted(std::span<const std::byte> file) {
-  const std::uint64_t scan_end = std::min<std::uint64_t>(file.size(), kScanBytes);
-  for (std::uint64_t page = 0; page + kPageBytes <= scan_end; page += kPageBytes) {
-    if (load<std::uint64_t>(file, page + kPageBytes - kLineBytes) == kFormattedWord) return true;
-  }
-  return false;
+/// What the stored name and hash of a slot's results mean. The writer stores the name last: if it is that of this
+/// commit, the rest was there before. complete: the hash holds under this commit's name.
+std::optional<ResultsState> settled(bool named, bool has_name, bool complete) noexcept {
+  if (named && complete) return ResultsState::kRecorded;
+  // Results without a name are unfinished. With another name, and a hash that does not hold for this commit, they are
+  // another commit's. With another name, but a hash that holds for this commit, they are damaged: no writer stores
+  // that.
+  if (!named && (!has_name || !complete)) return ResultsState::kNotRecorded;
+  return std::nullopt;
 }
 
-UnfinishedPoolError unfinished(std::string_view name) {
-  return UnfinishedPoolError(
-      fmt::format("{}: the creation of this pool was interrupted; `ringside run --overwrite` makes a new one", name));
-}
-
-Error other_version(std::uint32_t version, std::string_view name) {
-  return usage_error(
-      "{}: the pool has format version {}, Ringside {}"
-      " reads version {}; {}, or give another --pool",
-      name, version, ringside::version(), kRingVersion,
-      version > kRingVersion ? "install the release that made it, or a newer one"
-                             : "read it with the release that made it");
-}
-
-/// A possible superblock.
-struct Candidate {
-  Superblock fixed;
-  bool hash_holds = false;
-};
-
-/// The bytes at `offset` as a superblock, if they begin like one. Nothing in it is trusted unless its hash holds.
-std::optional<Candidate> candidate_at(std::span<const std::byte> file, std::uint64_t offset) {
-  if (load<std::uint64_t>(file, offset) != kRingMagic) return std::nullopt;
-  Candidate candidate{load<Superblock>(file, offset), false};
-  const std::uint64_t bytes = candidate.fixed.bytes;
-  if (bytes >= 24 && bytes <= superblock_bytes(kMaxSlots) && bytes <= file.size() - offset) {
-    candidate.hash_holds = superblock_hash(file.data() + offset, bytes) == candidate.fixed.hash;
-  }
-  return candidate;
-}
-
-/// Geometry from a superblock whose hash holds. A program that can write the file can also write its hash, so that
-/// every number is still treated as hostile. Throws on the first impossible number.
-RingGeometry checked_geometry(std::span<const std::byte> file, std::uint64_t offset, const Superblock& fixed,
-                              std::string_view name) {
-  const auto damaged = [&](std::string_view what, std::uint64_t found) {
-    return damage_error("{}: damaged pool: the superblock at byte {} says {} = {}, which cannot be", name, offset, what,
-                        found);
-  };
-  if (fixed.slots < kMinSlots || fixed.slots > kMaxSlots) throw damaged("slots", fixed.slots);
-  if (fixed.bytes != superblock_bytes(fixed.slots)) throw damaged("its size", fixed.bytes);
-  if (fixed.run_records != fixed.slots + 2) throw damaged("run table entries", fixed.run_records);
-  if (fixed.rows == 0 || fixed.rows > kMaxPayloadBytes / sizeof(double)) throw damaged("rows", fixed.rows);
-  if (fixed.payload_bytes != fixed.rows * sizeof(double)) throw damaged("payload bytes", fixed.payload_bytes);
-  if (fixed.chunk_bytes < kMinChunkBytes || fixed.chunk_bytes > kMaxChunkBytes ||
-      (fixed.chunk_bytes & (fixed.chunk_bytes - 1)) != 0) {
-    throw damaged("chunk bytes", fixed.chunk_bytes);
-  }
-  if (fixed.file_bytes > file.size()) {
-    throw damage_error("{}: damaged pool: the file has {} bytes, it was created with {}: it was truncated", name,
-                       file.size(), fixed.file_bytes);
-  }
-
-  RingGeometry geometry;
-  geometry.file_bytes = fixed.file_bytes;
-  geometry.rows = fixed.rows;
-  geometry.chunk_bytes = fixed.chunk_bytes;
-  geometry.created_realtime_ns = fixed.created_realtime_ns;
-  geometry.pool_id = fixed.pool_id;
-  geometry.pmdk_hash = fixed.pmdk_hash;
-  geometry.slots.resize(fixed.slots);
-  std::memcpy(geometry.slots.data(), file.data() + offset + sizeof(Superblock), fixed.slots * sizeof(SlotPlace));
-  if (fixed.meta_bytes != geometry.meta_bytes()) throw damaged("meta bytes", fixed.meta_bytes);
-
-  // Every part as [begin, end); none may leave the file or overlap another.
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> parts;
-  const auto add_part = [&](std::string_view what, std::uint64_t begin, std::uint64_t bytes, std::uint64_t alignment) {
-    if (begin % alignment != 0 || begin > fixed.file_bytes || bytes > fixed.file_bytes - begin) {
-      throw damaged(what, begin);
-    }
-    parts.emplace_back(begin, begin + bytes);
-  };
-  for (int copy : {0, 1}) {
-    geometry.superblock_offset[copy] = fixed.superblock_offset[copy];
-    geometry.run_table_offset[copy] = fixed.run_table_offset[copy];
-    add_part("superblock offset", fixed.superblock_offset[copy], superblock_area_bytes(fixed.slots), kPageBytes);
-    add_part("run table offset", fixed.run_table_offset[copy], geometry.run_table_bytes(), kPageBytes);
-  }
-  if (fixed.superblock_offset[1] < fixed.superblock_offset[0]) {
-    throw damaged("the offset of the second superblock", fixed.superblock_offset[1]);
-  }
-  for (const SlotPlace& place : geometry.slots) {
-    add_part("payload offset", place.payload_offset, geometry.payload_bytes(), kPayloadAlignment);
-    if (place.meta_offset > place.payload_offset || place.payload_offset - place.meta_offset != geometry.meta_bytes()) {
-      throw damaged("meta offset", place.meta_offset);
-    }
-    add_part("meta offset", place.meta_offset, geometry.meta_bytes(), kLineBytes);
-  }
-  std::sort(parts.begin(), parts.end());
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    if (parts[i].first < parts[i - 1].second) throw damaged("two parts that overlap, one at byte", parts[i].first);
-  }
-  return geometry;
-}
-
-/// The result of a search in the file's front.
-struct Superblocks {
-  std::optional<RingGeometry> geometry;  // of the first superblock whose hash holds
-  bool intact[2] = {false, false};       // its hash holds, and it belongs to that pool
-  bool saw_damaged = false;              // a block begins like a superblock, but its hash does not hold
-
-  bool complete() const noexcept { return intact[0] && intact[1]; }
-};
-
-Superblocks find_superblocks(std::span<const std::byte> file, std::string_view name) {
-  Superblocks found;
-  const std::uint64_t scan_end = std::min<std::uint64_t>(file.size(), kScanBytes);
-  for (std::uint64_t offset = 0; offset + sizeof(Superblock) <= scan_end; offset += kPageBytes) {
-    const std::optional<Candidate> candidate = candidate_at(file, offset);
-    if (!candidate) continue;
-    if (!candidate->hash_holds) {
-      found.saw_damaged = true;
-      continue;
-    }
-    if (candidate->fixed.version != kRingVersion) throw other_version(candidate->fixed.version, name);
-    // A superblock that is not at the offset it states is a copy inside some payload.
-    const Superblock& fixed = candidate->fixed;
-    if (fixed.superblock_offset[0] != offset && fixed.superblock_offset[1] != offset) continue;
-    if (!found.geometry) found.geometry = checked_geometry(file, offset, fixed, name);
-    const RingGeometry& geometry = *found.geometry;
-    for (int copy : {0, 1}) {
-      if (geometry.superblock_offset[copy] == offset) found.intact[copy] = geometry.pool_id == fixed.pool_id;
-    }
-    if (offset >= geometry.superblock_offset[1]) break;
-  }
-  return found;
-}
+constexpr int kAttempts = 2;  // damage is found again, under an unchanged header, in a second reading
 
 }  // namespace
 
-bool is_pmemobj_pool(std::span<const std::byte> file) noexcept {
-  return file.size() >= kPoolDescriptorOffset + kPoolDescriptorBytes &&
-         std::memcmp(file.data(), kPoolSignature.data(), kPoolSignature.size()) == 0;
+OlderPoolError older_pool(std::uint32_t version, std::string_view name) {
+  return OlderPoolError(
+      fmt::format("{}: the pool has format {}, this release writes format {}; it can be read (ringside info, verify, "
+                  "replay, export); ringside run --overwrite makes a new pool in its place, or give another --pool",
+                  name, version, kRingVersion));
 }
 
-bool names_our_layout(std::span<const std::byte> file) noexcept {
-  return is_pmemobj_pool(file) &&
-         std::memcmp(file.data() + kPoolDescriptorOffset, kPoolLayoutName, sizeof(kPoolLayoutName)) == 0;
-}
-
-UnfinishedPoolError empty_pool_file(std::string_view name) {
-  return UnfinishedPoolError(
-      fmt::format("{}: an empty file, not a pool; `ringside run --overwrite` makes one in its place", name));
-}
-
-RingView::RingView(const std::byte* base, RingGeometry geometry) : base_(base), geometry_(std::move(geometry)) {
+RingView::RingView(const std::byte* base, FoundRing found) : base_(base), geometry_(std::move(found.geometry)) {
+  for (int copy : {0, 1}) superblock_intact_[copy] = found.superblock_intact[copy];
   slot_seeds_.reserve(geometry_.slot_count());
   for (std::uint32_t slot = 0; slot < geometry_.slot_count(); ++slot) {
     slot_seeds_.push_back(slot_seed(geometry_, slot));
@@ -213,41 +68,7 @@ RingView::RingView(const std::byte* base, RingGeometry geometry) : base_(base), 
 }
 
 RingView RingView::parse(std::span<const std::byte> file, std::string_view name) {
-  Superblocks found = find_superblocks(file, name);
-  bool was_formatted = true;
-  if (!found.complete()) {
-    // The formatted words are stored last. If one was there before the search, a missing superblock is damaged;
-    // otherwise the superblock may have been written during the search.
-    was_formatted = was_ever_formatted(file);
-    std::atomic_thread_fence(std::memory_order_acquire);
-    found = find_superblocks(file, name);
-  }
-  if (!found.geometry) {
-    // Superblocks without their magic are not found at all. In a file that was never formatted, damaged superblocks
-    // are unfinished ones.
-    if (!found.saw_damaged && !is_begun_pool(file)) throw usage_error("{}: not a Ringside pool", name);
-    // A creation gives the file all of its bytes before libpmemobj writes to it.
-    if (is_pmemobj_pool(file) && file.size() < kLeastPoolBytes) {
-      throw damage_error("{}: damaged pool: it was truncated to {} bytes; the smallest pool has {}", name, file.size(),
-                         kLeastPoolBytes);
-    }
-    if (!was_formatted) throw unfinished(name);
-    throw damage_error("{}: damaged pool: both superblocks are damaged, and only they say where its iterates lie",
-                       name);
-  }
-  RingView view(file.data(), std::move(*found.geometry));
-  if (!view.is_formatted(0) && !view.is_formatted(1)) throw unfinished(name);
-  if (!was_formatted) {  // then it was formatted during the search
-    std::atomic_thread_fence(std::memory_order_acquire);
-    found = find_superblocks(file, name);
-  }
-  for (int copy : {0, 1}) view.superblock_intact_[copy] = found.intact[copy] && view.is_formatted(copy);
-  return view;
-}
-
-bool RingView::is_formatted(int copy) const noexcept {
-  return *at<std::uint64_t>(geometry_.superblock_offset[copy] + formatted_word_offset(geometry_.slot_count())) ==
-         kFormattedWord;
+  return RingView(file.data(), find_ring_in(file, name));
 }
 
 bool RingView::pmdk_metadata_intact() const noexcept {
@@ -264,7 +85,7 @@ SlotReading RingView::read_slot(std::uint32_t slot) const noexcept {
 
   const SlotHeader& header = reading.header;
   if (header.commit_seq == 0) return reading;
-  const bool valid = header.commit_seq <= kMaxSequence && header.rows == geometry_.rows &&
+  const bool valid = header.commit_seq <= kMaxSequence && header.payload_bytes == geometry_.header_size() &&
                      header.header_hash == header_hash(header, slot_seeds_[slot]);
   reading.state = valid ? SlotState::kCommitted : SlotState::kDamagedHeader;
   return reading;
@@ -283,59 +104,134 @@ bool RingView::still_holds(std::uint32_t slot, const SlotHeader& header) const n
   return std::memcmp(&now.header, &header, sizeof(header)) == 0;
 }
 
-const double* RingView::payload(std::uint32_t slot) const noexcept {
-  return at<double>(geometry_.slots[slot].payload_offset);
+const std::byte* RingView::payload(std::uint32_t slot) const noexcept {
+  return base_ + geometry_.slots[slot].payload_offset;
 }
 
-const std::uint64_t* RingView::chunk_hashes(std::uint32_t slot) const noexcept {
-  return at<std::uint64_t>(geometry_.slots[slot].meta_offset + kChunkHashesOffset);
+std::span<const std::uint64_t> RingView::chunk_hashes(std::uint32_t slot) const noexcept {
+  return {at<std::uint64_t>(geometry_.slots[slot].meta_offset + geometry_.chunk_hashes_offset()),
+          geometry_.chunk_count()};
 }
 
-StepDescriptor RingView::step(std::uint32_t slot) const noexcept {
-  StepDescriptor step;
-  std::memcpy(&step, base_ + geometry_.slots[slot].meta_offset + kStepOffset, sizeof(step));
+SlotStep RingView::step(std::uint32_t slot) const noexcept {
+  SlotStep step;
+  std::memcpy(&step, base_ + geometry_.slots[slot].meta_offset + kStepOffset, geometry_.step_bytes());
   return step;
 }
 
-ReductionsState RingView::reductions(std::uint32_t slot, const SlotHeader& header,
-                                     Reductions& reductions) const noexcept {
-  const auto* words = at<std::uint64_t>(geometry_.slots[slot].meta_offset + kReductionsOffset);
-  constexpr std::size_t kNameWord = offsetof(StoredReductions, header_hash) / sizeof(std::uint64_t);
-  constexpr int kAttempts = 2;  // damage is found again, under an unchanged header, in a second reading
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    // The writer stores header_hash last: if it names this commit, the rest was there before.
-    const std::uint64_t name = __atomic_load_n(words + kNameWord, __ATOMIC_ACQUIRE);
-    std::uint64_t copy[sizeof(StoredReductions) / sizeof(std::uint64_t)];
-    for (std::size_t i = 0; i < std::size(copy); ++i) copy[i] = __atomic_load_n(words + i, __ATOMIC_RELAXED);
-    if (!still_holds(slot, header)) return ReductionsState::kNotRecorded;
-    StoredReductions stored;
-    std::memcpy(&stored, copy, sizeof(stored));
-    stored.header_hash = header.header_hash;
-    const bool named = name == header.header_hash;
-    const bool complete = stored.hash == reductions_hash(stored);
-    if (named && complete) {
-      reductions = stored.reductions;
-      return ReductionsState::kRecorded;
-    }
-    // Reductions without a name are unfinished. With another name, and a hash that does not hold for this commit,
-    // they are another commit's. With another name, but a hash that holds for this commit, they are damaged: no
-    // writer stores that.
-    if (!named && (name == 0 || !complete)) return ReductionsState::kNotRecorded;
-  }
-  return ReductionsState::kDamaged;
+ResultsState RingView::results(std::uint32_t slot, const SlotHeader& header, SlotResults& results) const {
+  return geometry_.version == kRingVersion2 ? read_results_2(slot, header, results)
+                                            : read_results(slot, header, results);
 }
 
-EntryReading RingView::run_entry_copy(int copy, std::uint32_t index) const noexcept {
-  const auto* words = at<std::uint64_t>(geometry_.run_table_offset[copy] + index * sizeof(RunTableEntry));
-  constexpr std::size_t kSeqWord = offsetof(RunTableEntry, record_seq) / sizeof(std::uint64_t);
+ResultsState RingView::read_results(std::uint32_t slot, const SlotHeader& header, SlotResults& results) const {
+  const std::uint64_t offset = geometry_.slots[slot].meta_offset + geometry_.results_offset();
+  const auto* stored = at<ResultsHead>(offset);
+  const auto* values = at<std::uint64_t>(offset + sizeof(ResultsHead));
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const std::uint64_t name = __atomic_load_n(&stored->header_hash, __ATOMIC_ACQUIRE);
+    ResultsHead head;
+    head.words = __atomic_load_n(&stored->words, __ATOMIC_RELAXED);
+    head.catalogue_hash = __atomic_load_n(&stored->catalogue_hash, __ATOMIC_RELAXED);
+    head.hash = __atomic_load_n(&stored->hash, __ATOMIC_RELAXED);
+    head.header_hash = header.header_hash;
+    const bool possible = head.words <= geometry_.most_result_words();
+    results.words.resize(possible ? head.words : 0);
+    copy_words(results.words.data(), values, results.words.size() * sizeof(std::uint64_t));
+    if (!still_holds(slot, header)) return ResultsState::kNotRecorded;
+    const bool complete = possible && head.hash == results_hash(head, results.words.data());
+    results.catalogue_hash = head.catalogue_hash;
+    if (const auto state = settled(name == header.header_hash, name != 0, complete)) return *state;
+  }
+  return ResultsState::kDamaged;
+}
+
+ResultsState RingView::read_results_2(std::uint32_t slot, const SlotHeader& header, SlotResults& results) const {
+  const auto* words = at<std::uint64_t>(geometry_.slots[slot].meta_offset + geometry_.results_offset());
+  constexpr std::size_t kNameWord = offsetof(StoredReductions2, header_hash) / sizeof(std::uint64_t);
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const std::uint64_t name = __atomic_load_n(words + kNameWord, __ATOMIC_ACQUIRE);
+    std::uint64_t copy[sizeof(StoredReductions2) / sizeof(std::uint64_t)];
+    for (std::size_t i = 0; i < std::size(copy); ++i) copy[i] = __atomic_load_n(words + i, __ATOMIC_RELAXED);
+    if (!still_holds(slot, header)) return ResultsState::kNotRecorded;
+    StoredReductions2 stored;
+    std::memcpy(&stored, copy, sizeof(stored));
+    stored.header_hash = header.header_hash;
+    const bool complete = stored.hash == reductions_hash(stored);
+    if (const auto state = settled(name == header.header_hash, name != 0, complete)) {
+      if (*state == ResultsState::kRecorded) {
+        results.words.resize(kXOnlyWords);
+        to_words(stored.reductions, results.words);
+        results.catalogue_hash = catalogue_hash(catalogue_2().descriptions(), geometry_.schema().id());
+      }
+      return *state;
+    }
+  }
+  return ResultsState::kDamaged;
+}
+
+ResultsState RingView::reductions(std::uint32_t slot, const SlotHeader& header, Reductions& reductions) const {
+  SlotResults found;
+  const ResultsState state = results(slot, header, found);
+  if (state != ResultsState::kRecorded) return state;
+  const std::uint64_t expected = catalogue_hash(catalogue_2().descriptions(), geometry_.schema().id());
+  if (found.catalogue_hash != expected || found.words.size() != kXOnlyWords) return ResultsState::kNotRecorded;
+  reductions = to_reductions(found.words, geometry_.entries());
+  return state;
+}
+
+std::optional<Catalogue> RingView::catalogue(const Id128& run_id, std::uint64_t hash) const {
+  const std::vector<RunReading> all = runs();
+  for (auto reading = all.rbegin(); reading != all.rend(); ++reading) {
+    if (reading->run.run_id != run_id || catalogue_hash(reading->catalogue, geometry_.schema().id()) != hash) continue;
+    try {
+      return Catalogue::decode(geometry_.schema(), reading->catalogue, "catalogue");
+    } catch (const Error&) {  // its hash holds, but a program that can write the file can also write its hash
+    }
+  }
+  return std::nullopt;
+}
+
+EntryReading RingView::run_entry_copy(int copy, std::uint32_t index) const {
+  if (geometry_.version == kRingVersion2) return entry_copy_2(copy, index);
+  const std::uint64_t offset = geometry_.run_table_offset[copy] + index * geometry_.run_entry_bytes();
+  const auto* tail = at<RunEntryTail>(offset + geometry_.run_tail_offset());
+  EntryReading reading;
+  RunEntryHead head;
+  do {  // as copy_unchanged, but the number of words is known only when the first of them are read
+    reading.tail.record_seq = __atomic_load_n(&tail->record_seq, __ATOMIC_ACQUIRE);
+    copy_words(&head, at<std::uint64_t>(offset), sizeof(head));
+    reading.catalogue.resize(std::min(head.results, geometry_.shape.catalogue_entries));
+    copy_words(reading.catalogue.data(), at<std::uint64_t>(offset + sizeof(head)),
+               reading.catalogue.size() * sizeof(ResultDescription));
+    reading.tail.hash = __atomic_load_n(&tail->hash, __ATOMIC_RELAXED);
+    std::atomic_thread_fence(std::memory_order_acquire);
+  } while (__atomic_load_n(&tail->record_seq, __ATOMIC_RELAXED) != reading.tail.record_seq);
+
+  reading.run = head.run;
+  const std::uint64_t record_seq = reading.tail.record_seq;
+  if (record_seq == 0) return reading;
+  const bool valid = record_seq <= kMaxSequence && head.results == reading.catalogue.size() &&
+                     reading.tail.hash == run_hash(head, reading.catalogue, record_seq, run_seed(geometry_, index));
+  reading.state = valid ? EntryState::kValid : EntryState::kDamaged;
+  return reading;
+}
+
+EntryReading RingView::entry_copy_2(int copy, std::uint32_t index) const {
+  const auto* words = at<std::uint64_t>(geometry_.run_table_offset[copy] + index * sizeof(RunTableEntry2));
+  constexpr std::size_t kSeqWord = offsetof(RunTableEntry2, record_seq) / sizeof(std::uint64_t);
   std::uint64_t read[kSeqWord + 1];
   copy_unchanged(words, read);
-  EntryReading reading;
-  std::memcpy(&reading.entry, read, sizeof(read));
+  RunTableEntry2 entry;
+  std::memcpy(&entry, read, sizeof(read));
 
-  const RunTableEntry& entry = reading.entry;
+  EntryReading reading;
+  reading.run = run_of(entry.run, geometry_.schema().id());
+  reading.catalogue.assign(catalogue_2().descriptions().begin(), catalogue_2().descriptions().end());
+  reading.tail = {entry.hash, entry.record_seq};
   if (entry.record_seq == 0) return reading;
-  const bool valid = entry.record_seq <= kMaxSequence && entry.hash == run_hash(entry, run_seed(geometry_, index));
+  const bool valid = entry.record_seq <= kMaxSequence && entry.run.rows == geometry_.entries() &&
+                     entry.hash == run_hash_2(entry, run_seed(geometry_, index));
   reading.state = valid ? EntryState::kValid : EntryState::kDamaged;
   return reading;
 }
@@ -345,9 +241,9 @@ std::vector<RunReading> RingView::runs() const {
   for (std::uint32_t index = 0; index < geometry_.run_entries(); ++index) {
     RunReading newest;
     for (int copy : {0, 1}) {
-      const auto [state, entry] = run_entry_copy(copy, index);
-      if (state == EntryState::kValid && entry.record_seq > newest.record_seq) {
-        newest = {entry.run, entry.record_seq, index};
+      EntryReading reading = run_entry_copy(copy, index);
+      if (reading.state == EntryState::kValid && reading.tail.record_seq > newest.record_seq) {
+        newest = {reading.run, std::move(reading.catalogue), reading.tail.record_seq, index};
       }
     }
     if (newest.record_seq != 0) runs.push_back(newest);
@@ -366,31 +262,42 @@ std::optional<RunDescription> RingView::run(const Id128& run_id) const {
 }
 
 WritableRing WritableRing::parse(std::span<std::byte> file, std::string_view name) {
-  return WritableRing(file.data(), RingView::parse(file, name));
+  RingView view = RingView::parse(file, name);
+  if (view.geometry().version != kRingVersion) throw older_pool(view.geometry().version, name);
+  return WritableRing(file.data(), std::move(view));
 }
 
 SlotHeader* WritableRing::header(std::uint32_t slot) const noexcept {
   return at<SlotHeader>(geometry().slots[slot].meta_offset);
 }
 
-StepDescriptor* WritableRing::step_descriptor(std::uint32_t slot) const noexcept {
-  return at<StepDescriptor>(geometry().slots[slot].meta_offset + kStepOffset);
+SlotStep* WritableRing::slot_step(std::uint32_t slot) const noexcept {
+  return at<SlotStep>(geometry().slots[slot].meta_offset + kStepOffset);
 }
 
-StoredReductions* WritableRing::stored_reductions(std::uint32_t slot) const noexcept {
-  return at<StoredReductions>(geometry().slots[slot].meta_offset + kReductionsOffset);
+ResultsHead* WritableRing::results_head(std::uint32_t slot) const noexcept {
+  return at<ResultsHead>(geometry().slots[slot].meta_offset + geometry().results_offset());
 }
 
 std::uint64_t* WritableRing::chunk_hash_table(std::uint32_t slot) const noexcept {
-  return at<std::uint64_t>(geometry().slots[slot].meta_offset + kChunkHashesOffset);
+  return at<std::uint64_t>(geometry().slots[slot].meta_offset + geometry().chunk_hashes_offset());
 }
 
-double* WritableRing::writable_payload(std::uint32_t slot) const noexcept {
-  return at<double>(geometry().slots[slot].payload_offset);
+std::byte* WritableRing::writable_payload(std::uint32_t slot) const noexcept {
+  return at<std::byte>(geometry().slots[slot].payload_offset);
 }
 
-RunTableEntry* WritableRing::run_entry(int copy, std::uint32_t index) const noexcept {
-  return at<RunTableEntry>(geometry().run_table_offset[copy] + index * sizeof(RunTableEntry));
+RunEntryHead* WritableRing::run_entry(int copy, std::uint32_t index) const noexcept {
+  return at<RunEntryHead>(geometry().run_table_offset[copy] + index * geometry().run_entry_bytes());
+}
+
+ResultDescription* WritableRing::run_catalogue(int copy, std::uint32_t index) const noexcept {
+  return static_cast<ResultDescription*>(static_cast<void*>(run_entry(copy, index) + 1));
+}
+
+RunEntryTail* WritableRing::run_tail(int copy, std::uint32_t index) const noexcept {
+  return at<RunEntryTail>(geometry().run_table_offset[copy] + index * geometry().run_entry_bytes() +
+                          geometry().run_tail_offset());
 }
 
 }  // namespace ringside

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A ring in memory, found and checked. Wherever the bytes come from (a pool's mapping, a read-only file mapping, an
-// image made by a test), every offset is bounds-checked before a view exists. Only this file decides what of it
-// is valid. A RingView changes no byte.
+// image made by a test), every offset is bounds-checked before a view exists. Only this file and
+// superblock_search.cpp decide what of it is valid. A ring of format 2 looks like one with the schema `x f64[rows]`. A
+// RingView changes no byte.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +14,12 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/ring/ring_layout.hpp"
+#include "analyzer/ring/ring_geometry.hpp"
+#include "analyzer/ring/superblock_search.hpp"
 #include "common/platform/error.hpp"
+#include "common/reductions/reduction.hpp"
 
 namespace ringside {
-
-/// Exit code 2: the creation of this pool was interrupted. The file holds no iterates. A run that may overwrite may
-/// replace it, unless its creation is still under way (then it is locked).
-class UnfinishedPoolError : public Error {
- public:
-  explicit UnfinishedPoolError(const std::string& message) : Error(ExitCode::kUsage, message) {}
-};
 
 /// Exit code 5: the ring in this pool can be read, but no analyzer can own it, as libpmemobj's part of it is damaged.
 /// A run that may overwrite may replace it.
@@ -32,8 +28,12 @@ class UnownablePoolError : public Error {
   explicit UnownablePoolError(const std::string& message) : Error(ExitCode::kDamaged, message) {}
 };
 
-/// The error for a file of no bytes, which is the first moment of a creation.
-UnfinishedPoolError empty_pool_file(std::string_view name);
+/// Exit code 2: the ring has a format that this release reads but does not write. A run that may overwrite may replace
+/// it.
+class OlderPoolError : public Error {
+ public:
+  explicit OlderPoolError(const std::string& message) : Error(ExitCode::kUsage, message) {}
+};
 
 enum class SlotState {
   kEmpty,         // never committed, or being overwritten
@@ -46,14 +46,21 @@ struct SlotReading {
   SlotHeader header;  // meaningful where kCommitted
 };
 
-enum class ReductionsState {
+enum class ResultsState {
   kRecorded,
   kNotRecorded,  // none, or of another commit
   kDamaged       // claims to be of this commit, but was torn by a crash or damaged: compute them again
 };
 
+/// The results of a slot: presence bits and values, in the order of the catalogue with that hash.
+struct SlotResults {
+  std::uint64_t catalogue_hash = 0;
+  std::vector<std::uint64_t> words;
+};
+
 struct RunReading {
   RunDescription run;
+  std::vector<ResultDescription> catalogue;  // not checked: Catalogue::decode does that
   std::uint64_t record_seq = 0;
   std::uint32_t index = 0;  // in the run table
 };
@@ -67,20 +74,19 @@ enum class EntryState {
 /// One of the two copies of a run table entry.
 struct EntryReading {
   EntryState state = EntryState::kEmpty;
-  RunTableEntry entry;  // meaningful where kValid
+  RunDescription run;  // meaningful where kValid, like the members below
+  std::vector<ResultDescription> catalogue;
+  RunEntryTail tail;
 };
 
-/// True for a file that begins like a libpmemobj pool, of any layout.
-bool is_pmemobj_pool(std::span<const std::byte> file) noexcept;
-
-/// True for one whose descriptor names our layout, whatever the rest of it holds.
-bool names_our_layout(std::span<const std::byte> file) noexcept;
+/// The error for a ring of an older format, which is only read.
+OlderPoolError older_pool(std::uint32_t version, std::string_view name);
 
 class RingView {
  public:
   /// file: the whole pool file, from offset 0. Throws Error in one line that begins with `name`: exit code 2 where
-  /// there is no ring in it, its creation was interrupted (an UnfinishedPoolError), or its version is newer; 5 where it
-  /// is damaged.
+  /// there is no ring in it, its creation was interrupted (an UnfinishedPoolError), or its version is not read; 5 where
+  /// it is damaged.
   static RingView parse(std::span<const std::byte> file, std::string_view name);
 
   const RingGeometry& geometry() const noexcept { return geometry_; }
@@ -95,25 +101,37 @@ class RingView {
   /// True while the slot still holds `header`, which is a reading of it.
   bool still_holds(std::uint32_t slot, const SlotHeader& header) const noexcept;
 
-  const double* payload(std::uint32_t slot) const noexcept;  // rows doubles
-  const std::uint64_t* chunk_hashes(std::uint32_t slot) const noexcept;
-  /// The step of the slot as the producer published it. It is only as good as the payload: check that
+  const std::byte* payload(std::uint32_t slot) const noexcept;  // payload_bytes: all variables
+  /// The entries of variable `variable`, whose dtype T is.
+  template <class T>
+  const T* values(std::uint32_t slot, std::size_t variable = 0) const noexcept {
+    return at<T>(geometry_.slots[slot].payload_offset + geometry_.schema().place(variable).offset);
+  }
+  std::span<const std::uint64_t> chunk_hashes(std::uint32_t slot) const noexcept;
+  /// The step of the slot as the producer published it, with all scalars. It is only as good as the payload: check that
   /// (ring_recovery.hpp) before use.
-  StepDescriptor step(std::uint32_t slot) const noexcept;
+  SlotStep step(std::uint32_t slot) const noexcept;
 
-  /// Copies the reductions recorded for the commit `header` to `reductions`, if there are any and the slot still holds
-  /// that commit; consistently, also while another process writes them.
-  ReductionsState reductions(std::uint32_t slot, const SlotHeader& header, Reductions& reductions) const noexcept;
+  /// Copies the results recorded for the commit `header` to `results`, if there are any and the slot still holds that
+  /// commit; consistently, also while another process writes them. Allocates.
+  ResultsState results(std::uint32_t slot, const SlotHeader& header, SlotResults& results) const;
+
+  /// The same as a record of reductions. Requires that the schema is x-only. Results of a catalogue other than
+  /// x_only_catalogue count as not recorded.
+  ResultsState reductions(std::uint32_t slot, const SlotHeader& header, Reductions& reductions) const;
+
+  /// What a run recorded of its steps; nothing if no valid entry of the run has a catalogue with that hash.
+  std::optional<Catalogue> catalogue(const Id128& run_id, std::uint64_t catalogue_hash) const;
 
   /// Entry `index` of copy `copy` (0, 1) of the run table; consistent also while another process writes it.
-  EntryReading run_entry_copy(int copy, std::uint32_t index) const noexcept;
+  EntryReading run_entry_copy(int copy, std::uint32_t index) const;
   /// Every valid run description, by ascending record_seq: the last is the newest.
   std::vector<RunReading> runs() const;
   /// The newest description of that run.
   std::optional<RunDescription> run(const Id128& run_id) const;
 
  protected:
-  RingView(const std::byte* base, RingGeometry geometry);
+  RingView(const std::byte* base, FoundRing found);
 
   std::uint64_t slot_seed_of(std::uint32_t slot) const noexcept { return slot_seeds_[slot]; }
 
@@ -124,7 +142,9 @@ class RingView {
   }
 
   SlotReading read_slot(std::uint32_t slot) const noexcept;
-  bool is_formatted(int copy) const noexcept;
+  EntryReading entry_copy_2(int copy, std::uint32_t index) const;
+  ResultsState read_results(std::uint32_t slot, const SlotHeader& header, SlotResults& results) const;
+  ResultsState read_results_2(std::uint32_t slot, const SlotHeader& header, SlotResults& results) const;
 
   const std::byte* base_;
   RingGeometry geometry_;
@@ -135,15 +155,18 @@ class RingView {
 /// A view whose bytes may be changed, for the writer.
 class WritableRing : public RingView {
  public:
+  /// Throws Error as RingView::parse, and an OlderPoolError for a ring that is not of the newest format.
   static WritableRing parse(std::span<std::byte> file, std::string_view name);
 
   SlotHeader* header(std::uint32_t slot) const noexcept;
-  StepDescriptor* step_descriptor(std::uint32_t slot) const noexcept;
-  StoredReductions* stored_reductions(std::uint32_t slot) const noexcept;
+  SlotStep* slot_step(std::uint32_t slot) const noexcept;  // geometry().step_bytes() of it
+  ResultsHead* results_head(std::uint32_t slot) const noexcept;  // the words follow it
   std::uint64_t* chunk_hash_table(std::uint32_t slot) const noexcept;
-  double* writable_payload(std::uint32_t slot) const noexcept;
+  std::byte* writable_payload(std::uint32_t slot) const noexcept;
   /// Entry `index` of copy `copy` (0, 1) of the run table.
-  RunTableEntry* run_entry(int copy, std::uint32_t index) const noexcept;
+  RunEntryHead* run_entry(int copy, std::uint32_t index) const noexcept;
+  ResultDescription* run_catalogue(int copy, std::uint32_t index) const noexcept;
+  RunEntryTail* run_tail(int copy, std::uint32_t index) const noexcept;
 
   std::uint64_t seed(std::uint32_t slot) const noexcept { return slot_seed_of(slot); }
 

@@ -21,6 +21,7 @@ RingWriter::RingWriter(WritableRing ring, Persistence& persistence, Storage stor
       persistence_(persistence),
       syncs_(needs_sync(storage, durability)),
       durability_(durability),
+      portions_(ring_.geometry().schema(), std::max<std::uint64_t>(ring_.geometry().chunk_bytes, kCopyChunkBytes)),
       slot_seq_(ring_.geometry().slot_count(), 0) {
   const Recovery recovery = recover(ring_);
   for (const KeptSlot& kept : recovery.kept) slot_seq_[kept.slot] = kept.header.commit_seq;
@@ -29,11 +30,21 @@ RingWriter::RingWriter(WritableRing ring, Persistence& persistence, Storage stor
   committed_before_run_.store(recovery.newest_seq());
 }
 
-std::optional<KeptSlot> RingWriter::begin_run(const RunDescription& run, double* newest_payload) {
-  const std::uint64_t rows = ring_.geometry().rows;
-  if (run.rows != rows) {
-    throw usage_error("the pool holds iterates of {} rows, this run's have {}; --overwrite makes a new pool", rows,
-                      run.rows);
+std::optional<KeptSlot> RingWriter::begin_run(const RunDescription& run, const Catalogue& catalogue,
+                                              void* newest_payload) {
+  const RingGeometry& geometry = ring_.geometry();
+  if (run.schema_id != geometry.schema().id()) {
+    throw usage_error("the pool holds steps of {}, this run has other variables; --overwrite makes a new pool",
+                      to_text(geometry.schema()));
+  }
+  if (catalogue.words() > geometry.most_result_words() ||
+      catalogue.descriptions().size() > geometry.shape.catalogue_entries ||
+      catalogue.scalars().size() > geometry.shape.scalar_words) {
+    throw usage_error(
+        "the pool has room for {} words of results, {} descriptions and {} scalars, this run has {}, {} and {}; "
+        "--overwrite makes a new pool",
+        geometry.most_result_words(), geometry.shape.catalogue_entries, geometry.shape.scalar_words, catalogue.words(),
+        catalogue.descriptions().size(), catalogue.scalars().size());
   }
   if (const int error = finish()) {
     throw system_error("the pool could not be synced to its disk: {}; what was committed last may be lost",
@@ -58,7 +69,8 @@ std::optional<KeptSlot> RingWriter::begin_run(const RunDescription& run, double*
   previous_ = newest_;
   current_ = newest_.value_or(0);
 
-  write_run(run);
+  write_run(run, catalogue);
+  catalogue_hash_ = catalogue_hash(catalogue.descriptions(), geometry.schema().id());
   if (const int error = sync_all()) {
     throw system_error("the pool could not be synced to its disk: {}", errno_text(error));
   }
@@ -84,11 +96,14 @@ void RingWriter::persist_found() noexcept {
   persistence_.drain();
 }
 
-void RingWriter::write_run(const RunDescription& run) {
+void RingWriter::write_run(const RunDescription& run, const Catalogue& catalogue) {
   // Needed are the newest description of every run that a slot refers to, and the newest of all: at most K + 1 of the
   // K + 2 entries.
   const std::vector<RunReading> runs = ring_.runs();
-  if (!runs.empty() && std::memcmp(&runs.back().run, &run, sizeof(run)) == 0) return;
+  if (!runs.empty() && std::memcmp(&runs.back().run, &run, sizeof(run)) == 0 &&
+      std::ranges::equal(std::as_bytes(std::span(runs.back().catalogue)), std::as_bytes(catalogue.descriptions()))) {
+    return;
+  }
   std::vector<char> needed(ring_.geometry().run_entries(), 0);
   if (!runs.empty()) needed[runs.back().index] = 1;
   for (const KeptSlot& kept : recover(ring_).kept) {
@@ -99,12 +114,11 @@ void RingWriter::write_run(const RunDescription& run) {
   }
   const auto index = static_cast<std::uint32_t>(std::find(needed.begin(), needed.end(), 0) - needed.begin());
 
-  RunTableEntry entry;
-  entry.run = run;
-  entry.record_seq = runs.empty() ? 1 : runs.back().record_seq + 1;
-  entry.hash = run_hash(entry, run_seed(ring_.geometry(), index));
+  const std::uint64_t record_seq = runs.empty() ? 1 : runs.back().record_seq + 1;
   // One after the other: a crash tears at most one of them.
-  for (int copy : {0, 1}) write_run_entry(ring_.run_entry(copy, index), entry, persistence_);
+  for (int copy : {0, 1}) {
+    write_run_entry(ring_, copy, index, run, catalogue.descriptions(), record_seq, persistence_);
+  }
 }
 
 void RingWriter::clear() {
@@ -147,72 +161,71 @@ CommitStatus RingWriter::begin() noexcept {
   return persistence_.store_error() == 0 ? CommitStatus::kOk : CommitStatus::kSyncFailed;
 }
 
-void RingWriter::copy(const double* source, const StepDescriptor& step, Reducer* reducer) noexcept {
-  // Bytes moved: 8 n read, 8 n written past the cache, 8 per chunk for its hash, a line for the step; 8 n read of the
-  // iterate before, if it is reduced.
-  step_ = step;
-  if (reducer != nullptr) reducer->begin(previous_payload());
+void RingWriter::copy(const void* source, const SlotStep& step, Reducer* reducer) noexcept {
+  // Bytes moved: the payload read, and written past the cache; 8 per chunk for its hash, a line for the step; the
+  // payload read of the step before, if it is reduced.
   const RingGeometry& geometry = ring_.geometry();
-  // A portion is a chunk of the table, or several of them if they are smaller than the blocks that are reduced.
-  const std::uint64_t portion_bytes =
-      reducer == nullptr ? geometry.chunk_bytes : std::max<std::uint64_t>(geometry.chunk_bytes, kCopyChunkBytes);
-  const std::uint64_t portions = (geometry.payload_bytes() + portion_bytes - 1) / portion_bytes;
-  const std::uint64_t chunks_each = portion_bytes / geometry.chunk_bytes;
+  std::memcpy(&step_, &step, geometry.step_bytes());
+  if (reducer != nullptr) reducer->begin(reinterpret_cast<const double*>(previous_payload()));
   std::uint64_t* table = ring_.chunk_hash_table(current_);
 
+  const std::uint64_t portions = portions_.count();
   const std::uint64_t pieces = team_->pieces(portions, kPortionsInPiece);
   team_->share(pieces, [&](std::uint64_t piece, int thread) noexcept {
     if (piece == 0) {
-      StepDescriptor* descriptor = ring_.step_descriptor(current_);
-      store_words(persistence_, descriptor, &step_, sizeof(step_));
-      persistence_.flush(descriptor, sizeof(step_));
+      SlotStep* to = ring_.slot_step(current_);
+      store_words(persistence_, to, &step_, geometry.step_bytes());
+      persistence_.flush(to, geometry.step_bytes());
     }
     const std::uint64_t first = piece_begin(portions, piece, pieces);
     const std::uint64_t last = piece_begin(portions, piece + 1, pieces);
     for (std::uint64_t portion = first; portion < last; ++portion) {
-      copy_portion(reinterpret_cast<const std::byte*>(source), portion * chunks_each, chunks_each, reducer,
+      copy_portion(static_cast<const std::byte*>(source), portions_[portion], reducer,
                    static_cast<std::size_t>(thread));
     }
-    const std::uint64_t end_chunk = std::min(last * chunks_each, geometry.chunk_count());
-    persistence_.flush(table + first * chunks_each, (end_chunk - first * chunks_each) * sizeof(std::uint64_t));
+    const std::uint64_t first_chunk = first_chunk_of(portions_[first]);
+    const std::uint64_t end_chunk = last == portions ? geometry.chunk_count() : first_chunk_of(portions_[last]);
+    persistence_.flush(table + first_chunk, (end_chunk - first_chunk) * sizeof(std::uint64_t));
     persistence_.drain();  // fence 2: only the thread that stored can wait for its stores
   });
 }
 
-/// Copies the chunks [first_chunk, first_chunk + chunks), as far as they exist.
-void RingWriter::copy_portion(const std::byte* source, std::uint64_t first_chunk, std::uint64_t chunks,
-                              Reducer* reducer, std::size_t thread) noexcept {
+std::uint64_t RingWriter::first_chunk_of(const PayloadParts::Part& portion) const noexcept {
   const RingGeometry& geometry = ring_.geometry();
-  const std::uint64_t end_chunk = std::min(first_chunk + chunks, geometry.chunk_count());
-  const std::uint64_t first_row = first_chunk * geometry.chunk_bytes / sizeof(double);
-  const bool on_the_way = reducer != nullptr && geometry.chunk_bytes == kCopyChunkBytes;
-  auto* to = reinterpret_cast<std::byte*>(ring_.writable_payload(current_));
-  std::uint64_t* table = ring_.chunk_hash_table(current_);
-  std::uint64_t bytes = 0;
-  for (std::uint64_t chunk = first_chunk; chunk < end_chunk; ++chunk) {
-    const std::uint64_t offset = chunk * geometry.chunk_bytes;
-    const std::uint64_t chunk_bytes = geometry.chunk_size(chunk);
+  return geometry.chunks.first_of(portion.variable) + portion.in_variable / geometry.chunk_bytes;
+}
+
+void RingWriter::copy_portion(const std::byte* source, const PayloadParts::Part& portion, Reducer* reducer,
+                              std::size_t thread) noexcept {
+  const std::uint64_t chunk_bytes = ring_.geometry().chunk_bytes;
+  const std::uint64_t first_row = portion.in_variable / sizeof(double);
+  const bool on_the_way = reducer != nullptr && chunk_bytes == kCopyChunkBytes;
+  std::byte* to = ring_.writable_payload(current_) + portion.offset;
+  const std::byte* from = source + portion.offset;
+  std::uint64_t* hash_of_chunk = ring_.chunk_hash_table(current_) + first_chunk_of(portion);
+  for (std::uint64_t done = 0; done < portion.bytes; done += chunk_bytes) {
+    const std::uint64_t bytes = std::min(chunk_bytes, portion.bytes - done);
     const std::uint64_t hash =
-        on_the_way ? persistence_.copy_reduced(to + offset, source + offset, chunk_bytes, {*reducer, thread, first_row})
-                   : persistence_.copy_nontemporal(to + offset, source + offset, chunk_bytes);
-    persistence_.store64(table + chunk, hash);
-    bytes += chunk_bytes;
+        on_the_way ? persistence_.copy_reduced(to + done, from + done, bytes, {*reducer, thread, first_row})
+                   : persistence_.copy_nontemporal(to + done, from + done, bytes);
+    persistence_.store64(hash_of_chunk++, hash);
   }
   // This program makes no ring with chunks of another size. A ring that has them is served, but each portion is read
   // twice.
   if (reducer != nullptr && !on_the_way) {
-    reducer->sweep(thread, ring_.payload(current_), first_row, bytes / sizeof(double));
+    reducer->sweep(thread, reinterpret_cast<const double*>(ring_.payload(current_)), first_row,
+                   portion.bytes / sizeof(double));
   }
 }
 
 CommitStatus RingWriter::commit() noexcept {
   if (persistence_.store_error() != 0) return CommitStatus::kSyncFailed;  // some of the payload is not in the file
   const RingGeometry& geometry = ring_.geometry();
-  header_.iteration = step_.iteration;
-  header_.step = step_.step;
+  header_.iteration = step_.descriptor.iteration;
+  header_.step = step_.descriptor.step;
   header_.run_id = run_id_;
-  header_.rows = geometry.rows;
-  header_.payload_hash = payload_hash(ring_.chunk_hashes(current_), geometry.chunk_count(), step_);
+  header_.payload_bytes = geometry.payload_bytes();
+  header_.payload_hash = payload_hash(ring_.chunk_hashes(current_), step_, geometry.step_bytes());
   header_.commit_seq = next_seq_;
   header_.header_hash = header_hash(header_, ring_.seed(current_));
 
@@ -233,23 +246,26 @@ CommitStatus RingWriter::commit() noexcept {
   return sync_error() == 0 ? CommitStatus::kOk : CommitStatus::kSyncFailed;
 }
 
-void RingWriter::store_reductions(const Reductions& reductions) noexcept {
-  StoredReductions stored;
-  stored.reductions = reductions;
-  stored.header_hash = header_.header_hash;
-  stored.hash = reductions_hash(stored);
+void RingWriter::store_results(std::span<const std::uint64_t> words) noexcept {
+  ResultsHead head;
+  head.words = words.size();
+  head.catalogue_hash = catalogue_hash_;
+  head.header_hash = header_.header_hash;
+  head.hash = results_hash(head, words.data());
 
   // They have no name while they change: torn ones count as not recorded, not as damaged.
-  StoredReductions* to = ring_.stored_reductions(current_);
+  ResultsHead* to = ring_.results_head(current_);
   persistence_.store64(&to->header_hash, 0);
-  store_words(persistence_, &to->reductions, &stored.reductions, sizeof(stored.reductions));
-  persist(persistence_, &to->reductions, sizeof(to->reductions));
-  persistence_.store64(&to->hash, stored.hash);
-  persistence_.store64(&to->header_hash, stored.header_hash);
-  persist(persistence_, &to->header_hash, sizeof(to->header_hash) + sizeof(to->hash));
+  persistence_.store64(&to->words, head.words);
+  persistence_.store64(&to->catalogue_hash, head.catalogue_hash);
+  store_words(persistence_, to + 1, words.data(), words.size_bytes());
+  persist(persistence_, to, sizeof(*to) + words.size_bytes());
+  persistence_.store64(&to->hash, head.hash);
+  persistence_.store64(&to->header_hash, head.header_hash);
+  persist(persistence_, to, sizeof(*to));
 }
 
-const double* RingWriter::previous_payload() const noexcept {
+const std::byte* RingWriter::previous_payload() const noexcept {
   return previous_ ? ring_.payload(*previous_) : nullptr;
 }
 

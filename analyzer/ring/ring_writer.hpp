@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "analyzer/ring/storage.hpp"
 #include "common/options/durability.hpp"
 #include "common/reductions/reduction.hpp"
+#include "common/results/catalogue.hpp"
 #include "common/threads/team.hpp"
 
 namespace ringside {
@@ -42,11 +44,13 @@ class RingWriter {
   /// From here on `team`, which outlives the writer, makes the copies; until then all OpenMP threads do.
   void share_among(Team& team) noexcept { team_ = &team; }
 
-  /// Set-up of a run: writes its description and verifies the newest payload (one, unless a power cut damaged it), so
-  /// that the slots to keep are known to be good. If that payload is of the same run, the run continues from it.
-  /// Returns its slot, if there is one; newest_payload (rows doubles, may be null) becomes a copy of it. Throws Error:
-  /// exit code 2 if the run's rows are not the ring's, 3 if a sync failed.
-  std::optional<KeptSlot> begin_run(const RunDescription& run, double* newest_payload = nullptr);
+  /// Set-up of a run: writes its description with its catalogue and verifies the newest payload (one, unless a power cut
+  /// damaged it), so that the slots to keep are known to be good. If that payload is of the same run, the run continues
+  /// from it. Returns its slot, if there is one; newest_payload (payload_bytes, may be null) becomes a copy of it.
+  /// Throws Error: exit code 2 if the run's variables are not the ring's or the ring has no room for what the catalogue
+  /// describes, 3 if a sync failed.
+  std::optional<KeptSlot> begin_run(const RunDescription& run, const Catalogue& catalogue,
+                                    void* newest_payload = nullptr);
 
   /// Discards every iterate, before a run that may overwrite them begins: `begin_run` comes next. Ends a run in
   /// progress first, as `finish`. The iterates' bytes stay until they are overwritten. Commits of this writer continue
@@ -58,21 +62,22 @@ class RingWriter {
   /// plain file it waits while the oldest is the newest *persisted* one.
   CommitStatus begin() noexcept;
 
-  /// Copies the iterate of `step` into the slot, after `begin`. source: rows doubles, not changed while this runs.
-  /// With a reducer (of the same team) the iterate is reduced during the copy, all but `reducer->finish`. The bytes
-  /// that are in the slot are reduced, even if source changes.
-  void copy(const double* source, const StepDescriptor& step, Reducer* reducer = nullptr) noexcept;
+  /// Copies all variables of `step` into the slot, after `begin`. source: payload_bytes, not changed while this runs;
+  /// step: with the scalars that the ring has words for. With a reducer (of the same team; x-only) the iterate is
+  /// reduced during the copy, all but `reducer->finish`. The bytes that are in the slot are reduced, even if source
+  /// changes.
+  void copy(const void* source, const SlotStep& step, Reducer* reducer = nullptr) noexcept;
 
   /// To be called after `copy`. When it returns kOk the iterate is committed; on DAX it is also persisted.
   CommitStatus commit() noexcept;
 
-  /// Puts `reductions` beside the iterate committed last.
-  void store_reductions(const Reductions& reductions) noexcept;
+  /// Puts the results of the step committed last beside it. words: in the order of the run's catalogue.
+  void store_results(std::span<const std::uint64_t> words) noexcept;
 
-  /// The payload of the last `begin`'s slot: rows doubles, complete after `copy`.
-  const double* payload() const noexcept { return ring_.payload(current_); }
-  /// The iterate committed before that one in the same run, or null: rows doubles.
-  const double* previous_payload() const noexcept;
+  /// The payload of the last `begin`'s slot: payload_bytes, complete after `copy`.
+  const std::byte* payload() const noexcept { return ring_.payload(current_); }
+  /// The step committed before that one in the same run, or null: payload_bytes.
+  const std::byte* previous_payload() const noexcept;
 
   /// Ends the run. Returns 0, or the errno value of the sync that failed. Under Durability::kPower everything
   /// committed and recorded is persisted when it returns 0.
@@ -95,9 +100,10 @@ class RingWriter {
 
  private:
   void persist_found() noexcept;
-  void copy_portion(const std::byte* source, std::uint64_t first_chunk, std::uint64_t chunks, Reducer* reducer,
+  void copy_portion(const std::byte* source, const PayloadParts::Part& portion, Reducer* reducer,
                     std::size_t thread) noexcept;
-  void write_run(const RunDescription& run);
+  std::uint64_t first_chunk_of(const PayloadParts::Part& portion) const noexcept;
+  void write_run(const RunDescription& run, const Catalogue& catalogue);
   int sync_all() noexcept;
   std::uint64_t of_run(std::uint64_t seq) const noexcept {
     const std::uint64_t before = committed_before_run_.load(std::memory_order_acquire);
@@ -110,13 +116,17 @@ class RingWriter {
   Team* team_ = &openmp_;
   const bool syncs_;  // a commit needs a sync to be persisted
   const Durability durability_;
+  // What a thread copies at a time: a chunk, or several of one variable if chunks are smaller than the blocks that are
+  // reduced.
+  const PayloadParts portions_;
   Id128 run_id_;
+  std::uint64_t catalogue_hash_ = 0;     // of the run
   std::vector<std::uint64_t> slot_seq_;  // what each slot holds; 0: nothing worth keeping
   std::uint64_t next_seq_ = 1;
   std::uint32_t current_ = 0;              // slot of the last `begin`
   std::optional<std::uint32_t> newest_;    // slot of the newest commit of this run
   std::optional<std::uint32_t> previous_;  // the one before `current_`
-  StepDescriptor step_;                    // as copied last
+  SlotStep step_;                          // as copied last
   SlotHeader header_;                      // as committed last
   std::atomic<std::uint64_t> committed_{0};
   std::atomic<std::uint64_t> persisted_{0};

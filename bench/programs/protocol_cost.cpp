@@ -37,6 +37,7 @@
 #include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
+#include "common/reductions/reduction_catalogue.hpp"
 
 namespace ringside::bench {
 namespace {
@@ -91,7 +92,7 @@ class TemporaryPool {
  public:
   TemporaryPool(const std::string& folder, std::uint64_t rows, std::uint32_t slots)
       : path_(std::filesystem::path(folder) / ("protocol_cost." + std::to_string(getpid()) + ".pool")),
-        pool_(RingPool::create(path_, rows, slots)) {
+        pool_(RingPool::create(path_, RingShape::x_only(rows), slots)) {
     pool_.prefault();
   }
   ~TemporaryPool() { std::filesystem::remove(path_); }
@@ -135,7 +136,7 @@ Commit commit_one(RingWriter& writer, const double* x, std::uint64_t k) {
   const std::int64_t begin_ns = now_ns();
   bool fine = writer.begin() == CommitStatus::kOk;
   commit.begin_ms = milliseconds_since(begin_ns);
-  writer.copy(x, step);
+  writer.copy(x, {.descriptor = step});
   const std::int64_t copied_ns = now_ns();
   fine = writer.commit() == CommitStatus::kOk && fine;
   commit.commit_ms = milliseconds_since(copied_ns);
@@ -189,7 +190,7 @@ json measure_table_hash(const RingView& ring, int rounds) {
   std::vector<double> us;
   for (int round = 0; round < rounds; ++round) {
     const std::int64_t begin_ns = now_ns();
-    sink = sink ^ hash64(ring.chunk_hashes(0), ring.geometry().chunk_count() * sizeof(std::uint64_t));
+    sink = sink ^ hash64(ring.chunk_hashes(0).data(), ring.chunk_hashes(0).size_bytes());
     us.push_back(milliseconds_since(begin_ns) * 1e3);
   }
   return spread(us, "us");
@@ -211,8 +212,9 @@ json measure_all(std::uint64_t rows, std::uint32_t slots, const std::vector<int>
   RingWriter writer(pool->ring(), persistence, pool->storage(), Durability::kPower);
   RunDescription run;
   run.run_id = random_id();
-  run.rows = rows;
-  writer.begin_run(run);
+  run.entries = rows;
+  run.schema_id = pool->ring().geometry().schema().id();
+  writer.begin_run(run, x_only_catalogue(rows));
 
   std::vector<Values> iterates;
   for (std::size_t i = 0; i < kIterates; ++i) iterates.push_back(make_iterate(rows, i));

@@ -27,6 +27,7 @@
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "common/reductions/reduction_catalogue.hpp"
 
 namespace ringside::bench {
 namespace {
@@ -46,11 +47,12 @@ class FullRing {
  public:
   FullRing(const std::string& folder, std::uint64_t rows, std::uint32_t slots)
       : path_(std::filesystem::path(folder) / ("recovery." + std::to_string(getpid()) + ".pool")) {
-    const RingPool pool = RingPool::create(path_, rows, slots);
+    const RingPool pool = RingPool::create(path_, RingShape::x_only(rows), slots);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kPower);
     run_.run_id = random_id();
-    run_.rows = rows;
-    writer.begin_run(run_);
+    run_.entries = rows;
+    run_.schema_id = pool.ring().geometry().schema().id();
+    writer.begin_run(run_, x_only_catalogue(rows));
     std::vector<double> x(rows);
     for (std::uint64_t k = 1; k <= slots; ++k) {
       for (std::uint64_t row = 0; row < rows; ++row) x[row] = 1.0 / static_cast<double>(row + k);
@@ -58,7 +60,7 @@ class FullRing {
       step.step = k - 1;
       step.iteration = k;
       const bool committed = writer.begin() == CommitStatus::kOk;
-      writer.copy(x.data(), step);
+      writer.copy(x.data(), {.descriptor = step});
       demand(committed && writer.commit() == CommitStatus::kOk, "taken an iterate");
     }
     demand(writer.finish() == 0, "been synced");
@@ -105,7 +107,7 @@ void measure_once(const FullRing& ring, std::uint32_t slots, bool cold, Samples&
   demand(writer.committed() == slots, "every iterate for its owner");
 
   begin_ns = now_ns();
-  writer.begin_run(ring.run());
+  writer.begin_run(ring.run(), x_only_catalogue(ring.run().entries));
   samples.begin_run_ms.push_back(milliseconds_since(begin_ns));
   demand(writer.finish() == 0, "been synced");
 }

@@ -156,7 +156,7 @@ double difference_from(const std::vector<double>& expected, const std::string& p
                        int iterations) {
   const RingReader reader = RingReader::open(pool);
   const Recovery recovery = reader.recover();
-  std::vector<double> x(reader.ring().geometry().rows);
+  std::vector<double> x(reader.ring().geometry().entries());
   if (recovery.kept.empty() || recovery.kept.back().header.iteration != static_cast<std::uint64_t>(iterations) ||
       x.size() != expected.size() || reader.read(recovery.kept.back(), x.data()).status != ReadStatus::kOk) {
     throw damage_error("ringside run in {}: found no intact iterate of iteration {} with {} rows", parent, iterations,

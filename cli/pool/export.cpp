@@ -48,7 +48,7 @@ std::pair<KeptSlot, std::vector<double>> read(const RingReader& reader, std::opt
   // ring may lose that race a dozen times.
   constexpr int kAttempts = 100;
   const std::string pool = reader.path().string();
-  std::vector<double> x(reader.ring().geometry().rows);
+  std::vector<double> x(reader.ring().geometry().entries());
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const Recovery recovery = reader.recover();
     if (attempt == 0 && !wanted && !recovery.damaged.empty()) {

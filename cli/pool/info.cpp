@@ -27,7 +27,7 @@ ordered_json describe_run(const RunReading& reading) {
           {"solver", text_of(run.solver)},
           {"matrix", text_of(run.matrix)},
           {"parameters", text_of(run.parameters)},
-          {"rows", run.rows},
+          {"rows", run.entries},
           {"nonzeros", run.nonzeros}};
 }
 
@@ -38,7 +38,7 @@ ordered_json describe_slot(const RingView& ring, const KeptSlot& kept) {
                        {"step", kept.header.step},
                        {"run_id", to_string(kept.header.run_id)}};
   Reductions reductions;
-  slot["reductions"] = ring.reductions(kept.slot, kept.header, reductions) == ReductionsState::kRecorded
+  slot["reductions"] = ring.reductions(kept.slot, kept.header, reductions) == ResultsState::kRecorded
                            ? ordered_json(to_json_in_full(reductions, kept.header.iteration))
                            : ordered_json();
   return slot;
@@ -49,12 +49,12 @@ ordered_json describe(const RingReader& reader, const Recovery& recovery) {
   const RingGeometry& shape = ring.geometry();
   ordered_json info = {{"pool", reader.path().string()},
                        {"pool_id", to_string(shape.pool_id)},
-                       {"format_version", kRingVersion},
+                       {"format_version", shape.version},
                        {"created", utc_text(shape.created_realtime_ns)},
                        {"storage", to_string(reader.storage())},
                        {"file_bytes", shape.file_bytes},
                        {"slots", shape.slot_count()},
-                       {"rows", shape.rows},
+                       {"rows", shape.entries()},
                        {"payload_bytes", shape.payload_bytes()},
                        {"chunk_bytes", shape.chunk_bytes},
                        {"kept", recovery.kept.size()},
@@ -78,10 +78,10 @@ void print(const RingReader& reader, const Recovery& recovery) {
   const RingView& ring = reader.ring();
   const RingGeometry& shape = ring.geometry();
   fmt::print("pool      {} ({}, {}), format {}, created {}\n", printable(reader.path().string()),
-             megabytes(shape.file_bytes), to_string(reader.storage()), kRingVersion,
+             megabytes(shape.file_bytes), to_string(reader.storage()), shape.version,
              utc_text(shape.created_realtime_ns));
   fmt::print("ring      {} slots of {} rows ({} each); {} iterates kept{}\n", shape.slot_count(),
-             with_separators(shape.rows), megabytes(shape.payload_bytes()), recovery.kept.size(),
+             with_separators(shape.entries()), megabytes(shape.payload_bytes()), recovery.kept.size(),
              recovery.damaged.empty() ? "" : fmt::format(", {} slots with damaged headers", recovery.damaged.size()));
   if (const auto journal = summarize_journal(reader.path().string())) {
     if (!journal->kind.empty()) {
@@ -111,7 +111,7 @@ void print(const RingReader& reader, const Recovery& recovery) {
   for (const KeptSlot& kept : recovery.kept) {
     const std::string run = to_string(kept.header.run_id).substr(0, 8);
     Reductions r;
-    const bool recorded = ring.reductions(kept.slot, kept.header, r) == ReductionsState::kRecorded;
+    const bool recorded = ring.reductions(kept.slot, kept.header, r) == ResultsState::kRecorded;
     fmt::print("{:>5} {:>11} {:>10}  {:<9}", kept.slot, with_separators(kept.header.iteration),
                with_separators(kept.header.step), run);
     if (recorded) {

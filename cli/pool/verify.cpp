@@ -31,7 +31,7 @@ std::string explanation(const SlotCheck& check, const RingGeometry& shape) {
   if (check.payload.overwritten) return "overwritten while it was read: an analyzer is at work";
   if (!check.damaged()) return "intact";
   std::string text = check.payload.intact() ? "" : describe(check.payload, shape);
-  if (check.reductions_damaged()) text += std::string(text.empty() ? "" : "; ") + "its stored reductions are damaged";
+  if (check.results_damaged()) text += std::string(text.empty() ? "" : "; ") + "its stored reductions are damaged";
   return "DAMAGED: " + text;
 }
 
@@ -41,7 +41,7 @@ ordered_json to_json(const SlotCheck& check) {
                        {"commit_seq", check.kept.header.commit_seq},
                        {"verdict", verdict_of(check)}};
   add_to(slot, check.payload);
-  slot["reductions_intact"] = !check.reductions_damaged();
+  slot["reductions_intact"] = !check.results_damaged();
   return slot;
 }
 

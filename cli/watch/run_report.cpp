@@ -68,7 +68,7 @@ ordered_json kept_in(const std::string& pool, ordered_json& notices) {
     for (const KeptSlot& slot : reader.recover().kept) {
       ordered_json row = {{"iteration", slot.header.iteration}, {"step", slot.header.step}};
       Reductions reductions;
-      if (reader.ring().reductions(slot.slot, slot.header, reductions) == ReductionsState::kRecorded) {
+      if (reader.ring().reductions(slot.slot, slot.header, reductions) == ResultsState::kRecorded) {
         row.update(ordered_json(to_json(reductions, slot.header.iteration)));
       }
       kept.push_back(row);

@@ -9,6 +9,7 @@
 #include "common/handoff/futex_coordination.hpp"
 #include "common/handoff/message_coordination.hpp"
 #include "common/platform/clock.hpp"
+#include "common/schema/schema.hpp"
 
 namespace ringside {
 namespace {
@@ -44,8 +45,11 @@ AttachRequest checked_request(std::span<const std::byte> bytes, std::size_t fds)
                       static_cast<std::uint32_t>(request.coordination));
   }
   if (request.elastic > 1) throw usage_error("attach request for elastic {}, expected 0 or 1", request.elastic);
-  if (request.run.rows == 0 || request.run.rows > kMostRows) {
-    throw usage_error("attach request for iterates of {} rows, expected 1 to {}", request.run.rows, kMostRows);
+  if (request.run.entries == 0 || request.run.entries > kMostRows) {
+    throw usage_error("attach request for iterates of {} rows, expected 1 to {}", request.run.entries, kMostRows);
+  }
+  if (request.run.schema_id != Schema::x_only(request.run.entries).id()) {
+    throw usage_error("attach request for other variables than x f64[{}]", request.run.entries);
   }
   return request;
 }
@@ -64,12 +68,12 @@ HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_m
   request_.run.matrix[sizeof request_.run.matrix - 1] = '\0';
   request_.run.parameters[sizeof request_.run.parameters - 1] = '\0';
 
-  geometry_ = {request_.buffers, request_.run.rows};
+  geometry_ = {request_.buffers, request_.run.entries};
   payload_ = SharedMapping::adopt(std::move(received->fds[0]), geometry_.total_bytes(), PeerAccess::kReadOnly);
   control_mapping_ = SharedMapping::adopt(std::move(received->fds[1]), sizeof(HandoffControl), PeerAccess::kReadWrite);
   control_ = reinterpret_cast<HandoffControl*>(control_mapping_.data());
   if (control_->magic != kHandoffMagic || control_->version != kHandoffVersion ||
-      control_->buffers != request_.buffers || control_->rows != request_.run.rows) {
+      control_->buffers != request_.buffers || control_->rows != request_.run.entries) {
     throw usage_error("the control memory of the peer (pid {}) does not match its attach request", peer_.pid());
   }
   // Where an earlier analyzer stopped; 0 and 0 if there was none.

@@ -14,6 +14,7 @@
 #include "common/handoff/message_coordination.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
+#include "common/schema/schema.hpp"
 #include "common/platform/exit_code.hpp"
 
 namespace ringside {
@@ -39,7 +40,7 @@ bool parse(std::span<const std::byte> bytes, MessageKind kind, Message& message)
 }  // namespace
 
 HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription& run)
-    : options_(options), run_(run), geometry_{options.buffers, run.rows} {
+    : options_(options), run_(run), geometry_{options.buffers, run.entries} {
   if (options.buffers < kMinBuffers || options.buffers > kMaxBuffers) {
     throw usage_error("--buffers: found {}, expected {} to {}", options.buffers, kMinBuffers, kMaxBuffers);
   }
@@ -47,19 +48,20 @@ HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription
     (void)steps_endpoint(options.socket);  // throws now if the name is too long, not only once an analyzer is there
     messages_ = std::make_unique<ChannelContext>();
   }
+  run_.schema_id = Schema::x_only(run.entries).id();
   // Connect before allocating memory: without an analyzer there is no use for it.
   Peer peer = Peer::connect(options.socket, options.peer_timeout_s, options.stop);
   payload_ = SharedMapping::create("ringside-payload", geometry_.total_bytes(), PeerAccess::kReadOnly);
   control_mapping_ = SharedMapping::create("ringside-control", sizeof(HandoffControl), PeerAccess::kReadWrite);
   control_ = new (control_mapping_.data()) HandoffControl;
   control_->buffers = options.buffers;
-  control_->rows = run.rows;
+  control_->rows = run.entries;
   if (options.elastic) lender_ = CoreLender(control_->producer_cores, options.cores);
 
   ask(std::move(peer));
   attach(options.peer_timeout_s, kDiskPatience * options.peer_timeout_s);
   for (std::uint32_t b = 0; b < options.buffers; ++b) {
-    payload_.populate(geometry_.buffer_offset(b), run.rows * sizeof(double));
+    payload_.populate(geometry_.buffer_offset(b), run.entries * sizeof(double));
   }
 }
 
@@ -120,7 +122,7 @@ void HandoffWriter::take_in(const AttachReply& reply, Peer::Received& received) 
     kept_ = KeptIterate{
         .run_id = reply.run_id,
         .step = reply.kept,
-        .payload = SharedMapping::adopt(std::move(received.fds[0]), run_.rows * sizeof(double), PeerAccess::kReadOnly)};
+        .payload = SharedMapping::adopt(std::move(received.fds[0]), run_.entries * sizeof(double), PeerAccess::kReadOnly)};
     run_.run_id = reply.run_id;  // identifies the run to a successor
   }
   coordinate(reply.epoch);

@@ -15,12 +15,13 @@ namespace ringside {
 struct RunDescription {
   Id128 run_id;                          // random, one per run
   Id128 problem_id;                      // hash of matrix content, solver and all else that decides the iterates
-  std::uint64_t rows = 0;                // doubles in one iterate
+  std::uint64_t entries = 0;             // of the first variable
   std::uint64_t nonzeros = 0;            // entries of the matrix
   std::int64_t started_realtime_ns = 0;  // CLOCK_REALTIME
   char solver[24] = {};                  // "pagerank", NUL-terminated
-  char matrix[416] = {};                 // as given on the command line, NUL-terminated, shortened from the left
+  char matrix[400] = {};                 // as given on the command line, NUL-terminated, shortened from the left
   char parameters[512] = {};             // "damping=0.85", NUL-terminated: the solver's part of problem_id, readable
+  Id128 schema_id;                       // of the run's variables (common/schema/schema.hpp)
 };
 static_assert(sizeof(RunDescription) == 1008 && std::is_trivially_copyable_v<RunDescription>);
 

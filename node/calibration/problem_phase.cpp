@@ -51,7 +51,7 @@ std::vector<std::pair<int, int>> splits_of(int cores) {
 }
 
 std::uint64_t calibration_bytes(std::uint64_t rows, TierKind kind) {
-  return RingPool::file_bytes(rows, kCalibrationSlots) * (may_need_sync(kind) ? 2 : 1);
+  return RingPool::file_bytes(RingShape::x_only(rows), kCalibrationSlots) * (may_need_sync(kind) ? 2 : 1);
 }
 
 ProblemPhase::ProblemPhase(Problem problem, std::string matrix, std::optional<MatrixFile> file, std::vector<int> cpus,

@@ -36,7 +36,7 @@ RingPool make_nameless_pool(const std::string& folder, std::uint64_t rows, bool 
   const std::filesystem::path path =
       std::filesystem::path(folder) / (".ringside-calibrate-" + to_string(random_id()) + ".pool");
   const SignalsLater until_deleted;
-  RingPool pool = RingPool::create(path, rows, kCalibrationSlots);
+  RingPool pool = RingPool::create(path, RingShape::x_only(rows), kCalibrationSlots);
   std::error_code none;
   std::filesystem::remove(path, none);
   if (mapped) pool.prefault();
@@ -47,10 +47,11 @@ StepKeeper::StepKeeper(RingPool& pool, RunDescription run, Durability durability
     : pool_(pool),
       durability_(durability),
       writer_(pool.ring(), pool.persistence(), pool.storage(), durability),
-      reducer_(run.rows, team) {
+      reducer_(run.entries, team) {
   writer_.share_among(team);
   run.run_id = random_id();
-  writer_.begin_run(run);
+  run.schema_id = pool.ring().geometry().schema().id();
+  writer_.begin_run(run, x_only_catalogue(run.entries));
 }
 
 /// Before the oldest slot may be taken, which is the part of a commit that waits.
@@ -73,13 +74,15 @@ bool StepKeeper::keep(const double* x, Reduce reduce, int passes, StepTimes& tim
   const std::int64_t begun = now_ns();
   if (writer_.begin() != CommitStatus::kOk) return false;
   const std::int64_t copy_begin = now_ns();
-  writer_.copy(x, step_, reduce == Reduce::kOnTheWay ? &reducer_ : nullptr);
+  writer_.copy(x, {.descriptor = step_}, reduce == Reduce::kOnTheWay ? &reducer_ : nullptr);
   const std::int64_t copied = now_ns();
   if (writer_.commit() != CommitStatus::kOk) return false;
   const std::int64_t committed = now_ns();
-  writer_.store_reductions(reduce == Reduce::kOnTheWay
-                               ? reducer_.finish(writer_.payload(), passes)
-                               : reducer_.reduce(writer_.payload(), writer_.previous_payload(), passes));
+  const auto* kept = reinterpret_cast<const double*>(writer_.payload());
+  const auto* previous = reinterpret_cast<const double*>(writer_.previous_payload());
+  to_words(reduce == Reduce::kOnTheWay ? reducer_.finish(kept, passes) : reducer_.reduce(kept, previous, passes),
+           result_words_);
+  writer_.store_results(result_words_);
   times = {.transfer_s = seconds(copied - copy_begin),
            .commit_s = seconds((copy_begin - begun) + (committed - copied)),
            .analyze_s = seconds(now_ns() - committed)};

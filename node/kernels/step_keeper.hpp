@@ -4,6 +4,8 @@
 // nothing behind.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
 
 #include "analyzer/pool/ring_pool.hpp"
@@ -11,6 +13,7 @@
 #include "common/handoff/run_description.hpp"
 #include "common/options/durability.hpp"
 #include "common/reductions/reduction.hpp"
+#include "common/reductions/reduction_catalogue.hpp"
 #include "common/threads/team.hpp"
 
 namespace ringside {
@@ -53,6 +56,7 @@ class StepKeeper {
   RingWriter writer_;
   Reducer reducer_;
   StepDescriptor step_;
+  std::array<std::uint64_t, kXOnlyWords> result_words_{};  // of the last step
 };
 
 }  // namespace ringside

@@ -53,7 +53,7 @@ Problem load_problem(const SolveOptions& options) {
   RunDescription& run = problem.description;
   run.run_id = random_id();
   run.problem_id = problem_id(content_id, solver.choice.name, problem.solver->parameters());
-  run.rows = problem.solver->rows();
+  run.entries = problem.solver->rows();
   run.nonzeros = problem.solver->nonzeros();
   run.started_realtime_ns = realtime_ns();
   assign(run.solver, solver.choice.name);

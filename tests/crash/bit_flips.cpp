@@ -10,7 +10,7 @@ namespace ringside::crash {
 Exploration explore_bit_flips(const TracedScenario& traced) {
   const RingGeometry& geometry = traced.geometry;
   PoolBytes pool(geometry.file_bytes);
-  Published published(geometry.rows);
+  Published published(traced.setting);
   History history;
   for (const Event& event : traced.trace) {
     history.apply(event);
@@ -40,11 +40,15 @@ Exploration explore_bit_flips(const TracedScenario& traced) {
     }
   };
   for (const SlotPlace& place : geometry.slots) {
-    flip_each_bit(place.meta_offset, geometry.meta_bytes() + geometry.payload_bytes(), whole - 1);
+    flip_each_bit(place.meta_offset, geometry.meta_bytes(), whole - 1);
+    for (std::size_t v = 0; v < geometry.schema().size(); ++v) {
+      const VariablePlace& variable = geometry.schema().place(v);
+      flip_each_bit(place.payload_offset + variable.offset, variable.stored_bytes, whole - 1);
+    }
   }
   for (const int copy : {0, 1}) {
     flip_each_bit(geometry.run_table_offset[copy], geometry.run_table_bytes(), whole);
-    flip_each_bit(geometry.superblock_offset[copy], superblock_bytes(geometry.slot_count()), whole);
+    flip_each_bit(geometry.superblock_offset[copy], geometry.superblock_bytes(), whole);
   }
   return result;
 }

@@ -15,7 +15,7 @@ class Walk {
         depth_(depth),
         seed_(seed),
         promise_(promise_of(model, traced.setting)),
-        published_(traced.setting.rows),
+        published_(traced.setting),
         pool_(traced.geometry.file_bytes),
         recovering_(traced.setting) {
     promise_.hashes_hold = hashes_hold;

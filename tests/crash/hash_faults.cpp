@@ -30,12 +30,14 @@ std::uint64_t hash64_in_its_place(const void* data, std::size_t bytes, std::uint
     __asm__("__wrap__ZN8ringside6hash64EPKvmm");
 
 std::uint64_t hash64_in_its_place(const void* data, std::size_t bytes, std::uint64_t seed) noexcept {
-  // The length and the seed identify the caller. A line with a seed is a header: no ring here has exactly 8 chunks,
-  // whose table would be as long. A line without a seed is a step descriptor, or a last chunk of 64 bytes, which then
-  // is one more fault.
+  // The length and the seed identify the caller. A line with a seed is a header; no ring with which these faults must be
+  // found has 8 chunks, whose table would be as long. One or two lines without a seed are a step descriptor with its
+  // scalars, or a last chunk of that length, which then is one more fault. A record_seq has one word with a seed, a
+  // run's catalogue at least 256 bytes, and so have results.
   const bool header = bytes == kLineBytes && seed != 0;
-  const bool step = bytes == kLineBytes && seed == 0;
-  const bool chunk_hashes = bytes < kLineBytes && seed != 0;
+  const bool step = (bytes == kLineBytes || bytes == 2 * kLineBytes) && seed == 0;
+  const bool chunk_hashes = bytes > sizeof(seed) && bytes <= 2 * kLineBytes && bytes != kLineBytes && seed != 0;
+  const bool results = bytes == 3 * sizeof(seed) && seed == 0;  // or a last chunk of three words
   const auto without = [&](std::size_t offset) {
     SlotHeader covered;
     std::memcpy(&covered, data, sizeof(covered));
@@ -54,6 +56,17 @@ std::uint64_t hash64_in_its_place(const void* data, std::size_t bytes, std::uint
       break;
     case Hashing::kPayloadWithoutStep:
       if (step) return kTheSameNumber;
+      break;
+    case Hashing::kPayloadWithoutFurtherScalars:
+      if (step) return real_hash64(data, kLineBytes, seed);
+      break;
+    case Hashing::kResultsWithoutCatalogue:
+      if (results) {
+        std::uint64_t identity[3];
+        std::memcpy(identity, data, sizeof(identity));
+        identity[1] = 0;
+        return real_hash64(identity, sizeof(identity), seed);
+      }
       break;
     case Hashing::kPayloadWithoutChunks:
       if (chunk_hashes) return seed;

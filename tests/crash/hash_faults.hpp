@@ -14,8 +14,10 @@ enum class Hashing : std::uint8_t {
   kOff,                       // every hash is the same number: no hash shows damage or a torn write
   kHeaderWithoutSeq,          // header_hash does not cover commit_seq
   kHeaderWithoutPayloadHash,  // header_hash does not cover payload_hash
-  kPayloadWithoutStep,        // payload_hash does not cover the step descriptor
-  kPayloadWithoutChunks       // payload_hash does not cover the chunk hashes
+  kPayloadWithoutStep,        // payload_hash does not cover the step descriptor and its scalars
+  kPayloadWithoutFurtherScalars,
+  kPayloadWithoutChunks,    // payload_hash does not cover the chunk hashes
+  kResultsWithoutCatalogue  // the hash of a slot's results does not cover catalogue_hash
 };
 
 /// Selects the hashing for as long as it exists. Only one may exist at a time.

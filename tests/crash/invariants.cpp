@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "analyzer/ring/ring_recovery.hpp"
 #include "analyzer/ring/ring_view.hpp"
@@ -50,30 +51,32 @@ std::string check_kept(const RingView& ring, const KeptSlot& kept, const History
     return promise.leaves_no_damage ? fmt::format("2: {} is torn, but not marked as overwritten", name_of(*iterate))
                                     : "";
   }
-  const StepDescriptor step = step_of(iterate->run, iterate->iteration);
-  const double* payload = published.iterate(iterate->run, iterate->iteration);
-  if (std::memcmp(ring.payload(kept.slot), payload, ring.geometry().payload_bytes()) != 0 ||
-      !same_bytes(ring.step(kept.slot), step)) {
+  const SlotStep step = slot_step_of(iterate->run, iterate->iteration);
+  const SlotStep found = ring.step(kept.slot);
+  if (!published.is_payload(ring.payload(kept.slot), iterate->run, iterate->iteration) ||
+      std::memcmp(&found, &step, ring.geometry().step_bytes()) != 0) {
     return fmt::format("3: {} is returned, but is not bit-equal to what was published", name_of(*iterate));
   }
 
-  Reductions reductions;
-  const ReductionsState state = ring.reductions(kept.slot, header, reductions);
+  SlotResults results;
+  const ResultsState state = ring.results(kept.slot, header, results);
   if (promise.hashes_hold) {
-    if (state == ReductionsState::kDamaged && promise.leaves_no_damage) {
-      return fmt::format("3: the reductions of {} are reported as damaged", name_of(*iterate));
+    if (state == ResultsState::kDamaged && promise.leaves_no_damage) {
+      return fmt::format("3: the results of {} are reported as damaged", name_of(*iterate));
     }
-    if (state == ReductionsState::kRecorded &&
-        !same_bytes(reductions, published.reductions(iterate->run, iterate->iteration))) {
-      return fmt::format("3: the reductions of {} are returned, but are not those recorded", name_of(*iterate));
+    if (state == ResultsState::kRecorded &&
+        (results.words != published.results(iterate->run, iterate->iteration) ||
+         results.catalogue_hash != catalogue_hash(published.catalogue(iterate->run).descriptions(),
+                                                  ring.geometry().schema().id()))) {
+      return fmt::format("3: the results of {} are returned, but are not those recorded", name_of(*iterate));
     }
     const bool expected =
         promise.committed_is_kept ? iterate->recorded : promise.persisted_is_kept && iterate->recorded_persisted;
-    if (expected && state != ReductionsState::kRecorded && !iterate->given_up && !iterate->clearing) {
-      return fmt::format("1: the reductions recorded for {} are lost", name_of(*iterate));
+    if (expected && state != ResultsState::kRecorded && !iterate->given_up && !iterate->clearing) {
+      return fmt::format("1: the results recorded for {} are lost", name_of(*iterate));
     }
   }
-  intact.push_back({iterate->run, iterate->iteration, header.commit_seq, state == ReductionsState::kRecorded});
+  intact.push_back({iterate->run, iterate->iteration, header.commit_seq, state == ResultsState::kRecorded});
   return "";
 }
 
@@ -83,7 +86,9 @@ std::string check_runs(const RingView& ring, const History& history, const Promi
   const std::vector<RunReading> runs = ring.runs();
   for (const RunReading& reading : runs) {
     const bool ours = std::any_of(known.begin(), known.end(), [&](std::uint32_t run) {
-      return reading.run.run_id == run_id_of(run) && same_bytes(reading.run, published.run(run));
+      return reading.run.run_id == run_id_of(run) && same_bytes(reading.run, published.run(run)) &&
+             std::ranges::equal(std::as_bytes(std::span(reading.catalogue)),
+                                std::as_bytes(published.catalogue(run).descriptions()));
     });
     if (!ours) return fmt::format("3: record {} describes a run that never began", reading.index);
   }
@@ -188,8 +193,7 @@ std::string check_continuation(PoolBytes& pool, const History& history, const Pr
         return fmt::format("5: the run continues after iteration {}, the newest intact one is {}", owner.newest(),
                            newest);
       }
-      const std::uint64_t bytes = owner.ring().geometry().payload_bytes();
-      if (newest != 0 && std::memcmp(owner.handed_over(), published.iterate(run, newest), bytes) != 0) {
+      if (newest != 0 && !published.is_payload(owner.handed_over(), run, newest)) {
         return fmt::format("5: the run continues from something else than iteration {}", newest);
       }
       History now = history;

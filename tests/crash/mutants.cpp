@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 #include "tests/crash/bit_flips.hpp"
@@ -52,6 +53,24 @@ bool is_header_word(const RingGeometry& geometry, std::uint64_t offset, std::siz
 bool is_in_meta(const RingGeometry& geometry, std::uint64_t offset, std::uint64_t begin, std::uint64_t end) {
   return std::any_of(geometry.slots.begin(), geometry.slots.end(), [&](const SlotPlace& place) {
     return offset >= place.meta_offset + begin && offset < place.meta_offset + end;
+  });
+}
+
+/// The first chunk hash of the last variable, and the end of the table, from the beginning of a meta area.
+std::pair<std::uint64_t, std::uint64_t> last_variable_table(const RingGeometry& geometry) {
+  const std::uint64_t first = geometry.chunks.first_of(geometry.schema().size() - 1);
+  const std::uint64_t table = geometry.chunk_hashes_offset();
+  return {table + first * sizeof(std::uint64_t), table + geometry.chunk_count() * sizeof(std::uint64_t)};
+}
+
+/// True for a word of the last variable of a slot, if there are several.
+bool is_in_last_variable(const RingGeometry& geometry, const Event& event) {
+  const Schema& schema = geometry.schema();
+  if (schema.size() == 1 || event.kind != EventKind::kCopyWord) return false;
+  const VariablePlace& last = schema.place(schema.size() - 1);
+  return std::any_of(geometry.slots.begin(), geometry.slots.end(), [&](const SlotPlace& place) {
+    const std::uint64_t begin = place.payload_offset + last.offset;
+    return event.offset >= begin && event.offset < begin + last.stored_bytes;
   });
 }
 
@@ -108,17 +127,62 @@ void one_thread_drains(Trace& trace, const RingGeometry&) {
 }
 void chunk_hashes_not_flushed(Trace& trace, const RingGeometry& geometry) {
   leave_out(trace, Phase::kCopy, [&](const Event& event) {
-    return is_flush(event) && is_in_meta(geometry, event.offset, kChunkHashesOffset, geometry.meta_bytes());
+    return is_flush(event) &&
+           is_in_meta(geometry, event.offset, geometry.chunk_hashes_offset(), geometry.meta_bytes());
   });
 }
 void step_not_flushed(Trace& trace, const RingGeometry& geometry) {
   leave_out(trace, Phase::kCopy, [&](const Event& event) {
-    return is_flush(event) && is_in_meta(geometry, event.offset, kStepOffset, kReductionsOffset);
+    return is_flush(event) && is_in_meta(geometry, event.offset, kStepOffset, geometry.results_offset());
   });
 }
 
-void reductions_named_first(Trace& trace, const RingGeometry&) {
-  // Moves the name and the hash, which follow the first fence, before the reductions. The old name is removed first in
+void chunk_hashes_of_the_last_variable_not_flushed(Trace& trace, const RingGeometry& geometry) {
+  if (geometry.schema().size() == 1) return;
+  const auto [begin, end] = last_variable_table(geometry);
+  for (Event& event : trace) {
+    if (event.phase != Phase::kCopy || !is_flush(event)) continue;
+    for (const SlotPlace& place : geometry.slots) {
+      const std::uint64_t table = place.meta_offset + begin;
+      if (event.offset >= place.meta_offset + end || event.offset + event.value <= table) continue;
+      event.value = event.offset < table ? table - event.offset : 0;
+    }
+  }
+  std::erase_if(trace, [](const Event& event) { return is_flush(event) && event.value == 0; });
+}
+void last_variable_not_drained(Trace& trace, const RingGeometry& geometry) {
+  // Moves the drain before the copy of the last variable.
+  in_each(trace, Phase::kCopy, [&](auto begin, auto end) {
+    const auto copy = std::find_if(begin, end, [&](const Event& event) { return is_in_last_variable(geometry, event); });
+    const auto drain = std::find_if(copy, end, is_drain);
+    if (drain != end) std::rotate(copy, drain, drain + 1);
+  });
+}
+void last_variable_copied_before_invalidation(Trace& trace, const RingGeometry& geometry) {
+  // Moves the copy of the last variable before the stores of `begin`.
+  for (auto begin = trace.begin(); begin != trace.end();) {
+    begin = std::find_if(begin, trace.end(),
+                         [](const Event& event) { return event.phase == Phase::kBegin && is_memory(event); });
+    auto to = begin;
+    const auto end =
+        std::find_if(begin, trace.end(), [](const Event& event) { return event.phase == Phase::kCommit; });
+    for (auto event = begin; event != end; ++event) {
+      if (is_in_last_variable(geometry, *event)) std::rotate(to++, event, event + 1);
+    }
+    begin = end;
+  }
+}
+void further_scalars_not_flushed(Trace& trace, const RingGeometry& geometry) {
+  for (Event& event : trace) {
+    if (event.phase == Phase::kCopy && is_flush(event) &&
+        is_in_meta(geometry, event.offset, kStepOffset, geometry.results_offset())) {
+      event.value = sizeof(StepDescriptor);
+    }
+  }
+}
+
+void results_named_first(Trace& trace, const RingGeometry&) {
+  // Moves the name and the hash, which follow the first fence, before the results. The old name is removed first in
   // any case.
   in_each(trace, Phase::kReductions, [](auto begin, auto end) {
     const auto fence = std::find_if(begin, end, is_drain);
@@ -126,13 +190,13 @@ void reductions_named_first(Trace& trace, const RingGeometry&) {
     if (second != end) std::rotate(begin + 1, fence + 1, second + 1);
   });
 }
-void reductions_keep_their_old_name(Trace& trace, const RingGeometry& geometry) {
-  constexpr std::uint64_t kName = kReductionsOffset + offsetof(StoredReductions, header_hash);
+void results_keep_their_old_name(Trace& trace, const RingGeometry& geometry) {
+  const std::uint64_t name = geometry.results_offset() + offsetof(ResultsHead, header_hash);
   leave_out(trace, Phase::kReductions, [&](const Event& event) {
-    return event.kind == EventKind::kStore && event.value == 0 && is_header_word(geometry, event.offset, kName);
+    return event.kind == EventKind::kStore && event.value == 0 && is_header_word(geometry, event.offset, name);
   });
 }
-void reductions_first_fence_left_out(Trace& trace, const RingGeometry&) {
+void results_first_fence_left_out(Trace& trace, const RingGeometry&) {
   Trace::iterator fences[64];
   std::size_t count = 0;
   in_each(trace, Phase::kReductions, [&](auto begin, auto end) {
@@ -154,7 +218,25 @@ void found_not_persisted(Trace& trace, const RingGeometry&) {
 bool is_record_seq(const Event& event, const RingGeometry& geometry) {
   const std::uint64_t table = geometry.run_table_offset[event.offset >= geometry.run_table_offset[1] ? 1 : 0];
   return event.kind == EventKind::kStore && event.phase == Phase::kBeginRun && event.offset >= table &&
-         (event.offset - table) % sizeof(RunTableEntry) == offsetof(RunTableEntry, record_seq);
+         (event.offset - table) % geometry.run_entry_bytes() ==
+             geometry.run_tail_offset() + offsetof(RunEntryTail, record_seq);
+}
+void catalogue_after_record_seq(Trace& trace, const RingGeometry& geometry) {
+  // Moves the stores of the descriptions behind the number that makes their entry valid.
+  const auto is_in_catalogue = [&](const Event& event) {
+    const std::uint64_t table = geometry.run_table_offset[event.offset >= geometry.run_table_offset[1] ? 1 : 0];
+    if (event.kind != EventKind::kStore || event.phase != Phase::kBeginRun || event.offset < table) return false;
+    const std::uint64_t in_entry = (event.offset - table) % geometry.run_entry_bytes();
+    return in_entry >= sizeof(RunEntryHead) && in_entry < geometry.run_tail_offset();
+  };
+  for (auto begin = trace.begin(); begin != trace.end();) {
+    begin = std::find_if(begin, trace.end(), is_in_catalogue);
+    const auto end = std::find_if_not(begin, trace.end(), is_in_catalogue);
+    const auto seq = std::find_if(end, trace.end(), [&](const Event& event) { return is_record_seq(event, geometry); });
+    if (seq == trace.end()) return;
+    std::rotate(begin, end, seq + 1);
+    begin = seq + 1;
+  }
 }
 void run_entry_not_invalidated(Trace& trace, const RingGeometry& geometry) {
   std::erase_if(trace, [&](const Event& event) { return is_record_seq(event, geometry) && event.value == 0; });
@@ -175,7 +257,7 @@ void formatted_word_first(Trace& trace, const RingGeometry& geometry) {
       return std::find_if(begin, end, [&](const Event& event) { return event.offset == offset; });
     };
     const auto superblock = at(geometry.superblock_offset[0]);
-    const auto word = at(geometry.superblock_offset[0] + formatted_word_offset(geometry.slot_count()));
+    const auto word = at(geometry.superblock_offset[0] + geometry.formatted_word_offset());
     std::rotate(superblock, word, std::find_if(word, end, is_sync));
   });
 }
@@ -249,11 +331,18 @@ constexpr Mutant kMutants[] = {
     {"only one thread drains", "many-threads", Model::kDax, kOnAndOff, one_thread_drains},
     {"chunk hashes are not flushed", "two-laps", Model::kDax, kOn, chunk_hashes_not_flushed},
     {"the step descriptor is not flushed", "two-laps", Model::kDax, kOnAndOff, step_not_flushed},
-    {"reductions are named before they are there", "two-laps", Model::kDax, kOn, reductions_named_first},
-    {"reductions keep their old name while they change", "two-laps", Model::kDax, kOn, reductions_keep_their_old_name},
-    {"no fence between reductions and their name", "two-laps", Model::kDax, kOn, reductions_first_fence_left_out},
+    {"chunk hashes of the last variable are not flushed", "many-threads", Model::kDax, kOn,
+     chunk_hashes_of_the_last_variable_not_flushed},
+    {"the last variable is not drained", "two-laps", Model::kDax, kOnAndOff, last_variable_not_drained},
+    {"the last variable is copied before the invalidation", "two-laps", Model::kDax, kOnAndOff,
+     last_variable_copied_before_invalidation},
+    {"further scalars are not flushed", "two-laps", Model::kDax, kOnAndOff, further_scalars_not_flushed},
+    {"results are named before they are there", "two-laps", Model::kDax, kOn, results_named_first},
+    {"results keep their old name while they change", "two-laps", Model::kDax, kOn, results_keep_their_old_name},
+    {"no fence between results and their name", "two-laps", Model::kDax, kOn, results_first_fence_left_out},
     {"a new owner does not persist what it finds", "killed-owner", Model::kDax, kOnAndOff, found_not_persisted},
     {"a run table entry is not invalidated", "second-run", Model::kDax, kOff, run_entry_not_invalidated},
+    {"the catalogue is stored after record_seq", "second-run", Model::kDax, kOff, catalogue_after_record_seq},
     {"a run table entry is not flushed", "second-run", Model::kDax, kOnAndOff, run_entry_not_flushed},
     {"the ring is cleared slot by slot, not by age", "second-run", Model::kDax, kOnAndOff, cleared_by_slot},
     {"clearing is not fenced", "second-run", Model::kDax, kOnAndOff, clear_not_fenced},
@@ -267,6 +356,10 @@ constexpr Mutant kMutants[] = {
     {"header_hash does not cover payload_hash", "two-laps", Model::kTornPageCache, kOn, nullptr,
      Hashing::kHeaderWithoutPayloadHash},
     {"payload_hash does not cover the step", "two-laps", Model::kPageCache, kOn, nullptr, Hashing::kPayloadWithoutStep},
+    {"payload_hash does not cover the further scalars", "two-laps", Model::kPageCache, kOn, nullptr,
+     Hashing::kPayloadWithoutFurtherScalars},
+    {"the hash of the results does not cover catalogue_hash", "two-laps", Model::kDax, kOn, nullptr,
+     Hashing::kResultsWithoutCatalogue, true},
     {"payload_hash does not cover the chunk hashes", "two-laps", Model::kPageCache, kOn, nullptr,
      Hashing::kPayloadWithoutChunks},
     {"no hashes on a page cache", "two-laps", Model::kPageCache, kOff, nullptr},

@@ -27,7 +27,7 @@ constexpr std::uint64_t kMostRows = 4096;  // of a request that may be accepted
 AttachRequest nearly_right_request(FuzzedDataProvider& data) {
   AttachRequest request;
   request.buffers = data.ConsumeIntegralInRange<std::uint32_t>(2, 4);
-  request.run.rows = data.ConsumeIntegralInRange<std::uint64_t>(1, kMostRows);
+  request.run.entries = data.ConsumeIntegralInRange<std::uint64_t>(1, kMostRows);
   auto* bytes = reinterpret_cast<unsigned char*>(&request);
   for (int changes = data.ConsumeIntegralInRange(0, 3); changes > 0; --changes) {
     bytes[data.ConsumeIntegralInRange<std::size_t>(0, sizeof request - 1)] = data.ConsumeIntegral<unsigned char>();
@@ -45,7 +45,7 @@ void write_hostile_values(const Memories& memories, const AttachRequest& request
   if (memories.control) {
     auto* control = new (memories.control->data()) HandoffControl;
     control->buffers = request.buffers;
-    control->rows = request.run.rows;
+    control->rows = request.run.entries;
     const auto small = [&data] { return data.ConsumeIntegralInRange<std::uint64_t>(0, 6); };
     control->released = data.ConsumeBool() ? small() : data.ConsumeIntegral<std::uint64_t>();
     control->published = data.ConsumeBool() ? control->released + small() : data.ConsumeIntegral<std::uint64_t>();
@@ -98,8 +98,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   Peer producer{UniqueFd(ends[1])};
 
   const AttachRequest request = nearly_right_request(data);
-  const bool ordinary = request.run.rows <= kMostRows && request.buffers <= 4;
-  const PayloadGeometry geometry{ordinary ? request.buffers : 2, ordinary ? request.run.rows : 1};
+  const bool ordinary = request.run.entries <= kMostRows && request.buffers <= 4;
+  const PayloadGeometry geometry{ordinary ? request.buffers : 2, ordinary ? request.run.entries : 1};
   Memories memories;
   std::vector<int> fds;
   UniqueFd unsealed;

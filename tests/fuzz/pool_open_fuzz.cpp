@@ -31,9 +31,9 @@ std::string bytes_of_a_pool() {
   const ringside::testing::TemporaryFolder folder;
   const std::string path = folder.file("x.pool");
   {
-    const RingPool pool = RingPool::create(path, kRows, kMinSlots);
+    const RingPool pool = RingPool::create(path, RingShape::x_only(kRows), kMinSlots);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);
-    writer.begin_run(run_of(kRows));
+    begin_x_only(writer, run_of(kRows));
     for (std::uint64_t k = 1; k <= kKept.back(); ++k) commit_iterate(writer, k, kRows);
   }
   std::ifstream file(path, std::ios::binary);

@@ -29,10 +29,10 @@ class Image {
   Image() {
     RingInMemory memory(kRows);
     RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-    writer.begin_run(run_of(kRows));
+    begin_x_only(writer, run_of(kRows));
     for (std::uint64_t k = 1; k <= 4; ++k) {
       commit_iterate(writer, k, kRows);
-      writer.store_reductions(Reductions{});
+      store_reductions(writer, Reductions{});
     }
     geometry_ = memory.geometry();
     bytes_ = round_up(geometry_.file_bytes, kPageBytes);
@@ -67,7 +67,7 @@ class Image {
     std::uint64_t offset = 0;
     std::uint64_t before = 0;
   };
-  RingGeometry geometry_;
+  RingGeometry geometry_{RingShape::x_only(1)};
   std::uint64_t bytes_ = 0;
   std::byte* base_ = nullptr;
   std::vector<Change> changed_;
@@ -83,12 +83,12 @@ void change_a_word(Image& image, FuzzedDataProvider& choice) {
   };
   std::uint64_t offset = 0;
   switch (choice.ConsumeIntegralInRange<int>(0, 5)) {
-    case 0: offset = within(shape.superblock_offset[copy], superblock_bytes(shape.slot_count())); break;
-    case 1: offset = shape.superblock_offset[copy] + formatted_word_offset(shape.slot_count()); break;
+    case 0: offset = within(shape.superblock_offset[copy], shape.superblock_bytes()); break;
+    case 1: offset = shape.superblock_offset[copy] + shape.formatted_word_offset(); break;
     case 2: offset = within(slot.meta_offset, sizeof(SlotHeader)); break;
-    case 3: offset = within(slot.meta_offset + kReductionsOffset, sizeof(StoredReductions)); break;
+    case 3: offset = within(slot.meta_offset + shape.results_offset(), shape.shape.results_bytes); break;
     case 4:
-      offset = within(slot.meta_offset + kChunkHashesOffset, 8 * shape.chunk_count() + shape.payload_bytes());
+      offset = within(slot.meta_offset + shape.chunk_hashes_offset(), 8 * shape.chunk_count() + shape.payload_bytes());
       break;
     default: offset = within(shape.run_table_offset[copy], shape.run_table_bytes()); break;
   }
@@ -99,8 +99,8 @@ void change_a_word(Image& image, FuzzedDataProvider& choice) {
 void mend_superblocks(Image& image) {
   for (const std::uint64_t offset : image.geometry().superblock_offset) {
     const std::uint64_t bytes = image.word(offset + 8) >> 32;
-    if (bytes < 24 || bytes > superblock_bytes(kMaxSlots) || bytes % 8 != 0) continue;
-    image.set_word(offset + offsetof(Superblock, hash), superblock_hash(image.file().data() + offset, bytes));
+    if (bytes < 24 || bytes > 1 << 20 || bytes % 8 != 0) continue;
+    image.set_word(offset + offsetof(SuperblockHead, hash), superblock_hash(image.file().data() + offset, bytes));
   }
 }
 
@@ -128,10 +128,14 @@ void read_everything(std::span<const std::byte> file) {
   const Recovery recovery = recover(ring);
   fuzzing::demand(recovery.kept.size() + recovery.damaged.size() <= shape.slot_count(), "no slot counts twice");
   fuzzing::demand(recovery.contiguous <= recovery.kept.size(), "only kept slots are contiguous");
-  std::vector<double> out(shape.rows);
+  std::vector<std::byte> out(shape.payload_bytes());
   for (const KeptSlot& kept : recovery.kept) {
+    SlotResults results;
+    if (ring.results(kept.slot, kept.header, results) == ResultsState::kRecorded) {
+      ring.catalogue(kept.header.run_id, results.catalogue_hash);
+    }
     Reductions reductions;
-    ring.reductions(kept.slot, kept.header, reductions);
+    if (shape.schema().is_x_only()) ring.reductions(kept.slot, kept.header, reductions);
     const bool intact = check_payload(ring, kept.slot, kept.header).intact();
     const ReadResult read = read_payload(ring, kept.slot, kept.header, out.data());
     fuzzing::demand(intact == (read.status == ReadStatus::kOk), "what verifies is returned, and nothing else");

@@ -40,7 +40,7 @@ RunDescription describe(std::uint64_t rows) {
   RunDescription run;
   run.run_id = random_id();
   run.problem_id = {0x6b696c6c, rows};
-  run.rows = rows;
+  run.entries = rows;
   run.started_realtime_ns = realtime_ns();
   assign(run.solver, "sequence");
   assign(run.matrix, "none");

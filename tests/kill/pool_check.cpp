@@ -47,7 +47,7 @@ PoolCheck check_pool_at_rest(const std::string& path, std::uint64_t acknowledged
                          geometry.slot_count(), recovery.newest_seq()));
   }
 
-  std::vector<double> x(geometry.rows);
+  std::vector<double> x(geometry.entries());
   RingReplay replay(reader->ring());
   std::uint64_t before = 0;
   for (const KeptSlot& kept : recovery.kept) {
@@ -60,7 +60,7 @@ PoolCheck check_pool_at_rest(const std::string& path, std::uint64_t acknowledged
     const ReadResult read = reader->read(kept, x.data());
     if (read.status != ReadStatus::kOk) {
       violated(fmt::format("iteration {} does not verify, chunk {}", k, read.damaged_chunk));
-    } else if (read.step.iteration != k || !is_iterate(k, x.data(), geometry.rows)) {
+    } else if (read.step.descriptor.iteration != k || !is_iterate(k, x.data(), geometry.entries())) {
       violated(fmt::format("iteration {} is not what the solver wrote", k));
     }
     if (replay.replay(kept).verdict == ReplayVerdict::kDiffers) {

@@ -32,7 +32,7 @@ void Watcher::watch() {
   while (!stop_) {
     try {
       const RingReader reader = RingReader::open(pool_);
-      x.resize(reader.ring().geometry().rows);
+      x.resize(reader.ring().geometry().entries());
       while (!stop_ && fs::exists(pool_)) {
         const Recovery recovery = reader.recover();
         if (!recovery.kept.empty() && reader.read(recovery.kept.back(), x.data()).status == ReadStatus::kOk) {

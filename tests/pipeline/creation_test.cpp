@@ -31,7 +31,7 @@ class CreationTest : public PipelineTest {
     if (maker != 0) return maker;
     try {
       for (int made = 0; made < pools; ++made) {
-        { const RingPool pool = RingPool::create(pool_, 1000, 3); }
+        { const RingPool pool = RingPool::create(pool_, RingShape::x_only(1000), 3); }
         const int before = found_complete;
         while (made % 10 == 0 && found_complete == before) usleep(100);
         unlink(pool_.c_str());

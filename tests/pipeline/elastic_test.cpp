@@ -41,9 +41,9 @@ class ElasticTest : public PipelineTest {
     const RingReader reader = RingReader::open(pool_);
     for (const KeptSlot& slot : reader.recover().kept) {
       Kept one{.iteration = slot.header.iteration, .x = {}, .reductions = {}};
-      const double* x = reader.ring().payload(slot.slot);
-      one.x.assign(x, x + slot.header.rows);
-      EXPECT_EQ(reader.ring().reductions(slot.slot, slot.header, one.reductions), ReductionsState::kRecorded);
+      const auto* x = reader.ring().values<double>(slot.slot);
+      one.x.assign(x, x + reader.ring().geometry().entries());
+      EXPECT_EQ(reader.ring().reductions(slot.slot, slot.header, one.reductions), ResultsState::kRecorded);
       all.push_back(one);
     }
     return all;

@@ -15,6 +15,7 @@
 #include "analyzer/pool/ring_reader.hpp"
 #include "analyzer/pool/ring_replay.hpp"
 #include "analyzer/ring/ring_check.hpp"
+#include "common/reductions/reduction_catalogue.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
@@ -45,8 +46,8 @@ class MediaDamageTest : public PipelineTest {
     shape_ = view().geometry();
     for (const KeptSlot& kept : recover(view()).kept) {
       ASSERT_NE(kept.header.commit_seq & (kept.header.commit_seq - 1), 0u);
-      const double* payload = view().payload(kept.slot);
-      payloads_.emplace(kept.slot, std::vector<double>(payload, payload + shape_.rows));
+      const auto* x = view().values<double>(kept.slot);
+      payloads_.emplace(kept.slot, std::vector<double>(x, x + shape_.entries()));
     }
     ASSERT_EQ(payloads_.size(), 3u);
     omp_set_num_threads(1);  // the iterates are small: threads would only wait for each other
@@ -83,7 +84,7 @@ class MediaDamageTest : public PipelineTest {
               damage == Damage::kHeader ? std::vector<std::uint32_t>{slot} : std::vector<std::uint32_t>{});
     ASSERT_EQ(recovery.kept.size() + recovery.damaged.size(), 3u);
     RingReplay replay(ring);
-    std::vector<double> out(shape_.rows);
+    std::vector<double> out(shape_.entries());
     for (const KeptSlot& kept : recovery.kept) {
       const SlotCheck check = check_slot(ring, kept);
       const ReplayedIterate iterate = replay.replay(kept);
@@ -92,7 +93,7 @@ class MediaDamageTest : public PipelineTest {
         EXPECT_EQ(iterate.verdict, ReplayVerdict::kEqual);
         expect_exported(ring, kept, out);
       } else if (damage == Damage::kReductions) {
-        EXPECT_TRUE(check.reductions_damaged() && check.payload.intact());
+        EXPECT_TRUE(check.results_damaged() && check.payload.intact());
         EXPECT_EQ(iterate.verdict, ReplayVerdict::kReductionsDamaged);
         expect_exported(ring, kept, out);
       } else {
@@ -139,7 +140,7 @@ class MediaDamageTest : public PipelineTest {
 
   std::byte* base_ = nullptr;
   std::uint64_t bytes_ = 0;
-  RingGeometry shape_;
+  RingGeometry shape_{RingShape::x_only(1)};
   std::map<std::uint32_t, std::vector<double>> payloads_;
   std::mt19937_64 random_;
   unsigned long seed_ = 0;
@@ -163,10 +164,11 @@ TEST_F(MediaDamageTest, EveryBitOfAStepDescriptorIsFound) {
   }
 }
 
-TEST_F(MediaDamageTest, EveryByteOfStoredReductionsIsFoundAndTheIterateIsNotLost) {
+TEST_F(MediaDamageTest, EveryByteOfStoredResultsIsFoundAndTheIterateIsNotLost) {
   for (std::uint32_t slot = 0; slot < 3; ++slot) {
-    for (std::uint64_t byte = 0; byte < sizeof(StoredReductions); ++byte) {
-      with_flipped(meta(slot) + kReductionsOffset + byte, any_bit(), [&] { expect_damage(slot, Damage::kReductions); });
+    for (std::uint64_t byte = 0; byte < sizeof(ResultsHead) + kXOnlyWords * sizeof(std::uint64_t); ++byte) {
+      with_flipped(meta(slot) + shape_.results_offset() + byte, any_bit(),
+                   [&] { expect_damage(slot, Damage::kReductions); });
     }
   }
 }
@@ -174,7 +176,7 @@ TEST_F(MediaDamageTest, EveryByteOfStoredReductionsIsFoundAndTheIterateIsNotLost
 TEST_F(MediaDamageTest, EveryBitOfAChunkHashIsLocatedToItsChunk) {
   for (std::uint32_t slot = 0; slot < 3; ++slot) {
     for (std::uint64_t bit = 0; bit < 64 * shape_.chunk_count(); ++bit) {
-      with_flipped(meta(slot) + kChunkHashesOffset + bit / 8, bit % 8, [&] {
+      with_flipped(meta(slot) + shape_.chunk_hashes_offset() + bit / 8, bit % 8, [&] {
         expect_damage(slot, Damage::kPayload,
                       {.table_intact = false, .damaged_chunks = {bit / 64}, .overwritten = false});
       });
@@ -198,8 +200,8 @@ TEST_F(MediaDamageTest, BitsOfAPayloadAreLocatedToTheirChunk) {
 
 TEST_F(MediaDamageTest, EveryBitOfASuperblockIsFoundAndItsTwinServes) {
   std::vector<std::uint64_t> used;
-  for (std::uint64_t byte = 0; byte < superblock_bytes(3); ++byte) used.push_back(byte);
-  for (std::uint64_t byte = 0; byte < 8; ++byte) used.push_back(formatted_word_offset(3) + byte);
+  for (std::uint64_t byte = 0; byte < shape_.superblock_bytes(); ++byte) used.push_back(byte);
+  for (std::uint64_t byte = 0; byte < 8; ++byte) used.push_back(shape_.formatted_word_offset() + byte);
   for (int copy : {0, 1}) {
     for (const std::uint64_t byte : used) {
       for (std::uint64_t bit = 0; bit < 8; ++bit) {
@@ -215,9 +217,9 @@ TEST_F(MediaDamageTest, EveryBitOfASuperblockIsFoundAndItsTwinServes) {
 }
 
 TEST_F(MediaDamageTest, WithoutAnySuperblockThePoolIsDamagedNotUnfinished) {
-  for (std::uint64_t byte = 0; byte < superblock_bytes(3); ++byte) {
+  for (std::uint64_t byte = 0; byte < shape_.superblock_bytes(); ++byte) {
     with_flipped(shape_.superblock_offset[0] + byte, any_bit(), [&] {
-      with_flipped(shape_.superblock_offset[1] + random_() % superblock_bytes(3), any_bit(), [&] {
+      with_flipped(shape_.superblock_offset[1] + random_() % shape_.superblock_bytes(), any_bit(), [&] {
         try {
           view();
           ADD_FAILURE() << "found a ring";
@@ -233,8 +235,14 @@ TEST_F(MediaDamageTest, WithoutAnySuperblockThePoolIsDamagedNotUnfinished) {
 TEST_F(MediaDamageTest, EveryBitOfARunTableEntryIsFoundAndItsTwinServes) {
   const RunReading pristine = view().runs().at(0);
   for (int copy : {0, 1}) {
-    const std::uint64_t entry = shape_.run_table_offset[copy] + pristine.index * sizeof(RunTableEntry);
-    for (std::uint64_t bit = 0; bit < 8 * sizeof(RunTableEntry); ++bit) {
+    const std::uint64_t entry = shape_.run_table_offset[copy] + pristine.index * shape_.run_entry_bytes();
+    // The head, the used descriptions, and the tail; what lies between has no meaning.
+    std::vector<std::uint64_t> used;
+    const std::uint64_t tail = shape_.run_tail_offset();
+    const std::uint64_t described = sizeof(RunEntryHead) + pristine.catalogue.size() * sizeof(ResultDescription);
+    for (std::uint64_t bit = 0; bit < 8 * described; ++bit) used.push_back(bit);
+    for (std::uint64_t bit = 8 * tail; bit < 8 * shape_.run_entry_bytes(); ++bit) used.push_back(bit);
+    for (const std::uint64_t bit : used) {
       with_flipped(entry + bit / 8, bit % 8, [&] {
         const RingView ring = view();
         const TwinsCheck twins = check_twins(ring);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "analyzer/journal/journal_layout.hpp"
 
@@ -30,11 +31,11 @@ Range part_of_pool(const Specimen& specimen, std::size_t file_bytes, Random& ran
   const SlotPlace& slot = g.slots[below(g.slots.size(), random)];
   const Range parts[] = {
       {0, 8192},  // libpmemobj's
-      {g.superblock_offset[below(2, random)], superblock_area_bytes(g.slot_count())},
+      {g.superblock_offset[below(2, random)], g.superblock_area_bytes()},
       {g.run_table_offset[below(2, random)], g.run_table_bytes()},
-      {slot.meta_offset, kChunkHashesOffset},
+      {slot.meta_offset, g.chunk_hashes_offset()},
       {slot.meta_offset, kLineBytes},
-      {slot.meta_offset + kChunkHashesOffset, g.chunk_count() * sizeof(std::uint64_t)},
+      {slot.meta_offset + g.chunk_hashes_offset(), g.chunk_count() * sizeof(std::uint64_t)},
       {slot.payload_offset, g.payload_bytes()},
       {0, file_bytes},
   };
@@ -152,7 +153,7 @@ void exchange_slots(Files& files, const Specimen& specimen, const std::vector<Sp
                     Damage& done) {
   const Specimen& other = all[below(all.size(), random)];
   const bool same_shape =
-      other.geometry.rows == specimen.geometry.rows && other.geometry.slot_count() == specimen.geometry.slot_count();
+      other.geometry.entries() == specimen.geometry.entries() && other.geometry.slot_count() == specimen.geometry.slot_count();
   const Specimen& from = same_shape ? other : specimen;
   const std::uint64_t a = below(specimen.slots, random);
   const std::uint64_t b = &from == &specimen ? (a + 1) % specimen.slots : below(from.slots, random);
@@ -202,7 +203,7 @@ void put_old_copy_back(Files& files, const Specimen& specimen, Random& random, D
 
 void forge_superblock(Files& files, const Specimen& specimen, Random& random, Damage& done) {
   const RingGeometry& g = specimen.geometry;
-  const std::size_t bytes = superblock_bytes(g.slot_count());
+  const std::size_t bytes = g.superblock_bytes();
   const std::size_t word = below(bytes / 8, random) * 8;
   const bool half = below(2, random) == 0;
   const std::uint64_t value = hostile(random);
@@ -216,7 +217,7 @@ void forge_superblock(Files& files, const Specimen& specimen, Random& random, Da
     } else {
       store(files.pool, at + word, value);
     }
-    if (rehash) store(files.pool, at + offsetof(Superblock, hash), superblock_hash(files.pool.data() + at, bytes));
+    if (rehash) store(files.pool, at + offsetof(SuperblockHead, hash), superblock_hash(files.pool.data() + at, bytes));
   }
   done.what = fmt::format("superblock word {} = {}{}{}", word, value, both ? ", both" : "", rehash ? ", rehashed" : "");
 }
@@ -239,14 +240,20 @@ void forge_slot_header(Files& files, const Specimen& specimen, Random& random, D
 
 void forge_run_entry(Files& files, const Specimen& specimen, Random& random, Damage& done) {
   const auto index = static_cast<std::uint32_t>(below(specimen.geometry.run_entries(), random));
-  const std::size_t word = below(sizeof(RunTableEntry) / 8, random) * 8;
+  const RingGeometry& g = specimen.geometry;
+  const bool in_tail = below(8, random) == 0;
+  const std::size_t word = in_tail ? g.run_tail_offset() + 8 * below(2, random)
+                                   : 8 * below((sizeof(RunEntryHead) + 20 * sizeof(ResultDescription)) / 8, random);
   const std::uint64_t value = hostile(random);
-  for (const std::uint64_t table : specimen.geometry.run_table_offset) {
-    const std::size_t at = table + index * sizeof(RunTableEntry);
+  for (const std::uint64_t table : g.run_table_offset) {
+    const std::size_t at = table + index * g.run_entry_bytes();
     store(files.pool, at + word, value);
-    auto entry = load<RunTableEntry>(files.pool, at);
-    entry.hash = run_hash(entry, run_seed(specimen.geometry, index));
-    store(files.pool, at, entry);
+    const auto head = load<RunEntryHead>(files.pool, at);
+    auto tail = load<RunEntryTail>(files.pool, at + g.run_tail_offset());
+    std::vector<ResultDescription> catalogue(std::min(head.results, g.shape.catalogue_entries));
+    std::memcpy(catalogue.data(), files.pool.data() + at + sizeof(head), catalogue.size() * sizeof(ResultDescription));
+    tail.hash = run_hash(head, catalogue, tail.record_seq, run_seed(g, index));
+    store(files.pool, at + g.run_tail_offset(), tail);
   }
   done.numbers_forged = true;
   done.what = fmt::format("run table entry {} word {} = {}, rehashed", index, word, value);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/ring/ring_layout.hpp"
+#include "analyzer/ring/ring_geometry.hpp"
 #include "common/kernels/hash.hpp"
 
 namespace ringside::testing {
@@ -29,7 +29,7 @@ struct Specimen {
   std::uint64_t slots = 0;
   Files files;
   Files earlier;  // of the same pool, before its run was resumed; empty: never resumed
-  RingGeometry geometry;
+  RingGeometry geometry{RingShape::x_only(1)};
   std::vector<std::uint64_t> kept;          // iterations
   std::vector<Id128> truth;                 // hash of x_k at k, including a few beyond `iterations`
   std::map<std::string, std::string> told;  // step records as `tail --json` prints them, by number

@@ -76,6 +76,7 @@ void History::cut_off(std::span<const Found> found) {
     iterate.given_up = iterate.clearing = !there;
     iterate.commit_seq = there ? match->commit_seq : 0;
     iterate.recorded = there && match->recorded;
+    iterate.recorded_persisted = iterate.recorded_persisted && iterate.recorded;
   }
   clearing_ = false;
   committed_since_empty_ = found.size();

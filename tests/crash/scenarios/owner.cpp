@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/crash/scenarios/owner.hpp"
 
-#include <fmt/format.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -27,12 +26,6 @@ std::unique_ptr<Team> make_team(const Setting& setting, std::uint64_t seed) {
 
 }  // namespace
 
-std::string to_string(const Setting& setting) {
-  return fmt::format("{}/{} slots={} rows={} threads={}{}{}", to_string(setting.storage), to_string(setting.durability),
-                     setting.slots, setting.rows, setting.threads, setting.reduces_on_the_way ? " reduce=transfer" : "",
-                     setting.scattered ? " scattered" : "");
-}
-
 Owner::Owner(PoolBytes& pool, Trace& trace, const Setting& setting, Published& published, std::uint64_t seed)
     : setting_(setting),
       published_(published),
@@ -56,8 +49,9 @@ void Owner::begin_run(std::uint32_t run) {
   while (syncing_) end_sync();
   persistence_.enter(Phase::kBeginRun);
   persistence_.acknowledge({.kind = EventKind::kRunBegins, .run = run});
-  handed_over_.assign(setting_.rows, 0);
-  const std::optional<KeptSlot> intact = writer_->begin_run(published_.run(run), handed_over_.data());
+  handed_over_.assign(ring().geometry().payload_bytes(), {});
+  const std::optional<KeptSlot> intact =
+      writer_->begin_run(published_.run(run), published_.catalogue(run), handed_over_.data());
 
   // The writer keeps every iterate up to the newest intact one.
   const std::uint64_t intact_seq = intact ? intact->header.commit_seq : 0;
@@ -116,7 +110,7 @@ void Owner::commit_next() {
 
   persistence_.enter(Phase::kCopy);
   if (setting_.reduces_on_the_way && !reducer_) reducer_ = std::make_unique<Reducer>(setting_.rows, *team_);
-  writer_->copy(published_.iterate(run_, iteration), step_of(run_, iteration), reducer_.get());
+  writer_->copy(published_.payload(run_, iteration), slot_step_of(run_, iteration), reducer_.get());
   check_reductions();
   persistence_.join_threads(random_);
   maybe_end_sync();
@@ -134,7 +128,7 @@ void Owner::commit_next() {
   maybe_end_sync();
 
   persistence_.enter(Phase::kReductions);
-  writer_->store_reductions(published_.reductions(run_, iteration));
+  writer_->store_results(published_.results(run_, iteration));
   persistence_.acknowledge({.kind = EventKind::kReduced, .run = run_, .iteration = iteration});
   maybe_end_sync();
 }
@@ -142,8 +136,10 @@ void Owner::commit_next() {
 void Owner::check_reductions() {
   if (!reducer_) return;
   Reducer reducer(setting_.rows);
-  const Reductions& expected = reducer.reduce(writer_->payload(), writer_->previous_payload(), 1);
-  if (std::memcmp(&reducer_->finish(writer_->payload(), 1), &expected, sizeof expected) != 0) {
+  const auto* x = reinterpret_cast<const double*>(writer_->payload());
+  const auto* previous = reinterpret_cast<const double*>(writer_->previous_payload());
+  const Reductions& expected = reducer.reduce(x, previous, 1);
+  if (std::memcmp(&reducer_->finish(x, 1), &expected, sizeof expected) != 0) {
     throw std::logic_error("reduced on the way, " + to_string(setting_) + ": not what is in the slot");
   }
 }

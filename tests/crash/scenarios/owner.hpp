@@ -11,29 +11,12 @@
 #include <vector>
 
 #include "analyzer/ring/ring_writer.hpp"
-#include "analyzer/ring/storage.hpp"
-#include "common/options/durability.hpp"
 #include "common/reductions/reduction.hpp"
 #include "tests/crash/scenarios/published.hpp"
+#include "tests/crash/scenarios/setting.hpp"
 #include "tests/crash/scenarios/tracing_persistence.hpp"
 
 namespace ringside::crash {
-
-/// The shape of a scenario's ring, and the storage that it lies on.
-struct Setting {
-  Storage storage = Storage::kDax;
-  Durability durability = Durability::kPower;
-  std::uint32_t slots = 3;
-  std::uint64_t rows = 170;
-  int threads = 1;  // of the copy
-  bool reduces_on_the_way = false;
-  bool scattered = false;  // pieces are assigned to threads at random
-
-  /// True if a sync thread persists the commits.
-  bool syncs() const noexcept { return needs_sync(storage, durability); }
-};
-
-std::string to_string(const Setting& setting);
 
 class Owner {
  public:
@@ -50,8 +33,8 @@ class Owner {
 
   /// Iteration of the newest iterate of this run, 0 if there is none.
   std::uint64_t newest() const noexcept { return newest_; }
-  /// That iterate, as begin_run handed it over for the solver to continue from: rows doubles.
-  const double* handed_over() const noexcept { return handed_over_.data(); }
+  /// That iterate, as begin_run handed it over for the solver to continue from: payload_bytes.
+  const std::byte* handed_over() const noexcept { return handed_over_.data(); }
   const RingView& ring() const noexcept { return writer_->ring(); }
 
  private:
@@ -68,7 +51,7 @@ class Owner {
   std::unique_ptr<Reducer> reducer_;  // if it reduces on the way
   std::uint32_t run_ = 0;
   std::uint64_t newest_ = 0;
-  std::vector<double> handed_over_;
+  std::vector<std::byte> handed_over_;
   std::vector<std::uint64_t> holds_;      // commit_seq by slot; 0: nothing worth keeping
   std::optional<std::uint64_t> syncing_;  // the commit that a sync in progress is for
   std::uint64_t requested_ = 0;           // the newest commit that a sync was asked for

@@ -33,14 +33,22 @@ StepDescriptor step_of(std::uint32_t run, std::uint64_t iteration) noexcept {
   return step;
 }
 
+SlotStep slot_step_of(std::uint32_t run, std::uint64_t iteration) noexcept {
+  SlotStep step{.descriptor = step_of(run, iteration)};
+  std::uint64_t at = 3;
+  for (std::uint64_t& word : step.further) word = tag(run, iteration, at++);
+  return step;
+}
+
 const RunDescription& Published::run(std::uint32_t run) {
   const auto [made, is_new] = runs_.try_emplace(run);
   RunDescription& description = made->second;
   if (!is_new) return description;
   description.run_id = run_id_of(run);
   description.problem_id = {run + 100, run + 200};
-  description.rows = rows_;
-  description.nonzeros = 8 * rows_ + run;
+  description.entries = setting_.rows;
+  description.schema_id = schema_.id();
+  description.nonzeros = 8 * setting_.rows + run;
   description.started_realtime_ns = 1'000'000 + run;
   assign(description.solver, fmt::format("solver {:08}", run));
   // Filled to the end: the descriptions of two runs then differ in every word, and a mixture of both is neither of
@@ -55,26 +63,42 @@ const RunDescription& Published::run(std::uint32_t run) {
   return description;
 }
 
-const double* Published::iterate(std::uint32_t run, std::uint64_t iteration) {
-  std::vector<double>& made = iterates_[{run, iteration}];
+const Catalogue& Published::catalogue(std::uint32_t run) {
+  const auto found = catalogues_.find(run);
+  return found != catalogues_.end() ? found->second : catalogues_.emplace(run, catalogue_of(setting_, run)).first->second;
+}
+
+const std::byte* Published::payload(std::uint32_t run, std::uint64_t iteration) {
+  std::vector<std::byte>& made = payloads_[{run, iteration}];
   if (made.empty()) {
-    made.resize(rows_);
-    for (std::uint64_t row = 0; row < rows_; ++row) {
-      const std::uint64_t bits = tag(run, iteration, 0x20000 + row);
-      std::memcpy(&made[row], &bits, sizeof(bits));
+    made.resize(schema_.payload_bytes());
+    for (std::size_t v = 0; v < schema_.size(); ++v) {
+      const VariablePlace& place = schema_.place(v);
+      for (std::uint64_t word = 0; word < place.stored_bytes / sizeof(word); ++word) {
+        const std::uint64_t bits = tag(run, iteration, (0x20 + v) << 12 | word);
+        std::memcpy(made.data() + place.offset + word * sizeof(bits), &bits, sizeof(bits));
+      }
     }
   }
   return made.data();
 }
 
-const Reductions& Published::reductions(std::uint32_t run, std::uint64_t iteration) {
-  const auto [made, is_new] = reductions_.try_emplace({run, iteration});
-  if (is_new) {
-    std::uint64_t words[sizeof(Reductions) / sizeof(std::uint64_t)];
-    for (std::uint64_t at = 0; at < std::size(words); ++at) words[at] = tag(run, iteration, 0x10000 + at);
-    std::memcpy(static_cast<void*>(&made->second), words, sizeof(words));
+bool Published::is_payload(const std::byte* payload, std::uint32_t run, std::uint64_t iteration) {
+  const std::byte* expected = this->payload(run, iteration);
+  for (std::size_t v = 0; v < schema_.size(); ++v) {
+    const VariablePlace& place = schema_.place(v);
+    if (std::memcmp(payload + place.offset, expected + place.offset, place.stored_bytes) != 0) return false;
   }
-  return made->second;
+  return true;
+}
+
+const std::vector<std::uint64_t>& Published::results(std::uint32_t run, std::uint64_t iteration) {
+  std::vector<std::uint64_t>& made = results_[{run, iteration}];
+  if (made.empty()) {
+    made.resize(catalogue(run).words());
+    for (std::uint64_t at = 0; at < made.size(); ++at) made[at] = tag(run, iteration, 0x10000 + at);
+  }
+  return made;
 }
 
 }  // namespace ringside::crash

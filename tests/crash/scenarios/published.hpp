@@ -3,6 +3,7 @@
 // single wrong word in an image is detected.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -10,31 +11,38 @@
 
 #include "common/handoff/run_description.hpp"
 #include "common/handoff/step_descriptor.hpp"
-#include "common/reductions/reduction.hpp"
+#include "tests/crash/scenarios/setting.hpp"
 
 namespace ringside::crash {
 
 Id128 run_id_of(std::uint32_t run) noexcept;
 /// The step of `iteration` is iteration - 1.
 StepDescriptor step_of(std::uint32_t run, std::uint64_t iteration) noexcept;
+/// The same with further scalars.
+SlotStep slot_step_of(std::uint32_t run, std::uint64_t iteration) noexcept;
 
 /// Makes each larger object only once, because every image is compared with them.
 class Published {
  public:
-  explicit Published(std::uint64_t rows) : rows_(rows) {}
+  explicit Published(const Setting& setting) : setting_(setting), schema_(schema_of(setting)) {}
 
   const RunDescription& run(std::uint32_t run);
-  const double* iterate(std::uint32_t run, std::uint64_t iteration);  // rows doubles
+  const Catalogue& catalogue(std::uint32_t run);
+  const std::byte* payload(std::uint32_t run, std::uint64_t iteration);  // payload_bytes of the schema
+  /// True if `payload` holds that iterate; what lies between two variables is not compared.
+  bool is_payload(const std::byte* payload, std::uint32_t run, std::uint64_t iteration);
   /// Not computed from the iterate: only their bits matter here.
-  const Reductions& reductions(std::uint32_t run, std::uint64_t iteration);
+  const std::vector<std::uint64_t>& results(std::uint32_t run, std::uint64_t iteration);
 
  private:
   using Key = std::pair<std::uint32_t, std::uint64_t>;  // run, iteration
 
-  std::uint64_t rows_;
+  const Setting setting_;
+  const Schema schema_;
   std::map<std::uint32_t, RunDescription> runs_;
-  std::map<Key, std::vector<double>> iterates_;
-  std::map<Key, Reductions> reductions_;
+  std::map<std::uint32_t, Catalogue> catalogues_;
+  std::map<Key, std::vector<std::byte>> payloads_;
+  std::map<Key, std::vector<std::uint64_t>> results_;
 };
 
 }  // namespace ringside::crash

@@ -12,28 +12,26 @@
 namespace ringside::crash {
 namespace {
 
-constexpr std::uint64_t kScenarioChunkBytes = 256;  // the smallest: a few hundred rows are several chunks
-
-/// 4 to 7 chunks, the last one mostly short.
+/// 4 to 7 chunks of x, the last one mostly short.
 Setting small_ring(Storage storage, Durability durability, Random& random) {
   Setting setting{storage, durability};
   setting.slots = static_cast<std::uint32_t>(3 + random.below(3));
   setting.rows = 100 + random.below(120);
-  setting.reduces_on_the_way = setting.rows % 2 == 1;
+  draw_variables(setting, random);
+  setting.reduces_on_the_way = setting.rows % 2 == 1 && setting.variables == 1;
   return setting;
 }
 
 /// A pool as libpmemobj leaves it: with its own header, and with places for the parts of the ring.
 RingGeometry geometry_of(const Setting& setting, std::uint64_t seed) {
-  RingGeometry geometry;
-  geometry.rows = setting.rows;
-  geometry.chunk_bytes = kScenarioChunkBytes;
+  RingGeometry geometry(shape_of(setting), kScenarioChunkBytes);
   geometry.pool_id = {mixed(seed), 0x706f6f6c};
-  place_root(2 * kPageBytes, setting.slots, geometry);
-  std::uint64_t at = 2 * kPageBytes + root_object_bytes(setting.slots);
-  for (std::uint32_t slot = 0; slot < setting.slots; ++slot) {
-    geometry.slots.push_back(place_slot(at, geometry));
-    at = geometry.slots.back().payload_offset + round_up(geometry.payload_bytes(), kPageBytes);
+  geometry.slots.resize(setting.slots);
+  place_root(2 * kPageBytes, geometry);
+  std::uint64_t at = 2 * kPageBytes + root_object_bytes(geometry);
+  for (SlotPlace& place : geometry.slots) {
+    place = place_slot(at, geometry);
+    at = place.payload_offset + round_up(geometry.payload_bytes(), kPageBytes);
   }
   geometry.file_bytes = at;
   return geometry;
@@ -42,7 +40,7 @@ RingGeometry geometry_of(const Setting& setting, std::uint64_t seed) {
 class Stage {
  public:
   Stage(const Setting& setting, std::uint64_t seed)
-      : random_(seed), published_(setting.rows), traced_{setting, geometry_of(setting, seed), {}, 0} {
+      : random_(seed), published_(setting), traced_{setting, geometry_of(setting, seed), {}, 0} {
     pool_.emplace(traced_.geometry.file_bytes);
     put(0, "PMEMOBJ");
     put(kPageBytes, kPoolLayoutName);
@@ -92,7 +90,7 @@ class Stage {
 
   /// Flips one bit of a superblock: old damage of the medium.
   void damage_superblock() {
-    const std::uint64_t word = random_.below(superblock_bytes(traced_.setting.slots) / 8);
+    const std::uint64_t word = random_.below(traced_.geometry.superblock_bytes() / 8);
     const std::uint64_t offset = traced_.geometry.superblock_offset[random_.below(2)] + 8 * word;
     set(offset, *pool_->word(offset) ^ std::uint64_t{1} << random_.below(64));
   }
@@ -157,6 +155,7 @@ TracedScenario trace_many_threads(Storage storage, Durability durability, std::u
   Setting setting = small_ring(storage, durability, random);
   setting.slots = 3;
   setting.rows = 300 + random.below(100);  // 10 to 13 chunks
+  setting.reduces_on_the_way = setting.rows % 2 == 1 && setting.variables == 1;
   setting.threads = static_cast<int>(2 + random.below(3));
   setting.scattered = setting.rows % 4 >= 2;
   Stage stage(setting, random.next());

@@ -223,13 +223,14 @@ TEST_F(RefusalTest, APoolOfANewerReleaseNamesBothVersions) {
   for (const std::uint64_t offset : shape.superblock_offset) {
     std::byte* at = reinterpret_cast<std::byte*>(bytes.data()) + offset;
     const std::uint32_t newer = kRingVersion + 1;
-    std::memcpy(at + offsetof(Superblock, version), &newer, sizeof(newer));
-    const std::uint64_t hash = superblock_hash(at, superblock_bytes(shape.slot_count()));
-    std::memcpy(at + offsetof(Superblock, hash), &hash, sizeof(hash));
+    std::memcpy(at + offsetof(SuperblockHead, version), &newer, sizeof(newer));
+    const std::uint64_t hash = superblock_hash(at, shape.superblock_bytes());
+    std::memcpy(at + offsetof(SuperblockHead, hash), &hash, sizeof(hash));
   }
   write_file("test.pool", bytes);
   const std::vector<std::string> line = {pool_, "version " + std::to_string(kRingVersion + 1),
-                                         "version " + std::to_string(kRingVersion), "newer"};
+                                         "versions " + std::to_string(kOldestRingVersion) + " to " + std::to_string(kRingVersion),
+                                         "newer"};
   expect_refused(run_arguments("grid:20"), 2, line);
   expect_refused(run_arguments("grid:20", {"--overwrite"}), 2, line);
   for (const char* command : {"info", "verify", "replay"}) expect_refused({command, pool_}, 2, line);

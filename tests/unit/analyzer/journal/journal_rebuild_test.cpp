@@ -19,12 +19,12 @@ class JournalRebuildTest : public JournalFixture {
   /// A ring of four slots that has taken iterations 1 to 6.
   JournalRebuildTest() : memory_(kRows, 4) {
     RingWriter writer(memory_.ring(), memory_.persistence, Storage::kDax, Durability::kProcess);
-    writer.begin_run(run_of(kRows));
+    begin_x_only(writer, run_of(kRows));
     for (std::uint64_t k = 1; k <= 6; ++k) {
       commit_iterate(writer, k, kRows);
       Reductions reductions;
       reductions.l1 = static_cast<double>(k) / 3;
-      if (k != 5) writer.store_reductions(reductions);
+      if (k != 5) store_reductions(writer, reductions);
     }
   }
 
@@ -68,7 +68,7 @@ TEST_F(JournalRebuildTest, WithoutAJournalTheWholeWindowOfTheRingIsMissing) {
     EXPECT_TRUE(known.rebuilt);
     EXPECT_EQ(known.run_id, run_of(kRows).run_id);
     EXPECT_EQ(known.step.step, k - 1);
-    EXPECT_EQ(known.step.residual_l1, step_of(k).residual_l1) << "what the producer said lies in the slot";
+    EXPECT_EQ(known.step.residual_l1, step_of(k).descriptor.residual_l1) << "what the producer said lies in the slot";
     EXPECT_EQ(known.step.generate_ns, 1000);
     EXPECT_EQ(known.bytes_transferred, kRows * sizeof(double));
     EXPECT_EQ(known.reductions.l1, k == 5 ? 0 : static_cast<double>(k) / 3);

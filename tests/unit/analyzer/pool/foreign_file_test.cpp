@@ -48,9 +48,9 @@ class ForeignFileTest : public ::testing::Test {
   }
 
   void keep_something(const std::string& path) const {
-    const RingPool pool = RingPool::create(path, kRows, 3);
+    const RingPool pool = RingPool::create(path, RingShape::x_only(kRows), 3);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);
-    writer.begin_run(run_of(kRows));
+    begin_x_only(writer, run_of(kRows));
     commit_iterate(writer, 1, kRows);
   }
   static void give_to_nobody(const std::string& path) {

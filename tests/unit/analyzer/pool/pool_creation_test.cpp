@@ -176,7 +176,7 @@ class PoolCreationTest : public ::testing::Test {
 TEST_F(PoolCreationTest, AReaderIsToldThatAPoolIsBeingMadeUntilItIsComplete) {
   bool complete = false;
   int told = 0;
-  at_each_moment([&] { const RingPool pool = RingPool::create(path_, kNewRows, kNewSlots); },
+  at_each_moment([&] { const RingPool pool = RingPool::create(path_, RingShape::x_only(kNewRows), kNewSlots); },
                  [&](const std::string& moment) {
                    const ExitCode code = code_of([&] {
                      const RingReader reader = RingReader::open(path_, kAtOnce);
@@ -196,7 +196,7 @@ TEST_F(PoolCreationTest, AReaderIsToldThatAPoolIsBeingMadeUntilItIsComplete) {
 }
 
 TEST_F(PoolCreationTest, WhoComesToAPoolThatIsBeingMadeIsToldThatItIsInUse) {
-  at_each_moment([&] { const RingPool pool = RingPool::create(path_, kNewRows, kNewSlots); },
+  at_each_moment([&] { const RingPool pool = RingPool::create(path_, RingShape::x_only(kNewRows), kNewSlots); },
                  [&](const std::string& moment) {
                    if (!std::filesystem::exists(path_)) return;
                    for (const PoolUse use :
@@ -213,7 +213,7 @@ TEST_F(PoolCreationTest, WhoComesToAPoolThatIsBeingMadeIsToldThatItIsInUse) {
 }
 
 TEST_F(PoolCreationTest, APoolThatIsReplacedIsWholeOrNotThere) {
-  { const RingPool pool = RingPool::create(path_, kNewRows, kNewSlots); }
+  { const RingPool pool = RingPool::create(path_, RingShape::x_only(kNewRows), kNewSlots); }
   at_each_moment(
       [&] { admit(options(path_), run_of(2 * kNewRows), PoolUse::kOverwrite); },
       [&](const std::string& moment) {
@@ -251,9 +251,9 @@ TEST_F(PoolCreationTest, AReaderWaitsForAPoolThatIsBeingMade) {
   EXPECT_NE(text_.find("is being made"), std::string::npos) << text_;
   // Waits for a pool, for as long as this test may take.
   auto reader = std::async(std::launch::async, [&] { return RingReader::open(path_, std::chrono::minutes(5)); });
-  { const RingPool pool = RingPool::create(folder_.file("y"), kNewRows, kNewSlots); }
+  { const RingPool pool = RingPool::create(folder_.file("y"), RingShape::x_only(kNewRows), kNewSlots); }
   std::filesystem::rename(folder_.file("y"), path_);
-  EXPECT_EQ(reader.get().ring().geometry().rows, kNewRows);
+  EXPECT_EQ(reader.get().ring().geometry().entries(), kNewRows);
 }
 
 TEST_F(PoolCreationTest, TheMarkGoesWithItsProcess) {

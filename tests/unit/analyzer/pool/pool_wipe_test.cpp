@@ -56,9 +56,9 @@ class PoolWipeTest : public ::testing::Test {
   PoolWipeTest() { make_pool(); }
 
   void make_pool() const {
-    const RingPool pool = RingPool::create(path_, kRows, 3);
+    const RingPool pool = RingPool::create(path_, RingShape::x_only(kRows), 3);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kPower);
-    writer.begin_run(run_of(kRows));
+    begin_x_only(writer, run_of(kRows));
     for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, kRows);
     EXPECT_EQ(writer.finish(), 0);
   }
@@ -159,7 +159,7 @@ TEST_F(PoolWipeTest, DamagedUnfinishedAndNewerPoolsCanBeWiped) {
   make_pool();
   const std::uint64_t nothing = 0;
   for (const std::uint64_t offset : shape.superblock_offset) {
-    overwrite(offset + formatted_word_offset(3), &nothing, sizeof nothing);
+    overwrite(offset + shape.formatted_word_offset(), &nothing, sizeof nothing);
   }
   expect_wiped();
 
@@ -167,13 +167,13 @@ TEST_F(PoolWipeTest, DamagedUnfinishedAndNewerPoolsCanBeWiped) {
   for (const std::uint64_t offset : shape.superblock_offset) {
     Superblock superblock;
     const UniqueFd fd(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
-    std::vector<std::byte> bytes(superblock_bytes(3));
+    std::vector<std::byte> bytes(shape.superblock_bytes());
     ASSERT_EQ(pread(fd.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset)),
               static_cast<ssize_t>(bytes.size()));
     std::memcpy(static_cast<void*>(&superblock), bytes.data(), sizeof superblock);
-    superblock.version = 1000;
+    superblock.head.version = 1000;
     std::memcpy(bytes.data(), &superblock, sizeof superblock);
-    superblock.hash = superblock_hash(bytes.data(), bytes.size());
+    superblock.head.hash = superblock_hash(bytes.data(), bytes.size());
     overwrite(offset, &superblock, sizeof superblock);
   }
   EXPECT_THROW(RingPool::open(path_), Error);

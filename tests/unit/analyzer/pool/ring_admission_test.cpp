@@ -53,23 +53,20 @@ class RingAdmissionTest : public ::testing::Test {
 
   /// Makes a pool with iterations 1 to 3 of `kKeptRows` rows.
   static void keep_something(const std::string& path) {
-    const RingPool pool = RingPool::create(path, kKeptRows, kKeptSlots);
+    const RingPool pool = RingPool::create(path, RingShape::x_only(kKeptRows), kKeptSlots);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);
-    writer.begin_run(run_of(kKeptRows));
+    begin_x_only(writer, run_of(kKeptRows));
     for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, kKeptRows);
   }
   static Iterations kept_in(const std::string& path) { return kept_iterations(RingPool::open(path).ring()); }
 
   /// Makes what a creation leaves that was interrupted right before its end.
   static void leave_unformatted(const std::string& path) {
-    RingGeometry geometry;
-    {
-      const RingPool pool = RingPool::create(path, kKeptRows, kKeptSlots);
-      geometry = pool.ring().geometry();
-    }
+    const RingGeometry geometry =
+        RingPool::create(path, RingShape::x_only(kKeptRows), kKeptSlots).ring().geometry();
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
     for (const std::uint64_t offset : geometry.superblock_offset) {
-      file.seekp(static_cast<std::streamoff>(offset + formatted_word_offset(kKeptSlots)));
+      file.seekp(static_cast<std::streamoff>(offset + geometry.formatted_word_offset()));
       file.write("\0\0\0\0\0\0\0\0", 8);
     }
   }
@@ -97,8 +94,8 @@ class SmallFileSystemTest : public RingAdmissionTest {
 };
 
 TEST_F(SmallFileSystemTest, APoolWithoutRoomForItsSuccessorStaysAsItWas) {
-  const std::uint64_t kept = RingPool::file_bytes(kKeptRows, kKeptSlots);
-  const std::uint64_t needed = RingPool::file_bytes(100 * kKeptRows, kKeptSlots);
+  const std::uint64_t kept = RingPool::file_bytes(RingShape::x_only(kKeptRows), kKeptSlots);
+  const std::uint64_t needed = RingPool::file_bytes(RingShape::x_only(100 * kKeptRows), kKeptSlots);
   mount_with(needed - (1 << 20));
   if (IsSkipped()) return;
   keep_something(path_);
@@ -110,12 +107,12 @@ TEST_F(SmallFileSystemTest, APoolWithoutRoomForItsSuccessorStaysAsItWas) {
 }
 
 TEST_F(SmallFileSystemTest, APoolGoesFirstWhereThereIsRoomForOneOnly) {
-  const std::uint64_t needed = RingPool::file_bytes(10 * kKeptRows, kKeptSlots);
+  const std::uint64_t needed = RingPool::file_bytes(RingShape::x_only(10 * kKeptRows), kKeptSlots);
   mount_with(needed + (1 << 20));
   if (IsSkipped()) return;
   keep_something(path_);
   const RingPool pool = admit(options(path_), run_of(10 * kKeptRows), PoolUse::kOverwrite).pool;
-  EXPECT_EQ(pool.ring().geometry().rows, 10 * kKeptRows);
+  EXPECT_EQ(pool.ring().geometry().entries(), 10 * kKeptRows);
   EXPECT_EQ(fs::file_size(path_), needed);
 }
 
@@ -131,7 +128,7 @@ TEST_F(SmallFileSystemTest, WhatIsUnfinishedStaysWhereThereIsNoRoomForAPool) {
 TEST_F(RingAdmissionTest, APoolOfAnotherShapeIsReplacedAsAWhole) {
   keep_something(path_);
   const RingPool pool = admit(options(path_), run_of(2 * kKeptRows), PoolUse::kOverwrite).pool;
-  EXPECT_EQ(pool.ring().geometry().rows, 2 * kKeptRows);
+  EXPECT_EQ(pool.ring().geometry().entries(), 2 * kKeptRows);
   EXPECT_FALSE(fs::exists(path_ + ".new"));
   expect_refused([&] { RingPool::open(path_); }, ExitCode::kSystem, "in use");
 }
@@ -139,7 +136,7 @@ TEST_F(RingAdmissionTest, APoolOfAnotherShapeIsReplacedAsAWhole) {
 TEST_F(RingAdmissionTest, AnImpossibleShapeCostsNoPool) {
   keep_something(path_);
   expect_refused([&] { admit(options(path_), run_of(std::uint64_t{1} << 40), PoolUse::kOverwrite); }, ExitCode::kUsage,
-                 "rows");
+                 "expected a step of at most 17167289216 bytes");
   EXPECT_EQ(kept_in(path_), (Iterations{1, 2, 3}));
 }
 
@@ -149,7 +146,7 @@ TEST_F(RingAdmissionTest, ThroughASymbolicLinkItIsThePoolThatIsReplaced) {
   fs::create_symlink(path_, link);
   { const RingPool pool = admit(options(link), run_of(2 * kKeptRows), PoolUse::kOverwrite).pool; }
   EXPECT_TRUE(fs::is_symlink(link));
-  EXPECT_EQ(RingPool::open(path_).ring().geometry().rows, 2 * kKeptRows);
+  EXPECT_EQ(RingPool::open(path_).ring().geometry().entries(), 2 * kKeptRows);
 }
 
 TEST_F(RingAdmissionTest, WhatAKilledReplacementLeftIsRemovedAndNothingElse) {
@@ -161,7 +158,7 @@ TEST_F(RingAdmissionTest, WhatAKilledReplacementLeftIsRemovedAndNothingElse) {
   keep_something(path_ + ".new");
   expect_refused([&] { admit(options(path_), run_of(3 * kKeptRows), PoolUse::kOverwrite); }, ExitCode::kUsage, ".new");
   EXPECT_EQ(kept_in(path_ + ".new"), (Iterations{1, 2, 3}));
-  EXPECT_EQ(RingPool::open(path_).ring().geometry().rows, 2 * kKeptRows);
+  EXPECT_EQ(RingPool::open(path_).ring().geometry().entries(), 2 * kKeptRows);
 }
 
 TEST_F(RingAdmissionTest, EveryStateOfAnInterruptedCreationCanBeOverwritten) {
@@ -198,7 +195,7 @@ TEST_F(RingAdmissionTest, EveryStateOfAnInterruptedCreationCanBeOverwritten) {
     for (const PoolUse use : {PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kFreshAgain}) {
       try {
         const RingPool pool = admit(options(path_), run_of(kKeptRows), use).pool;
-        EXPECT_EQ(pool.ring().geometry().rows, kKeptRows);
+        EXPECT_EQ(pool.ring().geometry().entries(), kKeptRows);
       } catch (const Error& error) {
         ADD_FAILURE() << error.what();
       }
@@ -214,7 +211,7 @@ TEST_F(RingAdmissionTest, ARequestMadeAgainMayOverwriteNothingElse) {
   expect_refused([&] { admit(options(path_), run_of(kKeptRows, 9), PoolUse::kFreshAgain); }, ExitCode::kUsage,
                  "--overwrite");
   fs::remove(path_);
-  { const RingPool empty = RingPool::create(path_, kKeptRows, kKeptSlots); }
+  { const RingPool empty = RingPool::create(path_, RingShape::x_only(kKeptRows), kKeptSlots); }
   expect_refused([&] { admit(options(path_), run_of(2 * kKeptRows), PoolUse::kFreshAgain); }, ExitCode::kUsage,
                  "--overwrite");
 }
@@ -236,12 +233,12 @@ TEST_F(RingAdmissionTest, ARingThatLibpmemobjCannotOpenIsReplacedWhenThatWasAske
     expect_refused([&] { admit(options(path_), run_of(kKeptRows), PoolUse::kOverwrite); }, ExitCode::kDamaged,
                    "export");
     expect_refused([&] { admit(options(path_), run_of(std::uint64_t{1} << 40, 9), PoolUse::kOverwrite); },
-                   ExitCode::kUsage, "rows");
+                   ExitCode::kUsage, "expected a step of at most 17167289216 bytes");
     EXPECT_EQ(kept_iterations(RingReader::open(path_).ring()), (Iterations{1, 2, 3})) << "a refusal costs nothing";
     {
       const RingPool pool = admit(options(path_), other, PoolUse::kOverwrite).pool;
       EXPECT_TRUE(kept_iterations(pool.ring()).empty());
-      expect_refused([&] { RingPool::replace_unownable(path_, kKeptRows, kKeptSlots); }, ExitCode::kSystem, "in use");
+      expect_refused([&] { RingPool::replace_unownable(path_, RingShape::x_only(kKeptRows), kKeptSlots); }, ExitCode::kSystem, "in use");
     }
     EXPECT_FALSE(fs::exists(path_ + ".new"));
     fs::remove(path_);

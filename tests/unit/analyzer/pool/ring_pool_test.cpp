@@ -82,9 +82,9 @@ TEST(RingPoolTest, WhatWasCommittedIsThereAfterReopening) {
   const testing::TemporaryFolder folder;
   const auto path = folder.file("x.pool");
   {
-    const RingPool pool = RingPool::create(path, kRows, 4);
+    const RingPool pool = RingPool::create(path, RingShape::x_only(kRows), 4);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kPower);
-    writer.begin_run(run_of(kRows));
+    begin_x_only(writer, run_of(kRows));
     for (std::uint64_t k = 1; k <= 6; ++k) {
       commit_iterate(writer, k, kRows);
     }
@@ -107,11 +107,11 @@ TEST(RingPoolTest, EverythingLiesWhereReadersExpectIt) {
   for (const std::uint64_t rows : {1u, 32'768u, 300'000u}) {
     for (const std::uint32_t slots : {3u, 8u, 33u}) {
       const auto path = folder.file(fmt::format("{}-{}", rows, slots));
-      const RingPool pool = RingPool::create(path, rows, slots);
+      const RingPool pool = RingPool::create(path, RingShape::x_only(rows), slots);
       const RingGeometry& geometry = pool.ring().geometry();
       EXPECT_EQ(geometry.slot_count(), slots);
       EXPECT_EQ(geometry.file_bytes, std::filesystem::file_size(path));
-      EXPECT_EQ(geometry.file_bytes, RingPool::file_bytes(rows, slots));
+      EXPECT_EQ(geometry.file_bytes, RingPool::file_bytes(RingShape::x_only(rows), slots));
       for (const SlotPlace& place : geometry.slots) EXPECT_EQ(place.payload_offset % (2 << 20), 0u);
       for (std::uint64_t offset : geometry.superblock_offset) EXPECT_LT(offset, 16u << 20);
       std::filesystem::remove(path);
@@ -124,7 +124,7 @@ TEST(RingPoolTest, OnlyTheOwnerMayReadIt) {
   for (const mode_t mask : {mode_t{0}, mode_t{0277}}) {
     const mode_t before = umask(mask);
     const auto path = folder.file(fmt::format("{}.pool", mask));
-    { const RingPool pool = RingPool::create(path, 100, 3); }
+    { const RingPool pool = RingPool::create(path, RingShape::x_only(100), 3); }
     umask(before);
     struct stat status {};
     ASSERT_EQ(stat(path.c_str(), &status), 0);
@@ -135,7 +135,7 @@ TEST(RingPoolTest, OnlyTheOwnerMayReadIt) {
 TEST(RingPoolTest, ACopyThatOthersMayReadBecomesItsOwnersAlone) {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("x.pool");
-  { const RingPool pool = RingPool::create(path, 100, 3); }
+  { const RingPool pool = RingPool::create(path, RingShape::x_only(100), 3); }
   ASSERT_EQ(chmod(path.c_str(), 0644), 0);
   const RingPool pool = RingPool::open(path);
   struct stat status {};
@@ -146,11 +146,12 @@ TEST(RingPoolTest, ACopyThatOthersMayReadBecomesItsOwnersAlone) {
 TEST(RingPoolTest, ANewPoolAndItsNameSurvivePowerLoss) {
   const testing::TemporaryFolder folder;
   folders_synced = files_synced = 0;
-  { const RingPool pool = RingPool::create(folder.file("x"), 100, 3); }
+  { const RingPool pool = RingPool::create(folder.file("x"), RingShape::x_only(100), 3); }
   EXPECT_GE(files_synced, 1);
   EXPECT_GE(folders_synced, 1);
   folders_synced = 0;
-  const RingPool pool = RingPool::replace(folder.file("x"), RingPool::open(folder.file("x")), 200, 3);
+  const RingPool pool = RingPool::replace(folder.file("x"), RingPool::open(folder.file("x")),
+                                            RingShape::x_only(200), 3);
   EXPECT_GE(folders_synced, 1) << "the new name of the file counts";
 }
 
@@ -158,23 +159,23 @@ TEST(RingPoolTest, AnExistingFileIsLeftAlone) {
   const testing::TemporaryFolder folder;
   const auto path = folder.file("x");
   std::ofstream(path) << "precious";
-  EXPECT_FAILS(RingPool::create(path, 100, 3), kUsage, "exists already");
+  EXPECT_FAILS(RingPool::create(path, RingShape::x_only(100), 3), kUsage, "exists already");
   EXPECT_EQ(std::filesystem::file_size(path), 8u);
 }
 
 TEST(RingPoolTest, ImpossibleShapesAreRefused) {
   const testing::TemporaryFolder folder;
-  EXPECT_FAILS(RingPool::create(folder.file("x"), 100, 2), kUsage, "3 to 1024");
-  EXPECT_FAILS(RingPool::create(folder.file("x"), 100, 1025), kUsage, "3 to 1024");
-  EXPECT_FAILS(RingPool::create(folder.file("x"), 0, 3), kUsage, "0 rows");
-  EXPECT_FAILS(RingPool::create(folder.file("x"), std::uint64_t{1} << 31, 3), kUsage, "17177771968");
-  EXPECT_FAILS(RingPool::create(folder.file("x"), ~std::uint64_t{0}, 3), kUsage, "rows");
+  EXPECT_FAILS(RingPool::create(folder.file("x"), RingShape::x_only(100), 2), kUsage, "3 to 1024");
+  EXPECT_FAILS(RingPool::create(folder.file("x"), RingShape::x_only(100), 1025), kUsage, "3 to 1024");
+  EXPECT_FAILS(RingPool::create(folder.file("x"), RingShape::x_only(0), 3), kUsage, "shape (0)");
+  EXPECT_FAILS(RingPool::create(folder.file("x"), RingShape::x_only(std::uint64_t{1} << 31), 3), kUsage, "17167289216");
+  EXPECT_FAILS(RingPool::create(folder.file("x"), RingShape::x_only(~std::uint64_t{0}), 3), kUsage, "17167289216");
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(RingPoolTest, IteratesOfManyGibibytesAreSpreadOverZones) {
   // Eight iterates of 7 GiB: two fit into a zone of just under 16 GiB.
-  const std::uint64_t bytes = RingPool::file_bytes(std::uint64_t{7} << 27, 8);
+  const std::uint64_t bytes = RingPool::file_bytes(RingShape::x_only(std::uint64_t{7} << 27), 8);
   EXPECT_GT(bytes, std::uint64_t{3} * 65528 * 262144 + (std::uint64_t{14} << 30));
   EXPECT_LT(bytes, std::uint64_t{64} << 30);
 }
@@ -184,7 +185,7 @@ TEST(RingPoolTest, WhatIsNotAPoolIsSaidToBeNone) {
   EXPECT_FAILS(RingPool::open(folder.file("missing")), kUsage, "No such file");
   EXPECT_FAILS(RingPool::open(folder.file("missing/x")), kUsage, "No such file");
   EXPECT_FAILS(RingPool::open(folder.path()), kUsage, "directory");
-  EXPECT_FAILS(RingPool::create(folder.file("missing/x"), 100, 3), kUsage, "No such file");
+  EXPECT_FAILS(RingPool::create(folder.file("missing/x"), RingShape::x_only(100), 3), kUsage, "No such file");
   std::ofstream(folder.file("empty")).flush();
   EXPECT_FAILS(RingPool::open(folder.file("empty")), kUsage, "empty");
   std::ofstream(folder.file("text")) << "%%MatrixMarket matrix coordinate real general\n";
@@ -205,19 +206,15 @@ TEST(RingPoolTest, APoolOfAnotherLayoutIsNotARing) {
 TEST(RingPoolTest, APoolHasOneOwner) {
   const testing::TemporaryFolder folder;
   const auto path = folder.file("x");
-  const RingPool pool = RingPool::create(path, 100, 3);
+  const RingPool pool = RingPool::create(path, RingShape::x_only(100), 3);
   EXPECT_FAILS(RingPool::open(path), kSystem, "in use");
-  EXPECT_FAILS(RingPool::create(path, 100, 3), kUsage, "exists");
+  EXPECT_FAILS(RingPool::create(path, RingShape::x_only(100), 3), kUsage, "exists");
 }
 
 TEST(RingPoolTest, DamageIsToldFromWhatIsNotAPool) {
   const testing::TemporaryFolder folder;
   const auto path = folder.file("x");
-  RingGeometry geometry;
-  {
-    const RingPool pool = RingPool::create(path, 100, 3);
-    geometry = pool.ring().geometry();
-  }
+  const RingGeometry geometry = RingPool::create(path, RingShape::x_only(100), 3).ring().geometry();
   const char noise[16] = "not what it was";
 
   write_at(path, geometry.superblock_offset[0] + 64, noise, sizeof(noise));
@@ -234,7 +231,7 @@ TEST(RingPoolTest, DamageIsToldFromWhatIsNotAPool) {
 TEST(RingPoolTest, DamageInWhatIsPmdksIsDamage) {
   const testing::TemporaryFolder folder;
   const auto path = folder.file("x");
-  { const RingPool pool = RingPool::create(path, 100, 3); }
+  { const RingPool pool = RingPool::create(path, RingShape::x_only(100), 3); }
   const char noise[16] = "not what it was";
   write_at(path, 32, noise, sizeof(noise));
   EXPECT_FAILS(RingPool::open(path), kDamaged, "libpmemobj");
@@ -243,7 +240,7 @@ TEST(RingPoolTest, DamageInWhatIsPmdksIsDamage) {
 TEST(RingPoolTest, ATruncatedPoolIsDamage) {
   const testing::TemporaryFolder folder;
   const auto path = folder.file("x");
-  { const RingPool pool = RingPool::create(path, 100, 3); }
+  { const RingPool pool = RingPool::create(path, RingShape::x_only(100), 3); }
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 4096);
   EXPECT_FAILS(RingPool::open(path), kDamaged, "truncated");
   std::filesystem::resize_file(path, 65536);  // before its superblocks: no creation leaves so little
@@ -254,14 +251,10 @@ TEST(RingPoolTest, ATruncatedPoolIsDamage) {
 TEST(RingPoolTest, AnInterruptedCreationIsNamedAsSuch) {
   const testing::TemporaryFolder folder;
   const auto path = folder.file("x");
-  RingGeometry geometry;
-  {
-    const RingPool pool = RingPool::create(path, 100, 3);
-    geometry = pool.ring().geometry();
-  }
+  const RingGeometry geometry = RingPool::create(path, RingShape::x_only(100), 3).ring().geometry();
   const std::uint64_t nothing = 0;
   for (std::uint64_t offset : geometry.superblock_offset)
-    write_at(path, offset + formatted_word_offset(3), &nothing, 8);
+    write_at(path, offset + geometry.formatted_word_offset(), &nothing, 8);
   EXPECT_FAILS(RingPool::open(path), kUsage, "--overwrite");
 }
 
@@ -270,9 +263,9 @@ TEST(RingPoolTest, AFullDiskIsNamedWithTheBytesItLacksAndNothingIsLeft) {
   if (mount("none", folder.path().c_str(), "tmpfs", 0, "size=8m") != 0) {
     GTEST_SKIP() << "cannot mount a small tmpfs here: " << errno_text(errno);
   }
-  EXPECT_FAILS(RingPool::create(folder.file("x"), 1'000'000, 3), kSystem,
-               std::to_string(RingPool::file_bytes(1'000'000, 3)));
-  EXPECT_FAILS(RingPool::create(folder.file("x"), 1'000'000, 3), kSystem, "8388608");
+  EXPECT_FAILS(RingPool::create(folder.file("x"), RingShape::x_only(1'000'000), 3), kSystem,
+               std::to_string(RingPool::file_bytes(RingShape::x_only(1'000'000), 3)));
+  EXPECT_FAILS(RingPool::create(folder.file("x"), RingShape::x_only(1'000'000), 3), kSystem, "8388608");
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
   umount(folder.path().c_str());
 }
@@ -284,7 +277,7 @@ TEST(RingPoolTest, AFileSizeLimitIsNamedAndNothingIsLeft) {
   rlimit small = before;
   small.rlim_cur = 1 << 20;
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-  EXPECT_FAILS(RingPool::create(folder.file("x"), 1000, 3), kSystem, "1048576");
+  EXPECT_FAILS(RingPool::create(folder.file("x"), RingShape::x_only(1000), 3), kSystem, "1048576");
   setrlimit(RLIMIT_FSIZE, &before);
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
@@ -293,7 +286,7 @@ TEST(RingPoolTest, AFileThatMayNotBeOpenedIsTheSystemsFault) {
   if (geteuid() == 0) GTEST_SKIP() << "root may open everything";
   const testing::TemporaryFolder folder;
   const auto path = folder.file("x");
-  { const RingPool pool = RingPool::create(path, 100, 3); }
+  { const RingPool pool = RingPool::create(path, RingShape::x_only(100), 3); }
   chmod(path.c_str(), 0);
   EXPECT_FAILS(RingPool::open(path), kSystem, "Permission denied");
 }
@@ -301,7 +294,7 @@ TEST(RingPoolTest, AFileThatMayNotBeOpenedIsTheSystemsFault) {
 TEST(RingPoolTest, AForcedPlainFileIsRefused) {
   const testing::TemporaryFolder folder;
   const WithEnvironment force("PMEM_IS_PMEM_FORCE", "1");
-  EXPECT_FAILS(RingPool::create(folder.file("x"), 100, 3), kUsage, "PMEM_IS_PMEM_FORCE");
+  EXPECT_FAILS(RingPool::create(folder.file("x"), RingShape::x_only(100), 3), kUsage, "PMEM_IS_PMEM_FORCE");
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
@@ -310,11 +303,11 @@ TEST(RingPoolTest, ThePathOverPersistentMemoryKeepsIteratesToo) {
   const WithEnvironment force("PMEM_IS_PMEM_FORCE", "1");
   const WithEnvironment allow("RINGSIDE_ALLOW_FORCED_PMEM", "1");
   {
-    const RingPool pool = RingPool::create(folder.file("x"), 50'000, 3);
+    const RingPool pool = RingPool::create(folder.file("x"), RingShape::x_only(50'000), 3);
     EXPECT_EQ(pool.storage(), Storage::kDax);
     pool.prefault();
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kPower);
-    writer.begin_run(run_of(50'000));
+    begin_x_only(writer, run_of(50'000));
     for (std::uint64_t k = 1; k <= 5; ++k) {
       commit_iterate(writer, k, 50'000);
       EXPECT_EQ(writer.persisted(), k);
@@ -346,11 +339,13 @@ TEST(RingPoolTest, WhatWasPrefaultedIsWrittenWithoutPageFaults) {
   if (access(folder.c_str(), W_OK) != 0) GTEST_SKIP() << folder << " may not be written";
   constexpr std::uint64_t kRows = 1 << 20;  // 8 MiB
   const std::string path = folder + "/ringside_prefaulted." + std::to_string(getpid());
-  const RingPool pool = RingPool::create(path, kRows, 3);
+  const RingPool pool = RingPool::create(path, RingShape::x_only(kRows), 3);
   unlink(path.c_str());
   pool.prefault();
   const long before = page_faults();
-  for (std::uint32_t slot = 0; slot < 3; ++slot) write_to_each_page(pool.ring().writable_payload(slot), kRows);
+  for (std::uint32_t slot = 0; slot < 3; ++slot) {
+    write_to_each_page(reinterpret_cast<double*>(pool.ring().writable_payload(slot)), kRows);
+  }
   EXPECT_LT(page_faults() - before, 200) << "of 6144 pages";
 }
 
@@ -373,7 +368,7 @@ TEST(RingPoolTest, OnATmpfsWhatWasPrefaultedIsInHugePages) {
   if (access(folder.c_str(), W_OK) != 0) GTEST_SKIP() << folder << " may not be written";
   const std::string path = folder + "/ringside_prefault." + std::to_string(getpid());
   constexpr std::size_t kHugePage = 2 << 20;
-  const RingPool pool = RingPool::create(path, 3 * kHugePage / sizeof(double) - 5, 3);
+  const RingPool pool = RingPool::create(path, RingShape::x_only(3 * kHugePage / sizeof(double) - 5), 3);
   unlink(path.c_str());
   // One page shows whether the kernel makes huge pages of a tmpfs's pages at all.
   if (madvise(pool.ring().writable_payload(0), kHugePage, 25 /* MADV_COLLAPSE, Linux 6.1 */) != 0) {
@@ -385,7 +380,7 @@ TEST(RingPoolTest, OnATmpfsWhatWasPrefaultedIsInHugePages) {
 
 TEST(RingPoolTest, CanBeMovedWhileOpen) {
   const testing::TemporaryFolder folder;
-  RingPool first = RingPool::create(folder.file("x"), 100, 3);
+  RingPool first = RingPool::create(folder.file("x"), RingShape::x_only(100), 3);
   const std::byte* base = first.base();
   const RingPool second = std::move(first);
   EXPECT_EQ(second.base(), base);

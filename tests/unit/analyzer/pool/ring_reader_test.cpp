@@ -23,12 +23,12 @@ constexpr std::uint64_t kRows = 50'000;  // six chunks and a part of one
 class RingReaderTest : public ::testing::Test {
  protected:
   RingReaderTest() {
-    writer_.begin_run(run_of(kRows));
+    begin_x_only(writer_, run_of(kRows));
     for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer_, k, kRows);
     newest_ = recover(memory_.ring()).kept.back();
   }
   std::uint64_t payload_offset() const { return memory_.geometry().slots[newest_.slot].payload_offset; }
-  std::uint64_t table_offset() const { return memory_.geometry().slots[newest_.slot].meta_offset + kChunkHashesOffset; }
+  std::uint64_t table_offset() const { return memory_.geometry().slots[newest_.slot].meta_offset + memory_.geometry().chunk_hashes_offset(); }
   ReadResult read() { return read_payload(memory_.ring(), newest_.slot, newest_.header, out_.data()); }
   PayloadCheck check() const { return check_payload(memory_.ring(), newest_.slot, newest_.header); }
 
@@ -42,7 +42,7 @@ TEST_F(RingReaderTest, ReadsWhatWasCommitted) {
   const ReadResult result = read();
   EXPECT_EQ(result.status, ReadStatus::kOk);
   EXPECT_EQ(out_, iterate(3, kRows));
-  const StepDescriptor expected = step_of(3);
+  const SlotStep expected = step_of(3);
   EXPECT_EQ(std::memcmp(&result.step, &expected, sizeof expected), 0);
 }
 
@@ -116,9 +116,9 @@ TEST(RingReaderOpenTest, WorksWithAndWithoutAnOwner) {
   const testing::TemporaryFolder folder;
   const auto path = folder.file("x");
   {
-    const RingPool pool = RingPool::create(path, kRows, 3);
+    const RingPool pool = RingPool::create(path, RingShape::x_only(kRows), 3);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);
-    writer.begin_run(run_of(kRows));
+    begin_x_only(writer, run_of(kRows));
     const RingReader reader = RingReader::open(path);
     EXPECT_TRUE(reader.recover().kept.empty());
     commit_iterate(writer, 1, kRows);
@@ -152,9 +152,9 @@ TEST(RingReaderOpenTest, RefusesWhatIsNotAPool) {
 
 TEST(RingReaderOpenTest, ARunningWriterNeverMakesItReturnATornIterate) {
   const testing::TemporaryFolder folder;
-  const RingPool pool = RingPool::create(folder.file("x"), kRows, 3);
+  const RingPool pool = RingPool::create(folder.file("x"), RingShape::x_only(kRows), 3);
   RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kPower);
-  writer.begin_run(run_of(kRows));
+  begin_x_only(writer, run_of(kRows));
   for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, kRows);
 
   std::atomic<bool> enough{false};

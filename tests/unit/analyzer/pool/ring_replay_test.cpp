@@ -14,11 +14,16 @@ constexpr std::uint64_t kReplayedRows = 5000;  // two chunks and a part of one
 /// Iterates kept and reduced as the analyzer does it.
 class RingReplayTest : public ::testing::Test {
  protected:
-  explicit RingReplayTest() { writer_.begin_run(run_of(kReplayedRows)); }
+  explicit RingReplayTest() { begin_x_only(writer_, run_of(kReplayedRows)); }
 
   void keep(std::uint64_t k, bool reduced = true) {
     commit_iterate(writer_, k, kReplayedRows);
-    if (reduced) writer_.store_reductions(reducer_.reduce(writer_.payload(), writer_.previous_payload(), 1));
+    if (reduced) store_reductions(writer_, reduced_iterate());
+  }
+
+  Reductions reduced_iterate() {
+    return reducer_.reduce(reinterpret_cast<const double*>(writer_.payload()),
+                           reinterpret_cast<const double*>(writer_.previous_payload()), 1);
   }
 
   std::vector<KeptSlot> kept() const { return recover(memory_.ring()).kept; }
@@ -46,7 +51,7 @@ TEST_F(RingReplayTest, WhatWasRecordedIsWhatTheBytesGive) {
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(iterates[i].verdict, ReplayVerdict::kEqual);
     EXPECT_EQ(iterates[i].kept.header.iteration, i + 3);
-    EXPECT_EQ(iterates[i].step.residual_l1, step_of(i + 3).residual_l1);
+    EXPECT_EQ(iterates[i].step.residual_l1, step_of(i + 3).descriptor.residual_l1);
     EXPECT_EQ(iterates[i].change_left_out, i == 0) << "the oldest one's predecessor was overwritten";
     EXPECT_EQ(iterates[i].reductions.has_change, i == 0 ? 0u : 1u);
   }
@@ -64,10 +69,10 @@ TEST_F(RingReplayTest, TheFirstIterateOfARunHasNoChangeAndIsComparedInFull) {
 TEST_F(RingReplayTest, ADifferenceIsNamedWithBothValues) {
   keep(1);
   commit_iterate(writer_, 2, kReplayedRows);
-  Reductions wrong = reducer_.reduce(writer_.payload(), writer_.previous_payload(), 1);
+  Reductions wrong = reduced_iterate();
   wrong.l2 += 1;
   wrong.change_l1 = 0.5;
-  writer_.store_reductions(wrong);
+  store_reductions(writer_, wrong);
   const ReplayedIterate iterate = replay_all()[1];
   EXPECT_EQ(iterate.verdict, ReplayVerdict::kDiffers);
   ASSERT_EQ(iterate.differences.size(), 2u);
@@ -85,7 +90,7 @@ TEST_F(RingReplayTest, WithoutARecordThereIsNothingToCompareWith) {
 
 TEST_F(RingReplayTest, ADamagedRecordDoesNotHideAnIntactIterate) {
   keep(1);
-  memory_.flip_bit(meta(kept()[0]) + kReductionsOffset + 100);
+  memory_.flip_bit(meta(kept()[0]) + memory_.geometry().results_offset() + 100);
   EXPECT_EQ(replay_all()[0].verdict, ReplayVerdict::kReductionsDamaged);
 }
 
@@ -114,7 +119,7 @@ TEST_F(RingReplayTest, AnIterateBehindAGapIsNotComparedWithTheOneBeforeTheGap) {
 TEST_F(RingReplayTest, AnotherRunsIterateIsNoPredecessor) {
   keep(1);
   EXPECT_EQ(writer_.finish(), 0);
-  writer_.begin_run(run_of(kReplayedRows, 9));
+  begin_x_only(writer_, run_of(kReplayedRows, 9));
   keep(2);
   for (const ReplayedIterate& iterate : replay_all()) {
     EXPECT_EQ(iterate.verdict, ReplayVerdict::kEqual);

@@ -73,9 +73,9 @@ int status_of_child(const std::function<void()>& action) {
 class PmdkMetadataTest : public ::testing::Test {
  protected:
   PmdkMetadataTest() {
-    const RingPool pool = RingPool::create(path_, kRows, kSlots);
+    const RingPool pool = RingPool::create(path_, RingShape::x_only(kRows), kSlots);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);
-    writer.begin_run(run_of(kRows));
+    begin_x_only(writer, run_of(kRows));
     for (std::uint64_t k = 1; k <= 4; ++k) commit_iterate(writer, k, kRows);
   }
 
@@ -119,7 +119,7 @@ TEST_F(PmdkMetadataTest, NothingChangesTheMetadataOnPersistentMemory) {
   setenv("PMEM_IS_PMEM_FORCE", "1", 1);
   setenv("RINGSIDE_ALLOW_FORCED_PMEM", "1", 1);
   const std::string path = folder_.file("dax.pool");
-  { const RingPool pool = RingPool::create(path, kRows, kSlots); }
+  { const RingPool pool = RingPool::create(path, RingShape::x_only(kRows), kSlots); }
   status_of_child([&] {
     const RingPool pool = RingPool::open(path);
     raise(SIGKILL);

@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::uint64_t kCreatedRows = 100;
 constexpr std::uint32_t kCreatedSlots = 3;
-constexpr std::uint64_t kWatchedPages = 8;  // libpmemobj's two, both superblocks, both run tables
+constexpr std::uint64_t kWatchedPages = 12;  // libpmemobj's two, both superblocks, both run tables
 
 /// The file of a pool that is being made, mapped twice: for its creator, and for a reader, one page at a time.
 class WatchedFile {
@@ -47,7 +47,7 @@ class WatchedFile {
     formatting_ = stores_.size();
     RingWriter writer(WritableRing::parse({creators_, geometry_.file_bytes}, "x.pool"), persistence, Storage::kDax,
                       Durability::kProcess);
-    writer.begin_run(run_of(kCreatedRows));
+    begin_x_only(writer, run_of(kCreatedRows));
     remember(persistence.take());
     watched_ = this;
     struct sigaction on_fault {};
@@ -69,6 +69,7 @@ class WatchedFile {
   std::size_t stores() const { return formatting_; }
   std::size_t stores_in_all() const { return stores_.size(); }
   const PersistenceEvent& store(std::size_t index) const { return stores_[index]; }
+  const RingGeometry& geometry() const { return geometry_; }
   std::span<const std::byte> file() const { return {readers_, geometry_.file_bytes}; }
 
   /// Sets the file to its state after the first `stores` stores of the formatting. When a look reaches a page for the
@@ -91,14 +92,16 @@ class WatchedFile {
  private:
   /// As in a pool, after libpmemobj's first two pages.
   static RingGeometry place_ring() {
-    RingGeometry geometry;
-    geometry.rows = kCreatedRows;
+    RingShape shape = RingShape::x_only(kCreatedRows);
+    shape.catalogue_entries = 16;  // as many as are used: an entry of the run table lies within a page
+    RingGeometry geometry(shape);
     geometry.pool_id = {1, 2};
-    place_root(2 * kPageBytes, kCreatedSlots, geometry);
-    std::uint64_t at = 2 * kPageBytes + root_object_bytes(kCreatedSlots);
-    for (std::uint32_t slot = 0; slot < kCreatedSlots; ++slot) {
-      geometry.slots.push_back(place_slot(at, geometry));
-      at = geometry.slots.back().payload_offset + round_up(geometry.payload_bytes(), kPageBytes);
+    geometry.slots.resize(kCreatedSlots);
+    place_root(2 * kPageBytes, geometry);
+    std::uint64_t at = 2 * kPageBytes + root_object_bytes(geometry);
+    for (SlotPlace& place : geometry.slots) {
+      place = place_slot(at, geometry);
+      at = place.payload_offset + round_up(geometry.payload_bytes(), kPageBytes);
     }
     geometry.file_bytes = at;
     return geometry;
@@ -212,11 +215,15 @@ TEST_F(RingCreationTest, WhatIsCompleteIsARing) {
 
 TEST_F(RingCreationTest, ARunThatBeginsIsNotTakenForADamagedRecord) {
   // The last two words of an entry are its hash and its number: a writer may be delayed between them.
-  constexpr std::uint64_t kEnd = sizeof(RunTableEntry) - 2 * sizeof(std::uint64_t);
+  const RingGeometry& geometry = file_.geometry();
+  const auto is_in_tail = [&](std::uint64_t offset) {
+    const std::uint64_t table = geometry.run_table_offset[offset >= geometry.run_table_offset[1] ? 1 : 0];
+    return (offset - table) % geometry.run_entry_bytes() >= geometry.run_tail_offset();
+  };
   constexpr std::size_t kPagesOfThreeLooks = 6;  // both copies' pages, alternately
   int held_up = 0;
   for (std::size_t from = file_.stores(); from < file_.stores_in_all(); ++from) {
-    if (file_.store(from).offset % sizeof(RunTableEntry) < kEnd) continue;
+    if (!is_in_tail(file_.store(from).offset)) continue;
     for (std::size_t page = 1; page <= kPagesOfThreeLooks; ++page) {
       file_.begin(from, 0, 0);
       const RingView view = RingView::parse(file_.file(), "x.pool");

@@ -71,11 +71,11 @@ TEST(RingDurabilityTest, AnIterateOfWhichAPageWasLostGetsNoHeader) {
   RingInMemory memory(100, 3);
   LostPages persistence;
   RingWriter writer(memory.ring(), persistence, Storage::kDax, Durability::kPower);
-  writer.begin_run(run_of(100));
+  begin_x_only(writer, run_of(100));
   commit_iterate(writer, 1, 100);
   ASSERT_EQ(writer.begin(), CommitStatus::kOk);
   const std::vector<double> second = iterate(2, 100);
-  writer.copy(second.data(), {.step = 1, .iteration = 2});
+  writer.copy(second.data(), {.descriptor = {.step = 1, .iteration = 2}});
   persistence.error = EIO;
   EXPECT_EQ(writer.commit(), CommitStatus::kSyncFailed);
   EXPECT_EQ(writer.committed(), 1u);
@@ -87,12 +87,12 @@ TEST(RingDurabilityTest, ASuccessorPersistsTheHeadersItFindsBeforeItStoresAnythi
   RingInMemory memory(100, 3);
   {
     RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-    writer.begin_run(run_of(100));
+    begin_x_only(writer, run_of(100));
     for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, 100);
   }
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
   memory.persistence.observe(memory.at(0));
-  writer.begin_run(run_of(100, 50));
+  begin_x_only(writer, run_of(100, 50));
   std::vector<std::uint64_t> flushed;
   bool drained = false;
   for (const PersistenceEvent& event : memory.persistence.take()) {
@@ -113,7 +113,7 @@ TEST(RingDurabilityTest, AHeaderWhosePayloadWasLostIsNotWhatIsKept) {
   RingInMemory memory(kRows, 3);
   {
     RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-    writer.begin_run(run_of(kRows));
+    begin_x_only(writer, run_of(kRows));
     for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, kRows);
   }
   const Recovery recovery = recover(memory.ring());
@@ -124,7 +124,7 @@ TEST(RingDurabilityTest, AHeaderWhosePayloadWasLostIsNotWhatIsKept) {
   SlowDisk disk;
   disk.let(1);  // begin_run's sync
   RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kPower);
-  writer.begin_run(run_of(kRows));
+  begin_x_only(writer, run_of(kRows));
   EXPECT_EQ(writer.persisted(), 1u);
   EXPECT_EQ(writer.run_persisted(), 0u);
   commit_iterate(writer, 2, kRows);
@@ -142,7 +142,7 @@ TEST(RingDurabilityTest, TheNewestPersistedIterateIsNotOverwrittenBeforeANewerOn
   SlowDisk disk;
   disk.let(1);
   RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kPower);
-  writer.begin_run(run_of(100));
+  begin_x_only(writer, run_of(100));
   commit_iterate(writer, 1, 100);
   disk.let(1);  // 1 is persisted
   disk.wait_until_started(2);
@@ -174,7 +174,7 @@ TEST(RingDurabilityTest, NothingIsOverwrittenWhileNothingNewerIsPersisted) {
   SlowDisk disk;
   disk.let(1000);
   RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kPower);
-  writer.begin_run(run_of(100));
+  begin_x_only(writer, run_of(100));
   for (std::uint64_t k = 1; k <= 200; ++k) {
     const Recovery before = recover(memory.ring());
     ASSERT_EQ(writer.begin(), CommitStatus::kOk);
@@ -193,7 +193,7 @@ TEST(RingDurabilityTest, AFailedSyncIsReportedAndNeverRetried) {
   SlowDisk disk;
   disk.let(1);
   RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kPower);
-  writer.begin_run(run_of(100));
+  begin_x_only(writer, run_of(100));
   commit_iterate(writer, 1, 100);
   disk.let(100, EIO);
   while (writer.sync_error() == 0) std::this_thread::yield();
@@ -204,7 +204,7 @@ TEST(RingDurabilityTest, AFailedSyncIsReportedAndNeverRetried) {
   EXPECT_EQ(writer.sync_error(), EIO);
   EXPECT_EQ(disk.started(), 2);
   try {
-    writer.begin_run(run_of(100));
+    begin_x_only(writer, run_of(100));
     ADD_FAILURE() << "a disk that lost something served another run";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kSystem);
@@ -216,7 +216,7 @@ TEST(RingDurabilityTest, AFailedSyncWakesWhoWaitsForIt) {
   SlowDisk disk;
   disk.let(1);
   RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kPower);
-  writer.begin_run(run_of(100));
+  begin_x_only(writer, run_of(100));
   for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, 100);
   CommitStatus status = CommitStatus::kOk;
   std::thread other([&] { status = writer.begin(); });
@@ -230,7 +230,7 @@ TEST(RingDurabilityTest, DurabilityProcessNeverAsksTheDisk) {
   RingInMemory memory(100);
   SlowDisk disk;  // would hang
   RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kProcess);
-  writer.begin_run(run_of(100));
+  begin_x_only(writer, run_of(100));
   for (std::uint64_t k = 1; k <= 10; ++k) commit_iterate(writer, k, 100);
   EXPECT_EQ(writer.finish(), 0);
   EXPECT_EQ(writer.persisted(), 0u);
@@ -241,10 +241,10 @@ TEST(RingDurabilityTest, DurabilityProcessNeverAsksTheDisk) {
 TEST(RingDurabilityTest, FinishSyncsWhatWasRecordedAfterTheLastCommit) {
   RingInMemory memory(100);
   RingWriter writer(memory.ring(), memory.persistence, Storage::kFile, Durability::kPower);
-  writer.begin_run(run_of(100));
+  begin_x_only(writer, run_of(100));
   commit_iterate(writer, 1, 100);
   memory.persistence.observe(memory.at(0));
-  writer.store_reductions(Reductions{});
+  store_reductions(writer, Reductions{});
   EXPECT_EQ(writer.finish(), 0);
   const std::vector<PersistenceEvent> events = memory.persistence.take();
   EXPECT_EQ(events.back().event, Event::kSync);

@@ -20,6 +20,7 @@
 #include "analyzer/ring/ring_recovery.hpp"
 #include "analyzer/ring/ring_view.hpp"
 #include "analyzer/ring/ring_writer.hpp"
+#include "tests/unit/analyzer/ring/x_only_run.hpp"
 
 namespace ringside {
 
@@ -73,15 +74,17 @@ class ObservedPersistence : public Persistence {
 
 class RingInMemory {
  public:
-  explicit RingInMemory(std::uint64_t rows, std::uint32_t slots = 3, std::uint64_t chunk_bytes = kChunkBytes) {
-    geometry_.rows = rows;
-    geometry_.chunk_bytes = chunk_bytes;
+  explicit RingInMemory(std::uint64_t rows, std::uint32_t slots = 3, std::uint64_t chunk_bytes = kChunkBytes)
+      : RingInMemory(RingShape::x_only(rows), slots, chunk_bytes) {}
+  RingInMemory(const RingShape& shape, std::uint32_t slots, std::uint64_t chunk_bytes = kChunkBytes)
+      : geometry_(shape, chunk_bytes) {
     geometry_.pool_id = {1, 2};
-    place_root(kPageBytes, slots, geometry_);
-    std::uint64_t at = kPageBytes + root_object_bytes(slots);
-    for (std::uint32_t slot = 0; slot < slots; ++slot) {
-      geometry_.slots.push_back(place_slot(at, geometry_));
-      at = geometry_.slots.back().payload_offset + round_up(geometry_.payload_bytes(), kPageBytes);
+    geometry_.slots.resize(slots);
+    place_root(kPageBytes, geometry_);
+    std::uint64_t at = kPageBytes + root_object_bytes(geometry_);
+    for (SlotPlace& place : geometry_.slots) {
+      place = place_slot(at, geometry_);
+      at = place.payload_offset + round_up(geometry_.payload_bytes(), kPageBytes);
     }
     geometry_.file_bytes = at;
     void* memory = mmap(nullptr, at, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -116,14 +119,16 @@ inline std::vector<double> iterate(std::uint64_t k, std::uint64_t rows) {
 inline RunDescription run_of(std::uint64_t rows, std::uint64_t run = 7) {
   RunDescription description;
   description.run_id = {run, run + 1};
-  description.rows = rows;
+  description.entries = rows;
+  if (rows <= kMostPayloadBytes / sizeof(double)) description.schema_id = Schema::x_only(rows).id();
   assign(description.solver, "pagerank");
   return description;
 }
 
 /// Its step descriptor: step k - 1, and figures that differ from k to k.
-inline StepDescriptor step_of(std::uint64_t k) {
-  return {.step = k - 1, .iteration = k, .residual_l1 = 1.0 / static_cast<double>(k), .generate_ns = 1000};
+inline SlotStep step_of(std::uint64_t k) {
+  return {.descriptor = {
+              .step = k - 1, .iteration = k, .residual_l1 = 1.0 / static_cast<double>(k), .generate_ns = 1000}};
 }
 
 /// Commits that iterate: begin, copy, commit.

@@ -38,9 +38,10 @@ Reductions keep(RingWriter& writer, Reducer& reducer, bool on_the_way, std::uint
   EXPECT_EQ(writer.begin(), CommitStatus::kOk);
   writer.copy(x.data(), step_of(k), on_the_way ? &reducer : nullptr);
   EXPECT_EQ(writer.commit(), CommitStatus::kOk);
-  const Reductions found = on_the_way ? reducer.finish(writer.payload(), passes)
-                                      : reducer.reduce(writer.payload(), writer.previous_payload(), passes);
-  writer.store_reductions(found);
+  const auto* kept = reinterpret_cast<const double*>(writer.payload());
+  const auto* previous = reinterpret_cast<const double*>(writer.previous_payload());
+  const Reductions found = on_the_way ? reducer.finish(kept, passes) : reducer.reduce(kept, previous, passes);
+  store_reductions(writer, found);
   return found;
 }
 
@@ -74,8 +75,8 @@ TEST(RingReductionTest, TheRingsBytesAreThoseOfACopyThatIsReducedLater) {
       RingInMemory on_the_way(rows, 3, chunk_bytes);
       RingWriter swept_writer(swept.ring(), swept.persistence, Storage::kDax, Durability::kPower);
       RingWriter writer(on_the_way.ring(), on_the_way.persistence, Storage::kDax, Durability::kPower);
-      swept_writer.begin_run(run_of(rows));
-      writer.begin_run(run_of(rows));
+      begin_x_only(swept_writer, run_of(rows));
+      begin_x_only(writer, run_of(rows));
       Reducer swept_reducer(rows);
       Reducer reducer(rows);
       for (std::uint64_t k = 1; k <= 5; ++k) {
@@ -108,8 +109,8 @@ TEST(RingReductionTest, TheRingsBytesDoNotDependOnWhoTookWhichPiece) {
     RingWriter alone_writer(alone.ring(), alone.persistence, Storage::kDax, Durability::kPower);
     RingWriter writer(shared_out.ring(), shared_out.persistence, Storage::kDax, Durability::kPower);
     writer.share_among(team);
-    alone_writer.begin_run(run_of(kRows));
-    writer.begin_run(run_of(kRows));
+    begin_x_only(alone_writer, run_of(kRows));
+    begin_x_only(writer, run_of(kRows));
     Reducer alone_reducer(kRows);
     Reducer reducer(kRows, team);
     for (std::uint64_t k = 1; k <= (testing::kSanitized ? 6 : 20); ++k) {
@@ -128,7 +129,7 @@ TEST(RingReductionTest, WhatIsStoredAndWaitedForIsTheSameInTheSameOrder) {
   constexpr std::uint64_t kRows = 3 * kChunkBytes / sizeof(double) + 77;
   RingInMemory memory(kRows);
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  writer.begin_run(run_of(kRows));
+  begin_x_only(writer, run_of(kRows));
   Reducer reducer(kRows);
   const auto events_of_copy = [&](std::uint64_t k, Reducer* with) {
     const Vector x = made(k, kRows);
@@ -157,13 +158,13 @@ TEST(RingReductionTest, ARunThatContinuesComparesWithTheKeptIterate) {
   Reductions before;
   {
     RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-    writer.begin_run(run_of(kRows));
+    begin_x_only(writer, run_of(kRows));
     Reducer reducer(kRows);
     EXPECT_EQ(keep(writer, reducer, true, 1, kRows).has_change, 0u);
     before = keep(writer, reducer, true, 2, kRows);
   }
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  writer.begin_run(run_of(kRows));
+  begin_x_only(writer, run_of(kRows));
   Reducer reducer(kRows);
   const Reductions found = keep(writer, reducer, true, 3, kRows);
   EXPECT_EQ(found.has_change, 1u);
@@ -177,10 +178,10 @@ TEST(RingReductionTest, OnAPlainFileTheBytesAreWrittenOrMappedAndAreTheSame) {
   constexpr std::uint64_t kRows = 50'000;
   for (const Durability durability : {Durability::kPower, Durability::kProcess}) {
     const testing::TemporaryFolder folder;
-    const RingPool pool = RingPool::create(folder.file("x"), kRows, 3);
+    const RingPool pool = RingPool::create(folder.file("x"), RingShape::x_only(kRows), 3);
     ASSERT_EQ(pool.storage(), Storage::kFile);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), durability);
-    writer.begin_run(run_of(kRows));
+    begin_x_only(writer, run_of(kRows));
     Reducer reducer(kRows);
     for (std::uint64_t k = 1; k <= 5; ++k) {
       const Reductions found = keep(writer, reducer, true, k, kRows);

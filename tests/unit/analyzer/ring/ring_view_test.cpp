@@ -27,17 +27,22 @@ void forge(const RingInMemory& ring, const std::function<void(Superblock&, SlotP
   const RingGeometry geometry = ring.geometry();
   for (std::uint64_t offset : geometry.superblock_offset) {
     auto* superblock = reinterpret_cast<Superblock*>(ring.at(offset));
-    const std::uint32_t bytes = superblock->bytes;
+    const std::uint32_t bytes = superblock->head.bytes;
     change(*superblock, reinterpret_cast<SlotPlace*>(ring.at(offset) + sizeof(Superblock)));
-    superblock->hash = superblock_hash(ring.at(offset), bytes);
+    superblock->head.hash = superblock_hash(ring.at(offset), bytes);
   }
+}
+
+/// x of a ring with three slots. places: its slots.
+VariableEntry& variable(SlotPlace* places) {
+  return *reinterpret_cast<VariableEntry*>(places + 3);
 }
 
 TEST(RingViewTest, FindsWhatWasFormatted) {
   const RingInMemory memory(1000, 5);
   const RingView view = memory.ring();
   EXPECT_EQ(view.geometry().slot_count(), 5u);
-  EXPECT_EQ(view.geometry().rows, 1000u);
+  EXPECT_EQ(view.geometry().entries(), 1000u);
   EXPECT_TRUE(view.superblock_intact(0) && view.superblock_intact(1));
   for (std::uint32_t slot = 0; slot < 5; ++slot) EXPECT_EQ(view.slot(slot).state, SlotState::kEmpty);
   EXPECT_TRUE(view.runs().empty());
@@ -57,7 +62,7 @@ TEST(RingViewTest, EitherSuperblockSuffices) {
 TEST(RingViewTest, EveryByteOfASuperblockIsCovered) {
   const RingInMemory memory(1000);
   const std::uint64_t first = memory.geometry().superblock_offset[0];
-  for (std::uint64_t byte = 0; byte < superblock_bytes(3); ++byte) {
+  for (std::uint64_t byte = 0; byte < memory.geometry().superblock_bytes(); ++byte) {
     memory.flip_bit(first + byte, static_cast<int>(byte % 8));
     EXPECT_FALSE(memory.ring().superblock_intact(0)) << "byte " << byte;
     memory.flip_bit(first + byte, static_cast<int>(byte % 8));
@@ -82,7 +87,7 @@ TEST(RingViewTest, BothSuperblocksDamagedIsDamage) {
 
 TEST(RingViewTest, WithoutTheFormattedWordCreationWasInterrupted) {
   const RingInMemory memory(1000);
-  for (std::uint64_t offset : memory.geometry().superblock_offset) memory.flip_bit(offset + formatted_word_offset(3));
+  for (std::uint64_t offset : memory.geometry().superblock_offset) memory.flip_bit(offset + memory.geometry().formatted_word_offset());
   const auto [code, text] = failure_of(memory.bytes());
   EXPECT_EQ(code, ExitCode::kUsage);
   EXPECT_NE(text.find("--overwrite"), std::string::npos) << text;
@@ -90,10 +95,10 @@ TEST(RingViewTest, WithoutTheFormattedWordCreationWasInterrupted) {
 
 TEST(RingViewTest, ANewerVersionIsNamedAsSuch) {
   const RingInMemory memory(1000);
-  forge(memory, [](Superblock& superblock, SlotPlace*) { superblock.version = 3; });
+  forge(memory, [](Superblock& superblock, SlotPlace*) { superblock.head.version = 4; });
   const auto [code, text] = failure_of(memory.bytes());
   EXPECT_EQ(code, ExitCode::kUsage);
-  EXPECT_NE(text.find("version 3"), std::string::npos) << text;
+  EXPECT_NE(text.find("version 4"), std::string::npos) << text;
 }
 
 TEST(RingViewTest, NoiseAndEmptyFilesAreNotRings) {
@@ -121,9 +126,25 @@ TEST(RingViewTest, ForgedNumbersAreRefusedNotBelieved) {
       {"many slots", [](Superblock& s, SlotPlace*) { s.slots = ~0u; }},
       {"other slots", [](Superblock& s, SlotPlace*) { s.slots = 4; }},
       {"run table entries", [](Superblock& s, SlotPlace*) { s.run_records = 1000; }},
-      {"no rows", [](Superblock& s, SlotPlace*) { s.rows = s.payload_bytes = 0; }},
-      {"rows that wrap", [](Superblock& s, SlotPlace*) { s.rows = (1ull << 61) + 1, s.payload_bytes = 8; }},
-      {"rows beyond the file", [](Superblock& s, SlotPlace*) { s.rows = 1 << 30, s.payload_bytes = 8ull << 30; }},
+      {"no payload", [](Superblock& s, SlotPlace*) { s.payload_bytes = 0; }},
+      {"payload beyond the file", [](Superblock& s, SlotPlace*) { s.payload_bytes = 8ull << 30; }},
+      {"no variables", [](Superblock& s, SlotPlace*) { s.variables = 0; }},
+      {"many variables", [](Superblock& s, SlotPlace*) { s.variables = ~0u; }},
+      {"words for no scalar", [](Superblock& s, SlotPlace*) { s.scalar_words = 0; }},
+      {"words for half a line of scalars", [](Superblock& s, SlotPlace*) { s.scalar_words = 6; }},
+      {"words for many scalars", [](Superblock& s, SlotPlace*) { s.scalar_words = 74; }},
+      {"no results", [](Superblock& s, SlotPlace*) { s.results_bytes = 0; }},
+      {"results of many bytes", [](Superblock& s, SlotPlace*) { s.results_bytes = ~0ull << 6; }},
+      {"other results", [](Superblock& s, SlotPlace*) { s.results_bytes += 64; }},
+      {"no catalogue entries", [](Superblock& s, SlotPlace*) { s.catalogue_entries = 0; }},
+      {"many catalogue entries", [](Superblock& s, SlotPlace*) { s.catalogue_entries = 1025; }},
+      {"a reserved word", [](Superblock& s, SlotPlace*) { s.reserved[6] = 1; }},
+      {"another schema", [](Superblock& s, SlotPlace*) { s.schema_id.low ^= 1; }},
+      {"an unknown dtype", [](Superblock&, SlotPlace* p) { variable(p).description.dtype = 77; }},
+      {"a shape that wraps", [](Superblock&, SlotPlace* p) { variable(p).description.shape[0] = (1ull << 61) + 1; }},
+      {"another offset of x", [](Superblock&, SlotPlace* p) { variable(p).offset = 8; }},
+      {"other bytes of x", [](Superblock&, SlotPlace* p) { variable(p).stored_bytes += 8; }},
+      {"another first chunk of x", [](Superblock&, SlotPlace* p) { variable(p).first_chunk = 1; }},
       {"chunks of 0", [](Superblock& s, SlotPlace*) { s.chunk_bytes = 0; }},
       {"chunks of 1000", [](Superblock& s, SlotPlace*) { s.chunk_bytes = 1000; }},
       {"meta bytes", [](Superblock& s, SlotPlace*) { s.meta_bytes += 64; }},
@@ -147,7 +168,8 @@ TEST(RingViewTest, ForgedNumbersAreRefusedNotBelieved) {
 TEST(RingViewTest, ACopyOfASuperblockInAPayloadIsNotTheRings) {
   const RingInMemory memory(100'000);
   const std::uint64_t payload = memory.geometry().slots[0].payload_offset;
-  std::memcpy(memory.at(payload), memory.at(memory.geometry().superblock_offset[0]), superblock_bytes(3));
+  std::memcpy(memory.at(payload), memory.at(memory.geometry().superblock_offset[0]),
+              memory.geometry().superblock_bytes());
   for (std::uint64_t offset : memory.geometry().superblock_offset) memory.flip_bit(offset + 90);
   EXPECT_EQ(failure_of(memory.bytes()).first, ExitCode::kDamaged);
 }
@@ -156,7 +178,7 @@ TEST(RingViewTest, AHugeSequenceNumberIsDamageNotHistory) {
   const RingInMemory memory(1000);
   const WritableRing ring = memory.ring();
   SlotHeader header;
-  header.rows = 1000;
+  header.payload_bytes = 8000;
   header.commit_seq = ~std::uint64_t{0};
   header.header_hash = header_hash(header, ring.seed(0));
   *ring.header(0) = header;
@@ -166,19 +188,19 @@ TEST(RingViewTest, AHugeSequenceNumberIsDamageNotHistory) {
 TEST(RingViewTest, ReductionsOfACommitThatIsNoLongerThereAreNotDamaged) {
   RingInMemory memory(100);
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  writer.begin_run(run_of(100));
+  begin_x_only(writer, run_of(100));
   for (std::uint64_t k = 1; k <= 3; ++k) {
     commit_iterate(writer, k, 100);
-    writer.store_reductions(Reductions{});
+    store_reductions(writer, Reductions{});
   }
   const RingView ring = memory.ring();
   const KeptSlot oldest = recover(ring).kept.front();
   Reductions reductions;
-  ASSERT_EQ(ring.reductions(oldest.slot, oldest.header, reductions), ReductionsState::kRecorded);
+  ASSERT_EQ(ring.reductions(oldest.slot, oldest.header, reductions), ResultsState::kRecorded);
   // A reader that has read the header of commit 1 reads the reductions while commit 4's are written over them.
   commit_iterate(writer, 4, 100);
-  memory.flip_bit(memory.geometry().slots[oldest.slot].meta_offset + kReductionsOffset + 9);
-  EXPECT_EQ(ring.reductions(oldest.slot, oldest.header, reductions), ReductionsState::kNotRecorded);
+  memory.flip_bit(memory.geometry().slots[oldest.slot].meta_offset + memory.geometry().results_offset() + sizeof(ResultsHead) + 9);
+  EXPECT_EQ(ring.reductions(oldest.slot, oldest.header, reductions), ResultsState::kNotRecorded);
 }
 
 }  // namespace

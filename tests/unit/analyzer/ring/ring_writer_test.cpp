@@ -17,11 +17,15 @@
 namespace ringside {
 namespace {
 
+const double* doubles(const std::byte* payload) {
+  return reinterpret_cast<const double*>(payload);
+}
+
 TEST(RingWriterTest, WhatWasCommittedIsThere) {
   constexpr std::uint64_t kRows = 20'000;  // two chunks and a part of one
   RingInMemory memory(kRows);
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  writer.begin_run(run_of(kRows));
+  begin_x_only(writer, run_of(kRows));
   commit_iterate(writer, 1, kRows);
 
   const RingView ring = memory.ring();
@@ -42,7 +46,7 @@ TEST(RingWriterTest, WhatWasCommittedIsThere) {
 TEST(RingWriterTest, AfterWrappingTheNewestKAreKeptInOrder) {
   RingInMemory memory(100, 5);
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kProcess);
-  writer.begin_run(run_of(100));
+  begin_x_only(writer, run_of(100));
   for (std::uint64_t k = 1; k <= 23; ++k) {
     commit_iterate(writer, k, 100);
     const Recovery recovery = recover(memory.ring());
@@ -56,7 +60,7 @@ TEST(RingWriterTest, AfterWrappingTheNewestKAreKeptInOrder) {
 TEST(RingWriterTest, WhileACommitIsUnderWayTheOtherSlotsStayContiguous) {
   RingInMemory memory(20'000, 3);
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  writer.begin_run(run_of(20'000));
+  begin_x_only(writer, run_of(20'000));
   for (std::uint64_t k = 1; k <= 7; ++k) commit_iterate(writer, k, 20'000);
   ASSERT_EQ(writer.begin(), CommitStatus::kOk);
   EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{6, 7}));
@@ -71,9 +75,9 @@ TEST(RingWriterTest, TheProtocolHasItsThreeFencesInOrder) {
   omp_set_num_threads(1);
   RingInMemory memory(kRows);
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  writer.begin_run(run_of(kRows));
+  begin_x_only(writer, run_of(kRows));
   const SlotPlace place = memory.geometry().slots[0];
-  const std::uint64_t table = place.meta_offset + kChunkHashesOffset;
+  const std::uint64_t table = place.meta_offset + memory.geometry().chunk_hashes_offset();
   const std::uint64_t seq = place.meta_offset + offsetof(SlotHeader, commit_seq);
   memory.persistence.observe(memory.at(0));
 
@@ -117,7 +121,7 @@ TEST(RingWriterTest, EveryThreadDrainsItsOwnStores) {
   omp_set_num_threads(3);
   RingInMemory memory(100'000);
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  writer.begin_run(run_of(100'000));
+  begin_x_only(writer, run_of(100'000));
   writer.begin();
   memory.persistence.observe(memory.at(0));
   writer.copy(iterate(1, 100'000).data(), step_of(1));
@@ -141,7 +145,7 @@ TEST(RingWriterTest, TheBytesDoNotDependOnTheNumberOfThreads) {
     omp_set_num_threads(threads);
     RingInMemory memory(100'000);
     RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-    writer.begin_run(run_of(100'000));
+    begin_x_only(writer, run_of(100'000));
     for (std::uint64_t k = 1; k <= 4; ++k) commit_iterate(writer, k, 100'000);
     images.emplace_back(memory.bytes().begin(), memory.bytes().end());
   }
@@ -152,7 +156,7 @@ TEST(RingWriterTest, TheBytesDoNotDependOnTheNumberOfThreads) {
 TEST(RingWriterTest, AnyChangedBitOfAHeaderTakesItsSlotAway) {
   RingInMemory memory(100);
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  writer.begin_run(run_of(100));
+  begin_x_only(writer, run_of(100));
   for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, 100);
   const KeptSlot newest = recover(memory.ring()).kept.back();
   const std::uint64_t header = memory.geometry().slots[newest.slot].meta_offset;
@@ -168,7 +172,7 @@ TEST(RingWriterTest, AWriterThatDiedHalfWayCostsOnlyTheVictim) {
   RingInMemory memory(20'000, 4);
   {
     RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-    writer.begin_run(run_of(20'000));
+    begin_x_only(writer, run_of(20'000));
     for (std::uint64_t k = 1; k <= 6; ++k) commit_iterate(writer, k, 20'000);
     writer.begin();
     writer.copy(iterate(7, 20'000).data(), step_of(7));
@@ -176,7 +180,7 @@ TEST(RingWriterTest, AWriterThatDiedHalfWayCostsOnlyTheVictim) {
   EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{4, 5, 6}));
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
   EXPECT_EQ(writer.committed(), 6u);
-  writer.begin_run(run_of(20'000));
+  begin_x_only(writer, run_of(20'000));
   EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{4, 5, 6}));
   commit_iterate(writer, 7, 20'000);
   EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{4, 5, 6, 7}));
@@ -188,13 +192,13 @@ TEST(RingWriterTest, ADamagedHeaderIsOverwrittenBeforeAnythingElse) {
   RingInMemory memory(100, 4);
   {
     RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-    writer.begin_run(run_of(100));
+    begin_x_only(writer, run_of(100));
     for (std::uint64_t k = 1; k <= 4; ++k) commit_iterate(writer, k, 100);
   }
   memory.flip_bit(memory.geometry().slots[recover(memory.ring()).kept[2].slot].meta_offset);
   EXPECT_EQ(recover(memory.ring()).contiguous, 1u);
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  writer.begin_run(run_of(100));
+  begin_x_only(writer, run_of(100));
   commit_iterate(writer, 5, 100);
   EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{1, 2, 4, 5}));
 }
@@ -202,19 +206,19 @@ TEST(RingWriterTest, ADamagedHeaderIsOverwrittenBeforeAnythingElse) {
 TEST(RingWriterTest, ThePreviousIterateIsTheOneBeforeInTheSameRun) {
   RingInMemory memory(100);
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  writer.begin_run(run_of(100));
+  begin_x_only(writer, run_of(100));
   EXPECT_EQ(writer.previous_payload(), nullptr);
   commit_iterate(writer, 1, 100);
   EXPECT_EQ(writer.previous_payload(), nullptr);
-  EXPECT_EQ(writer.payload()[5], iterate(1, 100)[5]);
+  EXPECT_EQ(doubles(writer.payload())[5], iterate(1, 100)[5]);
   commit_iterate(writer, 2, 100);
-  EXPECT_EQ(writer.previous_payload()[5], iterate(1, 100)[5]);
-  EXPECT_EQ(writer.payload()[5], iterate(2, 100)[5]);
+  EXPECT_EQ(doubles(writer.previous_payload())[5], iterate(1, 100)[5]);
+  EXPECT_EQ(doubles(writer.payload())[5], iterate(2, 100)[5]);
 
-  writer.begin_run(run_of(100));  // the same run is resumed
+  begin_x_only(writer, run_of(100));  // the same run is resumed
   writer.begin();
-  EXPECT_EQ(writer.previous_payload()[5], iterate(2, 100)[5]);
-  writer.begin_run(run_of(100, 50));  // another run
+  EXPECT_EQ(doubles(writer.previous_payload())[5], iterate(2, 100)[5]);
+  begin_x_only(writer, run_of(100, 50));  // another run
   writer.begin();
   EXPECT_EQ(writer.previous_payload(), nullptr);
 }
@@ -222,7 +226,7 @@ TEST(RingWriterTest, ThePreviousIterateIsTheOneBeforeInTheSameRun) {
 TEST(RingWriterTest, ReductionsBelongToOneCommit) {
   RingInMemory memory(100);
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  writer.begin_run(run_of(100));
+  begin_x_only(writer, run_of(100));
   Reductions reductions;
   const auto state = [&] {
     const RingView ring = memory.ring();
@@ -231,43 +235,43 @@ TEST(RingWriterTest, ReductionsBelongToOneCommit) {
   };
   for (std::uint64_t k = 1; k <= 5; ++k) {
     commit_iterate(writer, k, 100);
-    EXPECT_EQ(state(), ReductionsState::kNotRecorded);
+    EXPECT_EQ(state(), ResultsState::kNotRecorded);
     Reductions computed;
     computed.sum = static_cast<double>(k);
-    writer.store_reductions(computed);
-    EXPECT_EQ(state(), ReductionsState::kRecorded);
+    store_reductions(writer, computed);
+    EXPECT_EQ(state(), ResultsState::kRecorded);
     EXPECT_EQ(reductions.sum, static_cast<double>(k));
   }
   const KeptSlot newest = recover(memory.ring()).kept.back();
-  memory.flip_bit(memory.geometry().slots[newest.slot].meta_offset + kReductionsOffset + 9);
-  EXPECT_EQ(state(), ReductionsState::kDamaged);
+  memory.flip_bit(memory.geometry().slots[newest.slot].meta_offset + memory.geometry().results_offset() + sizeof(ResultsHead) + 9);
+  EXPECT_EQ(state(), ResultsState::kDamaged);
 }
 
 TEST(RingWriterTest, ReductionsOfAnEarlierCommitWithTheSameNumberAreNotTakenForDamage) {
   RingInMemory memory(100);
   {
     RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-    writer.begin_run(run_of(100));
+    begin_x_only(writer, run_of(100));
     commit_iterate(writer, 1, 100);
-    writer.store_reductions(Reductions{});
+    store_reductions(writer, Reductions{});
   }
   memory.flip_bit(memory.geometry().slots[0].meta_offset);  // commit 1 is lost, its number free
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  writer.begin_run(run_of(100));
+  begin_x_only(writer, run_of(100));
   commit_iterate(writer, 2, 100);
   const RingView ring = memory.ring();
   const KeptSlot newest = recover(ring).kept.back();
   ASSERT_EQ(newest.slot, 0u);
   ASSERT_EQ(newest.header.commit_seq, 1u);
   Reductions reductions;
-  EXPECT_EQ(ring.reductions(newest.slot, newest.header, reductions), ReductionsState::kNotRecorded);
+  EXPECT_EQ(ring.reductions(newest.slot, newest.header, reductions), ResultsState::kNotRecorded);
 }
 
 TEST(RingWriterTest, EveryKeptIterateKeepsTheDescriptionOfItsRun) {
   RingInMemory memory(100, 3);
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
   for (std::uint64_t run = 1; run <= 20; ++run) {
-    writer.begin_run(run_of(100, 1000 + run));
+    begin_x_only(writer, run_of(100, 1000 + run));
     if (run % 4 == 0) continue;  // a run that never commits
     commit_iterate(writer, run, 100);
     const RingView ring = memory.ring();
@@ -279,7 +283,7 @@ TEST(RingWriterTest, EveryKeptIterateKeepsTheDescriptionOfItsRun) {
 TEST(RingWriterTest, OneDamagedCopyOfARunTableEntryCostsNothing) {
   RingInMemory memory(100, 3);
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  writer.begin_run(run_of(100, 1));
+  begin_x_only(writer, run_of(100, 1));
   for (std::uint64_t table : memory.geometry().run_table_offset) {
     memory.flip_bit(table + 20);
     EXPECT_TRUE(memory.ring().run({1, 2}));
@@ -289,15 +293,15 @@ TEST(RingWriterTest, OneDamagedCopyOfARunTableEntryCostsNothing) {
   EXPECT_FALSE(memory.ring().run({1, 2}));
 }
 
-TEST(RingWriterTest, ARunWithOtherRowsIsRefused) {
+TEST(RingWriterTest, ARunWithOtherVariablesIsRefused) {
   RingInMemory memory(100);
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
   try {
-    writer.begin_run(run_of(101));
+    begin_x_only(writer, run_of(101));
     ADD_FAILURE() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_NE(std::string(error.what()).find("101"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("x f64[100]"), std::string::npos);
   }
 }
 
@@ -305,7 +309,7 @@ TEST(RingWriterTest, RecoveryTwiceIsRecoveryOnceAndChangesNoByte) {
   RingInMemory memory(20'000, 4);
   {
     RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-    writer.begin_run(run_of(20'000));
+    begin_x_only(writer, run_of(20'000));
     for (std::uint64_t k = 1; k <= 6; ++k) commit_iterate(writer, k, 20'000);
     writer.begin();
   }
@@ -322,7 +326,7 @@ TEST(RingWriterTest, ClearingForgetsTheOldestFirst) {
   // A writer that dies while it clears leaves contiguous iterates.
   RingInMemory memory(100, 4);
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  writer.begin_run(run_of(100));
+  begin_x_only(writer, run_of(100));
   for (std::uint64_t k = 1; k <= 6; ++k) commit_iterate(writer, k, 100);  // 5, 6, 3, 4 by slot
   memory.persistence.observe(memory.at(0));
   writer.clear();
@@ -341,7 +345,7 @@ TEST(RingWriterTest, AClearedHeaderIsNotMadeValidByItsNumber) {
   // it must not meet the old ones.
   RingInMemory memory(100);
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-  writer.begin_run(run_of(100));
+  begin_x_only(writer, run_of(100));
   commit_iterate(writer, 1, 100);
   writer.clear();
   memory.ring().header(0)->commit_seq = 1;
@@ -351,13 +355,13 @@ TEST(RingWriterTest, AClearedHeaderIsNotMadeValidByItsNumber) {
 TEST(RingWriterTest, ClearingEndsTheRunThatGoesOn) {
   RingInMemory memory(100);
   RingWriter writer(memory.ring(), memory.persistence, Storage::kFile, Durability::kPower);
-  writer.begin_run(run_of(100));
+  begin_x_only(writer, run_of(100));
   for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, 100);
   writer.clear();
   EXPECT_TRUE(recover(memory.ring()).kept.empty());
   EXPECT_EQ(writer.persisted(), 3u) << "what ran before was finished";
   EXPECT_EQ(writer.previous_payload(), nullptr) << "no iterate that was forgotten is read again";
-  writer.begin_run(run_of(100));
+  begin_x_only(writer, run_of(100));
   EXPECT_EQ(writer.run_committed(), 0u);
   commit_iterate(writer, 4, 100);
   EXPECT_EQ(recover(memory.ring()).newest_seq(), 4u) << "the numbers continue";

@@ -27,21 +27,21 @@ class JournalSummaryTest : public JournalFixture {
   /// Makes a pool of four slots that has taken iterations 1 to 6, and the records that a recorder would have made of
   /// them.
   void SetUp() override {
-    const RingPool pool = RingPool::create(pool_, kRows, 4);
+    const RingPool pool = RingPool::create(pool_, RingShape::x_only(kRows), 4);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);
     RunDescription run = run_of(kRows);
     run.started_realtime_ns = kBeganNs;
-    writer.begin_run(run);
+    begin_x_only(writer, run);
     Reducer reducer(kRows);
     std::vector<double> before;
     for (std::uint64_t k = 1; k <= 6; ++k) {
       commit_iterate(writer, k, kRows);
       std::vector<double> x = iterate(k, kRows);
       const Reductions& reductions = reducer.reduce(x.data(), before.empty() ? nullptr : before.data(), 1);
-      writer.store_reductions(reductions);
+      store_reductions(writer, reductions);
       StepFigures figures;
       figures.run_id = run_of(kRows).run_id;
-      figures.step = step_of(k);
+      figures.step = step_of(k).descriptor;
       figures.commit_seq = writer.committed();
       figures.transfer_ns = 2'345'678;
       figures.steps_committed = k;

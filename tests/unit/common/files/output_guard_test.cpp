@@ -77,7 +77,7 @@ class OutputGuardTest : public ::testing::Test {
 
   std::string make_pool() const {
     const std::string pool = folder_.file("p");
-    RingPool::create(pool, 1000, 3);
+    RingPool::create(pool, RingShape::x_only(1000), 3);
     return pool;
   }
 

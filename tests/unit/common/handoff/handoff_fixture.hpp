@@ -16,6 +16,7 @@
 #include "common/handoff/handoff_reader.hpp"
 #include "common/handoff/handoff_writer.hpp"
 #include "common/platform/error.hpp"
+#include "common/schema/schema.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside::testing {
@@ -28,7 +29,8 @@ inline RunDescription description(std::uint64_t rows = kRows) {
   RunDescription run;
   run.run_id = {1, 2};
   run.problem_id = {3, 4};
-  run.rows = rows;
+  run.entries = rows;
+  run.schema_id = Schema::x_only(rows).id();
   assign(run.solver, "test");
   return run;
 }

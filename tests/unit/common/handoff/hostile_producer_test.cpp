@@ -77,7 +77,7 @@ TEST_F(HostileProducerTest, RowsAndBuffersOutOfRangeAreRefused) {
   EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("1000 buffers"), std::string::npos);
   for (const std::uint64_t rows : {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{1} << 61}) {
     request = valid_request();
-    request.run.rows = rows;
+    request.run.entries = rows;
     EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("rows"), std::string::npos) << rows;
   }
 }

@@ -111,7 +111,7 @@ TEST_F(RefusedProblem, TheLimitsOfASumAreAccepted) {
   SolveOptions options;
   options.solver = "pagerank";
   options.matrix = folder_.write("a.txt", "0 1 1e-300\n1 2 1e300\n2 0 1\n");
-  EXPECT_EQ(load_problem(options).description.rows, 3u);
+  EXPECT_EQ(load_problem(options).description.entries, 3u);
   options.damping = 1e-10;
   EXPECT_NE(refusal(options).find("line 2: found weights that add up to 1e+300 at node 1, PageRank accepts sums from "
                                   "1e-300 to 4.49"),

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a scenario's ring is made for, and the storage that it lies on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "analyzer/ring/ring_geometry.hpp"
+#include "analyzer/ring/storage.hpp"
+#include "common/options/durability.hpp"
+#include "tests/crash/images/random.hpp"
+
+namespace ringside::crash {
+
+struct Setting {
+  Storage storage = Storage::kDax;
+  Durability durability = Durability::kPower;
+  std::uint32_t slots = 3;
+  std::uint64_t rows = 170;     // of x, the first variable
+  std::uint32_t variables = 1;  // 1: x only
+  std::uint32_t scalars = 2;    // of each step
+  int threads = 1;              // of the copy
+  bool reduces_on_the_way = false;  // x only
+  bool scattered = false;           // pieces are assigned to threads at random
+
+  /// True if a sync thread persists the commits.
+  bool syncs() const noexcept { return needs_sync(storage, durability); }
+};
+
+inline constexpr std::uint64_t kScenarioChunkBytes = 256;  // the smallest: a few hundred rows are several chunks
+inline constexpr std::uint32_t kMostScenarioVariables = 5;
+
+std::string to_string(const Setting& setting);
+
+/// Gives half of all settings 2 to 5 variables and 0 to 5 scalars.
+void draw_variables(Setting& setting, Random& random);
+
+/// x, then up to four of: an f32 field, an i16 field whose bytes are no multiple of 8, a c128 state, an f64 state
+/// without dimensions.
+Schema schema_of(const Setting& setting);
+
+/// What run `run` records: a few results, so that images stay small. The descriptions of two runs differ.
+Catalogue catalogue_of(const Setting& setting, std::uint32_t run);
+
+/// Room for exactly that.
+RingShape shape_of(const Setting& setting);
+
+}  // namespace ringside::crash

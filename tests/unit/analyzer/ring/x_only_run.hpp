@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A run of one variable x with its reductions, as the built-in solvers have it, for the tests of what does not depend
+// on the number of variables.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analyzer/ring/ring_writer.hpp"
+#include "common/reductions/reduction_catalogue.hpp"
+
+namespace ringside {
+
+/// run: its schema_id is set. newest: as in RingWriter::begin_run.
+inline std::optional<KeptSlot> begin_x_only(RingWriter& writer, RunDescription run, void* newest = nullptr) {
+  run.schema_id = Schema::x_only(run.entries).id();
+  return writer.begin_run(run, x_only_catalogue(run.entries), newest);
+}
+
+inline void store_reductions(RingWriter& writer, const Reductions& reductions) {
+  std::vector<std::uint64_t> words(kXOnlyWords);
+  to_words(reductions, words);
+  writer.store_results(words);
+}
+
+}  // namespace ringside
