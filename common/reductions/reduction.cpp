@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/kernels/isa.hpp"
-#include "common/reductions/reduction_kernel.hpp"
+#include "common/reductions/kernels/reduction_kernel.hpp"
 #include "common/threads/team.hpp"
 
 namespace ringside {

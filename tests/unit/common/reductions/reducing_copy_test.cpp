@@ -15,8 +15,8 @@
 
 #include "common/kernels/hash.hpp"
 #include "common/kernels/isa.hpp"
+#include "common/reductions/kernels/reduction_kernel.hpp"
 #include "common/reductions/reduction.hpp"
-#include "common/reductions/reduction_kernel.hpp"
 #include "tests/unit/common/reductions/reduction_cases.hpp"
 
 namespace ringside {

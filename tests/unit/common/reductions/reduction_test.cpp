@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "common/kernels/isa.hpp"
-#include "common/reductions/reduction_kernel.hpp"
+#include "common/reductions/kernels/reduction_kernel.hpp"
 #include "tests/reference/serial_reductions.hpp"
 #include "tests/unit/common/reductions/reduction_cases.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Several reductions as one: one loop over a block makes all sums among them, then the looks run. The compiler
-// assembles all of it from the list of classes (common/reductions/reduction_list.hpp).
+// assembles all of it from the list of classes (common/reductions/kernels/reduction_list.hpp).
 #pragma once
 
+#include "common/reductions/kernels/reduction_block.hpp"
 #include "common/reductions/reduction.hpp"
-#include "common/reductions/reduction_block.hpp"
 
 namespace ringside::RINGSIDE_ISA {
 

@@ -15,8 +15,8 @@
 #include "common/kernels/copy_kernel.hpp"
 #include "common/kernels/hash_kernel.hpp"
 #include "common/kernels/line_hash.hpp"
-#include "common/reductions/reduction_bins.hpp"
-#include "common/reductions/reduction_state.hpp"
+#include "common/reductions/kernels/reduction_bins.hpp"
+#include "common/reductions/kernels/reduction_state.hpp"
 
 namespace ringside::RINGSIDE_ISA {
 namespace {
