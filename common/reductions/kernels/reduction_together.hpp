@@ -18,6 +18,15 @@ struct Terms {
   static constexpr std::size_t kCount = sizeof...(Sums);
   using Running = RunningSums<Sums...>;
 
+  /// Where the sum of `One` is among those of a block.
+  template <class One>
+  static constexpr std::size_t place_of() noexcept {
+    std::size_t place = 0;
+    bool found = false;
+    ((found = found || __is_same(One, Sums), place += found ? 0 : 1), ...);
+    return place;
+  }
+
   template <class Source>
   static void add_block(Source source, Block& block, double* sums) noexcept {
     look_at<Sums...>(source, block, sums);
@@ -49,6 +58,8 @@ class Together : Each... {
 
  public:
   static constexpr std::size_t kBlockSums = Sums::kCount;
+  template <class One>
+  static constexpr std::size_t kPlaceOf = Sums::template place_of<One>();
 
   /// Constructs at `place`, because some instances are too large to be made elsewhere and copied.
   static void* operator new(std::size_t, void* place) noexcept { return place; }
