@@ -13,6 +13,8 @@
 
 #include <immintrin.h>
 
+#include <type_traits>
+
 #include "common/reductions/exact_reductions.hpp"
 #include "common/reductions/kernels/reduction_list.hpp"
 
@@ -149,13 +151,17 @@ Lanes modulus(Lanes re, Lanes im) noexcept {
   if constexpr (!kScaled) return square_root(re * re + im * im);
   const Lanes largest = greater(magnitude(re), magnitude(im));
   const Lanes one = lanes_of(1);
-  const Lanes scale = largest > lanes_of(0x1p510)    ? lanes_of(0x1p-600)
-                      : largest < lanes_of(0x1p-480) ? lanes_of(0x1p600)
-                                                     : one;
+  const auto scaled_by = [&](Lanes down, Lanes up) {
+    return largest > lanes_of(0x1p510) ? down : largest < lanes_of(0x1p-480) ? up : one;
+  };
+  const Lanes scale = scaled_by(lanes_of(0x1p-600), lanes_of(0x1p600));
   const Lanes a = re * scale;
   const Lanes b = im * scale;
-  return square_root(a * a + b * b) * (one / scale);
+  return square_root(a * a + b * b) * scaled_by(lanes_of(0x1p600), lanes_of(0x1p-600));
 }
+
+/// As many floats as Lanes are doubles.
+using Floats = float __attribute__((vector_size(sizeof(Lanes) / 2)));
 
 /// c64 and c128; T: of the two parts.
 template <class T>
@@ -177,7 +183,7 @@ struct Complex : Inexact {
   }
 
  private:
-  static constexpr bool kScaled = sizeof(T) == sizeof(double);
+  static constexpr bool kScaled = std::is_same_v<T, double>;
 
   struct Parts {
     Lanes re;
@@ -186,15 +192,16 @@ struct Complex : Inexact {
 
   /// Of the `some` entries from entry i on; the other lanes are 0.
   [[gnu::always_inline]] static Parts parts(const std::byte* from, std::size_t i, std::size_t some) noexcept {
-    T numbers[2 * kRegisterDoubles];
-    if (some == kRegisterDoubles) {
-      __builtin_memcpy(numbers, from + i * kBytes, sizeof numbers);
-    } else {
-      __builtin_memset(numbers, 0, sizeof numbers);
-      __builtin_memcpy(numbers, from + i * kBytes, some * kBytes);
-    }
-    const Lanes a = widened(numbers);
-    const Lanes b = widened(numbers + kRegisterDoubles);
+    if (some == kRegisterDoubles) return parts_at(from + i * kBytes);
+    std::byte padded[kRegisterDoubles * kBytes];
+    __builtin_memset(padded, 0, sizeof padded);
+    __builtin_memcpy(padded, from + i * kBytes, some * kBytes);
+    return parts_at(padded);
+  }
+
+  [[gnu::always_inline]] static Parts parts_at(const std::byte* from) noexcept {
+    const Lanes a = widened(from);
+    const Lanes b = widened(from + kRegisterDoubles * sizeof(T));
 #if defined(__AVX512F__)
     return {__builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14),
             __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15)};
@@ -205,14 +212,10 @@ struct Complex : Inexact {
 #endif
   }
 
-  static Lanes widened(const double* numbers) noexcept {
-    return load(numbers);
-  }
-  static Lanes widened(const float* numbers) noexcept {
-    using Floats = float __attribute__((vector_size(sizeof(Lanes) / 2)));
-    Floats floats;
-    __builtin_memcpy(&floats, numbers, sizeof floats);
-    return __builtin_convertvector(floats, Lanes);
+  static Lanes widened(const std::byte* numbers) noexcept {
+    std::conditional_t<kScaled, Lanes, Floats> some;
+    __builtin_memcpy(&some, numbers, sizeof some);
+    return __builtin_convertvector(some, Lanes);
   }
 
   template <class Value>

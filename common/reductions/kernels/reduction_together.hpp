@@ -3,6 +3,8 @@
 // assembles all of it from the list of classes (common/reductions/kernels/reduction_list.hpp).
 #pragma once
 
+#include <type_traits>
+
 #include "common/reductions/kernels/reduction_block.hpp"
 #include "common/reductions/reduction.hpp"
 
@@ -23,7 +25,7 @@ struct Terms {
   static constexpr std::size_t place_of() noexcept {
     std::size_t place = 0;
     bool found = false;
-    ((found = found || __is_same(One, Sums), place += found ? 0 : 1), ...);
+    ((found = found || std::is_same_v<One, Sums>, place += found ? 0 : 1), ...);
     return place;
   }
 

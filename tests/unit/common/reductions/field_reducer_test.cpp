@@ -16,6 +16,7 @@
 #include "common/reductions/kernels/reduction_kernel.hpp"
 #include "common/reductions/reduction_scratch.hpp"
 #include "tests/unit/common/reductions/field_cases.hpp"
+#include "tests/unit/common/reductions/vandal.hpp"
 
 namespace ringside {
 namespace {
@@ -167,6 +168,39 @@ TEST(FieldReducer, AnyThreadMayTakeAnyChunkInAnyOrder) {
         }
       }
       EXPECT_TRUE(bit_equal(reducer.finish(), field_swept(c), dtype)) << c.name;
+    }
+  }
+}
+
+TEST(FieldReducer, WhatIsStoredHashedAndReducedAreTheSameBytesWhileTheSourceIsChanged) {
+  const std::size_t doubles = 20 * kCopyChunkBytes / sizeof(double) + 1500;
+  const VandalizedMemory shared(doubles);
+  ASSERT_TRUE(shared.changes());
+  const auto* const from = reinterpret_cast<const std::byte*>(shared.data());
+  for (const DType dtype : {DType::kF32, DType::kC128, DType::kI16, DType::kU64}) {
+    SCOPED_TRACE(to_string(dtype));
+    FieldCase stored{"", dtype, doubles * sizeof(double) / bytes_of(dtype)};
+    stored.x.resize(stored.stored_bytes() / sizeof(CacheLine) + 1);
+    ReductionScratch scratch(1);
+    FieldReducer reducer(dtype, stored.entries, scratch);
+    for (int round = 0; round < 100; ++round) {
+      reducer.begin(nullptr);
+      for (std::size_t begin = 0; begin < stored.stored_bytes(); begin += kCopyChunkBytes) {
+        const std::size_t bytes = std::min(kCopyChunkBytes, stored.stored_bytes() - begin);
+        std::byte* const to = stored.x.data()->bytes + begin;
+        std::uint64_t hash = 0;
+        if (round % 2 == 0) {
+          hash = reducer.copy_nontemporal(0, to, from + begin, begin, bytes);
+          _mm_sfence();
+        } else {
+          const StagedBytes staged = reducer.stage(0, from + begin, begin, bytes);
+          std::memcpy(to, staged.bytes, bytes);
+          hash = staged.hash;
+        }
+        EXPECT_EQ(hash, hash64(to, bytes));
+      }
+      EXPECT_TRUE(bit_equal(reducer.finish(), field_swept(stored), dtype));
+      if (HasFailure()) return;
     }
   }
 }
