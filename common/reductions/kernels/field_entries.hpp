@@ -49,7 +49,7 @@ struct Narrow : Inexact {
   }
 };
 
-/// Integers of at most 32 bits: no sum of a block, and no change, has more than 44 bits, so the doubles are exact.
+/// Integers of at most 32 bits: no sum of a block, and no change, has more than 43 bits, so the doubles are exact.
 template <class T>
 struct NarrowInteger : Narrow<T> {
   static void add_exact(ExactReductions& exact, const std::byte*, const Block& block, const double* sums) noexcept {
