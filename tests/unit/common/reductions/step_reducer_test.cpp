@@ -116,31 +116,33 @@ void pass(StepReducer& reducer, std::size_t thread, const Chunk& chunk, const st
 
 TEST(StepReducer, EachFieldHasTheWordsThatItHasAlone) {
   const Schema schema = many_variables(2000);
-  const Step step(schema, 0);
-  const Step previous(schema, 1);
-  for (int threads = 1; threads <= 4; ++threads) {
+  for (std::size_t kind = 0; kind < 5; ++kind) {  // each field has each kind of case once
+    const Step step(schema, kind);
+    const Step previous(schema, kind + 1);
+    const int threads = 1 + static_cast<int>(kind % 4);
     omp_set_num_threads(threads);
     StepReducer reducer(schema);
-    omp_set_num_threads(omp_get_num_procs());
+    omp_set_num_threads(1);  // for the many reducers of one field
     ASSERT_EQ(reducer.threads(), static_cast<std::size_t>(threads));
     expect_each_field_as_alone(reducer, reducer.reduce(step.bytes(), previous.bytes(), 1), step.bytes(),
                                previous.bytes());
     expect_each_field_as_alone(reducer, reducer.reduce(previous.bytes(), nullptr, 3), previous.bytes(), nullptr);
     expect_each_field_as_alone(reducer, reducer.reduce(step.bytes(), previous.bytes(), 3), step.bytes(),
                                previous.bytes());
+    omp_set_num_threads(omp_get_num_procs());
   }
 }
 
 TEST(StepReducer, AnyThreadMayCopyAnyChunkOfAnyFieldInAnyOrder) {
   const Schema schema = many_variables(5000);
-  const Step step(schema, 0);
-  const Step previous(schema, 2);
   omp_set_num_threads(3);
   StepReducer reducer(schema);
   omp_set_num_threads(omp_get_num_procs());
   std::mt19937_64 generator(1);
   std::vector<Chunk> chunks = chunks_of(schema);
-  for (int round = 0; round < 6; ++round) {
+  for (std::size_t round = 0; round < 6; ++round) {
+    const Step step(schema, round);  // each field has each kind of case once
+    const Step previous(schema, round + 2);
     const void* const before = round % 3 == 2 ? nullptr : previous.bytes();
     const std::vector<std::uint64_t> expected = to_vector(StepReducer(schema).reduce(step.bytes(), before, 1));
     Step slot(schema, 4);
