@@ -3,7 +3,7 @@
 
 #include <immintrin.h>
 
-#include "common/reductions/reduction_block.hpp"
+#include "common/reductions/kernels/reduction_block.hpp"
 
 namespace ringside::RINGSIDE_ISA {
 namespace {

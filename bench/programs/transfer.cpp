@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Three questions about the analyzer's work on one iterate, each answered as a ratio within one run, pair by pair, on
+// Four questions about the analyzer's work on one iterate, each answered as a ratio within one run, pair by pair, on
 // one pinned thread:
 //   one_pass    copying an iterate into a slot, hashed and with all reductions made on the way (--reduce transfer),
 //               against the bare non-temporal copy; with the change, against a copy that also reads a third array.
@@ -9,6 +9,8 @@
 //               Bytes that must move: 8n read, 8n written; both use the same kind of store.
 //   reductions  a sweep of all reductions, against reading the same bytes. Bytes that must move: 8n read in a sweep,
 //               16n in the first one, which also reads the previous iterate.
+//   fields      one_pass with the change for fields of other dtypes of the same bytes, against the bare copy that also
+//               reads a third array.
 // Sources and slots rotate through 4 times 32 MB and more, so that they come from memory and not from a cache.
 #include <immintrin.h>
 #include <omp.h>
@@ -18,6 +20,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <random>
@@ -35,6 +38,7 @@
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/reductions/reduction.hpp"
+#include "common/reductions/step_reducer.hpp"
 
 namespace ringside::bench {
 namespace {
@@ -183,23 +187,35 @@ nlohmann::json ratio(const std::vector<double>& a, const std::vector<double>& b)
   return result;
 }
 
+/// Times work for one iterate after the other: into the next slot, while the slot before it holds the previous one.
+class Rotation {
+ public:
+  Rotation(const std::vector<Values>& iterates, std::size_t rows) : iterates_(iterates) {
+    for (std::size_t slot = 0; slot < kSlots; ++slot) {
+      slots_.push_back(allocate(rows));
+      bare_copy(slots_.back().get(), iterates[0].get(), rows);
+    }
+  }
+
+  template <class Work>
+  double next(Work work) {
+    const double* x = iterates_[step_ % kIterates].get();
+    const double* previous = slots_[(step_ + kSlots - 1) % kSlots].get();
+    double* slot = slots_[step_ % kSlots].get();
+    ++step_;
+    return milliseconds([&] { work(slot, x, previous); });
+  }
+
+ private:
+  const std::vector<Values>& iterates_;
+  std::vector<Values> slots_;
+  std::size_t step_ = 0;
+};
+
 nlohmann::json measure_one_pass(const std::vector<Values>& iterates, std::size_t rows, int repeats) {
   const auto copy_and_read = select(&plain::copy_and_read, &avx2::copy_and_read, &avx512::copy_and_read);
-  std::vector<Values> slots;
-  for (std::size_t slot = 0; slot < kSlots; ++slot) {
-    slots.push_back(allocate(rows));
-    bare_copy(slots.back().get(), iterates[0].get(), rows);
-  }
+  Rotation rotation(iterates, rows);
   Reducer reducer(rows);
-  std::size_t step = 0;
-  // Times `work` for one iterate: into the next slot, while the slot before it holds the previous iterate.
-  const auto next = [&](auto work) {
-    const double* x = iterates[step % kIterates].get();
-    const double* previous = slots[(step + kSlots - 1) % kSlots].get();
-    double* slot = slots[step % kSlots].get();
-    ++step;
-    return milliseconds([&] { work(slot, x, previous); });
-  };
   const auto in_one_pass = [&](double* slot, const double* x, const double* previous) {
     reducer.begin(previous);
     std::uint64_t hashes = 0;
@@ -222,7 +238,7 @@ nlohmann::json measure_one_pass(const std::vector<Values>& iterates, std::size_t
     Way order[kWays] = {kBare, kOnePass, kSlot, kBareAndRead, kOnePassWithChange, kSlotWithChange};
     std::shuffle(std::begin(order), std::end(order), generator);
     for (const Way way : order) {
-      const double took = next([&](double* slot, const double* x, const double* previous) {
+      const double took = rotation.next([&](double* slot, const double* x, const double* previous) {
         switch (way) {
           case kBare: return bare_copy(slot, x, rows);
           case kOnePass: return in_one_pass(slot, x, nullptr);
@@ -251,6 +267,65 @@ nlohmann::json measure_one_pass(const std::vector<Values>& iterates, std::size_t
           {"slot_with_change_per_bare_copy", ratio(ms[kSlotWithChange], ms[kBare])}};
 }
 
+/// Fills the bytes of `rows` doubles with entries like those of fill_smooth.
+void fill_field(DType dtype, double* bytes, std::size_t rows, std::size_t iterate) {
+  const std::size_t entries = rows * sizeof(double) / bytes_of(dtype);
+  const auto side = static_cast<std::size_t>(std::sqrt(static_cast<double>(entries)));
+  const double inner = 1e6 + static_cast<double>(iterate);
+  for (std::size_t i = 0; i < entries; ++i) {
+    const double value = i % side == 0 || i < side ? 0.66 * inner : inner;
+    const auto as_float = static_cast<float>(value);
+    const auto as_integer = static_cast<std::int32_t>(value);
+    const auto as_long = static_cast<std::int64_t>(value);
+    const double as_complex[] = {value, value / 2};
+    char* const to = reinterpret_cast<char*>(bytes) + i * bytes_of(dtype);
+    switch (dtype) {
+      case DType::kF32: std::memcpy(to, &as_float, sizeof as_float); break;
+      case DType::kI32: std::memcpy(to, &as_integer, sizeof as_integer); break;
+      case DType::kI64: std::memcpy(to, &as_long, sizeof as_long); break;
+      case DType::kC128: std::memcpy(to, as_complex, sizeof as_complex); break;
+      default: std::memcpy(to, &value, sizeof value);
+    }
+  }
+}
+
+/// Overwrites the iterates.
+nlohmann::json measure_field(DType dtype, const std::vector<Values>& iterates, std::size_t rows, int repeats) {
+  const auto copy_and_read = select(&plain::copy_and_read, &avx2::copy_and_read, &avx512::copy_and_read);
+  const std::size_t bytes = rows * sizeof(double);
+  for (std::size_t i = 0; i < kIterates; ++i) fill_field(dtype, iterates[i].get(), rows, i);
+  StepReducer reducer(Schema::of({{.name = "x", .dtype = dtype, .shape = {bytes / bytes_of(dtype)}}}));
+  Rotation rotation(iterates, rows);
+  const auto reduced = [&](double* slot, const double* x, const double* previous) {
+    reducer.begin(previous);
+    std::uint64_t hashes = 0;
+    for (std::size_t begin = 0; begin < bytes; begin += StepReducer::kMostBytes) {
+      const std::size_t i = begin / sizeof(double);
+      hashes ^=
+          reducer.copy_nontemporal(0, 0, slot + i, x + i, begin, std::min(StepReducer::kMostBytes, bytes - begin));
+    }
+    _mm_sfence();
+    sink = sink ^ hashes ^ reducer.finish(slot, 1)[1];
+  };
+  const auto bare = [&](double* slot, const double* x, const double* previous) {
+    sink = sink ^ copy_and_read(slot, x, previous, rows);
+    _mm_sfence();
+  };
+  std::vector<double> bare_ms;
+  std::vector<double> reduced_ms;
+  for (int repeat = -3; repeat < repeats; ++repeat) {  // the first three warm up
+    const double first = repeat % 2 == 0 ? rotation.next(bare) : 0;
+    const double with_reductions = rotation.next(reduced);
+    const double without = repeat % 2 == 0 ? first : rotation.next(bare);
+    if (repeat < 0) continue;
+    bare_ms.push_back(without);
+    reduced_ms.push_back(with_reductions);
+  }
+  return {{"bare_copy_and_read", spread(bare_ms, "ms")},
+          {"one_pass_with_change", spread(reduced_ms, "ms")},
+          {"one_pass_with_change_per_bare_copy_and_read", ratio(reduced_ms, bare_ms)}};
+}
+
 nlohmann::json measure(std::size_t rows, int repeats, int core) {
   nlohmann::json result = {
       {"benchmark", "transfer"}, {"machine", machine_header()}, {"rows", rows}, {"core", core}, {"threads", 1}};
@@ -268,6 +343,9 @@ nlohmann::json measure(std::size_t rows, int repeats, int core) {
   for (std::size_t i = 0; i < kIterates; ++i) fill_power_law(iterates[i].get(), rows, i);
   result["one_pass"]["power_law"] = measure_one_pass(iterates, rows, repeats);
   result["reductions"]["power_law"] = measure_reductions(iterates, rows, repeats);
+  for (const DType dtype : {DType::kF64, DType::kF32, DType::kC128, DType::kI32, DType::kI64}) {
+    result["fields"][std::string(to_string(dtype))] = measure_field(dtype, iterates, rows, repeats);
+  }
   return result;
 }
 

@@ -14,12 +14,16 @@ class Writer {
   explicit Writer(std::uint64_t* to) noexcept : to_(to) {}
 
   void f64(double value) noexcept { *result() = std::bit_cast<std::uint64_t>(value); }
-  void f64_if(bool present, double value) noexcept {
-    if (present) return f64(value);
-    bit_ <<= 1;
-    *to_++ = 0;
-  }
   void count(std::uint64_t value) noexcept { *result() = value; }
+  void i128(Int128 value) noexcept {
+    *result() = static_cast<std::uint64_t>(value);
+    *to_++ = static_cast<std::uint64_t>(value >> 64);
+  }
+  /// A value of so many words that is not there.
+  void absent(std::size_t words) noexcept {
+    bit_ <<= 1;
+    for (std::size_t word = 0; word < words; ++word) *to_++ = 0;
+  }
 
   void top_and_histogram(const Reductions& reductions) noexcept {
     mark();
@@ -56,8 +60,32 @@ class Writer {
 std::uint64_t write_values(const Reductions& r, std::uint64_t* values) noexcept {
   Writer writer(values);
   for (const double value : {r.sum, r.mean, r.min, r.max, r.l1, r.l2, r.linf}) writer.f64(value);
-  for (const double value : {r.change_l1, r.change_l2, r.change_linf}) writer.f64_if(r.has_change != 0, value);
+  if (r.has_change != 0) {
+    for (const double value : {r.change_l1, r.change_l2, r.change_linf}) writer.f64(value);
+  } else {
+    for (int absent = 0; absent < 3; ++absent) writer.absent(1);
+  }
   writer.count(r.non_finite);
+  writer.top_and_histogram(r);
+  return writer.presence();
+}
+
+std::uint64_t write_values(const Reductions& r, const ExactReductions& exact, std::uint64_t* values) noexcept {
+  Writer writer(values);
+  writer.i128(exact.sum);
+  writer.f64(r.mean);
+  writer.i128(exact.min);
+  writer.i128(exact.max);
+  writer.i128(exact.l1);
+  writer.f64(r.l2);
+  writer.i128(exact.linf());
+  if (r.has_change != 0) {
+    writer.i128(exact.change_l1);
+    writer.f64(r.change_l2);
+    writer.i128(exact.change_linf);
+  } else {
+    for (const unsigned words : {2u, 1u, 2u}) writer.absent(words);
+  }
   writer.top_and_histogram(r);
   return writer.presence();
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "common/reductions/exact_reductions.hpp"
 #include "common/reductions/reduction.hpp"
 
 namespace ringside {
@@ -13,7 +14,10 @@ namespace ringside {
 /// Writes the values of a real or complex field; values: kRealFieldWords words. Returns the presence bits.
 std::uint64_t write_values(const Reductions& reductions, std::uint64_t* values) noexcept;
 
-/// The reverse.
+/// The same of an integer field; values: kIntegerFieldWords words.
+std::uint64_t write_values(const Reductions& reductions, const ExactReductions& exact, std::uint64_t* values) noexcept;
+
+/// The reverse of the first.
 Reductions read_values(const std::uint64_t* values, std::uint64_t presence, std::uint64_t rows) noexcept;
 
 }  // namespace ringside

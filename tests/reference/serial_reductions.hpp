@@ -25,8 +25,8 @@ inline std::size_t histogram_bin(double x) {
   return 0;
 }
 
-/// x: the iterate; previous: as many values, or empty for none.
-inline Reductions serial_reductions(const std::vector<double>& x, const std::vector<double>& previous) {
+/// x: the values; changes: as many, or empty if there was nothing to compare with.
+inline Reductions serial_reductions_of(const std::vector<double>& x, const std::vector<double>& changes) {
   Reductions result;
   result.rows = x.size();
   long double sum = 0, l1 = 0, squares = 0, change_l1 = 0, change_squares = 0;
@@ -44,8 +44,8 @@ inline Reductions serial_reductions(const std::vector<double>& x, const std::vec
       result.max = std::max(result.max, x[row]);
       entries.push_back({row, x[row]});
     }
-    if (!previous.empty()) {
-      const double change = x[row] - previous[row];
+    if (!changes.empty()) {
+      const double change = changes[row];
       change_l1 += std::fabs(change);
       change_squares += static_cast<long double>(change) * change;
       if (std::fabs(change) > result.change_linf) result.change_linf = std::fabs(change);
@@ -56,7 +56,7 @@ inline Reductions serial_reductions(const std::vector<double>& x, const std::vec
   result.l1 = static_cast<double>(l1);
   result.l2 = static_cast<double>(std::sqrt(squares));
   result.linf = std::max(std::fabs(result.min), std::fabs(result.max));
-  result.has_change = previous.empty() ? 0 : 1;
+  result.has_change = changes.empty() ? 0 : 1;
   result.change_l1 = static_cast<double>(change_l1);
   result.change_l2 = static_cast<double>(std::sqrt(change_squares));
 
@@ -66,6 +66,13 @@ inline Reductions serial_reductions(const std::vector<double>& x, const std::vec
   result.top_count = std::min(entries.size(), kTopEntries);
   std::copy_n(entries.begin(), result.top_count, result.top);
   return result;
+}
+
+/// x: the iterate; previous: as many values, or empty for none.
+inline Reductions serial_reductions(const std::vector<double>& x, const std::vector<double>& previous) {
+  std::vector<double> changes(previous.size());
+  for (std::size_t row = 0; row < changes.size(); ++row) changes[row] = x[row] - previous[row];
+  return serial_reductions_of(x, changes);
 }
 
 }  // namespace ringside::reference

@@ -5,19 +5,16 @@
 #include <gtest/gtest.h>
 #include <immintrin.h>
 #include <omp.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <numeric>
 
 #include "common/kernels/hash.hpp"
 #include "common/kernels/isa.hpp"
+#include "common/reductions/kernels/reduction_kernel.hpp"
 #include "common/reductions/reduction.hpp"
-#include "common/reductions/reduction_kernel.hpp"
 #include "tests/unit/common/reductions/reduction_cases.hpp"
+#include "tests/unit/common/reductions/vandal.hpp"
 
 namespace ringside {
 namespace {
@@ -176,65 +173,33 @@ TEST(ReducingCopy, AnIterateIsForgottenWhenTheNextBegins) {
                         swept(first.x.data(), first.previous.data(), 5000)));
 }
 
-/// Writes to memory that is shared with this process, without a pause, until it is killed.
-class Vandal {
- public:
-  Vandal(double* x, std::size_t rows) : pid_(fork()) {
-    if (pid_ != 0) return;
-    for (int round = 0;; ++round) {
-      const double scale = std::ldexp(1.0, 4 * (round % 13));  // the next round hits other bins
-      for (std::size_t row = 0; row < rows; ++row) {
-        static_cast<volatile double*>(x)[row] = scale * static_cast<double>(row % 4 + 1);
-      }
-    }
-  }
-  ~Vandal() {
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-  }
-  Vandal(const Vandal&) = delete;
-  Vandal& operator=(const Vandal&) = delete;
-  bool at_work() const { return pid_ > 0; }
-
- private:
-  pid_t pid_;
-};
-
 TEST(ReducingCopy, WhatIsStoredHashedAndReducedAreTheSameBytesWhileTheSourceIsChanged) {
   constexpr std::size_t kRows = 20 * Reducer::kMostRows + 1500;
-  constexpr std::size_t kBytes = kRows * sizeof(double);
-  void* shared = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(shared, MAP_FAILED);
-  auto* source = static_cast<double*>(shared);
-  std::fill(source, source + kRows, 1.0);
-  {
-    const Vandal vandal(source, kRows);
-    ASSERT_TRUE(vandal.at_work());
-    while (*static_cast<volatile double*>(source + kRows - 1) == 1.0) sched_yield();
-    const Vector previous(kRows, 3.0);
-    Reducer reducer(kRows);
-    Slot slot(kRows);
-    for (int round = 0; round < 1000; ++round) {
-      reducer.begin(previous.data());
-      for (const std::size_t chunk : chunks_of(kRows)) {
-        const std::size_t first = chunk * Reducer::kMostRows;
-        const std::size_t some = rows_of_chunk(chunk, kRows);
-        std::uint64_t hash = 0;
-        if (round % 2 == 0) {
-          hash = reducer.copy_nontemporal(0, slot.data() + first, source + first, first, some);
-          _mm_sfence();
-        } else {
-          const StagedRows staged = reducer.stage(0, source + first, first, some);
-          std::copy_n(staged.rows, some, slot.data() + first);
-          hash = staged.hash;
-        }
-        EXPECT_EQ(hash, hash64(slot.data() + first, some * sizeof(double)));
+  const VandalizedMemory shared(kRows);
+  ASSERT_TRUE(shared.changes());
+  const double* const source = shared.data();
+  const Vector previous(kRows, 3.0);
+  Reducer reducer(kRows);
+  Slot slot(kRows);
+  for (int round = 0; round < 1000; ++round) {
+    reducer.begin(previous.data());
+    for (const std::size_t chunk : chunks_of(kRows)) {
+      const std::size_t first = chunk * Reducer::kMostRows;
+      const std::size_t some = rows_of_chunk(chunk, kRows);
+      std::uint64_t hash = 0;
+      if (round % 2 == 0) {
+        hash = reducer.copy_nontemporal(0, slot.data() + first, source + first, first, some);
+        _mm_sfence();
+      } else {
+        const StagedRows staged = reducer.stage(0, source + first, first, some);
+        std::copy_n(staged.rows, some, slot.data() + first);
+        hash = staged.hash;
       }
-      EXPECT_TRUE(bit_equal(reducer.finish(slot.data(), 1), swept(slot.data(), previous.data(), kRows)));
-      if (HasFailure()) break;
+      EXPECT_EQ(hash, hash64(slot.data() + first, some * sizeof(double)));
     }
+    EXPECT_TRUE(bit_equal(reducer.finish(slot.data(), 1), swept(slot.data(), previous.data(), kRows)));
+    if (HasFailure()) break;
   }
-  munmap(shared, kBytes);
 }
 
 }  // namespace

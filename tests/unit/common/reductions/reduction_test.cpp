@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "common/kernels/isa.hpp"
-#include "common/reductions/reduction_kernel.hpp"
+#include "common/reductions/kernels/reduction_kernel.hpp"
 #include "tests/reference/serial_reductions.hpp"
 #include "tests/unit/common/reductions/reduction_cases.hpp"
 
@@ -44,46 +44,9 @@ Reductions reduce_with(const ReductionKernel& kernel, const Case& c) {
   return result;
 }
 
-/// A sum of terms of magnitude `magnitude_sum` in total. Within a block, additions are at most 64 + 4 deep, and each
-/// is wrong by at most 2^-53 of its result. Across blocks the sum is compensated: one rounding. 96 * 2^-53 leaves room
-/// for the rounding of the terms themselves (squares, differences).
-void expect_sum(double found, double expected, double magnitude_sum) {
-  EXPECT_LE(std::fabs(found - expected), 96 * 0x1p-53 * magnitude_sum) << found << " for " << expected;
-}
-
-/// A norm made of squares: those of entries below 1e-154 may vanish (docs/reductions.md).
-void expect_l2(double found, double expected) {
-  if (expected > 1e-150) {
-    expect_sum(found, expected, expected);
-  } else {
-    EXPECT_LE(std::fabs(found - expected), 1e-150);
-  }
-}
-
 void expect_equal_to_reference(const Reductions& found, const Case& c) {
   SCOPED_TRACE(c.name);
-  const Reductions expected = reference::serial_reductions(c.x, c.previous);
-  EXPECT_EQ(found.rows, expected.rows);
-  expect_sum(found.sum, expected.sum, expected.l1);
-  expect_sum(found.mean, expected.mean, expected.l1 / static_cast<double>(c.x.size()));
-  expect_sum(found.l1, expected.l1, expected.l1);
-  expect_l2(found.l2, expected.l2);
-  expect_sum(found.change_l1, expected.change_l1, expected.change_l1);
-  expect_l2(found.change_l2, expected.change_l2);
-  EXPECT_EQ(found.min, expected.min);
-  EXPECT_EQ(found.max, expected.max);
-  EXPECT_EQ(found.linf, expected.linf);
-  EXPECT_EQ(found.has_change, expected.has_change);
-  EXPECT_EQ(found.change_linf, expected.change_linf);
-  EXPECT_EQ(found.non_finite, expected.non_finite);
-  for (std::size_t bin = 0; bin < kHistogramBins; ++bin) {
-    EXPECT_EQ(found.histogram[bin], expected.histogram[bin]) << "bin " << bin;
-  }
-  ASSERT_EQ(found.top_count, expected.top_count);
-  for (std::size_t i = 0; i < found.top_count; ++i) {
-    EXPECT_EQ(found.top[i].row, expected.top[i].row) << "top " << i;
-    EXPECT_EQ(found.top[i].value, expected.top[i].value) << "top " << i;
-  }
+  expect_equal_to_reference(found, reference::serial_reductions(c.x, c.previous));
 }
 
 TEST(Reduction, AgreesWithTheSerialReference) {

@@ -3,8 +3,8 @@
 // that also reduces (reducing_copy_kernel.cpp). Compiled once per instruction set.
 #pragma once
 
-#include "common/reductions/reduction_kernel.hpp"
-#include "common/reductions/reduction_list.hpp"
+#include "common/reductions/kernels/reduction_kernel.hpp"
+#include "common/reductions/kernels/reduction_list.hpp"
 
 namespace ringside::RINGSIDE_ISA {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/reductions/reduction_kernel.hpp"
+#include "common/reductions/kernels/reduction_kernel.hpp"
 
-#include "common/reductions/reduction_state.hpp"
+#include "common/reductions/kernels/reduction_state.hpp"
 
 namespace ringside::RINGSIDE_ISA {
 namespace {

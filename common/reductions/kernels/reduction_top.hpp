@@ -2,8 +2,8 @@
 // The largest entries of an iterate, with their rows.
 #pragma once
 
+#include "common/reductions/kernels/reduction_block.hpp"
 #include "common/reductions/reduction.hpp"
-#include "common/reductions/reduction_block.hpp"
 
 namespace ringside::RINGSIDE_ISA {
 

@@ -15,8 +15,9 @@
 #include "common/kernels/copy_kernel.hpp"
 #include "common/kernels/hash_kernel.hpp"
 #include "common/kernels/line_hash.hpp"
-#include "common/reductions/reduction_bins.hpp"
-#include "common/reductions/reduction_state.hpp"
+#include "common/reductions/kernels/line_copy.hpp"
+#include "common/reductions/kernels/reduction_bins.hpp"
+#include "common/reductions/kernels/reduction_state.hpp"
 
 namespace ringside::RINGSIDE_ISA {
 namespace {
@@ -24,36 +25,6 @@ namespace {
 constexpr std::size_t kHashBlockRows = kHashBlockBytes / sizeof(double);
 constexpr std::size_t kAheadRows = kAheadBytes / sizeof(double);
 static_assert(kBlockRows % kHashBlockRows == 0 && kStagingRows % kBlockRows == 0);
-
-/// Loads once: the compiler may not load the value from memory again.
-[[gnu::always_inline]] inline Lanes load_once(const double* from) noexcept {
-  Lanes lanes = load(from);
-  asm volatile("" : "+v"(lanes));
-  return lanes;
-}
-
-[[gnu::always_inline]] inline void stream(double* to, Lanes lanes) noexcept {
-#if defined(__AVX512F__)
-  _mm512_stream_pd(to, lanes);
-#elif defined(__AVX2__)
-  _mm256_stream_pd(to, lanes);
-#else
-  _mm_stream_pd(to, lanes);
-#endif
-}
-
-/// Adds a line to the hash; row: its first row in the block.
-[[gnu::always_inline]] inline void take_line(LineHash& hash, const void* line, std::size_t row, bool is_last) noexcept {
-  const std::size_t place = row / kLineRows % kHashBlockLines;
-  if (place + 1 < kHashBlockLines) {
-    hash.take(line, place);
-  } else if (is_last) {
-    hash.take_last(line);
-  } else {
-    hash.take(line, place);
-    hash.end_block();
-  }
-}
 
 #if defined(__AVX512F__)
 
@@ -104,11 +75,7 @@ template <bool kStreaming, bool kChange>
                                               double* staged, bool ends_chunk, Block& block, double* sums) noexcept {
   for (std::size_t row = 0; row < kBlockRows; row += kLineRows) {
     __builtin_prefetch(from + row + kAheadRows);
-    for (std::size_t i = row; i < row + kLineRows; i += kRegisterDoubles) {
-      const Lanes x = load_once(from + i);
-      __builtin_memcpy(staged + i, &x, sizeof x);
-      if constexpr (kStreaming) stream(to + i, x);
-    }
+    stage_line<kStreaming>(from, to, staged, row);
     take_line(hash, staged + row, row, ends_chunk && row + kLineRows == kBlockRows);
   }
   block.x = staged;

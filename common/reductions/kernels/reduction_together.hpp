@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Several reductions as one: one loop over a block makes all sums among them, then the looks run. The compiler
-// assembles all of it from the list of classes (common/reductions/reduction_list.hpp).
+// assembles all of it from the list of classes (common/reductions/kernels/reduction_list.hpp).
 #pragma once
 
+#include <type_traits>
+
+#include "common/reductions/kernels/reduction_block.hpp"
 #include "common/reductions/reduction.hpp"
-#include "common/reductions/reduction_block.hpp"
 
 namespace ringside::RINGSIDE_ISA {
 
@@ -17,6 +19,15 @@ template <class... Sums>
 struct Terms {
   static constexpr std::size_t kCount = sizeof...(Sums);
   using Running = RunningSums<Sums...>;
+
+  /// Where the sum of `One` is among those of a block.
+  template <class One>
+  static constexpr std::size_t place_of() noexcept {
+    std::size_t place = 0;
+    bool found = false;
+    ((found = found || std::is_same_v<One, Sums>, place += found ? 0 : 1), ...);
+    return place;
+  }
 
   template <class Source>
   static void add_block(Source source, Block& block, double* sums) noexcept {
@@ -49,6 +60,8 @@ class Together : Each... {
 
  public:
   static constexpr std::size_t kBlockSums = Sums::kCount;
+  template <class One>
+  static constexpr std::size_t kPlaceOf = Sums::template place_of<One>();
 
   /// Constructs at `place`, because some instances are too large to be made elsewhere and copied.
   static void* operator new(std::size_t, void* place) noexcept { return place; }

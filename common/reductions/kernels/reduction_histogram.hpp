@@ -7,8 +7,8 @@
 // are counted in registers. In other blocks, pairs of neighbours are counted, one store for two entries.
 #pragma once
 
+#include "common/reductions/kernels/reduction_block.hpp"
 #include "common/reductions/reduction.hpp"
-#include "common/reductions/reduction_block.hpp"
 
 namespace ringside::RINGSIDE_ISA {
 

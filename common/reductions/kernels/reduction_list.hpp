@@ -19,11 +19,11 @@
 // One instance serves one thread for one sweep. It is constructed in existing memory and is never destroyed.
 #pragma once
 
+#include "common/reductions/kernels/reduction_block.hpp"
+#include "common/reductions/kernels/reduction_histogram.hpp"
+#include "common/reductions/kernels/reduction_together.hpp"
+#include "common/reductions/kernels/reduction_top.hpp"
 #include "common/reductions/reduction.hpp"
-#include "common/reductions/reduction_block.hpp"
-#include "common/reductions/reduction_histogram.hpp"
-#include "common/reductions/reduction_together.hpp"
-#include "common/reductions/reduction_top.hpp"
 
 namespace ringside::RINGSIDE_ISA {
 

@@ -5,8 +5,8 @@
 
 #include <immintrin.h>
 
-#include "common/reductions/reduction_block.hpp"
-#include "common/reductions/reduction_histogram.hpp"
+#include "common/reductions/kernels/reduction_block.hpp"
+#include "common/reductions/kernels/reduction_histogram.hpp"
 
 namespace ringside::RINGSIDE_ISA {
 

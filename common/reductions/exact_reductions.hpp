@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is exact of an integer field (docs/reductions.md): 128 bits hold the sum of 2^31 entries of 64 bits, so no
+// order of additions shows, and no instruction set.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "common/results/result_values.hpp"
+
+namespace ringside {
+
+inline constexpr Int128 kGreatestInt128 = static_cast<Int128>(~UInt128{0} >> 1);
+
+/// Of some entries of an integer field, or of all. 64: one cache line, because each thread writes one.
+struct alignas(64) ExactReductions {
+  Int128 sum = 0;
+  Int128 l1 = 0;
+  Int128 min = kGreatestInt128;
+  Int128 max = -kGreatestInt128;
+  Int128 change_l1 = 0;
+  Int128 change_linf = 0;
+
+  Int128 linf() const noexcept { return max > -min ? max : -min; }
+
+  void clear_but_change() noexcept {
+    const Int128 l1_of_change = change_l1;
+    const Int128 linf_of_change = change_linf;
+    *this = ExactReductions{};
+    change_l1 = l1_of_change;
+    change_linf = linf_of_change;
+  }
+
+  /// Takes in those of other entries.
+  void merge(const ExactReductions& other) noexcept {
+    sum += other.sum;
+    l1 += other.l1;
+    if (other.min < min) min = other.min;
+    if (other.max > max) max = other.max;
+    change_l1 += other.change_l1;
+    if (other.change_linf > change_linf) change_linf = other.change_linf;
+  }
+};
+
+}  // namespace ringside

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The memory that each thread reduces with: the state of the kernels, which holds 256 KiB of pairs for the histogram,
+// and staging for a chunk. The fields of a step share it. A thread works for one field at a time; before it continues
+// with another one, the field that it leaves folds the state into a compact one (FieldReducer::leave).
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "common/kernels/copy.hpp"
+#include "common/reductions/exact_reductions.hpp"
+
+namespace ringside {
+
+class FieldReducer;
+struct ReductionKernel;
+
+class ReductionScratch {
+ public:
+  explicit ReductionScratch(std::size_t threads);
+
+  std::size_t threads() const noexcept { return threads_.size(); }
+  const ReductionKernel& kernel() const noexcept { return kernel_; }
+
+  /// States of consecutive threads are consecutive in memory.
+  void* state(std::size_t thread) noexcept { return lines_of(states_, thread); }
+  ExactReductions& exact(std::size_t thread) noexcept { return threads_[thread].exact; }
+  /// kCopyChunkBytes bytes, 64-byte aligned.
+  void* staging(std::size_t thread) noexcept { return lines_of(staging_, thread); }
+
+  /// For whom the thread works; null: its state is nobody's, and not cleared.
+  FieldReducer*& field(std::size_t thread) noexcept { return threads_[thread].field; }
+
+ private:
+  // 64: one cache line, the alignment that the kernel's states require; no two threads write to the same one.
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+  struct Thread {
+    ExactReductions exact;
+    alignas(64) FieldReducer* field = nullptr;
+  };
+
+  void* lines_of(std::vector<Line>& lines, std::size_t thread) noexcept {
+    return lines.data() + thread * (lines.size() / threads_.size());
+  }
+
+  const ReductionKernel& kernel_;
+  std::vector<Thread> threads_;
+  std::vector<Line> states_;
+  std::vector<Line> staging_;
+};
+
+}  // namespace ringside

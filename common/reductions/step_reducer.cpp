@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/reductions/step_reducer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/reductions/reduction_catalogue.hpp"
+#include "common/reductions/reduction_words.hpp"
+
+namespace ringside {
+namespace {
+
+const void* at(const void* payload, std::uint64_t offset) noexcept {
+  return payload != nullptr ? static_cast<const std::byte*>(payload) + offset : nullptr;
+}
+
+/// presence: at most 64 bits, which may reach into the next word.
+void set_presence(std::uint64_t* words, std::uint64_t first_bit, std::uint64_t presence) noexcept {
+  const std::uint64_t shift = first_bit % 64;
+  words[first_bit / 64] |= presence << shift;
+  if (shift == 0) return;
+  if (const std::uint64_t rest = presence >> (64 - shift); rest != 0) words[first_bit / 64 + 1] |= rest;
+}
+
+}  // namespace
+
+StepReducer::StepReducer(const Schema& schema) : StepReducer(schema, std::make_unique<OpenMpTeam>(), nullptr) {}
+StepReducer::StepReducer(const Schema& schema, Team& team) : StepReducer(schema, nullptr, &team) {}
+
+StepReducer::StepReducer(const Schema& schema, std::unique_ptr<Team> own_team, Team* team)
+    : own_team_(std::move(own_team)),
+      team_(team != nullptr ? *team : *own_team_),
+      schema_(schema),
+      catalogue_(catalogue_of(schema)),
+      scratch_(static_cast<std::size_t>(team_.threads())),
+      field_of_(schema.size(), nullptr),
+      words_(catalogue_.words(), 0) {
+  for (const Result& result : catalogue_.results()) {
+    if (field_of_[result.variable] != nullptr) continue;  // not the first result of its field
+    const DType dtype = schema_.variables()[result.variable].dtype;
+    const VariablePlace& place = schema_.place(result.variable);
+    Field& field = fields_.emplace_back();
+    field.reducer = std::make_unique<FieldReducer>(dtype, place.entries, scratch_);
+    field.dtype_class = class_of(dtype);
+    field.offset = place.offset;
+    field.first_block = blocks_;
+    field.first_bit = result.bit;
+    field.first_word = result.word;
+    field_of_[result.variable] = field.reducer.get();
+    blocks_ += field.reducer->blocks();
+  }
+}
+
+void StepReducer::begin(const void* previous) noexcept {
+  for (Field& field : fields_) field.reducer->begin(at(previous, field.offset));
+}
+
+void StepReducer::sweep(std::size_t thread, std::size_t variable, const void* payload, std::uint64_t first_byte,
+                        std::uint64_t bytes) noexcept {
+  const std::uint64_t block_bytes = kReductionBlockRows * bytes_of(schema_.variables()[variable].dtype);
+  field_of_[variable]->sweep(thread, at(payload, schema_.place(variable).offset), first_byte / block_bytes,
+                             (first_byte + bytes + block_bytes - 1) / block_bytes);
+}
+
+/// One job for the team: the blocks of all fields, one field after the other.
+void StepReducer::sweep_all(const void* payload) noexcept {
+  const std::uint64_t pieces = team_.pieces(blocks_, kReductionBlocksInPiece);
+  team_.share(pieces, [&](std::uint64_t piece, int thread) noexcept {
+    std::uint64_t block = piece_begin(blocks_, piece, pieces);
+    const std::uint64_t end = piece_begin(blocks_, piece + 1, pieces);
+    const auto begins_behind = [](std::uint64_t number, const Field& field) { return number < field.first_block; };
+    auto next = std::upper_bound(fields_.begin(), fields_.end(), block, begins_behind);
+    while (block < end) {
+      const Field& field = *(next++ - 1);
+      const std::uint64_t end_of_field = std::min(end, field.first_block + field.reducer->blocks());
+      field.reducer->sweep(static_cast<std::size_t>(thread), at(payload, field.offset), block - field.first_block,
+                           end_of_field - field.first_block);
+      block = end_of_field;
+    }
+  });
+}
+
+std::span<const std::uint64_t> StepReducer::finish(const void* payload, int passes) noexcept {
+  for (int pass = 1; pass < passes; ++pass) {
+    for (Field& field : fields_) field.reducer->begin_again();
+    sweep_all(payload);
+  }
+  std::fill_n(words_.begin(), catalogue_.presence_words(), 0);
+  for (Field& field : fields_) {
+    const FieldReductions& found = field.reducer->finish();
+    std::uint64_t* const values = &words_[field.first_word];
+    const std::uint64_t presence = field.dtype_class == DTypeClass::kInteger
+                                       ? write_values(found.reductions, found.exact, values)
+                                       : write_values(found.reductions, values);
+    set_presence(words_.data(), field.first_bit, presence);
+  }
+  return words_;
+}
+
+std::span<const std::uint64_t> StepReducer::reduce(const void* payload, const void* previous, int passes) noexcept {
+  begin(previous);
+  sweep_all(payload);
+  return finish(payload, passes);
+}
+
+}  // namespace ringside

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The reductions of a field of any dtype written in the obvious way: each entry becomes a double, and integers are also
+// added, one after the other, in 128 bits. common/reductions/field_reducer must agree with them.
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+#include "common/reductions/field_reducer.hpp"
+#include "common/schema/dtype.hpp"
+#include "tests/reference/serial_reductions.hpp"
+
+namespace ringside::reference {
+
+/// Calls visit(T{}) with an entry of the dtype.
+template <class Visit>
+auto with_type_of(DType dtype, const Visit& visit) {
+  switch (dtype) {
+    case DType::kF32: return visit(float{});
+    case DType::kF64: return visit(double{});
+    case DType::kC64: return visit(std::complex<float>{});
+    case DType::kC128: return visit(std::complex<double>{});
+    case DType::kI8: return visit(std::int8_t{});
+    case DType::kI16: return visit(std::int16_t{});
+    case DType::kI32: return visit(std::int32_t{});
+    case DType::kI64: return visit(std::int64_t{});
+    case DType::kU8: return visit(std::uint8_t{});
+    case DType::kU16: return visit(std::uint16_t{});
+    case DType::kU32: return visit(std::uint32_t{});
+    case DType::kU64: break;
+  }
+  return visit(std::uint64_t{});
+}
+
+/// sqrt(re^2 + im^2), with both parts scaled by a power of 2 where a square would overflow or vanish.
+inline double modulus(double re, double im) {
+  const double largest = std::fmax(std::fabs(re), std::fabs(im));
+  const int exponent = largest > 0x1p510 ? -600 : largest < 0x1p-480 ? 600 : 0;
+  if (std::isnan(re) || std::isnan(im)) return std::nan("");
+  const double a = std::ldexp(re, exponent);
+  const double b = std::ldexp(im, exponent);
+  return std::ldexp(std::sqrt(a * a + b * b), -exponent);
+}
+
+inline double as_double(std::complex<float> z) {
+  return modulus(z.real(), z.imag());
+}
+inline double as_double(std::complex<double> z) {
+  return modulus(z.real(), z.imag());
+}
+template <class T>
+double as_double(T entry) {
+  return static_cast<double>(entry);
+}
+
+inline double change_of(float x, float before) {
+  return static_cast<double>(x) - static_cast<double>(before);
+}
+inline double change_of(double x, double before) {
+  return x - before;
+}
+template <class T>
+double change_of(std::complex<T> x, std::complex<T> before) {
+  return modulus(static_cast<double>(x.real()) - static_cast<double>(before.real()),
+                 static_cast<double>(x.imag()) - static_cast<double>(before.imag()));
+}
+template <class T>
+double change_of(T x, T before) {
+  const Int128 change = static_cast<Int128>(x) - static_cast<Int128>(before);
+  return static_cast<double>(change < 0 ? -change : change);
+}
+
+template <class T>
+FieldReductions serial_field_of(const std::byte* x, const std::byte* previous, std::size_t entries) {
+  std::vector<T> now(entries);
+  std::vector<T> before(previous != nullptr ? entries : 0);
+  std::memcpy(now.data(), x, entries * sizeof(T));
+  if (previous != nullptr) std::memcpy(before.data(), previous, entries * sizeof(T));
+  std::vector<double> values;
+  std::vector<double> changes;
+  for (const T entry : now) values.push_back(as_double(entry));
+  for (std::size_t i = 0; i < before.size(); ++i) changes.push_back(change_of(now[i], before[i]));
+  FieldReductions result;
+  result.reductions = serial_reductions_of(values, changes);
+
+  if constexpr (std::is_integral_v<T>) {
+    ExactReductions& exact = result.exact;
+    exact.min = exact.max = now[0];
+    for (std::size_t i = 0; i < entries; ++i) {
+      const Int128 entry = now[i];
+      exact.sum += entry;
+      exact.l1 += entry < 0 ? -entry : entry;
+      exact.min = entry < exact.min ? entry : exact.min;
+      exact.max = entry > exact.max ? entry : exact.max;
+      if (before.empty()) continue;
+      const Int128 change = entry - before[i] < 0 ? before[i] - entry : entry - before[i];
+      exact.change_l1 += change;
+      exact.change_linf = change > exact.change_linf ? change : exact.change_linf;
+    }
+    result.reductions.mean = static_cast<double>(exact.sum) / static_cast<double>(entries);
+  }
+  return result;
+}
+
+/// x, previous: the field's bytes; previous may be null.
+inline FieldReductions serial_field(DType dtype, const std::byte* x, const std::byte* previous, std::size_t entries) {
+  return with_type_of(dtype, [&](auto entry) { return serial_field_of<decltype(entry)>(x, previous, entries); });
+}
+
+}  // namespace ringside::reference

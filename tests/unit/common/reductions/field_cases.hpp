@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fields of every dtype: entries of every kind that the reductions treat separately, with sizes around a block and a
+// chunk.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "common/reductions/field_reducer.hpp"
+#include "common/results/result_values.hpp"
+#include "common/schema/dtype.hpp"
+#include "tests/reference/serial_fields.hpp"
+#include "tests/unit/common/reductions/reduction_cases.hpp"
+
+namespace ringside {
+
+inline std::vector<DType> every_dtype() {
+  std::vector<DType> all;
+  for (std::uint16_t number = 1; is_dtype(number); ++number) all.push_back(DType{number});
+  return all;
+}
+
+/// Bytes at a cache line, as a payload's are. Copying them is a copy of the content.
+struct alignas(64) CacheLine {
+  std::byte bytes[64];
+};
+
+struct FieldCase {
+  std::string name;
+  DType dtype;
+  std::size_t entries;
+  std::vector<CacheLine> x{};
+  std::vector<CacheLine> previous{};  // empty: no step before
+
+  const std::byte* bytes() const { return x.data()->bytes; }
+  const std::byte* previous_bytes() const { return previous.empty() ? nullptr : previous.data()->bytes; }
+  std::size_t stored_bytes() const { return (entries * bytes_of(dtype) + 7) / 8 * 8; }
+};
+
+template <class T>
+std::vector<CacheLine> lines_of(const std::vector<T>& entries) {
+  const std::size_t bytes = entries.size() * sizeof(T);
+  std::vector<CacheLine> lines(bytes / sizeof(CacheLine) + 1);
+  std::memcpy(lines.data(), entries.data(), bytes);
+  return lines;
+}
+
+/// A number of many magnitudes and both signs; of an integer type, any bits.
+template <class T>
+T wide_entry(std::mt19937_64& generator) {
+  if constexpr (std::is_integral_v<T>) return static_cast<T>(generator());
+  if constexpr (std::is_floating_point_v<T>) {
+    std::uniform_real_distribution<double> octave(-140, 120);
+    const double magnitude = std::exp2(octave(generator));
+    return static_cast<T>(generator() % 2 == 0 ? magnitude : -magnitude);
+  }
+}
+template <>
+inline std::complex<float> wide_entry(std::mt19937_64& generator) {
+  return {wide_entry<float>(generator), wide_entry<float>(generator)};
+}
+template <>
+inline std::complex<double> wide_entry(std::mt19937_64& generator) {
+  return {wide_entry<double>(generator), wide_entry<double>(generator)};
+}
+
+template <class T>
+std::vector<T> wide_entries(std::size_t entries, unsigned seed) {
+  std::mt19937_64 generator(seed);
+  std::vector<T> x(entries);
+  for (T& entry : x) entry = wide_entry<T>(generator);
+  return x;
+}
+
+/// Small whole numbers, which any dtype holds: many entries are equal.
+template <class T>
+std::vector<T> small_entries(std::size_t entries, unsigned seed) {
+  std::mt19937_64 generator(seed);
+  std::vector<T> x(entries);
+  for (T& entry : x) entry = static_cast<T>(static_cast<float>(generator() % 100));
+  return x;
+}
+
+/// The least and the greatest number, and their neighbours; of floating point, also what is not finite or denormal.
+template <class T>
+std::vector<T> extreme_entries(std::size_t entries, unsigned seed) {
+  std::mt19937_64 generator(seed);
+  std::vector<T> x(entries);
+  if constexpr (std::is_integral_v<T>) {
+    const T least = std::numeric_limits<T>::min();
+    const T greatest = std::numeric_limits<T>::max();
+    const T some[] = {least, greatest, static_cast<T>(least + 1), static_cast<T>(greatest - 1), T{0}, T{1}};
+    for (T& entry : x) entry = some[generator() % std::size(some)];
+  } else {
+    using Part = decltype(std::real(T{}));
+    const Part some[] = {std::numeric_limits<Part>::denorm_min(),
+                         -std::numeric_limits<Part>::denorm_min(),
+                         std::numeric_limits<Part>::min(),
+                         Part{0},
+                         -Part{0},
+                         Part{1},
+                         std::numeric_limits<Part>::quiet_NaN(),
+                         std::numeric_limits<Part>::infinity(),
+                         -std::numeric_limits<Part>::infinity()};
+    // Few are not finite, so that blocks of both kinds occur.
+    const auto any = [&] { return some[generator() % 500 < 3 ? generator() % 9 : generator() % 6]; };
+    for (T& entry : x) {
+      if constexpr (std::is_floating_point_v<T>) {
+        entry = any();
+      } else {
+        entry = {any(), any()};
+      }
+    }
+  }
+  return x;
+}
+
+template <class T>
+std::vector<FieldCase> cases_of(DType dtype, std::size_t entries) {
+  const std::string name = std::string(to_string(dtype)) + "[" + std::to_string(entries) + "], ";
+  const auto made = [&](const char* kind, const std::vector<T>& x, const std::vector<T>& previous) {
+    return FieldCase{name + kind, dtype, entries, lines_of(x),
+                     previous.empty() ? std::vector<CacheLine>{} : lines_of(previous)};
+  };
+  return {made("wide", wide_entries<T>(entries, 1), wide_entries<T>(entries, 2)),
+          made("wide, no previous", wide_entries<T>(entries, 3), {}),
+          made("small", small_entries<T>(entries, 4), small_entries<T>(entries, 5)),
+          made("extreme", extreme_entries<T>(entries, 6), extreme_entries<T>(entries, 7)),
+          made("constant", std::vector<T>(entries, static_cast<T>(7.0F)), std::vector<T>(entries, T{}))};
+}
+
+inline std::vector<FieldCase> field_cases(DType dtype, std::size_t entries) {
+  return reference::with_type_of(dtype, [&](auto entry) { return cases_of<decltype(entry)>(dtype, entries); });
+}
+
+inline std::vector<FieldCase> field_cases(const std::vector<std::size_t>& sizes) {
+  std::vector<FieldCase> all;
+  for (const DType dtype : every_dtype()) {
+    for (const std::size_t entries : sizes) {
+      for (FieldCase& c : field_cases(dtype, entries)) all.push_back(std::move(c));
+    }
+  }
+  return all;
+}
+
+inline std::vector<FieldCase> field_cases_around_blocks() {
+  return field_cases({1, 2, 7, 17, 1023, 1024, 1025, 5000});
+}
+
+/// So many entries that the field has whole chunks, and ends in the middle of a block.
+inline std::size_t entries_of_chunks(DType dtype) {
+  return 3 * kCopyChunkBytes / bytes_of(dtype) + 1029;
+}
+
+inline std::vector<std::string> exact_values(const ExactReductions& exact) {
+  std::vector<std::string> values;
+  for (const Int128 value :
+       {exact.sum, exact.l1, exact.min, exact.max, exact.linf(), exact.change_l1, exact.change_linf}) {
+    values.push_back(to_string(value));
+  }
+  return values;
+}
+
+/// All bits that have a meaning.
+inline bool bit_equal(const FieldReductions& a, const FieldReductions& b, DType dtype) {
+  const bool exact_is_equal = class_of(dtype) != DTypeClass::kInteger || exact_values(a.exact) == exact_values(b.exact);
+  return bit_equal(a.reductions, b.reductions) && exact_is_equal;
+}
+
+}  // namespace ringside

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One field of each dtype against the serial oracle: swept or copied, by any thread in any order, with every
+// instruction set.
+#include "common/reductions/field_reducer.hpp"
+
+#include <gtest/gtest.h>
+#include <immintrin.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "common/kernels/hash.hpp"
+#include "common/kernels/isa.hpp"
+#include "common/reductions/kernels/field_kernel.hpp"
+#include "common/reductions/kernels/reduction_kernel.hpp"
+#include "common/reductions/reduction_scratch.hpp"
+#include "tests/unit/common/reductions/field_cases.hpp"
+#include "tests/unit/common/reductions/vandal.hpp"
+
+namespace ringside {
+namespace {
+
+/// Sweeps the field, block by block, with `threads` thread numbers in turn.
+FieldReductions field_swept(const FieldCase& c, std::size_t threads = 1, int passes = 1) {
+  ReductionScratch scratch(threads);
+  FieldReducer reducer(c.dtype, c.entries, scratch);
+  reducer.begin(c.previous_bytes());
+  for (int pass = 0; pass < passes; ++pass) {
+    if (pass > 0) reducer.begin_again();
+    for (std::uint64_t block = 0; block < reducer.blocks(); ++block) {
+      reducer.sweep(block % threads, c.bytes(), block, block + 1);
+    }
+  }
+  return reducer.finish();
+}
+
+struct FieldVariant {
+  const char* name;
+  const ReductionKernel& kernel;
+  const FieldKernels& fields;
+};
+
+std::vector<FieldVariant> field_variants() {
+  std::vector<FieldVariant> variants = {{"plain", plain::reduction_kernel, plain::field_kernels}};
+  if (selected_isa() >= Isa::kAvx2) variants.push_back({"avx2", avx2::reduction_kernel, avx2::field_kernels});
+  if (selected_isa() >= Isa::kAvx512) variants.push_back({"avx512", avx512::reduction_kernel, avx512::field_kernels});
+  return variants;
+}
+
+/// One thread's work with the kernels of an instruction set.
+class FieldOfVariant {
+ public:
+  FieldOfVariant(const FieldVariant& variant, const FieldCase& c)
+      : variant_(variant),
+        c_(c),
+        state_(variant.kernel.state_bytes / sizeof(CacheLine)),
+        block_sums_((c.entries / kReductionBlockRows + 1) * variant.kernel.sums_per_block) {
+    variant.kernel.clear(state_.data());
+  }
+
+  FieldReductions swept() {
+    kernel().sweep(
+        state_.data(), found_.exact, block_sums_.data(),
+        {c_.bytes(), c_.previous_bytes(), c_.entries, 0, (c_.entries + kReductionBlockRows - 1) / kReductionBlockRows});
+    return finished();
+  }
+
+  /// to: null for copies that only stay in staging.
+  FieldReductions copied(std::byte* to) {
+    std::vector<CacheLine> staging(kCopyChunkBytes / sizeof(CacheLine));
+    const std::size_t width = bytes_of(c_.dtype);
+    for (std::size_t begin = 0; begin < c_.stored_bytes(); begin += kCopyChunkBytes) {
+      const std::size_t bytes = std::min(kCopyChunkBytes, c_.stored_bytes() - begin);
+      const std::size_t entries = std::min(bytes / width, c_.entries - begin / width);
+      const std::byte* previous = c_.previous_bytes() != nullptr ? c_.previous_bytes() + begin : nullptr;
+      const std::uint64_t hash = kernel().copy(state_.data(), found_.exact, block_sums_.data(),
+                                               {c_.bytes() + begin, to != nullptr ? to + begin : nullptr, previous,
+                                                staging.data(), begin / width, entries, bytes});
+      EXPECT_EQ(hash, hash64(c_.bytes() + begin, bytes));
+      EXPECT_TRUE(to != nullptr || std::memcmp(staging.data(), c_.bytes() + begin, bytes) == 0);
+    }
+    _mm_sfence();
+    return finished();
+  }
+
+ private:
+  const FieldKernel& kernel() const { return variant_.fields[static_cast<std::uint16_t>(c_.dtype) - 1]; }
+  FieldReductions finished() {
+    variant_.kernel.finish(state_.data(), 1, block_sums_.data(), c_.entries, c_.previous_bytes() != nullptr,
+                           found_.reductions);
+    return found_;
+  }
+
+  const FieldVariant& variant_;
+  const FieldCase& c_;
+  std::vector<CacheLine> state_;
+  std::vector<double> block_sums_;
+  FieldReductions found_;
+};
+
+TEST(FieldReducer, EveryDTypeAgreesWithTheSerialReference) {
+  for (const FieldCase& c : field_cases_around_blocks()) {
+    SCOPED_TRACE(c.name);
+    const FieldReductions found = field_swept(c, 2);
+    const FieldReductions expected = reference::serial_field(c.dtype, c.bytes(), c.previous_bytes(), c.entries);
+    expect_equal_to_reference(found.reductions, expected.reductions);
+    if (class_of(c.dtype) == DTypeClass::kInteger) {
+      EXPECT_EQ(exact_values(found.exact), exact_values(expected.exact));
+      EXPECT_EQ(found.reductions.mean, expected.reductions.mean);
+    }
+    if (HasFailure()) return;
+  }
+}
+
+TEST(FieldReducer, ThreadsAndPassesDoNotChangeABit) {
+  for (const FieldCase& c : field_cases({1, 1025, 5000})) {
+    const FieldReductions expected = field_swept(c);
+    for (const std::size_t threads : {2u, 3u, 4u}) {
+      EXPECT_TRUE(bit_equal(field_swept(c, threads), expected, c.dtype)) << c.name << ", " << threads << " threads";
+    }
+    EXPECT_TRUE(bit_equal(field_swept(c, 3, 4), expected, c.dtype)) << c.name << ", four passes";
+  }
+}
+
+TEST(FieldReducer, EveryInstructionSetGivesTheSameBitsSweptOrCopied) {
+  std::vector<FieldCase> all = field_cases_around_blocks();
+  for (const DType dtype : every_dtype()) {
+    for (const std::size_t entries : {entries_of_chunks(dtype), 2 * kCopyChunkBytes / bytes_of(dtype)}) {
+      for (FieldCase& c : field_cases(dtype, entries)) all.push_back(std::move(c));
+    }
+  }
+  const std::vector<FieldVariant> variants = field_variants();
+  for (const FieldCase& c : all) {
+    const FieldReductions expected = FieldOfVariant(variants[0], c).swept();
+    for (const FieldVariant& variant : variants) {
+      SCOPED_TRACE(c.name + ", " + variant.name);
+      std::vector<CacheLine> slot(c.x.size() + 1, CacheLine{{std::byte{0x5a}}});
+      EXPECT_TRUE(bit_equal(FieldOfVariant(variant, c).swept(), expected, c.dtype));
+      EXPECT_TRUE(bit_equal(FieldOfVariant(variant, c).copied(slot.data()->bytes), expected, c.dtype));
+      EXPECT_TRUE(bit_equal(FieldOfVariant(variant, c).copied(nullptr), expected, c.dtype));
+      EXPECT_EQ(std::memcmp(slot.data(), c.bytes(), c.stored_bytes()), 0);
+      EXPECT_EQ(slot.back().bytes[0], std::byte{0x5a});
+    }
+    if (HasFailure()) return;
+  }
+}
+
+TEST(FieldReducer, AnyThreadMayTakeAnyChunkInAnyOrder) {
+  std::mt19937_64 generator(1);
+  for (const DType dtype : every_dtype()) {
+    for (const FieldCase& c : field_cases(dtype, entries_of_chunks(dtype))) {
+      ReductionScratch scratch(3);
+      FieldReducer reducer(dtype, c.entries, scratch);
+      std::vector<std::size_t> chunks((c.stored_bytes() + kCopyChunkBytes - 1) / kCopyChunkBytes);
+      std::iota(chunks.begin(), chunks.end(), 0);
+      std::shuffle(chunks.begin(), chunks.end(), generator);
+      std::vector<CacheLine> slot(c.x.size());
+      reducer.begin(c.previous_bytes());
+      for (const std::size_t chunk : chunks) {
+        const std::size_t begin = chunk * kCopyChunkBytes;
+        const std::size_t bytes = std::min(kCopyChunkBytes, c.stored_bytes() - begin);
+        std::byte* const to = slot.data()->bytes + begin;
+        if (generator() % 2 == 0) {
+          reducer.copy_nontemporal(generator() % 3, to, c.bytes() + begin, begin, bytes);
+        } else {
+          std::memcpy(to, reducer.stage(generator() % 3, c.bytes() + begin, begin, bytes).bytes, bytes);
+        }
+      }
+      EXPECT_TRUE(bit_equal(reducer.finish(), field_swept(c), dtype)) << c.name;
+    }
+  }
+}
+
+TEST(FieldReducer, WhatIsStoredHashedAndReducedAreTheSameBytesWhileTheSourceIsChanged) {
+  const std::size_t doubles = 20 * kCopyChunkBytes / sizeof(double) + 1500;
+  const VandalizedMemory shared(doubles);
+  ASSERT_TRUE(shared.changes());
+  const auto* const from = reinterpret_cast<const std::byte*>(shared.data());
+  for (const DType dtype : {DType::kF32, DType::kC128, DType::kI16, DType::kU64}) {
+    SCOPED_TRACE(to_string(dtype));
+    FieldCase stored{"", dtype, doubles * sizeof(double) / bytes_of(dtype)};
+    stored.x.resize(stored.stored_bytes() / sizeof(CacheLine) + 1);
+    ReductionScratch scratch(1);
+    FieldReducer reducer(dtype, stored.entries, scratch);
+    for (int round = 0; round < 100; ++round) {
+      reducer.begin(nullptr);
+      for (std::size_t begin = 0; begin < stored.stored_bytes(); begin += kCopyChunkBytes) {
+        const std::size_t bytes = std::min(kCopyChunkBytes, stored.stored_bytes() - begin);
+        std::byte* const to = stored.x.data()->bytes + begin;
+        std::uint64_t hash = 0;
+        if (round % 2 == 0) {
+          hash = reducer.copy_nontemporal(0, to, from + begin, begin, bytes);
+          _mm_sfence();
+        } else {
+          const StagedBytes staged = reducer.stage(0, from + begin, begin, bytes);
+          std::memcpy(to, staged.bytes, bytes);
+          hash = staged.hash;
+        }
+        EXPECT_EQ(hash, hash64(to, bytes));
+      }
+      EXPECT_TRUE(bit_equal(reducer.finish(), field_swept(stored), dtype));
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST(FieldReducer, TheGreatestSumsAreExact) {
+  const std::size_t entries = 5000;
+  const auto least = std::numeric_limits<std::int64_t>::min();
+  const auto greatest = std::numeric_limits<std::int64_t>::max();
+  const FieldCase lowest{"", DType::kI64, entries, lines_of(std::vector<std::int64_t>(entries, least)),
+                         lines_of(std::vector<std::int64_t>(entries, greatest))};
+  const ExactReductions of_lowest = field_swept(lowest).exact;
+  EXPECT_EQ(to_string(of_lowest.sum), "-46116860184273879040000");
+  EXPECT_EQ(to_string(of_lowest.l1), "46116860184273879040000");
+  EXPECT_EQ(to_string(of_lowest.linf()), "9223372036854775808");
+  EXPECT_EQ(to_string(of_lowest.change_l1), "92233720368547758075000");
+  EXPECT_EQ(to_string(of_lowest.change_linf), "18446744073709551615");
+
+  const FieldCase highest{"", DType::kU64, entries, lines_of(std::vector<std::uint64_t>(entries, ~std::uint64_t{0})),
+                          lines_of(std::vector<std::uint64_t>(entries, 0))};
+  const ExactReductions of_highest = field_swept(highest).exact;
+  EXPECT_EQ(to_string(of_highest.sum), "92233720368547758075000");
+  EXPECT_EQ(to_string(of_highest.max), "18446744073709551615");
+  EXPECT_EQ(to_string(of_highest.change_linf), "18446744073709551615");
+}
+
+TEST(FieldReducer, AChangeOfOneIsSeenInALargeInteger) {
+  const std::int64_t large = std::int64_t{1} << 60;
+  const FieldCase c{"", DType::kI64, 3, lines_of(std::vector<std::int64_t>{large + 1, large, -large}),
+                    lines_of(std::vector<std::int64_t>{large, large, -large + 1})};
+  const FieldReductions found = field_swept(c);
+  EXPECT_EQ(to_string(found.exact.change_l1), "2");
+  EXPECT_EQ(found.reductions.change_l2, std::sqrt(2.0));
+}
+
+TEST(FieldReducer, AModulusNeitherOverflowsNorVanishesInItsSquares) {
+  std::mt19937_64 generator(1);
+  std::uniform_real_distribution<double> octave(-1070, 1020);
+  for (int round = 0; round < 1000; ++round) {
+    std::vector<std::complex<double>> x(kTopEntries);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double re = std::exp2(octave(generator));
+      x[i] = {re, i % 3 == 0 ? re * -0.75 : std::exp2(octave(generator))};
+    }
+    const Reductions found = field_swept({"", DType::kC128, x.size(), lines_of(x)}).reductions;
+    ASSERT_EQ(found.top_count, x.size());
+    for (const TopEntry& entry : found.top) {  // all entries
+      const std::complex<long double> z(x[entry.row]);
+      const auto expected = static_cast<double>(std::hypot(z.real(), z.imag()));
+      ASSERT_LE(std::fabs(entry.value - expected), std::max(0x1p-52 * expected, 5e-324)) << x[entry.row];
+    }
+  }
+}
+
+TEST(FieldReducer, AComplexEntryIsNotFiniteIfAPartIsNot) {
+  const std::vector<std::complex<float>> x = {
+      {1, static_cast<float>(kNaN)}, {static_cast<float>(kInfinity), 1}, {3, 4}, {0, -static_cast<float>(kInfinity)}};
+  const Reductions found = field_swept({"", DType::kC64, x.size(), lines_of(x)}).reductions;
+  EXPECT_EQ(found.non_finite, 3u);
+  EXPECT_EQ(found.min, 5);
+  EXPECT_EQ(found.linf, kInfinity);
+  EXPECT_EQ(found.top_count, 3u);
+  EXPECT_EQ(found.top[0].row, 1u);
+  EXPECT_EQ(found.top[1].row, 3u);
+  EXPECT_TRUE(std::isnan(found.sum));
+}
+
+}  // namespace
+}  // namespace ringside
