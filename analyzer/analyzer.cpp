@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <span>
 
 #include "analyzer/ring/kept_steps.hpp"
 #include "analyzer/ring/storage.hpp"
@@ -39,18 +41,21 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, A
       account_(account),
       records_(records),
       pulse_(pulse),
-      admission_(admit(options.ring, handoff.run(), handoff.pool_use())),
+      admission_(admit(options.ring, {handoff.run(), handoff.schema(), handoff.scalars()}, handoff.pool_use())),
+      catalogue_(catalogue_of(handoff.schema(), handoff.scalars())),
       team_(make_team(handoff, options.cores, account)),
       ring_(pool().ring(), pool().persistence(), pool().storage(), options.ring.durability),
-      reducer_(handoff.run().entries, *team_),
+      reducer_(handoff.schema(), *team_),
+      first_field_(handoff.schema(), catalogue_),
       reduction_(options.reduce.at, options.planned) {
   ring_.share_among(*team_);
   kept_steps_ = std::move(admission_.replaced_steps);
   const std::vector<StepFigures> kept = kept_steps(pool().ring());
   kept_steps_.insert(kept_steps_.end(), kept.begin(), kept.end());
   if (start() == RunStart::kResume) {
-    continuation_.payload =
-        SharedMapping::create("ringside-resume", pool().ring().geometry().payload_bytes(), PeerAccess::kReadOnly);
+    const std::uint64_t payload_bytes = handoff.schema().payload_bytes();
+    continuation_.kept = SharedMapping::create(
+        "ringside-resume", kept_scalars_offset(payload_bytes) + sizeof(KeptScalars), PeerAccess::kReadOnly);
   }
   const Recovery found = recover(pool().ring());
   const std::optional<KeptSlot> newest = begin_run();
@@ -71,17 +76,21 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, A
 /// Returns the newest intact one of the kept iterates. Adds the file's name, which the ring does not have, to errors.
 std::optional<KeptSlot> Attachment::begin_run() try {
   if (start() == RunStart::kCleared) ring_.clear();
-  return ring_.begin_run(run(), x_only_catalogue(run().entries), continuation_.payload.data());
+  return ring_.begin_run(run(), catalogue_, continuation_.kept.data());
 } catch (const Error& error) {
   throw Error(error.code(), fmt::format("{}: {}", options_.ring.pool, error.what()));
 }
 
 void Attachment::continue_from(const KeptSlot& newest, const Recovery& found) {
-  continuation_.last = pool().ring().step(newest.slot).descriptor;
+  continuation_.last = pool().ring().step(newest.slot);
   account_.last_iteration.store(newest.header.iteration);
-  Reductions recorded;
-  if (pool().ring().reductions(newest.slot, newest.header, recorded) == ResultsState::kRecorded) last_ = recorded;
+  SlotResults recorded;
+  if (pool().ring().results(newest.slot, newest.header, recorded) == ResultsState::kRecorded &&
+      recorded.words.size() == catalogue_.words()) {
+    last_ = first_field_.scalars(recorded.words);
+  }
   if (start() != RunStart::kResume) return;
+  describe_kept_scalars();
   continuation_.resumed = run().run_id;
   if (newest.header.iteration != found.newest_iteration()) {
     continuation_.note =
@@ -95,6 +104,19 @@ void Attachment::continue_from(const KeptSlot& newest, const Recovery& found) {
   }
 }
 
+/// Puts the scalars of the kept step behind its variables. Admission has checked that the scalars of both runs have the
+/// same order, as far as both have them.
+void Attachment::describe_kept_scalars() noexcept {
+  KeptScalars scalars;
+  const std::size_t known = std::min(admission_.kept_scalars, handoff_.scalars().size());
+  for (std::size_t s = 0; s < known; ++s) {
+    scalars.present |= std::uint64_t{1} << s;
+    scalars.words[s] = continuation_.last->scalar(s);
+  }
+  std::memcpy(continuation_.kept.data() + kept_scalars_offset(handoff_.schema().payload_bytes()), &scalars,
+              sizeof scalars);
+}
+
 ServeEnd Attachment::serve(const std::atomic<bool>& stop) noexcept {
   steps_before_ = handoff_.steps_released();
   account_.steps_committed.store(steps_before_);
@@ -106,7 +128,7 @@ ServeEnd Attachment::serve(const std::atomic<bool>& stop) noexcept {
     const std::int64_t arrived = now_ns();
     if (status == NextStatus::kStep) {
       // The account begins with the first iteration, not with the solver's preparations for it.
-      if (first) idle_since = std::max(idle_since, begun_ns(step.descriptor));
+      if (first) idle_since = std::max(idle_since, begun_ns(step.step.descriptor));
       first = false;
       if (!keep(step, arrived, arrived - idle_since)) return ServeEnd::kSyncFailed;
       idle_since = account_.ended_ns.load(std::memory_order_relaxed);
@@ -130,34 +152,32 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   const bool on_the_way = reduction_.at() == ReduceAt::kTransfer;
   if (ring_.begin() != CommitStatus::kOk) return false;
   const std::int64_t copy_begin = now_ns();
-  ring_.copy(step.buffer, {.descriptor = step.descriptor}, on_the_way ? &reducer_ : nullptr);
+  ring_.copy(step.payload, step.step, on_the_way ? &reducer_ : nullptr);
   const std::int64_t copied = now_ns();
   if (ring_.commit() != CommitStatus::kOk) return false;
   handoff_.release();  // not before the commit: a released buffer is not needed again, even if the analyzer dies now
   const std::int64_t committed = now_ns();
-  const auto* x = reinterpret_cast<const double*>(ring_.payload());
-  const auto* previous = reinterpret_cast<const double*>(ring_.previous_payload());
-  const Reductions& reduced =
-      on_the_way ? reducer_.finish(x, reduce.passes) : reducer_.reduce(x, previous, reduce.passes);
+  const std::span<const std::uint64_t> results =
+      on_the_way ? reducer_.finish(ring_.payload(), reduce.passes)
+                 : reducer_.reduce(ring_.payload(), ring_.previous_payload(), reduce.passes);
   if (pool().persistence().store_error() != 0) {  // a lost page reads as zeros: these are not the iterate's
     account_.steps_committed.store(steps_before_ + ring_.run_committed(), std::memory_order_relaxed);
     return false;
   }
-  last_ = reduced;
-  to_words(reduced, result_words_);
-  ring_.store_results(result_words_);
+  last_ = first_field_.scalars(results);
+  ring_.store_results(results);
   const std::int64_t analyzed = now_ns();
 
   StepFigures figures{.run_id = run().run_id,
-                      .step = step.descriptor,
+                      .step = step.step.descriptor,
                       .commit_seq = ring_.committed(),
                       .analyzer_idle_ns = idle_ns,
-                      .hand_off_ns = copy_begin - step.descriptor.published_at_ns,
+                      .hand_off_ns = copy_begin - step.step.descriptor.published_at_ns,
                       .transfer_ns = copied - copy_begin,
                       .commit_ns = (copy_begin - arrived_ns) + (committed - copied),
                       .analyze_ns = analyzed - committed,
                       .bytes_transferred = pool().ring().geometry().payload_bytes(),
-                      .reductions = scalars_of(*last_)};
+                      .reductions = *last_};
   count(figures, analyzed);
   reduction_.step_ended(analyzed);
   if (records_ != nullptr) records_->push(figures);

@@ -3,7 +3,6 @@
 // account.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -20,8 +19,8 @@
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/pulse.hpp"
-#include "common/reductions/reduction.hpp"
-#include "common/reductions/reduction_catalogue.hpp"
+#include "common/reductions/step_reducer.hpp"
+#include "common/telemetry/first_field.hpp"
 #include "common/telemetry/step_figures.hpp"
 #include "common/threads/team.hpp"
 
@@ -62,6 +61,8 @@ class Attachment {
   /// freed with the result.
   Continuation take_continuation() { return std::move(continuation_); }
   RunStart start() const noexcept { return admission_.start; }
+  /// What the run records of each step.
+  const Catalogue& catalogue() const noexcept { return catalogue_; }
   const RunDescription& run() const noexcept { return admission_.run; }
 
   /// Serves steps until the producer leaves or is lost, `stop` is set, or the disk fails. Every step that was
@@ -82,12 +83,14 @@ class Attachment {
   std::uint64_t first_commit_seq() const noexcept { return ring_.next_seq(); }
   /// The pool that holds the run's ring.
   const RingPool& pool() const noexcept { return admission_.pool; }
-  const std::optional<Reductions>& last() const noexcept { return last_; }
+  /// What is shown of the newest step; nothing if none was reduced.
+  const std::optional<ReductionScalars>& last() const noexcept { return last_; }
   /// How steps are reduced now, which may have been adapted.
   const ReduceAdaptation& reduction() const noexcept { return reduction_; }
 
  private:
   std::optional<KeptSlot> begin_run();
+  void describe_kept_scalars() noexcept;
   void continue_from(const KeptSlot& newest, const Recovery& found);
   bool keep(const PublishedStep& step, std::int64_t arrived_ns, std::int64_t idle_ns) noexcept;
   void count(StepFigures& figures, std::int64_t ended_ns) noexcept;
@@ -99,15 +102,16 @@ class Attachment {
   RecordQueue* const records_;
   Pulse& pulse_;
   Admission admission_;
+  const Catalogue catalogue_;
   std::unique_ptr<Team> team_;
   RingWriter ring_;
-  Reducer reducer_;
-  std::array<std::uint64_t, kXOnlyWords> result_words_{};  // of the last step
+  StepReducer reducer_;
+  const FirstField first_field_;
   ReduceAdaptation reduction_;
   std::vector<StepFigures> kept_steps_;
   Continuation continuation_;
   std::uint64_t steps_before_ = 0;  // committed by earlier analyzers of this run
-  std::optional<Reductions> last_;
+  std::optional<ReductionScalars> last_;
 };
 
 }  // namespace ringside

@@ -10,7 +10,7 @@
 #include "common/files/data_sync.hpp"
 #include "common/kernels/copy.hpp"
 #include "common/kernels/hash.hpp"
-#include "common/reductions/reduction.hpp"
+#include "common/reductions/step_reducer.hpp"
 
 namespace ringside {
 namespace {
@@ -32,9 +32,8 @@ class PoolPersistence : public Persistence {
   }
 
   std::uint64_t copy_reduced(void* to, const void* from, std::size_t bytes,
-                             const RowsToReduce& rows) noexcept override {
-    return rows.reducer.copy_nontemporal(rows.thread, static_cast<double*>(to), static_cast<const double*>(from),
-                                         rows.first_row, bytes / sizeof(double));
+                             const BytesToReduce& what) noexcept override {
+    return what.reducer.copy_nontemporal(what.thread, what.variable, to, from, what.first_byte, bytes);
   }
 
  protected:
@@ -75,11 +74,10 @@ class FilePersistence final : public PoolPersistence {
   }
 
   std::uint64_t copy_reduced(void* to, const void* from, std::size_t bytes,
-                             const RowsToReduce& rows) noexcept override {
-    if (!syncs_follow_) return PoolPersistence::copy_reduced(to, from, bytes, rows);
-    const StagedRows staged =
-        rows.reducer.stage(rows.thread, static_cast<const double*>(from), rows.first_row, bytes / sizeof(double));
-    if (!write(to, staged.rows, bytes)) ringside::copy_nontemporal(to, staged.rows, bytes);
+                             const BytesToReduce& what) noexcept override {
+    if (!syncs_follow_) return PoolPersistence::copy_reduced(to, from, bytes, what);
+    const StagedBytes staged = what.reducer.stage(what.thread, what.variable, from, what.first_byte, bytes);
+    if (!write(to, staged.bytes, bytes)) ringside::copy_nontemporal(to, staged.bytes, bytes);
     return staged.hash;
   }
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -23,6 +24,8 @@
 #include "analyzer/ring/storage.hpp"
 #include "common/files/new_file.hpp"
 #include "common/platform/error.hpp"
+#include "common/reductions/reduction_catalogue.hpp"
+#include "common/results/catalogue.hpp"
 
 namespace ringside {
 namespace {
@@ -59,22 +62,59 @@ std::string differences(const RunDescription& kept, const RunDescription& here) 
   return fmt::format("{}", fmt::join(found, ", "));
 }
 
-/// The description of the run that `newest` belongs to. Throws Error if `run` may not continue it.
-RunDescription resumable(const RingView& ring, const SlotHeader& newest, const RunDescription& run,
-                         const RingOptions& options) {
-  const std::optional<RunDescription> kept = ring.run(newest.run_id);
+/// The scalars that a run's steps have, in order.
+std::vector<Scalar> scalars_of(const RunReading& reading, const Schema& schema, const std::string& pool) {
+  const Catalogue catalogue = Catalogue::decode(schema, reading.catalogue, pool);
+  return {catalogue.scalars().begin(), catalogue.scalars().end()};
+}
+
+/// Throws Error unless the scalars that both runs have are the same, in the same order: a step stores their values
+/// without their names.
+void check_scalars(const std::vector<Scalar>& kept, const std::vector<Scalar>& here, const RingGeometry& geometry,
+                   const std::string& pool) {
+  const auto describe = [](const Scalar& scalar) { return fmt::format("'{}' ({})", scalar.name, to_string(scalar.type)); };
+  for (std::size_t s = 0; s < std::min(kept.size(), here.size()); ++s) {
+    if (kept[s].name == here[s].name && kept[s].type == here[s].type) continue;
+    throw usage_error(
+        "{}: --resume: this run has {} instead of {} as scalar {}; keep the order of the scalars and add further ones at "
+        "the end, or --overwrite to begin anew",
+        pool, describe(here[s]), describe(kept[s]), s);
+  }
+  if (here.size() > geometry.shape.scalar_words) {
+    throw usage_error(
+        "{}: --resume: this run has {} scalars, the pool has room for {}; publish fewer, or --overwrite to begin anew",
+        pool, here.size(), geometry.shape.scalar_words);
+  }
+}
+
+/// The newest description of the run that `newest` belongs to. Throws Error if the offered run may not continue it.
+RunReading resumable(const RingView& ring, const SlotHeader& newest, const OfferedRun& offered,
+                     const RingOptions& options) {
+  const RunDescription& run = offered.run;
+  std::optional<RunReading> kept;
+  for (RunReading& reading : ring.runs()) {
+    if (reading.run.run_id == newest.run_id) kept = std::move(reading);
+  }
   if (!kept) {
     throw damage_error(
         "{}: --resume: the description of the run that iteration {} belongs to is damaged; it cannot be "
         "checked whether the iterate is of this problem; `ringside export` reads the iterate",
         options.pool, newest.iteration);
   }
-  if (kept->problem_id != run.problem_id || kept->schema_id != run.schema_id) {
+  const Schema& schema = ring.geometry().schema();
+  if (kept->run.schema_id != run.schema_id && !(schema.is_x_only() && offered.schema.is_x_only())) {
+    throw usage_error(
+        "{}: --resume: the pool's steps have other variables: this run has {}; give what that run was given, "
+        "--overwrite to begin anew, or another --pool",
+        options.pool, difference(schema, offered.schema));
+  }
+  if (kept->run.problem_id != run.problem_id || kept->run.schema_id != run.schema_id) {
     throw usage_error(
         "{}: --resume: the pool's iterates are of another problem: this run has {}; give what that run was given, "
         "--overwrite to begin anew, or another --pool",
-        options.pool, differences(*kept, run));
+        options.pool, differences(kept->run, run));
   }
+  check_scalars(scalars_of(*kept, schema, options.pool), offered.scalars, ring.geometry(), options.pool);
   if (options.slots_given && options.slots != ring.geometry().slot_count()) {
     throw usage_error("{}: --slots: found {} with --resume, expected the pool's {}", options.pool, options.slots,
                       ring.geometry().slot_count());
@@ -159,14 +199,15 @@ void check_pool(const RingOptions& options) {
 
 namespace {
 
-Admission find_ring(const RingOptions& options, const RunDescription& run, PoolUse use) {
+Admission find_ring(const RingOptions& options, const OfferedRun& offered, PoolUse use) {
+  const RunDescription& run = offered.run;
   const auto fresh = [&run](RingPool pool) { return Admission{std::move(pool), RunStart::kEmpty, run, {}}; };
   const auto replaced = [&run](RingPool pool, std::vector<StepFigures> replaced_steps) {
     return Admission{std::move(pool), RunStart::kEmpty, run, std::move(replaced_steps)};
   };
   refuse_foreign_place(options);
   const Foreign foreign = foreign_of(options);
-  const RingShape wanted = RingShape::x_only(run.entries);
+  const RingShape wanted = RingShape::of(offered.schema, catalogue_of(offered.schema, offered.scalars));
   const auto replaced_unownable = [&] {
     std::vector<StepFigures> replaced_steps = kept_steps(RingReader::open(options.pool).ring());
     return replaced(RingPool::replace_unownable(options.pool, wanted, options.slots, foreign),
@@ -203,14 +244,18 @@ Admission find_ring(const RingOptions& options, const RunDescription& run, PoolU
     if (own && own->problem_id == run.problem_id && own->schema_id == run.schema_id)
       return {std::move(*pool), RunStart::kTakeover, *own, {}};
     if (use == PoolUse::kResume) {
-      const RunDescription resumed = resumable(pool->ring(), newest, run, options);
-      return {std::move(*pool), RunStart::kResume, resumed, {}};
+      const RunReading resumed = resumable(pool->ring(), newest, offered, options);
+      const std::size_t scalars = scalars_of(resumed, offered.schema, options.pool).size();
+      return {std::move(*pool), RunStart::kResume, resumed.run, {}, scalars};
     }
     if (!may_replace) refuse_iterates_in(pool->ring(), options.pool);
   }
 
   const RingGeometry& shape = pool->ring().geometry();
-  const bool fits = shape.schema() == wanted.schema && (!options.slots_given || shape.slot_count() == options.slots);
+  const bool fits = shape.schema() == wanted.schema && shape.shape.scalar_words >= wanted.scalar_words &&
+                    shape.shape.results_bytes >= wanted.results_bytes &&
+                    shape.shape.catalogue_entries >= wanted.catalogue_entries &&
+                    (!options.slots_given || shape.slot_count() == options.slots);
   if (fits) return {std::move(*pool), found.kept.empty() ? RunStart::kEmpty : RunStart::kCleared, run, {}};
   if (!may_replace) {
     throw usage_error(
@@ -224,11 +269,11 @@ Admission find_ring(const RingOptions& options, const RunDescription& run, PoolU
 
 }  // namespace
 
-Admission admit(const RingOptions& options, const RunDescription& run, PoolUse use) {
+Admission admit(const RingOptions& options, const OfferedRun& offered, PoolUse use) {
   // Checked for each run: since the service began, the file system may have been unmounted, so that its mount point is
   // a plain folder.
   if (options.require_dax) require_dax(options.pool);
-  Admission admission = find_ring(options, run, use);
+  Admission admission = find_ring(options, offered, use);
   if (options.require_dax && !persists_in_place(admission.pool.storage())) {
     throw system_error(
         "{}: --require-dax: libpmemobj did not map it with MAP_SYNC, which was granted to a mapping made "

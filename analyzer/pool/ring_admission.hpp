@@ -3,6 +3,7 @@
 // another run's iterates is never overwritten silently, and a run that is refused leaves everything as it was.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,8 @@
 #include "common/handoff/handoff_layout.hpp"
 #include "common/handoff/run_description.hpp"
 #include "common/options/options.hpp"
+#include "common/results/result_description.hpp"
+#include "common/schema/schema.hpp"
 #include "common/telemetry/step_figures.hpp"
 
 namespace ringside {
@@ -32,20 +35,28 @@ enum class RunStart {
   kResume     // its iterates are of an earlier run of the same problem
 };
 
+/// A run that asks for a pool, and what each of its steps has.
+struct OfferedRun {
+  RunDescription run;
+  Schema schema;
+  std::vector<Scalar> scalars;
+};
+
 struct Admission {
   RingPool pool;
   RunStart start = RunStart::kEmpty;
   RunDescription run;                       // with kTakeover and kResume: the description in the pool
   std::vector<StepFigures> replaced_steps;  // that a replaced ring kept: the journal may lack some
+  std::size_t kept_scalars = 0;             // with kResume: how many scalars the kept run has
 };
 
-/// The pool for `run`: the one at `options.pool`, or a new one. A pool with iterates of another run is refused unless
+/// The pool for the run: the one at `options.pool`, or a new one. A pool with iterates of another run is refused unless
 /// `use` allows it. A pool of another shape, or one that was never finished, is replaced (see RingPool::replace) if
 /// nothing in it can be lost (kResume) or all of it may be discarded (kOverwrite); otherwise it is refused. With
 /// kOverwrite a ring of an older format is replaced too, and one that libpmemobj cannot open, unless it holds this very
 /// run's iterates. Iterates
 /// that may be discarded stay until the caller clears them. Throws Error: exit code 2 when refused; 3 if in use,
 /// another user's, no space, no permission; 5 if damaged. The previous file is then still there.
-Admission admit(const RingOptions& options, const RunDescription& run, PoolUse use);
+Admission admit(const RingOptions& options, const OfferedRun& offered, PoolUse use);
 
 }  // namespace ringside

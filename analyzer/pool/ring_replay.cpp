@@ -1,28 +1,71 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/pool/ring_replay.hpp"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "analyzer/pool/ring_reader.hpp"
+#include "common/reductions/reduction_catalogue.hpp"
 
 namespace ringside {
 
+namespace {
+
+/// The recomputed results in the order of the recorded ones. What this release does not compute counts as equal, and
+/// so does a change that could not be recomputed (change_left_out).
+std::vector<std::uint64_t> in_recorded_order(const Catalogue& recorded_catalogue, std::span<const std::uint64_t> recorded,
+                                             const Catalogue& catalogue, std::span<const std::uint64_t> recomputed,
+                                             bool has_predecessor, bool& change_left_out) {
+  std::vector<std::uint64_t> words(recorded.begin(), recorded.end());
+  const ResultValues before(recorded);
+  const ResultValues now(recomputed);
+  for (const Result& result : recorded_catalogue.results()) {
+    if (result.source != ResultSource::kReduction) continue;
+    const Result* own = catalogue.find(result.full_name);
+    if (own == nullptr || own->type != result.type || own->count != result.count) continue;
+    if ((own->flags & kNeedsPrevious) != 0 && !has_predecessor && before.present(result)) {
+      change_left_out = true;
+      continue;
+    }
+    const std::uint64_t bit = std::uint64_t{1} << (result.bit % 64);
+    words[result.bit / 64] &= ~bit;
+    if (now.present(*own)) words[result.bit / 64] |= bit;
+    const std::uint64_t count = std::uint64_t{result.count} * words_of(result.type);
+    std::copy_n(recomputed.begin() + static_cast<std::ptrdiff_t>(own->word), count,
+                words.begin() + static_cast<std::ptrdiff_t>(result.word));
+  }
+  return words;
+}
+
+}  // namespace
+
 RingReplay::RingReplay(const RingView& ring)
     : ring_(ring),
-      reducer_(ring.geometry().entries()),
-      x_(ring.geometry().entries()),
-      before_(ring.geometry().entries()) {}
+      reducer_(ring.geometry().schema()),
+      first_field_(ring.geometry().schema(), reducer_.catalogue()),
+      step_(ring.geometry().payload_bytes() / sizeof(std::uint64_t)),
+      before_(step_.size()) {}
+
+Reductions RingReplay::shown(std::span<const std::uint64_t> words) const noexcept {
+  if (ring_.geometry().schema().is_x_only()) return to_reductions(words, ring_.geometry().entries());
+  const ReductionScalars scalars = first_field_.scalars(words);
+  Reductions reductions;
+  for_each_scalar([&](const char*, auto from, auto to) { reductions.*to = scalars.*from; });
+  return reductions;
+}
 
 ReplayedIterate RingReplay::replay(const KeptSlot& kept) {
   ReplayedIterate iterate;
   iterate.kept = kept;
-  const ReadResult read = read_payload(ring_, kept.slot, kept.header, x_.data());
+  const ReadResult read = read_payload(ring_, kept.slot, kept.header, step_.data());
   if (read.status == ReadStatus::kDamaged) iterate.payload = check_payload(ring_, kept.slot, kept.header);
   if (read.status == ReadStatus::kOk) {
-    iterate.step = read.step.descriptor;
-    iterate.reductions = reducer_.reduce(x_.data(), predecessor_of(kept.header), 1);
+    iterate.step = read.step;
+    const auto words = reducer_.reduce(step_.data(), predecessor_of(kept.header), 1);
+    iterate.words.assign(words.begin(), words.end());
     compare(iterate);
-    x_.swap(before_);
+    step_.swap(before_);
     before_header_ = kept.header;
     return iterate;
   }
@@ -41,16 +84,26 @@ void RingReplay::skip(const KeptSlot& kept) {
 
 /// A gap in the sequence numbers means that an iterate between the two was lost. Then it is not known whether the
 /// analyzer compared with the one before the gap.
-const double* RingReplay::predecessor_of(const SlotHeader& header) const noexcept {
+const void* RingReplay::predecessor_of(const SlotHeader& header) const noexcept {
   const bool is_predecessor =
       before_header_ && before_header_->run_id == header.run_id && before_header_->commit_seq + 1 == header.commit_seq;
   return is_predecessor ? before_.data() : nullptr;
 }
 
+/// If the run's description is lost, what was recorded is taken for what this release records.
+Catalogue RingReplay::recorded_catalogue(const SlotHeader& header, const SlotResults& recorded) {
+  if (!recorded_catalogue_ || run_id_ != header.run_id || catalogue_hash_ != recorded.catalogue_hash) {
+    run_id_ = header.run_id;
+    catalogue_hash_ = recorded.catalogue_hash;
+    recorded_catalogue_ = ring_.catalogue(run_id_, catalogue_hash_).value_or(catalogue());
+  }
+  return *recorded_catalogue_;
+}
+
 void RingReplay::compare(ReplayedIterate& iterate) {
   const KeptSlot& kept = iterate.kept;
-  Reductions recorded;
-  switch (ring_.reductions(kept.slot, kept.header, recorded)) {
+  SlotResults recorded;
+  switch (ring_.results(kept.slot, kept.header, recorded)) {
     case ResultsState::kNotRecorded:
       // If the header is gone, it is unknown whose record this is.
       iterate.verdict =
@@ -59,13 +112,15 @@ void RingReplay::compare(ReplayedIterate& iterate) {
     case ResultsState::kDamaged: iterate.verdict = ReplayVerdict::kReductionsDamaged; return;
     case ResultsState::kRecorded: break;
   }
-  iterate.change_left_out = recorded.has_change == 1 && iterate.reductions.has_change == 0;
-  Reductions expected = recorded;
-  if (iterate.change_left_out) {
-    expected.has_change = 0;
-    expected.change_l1 = expected.change_l2 = expected.change_linf = 0;
+  const Catalogue recorded_as = recorded_catalogue(kept.header, recorded);
+  if (recorded.words.size() != recorded_as.words()) {  // a forged catalogue, or another release's whose names are lost
+    iterate.verdict = ReplayVerdict::kReductionsDamaged;
+    return;
   }
-  iterate.differences = differences(expected, iterate.reductions);
+  const std::vector<std::uint64_t> recomputed =
+      in_recorded_order(recorded_as, recorded.words, catalogue(), iterate.words,
+                        predecessor_of(kept.header) != nullptr, iterate.change_left_out);
+  iterate.differences = differences(recorded_as, ResultValues(recorded.words), ResultValues(recomputed));
   iterate.verdict = iterate.differences.empty() ? ReplayVerdict::kEqual : ReplayVerdict::kDiffers;
 }
 

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reduces kept iterates again from their bytes, and compares the result bit for bit with what was recorded. The change
+// Reduces kept steps again from their bytes, and compares the results by name, bit for bit, with what was recorded. The change
 // against the iterate before is recomputed, too, if that iterate can still be read.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "analyzer/ring/ring_recovery.hpp"
 #include "analyzer/ring/ring_view.hpp"
 #include "common/handoff/step_descriptor.hpp"
-#include "common/reductions/reduction.hpp"
-#include "common/reductions/reduction_differences.hpp"
+#include "common/reductions/step_reducer.hpp"
+#include "common/results/result_values.hpp"
+#include "common/telemetry/first_field.hpp"
 
 namespace ringside {
 
@@ -28,18 +30,25 @@ enum class ReplayVerdict {
 struct ReplayedIterate {
   KeptSlot kept;
   ReplayVerdict verdict = ReplayVerdict::kEqual;
-  StepDescriptor step;    // of a payload that verified, like the members below
-  Reductions reductions;  // recomputed; has_change is 1 if the change was, too
+  StepWithScalars step;              // of a payload that verified, like the members below
+  std::vector<std::uint64_t> words;  // the results recomputed, in the order of RingReplay::catalogue
   // A change was recorded but could not be recomputed, because the iterate before is gone. All else was compared.
   bool change_left_out = false;
-  std::vector<FieldDifference> differences;
+  std::vector<ResultDifference> differences;
   PayloadCheck payload;  // where kDamaged: its damaged parts
 };
 
 class RingReplay {
  public:
-  /// Holds two iterates in memory. `ring` must outlive it.
+  /// Holds two steps in memory. `ring` must outlive it.
   explicit RingReplay(const RingView& ring);
+
+  /// What this release computes of a step of the ring; without scalars.
+  const Catalogue& catalogue() const noexcept { return reducer_.catalogue(); }
+
+  /// The reductions of a step's first field, with top entries and histogram only if x is all that a step has. words: as
+  /// recomputed.
+  Reductions shown(std::span<const std::uint64_t> words) const noexcept;
 
   /// Reads, verifies and reduces one slot; to be called by ascending commit_seq. Uses all OpenMP threads.
   ReplayedIterate replay(const KeptSlot& kept);
@@ -48,13 +57,19 @@ class RingReplay {
   void skip(const KeptSlot& kept);
 
  private:
-  const double* predecessor_of(const SlotHeader& header) const noexcept;
+  const void* predecessor_of(const SlotHeader& header) const noexcept;
   void compare(ReplayedIterate& iterate);
+  Catalogue recorded_catalogue(const SlotHeader& header, const SlotResults& recorded);
 
   const RingView& ring_;
-  Reducer reducer_;
-  std::vector<double> x_;
-  std::vector<double> before_;
+  StepReducer reducer_;
+  const FirstField first_field_;
+  std::vector<std::uint64_t> step_;    // the payload of the step that is replayed
+  std::vector<std::uint64_t> before_;  // of the step before
+  // The catalogue that was used last: consecutive steps mostly are of one run.
+  Id128 run_id_;
+  std::uint64_t catalogue_hash_ = 0;
+  std::optional<Catalogue> recorded_catalogue_;
   std::optional<SlotHeader> before_header_;  // of the iterate in `before_`
 };
 

@@ -3,15 +3,15 @@
 
 #include <cstring>
 
-#include "common/reductions/reduction.hpp"
+#include "common/reductions/step_reducer.hpp"
 
 namespace ringside {
 
 std::uint64_t Persistence::copy_reduced(void* to, const void* from, std::size_t bytes,
-                                        const RowsToReduce& rows) noexcept {
+                                        const BytesToReduce& what) noexcept {
   const std::uint64_t hash = copy_nontemporal(to, from, bytes);
-  rows.reducer.sweep(rows.thread, static_cast<const double*>(to) - rows.first_row, rows.first_row,
-                     bytes / sizeof(double));
+  const std::uint64_t in_payload = what.reducer.schema().place(what.variable).offset + what.first_byte;
+  what.reducer.sweep(what.thread, what.variable, static_cast<const std::byte*>(to) - in_payload, what.first_byte, bytes);
   return hash;
 }
 

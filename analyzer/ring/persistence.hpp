@@ -13,13 +13,14 @@
 
 namespace ringside {
 
-class Reducer;
+class StepReducer;
 
-/// The reducer of rows that are copied, and the rows (common/reductions/reduction.hpp).
-struct RowsToReduce {
-  Reducer& reducer;
+/// The reducer of bytes that are copied, and which bytes of the step they are (common/reductions/step_reducer.hpp).
+struct BytesToReduce {
+  StepReducer& reducer;
   std::size_t thread;
-  std::uint64_t first_row;
+  std::size_t variable;
+  std::uint64_t first_byte;  // in the variable
 };
 
 class Persistence {
@@ -33,10 +34,10 @@ class Persistence {
   /// `hash64(from, bytes)`, computed while the bytes are in the cache.
   virtual std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept = 0;
 
-  /// The same for whole rows of an iterate, at most Reducer::kMostRows, which are reduced during the copy. The bytes
-  /// that are stored are reduced, even if `from` changes meanwhile. This default works in two steps; an implementation
-  /// may do better.
-  virtual std::uint64_t copy_reduced(void* to, const void* from, std::size_t bytes, const RowsToReduce& rows) noexcept;
+  /// The same for bytes of a field, at most StepReducer::kMostBytes, which are reduced during the copy. The bytes that
+  /// are stored are reduced, even if `from` changes meanwhile. This default works in two steps; an implementation may do
+  /// better.
+  virtual std::uint64_t copy_reduced(void* to, const void* from, std::size_t bytes, const BytesToReduce& what) noexcept;
 
   /// Starts writing back the cache lines that hold [address, address + bytes).
   virtual void flush(const void* address, std::size_t bytes) noexcept = 0;

@@ -9,7 +9,7 @@ std::uint64_t superblock_hash(const std::byte* superblock, std::uint64_t bytes) 
   return hash64(superblock + kAfter, bytes - kAfter, hash64(superblock, kBefore));
 }
 
-std::uint64_t payload_hash(std::span<const std::uint64_t> chunk_hashes, const SlotStep& step,
+std::uint64_t payload_hash(std::span<const std::uint64_t> chunk_hashes, const StepWithScalars& step,
                            std::size_t step_bytes) noexcept {
   return hash64(chunk_hashes.data(), chunk_hashes.size_bytes(), hash64(&step, step_bytes));
 }

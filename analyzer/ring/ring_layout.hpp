@@ -35,8 +35,6 @@ inline constexpr std::uint32_t kMaxSlots = 1024;
 inline constexpr std::uint64_t kMaxSequence = std::uint64_t{1} << 62;  // a greater one can only be damage
 
 /// Words of a slot for the solver's scalars: the two in the step descriptor, and whole lines of further ones.
-inline constexpr std::uint32_t kDescriptorScalars = 2;
-inline constexpr std::uint32_t kMostFurtherScalars = 64;
 inline constexpr std::uint32_t kMostScalarWords = kDescriptorScalars + kMostFurtherScalars;
 
 inline constexpr std::uint32_t kCatalogueEntries = 128;  // of a run table entry, as written
@@ -103,14 +101,6 @@ static_assert(sizeof(SlotHeader) == kLineBytes && std::is_trivially_copyable_v<S
 static_assert(offsetof(SlotHeader, run_id) == 16 && offsetof(SlotHeader, payload_bytes) == 32);
 static_assert(offsetof(SlotHeader, header_hash) == 48 && offsetof(SlotHeader, commit_seq) == 56);
 
-/// A slot's step descriptor and the solver's further scalars behind it, as many as the ring has words for; the other
-/// words are 0 and not stored.
-struct SlotStep {
-  StepDescriptor descriptor;
-  std::uint64_t further[kMostFurtherScalars] = {};
-};
-static_assert(sizeof(SlotStep) == 64 + 512 && std::is_trivially_copyable_v<SlotStep>);
-
 /// How the results of a slot begin; `words` words follow it: presence bits and values (common/results). Written after
 /// the slot's commit. The header_hash of that commit identifies it: sequence numbers can come again (a header was
 /// damaged, or the ring emptied), whole headers do not.
@@ -157,7 +147,7 @@ constexpr std::uint32_t scalar_words_for(std::size_t scalars) noexcept {
 std::uint64_t superblock_hash(const std::byte* superblock, std::uint64_t bytes) noexcept;
 
 /// Hash of the chunk hashes of a payload, and of the first `step_bytes` of its step: what a header confirms.
-std::uint64_t payload_hash(std::span<const std::uint64_t> chunk_hashes, const SlotStep& step,
+std::uint64_t payload_hash(std::span<const std::uint64_t> chunk_hashes, const StepWithScalars& step,
                            std::size_t step_bytes) noexcept;
 
 std::uint64_t header_hash(const SlotHeader& header, std::uint64_t seed) noexcept;

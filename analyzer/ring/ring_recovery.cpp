@@ -28,7 +28,7 @@ PayloadCheck check_payload(const RingView& ring, std::uint32_t slot, const SlotH
   const std::byte* payload = ring.payload(slot);
   const std::uint64_t chunks = geometry.chunk_count();
   const std::vector<std::uint64_t> expected(ring.chunk_hashes(slot).begin(), ring.chunk_hashes(slot).end());
-  const SlotStep step = ring.step(slot);
+  const StepWithScalars step = ring.step(slot);
   std::vector<char> differs(chunks, 0);
 
 #pragma omp parallel for schedule(static)
@@ -52,7 +52,7 @@ ReadResult read_payload(const RingView& ring, std::uint32_t slot, const SlotHead
   auto* to = static_cast<std::byte*>(out);
   const std::uint64_t chunks = geometry.chunk_count();
   const std::vector<std::uint64_t> expected(ring.chunk_hashes(slot).begin(), ring.chunk_hashes(slot).end());
-  const SlotStep step = ring.step(slot);
+  const StepWithScalars step = ring.step(slot);
   std::uint64_t first_damaged = chunks;
 
   // The copy is hashed, not the slot: the bytes returned are the bytes verified.

@@ -50,7 +50,7 @@ enum class ReadStatus {
 struct ReadResult {
   ReadStatus status = ReadStatus::kOk;
   std::uint64_t damaged_chunk = 0;  // the first one, where kDamaged
-  SlotStep step;                    // where kOk: as the producer published it
+  StepWithScalars step;                    // where kOk: as the producer published it
 };
 
 /// Copies the payload that `header`, a reading of this slot, belongs to into `out` (payload_bytes, of which those

@@ -113,8 +113,8 @@ std::span<const std::uint64_t> RingView::chunk_hashes(std::uint32_t slot) const 
           geometry_.chunk_count()};
 }
 
-SlotStep RingView::step(std::uint32_t slot) const noexcept {
-  SlotStep step;
+StepWithScalars RingView::step(std::uint32_t slot) const noexcept {
+  StepWithScalars step;
   std::memcpy(&step, base_ + geometry_.slots[slot].meta_offset + kStepOffset, geometry_.step_bytes());
   return step;
 }
@@ -271,8 +271,8 @@ SlotHeader* WritableRing::header(std::uint32_t slot) const noexcept {
   return at<SlotHeader>(geometry().slots[slot].meta_offset);
 }
 
-SlotStep* WritableRing::slot_step(std::uint32_t slot) const noexcept {
-  return at<SlotStep>(geometry().slots[slot].meta_offset + kStepOffset);
+StepWithScalars* WritableRing::slot_step(std::uint32_t slot) const noexcept {
+  return at<StepWithScalars>(geometry().slots[slot].meta_offset + kStepOffset);
 }
 
 ResultsHead* WritableRing::results_head(std::uint32_t slot) const noexcept {

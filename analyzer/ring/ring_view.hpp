@@ -110,7 +110,7 @@ class RingView {
   std::span<const std::uint64_t> chunk_hashes(std::uint32_t slot) const noexcept;
   /// The step of the slot as the producer published it, with all scalars. It is only as good as the payload: check that
   /// (ring_recovery.hpp) before use.
-  SlotStep step(std::uint32_t slot) const noexcept;
+  StepWithScalars step(std::uint32_t slot) const noexcept;
 
   /// Copies the results recorded for the commit `header` to `results`, if there are any and the slot still holds that
   /// commit; consistently, also while another process writes them. Allocates.
@@ -159,7 +159,7 @@ class WritableRing : public RingView {
   static WritableRing parse(std::span<std::byte> file, std::string_view name);
 
   SlotHeader* header(std::uint32_t slot) const noexcept;
-  SlotStep* slot_step(std::uint32_t slot) const noexcept;  // geometry().step_bytes() of it
+  StepWithScalars* slot_step(std::uint32_t slot) const noexcept;  // geometry().step_bytes() of it
   ResultsHead* results_head(std::uint32_t slot) const noexcept;  // the words follow it
   std::uint64_t* chunk_hash_table(std::uint32_t slot) const noexcept;
   std::byte* writable_payload(std::uint32_t slot) const noexcept;

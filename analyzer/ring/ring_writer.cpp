@@ -161,19 +161,19 @@ CommitStatus RingWriter::begin() noexcept {
   return persistence_.store_error() == 0 ? CommitStatus::kOk : CommitStatus::kSyncFailed;
 }
 
-void RingWriter::copy(const void* source, const SlotStep& step, Reducer* reducer) noexcept {
+void RingWriter::copy(const void* source, const StepWithScalars& step, StepReducer* reducer) noexcept {
   // Bytes moved: the payload read, and written past the cache; 8 per chunk for its hash, a line for the step; the
   // payload read of the step before, if it is reduced.
   const RingGeometry& geometry = ring_.geometry();
   std::memcpy(&step_, &step, geometry.step_bytes());
-  if (reducer != nullptr) reducer->begin(reinterpret_cast<const double*>(previous_payload()));
+  if (reducer != nullptr) reducer->begin(previous_payload());
   std::uint64_t* table = ring_.chunk_hash_table(current_);
 
   const std::uint64_t portions = portions_.count();
   const std::uint64_t pieces = team_->pieces(portions, kPortionsInPiece);
   team_->share(pieces, [&](std::uint64_t piece, int thread) noexcept {
     if (piece == 0) {
-      SlotStep* to = ring_.slot_step(current_);
+      StepWithScalars* to = ring_.slot_step(current_);
       store_words(persistence_, to, &step_, geometry.step_bytes());
       persistence_.flush(to, geometry.step_bytes());
     }
@@ -195,26 +195,25 @@ std::uint64_t RingWriter::first_chunk_of(const PayloadParts::Part& portion) cons
   return geometry.chunks.first_of(portion.variable) + portion.in_variable / geometry.chunk_bytes;
 }
 
-void RingWriter::copy_portion(const std::byte* source, const PayloadParts::Part& portion, Reducer* reducer,
+void RingWriter::copy_portion(const std::byte* source, const PayloadParts::Part& portion, StepReducer* reducer,
                               std::size_t thread) noexcept {
   const std::uint64_t chunk_bytes = ring_.geometry().chunk_bytes;
-  const std::uint64_t first_row = portion.in_variable / sizeof(double);
-  const bool on_the_way = reducer != nullptr && chunk_bytes == kCopyChunkBytes;
+  const bool reduced = reducer != nullptr && reducer->reduces(portion.variable);
+  const bool on_the_way = reduced && chunk_bytes == kCopyChunkBytes;
   std::byte* to = ring_.writable_payload(current_) + portion.offset;
   const std::byte* from = source + portion.offset;
   std::uint64_t* hash_of_chunk = ring_.chunk_hash_table(current_) + first_chunk_of(portion);
   for (std::uint64_t done = 0; done < portion.bytes; done += chunk_bytes) {
     const std::uint64_t bytes = std::min(chunk_bytes, portion.bytes - done);
     const std::uint64_t hash =
-        on_the_way ? persistence_.copy_reduced(to + done, from + done, bytes, {*reducer, thread, first_row})
+        on_the_way ? persistence_.copy_reduced(to + done, from + done, bytes, {*reducer, thread, portion.variable, portion.in_variable})
                    : persistence_.copy_nontemporal(to + done, from + done, bytes);
     persistence_.store64(hash_of_chunk++, hash);
   }
   // This program makes no ring with chunks of another size. A ring that has them is served, but each portion is read
   // twice.
-  if (reducer != nullptr && !on_the_way) {
-    reducer->sweep(thread, reinterpret_cast<const double*>(ring_.payload(current_)), first_row,
-                   portion.bytes / sizeof(double));
+  if (reduced && !on_the_way) {
+    reducer->sweep(thread, portion.variable, ring_.payload(current_), portion.in_variable, portion.bytes);
   }
 }
 

@@ -21,7 +21,7 @@
 #include "analyzer/ring/ring_view.hpp"
 #include "analyzer/ring/storage.hpp"
 #include "common/options/durability.hpp"
-#include "common/reductions/reduction.hpp"
+#include "common/reductions/step_reducer.hpp"
 #include "common/results/catalogue.hpp"
 #include "common/threads/team.hpp"
 
@@ -63,10 +63,10 @@ class RingWriter {
   CommitStatus begin() noexcept;
 
   /// Copies all variables of `step` into the slot, after `begin`. source: payload_bytes, not changed while this runs;
-  /// step: with the scalars that the ring has words for. With a reducer (of the same team; x-only) the iterate is
-  /// reduced during the copy, all but `reducer->finish`. The bytes that are in the slot are reduced, even if source
+  /// step: with the scalars that the ring has words for. With a reducer (of the same schema and team) the fields
+  /// are reduced during the copy, all but `reducer->finish`. The bytes that are in the slot are reduced, even if source
   /// changes.
-  void copy(const void* source, const SlotStep& step, Reducer* reducer = nullptr) noexcept;
+  void copy(const void* source, const StepWithScalars& step, StepReducer* reducer = nullptr) noexcept;
 
   /// To be called after `copy`. When it returns kOk the iterate is committed; on DAX it is also persisted.
   CommitStatus commit() noexcept;
@@ -100,7 +100,7 @@ class RingWriter {
 
  private:
   void persist_found() noexcept;
-  void copy_portion(const std::byte* source, const PayloadParts::Part& portion, Reducer* reducer,
+  void copy_portion(const std::byte* source, const PayloadParts::Part& portion, StepReducer* reducer,
                     std::size_t thread) noexcept;
   std::uint64_t first_chunk_of(const PayloadParts::Part& portion) const noexcept;
   void write_run(const RunDescription& run, const Catalogue& catalogue);
@@ -126,7 +126,7 @@ class RingWriter {
   std::uint32_t current_ = 0;              // slot of the last `begin`
   std::optional<std::uint32_t> newest_;    // slot of the newest commit of this run
   std::optional<std::uint32_t> previous_;  // the one before `current_`
-  SlotStep step_;                          // as copied last
+  StepWithScalars step_;                          // as copied last
   SlotHeader header_;                      // as committed last
   std::atomic<std::uint64_t> committed_{0};
   std::atomic<std::uint64_t> persisted_{0};

@@ -7,12 +7,15 @@
 #include "analyzer/pool/ring_reader.hpp"
 #include "cli/pool/journal_identity.hpp"
 #include "cli/pool/journal_summary.hpp"
+#include "cli/pool/results_json.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/printable.hpp"
 #include "common/platform/utc_text.hpp"
 #include "common/reductions/reduction_json.hpp"
+#include "common/results/scalar_value.hpp"
+#include "common/telemetry/first_field.hpp"
 
 namespace ringside {
 namespace {
@@ -31,6 +34,33 @@ ordered_json describe_run(const RunReading& reading) {
           {"nonzeros", run.nonzeros}};
 }
 
+/// The reductions of the first field, if they were recorded and it is known which words they are.
+std::optional<ReductionScalars> shown_of(const RingView& ring, const KeptSlot& kept) {
+  const Schema& schema = ring.geometry().schema();
+  if (schema.is_x_only()) {  // known even if the description of the run is lost
+    Reductions reductions;
+    if (ring.reductions(kept.slot, kept.header, reductions) != ResultsState::kRecorded) return std::nullopt;
+    return scalars_of(reductions);
+  }
+  SlotResults recorded;
+  if (ring.results(kept.slot, kept.header, recorded) != ResultsState::kRecorded) return std::nullopt;
+  const auto catalogue = ring.catalogue(kept.header.run_id, recorded.catalogue_hash);
+  if (!catalogue || catalogue->words() != recorded.words.size()) return std::nullopt;
+  return FirstField(schema, *catalogue).scalars(recorded.words);
+}
+
+/// {"solver.rho": 0.25}
+ordered_json scalars_to_json(const Catalogue& catalogue, const StepWithScalars& step) {
+  ordered_json object = ordered_json::object();
+  for (const Result& result : catalogue.results()) {
+    if (result.source != ResultSource::kScalar) continue;
+    ScalarValue value;
+    value.word = step.scalar(result.word);
+    object[result.full_name] = result.type == ValueType::kF64 ? ordered_json(value.f64()) : ordered_json(value.i64());
+  }
+  return object;
+}
+
 ordered_json describe_slot(const RingView& ring, const KeptSlot& kept) {
   ordered_json slot = {{"slot", kept.slot},
                        {"commit_seq", kept.header.commit_seq},
@@ -38,9 +68,18 @@ ordered_json describe_slot(const RingView& ring, const KeptSlot& kept) {
                        {"step", kept.header.step},
                        {"run_id", to_string(kept.header.run_id)}};
   Reductions reductions;
-  slot["reductions"] = ring.reductions(kept.slot, kept.header, reductions) == ResultsState::kRecorded
+  const bool x_only = ring.geometry().schema().is_x_only();
+  slot["reductions"] = x_only && ring.reductions(kept.slot, kept.header, reductions) == ResultsState::kRecorded
                            ? ordered_json(to_json_in_full(reductions, kept.header.iteration))
                            : ordered_json();
+  slot["results"] = ordered_json();
+  slot["scalars"] = ordered_json();
+  SlotResults recorded;
+  if (ring.results(kept.slot, kept.header, recorded) != ResultsState::kRecorded) return slot;
+  if (const auto catalogue = ring.catalogue(kept.header.run_id, recorded.catalogue_hash)) {
+    slot["results"] = results_to_json(*catalogue, recorded.words);
+    slot["scalars"] = scalars_to_json(*catalogue, ring.step(kept.slot));
+  }
   return slot;
 }
 
@@ -55,6 +94,7 @@ ordered_json describe(const RingReader& reader, const Recovery& recovery) {
                        {"file_bytes", shape.file_bytes},
                        {"slots", shape.slot_count()},
                        {"rows", shape.entries()},
+                       {"variables", variables_to_json(shape.schema())},
                        {"payload_bytes", shape.payload_bytes()},
                        {"chunk_bytes", shape.chunk_bytes},
                        {"kept", recovery.kept.size()},
@@ -80,9 +120,14 @@ void print(const RingReader& reader, const Recovery& recovery) {
   fmt::print("pool      {} ({}, {}), format {}, created {}\n", printable(reader.path().string()),
              megabytes(shape.file_bytes), to_string(reader.storage()), shape.version,
              utc_text(shape.created_realtime_ns));
-  fmt::print("ring      {} slots of {} rows ({} each); {} iterates kept{}\n", shape.slot_count(),
-             with_separators(shape.entries()), megabytes(shape.payload_bytes()), recovery.kept.size(),
+  const bool x_only = shape.schema().is_x_only();
+  fmt::print("ring      {} slots of {} ({} each); {} iterates kept{}\n", shape.slot_count(),
+             x_only ? with_separators(shape.entries()) + " rows" : fmt::format("{} variables", shape.schema().size()),
+             megabytes(shape.payload_bytes()), recovery.kept.size(),
              recovery.damaged.empty() ? "" : fmt::format(", {} slots with damaged headers", recovery.damaged.size()));
+  for (const Variable& variable : shape.schema().variables()) {
+    if (!x_only) fmt::print("variable  {}\n", to_text(variable));
+  }
   if (const auto journal = summarize_journal(reader.path().string())) {
     if (!journal->kind.empty()) {
       fmt::print("journal   {} ({} bytes), {} records{}\n", journal->kind, with_separators(journal->file_bytes),
@@ -110,13 +155,12 @@ void print(const RingReader& reader, const Recovery& recovery) {
              "L1", "Linf", "L1 change");
   for (const KeptSlot& kept : recovery.kept) {
     const std::string run = to_string(kept.header.run_id).substr(0, 8);
-    Reductions r;
-    const bool recorded = ring.reductions(kept.slot, kept.header, r) == ResultsState::kRecorded;
+    const std::optional<ReductionScalars> shown = shown_of(ring, kept);
     fmt::print("{:>5} {:>11} {:>10}  {:<9}", kept.slot, with_separators(kept.header.iteration),
                with_separators(kept.header.step), run);
-    if (recorded) {
-      fmt::print(" {:>13.6g} {:>13.6g} {:>13.6g} {:>13}\n", r.mean, r.l1, r.linf,
-                 r.has_change == 1 ? fmt::format("{:.6g}", r.change_l1) : "-");
+    if (shown) {
+      fmt::print(" {:>13.6g} {:>13.6g} {:>13.6g} {:>13}\n", shown->mean, shown->l1, shown->linf,
+                 shown->has_change ? fmt::format("{:.6g}", shown->change_l1) : "-");
     } else {
       fmt::print(" (reductions not recorded)\n");
     }

@@ -25,14 +25,14 @@ std::string milliseconds(std::int64_t ns) {
 JournalComparison::JournalComparison(JournaledSteps steps, const std::vector<KeptSlot>& kept)
     : steps_(std::move(steps)), outside_(steps_.outside(kept)) {}
 
-void JournalComparison::compare(const ReplayedIterate& iterate) {
+void JournalComparison::compare(const ReplayedIterate& iterate, const Reductions& shown) {
   Row row;
   row.header = iterate.kept.header;
   row.recorded = steps_.find(row.header);
   const bool reduced = iterate.verdict != ReplayVerdict::kOverwritten && iterate.verdict != ReplayVerdict::kDamaged;
   if (row.recorded != nullptr && reduced) {
     row.compared = true;
-    row.differences = differences(*row.recorded, iterate.reductions);
+    row.differences = differences(*row.recorded, shown);
   }
   rows_.push_back(std::move(row));
 }

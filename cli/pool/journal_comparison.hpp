@@ -19,7 +19,8 @@ class JournalComparison {
   /// kept: all iterates in the ring, even if `replay` shows only some of them.
   JournalComparison(JournaledSteps steps, const std::vector<KeptSlot>& kept);
 
-  void compare(const ReplayedIterate& iterate);
+  /// shown: what was recomputed of it (RingReplay::shown), if it could be read.
+  void compare(const ReplayedIterate& iterate, const Reductions& shown);
   /// The iterate compared last: its record, `agrees` and `differences`; null if it is not in the journal.
   nlohmann::ordered_json last_as_json() const;
 

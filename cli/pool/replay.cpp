@@ -18,6 +18,7 @@
 #include "cli/pool/iterations.hpp"
 #include "cli/pool/journal_comparison.hpp"
 #include "cli/pool/journal_identity.hpp"
+#include "cli/pool/results_json.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/terminal_line.hpp"
@@ -81,22 +82,24 @@ Selection select(const Recovery& recovery, const std::string& pool, const std::s
 /// Prints one replay: as a table for people, or as one line of JSON per iterate.
 class Output {
  public:
-  Output(const RingReader& reader, std::optional<JournalComparison>& journal, bool json)
+  Output(const RingReader& reader, const RingReplay& replay, std::optional<JournalComparison>& journal, bool json)
       : pool_(reader.path().string()),
         ring_(reader.ring()),
+        replay_(replay),
         journal_(journal),
         identity_(journal ? identify(journal->summary().named, pool_, ring_) : JournalIdentity()),
         json_(json) {}
 
   void show(const ReplayedIterate& iterate) {
     ++counts_[static_cast<std::size_t>(iterate.verdict)];
-    if (journal_) journal_->compare(iterate);
+    const Reductions shown = iterate.words.empty() ? Reductions() : replay_.shown(iterate.words);
+    if (journal_) journal_->compare(iterate, shown);
     if (json_) {
-      ordered_json object = to_json(iterate);
+      ordered_json object = to_json(iterate, shown);
       if (journal_) object["journal"] = journal_->last_as_json();
       print(object);
     } else {
-      print_row(iterate);
+      print_row(iterate, shown);
     }
   }
 
@@ -156,7 +159,7 @@ class Output {
     return text;
   }
 
-  ordered_json to_json(const ReplayedIterate& iterate) const {
+  ordered_json to_json(const ReplayedIterate& iterate, const Reductions& shown) const {
     const SlotHeader& header = iterate.kept.header;
     ordered_json object = {{"iteration", header.iteration},      {"step", header.step},
                            {"run_id", to_string(header.run_id)}, {"slot", iterate.kept.slot},
@@ -165,15 +168,17 @@ class Output {
     if (iterate.verdict == ReplayVerdict::kDamaged || iterate.verdict == ReplayVerdict::kOverwritten) return object;
     object["change_left_out"] = iterate.change_left_out;
     object["differences"] = ordered_json::array();
-    for (const FieldDifference& d : iterate.differences) {
-      object["differences"].push_back({{"field", d.field}, {"recorded", d.recorded}, {"recomputed", d.recomputed}});
+    for (const ResultDifference& d : iterate.differences) {
+      object["differences"].push_back({{"field", d.name}, {"recorded", d.recorded}, {"recomputed", d.recomputed}});
     }
-    object["residual_l1"] = iterate.step.residual_l1;
-    object["reductions"] = to_json_in_full(iterate.reductions, header.iteration);
+    object["residual_l1"] = iterate.step.descriptor.residual_l1;
+    const bool x_only = ring_.geometry().schema().is_x_only();
+    object["reductions"] = x_only ? ordered_json(to_json_in_full(shown, header.iteration)) : ordered_json();
+    object["results"] = results_to_json(replay_.catalogue(), iterate.words);
     return object;
   }
 
-  void print_row(const ReplayedIterate& iterate) {
+  void print_row(const ReplayedIterate& iterate, const Reductions& r) {
     const SlotHeader& header = iterate.kept.header;
     print_head_of_run(header.run_id);
     fmt::print("{:>11}", with_separators(header.iteration));
@@ -185,12 +190,11 @@ class Output {
       fmt::print("  DAMAGED: slot {}: {}\n", iterate.kept.slot, describe(iterate.payload, ring_.geometry()));
       return;
     }
-    const Reductions& r = iterate.reductions;
     fmt::print(" {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10} {:>10.4g}  {}\n", r.mean, r.min,
                r.max, r.l1, r.l2, r.linf, r.has_change == 1 ? fmt::format("{:.4g}", r.change_l1) : "-",
-               iterate.step.residual_l1, explain(iterate));
-    for (const FieldDifference& d : iterate.differences) {
-      fmt::print("{:>11}   {}: recorded {}, recomputed {}\n", "", d.field, d.recorded, d.recomputed);
+               iterate.step.descriptor.residual_l1, explain(iterate));
+    for (const ResultDifference& d : iterate.differences) {
+      fmt::print("{:>11}   {}: recorded {}, recomputed {}\n", "", d.name, d.recorded, d.recomputed);
     }
   }
 
@@ -219,6 +223,7 @@ class Output {
 
   const std::string pool_;
   const RingView& ring_;
+  const RingReplay& replay_;
   std::optional<JournalComparison>& journal_;
   const JournalIdentity identity_;
   const bool json_;
@@ -251,7 +256,7 @@ int replay_command(int argc, const char* const* argv) {
   const Selection selection = select(recovery, pool, from, to);
   std::optional<JournalComparison> journal;
   if (auto steps = JournaledSteps::read(pool)) journal.emplace(std::move(*steps), recovery.kept);
-  Output output(reader, journal, json);
+  Output output(reader, replay, journal, json);
   TerminalLine progress;
   if (selection.before) replay.skip(*selection.before);
   for (std::size_t i = 0; i < selection.iterates.size(); ++i) {

@@ -35,7 +35,7 @@ struct HandoffControl {
   alignas(64) std::uint64_t magic = kHandoffMagic;
   std::uint32_t version = kHandoffVersion;
   std::uint32_t buffers = 0;
-  std::uint64_t rows = 0;
+  std::uint64_t payload_bytes = 0;
 
   // Written by the producer.
   alignas(64) std::atomic<std::uint64_t> published{0};  // steps published: step s is visible once this is > s
@@ -54,16 +54,21 @@ static_assert(sizeof(HandoffControl) == 704 && std::is_standard_layout_v<Handoff
 static_assert(offsetof(HandoffControl, published) == 64 && offsetof(HandoffControl, released) == 128 &&
               offsetof(HandoffControl, producer_cores) == 192 && offsetof(HandoffControl, analyzer_cores) == 448);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);
+static_assert(kMaxBuffers * sizeof(StepDescriptor) == 4096 &&
+              kMaxBuffers * (sizeof(StepDescriptor) + kMostFurtherScalars * 8) <= kBufferAlignmentBytes);
 
-/// The layout of the payload memfd: `buffers` buffers of `rows` doubles.
+/// The layout of the payload memfd: a step descriptor and further scalars for each buffer, then the buffers. A buffer
+/// holds the variables at the offsets that they have in a slot of the ring (Schema::place).
 struct PayloadGeometry {
   std::uint32_t buffers = 0;
-  std::uint64_t rows = 0;
+  std::uint64_t payload_bytes = 0;
 
   std::size_t stride_bytes() const noexcept {
-    return (rows * sizeof(double) + kBufferAlignmentBytes - 1) / kBufferAlignmentBytes * kBufferAlignmentBytes;
+    return (payload_bytes + kBufferAlignmentBytes - 1) / kBufferAlignmentBytes * kBufferAlignmentBytes;
   }
   static constexpr std::size_t descriptors_offset() noexcept { return 0; }
+  /// kMostFurtherScalars words for each buffer.
+  static constexpr std::size_t further_scalars_offset() noexcept { return kMaxBuffers * sizeof(StepDescriptor); }
   std::size_t buffer_offset(std::uint64_t step) const noexcept {
     return kBufferAlignmentBytes + (step % buffers) * stride_bytes();
   }
@@ -97,23 +102,16 @@ enum class CoordinationKind : std::uint32_t {
   kMessages = 1  // ZeroMQ
 };
 
-struct AttachRequest {  // with two descriptors: the payload memfd, the control memfd
-  MessageHeader header{.kind = MessageKind::kAttachRequest};
-  std::uint32_t buffers = 0;
-  PoolUse pool_use = PoolUse::kFresh;
-  CoordinationKind coordination = CoordinationKind::kLocks;
-  std::uint32_t elastic = 0;  // 1: waiting cores are lent to the other side
-  Id128 name;                 // with messages: the producer's, which marks its messages
-  RunDescription run;
-};
+// The request of a producer: attach_request.hpp.
 
-struct AttachReply {  // with a descriptor if `resumed`: a memfd with the iterate to continue from, rows doubles
+/// With a descriptor if `resumed`: a memfd with the step to continue from (KeptScalars).
+struct AttachReply {
   MessageHeader header{.kind = MessageKind::kAttachReply};
   std::uint32_t exit_code = 0;  // 0: accepted; else an ExitCode, and `message` is the line for the user
   std::uint32_t resumed = 0;    // 1: a kept run continues
   std::uint64_t epoch = 0;
   Id128 run_id;            // if `resumed`: of the run that continues
-  StepDescriptor kept;     // if `resumed`: of the iterate to continue from
+  StepDescriptor kept;     // if `resumed`: of the step to continue from
   char message[912] = {};  // if accepted: a note for the user, or nothing
 };
 
@@ -131,7 +129,19 @@ struct Farewell {
   std::uint64_t steps_committed = 0;
   char message[992] = {};
 };
-static_assert(sizeof(AttachRequest) == 1056 && sizeof(AttachReply) == 1024 && sizeof(Detach) == 32 &&
-              sizeof(Farewell) == 1024);
+static_assert(sizeof(AttachReply) == 1024 && sizeof(Detach) == 32 && sizeof(Farewell) == 1024);
+
+/// In the memfd with the step to continue from: the payload, and behind it, from the next page on, the scalars that the
+/// request names, in its order. One that the kept step lacks is absent.
+struct KeptScalars {
+  std::uint64_t present = 0;  // bits
+  std::uint64_t words[kMostFurtherScalars] = {};
+};
+static_assert(sizeof(KeptScalars) == 520);
+
+constexpr std::size_t kept_scalars_offset(std::uint64_t payload_bytes) noexcept {
+  constexpr std::size_t kPage = 4096;
+  return (payload_bytes + kPage - 1) / kPage * kPage;
+}
 
 }  // namespace ringside

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/handoff/attach_request.hpp"
 #include "common/handoff/channel.hpp"
 #include "common/handoff/coordination.hpp"
 #include "common/handoff/handoff_layout.hpp"
@@ -32,16 +33,16 @@ enum class NextStatus {
 
 /// Where a run continues, if the analyzer has kept steps of it; all empty: from its beginning.
 struct Continuation {
-  std::optional<StepDescriptor> last;  // the newest step kept of this run: new steps come after it
-  std::optional<Id128> resumed;        // the run that continues, if the producer did not know it
-  SharedMapping payload;               // if `resumed`: the iterate of `last`, rows doubles
+  std::optional<StepWithScalars> last;  // the newest step kept of this run: new steps come after it
+  std::optional<Id128> resumed;         // the run that continues, if the producer did not know it
+  SharedMapping kept;                   // if `resumed`: the step `last`, its variables and KeptScalars
   std::string note;                    // for the user
 };
 
 /// A published step: its buffer, and the producer's description of it. Valid until `release`.
 struct PublishedStep {
-  const double* buffer = nullptr;  // rows doubles, read-only
-  StepDescriptor descriptor;
+  const std::byte* payload = nullptr;  // all variables, read-only; the producer may still change them
+  StepWithScalars step;                // a copy
 };
 
 /// Predicts when the next step comes: iterations of one solver take about as long as the last ones did. So the
@@ -74,11 +75,13 @@ class HandoffReader {
   /// signal before it counts as lost.
   HandoffReader(Peer peer, const std::string& socket, int timeout_ms, double peer_timeout_s = 30);
 
-  const RunDescription& run() const noexcept { return request_.run; }
-  PoolUse pool_use() const noexcept { return request_.pool_use; }
+  const RunDescription& run() const noexcept { return request_->head.run; }
+  const Schema& schema() const noexcept { return request_->schema; }
+  const std::vector<Scalar>& scalars() const noexcept { return request_->scalars; }
+  PoolUse pool_use() const noexcept { return request_->head.pool_use; }
   std::uint32_t buffers() const noexcept { return geometry_.buffers; }
-  CoordinationKind coordination() const noexcept { return request_.coordination; }
-  bool elastic() const noexcept { return request_.elastic != 0; }
+  CoordinationKind coordination() const noexcept { return request_->head.coordination; }
+  bool elastic() const noexcept { return request_->head.elastic != 0; }
   /// With `elastic`: the producer's cores, lent while it waits for a buffer. Outlived by this object.
   CoreBorrower producer_cores() noexcept { return {control_->producer_cores, control_->released}; }
   pid_t producer_pid() const noexcept { return peer_.pid(); }
@@ -111,11 +114,11 @@ class HandoffReader {
 
  private:
   void coordinate(const std::string& socket);
-  const StepDescriptor& descriptor_at(std::uint64_t step) const noexcept;
+  StepWithScalars step_at(std::uint64_t step) const noexcept;
   bool take(PublishedStep& step) noexcept;
   bool all_taken_at_stop(const std::atomic<bool>* stop) noexcept;
 
-  AttachRequest request_;
+  std::optional<AttachRequest> request_;  // received by the constructor
   std::int64_t peer_timeout_ns_;
   PayloadGeometry geometry_;
   Peer peer_;

@@ -9,12 +9,12 @@
 #include <exception>
 #include <new>
 #include <span>
+#include <utility>
 
 #include "common/handoff/futex_coordination.hpp"
 #include "common/handoff/message_coordination.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
-#include "common/schema/schema.hpp"
 #include "common/platform/exit_code.hpp"
 
 namespace ringside {
@@ -39,8 +39,11 @@ bool parse(std::span<const std::byte> bytes, MessageKind kind, Message& message)
 
 }  // namespace
 
-HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription& run)
-    : options_(options), run_(run), geometry_{options.buffers, run.entries} {
+HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription& run, Schema variables,
+                             std::vector<Scalar> scalars)
+    : options_(options),
+      request_(run, std::move(variables), std::move(scalars)),
+      geometry_{options.buffers, schema().payload_bytes()} {
   if (options.buffers < kMinBuffers || options.buffers > kMaxBuffers) {
     throw usage_error("--buffers: found {}, expected {} to {}", options.buffers, kMinBuffers, kMaxBuffers);
   }
@@ -48,20 +51,19 @@ HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription
     (void)steps_endpoint(options.socket);  // throws now if the name is too long, not only once an analyzer is there
     messages_ = std::make_unique<ChannelContext>();
   }
-  run_.schema_id = Schema::x_only(run.entries).id();
   // Connect before allocating memory: without an analyzer there is no use for it.
   Peer peer = Peer::connect(options.socket, options.peer_timeout_s, options.stop);
   payload_ = SharedMapping::create("ringside-payload", geometry_.total_bytes(), PeerAccess::kReadOnly);
   control_mapping_ = SharedMapping::create("ringside-control", sizeof(HandoffControl), PeerAccess::kReadWrite);
   control_ = new (control_mapping_.data()) HandoffControl;
   control_->buffers = options.buffers;
-  control_->rows = run.entries;
+  control_->payload_bytes = geometry_.payload_bytes;
   if (options.elastic) lender_ = CoreLender(control_->producer_cores, options.cores);
 
   ask(std::move(peer));
   attach(options.peer_timeout_s, kDiskPatience * options.peer_timeout_s);
   for (std::uint32_t b = 0; b < options.buffers; ++b) {
-    payload_.populate(geometry_.buffer_offset(b), run.entries * sizeof(double));
+    payload_.populate(geometry_.buffer_offset(b), geometry_.payload_bytes);
   }
 }
 
@@ -71,15 +73,14 @@ HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription
 void HandoffWriter::ask(Peer peer) {
   peer_ = std::move(peer);
   farewell_.reset();
-  AttachRequest request;
-  request.buffers = options_.buffers;
-  request.pool_use = pool_use();
-  request.coordination = options_.coordination;
-  request.elastic = options_.elastic ? 1 : 0;
-  request.name = name_ = random_id();
-  request.run = run_;
+  AttachRequestHead& head = request_.head;
+  head.buffers = options_.buffers;
+  head.pool_use = pool_use();
+  head.coordination = options_.coordination;
+  head.elastic = options_.elastic ? 1 : 0;
+  head.name = name_ = random_id();
   const std::array<int, 2> fds = {payload_.fd(), control_mapping_.fd()};
-  peer_.send(std::as_bytes(std::span(&request, 1)), fds);
+  peer_.send(request_.encode(), fds);
   link_ = Link::kAsked;
   asked_before_ = true;
 }
@@ -119,11 +120,14 @@ void HandoffWriter::take_in(const AttachReply& reply, Peer::Received& received) 
           "the analyzer at '{}' reports that the run continues, with {} iterates to continue from after {} steps",
           options_.socket, received.fds.size(), next_step_);
     }
-    kept_ = KeptIterate{
-        .run_id = reply.run_id,
-        .step = reply.kept,
-        .payload = SharedMapping::adopt(std::move(received.fds[0]), run_.entries * sizeof(double), PeerAccess::kReadOnly)};
-    run_.run_id = reply.run_id;  // identifies the run to a successor
+    const std::size_t scalars = kept_scalars_offset(geometry_.payload_bytes);
+    kept_ = KeptStep{.run_id = reply.run_id,
+                     .iteration = reply.kept.iteration,
+                     .memory = SharedMapping::adopt(std::move(received.fds[0]), scalars + sizeof(KeptScalars),
+                                                    PeerAccess::kReadOnly),
+                     .scalars = {}};
+    std::memcpy(&kept_->scalars, kept_->memory.data() + scalars, sizeof(KeptScalars));
+    request_.head.run.run_id = reply.run_id;  // identifies the run to a successor
   }
   coordinate(reply.epoch);
   link_ = Link::kAttached;
@@ -235,7 +239,7 @@ Claim HandoffWriter::claim(When when, OnAnalyzerLoss policy, const std::atomic<b
 Claim HandoffWriter::take_buffer() noexcept {
   full_since_ns_ = 0;
   claimed_ = true;
-  return {ClaimStatus::kOk, reinterpret_cast<double*>(payload_.data() + geometry_.buffer_offset(next_step_))};
+  return {ClaimStatus::kOk, payload_.data() + geometry_.buffer_offset(next_step_)};
 }
 
 bool HandoffWriter::committed_any() const noexcept {
@@ -295,17 +299,25 @@ OnAnalyzerLoss HandoffWriter::loss_at_the_end() const noexcept {
   return stops ? OnAnalyzerLoss::kStop : OnAnalyzerLoss::kWait;
 }
 
-void HandoffWriter::publish(const StepReport& report) noexcept {
+void HandoffWriter::publish(const StepReport& report, std::span<const ScalarValue> scalars) noexcept {
   if (!std::exchange(claimed_, false)) return;
+  const std::uint64_t buffer = next_step_ % geometry_.buffers;
+  const std::size_t declared = request_.scalars.size();
+  auto* further = reinterpret_cast<std::uint64_t*>(payload_.data() + PayloadGeometry::further_scalars_offset()) +
+                  buffer * kMostFurtherScalars;
+  for (std::size_t s = kDescriptorScalars; s < declared; ++s) {
+    further[s - kDescriptorScalars] = s < scalars.size() ? scalars[s].word : 0;
+  }
+  const auto first_two = [&](std::size_t s) { return s < declared && s < scalars.size() ? scalars[s].f64() : 0.0; };
   auto* descriptors = reinterpret_cast<StepDescriptor*>(payload_.data() + PayloadGeometry::descriptors_offset());
-  descriptors[next_step_ % geometry_.buffers] = {.step = next_step_,
-                                                 .iteration = report.iteration,
-                                                 .residual_l1 = report.residual_l1,
-                                                 .residual_linf = report.residual_linf,
-                                                 .generate_ns = report.generate_ns,
-                                                 .producer_idle_ns = idle_ns_ - idle_reported_ns_,
-                                                 .published_at_ns = now_ns(),
-                                                 .skipped_before = skipped_ - skipped_reported_};
+  descriptors[buffer] = {.step = next_step_,
+                         .iteration = report.iteration,
+                         .residual_l1 = first_two(0),
+                         .residual_linf = first_two(1),
+                         .generate_ns = report.generate_ns,
+                         .producer_idle_ns = idle_ns_ - idle_reported_ns_,
+                         .published_at_ns = now_ns(),
+                         .skipped_before = skipped_ - skipped_reported_};
   idle_reported_ns_ = idle_ns_;
   skipped_reported_ = skipped_;
   ++next_step_;

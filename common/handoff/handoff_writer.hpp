@@ -7,9 +7,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "common/handoff/attach_request.hpp"
 #include "common/handoff/channel.hpp"
 #include "common/handoff/coordination.hpp"
 #include "common/handoff/handoff_layout.hpp"
@@ -17,6 +20,7 @@
 #include "common/handoff/peer.hpp"
 #include "common/handoff/shared_mapping.hpp"
 #include "common/platform/error.hpp"
+#include "common/results/scalar_value.hpp"
 
 namespace ringside {
 
@@ -33,35 +37,50 @@ enum class ClaimStatus {
 ///   if (!claim) throw handoff.failure(claim.status);
 struct [[nodiscard]] Claim {
   ClaimStatus status = ClaimStatus::kOk;
-  double* buffer = nullptr;  // rows doubles, 2 MiB-aligned, the caller's until the next publish; null unless kOk
+  std::byte* payload = nullptr;  // all variables, 2 MiB-aligned, the caller's until the next publish; null unless kOk
   explicit operator bool() const noexcept { return status == ClaimStatus::kOk; }
+  /// Of a run whose first variable is f64: that variable.
+  double* x() const noexcept { return reinterpret_cast<double*>(payload); }
 };
 
-/// The solver's figures of a step that it publishes.
+/// What the solver says of a step that it publishes.
 struct StepReport {
   std::uint64_t iteration = 0;
-  double residual_l1 = 0;
-  double residual_linf = 0;
   std::int64_t generate_ns = 0;
 };
 
-/// The iterate that a run continues from.
-struct KeptIterate {
-  Id128 run_id;         // of the run that continues: it replaces the one that was offered
-  StepDescriptor step;  // its iteration and change
-  SharedMapping payload;
-  const double* x() const noexcept { return reinterpret_cast<const double*>(payload.data()); }  // rows doubles
+/// The step that a run continues from.
+struct KeptStep {
+  Id128 run_id;                // of the run that continues: it replaces the one that was offered
+  std::uint64_t iteration = 0;
+  SharedMapping memory;        // the variables at its beginning, as in a buffer
+  KeptScalars scalars;         // in the order in which this run declares them
+
+  const std::byte* payload() const noexcept { return memory.data(); }
+  /// Of a run whose first variable is f64: that variable.
+  const double* x() const noexcept { return reinterpret_cast<const double*>(payload()); }
+  /// False for a scalar that the kept step does not have, because the run that kept it did not declare it.
+  bool has_scalar(std::size_t index) const noexcept { return (scalars.present >> index & 1) != 0; }
+  ScalarValue scalar(std::size_t index) const noexcept {
+    ScalarValue value;
+    value.word = scalars.words[index];
+    return value;
+  }
 };
 
 /// Not thread-safe: one thread attaches, claims, publishes and detaches. Many threads may write to the buffers.
 class HandoffWriter {
  public:
-  /// Connects, passes the buffers on, and waits until the analyzer accepts. Throws Error: the analyzer's own line and
-  /// exit code if it refuses, exit code 4 if there is no analyzer, 2 if `buffers` is out of range.
-  HandoffWriter(const HandoffOptions& options, const RunDescription& run);
+  /// Connects, passes the buffers on, and waits until the analyzer accepts. A step of the run has these variables and
+  /// scalars; run.entries and run.schema_id become theirs. Throws Error: the analyzer's own line and exit code if it
+  /// refuses, exit code 4 if there is no analyzer, 2 if `buffers` is out of range or the scalars are refused.
+  HandoffWriter(const HandoffOptions& options, const RunDescription& run, Schema variables,
+                std::vector<Scalar> scalars = {});
 
-  /// With PoolUse::kResume: the iterate to continue from, once; nothing if there was none.
-  std::optional<KeptIterate> take_kept() { return std::exchange(kept_, std::nullopt); }
+  const Schema& schema() const noexcept { return request_.schema; }
+
+  /// With PoolUse::kResume: the step to continue from, once; nothing if there was none.
+  std::optional<KeptStep> take_kept() { return std::exchange(kept_, std::nullopt); }
   /// The analyzer's note for the user about the attachment; usually empty.
   const std::string& note() const noexcept { return note_; }
 
@@ -86,8 +105,9 @@ class HandoffWriter {
   void take_back_skip() noexcept { --skipped_; }
 
   /// Hands the claimed buffer over. Its bytes may still be read (x_{k-1}), but not written, until B - 1 more claims.
-  /// Publishes nothing unless a claim has given a buffer since the last publish.
-  void publish(const StepReport& report) noexcept;
+  /// Publishes nothing unless a claim has given a buffer since the last publish. scalars: of the step, in the declared
+  /// order; those that are missing are 0.
+  void publish(const StepReport& report, std::span<const ScalarValue> scalars = {}) noexcept;
 
   /// Detaches and waits until the analyzer has committed everything published (and persisted it, if requested). If the
   /// analyzer is lost meanwhile, waits for another one as claim_last does. Throws Error with the analyzer's exit code
@@ -129,7 +149,7 @@ class HandoffWriter {
   std::int64_t timeout_ns() const noexcept;
 
   HandoffOptions options_;
-  RunDescription run_;
+  AttachRequest request_;
   PayloadGeometry geometry_;
   Peer peer_;
   Link link_ = Link::kNone;
@@ -141,7 +161,7 @@ class HandoffWriter {
   Id128 name_;                                // marks this side's messages for this attachment's analyzer
   std::unique_ptr<ChannelContext> messages_;  // for CoordinationKind::kMessages
   std::unique_ptr<Coordination> coordination_;
-  std::optional<KeptIterate> kept_;
+  std::optional<KeptStep> kept_;
   std::string note_;
   std::optional<Farewell> farewell_;
   std::optional<Error> refusal_;  // of a successor

@@ -4,6 +4,7 @@
 // costs only one.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -13,15 +14,41 @@ namespace ringside {
 struct StepDescriptor {
   std::uint64_t step = 0;  // publish sequence number within one attachment
   std::uint64_t iteration = 0;
-  double residual_l1 = 0;  // the change in this iteration: decides whether the run had converged
+  double residual_l1 = 0;    // scalars 0 and 1: of the built-in solvers the change in this iteration
   double residual_linf = 0;
   std::int64_t generate_ns = 0;       // making the iterates since the previous step
   std::int64_t producer_idle_ns = 0;  // waiting for this step's buffer
   std::int64_t published_at_ns = 0;   // CLOCK_MONOTONIC, just before `published` was stored
   std::uint64_t skipped_before = 0;   // steps dropped since the previous step, because no buffer was free
 };
+/// The scalars of a solver lie in the descriptor, two of them, and behind it.
+inline constexpr std::uint32_t kDescriptorScalars = 2;
+inline constexpr std::uint32_t kMostFurtherScalars = 64;
+
 static_assert(sizeof(StepDescriptor) == 64 && std::is_trivially_copyable_v<StepDescriptor>);
 static_assert(offsetof(StepDescriptor, iteration) == 8 && offsetof(StepDescriptor, residual_l1) == 16);
 static_assert(offsetof(StepDescriptor, skipped_before) == 56);
+
+/// With all scalars. Words that no scalar needs are 0; the ring stores as many as it has room for.
+struct StepWithScalars {
+  StepDescriptor descriptor;
+  std::uint64_t further[kMostFurtherScalars] = {};
+
+  std::uint64_t scalar(std::size_t index) const noexcept {
+    if (index == 0) return std::bit_cast<std::uint64_t>(descriptor.residual_l1);
+    if (index == 1) return std::bit_cast<std::uint64_t>(descriptor.residual_linf);
+    return further[index - kDescriptorScalars];
+  }
+  void set_scalar(std::size_t index, std::uint64_t word) noexcept {
+    if (index == 0) {
+      descriptor.residual_l1 = std::bit_cast<double>(word);
+    } else if (index == 1) {
+      descriptor.residual_linf = std::bit_cast<double>(word);
+    } else {
+      further[index - kDescriptorScalars] = word;
+    }
+  }
+};
+static_assert(sizeof(StepWithScalars) == 64 + 512 && std::is_trivially_copyable_v<StepWithScalars>);
 
 }  // namespace ringside

@@ -5,11 +5,6 @@
 
 namespace ringside {
 
-nlohmann::json to_json(const Reductions& r, std::uint64_t iteration) {
-  return {{"iteration", iteration}, {"mean", r.mean}, {"min", r.min}, {"max", r.max}, {"l1", r.l1}, {"l2", r.l2},
-          {"linf", r.linf}};
-}
-
 nlohmann::json to_json_in_full(const Reductions& r, std::uint64_t iteration) {
   nlohmann::json json = to_json(r, iteration);
   json["rows"] = r.rows;

@@ -4,14 +4,19 @@
 
 #include <cstdint>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include "common/reductions/reduction.hpp"
 
 namespace ringside {
 
-/// The summary's `last` object: {iteration, mean, min, max, l1, l2, linf}.
-nlohmann::json to_json(const Reductions& reductions, std::uint64_t iteration);
+/// The summary's `last` object: {iteration, mean, min, max, l1, l2, linf}. Values: Reductions, or another type with
+/// these members.
+template <class Values>
+nlohmann::json to_json(const Values& r, std::uint64_t iteration) {
+  return {{"iteration", iteration}, {"mean", r.mean}, {"min", r.min}, {"max", r.max}, {"l1", r.l1}, {"l2", r.l2},
+          {"linf", r.linf}};
+}
 
 /// Everything: the above plus rows, sum, change norms (null without a predecessor), non_finite, top entries,
 /// histogram.

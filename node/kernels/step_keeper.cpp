@@ -8,6 +8,7 @@
 
 #include "common/kernels/hash.hpp"
 #include "common/platform/clock.hpp"
+#include "common/reductions/reduction_catalogue.hpp"
 #include "node/benches/openmp_groups.hpp"
 
 namespace ringside {
@@ -47,7 +48,7 @@ StepKeeper::StepKeeper(RingPool& pool, RunDescription run, Durability durability
     : pool_(pool),
       durability_(durability),
       writer_(pool.ring(), pool.persistence(), pool.storage(), durability),
-      reducer_(run.entries, team) {
+      reducer_(pool.ring().geometry().schema(), team) {
   writer_.share_among(team);
   run.run_id = random_id();
   run.schema_id = pool.ring().geometry().schema().id();
@@ -78,11 +79,9 @@ bool StepKeeper::keep(const double* x, Reduce reduce, int passes, StepTimes& tim
   const std::int64_t copied = now_ns();
   if (writer_.commit() != CommitStatus::kOk) return false;
   const std::int64_t committed = now_ns();
-  const auto* kept = reinterpret_cast<const double*>(writer_.payload());
-  const auto* previous = reinterpret_cast<const double*>(writer_.previous_payload());
-  to_words(reduce == Reduce::kOnTheWay ? reducer_.finish(kept, passes) : reducer_.reduce(kept, previous, passes),
-           result_words_);
-  writer_.store_results(result_words_);
+  writer_.store_results(reduce == Reduce::kOnTheWay
+                            ? reducer_.finish(writer_.payload(), passes)
+                            : reducer_.reduce(writer_.payload(), writer_.previous_payload(), passes));
   times = {.transfer_s = seconds(copied - copy_begin),
            .commit_s = seconds((copy_begin - begun) + (committed - copied)),
            .analyze_s = seconds(now_ns() - committed)};

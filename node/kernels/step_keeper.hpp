@@ -4,7 +4,6 @@
 // nothing behind.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 
@@ -12,8 +11,7 @@
 #include "analyzer/ring/ring_writer.hpp"
 #include "common/handoff/run_description.hpp"
 #include "common/options/durability.hpp"
-#include "common/reductions/reduction.hpp"
-#include "common/reductions/reduction_catalogue.hpp"
+#include "common/reductions/step_reducer.hpp"
 #include "common/threads/team.hpp"
 
 namespace ringside {
@@ -54,9 +52,8 @@ class StepKeeper {
   RingPool& pool_;
   const Durability durability_;
   RingWriter writer_;
-  Reducer reducer_;
+  StepReducer reducer_;
   StepDescriptor step_;
-  std::array<std::uint64_t, kXOnlyWords> result_words_{};  // of the last step
 };
 
 }  // namespace ringside

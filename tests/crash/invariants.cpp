@@ -51,8 +51,8 @@ std::string check_kept(const RingView& ring, const KeptSlot& kept, const History
     return promise.leaves_no_damage ? fmt::format("2: {} is torn, but not marked as overwritten", name_of(*iterate))
                                     : "";
   }
-  const SlotStep step = slot_step_of(iterate->run, iterate->iteration);
-  const SlotStep found = ring.step(kept.slot);
+  const StepWithScalars step = slot_step_of(iterate->run, iterate->iteration);
+  const StepWithScalars found = ring.step(kept.slot);
   if (!published.is_payload(ring.payload(kept.slot), iterate->run, iterate->iteration) ||
       std::memcmp(&found, &step, ring.geometry().step_bytes()) != 0) {
     return fmt::format("3: {} is returned, but is not bit-equal to what was published", name_of(*iterate));

@@ -109,7 +109,9 @@ void Owner::commit_next() {
   maybe_end_sync();
 
   persistence_.enter(Phase::kCopy);
-  if (setting_.reduces_on_the_way && !reducer_) reducer_ = std::make_unique<Reducer>(setting_.rows, *team_);
+  if (setting_.reduces_on_the_way && !reducer_) {
+    reducer_ = std::make_unique<StepReducer>(schema_of(setting_), *team_);
+  }
   writer_->copy(published_.payload(run_, iteration), slot_step_of(run_, iteration), reducer_.get());
   check_reductions();
   persistence_.join_threads(random_);
@@ -135,11 +137,9 @@ void Owner::commit_next() {
 
 void Owner::check_reductions() {
   if (!reducer_) return;
-  Reducer reducer(setting_.rows);
-  const auto* x = reinterpret_cast<const double*>(writer_->payload());
-  const auto* previous = reinterpret_cast<const double*>(writer_->previous_payload());
-  const Reductions& expected = reducer.reduce(x, previous, 1);
-  if (std::memcmp(&reducer_->finish(x, 1), &expected, sizeof expected) != 0) {
+  StepReducer reducer(schema_of(setting_));
+  const auto expected = reducer.reduce(writer_->payload(), writer_->previous_payload(), 1);
+  if (!std::ranges::equal(reducer_->finish(writer_->payload(), 1), expected)) {
     throw std::logic_error("reduced on the way, " + to_string(setting_) + ": not what is in the slot");
   }
 }

@@ -48,7 +48,7 @@ class Owner {
   TracingPersistence persistence_;
   std::unique_ptr<Team> team_;
   std::unique_ptr<RingWriter> writer_;
-  std::unique_ptr<Reducer> reducer_;  // if it reduces on the way
+  std::unique_ptr<StepReducer> reducer_;  // if it reduces on the way
   std::uint32_t run_ = 0;
   std::uint64_t newest_ = 0;
   std::vector<std::byte> handed_over_;

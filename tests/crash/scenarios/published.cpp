@@ -33,8 +33,8 @@ StepDescriptor step_of(std::uint32_t run, std::uint64_t iteration) noexcept {
   return step;
 }
 
-SlotStep slot_step_of(std::uint32_t run, std::uint64_t iteration) noexcept {
-  SlotStep step{.descriptor = step_of(run, iteration)};
+StepWithScalars slot_step_of(std::uint32_t run, std::uint64_t iteration) noexcept {
+  StepWithScalars step{.descriptor = step_of(run, iteration)};
   std::uint64_t at = 3;
   for (std::uint64_t& word : step.further) word = tag(run, iteration, at++);
   return step;

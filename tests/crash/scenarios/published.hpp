@@ -19,7 +19,7 @@ Id128 run_id_of(std::uint32_t run) noexcept;
 /// The step of `iteration` is iteration - 1.
 StepDescriptor step_of(std::uint32_t run, std::uint64_t iteration) noexcept;
 /// The same with further scalars.
-SlotStep slot_step_of(std::uint32_t run, std::uint64_t iteration) noexcept;
+StepWithScalars slot_step_of(std::uint32_t run, std::uint64_t iteration) noexcept;
 
 /// Makes each larger object only once, because every image is compared with them.
 class Published {

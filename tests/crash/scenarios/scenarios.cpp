@@ -18,7 +18,7 @@ Setting small_ring(Storage storage, Durability durability, Random& random) {
   setting.slots = static_cast<std::uint32_t>(3 + random.below(3));
   setting.rows = 100 + random.below(120);
   draw_variables(setting, random);
-  setting.reduces_on_the_way = setting.rows % 2 == 1 && setting.variables == 1;
+  setting.reduces_on_the_way = setting.rows % 2 == 1;
   return setting;
 }
 
@@ -155,7 +155,7 @@ TracedScenario trace_many_threads(Storage storage, Durability durability, std::u
   Setting setting = small_ring(storage, durability, random);
   setting.slots = 3;
   setting.rows = 300 + random.below(100);  // 10 to 13 chunks
-  setting.reduces_on_the_way = setting.rows % 2 == 1 && setting.variables == 1;
+  setting.reduces_on_the_way = setting.rows % 2 == 1;
   setting.threads = static_cast<int>(2 + random.below(3));
   setting.scattered = setting.rows % 4 >= 2;
   Stage stage(setting, random.next());

@@ -20,8 +20,8 @@ struct Setting {
   std::uint32_t variables = 1;  // 1: x only
   std::uint32_t scalars = 2;    // of each step
   int threads = 1;              // of the copy
-  bool reduces_on_the_way = false;  // x only
-  bool scattered = false;           // pieces are assigned to threads at random
+  bool reduces_on_the_way = false;
+  bool scattered = false;  // pieces are assigned to threads at random
 
   /// True if a sync thread persists the commits.
   bool syncs() const noexcept { return needs_sync(storage, durability); }

@@ -42,7 +42,7 @@ TEST_F(RingReaderTest, ReadsWhatWasCommitted) {
   const ReadResult result = read();
   EXPECT_EQ(result.status, ReadStatus::kOk);
   EXPECT_EQ(out_, iterate(3, kRows));
-  const SlotStep expected = step_of(3);
+  const StepWithScalars expected = step_of(3);
   EXPECT_EQ(std::memcmp(&result.step, &expected, sizeof expected), 0);
 }
 

@@ -135,7 +135,7 @@ TEST(RingLayoutTest, StepDescriptorHasItsGoldenBytesAndSeedsThePayloadHash) {
             "29000000000000002a00000000000000000000000000e03f000000000000c03f"
             "e803000000000000c800000000000000c0c62d00000000000200000000000000");
   const std::uint64_t chunk_hashes[] = {0x11, 0x22};
-  SlotStep with_scalars{.descriptor = step};
+  StepWithScalars with_scalars{.descriptor = step};
   EXPECT_EQ(payload_hash(chunk_hashes, with_scalars, 64), 0x899ee834d9c332eeu) << "as in format 2";
   with_scalars.further[0] = 0x55;
   EXPECT_EQ(golden_geometry().step_bytes(), 128u);

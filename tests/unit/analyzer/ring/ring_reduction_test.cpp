@@ -32,17 +32,16 @@ Vector made(std::uint64_t k, std::uint64_t rows) {
 }
 
 /// Commits iterate k, reduced in its slot or on its way, and records what was found.
-Reductions keep(RingWriter& writer, Reducer& reducer, bool on_the_way, std::uint64_t k, std::uint64_t rows,
+Reductions keep(RingWriter& writer, StepReducer& reducer, bool on_the_way, std::uint64_t k, std::uint64_t rows,
                 int passes = 1) {
   const Vector x = made(k, rows);
   EXPECT_EQ(writer.begin(), CommitStatus::kOk);
   writer.copy(x.data(), step_of(k), on_the_way ? &reducer : nullptr);
   EXPECT_EQ(writer.commit(), CommitStatus::kOk);
-  const auto* kept = reinterpret_cast<const double*>(writer.payload());
-  const auto* previous = reinterpret_cast<const double*>(writer.previous_payload());
-  const Reductions found = on_the_way ? reducer.finish(kept, passes) : reducer.reduce(kept, previous, passes);
-  store_reductions(writer, found);
-  return found;
+  const auto words = on_the_way ? reducer.finish(writer.payload(), passes)
+                                : reducer.reduce(writer.payload(), writer.previous_payload(), passes);
+  writer.store_results(words);
+  return to_reductions(words, rows);
 }
 
 struct Shape {
@@ -77,8 +76,8 @@ TEST(RingReductionTest, TheRingsBytesAreThoseOfACopyThatIsReducedLater) {
       RingWriter writer(on_the_way.ring(), on_the_way.persistence, Storage::kDax, Durability::kPower);
       begin_x_only(swept_writer, run_of(rows));
       begin_x_only(writer, run_of(rows));
-      Reducer swept_reducer(rows);
-      Reducer reducer(rows);
+      StepReducer swept_reducer(Schema::x_only(rows));
+      StepReducer reducer(Schema::x_only(rows));
       for (std::uint64_t k = 1; k <= 5; ++k) {
         const int passes = k == 4 ? 3 : 1;
         EXPECT_TRUE(bit_equal(keep(writer, reducer, true, k, rows, passes),
@@ -111,8 +110,8 @@ TEST(RingReductionTest, TheRingsBytesDoNotDependOnWhoTookWhichPiece) {
     writer.share_among(team);
     begin_x_only(alone_writer, run_of(kRows));
     begin_x_only(writer, run_of(kRows));
-    Reducer alone_reducer(kRows);
-    Reducer reducer(kRows, team);
+    StepReducer alone_reducer(Schema::x_only(kRows));
+    StepReducer reducer(Schema::x_only(kRows), team);
     for (std::uint64_t k = 1; k <= (testing::kSanitized ? 6 : 20); ++k) {
       const int passes = k == 4 ? 3 : 1;
       EXPECT_TRUE(bit_equal(keep(writer, reducer, reduced_on_the_way, k, kRows, passes),
@@ -130,8 +129,8 @@ TEST(RingReductionTest, WhatIsStoredAndWaitedForIsTheSameInTheSameOrder) {
   RingInMemory memory(kRows);
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
   begin_x_only(writer, run_of(kRows));
-  Reducer reducer(kRows);
-  const auto events_of_copy = [&](std::uint64_t k, Reducer* with) {
+  StepReducer reducer(Schema::x_only(kRows));
+  const auto events_of_copy = [&](std::uint64_t k, StepReducer* with) {
     const Vector x = made(k, kRows);
     writer.begin();
     memory.persistence.observe(memory.at(memory.geometry().slots[(k - 1) % 3].meta_offset));
@@ -159,13 +158,13 @@ TEST(RingReductionTest, ARunThatContinuesComparesWithTheKeptIterate) {
   {
     RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
     begin_x_only(writer, run_of(kRows));
-    Reducer reducer(kRows);
+    StepReducer reducer(Schema::x_only(kRows));
     EXPECT_EQ(keep(writer, reducer, true, 1, kRows).has_change, 0u);
     before = keep(writer, reducer, true, 2, kRows);
   }
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
   begin_x_only(writer, run_of(kRows));
-  Reducer reducer(kRows);
+  StepReducer reducer(Schema::x_only(kRows));
   const Reductions found = keep(writer, reducer, true, 3, kRows);
   EXPECT_EQ(found.has_change, 1u);
   EXPECT_TRUE(bit_equal(found, Reducer(kRows).reduce(made(3, kRows).data(), made(2, kRows).data(), 1)));
@@ -182,7 +181,7 @@ TEST(RingReductionTest, OnAPlainFileTheBytesAreWrittenOrMappedAndAreTheSame) {
     ASSERT_EQ(pool.storage(), Storage::kFile);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), durability);
     begin_x_only(writer, run_of(kRows));
-    Reducer reducer(kRows);
+    StepReducer reducer(Schema::x_only(kRows));
     for (std::uint64_t k = 1; k <= 5; ++k) {
       const Reductions found = keep(writer, reducer, true, k, kRows);
       const Vector previous = k > 1 ? made(k - 1, kRows) : Vector();

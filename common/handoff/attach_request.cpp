@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/handoff/attach_request.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "common/platform/error.hpp"
+#include "common/results/catalogue.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::string_view kWhere = "attach request";
+
+/// The scalars that the descriptions name. Throws Error, as Catalogue::decode, for what no producer sends.
+std::vector<Scalar> checked_scalars(const Schema& schema, std::span<const ResultDescription> descriptions,
+                                    std::string_view where) {
+  for (const ResultDescription& description : descriptions) {
+    if (description.source != ResultSource::kScalar) {
+      throw usage_error("{}: '{}' has source {}, expected {} ({})", where, text_of(description.name),
+                        static_cast<int>(description.source), static_cast<int>(ResultSource::kScalar),
+                        to_string(ResultSource::kScalar));
+    }
+  }
+  const Catalogue catalogue = Catalogue::decode(schema, descriptions, where);
+  return {catalogue.scalars().begin(), catalogue.scalars().end()};
+}
+
+void check_head(const AttachRequestHead& head, std::size_t descriptors) {
+  if (head.header.magic != kHandoffMagic || head.header.kind != MessageKind::kAttachRequest) {
+    throw usage_error("the first message is not an attach request");
+  }
+  if (head.header.version != kHandoffVersion) {
+    throw usage_error(
+        "the producer speaks hand-off version {}, this analyzer version {}; use the same release for both",
+        head.header.version, kHandoffVersion);
+  }
+  if (descriptors != 2) throw usage_error("attach request with {} file descriptors, expected 2", descriptors);
+  if (head.buffers < kMinBuffers || head.buffers > kMaxBuffers) {
+    throw usage_error("attach request for {} buffers, expected {} to {}", head.buffers, kMinBuffers, kMaxBuffers);
+  }
+  if (head.pool_use > PoolUse::kFreshAgain) {
+    throw usage_error("attach request for use {} of the pool, expected 0 to 3",
+                      static_cast<std::uint32_t>(head.pool_use));
+  }
+  if (head.coordination > CoordinationKind::kMessages) {
+    throw usage_error("attach request for coordination {}, expected 0 or 1",
+                      static_cast<std::uint32_t>(head.coordination));
+  }
+  if (head.elastic > 1) throw usage_error("attach request for elastic {}, expected 0 or 1", head.elastic);
+  if (head.variables == 0 || head.variables > kMostVariables) {
+    throw usage_error("{}: found {} variables, expected 1 to {}", kWhere, head.variables, kMostVariables);
+  }
+  if (head.scalars > kMostScalars) {
+    throw usage_error("{}: found {} scalars, expected at most {}", kWhere, head.scalars, kMostScalars);
+  }
+}
+
+template <class T>
+std::vector<T> take(std::span<const std::byte>& rest, std::size_t count) {
+  std::vector<T> taken(count);
+  std::memcpy(taken.data(), rest.data(), count * sizeof(T));
+  rest = rest.subspan(count * sizeof(T));
+  return taken;
+}
+
+}  // namespace
+
+AttachRequest::AttachRequest(const RunDescription& run, Schema variables, std::vector<Scalar> published_scalars)
+    : schema(std::move(variables)), scalars(std::move(published_scalars)) {
+  (void)Catalogue::of(schema, {}, scalars, {}, "scalars");
+  head.run = run;
+  head.run.entries = schema.place(0).entries;
+  head.run.schema_id = schema.id();
+  head.variables = static_cast<std::uint32_t>(schema.size());
+  head.scalars = static_cast<std::uint32_t>(scalars.size());
+}
+
+std::vector<std::byte> AttachRequest::encode() const {
+  std::vector<std::byte> message;
+  const auto append = [&message](const void* from, std::size_t bytes) {
+    const auto* begin = static_cast<const std::byte*>(from);
+    message.insert(message.end(), begin, begin + bytes);
+  };
+  append(&head, sizeof(head));
+  for (const VariableDescription& description : schema.encode()) append(&description, sizeof(description));
+  for (const Scalar& scalar : scalars) {
+    const ResultDescription description = description_of(scalar);
+    append(&description, sizeof(description));
+  }
+  return message;
+}
+
+AttachRequest AttachRequest::decode(std::span<const std::byte> message, std::size_t descriptors) {
+  AttachRequestHead head;
+  // The version comes first: a request of another version has another length.
+  if (message.size() < sizeof(MessageHeader)) {
+    throw usage_error("attach request of {} bytes, expected at least {}", message.size(), sizeof(head));
+  }
+  std::memcpy(&head, message.data(), std::min(message.size(), sizeof(head)));
+  check_head(head, descriptors);
+  const std::size_t expected =
+      sizeof(head) + head.variables * sizeof(VariableDescription) + head.scalars * sizeof(ResultDescription);
+  if (message.size() != expected) {
+    throw usage_error("attach request of {} bytes with {} variables and {} scalars, expected {}", message.size(),
+                      head.variables, head.scalars, expected);
+  }
+  std::span<const std::byte> rest = message.subspan(sizeof(head));
+  const Schema schema = Schema::decode(take<VariableDescription>(rest, head.variables), kWhere);
+  std::vector<Scalar> scalars = checked_scalars(schema, take<ResultDescription>(rest, head.scalars), kWhere);
+  if (head.run.schema_id != schema.id() || head.run.entries != schema.place(0).entries) {
+    throw usage_error("{}: the run's description has other variables than {}", kWhere, to_text(schema));
+  }
+  // Text fields come from another process: terminate them, so that they end within their field.
+  head.run.solver[sizeof head.run.solver - 1] = '\0';
+  head.run.matrix[sizeof head.run.matrix - 1] = '\0';
+  head.run.parameters[sizeof head.run.parameters - 1] = '\0';
+  return {head, schema, std::move(scalars)};
+}
+
+}  // namespace ringside
