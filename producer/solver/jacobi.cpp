@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -78,21 +79,22 @@ class Jacobi final : public Solver {
 
   void share_among(Team& team) override { parts_ = BlockParts::by_work(layout_.work_before, team); }
 
-  void start(double* x) const noexcept override {
+  void start(void* payload) const noexcept override {
+    auto* const x = static_cast<double*>(payload);
     parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
       std::fill(x + first * kBlockRows, x + std::min(last * kBlockRows, matrix_.rows), 0.0);
     });
   }
 
   /// The solver keeps nothing between iterations.
-  void prepare(const double*) noexcept override {}
+  void prepare(const void*, std::span<const std::uint64_t>) noexcept override {}
 
-  Change iterate(const double* previous, double* next) noexcept override {
+  Change iterate(const void* previous, void* next) noexcept override {
     const JacobiPass pass = {.product = layout_.product(matrix_),
                              .diagonal = diagonal_.data(),
                              .right_side = right_side_.value.empty() ? nullptr : right_side_.value.data(),
-                             .previous = previous,
-                             .next = next};
+                             .previous = static_cast<const double*>(previous),
+                             .next = static_cast<double*>(next)};
     parts_.for_each(
         [&](std::uint64_t first, std::uint64_t last) { kernels_.iterate(pass, first, last, sums_.data()); });
     CompensatedSum l1;
@@ -102,6 +104,7 @@ class Jacobi final : public Solver {
       change.linf = std::max(change.linf, sums.change_linf);
     }
     change.l1 = l1.value();
+    change.criterion = change.l1;
     return change;
   }
 

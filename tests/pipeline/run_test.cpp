@@ -36,7 +36,7 @@ std::vector<double> solve_grid(std::uint64_t side, int iterations) {
   std::vector<double> x(side * side);
   std::vector<double> next(side * side);
   solver->start(x.data());
-  solver->prepare(x.data());
+  solver->prepare(x.data(), {});
   for (int k = 0; k < iterations; ++k) {
     solver->iterate(x.data(), next.data());
     x.swap(next);

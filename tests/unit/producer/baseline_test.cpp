@@ -30,7 +30,7 @@ Reductions reduced_in_slots(std::uint64_t last, std::uint64_t every, int passes)
   Reducer reducer(kRows);
   Reductions reductions;
   solver->start(x.data());
-  solver->prepare(x.data());
+  solver->prepare(x.data(), {});
   for (std::uint64_t k = 1; k <= last; ++k) {
     solver->iterate(x.data(), next.data());
     x.swap(next);

@@ -43,7 +43,7 @@ std::vector<double> iterate_times(Solver& solver, int count, Change* last = null
   std::vector<double> x(solver.rows(), std::nan(""));
   std::vector<double> next(solver.rows(), std::nan(""));
   solver.start(x.data());
-  solver.prepare(x.data());
+  solver.prepare(x.data(), {});
   for (int k = 0; k < count; ++k) {
     const Change change = solver.iterate(x.data(), next.data());
     if (last != nullptr) *last = change;
