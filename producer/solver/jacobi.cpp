@@ -154,4 +154,15 @@ std::unique_ptr<Solver> make_jacobi(CsrMatrix matrix, RightSide right_side, Isa 
   return std::make_unique<Jacobi>(std::move(matrix), std::move(right_side), isa, format);
 }
 
+const SolverEntry kJacobiSolver = {
+    .choice = {.name = "jacobi", .help = "solves A x = b", .rhs = true},
+    .orientation = Orientation::kRows,
+    .converges_for = "a diagonally dominant one",
+    .make =
+        [](CsrMatrix matrix, RightSide right_side, const SolveOptions& options) {
+          return make_jacobi(std::move(matrix), std::move(right_side), selected_isa(),
+                             format_named(options.matrix_format));
+        },
+};
+
 }  // namespace ringside

@@ -207,4 +207,13 @@ std::unique_ptr<Solver> make_pagerank(CsrMatrix matrix, double damping, Isa isa,
   return std::make_unique<Pagerank>(std::move(matrix), damping, isa, format);
 }
 
+const SolverEntry kPagerankSolver = {
+    .choice = {.name = "pagerank", .help = "ranks of a graph's nodes", .damping = true, .ranked = true},
+    .orientation = Orientation::kInLinks,
+    .make =
+        [](CsrMatrix matrix, RightSide, const SolveOptions& options) {
+          return make_pagerank(std::move(matrix), options.damping, selected_isa(), format_named(options.matrix_format));
+        },
+};
+
 }  // namespace ringside

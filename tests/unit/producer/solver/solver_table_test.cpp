@@ -33,17 +33,17 @@ std::string refusal(const SolveOptions& options) {
 TEST(SolverTable, EachNameStandsForOneSolverThatCanBeMade) {
   const testing::TemporaryFolder folder;
   std::set<std::string_view> names;
-  for (const SolverEntry& solver : solvers()) {
-    EXPECT_TRUE(names.insert(solver.choice.name).second) << solver.choice.name;
-    EXPECT_EQ(&solver_named(solver.choice.name), &solver);
-    EXPECT_FALSE(solver.choice.help.empty()) << solver.choice.name;
+  for (const SolverEntry* solver : solvers()) {
+    EXPECT_TRUE(names.insert(solver->choice.name).second) << solver->choice.name;
+    EXPECT_EQ(&solver_named(solver->choice.name), solver);
+    EXPECT_FALSE(solver->choice.help.empty()) << solver->choice.name;
 
     SolveOptions options;
-    options.solver = solver.choice.name;
+    options.solver = solver->choice.name;
     options.matrix = folder.write("a.txt", "0 0 1\n0 1 0.5\n1 0 0.5\n1 1 1\n");
     const Problem problem = load_problem(options);
     EXPECT_EQ(problem.solver->rows(), 2u);
-    EXPECT_EQ(text_of(problem.description.solver), solver.choice.name);
+    EXPECT_EQ(text_of(problem.description.solver), solver->choice.name);
   }
   EXPECT_TRUE(names.count(SolveOptions().solver)) << "the default";
 }
