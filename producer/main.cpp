@@ -143,6 +143,7 @@ void report_attachment(const ProducerOptions& options, const HandoffWriter& hand
 /// Publishes every step and waits for the analyzer's farewell.
 SolveEnd run_pipeline(const ProducerOptions& options, const SolveRun& run, RunDescription& description, Report& report,
                       ServiceManager& manager) {
+  refuse_several_variables(run.solver);
   HandoffOptions handoff_options{.socket = options.process.socket,
                                  .coordination = options.publish.coordination,
                                  .buffers = options.publish.buffers,

@@ -6,8 +6,18 @@
 #include <cstring>
 
 #include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
 
 namespace ringside {
+
+void refuse_several_variables(const Solver& solver) {
+  const Schema variables = solver.variables();
+  if (variables.is_x_only()) return;
+  throw usage_error(
+      "--solver: found one whose steps have {} variables ({}) with --mode pipeline, which carries x alone; "
+      "expected --mode dram, which keeps nothing, or another solver",
+      variables.size(), to_text(variables));
+}
 
 Producer::Producer(const SolveRun& run, HandoffWriter& handoff, WhenFull when_full, Pulse& pulse)
     : run_(run), handoff_(handoff), when_full_(when_full), pulse_(pulse), private_iterates_(run.solver) {}

@@ -34,6 +34,9 @@ class PrivateIterates {
   Array<std::byte> second_;
 };
 
+/// Throws Error (exit code 2) for a solver whose steps have more than x: hand-off and ring carry one vector.
+void refuse_several_variables(const Solver& solver);
+
 /// Runs iterations 1, 2, 3 ... of `solver`, or those after the iterate from which a kept run continues, and publishes
 /// each `options.every`-th iterate and the last one. `stop` ends it after the current iteration; the iterate made by
 /// then is published.
