@@ -9,6 +9,7 @@
 
 #include "common/platform/error.hpp"
 #include "producer/kernels/row_layout.hpp"
+#include "producer/solver/cg.hpp"
 #include "producer/solver/jacobi.hpp"
 #include "producer/solver/pagerank.hpp"
 
@@ -18,6 +19,7 @@ namespace {
 const SolverEntry* const kSolvers[] = {
     &kPagerankSolver,
     &kJacobiSolver,
+    &kCgSolver,
 };
 
 }  // namespace
