@@ -50,6 +50,7 @@ std::optional<SolveEnd> Producer::already_ended(std::uint64_t iteration, const C
   set(account.iterations, iteration);
   set(account.residual_l1, change.l1);
   set(account.residual_linf, change.linf);
+  set(account.criterion, change.criterion);
   set(account.converged, converged);
   return converged ? SolveEnd::kConverged : SolveEnd::kIterationsDone;
 }

@@ -14,6 +14,7 @@ Progress account_for(const SolveRun& run, const FinishedIterate& iterate) noexce
   set(account.iterations, iterate.iteration);
   set(account.residual_l1, iterate.change.l1);
   set(account.residual_linf, iterate.change.linf);
+  set(account.criterion, iterate.change.criterion);
   const Progress progress = run.convergence.observe(iterate.change.criterion);
   set(account.residual_growth, run.convergence.growth_per_iteration().value_or(-1));
   set(account.iterations_left, to_figure(run.convergence.iterations_left()));

@@ -79,7 +79,7 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
   std::string criteria;
   for (const std::string_view criterion : criteria_of(solvers)) {
     const auto those = names_where(solvers, [&](const SolverChoice& solver) { return solver.criterion == criterion; });
-    criteria += fmt::format("{}{} ({})", criteria.empty() ? "" : ", or ", criterion, fmt::join(those, ", "));
+    criteria += fmt::format("{}the {} ({})", criteria.empty() ? "" : ", or ", criterion, fmt::join(those, ", "));
   }
   OptionSet set = line.options_of<SolveOptions>("Problem and solver");
   Option matrix_option = set.option("--matrix", options.matrix,

@@ -11,8 +11,8 @@
 
 namespace ringside {
 
-/// The criterion of a solver that has no better one.
-inline constexpr std::string_view kChangeCriterion = "the L1 change of an iteration";
+/// The criterion of a solver that has no better one, as "the ..." in help and messages.
+inline constexpr std::string_view kChangeCriterion = "L1 change";
 
 struct SolverChoice {
   std::string_view name;                          // the value of --solver

@@ -249,8 +249,8 @@ std::unique_ptr<Solver> make_cg(CsrMatrix matrix, RightSide right_side, Isa isa,
 
 const SolverEntry kCgSolver = {
     .choice = {.name = "cg",
-               .help = "solves A x = b with a symmetric positive definite A by conjugate gradients",
-               .criterion = "the residual's 2-norm divided by that of b",
+               .help = "conjugate gradients: solves A x = b with a symmetric positive definite A",
+               .criterion = "relative residual |r|/|b|",
                .rhs = true},
     .orientation = Orientation::kRows,
     .make =

@@ -97,7 +97,8 @@ TEST_F(PipelineTest, TheSummaryHasEveryKeyAndItsTimesAddUp) {
                           "storage",         "reduce",
                           "passes",          "last",
                           "hand_off_ns",     "kernel",
-                          "residual_growth", "matrix_format"}) {
+                          "residual_growth", "matrix_format",
+                          "criterion"}) {
     ASSERT_TRUE(s.contains(key)) << key;
     EXPECT_FALSE(s[key].is_null()) << key;
   }
