@@ -12,6 +12,7 @@
 #include "producer/solver/convergence.hpp"
 #include "tests/reference/serial_cg.hpp"
 #include "tests/unit/producer/solver/cg_testing.hpp"
+#include "tests/unit/producer/solver/solver_steps.hpp"
 #include "tests/unit/producer/solver/solver_testing.hpp"
 
 namespace ringside {
