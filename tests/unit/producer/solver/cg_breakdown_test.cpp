@@ -109,7 +109,7 @@ TEST(ConjugateGradientsEnd, WithoutAToleranceTheIterationEndsWhenRIsExhausted) {
   }
   EXPECT_LT(iterations, 1000);
   const std::vector<double> x = step.vector(solver->variables(), 0);
-  for (int k = 0; k < 300; ++k) ASSERT_FALSE((step = stepper.next()).change.broken_down) << "later iterations rest";
+  for (int k = 0; k < 3000; ++k) ASSERT_FALSE((step = stepper.next()).change.broken_down) << "later iterations rest";
   EXPECT_EQ(step.vector(solver->variables(), 0), x);
   EXPECT_EQ(step.change.l1, 0);
 }

@@ -86,26 +86,33 @@ TEST(ConjugateGradients, AgreesWithTheRecurrenceInLongDouble) {
   for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], expected[i], 1e-14);
 }
 
+/// Until nothing is left to do, at most 12 steps.
+void expect_steps_of_plain_loops(const CsrMatrix& matrix, const std::vector<double>& b, Solver& solver) {
+  const Schema schema = solver.variables();
+  PlainCg plain(matrix, b);
+  Stepper stepper(solver);
+  for (int k = 1; k <= 12; ++k) {
+    const Change change = plain.iterate();
+    const Step step = stepper.next();
+    ASSERT_EQ(step.vector(schema, kVariableX), plain.x) << k;
+    ASSERT_EQ(step.vector(schema, kVariableR), plain.r) << k;
+    ASSERT_EQ(step.vector(schema, kVariableP), plain.p) << k;
+    ASSERT_EQ(step.scalars,
+              (std::vector{std::bit_cast<std::uint64_t>(change.l1), std::bit_cast<std::uint64_t>(change.linf),
+                           std::bit_cast<std::uint64_t>(plain.rho), std::bit_cast<std::uint64_t>(change.criterion)}))
+        << k;
+    if (change.criterion <= solver.exhausted_criterion()) break;
+  }
+}
+
+// Few rows, so that the lane of each one counts; a last block of few rows; long rows.
 TEST(ConjugateGradients, EveryStepHasTheBitsOfThePlainLoops) {
-  const CsrMatrix matrix = site_laplacian();
-  for (const bool ones : {false, true}) {
-    const std::vector<double> b = ones ? std::vector<double>(matrix.rows, 1.0) : random_values(matrix.rows, 3);
-    const auto solver = make_cg(matrix, ones ? RightSide{} : right_side_of(b));
-    const Schema schema = solver->variables();
-    PlainCg plain(matrix, b);
-    Stepper stepper(*solver);
-    for (int k = 1; k <= 12 && plain.rho > 0; ++k) {
-      const Change change = plain.iterate();
-      const Step step = stepper.next();
-      ASSERT_EQ(step.vector(schema, kVariableX), plain.x) << k;
-      ASSERT_EQ(step.vector(schema, kVariableR), plain.r) << k;
-      ASSERT_EQ(step.vector(schema, kVariableP), plain.p) << k;
-      ASSERT_EQ(step.scalars,
-                (std::vector{std::bit_cast<std::uint64_t>(change.l1), std::bit_cast<std::uint64_t>(change.linf),
-                             std::bit_cast<std::uint64_t>(plain.rho), std::bit_cast<std::uint64_t>(change.criterion)}))
-          << k;
-      if (change.criterion <= solver->exhausted_criterion()) break;
-    }
+  for (const std::uint64_t rows : {1u, 7u, 13u, 31u, 1029u, 2500u}) {
+    SCOPED_TRACE(rows);
+    const CsrMatrix matrix = laplacian_plus_one(rows, rows < 100 ? band_links(rows, {1, 5}) : site_links(rows, 4));
+    const std::vector<double> b = random_values(rows, 3);
+    expect_steps_of_plain_loops(matrix, b, *make_cg(matrix, right_side_of(b)));
+    expect_steps_of_plain_loops(matrix, std::vector<double>(rows, 1.0), *make_cg(matrix));
   }
 }
 
