@@ -48,11 +48,11 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
   "${debian}/postinst" "${debian}/prerm" "${debian}/postrm" "${debian}/conffiles")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
-"A producer process runs a solver on sparse matrices (PageRank, Jacobi, or
-your own through a library) and publishes every iterate through shared
-memory. An analyzer process on other cores keeps each one in a crash-safe
-ring on persistent memory or any file, reduces it there, and accounts for
-who waited for whom.
+"A producer process runs a solver on sparse matrices (PageRank, Jacobi,
+conjugate gradients, or your own through a library) and publishes every
+iterate through shared memory. An analyzer process on other cores keeps each
+one in a crash-safe ring on persistent memory or any file, reduces it there,
+and accounts for who waited for whom.
 .
 After a crash or a power cut the kept iterates are verified and replayed,
 and the solver resumes from the last one, bit for bit. This package has the

@@ -12,6 +12,7 @@ nlohmann::json to_json(const ProducerAccount& account) {
           {"converged", account.converged.load(std::memory_order_relaxed)},
           {"residual_l1", account.residual_l1.load(std::memory_order_relaxed)},
           {"residual_linf", account.residual_linf.load(std::memory_order_relaxed)},
+          {"criterion", account.criterion.load(std::memory_order_relaxed)},
           {"residual_growth", account.residual_growth.load(std::memory_order_relaxed)},
           {"iterations_left", account.iterations_left.load(std::memory_order_relaxed)},
           {"steps_published", account.steps_published.load(std::memory_order_relaxed)},

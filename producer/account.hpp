@@ -21,7 +21,8 @@ struct ProducerAccount {
   std::atomic<std::int64_t> analyzer_cores_lent_ns{0};  // time of our threads on the analyzer's cores, summed
   std::atomic<double> residual_l1{0};
   std::atomic<double> residual_linf{0};
-  std::atomic<double> residual_growth{-1};  // recent factor of the L1 change per iteration; below 0: none
+  std::atomic<double> criterion{0};         // what --tolerance bounds
+  std::atomic<double> residual_growth{-1};  // recent factor of the criterion per iteration; below 0: none
   std::atomic<double> iterations_left{-1};  // estimate until the tolerance is met; below 0: none
   std::atomic<std::int64_t> load_ns{0};
   std::atomic<std::int64_t> begun_ns{0};  // CLOCK_MONOTONIC: the first iteration's start

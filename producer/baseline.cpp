@@ -2,6 +2,7 @@
 #include "producer/baseline.hpp"
 
 #include <array>
+#include <cstddef>
 
 #include "common/platform/clock.hpp"
 #include "producer/matrix/array.hpp"
@@ -9,49 +10,51 @@
 namespace ringside {
 namespace {
 
-/// The vectors of the baseline. With --every the iterate reduced last is needed once more, for the next change, when
+/// The payloads of the baseline. With --every the iterate reduced last is needed once more, for the next change, when
 /// the solver has long moved on: it stays in place and the other two take turns. A page that is never written costs no
-/// memory, so that without --every only two vectors take any.
+/// memory, so that without --every only two payloads take any.
 class Iterates {
  public:
-  explicit Iterates(std::uint64_t rows) : vectors_{Array<double>(rows), Array<double>(rows), Array<double>(rows)} {}
+  explicit Iterates(std::uint64_t bytes) {
+    for (Array<std::byte>& payload : payloads_) payload = Array<std::byte>(bytes);
+  }
 
-  double* start() noexcept { return vectors_[0].data(); }
+  const void* start() const noexcept { return payloads_[0].data(); }
 
-  /// Writes x_0 to all vectors that will be used, from the threads that will write to them. The system allocates a
+  /// Writes step 0 to all payloads that will be used, from the threads that will write to them. The system allocates a
   /// page when it is first written to. That takes longer than an iteration, and must not count as part of the first
   /// one.
   void place(const Solver& solver, bool some_are_not_reduced) {
-    for (std::size_t used = some_are_not_reduced ? 3 : 2; used-- > 0;) solver.start(vectors_[used].data());
+    for (std::size_t used = some_are_not_reduced ? 3 : 2; used-- > 0;) solver.start(payloads_[used].data());
   }
 
-  /// A vector that is neither of these two.
-  double* other_than(const double* previous, const double* reduced) noexcept {
-    for (Array<double>& vector : vectors_) {
-      if (vector.data() != previous && vector.data() != reduced) return vector.data();
+  /// A payload that is neither of these two.
+  void* other_than(const void* previous, const void* reduced) noexcept {
+    for (Array<std::byte>& payload : payloads_) {
+      if (payload.data() != previous && payload.data() != reduced) return payload.data();
     }
     return nullptr;  // cannot happen with three
   }
 
  private:
-  std::array<Array<double>, 3> vectors_;
+  std::array<Array<std::byte>, 3> payloads_;
 };
 
-/// Reduces the iterates that the producer would publish.
+/// Reduces x of the steps that the producer would publish.
 class Baseline final : public IterateSink {
  public:
   Baseline(const SolveRun& run, int passes)
-      : run_(run), iterates_(run.solver.rows()), reducer_(run.solver.rows()), passes_(passes) {
+      : run_(run), iterates_(run.solver.variables().payload_bytes()), reducer_(run.solver.rows()), passes_(passes) {
     iterates_.place(run.solver, run.options.every > 1);
   }
 
   BaselineResult run() noexcept {
-    result_.end = solve(run_, 0, iterates_.start(), *this);
+    result_.end = solve(run_, {.payload = iterates_.start()}, *this);
     return result_;
   }
 
  private:
-  double* place(std::uint64_t, bool, const double* previous) noexcept override {
+  void* place(std::uint64_t, bool, const void* previous) noexcept override {
     return iterates_.other_than(previous, reduced_);
   }
 
@@ -60,23 +63,24 @@ class Baseline final : public IterateSink {
   }
 
   SolveEnd finish(const FinishedIterate& last, SolveEnd how) noexcept override {
-    if (reduced_ != last.x) reduce(last);
+    if (reduced_ != last.payload) reduce(last);
     return how;
   }
 
   void reduce(const FinishedIterate& iterate) noexcept {
-    result_.last = reducer_.reduce(iterate.x, reduced_, passes_);
+    const auto* const x = static_cast<const double*>(iterate.payload);
+    result_.last = reducer_.reduce(x, static_cast<const double*>(reduced_), passes_);
     result_.last_iteration = iterate.iteration;
     result_.ended_ns = now_ns();
     result_.analyze_ns += result_.ended_ns - iterate.generated_ns;
-    reduced_ = iterate.x;
+    reduced_ = iterate.payload;
   }
 
   const SolveRun run_;
   Iterates iterates_;
   Reducer reducer_;
   int passes_;
-  const double* reduced_ = nullptr;  // x_0 is not a step: the first change has nothing to compare with
+  const void* reduced_ = nullptr;  // step 0 is not a step: the first change has nothing to compare with
   BaselineResult result_;
 };
 

@@ -49,7 +49,8 @@ ExitCode exit_code_of(SolveEnd end) {
   switch (end) {
     case SolveEnd::kConverged:
     case SolveEnd::kIterationsDone: return ExitCode::kDone;
-    case SolveEnd::kDiverged: return ExitCode::kUsage;
+    case SolveEnd::kDiverged:
+    case SolveEnd::kBrokenDown: return ExitCode::kUsage;
     case SolveEnd::kInterrupted: return ExitCode::kInterrupted;
     case SolveEnd::kAnalyzerGone: break;
   }
@@ -61,7 +62,8 @@ Outcome outcome_of(SolveEnd end) {
     case SolveEnd::kConverged:
     case SolveEnd::kIterationsDone: return Outcome::kFinished;
     case SolveEnd::kInterrupted: return Outcome::kInterrupted;
-    case SolveEnd::kDiverged: return Outcome::kDiverged;
+    case SolveEnd::kDiverged:
+    case SolveEnd::kBrokenDown: return Outcome::kDiverged;
     case SolveEnd::kAnalyzerGone: break;
   }
   return Outcome::kFailed;
@@ -92,6 +94,12 @@ Error divergence_error(const SolveOptions& options, const ProducerAccount& accou
       "iteration, more than it can where it converges; accepted is a matrix whose iteration matrix has a spectral "
       "radius below 1{}",
       options.matrix, options.solver, iterations, change, growth, example);
+}
+
+/// The iteration that broke down is not counted: it made no step.
+Error breakdown_error(const SolveOptions& options, const ProducerAccount& account, const Solver& solver) {
+  return usage_error("{}: {} broke down in iteration {}: {}", options.matrix, options.solver,
+                     account.iterations.load() + 1, solver.breakdown());
 }
 
 /// The baseline: no hand-off, no ring.
@@ -135,6 +143,7 @@ void report_attachment(const ProducerOptions& options, const HandoffWriter& hand
 /// Publishes every step and waits for the analyzer's farewell.
 SolveEnd run_pipeline(const ProducerOptions& options, const SolveRun& run, RunDescription& description, Report& report,
                       ServiceManager& manager) {
+  refuse_several_variables(run.solver);
   HandoffOptions handoff_options{.socket = options.process.socket,
                                  .coordination = options.publish.coordination,
                                  .buffers = options.publish.buffers,
@@ -207,7 +216,8 @@ ExitCode run(const ProducerOptions& options) {
   });
 
   nlohmann::json final{{"matrix_format", problem.solver->format()}};
-  ConvergenceCheck convergence(options.solve.tolerance, problem.solver->growth_limit());
+  ConvergenceCheck convergence(options.solve.tolerance, problem.solver->growth_limit(),
+                               problem.solver->exhausted_criterion());
   const SolveRun run{*problem.solver, options.solve, stop, account, convergence};
   SolveEnd end = SolveEnd::kAnalyzerGone;
   const auto write_final = [&] {
@@ -225,6 +235,7 @@ ExitCode run(const ProducerOptions& options) {
   }
   write_final();
   if (end == SolveEnd::kDiverged) throw divergence_error(options.solve, account, convergence);
+  if (end == SolveEnd::kBrokenDown) throw breakdown_error(options.solve, account, *problem.solver);
   return exit_code_of(end);
 }
 

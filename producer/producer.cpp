@@ -1,33 +1,47 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "producer/producer.hpp"
 
+#include <array>
+#include <bit>
 #include <cstring>
 
 #include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
 
 namespace ringside {
+
+void refuse_several_variables(const Solver& solver) {
+  const Schema variables = solver.variables();
+  if (variables.is_x_only()) return;
+  throw usage_error(
+      "--solver: found one whose steps have {} variables ({}) with --mode pipeline, which carries x alone; "
+      "expected --mode dram, which keeps nothing, or another solver",
+      variables.size(), to_text(variables));
+}
 
 Producer::Producer(const SolveRun& run, HandoffWriter& handoff, WhenFull when_full, Pulse& pulse)
     : run_(run), handoff_(handoff), when_full_(when_full), pulse_(pulse), private_iterates_(run.solver) {}
 
 SolveEnd Producer::run(std::optional<KeptIterate> kept) noexcept {
-  double* const x = private_iterates_.start();
+  void* const payload = private_iterates_.start();
   if (!kept) {
-    run_.solver.start(x);
-    return solve(run_, 0, x, *this);
+    run_.solver.start(payload);
+    return solve(run_, {.payload = payload}, *this);
   }
   const std::uint64_t iteration = kept->step.iteration;
+  const std::array scalars = {std::bit_cast<std::uint64_t>(kept->step.residual_l1),
+                              std::bit_cast<std::uint64_t>(kept->step.residual_linf)};
   set(run_.account.resumed_from, iteration);
-  if (const auto end = already_ended(iteration, {kept->step.residual_l1, kept->step.residual_linf})) return *end;
-  std::memcpy(x, kept->x(), run_.solver.rows() * sizeof(double));
+  if (const auto end = already_ended(iteration, run_.solver.change_of(scalars))) return *end;
+  std::memcpy(payload, kept->x(), private_iterates_.bytes());
   kept.reset();
-  return solve(run_, iteration, x, *this);
+  return solve(run_, {.iteration = iteration, .payload = payload, .scalars = scalars}, *this);
 }
 
 // A kept iterate may have been the last one: it met the tolerance before the run was interrupted, or no more
 // iterations were asked for.
 std::optional<SolveEnd> Producer::already_ended(std::uint64_t iteration, const Change& change) noexcept {
-  const bool converged = run_.convergence.observe(change) == Progress::kConverged;
+  const bool converged = run_.convergence.observe(change.criterion) == Progress::kConverged;
   if (!converged && iteration < run_.options.last_iteration()) return std::nullopt;
   ProducerAccount& account = run_.account;
   const std::int64_t now = now_ns();
@@ -36,12 +50,13 @@ std::optional<SolveEnd> Producer::already_ended(std::uint64_t iteration, const C
   set(account.iterations, iteration);
   set(account.residual_l1, change.l1);
   set(account.residual_linf, change.linf);
+  set(account.criterion, change.criterion);
   set(account.converged, converged);
   return converged ? SolveEnd::kConverged : SolveEnd::kIterationsDone;
 }
 
 // x_k goes straight into shared memory if it is to be published and if there is room.
-double* Producer::place(std::uint64_t k, bool due, const double* previous) noexcept {
+void* Producer::place(std::uint64_t k, bool due, const void* previous) noexcept {
   in_buffer_ = false;
   if (!due) return private_iterates_.target(previous);
   const Claim claim = when_full_ == WhenFull::kWait ? handoff_.claim() : handoff_.try_claim();
@@ -92,7 +107,7 @@ SolveEnd Producer::publish_last(const FinishedIterate& last, SolveEnd how) noexc
   claim_status_ = claim.status;
   if (claim.status == ClaimStatus::kStopped) return SolveEnd::kInterrupted;
   if (claim.status != ClaimStatus::kOk) return SolveEnd::kAnalyzerGone;
-  std::memcpy(claim.buffer, last.x, run_.solver.rows() * sizeof(double));
+  std::memcpy(claim.buffer, last.payload, private_iterates_.bytes());
   publish(last);
   return how;
 }

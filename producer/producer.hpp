@@ -3,6 +3,7 @@
 // hand-off lends, and it is published. Solver and hand-off do not depend on each other.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -14,23 +15,27 @@
 
 namespace ringside {
 
-/// Two private vectors for the iterates that are not published, and x_0; pages that are never written cost no memory.
+/// Two private payloads for the steps that are not published, and step 0; pages that are never written cost no memory.
 class PrivateIterates {
  public:
   explicit PrivateIterates(const Solver& solver)
-      : first_(solver.rows()), second_(solver.may_overwrite_previous() ? 0 : solver.rows()) {}
+      : first_(solver.variables().payload_bytes()), second_(solver.may_overwrite_previous() ? 0 : first_.size()) {}
 
-  double* start() noexcept { return first_.data(); }
+  void* start() noexcept { return first_.data(); }
+  std::size_t bytes() const noexcept { return first_.size(); }
 
-  /// Where x_k may go when x_{k-1} lies at `previous`.
-  double* target(const double* previous) noexcept {
+  /// Where step k may go when step k-1 lies at `previous`.
+  void* target(const void* previous) noexcept {
     return second_.empty() || previous != first_.data() ? first_.data() : second_.data();
   }
 
  private:
-  Array<double> first_;
-  Array<double> second_;
+  Array<std::byte> first_;
+  Array<std::byte> second_;
 };
+
+/// Throws Error (exit code 2) for a solver whose steps have more than x: hand-off and ring carry one vector.
+void refuse_several_variables(const Solver& solver);
 
 /// Runs iterations 1, 2, 3 ... of `solver`, or those after the iterate from which a kept run continues, and publishes
 /// each `options.every`-th iterate and the last one. `stop` ends it after the current iteration; the iterate made by
@@ -47,7 +52,7 @@ class Producer : private IterateSink {
   ClaimStatus claim_status() const noexcept { return claim_status_; }
 
  private:
-  double* place(std::uint64_t k, bool due, const double* previous) noexcept override;
+  void* place(std::uint64_t k, bool due, const void* previous) noexcept override;
   void take(const FinishedIterate& iterate) noexcept override;
   SolveEnd finish(const FinishedIterate& last, SolveEnd how) noexcept override;
 
@@ -61,9 +66,9 @@ class Producer : private IterateSink {
   Pulse& pulse_;
   PrivateIterates private_iterates_;
   ClaimStatus claim_status_ = ClaimStatus::kOk;
-  bool in_buffer_ = false;  // the iterate that is being made lies in a buffer of the hand-off
-  bool published_ = true;   // the newest iterate; x_0 is not a step, and a kept iterate is in the ring
-  std::uint64_t skipped_iteration_ = 0;       // the last skipped one
+  bool in_buffer_ = false;               // the iterate that is being made lies in a buffer of the hand-off
+  bool published_ = true;                // the newest iterate; x_0 is not a step, and a kept iterate is in the ring
+  std::uint64_t skipped_iteration_ = 0;  // the last skipped one
   std::int64_t generate_unpublished_ns_ = 0;  // generate time since the last published step
 };
 

@@ -14,7 +14,8 @@ Progress account_for(const SolveRun& run, const FinishedIterate& iterate) noexce
   set(account.iterations, iterate.iteration);
   set(account.residual_l1, iterate.change.l1);
   set(account.residual_linf, iterate.change.linf);
-  const Progress progress = run.convergence.observe(iterate.change);
+  set(account.criterion, iterate.change.criterion);
+  const Progress progress = run.convergence.observe(iterate.change.criterion);
   set(account.residual_growth, run.convergence.growth_per_iteration().value_or(-1));
   set(account.iterations_left, to_figure(run.convergence.iterations_left()));
   return progress;
@@ -22,25 +23,27 @@ Progress account_for(const SolveRun& run, const FinishedIterate& iterate) noexce
 
 }  // namespace
 
-SolveEnd solve(const SolveRun& run, std::uint64_t iteration, const double* x, IterateSink& sink) noexcept {
+SolveEnd solve(const SolveRun& run, const FirstStep& first, IterateSink& sink) noexcept {
   const SolveOptions& options = run.options;
-  run.solver.prepare(x);
+  run.solver.prepare(first.payload, first.scalars);
   set(run.account.analyzer_cores_lent_ns, std::int64_t{0});  // preparing is not part of the account
+  set(run.account.iterations, first.iteration);
   set(run.account.begun_ns, now_ns());
 
   FinishedIterate iterate;
-  iterate.iteration = iteration;
-  iterate.x = x;
-  for (std::uint64_t k = iteration + 1;; ++k) {
+  iterate.iteration = first.iteration;
+  iterate.payload = first.payload;
+  for (std::uint64_t k = first.iteration + 1;; ++k) {
     const bool due = k % options.every == 0 || k == options.last_iteration();
-    double* next = sink.place(k, due, iterate.x);
+    void* next = sink.place(k, due, iterate.payload);
     if (next == nullptr) return sink.finish(iterate, SolveEnd::kInterrupted);
 
     const std::int64_t begin = now_ns();
-    const Change change = run.solver.iterate(iterate.x, next);
+    const Change change = run.solver.iterate(iterate.payload, next);
     const std::int64_t end = now_ns();
+    if (change.broken_down) return SolveEnd::kBrokenDown;
     iterate = {
-        .iteration = k, .x = next, .change = change, .due = due, .generate_ns = end - begin, .generated_ns = end};
+        .iteration = k, .payload = next, .change = change, .due = due, .generate_ns = end - begin, .generated_ns = end};
 
     const Progress progress = account_for(run, iterate);
     if (progress == Progress::kDiverged) return SolveEnd::kDiverged;

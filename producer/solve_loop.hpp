@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The loop of a run, the same in the pipeline and in the baseline: iterate, account, look at the convergence, stop.
-// Where x_k is written, and what happens to it then, is left to an IterateSink: the pipeline's publishes
+// Where step k is written, and what happens to it then, is left to an IterateSink: the pipeline's publishes
 // (producer/producer.hpp), the baseline's reduces (producer/baseline.hpp).
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 #include "common/options/options.hpp"
 #include "producer/account.hpp"
@@ -19,14 +20,15 @@ enum class SolveEnd {
   kConverged,
   kIterationsDone,
   kDiverged,
+  kBrokenDown,  // Solver::breakdown says why
   kInterrupted,
   kAnalyzerGone  // lost, stalled or failed: see Producer::claim_status
 };
 
-/// x_k once it is complete.
+/// Step k once it is complete.
 struct FinishedIterate {
   std::uint64_t iteration = 0;
-  const double* x = nullptr;  // rows doubles
+  const void* payload = nullptr;  // the variables of the step (Solver::variables); x lies at its beginning
   Change change;
   bool due = false;               // `--every` asks for it, or it is the last one that `--iterations` allows
   std::int64_t generate_ns = 0;   // what this iteration took
@@ -38,11 +40,11 @@ class IterateSink {
  public:
   virtual ~IterateSink() = default;
 
-  /// Where the solver writes x_k: rows doubles. previous: x_{k-1}; due: as in FinishedIterate. If it returns null, the
-  /// run ends with x_{k-1}, and the call of `finish` follows.
-  virtual double* place(std::uint64_t k, bool due, const double* previous) noexcept = 0;
+  /// Where the solver writes the payload of step k. previous: that of step k-1; due: as in FinishedIterate. If it
+  /// returns null, the run ends with step k-1, and the call of `finish` follows.
+  virtual void* place(std::uint64_t k, bool due, const void* previous) noexcept = 0;
 
-  /// Takes x_k, which is finite. It stays where it is until the next iteration has read it.
+  /// Takes step k, which is finite. It stays where it is until the next iteration has read it.
   virtual void take(const FinishedIterate& iterate) noexcept = 0;
 
   /// The run ends with `last`, the newest iterate taken (or the one that the run began with). how: kInterrupted after a
@@ -59,8 +61,15 @@ struct SolveRun {
   ConvergenceCheck& convergence;
 };
 
-/// Runs the iterations that follow x_k: k is `iteration`, and `x` (rows doubles) holds x_k, so 0 and x_0 at the start.
-/// A diverged iterate, which may hold NaN, is neither taken nor finished.
-SolveEnd solve(const SolveRun& run, std::uint64_t iteration, const double* x, IterateSink& sink) noexcept;
+/// The step after which a run goes on: step 0, which has no scalars, or a kept step.
+struct FirstStep {
+  std::uint64_t iteration = 0;
+  const void* payload = nullptr;
+  std::span<const std::uint64_t> scalars{};  // the words of Solver::scalars
+};
+
+/// Runs the iterations that follow `first`. A diverged iterate, which may hold NaN, is neither taken nor finished; nor
+/// is the last one before an iteration that broke down.
+SolveEnd solve(const SolveRun& run, const FirstStep& first, IterateSink& sink) noexcept;
 
 }  // namespace ringside

@@ -33,7 +33,7 @@ class Ringside final : public Product {
       solver_->start(x.data());
     }
     for (std::uint64_t j = 0; j < matrix.rows; ++j) x_[0][j] = operand(j);
-    solver_->prepare(x_[0].data());
+    solver_->prepare(x_[0].data(), {});
   }
 
   void run() override {

@@ -185,7 +185,7 @@ ordered_json measure(const CsrMatrix& matrix, const std::vector<MatrixFormat>& f
     for (Array<double>& x : t.x) x = Array<double>(n);
     t.solver->start(t.x[0].data());
     t.solver->start(t.x[1].data());
-    t.solver->prepare(t.x[0].data());
+    t.solver->prepare(t.x[0].data(), {});
     timed.push_back(std::move(t));
   }
   PlainLoop plain(matrix);

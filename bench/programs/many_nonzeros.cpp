@@ -86,7 +86,7 @@ nlohmann::ordered_json measure(int threads, std::uint32_t stride) {
     mass += x[j];
     if (j % stride == 0 && j / stride < kRowLinks) linking += x[j];
   }
-  solver->prepare(x.data());
+  solver->prepare(x.data(), {});
   begin = now_ns();
   solver->iterate(x.data(), next.data());
   const double iterate_s = static_cast<double>(now_ns() - begin) * 1e-9;

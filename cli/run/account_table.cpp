@@ -9,6 +9,7 @@
 #include "cli/terminal/format.hpp"
 #include "common/platform/printable.hpp"
 #include "common/platform/version.hpp"
+#include "producer/solver/solver_table.hpp"
 
 namespace ringside {
 namespace {
@@ -55,6 +56,14 @@ json total_seconds(const json& producer, const json& analyzer) {
   return end > 0 ? json(static_cast<double>(end - begun.get<std::int64_t>()) * 1e-9) : json();
 }
 
+/// What --tolerance bounds; of a solver that is not of the table, the change.
+std::string_view criterion_of(const std::string& solver) {
+  for (const SolverEntry* entry : solvers()) {
+    if (entry->choice.name == solver) return entry->choice.criterion;
+  }
+  return kChangeCriterion;
+}
+
 }  // namespace
 
 ordered_json make_summary(const RunFacts& facts, const json& producer, const json& analyzer) {
@@ -69,7 +78,7 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
   for (const char* key : {"matrix_format", "kernel"}) summary[key] = value_or_null(producer, "matrix_format");
   summary["mode"] = facts.mode;
   for (const char* key : {"solver", "matrix", "parameters", "rows", "nonzeros"}) summary[key] = value_or_null(run, key);
-  for (const char* key : {"iterations", "converged", "residual_l1", "residual_linf"}) {
+  for (const char* key : {"iterations", "converged", "residual_l1", "residual_linf", "criterion"}) {
     summary[key] = value_or_null(producer, key);
   }
   const json growth = value_or_null(producer, "residual_growth");
@@ -117,15 +126,17 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
                    printable(text(summary, "matrix")), with_separators(count(summary, "rows")),
                    with_separators(count(summary, "nonzeros")), format));
   const bool converged = summary["converged"].is_boolean() && summary["converged"].get<bool>();
-  line(fmt::format("  solved     {} iterations, {}; change in the last: L1 {:.3e}, Linf {:.3e}",
+  const std::string_view criterion = criterion_of(text(summary, "solver"));
+  const std::string reached =
+      criterion == kChangeCriterion ? "" : fmt::format("; {} {:.3e}", criterion, number(summary, "criterion"));
+  line(fmt::format("  solved     {} iterations, {}; change in the last: L1 {:.3e}, Linf {:.3e}{}",
                    with_separators(count(summary, "iterations")), converged ? "converged" : "not converged",
-                   number(summary, "residual_l1"), number(summary, "residual_linf")));
+                   number(summary, "residual_l1"), number(summary, "residual_linf"), reached));
   // Divergence and temporary growth look alike while they last, so the line names only what was measured.
   if (const double growth = number(summary, "residual_growth"); !converged && growth > 1.001) {
     line(fmt::format(
-        "  growing    the L1 change grows by a factor of {:.4g} per iteration: it diverges, or has not yet passed "
-        "its peak",
-        growth));
+        "  growing    the {} grows by a factor of {:.4g} per iteration: it diverges, or has not yet passed its peak",
+        criterion, growth));
   }
   if (const std::uint64_t from = count(summary, "resumed_from"); from > 0) {
     line(fmt::format("  resumed    from iteration {}, {} iterations since", with_separators(from),

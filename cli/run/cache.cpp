@@ -22,9 +22,9 @@ namespace {
 /// "pagerank sums over in-links, jacobi sums over rows".
 std::string orientations() {
   std::vector<std::string> texts;
-  for (const SolverEntry& solver : solvers()) {
-    const char* over = solver.orientation == Orientation::kRows ? "rows" : "in-links";
-    texts.push_back(fmt::format("{} sums over {}", solver.choice.name, over));
+  for (const SolverEntry* solver : solvers()) {
+    const char* over = solver->orientation == Orientation::kRows ? "rows" : "in-links";
+    texts.push_back(fmt::format("{} sums over {}", solver->choice.name, over));
   }
   return fmt::format("{}", fmt::join(texts, ", "));
 }

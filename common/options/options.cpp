@@ -76,6 +76,11 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
   for (const SolverChoice& solver : solvers) {
     methods += fmt::format("{}{} ({})", methods.empty() ? "" : ", ", solver.name, solver.help);
   }
+  std::string criteria;
+  for (const std::string_view criterion : criteria_of(solvers)) {
+    const auto those = names_where(solvers, [&](const SolverChoice& solver) { return solver.criterion == criterion; });
+    criteria += fmt::format("{}the {} ({})", criteria.empty() ? "" : ", or ", criterion, fmt::join(those, ", "));
+  }
   OptionSet set = line.options_of<SolveOptions>("Problem and solver");
   Option matrix_option = set.option("--matrix", options.matrix,
                                     "matrix or graph: FILE (.mtx, edge list; .gz, .xz, .bz2, .zst, .tar), grid:SIDE, "
@@ -96,7 +101,7 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
       .check(number_between(0, 1))
       .value_name("D")
       .show_default();
-  set.option("--tolerance", options.tolerance, "stop when the L1 change of an iteration is at most T; 0: never")
+  set.option("--tolerance", options.tolerance, fmt::format("stop when {} is at most T; 0: never", criteria))
       .check(number_within(0, 1e300))
       .value_name("T")
       .show_default();

@@ -36,7 +36,7 @@ const double* IterateSource::as_read(std::uint32_t index) const noexcept {
 void IterateSource::begin() noexcept {
   const std::uint32_t index = other_buffer();
   solver_.start(buffer(index));
-  solver_.prepare(buffer(index));
+  solver_.prepare(buffer(index), {});
   newest_.store(made() * kBuffers + index);
   iteration_ = 0;
 }

@@ -2,7 +2,9 @@
 // A sparse matrix in compressed row storage (CRS): what the readers build and the solvers multiply with.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "common/kernels/hash.hpp"
@@ -12,7 +14,7 @@ namespace ringside {
 
 /// Which index of an entry (i, j) of the input becomes the row of the CRS matrix.
 enum class Orientation {
-  kRows,    // row i lists the columns j: A as written (Jacobi)
+  kRows,    // row i lists the columns j: A as written (Jacobi, cg)
   kInLinks  // row j lists the sources i: the transpose, so that x_j sums over the links into j (PageRank)
 };
 
@@ -32,6 +34,15 @@ struct CsrMatrix {
   std::uint64_t nonzeros() const noexcept { return column.size(); }
   bool is_pattern() const noexcept { return value.empty() && !column.empty(); }
 };
+
+/// The entry in this place, if there is one.
+inline std::optional<double> entry_at(const CsrMatrix& matrix, std::uint64_t row, std::uint64_t column) noexcept {
+  const std::uint32_t* const first = matrix.column.data() + matrix.row_begin[row];
+  const std::uint32_t* const last = matrix.column.data() + matrix.row_begin[row + 1];
+  const std::uint32_t* const found = std::lower_bound(first, last, static_cast<std::uint32_t>(column));
+  if (found == last || *found != column) return std::nullopt;
+  return matrix.value.empty() ? 1.0 : matrix.value[static_cast<std::size_t>(found - matrix.column.data())];
+}
 
 /// Gives the entries' memory back; shape, names and content_id stay.
 inline void release_entries(CsrMatrix& matrix) noexcept {

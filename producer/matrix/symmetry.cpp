@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 
 namespace ringside {
 namespace {
@@ -37,6 +38,17 @@ bool is_symmetric(const CsrMatrix& matrix) {
     }
   }
   return sum == 0;
+}
+
+MirroredEntry first_unmirrored(const CsrMatrix& matrix) {
+  for (std::uint64_t row = 0; row < matrix.rows; ++row) {
+    for (std::uint64_t e = matrix.row_begin[row]; e < matrix.row_begin[row + 1]; ++e) {
+      const double value = matrix.value.empty() ? 1.0 : matrix.value[e];
+      const std::optional<double> mirror = entry_at(matrix, matrix.column[e], row);
+      if (mirror != value) return {.stored = e, .value = value, .mirror = mirror};
+    }
+  }
+  throw std::logic_error("first_unmirrored needs a matrix that is not symmetric");
 }
 
 double jacobi_growth_limit(const CsrMatrix& matrix, const Array<double>& diagonal) {

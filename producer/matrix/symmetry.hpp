@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a matrix is symmetric, and what follows from that for the Jacobi iteration.
+// Whether a matrix is symmetric, where it is not, and what follows from that for the Jacobi iteration.
 #pragma once
+
+#include <cstdint>
+#include <optional>
 
 #include "producer/matrix/array.hpp"
 #include "producer/matrix/csr_matrix.hpp"
@@ -10,6 +13,17 @@ namespace ringside {
 /// True if a_ij = a_ji for all i and j. One pass over the entries by all OpenMP threads, in any order. It compares sums
 /// of hashes, so a matrix that is not symmetric passes with a probability of about 2^-64.
 bool is_symmetric(const CsrMatrix& matrix);
+
+/// An entry a_ij, and its mirror a_ji if there is one.
+struct MirroredEntry {
+  std::uint64_t stored = 0;  // its index in the matrix
+  double value = 0;
+  std::optional<double> mirror{};
+};
+
+/// The first entry, row by row, whose mirror is missing or another number. matrix: square, not symmetric. For messages:
+/// one thread searches each entry's mirror.
+MirroredEntry first_unmirrored(const CsrMatrix& matrix);
 
 /// The factor by which the L1 change of a converging Jacobi iteration can exceed any earlier one; infinity if no limit
 /// is known. diagonal: that of `matrix`, without zeros.

@@ -5,18 +5,18 @@
 
 namespace ringside {
 
-Progress ConvergenceCheck::observe(const Change& change) noexcept {
-  const double l1 = change.l1;
-  if (!std::isfinite(l1)) return Progress::kDiverged;
-  const bool largest = l1 > largest_;
-  largest_ = std::max(largest_, l1);
-  smallest_ = observed_ == 0 ? l1 : std::min(smallest_, l1);
-  recent_[observed_ % kWindow] = l1;
+Progress ConvergenceCheck::observe(double criterion) noexcept {
+  if (!std::isfinite(criterion)) return Progress::kDiverged;
+  const bool largest = criterion > largest_;
+  largest_ = std::max(largest_, criterion);
+  smallest_ = observed_ == 0 ? criterion : std::min(smallest_, criterion);
+  recent_[observed_ % kWindow] = criterion;
   ++observed_;
-  if (tolerance_ > 0 && l1 <= tolerance_) return Progress::kConverged;
+  if (tolerance_ > 0 && criterion <= tolerance_) return Progress::kConverged;
+  if (criterion <= exhausted_) return Progress::kConverged;
 
-  // After a l1 of zero, any later one would be infinitely larger: that shows nothing about growth.
-  const bool grown = smallest_ > 0 && l1 / diverged_factor_ > smallest_;
+  // After a criterion of zero, any later one would be infinitely larger: that shows nothing about growth.
+  const bool grown = smallest_ > 0 && criterion / diverged_factor_ > smallest_;
   grown_for_ = grown ? grown_for_ + 1 : 0;
   return largest && grown_for_ >= kDivergedIterations ? Progress::kDiverged : Progress::kRunning;
 }

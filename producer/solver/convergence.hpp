@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides from the change in each iteration alone whether an iteration has converged, diverges or is still running,
-// and estimates how long it may take. Close to convergence or to divergence, a linear iteration changes by a constant
+// Decides from one figure of each iteration, its criterion, whether the iteration has converged, diverges or is still
+// running, and estimates how long it may take. The criterion is the L1 change or, where a solver has one, a better
+// measure (Change::criterion). Close to convergence or to divergence, a linear iteration changes by a constant
 // factor per iteration, the spectral radius of its matrix. Before that, the change of a non-normal matrix can grow by
 // any factor: with a bidiagonal matrix it grows for as many iterations as there are rows, and then the solution is
 // exact. Growth alone is therefore not divergence. It is divergence if it exceeds the limit that the solver knows for
@@ -13,35 +14,34 @@
 #include <cstdint>
 #include <optional>
 
-#include "producer/solver/solver.hpp"
-
 namespace ringside {
 
 enum class Progress { kRunning, kConverged, kDiverged };
 
 class ConvergenceCheck {
  public:
-  /// Diverged: the L1 change is not finite. Or it is the largest one seen, and for at least kDivergedIterations in a
+  /// Diverged: the criterion is not finite. Or it is the largest one seen, and for at least kDivergedIterations in a
   /// row it was more than kDivergedFactor times the smallest one seen and more than twice the largest growth of a
   /// converging iteration (twice: for rounding).
   static constexpr double kDivergedFactor = 1e4;
   static constexpr int kDivergedIterations = 32;
 
-  /// tolerance: of the L1 change; 0: never converged, the caller counts iterations (and divergence is still detected).
-  /// growth_limit: Solver::growth_limit; if infinite, only a change that is not finite counts as diverged.
-  ConvergenceCheck(double tolerance, double growth_limit) noexcept
-      : tolerance_(tolerance), diverged_factor_(std::max(kDivergedFactor, 2 * growth_limit)) {}
+  /// tolerance: of the criterion; 0: none, the caller counts iterations (and divergence is still detected).
+  /// growth_limit: Solver::growth_limit; if infinite, only a criterion that is not finite counts as diverged.
+  /// exhausted: Solver::exhausted_criterion.
+  ConvergenceCheck(double tolerance, double growth_limit, double exhausted = -1) noexcept
+      : tolerance_(tolerance), exhausted_(exhausted), diverged_factor_(std::max(kDivergedFactor, 2 * growth_limit)) {}
 
-  /// The change of one more iteration. Converged: l1 <= tolerance. Diverged: see above.
-  Progress observe(const Change& change) noexcept;
+  /// The criterion of one more iteration. Converged: it is at most the tolerance, or exhausted. Diverged: see above.
+  Progress observe(double criterion) noexcept;
 
-  /// The factor by which the L1 change was multiplied per iteration, over the last up to 32 iterations: an estimate of
+  /// The factor by which the criterion was multiplied per iteration, over the last up to 32 iterations: an estimate of
   /// the spectral radius of the iteration's matrix. Nothing before there are two iterations, or when one changed
   /// nothing.
   std::optional<double> growth_per_iteration() const noexcept;
 
-  /// How many more iterations until the L1 change is within the tolerance, if it keeps shrinking at that rate. Nothing
-  /// if the tolerance is 0 or the change is not shrinking.
+  /// How many more iterations until the criterion is within the tolerance, if it keeps shrinking at that rate. Nothing
+  /// if the tolerance is 0 or the criterion is not shrinking.
   std::optional<std::uint64_t> iterations_left() const noexcept;
 
  private:
@@ -50,11 +50,12 @@ class ConvergenceCheck {
   double recent(std::size_t back) const noexcept { return recent_[(observed_ - 1 - back) % kWindow]; }
 
   double tolerance_;
+  double exhausted_;
   double diverged_factor_;
-  double smallest_ = 0;  // L1 change seen
+  double smallest_ = 0;  // criterion seen
   double largest_ = 0;
   int grown_for_ = 0;         // iterations in a row beyond diverged_factor_
-  std::size_t observed_ = 0;  // finite changes
+  std::size_t observed_ = 0;  // finite criteria
   std::array<double, kWindow> recent_{};
 };
 

@@ -2,55 +2,22 @@
 #include "producer/solver/jacobi.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
-#include "common/platform/error.hpp"
 #include "producer/kernels/block_parts.hpp"
 #include "producer/kernels/jacobi_kernel.hpp"
 #include "producer/matrix/refused_entry.hpp"
 #include "producer/matrix/symmetry.hpp"
 #include "producer/solver/compensated_sum.hpp"
+#include "producer/solver/linear_system.hpp"
 
 namespace ringside {
 namespace {
-
-constexpr std::uint64_t kNone = ~std::uint64_t{0};
-
-/// The first index of `values` whose value is not finite, or kNone.
-std::uint64_t first_not_finite(const Array<double>& values) {
-  std::uint64_t bad = kNone;
-#pragma omp parallel for schedule(static) reduction(min : bad)
-  for (std::uint64_t i = 0; i < values.size(); ++i) {
-    if (!std::isfinite(values[i])) bad = std::min(bad, i);
-  }
-  return bad;
-}
-
-void check(const CsrMatrix& matrix, const RightSide& right_side) {
-  if (matrix.rows != matrix.columns) {
-    throw usage_error("the matrix has {} rows and {} columns; Jacobi needs as many rows as columns", matrix.rows,
-                      matrix.columns);
-  }
-  if (matrix.rows == 0) throw usage_error("the matrix has no rows; Jacobi needs at least one");
-  const Array<double>& b = right_side.value;
-  if (!b.empty() && b.size() != matrix.rows) {
-    throw usage_error("the right-hand side has {} values; Jacobi needs one for each of the {} rows", b.size(),
-                      matrix.rows);
-  }
-  if (const std::uint64_t e = first_not_finite(matrix.value); e != kNone) {
-    throw RefusedEntry(MatrixPlace::of_entry(matrix, e), fmt::format("the entry {}", matrix.value[e]),
-                       "Jacobi accepts finite entries", [](double value) noexcept { return !std::isfinite(value); });
-  }
-  if (const std::uint64_t i = first_not_finite(b); i != kNone) {
-    throw usage_error("the right-hand side is {} in row {} (counted from 1); Jacobi accepts finite values", b[i],
-                      i + 1);
-  }
-}
 
 class Jacobi final : public Solver {
  public:
@@ -78,21 +45,22 @@ class Jacobi final : public Solver {
 
   void share_among(Team& team) override { parts_ = BlockParts::by_work(layout_.work_before, team); }
 
-  void start(double* x) const noexcept override {
+  void start(void* payload) const noexcept override {
+    auto* const x = static_cast<double*>(payload);
     parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
       std::fill(x + first * kBlockRows, x + std::min(last * kBlockRows, matrix_.rows), 0.0);
     });
   }
 
   /// The solver keeps nothing between iterations.
-  void prepare(const double*) noexcept override {}
+  void prepare(const void*, std::span<const std::uint64_t>) noexcept override {}
 
-  Change iterate(const double* previous, double* next) noexcept override {
+  Change iterate(const void* previous, void* next) noexcept override {
     const JacobiPass pass = {.product = layout_.product(matrix_),
                              .diagonal = diagonal_.data(),
                              .right_side = right_side_.value.empty() ? nullptr : right_side_.value.data(),
-                             .previous = previous,
-                             .next = next};
+                             .previous = static_cast<const double*>(previous),
+                             .next = static_cast<double*>(next)};
     parts_.for_each(
         [&](std::uint64_t first, std::uint64_t last) { kernels_.iterate(pass, first, last, sums_.data()); });
     CompensatedSum l1;
@@ -102,6 +70,7 @@ class Jacobi final : public Solver {
       change.linf = std::max(change.linf, sums.change_linf);
     }
     change.l1 = l1.value();
+    change.criterion = change.l1;
     return change;
   }
 
@@ -110,14 +79,7 @@ class Jacobi final : public Solver {
     constexpr double kMissing = std::numeric_limits<double>::infinity();  // entries are finite
     parts_.for_each([&](std::uint64_t first_block, std::uint64_t last_block) {
       for (std::uint64_t row = first_block * kBlockRows; row < std::min(last_block * kBlockRows, matrix_.rows); ++row) {
-        const std::uint32_t* first = matrix_.column.data() + matrix_.row_begin[row];
-        const std::uint32_t* last = matrix_.column.data() + matrix_.row_begin[row + 1];
-        const std::uint32_t* found = std::lower_bound(first, last, static_cast<std::uint32_t>(row));
-        const bool present = found != last && *found == row;
-        diagonal_[row] = !present ? kMissing
-                         : matrix_.value.empty()
-                             ? 1.0
-                             : matrix_.value[static_cast<std::size_t>(found - matrix_.column.data())];
+        diagonal_[row] = entry_at(matrix_, row, row).value_or(kMissing);
       }
     });
     for (std::uint64_t row = 0; row < matrix_.rows; ++row) {
@@ -147,8 +109,19 @@ std::unique_ptr<Solver> make_jacobi(CsrMatrix matrix, RightSide right_side, Isa 
     throw std::logic_error("make_jacobi needs a matrix of orientation kRows");
   }
   if (format == MatrixFormat::kRanked) throw std::logic_error("make_jacobi cannot use the format kRanked");
-  check(matrix, right_side);
+  check_linear_system(matrix, right_side, "Jacobi");
   return std::make_unique<Jacobi>(std::move(matrix), std::move(right_side), isa, format);
 }
+
+const SolverEntry kJacobiSolver = {
+    .choice = {.name = "jacobi", .help = "solves A x = b", .rhs = true},
+    .orientation = Orientation::kRows,
+    .converges_for = "a diagonally dominant one",
+    .make =
+        [](CsrMatrix matrix, RightSide right_side, const SolveOptions& options) {
+          return make_jacobi(std::move(matrix), std::move(right_side), selected_isa(),
+                             format_named(options.matrix_format));
+        },
+};
 
 }  // namespace ringside

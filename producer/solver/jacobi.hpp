@@ -12,8 +12,7 @@
 #include "common/kernels/isa.hpp"
 #include "producer/kernels/row_layout.hpp"
 #include "producer/matrix/csr_matrix.hpp"
-#include "producer/solver/right_side.hpp"
-#include "producer/solver/solver.hpp"
+#include "producer/solver/solver_entry.hpp"
 
 namespace ringside {
 
@@ -26,5 +25,7 @@ namespace ringside {
 /// A or b that is not finite, and a b of another length.
 std::unique_ptr<Solver> make_jacobi(CsrMatrix matrix, RightSide right_side = {}, Isa isa = selected_isa(),
                                     MatrixFormat format = MatrixFormat::kAuto);
+
+extern const SolverEntry kJacobiSolver;
 
 }  // namespace ringside

@@ -60,25 +60,26 @@ class Pagerank final : public Solver {
 
   void share_among(Team& team) override { parts_ = BlockParts::by_work(layout_.work_before, team); }
 
-  void start(double* x) const noexcept override {
+  void start(void* payload) const noexcept override {
+    auto* const x = static_cast<double*>(payload);
     const double rank = 1.0 / static_cast<double>(matrix_.rows);
     parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
       std::fill(x + first * kBlockRows, x + std::min(last * kBlockRows, matrix_.rows), rank);
     });
   }
 
-  void prepare(const double* x) noexcept override {
+  void prepare(const void* payload, std::span<const std::uint64_t>) noexcept override {
     PagerankPass pass = next_pass();
-    pass.previous = x;
+    pass.previous = static_cast<const double*>(payload);
     parts_.for_each(
         [&](std::uint64_t first, std::uint64_t last) { kernels_.prepare(pass, first, last, sums_.data()); });
     finish_pass();
   }
 
-  Change iterate(const double* previous, double* next) noexcept override {
+  Change iterate(const void* previous, void* next) noexcept override {
     PagerankPass pass = next_pass();
-    pass.previous = previous;
-    pass.next = next;
+    pass.previous = static_cast<const double*>(previous);
+    pass.next = static_cast<double*>(next);
     constexpr std::uintptr_t kLineBytes = 64;
     const bool stream = stream_ && reinterpret_cast<std::uintptr_t>(next) % kLineBytes == 0;
     parts_.for_each(
@@ -168,6 +169,7 @@ class Pagerank final : public Solver {
       change.linf = std::max(change.linf, sums.change_linf);
     }
     change.l1 = l1.value();
+    change.criterion = change.l1;
     dangling_ = dangling.value();
     current_ = 1 - current_;
     return change;
@@ -204,5 +206,14 @@ std::unique_ptr<Solver> make_pagerank(CsrMatrix matrix, double damping, Isa isa,
   check_weights_for_pagerank(matrix);
   return std::make_unique<Pagerank>(std::move(matrix), damping, isa, format);
 }
+
+const SolverEntry kPagerankSolver = {
+    .choice = {.name = "pagerank", .help = "ranks of a graph's nodes", .damping = true, .ranked = true},
+    .orientation = Orientation::kInLinks,
+    .make =
+        [](CsrMatrix matrix, RightSide, const SolveOptions& options) {
+          return make_pagerank(std::move(matrix), options.damping, selected_isa(), format_named(options.matrix_format));
+        },
+};
 
 }  // namespace ringside

@@ -13,7 +13,7 @@
 #include "common/kernels/isa.hpp"
 #include "producer/kernels/row_layout.hpp"
 #include "producer/matrix/csr_matrix.hpp"
-#include "producer/solver/solver.hpp"
+#include "producer/solver/solver_entry.hpp"
 
 namespace ringside {
 
@@ -27,5 +27,7 @@ namespace ringside {
 /// is negative, not finite, or too extreme for its node's weights to be normalised.
 std::unique_ptr<Solver> make_pagerank(CsrMatrix matrix, double damping, Isa isa = selected_isa(),
                                       MatrixFormat format = MatrixFormat::kAuto);
+
+extern const SolverEntry kPagerankSolver;
 
 }  // namespace ringside

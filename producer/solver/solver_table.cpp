@@ -5,50 +5,38 @@
 #include <fmt/ranges.h>
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "common/platform/error.hpp"
 #include "producer/kernels/row_layout.hpp"
+#include "producer/solver/cg.hpp"
 #include "producer/solver/jacobi.hpp"
 #include "producer/solver/pagerank.hpp"
 
 namespace ringside {
 namespace {
 
-const SolverEntry kSolvers[] = {
-    {.choice = {.name = "pagerank", .help = "ranks of a graph's nodes", .damping = true, .ranked = true},
-     .orientation = Orientation::kInLinks,
-     .make =
-         [](CsrMatrix matrix, RightSide, const SolveOptions& options) {
-           return make_pagerank(std::move(matrix), options.damping, selected_isa(),
-                                format_named(options.matrix_format));
-         }},
-    {.choice = {.name = "jacobi", .help = "solves A x = b", .rhs = true},
-     .orientation = Orientation::kRows,
-     .converges_for = "a diagonally dominant one",
-     .make =
-         [](CsrMatrix matrix, RightSide right_side, const SolveOptions& options) {
-           return make_jacobi(std::move(matrix), std::move(right_side), selected_isa(),
-                              format_named(options.matrix_format));
-         }},
+const SolverEntry* const kSolvers[] = {
+    &kPagerankSolver,
+    &kJacobiSolver,
+    &kCgSolver,
 };
 
 }  // namespace
 
-std::span<const SolverEntry> solvers() noexcept {
+std::span<const SolverEntry* const> solvers() noexcept {
   return kSolvers;
 }
 
 SolverChoices solver_choices() {
   SolverChoices choices;
-  for (const SolverEntry& solver : kSolvers) choices.push_back(solver.choice);
+  for (const SolverEntry* solver : kSolvers) choices.push_back(solver->choice);
   return choices;
 }
 
 const SolverEntry& solver_named(std::string_view name) {
-  for (const SolverEntry& solver : kSolvers) {
-    if (solver.choice.name == name) return solver;
+  for (const SolverEntry* solver : kSolvers) {
+    if (solver->choice.name == name) return *solver;
   }
   throw usage_error("--solver: found '{}', expected {}", name, fmt::join(names_of(solver_choices()), "|"));
 }
@@ -68,7 +56,8 @@ void refuse_options_not_taken(const SolverChoice& solver, const SolveOptions& op
     std::vector<std::string_view> others(kMatrixFormatNames.begin(), kMatrixFormatNames.end());
     std::erase(others, to_string(MatrixFormat::kRanked));
     throw usage_error(
-        "--matrix-format: found 'ranked' with --solver {}, expected {}: {} reads the iterates themselves, whose order is "
+        "--matrix-format: found 'ranked' with --solver {}, expected {}: {} reads the iterates themselves, whose order "
+        "is "
         "published",
         solver.name, fmt::join(others, "|"), solver.name);
   }

@@ -76,7 +76,7 @@ RunsThatResume::RunsThatResume(const Surroundings& at) : at_(at) {
     undisturbed_.push_back(hash128(x.data(), x.size() * sizeof(double)));
   };
   problem.solver->start(previous.data());
-  problem.solver->prepare(previous.data());
+  problem.solver->prepare(previous.data(), {});
   keep(previous);
   for (int k = 1; k <= kIterations; ++k) {
     problem.solver->iterate(previous.data(), next.data());

@@ -36,7 +36,7 @@ std::vector<double> solve_grid(std::uint64_t side, int iterations) {
   std::vector<double> x(side * side);
   std::vector<double> next(side * side);
   solver->start(x.data());
-  solver->prepare(x.data());
+  solver->prepare(x.data(), {});
   for (int k = 0; k < iterations; ++k) {
     solver->iterate(x.data(), next.data());
     x.swap(next);
@@ -97,7 +97,8 @@ TEST_F(PipelineTest, TheSummaryHasEveryKeyAndItsTimesAddUp) {
                           "storage",         "reduce",
                           "passes",          "last",
                           "hand_off_ns",     "kernel",
-                          "residual_growth", "matrix_format"}) {
+                          "residual_growth", "matrix_format",
+                          "criterion"}) {
     ASSERT_TRUE(s.contains(key)) << key;
     EXPECT_FALSE(s[key].is_null()) << key;
   }

@@ -70,7 +70,7 @@ std::vector<Id128> solve(const Plan& plan) {
   std::vector<double> next(previous.size());
   std::vector<Id128> truth;
   problem.solver->start(previous.data());
-  problem.solver->prepare(previous.data());
+  problem.solver->prepare(previous.data(), {});
   truth.push_back(hash128(previous.data(), previous.size() * sizeof(double)));
   for (std::uint64_t k = 1; k <= plan.iterations + kMoreIterations; ++k) {
     problem.solver->iterate(previous.data(), next.data());

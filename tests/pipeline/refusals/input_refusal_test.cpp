@@ -62,6 +62,38 @@ TEST_F(InputRefusalTest, ARunThatEndsWhileItsChangeGrowsSaysSo) {
   }
 }
 
+TEST_F(InputRefusalTest, AMatrixThatIsNotPositiveDefiniteIsNamedWithTheIterationThatShowsIt) {
+  const std::string indefinite =
+      write_file("a.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 2\n2 2 1\n");
+  const std::string b = write_file("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n0\n");
+  expect_refused(run_arguments(indefinite, {"--solver=cg", "--rhs=" + b, "--mode=dram", "--quiet"}),
+                 {"a.mtx: cg broke down in iteration 2: found p.Ap = -12, expected a number above 0: the matrix is not "
+                  "positive definite"});
+  EXPECT_EQ(summary()["iterations"], 1) << "the second one made no step";
+  EXPECT_FALSE(summary()["converged"].get<bool>());
+}
+
+TEST_F(InputRefusalTest, WhatNoPositiveDefiniteMatrixHasIsNamedByFileAndLine) {
+  const auto refused = [&](const std::string& matrix, const std::vector<std::string>& fragments) {
+    expect_refused(run_arguments(matrix, {"--solver=cg", "--mode=dram"}), fragments);
+  };
+  refused(write_file("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 4\n1 2 2\n2 1 3\n2 2 4\n"),
+          {"a.mtx: line 4: found the entry 2 in row 1, column 2 (counted from 1), and 3 in its mirror's place"});
+  refused(write_file("b.txt", "0 0 4\n0 1 nan\n1 0 1\n1 1 4\n"),
+          {"b.txt: line 2: found the entry nan on the edge 0 1, cg accepts finite entries"});
+  refused(write_file("c.txt", "0 0 4\n0 1 1\n1 0 1\n"), {"c.txt", "no entry on the diagonal at node 1"});
+  refused("grid:9", {"grid:9: found no entry on the diagonal in row 1 (counted from 1)"});
+}
+
+// Until hand-off and ring carry several variables.
+TEST_F(InputRefusalTest, ASolverOfSeveralVariablesIsRefusedInThePipelineBeforeThereIsAPool) {
+  const std::string matrix = write_file("a.txt", "0 0 4\n0 1 1\n1 0 1\n1 1 3\n");
+  expect_refused(run_arguments(matrix, {"--solver=cg", "--quiet"}),
+                 {"--solver: found one whose steps have 3 variables (x f64[2], r f64[2] state, p f64[2] state) with "
+                  "--mode pipeline, which carries x alone; expected --mode dram"});
+  EXPECT_FALSE(std::filesystem::exists(pool_));
+}
+
 TEST_F(InputRefusalTest, AMistypedMatrixIsReportedBeforeThePoolOfAnotherRun) {
   ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=5"})).exit_code, 0);
   for (const char* matrix : {"no-such.mtx", "gird:20", "grid:0", "grid:abc", "rmat:99"}) {

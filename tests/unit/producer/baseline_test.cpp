@@ -8,7 +8,11 @@
 #include <vector>
 
 #include "producer/matrix/grid.hpp"
+#include "producer/solver/cg.hpp"
 #include "producer/solver/pagerank.hpp"
+#include "tests/unit/producer/solver/cg_testing.hpp"
+#include "tests/unit/producer/solver/solver_steps.hpp"
+#include "tests/unit/producer/solver/solver_testing.hpp"
 
 namespace ringside {
 namespace {
@@ -30,7 +34,7 @@ Reductions reduced_in_slots(std::uint64_t last, std::uint64_t every, int passes)
   Reducer reducer(kRows);
   Reductions reductions;
   solver->start(x.data());
-  solver->prepare(x.data());
+  solver->prepare(x.data(), {});
   for (std::uint64_t k = 1; k <= last; ++k) {
     solver->iterate(x.data(), next.data());
     x.swap(next);
@@ -80,6 +84,25 @@ TEST_F(BaselineTest, WithEveryItComparesWithTheIterateReducedBefore) {
       EXPECT_EQ(result.last.has_change, last > every ? 1u : 0u);
       expect_same_bytes(result.last, reduced_in_slots(last, every, 2));
     }
+  }
+}
+
+// x of the step that is reduced is compared with x of the one reduced before, wherever r and p lie.
+TEST_F(BaselineTest, AStepOfSeveralVariablesIsReducedByItsX) {
+  const CsrMatrix matrix = testing::laplacian_plus_one(kRows, reference::grid_links(kSide));
+  for (const std::uint64_t every : {1u, 3u}) {
+    SolveOptions options;
+    options.iterations = 10;
+    options.every = every;
+    const auto solver = make_cg(matrix, testing::right_side_of(testing::random_values(kRows, 1)));
+    const std::vector<testing::Step> steps = testing::Stepper(*solver).next(10);
+    convergence_ = ConvergenceCheck(0, solver->growth_limit(), solver->exhausted_criterion());
+    const BaselineResult result = run_baseline({*solver, options, stop_, account_, convergence_}, 1);
+    EXPECT_EQ(result.end, SolveEnd::kIterationsDone);
+    const std::vector<double> last = steps[9].vector(solver->variables(), 0);
+    const std::vector<double> before = steps[8].vector(solver->variables(), 0);
+    expect_same_bytes(result.last, Reducer(kRows).reduce(last.data(), before.data(), 1));
+    EXPECT_EQ(account_.criterion.load(), steps[9].change.criterion);
   }
 }
 

@@ -16,21 +16,25 @@ namespace {
 class Counting final : public Solver {
  public:
   std::vector<double> change;
+  std::uint64_t breaks_down_in = 0;  // an iteration
 
   std::uint64_t rows() const noexcept override { return 1; }
   std::uint64_t nonzeros() const noexcept override { return 1; }
   std::string_view format() const noexcept override { return "csr"; }
   std::string parameters() const override { return ""; }
   void share_among(Team&) override {}
-  void start(double* x) const noexcept override { *x = 0; }
-  void prepare(const double* x) noexcept override { made_ = static_cast<std::size_t>(*x); }
+  void start(void* payload) const noexcept override { *static_cast<double*>(payload) = 0; }
+  void prepare(const void* payload, std::span<const std::uint64_t>) noexcept override {
+    made_ = static_cast<std::size_t>(*static_cast<const double*>(payload));
+  }
   double growth_limit() const noexcept override { return 1; }
   bool may_overwrite_previous() const noexcept override { return true; }
-  Change iterate(const double* previous, double* next) noexcept override {
-    *next = *previous + 1;
+  Change iterate(const void* previous, void* next) noexcept override {
+    if (made_ + 1 == breaks_down_in) return {.broken_down = true};
+    *static_cast<double*>(next) = *static_cast<const double*>(previous) + 1;
     const double l1 = made_ < change.size() ? change[made_] : 1;
     ++made_;
-    return {l1, l1};
+    return {.l1 = l1, .linf = l1, .criterion = l1};
   }
 
  private:
@@ -46,14 +50,14 @@ class Noting final : public IterateSink {
   std::atomic<bool>* stop = nullptr;
   SolveEnd end = SolveEnd::kIterationsDone;
 
-  double* place(std::uint64_t k, bool due, const double* previous) noexcept override {
+  void* place(std::uint64_t k, bool due, const void* previous) noexcept override {
     calls += fmt::format("{}{} ", due ? "place" : "private", k);
-    EXPECT_EQ(*previous, static_cast<double>(k - 1));
+    EXPECT_EQ(*static_cast<const double*>(previous), static_cast<double>(k - 1));
     return k == refused ? nullptr : &x_;
   }
   void take(const FinishedIterate& iterate) noexcept override {
     calls += fmt::format("take{} ", iterate.iteration);
-    EXPECT_EQ(*iterate.x, static_cast<double>(iterate.iteration));
+    EXPECT_EQ(*static_cast<const double*>(iterate.payload), static_cast<double>(iterate.iteration));
     EXPECT_GE(iterate.generate_ns, 0);
     if (iterate.iteration == stops_at) *stop = true;
   }
@@ -75,7 +79,7 @@ class SolveLoop : public ::testing::Test {
     sink_.stop = &stop_;
     convergence_ = ConvergenceCheck(options_.tolerance, 1);
     const double x = static_cast<double>(after);
-    return solve({solver_, options_, stop_, account_, convergence_}, after, &x, sink_);
+    return solve({solver_, options_, stop_, account_, convergence_}, {.iteration = after, .payload = &x}, sink_);
   }
 
   Counting solver_;
@@ -120,6 +124,20 @@ TEST_F(SolveLoop, ADivergedIterateIsNeitherTakenNorFinished) {
   EXPECT_EQ(run(), SolveEnd::kDiverged);
   EXPECT_EQ(sink_.calls, "place1 take1 place2 ");
   EXPECT_EQ(account_.iterations.load(), 2u);
+}
+
+TEST_F(SolveLoop, AnIterationThatBreaksDownMakesNoStepAndIsNotCounted) {
+  solver_.breaks_down_in = 3;
+  EXPECT_EQ(run(), SolveEnd::kBrokenDown);
+  EXPECT_EQ(sink_.calls, "place1 take1 place2 take2 place3 ");
+  EXPECT_EQ(account_.iterations.load(), 2u);
+}
+
+TEST_F(SolveLoop, AResumedRunWhoseFirstIterationBreaksDownCountsThoseBefore) {
+  options_.iterations = 9;
+  solver_.breaks_down_in = 6;
+  EXPECT_EQ(run(5), SolveEnd::kBrokenDown);
+  EXPECT_EQ(account_.iterations.load(), 5u);
 }
 
 TEST_F(SolveLoop, StopEndsTheRunAfterTheIterationAtHand) {

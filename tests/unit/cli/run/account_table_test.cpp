@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/run/account_table.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include "producer/solver/solver_table.hpp"
 
 namespace ringside {
 namespace {
@@ -59,6 +62,21 @@ TEST(AccountTableTest, AProducerThatDiedBeforeItHadAFormatIsShownWithoutOne) {
   producer.erase("matrix_format");
   const std::string table = account_table(make_summary(kPipeline, producer, analyzer_report()), kPipeline);
   EXPECT_NE(table.find("nonzeros\n"), std::string::npos) << table;
+}
+
+TEST(AccountTableTest, OnlyACriterionOtherThanTheChangeIsShownBesideIt) {
+  json producer = producer_report();
+  producer["criterion"] = 2.5e-11;
+  for (const SolverEntry* solver : solvers()) {
+    producer["run"]["solver"] = solver->choice.name;
+    const auto summary = make_summary(kPipeline, producer, analyzer_report());
+    EXPECT_EQ(summary["criterion"], 2.5e-11);
+    const std::string table = account_table(summary, kPipeline);
+    EXPECT_EQ(table.find("2.500e-11") != std::string::npos, solver->choice.criterion != kChangeCriterion) << table;
+    EXPECT_EQ(table.find(fmt::format("; {} 2.5", solver->choice.criterion)) != std::string::npos,
+              solver->choice.criterion != kChangeCriterion)
+        << table;
+  }
 }
 
 TEST(AccountTableTest, WhatAProcessThatDiedNeverReportedIsNull) {

@@ -20,7 +20,7 @@ TEST_F(KernelsTest, IteratesAreThoseOfTheSolver) {
   std::vector<double> before(source_.rows());
   std::vector<double> expected(source_.rows());
   twin.solver->start(before.data());
-  twin.solver->prepare(before.data());
+  twin.solver->prepare(before.data(), {});
   for (const bool two_buffers : {false, true, true, false}) {
     source_.iterate(two_buffers);
     twin.solver->iterate(before.data(), expected.data());

@@ -15,7 +15,7 @@ constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 /// Feeds a * factor^k for k = 1, 2 ...; the iteration at which the verdict changed, or 0 if it did not in `most`.
 int first_verdict(ConvergenceCheck& check, double factor, int most, Progress* verdict) {
   for (int k = 1; k <= most; ++k) {
-    *verdict = check.observe({std::pow(factor, k), 0});
+    *verdict = check.observe(std::pow(factor, k));
     if (*verdict != Progress::kRunning) return k;
   }
   return 0;
@@ -23,22 +23,32 @@ int first_verdict(ConvergenceCheck& check, double factor, int most, Progress* ve
 
 TEST(ConvergenceCheck, ConvergesAtTheToleranceAndNotBefore) {
   ConvergenceCheck check(1e-3, kNeverGrows);
-  EXPECT_EQ(check.observe({1e-2, 0}), Progress::kRunning);
-  EXPECT_EQ(check.observe({1.1e-3, 0}), Progress::kRunning);
-  EXPECT_EQ(check.observe({1e-3, 0}), Progress::kConverged);
+  EXPECT_EQ(check.observe(1e-2), Progress::kRunning);
+  EXPECT_EQ(check.observe(1.1e-3), Progress::kRunning);
+  EXPECT_EQ(check.observe(1e-3), Progress::kConverged);
 }
 
 TEST(ConvergenceCheck, WithoutAToleranceNeverConverges) {
   ConvergenceCheck check(0, kNeverGrows);
-  EXPECT_EQ(check.observe({1e-300, 0}), Progress::kRunning);
-  EXPECT_EQ(check.observe({0, 0}), Progress::kRunning);
+  EXPECT_EQ(check.observe(1e-300), Progress::kRunning);
+  EXPECT_EQ(check.observe(0), Progress::kRunning);
+}
+
+TEST(ConvergenceCheck, AnExhaustedCriterionIsMetWithoutAnyTolerance) {
+  constexpr double kExhausted = 1e-30;
+  for (const double tolerance : {0.0, 1e-40}) {
+    ConvergenceCheck check(tolerance, kNoLimit, kExhausted);
+    EXPECT_EQ(check.observe(1.1e-30), Progress::kRunning);
+    EXPECT_EQ(check.observe(1e-30), Progress::kConverged);
+    EXPECT_EQ(check.observe(0), Progress::kConverged);
+  }
 }
 
 TEST(ConvergenceCheck, AChangeThatIsNotFiniteHasDiverged) {
   for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     ConvergenceCheck check(1e-3, kNeverGrows);
-    EXPECT_EQ(check.observe({1, 0}), Progress::kRunning);
-    EXPECT_EQ(check.observe({bad, 0}), Progress::kDiverged);
+    EXPECT_EQ(check.observe(1), Progress::kRunning);
+    EXPECT_EQ(check.observe(bad), Progress::kDiverged);
   }
 }
 
@@ -58,7 +68,7 @@ TEST(ConvergenceCheck, WithoutAKnownLimitGrowthIsNoDivergenceWhileItIsFinite) {
   ConvergenceCheck check(1e-10, kNoLimit);
   Progress verdict{};
   EXPECT_EQ(first_verdict(check, 2, 1023, &verdict), 0);
-  EXPECT_EQ(check.observe({std::numeric_limits<double>::infinity(), 0}), Progress::kDiverged);
+  EXPECT_EQ(check.observe(std::numeric_limits<double>::infinity()), Progress::kDiverged);
   EXPECT_NEAR(*check.growth_per_iteration(), 2, 1e-12);
 }
 
@@ -74,49 +84,49 @@ TEST(ConvergenceCheck, AHumpOnTheWayIsNotDivergence) {
   // Transient growth by a factor of a million within 60 iterations, then decay: non-normal matrices do that.
   ConvergenceCheck check(1e-10, kNeverGrows);
   double change = 1;
-  for (int k = 1; k <= 20; ++k) ASSERT_EQ(check.observe({change *= 2, 0}), Progress::kRunning) << k;
+  for (int k = 1; k <= 20; ++k) ASSERT_EQ(check.observe(change *= 2), Progress::kRunning) << k;
   Progress verdict = Progress::kRunning;
-  for (int k = 1; k <= 2000 && verdict == Progress::kRunning; ++k) verdict = check.observe({change *= 0.95, 0});
+  for (int k = 1; k <= 2000 && verdict == Progress::kRunning; ++k) verdict = check.observe(change *= 0.95);
   EXPECT_EQ(verdict, Progress::kConverged);
 }
 
 TEST(ConvergenceCheck, ALongPlateauIsNotDivergence) {
   ConvergenceCheck check(1e-10, kNeverGrows);
   for (int k = 1; k <= 10'000; ++k) {
-    ASSERT_EQ(check.observe({1.0 + 0.5 * std::sin(0.1 * k), 0}), Progress::kRunning) << k;
+    ASSERT_EQ(check.observe(1.0 + 0.5 * std::sin(0.1 * k)), Progress::kRunning) << k;
   }
 }
 
 TEST(ConvergenceCheck, EstimatesTheFactorPerIteration) {
   ConvergenceCheck check(0, kNeverGrows);
   EXPECT_FALSE(check.growth_per_iteration());
-  check.observe({8, 0});
+  check.observe(8);
   EXPECT_FALSE(check.growth_per_iteration());
-  check.observe({4, 0});
+  check.observe(4);
   EXPECT_NEAR(*check.growth_per_iteration(), 0.5, 1e-12);
-  for (int k = 0; k < 100; ++k) check.observe({std::pow(0.9, k), 0});
+  for (int k = 0; k < 100; ++k) check.observe(std::pow(0.9, k));
   EXPECT_NEAR(*check.growth_per_iteration(), 0.9, 1e-12);
 }
 
 TEST(ConvergenceCheck, EstimatesTheIterationsLeft) {
   ConvergenceCheck check(1e-6, kNeverGrows);
   EXPECT_FALSE(check.iterations_left());
-  check.observe({1e-1, 0});
-  check.observe({1e-2, 0});
+  check.observe(1e-1);
+  check.observe(1e-2);
   ASSERT_TRUE(check.iterations_left());
   EXPECT_NEAR(static_cast<double>(*check.iterations_left()), 4, 1);
-  check.observe({1e-7, 0});
+  check.observe(1e-7);
   EXPECT_EQ(check.iterations_left(), 0u);
 }
 
 TEST(ConvergenceCheck, DoesNotGuessWhereNothingShrinks) {
   ConvergenceCheck growing(1e-6, kNeverGrows);
-  growing.observe({1, 0});
-  growing.observe({2, 0});
+  growing.observe(1);
+  growing.observe(2);
   EXPECT_FALSE(growing.iterations_left());
   ConvergenceCheck without_tolerance(0, kNeverGrows);
-  without_tolerance.observe({1, 0});
-  without_tolerance.observe({0.5, 0});
+  without_tolerance.observe(1);
+  without_tolerance.observe(0.5);
   EXPECT_FALSE(without_tolerance.iterations_left());
 }
 

@@ -66,7 +66,7 @@ Outcome solve(CsrMatrix matrix, double tolerance, int most) {
       out.largest_change = change.l1;
       out.largest_at = out.iterations;
     }
-    out.progress = check.observe(change);
+    out.progress = check.observe(change.criterion);
   }
   return out;
 }

@@ -14,11 +14,13 @@
 #include "common/platform/error.hpp"
 #include "tests/reference/serial_jacobi.hpp"
 #include "tests/reference/small_matrix.hpp"
+#include "tests/unit/producer/solver/solver_testing.hpp"
 
 namespace ringside {
 namespace {
 
 using namespace reference;
+using testing::right_side_of;
 
 /// Diagonally dominant, with rows of different lengths.
 CsrMatrix dominant_matrix(std::uint64_t n, unsigned seed) {
@@ -33,17 +35,11 @@ CsrMatrix dominant_matrix(std::uint64_t n, unsigned seed) {
   return build_rows(n, entries);
 }
 
-RightSide right_side_of(const std::vector<double>& values) {
-  RightSide b{Array<double>(values.size()), "test"};
-  std::copy(values.begin(), values.end(), b.value.begin());
-  return b;
-}
-
 std::vector<double> iterate_times(Solver& solver, int count, Change* last = nullptr) {
   std::vector<double> x(solver.rows(), std::nan(""));
   std::vector<double> next(solver.rows(), std::nan(""));
   solver.start(x.data());
-  solver.prepare(x.data());
+  solver.prepare(x.data(), {});
   for (int k = 0; k < count; ++k) {
     const Change change = solver.iterate(x.data(), next.data());
     if (last != nullptr) *last = change;

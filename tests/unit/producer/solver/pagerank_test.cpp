@@ -43,7 +43,7 @@ Iterates iterates_of(Solver& solver, int count) {
   Iterates out;
   out.x.emplace_back(solver.rows());
   solver.start(out.x[0].data());
-  solver.prepare(out.x[0].data());
+  solver.prepare(out.x[0].data(), {});
   for (int k = 1; k <= count; ++k) {
     std::vector<double> next(solver.rows(), std::nan(""));
     out.change.push_back(solver.iterate(out.x.back().data(), next.data()));
@@ -314,7 +314,7 @@ TEST_P(PagerankBits, ARunContinuesWithAnotherFormatAndNumberOfThreads) {
   for (const MatrixFormat format : {MatrixFormat::kBands, MatrixFormat::kPacked, MatrixFormat::kRanked}) {
     const auto resumed = make_pagerank(graph, kDamping, GetParam(), format);
     std::vector<double> x = whole.x[4];
-    resumed->prepare(x.data());
+    resumed->prepare(x.data(), {});
     for (std::size_t k = 5; k <= 9; ++k) {
       std::vector<double> next(x.size());
       resumed->iterate(x.data(), next.data());
@@ -330,7 +330,7 @@ TEST_P(PagerankBits, ContinuingFromAKeptIterateIsBitEqual) {
     const Iterates whole = iterates_of(*make_pagerank(graph, kDamping, GetParam()), 20);
     const auto resumed = make_pagerank(graph, kDamping, GetParam());
     std::vector<double> x = whole.x[8];
-    resumed->prepare(x.data());
+    resumed->prepare(x.data(), {});
     for (std::size_t k = 9; k <= 20; ++k) {
       std::vector<double> next(x.size());
       const Change change = resumed->iterate(x.data(), next.data());
@@ -349,7 +349,7 @@ TEST_P(PagerankBits, OverwritingThePreviousIterateGivesTheSame) {
     ASSERT_TRUE(solver->may_overwrite_previous());
     std::vector<double> x(6400);
     solver->start(x.data());
-    solver->prepare(x.data());
+    solver->prepare(x.data(), {});
     for (std::size_t k = 1; k <= 10; ++k) {
       const Change change = solver->iterate(x.data(), x.data());
       ASSERT_TRUE(bit_equal(x, apart.x[k]));
@@ -369,7 +369,7 @@ TEST_P(PagerankBits, StoresPastTheCacheAndAnyAlignmentGiveTheSame) {
   double* aligned = room.data();
   double* misaligned = room.data() + (graph.rows / 8 + 1) * 8 + 1;
   solver->start(aligned);
-  solver->prepare(aligned);
+  solver->prepare(aligned, {});
   for (int k = 1; k <= 4; ++k) {
     double* previous = k % 2 == 1 ? aligned : misaligned;
     double* next = k % 2 == 1 ? misaligned : aligned;

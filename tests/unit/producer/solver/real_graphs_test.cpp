@@ -94,13 +94,13 @@ Outcome run(Solver& solver, double tolerance, int most) {
   out.x.resize(solver.rows());
   std::vector<double> next(solver.rows());
   solver.start(out.x.data());
-  solver.prepare(out.x.data());
+  solver.prepare(out.x.data(), {});
   ConvergenceCheck check(tolerance, solver.growth_limit());
   while (out.iterations < most && out.progress == Progress::kRunning) {
     out.change = solver.iterate(out.x.data(), next.data());
     std::swap(out.x, next);
     ++out.iterations;
-    out.progress = check.observe(out.change);
+    out.progress = check.observe(out.change.criterion);
   }
   out.growth = check.growth_per_iteration().value_or(0);
   return out;

@@ -12,6 +12,7 @@
 #include "common/platform/error.hpp"
 #include "producer/solver/problem.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
+#include "tests/unit/producer/solver/solver_steps.hpp"
 
 namespace ringside {
 namespace {
@@ -33,19 +34,52 @@ std::string refusal(const SolveOptions& options) {
 TEST(SolverTable, EachNameStandsForOneSolverThatCanBeMade) {
   const testing::TemporaryFolder folder;
   std::set<std::string_view> names;
-  for (const SolverEntry& solver : solvers()) {
-    EXPECT_TRUE(names.insert(solver.choice.name).second) << solver.choice.name;
-    EXPECT_EQ(&solver_named(solver.choice.name), &solver);
-    EXPECT_FALSE(solver.choice.help.empty()) << solver.choice.name;
+  for (const SolverEntry* solver : solvers()) {
+    EXPECT_TRUE(names.insert(solver->choice.name).second) << solver->choice.name;
+    EXPECT_EQ(&solver_named(solver->choice.name), solver);
+    EXPECT_FALSE(solver->choice.help.empty()) << solver->choice.name;
 
     SolveOptions options;
-    options.solver = solver.choice.name;
+    options.solver = solver->choice.name;
     options.matrix = folder.write("a.txt", "0 0 1\n0 1 0.5\n1 0 0.5\n1 1 1\n");
     const Problem problem = load_problem(options);
     EXPECT_EQ(problem.solver->rows(), 2u);
-    EXPECT_EQ(text_of(problem.description.solver), solver.choice.name);
+    EXPECT_EQ(text_of(problem.description.solver), solver->choice.name);
   }
   EXPECT_TRUE(names.count(SolveOptions().solver)) << "the default";
+}
+
+// What hand-off and ring rely on, whatever the solver.
+TEST(SolverTable, EachSolverContinuesBitEqualFromTheVariablesAndScalarsThatItDeclares) {
+  const testing::TemporaryFolder folder;
+  SolveOptions options;
+  // Positive definite, with more than one block of rows; not solved within the iterations of the test.
+  options.matrix = folder.file("a.txt");
+  std::string text;
+  for (int row = 0; row < 1100; ++row) {
+    text += fmt::format("{0} {0} 6\n", row);
+    if (row > 0) text += fmt::format("{0} {1} {2}\n{1} {0} {2}\n", row, row - 1, 0.5 + row % 3);
+  }
+  folder.write("a.txt", text);
+  for (const SolverEntry* entry : solvers()) {
+    options.solver = entry->choice.name;
+    const auto solver = load_problem(options).solver;
+    const Schema schema = solver->variables();
+    EXPECT_EQ(schema.variables()[0], Schema::x_only(solver->rows()).variables()[0]) << options.solver;
+    const std::vector<Scalar> scalars = solver->scalars();
+    ASSERT_EQ(scalars.size(), 2 + solver->further_scalars().size()) << options.solver;
+    EXPECT_EQ(scalars[0].name, "residual_l1");
+    EXPECT_EQ(scalars[1].name, "residual_linf");
+
+    const std::vector<testing::Step> steps = testing::Stepper(*solver).next(12);
+    EXPECT_FALSE(testing::same_bits(schema, steps[10], steps[11])) << options.solver << " has nothing left to do";
+    const auto resumed = load_problem(options).solver;
+    testing::Stepper stepper(*resumed, steps[4]);
+    EXPECT_EQ(resumed->change_of(steps[4].scalars).criterion, steps[4].change.criterion);
+    for (std::size_t k = 5; k < steps.size(); ++k) {
+      EXPECT_TRUE(testing::same_bits(schema, stepper.next(), steps[k])) << options.solver << ", step " << k + 1;
+    }
+  }
 }
 
 TEST(SolverTable, AnUnknownNameIsRefusedWithThoseThatExist) {
@@ -86,10 +120,12 @@ TEST(SolverTable, AnOptionThatTheSolverTakesIsAccepted) {
   options.damping_given = true;
   options.matrix_format = "ranked";
   EXPECT_NO_THROW(refuse_options_not_taken(solver_named("pagerank").choice, options));
-  options = options_for("jacobi");
-  options.rhs = "b.mtx";
-  options.matrix_format = "packed";
-  EXPECT_NO_THROW(refuse_options_not_taken(solver_named("jacobi").choice, options));
+  for (const char* name : {"jacobi", "cg"}) {
+    options = options_for(name);
+    options.rhs = "b.mtx";
+    options.matrix_format = "packed";
+    EXPECT_NO_THROW(refuse_options_not_taken(solver_named(name).choice, options));
+  }
 }
 
 }  // namespace

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The inner loops of conjugate gradients over raw pointers, compiled once per instruction set
+// (cmake/isa_variants.cmake). All variants give the same bits, as those of PageRank do
+// (producer/kernels/pagerank_kernel.hpp). Between them the block sums are added: each needs a sum over all rows.
+#pragma once
+
+#include <cstdint>
+
+#include "producer/kernels/row_product.hpp"
+
+namespace ringside {
+
+/// What one iteration of A x = b reads and writes. Vectors are n doubles. `next_…` may be its counterpart.
+struct CgPass {
+  RowProduct product;  // with p
+  const double* x;
+  const double* r;
+  const double* p;
+  double* product_with_p;  // A p: written by `multiply`
+  double* next_x;
+  double* next_r;
+  double* next_p;
+  double alpha;
+  double beta;
+};
+
+/// Sums over the rows of one block.
+struct CgBlockSums {
+  double p_dot_product;  // p . A p
+  double r_dot_r;
+  double change_l1;  // of x
+  double change_linf;
+};
+
+/// One instruction set's loops, over the blocks [first, last); `sums` has an entry for every block of the matrix.
+struct CgKernels {
+  /// A p, and p . A p.
+  void (*multiply)(const CgPass& pass, std::uint64_t first, std::uint64_t last, CgBlockSums* sums) noexcept;
+
+  /// x + alpha p and its change; r - alpha A p and its square.
+  void (*advance)(const CgPass& pass, std::uint64_t first, std::uint64_t last, CgBlockSums* sums) noexcept;
+
+  /// (the new r) + beta p.
+  void (*turn)(const CgPass& pass, std::uint64_t first, std::uint64_t last) noexcept;
+
+  /// Only r . r, of n doubles at `r`: the same bits as `advance`.
+  void (*square)(const double* r, std::uint64_t rows, std::uint64_t first, std::uint64_t last,
+                 CgBlockSums* sums) noexcept;
+};
+
+namespace plain {
+extern const CgKernels kCgKernels;
+}
+namespace avx2 {
+extern const CgKernels kCgKernels;
+}
+namespace avx512 {
+extern const CgKernels kCgKernels;
+}
+
+}  // namespace ringside

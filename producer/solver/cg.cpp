@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "producer/solver/cg.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "common/platform/error.hpp"
+#include "producer/kernels/block_parts.hpp"
+#include "producer/kernels/cg_kernel.hpp"
+#include "producer/matrix/refused_entry.hpp"
+#include "producer/matrix/symmetry.hpp"
+#include "producer/solver/compensated_sum.hpp"
+#include "producer/solver/linear_system.hpp"
+
+namespace ringside {
+namespace {
+
+// Places in the schema and among the scalars.
+enum Place : std::size_t { kX, kR, kP };
+enum ScalarPlace : std::size_t { kL1, kLinf, kRho, kRelativeResidual };
+
+// |r| / |b|: later iterations would change x by less than any rounding, and p.Ap would underflow in the end.
+constexpr double kExhausted = 0x1p-100;
+
+// Largest magnitudes of b, so that rho of an r that is not exhausted is a normal number.
+constexpr double kSmallestB = 1e-100;
+constexpr double kLargestB = 1e100;
+
+void check(const CsrMatrix& matrix, const RightSide& right_side) {
+  check_linear_system(matrix, right_side, "cg");
+  for (std::uint64_t row = 0; row < matrix.rows; ++row) {
+    const std::optional<double> entry = entry_at(matrix, row, row);
+    if (entry && *entry > 0) continue;
+    throw RefusedEntry(MatrixPlace::of_row(matrix, row),
+                       fmt::format("{} on the diagonal", entry ? fmt::format("{}", *entry) : "no entry"),
+                       "cg accepts symmetric positive definite matrices, which have numbers above 0 there");
+  }
+  if (!is_symmetric(matrix)) {
+    const MirroredEntry entry = first_unmirrored(matrix);
+    throw RefusedEntry(MatrixPlace::of_entry(matrix, entry.stored), fmt::format("the entry {}", entry.value),
+                       fmt::format("and {} in its mirror's place; cg accepts symmetric positive definite matrices",
+                                   entry.mirror ? fmt::format("{}", *entry.mirror) : "no entry"));
+  }
+  double largest = 0;
+  for (const double value : right_side.value) largest = std::max(largest, std::fabs(value));
+  if (largest != 0 && !(largest >= kSmallestB && largest <= kLargestB)) {
+    throw usage_error("the right-hand side's largest magnitude is {}; cg accepts {} to {}, or 0", largest, kSmallestB,
+                      kLargestB);
+  }
+}
+
+Schema schema_of(std::uint64_t rows) {
+  return Schema::of({{.name = "x", .shape = {rows}},
+                     {.name = "r", .shape = {rows}, .role = Role::kState},
+                     {.name = "p", .shape = {rows}, .role = Role::kState}});
+}
+
+/// A number that ends the iteration.
+struct Breakdown {
+  const char* what = "";
+  double value = 0;
+};
+
+class ConjugateGradients final : public Solver {
+ public:
+  ConjugateGradients(CsrMatrix matrix, RightSide right_side, Isa isa, MatrixFormat format)
+      : matrix_(std::move(matrix)),
+        nonzeros_(matrix_.nonzeros()),
+        right_side_(std::move(right_side)),
+        schema_(schema_of(matrix_.rows)),
+        kernels_(*select(&plain::kCgKernels, &avx2::kCgKernels, &avx512::kCgKernels, isa)),
+        layout_(make_row_layout(matrix_, format, {})),
+        parts_(BlockParts::by_work(layout_.work_before, openmp_)),
+        product_with_p_(matrix_.rows),
+        sums_(block_count(matrix_.rows)) {
+    if (!layout_.reads_matrix()) release_entries(matrix_);
+    norm_of_b_ =
+        std::sqrt(right_side_.value.empty() ? static_cast<double>(matrix_.rows) : square_of(right_side_.value.data()));
+    for_each_part([&](std::uint64_t begin, std::uint64_t end) {  // the first touch
+      std::fill(product_with_p_.data() + begin, product_with_p_.data() + end, 0.0);
+    });
+  }
+
+  std::uint64_t rows() const noexcept override { return matrix_.rows; }
+  std::uint64_t nonzeros() const noexcept override { return nonzeros_; }
+  std::string_view format() const noexcept override { return to_string(layout_.format); }
+  std::string parameters() const override { return "right_side=" + right_side_.name; }
+  /// The sweeps that write follow the product, and row i of each vector depends on row i of the others only.
+  bool may_overwrite_previous() const noexcept override { return true; }
+  /// The change of a converging iteration rises and falls; none is known.
+  double growth_limit() const noexcept override { return std::numeric_limits<double>::infinity(); }
+  double exhausted_criterion() const noexcept override { return kExhausted; }
+  std::string breakdown() const override {
+    if (!std::isfinite(broken_.value)) {
+      return fmt::format(
+          "found {} = {}, expected a finite number: the entries of the matrix or of the right-hand side "
+          "are too large or too small",
+          broken_.what, broken_.value);
+    }
+    return fmt::format("found {} = {}, expected a number above 0: the matrix is {}", broken_.what, broken_.value,
+                       broken_.value < 0 ? "not positive definite" : "singular, or its entries are too small");
+  }
+
+  Schema variables() const override { return schema_; }
+  std::vector<Scalar> scalars() const override {
+    return {{.name = "residual_l1"},
+            {.name = "residual_linf"},
+            {.name = "rho"},
+            {.name = "relative_residual", .unit = "1"}};
+  }
+  std::span<const std::uint64_t> further_scalars() const noexcept override { return further_scalars_; }
+
+  Change change_of(std::span<const std::uint64_t> scalars) const noexcept override {
+    return {.l1 = std::bit_cast<double>(scalars[kL1]),
+            .linf = std::bit_cast<double>(scalars[kLinf]),
+            .criterion = std::bit_cast<double>(scalars[kRelativeResidual])};
+  }
+
+  void share_among(Team& team) override { parts_ = BlockParts::by_work(layout_.work_before, team); }
+
+  void start(void* payload) const noexcept override {
+    double* const x = vector(payload, kX);
+    double* const r = vector(payload, kR);
+    double* const p = vector(payload, kP);
+    const double* const b = right_side_.value.empty() ? nullptr : right_side_.value.data();
+    for_each_part([&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i) {
+        x[i] = 0;
+        r[i] = p[i] = b == nullptr ? 1.0 : b[i];
+      }
+    });
+  }
+
+  void prepare(const void* payload, std::span<const std::uint64_t> scalars) noexcept override {
+    keep_rho(scalars.empty() ? square_of(vector(payload, kR)) : std::bit_cast<double>(scalars[kRho]));
+  }
+
+  Change iterate(const void* previous, void* next) noexcept override {
+    CgPass pass = {.product = layout_.product(matrix_),
+                   .x = vector(previous, kX),
+                   .r = vector(previous, kR),
+                   .p = vector(previous, kP),
+                   .product_with_p = product_with_p_.data(),
+                   .next_x = vector(next, kX),
+                   .next_r = vector(next, kR),
+                   .next_p = vector(next, kP),
+                   .alpha = 0,
+                   .beta = 0};
+    parts_.for_each(
+        [&](std::uint64_t first, std::uint64_t last) { kernels_.multiply(pass, first, last, sums_.data()); });
+    const double p_dot_product = sum_of(&CgBlockSums::p_dot_product);
+    // Without an r there is nothing left to change, and a direction of zeros would look like a breakdown.
+    const bool exhausted = relative_residual() <= kExhausted;
+    if (!exhausted) {
+      if (!(p_dot_product > 0 && std::isfinite(p_dot_product))) return broken_down("p.Ap", p_dot_product);
+      pass.alpha = rho_ / p_dot_product;
+    }
+    parts_.for_each(
+        [&](std::uint64_t first, std::uint64_t last) { kernels_.advance(pass, first, last, sums_.data()); });
+    Change change;
+    change.l1 = sum_of(&CgBlockSums::change_l1);
+    for (const CgBlockSums& sums : sums_) change.linf = std::max(change.linf, sums.change_linf);
+    const double rho = sum_of(&CgBlockSums::r_dot_r);
+    if (!std::isfinite(rho)) return broken_down("r.r", rho);
+    if (!std::isfinite(change.l1)) return broken_down("an L1 change", change.l1);
+    if (!exhausted) pass.beta = rho / rho_;
+    parts_.for_each([&](std::uint64_t first, std::uint64_t last) { kernels_.turn(pass, first, last); });
+    keep_rho(rho);
+    change.criterion = relative_residual();
+    return change;
+  }
+
+ private:
+  double* vector(void* payload, Place place) const noexcept {
+    return reinterpret_cast<double*>(static_cast<std::byte*>(payload) + schema_.place(place).offset);
+  }
+  const double* vector(const void* payload, Place place) const noexcept {
+    return reinterpret_cast<const double*>(static_cast<const std::byte*>(payload) + schema_.place(place).offset);
+  }
+
+  /// Calls work(first row, last row) for every part.
+  template <class Work>
+  void for_each_part(const Work& work) const noexcept {
+    parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
+      work(first * kBlockRows, std::min(last * kBlockRows, matrix_.rows));
+    });
+  }
+
+  double sum_of(double CgBlockSums::*term) const noexcept {
+    CompensatedSum sum;
+    for (const CgBlockSums& sums : sums_) sum.add(sums.*term);
+    return sum.value();
+  }
+
+  double square_of(const double* vector) noexcept {
+    parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
+      kernels_.square(vector, matrix_.rows, first, last, sums_.data());
+    });
+    return sum_of(&CgBlockSums::r_dot_r);
+  }
+
+  void keep_rho(double rho) noexcept {
+    rho_ = rho;
+    further_scalars_ = {std::bit_cast<std::uint64_t>(rho), std::bit_cast<std::uint64_t>(relative_residual())};
+  }
+
+  double relative_residual() const noexcept { return norm_of_b_ > 0 ? std::sqrt(rho_) / norm_of_b_ : 0.0; }
+
+  Change broken_down(const char* what, double value) noexcept {
+    broken_ = {what, value};
+    return {.broken_down = true};
+  }
+
+  CsrMatrix matrix_;  // without its entries where the layout has them
+  std::uint64_t nonzeros_;
+  RightSide right_side_;
+  Schema schema_;
+  const CgKernels& kernels_;
+  RowLayout layout_;
+  OpenMpTeam openmp_;  // until another team is given
+  BlockParts parts_;
+  Array<double> product_with_p_;
+  std::vector<CgBlockSums> sums_;
+  double norm_of_b_ = 0;
+  double rho_ = 0;                                  // of the newest step
+  std::array<std::uint64_t, 2> further_scalars_{};  // of the newest step
+  Breakdown broken_;
+};
+
+}  // namespace
+
+std::unique_ptr<Solver> make_cg(CsrMatrix matrix, RightSide right_side, Isa isa, MatrixFormat format) {
+  if (matrix.orientation != Orientation::kRows) {
+    throw std::logic_error("make_cg needs a matrix of orientation kRows");
+  }
+  if (format == MatrixFormat::kRanked) throw std::logic_error("make_cg cannot use the format kRanked");
+  check(matrix, right_side);
+  return std::make_unique<ConjugateGradients>(std::move(matrix), std::move(right_side), isa, format);
+}
+
+const SolverEntry kCgSolver = {
+    .choice = {.name = "cg",
+               .help = "conjugate gradients: solves A x = b with a symmetric positive definite A",
+               .criterion = "relative residual |r|/|b|",
+               .rhs = true},
+    .orientation = Orientation::kRows,
+    .make =
+        [](CsrMatrix matrix, RightSide right_side, const SolveOptions& options) {
+          return make_cg(std::move(matrix), std::move(right_side), selected_isa(), format_named(options.matrix_format));
+        },
+};
+
+}  // namespace ringside

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Conjugate gradients (Hestenes and Stiefel, 1952) for A x = b with a symmetric positive definite A:
+//
+//   q = A p_{k-1},  alpha = rho_{k-1} / p_{k-1}.q
+//   x_k = x_{k-1} + alpha p_{k-1},  r_k = r_{k-1} - alpha q,  rho_k = r_k.r_k
+//   p_k = r_k + (rho_k / rho_{k-1}) p_{k-1}                         x_0 = 0,  r_0 = p_0 = b
+//
+// x_k alone does not determine x_{k+1}: a step has x, r, p and rho. The criterion is |r_k| / |b| in the 2-norm. r is
+// the residual of the recurrence, which rounding separates from b - A x.
+#pragma once
+
+#include <memory>
+
+#include "common/kernels/isa.hpp"
+#include "producer/kernels/row_layout.hpp"
+#include "producer/solver/solver_entry.hpp"
+
+namespace ringside {
+
+/// matrix: square, orientation kRows; without values every entry is 1. Uses omp_get_max_threads() threads, as counted
+/// here. Beside the matrix the solver keeps one vector (q), and b if it was given. The entries of the matrix are
+/// released if the format, which cannot be kRanked, holds them itself. isa: for tests. Neither isa nor format changes a
+/// bit of a step.
+///
+/// Throws `Error` (exit code 2) for a matrix that is empty, not square or not symmetric, a row without a number above 0
+/// on the diagonal, an entry of A or b that is not finite, and a b of another length or with a largest magnitude other
+/// than 0 and 1e-100 to 1e100. That A is not positive definite shows while it is solved (Solver::breakdown).
+std::unique_ptr<Solver> make_cg(CsrMatrix matrix, RightSide right_side = {}, Isa isa = selected_isa(),
+                                MatrixFormat format = MatrixFormat::kAuto);
+
+extern const SolverEntry kCgSolver;
+
+}  // namespace ringside

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "producer/solver/linear_system.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/platform/error.hpp"
+#include "producer/matrix/refused_entry.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::uint64_t kNone = ~std::uint64_t{0};
+
+/// The first index of `values` whose value is not finite, or kNone.
+std::uint64_t first_not_finite(const Array<double>& values) {
+  std::uint64_t bad = kNone;
+#pragma omp parallel for schedule(static) reduction(min : bad)
+  for (std::uint64_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) bad = std::min(bad, i);
+  }
+  return bad;
+}
+
+}  // namespace
+
+void check_linear_system(const CsrMatrix& matrix, const RightSide& right_side, std::string_view solver) {
+  if (matrix.rows != matrix.columns) {
+    throw usage_error("the matrix has {} rows and {} columns; {} needs as many rows as columns", matrix.rows,
+                      matrix.columns, solver);
+  }
+  if (matrix.rows == 0) throw usage_error("the matrix has no rows; {} needs at least one", solver);
+  const Array<double>& b = right_side.value;
+  if (!b.empty() && b.size() != matrix.rows) {
+    throw usage_error("the right-hand side has {} values; {} needs one for each of the {} rows", b.size(), solver,
+                      matrix.rows);
+  }
+  if (const std::uint64_t e = first_not_finite(matrix.value); e != kNone) {
+    throw RefusedEntry(MatrixPlace::of_entry(matrix, e), fmt::format("the entry {}", matrix.value[e]),
+                       fmt::format("{} accepts finite entries", solver),
+                       [](double value) noexcept { return !std::isfinite(value); });
+  }
+  if (const std::uint64_t i = first_not_finite(b); i != kNone) {
+    throw usage_error("the right-hand side is {} in row {} (counted from 1); {} accepts finite values", b[i], i + 1,
+                      solver);
+  }
+}
+
+}  // namespace ringside

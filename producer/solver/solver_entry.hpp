@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a solver says of itself, beside its own code: everything in which solvers differ outside their own files. The
+// table (solver_table.cpp) has one line for each of them.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "common/options/options.hpp"
+#include "common/options/solver_choice.hpp"
+#include "producer/matrix/csr_matrix.hpp"
+#include "producer/solver/right_side.hpp"
+#include "producer/solver/solver.hpp"
+
+namespace ringside {
+
+struct SolverEntry {
+  SolverChoice choice;
+  Orientation orientation;  // of the matrix
+
+  /// For the message about a diverging run: which matrices have an iteration matrix with a spectral radius below 1, as
+  /// "a diagonally dominant one"; empty for a solver that converges for every matrix it accepts.
+  std::string_view converges_for = {};
+
+  /// matrix: square, of that orientation; right_side: all ones, unless the solver takes --rhs. Throws `RefusedEntry` or
+  /// `Error` (exit code 2) for a matrix or a right side that the solver cannot use; the message names no file.
+  std::unique_ptr<Solver> (*make)(CsrMatrix matrix, RightSide right_side, const SolveOptions& options);
+};
+
+}  // namespace ringside

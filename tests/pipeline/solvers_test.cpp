@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table of solvers is the only list of them: what stands in it runs, has a cache, and is offered by the help, the
+// manual pages, the completions and the refusals of every command that takes --solver, and by the documentation.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "producer/solver/solver_table.hpp"
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::Finished;
+using testing::PipelineTest;
+using testing::run;
+
+using Words = std::vector<std::string>;
+
+class SolversTest : public PipelineTest {
+ protected:
+  static std::string names(const char* separator) {
+    return fmt::format("{}", fmt::join(names_of(solver_choices()), separator));
+  }
+
+  static void expect_output_with(const std::string& program, const Words& arguments, const Words& fragments) {
+    const Finished ran = run(program, arguments);
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    for (const std::string& fragment : fragments) {
+      EXPECT_NE(ran.out.find(fragment), std::string::npos)
+          << program << " " << fmt::format("{}", fmt::join(arguments, " ")) << ": '" << fragment << "'";
+    }
+  }
+
+  // Every solver accepts it: symmetric, positive definite, diagonally dominant, of positive weights.
+  const std::string matrix_ = write_file("a.txt", "0 0 4\n0 1 1\n1 0 1\n1 1 3\n");
+};
+
+/// The commands that take --solver.
+const std::vector<std::pair<std::string, Words>> kCommands = {{"ringside", {"run"}},
+                                                              {"ringside", {"cache"}},
+                                                              {"ringside", {"plan"}},
+                                                              {"ringside", {"calibrate"}},
+                                                              {"ringside-producer", {}}};
+
+TEST_F(SolversTest, EachOneRuns) {
+  for (const SolverEntry* solver : solvers()) {
+    const Finished ran = run("ringside", run_arguments(matrix_, {"--mode=dram", "--iterations=3", "--quiet",
+                                                                 fmt::format("--solver={}", solver->choice.name)}));
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_EQ(summary()["solver"], solver->choice.name);
+    EXPECT_GT(summary()["iterations"], 0);
+  }
+}
+
+TEST_F(SolversTest, EachOneHasTheCacheOfItsOrientation) {
+  for (const SolverEntry* solver : solvers()) {
+    const std::string cache = matrix_ + (solver->orientation == Orientation::kRows ? ".rows.rsm" : ".in-links.rsm");
+    std::filesystem::remove(cache);
+    expect_output_with("ringside", {"cache", matrix_, fmt::format("--solver={}", solver->choice.name)}, {cache});
+    EXPECT_TRUE(std::filesystem::exists(cache)) << solver->choice.name;
+  }
+}
+
+TEST_F(SolversTest, EveryCommandOffersAllOfThemInHelpAndManualAndRefusesOthers) {
+  for (const auto& [program, subcommand] : kCommands) {
+    const auto with = [&words = subcommand](const char* word) {
+      Words arguments = words;
+      arguments.emplace_back(word);
+      return arguments;
+    };
+    expect_output_with(program, with("--help"), {"--solver " + names("|")});
+    expect_output_with(program, with("--help-as=man"), {"\\fI" + names("|") + "\\fR"});
+    const Finished refused = run(program, with("--solver=gauss"));
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_NE(refused.err.find("--solver: found 'gauss', expected " + names("|")), std::string::npos) << refused.err;
+  }
+}
+
+TEST_F(SolversTest, TheHelpDescribesEachOneAndWhatItsToleranceBounds) {
+  for (const SolverEntry* solver : solvers()) {
+    const SolverChoice& choice = solver->choice;
+    const Words fragments = {fmt::format("{} ({})", choice.name, choice.help),
+                             fmt::format("the {} (", choice.criterion)};
+    expect_output_with("ringside", {"run", "--help"}, fragments);
+    expect_output_with("ringside-producer", {"--help"}, fragments);
+  }
+}
+
+TEST_F(SolversTest, EveryCompletionOffersAllOfThem) {
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    std::size_t offered = 0;
+    for (const char* program : {"ringside", "ringside-producer"}) {
+      const Finished ran = run(program, {std::string("--help-as=") + shell});
+      ASSERT_EQ(ran.exit_code, 0) << ran.err;
+      std::istringstream text(ran.out);
+      for (std::string line; std::getline(text, line);) {
+        if (line.find("solver") != std::string::npos && line.find(names(" ")) != std::string::npos) ++offered;
+      }
+    }
+    EXPECT_EQ(offered, kCommands.size()) << shell;
+  }
+}
+
+TEST_F(SolversTest, TheDocumentationHasARowForEachOne) {
+  std::ifstream file(RINGSIDE_SOURCE_DIR "/docs/inputs.md");
+  const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  for (const SolverEntry* solver : solvers()) {
+    EXPECT_NE(page.find(fmt::format("\n| `{}` | ", solver->choice.name)), std::string::npos) << solver->choice.name;
+  }
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What conjugate gradients refuse, before or while they solve, and where they end because nothing is left to do.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "common/platform/error.hpp"
+#include "producer/solver/cg.hpp"
+#include "producer/solver/convergence.hpp"
+#include "tests/unit/producer/solver/cg_testing.hpp"
+#include "tests/unit/producer/solver/solver_steps.hpp"
+#include "tests/unit/producer/solver/solver_testing.hpp"
+
+namespace ringside {
+namespace {
+
+using namespace reference;
+using testing::right_side_of;
+using testing::Step;
+using testing::Stepper;
+
+std::string refusal_by_cg(CsrMatrix matrix, RightSide b = {}) {
+  try {
+    make_cg(std::move(matrix), std::move(b));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    return error.what();
+  }
+  return "accepted";
+}
+
+/// Iterations up to one that breaks down, which is counted, and what it says.
+std::pair<int, std::string> breakdown_of(CsrMatrix matrix, const std::vector<double>& b) {
+  const auto solver = make_cg(std::move(matrix), right_side_of(b));
+  Stepper stepper(*solver);
+  for (int k = 1; k <= 100; ++k) {
+    if (stepper.next().change.broken_down) return {k, solver->breakdown()};
+  }
+  return {0, "none"};
+}
+
+TEST(ConjugateGradientsBreakdown, AnIndefiniteMatrixIsNamedWhereItsSignShows) {
+  // Eigenvalues 3 and -1; b is the eigenvector of -1, p.Ap = -b.b.
+  const CsrMatrix indefinite = build_rows(2, {{0, 0, 1}, {0, 1, 2}, {1, 0, 2}, {1, 1, 1}});
+  EXPECT_EQ(
+      breakdown_of(indefinite, {1, -1}),
+      std::pair(1, std::string("found p.Ap = -2, expected a number above 0: the matrix is not positive definite")));
+  // b = (1, 0) reaches the other eigenvector in the second iteration.
+  const auto [iteration, text] = breakdown_of(indefinite, {1, 0});
+  EXPECT_EQ(iteration, 2);
+  EXPECT_NE(text.find("not positive definite"), std::string::npos) << text;
+}
+
+TEST(ConjugateGradientsBreakdown, ASingularMatrixIsNamedIfTheRightSideIsOutsideItsRange) {
+  // The Laplacian of a ring of five rows maps b = (1, 1, 1, 1, 1) to 0.
+  std::vector<Entry> ring;
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    ring.push_back({i, i, 2});
+    ring.push_back({i, (i + 1) % 5, -1});
+    ring.push_back({(i + 1) % 5, i, -1});
+  }
+  EXPECT_EQ(breakdown_of(build_rows(5, ring), {1, 1, 1, 1, 1}),
+            std::pair(1, std::string("found p.Ap = 0, expected a number above 0: the matrix is singular, or its "
+                                     "entries are too small")));
+  EXPECT_EQ(breakdown_of(build_rows(5, ring), {1, -1, 0, 0, 0}).first, 0) << "inside it there is a solution";
+}
+
+TEST(ConjugateGradientsBreakdown, NumbersBeyondADoublesRangeAreNamed) {
+  const auto [iteration, text] = breakdown_of(build_rows(2, {{0, 0, 1e300}, {1, 1, 1}}), {1e80, 1});
+  EXPECT_EQ(iteration, 1);
+  EXPECT_EQ(text,
+            "found p.Ap = inf, expected a finite number: the entries of the matrix or of the right-hand side are "
+            "too large or too small");
+  EXPECT_NE(breakdown_of(build_rows(2, {{0, 0, 1e-250}, {1, 1, 1e-250}}), {1e90, 1}).second.find("finite"),
+            std::string::npos);
+}
+
+TEST(ConjugateGradientsBreakdown, TheScalarsStayThoseOfTheStepBefore) {
+  const auto solver = make_cg(build_rows(2, {{0, 0, 1}, {0, 1, 2}, {1, 0, 2}, {1, 1, 1}}), right_side_of({1, 0}));
+  Stepper stepper(*solver);
+  const Step first = stepper.next();
+  EXPECT_TRUE(stepper.next().change.broken_down);
+  EXPECT_EQ(solver->further_scalars()[0], first.scalars[2]);
+}
+
+TEST(ConjugateGradientsEnd, ARightSideOfZerosIsSolvedByZeros) {
+  const auto solver = make_cg(build_rows(2, {{0, 0, 4}, {1, 1, 3}}), right_side_of({0, 0}));
+  ConvergenceCheck check(0, solver->growth_limit(), solver->exhausted_criterion());
+  const Step step = Stepper(*solver).next();
+  EXPECT_EQ(check.observe(step.change.criterion), Progress::kConverged);
+  EXPECT_EQ(step.vector(solver->variables(), 0), (std::vector<double>{0, 0}));
+  EXPECT_EQ(step.change.l1, 0);
+}
+
+// Without this end r would shrink until p.Ap underflows, and that would look like a singular matrix.
+TEST(ConjugateGradientsEnd, WithoutAToleranceTheIterationEndsWhenRIsExhausted) {
+  CsrMatrix matrix = testing::laplacian_plus_one(400, grid_links(20));
+  for (double& value : matrix.value) value *= 1e-20;  // so that p.Ap underflows before r.r does
+  const auto solver = make_cg(matrix, right_side_of(testing::random_values(400, 7)));
+  ConvergenceCheck check(0, solver->growth_limit(), solver->exhausted_criterion());
+  Stepper stepper(*solver);
+  Step step = stepper.next();
+  int iterations = 1;
+  for (; check.observe(step.change.criterion) == Progress::kRunning && iterations < 1000; ++iterations) {
+    step = stepper.next();
+    ASSERT_FALSE(step.change.broken_down) << solver->breakdown();
+  }
+  EXPECT_LT(iterations, 1000);
+  const std::vector<double> x = step.vector(solver->variables(), 0);
+  for (int k = 0; k < 3000; ++k) ASSERT_FALSE((step = stepper.next()).change.broken_down) << "later iterations rest";
+  EXPECT_EQ(step.vector(solver->variables(), 0), x);
+  EXPECT_EQ(step.change.l1, 0);
+}
+
+TEST(ConjugateGradientsRefusals, AMatrixThatIsNotSymmetricIsRefusedWithTheEntry) {
+  EXPECT_EQ(refusal_by_cg(build_rows(2, {{0, 0, 4}, {0, 1, 2}, {1, 0, 3}, {1, 1, 4}})),
+            "found the entry 2 in row 1, column 2 (counted from 1), and 3 in its mirror's place; cg accepts symmetric "
+            "positive definite matrices");
+  EXPECT_NE(refusal_by_cg(build_rows(3, {{0, 0, 4}, {1, 1, 4}, {2, 0, 3}, {2, 2, 4}}))
+                .find("the entry 3 in row 3, column 1 (counted from 1), and no entry in its mirror's place"),
+            std::string::npos);
+}
+
+TEST(ConjugateGradientsRefusals, ADiagonalThatNoPositiveDefiniteMatrixHasIsRefusedWithTheRow) {
+  EXPECT_NE(refusal_by_cg(build_rows(3, {{0, 0, 4}, {0, 1, 2}, {1, 0, 2}, {2, 2, 4}}))
+                .find("no entry on the diagonal in row 2 (counted from 1)"),
+            std::string::npos);
+  EXPECT_NE(refusal_by_cg(build_rows(2, {{0, 0, 4}, {1, 1, -4}})).find("-4 on the diagonal in row 2"),
+            std::string::npos);
+}
+
+TEST(ConjugateGradientsRefusals, NumbersThatAreNotFiniteAreRefusedWithTheirPlace) {
+  for (const double value : {std::numeric_limits<double>::infinity(), std::nan("")}) {
+    EXPECT_NE(refusal_by_cg(build_rows(2, {{0, 0, 4}, {0, 1, value}, {1, 0, value}, {1, 1, 4}}))
+                  .find("in row 1, column 2 (counted from 1), cg accepts finite entries"),
+              std::string::npos);
+    EXPECT_NE(refusal_by_cg(build_rows(2, {{0, 0, 4}, {1, 1, 4}}), right_side_of({1, value})).find("in row 2"),
+              std::string::npos);
+  }
+}
+
+TEST(ConjugateGradientsRefusals, ARightSideWhoseSquareLeavesADoublesRangeIsRefused) {
+  const CsrMatrix matrix = build_rows(2, {{0, 0, 4}, {1, 1, 4}});
+  EXPECT_EQ(refusal_by_cg(matrix, right_side_of({1e-200, 0})),
+            "the right-hand side's largest magnitude is 1e-200; cg accepts 1e-100 to 1e+100, or 0");
+  EXPECT_NE(refusal_by_cg(matrix, right_side_of({1, -1e160})).find("is 1e+160"), std::string::npos);
+  EXPECT_EQ(refusal_by_cg(matrix, right_side_of({1e-100, 1e-300})), "accepted");
+  EXPECT_EQ(refusal_by_cg(matrix, right_side_of({1e100, 1})), "accepted");
+}
+
+TEST(ConjugateGradientsRefusals, AShapeThatDoesNotFitIsRefused) {
+  EXPECT_NE(refusal_by_cg(build_rows(0, {})).find("no rows; cg needs"), std::string::npos);
+  CsrMatrix wide = build_rows(2, {{0, 0, 1}, {1, 1, 1}});
+  wide.columns = 4;
+  EXPECT_NE(refusal_by_cg(wide).find("2 rows and 4 columns"), std::string::npos);
+  EXPECT_NE(refusal_by_cg(build_rows(2, {{0, 0, 1}, {1, 1, 1}}), right_side_of({1, 2, 3})).find("3 values"),
+            std::string::npos);
+  EXPECT_THROW(make_cg(build_rows(1, {{0, 0, 1}}), {}, selected_isa(), MatrixFormat::kRanked), std::logic_error);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Conjugate gradients against both oracles and known solutions, and every bit of every step whatever computes it.
+#include "producer/solver/cg.hpp"
+
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "producer/solver/convergence.hpp"
+#include "tests/reference/serial_cg.hpp"
+#include "tests/unit/producer/solver/cg_testing.hpp"
+#include "tests/unit/producer/solver/solver_steps.hpp"
+#include "tests/unit/producer/solver/solver_testing.hpp"
+
+namespace ringside {
+namespace {
+
+using namespace reference;
+using testing::laplacian_plus_one;
+using testing::random_values;
+using testing::right_side_of;
+using testing::same_bits;
+using testing::Step;
+using testing::Stepper;
+
+enum CgVariable : std::size_t { kVariableX, kVariableR, kVariableP };
+
+/// Long and short rows, several blocks, the last of 452 rows.
+CsrMatrix site_laplacian() {
+  return laplacian_plus_one(2500, site_links(2500, 4));
+}
+
+void expect_same_steps(const Solver& solver, const std::vector<Step>& found, const std::vector<Step>& expected,
+                       const std::string& what) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    ASSERT_TRUE(same_bits(solver.variables(), found[k], expected[k])) << what << ", step " << k + 1;
+    EXPECT_EQ(found[k].change.criterion, expected[k].change.criterion) << what;
+  }
+}
+
+TEST(ConjugateGradients, ATwoByTwoSystemIsSolvedInTwoIterations) {
+  // 4x + y = 1, x + 3y = 2: x = 1/11, y = 7/11.
+  const auto solver = make_cg(build_rows(2, {{0, 0, 4}, {0, 1, 1}, {1, 0, 1}, {1, 1, 3}}), right_side_of({1, 2}));
+  const Step second = Stepper(*solver).next(2).back();
+  const std::vector<double> x = second.vector(solver->variables(), kVariableX);
+  EXPECT_NEAR(x[0], 1.0 / 11, 1e-15);
+  EXPECT_NEAR(x[1], 7.0 / 11, 1e-15);
+  EXPECT_LT(second.change.criterion, 1e-15);
+}
+
+TEST(ConjugateGradients, AOneByOneSystemIsSolvedInOneIteration) {
+  const auto solver = make_cg(build_rows(1, {{0, 0, 4}}), right_side_of({3}));
+  const Step first = Stepper(*solver).next();
+  EXPECT_EQ(first.vector(solver->variables(), kVariableX)[0], 0.75);
+  EXPECT_EQ(first.change.l1, 0.75);
+  EXPECT_EQ(first.change.criterion, 0);
+}
+
+TEST(ConjugateGradients, RecoversAKnownSolutionOnAGrid) {
+  constexpr std::uint64_t kSide = 60;
+  const CsrMatrix matrix = laplacian_plus_one(kSide * kSide, grid_links(kSide));
+  const std::vector<double> solution = random_values(kSide * kSide, 1);
+  const auto solver = make_cg(matrix, right_side_of(testing::product(matrix, solution)));
+  ConvergenceCheck check(1e-14, solver->growth_limit(), solver->exhausted_criterion());
+  Stepper stepper(*solver);
+  Step step = stepper.next();
+  int iterations = 1;
+  for (; check.observe(step.change.criterion) == Progress::kRunning && iterations < 200; ++iterations) {
+    step = stepper.next();
+  }
+  EXPECT_LT(iterations, 60) << "the condition number is 17";
+  const std::vector<double> x = step.vector(solver->variables(), kVariableX);
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], solution[i], 1e-13);
+}
+
+TEST(ConjugateGradients, AgreesWithTheRecurrenceInLongDouble) {
+  const CsrMatrix matrix = site_laplacian();
+  const std::vector<double> b = random_values(matrix.rows, 2);
+  const auto solver = make_cg(matrix, right_side_of(b));
+  const std::vector<double> x = Stepper(*solver).next(8).back().vector(solver->variables(), kVariableX);
+  const std::vector<double> expected = serial_cg(matrix, b, 8);
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], expected[i], 1e-14);
+}
+
+/// Until nothing is left to do, at most 12 steps.
+void expect_steps_of_plain_loops(const CsrMatrix& matrix, const std::vector<double>& b, Solver& solver) {
+  const Schema schema = solver.variables();
+  PlainCg plain(matrix, b);
+  Stepper stepper(solver);
+  for (int k = 1; k <= 12; ++k) {
+    const Change change = plain.iterate();
+    const Step step = stepper.next();
+    ASSERT_EQ(step.vector(schema, kVariableX), plain.x) << k;
+    ASSERT_EQ(step.vector(schema, kVariableR), plain.r) << k;
+    ASSERT_EQ(step.vector(schema, kVariableP), plain.p) << k;
+    ASSERT_EQ(step.scalars,
+              (std::vector{std::bit_cast<std::uint64_t>(change.l1), std::bit_cast<std::uint64_t>(change.linf),
+                           std::bit_cast<std::uint64_t>(plain.rho), std::bit_cast<std::uint64_t>(change.criterion)}))
+        << k;
+    if (change.criterion <= solver.exhausted_criterion()) break;
+  }
+}
+
+// Few rows, so that the lane of each one counts; a last block of few rows; long rows.
+TEST(ConjugateGradients, EveryStepHasTheBitsOfThePlainLoops) {
+  for (const std::uint64_t rows : {1u, 7u, 13u, 31u, 1029u, 2500u}) {
+    SCOPED_TRACE(rows);
+    const CsrMatrix matrix = laplacian_plus_one(rows, rows < 100 ? band_links(rows, {1, 5}) : site_links(rows, 4));
+    const std::vector<double> b = random_values(rows, 3);
+    expect_steps_of_plain_loops(matrix, b, *make_cg(matrix, right_side_of(b)));
+    expect_steps_of_plain_loops(matrix, std::vector<double>(rows, 1.0), *make_cg(matrix));
+  }
+}
+
+TEST(ConjugateGradients, IsBitEqualForAnyNumberOfThreads) {
+  const CsrMatrix matrix = laplacian_plus_one(7001, site_links(7001, 5));
+  const RightSide b = right_side_of(random_values(matrix.rows, 4));
+  const int threads_before = omp_get_max_threads();
+  omp_set_num_threads(1);
+  const auto one = make_cg(matrix, b);
+  const std::vector<Step> expected = Stepper(*one).next(9);
+  for (const int threads : {2, 3, 4}) {
+    omp_set_num_threads(threads);
+    const auto many = make_cg(matrix, b);
+    expect_same_steps(*many, Stepper(*many).next(9), expected, std::to_string(threads) + " threads");
+  }
+  omp_set_num_threads(threads_before);
+}
+
+TEST(ConjugateGradients, EveryFormatAndInstructionSetGivesTheSameBits) {
+  // A pattern with a second entry in a row is singular at best; bands are formats of patterns.
+  const CsrMatrix identity = build_matrix(2500, band_links(2500, {0}), Orientation::kRows, false);
+  for (const CsrMatrix& matrix : {site_laplacian(), identity}) {
+    const RightSide b = right_side_of(random_values(matrix.rows, 5));
+    const auto csr = make_cg(matrix, b, Isa::kPlain, MatrixFormat::kCsr);
+    const std::vector<Step> expected = Stepper(*csr).next(10);
+    for (const Isa isa : {Isa::kPlain, Isa::kAvx2, Isa::kAvx512}) {
+      if (isa > selected_isa()) continue;
+      for (const MatrixFormat format :
+           {MatrixFormat::kAuto, MatrixFormat::kCsr, MatrixFormat::kBands, MatrixFormat::kPacked}) {
+        const auto solver = make_cg(matrix, b, isa, format);
+        EXPECT_EQ(solver->nonzeros(), matrix.nonzeros());
+        expect_same_steps(*solver, Stepper(*solver).next(10), expected,
+                          fmt::format("{}, {}", to_string(format), to_string(isa)));
+      }
+    }
+  }
+}
+
+TEST(ConjugateGradients, AStepThatReplacesTheOneBeforeHasTheSameBits) {
+  const auto solver = make_cg(site_laplacian());
+  ASSERT_TRUE(solver->may_overwrite_previous());
+  const std::vector<Step> expected = Stepper(*solver).next(5);
+  const Schema schema = solver->variables();
+  Step step{
+      .payload = std::vector<std::byte>(schema.payload_bytes()), .scalars = expected.back().scalars, .change = {}};
+  solver->start(step.payload.data());
+  solver->prepare(step.payload.data(), {});
+  for (int k = 0; k < 5; ++k) solver->iterate(step.payload.data(), step.payload.data());
+  EXPECT_TRUE(same_bits(schema, step, expected.back()));
+}
+
+class ContinuedConjugateGradients : public ::testing::Test {
+ protected:
+  std::unique_ptr<Solver> make() const { return make_cg(matrix_, right_side_of(b_)); }
+
+  /// x.Ax / 2 - b.x, which the solution minimises: after k iterations from x_0 no vector that they reach has less.
+  double energy(const Step& step) const {
+    const std::vector<double> x = step.vector(solver_->variables(), kVariableX);
+    const std::vector<double> product = testing::product(matrix_, x);
+    double sum = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * (product[i] / 2 - b_[i]);
+    return sum;
+  }
+
+  const CsrMatrix matrix_ = laplacian_plus_one(2500, site_links(2500, 6));
+  const std::vector<double> b_ = random_values(2500, 6);
+  const std::unique_ptr<Solver> solver_ = make();
+  const std::vector<Step> whole_ = Stepper(*solver_).next(20);
+  const Step& kept_ = whole_[8];
+  const std::vector<Step> rest_{whole_.begin() + 9, whole_.end()};
+};
+
+TEST_F(ContinuedConjugateGradients, FromAKeptStepEveryLaterStepIsBitEqual) {
+  const auto resumed = make();
+  EXPECT_EQ(resumed->change_of(kept_.scalars).criterion, kept_.change.criterion);
+  EXPECT_EQ(resumed->change_of(kept_.scalars).l1, kept_.change.l1);
+  EXPECT_EQ(resumed->change_of(kept_.scalars).linf, kept_.change.linf);
+  expect_same_steps(*resumed, Stepper(*resumed, kept_).next(11), rest_, "resumed");
+}
+
+// What a run that kept x alone could do: take r anew from b - A x, and p = r, as CG begins.
+TEST_F(ContinuedConjugateGradients, FromXAloneTheLaterStepsDiffer) {
+  const auto restarted = make();
+  const Schema schema = restarted->variables();
+  const std::vector<double> x = kept_.vector(schema, kVariableX);
+  std::vector<double> r = testing::product(matrix_, x);
+  for (std::size_t i = 0; i < r.size(); ++i) r[i] = b_[i] - r[i];
+  Step from_x{.payload = kept_.payload, .scalars = {}, .change = {}};
+  for (const std::size_t variable : {kVariableR, kVariableP}) {
+    std::memcpy(from_x.payload.data() + schema.place(variable).offset, r.data(), r.size() * sizeof(double));
+  }
+  const std::vector<Step> steps = Stepper(*restarted, from_x).next(11);
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    EXPECT_NE(steps[k].vector(schema, kVariableX), rest_[k].vector(schema, kVariableX)) << k + 10;
+  }
+  EXPECT_GT(energy(steps.back()), energy(rest_.back())) << "the directions of the first nine iterations are lost";
+}
+
+TEST_F(ContinuedConjugateGradients, WithAnotherRhoTheLaterStepsDiffer) {
+  Step kept = kept_;
+  kept.scalars[2] += 1;  // the last bit
+  const auto resumed = make();
+  const std::vector<Step> steps = Stepper(*resumed, kept).next(11);
+  EXPECT_FALSE(same_bits(resumed->variables(), steps.back(), rest_.back()));
+}
+
+TEST(ConjugateGradients, AStepHasXAsAFieldAndWhatContinuesItAsState) {
+  const auto solver = make_cg(build_rows(1, {{0, 0, 1}}));
+  EXPECT_EQ(to_text(solver->variables()), "x f64[1], r f64[1] state, p f64[1] state");
+  std::string scalars;
+  for (const Scalar& scalar : solver->scalars()) scalars += scalar.name + " ";
+  EXPECT_EQ(scalars, "residual_l1 residual_linf rho relative_residual ");
+  EXPECT_EQ(solver->further_scalars().size() + 2, solver->scalars().size());
+}
+
+TEST(ConjugateGradients, NamesItsRightSideAmongItsParameters) {
+  EXPECT_EQ(make_cg(build_rows(1, {{0, 0, 1}}))->parameters(), "right_side=ones");
+  EXPECT_EQ(make_cg(build_rows(1, {{0, 0, 1}}), right_side_of({2}))->parameters(), "right_side=test");
+}
+
+}  // namespace
+}  // namespace ringside
