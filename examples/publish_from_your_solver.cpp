@@ -32,19 +32,25 @@ constexpr std::uint64_t kIterations = 200;
 constexpr double kConductivity = 0.25;  // below 0.5: stable
 constexpr double kHotEnd = 100.0;
 
+/// The sum and the maximum of the changes that an iteration made.
+struct Change {
+  double l1 = 0;
+  double linf = 0;
+};
+
 /// x_k[i] = x_{k-1}[i] + c (x_{k-1}[i-1] - 2 x_{k-1}[i] + x_{k-1}[i+1]); the ends do not change.
-ringside::StepReport heat_step(const double* before, double* after) {
-  ringside::StepReport report;
+Change heat_step(const double* before, double* after) {
+  Change made;
   after[0] = before[0];
   after[kPoints - 1] = before[kPoints - 1];
   for (std::uint64_t i = 1; i + 1 < kPoints; ++i) {
     const double change = kConductivity * (before[i - 1] - 2 * before[i] + before[i + 1]);
     after[i] = before[i] + change;
     const double size = change < 0 ? -change : change;
-    report.residual_l1 += size;
-    if (size > report.residual_linf) report.residual_linf = size;
+    made.l1 += size;
+    if (size > made.linf) made.linf = size;
   }
-  return report;
+  return made;
 }
 
 ringside::RunDescription describe() {
@@ -54,7 +60,6 @@ ringside::RunDescription describe() {
   const std::string parameters = fmt::format("conductivity={} hot_end={} points={}", kConductivity, kHotEnd, kPoints);
   const std::string problem = "heat " + parameters;
   run.problem_id = ringside::hash128(problem.data(), problem.size());
-  run.entries = kPoints;
   run.started_realtime_ns = ringside::realtime_ns();
   ringside::assign(run.solver, "heat");
   ringside::assign(run.matrix, "rod of 100,000 points");
@@ -90,7 +95,10 @@ ringside::HandoffOptions parse(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     const ringside::HandoffOptions options = parse(argc, argv);
-    ringside::HandoffWriter handoff(options, describe());
+    // A step is one vector of doubles and two scalars. A solver that needs more to continue declares more variables.
+    const std::vector<ringside::Variable> variables = {{.name = "temperature", .shape = {kPoints}, .unit = "K"}};
+    const std::vector<ringside::Scalar> scalars = {{.name = "residual_l1"}, {.name = "residual_linf"}};
+    ringside::HandoffWriter handoff(options, describe(), ringside::Schema::of(variables), scalars);
 
     // The start: the rod's initial state, or the newest iterate that was kept.
     std::vector<double> start(kPoints, 0.0);
@@ -98,7 +106,7 @@ int main(int argc, char** argv) {
     std::uint64_t first = 1;
     if (const auto kept = handoff.take_kept()) {
       std::copy(kept->x(), kept->x() + kPoints, start.begin());
-      first = kept->step.iteration + 1;
+      first = kept->iteration + 1;
       std::printf("continuing at iteration %llu\n", static_cast<unsigned long long>(first));
     }
     const double* before = start.data();
@@ -106,11 +114,11 @@ int main(int argc, char** argv) {
       const ringside::Claim claim = handoff.claim();  // where x_k goes; waits while the analyzer still copies
       if (!claim) throw handoff.failure(claim.status);  // the analyzer is lost or failed: there is no buffer
       const std::int64_t begin = ringside::now_ns();
-      ringside::StepReport report = heat_step(before, claim.buffer);
-      report.iteration = k;
-      report.generate_ns = ringside::now_ns() - begin;
-      handoff.publish(report);
-      before = claim.buffer;  // x_{k-1} of the next iteration: its bytes do not change
+      const Change change = heat_step(before, claim.x());
+      const std::int64_t generate_ns = ringside::now_ns() - begin;
+      const ringside::ScalarValue values[] = {change.l1, change.linf};
+      handoff.publish({.iteration = k, .generate_ns = generate_ns}, values);
+      before = claim.x();  // x_{k-1} of the next iteration: its bytes do not change
     }
     handoff.detach(ringside::Outcome::kFinished);  // returns when every iterate is committed
     std::printf("%llu iterates published, producer idle %.3f ms\n",

@@ -125,9 +125,9 @@ std::vector<int> lent_cores(const ProcessOptions& process) {
 
 /// A resumed run keeps its run_id. Reports what is special about the attachment.
 void report_attachment(const ProducerOptions& options, const HandoffWriter& handoff,
-                       const std::optional<KeptIterate>& kept, RunDescription& run, Report& report) {
+                       const std::optional<KeptStep>& kept, RunDescription& run, Report& report) {
   if (kept) run.run_id = kept->run_id;
-  const std::uint64_t from = kept ? kept->step.iteration : 0;
+  const std::uint64_t from = kept ? kept->iteration : 0;
   std::string note = handoff.note();
   if (note.empty() && options.publish.resume && !kept)
     note = "nothing to continue from: the run begins with iteration 1";
@@ -143,7 +143,6 @@ void report_attachment(const ProducerOptions& options, const HandoffWriter& hand
 /// Publishes every step and waits for the analyzer's farewell.
 SolveEnd run_pipeline(const ProducerOptions& options, const SolveRun& run, RunDescription& description, Report& report,
                       ServiceManager& manager) {
-  refuse_several_variables(run.solver);
   HandoffOptions handoff_options{.socket = options.process.socket,
                                  .coordination = options.publish.coordination,
                                  .buffers = options.publish.buffers,
@@ -155,8 +154,8 @@ SolveEnd run_pipeline(const ProducerOptions& options, const SolveRun& run, RunDe
   if (options.process.shared_core) handoff_options.spin_ns = 0;
   if (options.publish.elastic) handoff_options.cores = lent_cores(options.process);
   manager.describe("waiting for the analyzer at " + options.process.socket);
-  HandoffWriter handoff(handoff_options, description);
-  std::optional<KeptIterate> kept = handoff.take_kept();
+  HandoffWriter handoff(handoff_options, description, run.solver.variables(), run.solver.scalars());
+  std::optional<KeptStep> kept = handoff.take_kept();
   report_attachment(options, handoff, kept, description, report);
 
   std::optional<ElasticTeam> team;

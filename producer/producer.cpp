@@ -1,40 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "producer/producer.hpp"
 
-#include <array>
-#include <bit>
 #include <cstring>
+#include <span>
 
 #include "common/platform/clock.hpp"
-#include "common/platform/error.hpp"
 
 namespace ringside {
 
-void refuse_several_variables(const Solver& solver) {
-  const Schema variables = solver.variables();
-  if (variables.is_x_only()) return;
-  throw usage_error(
-      "--solver: found one whose steps have {} variables ({}) with --mode pipeline, which carries x alone; "
-      "expected --mode dram, which keeps nothing, or another solver",
-      variables.size(), to_text(variables));
-}
-
 Producer::Producer(const SolveRun& run, HandoffWriter& handoff, WhenFull when_full, Pulse& pulse)
-    : run_(run), handoff_(handoff), when_full_(when_full), pulse_(pulse), private_iterates_(run.solver) {}
+    : run_(run),
+      handoff_(handoff),
+      when_full_(when_full),
+      pulse_(pulse),
+      private_iterates_(run.solver),
+      scalars_(run.solver.scalars().size()) {}
 
-SolveEnd Producer::run(std::optional<KeptIterate> kept) noexcept {
+SolveEnd Producer::run(std::optional<KeptStep> kept) noexcept {
   void* const payload = private_iterates_.start();
   if (!kept) {
     run_.solver.start(payload);
     return solve(run_, {.payload = payload}, *this);
   }
-  const std::uint64_t iteration = kept->step.iteration;
-  const std::array scalars = {std::bit_cast<std::uint64_t>(kept->step.residual_l1),
-                              std::bit_cast<std::uint64_t>(kept->step.residual_linf)};
+  const std::uint64_t iteration = kept->iteration;
+  const std::span<const std::uint64_t> scalars(kept->scalars.words, scalars_.size());
   set(run_.account.resumed_from, iteration);
   if (const auto end = already_ended(iteration, run_.solver.change_of(scalars))) return *end;
-  std::memcpy(payload, kept->x(), private_iterates_.bytes());
-  kept.reset();
+  std::memcpy(payload, kept->payload(), private_iterates_.bytes());
   return solve(run_, {.iteration = iteration, .payload = payload, .scalars = scalars}, *this);
 }
 
@@ -64,7 +56,7 @@ void* Producer::place(std::uint64_t k, bool due, const void* previous) noexcept 
   set(run_.account.producer_idle_ns, handoff_.idle_ns());
   set(run_.account.steps_skipped, handoff_.skipped());
   in_buffer_ = claim.status == ClaimStatus::kOk;
-  if (in_buffer_) return claim.buffer;
+  if (in_buffer_) return claim.payload;
   if (claim.status != ClaimStatus::kFull) return nullptr;
   skipped_iteration_ = k;
   return private_iterates_.target(previous);
@@ -90,10 +82,11 @@ SolveEnd Producer::finish(const FinishedIterate& last, SolveEnd how) noexcept {
 }
 
 void Producer::publish(const FinishedIterate& iterate) noexcept {
-  handoff_.publish({.iteration = iterate.iteration,
-                    .residual_l1 = iterate.change.l1,
-                    .residual_linf = iterate.change.linf,
-                    .generate_ns = generate_unpublished_ns_});
+  const std::span<const std::uint64_t> further = run_.solver.further_scalars();
+  scalars_[0] = iterate.change.l1;
+  scalars_[1] = iterate.change.linf;
+  for (std::size_t s = 0; s < further.size(); ++s) scalars_[2 + s].word = further[s];
+  handoff_.publish({.iteration = iterate.iteration, .generate_ns = generate_unpublished_ns_}, scalars_);
   generate_unpublished_ns_ = 0;
   set(run_.account.steps_published, handoff_.published());
 }
@@ -107,7 +100,7 @@ SolveEnd Producer::publish_last(const FinishedIterate& last, SolveEnd how) noexc
   claim_status_ = claim.status;
   if (claim.status == ClaimStatus::kStopped) return SolveEnd::kInterrupted;
   if (claim.status != ClaimStatus::kOk) return SolveEnd::kAnalyzerGone;
-  std::memcpy(claim.buffer, last.payload, private_iterates_.bytes());
+  std::memcpy(claim.payload, last.payload, private_iterates_.bytes());
   publish(last);
   return how;
 }

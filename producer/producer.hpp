@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "common/handoff/handoff_writer.hpp"
 #include "common/options/options.hpp"
@@ -34,9 +35,6 @@ class PrivateIterates {
   Array<std::byte> second_;
 };
 
-/// Throws Error (exit code 2) for a solver whose steps have more than x: hand-off and ring carry one vector.
-void refuse_several_variables(const Solver& solver);
-
 /// Runs iterations 1, 2, 3 ... of `solver`, or those after the iterate from which a kept run continues, and publishes
 /// each `options.every`-th iterate and the last one. `stop` ends it after the current iteration; the iterate made by
 /// then is published.
@@ -45,8 +43,8 @@ class Producer : private IterateSink {
   /// Throws Error (exit code 3) if there is no room for the private iterates.
   Producer(const SolveRun& run, HandoffWriter& handoff, WhenFull when_full, Pulse& pulse);
 
-  /// kept: the iterate to continue from; it is freed once it is copied.
-  SolveEnd run(std::optional<KeptIterate> kept = std::nullopt) noexcept;
+  /// kept: the step to continue from.
+  SolveEnd run(std::optional<KeptStep> kept = std::nullopt) noexcept;
 
   /// After kAnalyzerGone: the argument for HandoffWriter::failure.
   ClaimStatus claim_status() const noexcept { return claim_status_; }
@@ -65,6 +63,7 @@ class Producer : private IterateSink {
   WhenFull when_full_;
   Pulse& pulse_;
   PrivateIterates private_iterates_;
+  std::vector<ScalarValue> scalars_;  // of the step that is published
   ClaimStatus claim_status_ = ClaimStatus::kOk;
   bool in_buffer_ = false;               // the iterate that is being made lies in a buffer of the hand-off
   bool published_ = true;                // the newest iterate; x_0 is not a step, and a kept iterate is in the ring

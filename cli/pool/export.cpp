@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside export POOL`: writes a kept iterate, after verifying it, to a file that other programs can read.
+// `ringside export POOL`: writes variables of a kept step, after verifying it, to a file that other programs can read.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "analyzer/pool/ring_reader.hpp"
+#include "cli/pool/export_formats.hpp"
 #include "cli/pool/iterations.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
@@ -42,13 +45,13 @@ Error damaged(const RingReader& reader, const KeptSlot& kept, std::uint64_t chun
                              : std::string("none of the others is intact"));
 }
 
-/// Returns the iterate of iteration `wanted` (nothing: the newest) and the slot that held it.
-std::pair<KeptSlot, std::vector<double>> read(const RingReader& reader, std::optional<std::uint64_t> wanted) {
+/// Returns the payload of iteration `wanted` (nothing: the newest) and the slot that held it.
+std::pair<KeptSlot, std::vector<std::byte>> read(const RingReader& reader, std::optional<std::uint64_t> wanted) {
   // In a ring of K slots, the newest iterate is overwritten K - 1 commits later. On busy cores, a reader of a small
   // ring may lose that race a dozen times.
   constexpr int kAttempts = 100;
   const std::string pool = reader.path().string();
-  std::vector<double> x(reader.ring().geometry().entries());
+  std::vector<std::byte> payload(reader.ring().geometry().payload_bytes());
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const Recovery recovery = reader.recover();
     if (attempt == 0 && !wanted && !recovery.damaged.empty()) {
@@ -57,8 +60,8 @@ std::pair<KeptSlot, std::vector<double>> read(const RingReader& reader, std::opt
                       printable(pool), recovery.damaged.size()));
     }
     const KeptSlot kept = find(pool, recovery, wanted);
-    const ReadResult result = reader.read(kept, x.data());
-    if (result.status == ReadStatus::kOk) return {kept, std::move(x)};
+    const ReadResult result = reader.read(kept, payload.data());
+    if (result.status == ReadStatus::kOk) return {kept, std::move(payload)};
     if (result.status == ReadStatus::kDamaged) throw damaged(reader, kept, result.damaged_chunk);
     // The slot was overwritten during the read: a wanted iteration is no longer found, the last one is now another.
   }
@@ -67,43 +70,40 @@ std::pair<KeptSlot, std::vector<double>> read(const RingReader& reader, std::opt
       kAttempts);
 }
 
-/// NumPy's format 1.0: magic, version, header length, header (padded: the data starts at a multiple of 64), data.
-void write_npy(OutputFile& file, const std::vector<double>& x) {
-  std::string header = fmt::format("{{'descr': '<f8', 'fortran_order': False, 'shape': ({},), }}", x.size());
-  constexpr std::size_t kPreambleBytes = 10;
-  header.append(63 - (kPreambleBytes + header.size()) % 64, ' ');
-  header += '\n';
-  const std::size_t length = header.size();
-  const char preamble[kPreambleBytes] = {
-      '\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, static_cast<char>(length & 0xff), static_cast<char>(length >> 8)};
-  file.write(preamble, sizeof preamble);
-  file.write(header);
-  file.write(x.data(), x.size() * sizeof(double));
+std::string names_of(const Schema& schema) {
+  std::vector<std::string_view> names;
+  for (const Variable& variable : schema.variables()) names.push_back(variable.name);
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// {} prints the shortest text that reads back as the same double: text formats lose no bit.
-void write_csv(OutputFile& file, const std::vector<double>& x) {
-  file.write("row,value\n");
-  for (std::size_t i = 0; i < x.size(); ++i) file.write(fmt::format("{},{}\n", i, x[i]));
+/// The variables of these names, in the given order; all if none is given.
+std::vector<std::size_t> chosen_variables(const Schema& schema, const std::vector<std::string>& names,
+                                          const std::string& pool) {
+  std::vector<std::size_t> chosen;
+  for (const std::string& name : names) {
+    std::size_t v = 0;
+    while (v < schema.size() && schema.variables()[v].name != name) ++v;
+    if (v == schema.size()) {
+      throw usage_error("--variable: found '{}', {} has {}", name, pool, names_of(schema));
+    }
+    chosen.push_back(v);
+  }
+  for (std::size_t v = 0; names.empty() && v < schema.size(); ++v) chosen.push_back(v);
+  return chosen;
 }
 
-void write_mtx(OutputFile& file, const std::vector<double>& x) {
-  file.write(fmt::format("%%MatrixMarket matrix array real general\n{} 1\n", x.size()));
-  for (const double value : x) file.write(fmt::format("{}\n", value));
+std::vector<std::string> texts_of(const std::vector<ExportedVariable>& exported) {
+  std::vector<std::string> texts;
+  for (const ExportedVariable& one : exported) texts.push_back(to_text(one.variable));
+  return texts;
 }
-
-struct Format {
-  const char* name;
-  void (*write)(OutputFile& file, const std::vector<double>& x);
-};
-constexpr Format kFormats[] = {{"npy", write_npy}, {"csv", write_csv}, {"mtx", write_mtx}};
 
 /// The format of this name; if it is empty, the one that the output's name ends with, or the first.
-const Format& chosen_format(const std::string& name, const std::string& output) {
-  for (const Format& one : kFormats) {
-    if (name.empty() ? output.ends_with(std::string(".") + one.name) : name == one.name) return one;
+const ExportFormat& chosen_format(const std::string& name, const std::string& output) {
+  for (const ExportFormat& one : export_formats()) {
+    if (name.empty() ? output.ends_with("." + std::string(one.name)) : name == one.name) return one;
   }
-  return kFormats[0];
+  return export_formats()[0];
 }
 
 }  // namespace
@@ -114,10 +114,15 @@ int export_command(int argc, const char* const* argv) {
   std::string format;
   std::string output;
   std::vector<std::string> names;
-  for (const Format& one : kFormats) names.emplace_back(one.name);
-  CommandLine line("Writes a kept iterate to a file, after verifying it. Rows count from 0.", "ringside export");
+  for (const ExportFormat& one : export_formats()) names.emplace_back(one.name);
+  std::vector<std::string> wanted_variables;
+  CommandLine line(
+      "Writes variables of a kept step to a file, after verifying it: the first one, or with npz all of them. Rows count "
+      "from 0.",
+      "ringside export");
   line.option("POOL", pool, "pool file").required().value_name("FILE");
   line.option("--iteration", iteration, "which iterate").value_name("K|last").show_default();
+  line.option("--variable", wanted_variables, "variable to write; several only with npz").value_name("NAME,...").comma_separated();
   line.option("--format", format, "file format (default: the one that the output's name ends with, or npy)")
       .check(one_of(names))
       .value_name(fmt::format("{}", fmt::join(names, "|")));
@@ -129,14 +134,28 @@ int export_command(int argc, const char* const* argv) {
   check_output(output, "--output", kept_files);
   std::optional<std::uint64_t> wanted;
   if (iteration != "last") wanted = parse_iteration(iteration, "--iteration", "a number or 'last'");
-  const auto [kept, x] = read(reader, wanted);
+  const Schema& schema = reader.ring().geometry().schema();
+  const ExportFormat& chosen = chosen_format(format, output);
+  std::vector<std::size_t> variables = chosen_variables(schema, wanted_variables, pool);
+  if (!chosen.several && wanted_variables.empty()) variables.resize(1);
+  if (!chosen.several && variables.size() > 1) {
+    throw usage_error("--variable: found {} with --format {}, expected one (npz holds several)", variables.size(),
+                      chosen.name);
+  }
+  for (const std::size_t v : variables) chosen.check(schema.variables()[v]);
+  const auto [kept, payload] = read(reader, wanted);
+  std::vector<ExportedVariable> exported;
+  for (const std::size_t v : variables) {
+    exported.push_back({schema.variables()[v], std::span(payload).subspan(schema.place(v).offset, schema.place(v).bytes)});
+  }
   OutputFile file(output, "--output", kept_files);
-  const Format& chosen = chosen_format(format, output);
-  chosen.write(file, x);
+  chosen.write(file, exported);
   file.finish();
-  write_beside_output(output, fmt::format("{}: iteration {} of {}, {} rows, as {}\n", printable(output_name(output)),
-                                          with_separators(kept.header.iteration), printable(pool),
-                                          with_separators(x.size()), chosen.name));
+  const std::string what = schema.is_x_only()
+                               ? with_separators(schema.place(0).entries) + " rows"
+                               : fmt::format("{}", fmt::join(texts_of(exported), ", "));
+  write_beside_output(output, fmt::format("{}: iteration {} of {}, {}, as {}\n", printable(output_name(output)),
+                                          with_separators(kept.header.iteration), printable(pool), what, chosen.name));
   return 0;
 }
 

@@ -72,6 +72,7 @@ AttachRequest::AttachRequest(const RunDescription& run, Schema variables, std::v
   head.run = run;
   head.run.entries = schema.place(0).entries;
   head.run.schema_id = schema.id();
+  head.run.problem_id = problem_id_with(run.problem_id, schema);
   head.variables = static_cast<std::uint32_t>(schema.size());
   head.scalars = static_cast<std::uint32_t>(scalars.size());
 }

@@ -39,7 +39,7 @@ struct AttachRequest {
   Schema schema;
   std::vector<Scalar> scalars;
 
-  /// run: becomes that of these variables. Throws Error (exit code 2) for scalars that docs/variables.md refuses.
+  /// run: becomes that of these variables, which are a part of the problem. Throws Error (exit code 2) for scalars that docs/variables.md refuses.
   AttachRequest(const RunDescription& run, Schema variables, std::vector<Scalar> published_scalars);
 
   /// The message. It travels with two descriptors: the payload memfd and the control memfd.

@@ -12,14 +12,14 @@ namespace ringside {
 
 IterateSource::IterateSource(Solver& solver)
     : solver_(solver),
-      geometry_{.buffers = kBuffers, .rows = solver.rows()},
+      geometry_{.buffers = kBuffers, .payload_bytes = solver.variables().payload_bytes()},
       memory_(SharedMapping::create("ringside-calibrate", geometry_.total_bytes(), PeerAccess::kReadOnly)) {
   UniqueFd duplicate(fcntl(memory_.fd(), F_DUPFD_CLOEXEC, 0));
   if (!duplicate.valid()) throw system_error("cannot share the memory of iterates: {}", errno_text(errno));
   readers_ = SharedMapping::adopt(std::move(duplicate), geometry_.total_bytes(), PeerAccess::kReadOnly);
   for (const SharedMapping* mapping : {&memory_, &readers_}) {
     for (std::uint32_t b = 0; b < kBuffers; ++b) {
-      mapping->populate(geometry_.buffer_offset(b), geometry_.rows * sizeof(double));
+      mapping->populate(geometry_.buffer_offset(b), geometry_.payload_bytes);
     }
   }
   begin();

@@ -40,7 +40,7 @@ class IterateSource {
   Held hold() noexcept;
   void let_go() noexcept { held_.store(kNone); }
 
-  std::uint64_t rows() const noexcept { return geometry_.rows; }
+  std::uint64_t rows() const noexcept { return solver_.rows(); }
 
  private:
   static constexpr std::uint32_t kBuffers = 3;

@@ -24,15 +24,32 @@ using namespace ringside;
 
 constexpr std::uint64_t kMostRows = 4096;  // of a request that may be accepted
 
-AttachRequest nearly_right_request(FuzzedDataProvider& data) {
-  AttachRequest request;
-  request.buffers = data.ConsumeIntegralInRange<std::uint32_t>(2, 4);
-  request.run.entries = data.ConsumeIntegralInRange<std::uint64_t>(1, kMostRows);
-  auto* bytes = reinterpret_cast<unsigned char*>(&request);
-  for (int changes = data.ConsumeIntegralInRange(0, 3); changes > 0; --changes) {
-    bytes[data.ConsumeIntegralInRange<std::size_t>(0, sizeof request - 1)] = data.ConsumeIntegral<unsigned char>();
-  }
+Variable any_variable(FuzzedDataProvider& data, std::size_t index) {
+  Variable variable{.name = "v" + std::to_string(index)};
+  variable.dtype = DType{data.ConsumeIntegralInRange<std::uint16_t>(1, 12)};
+  variable.role = data.ConsumeBool() ? Role::kField : Role::kState;
+  if (data.ConsumeBool()) variable.shape = {data.ConsumeIntegralInRange<std::uint64_t>(1, kMostRows)};
+  return variable;
+}
+
+AttachRequest right_request(FuzzedDataProvider& data) {
+  std::vector<Variable> variables;
+  const auto count = data.ConsumeIntegralInRange<std::size_t>(1, 3);
+  for (std::size_t v = 0; v < count; ++v) variables.push_back(any_variable(data, v));
+  std::vector<Scalar> scalars(data.ConsumeIntegralInRange<std::size_t>(0, 4));
+  for (std::size_t s = 0; s < scalars.size(); ++s) scalars[s].name = "s" + std::to_string(s);
+  AttachRequest request(RunDescription{}, Schema::of(variables), scalars);
+  request.head.buffers = data.ConsumeIntegralInRange<std::uint32_t>(2, 4);
   return request;
+}
+
+std::vector<std::byte> nearly_right_message(const AttachRequest& request, FuzzedDataProvider& data) {
+  std::vector<std::byte> message = request.encode();
+  for (int changes = data.ConsumeIntegralInRange(0, 3); changes > 0; --changes) {
+    message[data.ConsumeIntegralInRange<std::size_t>(0, message.size() - 1)] =
+        std::byte{data.ConsumeIntegral<unsigned char>()};
+  }
+  return message;
 }
 
 /// A producer's two shared memories; each may be missing.
@@ -44,8 +61,8 @@ struct Memories {
 void write_hostile_values(const Memories& memories, const AttachRequest& request, FuzzedDataProvider& data) {
   if (memories.control) {
     auto* control = new (memories.control->data()) HandoffControl;
-    control->buffers = request.buffers;
-    control->rows = request.run.entries;
+    control->buffers = request.head.buffers;
+    control->payload_bytes = request.schema.payload_bytes();
     const auto small = [&data] { return data.ConsumeIntegralInRange<std::uint64_t>(0, 6); };
     control->released = data.ConsumeBool() ? small() : data.ConsumeIntegral<std::uint64_t>();
     control->published = data.ConsumeBool() ? control->released + small() : data.ConsumeIntegral<std::uint64_t>();
@@ -69,18 +86,20 @@ void write_hostile_values(const Memories& memories, const AttachRequest& request
 
 void serve(HandoffReader& reader, FuzzedDataProvider& data) {
   Continuation from;
-  if (data.ConsumeBool()) from.last = StepDescriptor{.step = 1, .iteration = data.ConsumeIntegralInRange(0u, 4u)};
+  if (data.ConsumeBool()) {
+    from.last = StepWithScalars{.descriptor = {.step = 1, .iteration = data.ConsumeIntegralInRange(0u, 4u)}};
+  }
   reader.accept(from);
   const std::atomic<bool> stop{true};  // the reader takes published steps and waits for no more
   std::uint64_t expected = reader.steps_released();
-  std::uint64_t last_iteration = from.last ? from.last->iteration : 0;
+  std::uint64_t last_iteration = from.last ? from.last->descriptor.iteration : 0;
   PublishedStep step;
   while (reader.next(step, false, &stop) == NextStatus::kStep) {
-    fuzzing::demand(step.descriptor.step == expected++, "steps come in order");
-    fuzzing::demand(step.descriptor.iteration > last_iteration, "iterations grow");
-    last_iteration = step.descriptor.iteration;
+    fuzzing::demand(step.step.descriptor.step == expected++, "steps come in order");
+    fuzzing::demand(step.step.descriptor.iteration > last_iteration, "iterations grow");
+    last_iteration = step.step.descriptor.iteration;
     double sum = 0;
-    for (std::uint64_t row = 0; row < reader.run().rows; ++row) sum += step.buffer[row];
+    for (std::uint64_t i = 0; i < reader.schema().payload_bytes(); ++i) sum += static_cast<double>(step.payload[i]);
     fuzzing::demand(sum == 0, "the buffer is the memory that was passed");
     reader.release();
   }
@@ -97,9 +116,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   UniqueFd ours(ends[0]);
   Peer producer{UniqueFd(ends[1])};
 
-  const AttachRequest request = nearly_right_request(data);
-  const bool ordinary = request.run.entries <= kMostRows && request.buffers <= 4;
-  const PayloadGeometry geometry{ordinary ? request.buffers : 2, ordinary ? request.run.entries : 1};
+  const AttachRequest request = right_request(data);
+  const std::vector<std::byte> message = nearly_right_message(request, data);
+  const PayloadGeometry geometry{request.head.buffers, request.schema.payload_bytes()};
   Memories memories;
   std::vector<int> fds;
   UniqueFd unsealed;
@@ -121,16 +140,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   if (data.ConsumeIntegralInRange(0, 7) == 0) {
     producer.send(std::as_bytes(std::span(noise)), fds);
   } else {
-    producer.send(std::as_bytes(std::span(&request, 1)), fds);
+    producer.send(message, fds);
   }
   if (!noise.empty()) producer.send(std::as_bytes(std::span(noise)));  // in place of a goodbye
 
   fuzzing::run([&] {
     // The name is too long for the messages' socket: a request for messages is refused, and nothing is opened.
     HandoffReader reader(Peer(std::move(ours)), std::string(120, 's'), 0);
-    fuzzing::demand(reader.run().rows >= 1, "there are rows");
-    // The ring refuses what is larger than this; here it would only take memory.
-    if (ordinary) serve(reader, data);
+    fuzzing::demand(reader.run().entries >= 1, "the first variable has entries");
+    serve(reader, data);
   });
   return 0;
 }

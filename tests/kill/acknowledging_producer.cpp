@@ -56,13 +56,13 @@ void produce(const std::string& socket, const std::string& acknowledgements, std
   options.peer_timeout_s = peer_timeout_s;
   options.pool_use = PoolUse::kResume;
   options.spin_ns = 0;  // there are more processes here than cores
-  HandoffWriter handoff(options, describe(rows));
+  HandoffWriter handoff(options, describe(rows), Schema::x_only(rows));
 
   std::vector<double> start(rows);
   std::uint64_t first = 1;
   if (const auto kept = handoff.take_kept()) {
     std::copy(kept->x(), kept->x() + rows, start.begin());
-    first = kept->step.iteration + 1;
+    first = kept->iteration + 1;
   } else {
     for (std::uint64_t row = 0; row < rows; ++row) start[row] = testing::first_value(row);
   }
@@ -72,9 +72,9 @@ void produce(const std::string& socket, const std::string& acknowledgements, std
     if (claim.status != ClaimStatus::kOk) throw handoff.failure(claim.status);
     // This buffer held step s - B, which is therefore committed; its iteration is k - B.
     if (handoff.published() >= options.buffers) committed.write(k - options.buffers);
-    for (std::uint64_t row = 0; row < rows; ++row) claim.buffer[row] = testing::next_value(before[row]);
+    for (std::uint64_t row = 0; row < rows; ++row) claim.x()[row] = testing::next_value(before[row]);
     handoff.publish({.iteration = k});
-    before = claim.buffer;
+    before = claim.x();
   }
   handoff.detach(Outcome::kFinished);
   committed.write(iterations);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A run that was cut short is resumed: its iterates are bit-equal to those of an undisturbed run, whichever process
 // was killed. A pool and a problem that do not belong together are refused.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -20,21 +21,46 @@ using testing::run;
 
 class ResumeTest : public PipelineTest {
  protected:
-  std::string export_last(const std::string& pool) const {
-    const std::string output = folder_.file("last.npy");
+  /// name: "last.npy" for x, "last.npz" for all variables.
+  std::string export_last(const std::string& pool, const std::string& name = "last.npy") const {
+    const std::string output = folder_.file(name);
     const Finished exported = run("ringside", {"export", pool, "--output", output});
     EXPECT_EQ(exported.exit_code, 0) << exported.err;
     return testing::content_of(output);
   }
 
   /// The last iterate of an undisturbed run.
-  std::string undisturbed(const std::string& matrix, const std::vector<std::string>& more) const {
+  std::string undisturbed(const std::string& matrix, const std::vector<std::string>& more,
+                          const std::string& name = "last.npy") const {
     const std::string pool = folder_.file("undisturbed.pool");
     std::vector<std::string> arguments = {"run", "--matrix=" + matrix, "--pool=" + pool, "--quiet"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const Finished ran = run("ringside", arguments);
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
-    return export_last(pool);
+    return export_last(pool, name);
+  }
+
+  /// Starts a run of no end, kills both of its processes once it iterates, and returns the newest iteration that is
+  /// kept.
+  std::uint64_t kill_a_run(const std::string& matrix, std::vector<std::string> more) const {
+    // Orphans become children of this process: the pool is free once the killed analyzer has been reaped.
+    EXPECT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    more.emplace_back("--iterations=1000000000000");
+    {
+      Process ringside("ringside", run_arguments(matrix, more));
+      EXPECT_TRUE(ringside.wait_for_err("iteration "));
+      const auto producers = children_of(ringside.pid(), "ringside-producer");
+      const auto analyzers = children_of(ringside.pid(), "ringside-analyzer");
+      EXPECT_TRUE(producers.size() == 1 && analyzers.size() == 1);
+      ringside.signal(SIGSTOP);  // else it would replace the killed analyzer
+      if (!analyzers.empty()) kill(analyzers[0], SIGKILL);
+      if (!producers.empty()) kill(producers[0], SIGKILL);
+      ringside.signal(SIGKILL);
+      ringside.finish();
+      while (waitpid(-1, nullptr, 0) > 0) {
+      }
+    }
+    return json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"].back()["iteration"];
   }
 
   Finished run_it(const std::string& matrix, const std::vector<std::string>& more) const {
@@ -143,29 +169,41 @@ TEST_F(ResumeTest, TheContradictionOfResumeAndOverwriteIsNamed) {
 }
 
 TEST_P(EitherResumeTest, BothProcessesKilledTheRunContinuesBitEqual) {
-  // Orphans become children of this process: the pool is free once the killed analyzer has been reaped.
-  ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
-  {
-    Process ringside("ringside", run_arguments("grid:40", {"--iterations=1000000000000"}));
-    ASSERT_TRUE(ringside.wait_for_err("iteration "));
-    const auto producers = children_of(ringside.pid(), "ringside-producer");
-    const auto analyzers = children_of(ringside.pid(), "ringside-analyzer");
-    ASSERT_TRUE(producers.size() == 1 && analyzers.size() == 1);
-    ringside.signal(SIGSTOP);  // else it would replace the killed analyzer
-    kill(analyzers[0], SIGKILL);
-    kill(producers[0], SIGKILL);
-    ringside.signal(SIGKILL);
-    ringside.finish();
-    while (waitpid(-1, nullptr, 0) > 0) {
-    }
-  }
-  const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
-  const std::uint64_t newest = info["iterates"].back()["iteration"];
+  const std::uint64_t newest = kill_a_run("grid:40", {});
   const std::string end = "--iterations=" + std::to_string(newest + 25);
   const Finished resumed = run_it("grid:40", {end, "--resume"});
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_EQ(summary()["resumed_from"], newest);
   EXPECT_EQ(export_last(pool_), undisturbed("grid:40", {end}));
+}
+
+TEST_F(ResumeTest, ConjugateGradientsContinueBitEqualInEveryVariableAfterBothProcessesWereKilled) {
+  // So many rows need as many iterations: the run is killed before it is exhausted.
+  constexpr int kRows = 50'000;
+  std::string text = fmt::format("%%MatrixMarket matrix coordinate real symmetric\n{0} {0} {1}\n", kRows, 2 * kRows - 1);
+  for (int row = 1; row <= kRows; ++row) {
+    text += fmt::format("{0} {0} 2\n", row);
+    if (row > 1) text += fmt::format("{} {} -1\n", row, row - 1);
+  }
+  const std::string matrix = write_file("a.mtx", text);
+  const std::uint64_t newest = kill_a_run(matrix, {"--solver=cg"});
+  const std::string end = "--iterations=" + std::to_string(newest + 25);
+  const Finished resumed = run_it(matrix, {"--solver=cg", end, "--resume"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(summary()["resumed_from"], newest);
+  EXPECT_EQ(export_last(pool_, "last.npz"), undisturbed(matrix, {"--solver=cg", end}, "last.npz"));
+  const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  EXPECT_EQ(info["variables"].size(), 3u);
+  EXPECT_TRUE(info["iterates"].back()["scalars"].contains("solver.rho"));
+  expect_intact();
+}
+
+TEST_F(ResumeTest, OtherVariablesAreRefusedAndNamed) {
+  const std::string matrix = write_file("a.txt", "0 0 4\n0 1 1\n1 0 1\n1 1 3\n");
+  ASSERT_EQ(run_it(matrix, {"--solver=cg", "--iterations=1"}).exit_code, 0);
+  const Finished ran = run_it(matrix, {"--solver=jacobi", "--resume"});
+  EXPECT_EQ(ran.exit_code, 2);
+  expect_one_line(ran.err, {"--resume: the pool's steps have other variables", "no r f64[2] state"});
 }
 
 TEST_F(ResumeTest, ADamagedNewestIterateCostsOneIteration) {

@@ -44,11 +44,15 @@ const std::vector<std::pair<std::string, Words>> kCommands = {{"ringside", {"run
 
 TEST_F(SolversTest, EachOneRuns) {
   for (const SolverEntry* solver : solvers()) {
-    const Finished ran = run("ringside", run_arguments(matrix_, {"--mode=dram", "--iterations=3", "--quiet",
-                                                                 fmt::format("--solver={}", solver->choice.name)}));
-    EXPECT_EQ(ran.exit_code, 0) << ran.err;
-    EXPECT_EQ(summary()["solver"], solver->choice.name);
-    EXPECT_GT(summary()["iterations"], 0);
+    for (const char* mode : {"dram", "pipeline"}) {
+      std::filesystem::remove(pool_);
+      const Finished ran = run("ringside", run_arguments(matrix_, {fmt::format("--mode={}", mode), "--iterations=3",
+                                                                   "--quiet",
+                                                                   fmt::format("--solver={}", solver->choice.name)}));
+      EXPECT_EQ(ran.exit_code, 0) << ran.err;
+      EXPECT_EQ(summary()["solver"], solver->choice.name);
+      EXPECT_GT(summary()["iterations"], 0);
+    }
   }
 }
 

@@ -85,15 +85,6 @@ TEST_F(InputRefusalTest, WhatNoPositiveDefiniteMatrixHasIsNamedByFileAndLine) {
   refused("grid:9", {"grid:9: found no entry on the diagonal in row 1 (counted from 1)"});
 }
 
-// Until hand-off and ring carry several variables.
-TEST_F(InputRefusalTest, ASolverOfSeveralVariablesIsRefusedInThePipelineBeforeThereIsAPool) {
-  const std::string matrix = write_file("a.txt", "0 0 4\n0 1 1\n1 0 1\n1 1 3\n");
-  expect_refused(run_arguments(matrix, {"--solver=cg", "--quiet"}),
-                 {"--solver: found one whose steps have 3 variables (x f64[2], r f64[2] state, p f64[2] state) with "
-                  "--mode pipeline, which carries x alone; expected --mode dram"});
-  EXPECT_FALSE(std::filesystem::exists(pool_));
-}
-
 TEST_F(InputRefusalTest, AMistypedMatrixIsReportedBeforeThePoolOfAnotherRun) {
   ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=5"})).exit_code, 0);
   for (const char* matrix : {"no-such.mtx", "gird:20", "grid:0", "grid:abc", "rmat:99"}) {

@@ -16,6 +16,7 @@
 #include "analyzer/pool/ring_admission.hpp"
 #include "analyzer/pool/ring_reader.hpp"
 #include "common/platform/error.hpp"
+#include "tests/unit/analyzer/pool/offered_run.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 #include "tests/unit/as_nobody.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -74,14 +75,14 @@ class ForeignFileTest : public ::testing::Test {
   void expect_refused_by_all(const std::string& part) const {
     const std::string before = testing::content_of(path_);
     for (const PoolUse use : {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kFreshAgain}) {
-      expect_refused([&] { admit(options(), run_of(kRows, 9), use); }, part);
+      expect_refused([&] { admit(options(), offered(run_of(kRows, 9)), use); }, part);
     }
     expect_refused([&] { check_pool(options()); }, part);
     expect_refused([&] { refuse_foreign_iterates(options()); }, part);
     EXPECT_EQ(testing::content_of(path_), before);
     EXPECT_EQ(RingReader::open(path_).recover().kept.size(), 1u) << "reading is allowed";
     EXPECT_NO_THROW(check_pool(with_foreign_pool()));
-    EXPECT_NO_THROW(admit(with_foreign_pool(), run_of(kRows, 9), PoolUse::kOverwrite));
+    EXPECT_NO_THROW(admit(with_foreign_pool(), offered(run_of(kRows, 9)), PoolUse::kOverwrite));
   }
 
   testing::TemporaryFolder folder_;
@@ -96,22 +97,22 @@ TEST_F(ForeignFileTest, APoolOfAnotherUserIsNotWritten) {
 
 TEST_F(ForeignFileTest, APoolThatBelongsToAnotherUserAsSoonAsItIsMadeIsNotKept) {
   setfsuid(testing::kNobody);  // as on a mount that gives new files to a user of its own choice
-  expect_refused([&] { admit(options(), run_of(kRows), PoolUse::kFresh); }, "belongs to user nobody");
+  expect_refused([&] { admit(options(), offered(run_of(kRows)), PoolUse::kFresh); }, "belongs to user nobody");
   EXPECT_TRUE(fs::is_empty(folder_.path()));
-  EXPECT_NO_THROW(admit(with_foreign_pool(), run_of(kRows), PoolUse::kFresh));
+  EXPECT_NO_THROW(admit(with_foreign_pool(), offered(run_of(kRows)), PoolUse::kFresh));
   const std::string before = testing::content_of(path_);
-  EXPECT_NO_THROW(admit(with_foreign_pool(), run_of(2 * kRows), PoolUse::kOverwrite)) << "a pool of another shape";
+  EXPECT_NO_THROW(admit(with_foreign_pool(), offered(run_of(2 * kRows)), PoolUse::kOverwrite)) << "a pool of another shape";
   EXPECT_NE(testing::content_of(path_), before);
   fs::resize_file(path_, 0);
-  expect_refused([&] { admit(options(), run_of(kRows), PoolUse::kOverwrite); }, "belongs to user nobody");
-  EXPECT_NO_THROW(admit(with_foreign_pool(), run_of(kRows), PoolUse::kOverwrite)) << "an unfinished pool";
+  expect_refused([&] { admit(options(), offered(run_of(kRows)), PoolUse::kOverwrite); }, "belongs to user nobody");
+  EXPECT_NO_THROW(admit(with_foreign_pool(), offered(run_of(kRows)), PoolUse::kOverwrite)) << "an unfinished pool";
   setfsuid(0);
 }
 
 TEST_F(ForeignFileTest, AnUnfinishedPoolOfAnotherUserIsNotReplaced) {
   std::ofstream(path_) << std::string(10'000'000, '\0');
   give_to_nobody(path_);
-  expect_refused([&] { admit(options(), run_of(kRows), PoolUse::kOverwrite); }, "belongs to user nobody");
+  expect_refused([&] { admit(options(), offered(run_of(kRows)), PoolUse::kOverwrite); }, "belongs to user nobody");
   expect_refused([&] { check_pool(options()); }, "belongs to user nobody");
 }
 
@@ -138,7 +139,7 @@ TEST_F(ForeignFileTest, ALinkOfAnotherUserOnTheWayToAPoolIsNotFollowed) {
   give_to_nobody(folder_.file("link"));
   expect_refused([&] { check_pool(options()); }, "belongs to user nobody");
   fs::remove(folder_.file("real/x.pool"));
-  expect_refused([&] { admit(options(), run_of(kRows), PoolUse::kFresh); }, "belongs to user nobody");
+  expect_refused([&] { admit(options(), offered(run_of(kRows)), PoolUse::kFresh); }, "belongs to user nobody");
   EXPECT_TRUE(fs::is_empty(folder_.file("real")));
 }
 

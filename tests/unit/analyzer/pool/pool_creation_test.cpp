@@ -27,6 +27,7 @@
 #include "common/files/creation_mark.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "tests/unit/analyzer/pool/offered_run.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
@@ -201,7 +202,7 @@ TEST_F(PoolCreationTest, WhoComesToAPoolThatIsBeingMadeIsToldThatItIsInUse) {
                    if (!std::filesystem::exists(path_)) return;
                    for (const PoolUse use :
                         {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kFreshAgain}) {
-                     EXPECT_EQ(code_of([&] { admit(options(path_), run_of(kNewRows), use); }), ExitCode::kSystem)
+                     EXPECT_EQ(code_of([&] { admit(options(path_), offered(run_of(kNewRows)), use); }), ExitCode::kSystem)
                          << moment << ": " << text_;
                      EXPECT_NE(text_.find("in use by"), std::string::npos) << moment << ": " << text_;
                    }
@@ -215,12 +216,12 @@ TEST_F(PoolCreationTest, WhoComesToAPoolThatIsBeingMadeIsToldThatItIsInUse) {
 TEST_F(PoolCreationTest, APoolThatIsReplacedIsWholeOrNotThere) {
   { const RingPool pool = RingPool::create(path_, RingShape::x_only(kNewRows), kNewSlots); }
   at_each_moment(
-      [&] { admit(options(path_), run_of(2 * kNewRows), PoolUse::kOverwrite); },
+      [&] { admit(options(path_), offered(run_of(2 * kNewRows)), PoolUse::kOverwrite); },
       [&](const std::string& moment) {
         const ExitCode code = code_of([&] { RingReader::open(path_, kAtOnce); });
         if (code != ExitCode::kDone) expect_none_or_in_use(code, moment);
         if (in_libpmemobj) return;
-        EXPECT_EQ(code_of([&] { admit(options(path_), run_of(kNewRows), PoolUse::kOverwrite); }), ExitCode::kSystem)
+        EXPECT_EQ(code_of([&] { admit(options(path_), offered(run_of(kNewRows)), PoolUse::kOverwrite); }), ExitCode::kSystem)
             << moment << ": " << text_;
       });
   EXPECT_GT(moments_["rename"], 0);
@@ -231,14 +232,14 @@ TEST_F(PoolCreationTest, WhatAnInterruptedCreationLeftIsReplacedByOneOnly) {
   bool is_gone = false;
   int looks = 0;
   at_each_moment(
-      [&] { admit(options(path_), run_of(kNewRows), PoolUse::kOverwrite); },
+      [&] { admit(options(path_), offered(run_of(kNewRows)), PoolUse::kOverwrite); },
       [&](const std::string& moment) {
         // Until the old file is gone, and while there is no file, any process may become the owner.
         const bool there = std::filesystem::exists(path_);
         is_gone = is_gone || !there;
         if (!is_gone || !there) return;
         ++looks;
-        EXPECT_EQ(code_of([&] { admit(options(path_), run_of(kNewRows), PoolUse::kOverwrite); }), ExitCode::kSystem)
+        EXPECT_EQ(code_of([&] { admit(options(path_), offered(run_of(kNewRows)), PoolUse::kOverwrite); }), ExitCode::kSystem)
             << moment << ": " << text_;
       });
   EXPECT_GT(looks, 10);
@@ -272,7 +273,7 @@ TEST_F(PoolCreationTest, TheMarkGoesWithItsProcess) {
 
 TEST_F(PoolCreationTest, ADanglingLinkIsNamedWithItsTarget) {
   std::filesystem::create_symlink(folder_.file("nothing"), path_);
-  EXPECT_EQ(code_of([&] { admit(options(path_), run_of(kNewRows), PoolUse::kOverwrite); }), ExitCode::kUsage);
+  EXPECT_EQ(code_of([&] { admit(options(path_), offered(run_of(kNewRows)), PoolUse::kOverwrite); }), ExitCode::kUsage);
   EXPECT_NE(text_.find(folder_.file("nothing")), std::string::npos) << text_;
   EXPECT_EQ(text_.find("--overwrite"), std::string::npos) << text_;
 }

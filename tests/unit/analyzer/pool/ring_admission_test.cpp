@@ -21,6 +21,7 @@
 #include "analyzer/pool/ring_reader.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "tests/unit/analyzer/pool/offered_run.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
@@ -99,7 +100,7 @@ TEST_F(SmallFileSystemTest, APoolWithoutRoomForItsSuccessorStaysAsItWas) {
   mount_with(needed - (1 << 20));
   if (IsSkipped()) return;
   keep_something(path_);
-  expect_refused([&] { admit(options(path_), run_of(100 * kKeptRows), PoolUse::kOverwrite); }, ExitCode::kSystem,
+  expect_refused([&] { admit(options(path_), offered(run_of(100 * kKeptRows)), PoolUse::kOverwrite); }, ExitCode::kSystem,
                  std::to_string(needed));
   EXPECT_LT(kept, needed);
   EXPECT_EQ(kept_in(path_), (Iterations{1, 2, 3}));
@@ -111,7 +112,7 @@ TEST_F(SmallFileSystemTest, APoolGoesFirstWhereThereIsRoomForOneOnly) {
   mount_with(needed + (1 << 20));
   if (IsSkipped()) return;
   keep_something(path_);
-  const RingPool pool = admit(options(path_), run_of(10 * kKeptRows), PoolUse::kOverwrite).pool;
+  const RingPool pool = admit(options(path_), offered(run_of(10 * kKeptRows)), PoolUse::kOverwrite).pool;
   EXPECT_EQ(pool.ring().geometry().entries(), 10 * kKeptRows);
   EXPECT_EQ(fs::file_size(path_), needed);
 }
@@ -120,14 +121,14 @@ TEST_F(SmallFileSystemTest, WhatIsUnfinishedStaysWhereThereIsNoRoomForAPool) {
   mount_with(8 << 20);
   if (IsSkipped()) return;
   std::ofstream(path_) << std::string(1 << 20, '\0');
-  expect_refused([&] { admit(options(path_), run_of(100 * kKeptRows), PoolUse::kOverwrite); }, ExitCode::kSystem,
+  expect_refused([&] { admit(options(path_), offered(run_of(100 * kKeptRows)), PoolUse::kOverwrite); }, ExitCode::kSystem,
                  "no room");
   EXPECT_EQ(fs::file_size(path_), 1u << 20);
 }
 
 TEST_F(RingAdmissionTest, APoolOfAnotherShapeIsReplacedAsAWhole) {
   keep_something(path_);
-  const RingPool pool = admit(options(path_), run_of(2 * kKeptRows), PoolUse::kOverwrite).pool;
+  const RingPool pool = admit(options(path_), offered(run_of(2 * kKeptRows)), PoolUse::kOverwrite).pool;
   EXPECT_EQ(pool.ring().geometry().entries(), 2 * kKeptRows);
   EXPECT_FALSE(fs::exists(path_ + ".new"));
   expect_refused([&] { RingPool::open(path_); }, ExitCode::kSystem, "in use");
@@ -135,7 +136,7 @@ TEST_F(RingAdmissionTest, APoolOfAnotherShapeIsReplacedAsAWhole) {
 
 TEST_F(RingAdmissionTest, AnImpossibleShapeCostsNoPool) {
   keep_something(path_);
-  expect_refused([&] { admit(options(path_), run_of(std::uint64_t{1} << 40), PoolUse::kOverwrite); }, ExitCode::kUsage,
+  expect_refused([&] { admit(options(path_), offered(run_of(std::uint64_t{1} << 40)), PoolUse::kOverwrite); }, ExitCode::kUsage,
                  "expected a step of at most 17167289216 bytes");
   EXPECT_EQ(kept_in(path_), (Iterations{1, 2, 3}));
 }
@@ -144,7 +145,7 @@ TEST_F(RingAdmissionTest, ThroughASymbolicLinkItIsThePoolThatIsReplaced) {
   const std::string link = folder_.file("link.pool");
   keep_something(path_);
   fs::create_symlink(path_, link);
-  { const RingPool pool = admit(options(link), run_of(2 * kKeptRows), PoolUse::kOverwrite).pool; }
+  { const RingPool pool = admit(options(link), offered(run_of(2 * kKeptRows)), PoolUse::kOverwrite).pool; }
   EXPECT_TRUE(fs::is_symlink(link));
   EXPECT_EQ(RingPool::open(path_).ring().geometry().entries(), 2 * kKeptRows);
 }
@@ -152,11 +153,11 @@ TEST_F(RingAdmissionTest, ThroughASymbolicLinkItIsThePoolThatIsReplaced) {
 TEST_F(RingAdmissionTest, WhatAKilledReplacementLeftIsRemovedAndNothingElse) {
   keep_something(path_);
   leave_unformatted(path_ + ".new");
-  { const RingPool pool = admit(options(path_), run_of(2 * kKeptRows), PoolUse::kOverwrite).pool; }
+  { const RingPool pool = admit(options(path_), offered(run_of(2 * kKeptRows)), PoolUse::kOverwrite).pool; }
   EXPECT_FALSE(fs::exists(path_ + ".new"));
 
   keep_something(path_ + ".new");
-  expect_refused([&] { admit(options(path_), run_of(3 * kKeptRows), PoolUse::kOverwrite); }, ExitCode::kUsage, ".new");
+  expect_refused([&] { admit(options(path_), offered(run_of(3 * kKeptRows)), PoolUse::kOverwrite); }, ExitCode::kUsage, ".new");
   EXPECT_EQ(kept_in(path_ + ".new"), (Iterations{1, 2, 3}));
   EXPECT_EQ(RingPool::open(path_).ring().geometry().entries(), 2 * kKeptRows);
 }
@@ -189,12 +190,12 @@ TEST_F(RingAdmissionTest, EveryStateOfAnInterruptedCreationCanBeOverwritten) {
     leave();
     const std::string before = testing::content_of(path_);
     EXPECT_NO_THROW(check_pool(options(path_)));
-    expect_refused([&] { admit(options(path_), run_of(kKeptRows), PoolUse::kFresh); }, ExitCode::kUsage, "--overwrite");
+    expect_refused([&] { admit(options(path_), offered(run_of(kKeptRows)), PoolUse::kFresh); }, ExitCode::kUsage, "--overwrite");
     expect_refused([&] { refuse_foreign_iterates(options(path_)); }, ExitCode::kUsage, "--overwrite");
     EXPECT_EQ(testing::content_of(path_), before) << "a refusal changes nothing";
     for (const PoolUse use : {PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kFreshAgain}) {
       try {
-        const RingPool pool = admit(options(path_), run_of(kKeptRows), use).pool;
+        const RingPool pool = admit(options(path_), offered(run_of(kKeptRows)), use).pool;
         EXPECT_EQ(pool.ring().geometry().entries(), kKeptRows);
       } catch (const Error& error) {
         ADD_FAILURE() << error.what();
@@ -208,11 +209,11 @@ TEST_F(RingAdmissionTest, EveryStateOfAnInterruptedCreationCanBeOverwritten) {
 
 TEST_F(RingAdmissionTest, ARequestMadeAgainMayOverwriteNothingElse) {
   keep_something(path_);
-  expect_refused([&] { admit(options(path_), run_of(kKeptRows, 9), PoolUse::kFreshAgain); }, ExitCode::kUsage,
+  expect_refused([&] { admit(options(path_), offered(run_of(kKeptRows, 9)), PoolUse::kFreshAgain); }, ExitCode::kUsage,
                  "--overwrite");
   fs::remove(path_);
   { const RingPool empty = RingPool::create(path_, RingShape::x_only(kKeptRows), kKeptSlots); }
-  expect_refused([&] { admit(options(path_), run_of(2 * kKeptRows), PoolUse::kFreshAgain); }, ExitCode::kUsage,
+  expect_refused([&] { admit(options(path_), offered(run_of(2 * kKeptRows)), PoolUse::kFreshAgain); }, ExitCode::kUsage,
                  "--overwrite");
 }
 
@@ -228,15 +229,15 @@ TEST_F(RingAdmissionTest, ARingThatLibpmemobjCannotOpenIsReplacedWhenThatWasAske
     EXPECT_NO_THROW(check_pool(options(path_))) << "--overwrite can use it";
     const RunDescription other = run_of(kKeptRows, 9);
     for (const PoolUse use : {PoolUse::kFresh, PoolUse::kResume}) {
-      expect_refused([&] { admit(options(path_), other, use); }, ExitCode::kDamaged, "--overwrite");
+      expect_refused([&] { admit(options(path_), offered(other), use); }, ExitCode::kDamaged, "--overwrite");
     }
-    expect_refused([&] { admit(options(path_), run_of(kKeptRows), PoolUse::kOverwrite); }, ExitCode::kDamaged,
+    expect_refused([&] { admit(options(path_), offered(run_of(kKeptRows)), PoolUse::kOverwrite); }, ExitCode::kDamaged,
                    "export");
-    expect_refused([&] { admit(options(path_), run_of(std::uint64_t{1} << 40, 9), PoolUse::kOverwrite); },
+    expect_refused([&] { admit(options(path_), offered(run_of(std::uint64_t{1} << 40, 9)), PoolUse::kOverwrite); },
                    ExitCode::kUsage, "expected a step of at most 17167289216 bytes");
     EXPECT_EQ(kept_iterations(RingReader::open(path_).ring()), (Iterations{1, 2, 3})) << "a refusal costs nothing";
     {
-      const RingPool pool = admit(options(path_), other, PoolUse::kOverwrite).pool;
+      const RingPool pool = admit(options(path_), offered(other), PoolUse::kOverwrite).pool;
       EXPECT_TRUE(kept_iterations(pool.ring()).empty());
       expect_refused([&] { RingPool::replace_unownable(path_, RingShape::x_only(kKeptRows), kKeptSlots); }, ExitCode::kSystem, "in use");
     }
@@ -258,7 +259,7 @@ TEST_F(RingAdmissionTest, SomebodysFileIsNeverOverwritten) {
     SCOPED_TRACE(what);
     std::ofstream(path_, std::ios::binary) << bytes;
     expect_refused([&] { check_pool(options(path_)); }, ExitCode::kUsage, "not a Ringside pool");
-    expect_refused([&] { admit(options(path_), run_of(kKeptRows), PoolUse::kOverwrite); }, ExitCode::kUsage,
+    expect_refused([&] { admit(options(path_), offered(run_of(kKeptRows)), PoolUse::kOverwrite); }, ExitCode::kUsage,
                    "not a Ringside pool");
     EXPECT_EQ(testing::content_of(path_), bytes);
   }
@@ -281,11 +282,11 @@ TEST_F(RingAdmissionTest, WhereDaxIsRequiredNoRunGetsAPlainFile) {
   if (ask_for_dax(path_, find_pool_device(path_)).granted()) GTEST_SKIP() << "this folder passes for persistent memory";
   RingOptions demanding = options(path_);
   demanding.require_dax = true;
-  expect_refused([&] { admit(demanding, run_of(kKeptRows), PoolUse::kOverwrite); }, ExitCode::kSystem, "--require-dax");
+  expect_refused([&] { admit(demanding, offered(run_of(kKeptRows)), PoolUse::kOverwrite); }, ExitCode::kSystem, "--require-dax");
   EXPECT_FALSE(fs::exists(path_));
-  { const RingPool pool = admit(options(path_), run_of(kKeptRows), PoolUse::kFresh).pool; }
+  { const RingPool pool = admit(options(path_), offered(run_of(kKeptRows)), PoolUse::kFresh).pool; }
   const std::string before = testing::content_of(path_);
-  expect_refused([&] { admit(demanding, run_of(2 * kKeptRows), PoolUse::kOverwrite); }, ExitCode::kSystem,
+  expect_refused([&] { admit(demanding, offered(run_of(2 * kKeptRows)), PoolUse::kOverwrite); }, ExitCode::kSystem,
                  "--require-dax");
   EXPECT_EQ(testing::content_of(path_), before);
 }
@@ -294,7 +295,7 @@ TEST_F(RingAdmissionTest, ACreationThatIsUnderWayIsNotAnInterruptedOne) {
   std::ofstream(path_) << std::string(10'000'000, '\0');
   const UniqueFd creator(open(path_.c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_EQ(flock(creator.get(), LOCK_EX), 0);
-  expect_refused([&] { admit(options(path_), run_of(kKeptRows), PoolUse::kOverwrite); }, ExitCode::kSystem, "in use");
+  expect_refused([&] { admit(options(path_), offered(run_of(kKeptRows)), PoolUse::kOverwrite); }, ExitCode::kSystem, "in use");
   EXPECT_EQ(fs::file_size(path_), 10'000'000u);
 }
 

@@ -20,7 +20,7 @@ class ElasticHandoffTest : public HandoffTest {
     elastic.elastic = true;
     elastic.cores = {1, 5};
     Attached ends;
-    std::thread producer([&] { ends.writer.emplace(elastic, description()); });
+    std::thread producer([&] { ends.writer.emplace(elastic, description(), x_only(), residuals()); });
     ends.reader.emplace(accept_reader(listener));
     EXPECT_TRUE(ends.reader->elastic());
     EXPECT_EQ(ends.reader->producer_cores().cpus(), (std::vector<int>{1, 5})) << "known before it is accepted";

@@ -25,12 +25,10 @@ inline constexpr std::uint64_t kRows = 1000;
 inline constexpr std::int64_t kSpinNs = 1000;
 inline constexpr bool kMaySpin = true;
 
-inline RunDescription description(std::uint64_t rows = kRows) {
+inline RunDescription description() {
   RunDescription run;
   run.run_id = {1, 2};
   run.problem_id = {3, 4};
-  run.entries = rows;
-  run.schema_id = Schema::x_only(rows).id();
   assign(run.solver, "test");
   return run;
 }
@@ -51,14 +49,26 @@ inline bool holds(const double* buffer, std::uint64_t step) {
   return true;
 }
 
-inline std::span<const std::byte> bytes_of(const AttachRequest& request) {
-  return std::as_bytes(std::span(&request, 1));
+inline std::vector<std::byte> bytes_of(const AttachRequest& request) {
+  return request.encode();
+}
+
+inline Schema x_only() {
+  return Schema::x_only(kRows);
+}
+
+/// What the built-in solvers publish with each step.
+inline std::vector<Scalar> residuals() {
+  return {{.name = "residual_l1"}, {.name = "residual_linf"}};
+}
+
+inline const double* doubles(const std::byte* payload) {
+  return reinterpret_cast<const double*>(payload);
 }
 
 inline AttachRequest valid_request() {
-  AttachRequest request;
-  request.buffers = 2;
-  request.run = description();
+  AttachRequest request(description(), x_only(), residuals());
+  request.head.buffers = 2;
   return request;
 }
 
@@ -74,7 +84,7 @@ inline Memory valid_memory() {
   memory.control = SharedMapping::create("test", sizeof(HandoffControl), PeerAccess::kReadWrite);
   auto* control = new (memory.control.data()) HandoffControl;
   control->buffers = 2;
-  control->rows = kRows;
+  control->payload_bytes = kRows * sizeof(double);
   return memory;
 }
 
@@ -102,7 +112,7 @@ class HandoffFixture : public ::testing::Test {
   };
   Attached attach(Listener& listener, const HandoffOptions& options) {
     Attached ends;
-    std::thread producer([&] { ends.writer.emplace(options, description()); });
+    std::thread producer([&] { ends.writer.emplace(options, description(), x_only(), residuals()); });
     ends.reader.emplace(accept_reader(listener));
     ends.reader->accept();
     producer.join();

@@ -23,12 +23,13 @@ TEST_P(HandoffTest, EveryStepArrivesInOrderAndBitEqual) {
   constexpr std::uint64_t kSteps = 500;
   Listener listener(socket_path_);
   std::thread producer([&] {
-    HandoffWriter writer(options(), description());
+    HandoffWriter writer(options(), description(), x_only(), residuals());
     for (std::uint64_t s = 0; s < kSteps; ++s) {
       const Claim claim = writer.claim();
       ASSERT_EQ(claim.status, ClaimStatus::kOk);
-      fill(claim.buffer, s);
-      writer.publish({.iteration = s + 1, .residual_l1 = 0.5, .residual_linf = 0.25, .generate_ns = 7});
+      fill(claim.x(), s);
+      const ScalarValue scalars[] = {0.5, 0.25};
+      writer.publish({.iteration = s + 1, .generate_ns = 7}, scalars);
     }
     writer.detach(Outcome::kFinished);
   });
@@ -38,10 +39,10 @@ TEST_P(HandoffTest, EveryStepArrivesInOrderAndBitEqual) {
   PublishedStep step;
   std::uint64_t taken = 0;
   while (reader.next(step, kMaySpin, nullptr) == NextStatus::kStep) {
-    ASSERT_EQ(step.descriptor.step, taken);
-    ASSERT_EQ(step.descriptor.iteration, taken + 1);
-    ASSERT_EQ(step.descriptor.residual_linf, 0.25);
-    ASSERT_TRUE(holds(step.buffer, taken)) << "step " << taken;
+    ASSERT_EQ(step.step.descriptor.step, taken);
+    ASSERT_EQ(step.step.descriptor.iteration, taken + 1);
+    ASSERT_EQ(step.step.descriptor.residual_linf, 0.25);
+    ASSERT_TRUE(holds(doubles(step.payload), taken)) << "step " << taken;
     reader.release();
     ++taken;
   }
@@ -71,7 +72,7 @@ TEST_P(HandoffTest, ABufferIsNotLentAgainBeforeItsRelease) {
   ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
   ends.reader->release();
   ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
-  EXPECT_EQ(step.descriptor.skipped_before, 2u) << "skipped steps are told with the next published one";
+  EXPECT_EQ(step.step.descriptor.skipped_before, 2u) << "skipped steps are told with the next published one";
 }
 
 TEST_P(HandoffTest, TheAnalyzersMappingOfThePayloadIsReadOnly) {
@@ -80,7 +81,7 @@ TEST_P(HandoffTest, TheAnalyzersMappingOfThePayloadIsReadOnly) {
   publish_one(*ends.writer);
   PublishedStep step;
   ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
-  auto* page = const_cast<double*>(step.buffer);  // 2 MiB-aligned, hence page-aligned
+  auto* page = const_cast<double*>(doubles(step.payload));  // 2 MiB-aligned, hence page-aligned
   EXPECT_EQ(mprotect(page, 4096, PROT_READ | PROT_WRITE), -1) << "the seal forbids writable mappings";
 }
 
@@ -91,7 +92,7 @@ TEST_P(HandoffTest, ARefusalReachesTheProducerWithItsLineAndCode) {
     reader.refuse(usage_error("the pool holds another run; use --overwrite"));
   });
   try {
-    HandoffWriter writer(options(), description());
+    HandoffWriter writer(options(), description(), x_only(), residuals());
     ADD_FAILURE() << "attached in spite of the refusal";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kUsage);
@@ -104,7 +105,7 @@ TEST_P(HandoffTest, WithoutAnAnalyzerAttachingEndsWithPeerLost) {
   HandoffOptions o = options();
   o.peer_timeout_s = 0.05;
   try {
-    HandoffWriter writer(o, description());
+    HandoffWriter writer(o, description(), x_only(), residuals());
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kPeerLost);
@@ -116,12 +117,12 @@ TEST_P(HandoffTest, AStepPublishedBeforeTheProducerDiedIsStillTaken) {
   Listener listener(socket_path_);
   const pid_t child = fork();
   if (child == 0) {
-    HandoffWriter writer(options(), description());
+    HandoffWriter writer(options(), description(), x_only(), residuals());
     const Claim claim = writer.claim();
-    fill(claim.buffer, 0);
+    fill(claim.x(), 0);
     writer.publish({.iteration = 1});
     const Claim half_written = writer.claim();
-    half_written.buffer[0] = -1;  // never published
+    half_written.x()[0] = -1;  // never published
     kill(getpid(), SIGKILL);
   }
   HandoffReader reader = accept_reader(listener);
@@ -129,7 +130,7 @@ TEST_P(HandoffTest, AStepPublishedBeforeTheProducerDiedIsStillTaken) {
   waitpid(child, nullptr, 0);  // dead before the reader looks
   PublishedStep step;
   ASSERT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kStep);
-  EXPECT_TRUE(holds(step.buffer, 0));
+  EXPECT_TRUE(holds(doubles(step.payload), 0));
   reader.release();
   EXPECT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kProducerLost);
   EXPECT_EQ(reader.outcome(), Outcome::kFailed);
@@ -154,7 +155,7 @@ TEST_P(HandoffTest, AClaimEndsWhenTheAnalyzerDies) {
   ASSERT_EQ(read(ready[0], &byte, 1), 1) << "the analyzer does not listen";
   HandoffOptions o = options();
   o.on_analyzer_loss = OnAnalyzerLoss::kStop;
-  HandoffWriter writer(o, description());
+  HandoffWriter writer(o, description(), x_only(), residuals());
   for (int s = 0; s < 2; ++s) {
     ASSERT_EQ(writer.claim().status, ClaimStatus::kOk);
     writer.publish({.iteration = writer.published() + 1});
@@ -263,7 +264,7 @@ TEST_P(HandoffTest, TooFewOrTooManyBuffersAreRefused) {
   for (const std::uint32_t buffers : {0u, 1u, 65u}) {
     HandoffOptions o = options();
     o.buffers = buffers;
-    EXPECT_THROW(HandoffWriter(o, description()), Error) << buffers;
+    EXPECT_THROW(HandoffWriter(o, description(), x_only()), Error) << buffers;
   }
 }
 

@@ -19,6 +19,9 @@ namespace {
 
 using namespace testing;
 
+/// Of the memory with the step to continue from.
+constexpr std::size_t kKeptBytes = kept_scalars_offset(kRows * sizeof(double)) + sizeof(KeptScalars);
+
 class HostileAnalyzerTest : public HandoffFixture {
  protected:
   /// Answers a request to resume with `answer`. Returns the line that the producer ends with.
@@ -27,7 +30,7 @@ class HostileAnalyzerTest : public HandoffFixture {
     std::thread analyzer([&] {
       std::optional<Peer> peer = listener.accept(10'000);
       ASSERT_TRUE(peer.has_value());
-      std::array<std::byte, sizeof(AttachRequest)> request;
+      std::array<std::byte, kMostRequestBytes> request;
       peer->receive(request, 10'000);
       answer(*peer);
       peer->receive(request, 10'000);  // until the producer hangs up
@@ -36,7 +39,7 @@ class HostileAnalyzerTest : public HandoffFixture {
     HandoffOptions o = options();
     o.pool_use = PoolUse::kResume;
     try {
-      HandoffWriter writer(o, description());
+      HandoffWriter writer(o, description(), x_only(), residuals());
     } catch (const Error& error) {
       line = error.what();
     }
@@ -56,7 +59,7 @@ class HostileAnalyzerTest : public HandoffFixture {
 };
 
 TEST_F(HostileAnalyzerTest, AWellFormedAnswerIsBelieved) {
-  const SharedMapping x = SharedMapping::create("test", kRows * sizeof(double), PeerAccess::kReadOnly);
+  const SharedMapping x = SharedMapping::create("test", kKeptBytes, PeerAccess::kReadOnly);
   const int fd = x.fd();
   EXPECT_EQ(verdict([&](Peer& peer) { send(peer, continues(), std::span(&fd, 1)); }), "accepted");
 }
@@ -85,7 +88,7 @@ TEST_F(HostileAnalyzerTest, AnIterateOfAnotherSizeOrThatCanChangeIsRefused) {
             std::string::npos);
 
   const UniqueFd unsealed(memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  ASSERT_EQ(ftruncate(unsealed.get(), kRows * sizeof(double)), 0);
+  ASSERT_EQ(ftruncate(unsealed.get(), kKeptBytes), 0);
   const int unsealed_fd = unsealed.get();
   EXPECT_NE(verdict([&](Peer& peer) { send(peer, continues(), std::span(&unsealed_fd, 1)); }).find("seals"),
             std::string::npos);
@@ -104,7 +107,7 @@ TEST_F(HostileAnalyzerTest, AnExitCodeThatIsNoneOfOursCountsAsALostPeer) {
     std::thread analyzer([&] {
       std::optional<Peer> peer = listener.accept(10'000);
       ASSERT_TRUE(peer.has_value());
-      std::array<std::byte, sizeof(AttachRequest)> request;
+      std::array<std::byte, kMostRequestBytes> request;
       peer->receive(request, 10'000);
       AttachReply reply;
       reply.exit_code = number;
@@ -112,7 +115,7 @@ TEST_F(HostileAnalyzerTest, AnExitCodeThatIsNoneOfOursCountsAsALostPeer) {
       peer->receive(request, 10'000);
     });
     try {
-      const HandoffWriter writer(options(), description());
+      const HandoffWriter writer(options(), description(), x_only(), residuals());
       ADD_FAILURE() << number << " was taken for consent";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ExitCode::kPeerLost) << number;
@@ -168,7 +171,7 @@ TEST_F(HostileAnalyzerTest, AnAnalyzerOfAnotherUserIsNotTalkedTo) {
   HandoffOptions o = options();
   o.socket = socket;
   try {
-    const HandoffWriter writer(o, description());
+    const HandoffWriter writer(o, description(), x_only(), residuals());
     ADD_FAILURE() << "passed its memory to a stranger";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kSystem);

@@ -54,32 +54,62 @@ TEST_F(HostileProducerTest, AWellFormedRequestIsAccepted) {
 TEST_F(HostileProducerTest, ShortAndLongRequestsAreRefused) {
   const Memory memory = valid_memory();
   const AttachRequest request = valid_request();
-  EXPECT_NE(verdict(bytes_of(request).first(10), memory.fds()).find("10 bytes"), std::string::npos);
-  std::array<std::byte, sizeof request + 1> longer{};
-  std::memcpy(longer.data(), &request, sizeof request);
-  EXPECT_NE(verdict(longer, memory.fds()).find("expected 1056"), std::string::npos);
+  std::vector<std::byte> message = bytes_of(request);
+  EXPECT_NE(verdict(std::span(message).first(10), memory.fds()).find("10 bytes"), std::string::npos);
+  message.push_back(std::byte{0});
+  EXPECT_NE(verdict(message, memory.fds()).find("1489 bytes with 1 variables and 2 scalars, expected 1488"),
+            std::string::npos);
 }
 
 TEST_F(HostileProducerTest, AForeignMagicAndVersionAreRefused) {
   const Memory memory = valid_memory();
   AttachRequest request = valid_request();
-  request.header.magic ^= 1;
+  request.head.header.magic ^= 1;
   EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("not an attach request"), std::string::npos);
   request = valid_request();
-  request.header.version = 99;
+  request.head.header.version = 99;
   EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("version 99"), std::string::npos);
 }
 
-TEST_F(HostileProducerTest, RowsAndBuffersOutOfRangeAreRefused) {
+TEST_F(HostileProducerTest, EntriesAndBuffersOutOfRangeAreRefused) {
   const Memory memory = valid_memory();
   AttachRequest request = valid_request();
-  request.buffers = 1000;
+  request.head.buffers = 1000;
   EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("1000 buffers"), std::string::npos);
-  for (const std::uint64_t rows : {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{1} << 61}) {
-    request = valid_request();
-    request.run.entries = rows;
-    EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("rows"), std::string::npos) << rows;
+  for (const std::uint64_t entries : {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{1} << 61}) {
+    std::vector<std::byte> message = bytes_of(valid_request());
+    std::memcpy(message.data() + sizeof(AttachRequestHead) + offsetof(VariableDescription, shape), &entries, 8);
+    EXPECT_NE(verdict(message, memory.fds()).find("attach request: variable 'x'"), std::string::npos) << entries;
   }
+}
+
+TEST_F(HostileProducerTest, ASchemaThatNoProducerSendsIsRefused) {
+  const Memory memory = valid_memory();
+  const auto refused = [&](std::size_t offset, std::uint64_t value, std::size_t bytes) {
+    std::vector<std::byte> message = bytes_of(valid_request());
+    std::memcpy(message.data() + offset, &value, bytes);
+    return verdict(message, memory.fds());
+  };
+  const auto expect = [&](std::size_t offset, std::uint64_t value, std::size_t bytes, const char* line) {
+    const std::string found = refused(offset, value, bytes);
+    EXPECT_NE(found.find(line), std::string::npos) << found;
+  };
+  constexpr std::size_t kVariable = sizeof(AttachRequestHead);
+  constexpr std::size_t kScalar = kVariable + sizeof(VariableDescription);
+  expect(offsetof(AttachRequestHead, variables), 0, 4, "found 0 variables, expected 1 to 256");
+  expect(offsetof(AttachRequestHead, variables), 10'000, 4, "found 10000 variables, expected 1 to 256");
+  expect(offsetof(AttachRequestHead, variables), 2, 4, "2 variables and 2 scalars, expected 1656");
+  expect(offsetof(AttachRequestHead, scalars), 65, 4, "found 65 scalars, expected at most 64");
+  expect(kVariable + offsetof(VariableDescription, dtype), 77, 2, "dtype 77");
+  expect(kVariable + offsetof(VariableDescription, role), 7, 2, "role 7");
+  expect(kVariable + offsetof(VariableDescription, dims), 9, 4, "9 dimensions");
+  expect(kVariable + 40, 'z', 1, "behind its name are not 0");
+  expect(kVariable, 0, 1, "has no name");
+  expect(kScalar + offsetof(ResultDescription, source), 1, 1, "source 1, expected 2 (scalar)");
+  expect(kScalar + offsetof(ResultDescription, count), 3, 4, "expected one f64 or i64");
+  expect(kScalar + sizeof(ResultDescription) + 9, 'l' | '1' << 8, 4, "two results are named 'solver.residual_l1'");
+  expect(offsetof(AttachRequestHead, run) + offsetof(RunDescription, schema_id), 1, 8, "other variables than x f64");
+  expect(offsetof(AttachRequestHead, run) + offsetof(RunDescription, entries), 1, 8, "other variables than x f64");
 }
 
 TEST_F(HostileProducerTest, MissingDescriptorsAreRefused) {
@@ -103,7 +133,7 @@ TEST_F(HostileProducerTest, UnsealedMemoryIsRefused) {
 
 TEST_F(HostileProducerTest, ControlMemoryThatContradictsTheRequestIsRefused) {
   const Memory memory = valid_memory();
-  reinterpret_cast<HandoffControl*>(memory.control.data())->rows = kRows + 1;
+  reinterpret_cast<HandoffControl*>(memory.control.data())->payload_bytes = 8 * (kRows + 1);
   EXPECT_NE(verdict(bytes_of(valid_request()), memory.fds()).find("does not match"), std::string::npos);
 }
 
@@ -121,21 +151,21 @@ TEST_F(HostileProducerTest, CountersThatCannotBeAreRefused) {
 TEST_F(HostileProducerTest, AnInvalidElasticFlagIsRefused) {
   const Memory memory = valid_memory();
   AttachRequest request = valid_request();
-  request.elastic = 2;
+  request.head.elastic = 2;
   EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("elastic 2, expected 0 or 1"), std::string::npos);
 }
 
 TEST_F(HostileProducerTest, AUseOfThePoolThatDoesNotExistIsRefused) {
   const Memory memory = valid_memory();
   AttachRequest request = valid_request();
-  request.pool_use = static_cast<PoolUse>(4);
+  request.head.pool_use = static_cast<PoolUse>(4);
   EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("use 4 of the pool"), std::string::npos);
 }
 
 TEST_F(HostileProducerTest, ACoordinationThatDoesNotExistIsRefused) {
   const Memory memory = valid_memory();
   AttachRequest request = valid_request();
-  request.coordination = static_cast<CoordinationKind>(2);
+  request.head.coordination = static_cast<CoordinationKind>(2);
   EXPECT_NE(verdict(bytes_of(request), memory.fds()).find("coordination 2"), std::string::npos);
 }
 

@@ -245,7 +245,7 @@ class SocketNameTest : public HandoffFixture {
 
 TEST_F(SocketNameTest, ANameThatLeavesNoRoomForMessagesIsRefusedByTheProducer) {
   try {
-    HandoffWriter writer(options(), description());
+    HandoffWriter writer(options(), description(), x_only(), residuals());
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kSystem);
@@ -257,7 +257,7 @@ TEST_F(SocketNameTest, ANameThatLeavesNoRoomForMessagesIsRefusedByTheAnalyzer) {
   Listener listener(socket_path_);
   const Memory memory = valid_memory();
   AttachRequest request = valid_request();
-  request.coordination = CoordinationKind::kMessages;
+  request.head.coordination = CoordinationKind::kMessages;
   Peer peer;
   std::thread producer([&] {
     peer = Peer::connect(socket_path_, 10);

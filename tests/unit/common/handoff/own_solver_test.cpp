@@ -19,6 +19,7 @@ class OwnSolverTest : public HandoffFixture {
   /// README.md's solver: the given number of iterations, on the buffers it is given.
   static void run_readme_example(const HandoffOptions& options, std::uint64_t iterations) {
     const RunDescription description = testing::description();
+    const std::uint64_t rows = kRows;
     const std::vector<double> start(kRows, 1.0);
     const double* previous = start.data();
     const auto solve = [](const double* before, double* after) {
@@ -36,8 +37,8 @@ TEST_F(OwnSolverTest, TheLinesOfTheReadmePublishEveryIterate) {
   PublishedStep step;
   for (std::uint64_t k = 1; k <= 5; ++k) {
     ASSERT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kStep);
-    EXPECT_EQ(step.descriptor.iteration, k);
-    EXPECT_EQ(step.buffer[0], 1.0 + static_cast<double>(k));
+    EXPECT_EQ(step.step.descriptor.iteration, k);
+    EXPECT_EQ(doubles(step.payload)[0], 1.0 + static_cast<double>(k));
     reader.release();
   }
   EXPECT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kDetached);
@@ -77,12 +78,12 @@ TEST_F(OwnSolverTest, AClaimWithoutABufferIsFalseAndNothingCanBePublishedIntoIt)
   for (int i = 0; i < 2; ++i) {  // two buffers are free even without an analyzer
     const Claim claim = ends.writer->claim();
     EXPECT_TRUE(claim);
-    EXPECT_NE(claim.buffer, nullptr);
+    EXPECT_NE(claim.x(), nullptr);
     ends.writer->publish({.iteration = static_cast<std::uint64_t>(i) + 1});
   }
   const Claim none = ends.writer->claim();
   EXPECT_FALSE(none);
-  EXPECT_EQ(none.buffer, nullptr);
+  EXPECT_EQ(none.x(), nullptr);
   ends.writer->publish({.iteration = 3});
   EXPECT_EQ(ends.writer->published(), 2u);
 }

@@ -77,7 +77,7 @@ TEST_F(ReceptionTest, AProducerAttachesWhile200HalfOpenConnectionsAreHeld) {
   std::vector<UniqueFd> half_open;
   for (int i = 0; i < 200; ++i) half_open.push_back(connect_silently());
   {
-    const HandoffWriter writer(options(), description());
+    const HandoffWriter writer(options(), description(), x_only(), residuals());
     attached.store(true);
   }
   analyzer.join();

@@ -24,16 +24,17 @@ class TakeoverTest : public HandoffTest {
   static void take_one(HandoffReader& reader, std::uint64_t step_expected) {
     PublishedStep step;
     ASSERT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kStep);
-    EXPECT_EQ(step.descriptor.step, step_expected);
-    EXPECT_TRUE(holds(step.buffer, step_expected));
+    EXPECT_EQ(step.step.descriptor.step, step_expected);
+    EXPECT_TRUE(holds(doubles(step.payload), step_expected));
     reader.release();
   }
 
   void publish_filled(HandoffWriter& writer) const {
     const Claim claim = claim_after_release(writer);
     ASSERT_EQ(claim.status, ClaimStatus::kOk);
-    fill(claim.buffer, writer.published());
-    writer.publish({.iteration = writer.published() + 1, .residual_l1 = 0.25});
+    fill(claim.x(), writer.published());
+    const ScalarValue scalars[] = {0.25};
+    writer.publish({.iteration = writer.published() + 1}, scalars);
   }
 
   /// The analyzer is gone as if it were killed: its connection closes without a goodbye.
@@ -48,12 +49,13 @@ class TakeoverTest : public HandoffTest {
     return reader;
   }
 
-  static StepDescriptor kept_step(std::uint64_t iteration) {
-    StepDescriptor step;
+  static StepWithScalars kept_step(std::uint64_t iteration) {
+    StepWithScalars kept;
+    StepDescriptor& step = kept.descriptor;
     step.step = iteration - 1;
     step.iteration = iteration;
     step.residual_l1 = 0.5;
-    return step;
+    return kept;
   }
 };
 
@@ -91,7 +93,7 @@ TEST_P(TakeoverTest, AStepThatWasCommittedButNotReleasedIsNotTakenTwice) {
   publish_filled(*ends.writer);
   PublishedStep step;
   ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
-  const Continuation from{.last = step.descriptor, .resumed = {}, .payload = {}, .note = {}};
+  const Continuation from{.last = step.step, .resumed = {}, .kept = {}, .note = {}};
   lose(ends);
 
   std::thread producer;
@@ -157,7 +159,7 @@ TEST_P(TakeoverTest, ContinuingSkipsStepsUntilASuccessorIsThere) {
         Claim claim;
         while ((claim = ends.writer->claim()).status == ClaimStatus::kFull) std::this_thread::yield();
         ASSERT_EQ(claim.status, ClaimStatus::kOk);
-        fill(claim.buffer, 2);
+        fill(claim.x(), 2);
         skipped.set_value(ends.writer->skipped());
         ends.writer->publish({.iteration = 100});
       },
@@ -166,8 +168,8 @@ TEST_P(TakeoverTest, ContinuingSkipsStepsUntilASuccessorIsThere) {
   take_one(successor, 1);
   PublishedStep step;
   ASSERT_EQ(successor.next(step, kMaySpin, nullptr), NextStatus::kStep);
-  EXPECT_EQ(step.descriptor.iteration, 100u);
-  EXPECT_EQ(step.descriptor.skipped_before, skipped.get_future().get());
+  EXPECT_EQ(step.step.descriptor.iteration, 100u);
+  EXPECT_EQ(step.step.descriptor.skipped_before, skipped.get_future().get());
   producer.join();
 }
 
@@ -196,7 +198,7 @@ TEST_P(TakeoverTest, ARequestReportsThatAnAnalyzerDiedDuringIt) {
     _exit(static_cast<int>(accept_reader(listener).pool_use()));
   }
   std::optional<HandoffWriter> writer;
-  std::thread producer([&] { writer.emplace(options(), description()); });
+  std::thread producer([&] { writer.emplace(options(), description(), x_only(), residuals()); });
   int status = 0;
   waitpid(first, &status, 0);
   EXPECT_EQ(status, W_EXITCODE(static_cast<int>(PoolUse::kFresh), 0));
@@ -330,7 +332,7 @@ TEST_P(TakeoverTest, ASuccessorWhoseAnswerCannotBeTakenInSeesTheProducerHangUp) 
   std::thread producer([&] { EXPECT_FALSE(ends.writer->claim()); });
   std::optional<Peer> successor = listener.accept(10'000);
   ASSERT_TRUE(successor.has_value());
-  std::array<std::byte, sizeof(AttachRequest)> request;
+  std::array<std::byte, kMostRequestBytes> request;
   ASSERT_TRUE(successor->receive(request, 10'000).has_value());
   AttachReply reply;
   reply.resumed = 1;  // without an iterate to resume from
@@ -353,30 +355,35 @@ TEST_P(TakeoverTest, AProducerThatMustStopDoesNotWaitForASuccessor) {
   EXPECT_THROW(ends.writer->detach(Outcome::kInterrupted), Error);
 }
 
-TEST_P(TakeoverTest, ARunThatContinuesGetsTheKeptIterateItsStepAndItsName) {
+TEST_P(TakeoverTest, ARunThatContinuesGetsTheKeptStepItsStepAndItsName) {
   Listener listener(socket_path_);
   HandoffOptions o = options();
   o.pool_use = PoolUse::kResume;
   std::thread producer([&] {
-    HandoffWriter writer(o, description());
+    HandoffWriter writer(o, description(), x_only(), residuals());
     EXPECT_EQ(writer.note(), "mind the gap");
-    const std::optional<KeptIterate> kept = writer.take_kept();
+    const std::optional<KeptStep> kept = writer.take_kept();
     ASSERT_TRUE(kept.has_value());
     EXPECT_EQ(kept->run_id, (Id128{8, 9}));
-    EXPECT_EQ(kept->step.iteration, 41u);
-    EXPECT_EQ(kept->step.residual_l1, 0.5);
+    EXPECT_EQ(kept->iteration, 41u);
+    EXPECT_TRUE(kept->has_scalar(0));
+    EXPECT_EQ(kept->scalar(0).f64(), 0.5);
+    EXPECT_FALSE(kept->has_scalar(1));
     EXPECT_TRUE(holds(kept->x(), 40));
     EXPECT_FALSE(writer.take_kept().has_value());
     const Claim claim = writer.claim();
-    fill(claim.buffer, 0);
+    fill(claim.x(), 0);
     writer.publish({.iteration = 42});
     EXPECT_THROW(writer.detach(Outcome::kFinished), Error) << "nobody commits it";
   });
   HandoffReader reader = accept_reader(listener);
   EXPECT_EQ(reader.pool_use(), PoolUse::kResume);
-  Continuation from{.last = kept_step(41), .resumed = Id128{8, 9}, .payload = {}, .note = "mind the gap"};
-  from.payload = SharedMapping::create("test", kRows * sizeof(double), PeerAccess::kReadOnly);
-  fill(reinterpret_cast<double*>(from.payload.data()), 40);
+  Continuation from{.last = kept_step(41), .resumed = Id128{8, 9}, .kept = {}, .note = "mind the gap"};
+  const std::size_t scalars = kept_scalars_offset(kRows * sizeof(double));
+  from.kept = SharedMapping::create("test", scalars + sizeof(KeptScalars), PeerAccess::kReadOnly);
+  fill(reinterpret_cast<double*>(from.kept.data()), 40);
+  const KeptScalars kept{.present = 1, .words = {ScalarValue(0.5).word}};
+  std::memcpy(from.kept.data() + scalars, &kept, sizeof kept);
   reader.accept(from);
   take_one(reader, 0);
   reader.farewell(ExitCode::kSystem, "no");
@@ -389,7 +396,7 @@ TEST_P(TakeoverTest, AnIterationThatIsKeptAlreadyIsNotTakenAgain) {
   publish_filled(*ends.writer);
   publish_filled(*ends.writer);
   lose(ends);
-  const Continuation from{.last = kept_step(50), .resumed = {}, .payload = {}, .note = {}};
+  const Continuation from{.last = kept_step(50), .resumed = {}, .kept = {}, .note = {}};
   std::thread producer;
   HandoffReader successor = succeed(
       listener, [&] { EXPECT_NE(ends.writer->claim().status, ClaimStatus::kOk); }, producer, from);
@@ -403,7 +410,7 @@ TEST_P(TakeoverTest, AStoppedProducerIsNoticedWithinThePeersTimeout) {
   Listener listener(socket_path_);
   const pid_t child = fork();
   if (child == 0) {
-    HandoffWriter writer(options(), description());
+    HandoffWriter writer(options(), description(), x_only(), residuals());
     publish_filled(writer);
     raise(SIGSTOP);
     _exit(0);
