@@ -96,7 +96,7 @@ class ConjugateGradients final : public Solver {
   std::string parameters() const override { return "right_side=" + right_side_.name; }
   /// The sweeps that write follow the product, and row i of each vector depends on row i of the others only.
   bool may_overwrite_previous() const noexcept override { return true; }
-  /// The change of a converging iteration rises and falls; none is known.
+  /// No limit is known: the change rises and falls on the way to the solution.
   double growth_limit() const noexcept override { return std::numeric_limits<double>::infinity(); }
   double exhausted_criterion() const noexcept override { return kExhausted; }
   std::string breakdown() const override {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "node/file/node_file.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "common/platform/error.hpp"
+#include "producer/solver/solver_table.hpp"
 #include "tests/unit/node/model/testing_node.hpp"
 
 namespace ringside {
@@ -104,7 +107,8 @@ TEST(NodeFileTest, NamesThatTheModelDoesNotHaveAreRefusedWithThoseItHas) {
   file = written();
   file["kernels"][0]["problem"]["solver"] = "page_rank";
   EXPECT_EQ(refusal_of(file.dump()),
-            "my.json: kernels[0].problem.solver: found \"page_rank\", expected one of pagerank, jacobi");
+            fmt::format("my.json: kernels[0].problem.solver: found \"page_rank\", expected one of {}",
+                        fmt::join(names_of(solver_choices()), ", ")));
 }
 
 TEST(NodeFileTest, AMatrixFileNeedsAFullPathASizeAndATime) {
