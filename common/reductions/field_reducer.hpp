@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/reductions/exact_reductions.hpp"
+#include "common/reductions/kernels/exact_reductions.hpp"
 #include "common/reductions/reduction.hpp"
 #include "common/schema/dtype.hpp"
 
