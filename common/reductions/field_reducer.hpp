@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/reductions/exact_reductions.hpp"
+#include "common/reductions/kernels/exact_reductions.hpp"
 #include "common/reductions/reduction.hpp"
 #include "common/schema/dtype.hpp"
 
@@ -61,7 +61,6 @@ class FieldReducer {
   /// The result stays valid until the next `finish`.
   const FieldReductions& finish() noexcept;
 
-  std::uint64_t entries() const noexcept { return entries_; }
   std::uint64_t blocks() const noexcept { return (entries_ + kReductionBlockRows - 1) / kReductionBlockRows; }
 
  private:

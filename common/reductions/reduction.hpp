@@ -10,50 +10,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <type_traits>
 
 #include "common/kernels/copy.hpp"
+#include "common/reductions/kernels/reduction_record.hpp"
 
 namespace ringside {
 
-inline constexpr std::size_t kHistogramBins = 256;
-inline constexpr std::size_t kTopEntries = 16;
-
-/// Rows that are added up together: 8 KiB, so that a block of both iterates and the two that are fetched meanwhile fit
-/// a first-level cache of 32 KiB.
-inline constexpr std::size_t kReductionBlockRows = 1024;
-
 /// The blocks in a piece for an elastic team: of f64 1 MiB, swept in some 40 us.
 inline constexpr std::uint64_t kReductionBlocksInPiece = 128;
-
-struct TopEntry {
-  std::uint64_t row = 0;
-  double value = 0;
-};
-
-/// The reductions of one iterate x of `rows` doubles. The ring stores this struct as it is (docs/ring_format.md).
-struct Reductions {
-  std::uint64_t rows = 0;
-  double sum = 0;
-  double mean = 0;
-  double min = 0;                // without NaN, as are max, linf and top; +infinity if there is nothing else
-  double max = 0;                // -infinity if there is nothing else
-  double l1 = 0;                 // sum |x_i|
-  double l2 = 0;                 // sqrt(sum x_i^2)
-  double linf = 0;               // max |x_i|
-  std::uint64_t has_change = 0;  // 1 if there was an iterate to compare with, else 0 and the next three are 0
-  double change_l1 = 0;          // sum |x_i - previous_i|
-  double change_l2 = 0;
-  double change_linf = 0;
-  std::uint64_t non_finite = 0;  // entries that are NaN or infinite
-  std::uint64_t top_count = 0;   // min(rows that are not NaN, kTopEntries)
-  TopEntry top[kTopEntries];     // largest values first, equal values by ascending row
-  // Magnitudes |x_i| in logarithmic bins, four per octave from 2^-60: bin b holds
-  // [2^(-60 + b/4), 2^(-60 + (b+1)/4)) with the octave cut in four linear parts; the first bin also holds everything
-  // smaller (and zeros), the last everything larger (and NaN).
-  std::uint64_t histogram[kHistogramBins] = {};
-};
-static_assert(std::is_trivially_copyable_v<Reductions>);
 
 class Team;
 

@@ -17,10 +17,6 @@ namespace ringside {
 inline constexpr std::size_t kRealFieldWords = 299;  // of a complex field, too
 inline constexpr std::size_t kIntegerFieldWords = 305;
 
-/// Results of one field.
-inline constexpr std::size_t kRealFieldResults = 14;
-inline constexpr std::size_t kIntegerFieldResults = 13;
-
 /// The words of an x-only step, one word of presence bits included.
 inline constexpr std::size_t kXOnlyWords = 1 + kRealFieldWords;
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/kernels/copy.hpp"
-#include "common/reductions/exact_reductions.hpp"
+#include "common/reductions/kernels/exact_reductions.hpp"
 
 namespace ringside {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "common/reductions/exact_reductions.hpp"
+#include "common/reductions/kernels/exact_reductions.hpp"
 #include "common/reductions/reduction.hpp"
 
 namespace ringside {

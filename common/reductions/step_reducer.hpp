@@ -20,8 +20,8 @@ namespace ringside {
 
 /// As with FieldReducer, each entry of each field is passed once between `begin` and `finish`, in chunks of whole
 /// blocks (except the last one of a field), by any thread, in any order. A thread that continues with another field
-/// folds what it has found, in about 2 us; so chunks of one field follow each other where possible. Allocates at
-/// construction only.
+/// folds what it has found first, so it should take chunks of one field one after the other. Allocates at construction
+/// only.
 class StepReducer {
  public:
   /// The most bytes that are copied at a time; of every dtype, whole blocks.

@@ -15,7 +15,7 @@
 
 #include <type_traits>
 
-#include "common/reductions/exact_reductions.hpp"
+#include "common/reductions/kernels/exact_reductions.hpp"
 #include "common/reductions/kernels/reduction_list.hpp"
 
 namespace ringside::RINGSIDE_ISA {

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "common/reductions/exact_reductions.hpp"
+#include "common/reductions/kernels/exact_reductions.hpp"
 #include "common/schema/dtype.hpp"
 
 namespace ringside {

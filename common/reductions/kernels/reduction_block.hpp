@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "common/reductions/reduction.hpp"
+#include "common/reductions/kernels/reduction_record.hpp"
 
 namespace ringside::RINGSIDE_ISA {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "common/kernels/copy.hpp"
-#include "common/reductions/reduction.hpp"
+#include "common/reductions/kernels/reduction_record.hpp"
 
 namespace ringside {
 

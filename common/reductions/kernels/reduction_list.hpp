@@ -21,9 +21,9 @@
 
 #include "common/reductions/kernels/reduction_block.hpp"
 #include "common/reductions/kernels/reduction_histogram.hpp"
+#include "common/reductions/kernels/reduction_record.hpp"
 #include "common/reductions/kernels/reduction_together.hpp"
 #include "common/reductions/kernels/reduction_top.hpp"
-#include "common/reductions/reduction.hpp"
 
 namespace ringside::RINGSIDE_ISA {
 

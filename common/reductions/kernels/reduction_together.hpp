@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "common/reductions/kernels/reduction_block.hpp"
-#include "common/reductions/reduction.hpp"
+#include "common/reductions/kernels/reduction_record.hpp"
 
 namespace ringside::RINGSIDE_ISA {
 

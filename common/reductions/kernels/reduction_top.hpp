@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/reductions/kernels/reduction_block.hpp"
-#include "common/reductions/reduction.hpp"
+#include "common/reductions/kernels/reduction_record.hpp"
 
 namespace ringside::RINGSIDE_ISA {
 
