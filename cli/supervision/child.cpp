@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/run/child.hpp"
+#include "cli/supervision/child.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/run/progress.hpp"
+#include "cli/supervision/progress.hpp"
 
 #include <fmt/format.h>
 

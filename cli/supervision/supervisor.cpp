@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/run/supervisor.hpp"
+#include "cli/supervision/supervisor.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>

@@ -9,9 +9,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/run/child.hpp"
-#include "cli/run/plan_check.hpp"
-#include "cli/run/progress.hpp"
+#include "cli/supervision/child.hpp"
+#include "cli/supervision/plan_check.hpp"
+#include "cli/supervision/progress.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
 
