@@ -17,6 +17,7 @@
 #include "common/handoff/peer.hpp"
 #include "common/handoff/shared_mapping.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/fork_mark.hpp"
 
 namespace ringside {
 
@@ -25,7 +26,7 @@ enum class ClaimStatus {
   kFull,             // no buffer is free now (try_claim), or no analyzer is there (OnAnalyzerLoss::kContinue)
   kAnalyzerLost,     // it exited or hung up, and no other analyzer took over
   kAnalyzerStalled,  // it made no progress for peer_timeout_s
-  kAnalyzerFailed,   // it left with an error, or its successor refused the request
+  kAnalyzerFailed,   // it left with an error, or its successor refused the request; or a child of fork() claimed
   kStopped           // `stop` was set while waiting
 };
 
@@ -54,6 +55,8 @@ struct KeptIterate {
 };
 
 /// Not thread-safe: one thread attaches, claims, publishes and detaches. Many threads may write to the buffers.
+/// It belongs to the process that made it. In a child that a fork makes, a claim has no buffer, publishing does
+/// nothing, detaching throws Error (exit code 2), and the destructor leaves the attachment alone.
 class HandoffWriter {
  public:
   /// Connects, passes the buffers on, and waits until the analyzer accepts. Throws Error: the analyzer's own line and
@@ -128,6 +131,7 @@ class HandoffWriter {
   bool stop_wanted() const noexcept;
   std::int64_t timeout_ns() const noexcept;
 
+  ForkMark process_;
   HandoffOptions options_;
   RunDescription run_;
   PayloadGeometry geometry_;
@@ -137,10 +141,11 @@ class HandoffWriter {
   SharedMapping payload_;
   SharedMapping control_mapping_;
   HandoffControl* control_ = nullptr;
-  CoreLender lender_;                         // with `elastic`
-  Id128 name_;                                // marks this side's messages for this attachment's analyzer
-  std::unique_ptr<ChannelContext> messages_;  // for CoordinationKind::kMessages
-  std::unique_ptr<Coordination> coordination_;
+  CoreLender lender_;  // with `elastic`
+  Id128 name_;         // marks this side's messages for this attachment's analyzer
+  // A child of fork() must not end ZeroMQ's threads, which it does not have.
+  std::unique_ptr<ChannelContext, OwnersDelete<ChannelContext>> messages_;  // for CoordinationKind::kMessages
+  std::unique_ptr<Coordination, OwnersDelete<Coordination>> coordination_;
   std::optional<KeptIterate> kept_;
   std::string note_;
   std::optional<Farewell> farewell_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "common/handoff/handoff_environment.hpp"
 #include "common/handoff/handoff_options.hpp"
 #include "common/options/durability.hpp"
 #include "common/options/journal_options.hpp"
@@ -118,7 +119,7 @@ struct CoreOptions {
 struct ProcessOptions {
   std::string cores;         // "0-3,8"; empty: not pinned
   bool shared_core = false;  // the peer runs on the same core: never spin
-  std::string socket = "/run/ringside/analyzer.socket";
+  std::string socket = kServiceSocket;
   int report_fd = -1;  // where reports go; below 0: nowhere
   std::string log_level = "warning";
 };
