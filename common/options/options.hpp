@@ -38,9 +38,9 @@ struct SolveOptions {
   std::string rhs;                  // b, an n-by-1 MatrixMarket file; empty: all ones
   double damping = 0.85;            // d
   bool damping_given = false;
-  double tolerance = 0;          // stop when the L1 change is at most this; 0: never
-  std::uint64_t iterations = 0;  // stop after so many; 0: 100, or with a tolerance kMostIterations
-  std::uint64_t every = 1;       // publish each every-th iterate, and the last
+  double tolerance = 0;                // stop when the L1 change is at most this; 0: never
+  std::uint64_t iterations = 0;        // stop after so many; 0: 100, or with a tolerance kMostIterations
+  std::uint64_t every = 1;             // publish each every-th iterate, and the last
   std::string matrix_format = "auto";  // one of kMatrixFormatNames
   std::uint64_t last_iteration() const noexcept {
     if (iterations > 0) return iterations;
@@ -124,7 +124,7 @@ struct ProcessOptions {
   std::string log_level = "warning";
 };
 
-enum class MatrixOption { kRequired, kOptional };
+enum class MatrixOption { kRequired, kRequiredWithoutProgram, kOptional };
 
 /// solvers: the values of `--solver` (producer/solver/solver_table.hpp).
 void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solvers,
