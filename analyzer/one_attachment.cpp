@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/one_attachment.hpp"
 
+#include <sys/eventfd.h>
+
 #include <array>
 #include <cstddef>
 #include <exception>
@@ -10,7 +12,7 @@
 namespace ringside {
 namespace {
 
-constexpr int kSliceMs = 100;
+constexpr int kSliceMs = 1000;
 
 }  // namespace
 
@@ -52,16 +54,22 @@ void OneAttachment::ended(ServeEnd end, std::uint64_t iteration) noexcept {
 }
 
 RefusingThread::RefusingThread(Reception& reception, const OneAttachment& attachment)
-    : thread_([&reception, &attachment](const std::stop_token& stopping) {
+    : end_(eventfd(0, EFD_CLOEXEC)),
+      thread_([&reception, &attachment, end = end_.get()](const std::stop_token& stopping) {
         while (!stopping.stop_requested()) {
           try {
-            std::optional<Peer> peer = reception.next(kSliceMs);
+            std::optional<Peer> peer = reception.next(kSliceMs, end);
             if (!peer) continue;
             if (const std::optional<Error> reason = attachment.refusal(peer->pid())) refuse_request(*peer, *reason);
           } catch (const std::exception&) {  // no memory: the peer is turned away without a line
           }
         }
       }) {}
+
+RefusingThread::~RefusingThread() {
+  thread_.request_stop();
+  eventfd_write(end_.get(), 1);
+}
 
 void refuse_request(Peer& peer, const Error& reason) noexcept {
   std::array<std::byte, 8192> request;  // read, because closing over an unread message resets the connection

@@ -12,6 +12,7 @@
 #include "analyzer/analyzer.hpp"
 #include "common/handoff/reception.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/unique_fd.hpp"
 
 namespace ringside {
 
@@ -40,14 +41,17 @@ class OneAttachment {
   std::uint64_t iteration_ = 0;
 };
 
-/// While it exists, a thread answers all requests with their refusal. It sleeps until one comes, and wakes ten times a
-/// second to see whether it is to end.
+/// While it exists, a thread answers all requests with their refusal. It sleeps until one comes.
 class RefusingThread {
  public:
   /// reception: used by this thread only. attachment: does not change meanwhile. Both outlive this object.
   RefusingThread(Reception& reception, const OneAttachment& attachment);
+  ~RefusingThread();
+  RefusingThread(const RefusingThread&) = delete;
+  RefusingThread& operator=(const RefusingThread&) = delete;
 
  private:
+  UniqueFd end_;  // readable: the thread ends
   std::jthread thread_;
 };
 
