@@ -78,4 +78,13 @@ ProgramVerdict judge(const ProgramRunEnd& run) {
   return verdict;
 }
 
+std::optional<std::string> AttachmentReminder::due(std::int64_t now_ns, const std::string& program, pid_t pid,
+                                                   const std::string& socket) {
+  if (told_ || now_ns - begun_ns_ < kAfterS * 1'000'000'000) return std::nullopt;
+  told_ = true;
+  return fmt::format(
+      "{} (process {}) has not attached for {} s; expected ringside_attach with RINGSIDE_SOCKET={}; still waiting",
+      program, pid, kAfterS, socket);
+}
+
 }  // namespace ringside

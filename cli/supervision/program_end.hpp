@@ -15,7 +15,7 @@ namespace ringside {
 
 /// Neither is known of a process whose parent is another one.
 struct ProcessEnd {
-  std::optional<int> status;
+  std::optional<int> status = {};
   int signal = 0;  // 0: it did not die of one
 
   std::string in_words() const;  // "ended with status 3", "died of signal 11 (Segmentation fault)", "ended"
@@ -29,8 +29,8 @@ struct AttachmentReport {
   std::uint64_t iteration = 0;
   std::uint64_t committed = 0;
   ExitCode code = ExitCode::kDone;  // with `how`: what the process was told
-  std::string text;
-  std::optional<Error> refusal;  // of the last request that was refused before any was accepted
+  std::string text = {};
+  std::optional<Error> refusal = {};  // of the last request that was refused before any was accepted
 };
 
 struct ProgramRunEnd {
@@ -52,5 +52,20 @@ struct ProgramVerdict {
 
 /// A failed disk and a truncated pool take precedence, then an interruption.
 ProgramVerdict judge(const ProgramRunEnd& run);
+
+/// Tells once that a program has not attached for a long time.
+class AttachmentReminder {
+ public:
+  static constexpr std::int64_t kAfterS = 60;
+
+  explicit AttachmentReminder(std::int64_t begun_ns) : begun_ns_(begun_ns) {}
+
+  /// The line, if it is due. program: as it was given; pid: of the process that was started.
+  std::optional<std::string> due(std::int64_t now_ns, const std::string& program, pid_t pid, const std::string& socket);
+
+ private:
+  std::int64_t begun_ns_;
+  bool told_ = false;
+};
 
 }  // namespace ringside

@@ -13,16 +13,13 @@
 namespace ringside {
 namespace {
 
-// After this time without an attachment, the user is told what is expected.
-constexpr std::int64_t kLateNs = 60'000'000'000;
-
 // What each analyzer counts from zero of the steps that it takes.
 constexpr const char* kPublishingCountedByEach[] = {"generate_s", "producer_idle_s", "steps_skipped"};
 
 }  // namespace
 
 ProgramSupervisor::ProgramSupervisor(const WatchedProgram& program)
-    : Supervisor(program.show_progress, program.kill_after_s, false), program_(program), begun_ns_(clock_ns_) {
+    : Supervisor(program.show_progress, program.kill_after_s, false), program_(program), reminder_(clock_ns_) {
   adopt_orphans();
   progress_.wait_for(fmt::format("waiting for {} to attach", program_.name));
 }
@@ -167,12 +164,8 @@ void ProgramSupervisor::collect_orphans(const Child& program, const Child& analy
 
 void ProgramSupervisor::tell(const Child& program) {
   if (program.running()) {
-    if (late_was_told_ || attachment_.attached || clock_ns_ - begun_ns_ < kLateNs) return;
-    late_was_told_ = true;
-    say(fmt::format(
-        "{} (process {}) has not attached for 60 s; expected ringside_attach with RINGSIDE_SOCKET={}; still "
-        "waiting",
-        program_.name, program.pid(), socket_));
+    if (attachment_.attached) return;
+    if (const auto line = reminder_.due(clock_ns_, program_.name, program.pid(), socket_)) say(*line);
     return;
   }
   const bool is_attached = attachment_.attached && attachment_.how.empty() && attachment_.pid != program.pid();

@@ -52,13 +52,12 @@ class ProgramSupervisor final : public Supervisor {
 
   const WatchedProgram program_;
   std::string socket_;
-  const std::int64_t begun_ns_;
+  AttachmentReminder reminder_;
   AttachmentReport attachment_;
   AttachedProcess publisher_;
   ProcessEnd publisher_end_;
   std::vector<pid_t> orphans_;      // that run
   nlohmann::json lost_publishing_;  // sums of what lost analyzers reported of the publisher
-  bool late_was_told_ = false;
   bool waiting_was_told_ = false;
   bool publisher_was_signalled_ = false;
 };
