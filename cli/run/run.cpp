@@ -257,7 +257,9 @@ ExitCode run(const CommandLine& line, RunOptions options) {
 
 int run_command(int argc, const char* const* argv) {
   RunOptions options;
-  CommandLine line("Runs a solver and keeps, reduces and accounts for every iterate.", "ringside run");
+  CommandLine line(
+      "Runs a solver, a built-in one or a program of yours, and keeps, reduces and accounts for every iterate.",
+      "ringside run");
   declare(line, options);
   line.footer(
       "`-- PROGRAM [ARGS...]` runs a program of yours instead of a built-in solver, on the producer's cores: one "

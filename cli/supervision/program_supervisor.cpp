@@ -135,16 +135,18 @@ void ProgramSupervisor::remember_lost_analyzer() {
   }
 }
 
+// The group gets the signal. A process that publishes outside it (MPI's and Slurm's launchers, setsid) gets the first
+// one alone: its launcher would end it in a way of its own.
 void ProgramSupervisor::signal_producer(Child& program, int number) {
+  const bool outside =
+      attachment_.attached && !is_over() && publisher_.alive() && !publisher_.is_in_group(program.pid());
+  if (outside) {
+    publisher_.signal(number);
+    publisher_was_signalled_ = true;
+    if (number != SIGKILL && interrupts_ < 2) return;
+  }
   program.signal(number);
-  if (!program.running() || number == SIGKILL) signal_those_outside(program, number);  // else a launcher passes it on
-}
-
-/// Processes that belong to PROGRAM, but not to its group.
-void ProgramSupervisor::signal_those_outside(const Child& program, int number) {
-  const bool outside = attachment_.attached && !is_over() && !publisher_.is_in_group(program.pid());
-  if (outside) publisher_.signal(number);
-  publisher_was_signalled_ = publisher_was_signalled_ || outside;
+  if (program.running() && number != SIGKILL) return;
   for (const pid_t orphan : orphans_) {
     if (orphan != attachment_.pid && getpgid(orphan) != program.pid()) kill(orphan, number);
   }
@@ -162,7 +164,7 @@ void ProgramSupervisor::collect_orphans(const Child& program, const Child& analy
   });
 }
 
-void ProgramSupervisor::tell(const Child& program) {
+void ProgramSupervisor::tell(Child& program) {
   if (program.running()) {
     if (attachment_.attached) return;
     if (const auto line = reminder_.due(clock_ns_, program_.name, program.pid(), socket_)) say(*line);
@@ -171,8 +173,9 @@ void ProgramSupervisor::tell(const Child& program) {
   const bool is_attached = attachment_.attached && attachment_.how.empty() && attachment_.pid != program.pid();
   const bool is_awaited = !attachment_.attached && !orphans_.empty();
   if (!(is_attached && publisher_.alive()) && !is_awaited) return;
-  // The launcher ended of the signal without passing it on.
-  if (interrupts_ > 0 && is_attached && !publisher_was_signalled_) signal_those_outside(program, SIGINT);
+  // It attached after the signal, of which its launcher has ended.
+  const bool missed = interrupts_ > 0 && is_attached && !publisher_was_signalled_;
+  if (missed && !publisher_.is_in_group(program.pid())) signal_producer(program, SIGINT);
   if (std::exchange(waiting_was_told_, true)) return;
   ProcessEnd end;
   if (program.exit_code() >= 0) end.status = program.exit_code();

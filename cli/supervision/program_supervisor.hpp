@@ -45,8 +45,7 @@ class ProgramSupervisor final : public Supervisor {
   void begin_attachment(const nlohmann::json& line);
   void take_in_figures(nlohmann::json figures);
   void collect_orphans(const Child& program, const Child& analyzer);
-  void signal_those_outside(const Child& program, int number);
-  void tell(const Child& program);
+  void tell(Child& program);
   bool is_over() const noexcept;
   bool publisher_may_come(const Child& program) const noexcept;
 
