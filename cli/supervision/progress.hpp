@@ -32,9 +32,9 @@ class ProgressLine {
   std::string line(const nlohmann::json& producer, const nlohmann::json& analyzer, double seconds);
 
   bool shown_;
-  bool in_place_;
   std::string waiting_ = "loading the matrix";
   TerminalLine terminal_;
+  bool in_place_;
   std::int64_t begun_at_ns_;
   std::int64_t drawn_at_ns_;
   // The figures of the previous line: rates and shares are those of the time since then.

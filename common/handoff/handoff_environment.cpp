@@ -29,12 +29,12 @@ struct Word {
   std::string_view text;
   Value value;
 };
-constexpr std::array kPoolUses = {Word{"fresh", PoolUse::kFresh}, Word{"overwrite", PoolUse::kOverwrite},
-                                  Word{"resume", PoolUse::kResume}};
-constexpr std::array kLosses = {Word{"wait", OnAnalyzerLoss::kWait}, Word{"continue", OnAnalyzerLoss::kContinue},
-                                Word{"stop", OnAnalyzerLoss::kStop}};
-constexpr std::array kCoordinations = {Word{"locks", CoordinationKind::kLocks},
-                                       Word{"messages", CoordinationKind::kMessages}};
+constexpr std::array<Word<PoolUse>, 3> kPoolUses = {
+    {{"fresh", PoolUse::kFresh}, {"overwrite", PoolUse::kOverwrite}, {"resume", PoolUse::kResume}}};
+constexpr std::array<Word<OnAnalyzerLoss>, 3> kLosses = {
+    {{"wait", OnAnalyzerLoss::kWait}, {"continue", OnAnalyzerLoss::kContinue}, {"stop", OnAnalyzerLoss::kStop}}};
+constexpr std::array<Word<CoordinationKind>, 2> kCoordinations = {
+    {{"locks", CoordinationKind::kLocks}, {"messages", CoordinationKind::kMessages}}};
 
 std::optional<std::string> value_of(const char* variable) {
   const char* value = std::getenv(variable);
