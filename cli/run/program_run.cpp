@@ -111,7 +111,8 @@ ExitCode run_user_program(const CommandLine& line, const RunOptions& options) {
   supervisor.wait_for_program(program, analyzer, restart_analyzer);
 
   const ProgramVerdict verdict = judge(supervisor.end(program, *analyzer));
-  if (!verdict.line.empty()) write_standard_error(fmt::format("ringside: {}\n", printable(verdict.line)));
+  if (!verdict.line.empty() && !supervisor.loss_was_told())
+    write_standard_error(fmt::format("ringside: {}\n", printable(verdict.line)));
   const RunFacts facts{.mode = to_string(options.mode),
                        .pool = options.ring.pool,
                        .producer_cores = to_string(CoreList{cores.producer}),

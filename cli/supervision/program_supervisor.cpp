@@ -32,7 +32,7 @@ void ProgramSupervisor::wait_for_program(Child& program, std::optional<Child>& a
   while (program.running() || analyzer->running()) {
     wait_once(&program, &*analyzer);
     collect_orphans(program, *analyzer);
-    tell(program);
+    tell(program, *analyzer);
     kill_if_stopped_for_long(program, "program", program_stopped_since_ns);
     const bool is_served = publisher_may_come(program);
     if (!analyzer->running() && is_served && !is_over() && !told_program) {
@@ -164,12 +164,18 @@ void ProgramSupervisor::collect_orphans(const Child& program, const Child& analy
   });
 }
 
-void ProgramSupervisor::tell(Child& program) {
-  if (program.running()) {
-    if (attachment_.attached) return;
+void ProgramSupervisor::tell_while_program_runs(const Child& program, const Child& analyzer) {
+  if (!attachment_.attached) {
     if (const auto line = reminder_.due(clock_ns_, program_.name, program.pid(), socket_)) say(*line);
     return;
   }
+  // If the process is PROGRAM itself and has ended, its signal is known in a moment.
+  const bool lost = attachment_.how == "producer_lost" && (attachment_.pid != program.pid() || publisher_.alive());
+  if (lost && !std::exchange(loss_was_told_, true)) say(judge(end(program, analyzer)).line);
+}
+
+void ProgramSupervisor::tell(Child& program, const Child& analyzer) {
+  if (program.running()) return tell_while_program_runs(program, analyzer);
   const bool is_attached = attachment_.attached && attachment_.how.empty() && attachment_.pid != program.pid();
   const bool is_awaited = !attachment_.attached && !orphans_.empty();
   if (!(is_attached && publisher_.alive()) && !is_awaited) return;

@@ -33,8 +33,10 @@ class ProgramSupervisor final : public Supervisor {
   void wait_for_program(Child& program, std::optional<Child>& analyzer, const std::function<void()>& restart_analyzer);
 
   const AttachmentReport& attachment() const noexcept { return attachment_; }
-  /// After wait_for_program.
+  /// What is known now; after wait_for_program, how the run ended.
   ProgramRunEnd end(const Child& program, const Child& analyzer) const;
+  /// The loss of the process that published was told when it was seen, because PROGRAM continued without it.
+  bool loss_was_told() const noexcept { return loss_was_told_; }
 
  protected:
   void analyzer_reported(nlohmann::json& line) override;
@@ -45,7 +47,8 @@ class ProgramSupervisor final : public Supervisor {
   void begin_attachment(const nlohmann::json& line);
   void take_in_figures(nlohmann::json figures);
   void collect_orphans(const Child& program, const Child& analyzer);
-  void tell(Child& program);
+  void tell(Child& program, const Child& analyzer);
+  void tell_while_program_runs(const Child& program, const Child& analyzer);
   bool is_over() const noexcept;
   bool publisher_may_come(const Child& program) const noexcept;
 
@@ -58,6 +61,7 @@ class ProgramSupervisor final : public Supervisor {
   std::vector<pid_t> orphans_;      // that run
   nlohmann::json lost_publishing_;  // sums of what lost analyzers reported of the publisher
   bool waiting_was_told_ = false;
+  bool loss_was_told_ = false;
   bool publisher_was_signalled_ = false;
 };
 

@@ -91,6 +91,17 @@ TEST_F(ProgramTest, TheDeathOfALaunchersChildIsReportedWithoutItsSignal) {
   expect_no_child_left();
 }
 
+TEST_F(ProgramTest, ALauncherThatContinuesDoesNotHideTheDeathOfItsChild) {
+  const std::string go = fifo("go");
+  Process ringside("ringside", shell("$P attach publish 2 exit 1; read line <" + go + "; exit 0"));
+  ASSERT_TRUE(ringside.wait_for_err("--resume continues\n"));
+  std::ofstream(go) << '\n';
+  expect_end(ringside, 4,
+             "ringside: sh: process N ended after iteration 2; 2 steps are committed; ringside run --resume "
+             "continues\n");
+  expect_no_child_left();
+}
+
 TEST_F(ProgramTest, TheDeathOfAnOrphanIsReportedWithItsSignal) {
   const Finished ran =
       run("ringside", with({"setsid", "--fork", testing::kScripted, "attach", "publish", "2", "raise", "11"}));
