@@ -5,6 +5,23 @@
 
 namespace ringside {
 
+void PublisherAccount::add(const StepDescriptor& step) noexcept {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  if (begun_ns.load(kRelaxed) == 0) {
+    begun_ns.store(step.published_at_ns - step.generate_ns - step.producer_idle_ns, kRelaxed);
+  }
+  generate_ns.store(generate_ns.load(kRelaxed) + step.generate_ns, kRelaxed);
+  producer_idle_ns.store(producer_idle_ns.load(kRelaxed) + step.producer_idle_ns, kRelaxed);
+  steps_skipped.store(steps_skipped.load(kRelaxed) + step.skipped_before, kRelaxed);
+  published_at_ns.store(step.published_at_ns, kRelaxed);
+  set_change(step);
+}
+
+void PublisherAccount::set_change(const StepDescriptor& step) noexcept {
+  residual_l1.store(step.residual_l1, std::memory_order_relaxed);
+  residual_linf.store(step.residual_linf, std::memory_order_relaxed);
+}
+
 nlohmann::json to_json(const AnalyzerAccount& account) {
   const auto load = [](const auto& figure) { return figure.load(std::memory_order_relaxed); };
   const auto seconds = [&](const auto& figure) { return static_cast<double>(load(figure)) * 1e-9; };
@@ -18,6 +35,21 @@ nlohmann::json to_json(const AnalyzerAccount& account) {
           {"analyzer_idle_s", seconds(account.analyzer_idle_ns)},
           {"producer_cores_lent_s", seconds(account.producer_cores_lent_ns)},
           {"ended_ns", load(account.ended_ns)}};
+}
+
+nlohmann::json publisher_json(const AnalyzerAccount& account) {
+  const auto load = [](const auto& figure) { return figure.load(std::memory_order_relaxed); };
+  const auto seconds = [&](const auto& figure) { return static_cast<double>(load(figure)) * 1e-9; };
+  const PublisherAccount& publisher = account.publisher;
+  return {{"iterations", load(account.last_iteration)},
+          {"steps_published", load(account.steps_committed)},
+          {"steps_skipped", load(publisher.steps_skipped)},
+          {"residual_l1", load(publisher.residual_l1)},
+          {"residual_linf", load(publisher.residual_linf)},
+          {"generate_s", seconds(publisher.generate_ns)},
+          {"producer_idle_s", seconds(publisher.producer_idle_ns)},
+          {"begun_ns", load(publisher.begun_ns)},
+          {"ended_ns", load(publisher.published_at_ns)}};
 }
 
 nlohmann::json to_json(const LatencyHistogram& histogram) {

@@ -9,9 +9,25 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "common/handoff/step_descriptor.hpp"
 #include "common/telemetry/latency_histogram.hpp"
 
 namespace ringside {
+
+/// The producer's side, as the descriptors of its steps tell it: a program that publishes through the library reports
+/// to no one else.
+struct PublisherAccount {
+  std::atomic<std::int64_t> generate_ns{0};
+  std::atomic<std::int64_t> producer_idle_ns{0};
+  std::atomic<std::uint64_t> steps_skipped{0};
+  std::atomic<double> residual_l1{0};
+  std::atomic<double> residual_linf{0};
+  std::atomic<std::int64_t> begun_ns{0};         // CLOCK_MONOTONIC: when the first step was begun; 0: not yet
+  std::atomic<std::int64_t> published_at_ns{0};  // the last step
+
+  void add(const StepDescriptor& step) noexcept;
+  void set_change(const StepDescriptor& step) noexcept;
+};
 
 struct AnalyzerAccount {
   std::atomic<std::uint64_t> steps_committed{0};
@@ -25,10 +41,14 @@ struct AnalyzerAccount {
   std::atomic<std::int64_t> producer_cores_lent_ns{0};  // time of our threads on the producer's cores, summed
   std::atomic<std::int64_t> ended_ns{0};                // CLOCK_MONOTONIC: the end of the last work on an iterate
   LatencyHistogram hand_off;                            // from publish to the first copied byte
+  PublisherAccount publisher;
 };
 
 /// The keys of `--summary` that the analyzer counts (seconds as doubles), without the histogram.
 nlohmann::json to_json(const AnalyzerAccount& account);
+
+/// The keys of `--summary` that a producer counts, from the descriptors of its steps.
+nlohmann::json publisher_json(const AnalyzerAccount& account);
 
 /// {p50, p99, max} in nanoseconds.
 nlohmann::json to_json(const LatencyHistogram& histogram);

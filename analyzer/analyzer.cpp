@@ -84,6 +84,7 @@ std::optional<KeptSlot> Attachment::begin_run() try {
 void Attachment::continue_from(const KeptSlot& newest, const Recovery& found) {
   continuation_.last = pool().ring().step(newest.slot);
   account_.last_iteration.store(newest.header.iteration);
+  account_.publisher.set_change(continuation_.last->descriptor);
   SlotResults recorded;
   if (pool().ring().results(newest.slot, newest.header, recorded) == ResultsState::kRecorded &&
       recorded.words.size() == catalogue_.words()) {
@@ -188,6 +189,7 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
 /// Adds a step to the account, and the account's new totals to the step's figures.
 void Attachment::count(StepFigures& figures, std::int64_t ended_ns) noexcept {
   account_.hand_off.add(figures.hand_off_ns);
+  account_.publisher.add(figures.step);
   add(account_.analyzer_idle_ns, figures.analyzer_idle_ns);
   add(account_.transfer_ns, figures.transfer_ns);
   add(account_.commit_ns, figures.commit_ns);

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/analyzer.hpp"
+#include "analyzer/one_attachment.hpp"
 #include "analyzer/place_check.hpp"
 #include "analyzer/pool/ring_admission.hpp"
 #include "analyzer/recorder/recorder.hpp"
@@ -50,7 +51,17 @@ struct Options {
   AnalyzerOptions analyzer;
   ProcessOptions process;
   bool once = false;
+  bool supervised = false;  // by `ringside run -- PROGRAM`
+  int publisher = 0;        // OneAttachment
 };
+
+void declare(CommandLine& line, Options& options) {
+  line.flag("--once", options.once, "serve one producer, then exit");
+  line.flag("--supervised", options.supervised, "serve one attachment, refuse all others, until SIGTERM").group("");
+  line.option("--publisher", options.publisher, "process that was attached to this analyzer's predecessor")
+      .value_name("PID")
+      .group("");
+}
 
 const char* to_text(RunStart start) {
   switch (start) {
@@ -77,10 +88,10 @@ std::uint64_t step_work(const Attachment& attachment, const ReduceOptions& reduc
   return ring.payload_bytes() * (2 * static_cast<std::uint64_t>(reduce.passes) + 1 + ring.slot_count());
 }
 
-/// Finds a ring for the run, then accepts the producer, or refuses it with the reason. Throws the Error that the
-/// producer received.
-void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const AnalyzerOptions& options,
-            AnalyzerAccount& account, RecordQueue* records, ServiceManager& manager) {
+/// Finds a ring for the run, then accepts the producer, or refuses it with the reason. Returns the note that the
+/// producer received, usually empty. Throws the Error that it received.
+std::string attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const AnalyzerOptions& options,
+                   AnalyzerAccount& account, RecordQueue* records, ServiceManager& manager) {
   // A request may wait in the queue for longer than its producer lives. No pool is made or cleared for a dead
   // producer.
   if (!handoff.wanted()) throw peer_error("the producer (pid {}) left before it was attached", handoff.producer_pid());
@@ -96,16 +107,20 @@ void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const
     handoff.refuse(refusal);
     throw refusal;
   }
-  handoff.accept(attachment->take_continuation(), options.cores);
+  const Continuation from = attachment->take_continuation();
+  handoff.accept(from, options.cores);
+  return from.note;
 }
 
 /// Ends the report's thread, which reads an account, before the account ends.
 class ReportScope {
  public:
-  ReportScope(Report& report, const AnalyzerAccount& account) : report_(report) {
-    report_.start([&account] {
+  /// with_publisher: the producer reports its side to no one.
+  ReportScope(Report& report, const AnalyzerAccount& account, bool with_publisher) : report_(report) {
+    report_.start([&account, with_publisher] {
       nlohmann::json line = to_json(account);
       line["event"] = "progress";
+      if (with_publisher) line["producer"] = publisher_json(account);
       return line;
     });
   }
@@ -147,6 +162,8 @@ struct Service {
   std::atomic<bool>& stop_run;    // the run was asked to end: set with `stop`, and by a request to the recorder
   std::optional<Recorder> recorder;
   ServiceManager manager;
+  Reception reception;
+  OneAttachment attachment;  // if supervised
 };
 
 /// Describes one run to the service manager; on destruction, that the service waits for a producer.
@@ -176,17 +193,22 @@ class DescribedRun {
 
 /// Serves one producer from its request to its farewell. Throws Error if the producer was refused.
 ExitCode serve(Service& service, HandoffReader& handoff) {
+  const bool supervised = service.options.supervised;
   const AnalyzerOptions& options = service.options.analyzer;
   Report& report = service.report;
   AnalyzerAccount account;
   std::optional<Attachment> attachment;
-  attach(attachment, handoff, options, account, service.recorder ? &service.recorder->queue() : nullptr,
-         service.manager);
+  const std::string note = attach(attachment, handoff, options, account,
+                                  service.recorder ? &service.recorder->queue() : nullptr, service.manager);
+  service.attachment.began(handoff.producer_pid());
+  std::optional<RefusingThread> refusing;
+  if (supervised) refusing.emplace(service.reception, service.attachment);
   const DescribedRun described(service.manager, *attachment, account, options.reduce);
   // In this order, so that a signal in between is not lost.
   service.stop_run.store(false);
   if (service.stop.load()) service.stop_run.store(true);
-  ReportScope progress(report, account);
+  if (supervised) report.write(describe_attachment(handoff, *attachment, note));
+  ReportScope progress(report, account, supervised);
   if (service.recorder) service.recorder->begin_run(describe_start(handoff, *attachment, options));
   const RunDescription& run = attachment->run();
   spdlog::info("event=attached run_id={} producer_pid={} rows={} matrix={} storage={} iterates={} from_step={}",
@@ -194,11 +216,15 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
                to_string(attachment->pool().storage()), to_text(attachment->start()), handoff.steps_released());
 
   ServeEnd end = attachment->serve(service.stop_run);
+  refusing.reset();
+  service.attachment.ended(end, account.last_iteration.load());  // before the farewell: the producer may ask again then
+  if (supervised && end != ServeEnd::kProducerStopped) refusing.emplace(service.reception, service.attachment);
   if (service.stop.load()) service.manager.stopping();
   if (end == ServeEnd::kStopped && !service.stop.load()) end = ServeEnd::kStopRequested;
   const Outcome outcome = end == ServeEnd::kDetached ? handoff.outcome() : Outcome::kFailed;
   const Error error = attachment->finish(end);
-  if (end == ServeEnd::kProducerLost || end == ServeEnd::kProducerStopped) {
+  // `ringside run` tells how its PROGRAM ended.
+  if (!supervised && (end == ServeEnd::kProducerLost || end == ServeEnd::kProducerStopped)) {
     spdlog::warn("event={} run_id={} producer_pid={} steps_committed={}", to_text(end), to_string(run.run_id),
                  handoff.producer_pid(), account.steps_committed.load());
   }
@@ -215,7 +241,13 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   // for dead.
   if (service.recorder) service.recorder->end_run(describe_end(*attachment, account, end, outcome, error));
   report.stop();
-  report.write(describe(options, *attachment, account, end));
+  nlohmann::json final = describe(options, *attachment, account, end);
+  if (supervised) {
+    final["producer"] = publisher_json(account);
+    final["exit_code"] = static_cast<int>(error.code());
+    final["text"] = error.what();
+  }
+  report.write(final);
   // A stop that was asked for is no failure of the service.
   return end == ServeEnd::kStopped && error.code() == ExitCode::kPeerLost ? ExitCode::kDone : error.code();
 }
@@ -268,20 +300,32 @@ ExitCode run(const Options& options) {
 
   Report report(options.process.report_fd);
   // If `ringside run` started this process, the service manager watches `ringside run` instead.
-  Service service{options, report, stop, stop_run, std::nullopt, ServiceManager(options.process.report_fd < 0)};
+  Service service{options,
+                  report,
+                  stop,
+                  stop_run,
+                  std::nullopt,
+                  ServiceManager(options.process.report_fd < 0),
+                  Reception(listener),
+                  OneAttachment(options.publisher)};
   start_recorder(service, cpus);
   report.write({{"event", "ready"}, {"pid", getpid()}});
   spdlog::info("event=listening socket={} pool={}", options.process.socket, options.analyzer.ring.pool);
   service.manager.describe(kWaiting);
   service.manager.ready();
 
-  Reception reception(listener);
+  ExitCode code = ExitCode::kDone;
   TurnedAway turned_away;
   while (!stop.load()) {
-    std::optional<Peer> peer = reception.next(kAcceptSliceMs);
+    std::optional<Peer> peer = service.reception.next(kAcceptSliceMs);
     service.manager.beat(now_ns());
-    turned_away.add(reception.take_turned_away());
+    turned_away.add(service.reception.take_turned_away());
     if (!peer) continue;
+    const std::optional<Error> reason = options.supervised ? service.attachment.refusal(peer->pid()) : std::nullopt;
+    if (reason) {
+      refuse_request(*peer, *reason);
+      continue;
+    }
     std::optional<HandoffReader> handoff;
     try {
       handoff.emplace(std::move(*peer), options.process.socket, kRequestIsThereMs, options.analyzer.peer.timeout_s);
@@ -295,19 +339,26 @@ ExitCode run(const Options& options) {
       continue;
     }
     try {
-      const ExitCode code = serve(service, *handoff);
+      code = serve(service, *handoff);
       // After a failed write it is unknown what the disk holds: the service ends, and its manager decides.
       if (options.once || is_storage_lost(code)) return code;
+      if (!options.supervised) code = ExitCode::kDone;  // how a run of a service ended is not how the service ended
     } catch (const Error& error) {
       // The producer received the reason and reports it to its user. The service continues.
       spdlog::info("event=refused text=\"{}\"", error.what());
+      if (options.supervised) {
+        report.write({{"event", "refused"},
+                      {"pid", handoff->producer_pid()},
+                      {"exit_code", static_cast<int>(error.code())},
+                      {"text", error.what()}});
+      }
       if (options.once || RingPool::left_one_open()) return error.code();
       service.manager.expect_work_on(0);
       service.manager.describe(kWaiting);
     }
   }
   service.manager.stopping();
-  return ExitCode::kDone;
+  return code;
 }
 
 }  // namespace
@@ -325,7 +376,7 @@ int main(int argc, char** argv) {
   declare(line, options.analyzer.planned);
   declare(line, options.analyzer.peer);
   declare(line, options.process);
-  line.flag("--once", options.once, "serve one producer, then exit");
+  declare(line, options);
   line.declare_config_file();
   return run_program([&] {
     if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;

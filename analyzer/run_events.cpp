@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include <nlohmann/json.hpp>
+
 #include "analyzer/journal/step_record.hpp"
 #include "common/options/options.hpp"
 
@@ -29,6 +31,30 @@ const char* to_text(Outcome outcome) {
     case Outcome::kFailed: break;
   }
   return "failed";
+}
+
+nlohmann::json describe_attachment(const HandoffReader& handoff, const Attachment& attachment,
+                                   const std::string& note) {
+  const RunDescription& run = attachment.run();
+  const bool resumed = attachment.start() == RunStart::kResume;
+  nlohmann::json line{{"event", "attached"},
+                      {"pid", handoff.producer_pid()},
+                      {"resumed_from", resumed ? attachment.from_iteration() : 0},
+                      {"coordination", to_string(handoff.coordination())},
+                      {"buffers", handoff.buffers()},
+                      {"run",
+                       {{"run_id", to_string(run.run_id)},
+                        {"problem_id", to_string(run.problem_id)},
+                        {"solver", text_of(run.solver)},
+                        {"matrix", text_of(run.matrix)},
+                        {"parameters", text_of(run.parameters)},
+                        {"rows", run.entries},
+                        {"nonzeros", run.nonzeros}}}};
+  if (!note.empty()) line["note"] = note;
+  if (note.empty() && handoff.pool_use() == PoolUse::kResume && !resumed) {
+    line["note"] = "nothing to continue from: the run begins with iteration 1";
+  }
+  return line;
 }
 
 RunToRecord describe_start(const HandoffReader& handoff, Attachment& attachment, const AnalyzerOptions& options) {

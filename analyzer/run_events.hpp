@@ -2,6 +2,10 @@
 // The beginning and the end of a run, as its records, reports and log lines describe them.
 #pragma once
 
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
 #include "analyzer/account.hpp"
 #include "analyzer/analyzer.hpp"
 #include "analyzer/recorder/recorder.hpp"
@@ -11,6 +15,9 @@ namespace ringside {
 
 const char* to_text(ServeEnd end);
 const char* to_text(Outcome outcome);
+
+/// The start of a run, for the report: the keys of `--summary` that describe a run. note: what the producer was told.
+nlohmann::json describe_attachment(const HandoffReader& handoff, const Attachment& attachment, const std::string& note);
 
 /// The start of a run, for the recorder. Call it before `attachment` is served: no thread writes to the ring yet.
 RunToRecord describe_start(const HandoffReader& handoff, Attachment& attachment, const AnalyzerOptions& options);

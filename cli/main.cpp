@@ -34,7 +34,7 @@ struct Subcommand {
 SubcommandFunction help_command;
 
 constexpr std::array kSubcommands = {
-    Subcommand{{"run", "--matrix FILE|grid:SIDE|rmat:SCALE", "solve; keep, reduce and account for every iterate"},
+    Subcommand{{"run", "--matrix MATRIX | -- PROGRAM ARGS...", "solve; keep, reduce and account for every iterate"},
                run_command},
     Subcommand{{"tail", "[--since S] [--json] [--once]", "follow the running service, with the past from the journal"},
                tail_command},
@@ -53,8 +53,9 @@ constexpr std::array kSubcommands = {
                cache_command},
     Subcommand{{"calibrate", "[--matrix ...] [--memory DIR]", "measure this node, so that runs on it can be predicted"},
                calibrate_command},
-    Subcommand{{"plan", "--matrix FILE|grid:SIDE|rmat:SCALE", "predict a run on every split of the cores, name the best"},
-               plan_command},
+    Subcommand{
+        {"plan", "--matrix FILE|grid:SIDE|rmat:SCALE", "predict a run on every split of the cores, name the best"},
+        plan_command},
     Subcommand{{"experiment", "NAME [--memory DIR]", "make a published measurement again on this node"},
                experiment_command},
     Subcommand{{"keygen", "FOLDER [--client NAME]", "keys for following over the network"}, keygen_command},

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A minimal program that publishes its iterates; any solver that links ringside_handoff can. Start an analyzer first:
-//   ringside-analyzer --socket /tmp/ringside/analyzer.socket --pool heat.pool --once &
-//   publish_from_your_solver /tmp/ringside/analyzer.socket [--resume | --overwrite] [--peer-timeout SECONDS]
+// A minimal program that publishes its iterates; any solver that links ringside_handoff can. Run it:
+//   ringside run --pool heat.pool -- publish_from_your_solver
 //   ringside info heat.pool
-// With --once the analyzer also ends if it refuses a run, as it does for a second one without --resume or --overwrite.
+// or start an analyzer yourself, and give its socket:
+//   ringside-analyzer --socket /tmp/ringside/analyzer.socket --pool heat.pool --once &
+//   publish_from_your_solver /tmp/ringside/analyzer.socket
+// It takes [SOCKET] [--resume | --overwrite] [--peer-timeout SECONDS] [--iterations N]; `ringside run` passes on its
+// own options instead. With --once the analyzer also ends if it refuses a run, as it does for a second one without
+// --resume or --overwrite.
 //
 // The solver here is explicit heat conduction on a rod. The hand-off is the loop at the end.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -19,6 +25,7 @@
 #include <system_error>
 #include <vector>
 
+#include "common/handoff/handoff_environment.hpp"
 #include "common/handoff/handoff_writer.hpp"
 #include "common/handoff/run_description.hpp"
 #include "common/kernels/hash.hpp"
@@ -28,7 +35,6 @@
 namespace {
 
 constexpr std::uint64_t kPoints = 100'000;
-constexpr std::uint64_t kIterations = 200;
 constexpr double kConductivity = 0.25;  // below 0.5: stable
 constexpr double kHotEnd = 100.0;
 
@@ -37,6 +43,8 @@ struct Change {
   double l1 = 0;
   double linf = 0;
 };
+
+std::atomic<bool> stop{false};  // Ctrl-C: finish the step, and detach
 
 /// x_k[i] = x_{k-1}[i] + c (x_{k-1}[i-1] - 2 x_{k-1}[i] + x_{k-1}[i+1]); the ends do not change.
 Change heat_step(const double* before, double* after) {
@@ -67,26 +75,42 @@ ringside::RunDescription describe() {
   return run;
 }
 
-ringside::HandoffOptions parse(int argc, char** argv) {
-  ringside::HandoffOptions options;
-  if (argc > 1) options.socket = argv[1];
-  bool known = argc > 1;
-  for (int i = 2; i < argc && known; ++i) {
+struct Options {
+  // Below `ringside run` the environment has the socket, and what the run was started with.
+  ringside::HandoffOptions handoff = ringside::handoff_options_of_environment();
+  std::uint64_t iterations = 200;
+};
+
+template <class Number>
+bool read_number(const char* text, Number& number) {
+  const char* end = text + std::strlen(text);
+  const auto [read_to, error] = std::from_chars(text, end, number);
+  return error == std::errc() && read_to == end && number > 0;
+}
+
+Options parse(int argc, char** argv) {
+  Options options;
+  bool known = true;
+  for (int i = 1; i < argc && known; ++i) {
     const std::string_view word = argv[i];
     if (word == "--resume") {
-      options.pool_use = ringside::PoolUse::kResume;
+      options.handoff.pool_use = ringside::PoolUse::kResume;
     } else if (word == "--overwrite") {
-      options.pool_use = ringside::PoolUse::kOverwrite;
-    } else if (word == "--peer-timeout" && ++i < argc) {
-      const char* end = argv[i] + std::strlen(argv[i]);
-      const auto [stop, error] = std::from_chars(argv[i], end, options.peer_timeout_s);
-      known = error == std::errc() && stop == end && options.peer_timeout_s > 0;
+      options.handoff.pool_use = ringside::PoolUse::kOverwrite;
+    } else if (word == "--peer-timeout" && i + 1 < argc) {
+      known = read_number(argv[++i], options.handoff.peer_timeout_s);
+    } else if (word == "--iterations" && i + 1 < argc) {
+      known = read_number(argv[++i], options.iterations);
+    } else if (i == 1 && !word.starts_with("-")) {
+      options.handoff.socket = word;
     } else {
       known = false;
     }
   }
-  if (!known)
-    throw ringside::usage_error("usage: {} SOCKET [--resume | --overwrite] [--peer-timeout SECONDS]", argv[0]);
+  if (!known) {
+    throw ringside::usage_error("usage: {} [SOCKET] [--resume | --overwrite] [--peer-timeout SECONDS] [--iterations N]",
+                                argv[0]);
+  }
   return options;
 }
 
@@ -94,11 +118,13 @@ ringside::HandoffOptions parse(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    const ringside::HandoffOptions options = parse(argc, argv);
+    Options options = parse(argc, argv);
+    options.handoff.stop = &stop;
+    std::signal(SIGINT, [](int) { stop = true; });
     // A step is one vector of doubles and two scalars. A solver that needs more to continue declares more variables.
     const std::vector<ringside::Variable> variables = {{.name = "temperature", .shape = {kPoints}, .unit = "K"}};
     const std::vector<ringside::Scalar> scalars = {{.name = "residual_l1"}, {.name = "residual_linf"}};
-    ringside::HandoffWriter handoff(options, describe(), ringside::Schema::of(variables), scalars);
+    ringside::HandoffWriter handoff(options.handoff, describe(), ringside::Schema::of(variables), scalars);
 
     // The start: the rod's initial state, or the newest iterate that was kept.
     std::vector<double> start(kPoints, 0.0);
@@ -110,8 +136,9 @@ int main(int argc, char** argv) {
       std::printf("continuing at iteration %llu\n", static_cast<unsigned long long>(first));
     }
     const double* before = start.data();
-    for (std::uint64_t k = first; k <= kIterations; ++k) {
+    for (std::uint64_t k = first; k <= options.iterations && !stop; ++k) {
       const ringside::Claim claim = handoff.claim();  // where x_k goes; waits while the analyzer still copies
+      if (claim.status == ringside::ClaimStatus::kStopped) break;
       if (!claim) throw handoff.failure(claim.status);  // the analyzer is lost or failed: there is no buffer
       const std::int64_t begin = ringside::now_ns();
       const Change change = heat_step(before, claim.x());
@@ -120,7 +147,8 @@ int main(int argc, char** argv) {
       handoff.publish({.iteration = k, .generate_ns = generate_ns}, values);
       before = claim.x();  // x_{k-1} of the next iteration: its bytes do not change
     }
-    handoff.detach(ringside::Outcome::kFinished);  // returns when every iterate is committed
+    // Returns when every iterate is committed.
+    handoff.detach(stop ? ringside::Outcome::kInterrupted : ringside::Outcome::kFinished);
     std::printf("%llu iterates published, producer idle %.3f ms\n",
                 static_cast<unsigned long long>(handoff.published()), static_cast<double>(handoff.idle_ns()) * 1e-6);
     return 0;

@@ -77,6 +77,7 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
   // `kernel` is the key's former name.
   for (const char* key : {"matrix_format", "kernel"}) summary[key] = value_or_null(producer, "matrix_format");
   summary["mode"] = facts.mode;
+  summary["program"] = facts.program.empty() ? json() : json(facts.program);
   for (const char* key : {"solver", "matrix", "parameters", "rows", "nonzeros"}) summary[key] = value_or_null(run, key);
   for (const char* key : {"iterations", "converged", "residual_l1", "residual_linf", "criterion"}) {
     summary[key] = value_or_null(producer, key);
@@ -121,17 +122,24 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
   const bool dram = facts.mode == "dram";
   const double total = number(summary, "total_s");
 
+  if (!facts.program.empty()) line(fmt::format("  program    {}", printable(facts.program)));
   const std::string format = summary["matrix_format"].is_string() ? ", format " + text(summary, "matrix_format") : "";
-  line(fmt::format("  problem    {} of {}: {} rows, {} nonzeros{}", text(summary, "solver"),
-                   printable(text(summary, "matrix")), with_separators(count(summary, "rows")),
-                   with_separators(count(summary, "nonzeros")), format));
+  // A program need not say how much work its problem is.
+  const std::uint64_t work = count(summary, "nonzeros");
+  const std::string nonzeros =
+      work > 0 || facts.program.empty() ? fmt::format(", {} nonzeros", with_separators(work)) : "";
+  line(fmt::format("  problem    {} of {}: {} rows{}{}", text(summary, "solver"), printable(text(summary, "matrix")),
+                   with_separators(count(summary, "rows")), nonzeros, format));
   const bool converged = summary["converged"].is_boolean() && summary["converged"].get<bool>();
-  const std::string_view criterion = criterion_of(text(summary, "solver"));
+  // Only the program knows what it converges to.
+  const bool known = facts.program.empty();
+  const char* verdict_on_it = !known ? "" : converged ? ", converged" : ", not converged";
+  const std::string_view criterion = known ? criterion_of(text(summary, "solver")) : kChangeCriterion;
   const std::string reached =
       criterion == kChangeCriterion ? "" : fmt::format("; {} {:.3e}", criterion, number(summary, "criterion"));
-  line(fmt::format("  solved     {} iterations, {}; change in the last: L1 {:.3e}, Linf {:.3e}{}",
-                   with_separators(count(summary, "iterations")), converged ? "converged" : "not converged",
-                   number(summary, "residual_l1"), number(summary, "residual_linf"), reached));
+  line(fmt::format("  solved     {} iterations{}; change in the last: L1 {:.3e}, Linf {:.3e}{}",
+                   with_separators(count(summary, "iterations")), verdict_on_it, number(summary, "residual_l1"),
+                   number(summary, "residual_linf"), reached));
   // Divergence and temporary growth look alike while they last, so the line names only what was measured.
   if (const double growth = number(summary, "residual_growth"); !converged && growth > 1.001) {
     line(fmt::format(
@@ -218,10 +226,12 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
   const double bytes = number(summary, "bytes_transferred");
   if (transfer > 0 && summary["hand_off_ns"].is_object()) {
     const ordered_json& hand_off = summary["hand_off_ns"];
-    line(fmt::format("\n  {} {:.1f} GB/s; hand-off p50 {}, p99 {}, max {}; loading took {:.3f} s",
+    const std::string loading =
+        facts.program.empty() ? fmt::format("; loading took {:.3f} s", number(summary, "load_s")) : "";
+    line(fmt::format("\n  {} {:.1f} GB/s; hand-off p50 {}, p99 {}, max {}{}",
                      text(summary, "reduce") == "transfer" ? "transfer and reductions" : "transfer",
                      bytes / transfer * 1e-9, nanoseconds(count(hand_off, "p50")), nanoseconds(count(hand_off, "p99")),
-                     nanoseconds(count(hand_off, "max")), number(summary, "load_s")));
+                     nanoseconds(count(hand_off, "max")), loading));
   }
   return out;
 }

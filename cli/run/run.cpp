@@ -3,95 +3,27 @@
 // prints the account. It never leaves a child behind.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <vector>
 
-#include "analyzer/journal/journal.hpp"
 #include "analyzer/pool/dax.hpp"
 #include "analyzer/pool/ring_admission.hpp"
 #include "cli/run/account_table.hpp"
 #include "cli/run/auto_plan.hpp"
-#include "cli/run/runtime_folder.hpp"
-#include "cli/run/supervisor.hpp"
+#include "cli/run/program_run.hpp"
+#include "cli/run/run_options.hpp"
 #include "cli/subcommands.hpp"
-#include "common/files/output_file.hpp"
+#include "cli/supervision/runtime_folder.hpp"
+#include "cli/supervision/supervisor.hpp"
 #include "common/files/own_descriptor.hpp"
 #include "common/files/standard_streams.hpp"
-#include "common/options/command_line.hpp"
-#include "common/options/options.hpp"
 #include "common/platform/descriptor_limit.hpp"
-#include "common/program/topology.hpp"
-#include "common/telemetry/key_folder.hpp"
+#include "common/platform/printable.hpp"
 #include "producer/matrix/matrix_source.hpp"
-#include "producer/solver/solver_table.hpp"
 
 namespace ringside {
 namespace {
-
-namespace fs = std::filesystem;
-
-struct RunOptions {
-  SolveOptions solve;
-  PublishOptions publish;
-  PeerOptions peer;
-  RingOptions ring;
-  JournalOptions journal;
-  TelemetryOptions telemetry;
-  ReduceOptions reduce;
-  CoreOptions cores;
-  Mode mode = Mode::kPipeline;
-  std::string node_file;
-  bool adapt = false;
-  std::string summary;
-  bool quiet = false;
-};
-
-void declare_all(CommandLine& line, RunOptions& options) {
-  declare(line, options.mode);
-  declare(line, options.solve, solver_choices());
-  declare(line, options.cores);
-  OptionSet plan = line.options_of<RunOptions>("Cores");
-  plan.option("--node", options.node_file,
-              "with --cores auto: the node file (default: what `ringside calibrate` wrote for this machine)")
-      .value_name("FILE");
-  plan.flag(
-      "--adapt", options.adapt,
-      "with --cores auto: if steps take longer than planned, try the other --reduce mode, and keep the faster one");
-  declare(line, options.publish);
-  declare(line, options.peer);
-  declare(line, options.ring);
-  declare(line, options.journal);
-  declare(line, options.telemetry);
-  declare(line, options.reduce);
-  line.option("--summary", options.summary, "write the account as one JSON object; -: to standard output")
-      .value_name("FILE.json");
-  line.flag("--quiet", options.quiet, "neither progress nor the closing table");
-  line.declare_config_file();
-}
-
-std::string sibling(const char* program) {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  return (self.parent_path() / program).string();
-}
-
-CorePlan cores_for(const RunOptions& options, const std::optional<AutoPlan>& chosen) {
-  const auto given = [](const char* flag, const std::string& text) -> std::optional<CoreList> {
-    return text.empty() ? std::nullopt : std::optional(parse_core_list(text, flag));
-  };
-  CorePlan plan = plan_cores(given("--producer-cores", options.cores.producer_cores),
-                             given("--analyzer-cores", options.cores.analyzer_cores),
-                             chosen ? std::optional(chosen->chosen.configuration.analyzer_threads) : std::nullopt);
-  // The baseline uses the cores of both processes, unless the user chose its cores.
-  if (options.mode == Mode::kDram && !plan.oversubscribed_one_core && options.cores.producer_cores.empty()) {
-    plan.producer.insert(plan.producer.end(), plan.analyzer.begin(), plan.analyzer.end());
-    std::sort(plan.producer.begin(), plan.producer.end());
-  }
-  return plan;
-}
 
 PlannedOptions planned_options(const CommandLine& line, const RunOptions& options) {
   return {.solve = options.solve,
@@ -109,7 +41,7 @@ std::optional<AutoPlan> calibrated_modes(const CommandLine& line, const RunOptio
   if (line.is_given("--cores") || options.mode == Mode::kDram) return std::nullopt;
   if (line.is_given("--elastic") && line.is_given("--reduce")) return std::nullopt;
   if (!options.cores.producer_cores.empty() || !options.cores.analyzer_cores.empty()) return std::nullopt;
-  const CorePlan cores = cores_for(options, std::nullopt);
+  const CorePlan cores = cores_for(options);
   if (cores.oversubscribed_one_core) return std::nullopt;
   check_matrix_name(options.solve.matrix);
   return make_mode_plan(planned_options(line, options), static_cast<int>(cores.producer.size()),
@@ -135,7 +67,7 @@ std::optional<AutoPlan> plan_for(const CommandLine& line, const RunOptions& opti
     throw usage_error("--adapt, --reduce: found both, expected one of them: --adapt chooses how to reduce");
   }
   // Wrong lists and names are errors of their own, not reasons against a plan.
-  cores_for(options, std::nullopt);
+  cores_for(options);
   check_matrix_name(options.solve.matrix);
   std::string why_not;
   std::optional<AutoPlan> plan = make_auto_plan(planned_options(line, options), options.node_file, why_not);
@@ -151,22 +83,6 @@ std::optional<AutoPlan> plan_for(const CommandLine& line, const RunOptions& opti
   return plan;
 }
 
-/// The files that the run reads or keeps, which its summary must not replace.
-std::vector<KeptFile> kept_files(const CommandLine& line, const RunOptions& options) {
-  std::vector<KeptFile> kept = {{"--matrix", options.solve.matrix}, {"--rhs", options.solve.rhs}};
-  if (const std::optional<std::string> config = line.value_given("--config")) kept.push_back({"--config", *config});
-  if (options.mode == Mode::kPipeline) {
-    kept.push_back({"--pool", options.ring.pool});
-    for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
-      kept.push_back({"the journal of --pool", journal_log_path(options.ring.pool, log)});
-    }
-  }
-  if (!options.telemetry.keys.empty()) {
-    for (const std::string& file : server_key_files(options.telemetry.keys)) kept.push_back({"--telemetry-keys", file});
-  }
-  return kept;
-}
-
 /// What the analyzer is told of the plan: how to reduce, unless the user said it, and what a step should take.
 void add_planned(std::vector<std::string>& arguments, const AutoPlan& plan, const RunOptions& options,
                  bool reduce_given) {
@@ -174,23 +90,6 @@ void add_planned(std::vector<std::string>& arguments, const AutoPlan& plan, cons
   arguments.push_back("--planned=" + to_string(planned_step(plan, options.adapt)));
   if (options.adapt) arguments.emplace_back("--adapt");
 }
-
-void write_summary(const std::string& path, const std::vector<KeptFile>& kept, const nlohmann::ordered_json& summary) {
-  OutputFile file(path, "--summary", kept);
-  // A path may hold bytes that are not UTF-8; the summary must still be written.
-  file.write(summary.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
-  file.finish();
-}
-
-/// Reports how `child` ended if it could not report that itself.
-bool report_death(const char* name, const Child& child) {
-  if (!child.ended_unexpectedly()) return false;
-  write_standard_error(fmt::format("ringside: the {} {}\n", name, child.how_it_ended()));
-  return true;
-}
-
-// Descriptors for this process and, because it inherits the limit, for the analyzer, which needs more than we do.
-constexpr std::size_t kDescriptors = 128;
 
 /// Derives one documented exit code from both processes. A process that exits has reported the reason on standard
 /// error; one that was killed has not. A failed disk and a truncated pool take precedence over everything else,
@@ -308,14 +207,15 @@ class Run {
 };
 
 ExitCode run(const CommandLine& line, RunOptions options) {
-  ensure_descriptors(kDescriptors, "ringside run");
+  ensure_descriptors(kRunDescriptors, "ringside run");
   const bool pipeline = options.mode == Mode::kPipeline;
   const std::optional<AutoPlan> plan = plan_for(line, options);
   if (plan) {
     options.publish.elastic = plan->chosen.configuration.elastic;
     options.reduce.at = plan->chosen.configuration.reduce_on_transfer ? ReduceAt::kTransfer : ReduceAt::kSlot;
   }
-  const CorePlan cores = cores_for(options, plan);
+  const CorePlan cores =
+      cores_for(options, plan ? std::optional(plan->chosen.configuration.analyzer_threads) : std::nullopt);
   if (cores.oversubscribed_one_core) {
     write_standard_error(
         fmt::format("ringside: warning: {}{}\n", cores.reason,
@@ -358,10 +258,21 @@ ExitCode run(const CommandLine& line, RunOptions options) {
 
 int run_command(int argc, const char* const* argv) {
   RunOptions options;
-  CommandLine line("Runs a solver and keeps, reduces and accounts for every iterate.", "ringside run");
-  declare_all(line, options);
+  CommandLine line(
+      "Runs a solver, a built-in one or a program of yours, and keeps, reduces and accounts for every iterate.",
+      "ringside run");
+  declare(line, options);
+  line.footer(
+      "`-- PROGRAM [ARGS...]` runs a program of yours instead of a built-in solver, on the producer's cores: one "
+      "process\n"
+      "of it publishes its iterates through the hand-off library. It finds its analyzer by RINGSIDE_SOCKET and its "
+      "cores\n"
+      "by RINGSIDE_CORES and OMP_NUM_THREADS; RINGSIDE_POOL_USE, RINGSIDE_BUFFERS, RINGSIDE_PEER_TIMEOUT,\n"
+      "RINGSIDE_ON_ANALYZER_LOSS and RINGSIDE_COORDINATION pass on options. --mode, --when-full, --elastic, --cores,\n"
+      "--node, --adapt and all of \"Problem and solver\" belong to built-in solvers. Ctrl-C reaches PROGRAM as "
+      "SIGINT.");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
-  return static_cast<int>(run(line, options));
+  return static_cast<int>(options.program.empty() ? run(line, options) : run_user_program(line, options));
 }
 
 }  // namespace ringside

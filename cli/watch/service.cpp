@@ -12,7 +12,7 @@
 #include <set>
 #include <system_error>
 
-#include "cli/run/runtime_folder.hpp"
+#include "cli/supervision/runtime_folder.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"

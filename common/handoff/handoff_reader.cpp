@@ -12,6 +12,13 @@
 
 namespace ringside {
 
+void refuse(Peer& peer, const Error& error) noexcept {
+  AttachReply reply;
+  reply.exit_code = static_cast<std::uint32_t>(error.code());
+  assign(reply.message, error.what());
+  peer.send(std::as_bytes(std::span(&reply, 1)));  // a peer that has left meanwhile needs no answer
+}
+
 HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_ms, double peer_timeout_s)
     : peer_timeout_ns_(static_cast<std::int64_t>(peer_timeout_s * 1e9)), peer_(std::move(peer)) {
   std::vector<std::byte> buffer(kMostRequestBytes + 1);  // one more: shows a message that is too long
@@ -87,13 +94,6 @@ void HandoffReader::accept(const Continuation& from, const std::vector<int>& cor
   if (!peer_.send(std::as_bytes(std::span(&reply, 1)), fds) && !wanted()) {
     throw peer_error("the producer (pid {}) hung up while attaching", peer_.pid());
   }
-}
-
-void HandoffReader::refuse(const Error& error) {
-  AttachReply reply;
-  reply.exit_code = static_cast<std::uint32_t>(error.code());
-  assign(reply.message, error.what());
-  peer_.send(std::as_bytes(std::span(&reply, 1)));  // a peer that has left meanwhile needs no answer
 }
 
 NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, const std::atomic<bool>* stop,

@@ -66,6 +66,9 @@ class StepRhythm {
   std::int64_t interval_ns_ = 0;  // smoothed
 };
 
+/// Answers a request to attach, read or not, with the reason why it is refused.
+void refuse(Peer& peer, const Error& error) noexcept;
+
 /// Not thread-safe: one thread waits and releases. Many may read the buffer in between.
 class HandoffReader {
  public:
@@ -96,7 +99,7 @@ class HandoffReader {
   /// not release. cores: with `elastic`, the cores that are lent while the analyzer waits for a step.
   void accept(const Continuation& from = {}, const std::vector<int>& cores = {});
   /// Refuses the request, for the reason in `error`.
-  void refuse(const Error& error);
+  void refuse(const Error& error) { ringside::refuse(peer_, error); }
 
   /// Waits for the next step. may_spin: false if both processes share a core. pulse: if not null, called while the
   /// wait continues.

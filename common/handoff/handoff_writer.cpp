@@ -49,7 +49,7 @@ HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription
   }
   if (options.coordination == CoordinationKind::kMessages) {
     (void)steps_endpoint(options.socket);  // throws now if the name is too long, not only once an analyzer is there
-    messages_ = std::make_unique<ChannelContext>();
+    messages_.reset(new ChannelContext);
   }
   // Connect before allocating memory: without an analyzer there is no use for it.
   Peer peer = Peer::connect(options.socket, options.peer_timeout_s, options.stop);
@@ -138,13 +138,12 @@ void HandoffWriter::take_in(const AttachReply& reply, Peer::Received& received) 
 /// With messages: connects to this attachment's analyzer.
 void HandoffWriter::coordinate(std::uint64_t epoch) {
   if (options_.coordination == CoordinationKind::kLocks) {
-    coordination_ = std::make_unique<FutexCoordination>(control_->published, control_->released);
+    coordination_.reset(new FutexCoordination(control_->published, control_->released));
     return;
   }
-  coordination_ =
-      std::make_unique<MessageCoordination>(*messages_, MessageCoordination::Side::kProducer,
-                                            MessageAddress{.socket = options_.socket, .name = name_, .epoch = epoch},
-                                            control_->published, control_->released);
+  coordination_.reset(new MessageCoordination(*messages_, MessageCoordination::Side::kProducer,
+                                              {.socket = options_.socket, .name = name_, .epoch = epoch},
+                                              control_->published, control_->released));
   coordination_->announce();
 }
 
@@ -216,6 +215,7 @@ bool HandoffWriter::try_reattach() {
 // --- claim, publish ----------------------------------------------------------------------------------------------
 
 Claim HandoffWriter::claim(When when, OnAnalyzerLoss policy, const std::atomic<bool>* stop) noexcept {
+  if (!process_.is_owner()) return {ClaimStatus::kAnalyzerFailed, nullptr};
   const bool continues = policy == OnAnalyzerLoss::kContinue;
   while (true) {
     Claim claim{ClaimStatus::kAnalyzerLost, nullptr};
@@ -300,7 +300,7 @@ OnAnalyzerLoss HandoffWriter::loss_at_the_end() const noexcept {
 }
 
 void HandoffWriter::publish(const StepReport& report, std::span<const ScalarValue> scalars) noexcept {
-  if (!std::exchange(claimed_, false)) return;
+  if (!process_.is_owner() || !std::exchange(claimed_, false)) return;
   const std::uint64_t buffer = next_step_ % geometry_.buffers;
   const std::size_t declared = request_.scalars.size();
   auto* further = reinterpret_cast<std::uint64_t*>(payload_.data() + PayloadGeometry::further_scalars_offset()) +
@@ -329,6 +329,7 @@ void HandoffWriter::publish(const StepReport& report, std::span<const ScalarValu
 // --- the end -----------------------------------------------------------------------------------------------------
 
 void HandoffWriter::detach(Outcome outcome) {
+  if (!process_.is_owner()) throw process_.misuse();
   while (!leave(outcome)) {
     link_ = Link::kNone;
     const ClaimStatus status = reattach(loss_at_the_end());
@@ -382,6 +383,7 @@ bool HandoffWriter::receive_farewell(int timeout_ms) noexcept {
 }
 
 Error HandoffWriter::failure(ClaimStatus status) {
+  if (!process_.is_owner()) return process_.misuse();
   if (refusal_) return *refusal_;
   if (no_memory_ && status == ClaimStatus::kAnalyzerFailed) {
     return system_error("out of memory while attaching to another analyzer at '{}', after {} steps were published",

@@ -20,6 +20,7 @@
 #include "common/handoff/peer.hpp"
 #include "common/handoff/shared_mapping.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/fork_mark.hpp"
 #include "common/results/scalar_value.hpp"
 
 namespace ringside {
@@ -29,7 +30,7 @@ enum class ClaimStatus {
   kFull,             // no buffer is free now (try_claim), or no analyzer is there (OnAnalyzerLoss::kContinue)
   kAnalyzerLost,     // it exited or hung up, and no other analyzer took over
   kAnalyzerStalled,  // it made no progress for peer_timeout_s
-  kAnalyzerFailed,   // it left with an error, or its successor refused the request
+  kAnalyzerFailed,   // it left with an error, or its successor refused the request; or a child of fork() claimed
   kStopped           // `stop` was set while waiting
 };
 
@@ -69,6 +70,8 @@ struct KeptStep {
 };
 
 /// Not thread-safe: one thread attaches, claims, publishes and detaches. Many threads may write to the buffers.
+/// It belongs to the process that made it. In a child that a fork makes, a claim has no buffer, publishing does
+/// nothing, detaching throws Error (exit code 2), and the destructor leaves the attachment alone.
 class HandoffWriter {
  public:
   /// Connects, passes the buffers on, and waits until the analyzer accepts. A step of the run has these variables and
@@ -148,6 +151,7 @@ class HandoffWriter {
   bool stop_wanted() const noexcept;
   std::int64_t timeout_ns() const noexcept;
 
+  ForkMark process_;
   HandoffOptions options_;
   AttachRequest request_;
   PayloadGeometry geometry_;
@@ -157,10 +161,11 @@ class HandoffWriter {
   SharedMapping payload_;
   SharedMapping control_mapping_;
   HandoffControl* control_ = nullptr;
-  CoreLender lender_;                         // with `elastic`
-  Id128 name_;                                // marks this side's messages for this attachment's analyzer
-  std::unique_ptr<ChannelContext> messages_;  // for CoordinationKind::kMessages
-  std::unique_ptr<Coordination> coordination_;
+  CoreLender lender_;  // with `elastic`
+  Id128 name_;         // marks this side's messages for this attachment's analyzer
+  // A child of fork() must not end ZeroMQ's threads, which it does not have.
+  std::unique_ptr<ChannelContext, OwnersDelete<ChannelContext>> messages_;  // for CoordinationKind::kMessages
+  std::unique_ptr<Coordination, OwnersDelete<Coordination>> coordination_;
   std::optional<KeptStep> kept_;
   std::string note_;
   std::optional<Farewell> farewell_;

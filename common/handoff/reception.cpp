@@ -37,17 +37,18 @@ FirstMessage look_for_message(int socket) noexcept {
 
 Reception::Reception(Listener& listener, const ReceptionLimits& limits) : listener_(listener), limits_(limits) {}
 
-std::optional<Peer> Reception::next(int timeout_ms) {
+std::optional<Peer> Reception::next(int timeout_ms, int wake_fd) {
   const std::int64_t until = now_ns() + std::int64_t{timeout_ms} * 1'000'000;
   for (bool first = true;; first = false) {
     const std::int64_t left_ms = (until - now_ns() + 999'999) / 1'000'000;
     if (!first && left_ms <= 0) return std::nullopt;
-    std::vector<pollfd> watched;
+    std::vector<pollfd> watched = {{wake_fd, POLLIN, 0}};
     for (const Waiting& peer : waiting_) watched.push_back({peer.socket.get(), POLLIN, 0});
     if (!no_descriptors_) watched.push_back({listener_.fd(), POLLIN, 0});
     if (poll(watched.data(), watched.size(), slice_ms(static_cast<int>(std::max<std::int64_t>(left_ms, 0)))) < 0) {
       return std::nullopt;  // a signal: the caller checks its stop flag
     }
+    if (watched.front().revents != 0) return std::nullopt;
     if (std::optional<Peer> peer = take_ready()) return peer;
     accept_more();
   }

@@ -28,8 +28,8 @@ class Reception {
   explicit Reception(Listener& listener, const ReceptionLimits& limits = {});
 
   /// The next peer whose first message has arrived, in the order of connecting; empty if none does within `timeout_ms`,
-  /// or after a signal.
-  std::optional<Peer> next(int timeout_ms);
+  /// or after a signal. wake_fd: another descriptor that ends the wait once it is readable; -1: none.
+  std::optional<Peer> next(int timeout_ms, int wake_fd = -1);
 
   /// Peers turned away since the last call: other users' peers, and those that sent nothing in time.
   std::uint64_t take_turned_away() noexcept { return std::exchange(turned_away_, 0); }

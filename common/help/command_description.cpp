@@ -42,6 +42,7 @@ OptionValue value_of(const OptionDescription& option) {
 std::string description_of(const OptionDescription& option) {
   std::string text = option.meaning;
   if (option.is_required) text += " (required)";
+  if (option.is_for_own_work) text += " (required without -- PROGRAM)";
   if (!option.default_text.empty()) text += fmt::format(" (default: {})", option.default_text);
   return text;
 }

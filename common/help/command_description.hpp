@@ -38,8 +38,9 @@ struct OptionDescription {
   bool is_flag = false;                  // takes no value
   bool may_stand_alone = false;          // a flag, or an option whose value is optional
   bool is_required = false;
-  bool is_listed = true;   // --help shows it
-  bool is_setting = true;  // false for --help, --version and --config
+  bool is_for_own_work = false;  // required unless a program is given
+  bool is_listed = true;         // --help shows it
+  bool is_setting = true;        // false for --help, --version and --config
   std::size_t most_values = 1;
   std::optional<std::string> given;  // the value; of a flag "true" or "false"; empty text: the option stood alone
 };
@@ -50,12 +51,16 @@ struct CommandDescription {
   std::string footer;
   std::vector<OptionDescription> options;  // and arguments, in the order of declaration
   bool has_settings_file = false;          // --config
+  bool takes_program = false;              // -- PROGRAM [ARGS...]
 
   bool has(std::string_view option) const;  // "--pool"
 };
 
 /// Derived from the value's name in --help: `locks|messages` are words, FILE and POOL files, FOLDER and DIR folders.
 OptionValue value_of(const OptionDescription& option);
+
+/// What follows the options of a command that takes a program.
+inline constexpr std::string_view kProgramUsage = "-- PROGRAM [ARGS...]";
 
 /// "what it does (required) (default: X)".
 std::string description_of(const OptionDescription& option);

@@ -35,8 +35,8 @@ std::vector<OptionDescription> all_options(const CommandDescription& command) {
 }
 
 // ---- bash: a generated function prints what may be given, one line each: `--flag`, `--option=VALUES`, or `VALUES`
-// for an argument. VALUES are words, @file or @directory. A second function, the same for every program, looks up the
-// line that it needs.
+// for an argument. VALUES are words, @file or @directory. The line @program says that a program and its arguments may
+// follow `--`. A second function, the same for every program, looks up the line that it needs.
 
 std::string bash_values(const OptionValue& value) {
   std::vector<std::string> words = value.choices;
@@ -59,6 +59,7 @@ std::string bash_of(const CommandDescription& command) {
     const bool flag = value.kind == OptionValue::Kind::kNone;
     for (const std::string& name : names_of(option)) lines.push_back(flag ? name : name + "=" + bash_values(value));
   }
+  if (command.takes_program) lines.emplace_back("@program");
   return bash_arm(CommandName(command.name).subcommand, lines);
 }
 
@@ -67,7 +68,7 @@ constexpr std::string_view kBashEnd = R"(    *) return 1 ;;
 }
 
 FUNCTION() {
-  local current=${COMP_WORDS[COMP_CWORD]} option='' subcommand='' line word values='' words=()
+  local current=${COMP_WORDS[COMP_CWORD]} option='' subcommand='' line word values='' words=() program=0 at
   # To bash `=` is a word of its own: --option = value.
   if [[ $current == = ]]; then
     current='' option=${COMP_WORDS[COMP_CWORD - 1]}
@@ -84,16 +85,30 @@ FUNCTION() {
       values=${line#*=}
       words=()
       break
+    elif [[ $line == @program ]]; then
+      program=1
     elif [[ $line == -* ]]; then
       words+=("${line%%=*}")
     elif [[ $current != -* ]]; then
       values=$line
     fi
   done < <(FUNCTION_takes "$subcommand")
+  for ((at = 2; program && at < COMP_CWORD; at++)); do
+    [[ ${COMP_WORDS[at]} == -- ]] || continue
+    # Another program and its arguments: completed as if they stood alone, or by names.
+    if declare -F _command_offset >/dev/null; then
+      _command_offset $((at + 1))
+      return
+    fi
+    values=@file
+    words=()
+    if ((COMP_CWORD == at + 1)); then values='@command @file'; fi
+    break
+  done
   if [[ $current == -* || -z $values ]]; then values+=" ${words[*]}"; fi
   for word in $values; do
     case $word in
-      @file | @directory)
+      @file | @directory | @command)
         compopt -o filenames 2>/dev/null
         while read -r line; do COMPREPLY+=("$line"); done < <(compgen -A "${word#@}" -- "$current")
         ;;
@@ -136,9 +151,11 @@ std::string zsh_of(const CommandDescription& command) {
   for (const OptionDescription& argument : arguments_of(command)) {
     specifications.push_back(shell_word(fmt::format("{}{}", argument.is_required ? ":" : "::", zsh_values(argument))));
   }
+  if (command.takes_program) specifications.push_back(shell_word("*:::program and its arguments: _normal"));
   const CommandName name(command.name);
-  return fmt::format("    {})\n      _arguments \\\n        {}\n      ;;\n",
-                     name.subcommand.empty() ? "''" : name.subcommand, fmt::join(specifications, " \\\n        "));
+  return fmt::format("    {})\n      _arguments {}\\\n        {}\n      ;;\n",
+                     name.subcommand.empty() ? "''" : name.subcommand, command.takes_program ? "-S " : "",
+                     fmt::join(specifications, " \\\n        "));
 }
 
 // ---- fish: one line for each option, with the condition under which fish offers it.
@@ -160,6 +177,10 @@ std::string fish_of(const CommandDescription& command) {
   std::string text;
   for (const OptionDescription& argument : arguments_of(command))
     text += begin + fish_values(value_of(argument)) + "\n";
+  if (command.takes_program) {
+    text += fmt::format("complete -c {} -n 'contains -- -- (commandline -opc)' -F -a '(__fish_complete_command)'\n",
+                        name.program);
+  }
   for (const OptionDescription& option : all_options(command)) {
     text += begin;
     for (const std::string& letter : option.short_names) text += " -s " + letter;

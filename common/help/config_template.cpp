@@ -57,7 +57,7 @@ std::string config_template(const CommandDescription& command) {
     for (const OptionDescription& option : group.options) {
       if (!option.is_setting || option.long_names.empty()) continue;
       std::string meaning = option.meaning;
-      if (option.is_required) meaning += " (required)";
+      if (option.is_required || option.is_for_own_work) meaning += " (required)";
       keys += fmt::format("\n{}\n{}\n", wrapped(meaning, kColumns, "# "), line_of(option));
     }
     if (!keys.empty() && !group.name.empty()) text += fmt::format("\n# ==== {} ====\n", group.name);

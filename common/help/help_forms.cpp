@@ -18,9 +18,10 @@ constexpr std::string_view kManualForm = "man";
 }  // namespace
 
 std::optional<std::string> take_help_form(std::vector<std::string>& arguments) {
-  const auto given = std::find_if(arguments.begin(), arguments.end(),
-                                  [](const std::string& argument) { return argument.starts_with(kFlag); });
-  if (given == arguments.end()) return std::nullopt;
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");  // a program's arguments are its own
+  const auto given =
+      std::find_if(arguments.begin(), end, [](const std::string& argument) { return argument.starts_with(kFlag); });
+  if (given == end) return std::nullopt;
   std::string form = given->substr(kFlag.size());
   arguments.erase(given);
   return form;

@@ -93,13 +93,17 @@ std::string usage(const CommandDescription& command) {
   std::string text = ".SH SYNOPSIS\n" + bold(command.name);
   for (const OptionGroup& group : option_groups_of(command)) {
     for (const OptionDescription& option : group.options) {
-      if (option.is_required) text += " " + synopsis_of(option);
+      if (option.is_required || option.is_for_own_work) text += " " + synopsis_of(option);
     }
   }
   text += " [" + italic("OPTIONS") + "]";
   for (const OptionDescription& argument : arguments_of(command)) {
     const std::string name = italic(argument.name);
     text += argument.is_required ? " " + name : " [" + name + "]";
+  }
+  if (command.takes_program) {
+    text += fmt::format("\n.br\n{} [{}] {} {} [{}]", bold(command.name), italic("OPTIONS"), bold("--"),
+                        italic("PROGRAM"), italic("ARGS..."));
   }
   return text + "\n";
 }

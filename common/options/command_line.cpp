@@ -21,11 +21,13 @@ struct DeclaredOption {
   std::type_index owner;
   std::vector<Option> needs = {};
   bool* given = nullptr;
+  bool is_for_own_work = false;
 };
 
 struct Declarations {
   CLI::App app;
   std::deque<DeclaredOption> options;  // a deque, because an Option points into it
+  std::vector<std::string>* program = nullptr;
 
   Declarations(const std::string& description, const std::string& name) : app(description, name) {}
 
@@ -47,7 +49,8 @@ std::string name_of(const CLI::Option& option) {
   return dashes + option.get_single_name();
 }
 
-OptionDescription described(const CLI::Option& option) {
+OptionDescription described(const DeclaredOption& declared) {
+  const CLI::Option& option = *declared.option;
   OptionDescription d;
   d.name = name_of(option);
   d.short_names = option.get_snames();
@@ -61,6 +64,7 @@ OptionDescription described(const CLI::Option& option) {
   d.is_flag = option.get_expected_max() == 0;
   d.may_stand_alone = option.get_expected_min() == 0;
   d.is_required = option.get_required();
+  d.is_for_own_work = declared.is_for_own_work;
   d.is_listed = !option.get_group().empty();
   d.is_setting = option.get_configurable();
   d.most_values = static_cast<std::size_t>(option.get_items_expected_max());
@@ -71,11 +75,23 @@ OptionDescription described(const CLI::Option& option) {
 /// Formats help as `--flag VALUE   description (default: X)`.
 class HelpFormatter : public CLI::Formatter {
  public:
-  HelpFormatter() { column_width(34); }
+  explicit HelpFormatter(const Declarations& declarations) : declarations_(declarations) { column_width(34); }
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    const std::string usage = CLI::Formatter::make_usage(app, name);
+    if (declarations_.program == nullptr) return usage;
+    return fmt::format("{}       {} [OPTIONS] {}\n", usage, name, kProgramUsage);
+  }
   std::string make_option_opts(const CLI::Option* option) const override {
     return option->get_type_name().empty() ? "" : " " + option->get_type_name();
   }
-  std::string make_option_desc(const CLI::Option* option) const override { return description_of(described(*option)); }
+  std::string make_option_desc(const CLI::Option* option) const override {
+    const auto found = std::find_if(declarations_.options.begin(), declarations_.options.end(),
+                                    [option](const DeclaredOption& declared) { return declared.option == option; });
+    return found == declarations_.options.end() ? option->get_description() : description_of(described(*found));
+  }
+
+ private:
+  const Declarations& declarations_;
 };
 
 /// The type of the number in a value: int for int and for std::vector<int>.
@@ -100,6 +116,11 @@ using NumberIn = typename Element<Value>::type;
 
 Option& Option::required() {
   declared_->option->required();
+  return *this;
+}
+
+Option& Option::required_without_program() {
+  declared_->is_for_own_work = true;
   return *this;
 }
 
@@ -163,7 +184,7 @@ Option& Option::records_given(bool& given) {
 }
 
 OptionDescription Option::describe() const {
-  return described(*declared_->option);
+  return described(*declared_);
 }
 
 std::vector<Option> Option::needed() const {
@@ -180,7 +201,7 @@ std::optional<std::string> Option::store(const std::vector<std::string>& values)
     return fmt::format("{}: {}", name_of(option), refusal.text);
   } catch (const CLI::ConversionError&) {
     return fmt::format("{}: found '{}', expected {}", name_of(option), shortened(values.back()),
-                       accepted_by(described(option)));
+                       accepted_by(described(*declared_)));
   }
   if (declared_->given != nullptr) *declared_->given = true;
   return std::nullopt;
@@ -232,7 +253,7 @@ Option OptionSet::flag(const std::string& names, bool& value, const std::string&
 CommandLine::CommandLine(const std::string& description, const std::string& name)
     : declarations_(std::make_unique<Declarations>(description, name)) {
   CLI::App& app = declarations_->app;
-  app.formatter(std::make_shared<HelpFormatter>());
+  app.formatter(std::make_shared<HelpFormatter>(*declarations_));
   for (CLI::Option* option : {app.get_help_ptr(), app.set_version_flag("-V,--version", version())}) {
     declarations_->add(option, typeid(void));
   }
@@ -250,9 +271,17 @@ void CommandLine::footer(const std::string& text) {
   declarations_->app.footer(text);
 }
 
+void CommandLine::take_program(std::vector<std::string>& program) {
+  declarations_->program = &program;
+}
+
+std::vector<std::string>* CommandLine::program() const noexcept {
+  return declarations_->program;
+}
+
 std::optional<std::string> CommandLine::value_given(std::string_view name) const {
   for (const DeclaredOption& declared : declarations_->options) {
-    if (name_of(*declared.option) == name) return described(*declared.option).given;
+    if (name_of(*declared.option) == name) return described(declared).given;
   }
   return std::nullopt;
 }
@@ -261,7 +290,7 @@ std::vector<std::string> CommandLine::arguments_given(const std::vector<std::typ
   std::vector<std::string> arguments;
   for (const DeclaredOption& declared : declarations_->options) {
     if (std::find(owners.begin(), owners.end(), declared.owner) == owners.end()) continue;
-    const OptionDescription option = described(*declared.option);
+    const OptionDescription option = described(declared);
     if (!option.given || (option.is_flag && *option.given == "false")) continue;
     const bool has_value = !option.is_flag && !option.given->empty();
     arguments.push_back(has_value ? option.name + "=" + *option.given : option.name);
@@ -275,9 +304,13 @@ std::vector<Option> CommandLine::options() const {
 
 CommandDescription CommandLine::describe() const {
   const CLI::App& app = declarations_->app;
-  CommandDescription command{
-      app.get_name(), app.get_description(), app.get_footer(), {}, app.get_config_ptr() != nullptr};
-  for (const DeclaredOption& declared : declarations_->options) command.options.push_back(described(*declared.option));
+  CommandDescription command{app.get_name(),
+                             app.get_description(),
+                             app.get_footer(),
+                             {},
+                             app.get_config_ptr() != nullptr,
+                             declarations_->program != nullptr};
+  for (const DeclaredOption& declared : declarations_->options) command.options.push_back(described(declared));
   return command;
 }
 

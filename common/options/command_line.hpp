@@ -33,6 +33,7 @@ class Option {
   explicit Option(DeclaredOption& declared) : declared_(&declared) {}
 
   Option& required();
+  Option& required_without_program();                // CommandLine::take_program
   Option& value_name(const std::string& name);       // FILE; completions follow from it (OptionValue)
   Option& show_default();                            // in --help, as the variable is now
   Option& show_default(const std::string& text);     // in --help
@@ -105,6 +106,10 @@ class CommandLine {
   /// --config FILE.toml: the flags' names without dashes are the keys; an unknown key is an error (docs/settings.md).
   void declare_config_file();
   void footer(const std::string& text);  // below the options in --help
+
+  /// `-- PROGRAM [ARGS...]` may end the command line: these words go to `program`, unread. Outlived by `program`.
+  void take_program(std::vector<std::string>& program);
+  std::vector<std::string>* program() const noexcept;  // null: the command takes none
 
   /// Whether an option was set, by flag or file, and to which value. name: "--passes".
   bool is_given(std::string_view name) const { return value_given(name).has_value(); }

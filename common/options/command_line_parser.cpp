@@ -46,7 +46,7 @@ enum class Request { kRun, kHelp, kVersion };
 
 class Parser {
  public:
-  explicit Parser(const CommandLine& line) {
+  explicit Parser(const CommandLine& line) : program_(line.program()) {
     for (Option option : line.options()) {
       option.clear();
       slots_.push_back({option, option.describe()});
@@ -91,6 +91,10 @@ class Parser {
     for (auto word = words.begin(); word != words.end(); ++word) {
       if (only_arguments || word->size() < 2 || word->front() != '-') {
         take_argument(*word);
+      } else if (*word == "--" && program_ != nullptr) {
+        program_->assign(std::next(word), words.end());
+        if (program_->empty()) throw usage_error("--: found no program after it, expected PROGRAM and its arguments");
+        return;
       } else if (*word == "--") {
         only_arguments = true;
       } else {
@@ -109,8 +113,9 @@ class Parser {
       slot.values.push_back(word);
       return;
     }
-    throw usage_error("found '{}', expected {}", shortened(word),
-                      names.empty() ? "options only" : "one argument (" + names.substr(1) + ") and options");
+    throw usage_error("found '{}', expected {}{}", shortened(word),
+                      names.empty() ? "options only" : "one argument (" + names.substr(1) + ") and options",
+                      program_ != nullptr ? ", or a program and its arguments after --" : "");
   }
 
   /// --name, --name=value, --name value, -n, -nvalue, -n value.
@@ -222,9 +227,12 @@ class Parser {
   }
 
   void demand_required() const {
+    const bool has_program = program_ != nullptr && !program_->empty();
     for (const Slot& slot : slots_) {
-      if (!slot.declared.is_required || slot.option.describe().given) continue;
-      throw usage_error("{}: found none, expected {}", slot.declared.name, accepted_by(slot.declared));
+      const bool required = slot.declared.is_required || (slot.declared.is_for_own_work && !has_program);
+      if (!required || slot.option.describe().given) continue;
+      throw usage_error("{}: found none, expected {}{}", slot.declared.name, accepted_by(slot.declared),
+                        program_ != nullptr ? ", or a program and its arguments after --" : "");
     }
   }
 
@@ -245,6 +253,7 @@ class Parser {
   }
 
   std::vector<Slot> slots_;
+  std::vector<std::string>* program_;
 };
 
 }  // namespace

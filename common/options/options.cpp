@@ -87,6 +87,7 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
                                     "rmat:SCALE[:EDGEFACTOR[:SEED]]")
                              .value_name("FILE|grid:SIDE|rmat:SCALE");
   if (matrix == MatrixOption::kRequired) matrix_option.required();
+  if (matrix == MatrixOption::kRequiredWithoutProgram) matrix_option.required_without_program();
   set.option("--solver", options.solver, "iterative method: " + methods)
       .check(one_of(names))
       .value_name(fmt::format("{}", fmt::join(names, "|")))
@@ -250,10 +251,11 @@ void declare(CommandLine& line, PlannedStepOptions& options) {
 
 void declare(CommandLine& line, CoreOptions& options) {
   OptionSet set = line.options_of<CoreOptions>("Cores");
-  add_choice(set, "--cores", options.choice, kCoreChoices,
-             "how cores that are not named are chosen: by the machine's topology, or, with --elastic and --reduce, by "
-             "what is predicted to be the fastest (ringside calibrate); without --cores, cores by the topology, modes by "
-             "the calibration if it has this problem");
+  add_choice(
+      set, "--cores", options.choice, kCoreChoices,
+      "how cores that are not named are chosen: by the machine's topology, or, with --elastic and --reduce, by "
+      "what is predicted to be the fastest (ringside calibrate); without --cores, cores by the topology, modes by "
+      "the calibration if it has this problem");
   set.option("--producer-cores", options.producer_cores, "cores of the producer, as 0-3,8 (default: chosen)")
       .value_name("LIST");
   set.option("--analyzer-cores", options.analyzer_cores, "cores of the analyzer, as 0-3,8 (default: chosen)")

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "common/handoff/handoff_environment.hpp"
 #include "common/handoff/handoff_options.hpp"
 #include "common/options/durability.hpp"
 #include "common/options/journal_options.hpp"
@@ -37,9 +38,9 @@ struct SolveOptions {
   std::string rhs;                  // b, an n-by-1 MatrixMarket file; empty: all ones
   double damping = 0.85;            // d
   bool damping_given = false;
-  double tolerance = 0;          // stop when the L1 change is at most this; 0: never
-  std::uint64_t iterations = 0;  // stop after so many; 0: 100, or with a tolerance kMostIterations
-  std::uint64_t every = 1;       // publish each every-th iterate, and the last
+  double tolerance = 0;                // stop when the L1 change is at most this; 0: never
+  std::uint64_t iterations = 0;        // stop after so many; 0: 100, or with a tolerance kMostIterations
+  std::uint64_t every = 1;             // publish each every-th iterate, and the last
   std::string matrix_format = "auto";  // one of kMatrixFormatNames
   std::uint64_t last_iteration() const noexcept {
     if (iterations > 0) return iterations;
@@ -118,12 +119,12 @@ struct CoreOptions {
 struct ProcessOptions {
   std::string cores;         // "0-3,8"; empty: not pinned
   bool shared_core = false;  // the peer runs on the same core: never spin
-  std::string socket = "/run/ringside/analyzer.socket";
+  std::string socket = kServiceSocket;
   int report_fd = -1;  // where reports go; below 0: nowhere
   std::string log_level = "warning";
 };
 
-enum class MatrixOption { kRequired, kOptional };
+enum class MatrixOption { kRequired, kRequiredWithoutProgram, kOptional };
 
 /// solvers: the values of `--solver` (producer/solver/solver_table.hpp).
 void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solvers,

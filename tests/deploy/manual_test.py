@@ -208,6 +208,10 @@ class Completions(Installed):
             self.assertEqual(sorted(self.bash("ringside", "info", "", cwd=folder)), ["kept.pool", "keys"])
             self.assertEqual(self.bash("ringside", "run", "--pool", "=", "kep", cwd=folder), ["kept.pool"])
             self.assertEqual(self.bash("ringside", "keygen", "k", cwd=folder), ["keys"])
+            # A program and its arguments.
+            self.assertIn("bash", self.bash("ringside", "run", "--resume", "--", "bas", cwd=folder))
+            self.assertEqual(self.bash("ringside", "run", "--", "cat", "kep", cwd=folder), ["kept.pool"])
+            self.assertEqual(self.bash("ringside", "run", "--", "cat", "--res", cwd=folder), [])
 
     def test_scripts_parse_in_their_shells(self):
         for shell in ("bash", "zsh", "fish"):

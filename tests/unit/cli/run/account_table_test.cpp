@@ -109,5 +109,21 @@ TEST(AccountTableTest, TheTableShowsWhatTheSummaryHolds) {
   }
 }
 
+TEST(AccountTableTest, AProgramOfTheUsersIsNamedAndOnlyWhatItReportedIsShown) {
+  RunFacts facts = kPipeline;
+  facts.program = "./solver --fast";
+  json producer = producer_report();
+  for (const char* key : {"matrix_format", "converged"}) producer.erase(key);
+  const auto summary = make_summary(facts, producer, analyzer_report());
+  EXPECT_EQ(summary["program"], "./solver --fast");
+  EXPECT_TRUE(summary["converged"].is_null());
+  const std::string table = account_table(summary, facts);
+  EXPECT_EQ(table.rfind("  program    ./solver --fast\n  problem    pagerank of m: 1,234,567 rows\n", 0), 0u) << table;
+  EXPECT_NE(table.find("  solved     9 iterations; change in the last: L1 1.000e-09"), std::string::npos) << table;
+  EXPECT_EQ(table.find("loading"), std::string::npos) << table;
+  EXPECT_EQ(table.find("converged"), std::string::npos) << table;
+  EXPECT_TRUE(make_summary(kPipeline, producer_report(), analyzer_report())["program"].is_null());
+}
+
 }  // namespace
 }  // namespace ringside

@@ -91,5 +91,17 @@ TEST_F(HelpFormsTest, OnlyAProgramWithASettingsFilePrintsSettings) {
   EXPECT_THROW(help_as("", line_.describe()), Error);
 }
 
+TEST_F(HelpFormsTest, EveryFormShowsThatAProgramMayFollow) {
+  EXPECT_FALSE(told("bash", "@program'"));
+  std::vector<std::string> program;
+  line_.take_program(program);
+  EXPECT_TRUE(
+      told("man", "\n.br\n\\fBringside try\\fR [\\fIOPTIONS\\fR] \\fB\\-\\-\\fR \\fIPROGRAM\\fR [\\fIARGS...\\fR]\n"))
+      << text_;
+  EXPECT_TRUE(told("bash", "'@program'\n")) << text_;
+  EXPECT_TRUE(told("zsh", "'*:::program and its arguments: _normal'")) << text_;
+  EXPECT_TRUE(told("fish", "complete -c ringside -n 'contains -- -- (commandline -opc)'")) << text_;
+}
+
 }  // namespace
 }  // namespace ringside

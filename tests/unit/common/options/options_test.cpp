@@ -239,5 +239,44 @@ TEST_F(OptionsTest, ElasticIsAKeyOfTheFile) {
   EXPECT_TRUE(publish_.elastic);
 }
 
+class ProgramWordsTest : public testing::ParsingTest {
+ protected:
+  void SetUp() override {
+    declare(line_, solve_, testing::kSolvers, MatrixOption::kRequiredWithoutProgram);
+    line_.take_program(program_);
+  }
+
+  SolveOptions solve_;
+  testing::Words program_;
+};
+
+TEST_F(ProgramWordsTest, WhatFollowsTheDashesBelongsToTheProgram) {
+  EXPECT_EQ(parse({"--every=2", "--", "p", "--every", "3", "--", "--help", "--help-as=man", "", "-V"}), std::nullopt)
+      << err_;
+  EXPECT_EQ(program_, (testing::Words{"p", "--every", "3", "--", "--help", "--help-as=man", "", "-V"}));
+  EXPECT_EQ(solve_.every, 2u);
+}
+
+TEST_F(ProgramWordsTest, EitherAMatrixOrAProgramIsRequired) {
+  EXPECT_EQ(parse({"--matrix=x"}), std::nullopt) << err_;
+  EXPECT_TRUE(program_.empty());
+  EXPECT_EQ(parse({"--every=2"}), 2);
+  EXPECT_NE(
+      err_.find("--matrix: found none, expected FILE|grid:SIDE|rmat:SCALE, or a program and its arguments after --"),
+      std::string::npos)
+      << err_;
+  EXPECT_EQ(parse({"--help"}), 0);
+  EXPECT_NE(out_.find("[OPTIONS]\n       program [OPTIONS] -- PROGRAM [ARGS...]\n"), std::string::npos) << out_;
+  EXPECT_NE(out_.find("(required without -- PROGRAM)"), std::string::npos) << out_;
+}
+
+TEST_F(ProgramWordsTest, DashesWithoutAProgramAndAProgramWithoutDashesAreRefused) {
+  EXPECT_EQ(parse({"--matrix=x", "--"}), 2);
+  EXPECT_NE(err_.find("--: found no program after it, expected PROGRAM and its arguments"), std::string::npos) << err_;
+  EXPECT_EQ(parse({"--matrix=x", "p"}), 2);
+  EXPECT_NE(err_.find("found 'p', expected options only, or a program and its arguments after --"), std::string::npos)
+      << err_;
+}
+
 }  // namespace
 }  // namespace ringside

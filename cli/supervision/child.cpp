@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/run/child.hpp"
+#include "cli/supervision/child.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -43,6 +45,20 @@ void report_exec_failure(const std::string& begin, int error) noexcept {
   }
 }
 
+/// This process's environment with `set` in it.
+std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& set) {
+  std::vector<std::string> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    const bool replaced = std::any_of(set.begin(), set.end(), [text](const auto& one) {
+      return text.starts_with(one.first) && text.substr(one.first.size()).starts_with('=');
+    });
+    if (!replaced) variables.emplace_back(text);
+  }
+  for (const auto& [name, value] : set) variables.push_back(name + "=" + value);
+  return variables;
+}
+
 }  // namespace
 
 Child::Child(const std::string& program, const std::vector<std::string>& arguments) {
@@ -73,12 +89,68 @@ Child::Child(const std::string& program, const std::vector<std::string>& argumen
     report_exec_failure(failed_begin, errno);
     _exit(static_cast<int>(ExitCode::kSystem));
   }
-  running_ = true;
   report_ = std::move(report.read_end);
   stderr_ = std::move(errors.read_end);
+  watch(program);
+}
+
+/// Throws Error if the process cannot be watched; it is then killed and collected.
+void Child::watch(const std::string& program) {
+  running_ = true;
   pidfd_.reset(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
-  if (!pidfd_.valid())
-    throw system_error("cannot watch {}: {}; Linux 5.3 or newer is needed", program, errno_text(errno));
+  if (pidfd_.valid()) return;
+  const int error = errno;
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+  throw system_error("cannot watch {}: {}; Linux 5.3 or newer is needed", program, errno_text(error));
+}
+
+Child::Child(const UserProgram& program) : is_group_(true) {
+  std::vector<std::string> words = program.words;
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  std::vector<std::string> variables = environment_with(program.environment);
+  std::vector<char*> environment;
+  for (std::string& variable : variables) environment.push_back(variable.data());
+  environment.push_back(nullptr);
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  for (const int cpu : program.cpus) CPU_SET(static_cast<std::size_t>(cpu), &cpus);
+  const UniqueFd nothing(isatty(STDIN_FILENO) == 1 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1);
+  Pipe failure = new_pipe();  // closed by a successful exec, else it carries the error
+
+  const pid_t parent = getpid();
+  pid_ = fork();
+  if (pid_ < 0) throw system_error("cannot start {}: {}", words.front(), errno_text(errno));
+  if (pid_ == 0) {
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(127);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    // Our programs ignore the first two, and a shell's background jobs the others, which ask the program to stop.
+    for (const int ignored : {SIGPIPE, SIGXFSZ, SIGINT, SIGTERM}) ::signal(ignored, SIG_DFL);
+    if (nothing.valid()) dup2(nothing.get(), STDIN_FILENO);
+    if (sched_setaffinity(0, sizeof cpus, &cpus) == 0) execvpe(argv[0], argv.data(), environment.data());
+    const int error = errno;
+    (void)!write(failure.write_end.get(), &error, sizeof error);
+    _exit(127);
+  }
+  failure.write_end.reset();
+  fcntl(failure.read_end.get(), F_SETFL, 0);  // wait for the exec
+  int error = 0;
+  ssize_t count;
+  do {
+    count = read(failure.read_end.get(), &error, sizeof error);
+  } while (count < 0 && errno == EINTR);
+  if (count == sizeof error) {
+    waitpid(pid_, nullptr, 0);
+    throw usage_error("{}: cannot be started: {}; expected a program in PATH or a path", shortened(words.front()),
+                      errno_text(error));
+  }
+  watch(words.front());
 }
 
 std::string Child::how_it_ended() const {
@@ -87,13 +159,12 @@ std::string Child::how_it_ended() const {
 }
 
 Child::~Child() {
-  if (!running_) return;
-  kill(pid_, SIGKILL);
-  waitpid(pid_, nullptr, 0);
+  if (running_) signal(SIGKILL);
+  if (running_ || is_group_) waitpid(pid_, nullptr, 0);
 }
 
 void Child::signal(int number) noexcept {
-  if (running_) kill(pid_, number);
+  if (running_ || is_group_) kill(is_group_ ? -pid_ : pid_, number);
 }
 
 void Child::read_lines(UniqueFd& fd, std::string& partial, const std::function<void(const std::string&)>& on_line) {
@@ -116,11 +187,11 @@ void Child::read_lines(UniqueFd& fd, std::string& partial, const std::function<v
 }
 
 void Child::reap() noexcept {
-  int status = 0;
-  if (!running_ || waitpid(pid_, &status, WNOHANG) != pid_) return;
+  siginfo_t ended{};
+  const int options = WEXITED | WNOHANG | (is_group_ ? WNOWAIT : 0);
+  if (!running_ || waitid(P_PID, static_cast<id_t>(pid_), &ended, options) != 0 || ended.si_pid != pid_) return;
   running_ = false;
-  if (WIFEXITED(status)) exit_code_ = WEXITSTATUS(status);
-  if (WIFSIGNALED(status)) death_signal_ = WTERMSIG(status);
+  (ended.si_code == CLD_EXITED ? exit_code_ : death_signal_) = ended.si_status;
 }
 
 }  // namespace ringside

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/run/runtime_folder.hpp"
+#include "cli/supervision/runtime_folder.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>

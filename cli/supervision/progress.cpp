@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/run/progress.hpp"
+#include "cli/supervision/progress.hpp"
 
 #include <fmt/format.h>
 
@@ -24,7 +24,16 @@ std::string duration(double seconds) {
 
 }  // namespace
 
-ProgressLine::ProgressLine(bool shown) : shown_(shown), begun_at_ns_(now_ns()), drawn_at_ns_(begun_at_ns_) {}
+ProgressLine::ProgressLine(bool shown, bool in_place)
+    : shown_(shown),
+      in_place_(in_place && terminal_.on_terminal()),
+      begun_at_ns_(now_ns()),
+      drawn_at_ns_(begun_at_ns_) {}
+
+void ProgressLine::wait_for(const std::string& text) {
+  waiting_ = text;
+  begun_at_ns_ = now_ns();
+}
 
 std::string ProgressLine::line(const nlohmann::json& producer, const nlohmann::json& analyzer, double seconds) {
   const auto rate = [&](const nlohmann::json& now, const nlohmann::json& before, const char* key) {
@@ -52,16 +61,16 @@ std::string ProgressLine::line(const nlohmann::json& producer, const nlohmann::j
 void ProgressLine::update(const nlohmann::json& producer, const nlohmann::json& analyzer) {
   if (!shown_) return;
   const std::int64_t now = now_ns();
-  if (now - drawn_at_ns_ < (terminal_.on_terminal() ? kTerminalIntervalNs : kPlainIntervalNs)) return;
+  if (now - drawn_at_ns_ < (in_place_ ? kTerminalIntervalNs : kPlainIntervalNs)) return;
   const double seconds = static_cast<double>(now - drawn_at_ns_) * 1e-9;
   // A large matrix takes long to load; until then the producer reports no iterations.
   std::string text = number(producer, "iterations") > 0
                          ? line(producer, analyzer, seconds)
-                         : "loading the matrix, " + duration(static_cast<double>(now - begun_at_ns_) * 1e-9);
+                         : waiting_ + ", " + duration(static_cast<double>(now - begun_at_ns_) * 1e-9);
   producer_before_ = producer;
   analyzer_before_ = analyzer;
   drawn_at_ns_ = now;
-  if (terminal_.on_terminal()) {
+  if (in_place_) {
     terminal_.show(std::move(text));
   } else {
     write_standard_error(text + "\n");

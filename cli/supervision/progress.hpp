@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The live line of `ringside run`: redrawn in place on a terminal, otherwise a new line every two seconds. It shows
-// the iteration, L1 change, steps and bytes a second, the idle shares of producer (P) and analyzer (A), and the time
-// left if there is a tolerance. It fits 80 columns.
+// The live line of `ringside run`: redrawn in place on a terminal that nothing else writes to, otherwise a new line
+// every two seconds. It shows the iteration, L1 change, steps and bytes a second, the idle shares of producer (P) and
+// analyzer (A), and the time left if there is a tolerance. It fits 80 columns.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,12 @@ namespace ringside {
 
 class ProgressLine {
  public:
-  /// Writes to standard error. `shown` false: never writes.
-  explicit ProgressLine(bool shown);
+  /// Writes to standard error. `shown` false: never writes. in_place: on a terminal; false if another program writes
+  /// there, too.
+  explicit ProgressLine(bool shown, bool in_place = true);
+
+  /// The text before the first iteration, with the time since then.
+  void wait_for(const std::string& text);
 
   /// Takes the newest figures of each process, null if there are none. Draws the line if it is due.
   void update(const nlohmann::json& producer, const nlohmann::json& analyzer);
@@ -28,7 +32,9 @@ class ProgressLine {
   std::string line(const nlohmann::json& producer, const nlohmann::json& analyzer, double seconds);
 
   bool shown_;
+  std::string waiting_ = "loading the matrix";
   TerminalLine terminal_;
+  bool in_place_;
   std::int64_t begun_at_ns_;
   std::int64_t drawn_at_ns_;
   // The figures of the previous line: rates and shares are those of the time since then.

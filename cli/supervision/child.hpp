@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process that `ringside run` starts and supervises. Its report lines and its standard error arrive through pipes,
-// its end through a pidfd. The kernel sends it SIGTERM if we die first.
+// A process that `ringside run` starts and supervises: one of our programs, whose report lines and standard error
+// arrive through pipes, or the user's PROGRAM, which has the standard streams of `ringside run`. Its end arrives
+// through a pidfd. The kernel sends it SIGTERM if we die first.
 #pragma once
 
 #include <sys/types.h>
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/platform/exit_code.hpp"
@@ -15,16 +17,28 @@
 
 namespace ringside {
 
+/// A program of the user's, found as a shell finds it.
+struct UserProgram {
+  std::vector<std::string> words;                                // PROGRAM ARGS..., at least one
+  std::vector<std::pair<std::string, std::string>> environment;  // variables that are set for it
+  std::vector<int> cpus;                                         // that it is bound to
+};
+
 class Child {
  public:
   /// Starts `program` (a path) with `arguments`, followed by `--report-fd=N`, in a process group of its own: the
   /// terminal's Ctrl-C then reaches only us. Throws Error (exit code 3) if it cannot be started.
   Child(const std::string& program, const std::vector<std::string>& arguments);
-  /// Kills the process if it still runs.
+  /// Starts a program of the user's in a process group of its own, which `signal` reaches as a whole. If standard input
+  /// is a terminal, the program has none: it does not belong to the terminal's foreground. Throws Error, exit code 2 if
+  /// the program cannot be executed.
+  explicit Child(const UserProgram& program);
+  /// Kills the process (a user's program: with its group) if it still runs.
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
+  pid_t pid() const noexcept { return pid_; }
   int pidfd() const noexcept { return pidfd_.get(); }
   int report_fd() const noexcept { return report_.get(); }
   int stderr_fd() const noexcept { return stderr_.get(); }
@@ -32,6 +46,7 @@ class Child {
   /// Stopped by a signal (SIGSTOP), not ended.
   bool stopped() const noexcept { return running_ && is_stopped(pid_); }
 
+  /// Does nothing once the process has ended; of a user's program, what is left of its group still gets the signal.
   void signal(int number) noexcept;
 
   /// Reads what there is, without waiting, and hands each whole line to `on_line`. At its end, closes the descriptor.
@@ -53,9 +68,11 @@ class Child {
   bool ended_unexpectedly() const noexcept { return static_cast<int>(verdict()) != exit_code_; }
 
  private:
+  void watch(const std::string& program);
   static void read_lines(UniqueFd& fd, std::string& partial, const std::function<void(const std::string&)>& on_line);
 
   pid_t pid_ = -1;
+  bool is_group_ = false;  // a user's program: stays a zombie until our end, so that no other group gets its number
   UniqueFd pidfd_;
   UniqueFd report_;
   UniqueFd stderr_;

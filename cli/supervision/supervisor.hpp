@@ -9,13 +9,16 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/run/child.hpp"
-#include "cli/run/plan_check.hpp"
-#include "cli/run/progress.hpp"
+#include "cli/supervision/child.hpp"
+#include "cli/supervision/plan_check.hpp"
+#include "cli/supervision/progress.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
 
 namespace ringside {
+
+/// The sum; that of two integers is an integer.
+nlohmann::json add(const nlohmann::json& a, const nlohmann::json& b);
 
 /// What a process has reported so far; newer figures replace older ones.
 struct Reported {
@@ -26,9 +29,14 @@ struct Reported {
 
 class Supervisor {
  public:
+  virtual ~Supervisor() = default;
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+
   /// Blocks SIGINT, SIGTERM and SIGHUP for this process and reads them itself from here on.
   /// kill_after_s: how long a process that was asked to stop may stay silent before it is killed.
-  Supervisor(bool show_progress, double kill_after_s);
+  /// progress_in_place: ProgressLine.
+  Supervisor(bool show_progress, double kill_after_s, bool progress_in_place = true);
 
   /// From now on the analyzer's figures are compared with a plan; a difference is said once.
   void compare_with(const PlanCheck& plan) { plan_ = plan; }
@@ -46,16 +54,20 @@ class Supervisor {
   bool interrupted() const noexcept { return interrupts_ > 0; }
   int restarts() const noexcept { return restarts_; }
 
- private:
+ protected:
   void wait_once(Child* producer, Child* analyzer);
   void advance_clock() noexcept;
+  /// Takes note of a line of the analyzer's report.
+  virtual void analyzer_reported(nlohmann::json& line) { (void)line; }
+  virtual void signal_producer(Child& producer, int number) { producer.signal(number); }
+  virtual void remember_lost_analyzer();
+  std::int64_t alone_for_ns(std::int64_t since_ns, const Reported& reported) const noexcept;
   void kill_if_stopped_for_long(Child& child, const char* name, std::int64_t& stopped_since_ns);
   void take_in(Child& child, Reported& reported);
   void pass_on_signals(Child* producer, Child* analyzer);
   void say(const std::string& text);
   bool replaced(const Child& analyzer, const std::function<void()>& restart_analyzer);
   bool analyzer_can_be_replaced(const Child& analyzer) noexcept;
-  void remember_lost_analyzer();
 
   UniqueFd signals_;
   std::int64_t kill_after_ns_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/run/plan_check.hpp"
+#include "cli/supervision/plan_check.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/run/supervisor.hpp"
+#include "cli/supervision/supervisor.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -46,18 +46,17 @@ UniqueFd take_in_stop_signals() {
   return fd;
 }
 
-/// The sum; that of two integers is an integer.
+}  // namespace
+
 nlohmann::json add(const nlohmann::json& a, const nlohmann::json& b) {
   if (a.is_number_unsigned() && b.is_number_unsigned()) return a.get<std::uint64_t>() + b.get<std::uint64_t>();
   return a.get<double>() + b.get<double>();
 }
 
-}  // namespace
-
-Supervisor::Supervisor(bool show_progress, double kill_after_s)
+Supervisor::Supervisor(bool show_progress, double kill_after_s, bool progress_in_place)
     : signals_(take_in_stop_signals()),
       kill_after_ns_(static_cast<std::int64_t>(kill_after_s * 1e9)),
-      progress_(show_progress),
+      progress_(show_progress, progress_in_place),
       looked_at_ns_(now_ns()) {}
 
 bool Supervisor::wait_until_ready(std::optional<Child>& analyzer, const std::function<void()>& restart_analyzer) {
@@ -74,9 +73,6 @@ bool Supervisor::wait_until_ready(std::optional<Child>& analyzer, const std::fun
 
 void Supervisor::wait_until_ended(Child& producer, std::optional<Child>& analyzer,
                                   const std::function<void()>& restart_analyzer) {
-  const auto alone_for_ns = [this](std::int64_t since_ns, const Reported& reported) {
-    return clock_ns_ - std::max(since_ns, reported.heard_at_ns);
-  };
   std::int64_t producer_stopped_since_ns = 0;
   std::int64_t analyzer_alone_since_ns = 0;
   std::int64_t producer_alone_since_ns = 0;
@@ -115,6 +111,11 @@ void Supervisor::wait_until_ended(Child& producer, std::optional<Child>& analyze
     }
   }
   progress_.clear();
+}
+
+/// The time since `since_ns`, or since the process's last line if that came later.
+std::int64_t Supervisor::alone_for_ns(std::int64_t since_ns, const Reported& reported) const noexcept {
+  return clock_ns_ - std::max(since_ns, reported.heard_at_ns);
 }
 
 void Supervisor::advance_clock() noexcept {
@@ -211,6 +212,7 @@ void Supervisor::take_in(Child& child, Reported& reported) {
       for (const auto& [key, lost] : lost_.items()) {
         if (line.contains(key)) line[key] = add(line[key], lost);
       }
+      analyzer_reported(line);
     }
     const std::string event = line.value("event", "");
     if (event == "attached" && line.contains("note")) say(line.value("note", ""));
@@ -235,7 +237,7 @@ void Supervisor::pass_on_signals(Child* producer, Child* analyzer) {
   signalfd_siginfo info{};
   while (read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
     ++interrupts_;
-    if (producer != nullptr) producer->signal(interrupts_ > 2 ? SIGKILL : SIGINT);
+    if (producer != nullptr) signal_producer(*producer, interrupts_ > 2 ? SIGKILL : SIGINT);
     if (analyzer != nullptr && interrupts_ > 1) analyzer->signal(interrupts_ > 2 ? SIGKILL : SIGTERM);
   }
 }

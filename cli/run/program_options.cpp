@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/run/program_options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdlib>
+
+#include "common/handoff/handoff_environment.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+#include "common/program/topology.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr const char* kThreadsVariable = "OMP_NUM_THREADS";
+
+// Beside all of SolveOptions: what only our producer does, or what is predicted for a built-in solver.
+constexpr const char* kSolverOptions[] = {"--mode", "--when-full", "--elastic", "--cores", "--node", "--adapt"};
+
+}  // namespace
+
+void refuse_solver_options(const CommandLine& line, const std::string& program) {
+  std::vector<std::string> names;
+  for (const std::string& argument : line.arguments_given<SolveOptions>()) {
+    names.push_back(argument.substr(0, argument.find('=')));
+  }
+  for (const char* name : kSolverOptions) {
+    if (line.is_given(name)) names.emplace_back(name);
+  }
+  if (names.empty()) return;
+  throw usage_error(
+      "{}: found before `-- {}`, expected no option of a built-in solver there; the program's own options follow its "
+      "name",
+      fmt::join(names, ", "), shortened(program));
+}
+
+std::vector<std::pair<std::string, std::string>> program_environment(const PublishOptions& publish,
+                                                                     const PeerOptions& peer, const std::string& socket,
+                                                                     const std::vector<int>& cores) {
+  std::vector<std::pair<std::string, std::string>> variables =
+      environment_of({.socket = socket,
+                      .coordination = publish.coordination,
+                      .buffers = publish.buffers,
+                      .peer_timeout_s = peer.timeout_s,
+                      .pool_use = publish.pool_use(),
+                      .on_analyzer_loss = publish.on_analyzer_loss});
+  variables.emplace_back(kCoresVariable, to_string(CoreList{cores}));
+  const char* threads = std::getenv(kThreadsVariable);
+  if (threads == nullptr || *threads == '\0') variables.emplace_back(kThreadsVariable, std::to_string(cores.size()));
+  return variables;
+}
+
+}  // namespace ringside

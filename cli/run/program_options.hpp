@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The options of `ringside run` beside a program of the user's: those that belong to a built-in solver are refused, and
+// those of the hand-off reach the program through its environment.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/options/command_line.hpp"
+#include "common/options/options.hpp"
+
+namespace ringside {
+
+/// Throws Error (exit code 2) that names every option given, by flag or file, that belongs to a built-in solver.
+/// program: as it was given.
+void refuse_solver_options(const CommandLine& line, const std::string& program);
+
+/// The variables of the program. cores: the producer's. OMP_NUM_THREADS is left as it is if it is set.
+std::vector<std::pair<std::string, std::string>> program_environment(const PublishOptions& publish,
+                                                                     const PeerOptions& peer, const std::string& socket,
+                                                                     const std::vector<int>& cores);
+
+}  // namespace ringside

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/run/program_run.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <functional>
+
+#include "analyzer/pool/dax.hpp"
+#include "analyzer/pool/ring_admission.hpp"
+#include "cli/run/account_table.hpp"
+#include "cli/run/program_options.hpp"
+#include "cli/supervision/program_supervisor.hpp"
+#include "cli/supervision/runtime_folder.hpp"
+#include "common/files/own_descriptor.hpp"
+#include "common/files/standard_streams.hpp"
+#include "common/platform/descriptor_limit.hpp"
+#include "common/platform/printable.hpp"
+
+namespace ringside {
+namespace {
+
+/// Everything that can be refused before a process starts.
+void check(const CommandLine& line, const RunOptions& options, const std::vector<KeptFile>& kept) {
+  refuse_solver_options(line, options.program.front());
+  if (!options.summary.empty()) check_output(options.summary, "--summary", kept);
+  const PoolUse pool_use = options.publish.pool_use();
+  if (options.ring.require_dax) require_dax(options.ring.pool);
+  // The analyzer decides about the pool when the program attaches. Ask first here.
+  if (pool_use == PoolUse::kFresh) refuse_foreign_iterates(options.ring);
+}
+
+std::vector<std::string> analyzer_arguments(const CommandLine& line, const std::string& socket, const CorePlan& cores,
+                                            pid_t publisher) {
+  std::vector<std::string> arguments =
+      line.arguments_given<RingOptions, JournalOptions, TelemetryOptions, ReduceOptions, PeerOptions>();
+  arguments.insert(arguments.end(),
+                   {"--supervised", "--socket=" + socket, "--cores=" + to_string(CoreList{cores.analyzer})});
+  if (publisher > 0) arguments.push_back("--publisher=" + std::to_string(publisher));
+  if (cores.oversubscribed_one_core) arguments.emplace_back("--shared-core");
+  return arguments;
+}
+
+std::string headline(ExitCode code, const AttachmentReport& attachment, const nlohmann::json& reported) {
+  switch (code) {
+    case ExitCode::kDone:
+      return reported.value("resumed_from", 0ull) > 0 && reported["resumed_from"] == reported.value("iterations", 0ull)
+                 ? "done before: nothing was left to do"
+                 : "done";
+    case ExitCode::kInterrupted:
+      return attachment.how == "detached" || attachment.how == "stop_requested" ? "interrupted, stopped cleanly"
+                                                                                : "interrupted; the account so far";
+    default: return "failed; the account so far";
+  }
+}
+
+/// Prints the account and writes the summary, if a step was committed or continued from.
+void close_account(const RunOptions& options, RunFacts facts, ExitCode code, const ProgramSupervisor& supervisor,
+                   const std::vector<KeptFile>& kept) {
+  const nlohmann::json& reported = supervisor.producer().figures;
+  const nlohmann::json& analyzed = supervisor.analyzer().figures;
+  if (!reported.is_object() || !analyzed.is_object()) return;
+  if (supervisor.attachment().committed == 0 && reported.value("resumed_from", 0ull) == 0) return;
+  facts.coordination = reported.value("coordination", facts.coordination);
+  facts.buffers = reported.value("buffers", facts.buffers);
+  facts.analyzer_restarts = supervisor.restarts();
+  facts.pool_gone = analyzed.value("pool_gone", false);
+  const nlohmann::ordered_json summary = make_summary(facts, reported, analyzed);
+  if (!options.quiet) {
+    write_beside_output(options.summary,
+                        fmt::format("ringside run: {}\n{}", headline(code, supervisor.attachment(), reported),
+                                    account_table(summary, facts)));
+  }
+  if (!options.summary.empty()) write_summary(options.summary, kept, summary);
+}
+
+}  // namespace
+
+ExitCode run_user_program(const CommandLine& line, const RunOptions& options) {
+  ensure_descriptors(kRunDescriptors, "ringside run");
+  const std::vector<KeptFile> kept = kept_files(line, options);
+  check(line, options, kept);
+  const CorePlan cores = cores_for(options);
+  if (cores.oversubscribed_one_core) write_standard_error(fmt::format("ringside: warning: {}\n", cores.reason));
+
+  // The supervisor handles the stop signals, so from here on the folder of the run is always removed.
+  ProgramSupervisor supervisor({.name = shortened(options.program.front()),
+                                .cores = cores.producer,
+                                .kill_after_s = options.peer.timeout_s,
+                                .show_progress = !options.quiet});
+  const RuntimeFolder folder;
+  supervisor.expect_at(folder.socket());
+  std::optional<Child> analyzer;
+  const auto start_analyzer = [&] {
+    analyzer.reset();
+    analyzer.emplace(sibling("ringside-analyzer"),
+                     analyzer_arguments(line, folder.socket(), cores, supervisor.attachment().pid));
+  };
+  const bool restarts = options.publish.on_analyzer_loss != OnAnalyzerLoss::kStop;
+  const std::function<void()> restart_analyzer = restarts ? start_analyzer : std::function<void()>();
+  start_analyzer();
+  if (!supervisor.wait_until_ready(analyzer, restart_analyzer)) {
+    if (supervisor.interrupted()) return ExitCode::kInterrupted;
+    report_death("analyzer", *analyzer);
+    return analyzer->exit_code() > 0 ? analyzer->verdict() : ExitCode::kPeerLost;
+  }
+  Child program(
+      UserProgram{.words = options.program,
+                  .environment = program_environment(options.publish, options.peer, folder.socket(), cores.producer),
+                  .cpus = cores.producer});
+  supervisor.wait_for_program(program, analyzer, restart_analyzer);
+
+  const ProgramVerdict verdict = judge(supervisor.end(program, *analyzer));
+  if (!verdict.line.empty() && !supervisor.loss_was_told())
+    write_standard_error(fmt::format("ringside: {}\n", printable(verdict.line)));
+  const RunFacts facts{.mode = to_string(options.mode),
+                       .pool = options.ring.pool,
+                       .producer_cores = to_string(CoreList{cores.producer}),
+                       .analyzer_cores = to_string(CoreList{cores.analyzer}),
+                       .coordination = to_string(options.publish.coordination),
+                       .buffers = options.publish.buffers,
+                       .durability = std::string(to_string(options.ring.durability)),
+                       .program = shortened(fmt::format("{}", fmt::join(options.program, " ")))};
+  close_account(options, facts, verdict.code, supervisor, kept);
+  return verdict.code;
+}
+
+}  // namespace ringside

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/run/run_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "analyzer/journal/journal.hpp"
+#include "common/files/standard_streams.hpp"
+#include "common/telemetry/key_folder.hpp"
+#include "producer/solver/solver_table.hpp"
+
+namespace ringside {
+
+void declare(CommandLine& line, RunOptions& options) {
+  declare(line, options.mode);
+  declare(line, options.solve, solver_choices(), MatrixOption::kRequiredWithoutProgram);
+  declare(line, options.cores);
+  OptionSet plan = line.options_of<RunOptions>("Cores");
+  plan.option("--node", options.node_file,
+              "with --cores auto: the node file (default: what `ringside calibrate` wrote for this machine)")
+      .value_name("FILE");
+  plan.flag(
+      "--adapt", options.adapt,
+      "with --cores auto: if steps take longer than planned, try the other --reduce mode, and keep the faster one");
+  declare(line, options.publish);
+  declare(line, options.peer);
+  declare(line, options.ring);
+  declare(line, options.journal);
+  declare(line, options.telemetry);
+  declare(line, options.reduce);
+  line.option("--summary", options.summary, "write the account as one JSON object; -: to standard output")
+      .value_name("FILE.json");
+  line.flag("--quiet", options.quiet, "neither progress nor the closing table");
+  line.declare_config_file();
+  line.take_program(options.program);
+}
+
+std::string sibling(const char* program) {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return (self.parent_path() / program).string();
+}
+
+CorePlan cores_for(const RunOptions& options, std::optional<int> analyzer_threads) {
+  const auto given = [](const char* flag, const std::string& text) -> std::optional<CoreList> {
+    return text.empty() ? std::nullopt : std::optional(parse_core_list(text, flag));
+  };
+  CorePlan plan = plan_cores(given("--producer-cores", options.cores.producer_cores),
+                             given("--analyzer-cores", options.cores.analyzer_cores), analyzer_threads);
+  // The baseline uses the cores of both processes, unless the user chose its cores.
+  if (options.mode == Mode::kDram && !plan.oversubscribed_one_core && options.cores.producer_cores.empty()) {
+    plan.producer.insert(plan.producer.end(), plan.analyzer.begin(), plan.analyzer.end());
+    std::sort(plan.producer.begin(), plan.producer.end());
+  }
+  return plan;
+}
+
+std::vector<KeptFile> kept_files(const CommandLine& line, const RunOptions& options) {
+  std::vector<KeptFile> kept = {{"--matrix", options.solve.matrix}, {"--rhs", options.solve.rhs}};
+  if (const std::optional<std::string> config = line.value_given("--config")) kept.push_back({"--config", *config});
+  if (options.mode == Mode::kPipeline) {
+    kept.push_back({"--pool", options.ring.pool});
+    for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
+      kept.push_back({"the journal of --pool", journal_log_path(options.ring.pool, log)});
+    }
+  }
+  if (!options.telemetry.keys.empty()) {
+    for (const std::string& file : server_key_files(options.telemetry.keys)) kept.push_back({"--telemetry-keys", file});
+  }
+  return kept;
+}
+
+void write_summary(const std::string& path, const std::vector<KeptFile>& kept, const nlohmann::ordered_json& summary) {
+  OutputFile file(path, "--summary", kept);
+  // A path may hold bytes that are not UTF-8; the summary must still be written.
+  file.write(summary.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  file.finish();
+}
+
+bool report_death(const char* name, const Child& child) {
+  if (!child.ended_unexpectedly()) return false;
+  write_standard_error(fmt::format("ringside: the {} {}\n", name, child.how_it_ended()));
+  return true;
+}
+
+}  // namespace ringside

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The options of `ringside run`, and what its two ways to run have in common: with a built-in solver, and with a
+// program of the user's after `--`.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/supervision/child.hpp"
+#include "common/files/output_file.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/options.hpp"
+#include "common/program/topology.hpp"
+
+namespace ringside {
+
+struct RunOptions {
+  SolveOptions solve;
+  PublishOptions publish;
+  PeerOptions peer;
+  RingOptions ring;
+  JournalOptions journal;
+  TelemetryOptions telemetry;
+  ReduceOptions reduce;
+  CoreOptions cores;
+  Mode mode = Mode::kPipeline;
+  std::string node_file;
+  bool adapt = false;
+  std::string summary;
+  bool quiet = false;
+  std::vector<std::string> program;  // PROGRAM ARGS...; empty: a built-in solver
+};
+
+void declare(CommandLine& line, RunOptions& options);
+
+// Descriptors for this process and, because it inherits the limit, for the analyzer, which needs more than we do.
+inline constexpr std::size_t kRunDescriptors = 128;
+
+/// The path of another of our programs, beside this one.
+std::string sibling(const char* program);
+
+/// analyzer_threads: how many cores the analyzer gets if its list is not given; empty: by the topology.
+CorePlan cores_for(const RunOptions& options, std::optional<int> analyzer_threads = std::nullopt);
+
+/// The files that the run reads or keeps, which its summary must not replace.
+std::vector<KeptFile> kept_files(const CommandLine& line, const RunOptions& options);
+
+void write_summary(const std::string& path, const std::vector<KeptFile>& kept, const nlohmann::ordered_json& summary);
+
+/// Reports how `child` ended if it could not report that itself.
+bool report_death(const char* name, const Child& child);
+
+}  // namespace ringside

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Processes that `ringside run` did not start itself, but that belong to its PROGRAM: the one that is attached, which
+// may be a launcher's child, and orphans, which outlive the process that started them and become our children.
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+#include "common/platform/unique_fd.hpp"
+
+namespace ringside {
+
+/// The process that an analyzer has named. Keeps its identity: a signal never reaches another one with its number.
+class AttachedProcess {
+ public:
+  AttachedProcess() = default;
+  explicit AttachedProcess(pid_t pid);
+
+  bool alive() const noexcept;
+  void signal(int number) const noexcept;
+  /// Whether the terminal's Ctrl-C, passed on to the process group, reaches it.
+  bool is_in_group(pid_t group) const noexcept;
+  /// The cores that its threads may run on, ascending; empty if that is not known.
+  std::vector<int> cores() const;
+
+ private:
+  pid_t pid_ = 0;
+  UniqueFd pidfd_;
+};
+
+/// From now on, processes whose parents end become children of this process.
+void adopt_orphans() noexcept;
+
+/// The children of this process except `own`, with those that have ended and are not collected yet.
+std::vector<pid_t> orphans(const std::vector<pid_t>& own);
+
+}  // namespace ringside

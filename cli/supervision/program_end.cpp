@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/supervision/program_end.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace ringside {
+namespace {
+
+bool is_storage_lost(ExitCode code) noexcept {
+  return code == ExitCode::kSystem || code == ExitCode::kDamaged;
+}
+
+/// PROGRAM has ended and was never attached.
+ProgramVerdict judge_unattached(const ProgramRunEnd& run) {
+  const std::string end = run.end.in_words();
+  if (run.attachment.refusal) {
+    return {run.attachment.refusal->code(),
+            fmt::format("{} {} after it was refused: {}", run.program, end, run.attachment.refusal->what())};
+  }
+  if (run.end.status == 0) {
+    return {ExitCode::kUsage,
+            fmt::format("{} {} and never attached; expected it to publish through libringside (RINGSIDE_SOCKET={})",
+                        run.program, end, run.socket)};
+  }
+  return {ExitCode::kPeerLost, fmt::format("{} {} before it attached; expected it to attach with RINGSIDE_SOCKET={}",
+                                           run.program, end, run.socket)};
+}
+
+/// "after iteration 17", "before its first iteration".
+std::string when(const AttachmentReport& attachment) {
+  return attachment.iteration > 0 ? fmt::format("after iteration {}", attachment.iteration)
+                                  : std::string("before its first iteration");
+}
+
+/// The process that published is gone, and did not detach.
+ProgramVerdict judge_lost(const ProgramRunEnd& run) {
+  const AttachmentReport& attachment = run.attachment;
+  const bool reported = run.publisher_end.status.has_value();
+  const std::string end = run.publisher_lives ? "left" : run.publisher_end.in_words();
+  return {ExitCode::kPeerLost,
+          fmt::format("{}: process {} {} {}{}; {} steps are committed{}", run.program, attachment.pid, end,
+                      when(attachment), run.publisher_lives || reported ? " without detaching" : "",
+                      attachment.committed, attachment.iteration > 0 ? "; ringside run --resume continues" : "")};
+}
+
+ProgramVerdict judge_attached(const ProgramRunEnd& run) {
+  const AttachmentReport& attachment = run.attachment;
+  if (attachment.how == "detached") {
+    if (attachment.code != ExitCode::kDone) return {attachment.code, attachment.text};
+    if (run.interrupted || run.end.status == 0) return {};
+    return {ExitCode::kPeerLost, fmt::format("{} {} {}; every published step is committed", run.program,
+                                             run.end.in_words(), when(attachment))};
+  }
+  if (attachment.how == "stop_requested" || attachment.how == "protocol_violation") {
+    return {attachment.code, attachment.text};
+  }
+  if (!run.analyzer_death.empty()) return {ExitCode::kPeerLost, "the analyzer " + run.analyzer_death};
+  return judge_lost(run);
+}
+
+}  // namespace
+
+std::string ProcessEnd::in_words() const {
+  if (signal != 0) return fmt::format("died of signal {} ({})", signal, strsignal(signal));
+  return status ? fmt::format("ended with status {}", *status) : "ended";
+}
+
+ProgramVerdict judge(const ProgramRunEnd& run) {
+  if (is_storage_lost(run.attachment.code)) return {run.attachment.code, run.attachment.text};
+  if (is_storage_lost(run.analyzer_verdict)) return {run.analyzer_verdict, ""};  // it has reported the reason
+  ProgramVerdict verdict = run.attachment.attached ? judge_attached(run) : judge_unattached(run);
+  if (!run.attachment.attached && !run.analyzer_death.empty() && !run.interrupted) {
+    verdict = {ExitCode::kPeerLost, "the analyzer " + run.analyzer_death};
+  }
+  if (run.interrupted) verdict.code = ExitCode::kInterrupted;
+  return verdict;
+}
+
+std::optional<std::string> AttachmentReminder::due(std::int64_t now_ns, const std::string& program, pid_t pid,
+                                                   const std::string& socket) {
+  if (told_ || now_ns - begun_ns_ < kAfterS * 1'000'000'000) return std::nullopt;
+  told_ = true;
+  return fmt::format(
+      "{} (process {}) has not attached for {} s; expected ringside_attach with RINGSIDE_SOCKET={}; still waiting",
+      program, pid, kAfterS, socket);
+}
+
+}  // namespace ringside

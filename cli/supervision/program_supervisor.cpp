@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/supervision/program_supervisor.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <utility>
+
+#include "common/platform/exit_code.hpp"
+#include "common/program/topology.hpp"
+
+namespace ringside {
+namespace {
+
+// What each analyzer counts from zero of the steps that it takes.
+constexpr const char* kPublishingCountedByEach[] = {"generate_s", "producer_idle_s", "steps_skipped"};
+
+}  // namespace
+
+ProgramSupervisor::ProgramSupervisor(const WatchedProgram& program)
+    : Supervisor(program.show_progress, program.kill_after_s, false), program_(program), reminder_(clock_ns_) {
+  adopt_orphans();
+  progress_.wait_for(fmt::format("waiting for {} to attach", program_.name));
+}
+
+void ProgramSupervisor::wait_for_program(Child& program, std::optional<Child>& analyzer,
+                                         const std::function<void()>& restart_analyzer) {
+  std::int64_t program_stopped_since_ns = 0;
+  std::int64_t analyzer_alone_since_ns = 0;
+  bool told_program = false;
+  while (program.running() || analyzer->running()) {
+    wait_once(&program, &*analyzer);
+    collect_orphans(program, *analyzer);
+    tell(program, *analyzer);
+    kill_if_stopped_for_long(program, "program", program_stopped_since_ns);
+    const bool is_served = publisher_may_come(program);
+    if (!analyzer->running() && is_served && !is_over() && !told_program) {
+      if (replaced(*analyzer, restart_analyzer)) continue;
+      signal_producer(program, SIGINT);  // as Ctrl-C: its next claim finds no analyzer
+      told_program = true;
+    }
+    // Without a process to serve, the analyzer has nothing left to do. A signal before it is ready would kill it.
+    if (!is_served && analyzer_alone_since_ns == 0 && analyzer_.ready) {
+      analyzer->signal(SIGTERM);
+      analyzer_alone_since_ns = clock_ns_;
+    }
+    if (analyzer_alone_since_ns != 0 && analyzer->running() &&
+        alone_for_ns(analyzer_alone_since_ns, analyzer_) > kill_after_ns_) {
+      say("the analyzer does not answer; it is killed, what it had committed is in the pool");
+      analyzer->signal(SIGKILL);
+      analyzer_alone_since_ns = clock_ns_;
+    }
+  }
+  progress_.clear();
+}
+
+ProgramRunEnd ProgramSupervisor::end(const Child& program, const Child& analyzer) const {
+  ProgramRunEnd end{.program = program_.name, .socket = socket_, .attachment = attachment_};
+  if (program.exit_code() >= 0) end.end.status = program.exit_code();
+  end.end.signal = program.death_signal();
+  end.publisher_end = attachment_.pid == program.pid() ? end.end : publisher_end_;
+  end.publisher_lives = publisher_.alive();
+  end.interrupted = interrupted();
+  if (!analyzer.ended_unexpectedly()) {
+    end.analyzer_verdict = analyzer.verdict();
+  } else if (attachment_.how.empty()) {
+    end.analyzer_death = analyzer.how_it_ended();
+  }
+  return end;
+}
+
+/// The process that publishes has left for good.
+bool ProgramSupervisor::is_over() const noexcept {
+  return !attachment_.how.empty() && attachment_.how != "producer_stopped" && attachment_.how != "stopped";
+}
+
+/// Whether the analyzer is needed: to serve, or to refuse.
+bool ProgramSupervisor::publisher_may_come(const Child& program) const noexcept {
+  if (program.running()) return true;
+  if (!attachment_.attached) return !orphans_.empty();
+  return !is_over() && (attachment_.how.empty() || publisher_.alive());
+}
+
+void ProgramSupervisor::analyzer_reported(nlohmann::json& line) {
+  const std::string event = line.value("event", "");
+  if (event == "refused") {
+    attachment_.refusal.emplace(documented_exit_code(line.value("exit_code", 0)), line.value("text", ""));
+  } else if (event == "attached") {
+    begin_attachment(line);
+  } else if (event == "final") {
+    attachment_.how = line.value("how", "");
+    attachment_.code = documented_exit_code(line.value("exit_code", 0));
+    attachment_.text = line.value("text", "");
+  }
+  attachment_.iteration = line.value("last_iteration", attachment_.iteration);
+  attachment_.committed = line.value("steps_committed", attachment_.committed);
+  if (line.contains("producer")) {
+    take_in_figures(std::move(line["producer"]));
+    line.erase("producer");
+  }
+}
+
+/// A second line comes from a lost analyzer's successor, or after the process was stopped by a signal.
+void ProgramSupervisor::begin_attachment(const nlohmann::json& line) {
+  attachment_.how.clear();
+  if (attachment_.attached) return;
+  attachment_.attached = true;
+  attachment_.pid = line.value("pid", 0);
+  publisher_ = AttachedProcess(attachment_.pid);
+  progress_.wait_for(fmt::format("{} has attached (process {}), no step yet", program_.name, attachment_.pid));
+  producer_.figures = nlohmann::json::object();
+  for (const char* key : {"run", "resumed_from", "coordination", "buffers"}) producer_.figures[key] = line.at(key);
+  const CoreList cores{publisher_.cores()};
+  if (!cores.cpus.empty() && cores.cpus != program_.cores) {
+    say(fmt::format(
+        "process {} runs on cores {}, RINGSIDE_CORES has {}; expected the same cores (mpirun --bind-to none)",
+        attachment_.pid, to_string(cores), to_string(CoreList{program_.cores})));
+  }
+}
+
+void ProgramSupervisor::take_in_figures(nlohmann::json figures) {
+  if (!producer_.figures.is_object() || !figures.is_object()) return;
+  for (const auto& [key, lost] : lost_publishing_.items()) figures[key] = add(figures[key], lost);
+  // A successor knows only its own first step.
+  if (producer_.figures.value("begun_ns", 0ll) != 0) figures["begun_ns"] = producer_.figures["begun_ns"];
+  producer_.figures.update(figures);
+}
+
+void ProgramSupervisor::remember_lost_analyzer() {
+  Supervisor::remember_lost_analyzer();
+  for (const char* key : kPublishingCountedByEach) {
+    if (producer_.figures.is_object() && producer_.figures.contains(key))
+      lost_publishing_[key] = producer_.figures[key];
+  }
+}
+
+// The group gets the signal. A process that publishes outside it (MPI's and Slurm's launchers, setsid) gets the first
+// one alone: its launcher would end it in a way of its own.
+void ProgramSupervisor::signal_producer(Child& program, int number) {
+  const bool outside =
+      attachment_.attached && !is_over() && publisher_.alive() && !publisher_.is_in_group(program.pid());
+  if (outside) {
+    publisher_.signal(number);
+    publisher_was_signalled_ = true;
+    if (number != SIGKILL && interrupts_ < 2) return;
+  }
+  program.signal(number);
+  if (program.running() && number != SIGKILL) return;
+  for (const pid_t orphan : orphans_) {
+    if (orphan != attachment_.pid && getpgid(orphan) != program.pid()) kill(orphan, number);
+  }
+}
+
+/// Orphans are children of this process: they are collected, so that the end of the one that was attached is known.
+void ProgramSupervisor::collect_orphans(const Child& program, const Child& analyzer) {
+  orphans_ = orphans({program.pid(), analyzer.pid()});
+  std::erase_if(orphans_, [this](pid_t orphan) {
+    siginfo_t ended{};
+    if (waitid(P_PID, static_cast<id_t>(orphan), &ended, WEXITED | WNOHANG) != 0 || ended.si_pid == 0) return false;
+    if (orphan == attachment_.pid && ended.si_code == CLD_EXITED) publisher_end_.status = ended.si_status;
+    if (orphan == attachment_.pid && ended.si_code != CLD_EXITED) publisher_end_.signal = ended.si_status;
+    return true;
+  });
+}
+
+void ProgramSupervisor::tell_while_program_runs(const Child& program, const Child& analyzer) {
+  if (!attachment_.attached) {
+    if (const auto line = reminder_.due(clock_ns_, program_.name, program.pid(), socket_)) say(*line);
+    return;
+  }
+  // If the process is PROGRAM itself and has ended, its signal is known in a moment.
+  const bool lost = attachment_.how == "producer_lost" && (attachment_.pid != program.pid() || publisher_.alive());
+  if (lost && !std::exchange(loss_was_told_, true)) say(judge(end(program, analyzer)).line);
+}
+
+void ProgramSupervisor::tell(Child& program, const Child& analyzer) {
+  if (program.running()) return tell_while_program_runs(program, analyzer);
+  const bool is_attached = attachment_.attached && attachment_.how.empty() && attachment_.pid != program.pid();
+  const bool is_awaited = !attachment_.attached && !orphans_.empty();
+  if (!(is_attached && publisher_.alive()) && !is_awaited) return;
+  // It attached after the signal, of which its launcher has ended.
+  const bool missed = interrupts_ > 0 && is_attached && !publisher_was_signalled_;
+  if (missed && !publisher_.is_in_group(program.pid())) signal_producer(program, SIGINT);
+  if (std::exchange(waiting_was_told_, true)) return;
+  ProcessEnd end;
+  if (program.exit_code() >= 0) end.status = program.exit_code();
+  end.signal = program.death_signal();
+  say(is_attached ? fmt::format("{} {} while process {} is attached; waiting for it", program_.name, end.in_words(),
+                                attachment_.pid)
+                  : fmt::format("{} {}; process {}, which it started, has not attached; waiting for it", program_.name,
+                                end.in_words(), orphans_.front()));
+}
+
+}  // namespace ringside

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Supervises the user's PROGRAM and its analyzer. PROGRAM reports nothing: what is known of the run comes from the
+// analyzer. The process that attaches may be any descendant of the one that was started (docs/library.md).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/supervision/attached_process.hpp"
+#include "cli/supervision/program_end.hpp"
+#include "cli/supervision/supervisor.hpp"
+
+namespace ringside {
+
+struct WatchedProgram {
+  std::string name;        // as it was given, printable
+  std::vector<int> cores;  // that it was bound to
+  double kill_after_s = 30;
+  bool show_progress = true;
+};
+
+class ProgramSupervisor final : public Supervisor {
+ public:
+  explicit ProgramSupervisor(const WatchedProgram& program);
+
+  /// socket: the analyzer's, which the program has to find.
+  void expect_at(const std::string& socket) { socket_ = socket; }
+
+  /// Waits until PROGRAM has ended, nothing is attached any more, and the analyzer has ended. restart_analyzer: as in
+  /// Supervisor; called while there is a process to serve.
+  void wait_for_program(Child& program, std::optional<Child>& analyzer, const std::function<void()>& restart_analyzer);
+
+  const AttachmentReport& attachment() const noexcept { return attachment_; }
+  /// What is known now; after wait_for_program, how the run ended.
+  ProgramRunEnd end(const Child& program, const Child& analyzer) const;
+  /// The loss of the process that published was told when it was seen, because PROGRAM continued without it.
+  bool loss_was_told() const noexcept { return loss_was_told_; }
+
+ protected:
+  void analyzer_reported(nlohmann::json& line) override;
+  void signal_producer(Child& program, int number) override;
+  void remember_lost_analyzer() override;
+
+ private:
+  void begin_attachment(const nlohmann::json& line);
+  void take_in_figures(nlohmann::json figures);
+  void collect_orphans(const Child& program, const Child& analyzer);
+  void tell(Child& program, const Child& analyzer);
+  void tell_while_program_runs(const Child& program, const Child& analyzer);
+  bool is_over() const noexcept;
+  bool publisher_may_come(const Child& program) const noexcept;
+
+  const WatchedProgram program_;
+  std::string socket_;
+  AttachmentReminder reminder_;
+  AttachmentReport attachment_;
+  AttachedProcess publisher_;
+  ProcessEnd publisher_end_;
+  std::vector<pid_t> orphans_;      // that run
+  nlohmann::json lost_publishing_;  // sums of what lost analyzers reported of the publisher
+  bool waiting_was_told_ = false;
+  bool loss_was_told_ = false;
+  bool publisher_was_signalled_ = false;
+};
+
+}  // namespace ringside

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How `ringside run -- PROGRAM` tells a program where its analyzer is and how to publish: in environment variables
+// (docs/library.md). The names and the words are here only, for the side that sets them and the side that reads them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/handoff/handoff_options.hpp"
+
+namespace ringside {
+
+inline constexpr const char* kSocketVariable = "RINGSIDE_SOCKET";
+inline constexpr const char* kCoresVariable = "RINGSIDE_CORES";
+/// Where the analyzer of the service listens.
+inline constexpr const char* kServiceSocket = "/run/ringside/analyzer.socket";
+
+/// The options that the environment gives; a variable that is unset or empty gives the default, and without
+/// RINGSIDE_SOCKET the socket is the service's. A program then sets what it decides itself. Throws Error (exit code 2)
+/// that names a variable with a wrong value.
+HandoffOptions handoff_options_of_environment();
+
+/// The variables from which `handoff_options_of_environment` makes these options: names and values.
+std::vector<std::pair<std::string, std::string>> environment_of(const HandoffOptions& options);
+
+}  // namespace ringside

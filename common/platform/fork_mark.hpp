@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tells a process from its children: state that a fork duplicates, but that only one process may use, has a mark. A
+// page that the kernel wipes in each child (MADV_WIPEONFORK) makes the check a load, without a system call.
+#pragma once
+
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "common/platform/error.hpp"
+
+namespace ringside {
+
+class ForkMark {
+ public:
+  /// Marks the calling process. Without memory or on an old kernel, checks ask the kernel for the process's id.
+  ForkMark() noexcept;
+  ~ForkMark();
+  ForkMark(ForkMark&& other) noexcept : owner_(other.owner_), page_(std::exchange(other.page_, nullptr)) {}
+  ForkMark& operator=(ForkMark&& other) noexcept {
+    std::swap(owner_, other.owner_);
+    std::swap(page_, other.page_);
+    return *this;
+  }
+
+  /// True in the process that made the mark, false in its children. For any thread.
+  bool is_owner() const noexcept { return page_ != nullptr ? *page_ != 0 : getpid() == owner_; }
+  /// Requires that this process is not the owner. The error of a child that uses what belongs to its parent (exit
+  /// code 2).
+  Error misuse() const;
+
+ private:
+  pid_t owner_;
+  const volatile unsigned char* page_ = nullptr;
+};
+
+/// Deletes in the process that made the pointer, and does nothing in its children: for objects whose destructor would
+/// reach the threads and descriptors that belong to the parent.
+template <class T>
+struct OwnersDelete {
+  pid_t owner = getpid();
+  void operator()(T* object) const noexcept {
+    if (getpid() == owner) delete object;
+  }
+};
+
+}  // namespace ringside

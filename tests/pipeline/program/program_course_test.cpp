@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The course of a run whose solver is a program of the user's: what is kept and accounted for, Ctrl-C, resuming, and an
+// analyzer that dies.
+#include "tests/pipeline/program/program_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using testing::Finished;
+using testing::Process;
+using testing::ProgramTest;
+using testing::run;
+using testing::Words;
+
+using EitherProgramTest = testing::Either<ProgramTest>;
+INSTANTIATE_TEST_SUITE_P(Coordination, EitherProgramTest, testing::kBothCoordinations, testing::name_of_coordination);
+
+/// x_k of the scripted program.
+std::vector<double> solve(int iterations) {
+  std::vector<double> x(1000, 0.0);
+  for (int k = 0; k < iterations; ++k) {
+    for (std::size_t row = 0; row < x.size(); ++row) x[row] = x[row] / 2 + static_cast<double>(row);
+  }
+  return x;
+}
+
+TEST_P(EitherProgramTest, EveryStepIsKeptAndAccountedFor) {
+  const Finished ran = run("ringside", scripted({"attach", "publish", "30", "detach"}, {"--slots=5", "--buffers=3"}));
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(lines(ran), "");
+  EXPECT_EQ(ran.out.rfind("ringside run: done\n  program    " + testing::kScripted, 0), 0u) << ran.out;
+  EXPECT_NE(ran.out.find("\n  problem    scripted of a problem: 1,000 rows\n"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("\n  solved     30 iterations; change"), std::string::npos) << ran.out;
+  EXPECT_EQ(ran.out.find("loading"), std::string::npos) << ran.out;
+  const json s = summary();
+  EXPECT_EQ(s["steps_published"], 30);
+  EXPECT_EQ(s["steps_committed"], 30);
+  EXPECT_EQ(s["steps_skipped"], 0);
+  EXPECT_EQ(s["iterations"], 30);
+  EXPECT_EQ(s["resumed_from"], 0);
+  EXPECT_EQ(s["bytes_transferred"], 30 * 8000);
+  EXPECT_EQ(s["coordination"], coordination_);
+  EXPECT_EQ(s["buffers"], 3);
+  EXPECT_EQ(s["solver"], "scripted");
+  EXPECT_EQ(s["program"], testing::kScripted + " attach publish 30 detach");
+  EXPECT_TRUE(s["converged"].is_null());
+  EXPECT_GT(s["total_s"].get<double>(), 0);
+  EXPECT_LE(s["generate_s"].get<double>() + s["producer_idle_s"].get<double>(), s["total_s"].get<double>());
+  expect_intact();
+  EXPECT_EQ(exported(30), solve(30));
+  EXPECT_EQ(exported(26), solve(26));
+  expect_no_child_left();
+}
+
+TEST_F(ProgramTest, ABuiltInSolverHasNoProgramInItsSummary) {
+  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=2"})).exit_code, 0);
+  EXPECT_TRUE(summary().at("program").is_null());
+}
+
+TEST_P(EitherProgramTest, CtrlCReachesAProgramThatHandlesItAndTheRunStopsCleanly) {
+  Process ringside("ringside",
+                   scripted({"handle", "attach", "publish", "5", "say", "up", "await", "publish", "1", "detach"}));
+  ASSERT_TRUE(ringside.wait_for_out("up\n"));
+  ringside.signal(SIGINT);
+  const Finished ran = ringside.finish();
+  EXPECT_EQ(ran.exit_code, 130) << ran.err;
+  EXPECT_EQ(lines(ran), "");
+  EXPECT_NE(ran.out.find("ringside run: interrupted, stopped cleanly\n"), std::string::npos) << ran.out;
+  EXPECT_EQ(summary()["steps_committed"], 6);
+  expect_no_child_left();
+}
+
+TEST_P(EitherProgramTest, CtrlCEndsAProgramThatDoesNotHandleItAndEveryPublishedStepIsCommitted) {
+  Process ringside("ringside", scripted({"attach", "publish", "5", "say", "up", "pause"}));
+  ASSERT_TRUE(ringside.wait_for_out("up\n"));
+  ringside.signal(SIGINT);
+  const Finished ran = ringside.finish();
+  EXPECT_EQ(ran.exit_code, 130) << ran.err;
+  EXPECT_EQ(lines(ran), prefix_ +
+                            ": process N died of signal 2 (Interrupt) after iteration 5; 5 steps are committed; "
+                            "ringside run --resume continues\n");
+  EXPECT_NE(ran.out.find("ringside run: interrupted; the account so far\n"), std::string::npos) << ran.out;
+  EXPECT_EQ(summary()["steps_committed"], 5);
+  expect_no_child_left();
+}
+
+TEST_F(ProgramTest, AThirdSignalKillsAProgramThatIgnoresTheOthers) {
+  Process ringside("ringside", scripted({"ignore", "attach", "publish", "2", "say", "up", "pause"}));
+  ASSERT_TRUE(ringside.wait_for_out("up\n"));
+  for (const int number : {SIGINT, SIGHUP, SIGTERM}) ringside.signal(number);  // three numbers, so that none is merged
+  const Finished ran = ringside.finish();
+  EXPECT_EQ(ran.exit_code, 130) << ran.err;
+  expect_no_child_left();
+}
+
+TEST_F(ProgramTest, CtrlCBeforeTheProgramHasAttachedEndsTheRun) {
+  Process ringside("ringside", with({"sh", "-c", "echo up; exec tail -f /dev/null"}));
+  ASSERT_TRUE(ringside.wait_for_out("up\n"));
+  ringside.signal(SIGINT);
+  const Finished ran = ringside.finish();
+  EXPECT_EQ(ran.exit_code, 130) << ran.err;
+  EXPECT_EQ(lines(ran).rfind("ringside: sh died of signal 2 (Interrupt) before it attached; expected it to attach with "
+                             "RINGSIDE_SOCKET=/",
+                             0),
+            0u)
+      << ran.err;
+  EXPECT_EQ(ran.out, "up\n");
+  EXPECT_FALSE(std::filesystem::exists(pool_));
+  EXPECT_FALSE(std::filesystem::exists(summary_));
+  expect_no_child_left();
+}
+
+TEST_P(EitherProgramTest, AKilledProgramResumesToTheSameBits) {
+  Process ringside("ringside", scripted({"attach", "publish", "10", "say", "up", "pause"}));
+  ASSERT_TRUE(ringside.wait_for_out("up\n"));
+  kill(wait_for_child(ringside.pid(), "scripted_program"), SIGKILL);
+  expect_end(ringside, 4,
+             prefix_ +
+                 ": process N died of signal 9 (Killed) after iteration 10; 10 steps are committed; ringside run "
+                 "--resume continues\n");
+  expect_run(scripted({"attach", "publish", "10", "detach"}, {"--resume"}), 0, "");
+  EXPECT_EQ(summary()["resumed_from"], 10);
+  EXPECT_EQ(summary()["iterations"], 20);
+  EXPECT_EQ(summary()["steps_committed"], 10);
+  for (const int k : {13, 20}) EXPECT_EQ(exported(static_cast<std::uint64_t>(k)), solve(k)) << k;
+  expect_intact();
+  expect_no_child_left();
+}
+
+TEST_F(ProgramTest, ARunThatWasDoneHasNothingLeftToDo) {
+  expect_run(scripted({"attach", "publish", "3", "detach"}), 0, "");
+  const Finished ran = run("ringside", scripted({"attach", "detach"}, {"--resume"}));
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_NE(ran.out.find("done before: nothing was left to do"), std::string::npos) << ran.out;
+}
+
+TEST_F(ProgramTest, ResumingFromNothingIsNoted) {
+  expect_run(scripted({"attach", "publish", "3", "detach"}, {"--resume"}), 0,
+             "ringside: nothing to continue from: the run begins with iteration 1\n");
+}
+
+TEST_P(EitherProgramTest, AfterAKilledAnalyzerAnotherOneTakesOverAndNothingIsMissing) {
+  const std::string go = fifo("go");
+  Process ringside("ringside", scripted({"attach", "publish", "10", "say", "up", "read", go, "publish", "10", "detach"},
+                                        {"--slots=32"}));
+  ASSERT_TRUE(ringside.wait_for_out("up\n"));
+  const pid_t first = wait_for_child(ringside.pid(), "ringside-analyzer");
+  kill(first, SIGKILL);
+  wait_for_child(ringside.pid(), "ringside-analyzer", first);
+  std::ofstream(go) << '\n';
+  expect_end(ringside, 0, "ringside: the analyzer was killed by signal 9 (Killed); another one takes over\n");
+  const json s = summary();
+  EXPECT_EQ(s["analyzer_restarts"], 1);
+  EXPECT_EQ(s["steps_committed"], 20);
+  EXPECT_EQ(s["iterations"], 20);
+  EXPECT_EQ(json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"].size(), 20u);
+  EXPECT_EQ(exported(20), solve(20));
+  expect_no_child_left();
+}
+
+TEST_F(ProgramTest, TheAnalyzerThatTakesOverAdmitsOnlyTheProcessOfTheRun) {
+  const std::string go = fifo("go");
+  const std::string other = testing::kScripted + " problem other attach publish 1 detach";
+  Process ringside(
+      "ringside", scripted({"attach", "publish", "10", "say", "up", "read", go, "run", other, "publish", "1", "detach"},
+                           {"--overwrite"}));
+  ASSERT_TRUE(ringside.wait_for_out("up\n"));
+  const pid_t first = wait_for_child(ringside.pid(), "ringside-analyzer");
+  kill(first, SIGKILL);
+  wait_for_child(ringside.pid(), "ringside-analyzer", first);
+  std::ofstream(go) << '\n';
+  const Finished ran = ringside.finish();
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_NE(ran.out.find("status 2\n"), std::string::npos) << ran.out;
+  EXPECT_NE(lines(ran).find("process N cannot attach: process N publishes this run"), std::string::npos) << ran.err;
+  EXPECT_EQ(exported(11), solve(11));
+}
+
+TEST_F(ProgramTest, WithoutAnotherAnalyzerTheRunEndsWithPeerLost) {
+  Process ringside("ringside", scripted({"attach", "publish", "1", "say", "up", "pause"}, {"--on-analyzer-loss=stop"}));
+  ASSERT_TRUE(ringside.wait_for_out("up\n"));
+  kill(wait_for_child(ringside.pid(), "ringside-analyzer"), SIGKILL);
+  expect_end(ringside, 4, "ringside: the analyzer was killed by signal 9 (Killed)\n");
+  expect_no_child_left();
+}
+
+TEST_F(ProgramTest, StopEndsTheRunAndTheProgramIsTold) {
+  const std::string at = folder_.file("at");
+  Process ringside("ringside", scripted({"attach", "publish", "2", "run", "echo $RINGSIDE_SOCKET >" + at, "say", "up",
+                                         "publish", "1000000000000"}));
+  ASSERT_TRUE(ringside.wait_for_out("up\n"));
+  std::ifstream file(at);
+  std::string socket;
+  std::getline(file, socket);
+  ASSERT_EQ(run("ringside", {"stop", "--socket", socket}).exit_code, 0);
+  const Finished ran = ringside.finish();
+  EXPECT_EQ(ran.exit_code, 130) << ran.err;
+  for (const char* who : {"scripted_program", "ringside"}) {
+    EXPECT_NE(lines(ran).find(std::string(who) + ": the run was asked to stop (`ringside stop`); the "),
+              std::string::npos)
+        << ran.err;
+  }
+  EXPECT_NE(ran.out.find("interrupted, stopped cleanly"), std::string::npos) << ran.out;
+  EXPECT_EQ(summary()["iterations"], summary()["steps_committed"]);
+  expect_no_child_left();
+}
+
+TEST_F(ProgramTest, TheExampleProgramFindsItsAnalyzer) {
+  const Finished ran = run("ringside", with({std::string(RINGSIDE_BIN_DIR) + "/publish_from_your_solver"}));
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(lines(ran), "");
+  EXPECT_NE(ran.out.find("200 iterates published"), std::string::npos) << ran.out;
+  EXPECT_EQ(summary()["steps_committed"], 200);
+  EXPECT_EQ(summary()["matrix"], "rod of 100,000 points");
+  EXPECT_GT(summary()["residual_l1"].get<double>(), 0);
+  EXPECT_GT(summary()["generate_s"].get<double>(), 0);
+}
+
+}  // namespace
+}  // namespace ringside

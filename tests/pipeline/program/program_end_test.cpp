@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Programs that never attach, attach twice, fork, or die: one clear line each, and one exit code.
+#include "tests/pipeline/program/program_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::Finished;
+using testing::Process;
+using testing::ProgramTest;
+using testing::run;
+
+/// `text` with the path of the socket as PATH.
+std::string without_path(const std::string& text) {
+  return std::regex_replace(text, std::regex("RINGSIDE_SOCKET=/[^ )\n]*"), "RINGSIDE_SOCKET=PATH");
+}
+
+TEST_F(ProgramTest, AProgramThatCannotBeStartedIsRefusedWithTheReason) {
+  expect_run(with({"no-such-program"}), 2,
+             "ringside: no-such-program: cannot be started: No such file or directory; expected a program in PATH or a "
+             "path\n");
+  const std::string text = write_file("text", "not a program\n");
+  for (const std::string& path : {text, std::string("/")}) {
+    expect_run(with({path}), 2,
+               "ringside: " + path + ": cannot be started: Permission denied; expected a program in PATH or a path\n");
+  }
+  EXPECT_FALSE(std::filesystem::exists(pool_));
+  expect_no_child_left();
+}
+
+TEST_F(ProgramTest, AProgramThatNeverAttachesIsToldWhatWasExpected) {
+  const Finished done = run("ringside", with({"true"}));
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_EQ(without_path(lines(done)),
+            "ringside: true ended with status 0 and never attached; expected it to publish through libringside "
+            "(RINGSIDE_SOCKET=PATH)\n");
+  EXPECT_EQ(done.out, "");
+  const Finished failed = run("ringside", with({"false"}));
+  EXPECT_EQ(failed.exit_code, 4);
+  EXPECT_EQ(without_path(lines(failed)),
+            "ringside: false ended with status 1 before it attached; expected it to attach with "
+            "RINGSIDE_SOCKET=PATH\n");
+  const Finished died = run("ringside", scripted({"raise", "11"}));
+  EXPECT_EQ(died.exit_code, 4);
+  EXPECT_EQ(without_path(lines(died)),
+            prefix_ +
+                " died of signal 11 (Segmentation fault) before it attached; expected it to attach with "
+                "RINGSIDE_SOCKET=PATH\n");
+  EXPECT_FALSE(std::filesystem::exists(pool_));
+  EXPECT_FALSE(std::filesystem::exists(summary_));
+  expect_no_child_left();
+}
+
+TEST_F(ProgramTest, AProgramThatIsRefusedEndsTheRunWithTheReason) {
+  expect_run(scripted({"attach", "publish", "3", "detach"}), 0, "");
+  const Finished ran = run("ringside", scripted({"problem", "other", "attach"}, {"--resume"}));
+  EXPECT_EQ(ran.exit_code, 2);
+  const std::string reason = lines(ran).substr(0, lines(ran).find('\n'));
+  EXPECT_EQ(reason.rfind("scripted_program: ", 0), 0u) << ran.err;
+  EXPECT_EQ(lines(ran), reason + "\n" + prefix_ + " ended with status 2 after it was refused: " +
+                            reason.substr(std::string("scripted_program: ").size()) + "\n");
+}
+
+TEST_F(ProgramTest, ASecondProcessIsRefusedAtOnceAndTheRunContinues) {
+  const std::string second = testing::kScripted + " attach";
+  const Finished ran = run("ringside", scripted({"attach", "publish", "2", "run", second, "publish", "2", "detach"}));
+  EXPECT_EQ(ran.exit_code, 0);
+  EXPECT_EQ(lines(ran),
+            "scripted_program: process N cannot attach: process N publishes this run; expected one publishing process, "
+            "for example rank 0\n");
+  EXPECT_NE(ran.out.find("status 2\n"), std::string::npos) << ran.out;
+  EXPECT_EQ(summary()["steps_committed"], 4);
+  expect_intact();
+}
+
+TEST_F(ProgramTest, AnotherAttachmentAfterTheDetachIsRefused) {
+  const Finished ran = run("ringside", scripted({"attach", "publish", "3", "detach", "attach"}));
+  EXPECT_EQ(ran.exit_code, 4);
+  EXPECT_EQ(lines(ran),
+            "scripted_program: this run has ended at iteration 3; ringside run keeps one run; start ringside-analyzer "
+            "as a service for several\n" +
+                prefix_ + " ended with status 2 after iteration 3; every published step is committed\n");
+  EXPECT_EQ(summary()["steps_committed"], 3);
+}
+
+TEST_F(ProgramTest, AChildThatUsesTheAttachmentIsRefusedAndTheRunContinues) {
+  const Finished ran = run("ringside", scripted({"attach", "publish", "2", "fork", "publish", "2", "detach"}));
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_TRUE(std::regex_search(ran.out, std::regex("this handle belongs to process [0-9]+; its child [0-9]+ must open "
+                                                    "one of its own\nthe child ended with status 2\n")))
+      << ran.out;
+  EXPECT_EQ(summary()["steps_committed"], 4);
+  expect_intact();
+}
+
+TEST_F(ProgramTest, TheDeathOfAProgramIsSeenAlthoughItsChildHasTheSocketToo) {
+  Process ringside("ringside", scripted({"attach", "publish", "2", "leave", "raise", "9"}));
+  const Finished ran = ringside.finish();
+  EXPECT_EQ(ran.exit_code, 4) << ran.err;
+  EXPECT_EQ(lines(ran), prefix_ +
+                            ": process N died of signal 9 (Killed) after iteration 2; 2 steps are committed; "
+                            "ringside run --resume continues\n");
+  const std::size_t left = ran.out.find("left ");
+  ASSERT_NE(left, std::string::npos) << ran.out;
+  const pid_t child = std::stoi(ran.out.substr(left + 5));
+  EXPECT_EQ(kill(child, SIGKILL), 0) << "what a program leaves behind is the user's";
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
+  expect_no_child_left();
+}
+
+TEST_F(ProgramTest, AProgramThatDiesWhileAttachedLosesNoPublishedStep) {
+  expect_run(scripted({"attach", "publish", "17", "raise", "11"}), 4,
+             prefix_ +
+                 ": process N died of signal 11 (Segmentation fault) after iteration 17; 17 steps are committed; "
+                 "ringside run --resume continues\n");
+  EXPECT_EQ(summary()["steps_committed"], 17);
+  expect_intact();
+  expect_no_child_left();
+}
+
+TEST_F(ProgramTest, AProgramThatEndsWithoutDetachingHasFailed) {
+  for (const std::string status : {"0", "3"}) {
+    expect_run(scripted({"attach", "publish", "2", "exit", status}, {"--overwrite"}), 4,
+               prefix_ + ": process N ended with status " + status +
+                   " after iteration 2 without detaching; 2 steps are committed; ringside run --resume continues\n");
+  }
+  expect_run(scripted({"attach", "raise", "6"}, {"--overwrite"}), 4,
+             prefix_ + ": process N died of signal 6 (Aborted) before its first iteration; 0 steps are committed\n");
+}
+
+TEST_F(ProgramTest, AProgramThatFailsAfterItHasDetachedHasFailedButKeptEverything) {
+  const Finished ran = run("ringside", scripted({"attach", "publish", "4", "detach", "exit", "3"}));
+  EXPECT_EQ(ran.exit_code, 4);
+  EXPECT_EQ(lines(ran), prefix_ + " ended with status 3 after iteration 4; every published step is committed\n");
+  EXPECT_NE(ran.out.find("ringside run: failed; the account so far\n"), std::string::npos) << ran.out;
+  expect_run(
+      scripted({"attach", "publish", "4", "detach", "raise", "11"}, {"--overwrite"}), 4,
+      prefix_ + " died of signal 11 (Segmentation fault) after iteration 4; every published step is committed\n");
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which options go with a program of the user's, what its environment holds, and what it has of the terminal's streams.
+#include "tests/pipeline/program/program_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::Finished;
+using testing::ProgramTest;
+using testing::run;
+using testing::Words;
+
+TEST_F(ProgramTest, OptionsOfABuiltInSolverAreRefusedByTheirNames) {
+  const std::string rest =
+      ": found before `-- true`, expected no option of a built-in solver there; the program's own "
+      "options follow its name\n";
+  const std::vector<std::pair<Words, std::string>> cases = {
+      {{"--matrix=grid:3"}, "--matrix"},
+      {{"--solver=jacobi", "--rhs=b.mtx"}, "--solver, --rhs"},
+      {{"--damping=0.5", "--tolerance=1", "--iterations=3"}, "--damping, --tolerance, --iterations"},
+      {{"--every=2", "--matrix-format=csr", "--cache", "--cache-dir=."},
+       "--every, --matrix-format, --cache, --cache-dir"},
+      {{"--mode=dram"}, "--mode"},
+      {{"--elastic", "--when-full=skip"}, "--when-full, --elastic"},
+      {{"--cores=auto", "--node=x", "--adapt"}, "--cores, --node, --adapt"},
+  };
+  for (const auto& [options, names] : cases) {
+    const std::string refused = "ringside: " + names;
+    expect_run(with({"true"}, options), 2, refused + rest);
+  }
+  std::ofstream(folder_.file("run.toml")) << "slots = 5\nsolver = \"jacobi\"\n";
+  expect_run(with({"true"}, {"--config=" + folder_.file("run.toml")}), 2, "ringside: --solver" + rest);
+  EXPECT_FALSE(std::filesystem::exists(pool_));
+}
+
+TEST_F(ProgramTest, TwoDashesNeedAProgramAndAProgramNeedsTwoDashes) {
+  expect_run(
+      {"run", "--"}, 2,
+      "ringside run: --: found no program after it, expected PROGRAM and its arguments (see ringside run --help)\n");
+  expect_run({"run", "true"}, 2,
+             "ringside run: found 'true', expected options only, or a program and its arguments after -- (see ringside "
+             "run --help)\n");
+  expect_run({"run"}, 2,
+             "ringside run: --matrix: found none, expected FILE|grid:SIDE|rmat:SCALE, or a program and its arguments "
+             "after -- (see ringside run --help)\n");
+}
+
+TEST_F(ProgramTest, TheProgramsArgumentsAreItsOwn) {
+  const Finished ran = run("ringside", with({"echo", "--help", "--matrix", "--", "-x", "", "--help-as=man"}));
+  EXPECT_EQ(ran.out, "--help --matrix -- -x  --help-as=man\n");
+}
+
+TEST_F(ProgramTest, APoolOfAnotherRunIsRefusedBeforeTheProgramStarts) {
+  expect_run(scripted({"attach", "publish", "3", "detach"}), 0, "");
+  const Finished ran = run("ringside", with({"echo", "started"}));
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_NE(ran.err.find("give --resume to continue from there, --overwrite"), std::string::npos) << ran.err;
+}
+
+TEST_F(ProgramTest, TheEnvironmentHasTheSocketTheCoresAndTheOptions) {
+  const Finished ran =
+      run("ringside",
+          with({"sh", "-c", "env | grep -E 'RINGSIDE_|OMP_' | sort; grep Cpus_allowed_list /proc/self/status"},
+               {"--producer-cores=0", "--buffers=7", "--peer-timeout=12.5", "--on-analyzer-loss=continue", "--resume",
+                "--coordination=messages"}),
+          [] {
+            unsetenv("OMP_NUM_THREADS");
+            setenv("RINGSIDE_BUFFERS", "99", 1);  // of a run around this one
+          });
+  EXPECT_EQ(std::regex_replace(ran.out, std::regex("SOCKET=/[^\n]*/analyzer.socket"), "SOCKET=PATH"),
+            "OMP_NUM_THREADS=1\nRINGSIDE_BUFFERS=7\nRINGSIDE_COORDINATION=messages\nRINGSIDE_CORES=0\n"
+            "RINGSIDE_ON_ANALYZER_LOSS=continue\nRINGSIDE_PEER_TIMEOUT=12.5\nRINGSIDE_POOL_USE=resume\n"
+            "RINGSIDE_SOCKET=PATH\nCpus_allowed_list:\t0\n");
+  const Finished threads =
+      run("ringside", with({"sh", "-c", "echo $OMP_NUM_THREADS"}), [] { setenv("OMP_NUM_THREADS", "3", 1); });
+  EXPECT_EQ(threads.out, "3\n");
+}
+
+TEST_F(ProgramTest, TheSocketIsInAFolderForThisUserOnly) {
+  const Finished ran = run("ringside", with({"sh", "-c", "stat -c %a $(dirname $RINGSIDE_SOCKET)"}));
+  EXPECT_EQ(ran.out, "700\n");
+}
+
+TEST_F(ProgramTest, TheProgramHasTheStreamsAndSignalsThatARunFromTheShellHas) {
+  const Finished ran = run("ringside", with({"sh", "-c",
+                                             "printf '\\033[1m\\377'; printf '\\033[0m' >&2; "
+                                             "grep -E 'Sig(Blk|Ign)' /proc/self/status"}));
+  EXPECT_EQ(ran.out, "\x1b[1m\xffSigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+  EXPECT_NE(ran.err.find("\x1b[0m"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ringside

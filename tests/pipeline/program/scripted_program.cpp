@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A solver that does what its arguments say, one word after the other, and prints what happens:
+//   attach | publish N | detach | exit STATUS | raise SIGNAL | say TEXT | run COMMAND | write FIFO | read FIFO
+//   handle (SIGINT from here on) | await (a SIGINT that is handled) | ignore (SIGINT) | pause (until a signal)
+//   problem NAME | fork (a child uses the attachment) | leave (a child that outlives this process)
+// x_k[i] = x_{k-1}[i] / 2 + i, from zeros or from the iterate that was kept.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/handoff/handoff_environment.hpp"
+#include "common/handoff/handoff_writer.hpp"
+#include "common/handoff/run_description.hpp"
+#include "common/kernels/hash.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
+
+namespace {
+
+constexpr std::uint64_t kRows = 1000;
+
+std::atomic<bool> stop{false};
+
+void say(const std::string& text) {
+  fmt::print("{}\n", text);
+  std::fflush(stdout);
+}
+
+class ScriptedProgram {
+ public:
+  void act(const std::string& word, const std::string& value) {
+    if (word == "attach") return attach();
+    if (word == "publish") return publish(std::stoull(value));
+    if (word == "detach")
+      return handoff_->detach(stop ? ringside::Outcome::kInterrupted : ringside::Outcome::kFinished);
+    if (word == "exit") _exit(std::stoi(value));
+    if (word == "raise") std::raise(std::stoi(value));
+    if (word == "say") return say(value);
+    if (word == "run") return say(fmt::format("status {}", WEXITSTATUS(std::system(value.c_str()))));
+    if (word == "write") return exchange(value, O_WRONLY);
+    if (word == "read") return exchange(value, O_RDONLY);
+    if (word == "problem") problem_ = value;
+    if (word == "handle") return handle();
+    if (word == "await") return await();
+    if (word == "ignore") std::signal(SIGINT, SIG_IGN);
+    if (word == "pause") pause();
+    if (word == "fork") return fork_and_use();
+    if (word == "leave") return leave_child();
+  }
+
+  static bool takes_value(const std::string& word) {
+    const std::vector<std::string> words = {"publish", "exit", "raise", "say", "run", "write", "read", "problem"};
+    return std::find(words.begin(), words.end(), word) != words.end();
+  }
+
+ private:
+  void attach() {
+    ringside::RunDescription run;
+    run.run_id = ringside::random_id();
+    run.problem_id = ringside::hash128(problem_.data(), problem_.size());
+    run.started_realtime_ns = ringside::realtime_ns();
+    ringside::assign(run.solver, "scripted");
+    ringside::assign(run.matrix, problem_);
+    handoff_.reset();
+    handoff_.emplace(ringside::handoff_options_of_environment(), run, ringside::Schema::x_only(kRows));
+    x_.assign(kRows, 0.0);
+    iteration_ = 0;
+    if (const auto kept = handoff_->take_kept()) {
+      std::copy(kept->x(), kept->x() + kRows, x_.begin());
+      iteration_ = kept->iteration;
+    }
+  }
+
+  void publish(std::uint64_t steps) {
+    for (std::uint64_t i = 0; i < steps; ++i) {
+      const ringside::Claim claim = handoff_->claim();
+      if (!claim) throw handoff_->failure(claim.status);
+      for (std::uint64_t row = 0; row < kRows; ++row) x_[row] = x_[row] / 2 + static_cast<double>(row);
+      std::copy(x_.begin(), x_.end(), claim.x());
+      handoff_->publish({.iteration = ++iteration_});
+    }
+  }
+
+  static void exchange(const std::string& fifo, int flags) {
+    const int fd = open(fifo.c_str(), flags);  // blocks until the other side opens it
+    char byte = '\n';
+    (void)!(flags == O_RDONLY ? read(fd, &byte, 1) : write(fd, &byte, 1));
+    close(fd);
+  }
+
+  /// Blocked outside `await`, so that none comes between a check and a wait.
+  static void handle() {
+    std::signal(SIGINT, [](int) { stop = true; });
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigprocmask(SIG_BLOCK, &set, nullptr);
+  }
+
+  static void await() {
+    sigset_t none;
+    sigemptyset(&none);
+    while (!stop) sigsuspend(&none);
+  }
+
+  void fork_and_use() {
+    const pid_t child = fork();
+    if (child == 0) {
+      const ringside::Claim claim = handoff_->claim();
+      const ringside::Error error = handoff_->failure(claim.status);
+      say(claim ? "the child has a buffer" : error.what());
+      handoff_.reset();
+      std::exit(static_cast<int>(error.code()));
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    say(fmt::format("the child ended with status {}", WEXITSTATUS(status)));
+  }
+
+  static void leave_child() {
+    const pid_t child = fork();
+    if (child == 0) {
+      close(STDOUT_FILENO);
+      close(STDERR_FILENO);
+      pause();
+      _exit(0);
+    }
+    say(fmt::format("left {}", child));
+  }
+
+  std::optional<ringside::HandoffWriter> handoff_;
+  std::string problem_ = "a problem";
+  std::vector<double> x_;
+  std::uint64_t iteration_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ScriptedProgram program;
+  try {
+    for (int i = 1; i < argc; ++i) {
+      const std::string word = argv[i];
+      const bool has_value = ScriptedProgram::takes_value(word) && i + 1 < argc;
+      program.act(word, has_value ? argv[++i] : "");
+    }
+    return 0;
+  } catch (const ringside::Error& error) {
+    fmt::print(stderr, "scripted_program: {}\n", error.what());
+    return static_cast<int>(error.code());
+  }
+}

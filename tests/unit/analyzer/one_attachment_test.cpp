@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which processes may attach to the analyzer of `ringside run -- PROGRAM`, and what the others are told.
+#include "analyzer/one_attachment.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+
+#include "common/handoff/handoff_writer.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr pid_t kNone = 0;
+
+/// The line that `process` would receive; empty if it may attach.
+std::string line(const OneAttachment& attachment, pid_t process) {
+  const std::optional<Error> refusal = attachment.refusal(process);
+  if (refusal) {
+    EXPECT_EQ(refusal->code(), ExitCode::kUsage);
+  }
+  return refusal ? refusal->what() : "";
+}
+
+TEST(OneAttachmentTest, AnyProcessMayBeTheFirst) {
+  EXPECT_EQ(line(OneAttachment(kNone), 4711), "");
+}
+
+TEST(OneAttachmentTest, WhileOnePublishesNobodyElseMayAttach) {
+  OneAttachment attachment(kNone);
+  attachment.began(4711);
+  EXPECT_EQ(line(attachment, 4712),
+            "process 4712 cannot attach: process 4711 publishes this run; expected one publishing process, for example "
+            "rank 0");
+  EXPECT_NE(line(attachment, 4711), "");
+}
+
+TEST(OneAttachmentTest, AfterADetachTheRunIsOver) {
+  OneAttachment attachment(kNone);
+  attachment.began(4711);
+  attachment.ended(ServeEnd::kDetached, 100);
+  EXPECT_EQ(line(attachment, 4711),
+            "this run has ended at iteration 100; ringside run keeps one run; start ringside-analyzer as a service for "
+            "several");
+}
+
+TEST(OneAttachmentTest, AProcessThatLeftCannotComeBack) {
+  OneAttachment attachment(kNone);
+  attachment.began(4711);
+  attachment.ended(ServeEnd::kProducerLost, 17);
+  EXPECT_EQ(line(attachment, 4712),
+            "this run has ended at iteration 17, because process 4711 left it without detaching; ringside run --resume "
+            "continues it");
+}
+
+TEST(OneAttachmentTest, AProcessThatASignalHadStoppedMayComeBackAndNoOther) {
+  OneAttachment attachment(kNone);
+  attachment.began(4711);
+  attachment.ended(ServeEnd::kProducerStopped, 17);
+  EXPECT_EQ(line(attachment, 4711), "");
+  EXPECT_NE(line(attachment, 4712), "");
+}
+
+TEST(OneAttachmentTest, ASuccessorWaitsForTheProcessOfItsPredecessor) {
+  const OneAttachment attachment(4711);
+  EXPECT_EQ(line(attachment, 4711), "");
+  EXPECT_NE(line(attachment, 4712), "");
+}
+
+TEST(OneAttachmentTest, AThreadAnswersEveryRequestWithItsRefusal) {
+  const testing::TemporaryFolder folder;
+  const std::string socket = folder.file("s");
+  Listener listener(socket);
+  Reception reception(listener);
+  OneAttachment attachment(kNone);
+  attachment.began(1);
+  const RefusingThread refusing(reception, attachment);
+  const RunDescription run;
+  for (int i = 0; i < 3; ++i) {
+    try {
+      const HandoffWriter writer({.socket = socket}, run, Schema::x_only(10));
+      ADD_FAILURE() << "it was attached";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::kUsage);
+      EXPECT_NE(std::string(error.what()).find("process 1 publishes this run"), std::string::npos) << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The options beside a program of the user's, and the environment that it gets.
+#include "cli/run/program_options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "cli/run/run_options.hpp"
+#include "common/handoff/handoff_environment.hpp"
+#include "common/platform/error.hpp"
+
+namespace ringside {
+namespace {
+
+/// What `ringside run OPTIONS -- ./solver --iterations 5` refuses; empty: nothing.
+std::string refused(std::vector<const char*> words) {
+  words.insert(words.begin(), "run");
+  words.insert(words.end(), {"--", "./solver", "--iterations", "5"});
+  RunOptions options;
+  CommandLine line("", "ringside run");
+  declare(line, options);
+  EXPECT_EQ(parse_or_exit_code(line, static_cast<int>(words.size()), words.data()), std::nullopt);
+  EXPECT_EQ(options.program, (std::vector<std::string>{"./solver", "--iterations", "5"}));
+  try {
+    refuse_solver_options(line, options.program.front());
+    return "";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    return error.what();
+  }
+}
+
+TEST(ProgramOptionsTest, OptionsOfTheAnalyzerTheHandOffAndTheCoresGoWithAProgram) {
+  EXPECT_EQ(refused({"--pool=p", "--slots=4", "--durability=process", "--journal=off", "--telemetry=off", "--passes=2",
+                     "--reduce=transfer", "--buffers=3", "--coordination=messages", "--on-analyzer-loss=stop",
+                     "--peer-timeout=1", "--resume", "--producer-cores=0", "--analyzer-cores=1", "--quiet",
+                     "--summary=s.json"}),
+            "");
+}
+
+TEST(ProgramOptionsTest, OptionsOfASolverAreRefusedAllAtOnce) {
+  EXPECT_EQ(
+      refused({"--iterations=3", "--matrix", "grid:3", "--adapt"}),
+      "--matrix, --iterations, --adapt: found before `-- ./solver`, expected no option of a built-in solver there; "
+      "the program's own options follow its name");
+  for (const char* option :
+       {"--solver=jacobi", "--rhs=f", "--damping=.5", "--tolerance=1", "--every=2", "--cache", "--matrix-format=csr",
+        "--mode=pipeline", "--when-full=wait", "--elastic=off", "--cores=topology", "--node=f"}) {
+    const std::string name = std::string(option).substr(0, std::string(option).find('='));
+    EXPECT_EQ(refused({option}).rfind(name + ": found before", 0), 0u) << option;
+  }
+}
+
+TEST(ProgramOptionsTest, TheEnvironmentIsThatOfTheOptions) {
+  PublishOptions publish;
+  publish.buffers = 5;
+  publish.overwrite = true;
+  publish.on_analyzer_loss = OnAnalyzerLoss::kStop;
+  unsetenv("OMP_NUM_THREADS");
+  const auto variables = program_environment(publish, {.timeout_s = 2.5}, "/s", {0, 1, 2, 4});
+  const std::map<std::string, std::string> found(variables.begin(), variables.end());
+  const std::map<std::string, std::string> expected = {{"RINGSIDE_SOCKET", "/s"},
+                                                       {"RINGSIDE_CORES", "0-2,4"},
+                                                       {"OMP_NUM_THREADS", "4"},
+                                                       {"RINGSIDE_POOL_USE", "overwrite"},
+                                                       {"RINGSIDE_BUFFERS", "5"},
+                                                       {"RINGSIDE_PEER_TIMEOUT", "2.5"},
+                                                       {"RINGSIDE_ON_ANALYZER_LOSS", "stop"},
+                                                       {"RINGSIDE_COORDINATION", "locks"}};
+  EXPECT_EQ(found, expected);
+}
+
+TEST(ProgramOptionsTest, AnOwnNumberOfThreadsIsKept) {
+  setenv("OMP_NUM_THREADS", "2", 1);
+  const auto variables = program_environment({}, {}, "/s", {0, 1, 2, 4});
+  const std::map<std::string, std::string> found(variables.begin(), variables.end());
+  EXPECT_FALSE(found.contains("OMP_NUM_THREADS"));
+  unsetenv("OMP_NUM_THREADS");
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The exit code and the line of each way in which a run of the user's PROGRAM can end.
+#include "cli/supervision/program_end.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ringside {
+namespace {
+
+/// PROGRAM is process 4711, is attached itself, and has committed 17 steps.
+ProgramRunEnd attached(const std::string& how, const ProcessEnd& end) {
+  ProgramRunEnd run{.program = "./solver", .socket = "/s", .end = end};
+  run.attachment = {.attached = true, .pid = 4711, .how = how, .iteration = 17, .committed = 17};
+  run.publisher_end = end;
+  return run;
+}
+
+ProgramRunEnd unattached(const ProcessEnd& end) {
+  return {.program = "./solver", .socket = "/s", .end = end};
+}
+
+void expect(const ProgramRunEnd& run, ExitCode code, const std::string& line) {
+  const ProgramVerdict verdict = judge(run);
+  EXPECT_EQ(verdict.code, code) << verdict.line;
+  EXPECT_EQ(verdict.line, line);
+}
+
+TEST(ProgramEndTest, ARunThatDetachedAndEndedWithZeroIsDone) {
+  expect(attached("detached", {.status = 0}), ExitCode::kDone, "");
+}
+
+TEST(ProgramEndTest, AProgramThatNeverAttachedIsABadInputIfItEndedWell) {
+  expect(unattached({.status = 0}), ExitCode::kUsage,
+         "./solver ended with status 0 and never attached; expected it to publish through libringside "
+         "(RINGSIDE_SOCKET=/s)");
+  expect(unattached({.status = 1}), ExitCode::kPeerLost,
+         "./solver ended with status 1 before it attached; expected it to attach with RINGSIDE_SOCKET=/s");
+  expect(unattached({.signal = 11}), ExitCode::kPeerLost,
+         "./solver died of signal 11 (Segmentation fault) before it attached; expected it to attach with "
+         "RINGSIDE_SOCKET=/s");
+}
+
+TEST(ProgramEndTest, AProgramThatWasRefusedEndsTheRunWithTheCodeOfTheRefusal) {
+  ProgramRunEnd run = unattached({.status = 1});
+  run.attachment.refusal = Error(ExitCode::kSystem, "p.pool: no space");
+  expect(run, ExitCode::kSystem, "./solver ended with status 1 after it was refused: p.pool: no space");
+}
+
+TEST(ProgramEndTest, TheDeathOfTheProcessThatPublishesNamesItsSignalWhereItIsKnown) {
+  expect(attached("producer_lost", {.signal = 11}), ExitCode::kPeerLost,
+         "./solver: process 4711 died of signal 11 (Segmentation fault) after iteration 17; 17 steps are committed; "
+         "ringside run --resume continues");
+  ProgramRunEnd below = attached("producer_lost", {.status = 139});  // of a launcher
+  below.publisher_end = {};
+  expect(below, ExitCode::kPeerLost,
+         "./solver: process 4711 ended after iteration 17; 17 steps are committed; ringside run --resume continues");
+  below.publisher_lives = true;
+  expect(below, ExitCode::kPeerLost,
+         "./solver: process 4711 left after iteration 17 without detaching; 17 steps are committed; ringside run "
+         "--resume continues");
+}
+
+TEST(ProgramEndTest, AProgramThatDiedWhileTheAnalyzerStoppedWasLost) {
+  // Its analyzer was asked to stop because PROGRAM had ended, and saw that first.
+  expect(attached("stopped", {.status = 1}), ExitCode::kPeerLost,
+         "./solver: process 4711 ended with status 1 after iteration 17 without detaching; 17 steps are committed; "
+         "ringside run --resume continues");
+}
+
+TEST(ProgramEndTest, ResumingIsOnlyRecommendedIfThereIsSomethingToContinueFrom) {
+  ProgramRunEnd run = attached("producer_lost", {.signal = 9});
+  run.attachment.iteration = run.attachment.committed = 0;
+  expect(run, ExitCode::kPeerLost,
+         "./solver: process 4711 died of signal 9 (Killed) before its first iteration; 0 steps are committed");
+}
+
+TEST(ProgramEndTest, AFailureAfterTheDetachIsAFailureThoughEverythingIsCommitted) {
+  expect(attached("detached", {.status = 3}), ExitCode::kPeerLost,
+         "./solver ended with status 3 after iteration 17; every published step is committed");
+}
+
+TEST(ProgramEndTest, AnInterruptionIsNoFailureOfAProgramThatDetached) {
+  ProgramRunEnd run = attached("detached", {.status = 130});
+  run.interrupted = true;
+  expect(run, ExitCode::kInterrupted, "");
+  run = attached("producer_lost", {.signal = 2});
+  run.interrupted = true;
+  expect(run, ExitCode::kInterrupted,
+         "./solver: process 4711 died of signal 2 (Interrupt) after iteration 17; 17 steps are committed; ringside run "
+         "--resume continues");
+}
+
+TEST(ProgramEndTest, ALostPoolTakesPrecedenceOverEverything) {
+  for (const ExitCode code : {ExitCode::kSystem, ExitCode::kDamaged}) {
+    ProgramRunEnd run = attached("sync_failed", {.status = 3});
+    run.attachment.code = code;
+    run.attachment.text = "p.pool: writing to the disk failed";
+    run.interrupted = true;
+    expect(run, code, "p.pool: writing to the disk failed");
+  }
+  ProgramRunEnd gone = attached("detached", {.status = 0});  // found when the run was finished
+  gone.attachment.code = ExitCode::kSystem;
+  gone.attachment.text = "p.pool: the pool was deleted";
+  expect(gone, ExitCode::kSystem, "p.pool: the pool was deleted");
+}
+
+TEST(ProgramEndTest, AStopThatWasAskedForIsReportedInTheAnalyzersWords) {
+  ProgramRunEnd run = attached("stop_requested", {.status = 130});
+  run.attachment.code = ExitCode::kInterrupted;
+  run.attachment.text = "the run was asked to stop";
+  expect(run, ExitCode::kInterrupted, "the run was asked to stop");
+}
+
+TEST(ProgramEndTest, AnAnalyzerThatDiedForGoodIsTheCause) {
+  ProgramRunEnd run = attached("", {.status = 4});
+  run.analyzer_death = "was killed by signal 9 (Killed)";
+  expect(run, ExitCode::kPeerLost, "the analyzer was killed by signal 9 (Killed)");
+  run = unattached({.status = 4});
+  run.analyzer_death = "was killed by signal 9 (Killed)";
+  expect(run, ExitCode::kPeerLost, "the analyzer was killed by signal 9 (Killed)");
+}
+
+TEST(ProgramEndTest, TheReminderComesOnceAfterAMinute) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  AttachmentReminder reminder(5 * kSecond);
+  EXPECT_EQ(reminder.due(5 * kSecond, "./solver", 4711, "/s"), std::nullopt);
+  EXPECT_EQ(reminder.due(65 * kSecond - 1, "./solver", 4711, "/s"), std::nullopt);
+  EXPECT_EQ(
+      reminder.due(65 * kSecond, "./solver", 4711, "/s"),
+      "./solver (process 4711) has not attached for 60 s; expected ringside_attach with RINGSIDE_SOCKET=/s; still "
+      "waiting");
+  EXPECT_EQ(reminder.due(66 * kSecond, "./solver", 4711, "/s"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The environment variables that connect a program below `ringside run` with its analyzer.
+#include "common/handoff/handoff_environment.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/platform/error.hpp"
+
+namespace ringside {
+namespace {
+
+/// Starts and ends without any of the variables.
+class HandoffEnvironmentTest : public ::testing::Test {
+ protected:
+  void SetUp() override { clear(); }
+  void TearDown() override { clear(); }
+
+  static void clear() {
+    for (const auto& [name, value] : environment_of({})) unsetenv(name.c_str());
+  }
+};
+
+TEST_F(HandoffEnvironmentTest, WithoutVariablesTheOptionsAreTheDefaultsAndTheSocketIsTheServices) {
+  const HandoffOptions options = handoff_options_of_environment();
+  EXPECT_EQ(options.socket, "/run/ringside/analyzer.socket");
+  EXPECT_EQ(options.buffers, HandoffOptions{}.buffers);
+  EXPECT_EQ(options.peer_timeout_s, HandoffOptions{}.peer_timeout_s);
+  EXPECT_EQ(options.pool_use, PoolUse::kFresh);
+  EXPECT_EQ(options.on_analyzer_loss, OnAnalyzerLoss::kWait);
+  EXPECT_EQ(options.coordination, CoordinationKind::kLocks);
+}
+
+TEST_F(HandoffEnvironmentTest, WhatOneSideSetsTheOtherReads) {
+  for (const HandoffOptions& set :
+       {HandoffOptions{.socket = "/a/b.socket", .buffers = 64, .peer_timeout_s = 0.1, .pool_use = PoolUse::kResume},
+        HandoffOptions{.socket = "s",
+        .coordination = CoordinationKind::kMessages,
+        .peer_timeout_s = 1e6,
+        .pool_use = PoolUse::kOverwrite,
+        .on_analyzer_loss = OnAnalyzerLoss::kContinue},
+        HandoffOptions{.socket = "s", .peer_timeout_s = 0.3, .on_analyzer_loss = OnAnalyzerLoss::kStop}}) {
+    for (const auto& [name, value] : environment_of(set)) setenv(name.c_str(), value.c_str(), 1);
+    const HandoffOptions read = handoff_options_of_environment();
+    EXPECT_EQ(read.socket, set.socket);
+    EXPECT_EQ(read.buffers, set.buffers);
+    EXPECT_EQ(read.peer_timeout_s, set.peer_timeout_s);
+    EXPECT_EQ(read.pool_use, set.pool_use);
+    EXPECT_EQ(read.on_analyzer_loss, set.on_analyzer_loss);
+    EXPECT_EQ(read.coordination, set.coordination);
+  }
+}
+
+TEST_F(HandoffEnvironmentTest, AnEmptyVariableCountsAsUnset) {
+  for (const auto& [name, value] : environment_of({})) setenv(name.c_str(), "", 1);
+  EXPECT_EQ(handoff_options_of_environment().socket, "/run/ringside/analyzer.socket");
+}
+
+TEST_F(HandoffEnvironmentTest, AWrongValueIsRefusedByTheNameOfItsVariable) {
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"RINGSIDE_POOL_USE", "again"},       {"RINGSIDE_BUFFERS", "1"},
+      {"RINGSIDE_BUFFERS", "65"},           {"RINGSIDE_BUFFERS", "2x"},
+      {"RINGSIDE_PEER_TIMEOUT", "0"},       {"RINGSIDE_PEER_TIMEOUT", "-1"},
+      {"RINGSIDE_PEER_TIMEOUT", "inf"},     {"RINGSIDE_COORDINATION", "zmq"},
+      {"RINGSIDE_ON_ANALYZER_LOSS", "die"}, {"RINGSIDE_ON_ANALYZER_LOSS", "wait "},
+      {"RINGSIDE_POOL_USE", "\x1b[2J"}};
+  for (const auto& [name, value] : wrong) {
+    setenv(name.c_str(), value.c_str(), 1);
+    try {
+      handoff_options_of_environment();
+      ADD_FAILURE() << name << "=" << value << " was accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::kUsage);
+      EXPECT_EQ(std::string(error.what()).rfind(name + ": found '", 0), 0u) << error.what();
+      EXPECT_NE(std::string(error.what()).find("expected"), std::string::npos) << error.what();
+      EXPECT_EQ(std::string(error.what()).find('\x1b'), std::string::npos);
+    }
+    unsetenv(name.c_str());
+  }
+}
+
+}  // namespace
+}  // namespace ringside
