@@ -176,8 +176,8 @@ class DescribedRun {
     manager_.describe([&attachment, &account] {
       const RunDescription& run = attachment.run();
       return fmt::format("run {} of {}, {} rows: iteration {}, {} steps committed, {} persisted", to_string(run.run_id),
-                         text_of(run.matrix), run.entries, account.last_iteration.load(), account.steps_committed.load(),
-                         account.steps_persisted.load());
+                         text_of(run.matrix), run.entries, account.last_iteration.load(),
+                         account.steps_committed.load(), account.steps_persisted.load());
     });
   }
   ~DescribedRun() {

@@ -60,8 +60,8 @@ struct stat status_of(int fd, const std::string& name);
 bool still_named(const std::filesystem::path& path, const struct stat& opened);
 
 /// Checks the ring through a mapping of its own, before libpmemobj trusts anything in the file. Throws Error as
-/// RingView::parse, an OlderPoolError for a ring of an older format, and an UnownablePoolError if libpmemobj's own bytes
-/// are not what they were.
+/// RingView::parse, an OlderPoolError for a ring of an older format, and an UnownablePoolError if libpmemobj's own
+/// bytes are not what they were.
 void check_content(int fd, const std::string& name);
 
 /// The same for the pool at `path`, which another process may be making or using. In that case the Error reports that

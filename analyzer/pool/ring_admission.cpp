@@ -72,11 +72,14 @@ std::vector<Scalar> scalars_of(const RunReading& reading, const Schema& schema, 
 /// without their names.
 void check_scalars(const std::vector<Scalar>& kept, const std::vector<Scalar>& here, const RingGeometry& geometry,
                    const std::string& pool) {
-  const auto describe = [](const Scalar& scalar) { return fmt::format("'{}' ({})", scalar.name, to_string(scalar.type)); };
+  const auto describe = [](const Scalar& scalar) {
+    return fmt::format("'{}' ({})", scalar.name, to_string(scalar.type));
+  };
   for (std::size_t s = 0; s < std::min(kept.size(), here.size()); ++s) {
     if (kept[s].name == here[s].name && kept[s].type == here[s].type) continue;
     throw usage_error(
-        "{}: --resume: this run has {} instead of {} as scalar {}; keep the order of the scalars and add further ones at "
+        "{}: --resume: this run has {} instead of {} as scalar {}; keep the order of the scalars and add further ones "
+        "at "
         "the end, or --overwrite to begin anew",
         pool, describe(here[s]), describe(kept[s]), s);
   }
@@ -258,9 +261,8 @@ Admission find_ring(const RingOptions& options, const OfferedRun& offered, PoolU
                     (!options.slots_given || shape.slot_count() == options.slots);
   if (fits) return {std::move(*pool), found.kept.empty() ? RunStart::kEmpty : RunStart::kCleared, run, {}};
   if (!may_replace) {
-    throw usage_error(
-        "{}: the pool has {} slots for {}, this run needs {} for {}; give --overwrite, or another --pool", options.pool,
-        shape.slot_count(), to_text(shape.schema()), options.slots, to_text(wanted.schema));
+    throw usage_error("{}: the pool has {} slots for {}, this run needs {} for {}; give --overwrite, or another --pool",
+                      options.pool, shape.slot_count(), to_text(shape.schema()), options.slots, to_text(wanted.schema));
   }
   std::vector<StepFigures> replaced_steps = kept_steps(pool->ring());
   return replaced(RingPool::replace(options.pool, std::move(*pool), wanted, options.slots, foreign),

@@ -214,8 +214,8 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, const Rin
   return pool;
 }
 
-RingPool RingPool::make_alone(const fs::path& file, const std::string& name, const RingShape& shape, std::uint32_t slots,
-                              Foreign foreign) {
+RingPool RingPool::make_alone(const fs::path& file, const std::string& name, const RingShape& shape,
+                              std::uint32_t slots, Foreign foreign) {
   try {
     return make(file, name, shape, slots, foreign);
   } catch (const PoolExistsError&) {  // another process has made one since the check
@@ -229,7 +229,8 @@ RingPool RingPool::replace(const fs::path& path, RingPool old, const RingShape& 
   return replace_locked(path, file, open_pool_file(file.string(), O_RDWR), std::move(old), shape, slots, foreign);
 }
 
-RingPool RingPool::replace_unownable(const fs::path& path, const RingShape& shape, std::uint32_t slots, Foreign foreign) {
+RingPool RingPool::replace_unownable(const fs::path& path, const RingShape& shape, std::uint32_t slots,
+                                     Foreign foreign) {
   const std::string name = path.string();
   const fs::path file = real_path(path);
   UniqueFd fd = open_pool_file(file.string(), O_RDWR);
@@ -264,7 +265,8 @@ RingPool RingPool::replace_locked(const fs::path& path, const fs::path& file, Un
   return pool;
 }
 
-RingPool RingPool::replace_unfinished(const fs::path& path, const RingShape& shape, std::uint32_t slots, Foreign foreign) {
+RingPool RingPool::replace_unfinished(const fs::path& path, const RingShape& shape, std::uint32_t slots,
+                                      Foreign foreign) {
   const std::string name = path.string();
   const fs::path file = real_path(path);
   UniqueFd fd = open_pool_file(file.string(), O_RDWR);

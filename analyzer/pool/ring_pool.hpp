@@ -40,9 +40,9 @@ class RingPool {
 
   /// Opens a pool for writing; reads no payload. Restores a damaged superblock or copy of a run table entry from its
   /// twin. Throws Error: exit code 2 if there is no pool, it was never finished (an UnfinishedPoolError), it is not a
-  /// Ringside pool, or one of another format (an OlderPoolError if this release reads that); 3 if another process uses it, it is another user's, or the system refuses; 5 if it
-  /// is damaged (an UnownablePoolError if only libpmemobj's part is damaged, which is checked before libpmemobj reads
-  /// it).
+  /// Ringside pool, or one of another format (an OlderPoolError if this release reads that); 3 if another process uses
+  /// it, it is another user's, or the system refuses; 5 if it is damaged (an UnownablePoolError if only libpmemobj's
+  /// part is damaged, which is checked before libpmemobj reads it).
   static RingPool open(const std::filesystem::path& path, Foreign foreign = Foreign::kRefused);
 
   /// Makes a new pool in the place of `old`, which is the pool at `path` and stays locked until it is gone. It is
@@ -52,8 +52,8 @@ class RingPool {
   static RingPool replace(const std::filesystem::path& path, RingPool old, const RingShape& shape, std::uint32_t slots,
                           Foreign foreign = Foreign::kRefused);
 
-  /// The same in the place of a ring that libpmemobj must not or cannot open (an UnownablePoolError), or that has an older
-  /// format (an OlderPoolError). Throws Error: 3 if another process uses it, and as `replace`.
+  /// The same in the place of a ring that libpmemobj must not or cannot open (an UnownablePoolError), or that has an
+  /// older format (an OlderPoolError). Throws Error: 3 if another process uses it, and as `replace`.
   static RingPool replace_unownable(const std::filesystem::path& path, const RingShape& shape, std::uint32_t slots,
                                     Foreign foreign = Foreign::kRefused);
 
@@ -113,7 +113,8 @@ class RingPool {
 
   /// `fd` is the pool at `file`, which it or `old` has locked.
   static RingPool replace_locked(const std::filesystem::path& path, const std::filesystem::path& file, UniqueFd fd,
-                                 std::optional<RingPool> old, const RingShape& shape, std::uint32_t slots, Foreign foreign);
+                                 std::optional<RingPool> old, const RingShape& shape, std::uint32_t slots,
+                                 Foreign foreign);
 
   std::filesystem::path path_;
   UniqueFd file_;

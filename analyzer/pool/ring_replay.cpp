@@ -14,9 +14,10 @@ namespace {
 
 /// The recomputed results in the order of the recorded ones. What this release does not compute counts as equal, and
 /// so does a change that could not be recomputed (change_left_out).
-std::vector<std::uint64_t> in_recorded_order(const Catalogue& recorded_catalogue, std::span<const std::uint64_t> recorded,
-                                             const Catalogue& catalogue, std::span<const std::uint64_t> recomputed,
-                                             bool has_predecessor, bool& change_left_out) {
+std::vector<std::uint64_t> in_recorded_order(const Catalogue& recorded_catalogue,
+                                             std::span<const std::uint64_t> recorded, const Catalogue& catalogue,
+                                             std::span<const std::uint64_t> recomputed, bool has_predecessor,
+                                             bool& change_left_out) {
   std::vector<std::uint64_t> words(recorded.begin(), recorded.end());
   const ResultValues before(recorded);
   const ResultValues now(recomputed);
@@ -118,8 +119,8 @@ void RingReplay::compare(ReplayedIterate& iterate) {
     return;
   }
   const std::vector<std::uint64_t> recomputed =
-      in_recorded_order(recorded_as, recorded.words, catalogue(), iterate.words,
-                        predecessor_of(kept.header) != nullptr, iterate.change_left_out);
+      in_recorded_order(recorded_as, recorded.words, catalogue(), iterate.words, predecessor_of(kept.header) != nullptr,
+                        iterate.change_left_out);
   iterate.differences = differences(recorded_as, ResultValues(recorded.words), ResultValues(recomputed));
   iterate.verdict = iterate.differences.empty() ? ReplayVerdict::kEqual : ReplayVerdict::kDiffers;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reduces kept steps again from their bytes, and compares the results by name, bit for bit, with what was recorded. The change
-// against the iterate before is recomputed, too, if that iterate can still be read.
+// Reduces kept steps again from their bytes, and compares the results by name, bit for bit, with what was recorded. The
+// change against the iterate before is recomputed, too, if that iterate can still be read.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,8 @@ std::uint64_t Persistence::copy_reduced(void* to, const void* from, std::size_t 
                                         const BytesToReduce& what) noexcept {
   const std::uint64_t hash = copy_nontemporal(to, from, bytes);
   const std::uint64_t in_payload = what.reducer.schema().place(what.variable).offset + what.first_byte;
-  what.reducer.sweep(what.thread, what.variable, static_cast<const std::byte*>(to) - in_payload, what.first_byte, bytes);
+  what.reducer.sweep(what.thread, what.variable, static_cast<const std::byte*>(to) - in_payload, what.first_byte,
+                     bytes);
   return hash;
 }
 

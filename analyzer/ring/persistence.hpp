@@ -35,8 +35,8 @@ class Persistence {
   virtual std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept = 0;
 
   /// The same for bytes of a field, at most StepReducer::kMostBytes, which are reduced during the copy. The bytes that
-  /// are stored are reduced, even if `from` changes meanwhile. This default works in two steps; an implementation may do
-  /// better.
+  /// are stored are reduced, even if `from` changes meanwhile. This default works in two steps; an implementation may
+  /// do better.
   virtual std::uint64_t copy_reduced(void* to, const void* from, std::size_t bytes, const BytesToReduce& what) noexcept;
 
   /// Starts writing back the cache lines that hold [address, address + bytes).

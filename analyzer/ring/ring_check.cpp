@@ -13,8 +13,8 @@ namespace {
 
 /// True for a copy that lost only its record_seq: everything else equals its valid twin.
 bool lost_its_sequence_number(const EntryReading& copy, const EntryReading& twin) {
-  return copy.state == EntryState::kEmpty && twin.state == EntryState::kValid &&
-         copy.tail.hash == twin.tail.hash && std::memcmp(&copy.run, &twin.run, sizeof(copy.run)) == 0 &&
+  return copy.state == EntryState::kEmpty && twin.state == EntryState::kValid && copy.tail.hash == twin.tail.hash &&
+         std::memcmp(&copy.run, &twin.run, sizeof(copy.run)) == 0 &&
          std::ranges::equal(std::as_bytes(std::span(copy.catalogue)), std::as_bytes(std::span(twin.catalogue)));
 }
 

@@ -12,11 +12,11 @@ namespace ringside {
 
 RingShape RingShape::of(const Schema& schema, const Catalogue& catalogue) {
   const std::uint64_t used = sizeof(ResultsHead) + catalogue.words() * sizeof(std::uint64_t);
-  return {.schema = schema,
-          .scalar_words = scalar_words_for(catalogue.scalars().size()),
-          .results_bytes = round_up(used, kLineBytes) + kSpareResultBytes,
-          .catalogue_entries =
-              std::max(kCatalogueEntries, static_cast<std::uint32_t>(catalogue.descriptions().size()))};
+  return {
+      .schema = schema,
+      .scalar_words = scalar_words_for(catalogue.scalars().size()),
+      .results_bytes = round_up(used, kLineBytes) + kSpareResultBytes,
+      .catalogue_entries = std::max(kCatalogueEntries, static_cast<std::uint32_t>(catalogue.descriptions().size()))};
 }
 
 RingShape RingShape::x_only(std::uint64_t rows) {
@@ -35,9 +35,8 @@ PayloadParts::PayloadParts(const Schema& schema, std::uint64_t part_bytes) : par
 
 PayloadParts::Part PayloadParts::operator[](std::uint64_t index) const noexcept {
   const auto is_before = [](std::uint64_t part, const Variable& variable) { return part < variable.end; };
-  const auto found = variables_.size() == 1
-                         ? variables_.begin()
-                         : std::upper_bound(variables_.begin(), variables_.end(), index, is_before);
+  const auto found = variables_.size() == 1 ? variables_.begin()
+                                            : std::upper_bound(variables_.begin(), variables_.end(), index, is_before);
   const auto variable = static_cast<std::size_t>(found - variables_.begin());
   const std::uint64_t begin = (index - first_of(variable)) * part_bytes_;
   return {static_cast<std::uint32_t>(variable), begin, found->offset + begin,

@@ -107,9 +107,7 @@ struct RingGeometry {
 
   std::uint64_t superblock_bytes() const noexcept;
   /// One copy of the superblock: whole pages, whose last line holds the formatted word.
-  std::uint64_t superblock_area_bytes() const noexcept {
-    return round_up(superblock_bytes() + kLineBytes, kPageBytes);
-  }
+  std::uint64_t superblock_area_bytes() const noexcept { return round_up(superblock_bytes() + kLineBytes, kPageBytes); }
   std::uint64_t formatted_word_offset() const noexcept { return superblock_area_bytes() - kLineBytes; }
 
   std::uint64_t run_entry_bytes() const noexcept;

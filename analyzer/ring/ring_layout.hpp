@@ -22,7 +22,8 @@ inline constexpr char kPoolLayoutName[] = "ringside.ring";
 inline constexpr std::uint64_t kRingMagic = 0x3130474e49525352;      // "RSRING01" in memory
 inline constexpr std::uint64_t kFormattedWord = 0x454e4f44474e4952;  // "RINGDONE" in memory
 inline constexpr std::uint32_t kRingVersion = 3;
-inline constexpr std::uint32_t kOldestRingVersion = 2;  // that is read (ring_layout_2.hpp); none but the newest is written
+inline constexpr std::uint32_t kOldestRingVersion =
+    2;  // that is read (ring_layout_2.hpp); none but the newest is written
 
 inline constexpr std::size_t kLineBytes = 64;                // the unit that reaches persistent memory in store order
 inline constexpr std::size_t kPageBytes = 4096;              // superblocks and run tables start at a page

@@ -32,7 +32,8 @@ Recovery recover(const RingView& ring);
 /// The result of checking one payload against its hashes.
 struct PayloadCheck {
   bool table_intact = true;                   // chunk hashes and step descriptor are those the header was written for
-  std::vector<std::uint64_t> damaged_chunks;  // ascending, through all variables; if the table is not intact, those that differ from it
+  std::vector<std::uint64_t>
+      damaged_chunks;  // ascending, through all variables; if the table is not intact, those that differ from it
   bool overwritten = false;                   // the slot took another commit meanwhile: the rest has no meaning
 
   bool intact() const noexcept { return table_intact && damaged_chunks.empty() && !overwritten; }
@@ -50,7 +51,7 @@ enum class ReadStatus {
 struct ReadResult {
   ReadStatus status = ReadStatus::kOk;
   std::uint64_t damaged_chunk = 0;  // the first one, where kDamaged
-  StepWithScalars step;                    // where kOk: as the producer published it
+  StepWithScalars step;             // where kOk: as the producer published it
 };
 
 /// Copies the payload that `header`, a reading of this slot, belongs to into `out` (payload_bytes, of which those

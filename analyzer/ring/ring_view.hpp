@@ -160,7 +160,7 @@ class WritableRing : public RingView {
 
   SlotHeader* header(std::uint32_t slot) const noexcept;
   StepWithScalars* slot_step(std::uint32_t slot) const noexcept;  // geometry().step_bytes() of it
-  ResultsHead* results_head(std::uint32_t slot) const noexcept;  // the words follow it
+  ResultsHead* results_head(std::uint32_t slot) const noexcept;   // the words follow it
   std::uint64_t* chunk_hash_table(std::uint32_t slot) const noexcept;
   std::byte* writable_payload(std::uint32_t slot) const noexcept;
   /// Entry `index` of copy `copy` (0, 1) of the run table.

@@ -206,7 +206,8 @@ void RingWriter::copy_portion(const std::byte* source, const PayloadParts::Part&
   for (std::uint64_t done = 0; done < portion.bytes; done += chunk_bytes) {
     const std::uint64_t bytes = std::min(chunk_bytes, portion.bytes - done);
     const std::uint64_t hash =
-        on_the_way ? persistence_.copy_reduced(to + done, from + done, bytes, {*reducer, thread, portion.variable, portion.in_variable})
+        on_the_way ? persistence_.copy_reduced(to + done, from + done, bytes,
+                                               {*reducer, thread, portion.variable, portion.in_variable})
                    : persistence_.copy_nontemporal(to + done, from + done, bytes);
     persistence_.store64(hash_of_chunk++, hash);
   }

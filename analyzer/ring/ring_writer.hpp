@@ -44,11 +44,11 @@ class RingWriter {
   /// From here on `team`, which outlives the writer, makes the copies; until then all OpenMP threads do.
   void share_among(Team& team) noexcept { team_ = &team; }
 
-  /// Set-up of a run: writes its description with its catalogue and verifies the newest payload (one, unless a power cut
-  /// damaged it), so that the slots to keep are known to be good. If that payload is of the same run, the run continues
-  /// from it. Returns its slot, if there is one; newest_payload (payload_bytes, may be null) becomes a copy of it.
-  /// Throws Error: exit code 2 if the run's variables are not the ring's or the ring has no room for what the catalogue
-  /// describes, 3 if a sync failed.
+  /// Set-up of a run: writes its description with its catalogue and verifies the newest payload (one, unless a power
+  /// cut damaged it), so that the slots to keep are known to be good. If that payload is of the same run, the run
+  /// continues from it. Returns its slot, if there is one; newest_payload (payload_bytes, may be null) becomes a copy
+  /// of it. Throws Error: exit code 2 if the run's variables are not the ring's or the ring has no room for what the
+  /// catalogue describes, 3 if a sync failed.
   std::optional<KeptSlot> begin_run(const RunDescription& run, const Catalogue& catalogue,
                                     void* newest_payload = nullptr);
 
@@ -126,7 +126,7 @@ class RingWriter {
   std::uint32_t current_ = 0;              // slot of the last `begin`
   std::optional<std::uint32_t> newest_;    // slot of the newest commit of this run
   std::optional<std::uint32_t> previous_;  // the one before `current_`
-  StepWithScalars step_;                          // as copied last
+  StepWithScalars step_;                   // as copied last
   SlotHeader header_;                      // as committed last
   std::atomic<std::uint64_t> committed_{0};
   std::atomic<std::uint64_t> persisted_{0};

@@ -54,10 +54,11 @@ UnfinishedPoolError unfinished(std::string_view name) {
 }
 
 Error other_version(std::uint32_t version, std::string_view name) {
-  return usage_error("{}: the pool has format version {}, Ringside {} reads versions {} to {}; {}, or give another --pool",
-                     name, version, ringside::version(), kOldestRingVersion, kRingVersion,
-                     version > kRingVersion ? "install the release that made it, or a newer one"
-                                            : "read it with the release that made it");
+  return usage_error(
+      "{}: the pool has format version {}, Ringside {} reads versions {} to {}; {}, or give another --pool", name,
+      version, ringside::version(), kOldestRingVersion, kRingVersion,
+      version > kRingVersion ? "install the release that made it, or a newer one"
+                             : "read it with the release that made it");
 }
 
 /// A superblock whose hash holds. A program that can write the file can also write its hash, so that every number is
@@ -67,9 +68,7 @@ class SuperblockCheck {
   SuperblockCheck(std::span<const std::byte> file, std::uint64_t offset, std::string_view name)
       : file_(file), offset_(offset), name_(name) {}
 
-  RingGeometry geometry(std::uint32_t version) const {
-    return version == kRingVersion2 ? geometry_2() : geometry_3();
-  }
+  RingGeometry geometry(std::uint32_t version) const { return version == kRingVersion2 ? geometry_2() : geometry_3(); }
 
  private:
   Error damaged(std::string_view what, std::uint64_t found) const {

@@ -71,7 +71,7 @@ class NpzArchive {
  private:
   void write(const void* data, std::size_t bytes) {
     check(archive_write_data(archive_.get(), data, bytes) == static_cast<la_ssize_t>(bytes) ? ARCHIVE_OK
-                                                                                           : ARCHIVE_FATAL);
+                                                                                            : ARCHIVE_FATAL);
   }
 
   /// Called by libarchive, which is C: an exception waits until it has returned.
@@ -115,8 +115,8 @@ void accept_real_tables(const Variable& variable) {
                     variable.name, to_text(variable));
 }
 
-/// Calls use(row, column, text) for each entry, in the order of the rows. {} prints the shortest text that reads back as
-/// the same number: text formats lose no bit.
+/// Calls use(row, column, text) for each entry, in the order of the rows. {} prints the shortest text that reads back
+/// as the same number: text formats lose no bit.
 template <class Use>
 void for_each_entry(const ExportedVariable& from, const Use& use) {
   const std::vector<std::uint64_t>& shape = from.variable.shape;

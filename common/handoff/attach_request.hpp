@@ -29,9 +29,8 @@ struct AttachRequestHead {
 static_assert(sizeof(AttachRequestHead) == 1064);
 
 /// The largest request.
-inline constexpr std::size_t kMostRequestBytes = sizeof(AttachRequestHead) +
-                                                 kMostVariables * sizeof(VariableDescription) +
-                                                 kMostScalars * sizeof(ResultDescription);
+inline constexpr std::size_t kMostRequestBytes =
+    sizeof(AttachRequestHead) + kMostVariables * sizeof(VariableDescription) + kMostScalars * sizeof(ResultDescription);
 static_assert(kMostRequestBytes == 52'264);
 
 struct AttachRequest {
@@ -39,7 +38,8 @@ struct AttachRequest {
   Schema schema;
   std::vector<Scalar> scalars;
 
-  /// run: becomes that of these variables, which are a part of the problem. Throws Error (exit code 2) for scalars that docs/variables.md refuses.
+  /// run: becomes that of these variables, which are a part of the problem. Throws Error (exit code 2) for scalars that
+  /// docs/variables.md refuses.
   AttachRequest(const RunDescription& run, Schema variables, std::vector<Scalar> published_scalars);
 
   /// The message. It travels with two descriptors: the payload memfd and the control memfd.

@@ -59,10 +59,10 @@ void HandoffReader::coordinate(const std::string& socket) {
     return;
   }
   messages_ = std::make_unique<ChannelContext>();
-  coordination_ =
-      std::make_unique<MessageCoordination>(*messages_, MessageCoordination::Side::kAnalyzer,
-                                            MessageAddress{.socket = socket, .name = request_->head.name, .epoch = epoch_},
-                                            control_->released, control_->published);
+  coordination_ = std::make_unique<MessageCoordination>(
+      *messages_, MessageCoordination::Side::kAnalyzer,
+      MessageAddress{.socket = socket, .name = request_->head.name, .epoch = epoch_}, control_->released,
+      control_->published);
 }
 
 void HandoffReader::accept(const Continuation& from, const std::vector<int>& cores) {

@@ -52,10 +52,10 @@ struct StepReport {
 
 /// The step that a run continues from.
 struct KeptStep {
-  Id128 run_id;                // of the run that continues: it replaces the one that was offered
+  Id128 run_id;  // of the run that continues: it replaces the one that was offered
   std::uint64_t iteration = 0;
-  SharedMapping memory;        // the variables at its beginning, as in a buffer
-  KeptScalars scalars;         // in the order in which this run declares them
+  SharedMapping memory;  // the variables at its beginning, as in a buffer
+  KeptScalars scalars;   // in the order in which this run declares them
 
   const std::byte* payload() const noexcept { return memory.data(); }
   /// Of a run whose first variable is f64: that variable.

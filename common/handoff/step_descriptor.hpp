@@ -14,7 +14,7 @@ namespace ringside {
 struct StepDescriptor {
   std::uint64_t step = 0;  // publish sequence number within one attachment
   std::uint64_t iteration = 0;
-  double residual_l1 = 0;    // scalars 0 and 1: of the built-in solvers the change in this iteration
+  double residual_l1 = 0;  // scalars 0 and 1: of the built-in solvers the change in this iteration
   double residual_linf = 0;
   std::int64_t generate_ns = 0;       // making the iterates since the previous step
   std::int64_t producer_idle_ns = 0;  // waiting for this step's buffer

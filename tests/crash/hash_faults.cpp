@@ -30,8 +30,8 @@ std::uint64_t hash64_in_its_place(const void* data, std::size_t bytes, std::uint
     __asm__("__wrap__ZN8ringside6hash64EPKvmm");
 
 std::uint64_t hash64_in_its_place(const void* data, std::size_t bytes, std::uint64_t seed) noexcept {
-  // The length and the seed identify the caller. A line with a seed is a header; no ring with which these faults must be
-  // found has 8 chunks, whose table would be as long. One or two lines without a seed are a step descriptor with its
+  // The length and the seed identify the caller. A line with a seed is a header; no ring with which these faults must
+  // be found has 8 chunks, whose table would be as long. One or two lines without a seed are a step descriptor with its
   // scalars, or a last chunk of that length, which then is one more fault. A record_seq has one word with a seed, a
   // run's catalogue at least 256 bytes, and so have results.
   const bool header = bytes == kLineBytes && seed != 0;

@@ -66,8 +66,8 @@ std::string check_kept(const RingView& ring, const KeptSlot& kept, const History
     }
     if (state == ResultsState::kRecorded &&
         (results.words != published.results(iterate->run, iterate->iteration) ||
-         results.catalogue_hash != catalogue_hash(published.catalogue(iterate->run).descriptions(),
-                                                  ring.geometry().schema().id()))) {
+         results.catalogue_hash !=
+             catalogue_hash(published.catalogue(iterate->run).descriptions(), ring.geometry().schema().id()))) {
       return fmt::format("3: the results of {} are returned, but are not those recorded", name_of(*iterate));
     }
     const bool expected =

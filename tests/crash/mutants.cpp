@@ -127,8 +127,7 @@ void one_thread_drains(Trace& trace, const RingGeometry&) {
 }
 void chunk_hashes_not_flushed(Trace& trace, const RingGeometry& geometry) {
   leave_out(trace, Phase::kCopy, [&](const Event& event) {
-    return is_flush(event) &&
-           is_in_meta(geometry, event.offset, geometry.chunk_hashes_offset(), geometry.meta_bytes());
+    return is_flush(event) && is_in_meta(geometry, event.offset, geometry.chunk_hashes_offset(), geometry.meta_bytes());
   });
 }
 void step_not_flushed(Trace& trace, const RingGeometry& geometry) {
@@ -153,7 +152,8 @@ void chunk_hashes_of_the_last_variable_not_flushed(Trace& trace, const RingGeome
 void last_variable_not_drained(Trace& trace, const RingGeometry& geometry) {
   // Moves the drain before the copy of the last variable.
   in_each(trace, Phase::kCopy, [&](auto begin, auto end) {
-    const auto copy = std::find_if(begin, end, [&](const Event& event) { return is_in_last_variable(geometry, event); });
+    const auto copy =
+        std::find_if(begin, end, [&](const Event& event) { return is_in_last_variable(geometry, event); });
     const auto drain = std::find_if(copy, end, is_drain);
     if (drain != end) std::rotate(copy, drain, drain + 1);
   });
@@ -164,8 +164,7 @@ void last_variable_copied_before_invalidation(Trace& trace, const RingGeometry& 
     begin = std::find_if(begin, trace.end(),
                          [](const Event& event) { return event.phase == Phase::kBegin && is_memory(event); });
     auto to = begin;
-    const auto end =
-        std::find_if(begin, trace.end(), [](const Event& event) { return event.phase == Phase::kCommit; });
+    const auto end = std::find_if(begin, trace.end(), [](const Event& event) { return event.phase == Phase::kCommit; });
     for (auto event = begin; event != end; ++event) {
       if (is_in_last_variable(geometry, *event)) std::rotate(to++, event, event + 1);
     }

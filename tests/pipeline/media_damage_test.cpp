@@ -15,9 +15,9 @@
 #include "analyzer/pool/ring_reader.hpp"
 #include "analyzer/pool/ring_replay.hpp"
 #include "analyzer/ring/ring_check.hpp"
-#include "common/reductions/reduction_catalogue.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "common/reductions/reduction_catalogue.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
 
 namespace ringside {

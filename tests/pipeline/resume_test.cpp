@@ -180,7 +180,8 @@ TEST_P(EitherResumeTest, BothProcessesKilledTheRunContinuesBitEqual) {
 TEST_F(ResumeTest, ConjugateGradientsContinueBitEqualInEveryVariableAfterBothProcessesWereKilled) {
   // So many rows need as many iterations: the run is killed before it is exhausted.
   constexpr int kRows = 50'000;
-  std::string text = fmt::format("%%MatrixMarket matrix coordinate real symmetric\n{0} {0} {1}\n", kRows, 2 * kRows - 1);
+  std::string text =
+      fmt::format("%%MatrixMarket matrix coordinate real symmetric\n{0} {0} {1}\n", kRows, 2 * kRows - 1);
   for (int row = 1; row <= kRows; ++row) {
     text += fmt::format("{0} {0} 2\n", row);
     if (row > 1) text += fmt::format("{} {} -1\n", row, row - 1);

@@ -46,9 +46,9 @@ TEST_F(SolversTest, EachOneRuns) {
   for (const SolverEntry* solver : solvers()) {
     for (const char* mode : {"dram", "pipeline"}) {
       std::filesystem::remove(pool_);
-      const Finished ran = run("ringside", run_arguments(matrix_, {fmt::format("--mode={}", mode), "--iterations=3",
-                                                                   "--quiet",
-                                                                   fmt::format("--solver={}", solver->choice.name)}));
+      const Finished ran =
+          run("ringside", run_arguments(matrix_, {fmt::format("--mode={}", mode), "--iterations=3", "--quiet",
+                                                  fmt::format("--solver={}", solver->choice.name)}));
       EXPECT_EQ(ran.exit_code, 0) << ran.err;
       EXPECT_EQ(summary()["solver"], solver->choice.name);
       EXPECT_GT(summary()["iterations"], 0);

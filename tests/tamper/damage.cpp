@@ -152,8 +152,8 @@ void extend(Files& files, const Specimen& specimen, Random& random, Damage& done
 void exchange_slots(Files& files, const Specimen& specimen, const std::vector<Specimen>& all, Random& random,
                     Damage& done) {
   const Specimen& other = all[below(all.size(), random)];
-  const bool same_shape =
-      other.geometry.entries() == specimen.geometry.entries() && other.geometry.slot_count() == specimen.geometry.slot_count();
+  const bool same_shape = other.geometry.entries() == specimen.geometry.entries() &&
+                          other.geometry.slot_count() == specimen.geometry.slot_count();
   const Specimen& from = same_shape ? other : specimen;
   const std::uint64_t a = below(specimen.slots, random);
   const std::uint64_t b = &from == &specimen ? (a + 1) % specimen.slots : below(from.slots, random);

@@ -65,7 +65,8 @@ const RunDescription& Published::run(std::uint32_t run) {
 
 const Catalogue& Published::catalogue(std::uint32_t run) {
   const auto found = catalogues_.find(run);
-  return found != catalogues_.end() ? found->second : catalogues_.emplace(run, catalogue_of(setting_, run)).first->second;
+  return found != catalogues_.end() ? found->second
+                                    : catalogues_.emplace(run, catalogue_of(setting_, run)).first->second;
 }
 
 const std::byte* Published::payload(std::uint32_t run, std::uint64_t iteration) {

@@ -228,9 +228,9 @@ TEST_F(RefusalTest, APoolOfANewerReleaseNamesBothVersions) {
     std::memcpy(at + offsetof(SuperblockHead, hash), &hash, sizeof(hash));
   }
   write_file("test.pool", bytes);
-  const std::vector<std::string> line = {pool_, "version " + std::to_string(kRingVersion + 1),
-                                         "versions " + std::to_string(kOldestRingVersion) + " to " + std::to_string(kRingVersion),
-                                         "newer"};
+  const std::vector<std::string> line = {
+      pool_, "version " + std::to_string(kRingVersion + 1),
+      "versions " + std::to_string(kOldestRingVersion) + " to " + std::to_string(kRingVersion), "newer"};
   expect_refused(run_arguments("grid:20"), 2, line);
   expect_refused(run_arguments("grid:20", {"--overwrite"}), 2, line);
   for (const char* command : {"info", "verify", "replay"}) expect_refused({command, pool_}, 2, line);

@@ -101,7 +101,8 @@ TEST_F(ForeignFileTest, APoolThatBelongsToAnotherUserAsSoonAsItIsMadeIsNotKept) 
   EXPECT_TRUE(fs::is_empty(folder_.path()));
   EXPECT_NO_THROW(admit(with_foreign_pool(), offered(run_of(kRows)), PoolUse::kFresh));
   const std::string before = testing::content_of(path_);
-  EXPECT_NO_THROW(admit(with_foreign_pool(), offered(run_of(2 * kRows)), PoolUse::kOverwrite)) << "a pool of another shape";
+  EXPECT_NO_THROW(admit(with_foreign_pool(), offered(run_of(2 * kRows)), PoolUse::kOverwrite))
+      << "a pool of another shape";
   EXPECT_NE(testing::content_of(path_), before);
   fs::resize_file(path_, 0);
   expect_refused([&] { admit(options(), offered(run_of(kRows)), PoolUse::kOverwrite); }, "belongs to user nobody");

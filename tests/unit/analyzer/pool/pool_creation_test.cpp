@@ -197,33 +197,33 @@ TEST_F(PoolCreationTest, AReaderIsToldThatAPoolIsBeingMadeUntilItIsComplete) {
 }
 
 TEST_F(PoolCreationTest, WhoComesToAPoolThatIsBeingMadeIsToldThatItIsInUse) {
-  at_each_moment([&] { const RingPool pool = RingPool::create(path_, RingShape::x_only(kNewRows), kNewSlots); },
-                 [&](const std::string& moment) {
-                   if (!std::filesystem::exists(path_)) return;
-                   for (const PoolUse use :
-                        {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kFreshAgain}) {
-                     EXPECT_EQ(code_of([&] { admit(options(path_), offered(run_of(kNewRows)), use); }), ExitCode::kSystem)
-                         << moment << ": " << text_;
-                     EXPECT_NE(text_.find("in use by"), std::string::npos) << moment << ": " << text_;
-                   }
-                   EXPECT_EQ(code_of([&] { refuse_foreign_iterates(options(path_)); }), ExitCode::kSystem) << text_;
-                   EXPECT_EQ(code_of([&] { check_pool(options(path_)); }), ExitCode::kSystem) << text_;
-                   EXPECT_EQ(code_of([&] { PoolWipe wipe(path_); }), ExitCode::kSystem) << moment << ": " << text_;
-                 });
+  at_each_moment(
+      [&] { const RingPool pool = RingPool::create(path_, RingShape::x_only(kNewRows), kNewSlots); },
+      [&](const std::string& moment) {
+        if (!std::filesystem::exists(path_)) return;
+        for (const PoolUse use : {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kFreshAgain}) {
+          EXPECT_EQ(code_of([&] { admit(options(path_), offered(run_of(kNewRows)), use); }), ExitCode::kSystem)
+              << moment << ": " << text_;
+          EXPECT_NE(text_.find("in use by"), std::string::npos) << moment << ": " << text_;
+        }
+        EXPECT_EQ(code_of([&] { refuse_foreign_iterates(options(path_)); }), ExitCode::kSystem) << text_;
+        EXPECT_EQ(code_of([&] { check_pool(options(path_)); }), ExitCode::kSystem) << text_;
+        EXPECT_EQ(code_of([&] { PoolWipe wipe(path_); }), ExitCode::kSystem) << moment << ": " << text_;
+      });
   EXPECT_EQ(code_of([&] { check_pool(options(path_)); }), ExitCode::kDone) << "none of them was in the creator's way";
 }
 
 TEST_F(PoolCreationTest, APoolThatIsReplacedIsWholeOrNotThere) {
   { const RingPool pool = RingPool::create(path_, RingShape::x_only(kNewRows), kNewSlots); }
-  at_each_moment(
-      [&] { admit(options(path_), offered(run_of(2 * kNewRows)), PoolUse::kOverwrite); },
-      [&](const std::string& moment) {
-        const ExitCode code = code_of([&] { RingReader::open(path_, kAtOnce); });
-        if (code != ExitCode::kDone) expect_none_or_in_use(code, moment);
-        if (in_libpmemobj) return;
-        EXPECT_EQ(code_of([&] { admit(options(path_), offered(run_of(kNewRows)), PoolUse::kOverwrite); }), ExitCode::kSystem)
-            << moment << ": " << text_;
-      });
+  at_each_moment([&] { admit(options(path_), offered(run_of(2 * kNewRows)), PoolUse::kOverwrite); },
+                 [&](const std::string& moment) {
+                   const ExitCode code = code_of([&] { RingReader::open(path_, kAtOnce); });
+                   if (code != ExitCode::kDone) expect_none_or_in_use(code, moment);
+                   if (in_libpmemobj) return;
+                   EXPECT_EQ(code_of([&] { admit(options(path_), offered(run_of(kNewRows)), PoolUse::kOverwrite); }),
+                             ExitCode::kSystem)
+                       << moment << ": " << text_;
+                 });
   EXPECT_GT(moments_["rename"], 0);
 }
 
@@ -231,17 +231,17 @@ TEST_F(PoolCreationTest, WhatAnInterruptedCreationLeftIsReplacedByOneOnly) {
   std::ofstream(path_) << std::string(10'000'000, '\0');
   bool is_gone = false;
   int looks = 0;
-  at_each_moment(
-      [&] { admit(options(path_), offered(run_of(kNewRows)), PoolUse::kOverwrite); },
-      [&](const std::string& moment) {
-        // Until the old file is gone, and while there is no file, any process may become the owner.
-        const bool there = std::filesystem::exists(path_);
-        is_gone = is_gone || !there;
-        if (!is_gone || !there) return;
-        ++looks;
-        EXPECT_EQ(code_of([&] { admit(options(path_), offered(run_of(kNewRows)), PoolUse::kOverwrite); }), ExitCode::kSystem)
-            << moment << ": " << text_;
-      });
+  at_each_moment([&] { admit(options(path_), offered(run_of(kNewRows)), PoolUse::kOverwrite); },
+                 [&](const std::string& moment) {
+                   // Until the old file is gone, and while there is no file, any process may become the owner.
+                   const bool there = std::filesystem::exists(path_);
+                   is_gone = is_gone || !there;
+                   if (!is_gone || !there) return;
+                   ++looks;
+                   EXPECT_EQ(code_of([&] { admit(options(path_), offered(run_of(kNewRows)), PoolUse::kOverwrite); }),
+                             ExitCode::kSystem)
+                       << moment << ": " << text_;
+                 });
   EXPECT_GT(looks, 10);
 }
 

@@ -63,8 +63,7 @@ class RingAdmissionTest : public ::testing::Test {
 
   /// Makes what a creation leaves that was interrupted right before its end.
   static void leave_unformatted(const std::string& path) {
-    const RingGeometry geometry =
-        RingPool::create(path, RingShape::x_only(kKeptRows), kKeptSlots).ring().geometry();
+    const RingGeometry geometry = RingPool::create(path, RingShape::x_only(kKeptRows), kKeptSlots).ring().geometry();
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
     for (const std::uint64_t offset : geometry.superblock_offset) {
       file.seekp(static_cast<std::streamoff>(offset + geometry.formatted_word_offset()));
@@ -100,8 +99,8 @@ TEST_F(SmallFileSystemTest, APoolWithoutRoomForItsSuccessorStaysAsItWas) {
   mount_with(needed - (1 << 20));
   if (IsSkipped()) return;
   keep_something(path_);
-  expect_refused([&] { admit(options(path_), offered(run_of(100 * kKeptRows)), PoolUse::kOverwrite); }, ExitCode::kSystem,
-                 std::to_string(needed));
+  expect_refused([&] { admit(options(path_), offered(run_of(100 * kKeptRows)), PoolUse::kOverwrite); },
+                 ExitCode::kSystem, std::to_string(needed));
   EXPECT_LT(kept, needed);
   EXPECT_EQ(kept_in(path_), (Iterations{1, 2, 3}));
   EXPECT_FALSE(fs::exists(path_ + ".new"));
@@ -121,8 +120,8 @@ TEST_F(SmallFileSystemTest, WhatIsUnfinishedStaysWhereThereIsNoRoomForAPool) {
   mount_with(8 << 20);
   if (IsSkipped()) return;
   std::ofstream(path_) << std::string(1 << 20, '\0');
-  expect_refused([&] { admit(options(path_), offered(run_of(100 * kKeptRows)), PoolUse::kOverwrite); }, ExitCode::kSystem,
-                 "no room");
+  expect_refused([&] { admit(options(path_), offered(run_of(100 * kKeptRows)), PoolUse::kOverwrite); },
+                 ExitCode::kSystem, "no room");
   EXPECT_EQ(fs::file_size(path_), 1u << 20);
 }
 
@@ -136,8 +135,8 @@ TEST_F(RingAdmissionTest, APoolOfAnotherShapeIsReplacedAsAWhole) {
 
 TEST_F(RingAdmissionTest, AnImpossibleShapeCostsNoPool) {
   keep_something(path_);
-  expect_refused([&] { admit(options(path_), offered(run_of(std::uint64_t{1} << 40)), PoolUse::kOverwrite); }, ExitCode::kUsage,
-                 "expected a step of at most 17167289216 bytes");
+  expect_refused([&] { admit(options(path_), offered(run_of(std::uint64_t{1} << 40)), PoolUse::kOverwrite); },
+                 ExitCode::kUsage, "expected a step of at most 17167289216 bytes");
   EXPECT_EQ(kept_in(path_), (Iterations{1, 2, 3}));
 }
 
@@ -157,7 +156,8 @@ TEST_F(RingAdmissionTest, WhatAKilledReplacementLeftIsRemovedAndNothingElse) {
   EXPECT_FALSE(fs::exists(path_ + ".new"));
 
   keep_something(path_ + ".new");
-  expect_refused([&] { admit(options(path_), offered(run_of(3 * kKeptRows)), PoolUse::kOverwrite); }, ExitCode::kUsage, ".new");
+  expect_refused([&] { admit(options(path_), offered(run_of(3 * kKeptRows)), PoolUse::kOverwrite); }, ExitCode::kUsage,
+                 ".new");
   EXPECT_EQ(kept_in(path_ + ".new"), (Iterations{1, 2, 3}));
   EXPECT_EQ(RingPool::open(path_).ring().geometry().entries(), 2 * kKeptRows);
 }
@@ -190,7 +190,8 @@ TEST_F(RingAdmissionTest, EveryStateOfAnInterruptedCreationCanBeOverwritten) {
     leave();
     const std::string before = testing::content_of(path_);
     EXPECT_NO_THROW(check_pool(options(path_)));
-    expect_refused([&] { admit(options(path_), offered(run_of(kKeptRows)), PoolUse::kFresh); }, ExitCode::kUsage, "--overwrite");
+    expect_refused([&] { admit(options(path_), offered(run_of(kKeptRows)), PoolUse::kFresh); }, ExitCode::kUsage,
+                   "--overwrite");
     expect_refused([&] { refuse_foreign_iterates(options(path_)); }, ExitCode::kUsage, "--overwrite");
     EXPECT_EQ(testing::content_of(path_), before) << "a refusal changes nothing";
     for (const PoolUse use : {PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kFreshAgain}) {
@@ -239,7 +240,8 @@ TEST_F(RingAdmissionTest, ARingThatLibpmemobjCannotOpenIsReplacedWhenThatWasAske
     {
       const RingPool pool = admit(options(path_), offered(other), PoolUse::kOverwrite).pool;
       EXPECT_TRUE(kept_iterations(pool.ring()).empty());
-      expect_refused([&] { RingPool::replace_unownable(path_, RingShape::x_only(kKeptRows), kKeptSlots); }, ExitCode::kSystem, "in use");
+      expect_refused([&] { RingPool::replace_unownable(path_, RingShape::x_only(kKeptRows), kKeptSlots); },
+                     ExitCode::kSystem, "in use");
     }
     EXPECT_FALSE(fs::exists(path_ + ".new"));
     fs::remove(path_);
@@ -282,7 +284,8 @@ TEST_F(RingAdmissionTest, WhereDaxIsRequiredNoRunGetsAPlainFile) {
   if (ask_for_dax(path_, find_pool_device(path_)).granted()) GTEST_SKIP() << "this folder passes for persistent memory";
   RingOptions demanding = options(path_);
   demanding.require_dax = true;
-  expect_refused([&] { admit(demanding, offered(run_of(kKeptRows)), PoolUse::kOverwrite); }, ExitCode::kSystem, "--require-dax");
+  expect_refused([&] { admit(demanding, offered(run_of(kKeptRows)), PoolUse::kOverwrite); }, ExitCode::kSystem,
+                 "--require-dax");
   EXPECT_FALSE(fs::exists(path_));
   { const RingPool pool = admit(options(path_), offered(run_of(kKeptRows)), PoolUse::kFresh).pool; }
   const std::string before = testing::content_of(path_);
@@ -295,7 +298,8 @@ TEST_F(RingAdmissionTest, ACreationThatIsUnderWayIsNotAnInterruptedOne) {
   std::ofstream(path_) << std::string(10'000'000, '\0');
   const UniqueFd creator(open(path_.c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_EQ(flock(creator.get(), LOCK_EX), 0);
-  expect_refused([&] { admit(options(path_), offered(run_of(kKeptRows)), PoolUse::kOverwrite); }, ExitCode::kSystem, "in use");
+  expect_refused([&] { admit(options(path_), offered(run_of(kKeptRows)), PoolUse::kOverwrite); }, ExitCode::kSystem,
+                 "in use");
   EXPECT_EQ(fs::file_size(path_), 10'000'000u);
 }
 

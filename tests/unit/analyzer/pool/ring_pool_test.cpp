@@ -150,8 +150,8 @@ TEST(RingPoolTest, ANewPoolAndItsNameSurvivePowerLoss) {
   EXPECT_GE(files_synced, 1);
   EXPECT_GE(folders_synced, 1);
   folders_synced = 0;
-  const RingPool pool = RingPool::replace(folder.file("x"), RingPool::open(folder.file("x")),
-                                            RingShape::x_only(200), 3);
+  const RingPool pool =
+      RingPool::replace(folder.file("x"), RingPool::open(folder.file("x")), RingShape::x_only(200), 3);
   EXPECT_GE(folders_synced, 1) << "the new name of the file counts";
 }
 

@@ -28,7 +28,9 @@ class RingReaderTest : public ::testing::Test {
     newest_ = recover(memory_.ring()).kept.back();
   }
   std::uint64_t payload_offset() const { return memory_.geometry().slots[newest_.slot].payload_offset; }
-  std::uint64_t table_offset() const { return memory_.geometry().slots[newest_.slot].meta_offset + memory_.geometry().chunk_hashes_offset(); }
+  std::uint64_t table_offset() const {
+    return memory_.geometry().slots[newest_.slot].meta_offset + memory_.geometry().chunk_hashes_offset();
+  }
   ReadResult read() { return read_payload(memory_.ring(), newest_.slot, newest_.header, out_.data()); }
   PayloadCheck check() const { return check_payload(memory_.ring(), newest_.slot, newest_.header); }
 

@@ -52,7 +52,8 @@ TEST_F(TwinsTest, EachByteOfEitherCopyOfARunTableEntryIsCoveredAndMended) {
     // The head, the used descriptions, and the tail; what lies between has no meaning.
     const std::uint64_t used = sizeof(RunEntryHead) + head(copy)->results * sizeof(ResultDescription);
     const std::uint64_t end = memory_.geometry().run_entry_bytes();
-    for (std::uint64_t byte = 0; byte < end; byte = byte + 1 == used ? memory_.geometry().run_tail_offset() : byte + 1) {
+    for (std::uint64_t byte = 0; byte < end;
+         byte = byte + 1 == used ? memory_.geometry().run_tail_offset() : byte + 1) {
       const int bit = static_cast<int>(byte % 8);
       memory_.flip_bit(entry(copy) + byte, bit);
       const TwinsCheck found = check();
@@ -118,7 +119,8 @@ TEST_F(TwinsTest, WhileOneCopyIsMendedTheOtherStaysAsItIs) {
     if (event.event != Event::kStore) continue;
     EXPECT_TRUE(twin_is_safe) << "before the twin was synced";
     EXPECT_TRUE(event.offset >= entry(0) && event.offset < entry(0) + memory_.geometry().run_entry_bytes());
-    if (event.offset == entry(0) + memory_.geometry().run_entry_bytes() - sizeof(std::uint64_t)) seqs.push_back(event.value);
+    if (event.offset == entry(0) + memory_.geometry().run_entry_bytes() - sizeof(std::uint64_t))
+      seqs.push_back(event.value);
   }
   EXPECT_EQ(seqs, (std::vector<std::uint64_t>{0, 1})) << "invalid first, valid last";
   EXPECT_EQ(events.back().event, Event::kSync);

@@ -127,8 +127,8 @@ inline RunDescription run_of(std::uint64_t rows, std::uint64_t run = 7) {
 
 /// Its step descriptor: step k - 1, and figures that differ from k to k.
 inline StepWithScalars step_of(std::uint64_t k) {
-  return {.descriptor = {
-              .step = k - 1, .iteration = k, .residual_l1 = 1.0 / static_cast<double>(k), .generate_ns = 1000}};
+  return {
+      .descriptor = {.step = k - 1, .iteration = k, .residual_l1 = 1.0 / static_cast<double>(k), .generate_ns = 1000}};
 }
 
 /// Commits that iterate: begin, copy, commit.

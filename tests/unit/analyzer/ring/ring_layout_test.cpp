@@ -22,12 +22,9 @@ std::string hex(const T* data, std::size_t bytes) {
 
 /// Two variables, three scalars, chunks of 4 KiB.
 RingGeometry golden_geometry() {
-  const Schema schema = Schema::of({{.name = "x", .dtype = DType::kF64, .shape = {1000}},
-                                    {.name = "p",
-                                     .dtype = DType::kC64,
-                                     .shape = {3, 5},
-                                     .role = Role::kState,
-                                     .unit = "m s-1"}});
+  const Schema schema =
+      Schema::of({{.name = "x", .dtype = DType::kF64, .shape = {1000}},
+                  {.name = "p", .dtype = DType::kC64, .shape = {3, 5}, .role = Role::kState, .unit = "m s-1"}});
   RingGeometry geometry(
       {.schema = schema, .scalar_words = scalar_words_for(3), .results_bytes = 512, .catalogue_entries = 4}, 4096);
   geometry.file_bytes = 0x800000;

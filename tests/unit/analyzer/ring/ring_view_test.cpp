@@ -87,7 +87,8 @@ TEST(RingViewTest, BothSuperblocksDamagedIsDamage) {
 
 TEST(RingViewTest, WithoutTheFormattedWordCreationWasInterrupted) {
   const RingInMemory memory(1000);
-  for (std::uint64_t offset : memory.geometry().superblock_offset) memory.flip_bit(offset + memory.geometry().formatted_word_offset());
+  for (std::uint64_t offset : memory.geometry().superblock_offset)
+    memory.flip_bit(offset + memory.geometry().formatted_word_offset());
   const auto [code, text] = failure_of(memory.bytes());
   EXPECT_EQ(code, ExitCode::kUsage);
   EXPECT_NE(text.find("--overwrite"), std::string::npos) << text;
@@ -199,7 +200,8 @@ TEST(RingViewTest, ReductionsOfACommitThatIsNoLongerThereAreNotDamaged) {
   ASSERT_EQ(ring.reductions(oldest.slot, oldest.header, reductions), ResultsState::kRecorded);
   // A reader that has read the header of commit 1 reads the reductions while commit 4's are written over them.
   commit_iterate(writer, 4, 100);
-  memory.flip_bit(memory.geometry().slots[oldest.slot].meta_offset + memory.geometry().results_offset() + sizeof(ResultsHead) + 9);
+  memory.flip_bit(memory.geometry().slots[oldest.slot].meta_offset + memory.geometry().results_offset() +
+                  sizeof(ResultsHead) + 9);
   EXPECT_EQ(ring.reductions(oldest.slot, oldest.header, reductions), ResultsState::kNotRecorded);
 }
 

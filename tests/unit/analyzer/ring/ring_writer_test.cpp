@@ -243,7 +243,8 @@ TEST(RingWriterTest, ReductionsBelongToOneCommit) {
     EXPECT_EQ(reductions.sum, static_cast<double>(k));
   }
   const KeptSlot newest = recover(memory.ring()).kept.back();
-  memory.flip_bit(memory.geometry().slots[newest.slot].meta_offset + memory.geometry().results_offset() + sizeof(ResultsHead) + 9);
+  memory.flip_bit(memory.geometry().slots[newest.slot].meta_offset + memory.geometry().results_offset() +
+                  sizeof(ResultsHead) + 9);
   EXPECT_EQ(state(), ResultsState::kDamaged);
 }
 
