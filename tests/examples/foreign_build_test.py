@@ -53,7 +53,8 @@ def setUpModule():
 
 class ForeignBuild(unittest.TestCase):
     def test_its_solver_is_linked_and_runs(self):
-        solver = subprocess.run([self.build / "programs" / "own_solver"], stderr=subprocess.PIPE, encoding="utf-8", check=False)
+        own_solver = [self.build / "programs" / "own_solver", "--unknown"]
+        solver = subprocess.run(own_solver, stderr=subprocess.PIPE, encoding="utf-8", check=False)
         self.assertEqual((solver.returncode, solver.stderr.split()[0]), (2, "usage:"))
 
     def test_its_own_variables_and_properties_stay_as_they_were(self):
