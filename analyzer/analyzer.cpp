@@ -86,12 +86,13 @@ void Attachment::continue_from(const KeptSlot& newest, const Recovery& found) {
   account_.last_iteration.store(newest.header.iteration);
   account_.publisher.set_change(continuation_.last->descriptor);
   SlotResults recorded;
+  const std::uint64_t own = catalogue_hash(catalogue_.descriptions(), handoff_.schema().id());
   if (pool().ring().results(newest.slot, newest.header, recorded) == ResultsState::kRecorded &&
-      recorded.words.size() == catalogue_.words()) {
+      recorded.catalogue_hash == own && recorded.words.size() == catalogue_.words()) {
     last_ = first_field_.scalars(recorded.words);
   }
   if (start() != RunStart::kResume) return;
-  describe_kept_scalars();
+  describe_kept_scalars(scalars_of(newest));
   continuation_.resumed = run().run_id;
   if (newest.header.iteration != found.newest_iteration()) {
     continuation_.note =
@@ -105,11 +106,30 @@ void Attachment::continue_from(const KeptSlot& newest, const Recovery& found) {
   }
 }
 
+/// How many scalars a kept step has: those of the catalogue that it was committed with. If that is not known, the
+/// fewest that any description of its run has: a scalar that may not be there must not be taken for a 0.
+std::size_t Attachment::scalars_of(const KeptSlot& kept) const {
+  const RingView& ring = pool().ring();
+  SlotResults recorded;
+  if (ring.results(kept.slot, kept.header, recorded) == ResultsState::kRecorded) {
+    const auto catalogue = ring.catalogue(kept.header.run_id, recorded.catalogue_hash);
+    if (catalogue) return catalogue->scalars().size();
+  }
+  std::size_t fewest = kMostScalars;
+  for (const RunReading& reading : ring.runs()) {
+    if (reading.run.run_id != kept.header.run_id) continue;
+    const auto is_scalar = [](const ResultDescription& one) { return one.source == ResultSource::kScalar; };
+    const auto scalars = std::count_if(reading.catalogue.begin(), reading.catalogue.end(), is_scalar);
+    fewest = std::min(fewest, static_cast<std::size_t>(scalars));
+  }
+  return fewest;
+}
+
 /// Puts the scalars of the kept step behind its variables. Admission has checked that the scalars of both runs have the
 /// same order, as far as both have them.
-void Attachment::describe_kept_scalars() noexcept {
+void Attachment::describe_kept_scalars(std::size_t of_step) noexcept {
   KeptScalars scalars;
-  const std::size_t known = std::min(admission_.kept_scalars, handoff_.scalars().size());
+  const std::size_t known = std::min(of_step, handoff_.scalars().size());
   for (std::size_t s = 0; s < known; ++s) {
     scalars.present |= std::uint64_t{1} << s;
     scalars.words[s] = continuation_.last->scalar(s);

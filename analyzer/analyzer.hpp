@@ -90,7 +90,8 @@ class Attachment {
 
  private:
   std::optional<KeptSlot> begin_run();
-  void describe_kept_scalars() noexcept;
+  void describe_kept_scalars(std::size_t of_step) noexcept;
+  std::size_t scalars_of(const KeptSlot& kept) const;
   void continue_from(const KeptSlot& newest, const Recovery& found);
   bool keep(const PublishedStep& step, std::int64_t arrived_ns, std::int64_t idle_ns) noexcept;
   void count(StepFigures& figures, std::int64_t ended_ns) noexcept;

@@ -75,10 +75,10 @@ const char* to_text(RunStart start) {
 
 // Bytes for which the watchdog has to wait longer (ServiceManager::expect_work_on). A ring may be made, or overwritten
 // and made anew, and each of its pages faulted in; the newest iterates are verified.
-std::uint64_t pool_work(const RingOptions& options, std::uint64_t rows) {
+std::uint64_t pool_work(const RingOptions& options, std::uint64_t payload_bytes) {
   std::error_code none;
   const std::uintmax_t found = std::filesystem::file_size(options.pool, none);
-  return 2 * ((none ? 0 : found) + rows * sizeof(double) * options.slots);
+  return 2 * ((none ? 0 : found) + payload_bytes * options.slots);
 }
 
 // The same for one step: its copy, each sweep and, if the ring is full before the disk has kept up, a sync of the
@@ -96,7 +96,7 @@ std::string attach(std::optional<Attachment>& attachment, HandoffReader& handoff
   // producer.
   if (!handoff.wanted()) throw peer_error("the producer (pid {}) left before it was attached", handoff.producer_pid());
   manager.describe(fmt::format("preparing {} for {} rows", options.ring.pool, handoff.run().entries));
-  manager.expect_work_on(pool_work(options.ring, handoff.run().entries));
+  manager.expect_work_on(pool_work(options.ring, handoff.schema().payload_bytes()));
   try {
     attachment.emplace(handoff, options, account, records, manager);
   } catch (const Error& error) {

@@ -123,10 +123,20 @@ std::vector<int> lent_cores(const ProcessOptions& process) {
   return parse_core_list(process.cores, "--cores").cpus;
 }
 
+/// Throws Error (exit code 2) if the kept step lacks a scalar that the solver needs to continue.
+void check_scalars(const KeptStep& kept, const std::vector<Scalar>& scalars) {
+  for (std::size_t s = 0; s < scalars.size(); ++s) {
+    if (kept.has_scalar(s)) continue;
+    throw usage_error(
+        "--resume: the step of iteration {} was kept without the scalar '{}', which this solver needs to continue; "
+        "--overwrite begins anew",
+        kept.iteration, scalars[s].name);
+  }
+}
+
 /// A resumed run keeps its run_id. Reports what is special about the attachment.
 void report_attachment(const ProducerOptions& options, const HandoffWriter& handoff,
-                       const std::optional<KeptStep>& kept, RunDescription& run, Report& report) {
-  if (kept) run.run_id = kept->run_id;
+                       const std::optional<KeptStep>& kept, const RunDescription& run, Report& report) {
   const std::uint64_t from = kept ? kept->iteration : 0;
   std::string note = handoff.note();
   if (note.empty() && options.publish.resume && !kept)
@@ -155,7 +165,9 @@ SolveEnd run_pipeline(const ProducerOptions& options, const SolveRun& run, RunDe
   if (options.publish.elastic) handoff_options.cores = lent_cores(options.process);
   manager.describe("waiting for the analyzer at " + options.process.socket);
   HandoffWriter handoff(handoff_options, description, run.solver.variables(), run.solver.scalars());
+  description = handoff.run();
   std::optional<KeptStep> kept = handoff.take_kept();
+  if (kept) check_scalars(*kept, run.solver.scalars());
   report_attachment(options, handoff, kept, description, report);
 
   std::optional<ElasticTeam> team;
@@ -207,7 +219,9 @@ ExitCode run(const ProducerOptions& options) {
   account.load_ns.store(now_ns() - load_begin, std::memory_order_relaxed);
 
   Report report(options.process.report_fd);
-  report.write({{"event", "loaded"}, {"run", describe(problem.description)}});
+  RunDescription loaded = problem.description;  // as the hand-off will offer it
+  loaded.problem_id = problem_id_with(loaded.problem_id, problem.solver->variables());
+  report.write({{"event", "loaded"}, {"run", describe(loaded)}});
   report.start([&account] {
     nlohmann::json line = to_json(account);
     line["event"] = "progress";

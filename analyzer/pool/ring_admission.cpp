@@ -64,8 +64,12 @@ std::string differences(const RunDescription& kept, const RunDescription& here) 
 
 /// The scalars that a run's steps have, in order.
 std::vector<Scalar> scalars_of(const RunReading& reading, const Schema& schema, const std::string& pool) {
-  const Catalogue catalogue = Catalogue::decode(schema, reading.catalogue, pool);
-  return {catalogue.scalars().begin(), catalogue.scalars().end()};
+  try {
+    const Catalogue catalogue = Catalogue::decode(schema, reading.catalogue, pool + ": damaged pool: its run table");
+    return {catalogue.scalars().begin(), catalogue.scalars().end()};
+  } catch (const Error& error) {
+    throw Error(ExitCode::kDamaged, error.what());
+  }
 }
 
 /// Throws Error unless the scalars that both runs have are the same, in the same order: a step stores their values
@@ -210,7 +214,8 @@ Admission find_ring(const RingOptions& options, const OfferedRun& offered, PoolU
   };
   refuse_foreign_place(options);
   const Foreign foreign = foreign_of(options);
-  const RingShape wanted = RingShape::of(offered.schema, catalogue_of(offered.schema, offered.scalars));
+  const Catalogue catalogue = catalogue_of(offered.schema, offered.scalars);
+  const RingShape wanted = RingShape::of(offered.schema, catalogue);
   const auto replaced_unownable = [&] {
     std::vector<StepFigures> replaced_steps = kept_steps(RingReader::open(options.pool).ring());
     return replaced(RingPool::replace_unownable(options.pool, wanted, options.slots, foreign),
@@ -247,19 +252,20 @@ Admission find_ring(const RingOptions& options, const OfferedRun& offered, PoolU
     if (own && own->problem_id == run.problem_id && own->schema_id == run.schema_id)
       return {std::move(*pool), RunStart::kTakeover, *own, {}};
     if (use == PoolUse::kResume) {
-      const RunReading resumed = resumable(pool->ring(), newest, offered, options);
-      const std::size_t scalars = scalars_of(resumed, offered.schema, options.pool).size();
-      return {std::move(*pool), RunStart::kResume, resumed.run, {}, scalars};
+      const RunDescription resumed = resumable(pool->ring(), newest, offered, options).run;
+      return {std::move(*pool), RunStart::kResume, resumed, {}};
     }
     if (!may_replace) refuse_iterates_in(pool->ring(), options.pool);
   }
 
   const RingGeometry& shape = pool->ring().geometry();
-  const bool fits = shape.schema() == wanted.schema && shape.shape.scalar_words >= wanted.scalar_words &&
-                    shape.shape.results_bytes >= wanted.results_bytes &&
-                    shape.shape.catalogue_entries >= wanted.catalogue_entries &&
-                    (!options.slots_given || shape.slot_count() == options.slots);
+  const std::string lacks = shape.lacks_room_for(catalogue);
+  const bool fits =
+      shape.schema() == wanted.schema && lacks.empty() && (!options.slots_given || shape.slot_count() == options.slots);
   if (fits) return {std::move(*pool), found.kept.empty() ? RunStart::kEmpty : RunStart::kCleared, run, {}};
+  if (!may_replace && shape.schema() == wanted.schema && !lacks.empty()) {
+    throw usage_error("{}: the pool has {}; give --overwrite, or another --pool", options.pool, lacks);
+  }
   if (!may_replace) {
     throw usage_error("{}: the pool has {} slots for {}, this run needs {} for {}; give --overwrite, or another --pool",
                       options.pool, shape.slot_count(), to_text(shape.schema()), options.slots, to_text(wanted.schema));

@@ -3,7 +3,6 @@
 // another run's iterates is never overwritten silently, and a run that is refused leaves everything as it was.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -47,7 +46,6 @@ struct Admission {
   RunStart start = RunStart::kEmpty;
   RunDescription run;                       // with kTakeover and kResume: the description in the pool
   std::vector<StepFigures> replaced_steps;  // that a replaced ring kept: the journal may lack some
-  std::size_t kept_scalars = 0;             // with kResume: how many scalars the kept run has
 };
 
 /// The pool for the run: the one at `options.pool`, or a new one. A pool with iterates of another run is refused unless

@@ -46,10 +46,7 @@ StepFigures figures_of(const RingView& ring, const KeptSlot& kept, KeptResults& 
   figures.run_id = kept.header.run_id;
   figures.commit_seq = kept.header.commit_seq;
   figures.bytes_transferred = ring.geometry().payload_bytes();
-  // The header's hash covers the step descriptor and the chunk hashes: no payload is read.
-  const StepWithScalars step = ring.step(kept.slot);
-  const std::uint64_t hash = payload_hash(ring.chunk_hashes(kept.slot), step, ring.geometry().step_bytes());
-  if (hash == kept.header.payload_hash) figures.step = step.descriptor;
+  if (const auto step = verified_step(ring, kept)) figures.step = step->descriptor;
   figures.step.step = kept.header.step;
   figures.step.iteration = kept.header.iteration;
   figures.reductions = results.scalars(kept);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/ring/ring_geometry.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -51,6 +53,20 @@ std::uint64_t RingGeometry::superblock_bytes() const noexcept {
 std::uint64_t RingGeometry::run_entry_bytes() const noexcept {
   if (version == kRingVersion2) return sizeof(RunTableEntry2);
   return sizeof(RunEntryHead) + shape.catalogue_entries * sizeof(ResultDescription) + kLineBytes;
+}
+
+std::string RingGeometry::lacks_room_for(const Catalogue& catalogue) const {
+  const auto lacks = [](std::uint64_t room, const char* what, std::uint64_t wanted) {
+    return fmt::format("room for {} {}, this run has {}", room, what, wanted);
+  };
+  if (catalogue.scalars().size() > shape.scalar_words) {
+    return lacks(shape.scalar_words, "scalars", catalogue.scalars().size());
+  }
+  if (catalogue.words() > most_result_words()) return lacks(most_result_words(), "words of results", catalogue.words());
+  if (catalogue.descriptions().size() > shape.catalogue_entries) {
+    return lacks(shape.catalogue_entries, "descriptions of results", catalogue.descriptions().size());
+  }
+  return {};
 }
 
 std::uint64_t RingGeometry::header_size() const noexcept {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "analyzer/ring/ring_layout.hpp"
@@ -113,6 +114,10 @@ struct RingGeometry {
   std::uint64_t run_entry_bytes() const noexcept;
   std::uint64_t run_tail_offset() const noexcept { return run_entry_bytes() - sizeof(RunEntryTail); }
   std::uint64_t run_table_bytes() const noexcept { return run_entries() * run_entry_bytes(); }
+
+  /// Empty if the ring has room for what a run records of each step, else what it lacks: "room for 2 scalars, this run
+  /// has 5".
+  std::string lacks_room_for(const Catalogue& catalogue) const;
 
   /// What a header of this ring states as its size: payload_bytes; in format 2, rows.
   std::uint64_t header_size() const noexcept;

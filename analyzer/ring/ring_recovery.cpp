@@ -46,6 +46,14 @@ PayloadCheck check_payload(const RingView& ring, std::uint32_t slot, const SlotH
   return check;
 }
 
+std::optional<StepWithScalars> verified_step(const RingView& ring, const KeptSlot& kept) {
+  const std::vector<std::uint64_t> chunk_hashes(ring.chunk_hashes(kept.slot).begin(),
+                                                ring.chunk_hashes(kept.slot).end());
+  const StepWithScalars step = ring.step(kept.slot);
+  const bool confirmed = payload_hash(chunk_hashes, step, ring.geometry().step_bytes()) == kept.header.payload_hash;
+  return confirmed && ring.still_holds(kept.slot, kept.header) ? std::optional(step) : std::nullopt;
+}
+
 ReadResult read_payload(const RingView& ring, std::uint32_t slot, const SlotHeader& header, void* out) {
   const RingGeometry& geometry = ring.geometry();
   const std::byte* from = ring.payload(slot);

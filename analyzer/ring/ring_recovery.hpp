@@ -42,6 +42,10 @@ struct PayloadCheck {
 /// Hashes the payload that `header`, a reading of this slot, belongs to. Uses all OpenMP threads.
 PayloadCheck check_payload(const RingView& ring, std::uint32_t slot, const SlotHeader& header);
 
+/// The step of a slot, if the header confirms it: its descriptor and scalars are as good as the header. Nothing if they
+/// are damaged, or the slot took another commit meanwhile. Reads no payload.
+std::optional<StepWithScalars> verified_step(const RingView& ring, const KeptSlot& kept);
+
 enum class ReadStatus {
   kOk,
   kOverwritten,  // the slot took another commit meanwhile

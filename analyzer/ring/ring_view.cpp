@@ -48,6 +48,19 @@ std::optional<ResultsState> settled(bool named, bool has_name, bool complete) no
   return std::nullopt;
 }
 
+/// True if the words of a step begin with those of x_only_catalogue.
+bool begins_with_reductions_of_x(const Catalogue& catalogue) noexcept {
+  for (const Result& expected : catalogue_2().results()) {
+    if (expected.source != ResultSource::kReduction) continue;
+    const Result* found = catalogue.find(expected.full_name);
+    if (found == nullptr || found->type != expected.type || found->count != expected.count ||
+        found->bit != expected.bit || found->word != expected.word) {
+      return false;
+    }
+  }
+  return true;
+}
+
 constexpr int kAttempts = 2;  // damage is found again, under an unchanged header, in a second reading
 
 }  // namespace
@@ -175,7 +188,11 @@ ResultsState RingView::reductions(std::uint32_t slot, const SlotHeader& header, 
   const ResultsState state = results(slot, header, found);
   if (state != ResultsState::kRecorded) return state;
   const std::uint64_t expected = catalogue_hash(catalogue_2().descriptions(), geometry_.schema().id());
-  if (found.catalogue_hash != expected || found.words.size() != kXOnlyWords) return ResultsState::kNotRecorded;
+  if (found.catalogue_hash != expected) {  // other scalars, perhaps, which have no words here
+    const std::optional<Catalogue> recorded = catalogue(header.run_id, found.catalogue_hash);
+    if (!recorded || !begins_with_reductions_of_x(*recorded)) return ResultsState::kNotRecorded;
+  }
+  if (found.words.size() < kXOnlyWords) return ResultsState::kNotRecorded;
   reductions = to_reductions(found.words, geometry_.entries());
   return state;
 }

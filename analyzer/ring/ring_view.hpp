@@ -116,8 +116,8 @@ class RingView {
   /// commit; consistently, also while another process writes them. Allocates.
   ResultsState results(std::uint32_t slot, const SlotHeader& header, SlotResults& results) const;
 
-  /// The same as a record of reductions. Requires that the schema is x-only. Results of a catalogue other than
-  /// x_only_catalogue count as not recorded.
+  /// The same as a record of reductions. Requires that the schema is x-only. Results of a catalogue that does
+  /// not begin with the reductions of x_only_catalogue count as not recorded.
   ResultsState reductions(std::uint32_t slot, const SlotHeader& header, Reductions& reductions) const;
 
   /// What a run recorded of its steps; nothing if no valid entry of the run has a catalogue with that hash.

@@ -37,14 +37,8 @@ std::optional<KeptSlot> RingWriter::begin_run(const RunDescription& run, const C
     throw usage_error("the pool holds steps of {}, this run has other variables; --overwrite makes a new pool",
                       to_text(geometry.schema()));
   }
-  if (catalogue.words() > geometry.most_result_words() ||
-      catalogue.descriptions().size() > geometry.shape.catalogue_entries ||
-      catalogue.scalars().size() > geometry.shape.scalar_words) {
-    throw usage_error(
-        "the pool has room for {} words of results, {} descriptions and {} scalars, this run has {}, {} and {}; "
-        "--overwrite makes a new pool",
-        geometry.most_result_words(), geometry.shape.catalogue_entries, geometry.shape.scalar_words, catalogue.words(),
-        catalogue.descriptions().size(), catalogue.scalars().size());
+  if (const std::string lacks = geometry.lacks_room_for(catalogue); !lacks.empty()) {
+    throw usage_error("the pool has {}; --overwrite makes a new pool", lacks);
   }
   if (const int error = finish()) {
     throw system_error("the pool could not be synced to its disk: {}; what was committed last may be lost",
@@ -105,14 +99,26 @@ void RingWriter::write_run(const RunDescription& run, const Catalogue& catalogue
     return;
   }
   std::vector<char> needed(ring_.geometry().run_entries(), 0);
+  std::vector<char> wanted(needed.size(),
+                           0);  // has the catalogue of a kept slot, whose run was resumed with another one
   if (!runs.empty()) needed[runs.back().index] = 1;
   for (const KeptSlot& kept : recover(ring_).kept) {
     const auto newest = std::find_if(runs.rbegin(), runs.rend(), [&](const RunReading& reading) {
       return reading.run.run_id == kept.header.run_id;
     });
     if (newest != runs.rend()) needed[newest->index] = 1;
+    SlotResults results;
+    if (ring_.results(kept.slot, kept.header, results) != ResultsState::kRecorded) continue;
+    for (const RunReading& reading : runs) {
+      const std::uint64_t hash = catalogue_hash(reading.catalogue, ring_.geometry().schema().id());
+      if (reading.run.run_id == kept.header.run_id && hash == results.catalogue_hash) wanted[reading.index] = 1;
+    }
   }
-  const auto index = static_cast<std::uint32_t>(std::find(needed.begin(), needed.end(), 0) - needed.begin());
+  std::uint32_t index = 0;
+  while (index < needed.size() && (needed[index] != 0 || wanted[index] != 0)) ++index;
+  if (index == needed.size()) {  // one that is not needed is always there
+    index = static_cast<std::uint32_t>(std::find(needed.begin(), needed.end(), 0) - needed.begin());
+  }
 
   const std::uint64_t record_seq = runs.empty() ? 1 : runs.back().record_seq + 1;
   // One after the other: a crash tears at most one of them.

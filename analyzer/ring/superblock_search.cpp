@@ -79,7 +79,7 @@ class SuperblockCheck {
   RingGeometry geometry_2() const {
     const auto fixed = load<Superblock2>(file_, offset_);
     check_slots(fixed);
-    if (fixed.head.bytes != superblock_bytes_2(fixed.slots)) throw damaged("its size", fixed.head.bytes);
+    check_size(fixed.head.bytes, superblock_bytes_2(fixed.slots));
     if (fixed.rows == 0 || fixed.rows > kMostPayloadBytes / sizeof(double)) throw damaged("rows", fixed.rows);
     RingGeometry geometry(shape_2(fixed.rows), fixed.chunk_bytes, kRingVersion2);
     fill(geometry, fixed, offset_ + sizeof(fixed));
@@ -93,7 +93,7 @@ class SuperblockCheck {
     const std::uint64_t places = offset_ + sizeof(fixed);
     const std::uint64_t entries = places + fixed.slots * sizeof(SlotPlace);
     const std::uint64_t bytes = entries + fixed.variables * sizeof(VariableEntry) - offset_;
-    if (fixed.head.bytes != bytes) throw damaged("its size", fixed.head.bytes);
+    check_size(fixed.head.bytes, bytes);
     const std::uint32_t further = fixed.scalar_words - kDescriptorScalars;
     if (fixed.scalar_words < kDescriptorScalars || further > kMostFurtherScalars || further % 8 != 0) {
       throw damaged("words for scalars", fixed.scalar_words);
@@ -130,6 +130,11 @@ class SuperblockCheck {
     }
     fill(geometry, fixed, places);
     return geometry;
+  }
+
+  /// Also bounds it by the file: another process may have changed it since the hash was computed.
+  void check_size(std::uint64_t stated, std::uint64_t expected) const {
+    if (stated != expected || stated > file_.size() - offset_) throw damaged("its size", stated);
   }
 
   /// What must hold before a geometry can be computed.
@@ -219,7 +224,7 @@ std::optional<Candidate> candidate_at(std::span<const std::byte> file, std::uint
   return candidate;
 }
 
-// The offsets of both copies and the pool's name, which lie in the same place in no two versions.
+/// The offsets of both copies and the pool's name. The name lies elsewhere in each version.
 struct Identity {
   std::uint64_t superblock_offset[2];
   Id128 pool_id;

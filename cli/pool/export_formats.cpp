@@ -5,6 +5,7 @@
 #include <archive_entry.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -69,9 +70,14 @@ class NpzArchive {
   void finish() { check(archive_write_close(archive_.get())); }
 
  private:
+  /// In pieces, because libarchive writes at most 2 GiB in one call.
   void write(const void* data, std::size_t bytes) {
-    check(archive_write_data(archive_.get(), data, bytes) == static_cast<la_ssize_t>(bytes) ? ARCHIVE_OK
-                                                                                            : ARCHIVE_FATAL);
+    constexpr std::size_t kPieceBytes = std::size_t{64} << 20;
+    for (std::size_t at = 0; at < bytes; at += kPieceBytes) {
+      const std::size_t piece = std::min(kPieceBytes, bytes - at);
+      const la_ssize_t written = archive_write_data(archive_.get(), static_cast<const std::byte*>(data) + at, piece);
+      check(written == static_cast<la_ssize_t>(piece) ? ARCHIVE_OK : ARCHIVE_FATAL);
+    }
   }
 
   /// Called by libarchive, which is C: an exception waits until it has returned.
@@ -89,7 +95,9 @@ class NpzArchive {
 
   void check(int status) {
     if (failure_) std::rethrow_exception(failure_);
-    if (status != ARCHIVE_OK) throw system_error("npz: {}", archive_error_string(archive_.get()));
+    if (status == ARCHIVE_OK) return;
+    const char* why = archive_error_string(archive_.get());
+    throw system_error("npz: {}", why == nullptr ? "libarchive gives no reason" : why);
   }
 
   struct Free {

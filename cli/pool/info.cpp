@@ -78,7 +78,7 @@ ordered_json describe_slot(const RingView& ring, const KeptSlot& kept) {
   if (ring.results(kept.slot, kept.header, recorded) != ResultsState::kRecorded) return slot;
   if (const auto catalogue = ring.catalogue(kept.header.run_id, recorded.catalogue_hash)) {
     slot["results"] = results_to_json(*catalogue, recorded.words);
-    slot["scalars"] = scalars_to_json(*catalogue, ring.step(kept.slot));
+    if (const auto step = verified_step(ring, kept)) slot["scalars"] = scalars_to_json(*catalogue, *step);
   }
   return slot;
 }
@@ -122,7 +122,8 @@ void print(const RingReader& reader, const Recovery& recovery) {
              utc_text(shape.created_realtime_ns));
   const bool x_only = shape.schema().is_x_only();
   fmt::print("ring      {} slots of {} ({} each); {} iterates kept{}\n", shape.slot_count(),
-             x_only ? with_separators(shape.entries()) + " rows" : fmt::format("{} variables", shape.schema().size()),
+             x_only ? with_separators(shape.entries()) + " rows"
+                    : fmt::format("{} variable{}", shape.schema().size(), shape.schema().size() == 1 ? "" : "s"),
              megabytes(shape.payload_bytes()), recovery.kept.size(),
              recovery.damaged.empty() ? "" : fmt::format(", {} slots with damaged headers", recovery.damaged.size()));
   for (const Variable& variable : shape.schema().variables()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/handoff/attach_request.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -26,15 +27,18 @@ std::vector<Scalar> checked_scalars(const Schema& schema, std::span<const Result
   return {catalogue.scalars().begin(), catalogue.scalars().end()};
 }
 
-void check_head(const AttachRequestHead& head, std::size_t descriptors) {
-  if (head.header.magic != kHandoffMagic || head.header.kind != MessageKind::kAttachRequest) {
+void check_header(const MessageHeader& header) {
+  if (header.magic != kHandoffMagic || header.kind != MessageKind::kAttachRequest) {
     throw usage_error("the first message is not an attach request");
   }
-  if (head.header.version != kHandoffVersion) {
+  if (header.version != kHandoffVersion) {
     throw usage_error(
         "the producer speaks hand-off version {}, this analyzer version {}; use the same release for both",
-        head.header.version, kHandoffVersion);
+        header.version, kHandoffVersion);
   }
+}
+
+void check_head(const AttachRequestHead& head, std::size_t descriptors) {
   if (descriptors != 2) throw usage_error("attach request with {} file descriptors, expected 2", descriptors);
   if (head.buffers < kMinBuffers || head.buffers > kMaxBuffers) {
     throw usage_error("attach request for {} buffers, expected {} to {}", head.buffers, kMinBuffers, kMaxBuffers);
@@ -99,6 +103,10 @@ AttachRequest AttachRequest::decode(std::span<const std::byte> message, std::siz
     throw usage_error("attach request of {} bytes, expected at least {}", message.size(), sizeof(head));
   }
   std::memcpy(&head, message.data(), std::min(message.size(), sizeof(head)));
+  check_header(head.header);
+  if (message.size() < sizeof(head)) {
+    throw usage_error("attach request of {} bytes, expected at least {}", message.size(), sizeof(head));
+  }
   check_head(head, descriptors);
   const std::size_t expected =
       sizeof(head) + head.variables * sizeof(VariableDescription) + head.scalars * sizeof(ResultDescription);

@@ -155,6 +155,7 @@ StepWithScalars HandoffReader::step_at(std::uint64_t step) const noexcept {
               payload_.data() + PayloadGeometry::descriptors_offset() + buffer * sizeof(StepDescriptor),
               sizeof(StepDescriptor));
   const std::size_t declared = scalars().size();
+  for (std::size_t s = declared; s < kDescriptorScalars; ++s) copy.set_scalar(s, 0);
   if (declared > kDescriptorScalars) {
     std::memcpy(copy.further,
                 payload_.data() + PayloadGeometry::further_scalars_offset() + buffer * sizeof(copy.further),

@@ -34,7 +34,7 @@ enum class ClaimStatus {
   kStopped           // `stop` was set while waiting
 };
 
-/// A claim's result: a buffer, or the reason why there is none. Check it before writing to `buffer`:
+/// A claim's result: a buffer, or the reason why there is none. Check it before writing to `payload`:
 ///   if (!claim) throw handoff.failure(claim.status);
 struct [[nodiscard]] Claim {
   ClaimStatus status = ClaimStatus::kOk;
@@ -75,11 +75,15 @@ struct KeptStep {
 class HandoffWriter {
  public:
   /// Connects, passes the buffers on, and waits until the analyzer accepts. A step of the run has these variables and
-  /// scalars; run.entries and run.schema_id become theirs. Throws Error: the analyzer's own line and exit code if it
-  /// refuses, exit code 4 if there is no analyzer, 2 if `buffers` is out of range or the scalars are refused.
+  /// scalars; run.entries, run.schema_id and run.problem_id become those of the variables, too. Throws Error: the
+  /// analyzer's own line and exit code if it refuses, exit code 4 if there is no analyzer, 2 if `buffers` is out of
+  /// range or the scalars are refused.
   HandoffWriter(const HandoffOptions& options, const RunDescription& run, Schema variables,
                 std::vector<Scalar> scalars = {});
 
+  /// As the analyzer knows the run: its problem_id covers the variables, and a resumed run has the run_id of the kept
+  /// one.
+  const RunDescription& run() const noexcept { return request_.head.run; }
   const Schema& schema() const noexcept { return request_.schema; }
 
   /// With PoolUse::kResume: the step to continue from, once; nothing if there was none.

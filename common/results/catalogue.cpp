@@ -36,8 +36,9 @@ bool is_padded(const char (&field)[N]) noexcept {
 
 /// All that one description alone can have wrong.
 void check_description(const ResultDescription& result, std::size_t index, std::string_view where) {
-  check_name(text_of(result.name), where, "result", index);
-  check_unit(text_of(result.unit), where, "result", text_of(result.name));
+  const char* kind = result.source == ResultSource::kScalar ? "scalar" : "result";
+  check_name(text_of(result.name), where, kind, index);
+  check_unit(text_of(result.unit), where, kind, text_of(result.name));
   const auto refuse = [&](std::string_view what, std::uint64_t found, std::string_view expected) {
     throw usage_error("{}: result '{}': {} {}; expected {}", where, text_of(result.name), what, found, expected);
   };

@@ -43,8 +43,10 @@ ReductionScalars FirstField::scalars(std::span<const std::uint64_t> words) const
     using Value = std::remove_reference_t<decltype(scalars.*to)>;
     if constexpr (std::is_same_v<Value, bool>) {
       scalars.*to = true;
-    } else {
-      scalars.*to = static_cast<Value>(as_double(values, *result));
+    } else if constexpr (std::is_same_v<Value, double>) {
+      scalars.*to = as_double(values, *result);
+    } else if (result->type == ValueType::kI64) {
+      scalars.*to = static_cast<Value>(values.i64(*result));
     }
   });
   return scalars;

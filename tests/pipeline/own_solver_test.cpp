@@ -50,7 +50,7 @@ TEST_F(PipelineTest, TheExampleProgramOverwritesAnEarlierRunOnlyWhenThatIsAskedF
 
 TEST_F(PipelineTest, TheExampleProgramSaysWhatItAccepts) {
   for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{}, {"s", "--peer-timeout"}, {"s", "--peer-timeout", "x"}, {"s", "more"}}) {
+       {std::vector<std::string>{"--unknown"}, {"s", "--peer-timeout"}, {"s", "--peer-timeout", "x"}, {"s", "more"}}) {
     const Finished ended = testing::run("publish_from_your_solver", arguments);
     EXPECT_EQ(ended.exit_code, 2);
     EXPECT_NE(ended.err.find("usage: "), std::string::npos) << ended.err;
