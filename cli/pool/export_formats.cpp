@@ -5,6 +5,7 @@
 #include <archive_entry.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -70,8 +71,13 @@ class NpzArchive {
 
  private:
   void write(const void* data, std::size_t bytes) {
-    check(archive_write_data(archive_.get(), data, bytes) == static_cast<la_ssize_t>(bytes) ? ARCHIVE_OK
-                                                                                           : ARCHIVE_FATAL);
+    constexpr std::size_t kMostAtATime = std::size_t{1} << 30;  // libarchive takes no more than 2^31 - 1
+    const auto* from = static_cast<const std::byte*>(data);
+    for (std::size_t done = 0; done < bytes; done += kMostAtATime) {
+      const std::size_t part = std::min(kMostAtATime, bytes - done);
+      const la_ssize_t written = archive_write_data(archive_.get(), from + done, part);
+      check(written == static_cast<la_ssize_t>(part) ? ARCHIVE_OK : ARCHIVE_FATAL);
+    }
   }
 
   /// Called by libarchive, which is C: an exception waits until it has returned.
@@ -89,7 +95,9 @@ class NpzArchive {
 
   void check(int status) {
     if (failure_) std::rethrow_exception(failure_);
-    if (status != ARCHIVE_OK) throw system_error("npz: {}", archive_error_string(archive_.get()));
+    if (status == ARCHIVE_OK) return;
+    const char* reason = archive_error_string(archive_.get());
+    throw system_error("npz: {}", reason != nullptr ? reason : "libarchive wrote less than it was given");
   }
 
   struct Free {
