@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -85,6 +86,9 @@ std::vector<std::size_t> chosen_variables(const Schema& schema, const std::vecto
     while (v < schema.size() && schema.variables()[v].name != name) ++v;
     if (v == schema.size()) {
       throw usage_error("--variable: found '{}', {} has {}", name, pool, names_of(schema));
+    }
+    if (std::find(chosen.begin(), chosen.end(), v) != chosen.end()) {
+      throw usage_error("--variable: found '{}' twice, expected each name once", name);
     }
     chosen.push_back(v);
   }
