@@ -328,6 +328,19 @@ TEST(RingVariablesTest, NoHeaderIsValidUnderAnotherSchemaOfTheSameSize) {
   for (std::uint32_t slot = 0; slot < 3; ++slot) EXPECT_EQ(view.slot(slot).state, SlotState::kDamagedHeader);
 }
 
+TEST(RingVariablesTest, AForgedPlaceOfAVariableIsRefusedByItsNumber) {
+  const VariablesRing ring(several_variables());
+  const std::uint64_t offset = ring.memory.geometry().superblock_offset[0];
+  auto* superblock = reinterpret_cast<Superblock*>(ring.memory.at(offset));
+  const std::uint64_t entries = offset + sizeof(Superblock) + 3 * sizeof(SlotPlace);
+  auto* v = reinterpret_cast<VariableEntry*>(ring.memory.at(entries + sizeof(VariableEntry)));
+  v->offset = 8;
+  superblock->head.hash = superblock_hash(ring.memory.at(offset), superblock->head.bytes);
+  EXPECT_EQ(failure_line([&] { RingView::parse(ring.memory.bytes(), "POOL"); }, ExitCode::kDamaged),
+            "POOL: damaged pool: the superblock at byte " + std::to_string(offset) +
+                " says variable 1's offset = 8, which cannot be");
+}
+
 struct Calls {
   std::size_t stores = 0, copies = 0, flushes = 0, drains = 0;
   bool operator==(const Calls&) const = default;
