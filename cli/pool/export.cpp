@@ -121,12 +121,15 @@ int export_command(int argc, const char* const* argv) {
   for (const ExportFormat& one : export_formats()) names.emplace_back(one.name);
   std::vector<std::string> wanted_variables;
   CommandLine line(
-      "Writes variables of a kept step to a file, after verifying it: the first one, or with npz all of them. Rows count "
+      "Writes variables of a kept step to a file, after verifying it: the first one, or with npz all of them. Rows "
+      "count "
       "from 0.",
       "ringside export");
   line.option("POOL", pool, "pool file").required().value_name("FILE");
   line.option("--iteration", iteration, "which iterate").value_name("K|last").show_default();
-  line.option("--variable", wanted_variables, "variable to write; several only with npz").value_name("NAME,...").comma_separated();
+  line.option("--variable", wanted_variables, "variable to write; several only with npz")
+      .value_name("NAME,...")
+      .comma_separated();
   line.option("--format", format, "file format (default: the one that the output's name ends with, or npy)")
       .check(one_of(names))
       .value_name(fmt::format("{}", fmt::join(names, "|")));
@@ -150,14 +153,14 @@ int export_command(int argc, const char* const* argv) {
   const auto [kept, payload] = read(reader, wanted);
   std::vector<ExportedVariable> exported;
   for (const std::size_t v : variables) {
-    exported.push_back({schema.variables()[v], std::span(payload).subspan(schema.place(v).offset, schema.place(v).bytes)});
+    exported.push_back(
+        {schema.variables()[v], std::span(payload).subspan(schema.place(v).offset, schema.place(v).bytes)});
   }
   OutputFile file(output, "--output", kept_files);
   chosen.write(file, exported);
   file.finish();
-  const std::string what = schema.is_x_only()
-                               ? with_separators(schema.place(0).entries) + " rows"
-                               : fmt::format("{}", fmt::join(texts_of(exported), ", "));
+  const std::string what = schema.is_x_only() ? with_separators(schema.place(0).entries) + " rows"
+                                              : fmt::format("{}", fmt::join(texts_of(exported), ", "));
   write_beside_output(output, fmt::format("{}: iteration {} of {}, {}, as {}\n", printable(output_name(output)),
                                           with_separators(kept.header.iteration), printable(pool), what, chosen.name));
   return 0;

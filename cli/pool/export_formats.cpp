@@ -123,8 +123,8 @@ void accept_real_tables(const Variable& variable) {
                     variable.name, to_text(variable));
 }
 
-/// Calls use(row, column, text) for each entry, in the order of the rows. {} prints the shortest text that reads back as
-/// the same number: text formats lose no bit.
+/// Calls use(row, column, text) for each entry, in the order of the rows. {} prints the shortest text that reads back
+/// as the same number: text formats lose no bit.
 template <class Use>
 void for_each_entry(const ExportedVariable& from, const Use& use) {
   const std::vector<std::uint64_t>& shape = from.variable.shape;
