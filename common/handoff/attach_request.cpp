@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
 #include "common/results/catalogue.hpp"
 
 namespace ringside {
@@ -18,7 +19,7 @@ std::vector<Scalar> checked_scalars(const Schema& schema, std::span<const Result
                                     std::string_view where) {
   for (const ResultDescription& description : descriptions) {
     if (description.source != ResultSource::kScalar) {
-      throw usage_error("{}: '{}' has source {}, expected {} ({})", where, text_of(description.name),
+      throw usage_error("{}: '{}' has source {}, expected {} ({})", where, printable(text_of(description.name)),
                         static_cast<int>(description.source), static_cast<int>(ResultSource::kScalar),
                         to_string(ResultSource::kScalar));
     }

@@ -40,14 +40,14 @@ void check_description(const ResultDescription& result, std::size_t index, std::
   check_name(text_of(result.name), where, kind, index);
   check_unit(text_of(result.unit), where, kind, text_of(result.name));
   const auto refuse = [&](std::string_view what, std::uint64_t found, std::string_view expected) {
-    throw usage_error("{}: result '{}': {} {}; expected {}", where, text_of(result.name), what, found, expected);
+    throw usage_error("{}: {} '{}': {} {}; expected {}", where, kind, text_of(result.name), what, found, expected);
   };
   const auto type = static_cast<std::uint8_t>(result.type);
   const auto source = static_cast<std::uint8_t>(result.source);
   const bool is_reduction = result.source == ResultSource::kReduction;
   if (!is_padded(result.name) || !is_padded(result.unit) ||
       std::any_of(std::begin(result.reserved), std::end(result.reserved), [](unsigned char c) { return c != 0; })) {
-    throw usage_error("{}: result '{}': bytes behind its texts are not 0", where, text_of(result.name));
+    throw usage_error("{}: {} '{}': bytes behind its texts are not 0", where, kind, text_of(result.name));
   }
   if (type < 1 || type > 3) refuse("type", type, "1 to 3");
   if (source < 1 || source > 3) refuse("source", source, "1 to 3");

@@ -225,10 +225,24 @@ std::string to_text(const Variable& variable) {
   return text;
 }
 
+namespace {
+
+/// A message stays readable, and fits a reply to a producer, if there are 256 variables.
+std::string listed(std::vector<std::string> texts) {
+  constexpr std::size_t kMostListed = 8;
+  if (texts.size() > kMostListed) {
+    texts[kMostListed - 1] = fmt::format("and {} more", texts.size() - (kMostListed - 1));
+    texts.resize(kMostListed);
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+}  // namespace
+
 std::string to_text(const Schema& schema) {
   std::vector<std::string> texts;
   for (const Variable& variable : schema.variables()) texts.push_back(to_text(variable));
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return listed(std::move(texts));
 }
 
 std::string difference(const Schema& kept, const Schema& here) {
@@ -241,7 +255,7 @@ std::string difference(const Schema& kept, const Schema& here) {
   }
   for (std::size_t v = both; v < kept.size(); ++v) found.push_back("no " + to_text(kept.variables()[v]));
   for (std::size_t v = both; v < here.size(); ++v) found.push_back(to_text(here.variables()[v]) + " more");
-  return fmt::format("{}", fmt::join(found, ", "));
+  return listed(std::move(found));
 }
 
 Id128 problem_id_with(const Id128& solver_problem, const Schema& schema) noexcept {

@@ -68,11 +68,11 @@ class Schema {
   std::shared_ptr<const Content> content_;
 };
 
-/// "x f64[4000000], p f64[4000000] state"
+/// "x f64[4000000], p f64[4000000] state"; of more than eight variables the first seven: "..., and 249 more".
 std::string to_text(const Schema& schema);
 
 /// What `here` has instead of what `kept` has: "x f32[8] instead of x f64[8]", "no p f64[8] state", "q f64[8] more".
-/// Empty if they are equal.
+/// Empty if they are equal; shortened as a schema's text.
 std::string difference(const Schema& kept, const Schema& here);
 
 /// The name of the problem that `solver_problem` (all but the variables) and `schema` make together.

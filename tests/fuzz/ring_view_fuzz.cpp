@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A pool's bytes as a hostile writer may have left them: an intact ring with words that the fuzzer changed. Hashes
-// over them may be mended, because hashes keep noise out. Each time the result is one Error, or a view whose every
-// part lies in the file and can be read.
+// A pool's bytes as a hostile writer may have left them: an intact ring with words that the fuzzer changed. The ring is
+// of format 3 with one variable or several, or of format 2. Hashes over the words may be mended, because hashes keep
+// noise out. Each time the result is one Error, or a view whose every part lies in the file and can be read.
 #include <fuzzer/FuzzedDataProvider.h>
 #include <sys/mman.h>
 
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -15,7 +16,8 @@
 #include "analyzer/ring/ring_recovery.hpp"
 #include "analyzer/ring/ring_view.hpp"
 #include "tests/fuzz/fuzzing.hpp"
-#include "tests/unit/analyzer/ring/ring_in_memory.hpp"
+#include "tests/unit/analyzer/ring/ring_2_in_memory.hpp"
+#include "tests/unit/analyzer/ring/several_variables.hpp"
 
 namespace {
 
@@ -26,22 +28,16 @@ constexpr std::uint64_t kRows = 5000;  // two chunks and a part of one
 // An image that is changed and restored. Directly behind it lies a page without access rights.
 class Image {
  public:
-  Image() {
-    RingInMemory memory(kRows);
-    RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-    begin_x_only(writer, run_of(kRows));
-    for (std::uint64_t k = 1; k <= 4; ++k) {
-      commit_iterate(writer, k, kRows);
-      store_reductions(writer, Reductions{});
-    }
-    geometry_ = memory.geometry();
-    bytes_ = round_up(geometry_.file_bytes, kPageBytes);
+  Image(const RingGeometry& geometry, std::span<const std::byte> ring)
+      : geometry_(geometry), bytes_(round_up(geometry_.file_bytes, kPageBytes)) {
     void* mapped = mmap(nullptr, bytes_ + kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED) std::abort();
     base_ = static_cast<std::byte*>(mapped);
     mprotect(base_ + bytes_, kPageBytes, PROT_NONE);
-    std::memcpy(base_, memory.bytes().data(), geometry_.file_bytes);
+    std::memcpy(base_, ring.data(), geometry_.file_bytes);
   }
+  Image(const Image&) = delete;
+  Image& operator=(const Image&) = delete;
 
   const RingGeometry& geometry() const { return geometry_; }
   std::span<const std::byte> file() const { return {base_, geometry_.file_bytes}; }
@@ -67,11 +63,48 @@ class Image {
     std::uint64_t offset = 0;
     std::uint64_t before = 0;
   };
-  RingGeometry geometry_{RingShape::x_only(1)};
-  std::uint64_t bytes_ = 0;
+  RingGeometry geometry_;
+  std::uint64_t bytes_;
   std::byte* base_ = nullptr;
   std::vector<Change> changed_;
 };
+
+Image x_only_image() {
+  RingInMemory memory(kRows);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  begin_x_only(writer, run_of(kRows));
+  for (std::uint64_t k = 1; k <= 4; ++k) {
+    commit_iterate(writer, k, kRows);
+    store_reductions(writer, Reductions{});
+  }
+  return {memory.geometry(), memory.bytes()};
+}
+
+Image several_variables_image() {
+  const Schema schema = several_variables();
+  const Catalogue catalogue = catalogue_of(schema, five_scalars());
+  RingInMemory memory(RingShape::of(schema, catalogue), kMinSlots);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  writer.begin_run(run_with(schema), catalogue);
+  const std::vector<std::uint64_t> words(catalogue.words());
+  for (std::uint64_t k = 1; k <= 4; ++k) {
+    writer.begin();
+    writer.copy(payload_of(schema, k).data(), scalars_of(k));
+    writer.commit();
+    writer.store_results(words);
+  }
+  return {memory.geometry(), memory.bytes()};
+}
+
+Image format_2_image() {
+  Ring2InMemory memory(kRows);
+  memory.write_run(0, 1);
+  for (std::uint32_t slot = 0; slot < kMinSlots; ++slot) {
+    memory.commit(slot, slot + 1, slot + 1);
+    memory.store(slot, Reductions{});
+  }
+  return {memory.geometry(), memory.bytes()};
+}
 
 // Changes one word of any part, to a value near the old one or to any value.
 void change_a_word(Image& image, FuzzedDataProvider& choice) {
@@ -96,8 +129,21 @@ void change_a_word(Image& image, FuzzedDataProvider& choice) {
   image.set_word(offset, choice.ConsumeBool() ? value : image.word(offset) ^ (value & 0xffff) << (value >> 58));
 }
 
+void mend_schema_id(Image& image, std::uint64_t superblock) {
+  const RingGeometry& shape = image.geometry();
+  const std::uint64_t entries = superblock + sizeof(Superblock) + shape.slots.size() * sizeof(SlotPlace);
+  std::vector<VariableDescription> descriptions(shape.schema().size());
+  for (std::size_t v = 0; v < descriptions.size(); ++v) {
+    std::memcpy(&descriptions[v], image.file().data() + entries + v * sizeof(VariableEntry), sizeof(descriptions[v]));
+  }
+  const Id128 id = hash128(descriptions.data(), descriptions.size() * sizeof(VariableDescription));
+  image.set_word(superblock + offsetof(Superblock, schema_id), id.high);
+  image.set_word(superblock + offsetof(Superblock, schema_id) + sizeof(id.high), id.low);
+}
+
 void mend_superblocks(Image& image) {
   for (const std::uint64_t offset : image.geometry().superblock_offset) {
+    if (image.geometry().version == kRingVersion) mend_schema_id(image, offset);
     const std::uint64_t bytes = image.word(offset + 8) >> 32;
     if (bytes < 24 || bytes > 1 << 20 || bytes % 8 != 0) continue;
     image.set_word(offset + offsetof(SuperblockHead, hash), superblock_hash(image.file().data() + offset, bytes));
@@ -145,8 +191,9 @@ void read_everything(std::span<const std::byte> file) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
-  static Image image;
+  static Image images[] = {x_only_image(), several_variables_image(), format_2_image()};
   FuzzedDataProvider choice(data, bytes);
+  Image& image = images[choice.ConsumeIntegralInRange<std::size_t>(0, std::size(images) - 1)];
   const bool mends_superblocks = choice.ConsumeBool();
   const bool mends_headers = choice.ConsumeBool();
   const bool truncates = choice.ConsumeBool();

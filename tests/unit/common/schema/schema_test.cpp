@@ -139,6 +139,18 @@ TEST(SchemaTest, AStepThatIsTooLargeNamesItsLargestVariable) {
             "17167289216 bytes a step");
 }
 
+TEST(SchemaTest, TheTextOfManyVariablesIsShort) {
+  std::vector<Variable> variables;
+  for (int i = 0; i < 8; ++i) variables.push_back(f64("v" + std::to_string(i), {1}));
+  const std::string first_seven = "v0 f64[1], v1 f64[1], v2 f64[1], v3 f64[1], v4 f64[1], v5 f64[1], v6 f64[1], ";
+  EXPECT_EQ(to_text(Schema::of(variables)), first_seven + "v7 f64[1]");
+  for (int i = 8; i < 256; ++i) variables.push_back(f64("v" + std::to_string(i), {1}));
+  EXPECT_EQ(to_text(Schema::of(variables)), first_seven + "and 249 more");
+  EXPECT_EQ(difference(Schema::of({variables[0]}), Schema::of(variables)),
+            "v1 f64[1] more, v2 f64[1] more, v3 f64[1] more, v4 f64[1] more, v5 f64[1] more, v6 f64[1] more, v7 "
+            "f64[1] more, and 248 more");
+}
+
 TEST(SchemaTest, ADifferenceNamesTheVariables) {
   const Schema kept = Schema::of({f64("x", {8}), f64("p", {8})});
   EXPECT_EQ(difference(kept, kept), "");

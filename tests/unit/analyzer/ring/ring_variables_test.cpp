@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A ring whose steps have several variables and scalars: what is kept, what is found damaged, what is refused
+// (docs/variables.md, sections 4, 9 and 10).
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "analyzer/ring/ring_check.hpp"
+#include "analyzer/ring/ring_recovery.hpp"
+#include "analyzer/ring/ring_writer.hpp"
+#include "common/reductions/step_reducer.hpp"
+#include "common/results/result_values.hpp"
+#include "tests/unit/analyzer/ring/several_variables.hpp"
+#include "tests/unit/failure_line.hpp"
+
+namespace ringside {
+namespace {
+
+using Chunks = std::vector<std::uint64_t>;
+
+/// A ring in memory for a schema, and its writer in a run. Every step is reduced on its way into the slot.
+struct VariablesRing {
+  explicit VariablesRing(const Schema& of_schema, const std::vector<Scalar>& scalars = five_scalars(),
+                         std::uint32_t slots = 3)
+      : schema(of_schema),
+        catalogue(catalogue_of(schema, scalars)),
+        memory(RingShape::of(schema, catalogue), slots),
+        writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower),
+        reducer(schema) {
+    writer.begin_run(run_with(schema), catalogue);
+  }
+
+  KeptSlot newest() const { return recover(memory.ring()).kept.back(); }
+
+  /// Commits iteration k; its results are returned, but not stored.
+  std::vector<std::uint64_t> commit(std::uint64_t k) {
+    const std::vector<std::byte> payload = payload_of(schema, k);
+    EXPECT_EQ(writer.begin(), CommitStatus::kOk);
+    writer.copy(payload.data(), scalars_of(k), &reducer);
+    EXPECT_EQ(writer.commit(), CommitStatus::kOk);
+    const auto words = reducer.finish(writer.payload(), 1);
+    return {words.begin(), words.end()};
+  }
+
+  PayloadCheck check() const {
+    const KeptSlot kept = newest();
+    return check_payload(memory.ring(), kept.slot, kept.header);
+  }
+
+  Schema schema;
+  Catalogue catalogue;
+  RingInMemory memory;
+  RingWriter writer;
+  StepReducer reducer;
+};
+
+/// What read_payload returns of each variable is what was published.
+void expect_published(const VariablesRing& ring, std::uint64_t k) {
+  const KeptSlot kept = ring.newest();
+  ASSERT_EQ(kept.header.iteration, k);
+  const std::vector<std::byte> published = payload_of(ring.schema, k);
+  std::vector<std::byte> read(published.size());
+  const RingView view = ring.memory.ring();
+  const ReadResult result = read_payload(view, kept.slot, kept.header, read.data());
+  ASSERT_EQ(result.status, ReadStatus::kOk);
+  for (std::size_t v = 0; v < ring.schema.size(); ++v) {
+    const VariablePlace& place = ring.schema.place(v);
+    EXPECT_EQ(std::memcmp(read.data() + place.offset, published.data() + place.offset, place.stored_bytes), 0) << v;
+  }
+  const StepWithScalars expected = scalars_of(k);
+  EXPECT_EQ(std::memcmp(&result.step, &expected, sizeof expected), 0);
+}
+
+TEST(RingVariablesTest, AStepKeepsTheBytesOfEachVariableAndAllScalars) {
+  for (const int threads : {1, 3}) {
+    omp_set_num_threads(threads);
+    VariablesRing ring(several_variables());
+    EXPECT_EQ(ring.memory.geometry().shape.scalar_words, 10u);
+    EXPECT_EQ(ring.memory.geometry().chunk_count(), 9u);
+    for (std::uint64_t k = 1; k <= 5; ++k) {
+      ring.commit(k);
+      expect_published(ring, k);
+    }
+    const RingView view = ring.memory.ring();
+    const std::uint32_t slot = ring.newest().slot;
+    EXPECT_EQ(view.values<double>(slot, 0)[4], 5001.0);
+    EXPECT_EQ(view.values<float>(slot, 1)[4], 5101.0f);
+    EXPECT_EQ(view.values<std::int16_t>(slot, 2)[4], 5201);
+    EXPECT_EQ(view.values<double>(slot, 3)[1], -5300.0);
+    EXPECT_EQ(view.values<double>(slot, 4)[0], 5400.0);
+    EXPECT_EQ(std::bit_cast<double>(view.step(slot).scalar(2)), 5.25);
+    EXPECT_EQ(view.step(slot).scalar(3), 105u);
+    EXPECT_EQ(view.step(slot).scalar(4), ~std::uint64_t{5});
+    EXPECT_EQ(view.step(slot).scalar(5), 0u);
+  }
+  omp_set_num_threads(1);
+}
+
+TEST(RingVariablesTest, BytesBetweenVariablesAreNeitherWrittenNorHashed) {
+  VariablesRing ring(several_variables());
+  ring.commit(1);
+  const std::uint64_t payload = ring.memory.geometry().slots[ring.newest().slot].payload_offset;
+  for (std::size_t v = 0; v + 1 < ring.schema.size(); ++v) {
+    const VariablePlace& place = ring.schema.place(v);
+    const std::uint64_t end = place.offset + place.stored_bytes;
+    for (std::uint64_t byte = end; byte < ring.schema.place(v + 1).offset; ++byte) {
+      ASSERT_EQ(*ring.memory.at(payload + byte), std::byte{0}) << v;
+    }
+    ring.memory.flip_bit(payload + end);
+  }
+  EXPECT_TRUE(ring.check().intact());
+}
+
+TEST(RingVariablesTest, AFlippedBitIsFoundInTheChunkOfItsVariable) {
+  VariablesRing ring(several_variables());
+  for (std::uint64_t k = 1; k <= 2; ++k) ring.commit(k);
+  const std::uint64_t payload = ring.memory.geometry().slots[ring.newest().slot].payload_offset;
+  const auto damaged_by = [&](std::uint64_t byte) {
+    ring.memory.flip_bit(payload + byte, static_cast<int>(byte % 8));
+    const PayloadCheck check = ring.check();
+    EXPECT_TRUE(check.table_intact);
+    std::vector<std::byte> read(ring.schema.payload_bytes());
+    const KeptSlot kept = ring.newest();
+    const ReadResult result = read_payload(ring.memory.ring(), kept.slot, kept.header, read.data());
+    EXPECT_EQ(result.status, ReadStatus::kDamaged);
+    EXPECT_EQ(check.damaged_chunks, Chunks{result.damaged_chunk});
+    ring.memory.flip_bit(payload + byte, static_cast<int>(byte % 8));
+    return check.damaged_chunks;
+  };
+  const Chunks first_chunks = {0, 2, 4, 6, 8};
+  for (std::size_t v = 0; v < ring.schema.size(); ++v) {
+    const VariablePlace& place = ring.schema.place(v);
+    const std::uint64_t last = place.stored_bytes - 1;
+    const std::uint64_t chunks = last / kChunkBytes;
+    EXPECT_EQ(damaged_by(place.offset), Chunks{first_chunks[v]}) << v;
+    EXPECT_EQ(damaged_by(place.offset + std::min<std::uint64_t>(kChunkBytes - 1, last)), Chunks{first_chunks[v]}) << v;
+    EXPECT_EQ(damaged_by(place.offset + chunks * kChunkBytes), Chunks{first_chunks[v] + chunks}) << v;
+    EXPECT_EQ(damaged_by(place.offset + last), Chunks{first_chunks[v] + chunks}) << v;
+  }
+  EXPECT_TRUE(ring.check().intact());
+}
+
+TEST(RingVariablesTest, EveryByteOfAStepWithItsScalarsIsCovered) {
+  VariablesRing ring(several_variables());
+  ring.commit(1);
+  const RingGeometry& geometry = ring.memory.geometry();
+  ASSERT_EQ(geometry.step_bytes(), 128u);
+  const std::uint64_t step = geometry.slots[ring.newest().slot].meta_offset + kStepOffset;
+  for (std::uint64_t byte = 0; byte < geometry.step_bytes(); ++byte) {
+    ring.memory.flip_bit(step + byte, static_cast<int>(byte % 8));
+    const PayloadCheck check = ring.check();
+    EXPECT_FALSE(check.table_intact) << byte;
+    EXPECT_EQ(check.damaged_chunks, Chunks{}) << byte;
+    ring.memory.flip_bit(step + byte, static_cast<int>(byte % 8));
+  }
+  EXPECT_TRUE(ring.check().intact());
+}
+
+TEST(RingVariablesTest, ResultsAreReadByName) {
+  VariablesRing ring(several_variables());
+  for (std::uint64_t k = 1; k <= 4; ++k) {
+    const std::vector<std::uint64_t> words = ring.commit(k);
+    const RingView view = ring.memory.ring();
+    const KeptSlot kept = ring.newest();
+    SlotResults results;
+    EXPECT_EQ(view.results(kept.slot, kept.header, results), ResultsState::kNotRecorded);
+    ring.writer.store_results(words);
+    ASSERT_EQ(view.results(kept.slot, kept.header, results), ResultsState::kRecorded);
+    EXPECT_EQ(results.words, words);
+
+    const auto catalogue = view.catalogue(kept.header.run_id, results.catalogue_hash);
+    ASSERT_TRUE(catalogue);
+    EXPECT_EQ(catalogue->scalars().size(), 5u);
+    EXPECT_EQ(catalogue->find("r.sum"), nullptr) << "a state is not reduced";
+    const Result* rho = catalogue->find("solver.rho");
+    ASSERT_NE(rho, nullptr);
+    EXPECT_EQ(std::bit_cast<double>(view.step(kept.slot).scalar(rho->word)), static_cast<double>(k) + 0.25);
+
+    const ResultValues values(results.words);
+    const auto* w = view.values<std::int16_t>(kept.slot, 2);
+    EXPECT_TRUE(values.i128(*catalogue->find("w.sum")) == std::accumulate(w, w + 8195, std::int64_t{0}));
+    const auto* v = view.values<float>(kept.slot, 1);
+    EXPECT_EQ(values.f64(*catalogue->find("v.max")), static_cast<double>(*std::max_element(v, v + 5001)));
+    const Result& change = *catalogue->find("u.change_linf");
+    EXPECT_EQ(values.present(change), k > 1);
+    if (k > 1) {
+      EXPECT_EQ(values.f64(change), 1000.0);
+    }
+  }
+}
+
+TEST(RingVariablesTest, EveryByteOfResultsIsCovered) {
+  VariablesRing ring(several_variables());
+  ring.commit(1);
+  const std::vector<std::uint64_t> words = ring.commit(2);
+  ring.writer.store_results(words);
+  const RingView view = ring.memory.ring();
+  const KeptSlot kept = ring.newest();
+  const std::uint64_t offset =
+      ring.memory.geometry().slots[kept.slot].meta_offset + ring.memory.geometry().results_offset();
+  SlotResults results;
+  for (std::uint64_t byte = 0; byte < sizeof(ResultsHead) + words.size() * 8; ++byte) {
+    ring.memory.flip_bit(offset + byte, static_cast<int>(byte % 8));
+    ASSERT_EQ(view.results(kept.slot, kept.header, results), ResultsState::kDamaged) << byte;
+    ring.memory.flip_bit(offset + byte, static_cast<int>(byte % 8));
+  }
+  EXPECT_EQ(view.results(kept.slot, kept.header, results), ResultsState::kRecorded);
+}
+
+TEST(RingVariablesTest, WithoutItsRunsDescriptionAStepKeepsAllButTheNamesOfItsResults) {
+  VariablesRing ring(several_variables());
+  const std::vector<std::uint64_t> words = ring.commit(1);
+  ring.writer.store_results(words);
+  const KeptSlot kept = ring.newest();
+  const std::uint64_t hash = catalogue_hash(ring.catalogue.descriptions(), ring.schema.id());
+  ASSERT_TRUE(ring.memory.ring().catalogue(kept.header.run_id, hash));
+  EXPECT_FALSE(ring.memory.ring().catalogue(kept.header.run_id, hash + 1));
+  for (const std::uint64_t table : ring.memory.geometry().run_table_offset) {
+    ring.memory.flip_bit(table + sizeof(RunEntryHead) + 200);  // in a description that is used
+  }
+  const RingView view = ring.memory.ring();
+  EXPECT_FALSE(view.run(kept.header.run_id));
+  EXPECT_FALSE(view.catalogue(kept.header.run_id, hash));
+  SlotResults results;
+  EXPECT_EQ(view.results(kept.slot, kept.header, results), ResultsState::kRecorded);
+  EXPECT_EQ(results.words, words);
+  EXPECT_EQ(results.catalogue_hash, hash);
+  expect_published(ring, 1);
+}
+
+TEST(RingVariablesTest, ARunWithOtherVariablesOrWithoutRoomIsRefused) {
+  VariablesRing ring(several_variables());
+  ring.commit(1);
+  const auto refusal = [&](const Schema& schema, const Catalogue& catalogue) {
+    return failure_line([&] { ring.writer.begin_run(run_with(schema), catalogue); });
+  };
+  const Schema other = Schema::x_only(4000);
+  EXPECT_EQ(refusal(other, catalogue_of(other, five_scalars())),
+            "the pool holds steps of u f64[40,100], v f32[5001] m s-1, w i16[8195], r c128[1500] state, alpha f64 "
+            "state, this run has other variables; --overwrite makes a new pool");
+
+  std::vector<Scalar> scalars = five_scalars();
+  while (scalars.size() < 11) scalars.push_back({.name = "s" + std::to_string(scalars.size())});
+  EXPECT_EQ(refusal(ring.schema, catalogue_of(ring.schema, scalars)),
+            "the pool has room for 972 words of results, 128 descriptions and 10 scalars, this run has 904, 32 and "
+            "11; --overwrite makes a new pool");
+  scalars.pop_back();
+  EXPECT_EQ(refusal(ring.schema, catalogue_of(ring.schema, scalars)), "");
+
+  const auto others = [&](std::size_t number, std::uint32_t count) {
+    std::vector<ResultDescription> descriptions(number);
+    for (std::size_t i = 0; i < number; ++i) {
+      assign(descriptions[i].name, "analysis.a" + std::to_string(i));
+      descriptions[i].count = count;
+    }
+    return Catalogue::of(ring.schema, {}, {}, descriptions);
+  };
+  EXPECT_EQ(refusal(ring.schema, others(1, 971)), "");
+  EXPECT_NE(refusal(ring.schema, others(1, 972)), "");
+  EXPECT_EQ(refusal(ring.schema, others(128, 1)), "");
+  EXPECT_NE(refusal(ring.schema, others(129, 1)), "");
+  EXPECT_EQ(kept_iterations(ring.memory.ring()), Iterations{1}) << "no refusal costs a step";
+}
+
+TEST(RingVariablesTest, ARunMayHaveStatesOnly) {
+  VariablesRing ring(Schema::of({{.name = "r", .shape = {3000}, .role = Role::kState},
+                                 {.name = "flags", .dtype = DType::kU8, .shape = {3}, .role = Role::kState}}));
+  for (std::uint64_t k = 1; k <= 4; ++k) {
+    const std::vector<std::uint64_t> words = ring.commit(k);
+    EXPECT_TRUE(words.empty());
+    ring.writer.store_results(words);
+    expect_published(ring, k);
+  }
+  const KeptSlot kept = ring.newest();
+  SlotResults results;
+  EXPECT_EQ(ring.memory.ring().results(kept.slot, kept.header, results), ResultsState::kRecorded);
+  EXPECT_TRUE(results.words.empty());
+  const auto catalogue = ring.memory.ring().catalogue(kept.header.run_id, results.catalogue_hash);
+  ASSERT_TRUE(catalogue);
+  EXPECT_EQ(catalogue->results().size(), 5u);
+}
+
+TEST(RingVariablesTest, AStepMayHave256VariablesOfOneEntry) {
+  std::vector<Variable> variables;
+  for (std::uint16_t v = 0; v < kMostVariables; ++v) {
+    variables.push_back({.name = "v" + std::to_string(v), .dtype = DType{static_cast<std::uint16_t>(1 + v % 12)}});
+  }
+  for (const int threads : {1, 3}) {
+    omp_set_num_threads(threads);
+    VariablesRing ring(Schema::of(variables));
+    ASSERT_EQ(ring.memory.geometry().chunk_count(), 256u);
+    for (std::uint64_t k = 1; k <= 4; ++k) {
+      ring.writer.store_results(ring.commit(k));
+      expect_published(ring, k);
+    }
+    const KeptSlot kept = ring.newest();
+    EXPECT_FALSE(check_slot(ring.memory.ring(), kept).damaged());
+    EXPECT_EQ(check_slot(ring.memory.ring(), kept).results, ResultsState::kRecorded);
+    const std::uint64_t payload = ring.memory.geometry().slots[kept.slot].payload_offset;
+    for (const std::uint64_t v : {0u, 1u, 128u, 255u}) {
+      ring.memory.flip_bit(payload + ring.schema.place(v).offset);
+      EXPECT_EQ(ring.check().damaged_chunks, Chunks{v});
+      ring.memory.flip_bit(payload + ring.schema.place(v).offset);
+    }
+  }
+  omp_set_num_threads(1);
+}
+
+TEST(RingVariablesTest, NoHeaderIsValidUnderAnotherSchemaOfTheSameSize) {
+  VariablesRing ring(several_variables());
+  for (std::uint64_t k = 1; k <= 3; ++k) ring.commit(k);
+  std::vector<Variable> variables(ring.schema.variables().begin(), ring.schema.variables().end());
+  variables[0].name = "U";
+  const Schema renamed = Schema::of(variables);
+  for (const std::uint64_t offset : ring.memory.geometry().superblock_offset) {
+    auto* superblock = reinterpret_cast<Superblock*>(ring.memory.at(offset));
+    ring.memory.flip_bit(offset + sizeof(Superblock) + 3 * sizeof(SlotPlace), 5);  // u becomes U
+    superblock->schema_id = renamed.id();
+    superblock->head.hash = superblock_hash(ring.memory.at(offset), superblock->head.bytes);
+  }
+  const RingView view = ring.memory.ring();
+  EXPECT_EQ(view.geometry().schema(), renamed);
+  for (std::uint32_t slot = 0; slot < 3; ++slot) EXPECT_EQ(view.slot(slot).state, SlotState::kDamagedHeader);
+}
+
+TEST(RingVariablesTest, AForgedPlaceOfAVariableIsRefusedByItsNumber) {
+  const VariablesRing ring(several_variables());
+  const std::uint64_t offset = ring.memory.geometry().superblock_offset[0];
+  auto* superblock = reinterpret_cast<Superblock*>(ring.memory.at(offset));
+  const std::uint64_t entries = offset + sizeof(Superblock) + 3 * sizeof(SlotPlace);
+  auto* v = reinterpret_cast<VariableEntry*>(ring.memory.at(entries + sizeof(VariableEntry)));
+  v->offset = 8;
+  superblock->head.hash = superblock_hash(ring.memory.at(offset), superblock->head.bytes);
+  EXPECT_EQ(failure_line([&] { RingView::parse(ring.memory.bytes(), "POOL"); }, ExitCode::kDamaged),
+            "POOL: damaged pool: the superblock at byte " + std::to_string(offset) +
+                " says variable 1's offset = 8, which cannot be");
+}
+
+struct Calls {
+  std::size_t stores = 0, copies = 0, flushes = 0, drains = 0;
+  bool operator==(const Calls&) const = default;
+};
+std::ostream& operator<<(std::ostream& to, const Calls& calls) {
+  return to << calls.stores << " stores, " << calls.copies << " copies, " << calls.flushes << " flushes, "
+            << calls.drains << " drains";
+}
+
+Calls count(const std::vector<PersistenceEvent>& events) {
+  const auto of = [&](Event event) {
+    return static_cast<std::size_t>(
+        std::count_if(events.begin(), events.end(), [event](const auto& one) { return one.event == event; }));
+  };
+  return {of(Event::kStore), of(Event::kCopy), of(Event::kFlush), of(Event::kDrain)};
+}
+
+TEST(RingVariablesTest, EveryStoreOfACopyIsFlushedAndThenDrained) {
+  omp_set_num_threads(1);
+  VariablesRing ring(several_variables());
+  ring.memory.persistence.observe(ring.memory.at(0));
+  ring.writer.begin();
+  ring.memory.persistence.take();
+  const std::vector<std::byte> payload = payload_of(ring.schema, 1);
+  ring.writer.copy(payload.data(), scalars_of(1), &ring.reducer);
+  const std::vector<PersistenceEvent> events = ring.memory.persistence.take();
+  EXPECT_EQ(count(events), (Calls{16 + 9, 9, 1 + 1, 1}));
+  ASSERT_EQ(events.back().event, Event::kDrain);
+  for (auto store = events.begin(); store != events.end(); ++store) {
+    if (store->event != Event::kStore) continue;
+    EXPECT_TRUE(std::any_of(store, events.end(),
+                            [&](const PersistenceEvent& later) {
+                              return later.event == Event::kFlush && later.offset <= store->offset &&
+                                     store->offset + 8 <= later.offset + later.bytes;
+                            }))
+        << "at " << store->offset;
+  }
+}
+
+TEST(RingWriterTest, AnXOnlyStepMakesTheCallsOfFormat2) {
+  constexpr std::uint64_t kRows = 2 * kChunkBytes / sizeof(double) + 100;
+  constexpr std::size_t kChunks = 3;
+  constexpr std::size_t kThreads = 1;
+  omp_set_num_threads(kThreads);
+  for (const bool on_the_way : {false, true}) {
+    RingInMemory memory(kRows);
+    RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+    begin_x_only(writer, run_of(kRows));
+    StepReducer reducer(Schema::x_only(kRows));
+    memory.persistence.observe(memory.at(0));
+    for (std::uint64_t k = 1; k <= 5; ++k) {
+      const std::vector<double> x = iterate(k, kRows);
+      writer.begin();
+      EXPECT_EQ(count(memory.persistence.take()), (Calls{1, 0, 1, 1}));
+      writer.copy(x.data(), step_of(k), on_the_way ? &reducer : nullptr);
+      EXPECT_EQ(count(memory.persistence.take()), (Calls{8 + kChunks, kChunks, 1 + kThreads, kThreads}));
+      writer.commit();
+      EXPECT_EQ(count(memory.persistence.take()), (Calls{8, 0, 1, 1}));
+      writer.store_results(on_the_way ? reducer.finish(writer.payload(), 1)
+                                      : reducer.reduce(writer.payload(), writer.previous_payload(), 1));
+      const std::vector<PersistenceEvent> events = memory.persistence.take();
+      EXPECT_EQ(count(events), (Calls{1 + 2 + 300 + 2, 0, 2, 2}));
+      std::vector<std::uint64_t> flushed_lines;
+      for (const PersistenceEvent& event : events) {
+        if (event.event != Event::kFlush) continue;
+        EXPECT_EQ(event.offset % kLineBytes, 0u);
+        flushed_lines.push_back(round_up(event.bytes, kLineBytes) / kLineBytes);
+      }
+      EXPECT_EQ(flushed_lines, (std::vector<std::uint64_t>{38, 1}));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringside

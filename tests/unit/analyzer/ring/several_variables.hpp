@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A run of five variables that differ in dtype, role and shape, with five scalars, for the tests of what depends on
+// the number of variables. Its payloads differ in each entry of each step.
+#pragma once
+
+#include <bit>
+#include <complex>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "common/reductions/reduction_catalogue.hpp"
+#include "tests/unit/analyzer/ring/ring_in_memory.hpp"
+
+namespace ringside {
+
+/// The bytes of w are no multiple of 8. All but alpha have two chunks of 16 KiB.
+inline Schema several_variables() {
+  return Schema::of({{.name = "u", .dtype = DType::kF64, .shape = {40, 100}},
+                     {.name = "v", .dtype = DType::kF32, .shape = {5001}, .unit = "m s-1"},
+                     {.name = "w", .dtype = DType::kI16, .shape = {8195}},
+                     {.name = "r", .dtype = DType::kC128, .shape = {1500}, .role = Role::kState},
+                     {.name = "alpha", .dtype = DType::kF64, .shape = {}, .role = Role::kState}});
+}
+
+inline std::vector<Scalar> five_scalars() {
+  return {{.name = "residual_l1"},
+          {.name = "residual_linf"},
+          {.name = "rho"},
+          {.name = "inner", .type = ValueType::kI64},
+          {.name = "restarts", .type = ValueType::kI64}};
+}
+
+inline RunDescription run_with(const Schema& schema, std::uint64_t run = 7) {
+  RunDescription description = run_of(schema.place(0).entries, run);
+  description.schema_id = schema.id();
+  return description;
+}
+
+/// The step of iteration k with five scalars.
+inline StepWithScalars scalars_of(std::uint64_t k) {
+  StepWithScalars step = step_of(k);
+  step.set_scalar(1, std::bit_cast<std::uint64_t>(0.5 / static_cast<double>(k)));
+  step.set_scalar(2, std::bit_cast<std::uint64_t>(static_cast<double>(k) + 0.25));
+  step.set_scalar(3, 100 + k);
+  step.set_scalar(4, ~k);
+  return step;
+}
+
+/// What a solver with these variables publishes as iteration k. The bytes between the variables are not 0.
+inline std::vector<std::byte> payload_of(const Schema& schema, std::uint64_t k) {
+  std::vector<std::byte> payload(schema.payload_bytes(), std::byte{0xee});
+  for (std::size_t v = 0; v < schema.size(); ++v) {
+    const VariablePlace& place = schema.place(v);
+    const DType dtype = schema.variables()[v].dtype;
+    std::byte* const to = payload.data() + place.offset;
+    for (std::uint64_t i = 0; i < place.entries; ++i) {
+      const double value = static_cast<double>(1000 * k + 100 * v) + static_cast<double>(i % 4096) / 4;
+      const auto put = [&](auto entry) { std::memcpy(to + i * sizeof entry, &entry, sizeof entry); };
+      switch (dtype) {
+        case DType::kF32: put(static_cast<float>(value)); break;
+        case DType::kF64: put(value); break;
+        case DType::kC64: put(std::complex<float>(static_cast<float>(value), 1)); break;
+        case DType::kC128: put(std::complex<double>(value, -value)); break;
+        case DType::kI8:
+        case DType::kU8: put(static_cast<std::uint8_t>(static_cast<std::uint64_t>(value))); break;
+        case DType::kI16:
+        case DType::kU16: put(static_cast<std::uint16_t>(static_cast<std::uint64_t>(value))); break;
+        case DType::kI32:
+        case DType::kU32: put(static_cast<std::uint32_t>(value)); break;
+        case DType::kI64:
+        case DType::kU64: put(static_cast<std::uint64_t>(value)); break;
+      }
+    }
+  }
+  return payload;
+}
+
+}  // namespace ringside

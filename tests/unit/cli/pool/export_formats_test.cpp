@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The bytes of exported files, for every dtype and for shapes of no, one and two dimensions.
+#include "cli/pool/export_formats.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/unit/failure_line.hpp"
+#include "tests/unit/sanitized.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::content_of;
+using testing::TemporaryFolder;
+
+const ExportFormat& format_named(std::string_view name) {
+  for (const ExportFormat& format : export_formats()) {
+    if (format.name == name) return format;
+  }
+  throw usage_error("no format '{}'", name);
+}
+
+/// The file that a format makes of these variables.
+std::string exported(std::string_view format, const std::vector<ExportedVariable>& variables) {
+  const TemporaryFolder folder;
+  OutputFile file(folder.file("out"), "--output");
+  format_named(format).write(file, variables);
+  file.finish();
+  return content_of(folder.file("out"));
+}
+
+template <class T>
+std::string exported(std::string_view format, const Variable& variable, const std::vector<T>& values) {
+  return exported(format, {{variable, std::as_bytes(std::span(values))}});
+}
+
+std::vector<std::byte> counted_bytes(std::size_t number) {
+  std::vector<std::byte> bytes(number);
+  for (std::size_t i = 0; i < number; ++i) bytes[i] = static_cast<std::byte>(3 * i + 1);
+  return bytes;
+}
+
+std::string text_of_bytes(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+struct Shape {
+  std::vector<std::uint64_t> extents;
+  std::size_t entries;
+  const char* python;
+};
+
+TEST(ExportFormatsTest, NpyHasEveryDTypeAndShape) {
+  const std::pair<DType, const char*> dtypes[] = {{DType::kF32, "<f4"},   {DType::kF64, "<f8"}, {DType::kC64, "<c8"},
+                                                  {DType::kC128, "<c16"}, {DType::kI8, "|i1"},  {DType::kI16, "<i2"},
+                                                  {DType::kI32, "<i4"},   {DType::kI64, "<i8"}, {DType::kU8, "|u1"},
+                                                  {DType::kU16, "<u2"},   {DType::kU32, "<u4"}, {DType::kU64, "<u8"}};
+  const Shape shapes[] = {{{}, 1, "()"}, {{3}, 3, "(3,)"}, {{3, 4}, 12, "(3, 4)"}, {{2, 1, 5}, 10, "(2, 1, 5)"}};
+  for (const auto& [dtype, name] : dtypes) {
+    for (const Shape& shape : shapes) {
+      const std::vector<std::byte> bytes = counted_bytes(shape.entries * bytes_of(dtype));
+      const std::string file = exported("npy", {.name = "x", .dtype = dtype, .shape = shape.extents}, bytes);
+      const std::string dictionary =
+          fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", name, shape.python);
+      ASSERT_EQ(file.size(), 128 + bytes.size()) << dictionary;
+      EXPECT_EQ(file.substr(0, 10), std::string("\x93NUMPY\x01\x00\x76\x00", 10));  // 118 bytes of header follow
+      EXPECT_EQ(file.substr(10, 118), dictionary + std::string(117 - dictionary.size(), ' ') + "\n");
+      EXPECT_EQ(file.substr(128), text_of_bytes(bytes)) << dictionary;
+    }
+  }
+}
+
+TEST(ExportFormatsTest, TheDataOfNpyBeginAtAMultipleOf64WhateverTheShape) {
+  for (const std::uint64_t extent : {1u, 10u, 1000u, 100'000u, 10'000'000u}) {
+    for (std::size_t dimensions = 0; dimensions <= 8; ++dimensions) {
+      // The values do not matter here, so the shape may say more than there is.
+      const std::string file = exported("npy", {.name = "x", .shape = std::vector<std::uint64_t>(dimensions, extent)},
+                                        std::vector<double>{1.5});
+      ASSERT_EQ((file.size() - 8) % 64, 0u);
+      const auto length = static_cast<unsigned char>(file[8]) + 256u * static_cast<unsigned char>(file[9]);
+      EXPECT_EQ(10 + length, file.size() - 8);
+      EXPECT_EQ(file[file.size() - 9], '\n');
+    }
+  }
+}
+
+#ifdef RINGSIDE_PYTHON
+TEST(ExportFormatsTest, NpzHoldsAnNpyOfEachVariable) {
+  const Variable u{.name = "u", .dtype = DType::kF32, .shape = {3, 4}};
+  const Variable p{.name = "p.old-1", .dtype = DType::kC128, .shape = {5}, .role = Role::kState};
+  const Variable step{.name = "step", .dtype = DType::kI8};
+  const std::vector<std::byte> bytes[] = {counted_bytes(48), counted_bytes(80), counted_bytes(1)};
+  const std::vector<ExportedVariable> variables = {{u, bytes[0]}, {p, bytes[1]}, {step, bytes[2]}};
+  const TemporaryFolder folder;
+  const std::string path = folder.write("x.npz", exported("npz", variables));
+
+  std::string expected;
+  for (const ExportedVariable& variable : variables) {
+    expected += variable.variable.name + ".npy 0 ";
+    for (const char c : exported("npy", {variable})) expected += fmt::format("{:02x}", static_cast<unsigned char>(c));
+    expected += "\n";
+  }
+  const std::string command = RINGSIDE_PYTHON " -I '" RINGSIDE_NPZ_ENTRIES "' '" + path + "' 2>&1";
+  FILE* python = popen(command.c_str(), "r");
+  ASSERT_NE(python, nullptr);
+  std::string printed;
+  char part[4096];
+  while (const std::size_t got = fread(part, 1, sizeof part, python)) printed.append(part, got);
+  EXPECT_EQ(pclose(python), 0);
+  EXPECT_EQ(printed, expected);
+}
+#endif
+
+TEST(ExportFormatsTest, NpzHoldsAVariableOfMoreThanTwoGiB) {
+  if (testing::kSanitized) GTEST_SKIP() << "checksums of 2 GiB take too long with a sanitizer";
+  // Pages that are only read take no memory. libarchive writes at most 2^31 - 1 bytes at a time.
+  constexpr std::size_t kBytes = (std::size_t{1} << 31) + 4096;
+  void* zeros = mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(zeros, MAP_FAILED);
+  const Variable x{.name = "x", .dtype = DType::kU8, .shape = {kBytes}};
+  const ExportedVariable variable{x, {static_cast<const std::byte*>(zeros), kBytes}};
+  OutputFile file("/dev/null", "--output");
+  EXPECT_EQ(failure_line([&] { format_named("npz").write(file, std::span(&variable, 1)); }, ExitCode::kSystem), "");
+  file.finish();
+  munmap(zeros, kBytes);
+}
+
+TEST(ExportFormatsTest, CsvHasTheIndicesOfEachEntry) {
+  const std::vector<float> values = {1, 0.1f, -2.5f, 1e-30f, 16777216, 3};
+  EXPECT_EQ(exported("csv", {.name = "u", .dtype = DType::kF32, .shape = {2, 3}}, values),
+            "row,column,value\n0,0,1\n0,1,0.1\n0,2,-2.5\n1,0,1e-30\n1,1,16777216\n1,2,3\n");
+  EXPECT_EQ(exported("csv", {.name = "u", .dtype = DType::kF32, .shape = {6}}, values),
+            "row,value\n0,1\n1,0.1\n2,-2.5\n3,1e-30\n4,16777216\n5,3\n");
+  EXPECT_EQ(exported("csv", {.name = "alpha"}, std::vector<double>{0.1}), "row,value\n0,0.1\n");
+}
+
+TEST(ExportFormatsTest, MatrixMarketHasColumnAfterColumn) {
+  const std::vector<float> values = {1, 0.1f, -2.5f, 1e-30f, 16777216, 3};
+  const std::string banner = "%%MatrixMarket matrix array real general\n";
+  EXPECT_EQ(exported("mtx", {.name = "u", .dtype = DType::kF32, .shape = {2, 3}}, values),
+            banner + "2 3\n1\n1e-30\n0.1\n16777216\n-2.5\n3\n");
+  EXPECT_EQ(exported("mtx", {.name = "u", .dtype = DType::kF32, .shape = {6, 1}}, values),
+            banner + "6 1\n1\n0.1\n-2.5\n1e-30\n16777216\n3\n");
+  EXPECT_EQ(exported("mtx", {.name = "u", .dtype = DType::kF32, .shape = {1, 6}}, values),
+            banner + "1 6\n1\n0.1\n-2.5\n1e-30\n16777216\n3\n");
+  EXPECT_EQ(exported("mtx", {.name = "x", .shape = {2}}, std::vector<double>{0.1, 1.0 / 3}),
+            banner + "2 1\n0.1\n0.3333333333333333\n");
+  EXPECT_EQ(exported("mtx", {.name = "alpha"}, std::vector<double>{0.1}), banner + "1 1\n0.1\n");
+}
+
+TEST(ExportFormatsTest, TextFormatsRefuseWhatIsNoRealTable) {
+  for (const char* name : {"csv", "mtx"}) {
+    const auto refusal = [&](const Variable& variable) {
+      return failure_line([&] { format_named(name).check(variable); });
+    };
+    EXPECT_EQ(refusal({.name = "z", .dtype = DType::kC128, .shape = {4}}),
+              "--format: csv and mtx hold real numbers of at most two dimensions, 'z' is z c128[4]; give npy or npz");
+    EXPECT_EQ(refusal({.name = "u", .dtype = DType::kF32, .shape = {2, 3, 4}}),
+              "--format: csv and mtx hold real numbers of at most two dimensions, 'u' is u f32[2,3,4]; give npy or "
+              "npz");
+    EXPECT_NE(refusal({.name = "n", .dtype = DType::kI64, .shape = {4}}), "");
+    EXPECT_EQ(refusal({.name = "u", .dtype = DType::kF32, .shape = {2, 3}}), "");
+    EXPECT_EQ(refusal({.name = "alpha"}), "");
+  }
+  for (const char* name : {"npy", "npz"}) {
+    EXPECT_EQ(failure_line([&] {
+                format_named(name).check({.name = "z", .dtype = DType::kC64, .shape = {2, 3, 4}});
+              }),
+              "");
+  }
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The bytes of an attach request with variables and scalars: the same content comes back, and bytes that no producer
+// sends are refused in one line each (docs/variables.md, section 9).
+#include "common/handoff/attach_request.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/unit/failure_line.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr const char* kNameRule = "expected 1 to 63 of A-Z a-z 0-9 _ . -, the first a letter or _";
+
+RunDescription described_run() {
+  RunDescription run;
+  run.run_id = {1, 2};
+  run.problem_id = {3, 4};
+  run.nonzeros = 50;
+  assign(run.solver, "own");
+  assign(run.matrix, "m.mtx");
+  assign(run.parameters, "omega=1.5");
+  return run;
+}
+
+AttachRequest request_with(const std::vector<Variable>& variables, const std::vector<Scalar>& scalars) {
+  AttachRequest request(described_run(), Schema::of(variables), scalars);
+  request.head.buffers = 3;
+  return request;
+}
+
+AttachRequest small_request() {
+  return request_with({{.name = "x", .shape = {100}}, {.name = "p", .shape = {100}, .role = Role::kState}},
+                      {{.name = "rho", .unit = "m2"}, {.name = "inner", .type = ValueType::kI64}});
+}
+
+void expect_unchanged(const AttachRequest& sent) {
+  const AttachRequest received = AttachRequest::decode(sent.encode(), 2);
+  EXPECT_EQ(std::memcmp(&received.head, &sent.head, sizeof sent.head), 0);
+  EXPECT_EQ(received.schema, sent.schema);
+  EXPECT_EQ(received.scalars, sent.scalars);
+  EXPECT_EQ(received.encode(), sent.encode());
+}
+
+TEST(AttachRequestTest, OneVariableWithoutScalarsComesBack) {
+  const AttachRequest request = request_with({{.name = "x", .shape = {100}}}, {});
+  EXPECT_EQ(request.encode().size(), 1064u + 168u);
+  expect_unchanged(request);
+}
+
+TEST(AttachRequestTest, VariablesOfEveryKindComeBack) {
+  expect_unchanged(small_request());
+  std::vector<Variable> variables;
+  for (std::uint16_t number = 1; is_dtype(number); ++number) {
+    variables.push_back({.name = "v" + std::to_string(number),
+                         .dtype = DType{number},
+                         .shape = std::vector<std::uint64_t>(number % 9, number),
+                         .role = number % 2 == 0 ? Role::kState : Role::kField,
+                         .unit = std::string(number, 'm')});
+  }
+  expect_unchanged(request_with(variables, {{.name = "rho"}}));
+}
+
+TEST(AttachRequestTest, TheLargestRequestComesBack) {
+  std::vector<Variable> variables;
+  for (int v = 0; v < 256; ++v) variables.push_back({.name = "v" + std::to_string(v), .shape = {7}});
+  std::vector<Scalar> scalars;
+  for (int s = 0; s < 64; ++s) scalars.push_back({.name = "s" + std::to_string(s)});
+  const AttachRequest request = request_with(variables, scalars);
+  EXPECT_EQ(request.encode().size(), 52'264u);
+  EXPECT_EQ(request.encode().size(), kMostRequestBytes);
+  expect_unchanged(request);
+}
+
+TEST(AttachRequestTest, TheRunIsThatOfItsVariables) {
+  const AttachRequest request = request_with({{.name = "u", .shape = {6, 7}}, {.name = "x", .shape = {100}}}, {});
+  const RunDescription& run = request.head.run;
+  EXPECT_EQ(run.entries, 42u);
+  EXPECT_EQ(run.schema_id, request.schema.id());
+  EXPECT_EQ(run.problem_id, problem_id_with({3, 4}, request.schema));
+  EXPECT_NE(run.problem_id, small_request().head.run.problem_id) << "other variables are another problem";
+  EXPECT_EQ(run.run_id, (Id128{1, 2}));
+  EXPECT_EQ(text_of(run.parameters), "omega=1.5");
+}
+
+TEST(AttachRequestTest, ScalarsThatNoSolverMayPublishAreRefusedWhereTheRequestIsMade) {
+  const auto refusal = [](const std::vector<Scalar>& scalars) {
+    return failure_line([&] { request_with({{.name = "x", .shape = {1}}}, scalars); });
+  };
+  EXPECT_EQ(refusal(std::vector<Scalar>(70)), "scalars: found 70 scalars, expected at most 64");
+  EXPECT_EQ(refusal({{.name = "a"}, {.name = ""}}), std::string("scalars: scalar 1 has no name; ") + kNameRule);
+  EXPECT_EQ(refusal({{.name = std::string(70, 'a')}}),
+            std::string("scalars: scalar 0: a name of 70 bytes ('aaaaaaaaaaaaaaaa...'); ") + kNameRule);
+  EXPECT_EQ(refusal({{.name = "1x"}}), std::string("scalars: scalar 0: the name '1x' has '1' at byte 0; ") + kNameRule);
+  EXPECT_EQ(refusal({{.name = "a"}, {.name = "a"}}),
+            "scalars: two results are named 'solver.a'; expected each name once");
+  EXPECT_EQ(refusal({{.name = "a", .type = ValueType::kI128}}),
+            "scalars: scalar 'a': 1 values of i128; expected one f64 or i64");
+  EXPECT_EQ(refusal({{.name = "a", .unit = std::string(40, 'm')}}),
+            "scalars: scalar 'a': a unit of 40 bytes; expected at most 31 printable ASCII characters");
+}
+
+/// The parts of a message of small_request, which a hostile producer changes.
+struct Parts {
+  AttachRequestHead& head;
+  VariableDescription* variables;
+  ResultDescription* scalars;
+};
+
+/// The line that refuses small_request after `change`; "" if it is accepted.
+std::string refusal(const std::function<void(Parts)>& change, std::size_t descriptors = 2) {
+  const AttachRequest request = small_request();
+  AttachRequestHead head = request.head;
+  std::vector<VariableDescription> variables = request.schema.encode();
+  std::vector<ResultDescription> scalars;
+  for (const Scalar& scalar : request.scalars) scalars.push_back(description_of(scalar));
+  change({head, variables.data(), scalars.data()});
+  std::vector<std::byte> message;
+  for (const auto part :
+       {std::as_bytes(std::span(&head, 1)), std::as_bytes(std::span(variables)), std::as_bytes(std::span(scalars))}) {
+    message.insert(message.end(), part.begin(), part.end());
+  }
+  return failure_line([&] { AttachRequest::decode(message, descriptors); });
+}
+
+TEST(AttachRequestTest, AnUnchangedRequestIsAccepted) {
+  EXPECT_EQ(refusal([](Parts) {}), "");
+}
+
+TEST(AttachRequestTest, AWrongHeadIsRefused) {
+  EXPECT_EQ(refusal([](Parts p) { p.head.header.magic ^= 1; }), "the first message is not an attach request");
+  EXPECT_EQ(refusal([](Parts p) { p.head.header.kind = MessageKind::kDetach; }),
+            "the first message is not an attach request");
+  EXPECT_EQ(refusal([](Parts p) { p.head.header.version = 4; }),
+            "the producer speaks hand-off version 4, this analyzer version " + std::to_string(kHandoffVersion) +
+                "; use the same release for both");
+  EXPECT_EQ(refusal([](Parts) {}, 1), "attach request with 1 file descriptors, expected 2");
+  EXPECT_EQ(refusal([](Parts p) { p.head.pool_use = PoolUse{4}; }),
+            "attach request for use 4 of the pool, expected 0 to 3");
+  EXPECT_EQ(refusal([](Parts p) { p.head.coordination = CoordinationKind{2}; }),
+            "attach request for coordination 2, expected 0 or 1");
+  EXPECT_EQ(refusal([](Parts p) { p.head.elastic = 2; }), "attach request for elastic 2, expected 0 or 1");
+}
+
+TEST(AttachRequestTest, NumbersOfVariablesAndScalarsAreLimited) {
+  EXPECT_EQ(refusal([](Parts p) { p.head.variables = 0; }), "attach request: found 0 variables, expected 1 to 256");
+  EXPECT_EQ(refusal([](Parts p) { p.head.variables = 10'000; }),
+            "attach request: found 10000 variables, expected 1 to 256");
+  EXPECT_EQ(refusal([](Parts p) { p.head.variables = ~0u; }),
+            "attach request: found 4294967295 variables, expected 1 to 256");
+  EXPECT_EQ(refusal([](Parts p) { p.head.scalars = 70; }), "attach request: found 70 scalars, expected at most 64");
+  EXPECT_EQ(refusal([](Parts p) { p.head.variables = 256; }),
+            "attach request of 1656 bytes with 256 variables and 2 scalars, expected 44328");
+}
+
+TEST(AttachRequestTest, EveryOtherLengthIsRefused) {
+  const std::vector<std::byte> message = small_request().encode();
+  ASSERT_EQ(message.size(), 1656u);
+  for (std::size_t bytes = 0; bytes < message.size(); ++bytes) {
+    EXPECT_NE(failure_line([&] { AttachRequest::decode(std::span(message).first(bytes), 2); }), "") << bytes;
+  }
+  EXPECT_EQ(failure_line([&] { AttachRequest::decode(std::span(message).first(1200), 2); }),
+            "attach request of 1200 bytes with 2 variables and 2 scalars, expected 1656");
+  std::vector<std::byte> longer = message;
+  longer.push_back(std::byte{0});
+  EXPECT_EQ(failure_line([&] { AttachRequest::decode(longer, 2); }),
+            "attach request of 1657 bytes with 2 variables and 2 scalars, expected 1656");
+}
+
+TEST(AttachRequestTest, WrongVariablesAreRefused) {
+  EXPECT_EQ(refusal([](Parts p) { p.variables[1].name[0] = 0; }),
+            std::string("attach request: variable 1 has no name; ") + kNameRule);
+  EXPECT_EQ(refusal([](Parts p) { p.variables[0].name[0] = '1'; }),
+            std::string("attach request: variable 0: the name '1' has '1' at byte 0; ") + kNameRule);
+  EXPECT_EQ(refusal([](Parts p) { std::memset(p.variables[0].name, 'a', sizeof p.variables[0].name); }),
+            std::string("attach request: variable 0: a name of 64 bytes ('aaaaaaaaaaaaaaaa...'); ") + kNameRule);
+  EXPECT_EQ(refusal([](Parts p) { assign(p.variables[1].name, "x"); }),
+            "attach request: variables 0 and 1 are both named 'x'; expected each name once");
+  EXPECT_EQ(refusal([](Parts p) { assign(p.variables[1].name, "solver.r"); }),
+            "attach request: variable 1: 'solver.r' begins with 'solver', which names the solver's scalars; expected "
+            "another name");
+  EXPECT_EQ(refusal([](Parts p) { p.variables[0].dtype = 77; }),
+            "attach request: variable 'x': dtype 77; expected one of f32, f64, c64, c128, i8, i16, i32, i64, u8, u16, "
+            "u32, u64");
+  EXPECT_EQ(refusal([](Parts p) { p.variables[0].role = 7; }),
+            "attach request: variable 'x': role 7; expected field or state");
+  EXPECT_EQ(refusal([](Parts p) { p.variables[0].dims = 9; }),
+            "attach request: variable 0: 9 dimensions; expected 0 to 8");
+  EXPECT_EQ(refusal([](Parts p) { p.variables[0].shape[0] = 0; }),
+            "attach request: variable 'x': shape (0): dimension 0 is 0; expected at least 1");
+  EXPECT_EQ(refusal([](Parts p) {
+              p.variables[0].dims = 2;
+              p.variables[0].shape[0] = p.variables[0].shape[1] = std::uint64_t{1} << 32;
+            }),
+            "attach request: variable 'x': shape (4294967296, 4294967296) of f64 has more than 17167289216 bytes; "
+            "expected a step of at most 17167289216 bytes in all");
+  EXPECT_EQ(refusal([](Parts p) { p.variables[0].shape[0] = p.variables[1].shape[0] = 1'500'000'000; }),
+            "attach request: the 2 variables have 24000002048 bytes, the largest is 'x' with 12000000000; expected at "
+            "most 17167289216 bytes a step");
+  EXPECT_EQ(refusal([](Parts p) { std::memset(p.variables[0].unit, 'm', sizeof p.variables[0].unit); }),
+            "attach request: variable 'x': a unit of 32 bytes; expected at most 31 printable ASCII characters");
+}
+
+TEST(AttachRequestTest, PaddingThatIsNotZeroIsRefused) {
+  EXPECT_EQ(refusal([](Parts p) { p.variables[1].name[5] = 'a'; }),
+            "attach request: variable 1: bytes behind its name are not 0");
+  EXPECT_NE(refusal([](Parts p) { p.variables[1].unit[5] = 'a'; }), "");
+  EXPECT_NE(refusal([](Parts p) { p.variables[1].shape[1] = 1; }), "");
+  EXPECT_EQ(refusal([](Parts p) { p.scalars[0].name[10] = 'a'; }),
+            "attach request: scalar 'rho': bytes behind its texts are not 0");
+  EXPECT_NE(refusal([](Parts p) { p.scalars[1].reserved[19] = 1; }), "");
+}
+
+TEST(AttachRequestTest, WrongScalarsAreRefused) {
+  EXPECT_EQ(refusal([](Parts p) { p.scalars[1].name[0] = 0; }),
+            std::string("attach request: scalar 1 has no name; ") + kNameRule);
+  EXPECT_EQ(refusal([](Parts p) { p.scalars[0].name[2] = '\n'; }),
+            std::string("attach request: scalar 0: the name 'rh\\n' has '\\n' at byte 2; ") + kNameRule);
+  EXPECT_EQ(refusal([](Parts p) { assign(p.scalars[1].name, "rho"); }),
+            "attach request: two results are named 'solver.rho'; expected each name once");
+  EXPECT_EQ(refusal([](Parts p) { p.scalars[0].type = ValueType::kI128; }),
+            "attach request: scalar 'rho': 1 values of i128; expected one f64 or i64");
+  EXPECT_EQ(refusal([](Parts p) { p.scalars[0].type = ValueType{9}; }),
+            "attach request: scalar 'rho': type 9; expected 1 to 3");
+  EXPECT_EQ(refusal([](Parts p) { p.scalars[0].count = 2; }),
+            "attach request: scalar 'rho': 2 values of f64; expected one f64 or i64");
+  EXPECT_EQ(refusal([](Parts p) {
+              p.scalars[0].name[1] = '\n';
+              p.scalars[0].source = ResultSource::kReduction;
+            }),
+            "attach request: 'r\\no' has source 1, expected 2 (scalar)");
+}
+
+TEST(AttachRequestTest, ARunDescriptionOfOtherVariablesIsRefused) {
+  const std::string line =
+      "attach request: the run's description has other variables than x f64[100], p f64[100] state";
+  EXPECT_EQ(refusal([](Parts p) { p.head.run.schema_id.low ^= 1; }), line);
+  EXPECT_EQ(refusal([](Parts p) { p.head.run.entries = 99; }), line);
+  EXPECT_EQ(refusal([](Parts p) { assign(p.variables[0].unit, "m"); }),
+            "attach request: the run's description has other variables than x f64[100] m, p f64[100] state");
+}
+
+TEST(AttachRequestTest, TextsOfTheRunEndWithinTheirFields) {
+  AttachRequest request = small_request();
+  std::memset(request.head.run.solver, 'a', sizeof request.head.run.solver);
+  std::memset(request.head.run.matrix, 'b', sizeof request.head.run.matrix);
+  std::memset(request.head.run.parameters, 'c', sizeof request.head.run.parameters);
+  const RunDescription run = AttachRequest::decode(request.encode(), 2).head.run;
+  EXPECT_EQ(text_of(run.solver), std::string(23, 'a'));
+  EXPECT_EQ(text_of(run.matrix), std::string(399, 'b'));
+  EXPECT_EQ(text_of(run.parameters), std::string(511, 'c'));
+}
+
+}  // namespace
+}  // namespace ringside
