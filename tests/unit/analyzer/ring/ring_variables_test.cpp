@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A ring whose steps have several variables and scalars: what is kept, what is found damaged, what is refused
-// (docs/variables.md, sections 4, 9 and 10).
+// (docs/variables.md, sections 4 and 9).
 #include <gtest/gtest.h>
 #include <omp.h>
 
@@ -13,7 +13,6 @@
 #include "analyzer/ring/ring_check.hpp"
 #include "analyzer/ring/ring_recovery.hpp"
 #include "analyzer/ring/ring_writer.hpp"
-#include "common/reductions/step_reducer.hpp"
 #include "common/results/result_values.hpp"
 #include "tests/unit/analyzer/ring/several_variables.hpp"
 #include "tests/unit/failure_line.hpp"
@@ -22,42 +21,6 @@ namespace ringside {
 namespace {
 
 using Chunks = std::vector<std::uint64_t>;
-
-/// A ring in memory for a schema, and its writer in a run. Every step is reduced on its way into the slot.
-struct VariablesRing {
-  explicit VariablesRing(const Schema& of_schema, const std::vector<Scalar>& scalars = five_scalars(),
-                         std::uint32_t slots = 3)
-      : schema(of_schema),
-        catalogue(catalogue_of(schema, scalars)),
-        memory(RingShape::of(schema, catalogue), slots),
-        writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower),
-        reducer(schema) {
-    writer.begin_run(run_with(schema), catalogue);
-  }
-
-  KeptSlot newest() const { return recover(memory.ring()).kept.back(); }
-
-  /// Commits iteration k; its results are returned, but not stored.
-  std::vector<std::uint64_t> commit(std::uint64_t k) {
-    const std::vector<std::byte> payload = payload_of(schema, k);
-    EXPECT_EQ(writer.begin(), CommitStatus::kOk);
-    writer.copy(payload.data(), scalars_of(k), &reducer);
-    EXPECT_EQ(writer.commit(), CommitStatus::kOk);
-    const auto words = reducer.finish(writer.payload(), 1);
-    return {words.begin(), words.end()};
-  }
-
-  PayloadCheck check() const {
-    const KeptSlot kept = newest();
-    return check_payload(memory.ring(), kept.slot, kept.header);
-  }
-
-  Schema schema;
-  Catalogue catalogue;
-  RingInMemory memory;
-  RingWriter writer;
-  StepReducer reducer;
-};
 
 /// What read_payload returns of each variable is what was published.
 void expect_published(const VariablesRing& ring, std::uint64_t k) {
@@ -339,79 +302,6 @@ TEST(RingVariablesTest, AForgedPlaceOfAVariableIsRefusedByItsNumber) {
   EXPECT_EQ(failure_line([&] { RingView::parse(ring.memory.bytes(), "POOL"); }, ExitCode::kDamaged),
             "POOL: damaged pool: the superblock at byte " + std::to_string(offset) +
                 " says variable 1's offset = 8, which cannot be");
-}
-
-struct Calls {
-  std::size_t stores = 0, copies = 0, flushes = 0, drains = 0;
-  bool operator==(const Calls&) const = default;
-};
-std::ostream& operator<<(std::ostream& to, const Calls& calls) {
-  return to << calls.stores << " stores, " << calls.copies << " copies, " << calls.flushes << " flushes, "
-            << calls.drains << " drains";
-}
-
-Calls count(const std::vector<PersistenceEvent>& events) {
-  const auto of = [&](Event event) {
-    return static_cast<std::size_t>(
-        std::count_if(events.begin(), events.end(), [event](const auto& one) { return one.event == event; }));
-  };
-  return {of(Event::kStore), of(Event::kCopy), of(Event::kFlush), of(Event::kDrain)};
-}
-
-TEST(RingVariablesTest, EveryStoreOfACopyIsFlushedAndThenDrained) {
-  omp_set_num_threads(1);
-  VariablesRing ring(several_variables());
-  ring.memory.persistence.observe(ring.memory.at(0));
-  ring.writer.begin();
-  ring.memory.persistence.take();
-  const std::vector<std::byte> payload = payload_of(ring.schema, 1);
-  ring.writer.copy(payload.data(), scalars_of(1), &ring.reducer);
-  const std::vector<PersistenceEvent> events = ring.memory.persistence.take();
-  EXPECT_EQ(count(events), (Calls{16 + 9, 9, 1 + 1, 1}));
-  ASSERT_EQ(events.back().event, Event::kDrain);
-  for (auto store = events.begin(); store != events.end(); ++store) {
-    if (store->event != Event::kStore) continue;
-    EXPECT_TRUE(std::any_of(store, events.end(),
-                            [&](const PersistenceEvent& later) {
-                              return later.event == Event::kFlush && later.offset <= store->offset &&
-                                     store->offset + 8 <= later.offset + later.bytes;
-                            }))
-        << "at " << store->offset;
-  }
-}
-
-TEST(RingWriterTest, AnXOnlyStepMakesTheCallsOfFormat2) {
-  constexpr std::uint64_t kRows = 2 * kChunkBytes / sizeof(double) + 100;
-  constexpr std::size_t kChunks = 3;
-  constexpr std::size_t kThreads = 1;
-  omp_set_num_threads(kThreads);
-  for (const bool on_the_way : {false, true}) {
-    RingInMemory memory(kRows);
-    RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
-    begin_x_only(writer, run_of(kRows));
-    StepReducer reducer(Schema::x_only(kRows));
-    memory.persistence.observe(memory.at(0));
-    for (std::uint64_t k = 1; k <= 5; ++k) {
-      const std::vector<double> x = iterate(k, kRows);
-      writer.begin();
-      EXPECT_EQ(count(memory.persistence.take()), (Calls{1, 0, 1, 1}));
-      writer.copy(x.data(), step_of(k), on_the_way ? &reducer : nullptr);
-      EXPECT_EQ(count(memory.persistence.take()), (Calls{8 + kChunks, kChunks, 1 + kThreads, kThreads}));
-      writer.commit();
-      EXPECT_EQ(count(memory.persistence.take()), (Calls{8, 0, 1, 1}));
-      writer.store_results(on_the_way ? reducer.finish(writer.payload(), 1)
-                                      : reducer.reduce(writer.payload(), writer.previous_payload(), 1));
-      const std::vector<PersistenceEvent> events = memory.persistence.take();
-      EXPECT_EQ(count(events), (Calls{1 + 2 + 300 + 2, 0, 2, 2}));
-      std::vector<std::uint64_t> flushed_lines;
-      for (const PersistenceEvent& event : events) {
-        if (event.event != Event::kFlush) continue;
-        EXPECT_EQ(event.offset % kLineBytes, 0u);
-        flushed_lines.push_back(round_up(event.bytes, kLineBytes) / kLineBytes);
-      }
-      EXPECT_EQ(flushed_lines, (std::vector<std::uint64_t>{38, 1}));
-    }
-  }
 }
 
 }  // namespace

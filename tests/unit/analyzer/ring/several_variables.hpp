@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/reductions/reduction_catalogue.hpp"
+#include "common/reductions/step_reducer.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 
 namespace ringside {
@@ -75,5 +76,41 @@ inline std::vector<std::byte> payload_of(const Schema& schema, std::uint64_t k) 
   }
   return payload;
 }
+
+/// A ring in memory for a schema, and its writer in a run. Every step is reduced on its way into the slot.
+struct VariablesRing {
+  explicit VariablesRing(const Schema& of_schema, const std::vector<Scalar>& scalars = five_scalars(),
+                         std::uint32_t slots = 3)
+      : schema(of_schema),
+        catalogue(catalogue_of(schema, scalars)),
+        memory(RingShape::of(schema, catalogue), slots),
+        writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower),
+        reducer(schema) {
+    writer.begin_run(run_with(schema), catalogue);
+  }
+
+  KeptSlot newest() const { return recover(memory.ring()).kept.back(); }
+
+  /// Commits iteration k; its results are returned, but not stored.
+  std::vector<std::uint64_t> commit(std::uint64_t k) {
+    const std::vector<std::byte> payload = payload_of(schema, k);
+    EXPECT_EQ(writer.begin(), CommitStatus::kOk);
+    writer.copy(payload.data(), scalars_of(k), &reducer);
+    EXPECT_EQ(writer.commit(), CommitStatus::kOk);
+    const auto words = reducer.finish(writer.payload(), 1);
+    return {words.begin(), words.end()};
+  }
+
+  PayloadCheck check() const {
+    const KeptSlot kept = newest();
+    return check_payload(memory.ring(), kept.slot, kept.header);
+  }
+
+  Schema schema;
+  Catalogue catalogue;
+  RingInMemory memory;
+  RingWriter writer;
+  StepReducer reducer;
+};
 
 }  // namespace ringside
