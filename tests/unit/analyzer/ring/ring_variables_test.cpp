@@ -210,8 +210,7 @@ TEST(RingVariablesTest, ARunWithOtherVariablesOrWithoutRoomIsRefused) {
   std::vector<Scalar> scalars = five_scalars();
   while (scalars.size() < 11) scalars.push_back({.name = "s" + std::to_string(scalars.size())});
   EXPECT_EQ(refusal(ring.schema, catalogue_of(ring.schema, scalars)),
-            "the pool has room for 972 words of results, 128 descriptions and 10 scalars, this run has 904, 32 and "
-            "11; --overwrite makes a new pool");
+            "the pool has room for 10 scalars, this run has 11; --overwrite makes a new pool");
   scalars.pop_back();
   EXPECT_EQ(refusal(ring.schema, catalogue_of(ring.schema, scalars)), "");
 
@@ -302,6 +301,47 @@ TEST(RingVariablesTest, AForgedPlaceOfAVariableIsRefusedByItsNumber) {
   EXPECT_EQ(failure_line([&] { RingView::parse(ring.memory.bytes(), "POOL"); }, ExitCode::kDamaged),
             "POOL: damaged pool: the superblock at byte " + std::to_string(offset) +
                 " says variable 1's offset = 8, which cannot be");
+}
+
+TEST(RingVariablesTest, ReductionsOfXAreFoundWhateverScalarsTheRunHas) {
+  const Schema schema = Schema::x_only(100);
+  const std::vector<Scalar> none;
+  const Catalogue catalogue = catalogue_of(schema, none);
+  RingInMemory memory(RingShape::of(schema, catalogue), 3);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  writer.begin_run(run_of(100), catalogue);
+  commit_iterate(writer, 1, 100);
+  Reductions written;
+  written.rows = 100;
+  written.l2 = 7;
+  std::vector<std::uint64_t> words(kXOnlyWords);
+  to_words(written, words);
+  writer.store_results(words);
+  const RingView ring = memory.ring();
+  const KeptSlot kept = recover(ring).kept.back();
+  Reductions found;
+  ASSERT_EQ(ring.reductions(kept.slot, kept.header, found), ResultsState::kRecorded);
+  EXPECT_EQ(found.l2, 7);
+}
+
+TEST(RingVariablesTest, TheCatalogueOfAKeptStepOutlivesARunThatIsResumedWithOtherScalars) {
+  const Schema schema = Schema::x_only(100);
+  std::vector<Scalar> scalars = {{.name = "a"}, {.name = "b"}};
+  const Catalogue first = catalogue_of(schema, scalars);
+  RingInMemory memory(RingShape::of(schema, first), 3);
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  writer.begin_run(run_of(100), first);
+  commit_iterate(writer, 1, 100);
+  writer.store_results(std::vector<std::uint64_t>(first.words()));
+  for (const char* unit : {"m", "s", "kg", "A", "K", "mol", "cd"}) {  // more often than the run table has entries
+    scalars[1].unit = unit;
+    writer.begin_run(run_of(100), catalogue_of(schema, scalars));
+  }
+  const RingView ring = memory.ring();
+  const KeptSlot kept = recover(ring).kept.back();
+  SlotResults results;
+  ASSERT_EQ(ring.results(kept.slot, kept.header, results), ResultsState::kRecorded);
+  EXPECT_TRUE(ring.catalogue(kept.header.run_id, results.catalogue_hash).has_value());
 }
 
 }  // namespace
