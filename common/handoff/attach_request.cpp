@@ -64,7 +64,7 @@ void check_head(const AttachRequestHead& head, std::size_t descriptors) {
 template <class T>
 std::vector<T> take(std::span<const std::byte>& rest, std::size_t count) {
   std::vector<T> taken(count);
-  std::memcpy(taken.data(), rest.data(), count * sizeof(T));
+  if (count > 0) std::memcpy(taken.data(), rest.data(), count * sizeof(T));  // an empty vector has no memory
   rest = rest.subspan(count * sizeof(T));
   return taken;
 }

@@ -44,7 +44,7 @@ class ScriptedProgram {
     if (word == "detach")
       return handoff_->detach(stop ? ringside::Outcome::kInterrupted : ringside::Outcome::kFinished);
     if (word == "exit") _exit(std::stoi(value));
-    if (word == "raise") std::raise(std::stoi(value));
+    if (word == "raise") return raise(std::stoi(value));
     if (word == "say") return say(value);
     if (word == "run") return say(fmt::format("status {}", WEXITSTATUS(std::system(value.c_str()))));
     if (word == "write") return exchange(value, O_WRONLY);
@@ -79,6 +79,11 @@ class ScriptedProgram {
       std::copy(kept->x(), kept->x() + kRows, x_.begin());
       iteration_ = kept->iteration;
     }
+  }
+
+  static void raise(int number) {
+    std::signal(number, SIG_DFL);  // a sanitizer would report the signal, and end with a status of its own
+    std::raise(number);
   }
 
   void publish(std::uint64_t steps) {
