@@ -7,6 +7,7 @@
 
 #include "analyzer/journal/step_record.hpp"
 #include "common/options/options.hpp"
+#include "common/program/schema_json.hpp"
 
 namespace ringside {
 
@@ -49,7 +50,8 @@ nlohmann::json describe_attachment(const HandoffReader& handoff, const Attachmen
                         {"matrix", text_of(run.matrix)},
                         {"parameters", text_of(run.parameters)},
                         {"rows", run.entries},
-                        {"nonzeros", run.nonzeros}}}};
+                        {"nonzeros", run.nonzeros},
+                        {"schema", variables_to_json(handoff.schema())}}}};
   if (!note.empty()) line["note"] = note;
   if (note.empty() && handoff.pool_use() == PoolUse::kResume && !resumed) {
     line["note"] = "nothing to continue from: the run begins with iteration 1";

@@ -22,6 +22,7 @@
 #include "common/program/log.hpp"
 #include "common/program/program.hpp"
 #include "common/program/report.hpp"
+#include "common/program/schema_json.hpp"
 #include "common/program/service_manager.hpp"
 #include "common/program/stop_signal.hpp"
 #include "common/program/topology.hpp"
@@ -69,10 +70,10 @@ Outcome outcome_of(SolveEnd end) {
   return Outcome::kFailed;
 }
 
-nlohmann::json describe(const RunDescription& run) {
+nlohmann::json describe(const RunDescription& run, const Schema& schema) {
   return {{"run_id", to_string(run.run_id)}, {"problem_id", to_string(run.problem_id)}, {"solver", text_of(run.solver)},
           {"matrix", text_of(run.matrix)},   {"parameters", text_of(run.parameters)},   {"rows", run.entries},
-          {"nonzeros", run.nonzeros}};
+          {"nonzeros", run.nonzeros},        {"schema", variables_to_json(schema)}};
 }
 
 Error divergence_error(const SolveOptions& options, const ProducerAccount& account,
@@ -145,7 +146,7 @@ void report_attachment(const ProducerOptions& options, const HandoffWriter& hand
                from);
   // If `ringside run` reads the reports, it informs the user.
   if (!note.empty() && options.process.report_fd < 0) spdlog::warn("event=attached text=\"{}\"", note);
-  nlohmann::json line{{"event", "attached"}, {"run", describe(run)}, {"resumed_from", from}};
+  nlohmann::json line{{"event", "attached"}, {"run", describe(run, handoff.schema())}, {"resumed_from", from}};
   if (!note.empty()) line["note"] = note;
   report.write(line);
 }
@@ -221,7 +222,7 @@ ExitCode run(const ProducerOptions& options) {
   Report report(options.process.report_fd);
   RunDescription loaded = problem.description;  // as the hand-off will offer it
   loaded.problem_id = problem_id_with(loaded.problem_id, problem.solver->variables());
-  report.write({{"event", "loaded"}, {"run", describe(loaded)}});
+  report.write({{"event", "loaded"}, {"run", describe(loaded, problem.solver->variables())}});
   report.start([&account] {
     nlohmann::json line = to_json(account);
     line["event"] = "progress";

@@ -2,8 +2,10 @@
 #include "cli/pool/damage.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdint>
+#include <string_view>
 
 namespace ringside {
 namespace {
@@ -23,6 +25,16 @@ std::string ranges(const std::vector<std::uint64_t>& numbers) {
   return text;
 }
 
+/// Their names, each once, in the order of the payload.
+std::vector<std::string_view> damaged_variables(const PayloadCheck& check, const RingGeometry& shape) {
+  std::vector<std::string_view> names;
+  for (const std::uint64_t chunk : check.damaged_chunks) {
+    const std::string_view name = shape.schema().variables()[shape.chunks[chunk].variable].name;
+    if (names.empty() || names.back() != name) names.push_back(name);
+  }
+  return names;
+}
+
 }  // namespace
 
 std::string describe(const PayloadCheck& check, const RingGeometry& shape) {
@@ -30,6 +42,7 @@ std::string describe(const PayloadCheck& check, const RingGeometry& shape) {
   if (!check.damaged_chunks.empty()) {
     chunks = fmt::format("{} of {} chunks of {} bytes differ: {}", check.damaged_chunks.size(), shape.chunk_count(),
                          shape.chunk_bytes, ranges(check.damaged_chunks));
+    if (shape.schema().size() > 1) chunks += fmt::format(" ({})", fmt::join(damaged_variables(check, shape), ", "));
   }
   if (check.table_intact) return chunks;
   if (!chunks.empty()) return "its table of chunk hashes is damaged; " + chunks;
@@ -67,8 +80,9 @@ void add_to(ordered_json& object, const TwinsCheck& check) {
   }
 }
 
-void add_to(ordered_json& object, const PayloadCheck& check) {
+void add_to(ordered_json& object, const PayloadCheck& check, const RingGeometry& shape) {
   object["damaged_chunks"] = check.damaged_chunks;
+  object["damaged_variables"] = damaged_variables(check, shape);
   object["chunk_table_intact"] = check.table_intact;
 }
 

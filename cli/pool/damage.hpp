@@ -13,7 +13,8 @@
 
 namespace ringside {
 
-/// "2 of 1954 chunks of 16384 bytes differ: 3, 17", for a payload that is not intact.
+/// "2 of 1954 chunks of 16384 bytes differ: 3, 17", for a payload that is not intact; with several variables also which
+/// of them: "…: 3, 17 (r, p)".
 std::string describe(const PayloadCheck& check, const RingGeometry& shape);
 
 /// One line for each structure that is kept twice and has a damaged copy.
@@ -25,7 +26,7 @@ std::string describe_damaged_header(std::uint32_t slot);
 /// Adds {superblocks_intact, damaged_run_records: [{record, copies}]} to `object`.
 void add_to(nlohmann::ordered_json& object, const TwinsCheck& check);
 
-/// Adds {damaged_chunks, chunk_table_intact} to `object`.
-void add_to(nlohmann::ordered_json& object, const PayloadCheck& check);
+/// Adds {damaged_chunks, damaged_variables, chunk_table_intact} to `object`.
+void add_to(nlohmann::ordered_json& object, const PayloadCheck& check, const RingGeometry& shape);
 
 }  // namespace ringside

@@ -13,6 +13,7 @@
 #include "common/options/command_line.hpp"
 #include "common/platform/printable.hpp"
 #include "common/platform/utc_text.hpp"
+#include "common/program/schema_json.hpp"
 #include "common/reductions/reduction_json.hpp"
 #include "common/results/scalar_value.hpp"
 #include "common/telemetry/first_field.hpp"

@@ -164,7 +164,7 @@ class Output {
     ordered_json object = {{"iteration", header.iteration},      {"step", header.step},
                            {"run_id", to_string(header.run_id)}, {"slot", iterate.kept.slot},
                            {"commit_seq", header.commit_seq},    {"verdict", name_of(iterate.verdict).name}};
-    if (iterate.verdict == ReplayVerdict::kDamaged) add_to(object, iterate.payload);
+    if (iterate.verdict == ReplayVerdict::kDamaged) add_to(object, iterate.payload, ring_.geometry());
     if (iterate.verdict == ReplayVerdict::kDamaged || iterate.verdict == ReplayVerdict::kOverwritten) return object;
     object["change_left_out"] = iterate.change_left_out;
     object["differences"] = ordered_json::array();

@@ -35,16 +35,4 @@ ordered_json results_to_json(const Catalogue& catalogue, std::span<const std::ui
   return object;
 }
 
-ordered_json variables_to_json(const Schema& schema) {
-  ordered_json variables = ordered_json::array();
-  for (const Variable& variable : schema.variables()) {
-    variables.push_back({{"name", variable.name},
-                         {"dtype", to_string(variable.dtype)},
-                         {"shape", variable.shape},
-                         {"role", to_string(variable.role)},
-                         {"unit", variable.unit}});
-  }
-  return variables;
-}
-
 }  // namespace ringside

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The results of a step, and the variables of a ring, as JSON: the same keys in every command.
+// The results of a step as JSON: the same keys in every command.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "common/results/catalogue.hpp"
-#include "common/schema/schema.hpp"
 
 namespace ringside {
 
 /// {"x.l2": 1.5, "x.change_l1": null, …}: every result that is a number; null where it is absent. An integer beyond 64
 /// bits is a text. words: of a step, Catalogue::words of them, or none (no results).
 nlohmann::ordered_json results_to_json(const Catalogue& catalogue, std::span<const std::uint64_t> words);
-
-/// [{"name": "x", "dtype": "f64", "shape": [1000], "role": "field", "unit": ""}]
-nlohmann::ordered_json variables_to_json(const Schema& schema);
 
 }  // namespace ringside

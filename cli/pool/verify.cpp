@@ -35,12 +35,12 @@ std::string explanation(const SlotCheck& check, const RingGeometry& shape) {
   return "DAMAGED: " + text;
 }
 
-ordered_json to_json(const SlotCheck& check) {
+ordered_json to_json(const SlotCheck& check, const RingGeometry& shape) {
   ordered_json slot = {{"slot", check.kept.slot},
                        {"iteration", check.kept.header.iteration},
                        {"commit_seq", check.kept.header.commit_seq},
                        {"verdict", verdict_of(check)}};
-  add_to(slot, check.payload);
+  add_to(slot, check.payload, shape);
   slot["reductions_intact"] = !check.results_damaged();
   return slot;
 }
@@ -79,7 +79,7 @@ int verify_command(int argc, const char* const* argv) {
     const SlotCheck check = check_slot(ring, kept);
     if (check.damaged()) ++damaged;
     if (check.payload.overwritten) ++overwritten;
-    slots.push_back(to_json(check));
+    slots.push_back(to_json(check, ring.geometry()));
     if (!json) {
       fmt::print("slot {:>4}  iteration {:>12}  {}\n", kept.slot, with_separators(kept.header.iteration),
                  explanation(check, ring.geometry()));

@@ -8,6 +8,7 @@
 
 #include <csignal>
 
+#include "analyzer/pool/ring_pool.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
 
 namespace ringside {
@@ -195,8 +196,24 @@ TEST_F(ResumeTest, ConjugateGradientsContinueBitEqualInEveryVariableAfterBothPro
   EXPECT_EQ(export_last(pool_, "last.npz"), undisturbed(matrix, {"--solver=cg", end}, "last.npz"));
   const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
   EXPECT_EQ(info["variables"].size(), 3u);
+  EXPECT_EQ(summary()["schema"], info["variables"]);
   EXPECT_TRUE(info["iterates"].back()["scalars"].contains("solver.rho"));
   expect_intact();
+}
+
+TEST_F(ResumeTest, DamageIsNamedByItsVariable) {
+  const std::string matrix = write_file("a.txt", "0 0 4\n0 1 1\n1 0 1\n1 1 3\n");
+  ASSERT_EQ(run_it(matrix, {"--solver=cg", "--iterations=1"}).exit_code, 0);
+  {
+    const RingPool pool = RingPool::open(pool_);
+    const RingGeometry& shape = pool.ring().geometry();
+    *(pool.ring().writable_payload(0) + shape.schema().place(2).offset) ^= std::byte{1};
+  }
+  const Finished verified = run("ringside", {"verify", pool_});
+  EXPECT_EQ(verified.exit_code, 5);
+  EXPECT_NE(verified.out.find("1 of 3 chunks of 16384 bytes differ: 2 (p)"), std::string::npos) << verified.out;
+  const json slots = json::parse(run("ringside", {"verify", pool_, "--json"}).out)["slots"];
+  EXPECT_EQ(slots[0]["damaged_variables"], json::array({"p"}));
 }
 
 TEST_F(ResumeTest, OtherVariablesAreRefusedAndNamed) {

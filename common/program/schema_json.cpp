@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/program/schema_json.hpp"
+
+namespace ringside {
+
+using nlohmann::ordered_json;
+
+ordered_json variables_to_json(const Schema& schema) {
+  ordered_json variables = ordered_json::array();
+  for (const Variable& variable : schema.variables()) {
+    variables.push_back({{"name", variable.name},
+                         {"dtype", to_string(variable.dtype)},
+                         {"shape", variable.shape},
+                         {"role", to_string(variable.role)},
+                         {"unit", variable.unit}});
+  }
+  return variables;
+}
+
+}  // namespace ringside

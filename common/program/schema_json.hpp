@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The variables of a run as JSON: the same keys in reports, in the summary and in the output of the commands.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "common/schema/schema.hpp"
+
+namespace ringside {
+
+/// [{"name": "x", "dtype": "f64", "shape": [1000], "role": "field", "unit": ""}]
+nlohmann::ordered_json variables_to_json(const Schema& schema);
+
+}  // namespace ringside
