@@ -61,8 +61,6 @@ class Attachment {
   /// freed with the result.
   Continuation take_continuation() { return std::move(continuation_); }
   RunStart start() const noexcept { return admission_.start; }
-  /// What the run records of each step.
-  const Catalogue& catalogue() const noexcept { return catalogue_; }
   const RunDescription& run() const noexcept { return admission_.run; }
 
   /// Serves steps until the producer leaves or is lost, `stop` is set, or the disk fails. Every step that was

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/pool/ring_reader.hpp"
+#include "analyzer/ring/kept_results.hpp"
 #include "cli/pool/journal_identity.hpp"
 #include "cli/pool/journal_summary.hpp"
 #include "cli/pool/results_json.hpp"
@@ -16,7 +17,6 @@
 #include "common/program/schema_json.hpp"
 #include "common/reductions/reduction_json.hpp"
 #include "common/results/scalar_value.hpp"
-#include "common/telemetry/first_field.hpp"
 
 namespace ringside {
 namespace {
@@ -33,21 +33,6 @@ ordered_json describe_run(const RunReading& reading) {
           {"parameters", text_of(run.parameters)},
           {"rows", run.entries},
           {"nonzeros", run.nonzeros}};
-}
-
-/// The reductions of the first field, if they were recorded and it is known which words they are.
-std::optional<ReductionScalars> shown_of(const RingView& ring, const KeptSlot& kept) {
-  const Schema& schema = ring.geometry().schema();
-  if (schema.is_x_only()) {  // known even if the description of the run is lost
-    Reductions reductions;
-    if (ring.reductions(kept.slot, kept.header, reductions) != ResultsState::kRecorded) return std::nullopt;
-    return scalars_of(reductions);
-  }
-  SlotResults recorded;
-  if (ring.results(kept.slot, kept.header, recorded) != ResultsState::kRecorded) return std::nullopt;
-  const auto catalogue = ring.catalogue(kept.header.run_id, recorded.catalogue_hash);
-  if (!catalogue || catalogue->words() != recorded.words.size()) return std::nullopt;
-  return FirstField(schema, *catalogue).scalars(recorded.words);
 }
 
 /// {"solver.rho": 0.25}
@@ -155,9 +140,10 @@ void print(const RingReader& reader, const Recovery& recovery) {
   if (recovery.kept.empty()) return;
   fmt::print("\n{:>5} {:>11} {:>10}  {:<9} {:>13} {:>13} {:>13} {:>13}\n", "slot", "iteration", "step", "run", "mean",
              "L1", "Linf", "L1 change");
+  KeptResults results(ring);
   for (const KeptSlot& kept : recovery.kept) {
     const std::string run = to_string(kept.header.run_id).substr(0, 8);
-    const std::optional<ReductionScalars> shown = shown_of(ring, kept);
+    const std::optional<ReductionScalars> shown = results.shown(kept);
     fmt::print("{:>5} {:>11} {:>10}  {:<9}", kept.slot, with_separators(kept.header.iteration),
                with_separators(kept.header.step), run);
     if (shown) {

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "analyzer/pool/ring_reader.hpp"
+#include "analyzer/ring/kept_results.hpp"
 #include "cli/pool/decoded_journal.hpp"
 #include "cli/pool/journal_identity.hpp"
 #include "cli/subcommands.hpp"
@@ -65,12 +66,10 @@ ordered_json kept_in(const std::string& pool, ordered_json& notices) {
   ordered_json kept = ordered_json::array();
   try {
     const RingReader reader = RingReader::open(pool);
+    KeptResults results(reader.ring());
     for (const KeptSlot& slot : reader.recover().kept) {
       ordered_json row = {{"iteration", slot.header.iteration}, {"step", slot.header.step}};
-      Reductions reductions;
-      if (reader.ring().reductions(slot.slot, slot.header, reductions) == ResultsState::kRecorded) {
-        row.update(ordered_json(to_json(reductions, slot.header.iteration)));
-      }
+      if (const auto shown = results.shown(slot)) row.update(ordered_json(to_json(*shown, slot.header.iteration)));
       kept.push_back(row);
     }
   } catch (const Error& error) {
