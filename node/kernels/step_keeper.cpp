@@ -50,6 +50,7 @@ StepKeeper::StepKeeper(RingPool& pool, RunDescription run, Durability durability
       writer_(pool.ring(), pool.persistence(), pool.storage(), durability),
       reducer_(pool.ring().geometry().schema(), team) {
   writer_.share_among(team);
+  writer_.respect(pool.leases());  // as the analyzer does: two system calls a step
   run.run_id = random_id();
   run.schema_id = pool.ring().geometry().schema().id();
   writer_.begin_run(run, x_only_catalogue(run.entries));
