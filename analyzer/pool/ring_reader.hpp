@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
+#include "analyzer/pool/held_step.hpp"
 #include "analyzer/ring/ring_recovery.hpp"
 #include "analyzer/ring/ring_view.hpp"
 #include "analyzer/ring/storage.hpp"
@@ -35,17 +37,29 @@ class RingReader {
   PayloadCheck verify(const KeptSlot& kept) const { return check_payload(*ring_, kept.slot, kept.header); }
   ReadResult read(const KeptSlot& kept, void* out) const { return read_payload(*ring_, kept.slot, kept.header, out); }
 
+  /// Holds the step of that commit, or the newest one (commit_seq 0), without waiting. `step` becomes that step if the
+  /// outcome is kHeld, and must not outlive this reader.
+  HoldOutcome hold(std::uint64_t commit_seq, HeldStep& step) const noexcept;
+
+  /// The oldest step that was committed after commit `after_commit` and is still kept; waits for one until `timeout`
+  /// has passed. The pool is looked at every 50 us at first and every 2 ms in the end: a reader cannot be woken,
+  /// because it must not write to the pool and the analyzer must not make a system call for each follower.
+  std::optional<KeptSlot> next(std::uint64_t after_commit, std::chrono::nanoseconds timeout) const noexcept;
+
  private:
   RingReader() = default;
 
   /// One look at the file as it is now.
   static RingReader look_at(int fd, const std::filesystem::path& path);
 
+  HoldOutcome hold(const KeptSlot& kept, HeldStep& step) const noexcept;
+
   std::filesystem::path path_;
   Storage storage_ = Storage::kFile;
   std::shared_ptr<const std::byte> mapping_;
   std::shared_ptr<WatchedMapping> watched_;
   std::unique_ptr<RingView> ring_;
+  std::unique_ptr<ReaderLeases> leases_;
 };
 
 }  // namespace ringside
