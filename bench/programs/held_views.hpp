@@ -12,8 +12,8 @@
 
 namespace ringside::bench {
 
-/// Commits in a child process until it is destroyed; then the child is killed, at whatever it does. To be made while the
-/// process has one thread.
+/// Commits in a child process until it is destroyed; then the child is killed, at whatever it does. To be made while
+/// the process has one thread.
 class FastWriter {
  public:
   /// Makes a pool at `path` whose steps have `words` words. Returns when every slot holds a step. Throws Error (exit
@@ -44,8 +44,8 @@ struct HeldViews {
   std::uint64_t waited_overwritten = 0;
 };
 
-/// Holds `views` steps one after the other, the newest and the oldest in turn, reads each in place and checks it. One in
-/// `wait_every` (0: none) is held, half read, while the analyzer commits 2 K steps. Throws Error (exit code 4) if no
+/// Holds `views` steps one after the other, the newest and the oldest in turn, reads each in place and checks it. One
+/// in `wait_every` (0: none) is held, half read, while the analyzer commits 2 K steps. Throws Error (exit code 4) if no
 /// step comes for a minute.
 HeldViews hold_views(const RingReader& reader, std::uint64_t views, std::uint64_t wait_every);
 
