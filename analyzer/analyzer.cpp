@@ -178,6 +178,7 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   const std::int64_t copied = now_ns();
   if (ring_.commit() != CommitStatus::kOk) return false;
   handoff_.release();  // not before the commit: a released buffer is not needed again, even if the analyzer dies now
+  ring_.end_lease();
   const std::int64_t committed = now_ns();
   const std::span<const std::uint64_t> results =
       on_the_way ? reducer_.finish(ring_.payload(), reduce.passes)
@@ -205,6 +206,7 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   reduction_.step_ended(analyzed);
   if (records_ != nullptr) records_->push(figures);
   pulse_.beat(analyzed);
+  ring_.choose_next();
   return true;
 }
 

@@ -159,7 +159,7 @@ CommitStatus RingWriter::begin() noexcept {
   // two newest, which the reductions may still be reading: it may always go, once it is not the newest persisted one.
   const std::uint64_t oldest = *std::min_element(slot_seq_.begin(), slot_seq_.end());
   if (oldest != 0 && syncer_ && !syncer_->wait_past(oldest)) return CommitStatus::kSyncFailed;
-  current_ = victims_.choose(slot_seq_, syncer_ ? persisted() : next_seq_);
+  current_ = victims_.choose(slot_seq_, may_go_below());
   previous_ = newest_;
   slot_seq_[current_] = 0;
 
@@ -243,7 +243,6 @@ CommitStatus RingWriter::commit() noexcept {
   persist(persistence_, header, sizeof(*header));                         // fence 3
   if (persistence_.store_error() != 0) return CommitStatus::kSyncFailed;  // not everything is in the file
 
-  victims_.give_back();
   slot_seq_[current_] = next_seq_;
   newest_ = current_;
   committed_.store(next_seq_, std::memory_order_release);
@@ -254,6 +253,10 @@ CommitStatus RingWriter::commit() noexcept {
   }
   ++next_seq_;
   return sync_error() == 0 ? CommitStatus::kOk : CommitStatus::kSyncFailed;
+}
+
+void RingWriter::choose_next() noexcept {
+  victims_.choose_ahead(slot_seq_, may_go_below());
 }
 
 void RingWriter::store_results(std::span<const std::uint64_t> words) noexcept {

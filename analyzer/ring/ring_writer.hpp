@@ -66,7 +66,7 @@ class RingWriter {
   /// Takes a slot that holds nothing valid, else the oldest one that no reader holds, else the oldest one; never one of
   /// the two newest. Under Durability::kPower on a plain file it takes only slots that are older than the newest
   /// *persisted* one, and waits for the disk while there is none. It never waits for a reader. The slot's lease, if it
-  /// could be taken, ends with `commit`.
+  /// could be taken, ends with `end_lease`.
   CommitStatus begin() noexcept;
 
   /// Copies all variables of `step` into the slot, after `begin`. source: payload_bytes, not changed while this runs;
@@ -77,6 +77,14 @@ class RingWriter {
 
   /// To be called after `copy`. When it returns kOk the iterate is committed; on DAX it is also persisted.
   CommitStatus commit() noexcept;
+
+  /// Lets readers hold the step that was committed. To be called after `commit`: it is a system call, for which no
+  /// buffer should wait. The next `begin` does the same if it was not called.
+  void end_lease() noexcept { victims_.give_back(); }
+
+  /// Chooses the slot that the next `begin` takes, so that `begin` makes no system call. To be called while there is
+  /// nothing else to do, after `end_lease`.
+  void choose_next() noexcept;
 
   /// Puts the results of the step committed last beside it. words: in the order of the run's catalogue.
   void store_results(std::span<const std::uint64_t> words) noexcept;
@@ -114,6 +122,8 @@ class RingWriter {
   std::uint64_t first_chunk_of(const PayloadParts::Part& portion) const noexcept;
   void write_run(const RunDescription& run, const Catalogue& catalogue);
   int sync_all() noexcept;
+  /// Slots with a smaller commit_seq may be overwritten.
+  std::uint64_t may_go_below() const noexcept { return syncer_ ? persisted() : next_seq_; }
   std::uint64_t of_run(std::uint64_t seq) const noexcept {
     const std::uint64_t before = committed_before_run_.load(std::memory_order_acquire);
     return seq > before ? seq - before : 0;

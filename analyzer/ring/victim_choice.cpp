@@ -39,17 +39,29 @@ std::optional<Age> oldest_between(std::span<const std::uint64_t> seqs, const std
 }  // namespace
 
 std::uint32_t VictimChoice::choose(std::span<const std::uint64_t> seqs, std::uint64_t persisted) noexcept {
+  if (ahead_) return *std::exchange(ahead_, std::nullopt);
+  if (const auto victim = free_victim(seqs, persisted)) return *victim;
+  const std::uint32_t oldest = oldest_between(seqs, std::nullopt, second_newest(seqs))->second;
+  ++broken_;
+  disregarded_[oldest] = 1;
+  return oldest;
+}
+
+void VictimChoice::choose_ahead(std::span<const std::uint64_t> seqs, std::uint64_t persisted) noexcept {
+  ahead_ = free_victim(seqs, persisted);
+}
+
+/// The oldest slot that may go and is not held, or whose lease is not respected. Its lease is taken, if possible.
+std::optional<std::uint32_t> VictimChoice::free_victim(std::span<const std::uint64_t> seqs,
+                                                       std::uint64_t persisted) noexcept {
   give_back();
   const Age before = second_newest(seqs);
-  const std::optional<Age> oldest = oldest_between(seqs, std::nullopt, before);
-  for (std::optional<Age> age = oldest; age; age = oldest_between(seqs, age, before)) {
+  for (auto age = oldest_between(seqs, std::nullopt, before); age; age = oldest_between(seqs, age, before)) {
     const auto [seq, slot] = *age;
     if (seq != 0 && seq >= persisted) break;
     if (take(slot) || disregarded_[slot] != 0) return slot;
   }
-  ++broken_;
-  disregarded_[oldest->second] = 1;
-  return oldest->second;
+  return std::nullopt;
 }
 
 bool VictimChoice::take(std::uint32_t slot) noexcept {
@@ -63,6 +75,7 @@ bool VictimChoice::take(std::uint32_t slot) noexcept {
 void VictimChoice::give_back() noexcept {
   if (taken_) leases_->give_back(*taken_);
   taken_.reset();
+  ahead_.reset();
 }
 
 }  // namespace ringside

@@ -34,7 +34,12 @@ class VictimChoice {
   /// `give_back`.
   std::uint32_t choose(std::span<const std::uint64_t> seqs, std::uint64_t persisted) noexcept;
 
-  /// Ends the lease that `choose` took, if it took one.
+  /// Decides now what the next `choose` returns, so that it makes no system call then; between the two calls, `seqs`
+  /// must not change. Decides nothing if no slot may go or a lease would have to be broken: the reader may end it until
+  /// then.
+  void choose_ahead(std::span<const std::uint64_t> seqs, std::uint64_t persisted) noexcept;
+
+  /// Ends the lease that was taken, if there is one. Nothing is decided ahead any more.
   void give_back() noexcept;
 
   /// No lease that a reader has now is respected, because no slot is worth keeping.
@@ -44,11 +49,13 @@ class VictimChoice {
   std::uint64_t broken() const noexcept { return broken_; }
 
  private:
+  std::optional<std::uint32_t> free_victim(std::span<const std::uint64_t> seqs, std::uint64_t persisted) noexcept;
   bool take(std::uint32_t slot) noexcept;
 
   SlotLeases* leases_ = nullptr;
   std::optional<std::uint32_t> taken_;
-  std::vector<char> disregarded_;  // its lease was broken, and its byte was not obtained since
+  std::optional<std::uint32_t> ahead_;  // what the next `choose` returns
+  std::vector<char> disregarded_;       // its lease was broken, and its byte was not obtained since
   std::uint64_t broken_ = 0;
 };
 

@@ -66,6 +66,8 @@ struct FastWriter::Shared {
       if (writer.begin() != CommitStatus::kOk) break;
       writer.copy(payload.data(), {.descriptor = {.step = iteration - 1, .iteration = iteration}});
       if (writer.commit() != CommitStatus::kOk) break;
+      writer.end_lease();
+      writer.choose_next();
       leases_broken.store(writer.leases_broken(), std::memory_order_relaxed);
       steps.store(iteration, std::memory_order_release);
     }
@@ -116,8 +118,10 @@ HeldViews hold_views(const RingReader& reader, std::uint64_t views, std::uint64_
   HeldViews result;
   HeldStep step;
   while (result.held < views) {
-    const auto oldest = result.held % 2 == 0 ? std::nullopt : reader.next(0, std::chrono::seconds(0));
-    if (reader.hold(oldest ? oldest->header.commit_seq : 0, step) != HoldOutcome::kHeld) {
+    // The oldest one usually is the analyzer's next victim already.
+    const bool newest = (result.held + result.refused) % 2 == 0;
+    const auto older = newest ? std::nullopt : reader.next(0, std::chrono::seconds(0));
+    if (reader.hold(older ? older->header.commit_seq + slots / 4 : 0, step) != HoldOutcome::kHeld) {
       ++result.refused;
       continue;
     }

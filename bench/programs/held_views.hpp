@@ -44,7 +44,7 @@ struct HeldViews {
   std::uint64_t waited_overwritten = 0;
 };
 
-/// Holds `views` steps one after the other, the newest and the oldest in turn, reads each in place and checks it. One
+/// Holds `views` steps one after the other, the newest and an old one in turn, reads each in place and checks it. One
 /// in `wait_every` (0: none) is held, half read, while the analyzer commits 2 K steps. Throws Error (exit code 4) if no
 /// step comes for a minute.
 HeldViews hold_views(const RingReader& reader, std::uint64_t views, std::uint64_t wait_every);

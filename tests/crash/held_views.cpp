@@ -93,8 +93,9 @@ class Readers {
       if (!view.may_be_mixed) continue;
       ++result_.checks;
       if (!check_(*ring_, view.slot, view.header)) continue;
-      result_.violation = fmt::format("event {} ({}): a view of iteration {} passes its check, with a byte of another step",
-                                      event, to_string(traced_.trace[event].phase), view.header.iteration);
+      result_.violation =
+          fmt::format("event {} ({}): a view of iteration {} passes its check, with a byte of another step", event,
+                      to_string(traced_.trace[event].phase), view.header.iteration);
       return;
     }
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Readers that work on steps in place (docs/library.md, "Why a broken lease is never missed"), on recorded scenarios: at
-// every moment of a trace, a reader that may have seen a byte of another step must fail its check. Nothing is cut off
-// here; what counts is when another process sees a store.
+// Readers that work on steps in place (docs/library.md, "Why a broken lease is never missed"), on recorded scenarios:
+// at every moment of a trace, a reader that may have seen a byte of another step must fail its check. Nothing is cut
+// off here; what counts is when another process sees a store.
 //
-// Model (x86): stores through the cache become visible in program order. A word that is copied past the cache may become
-// visible as soon as the last drain before it, by its own thread or by the thread that called the copy, has completed:
-// nothing orders it with the stores in between.
+// Model (x86): stores through the cache become visible in program order. A word that is copied past the cache may
+// become visible as soon as the last drain before it, by its own thread or by the thread that called the copy, has
+// completed: nothing orders it with the stores in between.
 #pragma once
 
 #include <cstdint>

@@ -32,7 +32,8 @@ bool only_before(const RingView&, std::uint32_t, const SlotHeader&) {
 
 /// What explores the mutant until it is detected: the violation, or an empty text.
 std::string violation_of(std::string_view fault) {
-  const auto mutant = std::find_if(mutants().begin(), mutants().end(), [&](const Mutant& one) { return one.fault == fault; });
+  const auto mutant =
+      std::find_if(mutants().begin(), mutants().end(), [&](const Mutant& one) { return one.fault == fault; });
   EXPECT_NE(mutant, mutants().end()) << fault;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const TracedScenario whole = scenario_named(mutant->scenario).trace(Storage::kDax, Durability::kPower, seed);

@@ -19,7 +19,15 @@ UseLeaseFault::~UseLeaseFault() {
 }
 
 bool DrawnLeases::take(std::uint32_t slot) noexcept {
-  return held_[slot] == 0 || current.load(std::memory_order_relaxed) == LeaseFault::kIgnored;
+  const bool free = held_[slot] == 0 || current.load(std::memory_order_relaxed) == LeaseFault::kIgnored;
+  if (free) taken_[slot] = 1;
+  return free;
+}
+
+bool DrawnLeases::hold(std::uint32_t slot) {
+  if (taken_[slot] != 0) return false;
+  held_[slot] = 1;
+  return true;
 }
 
 std::uint32_t DrawnLeases::held() const noexcept {

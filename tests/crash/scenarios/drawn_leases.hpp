@@ -27,19 +27,23 @@ class UseLeaseFault {
 
 class DrawnLeases final : public SlotLeases {
  public:
-  explicit DrawnLeases(std::uint32_t slots) : held_(slots, 0) {}
+  explicit DrawnLeases(std::uint32_t slots) : held_(slots, 0), taken_(slots, 0) {}
 
   bool take(std::uint32_t slot) noexcept override;
-  void give_back(std::uint32_t) noexcept override {}
+  void give_back(std::uint32_t slot) noexcept override { taken_[slot] = 0; }
 
-  void hold(std::uint32_t slot) { held_[slot] = 1; }
+  /// False if the owner has the slot.
+  bool hold(std::uint32_t slot);
   void release(std::uint32_t slot) { held_[slot] = 0; }
+  /// The owner's process ends; those of all readers end.
+  void end_owner() { taken_.assign(taken_.size(), 0); }
   void release_all() { held_.assign(held_.size(), 0); }
   bool is_held(std::uint32_t slot) const noexcept { return held_[slot] != 0; }
   std::uint32_t held() const noexcept;
 
  private:
   std::vector<char> held_;
+  std::vector<char> taken_;  // by the owner
 };
 
 }  // namespace ringside::crash

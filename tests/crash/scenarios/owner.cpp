@@ -8,6 +8,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "analyzer/ring/ring_creation.hpp"
 #include "analyzer/ring/ring_recovery.hpp"
@@ -65,6 +66,7 @@ void Owner::begin_run(std::uint32_t run) {
     if (kept.header.commit_seq <= intact_seq) holds_[kept.slot] = kept.header.commit_seq;
   }
   run_ = run;
+  ahead_.reset();
   newest_ = intact && intact->header.run_id == run_id_of(run) ? intact->header.iteration : 0;
   requested_ = writer_->persisted();
   syncing_.reset();
@@ -105,13 +107,12 @@ void Owner::maybe_end_sync() {
 }
 
 void Owner::hold(std::uint32_t slot) {
-  if (holds_[slot] == 0) return;
-  leases_->hold(slot);
+  if (holds_[slot] == 0 || !leases_->hold(slot)) return;
   persistence_.acknowledge({.kind = EventKind::kHeld, .value = holds_[slot]});
 }
 
-/// The rules of docs/library.md, "Holding a step", word by word.
-std::uint32_t Owner::expected_victim() {
+/// The rules of docs/library.md, "Holding a step", word by word: the victim, if no lease need be broken for it.
+std::optional<std::uint32_t> Owner::free_victim() {
   std::vector<std::uint32_t> candidates(holds_.size());
   std::iota(candidates.begin(), candidates.end(), 0);
   std::stable_sort(candidates.begin(), candidates.end(), [&](auto a, auto b) { return holds_[a] < holds_[b]; });
@@ -126,8 +127,15 @@ std::uint32_t Owner::expected_victim() {
     }
     if (disregarded_[slot] != 0) return slot;
   }
-  disregarded_[candidates.front()] = 1;
-  return candidates.front();
+  return std::nullopt;
+}
+
+std::uint32_t Owner::expected_victim() {
+  if (ahead_) return *std::exchange(ahead_, std::nullopt);
+  if (const auto victim = free_victim()) return *victim;
+  const auto oldest = static_cast<std::uint32_t>(std::min_element(holds_.begin(), holds_.end()) - holds_.begin());
+  disregarded_[oldest] = 1;
+  return oldest;
 }
 
 void Owner::commit_next() {
@@ -166,6 +174,11 @@ void Owner::commit_next() {
   writer_->store_results(published_.results(run_, iteration));
   persistence_.acknowledge({.kind = EventKind::kReduced, .run = run_, .iteration = iteration});
   maybe_end_sync();
+  writer_->end_lease();
+  if (random_.one_in(2)) {
+    ahead_ = free_victim();
+    writer_->choose_next();
+  }
 }
 
 void Owner::check_reductions() {

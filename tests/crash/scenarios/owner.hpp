@@ -42,6 +42,7 @@ class Owner {
   const RingView& ring() const noexcept { return writer_->ring(); }
 
  private:
+  std::optional<std::uint32_t> free_victim();
   std::uint32_t expected_victim();
   void check_reductions();
   void maybe_end_sync();
@@ -59,6 +60,7 @@ class Owner {
   std::vector<std::byte> handed_over_;
   std::vector<std::uint64_t> holds_;      // commit_seq by slot; 0: nothing worth keeping
   DrawnLeases* const leases_;
+  std::optional<std::uint32_t> ahead_;    // the victim that was chosen before its step came
   std::vector<char> disregarded_;         // slots whose lease was broken, and whose byte was not obtained since
   std::optional<std::uint64_t> syncing_;  // the commit that a sync in progress is for
   std::uint64_t requested_ = 0;           // the newest commit that a sync was asked for

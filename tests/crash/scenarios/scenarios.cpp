@@ -65,6 +65,7 @@ class Stage {
 
   Owner& open() {
     owner_.reset();
+    leases_.end_owner();
     owner_.emplace(*pool_, traced_.trace, traced_.setting, published_, random_.next(), &leases_);
     return *owner_;
   }

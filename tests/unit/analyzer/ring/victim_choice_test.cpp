@@ -143,22 +143,62 @@ TEST_F(VictimChoiceTest, WhatWasTakenIsGivenBackOnce) {
   EXPECT_EQ(leases_.given_back(), 1u);
 }
 
-TEST(RingLeasesTest, AStepMakesTwoLockCallsAndHoldsTheByteFromBeginToCommit) {
+TEST_F(VictimChoiceTest, WhatIsDecidedAheadIsLockedAndStays) {
+  const Seqs seqs{14, 11, 12, 15, 13};
+  choose(seqs);
+  leases_.hold({1});
+  choice_->choose_ahead(seqs, kAll);
+  EXPECT_EQ(leases_.taken(), (std::set<std::uint32_t>{2}));
+  leases_.hold({});
+  leases_.tried();
+  EXPECT_EQ(choose(seqs), 2u);
+  EXPECT_TRUE(leases_.tried().empty()) << "no call when the step comes";
+  EXPECT_EQ(choose(seqs), 1u) << "it was decided for one step";
+}
+
+TEST_F(VictimChoiceTest, NoLeaseIsBrokenAhead) {
+  const Seqs seqs{14, 11, 12, 15, 13};
+  choose(seqs);
+  leases_.hold({1, 2, 4});
+  choice_->choose_ahead(seqs, kAll);
+  EXPECT_EQ(broken(), 0u);
+  leases_.hold({1, 4});
+  EXPECT_EQ(choose(seqs), 2u) << "its reader was done in time";
+  choice_->choose_ahead(seqs, 11);
+  EXPECT_TRUE(leases_.taken().empty()) << "nothing may go before the disk has a newer step";
+}
+
+TEST_F(VictimChoiceTest, GivingBackForgetsWhatWasDecidedAhead) {
+  const Seqs seqs{14, 11, 12, 15, 13};
+  choose(seqs);
+  choice_->choose_ahead(seqs, kAll);
+  choice_->give_back();
+  EXPECT_TRUE(leases_.taken().empty());
+  leases_.hold({1});
+  EXPECT_EQ(choose(seqs), 2u);
+}
+
+TEST(RingLeasesTest, AStepMakesTwoLockCallsAndNoneBetweenItsArrivalAndItsCommit) {
   RingInMemory memory(100, 5);
   HeldSlots leases;
   RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
   writer.respect(leases);
   begin_x_only(writer, run_of(100));
   for (std::uint64_t k = 1; k <= 12; ++k) {
+    const auto victim = static_cast<std::uint32_t>((k - 1) % 5);
     ASSERT_EQ(writer.begin(), CommitStatus::kOk);
-    EXPECT_EQ(leases.tried(), Slots{static_cast<std::uint32_t>((k - 1) % 5)});
-    EXPECT_EQ(leases.taken().size(), 1u);
+    EXPECT_EQ(leases.taken(), std::set<std::uint32_t>{victim});
+    EXPECT_EQ(leases.tried(), k == 1 ? Slots{victim} : Slots{}) << "only the first step was not chosen ahead";
     writer.copy(iterate(k, 100).data(), step_of(k));
-    EXPECT_EQ(leases.given_back(), 0u);
     ASSERT_EQ(writer.commit(), CommitStatus::kOk);
+    EXPECT_EQ(leases.given_back(), 0u);
+    writer.end_lease();
     EXPECT_EQ(leases.given_back(), 1u);
+    EXPECT_TRUE(leases.taken().empty());
     store_reductions(writer, Reductions{});
     EXPECT_TRUE(leases.tried().empty());
+    writer.choose_next();
+    EXPECT_EQ(leases.tried(), Slots{static_cast<std::uint32_t>(k % 5)});
   }
   EXPECT_EQ(writer.leases_broken(), 0u);
 }
@@ -189,6 +229,21 @@ TEST(RingLeasesTest, AHeldSlotStaysAndTheOthersTakeTurns) {
   commit_iterate(next, 33, 100);
   EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{29, 30, 31, 32, 33}));
   EXPECT_EQ(recover(memory.ring()).contiguous, 5u);
+}
+
+TEST(RingLeasesTest, AnotherRunDoesNotBeginInASlotThatWasChosenForTheOneBefore) {
+  RingInMemory memory(100, 4);
+  HeldSlots leases;
+  RingWriter writer(memory.ring(), memory.persistence, Storage::kDax, Durability::kPower);
+  writer.respect(leases);
+  begin_x_only(writer, run_of(100));
+  for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, 100);
+  writer.choose_next();  // slot 3, which holds nothing
+  writer.clear();
+  EXPECT_TRUE(leases.taken().empty());
+  begin_x_only(writer, run_of(100, 50));
+  commit_iterate(writer, 1, 100);
+  EXPECT_EQ(recover(memory.ring()).kept.at(0).slot, 0u);
 }
 
 TEST(RingLeasesTest, ClearingDoesNotRespectLeases) {
