@@ -9,7 +9,7 @@ target_include_directories(ringside_headers INTERFACE "${PROJECT_SOURCE_DIR}")
 # The warnings for all targets of ours, and the flags that keep results the same on every machine. Our targets link
 # them privately, so that they do not change how another project compiles its solver.
 add_library(ringside_flags INTERFACE)
-target_link_libraries(ringside_flags INTERFACE ringside_headers OpenMP::OpenMP_CXX)
+target_link_libraries(ringside_flags INTERFACE ringside_headers OpenMP::OpenMP_CXX fmt::fmt)
 target_compile_options(ringside_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
   -Wcast-align -Wformat=2 -Wundef

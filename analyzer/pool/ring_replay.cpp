@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "analyzer/pool/ring_reader.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
 
 namespace ringside {

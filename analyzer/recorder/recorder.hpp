@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "analyzer/recorder/record_queue.hpp"
-#include "analyzer/ring/storage.hpp"
-#include "common/options/durability.hpp"
 #include "common/options/journal_options.hpp"
 #include "common/options/options.hpp"
+#include "common/ring/durability.hpp"
+#include "common/ring/storage.hpp"
 #include "common/telemetry/step_figures.hpp"
 
 namespace ringside {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "analyzer/ring/ring_recovery.hpp"
-#include "analyzer/ring/ring_view.hpp"
+#include "common/ring/ring_recovery.hpp"
+#include "common/ring/ring_view.hpp"
 #include "common/telemetry/first_field.hpp"
 
 namespace ringside {

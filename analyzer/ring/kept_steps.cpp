@@ -2,7 +2,7 @@
 #include "analyzer/ring/kept_steps.hpp"
 
 #include "analyzer/ring/kept_results.hpp"
-#include "analyzer/ring/ring_recovery.hpp"
+#include "common/ring/ring_recovery.hpp"
 
 namespace ringside {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "analyzer/ring/ring_view.hpp"
+#include "common/ring/ring_view.hpp"
 #include "common/telemetry/step_figures.hpp"
 
 namespace ringside {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "analyzer/pool/ring_reader.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 
 namespace ringside::bench {
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
 
 namespace ringside {
 namespace {
@@ -72,6 +73,13 @@ WaitResult Coordination::wait_until(std::uint64_t target, const Peer& peer, cons
     // A peer that was stopped between a step and its notification has published the step all the same.
     return seen_at_last() >= target ? WaitResult::kReached : WaitResult::kTimedOut;
   }
+}
+
+std::unique_ptr<Messages> make_messages_with(MakeMessages make, const std::string& socket) {
+  if (make == nullptr) {
+    throw usage_error("--coordination messages: this program was built without messages; expected locks");
+  }
+  return make(socket);
 }
 
 }  // namespace ringside

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/handoff/coordination.hpp"
 #include "common/handoff/handoff_layout.hpp"
 
 namespace ringside {
@@ -22,6 +23,7 @@ enum class OnAnalyzerLoss {
 struct HandoffOptions {
   std::string socket;  // path of the analyzer's socket
   CoordinationKind coordination = CoordinationKind::kLocks;
+  MakeMessages messages = nullptr;  // for CoordinationKind::kMessages: make_messages (common/messages), if it is linked
   std::uint32_t buffers = 2;           // 2..64; 2 is the double buffer
   double peer_timeout_s = 30;          // how long a peer may be absent, or make no progress, before it counts as lost
   PoolUse pool_use = PoolUse::kFresh;  // what may happen to iterates of other runs in the pool

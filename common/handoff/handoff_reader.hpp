@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "common/handoff/attach_request.hpp"
-#include "common/handoff/channel.hpp"
 #include "common/handoff/coordination.hpp"
 #include "common/handoff/handoff_layout.hpp"
 #include "common/handoff/peer.hpp"
@@ -75,8 +74,9 @@ class HandoffReader {
   /// Reads the attach request of a peer that just connected at `socket`. Throws Error if the peer does not send one
   /// within `timeout_ms`, or if the request violates the protocol. If the requested coordination cannot be opened,
   /// also refuses the request before it throws. peer_timeout_s: how long the producer's process may be stopped by a
-  /// signal before it counts as lost.
-  HandoffReader(Peer peer, const std::string& socket, int timeout_ms, double peer_timeout_s = 30);
+  /// signal before it counts as lost. messages: for a producer that coordinates by messages; null: it is refused.
+  HandoffReader(Peer peer, const std::string& socket, int timeout_ms, double peer_timeout_s = 30,
+                MakeMessages messages = nullptr);
 
   const RunDescription& run() const noexcept { return request_->head.run; }
   const Schema& schema() const noexcept { return request_->schema; }
@@ -116,7 +116,7 @@ class HandoffReader {
   Outcome outcome() noexcept;
 
  private:
-  void coordinate(const std::string& socket);
+  void coordinate(const std::string& socket, MakeMessages messages);
   StepWithScalars step_at(std::uint64_t step) const noexcept;
   bool take(PublishedStep& step) noexcept;
   bool all_taken_at_stop(const std::atomic<bool>* stop) noexcept;
@@ -130,7 +130,7 @@ class HandoffReader {
   HandoffControl* control_ = nullptr;
   CoreLender lender_;                         // with `elastic`
   std::uint64_t epoch_ = 0;                   // of this attachment
-  std::unique_ptr<ChannelContext> messages_;  // for CoordinationKind::kMessages
+  std::unique_ptr<Messages> messages_;        // for CoordinationKind::kMessages
   std::unique_ptr<Coordination> coordination_;
   std::uint64_t next_step_ = 0;
   std::uint64_t last_iteration_ = 0;

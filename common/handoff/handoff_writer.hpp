@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "common/handoff/attach_request.hpp"
-#include "common/handoff/channel.hpp"
 #include "common/handoff/coordination.hpp"
 #include "common/handoff/handoff_layout.hpp"
 #include "common/handoff/handoff_options.hpp"
@@ -168,7 +167,7 @@ class HandoffWriter {
   CoreLender lender_;  // with `elastic`
   Id128 name_;         // marks this side's messages for this attachment's analyzer
   // A child of fork() must not end ZeroMQ's threads, which it does not have.
-  std::unique_ptr<ChannelContext, OwnersDelete<ChannelContext>> messages_;  // for CoordinationKind::kMessages
+  std::unique_ptr<Messages, OwnersDelete<Messages>> messages_;  // for CoordinationKind::kMessages
   std::unique_ptr<Coordination, OwnersDelete<Coordination>> coordination_;
   std::optional<KeptStep> kept_;
   std::string note_;

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string>
 
-#include "analyzer/ring/ring_view.hpp"
+#include "common/ring/ring_view.hpp"
 #include "tests/crash/scenarios/scenarios.hpp"
 
 namespace ringside::crash {

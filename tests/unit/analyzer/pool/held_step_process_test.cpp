@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "analyzer/pool/ring_pool.hpp"
-#include "analyzer/pool/ring_reader.hpp"
 #include "analyzer/ring/ring_writer.hpp"
 #include "bench/programs/held_views.hpp"
 #include "common/files/slot_lease.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 #include "tests/unit/sanitized.hpp"
 #include "tests/unit/temporary_folder.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Steps that a reader holds, beside a pool's owner in the same process: leases, views, checks.
-#include "analyzer/pool/held_step.hpp"
+#include "common/pool_reader/held_step.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -14,8 +14,9 @@
 
 #include "analyzer/pool/pool_wipe.hpp"
 #include "analyzer/pool/ring_pool.hpp"
-#include "analyzer/pool/ring_reader.hpp"
 #include "analyzer/ring/ring_writer.hpp"
+#include "common/pool_reader/ring_reader.hpp"
+#include "common/threads/openmp_team.hpp"
 #include "tests/unit/analyzer/ring/several_variables.hpp"
 #include "tests/unit/temporary_folder.hpp"
 

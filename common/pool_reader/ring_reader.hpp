@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reads a pool file without owning it: through a read-only mapping, while an analyzer writes it or when none runs.
+// Everything returned was verified; a slot that was overwritten meanwhile is reported as such.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "common/files/watched_mapping.hpp"
+#include "common/pool_reader/held_step.hpp"
+#include "common/ring/ring_recovery.hpp"
+#include "common/ring/ring_view.hpp"
+#include "common/ring/storage.hpp"
+
+namespace ringside {
+
+class RingReader {
+ public:
+  /// How long to wait for a pool that is being made. Most are made within milliseconds.
+  static constexpr std::chrono::milliseconds kPatience{2000};
+
+  /// Throws Error: exit code 2 if there is no pool, it was never finished, or it is not a Ringside pool or a newer one;
+  /// 3 if it may not be read, or is still being made after `patience`; 5 if it is damaged. If a file is truncated while
+  /// it is open, or its disk fails, the process ends with one line (common/files/watched_mapping.hpp).
+  static RingReader open(const std::filesystem::path& path, std::chrono::milliseconds patience = kPatience);
+
+  const std::filesystem::path& path() const noexcept { return path_; }
+  Storage storage() const noexcept { return storage_; }
+  const RingView& ring() const noexcept { return *ring_; }
+
+  /// The slots as they are now, by ascending commit_seq.
+  Recovery recover() const { return ringside::recover(*ring_); }
+  PayloadCheck verify(const KeptSlot& kept) const { return check_payload(*ring_, kept.slot, kept.header); }
+  ReadResult read(const KeptSlot& kept, void* out) const { return read_payload(*ring_, kept.slot, kept.header, out); }
+
+  /// Holds the step of that commit, or the newest one (commit_seq 0), without waiting. `step` becomes that step if the
+  /// outcome is kHeld, and must not outlive this reader.
+  HoldOutcome hold(std::uint64_t commit_seq, HeldStep& step) const noexcept;
+
+  /// The oldest step that was committed after commit `after_commit` and is still kept; waits for one until `timeout`
+  /// has passed. The pool is looked at every 50 us at first and every 2 ms in the end: a reader cannot be woken,
+  /// because it must not write to the pool and the analyzer must not make a system call for each follower.
+  std::optional<KeptSlot> next(std::uint64_t after_commit, std::chrono::nanoseconds timeout) const noexcept;
+
+ private:
+  RingReader() = default;
+
+  /// One look at the file as it is now.
+  static RingReader look_at(int fd, const std::filesystem::path& path);
+
+  HoldOutcome hold(const KeptSlot& kept, HeldStep& step) const noexcept;
+
+  std::filesystem::path path_;
+  Storage storage_ = Storage::kFile;
+  std::shared_ptr<const std::byte> mapping_;
+  std::shared_ptr<WatchedMapping> watched_;
+  std::unique_ptr<RingView> ring_;
+  std::unique_ptr<ReaderLeases> leases_;
+};
+
+}  // namespace ringside
