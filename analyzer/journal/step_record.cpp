@@ -116,6 +116,7 @@ void fill(wire::StepRecord& record, const StepFigures& figures) {
   record.set_steps_persisted(figures.steps_persisted);
   record.set_skipped_before(step.skipped_before);
   record.set_rebuilt(figures.rebuilt);
+  record.set_broke_lease(figures.broke_lease);
 }
 
 void fill(wire::RecordsMissing& record, const MissingSteps& missing) {
@@ -151,6 +152,7 @@ std::optional<StepFigures> figures_of(const wire::StepRecord& record) {
   figures.steps_persisted = record.steps_persisted();
   figures.reductions = scalars_of(record.reductions());
   figures.rebuilt = record.rebuilt();
+  figures.broke_lease = record.broke_lease();
   return figures;
 }
 

@@ -144,6 +144,7 @@ TEST(StepRecordTest, FiguresComeBackAsTheyWent) {
                         .change_linf = 10,
                         .non_finite = 11};
   figures.rebuilt = true;
+  figures.broke_lease = true;
   wire::StepRecord record;
   fill(record, figures);
   EXPECT_EQ(record.run_id(), std::string("\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10", 16));
