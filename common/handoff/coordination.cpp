@@ -43,7 +43,7 @@ WaitResult Coordination::wait_until(std::uint64_t target, const Peer& peer, cons
     sleep(before, std::max<std::int64_t>(sleep_ns, 1));
     const std::uint64_t now_seen = seen();
     if (now_seen >= target) return WaitResult::kReached;
-    if (limits.stop != nullptr && limits.stop->load(std::memory_order_relaxed)) return WaitResult::kStopped;
+    if (limits.stop.is_set()) return WaitResult::kStopped;
     const bool ended =
         limits.state != nullptr && limits.state->load(std::memory_order_acquire) == limits.state_that_ends;
     if (ended || !peer.alive()) {

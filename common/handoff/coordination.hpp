@@ -13,6 +13,7 @@
 #include "common/handoff/peer.hpp"
 #include "common/kernels/hash.hpp"
 #include "common/platform/pulse.hpp"
+#include "common/platform/stop_flag.hpp"
 
 namespace ringside {
 
@@ -34,7 +35,7 @@ struct WaitLimits {
   // change. May be null.
   const std::atomic<std::uint32_t>* state = nullptr;
   std::uint32_t state_that_ends = 0;
-  const std::atomic<bool>* stop = nullptr;  // set by a signal handler: ends the wait; may be null
+  StopFlag stop = {};                       // ends the wait
   Pulse* pulse = nullptr;                   // called after each sleep, some twenty times a second; may be null
 };
 

@@ -94,8 +94,7 @@ void HandoffReader::accept(const Continuation& from, const std::vector<int>& cor
   }
 }
 
-NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, const std::atomic<bool>* stop,
-                               Pulse* pulse) noexcept {
+NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, StopFlag stop, Pulse* pulse) noexcept {
   if (all_taken_at_stop(stop)) return NextStatus::kStopped;
   const WaitLimits limits{.spin_ns = may_spin && !elastic() ? 2 * rhythm_.margin_ns() : 0,
                           .not_before_ns = rhythm_.expected_ns() - rhythm_.margin_ns(),
@@ -120,8 +119,8 @@ NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, const std::at
   return take(step) ? NextStatus::kStep : NextStatus::kViolation;
 }
 
-bool HandoffReader::all_taken_at_stop(const std::atomic<bool>* stop) noexcept {
-  if (stop == nullptr || !stop->load(std::memory_order_relaxed)) return false;
+bool HandoffReader::all_taken_at_stop(StopFlag stop) noexcept {
+  if (!stop.is_set()) return false;
   if (!stop_at_) stop_at_ = control_->published.load(std::memory_order_acquire);
   return next_step_ >= *stop_at_;
 }

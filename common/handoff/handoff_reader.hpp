@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,6 +17,7 @@
 #include "common/handoff/shared_mapping.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/pulse.hpp"
+#include "common/platform/stop_flag.hpp"
 
 namespace ringside {
 
@@ -103,7 +103,7 @@ class HandoffReader {
 
   /// Waits for the next step. may_spin: false if both processes share a core. pulse: if not null, called while the
   /// wait continues.
-  NextStatus next(PublishedStep& step, bool may_spin, const std::atomic<bool>* stop, Pulse* pulse = nullptr) noexcept;
+  NextStatus next(PublishedStep& step, bool may_spin, StopFlag stop, Pulse* pulse = nullptr) noexcept;
 
   /// Call it when the step is committed: the producer may then write to its buffer again.
   void release() noexcept;
@@ -119,7 +119,7 @@ class HandoffReader {
   void coordinate(const std::string& socket, MakeMessages messages);
   StepWithScalars step_at(std::uint64_t step) const noexcept;
   bool take(PublishedStep& step) noexcept;
-  bool all_taken_at_stop(const std::atomic<bool>* stop) noexcept;
+  bool all_taken_at_stop(StopFlag stop) noexcept;
 
   std::optional<AttachRequest> request_;  // received by the constructor
   std::int64_t peer_timeout_ns_;

@@ -212,7 +212,7 @@ bool HandoffWriter::try_reattach() {
 
 // --- claim, publish ----------------------------------------------------------------------------------------------
 
-Claim HandoffWriter::claim(When when, OnAnalyzerLoss policy, const std::atomic<bool>* stop) noexcept {
+Claim HandoffWriter::claim(When when, OnAnalyzerLoss policy, StopFlag stop) noexcept {
   if (!process_.is_owner()) return {ClaimStatus::kAnalyzerFailed, nullptr};
   const bool continues = policy == OnAnalyzerLoss::kContinue;
   while (true) {
@@ -250,7 +250,7 @@ bool HandoffWriter::buffer_is_free() noexcept {
   return next_step_ < geometry_.buffers || coordination_->seen() >= next_step_ + 1 - geometry_.buffers;
 }
 
-Claim HandoffWriter::wait_for_buffer(const std::atomic<bool>* stop) noexcept {
+Claim HandoffWriter::wait_for_buffer(StopFlag stop) noexcept {
   if (buffer_is_free()) return take_buffer();
 
   const std::int64_t begin = now_ns();
@@ -403,7 +403,7 @@ Error HandoffWriter::failure(ClaimStatus status) {
 }
 
 bool HandoffWriter::stop_wanted() const noexcept {
-  return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed);
+  return options_.stop.is_set();
 }
 
 std::int64_t HandoffWriter::timeout_ns() const noexcept {

@@ -3,7 +3,6 @@
 // publish, detach. docs/handoff_protocol.md is the contract; examples/publish_from_your_solver.cpp the shortest user.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,6 +19,7 @@
 #include "common/handoff/shared_mapping.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/fork_mark.hpp"
+#include "common/platform/stop_flag.hpp"
 #include "common/results/scalar_value.hpp"
 
 namespace ringside {
@@ -139,8 +139,8 @@ class HandoffWriter {
   ClaimStatus reattach(OnAnalyzerLoss policy) noexcept;
   bool try_reattach();
 
-  Claim claim(When when, OnAnalyzerLoss policy, const std::atomic<bool>* stop) noexcept;
-  Claim wait_for_buffer(const std::atomic<bool>* stop) noexcept;
+  Claim claim(When when, OnAnalyzerLoss policy, StopFlag stop) noexcept;
+  Claim wait_for_buffer(StopFlag stop) noexcept;
   Claim look_for_buffer() noexcept;
   ClaimStatus lost_or_failed() noexcept;
   Claim take_buffer() noexcept;

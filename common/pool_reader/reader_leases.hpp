@@ -23,6 +23,9 @@ class ReaderLeases {
   /// Ends one that was taken.
   void end(std::uint32_t slot) noexcept;
 
+  /// The pool's file, for reading.
+  int file() const noexcept { return file_.get(); }
+
   /// Number of steps that are held, of all slots.
   std::uint32_t held() const noexcept;
 

@@ -4,17 +4,21 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <functional>
 #include <span>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "common/files/creation_mark.hpp"
 #include "common/files/lock_holder.hpp"
+#include "common/kernels/hash.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/pool_reader/pool_look.hpp"
@@ -143,6 +147,41 @@ HoldOutcome RingReader::hold(const KeptSlot& kept, HeldStep& step) const noexcep
   if (held.check() != HeldStatus::kOk) return HoldOutcome::kOverwritten;
   step = std::move(held);
   return HoldOutcome::kHeld;
+}
+
+HeldStatus RingReader::copy(const KeptSlot& kept, std::size_t variable, void* to) const {
+  const std::string name = path_.string();
+  const auto truncated = [&] {
+    return damage_error("{}: was truncated while it was in use; expected a file that keeps its size", name);
+  };
+  if (!watched_->intact()) throw truncated();
+  const RingGeometry& geometry = ring_->geometry();
+  const VariablePlace& place = geometry.schema().place(variable);
+  const std::span<const std::uint64_t> stored = ring_->chunk_hashes(kept.slot);
+  const std::vector<std::uint64_t> expected(stored.begin(), stored.end());
+  bool intact = payload_hash(expected, ring_->step(kept.slot), geometry.step_bytes()) == kept.header.payload_hash;
+
+  // Through a buffer: what is hashed of a variable is up to 7 bytes longer than it.
+  std::vector<std::byte> chunk(geometry.chunk_bytes);
+  const bool is_last = variable + 1 == geometry.schema().size();
+  const std::uint64_t end = is_last ? geometry.chunk_count() : geometry.chunks.first_of(variable + 1);
+  for (std::uint64_t c = geometry.chunks.first_of(variable); c < end && intact; ++c) {
+    const PayloadParts::Part part = geometry.chunks[c];
+    const std::uint64_t from = geometry.slots[kept.slot].payload_offset + part.offset;
+    for (std::uint64_t done = 0; done < part.bytes;) {
+      const ssize_t got =
+          pread(leases_->file(), chunk.data() + done, part.bytes - done, static_cast<off_t>(from + done));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) throw system_error("{}: cannot be read: {}", name, errno_text(errno));
+      if (got == 0) throw truncated();
+      done += static_cast<std::uint64_t>(got);
+    }
+    intact = hash64(chunk.data(), part.bytes) == expected[c];
+    const std::uint64_t wanted = std::min(part.bytes, place.bytes - part.in_variable);
+    std::memcpy(static_cast<std::byte*>(to) + part.in_variable, chunk.data(), wanted);
+  }
+  if (!ring_->still_holds(kept.slot, kept.header)) return HeldStatus::kOverwritten;
+  return intact ? HeldStatus::kOk : HeldStatus::kDamaged;
 }
 
 std::optional<KeptSlot> RingReader::next(std::uint64_t after_commit, std::chrono::nanoseconds timeout) const noexcept {

@@ -41,6 +41,10 @@ class RingReader {
   /// outcome is kHeld, and must not outlive this reader.
   HoldOutcome hold(std::uint64_t commit_seq, HeldStep& step) const noexcept;
 
+  /// Copies the bytes of a variable, which are hashed on the way, by pread: a pool that was truncated is an Error (exit
+  /// code 5), and no signal. `to` is to be used only if kOk is returned. Also throws Error (exit code 3).
+  HeldStatus copy(const KeptSlot& kept, std::size_t variable, void* to) const;
+
   /// The oldest step that was committed after commit `after_commit` and is still kept; waits for one until `timeout`
   /// has passed. The pool is looked at every 50 us at first and every 2 ms in the end: a reader cannot be woken,
   /// because it must not write to the pool and the analyzer must not make a system call for each follower.
