@@ -19,9 +19,9 @@
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/pulse.hpp"
+#include "common/records/step_figures.hpp"
 #include "common/reductions/step_reducer.hpp"
 #include "common/telemetry/first_field.hpp"
-#include "common/telemetry/step_figures.hpp"
 #include "common/threads/team.hpp"
 
 namespace ringside {

@@ -9,7 +9,7 @@
 
 #include "analyzer/journal/missing_steps.hpp"
 #include "common/kernels/hash.hpp"
-#include "common/telemetry/step_figures.hpp"
+#include "common/records/step_figures.hpp"
 
 namespace ringside::wire {
 class RecordsMissing;

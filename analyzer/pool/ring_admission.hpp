@@ -10,9 +10,9 @@
 #include "common/handoff/handoff_layout.hpp"
 #include "common/handoff/run_description.hpp"
 #include "common/options/options.hpp"
+#include "common/records/step_figures.hpp"
 #include "common/results/result_description.hpp"
 #include "common/schema/schema.hpp"
-#include "common/telemetry/step_figures.hpp"
 
 namespace ringside {
 

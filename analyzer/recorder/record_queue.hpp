@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analyzer/journal/missing_steps.hpp"
-#include "common/telemetry/step_figures.hpp"
+#include "common/records/step_figures.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside {

@@ -18,7 +18,7 @@
 #include "common/options/durability.hpp"
 #include "common/options/journal_options.hpp"
 #include "common/options/options.hpp"
-#include "common/telemetry/step_figures.hpp"
+#include "common/records/step_figures.hpp"
 
 namespace ringside {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analyzer/ring/ring_view.hpp"
-#include "common/telemetry/step_figures.hpp"
+#include "common/records/step_figures.hpp"
 
 namespace ringside {
 

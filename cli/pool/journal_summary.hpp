@@ -14,9 +14,9 @@
 
 #include "analyzer/ring/ring_recovery.hpp"
 #include "cli/pool/journal_identity.hpp"
+#include "common/records/step_figures.hpp"
 #include "common/reductions/reduction.hpp"
 #include "common/reductions/reduction_differences.hpp"
-#include "common/telemetry/step_figures.hpp"
 
 namespace ringside {
 

@@ -7,8 +7,8 @@
 #include <optional>
 #include <span>
 
+#include "common/records/step_figures.hpp"
 #include "common/results/catalogue.hpp"
-#include "common/telemetry/step_figures.hpp"
 
 namespace ringside {
 
