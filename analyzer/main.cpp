@@ -31,6 +31,8 @@
 #include "common/program/service_manager.hpp"
 #include "common/program/stop_signal.hpp"
 #include "common/program/topology.hpp"
+#include "common/records/results_json.hpp"
+#include "common/records/shown_results.hpp"
 #include "common/reductions/reduction_json.hpp"
 
 namespace ringside {
@@ -145,7 +147,15 @@ nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attach
   final["adapted"] = attachment.reduction().adapted();
   final["passes"] = options.reduce.passes;
   final["hand_off_ns"] = to_json(account.hand_off);
-  if (attachment.last()) final["last"] = to_json(*attachment.last(), account.last_iteration.load());
+  const StepResults last = attachment.last();
+  if (last.empty()) return final;
+  // Without a field the keys of its reductions are null.
+  const std::optional<ReductionScalars> shown = shown_of(last).reductions;
+  final["last"] = to_json(shown.value_or(ReductionScalars()), account.last_iteration.load());
+  for (auto& [key, value] : final["last"].items()) {
+    if (!shown && key != "iteration") value = nullptr;
+  }
+  final["last"]["results"] = to_json(last);
   return final;
 }
 

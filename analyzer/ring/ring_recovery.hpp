@@ -31,10 +31,10 @@ Recovery recover(const RingView& ring);
 
 /// The result of checking one payload against its hashes.
 struct PayloadCheck {
-  bool table_intact = true;                   // chunk hashes and step descriptor are those the header was written for
+  bool table_intact = true;  // chunk hashes and step descriptor are those the header was written for
   std::vector<std::uint64_t>
-      damaged_chunks;  // ascending, through all variables; if the table is not intact, those that differ from it
-  bool overwritten = false;                   // the slot took another commit meanwhile: the rest has no meaning
+      damaged_chunks;        // ascending, through all variables; if the table is not intact, those that differ from it
+  bool overwritten = false;  // the slot took another commit meanwhile: the rest has no meaning
 
   bool intact() const noexcept { return table_intact && damaged_chunks.empty() && !overwritten; }
 };

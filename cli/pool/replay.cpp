@@ -92,8 +92,9 @@ class Output {
 
   void show(const ReplayedIterate& iterate) {
     ++counts_[static_cast<std::size_t>(iterate.verdict)];
-    const Reductions shown = iterate.words.empty() ? Reductions() : replay_.shown(iterate.words);
-    if (journal_) journal_->compare(iterate, shown);
+    const bool reduced = !iterate.words.empty();
+    const std::optional<Reductions> shown = reduced ? replay_.shown(iterate.words) : std::nullopt;
+    if (journal_) journal_->compare(iterate, reduced ? replay_.results(iterate.words) : StepResults());
     if (json_) {
       ordered_json object = to_json(iterate, shown);
       if (journal_) object["journal"] = journal_->last_as_json();
@@ -159,7 +160,7 @@ class Output {
     return text;
   }
 
-  ordered_json to_json(const ReplayedIterate& iterate, const Reductions& shown) const {
+  ordered_json to_json(const ReplayedIterate& iterate, const std::optional<Reductions>& shown) const {
     const SlotHeader& header = iterate.kept.header;
     ordered_json object = {{"iteration", header.iteration},      {"step", header.step},
                            {"run_id", to_string(header.run_id)}, {"slot", iterate.kept.slot},
@@ -173,12 +174,12 @@ class Output {
     }
     object["residual_l1"] = iterate.step.descriptor.residual_l1;
     const bool x_only = ring_.geometry().schema().is_x_only();
-    object["reductions"] = x_only ? ordered_json(to_json_in_full(shown, header.iteration)) : ordered_json();
+    object["reductions"] = x_only && shown ? ordered_json(to_json_in_full(*shown, header.iteration)) : ordered_json();
     object["results"] = results_to_json(replay_.catalogue(), iterate.words);
     return object;
   }
 
-  void print_row(const ReplayedIterate& iterate, const Reductions& r) {
+  void print_row(const ReplayedIterate& iterate, const std::optional<Reductions>& shown) {
     const SlotHeader& header = iterate.kept.header;
     print_head_of_run(header.run_id);
     fmt::print("{:>11}", with_separators(header.iteration));
@@ -190,8 +191,12 @@ class Output {
       fmt::print("  DAMAGED: slot {}: {}\n", iterate.kept.slot, describe(iterate.payload, ring_.geometry()));
       return;
     }
-    fmt::print(" {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10} {:>10.4g}  {}\n", r.mean, r.min,
-               r.max, r.l1, r.l2, r.linf, r.has_change == 1 ? fmt::format("{:.4g}", r.change_l1) : "-",
+    const auto figure = [](bool present, double value) { return present ? fmt::format("{:.4g}", value) : "-"; };
+    const Reductions r = shown.value_or(Reductions());
+    const bool has_field = shown.has_value();
+    fmt::print(" {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10.4g}  {}\n", figure(has_field, r.mean),
+               figure(has_field, r.min), figure(has_field, r.max), figure(has_field, r.l1), figure(has_field, r.l2),
+               figure(has_field, r.linf), figure(has_field && r.has_change == 1, r.change_l1),
                iterate.step.descriptor.residual_l1, explain(iterate));
     for (const ResultDifference& d : iterate.differences) {
       fmt::print("{:>11}   {}: recorded {}, recomputed {}\n", "", d.name, d.recorded, d.recomputed);

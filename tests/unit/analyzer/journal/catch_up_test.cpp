@@ -19,17 +19,18 @@ class CatchUpTest : public JournalFixture {
 
   /// Commits a step of this attachment. recorded: whether it is recorded before the life ends.
   void commit(bool recorded) {
-    StepFigures step;
+    RecordedStep recorded_step;
+    StepFigures& step = recorded_step.figures;
     step.run_id = run_;
     step.commit_seq = ++newest_;
     step.step.step = step_++;
     step.step.iteration = iteration_ += every_;
     if (window_.size() == kSlots) window_.erase(window_.begin());
-    window_.push_back(step);
-    window_.back().rebuilt = true;
+    window_.push_back(recorded_step);
+    window_.back().figures.rebuilt = true;
     if (!recorded) return;
     wire::Record record;
-    fill(*record.mutable_step(), step);
+    fill(*record.mutable_step(), recorded_step);
     write(record);
   }
   void commit(int steps, bool recorded) {
@@ -53,7 +54,7 @@ class CatchUpTest : public JournalFixture {
     for (const auto& what : lacking) {
       wire::Record record;
       if (const auto* missing = std::get_if<MissingSteps>(&what)) fill(*record.mutable_records_missing(), *missing);
-      if (const auto* step = std::get_if<StepFigures>(&what)) fill(*record.mutable_step(), *step);
+      if (const auto* step = std::get_if<RecordedStep>(&what)) fill(*record.mutable_step(), *step);
       if (written-- == 0) return lacking;
       write(record);
     }
@@ -94,7 +95,7 @@ class CatchUpTest : public JournalFixture {
   void expect_each_recorded_once() const { EXPECT_EQ(times_recorded(), std::vector<int>(newest_, 1)); }
 
   Id128 run_ = kRun;
-  std::vector<StepFigures> window_;  // what the ring keeps
+  std::vector<RecordedStep> window_;  // what the ring keeps
   std::uint64_t newest_ = 0;         // commit_seq
   std::uint64_t step_ = 0;
   std::uint64_t iteration_ = 0;
