@@ -8,10 +8,11 @@
 #include <span>
 
 #include "analyzer/ring/kept_steps.hpp"
-#include "analyzer/ring/storage.hpp"
 #include "common/platform/clock.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
+#include "common/ring/storage.hpp"
 #include "common/threads/elastic_team.hpp"
+#include "common/threads/openmp_team.hpp"
 
 namespace ringside {
 namespace {

@@ -20,6 +20,7 @@
 #include "analyzer/run_events.hpp"
 #include "common/handoff/peer.hpp"
 #include "common/handoff/reception.hpp"
+#include "common/messages/message_coordination.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/clock.hpp"
@@ -338,7 +339,8 @@ ExitCode run(const Options& options) {
     }
     std::optional<HandoffReader> handoff;
     try {
-      handoff.emplace(std::move(*peer), options.process.socket, kRequestIsThereMs, options.analyzer.peer.timeout_s);
+      handoff.emplace(std::move(*peer), options.process.socket, kRequestIsThereMs, options.analyzer.peer.timeout_s,
+                      make_messages);
     } catch (const Error& error) {  // not a valid request: turn the peer away, wait for the next
       // A producer that left because it cannot continue has reported the reason itself.
       const bool left = error.code() == ExitCode::kPeerLost;

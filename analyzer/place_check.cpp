@@ -10,8 +10,8 @@
 #include "analyzer/pool/dax.hpp"
 #include "analyzer/pool/foreign_file.hpp"
 #include "analyzer/pool/pool_device.hpp"
-#include "analyzer/pool/ring_reader.hpp"
 #include "common/platform/error.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 
 namespace ringside {
 namespace {

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Everything comes from the distribution; nothing is vendored. deploy/packages.sh names the packages.
 
-# What the hand-off needs: all that another project's build looks for.
+# What libringside needs: all that another project's build looks for. Of xxHash the header only; nothing is linked.
+find_package(Threads REQUIRED)
+find_path(RINGSIDE_XXHASH_INCLUDE xxhash.h REQUIRED)
+
+if(NOT PROJECT_IS_TOP_LEVEL)
+  return()
+endif()
+
 find_package(PkgConfig REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(fmt REQUIRED)
 find_package(Protobuf REQUIRED)
 pkg_check_modules(zmq REQUIRED IMPORTED_TARGET libzmq)
 find_path(RINGSIDE_CPPZMQ_INCLUDE zmq.hpp REQUIRED)
-pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
-
-if(NOT PROJECT_IS_TOP_LEVEL)
-  return()
-endif()
-
-find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(LibLZMA REQUIRED)
 find_package(LibArchive REQUIRED)

@@ -19,7 +19,7 @@ function(ringside_isa_variants target)
     set_target_properties(${target}_${isa} PROPERTIES UNITY_BUILD OFF)  # each source is checked and tuned by itself
     target_compile_definitions(${target}_${isa} PRIVATE RINGSIDE_ISA=${isa})
     target_compile_options(${target}_${isa} PRIVATE ${flags_${isa}} ${instead_of_og})
-    target_link_libraries(${target}_${isa} PRIVATE ringside_flags)
+    target_link_libraries(${target}_${isa} PRIVATE ringside_compilation)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_${isa}>)
   endforeach()
 endfunction()

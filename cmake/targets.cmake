@@ -8,9 +8,9 @@ target_include_directories(ringside_headers INTERFACE "${PROJECT_SOURCE_DIR}")
 
 # The warnings for all targets of ours, and the flags that keep results the same on every machine. Our targets link
 # them privately, so that they do not change how another project compiles its solver.
-add_library(ringside_flags INTERFACE)
-target_link_libraries(ringside_flags INTERFACE ringside_headers OpenMP::OpenMP_CXX)
-target_compile_options(ringside_flags INTERFACE
+add_library(ringside_compilation INTERFACE)
+target_link_libraries(ringside_compilation INTERFACE ringside_headers)
+target_compile_options(ringside_compilation INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
   -Wcast-align -Wformat=2 -Wundef
   # A contracted multiply-add rounds once instead of twice: iterates would differ between instruction sets.
@@ -22,8 +22,17 @@ target_compile_options(ringside_flags INTERFACE
   # Sources that are compiled together are included, and GCC takes an included file for a header.
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>)
 if(RINGSIDE_WERROR)
-  target_compile_options(ringside_flags INTERFACE -Werror)
+  target_compile_options(ringside_compilation INTERFACE -Werror)
 endif()
+
+# libringside needs no more than that (library/CMakeLists.txt).
+if(NOT PROJECT_IS_TOP_LEVEL)
+  return()
+endif()
+
+# What the programs use besides, everywhere.
+add_library(ringside_flags INTERFACE)
+target_link_libraries(ringside_flags INTERFACE ringside_compilation OpenMP::OpenMP_CXX fmt::fmt)
 
 # The definitions of the libraries whose headers many files include, for every target alike: the linker keeps one
 # copy of their inline functions, which every target must have compiled the same way. A file's own definition (a path, a

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/handoff/handoff_writer.hpp"
+#include "common/messages/message_coordination.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/clock.hpp"
@@ -76,6 +77,10 @@ nlohmann::json describe(const RunDescription& run, const Schema& schema) {
           {"nonzeros", run.nonzeros},        {"schema", variables_to_json(schema)}};
 }
 
+std::string rounded(double value) {
+  return fmt::format("{:.3g}", value);
+}
+
 Error divergence_error(const SolveOptions& options, const ProducerAccount& account,
                        const ConvergenceCheck& convergence) {
   const double growth = convergence.growth_per_iteration().value_or(std::numeric_limits<double>::infinity());
@@ -86,15 +91,15 @@ Error divergence_error(const SolveOptions& options, const ProducerAccount& accou
   if (!std::isfinite(change)) {
     return usage_error(
         "{}: {} left a double's range: the L1 change of iteration {} is not finite, after growing by a factor of about "
-        "{:.3g} per iteration; accepted is a matrix whose iteration matrix has a spectral radius below 1{}, and whose "
+        "{} per iteration; accepted is a matrix whose iteration matrix has a spectral radius below 1{}, and whose "
         "iterates stay finite on the way",
-        options.matrix, options.solver, iterations, growth, example);
+        options.matrix, options.solver, iterations, rounded(growth), example);
   }
   return usage_error(
-      "{}: {} diverges: after {} iterations the L1 change is {:.3g} and grows by a factor of about {:.3g} per "
+      "{}: {} diverges: after {} iterations the L1 change is {} and grows by a factor of about {} per "
       "iteration, more than it can where it converges; accepted is a matrix whose iteration matrix has a spectral "
       "radius below 1{}",
-      options.matrix, options.solver, iterations, change, growth, example);
+      options.matrix, options.solver, iterations, rounded(change), rounded(growth), example);
 }
 
 /// The iteration that broke down is not counted: it made no step.
@@ -156,6 +161,7 @@ SolveEnd run_pipeline(const ProducerOptions& options, const SolveRun& run, RunDe
                       ServiceManager& manager) {
   HandoffOptions handoff_options{.socket = options.process.socket,
                                  .coordination = options.publish.coordination,
+                                 .messages = make_messages,
                                  .buffers = options.publish.buffers,
                                  .peer_timeout_s = options.peer.timeout_s,
                                  .pool_use = options.publish.pool_use(),

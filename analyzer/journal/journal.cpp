@@ -17,10 +17,10 @@
 #include <mutex>
 #include <thread>
 
-#include "analyzer/journal/journal_layout.hpp"
-#include "analyzer/journal/journal_log_copy.hpp"
-#include "analyzer/journal/journal_scan.hpp"
 #include "analyzer/journal/journal_storage.hpp"
+#include "common/journal/journal_layout.hpp"
+#include "common/journal/journal_log_copy.hpp"
+#include "common/journal/journal_scan.hpp"
 #include "common/platform/error.hpp"
 
 namespace ringside {
@@ -123,22 +123,6 @@ JournalKind choose(JournalKind asked, std::optional<JournalKind> there, Storage 
 }
 
 }  // namespace
-
-std::string journal_log_path(const std::string& pool, std::uint32_t log) {
-  std::error_code error;
-  const fs::path beside = fs::is_symlink(pool, error) ? fs::canonical(pool, error) : fs::path(pool);
-  return fmt::format("{}.journal-{}", error ? pool : beside.string(), log);
-}
-
-std::vector<std::string> journal_files_there(const std::string& pool) {
-  std::vector<std::string> there;
-  for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
-    std::string path = journal_log_path(pool, log);
-    std::error_code ignored;
-    if (fs::exists(fs::symlink_status(path, ignored))) there.push_back(std::move(path));
-  }
-  return there;
-}
 
 struct Journal::Implementation {
   JournalKind kind = JournalKind::kFile;

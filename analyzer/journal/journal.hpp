@@ -10,26 +10,13 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
-#include "analyzer/ring/storage.hpp"
-#include "common/options/durability.hpp"
+#include "common/journal/journal_files.hpp"
 #include "common/options/journal_options.hpp"
+#include "common/ring/durability.hpp"
+#include "common/ring/storage.hpp"
 
 namespace ringside {
-
-/// A record as the journal keeps it.
-struct EncodedRecord {
-  std::uint64_t seq = 0;
-  std::string_view bytes;  // at most kMaxRecordBytes
-};
-inline constexpr std::size_t kMaxRecordBytes = std::size_t{64} << 10;
-
-/// The files of the journal of `pool`, beside the pool itself (a link is followed), and those of them that exist.
-inline constexpr std::uint32_t kJournalLogs = 2;
-std::string journal_log_path(const std::string& pool, std::uint32_t log);
-std::vector<std::string> journal_files_there(const std::string& pool);
 
 /// The writing side, for one thread of one process (the one that owns the pool).
 class Journal {
@@ -63,45 +50,6 @@ class Journal {
  private:
   struct Implementation;
   explicit Journal(std::unique_ptr<Implementation> implementation);
-  std::unique_ptr<Implementation> implementation_;
-};
-
-/// The reading side, for any process, also while another one writes. It is a snapshot of the records that were
-/// complete when it was opened.
-class JournalReader {
- public:
-  /// Throws Error: exit code 2 if there is no journal beside `pool`.
-  static JournalReader open(const std::string& pool);
-  ~JournalReader();
-  JournalReader(JournalReader&&) noexcept;
-  JournalReader& operator=(JournalReader&&) noexcept;
-
-  std::uint64_t oldest_seq() const noexcept;
-  std::uint64_t newest_seq() const noexcept;
-
-  /// kPmemlog or kFile, as the first existing log is.
-  JournalKind kind() const noexcept;
-  /// Number of readable records, and bytes of both logs' files.
-  std::uint64_t records() const noexcept;
-  std::uint64_t file_bytes() const noexcept;
-
-  /// The next record whose seq is at least `from`, in ascending order; nothing after the last one. The bytes are valid
-  /// as long as the reader lives.
-  std::optional<EncodedRecord> next(std::uint64_t from);
-  /// `next` begins with the oldest record again.
-  void rewind() noexcept;
-
-  /// The unreadable parts of the logs, in one line for a user: "FILE: byte 4096: ..."; empty: none. Records behind
-  /// damage are still read if they verify. A torn tail whose writer is at work, or was killed, is not damage.
-  const std::string& damage() const noexcept;
-
-  /// Where such a tail begins, in one line for a user: "FILE: ends within a record at byte 4096: ..."; empty: there is
-  /// none.
-  const std::string& torn() const noexcept;
-
- private:
-  struct Implementation;
-  explicit JournalReader(std::unique_ptr<Implementation> implementation);
   std::unique_ptr<Implementation> implementation_;
 };
 

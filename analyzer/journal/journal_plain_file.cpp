@@ -8,11 +8,11 @@
 
 #include <cerrno>
 
-#include "analyzer/journal/journal_layout.hpp"
 #include "analyzer/journal/journal_storage.hpp"
 #include "analyzer/pool/pool_file.hpp"
 #include "common/files/data_sync.hpp"
 #include "common/files/output_file.hpp"
+#include "common/journal/journal_layout.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
 

@@ -16,15 +16,15 @@
 #include <cstdio>
 #include <string_view>
 
-#include "analyzer/journal/journal_layout.hpp"
-#include "analyzer/journal/journal_log_copy.hpp"
 #include "analyzer/pool/pmdk_syncs.hpp"
 #include "analyzer/pool/pool_file.hpp"
-#include "analyzer/ring/storage.hpp"
 #include "common/files/data_sync.hpp"
 #include "common/files/output_file.hpp"
 #include "common/files/regular_file.hpp"
 #include "common/files/watched_mapping.hpp"
+#include "common/journal/journal_layout.hpp"
+#include "common/journal/journal_log_copy.hpp"
+#include "common/ring/storage.hpp"
 
 namespace ringside {
 namespace {

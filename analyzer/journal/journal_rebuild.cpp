@@ -7,8 +7,8 @@
 #include <set>
 #include <tuple>
 
-#include "analyzer/journal/journal.hpp"
 #include "analyzer/journal/step_record.hpp"
+#include "common/journal/journal_reader.hpp"
 
 namespace ringside {
 namespace {

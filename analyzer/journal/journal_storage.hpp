@@ -10,9 +10,9 @@
 #include <string>
 
 #include "analyzer/pool/foreign_file.hpp"
-#include "analyzer/ring/storage.hpp"
 #include "common/files/regular_file.hpp"
 #include "common/options/journal_options.hpp"
+#include "common/ring/storage.hpp"
 
 namespace ringside {
 

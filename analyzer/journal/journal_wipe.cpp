@@ -14,10 +14,10 @@
 #include <utility>
 
 #include "analyzer/journal/journal.hpp"
-#include "analyzer/journal/journal_layout.hpp"
-#include "analyzer/journal/journal_log_copy.hpp"
-#include "analyzer/journal/journal_scan.hpp"
 #include "analyzer/pool/pool_file.hpp"
+#include "common/journal/journal_layout.hpp"
+#include "common/journal/journal_log_copy.hpp"
+#include "common/journal/journal_scan.hpp"
 #include "common/platform/error.hpp"
 
 namespace ringside {

@@ -11,11 +11,11 @@
 #include <optional>
 
 #include "analyzer/pool/pool_file.hpp"
-#include "analyzer/ring/storage.hpp"
 #include "common/files/output_file.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/system_files.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "common/ring/storage.hpp"
 
 namespace ringside {
 namespace {

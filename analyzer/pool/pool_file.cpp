@@ -2,6 +2,7 @@
 #include "analyzer/pool/pool_file.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -13,13 +14,12 @@
 #include <optional>
 #include <system_error>
 
-#include "analyzer/ring/ring_recovery.hpp"
-#include "analyzer/ring/ring_view.hpp"
 #include "common/files/creation_mark.hpp"
 #include "common/files/lock_holder.hpp"
 #include "common/files/new_file.hpp"
 #include "common/files/output_file.hpp"
-#include "common/platform/user_name.hpp"
+#include "common/ring/ring_recovery.hpp"
+#include "common/ring/ring_view.hpp"
 
 namespace ringside {
 namespace {
@@ -52,11 +52,6 @@ UniqueFd nameless_file_beside(const fs::path& path) {
   mark_as_being_made(fd.get());
   flock(fd.get(), LOCK_EX | LOCK_NB);  // always succeeds: no other process has it open
   return fd;
-}
-
-std::optional<pid_t> owner_of(const std::string& name) {
-  struct stat status {};
-  return stat(name.c_str(), &status) == 0 ? flock_holder(status) : std::nullopt;
 }
 
 void lock(int fd, const std::string& name) {
@@ -121,12 +116,6 @@ fs::path real_path(const fs::path& path) {
   return real;
 }
 
-struct stat status_of(int fd, const std::string& name) {
-  struct stat status {};
-  if (fstat(fd, &status) != 0) throw system_error("{}: {}", name, errno_text(errno));
-  return status;
-}
-
 bool still_named(const fs::path& path, const struct stat& opened) {
   struct stat now {};
   return stat(path.c_str(), &now) == 0 && now.st_dev == opened.st_dev && now.st_ino == opened.st_ino;
@@ -176,18 +165,6 @@ bool holds_nothing(int fd, const std::string& name) {
   }
 }
 
-void fetch_front(std::span<const std::byte> mapping) noexcept {
-  constexpr std::size_t kFrontBytes = 4 << 20;
-  madvise(const_cast<std::byte*>(mapping.data()), std::min(mapping.size(), kFrontBytes), MADV_WILLNEED);
-}
-
-void fetch_headers(std::span<const std::byte> mapping, const RingGeometry& geometry) noexcept {
-  for (const SlotPlace& place : geometry.slots) {
-    const std::uint64_t page = place.meta_offset / kPageBytes * kPageBytes;
-    madvise(const_cast<std::byte*>(mapping.data() + page), kPageBytes, MADV_WILLNEED);
-  }
-}
-
 void lock_or_throw(int fd, const std::string& name) {
   // Ask first: the creator releases the lock for libpmemobj for a moment, in which we could take it.
   if (is_being_made(fd)) throw in_use(name);
@@ -199,25 +176,9 @@ void lock_named_or_throw(int fd, const fs::path& path, const std::string& name) 
   if (!still_named(path, status_of(fd, name))) throw in_use(name);
 }
 
-Error in_use(const std::string& name) {
-  return system_error("{}: is in use by {}; one at a time can own a pool", name, describe_holder(owner_of(name)));
-}
-
-Error being_made(const std::string& name) {
-  return system_error("{}: is being made by {}; expected a pool that is complete: look again when it is", name,
-                      describe_holder(owner_of(name)));
-}
-
 bool has_owner(const std::string& name) {
   const UniqueFd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   return (fd.valid() && is_being_made(fd.get())) || owner_of(name);
-}
-
-std::string owner_and_mode(const fs::path& path) {
-  struct stat status {};
-  if (stat(path.c_str(), &status) != 0) return "";
-  return fmt::format(" ({} belongs to {}, mode {:04o}; this is {})", path.string(), user_name(status.st_uid),
-                     status.st_mode & 07777, user_name(geteuid()));
 }
 
 void allocate_blocks(int fd, std::uint64_t bytes, const std::string& name) {

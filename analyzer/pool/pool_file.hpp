@@ -12,10 +12,11 @@
 #include <span>
 #include <string>
 
-#include "analyzer/ring/ring_view.hpp"
 #include "common/files/watched_mapping.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "common/pool_reader/pool_look.hpp"
+#include "common/ring/ring_view.hpp"
 
 namespace ringside {
 
@@ -54,8 +55,6 @@ UniqueFd make_pool_file(const std::filesystem::path& path, const std::string& na
 /// The file behind symbolic links. Throws Error (exit code 2) if there is none.
 std::filesystem::path real_path(const std::filesystem::path& path);
 
-struct stat status_of(int fd, const std::string& name);
-
 /// True if `path` still names the file that `opened` describes.
 bool still_named(const std::filesystem::path& path, const struct stat& opened);
 
@@ -71,12 +70,6 @@ void check_content_at_rest(int fd, const std::filesystem::path& path, const std:
 /// Throws Error as RingView::parse.
 void check_is_ring(int fd, const std::string& name);
 
-/// Requests from the disk, in advance, what recovery reads of a mapped pool: libpmemobj's part, in which the ring is
-/// searched for, and the slots' headers. Page faults would request them one by one, each time with all that the device
-/// reads ahead.
-void fetch_front(std::span<const std::byte> mapping) noexcept;
-void fetch_headers(std::span<const std::byte> mapping, const RingGeometry& geometry) noexcept;
-
 /// True for a file that a killed creation left: a ring without iterates, or less.
 bool holds_nothing(int fd, const std::string& name);
 
@@ -90,16 +83,6 @@ void lock_named_or_throw(int fd, const std::filesystem::path& path, const std::s
 
 /// The Error for a ring that libpmemobj must not or cannot open. why: the reason.
 UnownablePoolError unownable(const std::string& name, const std::string& why);
-
-/// For a refusal: " (FOLDER belongs to user ringside, mode 0700; this is user root)", or nothing if the folder cannot
-/// be inspected.
-std::string owner_and_mode(const std::filesystem::path& path);
-
-/// The Error for a pool that another process owns. It names the process if the kernel reports it.
-Error in_use(const std::string& name);
-
-/// The Error for a reader while the pool is being made.
-Error being_made(const std::string& name);
 
 /// Whether another process visibly owns the pool or is making it.
 bool has_owner(const std::string& name);

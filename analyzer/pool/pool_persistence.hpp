@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "analyzer/ring/persistence.hpp"
-#include "analyzer/ring/storage.hpp"
 #include "common/files/watched_mapping.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "common/ring/storage.hpp"
 
 namespace ringside {
 

@@ -11,9 +11,9 @@
 #include <span>
 
 #include "analyzer/pool/pool_file.hpp"
-#include "analyzer/ring/ring_view.hpp"
 #include "common/files/new_file.hpp"
 #include "common/platform/error.hpp"
+#include "common/ring/ring_view.hpp"
 
 namespace ringside {
 namespace {

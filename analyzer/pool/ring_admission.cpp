@@ -18,14 +18,14 @@
 #include "analyzer/pool/dax.hpp"
 #include "analyzer/pool/foreign_file.hpp"
 #include "analyzer/pool/pool_file.hpp"
-#include "analyzer/pool/ring_reader.hpp"
 #include "analyzer/ring/kept_steps.hpp"
-#include "analyzer/ring/ring_recovery.hpp"
-#include "analyzer/ring/storage.hpp"
 #include "common/files/new_file.hpp"
 #include "common/platform/error.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
 #include "common/results/catalogue.hpp"
+#include "common/ring/ring_recovery.hpp"
+#include "common/ring/storage.hpp"
 
 namespace ringside {
 namespace {

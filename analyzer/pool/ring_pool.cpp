@@ -2,6 +2,7 @@
 #include "analyzer/pool/ring_pool.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <libpmemobj.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -21,13 +22,13 @@
 #include "analyzer/pool/pool_file.hpp"
 #include "analyzer/pool/pool_persistence.hpp"
 #include "analyzer/pool/synchronous_mapping.hpp"
-#include "analyzer/ring/pmdk_metadata.hpp"
 #include "analyzer/ring/ring_creation.hpp"
 #include "common/files/creation_mark.hpp"
 #include "common/files/output_file.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "common/ring/pmdk_metadata.hpp"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23  // Linux 5.14

@@ -14,10 +14,10 @@
 
 #include "analyzer/pool/foreign_file.hpp"
 #include "analyzer/ring/persistence.hpp"
-#include "analyzer/ring/ring_view.hpp"
-#include "analyzer/ring/storage.hpp"
 #include "common/files/watched_mapping.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "common/ring/ring_view.hpp"
+#include "common/ring/storage.hpp"
 
 struct pmemobjpool;
 

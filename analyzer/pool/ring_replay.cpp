@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "analyzer/pool/ring_reader.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 #include "common/records/shown_results.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
 

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/ring/ring_recovery.hpp"
-#include "analyzer/ring/ring_view.hpp"
 #include "common/handoff/step_descriptor.hpp"
 #include "common/records/step_results.hpp"
 #include "common/reductions/step_reducer.hpp"
 #include "common/results/result_values.hpp"
+#include "common/ring/ring_recovery.hpp"
+#include "common/ring/ring_view.hpp"
 
 namespace ringside {
 

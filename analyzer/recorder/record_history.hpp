@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/journal/journal.hpp"
+#include "common/journal/journal_reader.hpp"
 
 namespace ringside {
 

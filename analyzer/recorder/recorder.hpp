@@ -15,11 +15,11 @@
 
 #include "analyzer/recorder/record_queue.hpp"
 #include "analyzer/ring/kept_steps.hpp"
-#include "analyzer/ring/storage.hpp"
-#include "common/options/durability.hpp"
 #include "common/options/journal_options.hpp"
 #include "common/options/options.hpp"
 #include "common/records/recorded_step.hpp"
+#include "common/ring/durability.hpp"
+#include "common/ring/storage.hpp"
 
 namespace ringside {
 

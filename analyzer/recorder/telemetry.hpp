@@ -13,7 +13,7 @@
 
 #include "analyzer/recorder/tcp_gate.hpp"
 #include "analyzer/recorder/zap_handler.hpp"
-#include "common/handoff/channel.hpp"
+#include "common/messages/channel.hpp"
 #include "common/options/options.hpp"
 #include "proto/ringside.pb.h"
 

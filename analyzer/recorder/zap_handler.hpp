@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/handoff/channel.hpp"
+#include "common/messages/channel.hpp"
 
 namespace ringside {
 

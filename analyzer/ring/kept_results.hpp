@@ -7,10 +7,10 @@
 #include <optional>
 #include <utility>
 
-#include "analyzer/ring/ring_recovery.hpp"
-#include "analyzer/ring/ring_view.hpp"
 #include "common/records/shown_results.hpp"
 #include "common/records/step_results.hpp"
+#include "common/ring/ring_recovery.hpp"
+#include "common/ring/ring_view.hpp"
 
 namespace ringside {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "analyzer/ring/kept_results.hpp"
-#include "analyzer/ring/ring_recovery.hpp"
 #include "common/platform/error.hpp"
+#include "common/ring/ring_recovery.hpp"
 
 namespace ringside {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "analyzer/ring/ring_view.hpp"
 #include "common/records/recorded_step.hpp"
+#include "common/ring/ring_view.hpp"
 
 namespace ringside {
 

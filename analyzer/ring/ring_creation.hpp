@@ -8,7 +8,7 @@
 #include <span>
 
 #include "analyzer/ring/persistence.hpp"
-#include "analyzer/ring/ring_view.hpp"
+#include "common/ring/ring_view.hpp"
 
 namespace ringside {
 

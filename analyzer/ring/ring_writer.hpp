@@ -16,13 +16,14 @@
 #include <vector>
 
 #include "analyzer/ring/persistence.hpp"
-#include "analyzer/ring/ring_recovery.hpp"
 #include "analyzer/ring/ring_syncer.hpp"
-#include "analyzer/ring/ring_view.hpp"
-#include "analyzer/ring/storage.hpp"
-#include "common/options/durability.hpp"
 #include "common/reductions/step_reducer.hpp"
 #include "common/results/catalogue.hpp"
+#include "common/ring/durability.hpp"
+#include "common/ring/ring_recovery.hpp"
+#include "common/ring/ring_view.hpp"
+#include "common/ring/storage.hpp"
+#include "common/threads/openmp_team.hpp"
 #include "common/threads/team.hpp"
 
 namespace ringside {

@@ -20,6 +20,7 @@
 #include "analyzer/journal/journal_wipe.hpp"
 #include "analyzer/journal/step_record.hpp"
 #include "bench/programs/machine_header.hpp"
+#include "common/journal/journal_reader.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"

@@ -19,7 +19,6 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/pool/ring_pool.hpp"
-#include "analyzer/pool/ring_reader.hpp"
 #include "analyzer/ring/ring_writer.hpp"
 #include "bench/programs/machine_header.hpp"
 #include "common/options/command_line.hpp"
@@ -27,6 +26,7 @@
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
 
 namespace ringside::bench {

@@ -2,6 +2,7 @@
 #include "cli/experiment/own_pipeline.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -19,8 +20,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analyzer/pool/ring_reader.hpp"
 #include "common/platform/error.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 #include "common/program/topology.hpp"
 #include "node/workloads/published_pipeline.hpp"
 

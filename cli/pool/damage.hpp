@@ -7,9 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analyzer/ring/ring_check.hpp"
-#include "analyzer/ring/ring_recovery.hpp"
-#include "analyzer/ring/ring_view.hpp"
+#include "common/ring/ring_check.hpp"
+#include "common/ring/ring_recovery.hpp"
+#include "common/ring/ring_view.hpp"
 
 namespace ringside {
 

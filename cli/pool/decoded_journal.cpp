@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "analyzer/journal/journal.hpp"
+#include "common/journal/journal_reader.hpp"
 #include "common/platform/error.hpp"
 
 namespace ringside {

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/pool/ring_reader.hpp"
 #include "cli/pool/export_formats.hpp"
 #include "cli/pool/iterations.hpp"
 #include "cli/subcommands.hpp"
@@ -24,6 +23,7 @@
 #include "common/options/option_checks.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 
 namespace ringside {
 namespace {

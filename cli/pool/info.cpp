@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analyzer/pool/ring_reader.hpp"
 #include "analyzer/ring/kept_results.hpp"
 #include "cli/pool/journal_identity.hpp"
 #include "cli/pool/journal_summary.hpp"
@@ -14,6 +13,7 @@
 #include "common/options/command_line.hpp"
 #include "common/platform/printable.hpp"
 #include "common/platform/utc_text.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 #include "common/program/schema_json.hpp"
 #include "common/reductions/reduction_json.hpp"
 #include "common/results/scalar_value.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "analyzer/ring/ring_recovery.hpp"
+#include "common/ring/ring_recovery.hpp"
 
 namespace ringside {
 

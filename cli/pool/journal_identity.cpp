@@ -9,10 +9,10 @@
 
 #include "analyzer/journal/step_record.hpp"
 #include "analyzer/pool/pool_file.hpp"
-#include "analyzer/pool/ring_reader.hpp"
-#include "analyzer/ring/ring_recovery.hpp"
 #include "cli/pool/decoded_journal.hpp"
 #include "common/platform/error.hpp"
+#include "common/pool_reader/ring_reader.hpp"
+#include "common/ring/ring_recovery.hpp"
 
 namespace ringside {
 namespace {

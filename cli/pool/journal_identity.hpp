@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
-#include "analyzer/ring/ring_view.hpp"
 #include "common/kernels/hash.hpp"
+#include "common/ring/ring_view.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside {

@@ -10,10 +10,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analyzer/journal/journal.hpp"
 #include "analyzer/journal/step_record.hpp"
 #include "cli/pool/record_gaps.hpp"
 #include "cli/terminal/format.hpp"
+#include "common/journal/journal_reader.hpp"
 #include "common/platform/error.hpp"
 #include "proto/ringside.pb.h"
 

@@ -12,10 +12,10 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "analyzer/ring/ring_recovery.hpp"
 #include "cli/pool/journal_identity.hpp"
 #include "common/records/recorded_step.hpp"
 #include "common/reductions/reduction_differences.hpp"
+#include "common/ring/ring_recovery.hpp"
 
 namespace ringside {
 

@@ -12,7 +12,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analyzer/pool/ring_reader.hpp"
 #include "analyzer/pool/ring_replay.hpp"
 #include "cli/pool/damage.hpp"
 #include "cli/pool/iterations.hpp"
@@ -25,6 +24,7 @@
 #include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 #include "common/reductions/reduction_json.hpp"
 
 namespace ringside {

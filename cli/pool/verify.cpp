@@ -8,14 +8,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analyzer/pool/ring_reader.hpp"
-#include "analyzer/ring/ring_check.hpp"
 #include "cli/pool/damage.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
+#include "common/pool_reader/ring_reader.hpp"
+#include "common/ring/ring_check.hpp"
 
 namespace ringside {
 namespace {

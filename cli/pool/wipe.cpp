@@ -10,13 +10,13 @@
 
 #include "analyzer/journal/journal_wipe.hpp"
 #include "analyzer/pool/pool_wipe.hpp"
-#include "analyzer/pool/ring_reader.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/terminal_line.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 
 namespace ringside {
 namespace {

@@ -33,7 +33,7 @@ void refuse_solver_options(const CommandLine& line, const std::string& program) 
   throw usage_error(
       "{}: found before `-- {}`, expected no option of a built-in solver there; the program's own options follow its "
       "name",
-      fmt::join(names, ", "), shortened(program));
+      joined(names, ", "), shortened(program));
 }
 
 std::vector<std::pair<std::string, std::string>> program_environment(const PublishOptions& publish,

@@ -10,7 +10,6 @@
 #include <chrono>
 #include <optional>
 
-#include "analyzer/pool/ring_reader.hpp"
 #include "analyzer/ring/kept_results.hpp"
 #include "cli/pool/decoded_journal.hpp"
 #include "cli/pool/journal_identity.hpp"
@@ -24,6 +23,7 @@
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
 #include "common/platform/version.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 #include "common/reductions/reduction_json.hpp"
 
 namespace ringside {

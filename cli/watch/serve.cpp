@@ -17,7 +17,7 @@
 #include "cli/pool/decoded_journal.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/watch/service.hpp"
-#include "common/handoff/channel.hpp"
+#include "common/messages/channel.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/clock.hpp"

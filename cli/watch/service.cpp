@@ -90,7 +90,7 @@ FoundService find_service(const ServiceOptions& options, std::string_view otherw
         otherwise);
   }
   if (sockets.size() > 1) {
-    throw usage_error("--socket: several analyzers are alive, expected one of {}", fmt::join(sockets, ", "));
+    throw usage_error("--socket: several analyzers are alive, expected one of {}", joined(sockets, ", "));
   }
   return {telemetry_at(*sockets.begin()), *sockets.begin(), true};
 }

@@ -14,13 +14,13 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/journal/journal.hpp"
 #include "cli/pool/decoded_journal.hpp"
 #include "cli/pool/journal_identity.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/record_table.hpp"
 #include "cli/watch/service.hpp"
 #include "common/files/standard_streams.hpp"
+#include "common/journal/journal_reader.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/clock.hpp"

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/files/lock_holder.hpp"
 
-#include <fmt/format.h>
 #include <sys/sysmacros.h>
 
 #include <filesystem>
 #include <fstream>
 #include <system_error>
 
+#include "common/platform/formatted.hpp"
 #include "common/platform/system_files.hpp"
 
 namespace ringside {
 
 // "1: FLOCK  ADVISORY  WRITE 4711 fe:00:1048620 0 EOF"; a process that waits for it follows as "1: -> FLOCK ...".
 std::optional<pid_t> flock_holder(const struct stat& file, const std::string& root) {
-  const std::string id = fmt::format("{:02x}:{:02x}:{}", major(file.st_dev), minor(file.st_dev), file.st_ino);
+  const std::string id = formatted("{:02x}:{:02x}:{}", major(file.st_dev), minor(file.st_dev), file.st_ino);
   std::ifstream locks(root + "/proc/locks");
   for (std::string line; std::getline(locks, line);) {
     const std::vector<std::string> parts = words(line);
@@ -44,10 +44,10 @@ bool holds_flock_itself(const struct stat& file) {
 std::string describe_holder(const std::optional<pid_t>& holder, const std::string& root) {
   if (!holder) return "another process";
   // The command line, up to the first argument, because "comm" keeps only 15 characters of a name.
-  std::optional<std::string> name = first_line(fmt::format("{}/proc/{}/cmdline", root, *holder));
+  std::optional<std::string> name = first_line(formatted("{}/proc/{}/cmdline", root, *holder));
   if (name) name = std::filesystem::path(name->substr(0, name->find('\0'))).filename().string();
   // Without a command line: the process died after it passed its descriptor on, so it is not the holder.
-  return name ? fmt::format("process {} ({})", *holder, *name) : "another process";
+  return name ? formatted("process {} ({})", *holder, *name) : "another process";
 }
 
 }  // namespace ringside

@@ -2,7 +2,6 @@
 #include "common/files/new_file.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "common/kernels/hash.hpp"
+#include "common/platform/formatted.hpp"
 
 namespace ringside {
 namespace {
@@ -40,7 +40,7 @@ UniqueFd make_nameless_file(const std::string& path, mode_t mode) {
 }
 
 bool give_name(int fd, const std::string& path) {
-  const std::string nameless = fmt::format("/proc/self/fd/{}", fd);
+  const std::string nameless = formatted("/proc/self/fd/{}", fd);
   return linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0;
 }
 

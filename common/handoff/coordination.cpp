@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
 
 namespace ringside {
 namespace {
@@ -42,7 +43,7 @@ WaitResult Coordination::wait_until(std::uint64_t target, const Peer& peer, cons
     sleep(before, std::max<std::int64_t>(sleep_ns, 1));
     const std::uint64_t now_seen = seen();
     if (now_seen >= target) return WaitResult::kReached;
-    if (limits.stop != nullptr && limits.stop->load(std::memory_order_relaxed)) return WaitResult::kStopped;
+    if (limits.stop.is_set()) return WaitResult::kStopped;
     const bool ended =
         limits.state != nullptr && limits.state->load(std::memory_order_acquire) == limits.state_that_ends;
     if (ended || !peer.alive()) {
@@ -72,6 +73,13 @@ WaitResult Coordination::wait_until(std::uint64_t target, const Peer& peer, cons
     // A peer that was stopped between a step and its notification has published the step all the same.
     return seen_at_last() >= target ? WaitResult::kReached : WaitResult::kTimedOut;
   }
+}
+
+std::unique_ptr<Messages> make_messages_with(MakeMessages make, const std::string& socket) {
+  if (make == nullptr) {
+    throw usage_error("--coordination messages: this program was built without messages; expected locks");
+  }
+  return make(socket);
 }
 
 }  // namespace ringside

@@ -7,9 +7,13 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <string>
 
 #include "common/handoff/peer.hpp"
+#include "common/kernels/hash.hpp"
 #include "common/platform/pulse.hpp"
+#include "common/platform/stop_flag.hpp"
 
 namespace ringside {
 
@@ -31,7 +35,7 @@ struct WaitLimits {
   // change. May be null.
   const std::atomic<std::uint32_t>* state = nullptr;
   std::uint32_t state_that_ends = 0;
-  const std::atomic<bool>* stop = nullptr;  // set by a signal handler: ends the wait; may be null
+  StopFlag stop = {};  // ends the wait
   Pulse* pulse = nullptr;                   // called after each sleep, some twenty times a second; may be null
 };
 
@@ -69,5 +73,31 @@ class Coordination {
  private:
   bool spin(std::uint64_t target, std::int64_t for_ns) noexcept;
 };
+
+enum class Side { kProducer, kAnalyzer };
+
+/// One attachment of one side, as `--coordination messages` names it.
+struct MessageAddress {
+  std::string socket;       // the analyzer's
+  Id128 name;               // the producer's, drawn anew for each attachment: other senders are ignored
+  std::uint64_t epoch = 0;  // the attachment's: a message with another epoch is ignored
+};
+
+/// The messages of one process, which make the coordination of each of its attachments. They are in a room of their own
+/// (common/messages), because they need ZeroMQ: a program that coordinates by locks only does not link it.
+class Messages {
+ public:
+  virtual ~Messages() = default;
+  /// Throws Error as common/messages/message_coordination.hpp says. own, other: as for Coordination.
+  virtual std::unique_ptr<Coordination> coordinate(Side side, const MessageAddress& address,
+                                                   const std::atomic<std::uint64_t>& own,
+                                                   const std::atomic<std::uint64_t>& other) = 0;
+};
+
+/// socket: the analyzer's. Throws Error (exit code 3) if no endpoint can be named after it.
+using MakeMessages = std::unique_ptr<Messages> (*)(const std::string& socket);
+
+/// What `make` makes. Throws Error (exit code 2) if the program has no messages.
+std::unique_ptr<Messages> make_messages_with(MakeMessages make, const std::string& socket);
 
 }  // namespace ringside

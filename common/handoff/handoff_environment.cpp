@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/handoff/handoff_environment.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cstdlib>
 #include <optional>
 
 #include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/formatted.hpp"
 #include "common/platform/printable.hpp"
 
 namespace ringside {
@@ -55,7 +54,7 @@ void read_word(const char* variable, const Words& words, Value& value) {
       value = word.value;
       return;
     }
-    expected += fmt::format("{}{}", expected.empty() ? "" : ", ", word.text);
+    expected += formatted("{}{}", expected.empty() ? "" : ", ", word.text);
   }
   throw refusal(variable, *found, "one of " + expected);
 }
@@ -77,14 +76,14 @@ HandoffOptions handoff_options_of_environment() {
   if (const std::optional<std::string> found = value_of(kBuffersVariable)) {
     const std::optional<std::uint64_t> number = whole_number(*found);
     if (!number || *number < kMinBuffers || *number > kMaxBuffers) {
-      throw refusal(kBuffersVariable, *found, fmt::format("{} to {}", kMinBuffers, kMaxBuffers));
+      throw refusal(kBuffersVariable, *found, formatted("{} to {}", kMinBuffers, kMaxBuffers));
     }
     options.buffers = static_cast<std::uint32_t>(*number);
   }
   if (const std::optional<std::string> found = value_of(kPeerTimeoutVariable)) {
     const std::optional<double> seconds = decimal_number(*found);
     if (!seconds || *seconds < kLeastTimeoutS || *seconds > kMostTimeoutS) {
-      throw refusal(kPeerTimeoutVariable, *found, fmt::format("{} to {} seconds", kLeastTimeoutS, kMostTimeoutS));
+      throw refusal(kPeerTimeoutVariable, *found, formatted("{} to {} seconds", kLeastTimeoutS, kMostTimeoutS));
     }
     options.peer_timeout_s = *seconds;
   }
@@ -97,7 +96,7 @@ std::vector<std::pair<std::string, std::string>> environment_of(const HandoffOpt
   return {{kSocketVariable, options.socket},
           {kPoolUseVariable, word_of(kPoolUses, options.pool_use)},
           {kBuffersVariable, std::to_string(options.buffers)},
-          {kPeerTimeoutVariable, fmt::format("{}", options.peer_timeout_s)},
+          {kPeerTimeoutVariable, formatted("{}", options.peer_timeout_s)},
           {kOnAnalyzerLossVariable, word_of(kLosses, options.on_analyzer_loss)},
           {kCoordinationVariable, word_of(kCoordinations, options.coordination)}};
 }

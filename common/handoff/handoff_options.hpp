@@ -3,12 +3,13 @@
 // what to do when the analyzer is gone (docs/handoff_protocol.md).
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "common/handoff/coordination.hpp"
 #include "common/handoff/handoff_layout.hpp"
+#include "common/platform/stop_flag.hpp"
 
 namespace ringside {
 
@@ -22,6 +23,7 @@ enum class OnAnalyzerLoss {
 struct HandoffOptions {
   std::string socket;  // path of the analyzer's socket
   CoordinationKind coordination = CoordinationKind::kLocks;
+  MakeMessages messages = nullptr;  // for CoordinationKind::kMessages: make_messages (common/messages), if it is linked
   std::uint32_t buffers = 2;           // 2..64; 2 is the double buffer
   double peer_timeout_s = 30;          // how long a peer may be absent, or make no progress, before it counts as lost
   PoolUse pool_use = PoolUse::kFresh;  // what may happen to iterates of other runs in the pool
@@ -29,7 +31,7 @@ struct HandoffOptions {
   std::int64_t spin_ns = 50'000;            // before a wait sleeps; 0 where producer and analyzer share a core
   bool elastic = false;                     // lend waiting cores, and borrow the analyzer's: then neither side spins
   std::vector<int> cores = {};              // with `elastic`: the cores that are lent
-  const std::atomic<bool>* stop = nullptr;  // ends a wait early; may be null
+  StopFlag stop = {};  // ends a wait early
 };
 
 }  // namespace ringside

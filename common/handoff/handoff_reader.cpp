@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "common/handoff/futex_coordination.hpp"
-#include "common/handoff/message_coordination.hpp"
 #include "common/platform/clock.hpp"
 
 namespace ringside {
@@ -19,7 +18,8 @@ void refuse(Peer& peer, const Error& error) noexcept {
   peer.send(std::as_bytes(std::span(&reply, 1)));  // a peer that has left meanwhile needs no answer
 }
 
-HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_ms, double peer_timeout_s)
+HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_ms, double peer_timeout_s,
+                             MakeMessages messages)
     : peer_timeout_ns_(static_cast<std::int64_t>(peer_timeout_s * 1e9)), peer_(std::move(peer)) {
   std::vector<std::byte> buffer(kMostRequestBytes + 1);  // one more: shows a message that is too long
   auto received = peer_.receive(buffer, timeout_ms);
@@ -45,7 +45,7 @@ HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_m
   epoch_ = control_->epoch.load(std::memory_order_relaxed) + 1;
   if (elastic()) producer_cores().forget_guests();
   try {
-    coordinate(socket);
+    coordinate(socket, messages);
   } catch (const Error& error) {
     refuse(error);
     throw;
@@ -53,16 +53,14 @@ HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_m
 }
 
 /// With messages: listens before the reply, after which the producer connects.
-void HandoffReader::coordinate(const std::string& socket) {
+void HandoffReader::coordinate(const std::string& socket, MakeMessages messages) {
   if (coordination() == CoordinationKind::kLocks) {
     coordination_ = std::make_unique<FutexCoordination>(control_->released, control_->published);
     return;
   }
-  messages_ = std::make_unique<ChannelContext>();
-  coordination_ = std::make_unique<MessageCoordination>(
-      *messages_, MessageCoordination::Side::kAnalyzer,
-      MessageAddress{.socket = socket, .name = request_->head.name, .epoch = epoch_}, control_->released,
-      control_->published);
+  messages_ = make_messages_with(messages, socket);
+  const MessageAddress address{.socket = socket, .name = request_->head.name, .epoch = epoch_};
+  coordination_ = messages_->coordinate(Side::kAnalyzer, address, control_->released, control_->published);
 }
 
 void HandoffReader::accept(const Continuation& from, const std::vector<int>& cores) {
@@ -96,7 +94,7 @@ void HandoffReader::accept(const Continuation& from, const std::vector<int>& cor
   }
 }
 
-NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, const std::atomic<bool>* stop,
+NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, StopFlag stop,
                                Pulse* pulse) noexcept {
   if (all_taken_at_stop(stop)) return NextStatus::kStopped;
   const WaitLimits limits{.spin_ns = may_spin && !elastic() ? 2 * rhythm_.margin_ns() : 0,
@@ -122,8 +120,8 @@ NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, const std::at
   return take(step) ? NextStatus::kStep : NextStatus::kViolation;
 }
 
-bool HandoffReader::all_taken_at_stop(const std::atomic<bool>* stop) noexcept {
-  if (stop == nullptr || !stop->load(std::memory_order_relaxed)) return false;
+bool HandoffReader::all_taken_at_stop(StopFlag stop) noexcept {
+  if (!stop.is_set()) return false;
   if (!stop_at_) stop_at_ = control_->published.load(std::memory_order_acquire);
   return next_step_ >= *stop_at_;
 }

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,13 +11,13 @@
 #include <vector>
 
 #include "common/handoff/attach_request.hpp"
-#include "common/handoff/channel.hpp"
 #include "common/handoff/coordination.hpp"
 #include "common/handoff/handoff_layout.hpp"
 #include "common/handoff/peer.hpp"
 #include "common/handoff/shared_mapping.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/pulse.hpp"
+#include "common/platform/stop_flag.hpp"
 
 namespace ringside {
 
@@ -75,8 +74,9 @@ class HandoffReader {
   /// Reads the attach request of a peer that just connected at `socket`. Throws Error if the peer does not send one
   /// within `timeout_ms`, or if the request violates the protocol. If the requested coordination cannot be opened,
   /// also refuses the request before it throws. peer_timeout_s: how long the producer's process may be stopped by a
-  /// signal before it counts as lost.
-  HandoffReader(Peer peer, const std::string& socket, int timeout_ms, double peer_timeout_s = 30);
+  /// signal before it counts as lost. messages: for a producer that coordinates by messages; null: it is refused.
+  HandoffReader(Peer peer, const std::string& socket, int timeout_ms, double peer_timeout_s = 30,
+                MakeMessages messages = nullptr);
 
   const RunDescription& run() const noexcept { return request_->head.run; }
   const Schema& schema() const noexcept { return request_->schema; }
@@ -103,7 +103,7 @@ class HandoffReader {
 
   /// Waits for the next step. may_spin: false if both processes share a core. pulse: if not null, called while the
   /// wait continues.
-  NextStatus next(PublishedStep& step, bool may_spin, const std::atomic<bool>* stop, Pulse* pulse = nullptr) noexcept;
+  NextStatus next(PublishedStep& step, bool may_spin, StopFlag stop, Pulse* pulse = nullptr) noexcept;
 
   /// Call it when the step is committed: the producer may then write to its buffer again.
   void release() noexcept;
@@ -116,10 +116,10 @@ class HandoffReader {
   Outcome outcome() noexcept;
 
  private:
-  void coordinate(const std::string& socket);
+  void coordinate(const std::string& socket, MakeMessages messages);
   StepWithScalars step_at(std::uint64_t step) const noexcept;
   bool take(PublishedStep& step) noexcept;
-  bool all_taken_at_stop(const std::atomic<bool>* stop) noexcept;
+  bool all_taken_at_stop(StopFlag stop) noexcept;
 
   std::optional<AttachRequest> request_;  // received by the constructor
   std::int64_t peer_timeout_ns_;
@@ -130,7 +130,7 @@ class HandoffReader {
   HandoffControl* control_ = nullptr;
   CoreLender lender_;                         // with `elastic`
   std::uint64_t epoch_ = 0;                   // of this attachment
-  std::unique_ptr<ChannelContext> messages_;  // for CoordinationKind::kMessages
+  std::unique_ptr<Messages> messages_;        // for CoordinationKind::kMessages
   std::unique_ptr<Coordination> coordination_;
   std::uint64_t next_step_ = 0;
   std::uint64_t last_iteration_ = 0;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/handoff/handoff_writer.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -12,10 +10,10 @@
 #include <utility>
 
 #include "common/handoff/futex_coordination.hpp"
-#include "common/handoff/message_coordination.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/exit_code.hpp"
+#include "common/platform/formatted.hpp"
 
 namespace ringside {
 namespace {
@@ -48,8 +46,8 @@ HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription
     throw usage_error("--buffers: found {}, expected {} to {}", options.buffers, kMinBuffers, kMaxBuffers);
   }
   if (options.coordination == CoordinationKind::kMessages) {
-    (void)steps_endpoint(options.socket);  // throws now if the name is too long, not only once an analyzer is there
-    messages_.reset(new ChannelContext);
+    // Throws now if the name is too long, not only once an analyzer is there.
+    messages_.reset(make_messages_with(options.messages, options.socket).release());
   }
   // Connect before allocating memory: without an analyzer there is no use for it.
   Peer peer = Peer::connect(options.socket, options.peer_timeout_s, options.stop);
@@ -141,9 +139,9 @@ void HandoffWriter::coordinate(std::uint64_t epoch) {
     coordination_.reset(new FutexCoordination(control_->published, control_->released));
     return;
   }
-  coordination_.reset(new MessageCoordination(*messages_, MessageCoordination::Side::kProducer,
-                                              {.socket = options_.socket, .name = name_, .epoch = epoch},
-                                              control_->published, control_->released));
+  const MessageAddress address{.socket = options_.socket, .name = name_, .epoch = epoch};
+  coordination_.reset(
+      messages_->coordinate(Side::kProducer, address, control_->published, control_->released).release());
   coordination_->announce();
 }
 
@@ -214,7 +212,7 @@ bool HandoffWriter::try_reattach() {
 
 // --- claim, publish ----------------------------------------------------------------------------------------------
 
-Claim HandoffWriter::claim(When when, OnAnalyzerLoss policy, const std::atomic<bool>* stop) noexcept {
+Claim HandoffWriter::claim(When when, OnAnalyzerLoss policy, StopFlag stop) noexcept {
   if (!process_.is_owner()) return {ClaimStatus::kAnalyzerFailed, nullptr};
   const bool continues = policy == OnAnalyzerLoss::kContinue;
   while (true) {
@@ -252,7 +250,7 @@ bool HandoffWriter::buffer_is_free() noexcept {
   return next_step_ < geometry_.buffers || coordination_->seen() >= next_step_ + 1 - geometry_.buffers;
 }
 
-Claim HandoffWriter::wait_for_buffer(const std::atomic<bool>* stop) noexcept {
+Claim HandoffWriter::wait_for_buffer(StopFlag stop) noexcept {
   if (buffer_is_free()) return take_buffer();
 
   const std::int64_t begin = now_ns();
@@ -401,11 +399,11 @@ Error HandoffWriter::failure(ClaimStatus status) {
   const bool waited = loss_at_the_end() == OnAnalyzerLoss::kWait;
   return peer_error(
       "the analyzer was lost after {} steps were published{}; what it had committed is in the pool", next_step_,
-      waited ? fmt::format(", and no other took over within {} s (--peer-timeout)", options_.peer_timeout_s) : "");
+      waited ? formatted(", and no other took over within {} s (--peer-timeout)", options_.peer_timeout_s) : "");
 }
 
 bool HandoffWriter::stop_wanted() const noexcept {
-  return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed);
+  return options_.stop.is_set();
 }
 
 std::int64_t HandoffWriter::timeout_ns() const noexcept {

@@ -3,7 +3,6 @@
 // publish, detach. docs/handoff_protocol.md is the contract; examples/publish_from_your_solver.cpp the shortest user.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,7 +12,6 @@
 #include <vector>
 
 #include "common/handoff/attach_request.hpp"
-#include "common/handoff/channel.hpp"
 #include "common/handoff/coordination.hpp"
 #include "common/handoff/handoff_layout.hpp"
 #include "common/handoff/handoff_options.hpp"
@@ -21,6 +19,7 @@
 #include "common/handoff/shared_mapping.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/fork_mark.hpp"
+#include "common/platform/stop_flag.hpp"
 #include "common/results/scalar_value.hpp"
 
 namespace ringside {
@@ -140,8 +139,8 @@ class HandoffWriter {
   ClaimStatus reattach(OnAnalyzerLoss policy) noexcept;
   bool try_reattach();
 
-  Claim claim(When when, OnAnalyzerLoss policy, const std::atomic<bool>* stop) noexcept;
-  Claim wait_for_buffer(const std::atomic<bool>* stop) noexcept;
+  Claim claim(When when, OnAnalyzerLoss policy, StopFlag stop) noexcept;
+  Claim wait_for_buffer(StopFlag stop) noexcept;
   Claim look_for_buffer() noexcept;
   ClaimStatus lost_or_failed() noexcept;
   Claim take_buffer() noexcept;
@@ -168,7 +167,7 @@ class HandoffWriter {
   CoreLender lender_;  // with `elastic`
   Id128 name_;         // marks this side's messages for this attachment's analyzer
   // A child of fork() must not end ZeroMQ's threads, which it does not have.
-  std::unique_ptr<ChannelContext, OwnersDelete<ChannelContext>> messages_;  // for CoordinationKind::kMessages
+  std::unique_ptr<Messages, OwnersDelete<Messages>> messages_;  // for CoordinationKind::kMessages
   std::unique_ptr<Coordination, OwnersDelete<Coordination>> coordination_;
   std::optional<KeptStep> kept_;
   std::string note_;

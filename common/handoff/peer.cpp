@@ -94,12 +94,12 @@ std::optional<Peer> Peer::try_connect(const std::string& path) {
   return connect_once(path, error);
 }
 
-Peer Peer::connect(const std::string& path, double timeout_s, const std::atomic<bool>* stop) {
+Peer Peer::connect(const std::string& path, double timeout_s, StopFlag stop) {
   const std::int64_t deadline = now_ns() + static_cast<std::int64_t>(timeout_s * 1e9);
   for (;;) {
     int error = 0;
     if (std::optional<Peer> peer = connect_once(path, error)) return std::move(*peer);
-    if (stop != nullptr && stop->load(std::memory_order_relaxed)) {
+    if (stop.is_set()) {
       throw Error(ExitCode::kInterrupted, "interrupted while waiting for an analyzer");
     }
     if (now_ns() >= deadline) {

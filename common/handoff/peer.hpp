@@ -6,7 +6,6 @@
 #include <sys/types.h>
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -15,6 +14,7 @@
 
 #include "common/platform/process_state.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "common/platform/stop_flag.hpp"
 
 namespace ringside {
 
@@ -43,7 +43,7 @@ class Peer {
   /// Connects to the SOCK_SEQPACKET socket at `path`, repeating the attempt for `timeout_s` seconds while no process
   /// listens there. Throws Error: exit code 4 when the time is over, 3 for a path that is too long, not permitted, or
   /// another user's, 130 once `stop` (may be null) is set.
-  static Peer connect(const std::string& path, double timeout_s, const std::atomic<bool>* stop = nullptr);
+  static Peer connect(const std::string& path, double timeout_s, StopFlag stop = {});
 
   /// The same without waiting: nothing while no process listens there.
   static std::optional<Peer> try_connect(const std::string& path);

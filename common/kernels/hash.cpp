@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/kernels/hash.hpp"
 
-#include <fmt/format.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -11,11 +10,12 @@
 #include "common/kernels/hash_kernel.hpp"
 #include "common/kernels/isa.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/formatted.hpp"
 
 namespace ringside {
 
 std::string to_string(const Id128& id) {
-  return fmt::format("{:016x}{:016x}", id.high, id.low);
+  return formatted("{:016x}{:016x}", id.high, id.low);
 }
 
 std::uint64_t hash64(const void* data, std::size_t bytes, std::uint64_t seed) noexcept {

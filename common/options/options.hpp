@@ -8,9 +8,9 @@
 
 #include "common/handoff/handoff_environment.hpp"
 #include "common/handoff/handoff_options.hpp"
-#include "common/options/durability.hpp"
 #include "common/options/journal_options.hpp"
 #include "common/options/solver_choice.hpp"
+#include "common/ring/durability.hpp"
 
 namespace ringside {
 

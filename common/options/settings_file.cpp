@@ -2,6 +2,7 @@
 #include "common/options/settings_file.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -3,11 +3,10 @@
 // enums.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <stdexcept>
 #include <string>
-#include <utility>
+
+#include "common/platform/formatted.hpp"
 
 namespace ringside {
 
@@ -33,26 +32,26 @@ class Error : public std::runtime_error {
 
 /// `throw usage_error("{}: line {}: ...", file, line)`: bad input or a bad option, exit code 2.
 template <class... Args>
-Error usage_error(fmt::format_string<Args...> format, Args&&... args) {
-  return Error(ExitCode::kUsage, fmt::format(format, std::forward<Args>(args)...));
+Error usage_error(FormatText<std::type_identity_t<Args>...> format, const Args&... args) {
+  return Error(ExitCode::kUsage, formatted(format, args...));
 }
 
 /// The system lacks something, exit code 3. The caller adds the text of `errno` (`errno_text`).
 template <class... Args>
-Error system_error(fmt::format_string<Args...> format, Args&&... args) {
-  return Error(ExitCode::kSystem, fmt::format(format, std::forward<Args>(args)...));
+Error system_error(FormatText<std::type_identity_t<Args>...> format, const Args&... args) {
+  return Error(ExitCode::kSystem, formatted(format, args...));
 }
 
 /// Data failed verification, exit code 5.
 template <class... Args>
-Error damage_error(fmt::format_string<Args...> format, Args&&... args) {
-  return Error(ExitCode::kDamaged, fmt::format(format, std::forward<Args>(args)...));
+Error damage_error(FormatText<std::type_identity_t<Args>...> format, const Args&... args) {
+  return Error(ExitCode::kDamaged, formatted(format, args...));
 }
 
 /// The other process went away, exit code 4.
 template <class... Args>
-Error peer_error(fmt::format_string<Args...> format, Args&&... args) {
-  return Error(ExitCode::kPeerLost, fmt::format(format, std::forward<Args>(args)...));
+Error peer_error(FormatText<std::type_identity_t<Args>...> format, const Args&... args) {
+  return Error(ExitCode::kPeerLost, formatted(format, args...));
 }
 
 /// The text of `error`, an errno value: "No space left on device".

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/platform/printable.hpp"
 
-#include <fmt/format.h>
+#include "common/platform/formatted.hpp"
 
 namespace ringside {
 namespace {
@@ -40,7 +40,7 @@ void append_escaped(std::string& out, std::string_view bytes) {
       case '\n': out += "\\n"; break;
       case '\t': out += "\\t"; break;
       case '\r': out += "\\r"; break;
-      default: fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<unsigned char>(c));
+      default: out += formatted("\\x{:02x}", static_cast<unsigned char>(c));
     }
   }
 }
@@ -67,7 +67,7 @@ std::string shortened(std::string_view text, std::size_t most_bytes) {
   if (text.size() <= most_bytes) return printable(text);
   std::size_t end = most_bytes;
   while (end > 0 && (byte_at(text, end) & 0xc0) == 0x80) --end;  // do not cut a character
-  return fmt::format("{}... ({} bytes)", printable(text.substr(0, end)), text.size());
+  return formatted("{}... ({} bytes)", printable(text.substr(0, end)), text.size());
 }
 
 }  // namespace ringside

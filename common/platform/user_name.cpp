@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/platform/user_name.hpp"
 
-#include <fmt/format.h>
 #include <pwd.h>
 
 #include <vector>
+
+#include "common/platform/formatted.hpp"
 
 namespace ringside {
 
@@ -14,9 +15,9 @@ std::string user_name(uid_t uid) {
   passwd entry{};
   passwd* found = nullptr;
   if (getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) {
-    return fmt::format("user {}", uid);
+    return formatted("user {}", uid);
   }
-  return fmt::format("user {}", found->pw_name);
+  return formatted("user {}", found->pw_name);
 }
 
 }  // namespace ringside

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/program/topology.hpp"
 
+#include <fmt/format.h>
 #include <hwloc.h>
 #include <omp.h>
 #include <sched.h>

@@ -7,6 +7,7 @@
 
 #include "common/reductions/field_reducer.hpp"
 #include "common/reductions/reduction_scratch.hpp"
+#include "common/threads/openmp_team.hpp"
 #include "common/threads/team.hpp"
 
 namespace ringside {

@@ -6,6 +6,7 @@
 
 #include "common/reductions/reduction_catalogue.hpp"
 #include "common/reductions/reduction_words.hpp"
+#include "common/threads/openmp_team.hpp"
 
 namespace ringside {
 namespace {

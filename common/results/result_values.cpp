@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/results/result_values.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "common/platform/fixed_text.hpp"
+#include "common/platform/formatted.hpp"
 
 namespace ringside {
 namespace {
@@ -17,7 +16,7 @@ std::span<const std::uint64_t> words_of_value(const ResultValues& values, const 
 }
 
 std::string name_of_value(const Result& result, std::uint32_t index) {
-  return result.count == 1 ? result.full_name : fmt::format("{}[{}]", result.full_name, index);
+  return result.count == 1 ? result.full_name : formatted("{}[{}]", result.full_name, index);
 }
 
 }  // namespace
@@ -52,7 +51,7 @@ std::string to_string(Int128 value) {
 std::string to_text(const ResultValues& values, const Result& result, std::uint32_t index) {
   if (!values.present(result)) return "-";
   switch (result.type) {
-    case ValueType::kF64: return fmt::format("{}", values.f64(result, index));
+    case ValueType::kF64: return formatted("{}", values.f64(result, index));
     case ValueType::kI64: return std::to_string(values.i64(result, index));
     case ValueType::kI128: break;
   }
@@ -70,8 +69,8 @@ std::vector<ResultDifference> differences(const Catalogue& catalogue, const Resu
         continue;
       found.push_back({name_of_value(result, i), to_text(recorded, result, i), to_text(recomputed, result, i)});
       if (found.back().recorded != found.back().recomputed) continue;
-      found.back().recorded += fmt::format(" ({:#018x})", words_of_value(recorded, result, i)[0]);
-      found.back().recomputed += fmt::format(" ({:#018x})", words_of_value(recomputed, result, i)[0]);
+      found.back().recorded += formatted(" ({:#018x})", words_of_value(recorded, result, i)[0]);
+      found.back().recomputed += formatted(" ({:#018x})", words_of_value(recomputed, result, i)[0]);
     }
   }
   return found;

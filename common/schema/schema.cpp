@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/schema/schema.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cstring>
 #include <unordered_map>
@@ -11,6 +8,7 @@
 
 #include "common/platform/error.hpp"
 #include "common/platform/fixed_text.hpp"
+#include "common/platform/formatted.hpp"
 #include "common/schema/names.hpp"
 
 namespace ringside {
@@ -44,7 +42,7 @@ void check_not_reserved(const std::string& name, std::string_view where, std::si
 }
 
 std::string shape_text(const std::vector<std::uint64_t>& shape, std::string_view separator) {
-  return fmt::format("{}", fmt::join(shape, separator));
+  return joined(shape, separator);
 }
 
 void check_shape(const Variable& variable, std::string_view where) {
@@ -104,7 +102,7 @@ void check_numbers(const Variable& variable, std::string_view where) {
   const auto dtype = static_cast<std::uint16_t>(variable.dtype);
   if (!is_dtype(dtype)) {
     throw usage_error("{}: variable '{}': dtype {}; expected one of {}", where, variable.name, dtype,
-                      fmt::join(kDTypeNames, ", "));
+                      joined(kDTypeNames, ", "));
   }
   const auto role = static_cast<std::uint16_t>(variable.role);
   if (variable.role != Role::kField && variable.role != Role::kState) {
@@ -218,7 +216,7 @@ bool Schema::is_x_only() const noexcept {
 }
 
 std::string to_text(const Variable& variable) {
-  std::string text = fmt::format("{} {}", variable.name, to_string(variable.dtype));
+  std::string text = formatted("{} {}", variable.name, to_string(variable.dtype));
   if (!variable.shape.empty()) text += "[" + shape_text(variable.shape, ",") + "]";
   if (!variable.unit.empty()) text += " " + variable.unit;
   if (variable.role == Role::kState) text += " state";
@@ -231,10 +229,10 @@ namespace {
 std::string listed(std::vector<std::string> texts) {
   constexpr std::size_t kMostListed = 8;
   if (texts.size() > kMostListed) {
-    texts[kMostListed - 1] = fmt::format("and {} more", texts.size() - (kMostListed - 1));
+    texts[kMostListed - 1] = formatted("and {} more", texts.size() - (kMostListed - 1));
     texts.resize(kMostListed);
   }
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return joined(texts, ", ");
 }
 
 }  // namespace

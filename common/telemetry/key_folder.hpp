@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "common/handoff/channel.hpp"
+#include "common/messages/channel.hpp"
 
 namespace ringside {
 

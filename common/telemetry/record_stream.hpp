@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/handoff/channel.hpp"
+#include "common/messages/channel.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside {

@@ -43,18 +43,4 @@ constexpr std::uint64_t piece_begin(std::uint64_t units, std::uint64_t piece, st
   return units / pieces * piece + units % pieces * piece / pieces;
 }
 
-/// As many threads as OpenMP has when the team is made, and as many pieces as threads. Thread p takes piece p, so that
-/// each thread finds the data that it left in its caches and on its NUMA node.
-class OpenMpTeam final : public Team {
- public:
-  OpenMpTeam() noexcept;
-  int threads() const noexcept override { return threads_; }
-  std::uint64_t pieces(std::uint64_t units, std::uint64_t grain) const noexcept override;
-
- private:
-  void share_out(std::uint64_t pieces, Job job) noexcept override;
-
-  int threads_;
-};
-
 }  // namespace ringside

@@ -10,6 +10,7 @@
 
 #include "common/platform/error.hpp"
 #include "common/program/topology.hpp"
+#include "common/threads/openmp_team.hpp"
 
 namespace ringside {
 

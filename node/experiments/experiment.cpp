@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "node/experiments/experiment.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 

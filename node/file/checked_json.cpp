@@ -26,7 +26,7 @@ void CheckedJson::expect_object(std::initializer_list<std::string_view> keys) co
   for (const auto& [key, value] : value_->items()) {
     if (std::find(keys.begin(), keys.end(), std::string_view(key)) != keys.end()) continue;
     throw usage_error("{}: {}: found the key '{}', expected only {}", *file_, place_.empty() ? "the file" : place_,
-                      shortened(key), fmt::join(keys, ", "));
+                      shortened(key), joined(keys, ", "));
   }
 }
 

@@ -10,8 +10,8 @@
 #include "analyzer/pool/ring_pool.hpp"
 #include "analyzer/ring/ring_writer.hpp"
 #include "common/handoff/run_description.hpp"
-#include "common/options/durability.hpp"
 #include "common/reductions/step_reducer.hpp"
+#include "common/ring/durability.hpp"
 #include "common/threads/team.hpp"
 
 namespace ringside {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "node/streams/stream_table.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <string>
 #include <utility>

@@ -2,6 +2,7 @@
 #include "node/streams/tier_memory.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/magic.h>
 #include <linux/mempolicy.h>
 #include <stdlib.h>

@@ -36,7 +36,7 @@ std::vector<std::uint64_t> work_before(const CsrMatrix& matrix, const RowLayout&
 MatrixFormat format_named(std::string_view name) {
   const auto found = std::find(kMatrixFormatNames.begin(), kMatrixFormatNames.end(), name);
   if (found == kMatrixFormatNames.end()) {
-    throw usage_error("--matrix-format: found '{}', expected {}", name, fmt::join(kMatrixFormatNames, "|"));
+    throw usage_error("--matrix-format: found '{}', expected {}", name, joined(kMatrixFormatNames, "|"));
   }
   return static_cast<MatrixFormat>(found - kMatrixFormatNames.begin());
 }

@@ -4,6 +4,8 @@
 // why.
 #include "producer/matrix/edge_list.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <optional>

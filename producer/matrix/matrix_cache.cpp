@@ -4,6 +4,7 @@
 #include "producer/matrix/matrix_cache.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -2,6 +2,8 @@
 // What a solver requires of a matrix before it starts, and the hash that names a matrix's content.
 #include "producer/matrix/matrix_checks.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 

@@ -3,6 +3,8 @@
 // thread walks the text once more from the top, to find the first wrong line and report what is wrong with it.
 #include "producer/matrix/matrix_market.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <vector>

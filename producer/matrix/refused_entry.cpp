@@ -2,6 +2,8 @@
 // The names of a place in a matrix, for messages.
 #include "producer/matrix/refused_entry.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 

@@ -58,11 +58,11 @@ void make_edges(const RmatOptions& options, CsrBuilder& builder) {
 
 void check_rmat(const RmatOptions& options) {
   if (options.scale < 1 || options.scale > 31) {
-    throw usage_error("rmat:{0}: found scale {0}, expected a scale from 1 to 31", options.scale);
+    throw usage_error("rmat:{}: found scale {}, expected a scale from 1 to 31", options.scale, options.scale);
   }
   if (options.edge_factor < 1 || options.edge_factor > 1024) {
-    throw usage_error("rmat:{0}:{1}: found edge factor {1}, expected an edge factor from 1 to 1024", options.scale,
-                      options.edge_factor);
+    throw usage_error("rmat:{}:{}: found edge factor {}, expected an edge factor from 1 to 1024", options.scale,
+                      options.edge_factor, options.edge_factor);
   }
 }
 

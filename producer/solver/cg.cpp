@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "producer/solver/cg.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -14,6 +16,7 @@
 #include <vector>
 
 #include "common/platform/error.hpp"
+#include "common/threads/openmp_team.hpp"
 #include "producer/kernels/block_parts.hpp"
 #include "producer/kernels/cg_kernel.hpp"
 #include "producer/matrix/refused_entry.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "producer/solver/jacobi.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -9,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/threads/openmp_team.hpp"
 #include "producer/kernels/block_parts.hpp"
 #include "producer/kernels/jacobi_kernel.hpp"
 #include "producer/matrix/refused_entry.hpp"

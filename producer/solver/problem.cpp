@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "producer/solver/problem.hpp"
 
+#include <fmt/format.h>
+
 #include <string>
 #include <string_view>
 #include <utility>

@@ -38,7 +38,7 @@ const SolverEntry& solver_named(std::string_view name) {
   for (const SolverEntry* solver : kSolvers) {
     if (solver->choice.name == name) return *solver;
   }
-  throw usage_error("--solver: found '{}', expected {}", name, fmt::join(names_of(solver_choices()), "|"));
+  throw usage_error("--solver: found '{}', expected {}", name, joined(names_of(solver_choices()), "|"));
 }
 
 void refuse_options_not_taken(const SolverChoice& solver, const SolveOptions& options) {
@@ -46,7 +46,7 @@ void refuse_options_not_taken(const SolverChoice& solver, const SolveOptions& op
     if (solver.*takes) return;
     const auto others = names_where(solver_choices(), [&](const SolverChoice& other) { return other.*takes; });
     throw usage_error("{} with --solver {}{}; expected it with --solver {} only", found, solver.name, because,
-                      fmt::join(others, "|"));
+                      joined(others, "|"));
   };
   if (!options.rhs.empty()) {
     refuse_unless(&SolverChoice::rhs, fmt::format("--rhs: found {}", options.rhs), ", which has no right-hand side");
@@ -59,7 +59,7 @@ void refuse_options_not_taken(const SolverChoice& solver, const SolveOptions& op
         "--matrix-format: found 'ranked' with --solver {}, expected {}: {} reads the iterates themselves, whose order "
         "is "
         "published",
-        solver.name, fmt::join(others, "|"), solver.name);
+        solver.name, joined(others, "|"), solver.name);
   }
 }
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "analyzer/ring/ring_layout.hpp"
+#include "common/ring/ring_layout.hpp"
 
 namespace ringside::crash {
 namespace {

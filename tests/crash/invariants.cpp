@@ -7,9 +7,9 @@
 #include <cstring>
 #include <span>
 
-#include "analyzer/ring/ring_recovery.hpp"
-#include "analyzer/ring/ring_view.hpp"
 #include "common/platform/error.hpp"
+#include "common/ring/ring_recovery.hpp"
+#include "common/ring/ring_view.hpp"
 
 namespace ringside::crash {
 namespace {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "analyzer/journal/journal.hpp"
-#include "analyzer/journal/journal_log_copy.hpp"
-#include "analyzer/journal/journal_scan.hpp"
+#include "common/journal/journal_log_copy.hpp"
+#include "common/journal/journal_scan.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 
 namespace {

@@ -12,9 +12,9 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/pool/ring_reader.hpp"
-#include "analyzer/ring/ring_recovery.hpp"
-#include "analyzer/ring/ring_view.hpp"
+#include "common/pool_reader/ring_reader.hpp"
+#include "common/ring/ring_recovery.hpp"
+#include "common/ring/ring_view.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 #include "tests/unit/analyzer/ring/ring_2_in_memory.hpp"
 #include "tests/unit/analyzer/ring/several_variables.hpp"

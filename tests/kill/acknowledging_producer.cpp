@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/handoff/handoff_writer.hpp"
+#include "common/messages/message_coordination.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "tests/kill/sequence.hpp"
@@ -53,6 +54,7 @@ void produce(const std::string& socket, const std::string& acknowledgements, std
   HandoffOptions options;
   options.socket = socket;
   options.coordination = coordination == "messages" ? CoordinationKind::kMessages : CoordinationKind::kLocks;
+  options.messages = make_messages;
   options.peer_timeout_s = peer_timeout_s;
   options.pool_use = PoolUse::kResume;
   options.spin_ns = 0;  // there are more processes here than cores

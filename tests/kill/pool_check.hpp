@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/pool/ring_reader.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 #include "tests/kill/journal_check.hpp"
 
 namespace ringside::testing {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/pool/ring_reader.hpp"
 #include "common/platform/error.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 
 namespace ringside::testing {
 

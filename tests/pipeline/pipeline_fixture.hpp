@@ -14,8 +14,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analyzer/pool/ring_reader.hpp"
 #include "common/platform/error.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 #include "tests/pipeline/process.hpp"
 #include "tests/unit/sanitized.hpp"
 #include "tests/unit/temporary_folder.hpp"

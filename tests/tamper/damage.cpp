@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/journal/journal_layout.hpp"
+#include "common/journal/journal_layout.hpp"
 
 namespace ringside::testing {
 namespace {

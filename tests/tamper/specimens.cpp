@@ -16,9 +16,9 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/journal/journal.hpp"
-#include "analyzer/pool/ring_reader.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 #include "producer/solver/problem.hpp"
 #include "tests/kill/victim.hpp"
 
@@ -49,7 +49,7 @@ constexpr Plan kPlans[] = {
 void run(const std::string& programs, const std::vector<std::string>& words, const std::string& log) {
   Victim victim(programs + "/ringside", words, log);
   if (victim.wait() == 0) return;
-  throw system_error("`ringside {}` failed while a specimen was made, see {}", fmt::join(words, " "), log);
+  throw system_error("`ringside {}` failed while a specimen was made, see {}", joined(words, " "), log);
 }
 
 std::vector<std::string> run_words(const std::vector<std::string>& problem, std::uint64_t iterations,

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/ring/ring_geometry.hpp"
 #include "common/kernels/hash.hpp"
+#include "common/ring/ring_geometry.hpp"
 
 namespace ringside::testing {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/ring/ring_layout.hpp"
+#include "common/ring/ring_layout.hpp"
 
 namespace ringside::crash {
 

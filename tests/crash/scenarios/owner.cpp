@@ -9,7 +9,8 @@
 #include <thread>
 
 #include "analyzer/ring/ring_creation.hpp"
-#include "analyzer/ring/ring_recovery.hpp"
+#include "common/ring/ring_recovery.hpp"
+#include "common/threads/openmp_team.hpp"
 #include "tests/crash/scenarios/scattered_team.hpp"
 
 namespace ringside::crash {

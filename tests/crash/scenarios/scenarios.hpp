@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "analyzer/ring/ring_geometry.hpp"
+#include "common/ring/ring_geometry.hpp"
 #include "tests/crash/images/trace.hpp"
 #include "tests/crash/scenarios/owner.hpp"
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
-#include "analyzer/ring/ring_geometry.hpp"
-#include "analyzer/ring/storage.hpp"
-#include "common/options/durability.hpp"
+#include "common/ring/durability.hpp"
+#include "common/ring/ring_geometry.hpp"
+#include "common/ring/storage.hpp"
 #include "tests/crash/images/random.hpp"
 
 namespace ringside::crash {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a user sees if an input is damaged or a solver cannot use it: exit code 2 and one line with the file, the line
 // and the numbers in it. An input that only seems to diverge is solved.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "analyzer/ring/ring_layout.hpp"
+#include "common/ring/ring_layout.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
 
 namespace ringside {

@@ -14,6 +14,7 @@
 
 #include "analyzer/journal/journal.hpp"
 #include "analyzer/journal/journal_storage.hpp"
+#include "common/journal/journal_reader.hpp"
 #include "common/platform/error.hpp"
 #include "tests/unit/temporary_folder.hpp"
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Journals in any state: cut, changed, swapped, or another pool's. Records that verify are read; what does not verify
 // is named by file and byte.
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <cstring>
 
-#include "analyzer/journal/journal_layout.hpp"
-#include "analyzer/journal/journal_log_copy.hpp"
-#include "analyzer/journal/journal_scan.hpp"
+#include "common/journal/journal_layout.hpp"
+#include "common/journal/journal_log_copy.hpp"
+#include "common/journal/journal_scan.hpp"
 #include "tests/unit/analyzer/journal/journal_fixture.hpp"
 
 namespace ringside {

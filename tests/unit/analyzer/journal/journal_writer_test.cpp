@@ -10,8 +10,8 @@
 #include <csignal>
 #include <thread>
 
-#include "analyzer/journal/journal_layout.hpp"
 #include "analyzer/journal/journal_wipe.hpp"
+#include "common/journal/journal_layout.hpp"
 #include "tests/unit/analyzer/journal/journal_fixture.hpp"
 
 namespace ringside {

@@ -14,8 +14,8 @@
 
 #include "analyzer/journal/journal.hpp"
 #include "analyzer/pool/ring_admission.hpp"
-#include "analyzer/pool/ring_reader.hpp"
 #include "common/platform/error.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 #include "tests/unit/analyzer/pool/offered_run.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 #include "tests/unit/as_nobody.hpp"

@@ -23,10 +23,10 @@
 
 #include "analyzer/pool/pool_wipe.hpp"
 #include "analyzer/pool/ring_admission.hpp"
-#include "analyzer/pool/ring_reader.hpp"
 #include "common/files/creation_mark.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 #include "tests/unit/analyzer/pool/offered_run.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 #include "tests/unit/temporary_folder.hpp"

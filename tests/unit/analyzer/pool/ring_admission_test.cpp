@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "analyzer/pool/dax.hpp"
-#include "analyzer/pool/ring_reader.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 #include "tests/unit/analyzer/pool/offered_run.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 #include "tests/unit/temporary_folder.hpp"

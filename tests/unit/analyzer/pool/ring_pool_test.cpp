@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/pool/ring_pool.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <libpmemobj.h>
 #include <linux/magic.h>
@@ -21,10 +22,10 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/pool/ring_reader.hpp"
-#include "analyzer/ring/ring_recovery.hpp"
 #include "analyzer/ring/ring_writer.hpp"
 #include "common/platform/error.hpp"
+#include "common/pool_reader/ring_reader.hpp"
+#include "common/ring/ring_recovery.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 #include "tests/unit/temporary_folder.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "analyzer/pool/ring_reader.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

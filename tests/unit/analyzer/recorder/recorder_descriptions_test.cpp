@@ -7,9 +7,10 @@
 #include <map>
 #include <set>
 
-#include "analyzer/journal/journal_layout.hpp"
-#include "analyzer/journal/journal_log_copy.hpp"
-#include "analyzer/journal/journal_scan.hpp"
+#include "common/journal/journal_layout.hpp"
+#include "common/journal/journal_log_copy.hpp"
+#include "common/journal/journal_reader.hpp"
+#include "common/journal/journal_scan.hpp"
 #include "analyzer/recorder/record_history.hpp"
 #include "common/records/result_names.hpp"
 #include "tests/unit/analyzer/recorder/recorder_fixture.hpp"

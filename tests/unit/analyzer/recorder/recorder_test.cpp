@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "common/journal/journal_reader.hpp"
 #include "tests/unit/analyzer/recorder/recorder_fixture.hpp"
 
 namespace ringside {

@@ -2,9 +2,10 @@
 // An owner never hands libpmemobj a file that could crash it: libpmemobj's own bytes in a pool are constant, and a
 // hash covers everything that libpmemobj relies on. Readers are not affected. libpmemobj runs in child processes here,
 // because a killed parent could report nothing.
-#include "analyzer/ring/pmdk_metadata.hpp"
+#include "common/ring/pmdk_metadata.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -19,9 +20,9 @@
 #include <vector>
 
 #include "analyzer/pool/ring_pool.hpp"
-#include "analyzer/pool/ring_reader.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 #include "tests/unit/temporary_folder.hpp"
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/ring/ring_layout_2.hpp"
+#include "common/ring/ring_layout_2.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 
 namespace ringside {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Structures that are kept twice: which copy is damaged, which was only left behind, and how the next owner mends
 // them. tests/pipeline/media_damage_test.cpp has the damage to slots, bit by bit.
-#include "analyzer/ring/ring_check.hpp"
+#include "common/ring/ring_check.hpp"
 
 #include <gtest/gtest.h>
 

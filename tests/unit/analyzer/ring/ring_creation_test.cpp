@@ -15,11 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/ring/ring_check.hpp"
-#include "analyzer/ring/ring_view.hpp"
 #include "analyzer/ring/ring_writer.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "common/ring/ring_check.hpp"
+#include "common/ring/ring_view.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 
 namespace ringside {

@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "analyzer/ring/ring_recovery.hpp"
 #include "analyzer/ring/ring_writer.hpp"
 #include "common/platform/error.hpp"
+#include "common/ring/ring_recovery.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 
 namespace ringside {

@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "analyzer/ring/persistence.hpp"
-#include "analyzer/ring/pmdk_metadata.hpp"
 #include "analyzer/ring/ring_creation.hpp"
-#include "analyzer/ring/ring_recovery.hpp"
-#include "analyzer/ring/ring_view.hpp"
 #include "analyzer/ring/ring_writer.hpp"
+#include "common/ring/pmdk_metadata.hpp"
+#include "common/ring/ring_recovery.hpp"
+#include "common/ring/ring_view.hpp"
 #include "tests/unit/analyzer/ring/x_only_run.hpp"
 
 namespace ringside {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Golden bytes of ring format 2, as release 0.2 tested them. If one of them changes, pools of that format can no longer
 // be read.
-#include "analyzer/ring/ring_layout_2.hpp"
+#include "common/ring/ring_layout_2.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Golden bytes of the ring's structures. A separate script computed them from docs/ring_format.md and the packaged
 // libxxhash. If one of them changes, existing pools can no longer be read, and kRingVersion has to change too.
-#include "analyzer/ring/ring_layout.hpp"
+#include "common/ring/ring_layout.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

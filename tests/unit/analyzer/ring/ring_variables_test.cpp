@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/ring/ring_check.hpp"
-#include "analyzer/ring/ring_recovery.hpp"
 #include "analyzer/ring/ring_writer.hpp"
 #include "common/results/result_values.hpp"
+#include "common/ring/ring_check.hpp"
+#include "common/ring/ring_recovery.hpp"
 #include "tests/unit/analyzer/ring/several_variables.hpp"
 #include "tests/unit/failure_line.hpp"
 

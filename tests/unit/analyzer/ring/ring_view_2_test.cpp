@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/ring/ring_check.hpp"
-#include "analyzer/ring/ring_recovery.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
 #include "common/results/result_values.hpp"
+#include "common/ring/ring_check.hpp"
+#include "common/ring/ring_recovery.hpp"
 #include "tests/unit/analyzer/ring/ring_2_in_memory.hpp"
 #include "tests/unit/failure_line.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "analyzer/ring/ring_view.hpp"
+#include "common/ring/ring_view.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/ring/ring_recovery.hpp"
 #include "common/platform/error.hpp"
+#include "common/ring/ring_recovery.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 
 namespace ringside {

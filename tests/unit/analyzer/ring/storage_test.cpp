@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a storage requires of the code that keeps iterates on it.
-#include "analyzer/ring/storage.hpp"
+#include "common/ring/storage.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 
 #include "analyzer/journal/step_record.hpp"
 #include "analyzer/pool/ring_pool.hpp"
-#include "analyzer/pool/ring_reader.hpp"
 #include "cli/subcommands.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 #include "common/records/described_run.hpp"
 #include "proto/ringside.pb.h"
 #include "tests/unit/analyzer/journal/journal_fixture.hpp"

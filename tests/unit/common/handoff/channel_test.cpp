@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rules of every channel, whatever it is used for: which processes may listen and connect, how large a message may
 // be, and that no call waits for a peer that is not there.
-#include "common/handoff/channel.hpp"
+#include "common/messages/channel.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A process that forks while it is attached: the attachment stays the parent's, whatever the child does with its copy.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

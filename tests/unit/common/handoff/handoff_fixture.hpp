@@ -15,6 +15,7 @@
 
 #include "common/handoff/handoff_reader.hpp"
 #include "common/handoff/handoff_writer.hpp"
+#include "common/messages/message_coordination.hpp"
 #include "common/platform/error.hpp"
 #include "common/schema/schema.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -95,6 +96,7 @@ class HandoffFixture : public ::testing::Test {
     o.socket = socket_path_;
     o.spin_ns = kSpinNs;
     o.coordination = coordination_;
+    o.messages = make_messages;
     return o;
   }
 
@@ -102,7 +104,7 @@ class HandoffFixture : public ::testing::Test {
   HandoffReader accept_reader(Listener& listener) {
     std::optional<Peer> peer = listener.accept(10'000);
     if (!peer) throw std::runtime_error("nobody connected");
-    return HandoffReader(std::move(*peer), socket_path_, 10'000);
+    return HandoffReader(std::move(*peer), socket_path_, 10'000, 30, make_messages);
   }
 
   /// Both ends of an attachment, the producer's and the analyzer's.

@@ -2,7 +2,7 @@
 // Which messages a side of the hand-off accepts: none from a stranger, none of another attachment, and none that the
 // peer's shared counter does not confirm. The other side is a bare channel here, which can send anything. Its messages
 // arrive in order: once the last, good one has an effect, all before it have been read.
-#include "common/handoff/message_coordination.hpp"
+#include "common/messages/message_coordination.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -20,7 +20,6 @@ namespace ringside {
 namespace {
 
 using namespace testing;
-using Side = MessageCoordination::Side;
 
 constexpr Id128 kName{7, 8};
 constexpr std::uint64_t kEpoch = 3;

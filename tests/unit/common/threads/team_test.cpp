@@ -17,6 +17,7 @@
 #include "common/platform/thread_binding.hpp"
 #include "common/threads/core_loan.hpp"
 #include "common/threads/elastic_team.hpp"
+#include "common/threads/openmp_team.hpp"
 #include "tests/unit/allowed_cpus.hpp"
 
 namespace ringside {

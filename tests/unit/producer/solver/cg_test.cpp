@@ -2,6 +2,7 @@
 // Conjugate gradients against both oracles and known solutions, and every bit of every step whatever computes it.
 #include "producer/solver/cg.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <omp.h>
 

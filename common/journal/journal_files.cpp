@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/journal/journal_files.hpp"
+
+#include <filesystem>
+#include <system_error>
+
+#include "common/platform/formatted.hpp"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+}  // namespace
+
+std::string journal_log_path(const std::string& pool, std::uint32_t log) {
+  std::error_code error;
+  const fs::path beside = fs::is_symlink(pool, error) ? fs::canonical(pool, error) : fs::path(pool);
+  return formatted("{}.journal-{}", error ? pool : beside.string(), log);
+}
+
+std::vector<std::string> journal_files_there(const std::string& pool) {
+  std::vector<std::string> there;
+  for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
+    std::string path = journal_log_path(pool, log);
+    std::error_code ignored;
+    if (fs::exists(fs::symlink_status(path, ignored))) there.push_back(std::move(path));
+  }
+  return there;
+}
+
+}  // namespace ringside

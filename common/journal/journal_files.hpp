@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The files of a journal, how its two logs are kept, and a record as it is kept: what its two sides have in common.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ringside {
+
+/// A record as the journal keeps it.
+struct EncodedRecord {
+  std::uint64_t seq = 0;
+  std::string_view bytes;  // at most kMaxRecordBytes
+};
+inline constexpr std::size_t kMaxRecordBytes = std::size_t{64} << 10;
+
+/// The files of the journal of `pool`, beside the pool itself (a link is followed), and those of them that exist.
+inline constexpr std::uint32_t kJournalLogs = 2;
+std::string journal_log_path(const std::string& pool, std::uint32_t log);
+std::vector<std::string> journal_files_there(const std::string& pool);
+
+}  // namespace ringside

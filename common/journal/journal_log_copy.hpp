@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One log's file as any process may read it, also while its owner writes: its kind and its bytes. They are copied by
+// pread, not mapped: if the file is emptied meanwhile, the read is short instead of a SIGBUS. Its content is not
+// trusted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "common/journal/journal_kind.hpp"
+
+namespace ringside {
+
+/// Where a log's bytes lie in its file.
+struct LogPlace {
+  JournalKind kind = JournalKind::kFile;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+// libpmemlog's layout: a header of one page, three offsets (data begins, data may end, data ends), the data.
+inline constexpr std::string_view kPmemlogSignature("PMEMLOG", 8);
+inline constexpr std::uint64_t kPmemlogOffsetsAt = 4096;
+inline constexpr std::uint64_t kPmemlogHeadBytes = kPmemlogOffsetsAt + 24;
+
+/// head: the file's first kPmemlogHeadBytes, or the whole file if it is shorter. A libpmemlog pool whose offsets lead
+/// out of the file has no bytes: begin == end.
+LogPlace place_of_log(std::span<const std::byte> head, std::uint64_t file_bytes) noexcept;
+
+struct LogCopy {
+  LogPlace place;
+  std::uint64_t file_bytes = 0;
+  std::unique_ptr<std::byte[]> copied;
+  std::size_t copied_bytes = 0;
+
+  std::span<const std::byte> bytes() const noexcept { return {copied.get(), copied_bytes}; }
+};
+
+/// Returns nothing if there is no file. at_most: limit for the log's bytes. Throws Error: exit code 2 if it is no
+/// regular file or larger than any journal, 3 if it may not be read.
+std::optional<LogCopy> copy_log(const std::string& path, std::uint64_t at_most = UINT64_MAX);
+
+}  // namespace ringside

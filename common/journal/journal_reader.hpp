@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The journal's reading side (docs/journal_format.md): every record that the analyzer has made, in order. It returns
+// encoded records and does not look into them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/journal/journal_files.hpp"
+#include "common/journal/journal_kind.hpp"
+
+namespace ringside {
+
+/// The reading side, for any process, also while another one writes. It is a snapshot of the records that were
+/// complete when it was opened.
+class JournalReader {
+ public:
+  /// Throws Error: exit code 2 if there is no journal beside `pool`.
+  static JournalReader open(const std::string& pool);
+  ~JournalReader();
+  JournalReader(JournalReader&&) noexcept;
+  JournalReader& operator=(JournalReader&&) noexcept;
+
+  std::uint64_t oldest_seq() const noexcept;
+  std::uint64_t newest_seq() const noexcept;
+
+  /// kPmemlog or kFile, as the first existing log is.
+  JournalKind kind() const noexcept;
+  /// Number of readable records, and bytes of both logs' files.
+  std::uint64_t records() const noexcept;
+  std::uint64_t file_bytes() const noexcept;
+
+  /// The next record whose seq is at least `from`, in ascending order; nothing after the last one. The bytes are valid
+  /// as long as the reader lives.
+  std::optional<EncodedRecord> next(std::uint64_t from);
+  /// `next` begins with the oldest record again.
+  void rewind() noexcept;
+
+  /// The unreadable parts of the logs, in one line for a user: "FILE: byte 4096: ..."; empty: none. Records behind
+  /// damage are still read if they verify. A torn tail whose writer is at work, or was killed, is not damage.
+  const std::string& damage() const noexcept;
+
+  /// Where such a tail begins, in one line for a user: "FILE: ends within a record at byte 4096: ..."; empty: there is
+  /// none.
+  const std::string& torn() const noexcept;
+
+ private:
+  struct Implementation;
+  explicit JournalReader(std::unique_ptr<Implementation> implementation);
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a log's bytes hold. They are not trusted: every length is checked before it is used, and only records that
+// verify are returned. Both sides of the journal use this scan, so that they cannot disagree.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/journal/journal_layout.hpp"
+
+namespace ringside {
+
+/// A search for a record ends after this many places that look like one but are none: bytes made to look like records
+/// must not keep a reader busy indefinitely.
+inline constexpr int kMaxFalseFrames = 1000;
+
+enum class LogState {
+  kEmpty,    // no bytes, or a torn header: its writer was killed after it had emptied the log
+  kValid,    // the header verifies
+  kDamaged,  // a log whose header does not verify, or is the other log's
+  kForeign,  // not a log
+  kNewer     // a log of another version of the format
+};
+
+struct ScannedRecord {
+  std::uint64_t seq = 0;
+  std::uint64_t offset = 0;  // of its payload, in the log's bytes
+  std::uint32_t bytes = 0;
+};
+
+struct LogScan {
+  LogState state = LogState::kEmpty;
+  JournalHeader header;                // where kValid
+  std::vector<ScannedRecord> records;  // by ascending seq
+  std::uint64_t end = 0;               // behind the last record that verifies, or behind the header
+  std::string damage;  // in one line that names bytes of the file; empty: none. A torn tail is not damage.
+  std::optional<std::uint64_t> torn_at;  // byte of the file at which a record or header begins that the end cuts off
+
+  std::uint64_t oldest_seq() const noexcept { return records.empty() ? 0 : records.front().seq; }
+  std::uint64_t newest_seq() const noexcept { return records.empty() ? 0 : records.back().seq; }
+};
+
+/// log: the number that its file's name has. file_offset: of bytes[0] in its file, for messages.
+LogScan scan_log(std::span<const std::byte> bytes, std::uint32_t log, std::uint64_t file_offset);
+
+}  // namespace ringside

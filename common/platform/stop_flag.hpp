@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a wait looks at to see whether it is to end early: a flag of the caller that another thread or a signal handler
+// sets. In C it is an int.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+namespace ringside {
+
+/// Refers to the caller's flag, which outlives it; a value.
+class StopFlag {
+ public:
+  StopFlag() = default;  // is never set
+  StopFlag(std::nullptr_t) noexcept {}
+  StopFlag(const std::atomic<bool>* flag) noexcept : atomic_(flag) {}
+  StopFlag(const volatile int* flag) noexcept : plain_(flag) {}
+
+  bool is_set() const noexcept {
+    return (atomic_ != nullptr && atomic_->load(std::memory_order_relaxed)) || (plain_ != nullptr && *plain_ != 0);
+  }
+
+ private:
+  const std::atomic<bool>* atomic_ = nullptr;
+  const volatile int* plain_ = nullptr;
+};
+
+}  // namespace ringside

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The shape of a ring, and where each of its parts lies: what a superblock says. Sizes follow from the shape; only the
+// places of superblocks, run tables and slots are stored (docs/ring_format.md).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/results/catalogue.hpp"
+#include "common/ring/ring_layout.hpp"
+#include "common/schema/schema.hpp"
+
+namespace ringside {
+
+/// What a ring is made for.
+struct RingShape {
+  Schema schema;
+  std::uint32_t scalar_words = kDescriptorScalars;
+  std::uint64_t results_bytes = 0;
+  std::uint32_t catalogue_entries = kCatalogueEntries;
+
+  /// Room for what `catalogue` describes, and some for results of later releases.
+  static RingShape of(const Schema& schema, const Catalogue& catalogue);
+
+  /// For the built-in solvers with one variable: `rows` doubles and their reductions.
+  static RingShape x_only(std::uint64_t rows);
+};
+
+/// Equal parts of each variable, numbered through all variables of a payload. No part holds bytes of two variables;
+/// the last part of a variable may be shorter.
+class PayloadParts {
+ public:
+  struct Part {
+    std::uint32_t variable = 0;
+    std::uint64_t in_variable = 0;  // its first byte, counted from the variable's
+    std::uint64_t offset = 0;       // the same, counted from the payload's
+    std::uint64_t bytes = 0;
+  };
+
+  /// part_bytes: a power of two.
+  PayloadParts(const Schema& schema, std::uint64_t part_bytes);
+
+  std::uint64_t count() const noexcept { return variables_.back().end; }
+  std::uint64_t part_bytes() const noexcept { return part_bytes_; }
+  std::uint64_t first_of(std::size_t variable) const noexcept {
+    return variable == 0 ? 0 : variables_[variable - 1].end;
+  }
+
+  /// index: below count().
+  Part operator[](std::uint64_t index) const noexcept;
+
+ private:
+  struct Variable {
+    std::uint64_t end = 0;  // the number of its last part, plus 1
+    std::uint64_t offset = 0;
+    std::uint64_t stored_bytes = 0;
+  };
+  std::uint64_t part_bytes_;
+  std::vector<Variable> variables_;
+};
+
+/// A superblock's content.
+struct RingGeometry {
+  explicit RingGeometry(RingShape ring_shape, std::uint64_t bytes_of_chunk = kChunkBytes,
+                        std::uint32_t ring_version = kRingVersion)
+      : version(ring_version),
+        shape(std::move(ring_shape)),
+        chunk_bytes(bytes_of_chunk),
+        chunks(shape.schema, bytes_of_chunk) {}
+
+  std::uint32_t version;
+  RingShape shape;
+  std::uint64_t chunk_bytes;
+  PayloadParts chunks;
+  std::uint64_t file_bytes = 0;
+  std::uint64_t superblock_offset[2] = {};
+  std::uint64_t run_table_offset[2] = {};
+  std::int64_t created_realtime_ns = 0;
+  Id128 pool_id;
+  std::uint64_t pmdk_hash = 0;
+  std::vector<SlotPlace> slots;
+
+  const Schema& schema() const noexcept { return shape.schema; }
+  /// Entries of the first variable.
+  std::uint64_t entries() const noexcept { return shape.schema.place(0).entries; }
+  std::uint32_t slot_count() const noexcept { return static_cast<std::uint32_t>(slots.size()); }
+  std::uint32_t run_entries() const noexcept { return slot_count() + 2; }  // one per slot, the newest, one to write
+  std::uint64_t payload_bytes() const noexcept { return shape.schema.payload_bytes(); }
+  std::uint64_t chunk_count() const noexcept { return chunks.count(); }
+
+  /// Bytes of the step descriptor with all scalars.
+  std::uint64_t step_bytes() const noexcept {
+    return sizeof(StepDescriptor) + (shape.scalar_words - kDescriptorScalars) * sizeof(std::uint64_t);
+  }
+  // In a slot's meta area:
+  std::uint64_t results_offset() const noexcept { return kStepOffset + step_bytes(); }
+  std::uint64_t chunk_hashes_offset() const noexcept { return results_offset() + shape.results_bytes; }
+  std::uint64_t meta_bytes() const noexcept {
+    return chunk_hashes_offset() + round_up(chunk_count() * sizeof(std::uint64_t), kLineBytes);
+  }
+
+  /// Words of results for which a slot has room.
+  std::uint64_t most_result_words() const noexcept {
+    return (shape.results_bytes - sizeof(ResultsHead)) / sizeof(std::uint64_t);
+  }
+
+  std::uint64_t superblock_bytes() const noexcept;
+  /// One copy of the superblock: whole pages, whose last line holds the formatted word.
+  std::uint64_t superblock_area_bytes() const noexcept { return round_up(superblock_bytes() + kLineBytes, kPageBytes); }
+  std::uint64_t formatted_word_offset() const noexcept { return superblock_area_bytes() - kLineBytes; }
+
+  std::uint64_t run_entry_bytes() const noexcept;
+  std::uint64_t run_tail_offset() const noexcept { return run_entry_bytes() - sizeof(RunEntryTail); }
+  std::uint64_t run_table_bytes() const noexcept { return run_entries() * run_entry_bytes(); }
+
+  /// Empty if the ring has room for what a run records of each step, else what it lacks: "room for 2 scalars, this run
+  /// has 5".
+  std::string lacks_room_for(const Catalogue& catalogue) const;
+
+  /// What a header of this ring states as its size: payload_bytes; in format 2, rows.
+  std::uint64_t header_size() const noexcept;
+};
+
+/// The superblock as it is written, hash included. geometry: of the newest version.
+std::vector<std::uint64_t> encode_superblock(const RingGeometry& geometry);
+
+/// Seed of the hashes of slot `slot`: version, index, place, size, chunk size, pool and schema. A header read under
+/// another layout, or copied to another slot, does not verify.
+std::uint64_t slot_seed(const RingGeometry& geometry, std::uint32_t slot) noexcept;
+
+/// Seed of the hash of entry `index` of the run table, the same for both copies.
+std::uint64_t run_seed(const RingGeometry& geometry, std::uint32_t index) noexcept;
+
+}  // namespace ringside

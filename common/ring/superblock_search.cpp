@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/ring/superblock_search.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "common/platform/formatted.hpp"
+#include "common/platform/version.hpp"
+#include "common/ring/ring_layout_2.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::string_view kPoolSignature = "PMEMOBJ";  // how every libpmemobj pool begins
+constexpr std::uint64_t kPoolDescriptorOffset = 4096;   // where libpmemobj writes what kind of pool it is:
+constexpr std::uint64_t kPoolDescriptorBytes = 2048;    // the layout's name and, at the end of its creation, a checksum
+constexpr std::uint64_t kMinChunkBytes = 256;           // the write granule of persistent memory
+constexpr std::uint64_t kMaxChunkBytes = 1 << 30;
+constexpr std::uint64_t kMostSuperblockBytes =
+    sizeof(Superblock) + kMaxSlots * sizeof(SlotPlace) + kMostVariables * sizeof(VariableEntry);
+
+template <class T>
+T load(std::span<const std::byte> file, std::uint64_t offset) {
+  T value;
+  std::memcpy(&value, file.data() + offset, sizeof(T));
+  return value;
+}
+
+/// True for what an interrupted creation leaves, from its first moment to its last: nothing; zeros; a libpmemobj pool
+/// whose descriptor (layout name, checksum) is not written yet; one of our layout. A file of another program is none
+/// of these.
+bool is_begun_pool(std::span<const std::byte> file) {
+  const auto zeros = [](std::span<const std::byte> bytes) {
+    return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
+  };
+  if (!is_pmemobj_pool(file)) return zeros(file);
+  return names_our_layout(file) || zeros(file.subspan(kPoolDescriptorOffset, kPoolDescriptorBytes));
+}
+
+/// For files without a usable superblock: formatted words end the pages in which they may lie.
+bool was_ever_formatted(std::span<const std::byte> file) {
+  const std::uint64_t scan_end = std::min<std::uint64_t>(file.size(), kScanBytes);
+  for (std::uint64_t page = 0; page + kPageBytes <= scan_end; page += kPageBytes) {
+    if (load<std::uint64_t>(file, page + kPageBytes - kLineBytes) == kFormattedWord) return true;
+  }
+  return false;
+}
+
+UnfinishedPoolError unfinished(std::string_view name) {
+  return UnfinishedPoolError(
+      formatted("{}: the creation of this pool was interrupted; `ringside run --overwrite` makes a new one", name));
+}
+
+Error other_version(std::uint32_t version, std::string_view name) {
+  return usage_error(
+      "{}: the pool has format version {}, Ringside {} reads versions {} to {}; {}, or give another --pool", name,
+      version, ringside::version(), kOldestRingVersion, kRingVersion,
+      version > kRingVersion ? "install the release that made it, or a newer one"
+                             : "read it with the release that made it");
+}
+
+/// A superblock whose hash holds. A program that can write the file can also write its hash, so that every number is
+/// still treated as hostile: each check throws on the first impossible one.
+class SuperblockCheck {
+ public:
+  SuperblockCheck(std::span<const std::byte> file, std::uint64_t offset, std::string_view name)
+      : file_(file), offset_(offset), name_(name) {}
+
+  RingGeometry geometry(std::uint32_t version) const { return version == kRingVersion2 ? geometry_2() : geometry_3(); }
+
+ private:
+  Error damaged(std::string_view what, std::uint64_t found) const {
+    return damage_error("{}: damaged pool: the superblock at byte {} says {} = {}, which cannot be", name_, offset_,
+                        what, found);
+  }
+
+  RingGeometry geometry_2() const {
+    const auto fixed = load<Superblock2>(file_, offset_);
+    check_slots(fixed);
+    check_size(fixed.head.bytes, superblock_bytes_2(fixed.slots));
+    if (fixed.rows == 0 || fixed.rows > kMostPayloadBytes / sizeof(double)) throw damaged("rows", fixed.rows);
+    RingGeometry geometry(shape_2(fixed.rows), fixed.chunk_bytes, kRingVersion2);
+    fill(geometry, fixed, offset_ + sizeof(fixed));
+    return geometry;
+  }
+
+  RingGeometry geometry_3() const {
+    const auto fixed = load<Superblock>(file_, offset_);
+    check_slots(fixed);
+    if (fixed.variables == 0 || fixed.variables > kMostVariables) throw damaged("variables", fixed.variables);
+    const std::uint64_t places = offset_ + sizeof(fixed);
+    const std::uint64_t entries = places + fixed.slots * sizeof(SlotPlace);
+    const std::uint64_t bytes = entries + fixed.variables * sizeof(VariableEntry) - offset_;
+    check_size(fixed.head.bytes, bytes);
+    const std::uint32_t further = fixed.scalar_words - kDescriptorScalars;
+    if (fixed.scalar_words < kDescriptorScalars || further > kMostFurtherScalars || further % 8 != 0) {
+      throw damaged("words for scalars", fixed.scalar_words);
+    }
+    if (fixed.results_bytes < kLineBytes || fixed.results_bytes > kMaxResultsBytes ||
+        fixed.results_bytes % kLineBytes != 0) {
+      throw damaged("bytes for results", fixed.results_bytes);
+    }
+    if (fixed.catalogue_entries == 0 || fixed.catalogue_entries > kMaxCatalogueEntries) {
+      throw damaged("catalogue entries", fixed.catalogue_entries);
+    }
+    for (const std::uint32_t word : fixed.reserved) {
+      if (word != 0) throw damaged("a reserved word", word);
+    }
+
+    std::vector<VariableEntry> stored(fixed.variables);
+    std::memcpy(stored.data(), file_.data() + entries, fixed.variables * sizeof(VariableEntry));
+    std::vector<VariableDescription> descriptions;
+    for (const VariableEntry& entry : stored) descriptions.push_back(entry.description);
+    RingGeometry geometry({.schema = decoded(descriptions),
+                           .scalar_words = fixed.scalar_words,
+                           .results_bytes = fixed.results_bytes,
+                           .catalogue_entries = fixed.catalogue_entries},
+                          fixed.chunk_bytes);
+    if (fixed.schema_id != geometry.schema().id()) throw damaged("the schema's id", fixed.schema_id.high);
+    for (std::size_t v = 0; v < stored.size(); ++v) {
+      const VariablePlace& place = geometry.schema().place(v);
+      const auto refuse = [&](std::string_view what, std::uint64_t found) {
+        throw damaged(formatted("variable {}'s {}", v, what), found);
+      };
+      if (stored[v].offset != place.offset) refuse("offset", stored[v].offset);
+      if (stored[v].stored_bytes != place.stored_bytes) refuse("bytes", stored[v].stored_bytes);
+      if (stored[v].first_chunk != geometry.chunks.first_of(v)) refuse("first chunk", stored[v].first_chunk);
+    }
+    fill(geometry, fixed, places);
+    return geometry;
+  }
+
+  /// Also bounds it by the file: another process may have changed it since the hash was computed.
+  void check_size(std::uint64_t stated, std::uint64_t expected) const {
+    if (stated != expected || stated > file_.size() - offset_) throw damaged("its size", stated);
+  }
+
+  /// What must hold before a geometry can be computed.
+  template <class Fixed>
+  void check_slots(const Fixed& fixed) const {
+    if (fixed.slots < kMinSlots || fixed.slots > kMaxSlots) throw damaged("slots", fixed.slots);
+    if (fixed.run_records != fixed.slots + 2) throw damaged("run table entries", fixed.run_records);
+    if (fixed.chunk_bytes < kMinChunkBytes || fixed.chunk_bytes > kMaxChunkBytes ||
+        (fixed.chunk_bytes & (fixed.chunk_bytes - 1)) != 0) {
+      throw damaged("chunk bytes", fixed.chunk_bytes);
+    }
+  }
+
+  Schema decoded(const std::vector<VariableDescription>& descriptions) const try {
+    return Schema::decode(descriptions, formatted("{}: damaged pool: the superblock at byte {}", name_, offset_));
+  } catch (const Error& error) {
+    throw Error(ExitCode::kDamaged, error.what());
+  }
+
+  /// The rest of a geometry whose sizes are known: every part's place.
+  template <class Fixed>
+  void fill(RingGeometry& geometry, const Fixed& fixed, std::uint64_t places) const {
+    if (fixed.payload_bytes != geometry.payload_bytes()) throw damaged("payload bytes", fixed.payload_bytes);
+    if (fixed.meta_bytes != geometry.meta_bytes()) throw damaged("meta bytes", fixed.meta_bytes);
+    if (fixed.file_bytes > file_.size()) {
+      throw damage_error("{}: damaged pool: the file has {} bytes, it was created with {}: it was truncated", name_,
+                         file_.size(), fixed.file_bytes);
+    }
+    geometry.file_bytes = fixed.file_bytes;
+    geometry.created_realtime_ns = fixed.created_realtime_ns;
+    geometry.pool_id = fixed.pool_id;
+    geometry.pmdk_hash = fixed.pmdk_hash;
+    geometry.slots.resize(fixed.slots);
+    std::memcpy(geometry.slots.data(), file_.data() + places, fixed.slots * sizeof(SlotPlace));
+
+    // Every part as [begin, end); none may leave the file or overlap another.
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> parts;
+    const auto add_part = [&](std::string_view what, std::uint64_t begin, std::uint64_t bytes,
+                              std::uint64_t alignment) {
+      if (begin % alignment != 0 || begin > fixed.file_bytes || bytes > fixed.file_bytes - begin) {
+        throw damaged(what, begin);
+      }
+      parts.emplace_back(begin, begin + bytes);
+    };
+    for (int copy : {0, 1}) {
+      geometry.superblock_offset[copy] = fixed.superblock_offset[copy];
+      geometry.run_table_offset[copy] = fixed.run_table_offset[copy];
+      add_part("superblock offset", fixed.superblock_offset[copy], geometry.superblock_area_bytes(), kPageBytes);
+      add_part("run table offset", fixed.run_table_offset[copy], geometry.run_table_bytes(), kPageBytes);
+    }
+    if (fixed.superblock_offset[1] < fixed.superblock_offset[0]) {
+      throw damaged("the offset of the second superblock", fixed.superblock_offset[1]);
+    }
+    for (const SlotPlace& place : geometry.slots) {
+      add_part("payload offset", place.payload_offset, geometry.payload_bytes(), kPayloadAlignment);
+      if (place.meta_offset > place.payload_offset ||
+          place.payload_offset - place.meta_offset != geometry.meta_bytes()) {
+        throw damaged("meta offset", place.meta_offset);
+      }
+      add_part("meta offset", place.meta_offset, geometry.meta_bytes(), kLineBytes);
+    }
+    std::sort(parts.begin(), parts.end());
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+      if (parts[i].first < parts[i - 1].second) throw damaged("two parts that overlap, one at byte", parts[i].first);
+    }
+  }
+
+  std::span<const std::byte> file_;
+  std::uint64_t offset_;
+  std::string_view name_;
+};
+
+/// A possible superblock.
+struct Candidate {
+  SuperblockHead head;
+  bool hash_holds = false;
+};
+
+/// The bytes at `offset` as a superblock, if they begin like one. Nothing in it is trusted unless its hash holds.
+std::optional<Candidate> candidate_at(std::span<const std::byte> file, std::uint64_t offset) {
+  if (load<std::uint64_t>(file, offset) != kRingMagic) return std::nullopt;
+  Candidate candidate{load<SuperblockHead>(file, offset), false};
+  const std::uint64_t bytes = candidate.head.bytes;
+  if (bytes >= sizeof(SuperblockHead) && bytes <= kMostSuperblockBytes && bytes <= file.size() - offset) {
+    candidate.hash_holds = superblock_hash(file.data() + offset, bytes) == candidate.head.hash;
+  }
+  return candidate;
+}
+
+/// The offsets of both copies and the pool's name. The name lies elsewhere in each version.
+struct Identity {
+  std::uint64_t superblock_offset[2];
+  Id128 pool_id;
+};
+
+Identity identity_of(std::span<const std::byte> file, std::uint64_t offset, std::uint32_t version) {
+  const auto of = [](const auto& fixed) {
+    return Identity{{fixed.superblock_offset[0], fixed.superblock_offset[1]}, fixed.pool_id};
+  };
+  return version == kRingVersion2 ? of(load<Superblock2>(file, offset)) : of(load<Superblock>(file, offset));
+}
+
+/// The result of a search in the file's front.
+struct Superblocks {
+  std::optional<RingGeometry> geometry;  // of the first superblock whose hash holds
+  bool intact[2] = {false, false};       // its hash holds, and it belongs to that pool
+  bool saw_damaged = false;              // a block begins like a superblock, but its hash does not hold
+
+  bool complete() const noexcept { return intact[0] && intact[1]; }
+};
+
+Superblocks find_superblocks(std::span<const std::byte> file, std::string_view name) {
+  Superblocks found;
+  const std::uint64_t scan_end = std::min<std::uint64_t>(file.size(), kScanBytes);
+  for (std::uint64_t offset = 0; offset + sizeof(Superblock) <= scan_end; offset += kPageBytes) {
+    const std::optional<Candidate> candidate = candidate_at(file, offset);
+    if (!candidate) continue;
+    if (!candidate->hash_holds) {
+      found.saw_damaged = true;
+      continue;
+    }
+    const std::uint32_t version = candidate->head.version;
+    if (version < kOldestRingVersion || version > kRingVersion) throw other_version(version, name);
+    // A superblock that is not at the offset it states is a copy inside some payload.
+    const Identity identity = identity_of(file, offset, version);
+    if (identity.superblock_offset[0] != offset && identity.superblock_offset[1] != offset) continue;
+    if (!found.geometry) found.geometry = SuperblockCheck(file, offset, name).geometry(version);
+    const RingGeometry& geometry = *found.geometry;
+    for (int copy : {0, 1}) {
+      if (geometry.superblock_offset[copy] == offset) {
+        found.intact[copy] = geometry.pool_id == identity.pool_id && geometry.version == version;
+      }
+    }
+    if (offset >= geometry.superblock_offset[1]) break;
+  }
+  return found;
+}
+
+}  // namespace
+
+bool is_pmemobj_pool(std::span<const std::byte> file) noexcept {
+  return file.size() >= kPoolDescriptorOffset + kPoolDescriptorBytes &&
+         std::memcmp(file.data(), kPoolSignature.data(), kPoolSignature.size()) == 0;
+}
+
+bool names_our_layout(std::span<const std::byte> file) noexcept {
+  return is_pmemobj_pool(file) &&
+         std::memcmp(file.data() + kPoolDescriptorOffset, kPoolLayoutName, sizeof(kPoolLayoutName)) == 0;
+}
+
+UnfinishedPoolError empty_pool_file(std::string_view name) {
+  return UnfinishedPoolError(
+      formatted("{}: an empty file, not a pool; `ringside run --overwrite` makes one in its place", name));
+}
+
+FoundRing find_ring_in(std::span<const std::byte> file, std::string_view name) {
+  Superblocks found = find_superblocks(file, name);
+  bool was_formatted = true;
+  if (!found.complete()) {
+    // The formatted words are stored last. If one was there before the search, a missing superblock is damaged;
+    // otherwise the superblock may have been written during the search.
+    was_formatted = was_ever_formatted(file);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    found = find_superblocks(file, name);
+  }
+  if (!found.geometry) {
+    // Superblocks without their magic are not found at all. In a file that was never formatted, damaged superblocks
+    // are unfinished ones.
+    if (!found.saw_damaged && !is_begun_pool(file)) throw usage_error("{}: not a Ringside pool", name);
+    // A creation gives the file all of its bytes before libpmemobj writes to it.
+    if (is_pmemobj_pool(file) && file.size() < kLeastPoolBytes) {
+      throw damage_error("{}: damaged pool: it was truncated to {} bytes; the smallest pool has {}", name, file.size(),
+                         kLeastPoolBytes);
+    }
+    if (!was_formatted) throw unfinished(name);
+    throw damage_error("{}: damaged pool: both superblocks are damaged, and only they say where its iterates lie",
+                       name);
+  }
+  FoundRing ring{std::move(*found.geometry), {}};
+  const auto is_formatted = [&](int copy) {
+    const RingGeometry& geometry = ring.geometry;
+    return load<std::uint64_t>(file, geometry.superblock_offset[copy] + geometry.formatted_word_offset()) ==
+           kFormattedWord;
+  };
+  if (!is_formatted(0) && !is_formatted(1)) throw unfinished(name);
+  if (!was_formatted) {  // then it was formatted during the search
+    std::atomic_thread_fence(std::memory_order_acquire);
+    found = find_superblocks(file, name);
+  }
+  for (int copy : {0, 1}) ring.superblock_intact[copy] = found.intact[copy] && is_formatted(copy);
+  return ring;
+}
+
+}  // namespace ringside

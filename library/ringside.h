@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * libringside: keep every step of a solver, and read what is kept (docs/library.md).
+ *
+ * A solver attaches to an analyzer, claims a buffer in shared memory, writes its variables into it and publishes it. The
+ * analyzer copies each published step into a persistent ring, beside the solver. A reader opens that ring, also while it
+ * is written, and holds a step to look at it in place.
+ *
+ *     ringside_writer* run = NULL;
+ *     ringside_variable x = {.size = sizeof x, .dtype = RINGSIDE_F64, .name = "x", .dims = 1, .shape = {n}};
+ *     ringside_error error = {.size = sizeof error};
+ *     if (ringside_attach(NULL, &x, 1, NULL, 0, &run, &error) != RINGSIDE_OK) die(error.line);
+ *     for (uint64_t k = 1; k <= iterations && ringside_claim(run) == RINGSIDE_OK; ++k) {
+ *       iterate(ringside_buffer(run, 0));
+ *       ringside_publish(run, k, NULL, 0);
+ *     }
+ *     if (ringside_detach(run, RINGSIDE_FINISHED) != RINGSIDE_OK) die(ringside_writer_line(run));
+ *     ringside_writer_free(run);
+ *
+ * Status. A function that can fail returns one. It is 0, a failure (greater than 0; the exit codes of the programs) or
+ * another outcome (less than 0). A failure leaves one line of text with the handle, or in the ringside_error of the
+ * functions that have no handle yet.
+ *
+ * Threads. One thread at a time uses a handle; different handles are independent. Any thread may write to claimed
+ * buffers and read through views.
+ *
+ * Fork. A handle belongs to the process that made it. In a child, calls return RINGSIDE_USAGE; freeing the handle there
+ * leaves the parent's alone.
+ *
+ * Structs begin with their size, which the caller sets to sizeof. Fields are added at the end only. A zeroed field means
+ * its default. An array of structs has the size of its first element as its stride.
+ *
+ * Memory. Pointers that the caller passes are read during the call only, except for ringside_writer_options.stop. What
+ * the library returns stays the library's, as long as each function says.
+ */
+#ifndef RINGSIDE_H
+#define RINGSIDE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RINGSIDE_API __attribute__((visibility("default")))
+
+/* The version of this interface. ringside_abi() is that of the library: the same, or a greater one. */
+#define RINGSIDE_ABI 1
+
+typedef int32_t ringside_status;
+enum {
+  RINGSIDE_OK = 0,
+  RINGSIDE_USAGE = 2,         /* an argument, a refusal by the analyzer, a file that is no pool */
+  RINGSIDE_SYSTEM = 3,        /* the system lacks something: space, permission, memory */
+  RINGSIDE_PEER_LOST = 4,     /* the analyzer went away */
+  RINGSIDE_DAMAGED = 5,       /* data failed verification */
+  RINGSIDE_INTERRUPTED = 130, /* `stop` was set during a wait */
+  RINGSIDE_TIMEOUT = -1,      /* nothing came within the time given */
+  RINGSIDE_END = -2,          /* there is no more, or none */
+  RINGSIDE_OVERWRITTEN = -3,  /* the slot has taken another step: bytes read since the last check may be of that one */
+  RINGSIDE_FULL = -4,         /* no buffer is free now */
+  RINGSIDE_ABSENT = -5        /* the value is not there */
+};
+
+/* dtypes; little-endian; a complex number has its real part first. */
+enum {
+  RINGSIDE_F32 = 1,
+  RINGSIDE_F64 = 2,
+  RINGSIDE_C64 = 3,
+  RINGSIDE_C128 = 4,
+  RINGSIDE_I8 = 5,
+  RINGSIDE_I16 = 6,
+  RINGSIDE_I32 = 7,
+  RINGSIDE_I64 = 8,
+  RINGSIDE_U8 = 9,
+  RINGSIDE_U16 = 10,
+  RINGSIDE_U32 = 11,
+  RINGSIDE_U64 = 12
+};
+
+/* Roles of a variable; 0 means RINGSIDE_FIELD. */
+enum {
+  RINGSIDE_FIELD = 1, /* kept and reduced */
+  RINGSIDE_STATE = 2  /* kept only: what the solver needs to go on */
+};
+
+/* Types of a value. */
+enum {
+  RINGSIDE_VALUE_F64 = 1,
+  RINGSIDE_VALUE_I64 = 2,
+  RINGSIDE_VALUE_I128 = 3 /* two ringside_value, the low 64 bits first */
+};
+
+/* How a run ended. */
+enum {
+  RINGSIDE_FINISHED = 0, /* it converged, or did what was asked for */
+  RINGSIDE_STOPPED = 1,  /* before its end; it may be resumed */
+  RINGSIDE_DIVERGED = 2,
+  RINGSIDE_FAILED = 3
+};
+
+#define RINGSIDE_ALL UINT32_MAX  /* every variable */
+#define RINGSIDE_NEWEST 0        /* as a commit_seq: the newest step */
+#define RINGSIDE_MOST_DIMS 8
+
+typedef struct ringside_error {
+  uint32_t size;
+  ringside_status status;
+  char line[1016]; /* ends with a zero byte */
+} ringside_error;
+
+typedef union ringside_value {
+  double f64;
+  int64_t i64;
+} ringside_value;
+
+/* A variable of a run: a named array, row-major and contiguous. */
+typedef struct ringside_variable {
+  uint32_t size;
+  uint16_t dtype;
+  uint16_t role;
+  uint32_t dims; /* 0 (one entry) to 8 */
+  uint32_t reserved;
+  const char* name; /* 1 to 63 bytes of A-Z a-z 0-9 _ . -, the first a letter or _ */
+  const char* unit; /* printable ASCII, at most 31 bytes; NULL: none */
+  uint64_t shape[RINGSIDE_MOST_DIMS];
+} ringside_variable;
+
+/* A number that the solver publishes with each step. */
+typedef struct ringside_scalar {
+  uint32_t size;
+  uint32_t type;    /* RINGSIDE_VALUE_F64 (0 means it, too) or RINGSIDE_VALUE_I64 */
+  const char* name; /* as a variable's; recorded as solver.NAME */
+  const char* unit;
+} ringside_scalar;
+
+RINGSIDE_API const char* ringside_version(void); /* "0.2.0" */
+RINGSIDE_API uint32_t ringside_abi(void);
+
+/* ---- Writing ------------------------------------------------------------------------------------------------- */
+
+typedef struct ringside_writer ringside_writer;
+
+/* pool_use: what may happen to steps of other runs in the pool. */
+enum {
+  RINGSIDE_FRESH = 1,     /* there must be none */
+  RINGSIDE_OVERWRITE = 2, /* they are discarded */
+  RINGSIDE_RESUME = 3     /* the run goes on from the newest one, if it is of this problem; ringside_kept returns it */
+};
+
+/* on_analyzer_loss: what a claim does when the analyzer is gone. */
+enum {
+  RINGSIDE_LOSS_WAIT = 1,     /* waits for another one, up to peer_timeout_s */
+  RINGSIDE_LOSS_CONTINUE = 2, /* returns RINGSIDE_FULL until another one is there */
+  RINGSIDE_LOSS_STOP = 3      /* returns RINGSIDE_PEER_LOST */
+};
+
+/* A field that is 0 or NULL takes its value from the environment that `ringside run -- PROGRAM` sets, or is a default. */
+typedef struct ringside_writer_options {
+  uint32_t size;
+  uint32_t buffers;         /* RINGSIDE_BUFFERS, or 2; 2 to 64 */
+  const char* socket;       /* RINGSIDE_SOCKET, or the service's; a path */
+  double peer_timeout_s;    /* RINGSIDE_PEER_TIMEOUT, or 30 */
+  uint32_t pool_use;        /* RINGSIDE_POOL_USE, or RINGSIDE_FRESH */
+  uint32_t on_analyzer_loss; /* RINGSIDE_ON_ANALYZER_LOSS, or RINGSIDE_LOSS_WAIT */
+  const char* solver;       /* its name, at most 23 bytes; NULL: the program's */
+  const char* problem;      /* what is solved, at most 399 bytes */
+  const char* parameters;   /* what the iterates depend on, at most 511 bytes */
+  const void* problem_bytes; /* what else the iterates depend on, for instance the matrix: only its hash is kept */
+  size_t problem_bytes_count;
+  uint64_t work;            /* nonzeros, cells or whatever an iteration's work is proportional to; 0: unknown */
+  const volatile int* stop; /* not 0: a wait ends. May be set by a signal handler. Read until the handle is freed */
+} ringside_writer_options;
+
+/*
+ * Attaches to the analyzer and waits until it accepts. A step of the run has these variables and scalars.
+ * options: NULL for all defaults. error: NULL if the line is not wanted. *out is NULL unless RINGSIDE_OK is returned.
+ * RINGSIDE_USAGE: an argument, or the analyzer refuses (its own line); RINGSIDE_PEER_LOST: there is no analyzer;
+ * RINGSIDE_INTERRUPTED. Two runs are of one problem if solver, parameters, problem_bytes and variables are equal.
+ */
+RINGSIDE_API ringside_status ringside_attach(const ringside_writer_options* options, const ringside_variable* variables,
+                                             size_t variable_count, const ringside_scalar* scalars,
+                                             size_t scalar_count, ringside_writer** out, ringside_error* error);
+
+/* The iteration of the step that the run goes on from, or RINGSIDE_END if it begins anew. */
+RINGSIDE_API ringside_status ringside_kept(ringside_writer* writer, uint64_t* iteration);
+
+/* That step's variable: its bytes, in the order and shape declared. Valid until the first publish. RINGSIDE_END: none. */
+RINGSIDE_API ringside_status ringside_kept_variable(ringside_writer* writer, uint32_t variable, const void** data,
+                                                    size_t* bytes);
+
+/* That step's scalar. RINGSIDE_ABSENT: the run that kept it did not declare it. RINGSIDE_END: no step. */
+RINGSIDE_API ringside_status ringside_kept_scalar(ringside_writer* writer, uint32_t scalar, ringside_value* value);
+
+/*
+ * Claims the buffer of the next step, waiting while the analyzer copies from it. RINGSIDE_FULL with
+ * RINGSIDE_LOSS_CONTINUE: no analyzer is there; the step counts as skipped, and the solver goes on.
+ * RINGSIDE_PEER_LOST, RINGSIDE_INTERRUPTED; another failure is the analyzer's own. Until the publish, the library
+ * allocates nothing, takes no lock and logs nothing.
+ */
+RINGSIDE_API ringside_status ringside_claim(ringside_writer* writer);
+
+/* The same without waiting: RINGSIDE_FULL if no buffer is free, which counts the step as skipped. */
+RINGSIDE_API ringside_status ringside_try_claim(ringside_writer* writer);
+
+/* The same for the last step of a run that was stopped: does not look at `stop`. */
+RINGSIDE_API ringside_status ringside_claim_last(ringside_writer* writer);
+
+/*
+ * A variable of the claimed step, to be written. NULL if no step is claimed or there is no such variable. At least
+ * 64-byte aligned. After the publish the bytes may still be read until `buffers` - 1 more steps are claimed.
+ */
+RINGSIDE_API void* ringside_buffer(ringside_writer* writer, uint32_t variable);
+
+/*
+ * Publishes the claimed step. scalars: in the order declared; those behind scalar_count are 0. iteration: greater than
+ * the one before. RINGSIDE_USAGE: no step is claimed, the iteration is not greater, or there are too many scalars.
+ */
+RINGSIDE_API ringside_status ringside_publish(ringside_writer* writer, uint64_t iteration,
+                                              const ringside_value* scalars, size_t scalar_count);
+
+/* Ends the run; outcome: RINGSIDE_FINISHED ... Returns when every published step is committed (and on the medium, if
+ * the analyzer was asked for that). A failure says what was not. */
+RINGSIDE_API ringside_status ringside_detach(ringside_writer* writer, uint32_t outcome);
+
+/* The line of the last failure; "" if there was none. Valid until the next call. */
+RINGSIDE_API const char* ringside_writer_line(const ringside_writer* writer);
+
+/* Without a detach before it, the run counts as lost, and may be resumed. NULL is allowed. */
+RINGSIDE_API void ringside_writer_free(ringside_writer* writer);
+
+/* ---- Reading ------------------------------------------------------------------------------------------------- */
+
+typedef struct ringside_reader ringside_reader;
+typedef struct ringside_step ringside_step;
+
+typedef struct ringside_run {
+  uint32_t size;
+  uint32_t reserved;
+  unsigned char run_id[16];
+  unsigned char problem_id[16];
+  int64_t started_realtime_ns; /* since 1970-01-01 UTC */
+  uint64_t work;
+  const char* solver;
+  const char* problem;
+  const char* parameters;
+} ringside_run;
+
+/* A step is named by its commit_seq. (A pool may keep one iteration of two runs.) */
+typedef struct ringside_step_info {
+  uint32_t size;
+  uint32_t slot;
+  uint64_t commit_seq;
+  uint64_t step;      /* of its attachment, from 0 */
+  uint64_t iteration;
+  unsigned char run_id[16];
+} ringside_step_info;
+
+typedef struct ringside_result {
+  uint32_t size;
+  uint32_t type;    /* RINGSIDE_VALUE_... */
+  const char* name; /* "x.l2", "solver.rho" */
+  const char* unit;
+  uint64_t count;   /* of values; of an i128, each has two ringside_value */
+  const ringside_value* values; /* NULL: absent, for instance the change of a run's first step */
+} ringside_result;
+
+/* Opens the pool at `pool`, without owning it. Waits up to 2 s for a pool that is being made. RINGSIDE_USAGE: there is
+ * none, or it is no pool; RINGSIDE_SYSTEM: it may not be read; RINGSIDE_DAMAGED. */
+RINGSIDE_API ringside_status ringside_open(const char* pool, ringside_reader** out, ringside_error* error);
+
+/* The variables of every step in the pool. Valid until the reader is freed. */
+RINGSIDE_API ringside_status ringside_variables(ringside_reader* reader, const ringside_variable** out, size_t* count);
+
+/* The runs that the pool knows, the newest last: up to `room` of them are written to out, *count is how many there are.
+ * Their texts are valid until the next call of this function. */
+RINGSIDE_API ringside_status ringside_runs(ringside_reader* reader, ringside_run* out, size_t room, size_t* count);
+
+/* The committed steps, by ascending commit_seq: up to `room` of them are written to out (the newest ones), *count is
+ * how many there are. out[0].size must be set; it is the stride. */
+RINGSIDE_API ringside_status ringside_steps(ringside_reader* reader, ringside_step_info* out, size_t room,
+                                            size_t* count);
+
+/*
+ * The oldest kept step whose commit_seq is greater than `after`, waiting for one. timeout_s: 0 does not wait; less than
+ * 0 waits without a limit. RINGSIDE_TIMEOUT; RINGSIDE_INTERRUPTED: *stop became other than 0 (stop may be NULL).
+ * Steps between `after` and the returned one were overwritten.
+ */
+RINGSIDE_API ringside_status ringside_next(ringside_reader* reader, uint64_t after, double timeout_s,
+                                           const volatile int* stop, ringside_step_info* out);
+
+/*
+ * Holds a step: while it is held, the analyzer takes another slot, as long as there is one. Neither waits for the other.
+ * commit_seq: of the step, or RINGSIDE_NEWEST. RINGSIDE_OVERWRITTEN: it is gone; RINGSIDE_END: the pool has no step;
+ * RINGSIDE_SYSTEM: this file system has no locks for it (ringside_copy needs none).
+ */
+RINGSIDE_API ringside_status ringside_hold(ringside_reader* reader, uint64_t commit_seq, ringside_step** out);
+
+RINGSIDE_API ringside_status ringside_step_get_info(ringside_step* step, ringside_step_info* out);
+
+/* A variable in place, read-only: no byte is copied, and none is verified. The memory stays mapped until the reader is
+ * freed. */
+RINGSIDE_API ringside_status ringside_view(ringside_step* step, uint32_t variable, const void** data, size_t* bytes);
+
+/* Hashes a variable in place, or RINGSIDE_ALL, and checks. Reads the memory once; what has verified is not read again.
+ * RINGSIDE_DAMAGED; RINGSIDE_OVERWRITTEN. */
+RINGSIDE_API ringside_status ringside_verify(ringside_step* step, uint32_t variable);
+
+/* RINGSIDE_OK: everything that was read through views of this step until now was of this step. RINGSIDE_OVERWRITTEN: the
+ * analyzer needed the slot. */
+RINGSIDE_API ringside_status ringside_check(ringside_step* step);
+
+/* The last check, and the end of the hold; the step is freed whatever is returned. NULL is allowed. */
+RINGSIDE_API ringside_status ringside_release(ringside_step* step);
+
+/* Copies a variable, verified, without a hold. bytes: the room at `to`, at least the variable's bytes. */
+RINGSIDE_API ringside_status ringside_copy(ringside_reader* reader, uint64_t commit_seq, uint32_t variable, void* to,
+                                           size_t bytes);
+
+/* What was recorded of a step, by name: reductions of fields, scalars of the solver. RINGSIDE_ABSENT: nothing yet.
+ * Valid until the next call of this function. */
+RINGSIDE_API ringside_status ringside_results(ringside_reader* reader, uint64_t commit_seq,
+                                              const ringside_result** out, size_t* count);
+
+/* The line of the last failure of the reader or of one of its steps; "" if there was none. Valid until the next call. */
+RINGSIDE_API const char* ringside_reader_line(const ringside_reader* reader);
+
+/* All its steps must be released before. NULL is allowed. */
+RINGSIDE_API void ringside_reader_free(ringside_reader* reader);
+
+/* A load through a view of a file that was truncated raises SIGBUS. This installs a handler that ends the process with
+ * one line, as Ringside's programs do. The library installs none by itself. */
+RINGSIDE_API void ringside_catch_bus_errors(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* RINGSIDE_H */
