@@ -255,6 +255,10 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   nlohmann::json final = describe(options, *attachment, account, end);
   if (supervised) {
     final["producer"] = publisher_json(account);
+    // A solver need not publish residuals.
+    const ShownFigures shown = shown_of(attachment->last());
+    final["producer"]["residual_l1"] = number_or_null(shown.residual_l1);
+    final["producer"]["residual_linf"] = number_or_null(shown.residual_linf);
     final["exit_code"] = static_cast<int>(error.code());
     final["text"] = error.what();
   }
