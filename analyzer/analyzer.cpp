@@ -51,6 +51,7 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, A
       reduction_(options.reduce.at, options.planned) {
   ring_.share_among(*team_);
   values_.resize(layout_->words());
+  ring_.respect(pool().leases());
   kept_steps_ = std::move(admission_.replaced_steps);
   const std::vector<RecordedStep> kept = kept_steps(pool().ring());
   kept_steps_.insert(kept_steps_.end(), kept.begin(), kept.end());
@@ -179,6 +180,7 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   const std::int64_t copied = now_ns();
   if (ring_.commit() != CommitStatus::kOk) return false;
   handoff_.release();  // not before the commit: a released buffer is not needed again, even if the analyzer dies now
+  ring_.end_lease();
   const std::int64_t committed = now_ns();
   const std::span<const std::uint64_t> results =
       on_the_way ? reducer_.finish(ring_.payload(), reduce.passes)
@@ -200,11 +202,13 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
                       .transfer_ns = copied - copy_begin,
                       .commit_ns = (copy_begin - arrived_ns) + (committed - copied),
                       .analyze_ns = analyzed - committed,
-                      .bytes_transferred = pool().ring().geometry().payload_bytes()};
+                      .bytes_transferred = pool().ring().geometry().payload_bytes(),
+                      .broke_lease = ring_.leases_broken() > account_.leases_broken.load(std::memory_order_relaxed)};
   count(figures, analyzed);
   reduction_.step_ended(analyzed);
   if (records_ != nullptr) records_->push(figures, values_);
   pulse_.beat(analyzed);
+  ring_.choose_next();
   return true;
 }
 
@@ -219,6 +223,7 @@ void Attachment::count(StepFigures& figures, std::int64_t ended_ns) noexcept {
   account_.bytes_transferred.store(
       account_.bytes_transferred.load(std::memory_order_relaxed) + figures.bytes_transferred,
       std::memory_order_relaxed);
+  account_.leases_broken.store(ring_.leases_broken(), std::memory_order_relaxed);
   account_.last_iteration.store(figures.step.iteration, std::memory_order_relaxed);
   account_.steps_committed.store(steps_before_ + ring_.run_committed(), std::memory_order_relaxed);
   account_.ended_ns.store(ended_ns, std::memory_order_relaxed);

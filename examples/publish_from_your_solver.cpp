@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A minimal program that publishes its iterates; any solver that links ringside_handoff can. Run it:
+// A program that publishes its iterates, in C++: it links libringside (Ringside::ringside) and nothing else. Run it:
 //   ringside run --pool heat.pool -- publish_from_your_solver
 //   ringside info heat.pool
 // or start an analyzer yourself, and give its socket:
@@ -9,28 +9,21 @@
 // own options instead. With --once the analyzer also ends if it refuses a run, as it does for a second one without
 // --resume or --overwrite.
 //
-// The solver here is explicit heat conduction on a rod. The hand-off is the loop at the end.
-#include <fmt/format.h>
-
+// The solver here is explicit heat conduction on a rod. The publishing is the loop at the end.
 #include <algorithm>
-#include <atomic>
 #include <charconv>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
-#include "common/handoff/handoff_environment.hpp"
-#include "common/handoff/handoff_writer.hpp"
-#include "common/handoff/run_description.hpp"
-#include "common/kernels/hash.hpp"
-#include "common/platform/clock.hpp"
-#include "common/platform/error.hpp"
+#include "ringside.hpp"
 
 namespace {
 
@@ -44,10 +37,10 @@ struct Change {
   double linf = 0;
 };
 
-std::atomic<bool> stop{false};  // Ctrl-C: finish the step, and detach
+volatile int stop = 0;  // Ctrl-C: finish the step, and detach
 
 /// x_k[i] = x_{k-1}[i] + c (x_{k-1}[i-1] - 2 x_{k-1}[i] + x_{k-1}[i+1]); the ends do not change.
-Change heat_step(const double* before, double* after) {
+Change heat_step(std::span<const double> before, std::span<double> after) {
   Change made;
   after[0] = before[0];
   after[kPoints - 1] = before[kPoints - 1];
@@ -61,23 +54,9 @@ Change heat_step(const double* before, double* after) {
   return made;
 }
 
-ringside::RunDescription describe() {
-  ringside::RunDescription run;
-  run.run_id = ringside::random_id();
-  // The problem's id: a hash of everything that decides the iterates, and of nothing else.
-  const std::string parameters = fmt::format("conductivity={} hot_end={} points={}", kConductivity, kHotEnd, kPoints);
-  const std::string problem = "heat " + parameters;
-  run.problem_id = ringside::hash128(problem.data(), problem.size());
-  run.started_realtime_ns = ringside::realtime_ns();
-  ringside::assign(run.solver, "heat");
-  ringside::assign(run.matrix, "rod of 100,000 points");
-  ringside::assign(run.parameters, parameters);
-  return run;
-}
-
 struct Options {
-  // Below `ringside run` the environment has the socket, and what the run was started with.
-  ringside::HandoffOptions handoff = ringside::handoff_options_of_environment();
+  // What is not set here comes from the environment that `ringside run` makes.
+  ringside::WriterOptions run = {.solver = "heat", .problem = "rod of 100,000 points"};
   std::uint64_t iterations = 200;
 };
 
@@ -94,22 +73,23 @@ Options parse(int argc, char** argv) {
   for (int i = 1; i < argc && known; ++i) {
     const std::string_view word = argv[i];
     if (word == "--resume") {
-      options.handoff.pool_use = ringside::PoolUse::kResume;
+      options.run.pool_use = RINGSIDE_RESUME;
     } else if (word == "--overwrite") {
-      options.handoff.pool_use = ringside::PoolUse::kOverwrite;
+      options.run.pool_use = RINGSIDE_OVERWRITE;
     } else if (word == "--peer-timeout" && i + 1 < argc) {
-      known = read_number(argv[++i], options.handoff.peer_timeout_s);
+      known = read_number(argv[++i], options.run.peer_timeout_s);
     } else if (word == "--iterations" && i + 1 < argc) {
       known = read_number(argv[++i], options.iterations);
     } else if (i == 1 && !word.starts_with("-")) {
-      options.handoff.socket = word;
+      options.run.socket = word;
     } else {
       known = false;
     }
   }
   if (!known) {
-    throw ringside::usage_error("usage: {} [SOCKET] [--resume | --overwrite] [--peer-timeout SECONDS] [--iterations N]",
-                                argv[0]);
+    const std::string usage = std::string("usage: ") + argv[0] +
+                              " [SOCKET] [--resume | --overwrite] [--peer-timeout SECONDS] [--iterations N]";
+    throw ringside::Error(RINGSIDE_USAGE, usage.c_str());
   }
   return options;
 }
@@ -119,44 +99,42 @@ Options parse(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     Options options = parse(argc, argv);
-    options.handoff.stop = &stop;
-    std::signal(SIGINT, [](int) { stop = true; });
+    options.run.stop = &stop;
+    // All that the iterates depend on: a run with other parameters solves another problem, and does not resume this
+    // one.
+    options.run.parameters = "conductivity=0.25 hot_end=100";
+    std::signal(SIGINT, [](int) { stop = 1; });
     // A step is one vector of doubles and two scalars. A solver that needs more to continue declares more variables.
-    const std::vector<ringside::Variable> variables = {{.name = "temperature", .shape = {kPoints}, .unit = "K"}};
-    const std::vector<ringside::Scalar> scalars = {{.name = "residual_l1"}, {.name = "residual_linf"}};
-    ringside::HandoffWriter handoff(options.handoff, describe(), ringside::Schema::of(variables), scalars);
+    ringside::Writer run(options.run, {ringside::field<double>("temperature", {kPoints}, "K")},
+                         {{.name = "residual_l1"}, {.name = "residual_linf"}});
 
     // The start: the rod's initial state, or the newest iterate that was kept.
     std::vector<double> start(kPoints, 0.0);
     start[0] = kHotEnd;
-    std::uint64_t first = 1;
-    if (const auto kept = handoff.take_kept()) {
-      std::copy(kept->x(), kept->x() + kPoints, start.begin());
-      first = kept->iteration + 1;
+    const std::uint64_t first = run.next_iteration();
+    if (first > 1) {
+      std::ranges::copy(run.kept<double>(0), start.begin());
       std::printf("continuing at iteration %llu\n", static_cast<unsigned long long>(first));
     }
-    const double* before = start.data();
+    std::span<const double> before = start;
     for (std::uint64_t k = first; k <= options.iterations && !stop; ++k) {
-      const ringside::Claim claim = handoff.claim();  // where x_k goes; waits while the analyzer still copies
-      if (claim.status == ringside::ClaimStatus::kStopped) break;
-      if (!claim) throw handoff.failure(claim.status);  // the analyzer is lost or failed: there is no buffer
-      const std::int64_t begin = ringside::now_ns();
-      const Change change = heat_step(before, claim.x());
-      const std::int64_t generate_ns = ringside::now_ns() - begin;
-      const ringside::ScalarValue values[] = {change.l1, change.linf};
-      handoff.publish({.iteration = k, .generate_ns = generate_ns}, values);
-      before = claim.x();  // x_{k-1} of the next iteration: its bytes do not change
+      if (!run.claim()) break;  // waits while the analyzer copies from this buffer; false: Ctrl-C during the wait
+      const std::span<double> after = run.buffer<double>(0);  // where x_k goes
+      const Change change = heat_step(before, after);
+      run.publish(k, {ringside::value(change.l1), ringside::value(change.linf)});
+      before = after;  // x_{k-1} of the next iteration: its bytes do not change
     }
     // Returns when every iterate is committed.
-    handoff.detach(stop ? ringside::Outcome::kInterrupted : ringside::Outcome::kFinished);
-    std::printf("%llu iterates published, producer idle %.3f ms\n",
-                static_cast<unsigned long long>(handoff.published()), static_cast<double>(handoff.idle_ns()) * 1e-6);
+    run.detach(stop ? RINGSIDE_STOPPED : RINGSIDE_FINISHED);
+    const ringside_counts counts = run.counts();
+    std::printf("%llu iterates published, producer idle %.3f ms\n", static_cast<unsigned long long>(counts.published),
+                static_cast<double>(counts.idle_ns) * 1e-6);
     return 0;
   } catch (const ringside::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    return static_cast<int>(error.code());
+    return static_cast<int>(error.status());
   } catch (const std::exception& error) {  // no memory
     std::fprintf(stderr, "%s\n", error.what());
-    return static_cast<int>(ringside::ExitCode::kSystem);
+    return RINGSIDE_SYSTEM;
   }
 }

@@ -72,7 +72,8 @@ std::vector<Struct> taken(const Struct* from, std::size_t count, const char* typ
   std::vector<Struct> made;
   made.reserve(count);
   const auto* at = reinterpret_cast<const std::byte*>(from);
-  for (std::size_t i = 0; i < count; ++i, at += from->size) made.push_back(taken(reinterpret_cast<const Struct*>(at), type));
+  for (std::size_t i = 0; i < count; ++i, at += from->size)
+    made.push_back(taken(reinterpret_cast<const Struct*>(at), type));
   return made;
 }
 

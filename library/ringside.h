@@ -224,6 +224,16 @@ RINGSIDE_API ringside_status ringside_publish(ringside_writer* writer, uint64_t 
  * the analyzer was asked for that). A failure says what was not. */
 RINGSIDE_API ringside_status ringside_detach(ringside_writer* writer, uint32_t outcome);
 
+typedef struct ringside_counts {
+  uint32_t size;
+  uint32_t reserved;
+  uint64_t published; /* steps of this attachment */
+  uint64_t skipped;   /* steps for which there was no buffer or no analyzer */
+  int64_t idle_ns;    /* the time that claims waited */
+} ringside_counts;
+
+RINGSIDE_API ringside_status ringside_get_counts(ringside_writer* writer, ringside_counts* out);
+
 /* The line of the last failure; "" if there was none. Valid until the next call. */
 RINGSIDE_API const char* ringside_writer_line(const ringside_writer* writer);
 

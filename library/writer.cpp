@@ -39,8 +39,8 @@ struct ringside_writer {
   ForkMark process;
   std::size_t scalar_count;
   HandoffWriter handoff;
-  std::optional<KeptStep> kept;     // until the first publish
-  std::byte* claimed = nullptr;     // the payload of the claimed step
+  std::optional<KeptStep> kept;  // until the first publish
+  std::byte* claimed = nullptr;  // the payload of the claimed step
   std::uint64_t last_iteration = 0;
   std::int64_t step_began_ns = now_ns();  // the last publish, or the attachment
   std::int64_t idle_before_ns = 0;        // the producer's idle time until then
@@ -243,7 +243,8 @@ ringside_status ringside_publish(ringside_writer* writer, uint64_t iteration, co
   }
   const std::int64_t now = now_ns();
   const std::int64_t idle = writer->handoff.idle_ns();
-  const std::int64_t generate_ns = std::max<std::int64_t>(now - writer->step_began_ns - (idle - writer->idle_before_ns), 0);
+  const std::int64_t generate_ns =
+      std::max<std::int64_t>(now - writer->step_began_ns - (idle - writer->idle_before_ns), 0);
   writer->handoff.publish({.iteration = iteration, .generate_ns = generate_ns},
                           {reinterpret_cast<const ScalarValue*>(scalars), scalar_count});
   writer->claimed = nullptr;
@@ -257,9 +258,24 @@ ringside_status ringside_publish(ringside_writer* writer, uint64_t iteration, co
 ringside_status ringside_detach(ringside_writer* writer, uint32_t outcome) {
   return guarded(writer->line, [&]() -> ringside_status {
     owned(*writer);
-    if (outcome > RINGSIDE_FAILED) throw usage_error("outcome: found {}, expected 0 to {}", outcome, RINGSIDE_FAILED + 0);
+    if (outcome > RINGSIDE_FAILED)
+      throw usage_error("outcome: found {}, expected 0 to {}", outcome, RINGSIDE_FAILED + 0);
     writer->claimed = nullptr;
     writer->handoff.detach(static_cast<Outcome>(outcome));
+    return RINGSIDE_OK;
+  });
+}
+
+ringside_status ringside_get_counts(ringside_writer* writer, ringside_counts* out) {
+  return guarded(writer->line, [&]() -> ringside_status {
+    owned(*writer);
+    ringside_counts counts{};
+    counts.published = writer->handoff.published();
+    counts.skipped = writer->handoff.skipped();
+    counts.idle_ns = writer->handoff.idle_ns();
+    if (out == nullptr || !library::give(counts, out)) {
+      throw usage_error("ringside_counts: no place for it; expected one with its size set");
+    }
     return RINGSIDE_OK;
   });
 }

@@ -13,6 +13,8 @@
 namespace ringside {
 namespace {
 
+constexpr std::uint64_t kNoCommit = ~std::uint64_t{0};
+
 using Named = std::set<std::tuple<Id128, std::uint64_t, std::uint64_t>>;  // run, iteration, commit_seq
 
 /// How far the journal's records of one run reach: each commit up to `commit_seq` has a record or is named as missing.
@@ -20,6 +22,7 @@ struct Recorded {
   std::optional<std::uint64_t> commit_seq;  // empty: not in the journal
   std::uint64_t iteration = 0;              // of that commit, or a lower bound
   std::uint64_t next_step = 0;              // of the next commit, if it belongs to the same attachment
+  std::uint64_t oldest = kNoCommit;         // commit_seq: rotation may have emptied the records of earlier commits
 };
 
 struct Journaled {
@@ -32,18 +35,21 @@ void add(Journaled& journaled, const wire::StepRecord& step) {
   if (!run_id) return;
   journaled.steps.emplace(*run_id, step.iteration(), step.commit_seq());
   Recorded& recorded = journaled.runs[*run_id];
+  recorded.oldest = std::min(recorded.oldest, step.commit_seq());
   // A record rebuilt from the ring may be of an older commit than the records before it.
   if (recorded.commit_seq && step.commit_seq() < *recorded.commit_seq) return;
-  recorded = {step.commit_seq(), step.iteration(), step.step() + 1};
+  recorded = {step.commit_seq(), step.iteration(), step.step() + 1, recorded.oldest};
 }
 
 void add(Journaled& journaled, const wire::RecordsMissing& missing) {
   const std::optional<Id128> run_id = id_of(missing.run_id());
   if (!run_id || missing.first_commit_seq() == 0) return;
   Recorded& recorded = journaled.runs[*run_id];
+  recorded.oldest = std::min(recorded.oldest, missing.first_commit_seq());
   const std::uint64_t last = missing.first_commit_seq() + missing.steps() - 1;
   if (recorded.commit_seq && last < *recorded.commit_seq) return;
-  recorded = {last, std::max(recorded.iteration, missing.last_iteration()), missing.first_step() + missing.steps()};
+  recorded = {last, std::max(recorded.iteration, missing.last_iteration()), missing.first_step() + missing.steps(),
+              recorded.oldest};
 }
 
 /// Everything about the commits before an attachment is recorded before its RunStarted.
@@ -51,6 +57,7 @@ void add(Journaled& journaled, const wire::RunStarted& started) {
   const std::optional<Id128> run_id = id_of(started.run_id());
   if (!run_id || started.first_commit_seq() == 0) return;
   Recorded& recorded = journaled.runs[*run_id];
+  recorded.oldest = std::min(recorded.oldest, started.first_commit_seq());
   recorded.commit_seq = started.first_commit_seq() - 1;
   if (started.from_iteration() > 0) recorded.iteration = started.from_iteration();
   recorded.next_step = started.from_step();
@@ -91,7 +98,7 @@ MissingSteps between(const Recorded& recorded, const Id128& run_id, std::uint64_
 /// (There are fewer only if a pool was overwritten and not every iteration was published.)
 Recorded before_the_first(const StepFigures& oldest) {
   const std::uint64_t iterations = oldest.step.iteration == 0 ? 0 : oldest.step.iteration - 1;
-  return {oldest.commit_seq - 1 - std::min(oldest.commit_seq - 1, iterations), 0, 0};
+  return {oldest.commit_seq - 1 - std::min(oldest.commit_seq - 1, iterations), 0, 0, 0};
 }
 
 }  // namespace
@@ -112,8 +119,10 @@ CatchUp catch_up(const std::string& pool, const std::vector<RecordedStep>& kept,
     if (!recorded.commit_seq) recorded = before_the_first(step);
     if (step.commit_seq > *recorded.commit_seq) {
       add_missing(between(recorded, step.run_id, step.commit_seq, &step));
-      recorded = {step.commit_seq, step.step.iteration, step.step.step + 1};
+      recorded = {step.commit_seq, step.step.iteration, step.step.step + 1, recorded.oldest};
     }
+    // A reader can hold a slot for longer than the journal keeps records. Its step was recorded when its time came.
+    if (step.commit_seq < recorded.oldest) continue;
     if (!journaled.steps.contains({step.run_id, step.step.iteration, step.commit_seq})) lacking.emplace_back(kept_step);
   }
   if (!run_id) return lacking;

@@ -62,6 +62,7 @@ void fill_figures(wire::StepRecord& record, const StepFigures& figures) {
   record.set_steps_persisted(figures.steps_persisted);
   record.set_skipped_before(step.skipped_before);
   record.set_rebuilt(figures.rebuilt);
+  record.set_broke_lease(figures.broke_lease);
 }
 
 }  // namespace
@@ -133,6 +134,7 @@ std::optional<RecordedStep> step_of(const wire::StepRecord& record, const Result
   figures.steps_committed = record.steps_committed();
   figures.steps_persisted = record.steps_persisted();
   figures.rebuilt = record.rebuilt();
+  figures.broke_lease = record.broke_lease();
   return step;
 }
 

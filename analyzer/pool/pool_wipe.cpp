@@ -3,10 +3,12 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+#include <xmmintrin.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <span>
 
@@ -74,6 +76,7 @@ PoolWipe::PoolWipe(const fs::path& path) : name_(path.string()), given_(path), f
 }
 
 void PoolWipe::overwrite(const std::function<void(std::uint64_t bytes_done)>& progress) {
+  forget_slots();
   const std::uint64_t head = std::min(kHeadBytes, bytes_);
   for (std::uint64_t end = bytes_; end > head;) {
     const std::uint64_t begin = std::max(head, (end - 1) / kPartBytes * kPartBytes);
@@ -104,6 +107,21 @@ void PoolWipe::remove() {
     throw system_error("{}: the pool is gone, but the link to it cannot be deleted: {}", name_, errno_text(errno));
   }
   sync_folder_of(given_, name_);
+}
+
+/// Of a ring whose superblocks are both damaged, the headers cannot be found.
+void PoolWipe::forget_slots() {
+  try {
+    const Look look(fd_.get(), name_);
+    const RingView ring = RingView::parse(look.file(), name_);
+    for (const SlotPlace& place : ring.geometry().slots) {
+      const std::uint64_t word = place.meta_offset + offsetof(SlotHeader, commit_seq);
+      write_zeros(word, word + sizeof(SlotHeader::commit_seq));
+    }
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::kSystem) throw;
+  }
+  _mm_sfence();  // on persistent memory write(2) stores past the cache: the words first, then what follows
 }
 
 void PoolWipe::write_zeros(std::uint64_t begin, std::uint64_t end) {

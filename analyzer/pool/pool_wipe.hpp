@@ -28,14 +28,17 @@ class PoolWipe {
   /// Number of other names (hard links) of the file. They stay, and lead to the wiped file.
   std::uint64_t other_names() const noexcept { return other_names_; }
 
-  /// Stores zeros in each byte and syncs. Calls `progress` with the number of bytes that are wiped and synced. Throws
-  /// Error (exit code 3): the bytes that were not overwritten are still there, and so is the name.
+  /// First sets commit_seq of every slot to 0, so that a reader which works on a step in place finds out before the
+  /// step's bytes change. Then stores zeros in each byte and syncs. Calls `progress` with the number of bytes that are
+  /// wiped and synced. Throws Error (exit code 3): the bytes that were not overwritten are still there, and so is the
+  /// name.
   void overwrite(const std::function<void(std::uint64_t bytes_done)>& progress);
 
   /// Deletes the file (and the symbolic link that led to it) and syncs its folder. Throws Error (exit code 3).
   void remove();
 
  private:
+  void forget_slots();
   void write_zeros(std::uint64_t begin, std::uint64_t end);
   void sync();
 

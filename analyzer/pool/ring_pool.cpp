@@ -212,6 +212,7 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, const Rin
   unlink_unless_kept.keep();
   pool.path_ = path;
   pool.file_ = std::move(fd);
+  pool.leases_ = std::make_unique<PoolLeases>(pool.file_.get(), slots);
   return pool;
 }
 
@@ -323,6 +324,7 @@ RingPool RingPool::open(const fs::path& path, Foreign foreign) {
   int error = mend_superblocks(file, *pool.ring_, *pool.persistence_);
   if (error == 0) error = mend_run_entries(*pool.ring_, *pool.persistence_);
   if (error != 0) throw cannot_sync(name, error);
+  pool.leases_ = std::make_unique<PoolLeases>(pool.file_.get(), pool.ring_->geometry().slot_count());
   return pool;
 }
 

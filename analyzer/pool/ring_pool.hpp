@@ -13,6 +13,7 @@
 #include <string>
 
 #include "analyzer/pool/foreign_file.hpp"
+#include "analyzer/pool/pool_leases.hpp"
 #include "analyzer/ring/persistence.hpp"
 #include "common/files/watched_mapping.hpp"
 #include "common/platform/unique_fd.hpp"
@@ -69,6 +70,8 @@ class RingPool {
   const WritableRing& ring() const noexcept { return *ring_; }
   Storage storage() const noexcept { return storage_; }
   Persistence& persistence() const noexcept { return *persistence_; }
+  /// The leases of readers, for the ring's writer.
+  SlotLeases& leases() const noexcept { return *leases_; }
 
   /// Whether the pool's path still leads to this pool. kNamed if this cannot be determined.
   Whereabouts whereabouts() const noexcept;
@@ -118,6 +121,7 @@ class RingPool {
 
   std::filesystem::path path_;
   UniqueFd file_;
+  std::unique_ptr<PoolLeases> leases_;  // of file_
   Storage storage_ = Storage::kFile;
   std::unique_ptr<Persistence> persistence_;
   std::unique_ptr<pmemobjpool, Close> pool_;

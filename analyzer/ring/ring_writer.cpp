@@ -22,7 +22,8 @@ RingWriter::RingWriter(WritableRing ring, Persistence& persistence, Storage stor
       syncs_(needs_sync(storage, durability)),
       durability_(durability),
       portions_(ring_.geometry().schema(), std::max<std::uint64_t>(ring_.geometry().chunk_bytes, kCopyChunkBytes)),
-      slot_seq_(ring_.geometry().slot_count(), 0) {
+      slot_seq_(ring_.geometry().slot_count(), 0),
+      victims_(ring_.geometry().slot_count()) {
   const Recovery recovery = recover(ring_);
   for (const KeptSlot& kept : recovery.kept) slot_seq_[kept.slot] = kept.header.commit_seq;
   next_seq_ = recovery.newest_seq() + 1;
@@ -131,7 +132,8 @@ void RingWriter::clear() {
   if (const int error = finish()) {
     throw system_error("the pool could not be synced to its disk: {}", errno_text(error));
   }
-  // The oldest first: if this is interrupted, the remaining slots are still contiguous.
+  // The oldest first: if this is interrupted, the remaining slots are still contiguous. Leases are not respected, for
+  // the user asked to discard the iterates; no payload changes before its header.
   std::vector<std::uint32_t> by_age(slot_seq_.size());
   std::iota(by_age.begin(), by_age.end(), 0);
   std::sort(by_age.begin(), by_age.end(), [&](auto a, auto b) { return slot_seq_[a] < slot_seq_[b]; });
@@ -142,6 +144,7 @@ void RingWriter::clear() {
     persistence_.store64(&header->header_hash, 0);
     persist(persistence_, &header->header_hash, sizeof(header->header_hash) + sizeof(header->commit_seq));
   }
+  victims_.disregard_all();
   std::fill(slot_seq_.begin(), slot_seq_.end(), 0);
   newest_.reset();
   previous_.reset();
@@ -152,13 +155,13 @@ void RingWriter::clear() {
 
 CommitStatus RingWriter::begin() noexcept {
   if (sync_error() != 0) return CommitStatus::kSyncFailed;
-  // The smallest commit_seq: 0 (nothing worth keeping) before the oldest commit. With at least three slots it is not
-  // one of the two newest, which the reductions may still be reading.
-  const auto oldest = std::min_element(slot_seq_.begin(), slot_seq_.end());
-  if (*oldest != 0 && syncer_ && !syncer_->wait_past(*oldest)) return CommitStatus::kSyncFailed;
-  current_ = static_cast<std::uint32_t>(oldest - slot_seq_.begin());
+  // 0 (nothing worth keeping) comes before the oldest commit. With at least three slots, the oldest is not one of the
+  // two newest, which the reductions may still be reading: it may always go, once it is not the newest persisted one.
+  const std::uint64_t oldest = *std::min_element(slot_seq_.begin(), slot_seq_.end());
+  if (oldest != 0 && syncer_ && !syncer_->wait_past(oldest)) return CommitStatus::kSyncFailed;
+  current_ = victims_.choose(slot_seq_, may_go_below());
   previous_ = newest_;
-  *oldest = 0;
+  slot_seq_[current_] = 0;
 
   SlotHeader* header = ring_.header(current_);
   persistence_.store64(&header->commit_seq, 0);
@@ -252,6 +255,10 @@ CommitStatus RingWriter::commit() noexcept {
   return sync_error() == 0 ? CommitStatus::kOk : CommitStatus::kSyncFailed;
 }
 
+void RingWriter::choose_next() noexcept {
+  victims_.choose_ahead(slot_seq_, may_go_below());
+}
+
 void RingWriter::store_results(std::span<const std::uint64_t> words) noexcept {
   ResultsHead head;
   head.words = words.size();
@@ -282,6 +289,7 @@ int RingWriter::sync_all() noexcept {
 }
 
 int RingWriter::finish() noexcept {
+  victims_.give_back();
   if (!syncer_) {
     if (sync_error_ == 0) sync_error_ = persistence_.store_error();
     return sync_error_;

@@ -2,7 +2,7 @@
 // Commits iterates to the ring. The protocol (docs/ring_format.md) is three functions with a fence each, so that the
 // caller can time them apart; after the third the producer's buffer may be released:
 //
-//   begin    choose the oldest slot and make its header invalid     fence 1: before any of its payload changes
+//   begin    choose the oldest free slot, make its header invalid   fence 1: before any of its payload changes
 //   copy     payload and chunk hashes, by all threads               fence 2: before the header confirms them
 //   commit   the header line, commit_seq last                       fence 3: before the buffer is released
 #pragma once
@@ -17,6 +17,7 @@
 
 #include "analyzer/ring/persistence.hpp"
 #include "analyzer/ring/ring_syncer.hpp"
+#include "analyzer/ring/victim_choice.hpp"
 #include "common/reductions/step_reducer.hpp"
 #include "common/results/catalogue.hpp"
 #include "common/ring/durability.hpp"
@@ -45,6 +46,10 @@ class RingWriter {
   /// From here on `team`, which outlives the writer, makes the copies; until then all OpenMP threads do.
   void share_among(Team& team) noexcept { team_ = &team; }
 
+  /// From here on the leases of readers are respected (victim_choice.hpp); until then no slot counts as held.
+  /// `leases` outlives the writer.
+  void respect(SlotLeases& leases) noexcept { victims_.respect(leases); }
+
   /// Set-up of a run: writes its description with its catalogue and verifies the newest payload (one, unless a power
   /// cut damaged it), so that the slots to keep are known to be good. If that payload is of the same run, the run
   /// continues from it. Returns its slot, if there is one; newest_payload (payload_bytes, may be null) becomes a copy
@@ -59,8 +64,10 @@ class RingWriter {
   /// sync failed.
   void clear();
 
-  /// Takes the oldest slot, or one that holds nothing valid; never one of the two newest. Under Durability::kPower on a
-  /// plain file it waits while the oldest is the newest *persisted* one.
+  /// Takes a slot that holds nothing valid, else the oldest one that no reader holds, else the oldest one; never one of
+  /// the two newest. Under Durability::kPower on a plain file it takes only slots that are older than the newest
+  /// *persisted* one, and waits for the disk while there is none. It never waits for a reader. The slot's lease, if it
+  /// could be taken, ends with `end_lease`.
   CommitStatus begin() noexcept;
 
   /// Copies all variables of `step` into the slot, after `begin`. source: payload_bytes, not changed while this runs;
@@ -71,6 +78,14 @@ class RingWriter {
 
   /// To be called after `copy`. When it returns kOk the iterate is committed; on DAX it is also persisted.
   CommitStatus commit() noexcept;
+
+  /// Lets readers hold the step that was committed. To be called after `commit`: it is a system call, for which no
+  /// buffer should wait. The next `begin` does the same if it was not called.
+  void end_lease() noexcept { victims_.give_back(); }
+
+  /// Chooses the slot that the next `begin` takes, so that `begin` makes no system call. To be called while there is
+  /// nothing else to do, after `end_lease`.
+  void choose_next() noexcept;
 
   /// Puts the results of the step committed last beside it. words: in the order of the run's catalogue.
   void store_results(std::span<const std::uint64_t> words) noexcept;
@@ -88,6 +103,8 @@ class RingWriter {
   /// continue from what the pool held when it was opened.
   std::uint64_t committed() const noexcept { return committed_.load(std::memory_order_acquire); }
   std::uint64_t persisted() const noexcept { return persisted_.load(std::memory_order_acquire); }
+  /// How many leases of readers this writer has broken.
+  std::uint64_t leases_broken() const noexcept { return victims_.broken(); }
   /// commit_seq of the next commit.
   std::uint64_t next_seq() const noexcept { return next_seq_; }
   /// Number of commits, and of persisted commits, that this run has made since `begin_run`.
@@ -106,6 +123,8 @@ class RingWriter {
   std::uint64_t first_chunk_of(const PayloadParts::Part& portion) const noexcept;
   void write_run(const RunDescription& run, const Catalogue& catalogue);
   int sync_all() noexcept;
+  /// Slots with a smaller commit_seq may be overwritten.
+  std::uint64_t may_go_below() const noexcept { return syncer_ ? persisted() : next_seq_; }
   std::uint64_t of_run(std::uint64_t seq) const noexcept {
     const std::uint64_t before = committed_before_run_.load(std::memory_order_acquire);
     return seq > before ? seq - before : 0;
@@ -123,6 +142,7 @@ class RingWriter {
   Id128 run_id_;
   std::uint64_t catalogue_hash_ = 0;     // of the run
   std::vector<std::uint64_t> slot_seq_;  // what each slot holds; 0: nothing worth keeping
+  VictimChoice victims_;
   std::uint64_t next_seq_ = 1;
   std::uint32_t current_ = 0;              // slot of the last `begin`
   std::optional<std::uint32_t> newest_;    // slot of the newest commit of this run

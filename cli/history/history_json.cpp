@@ -111,6 +111,7 @@ ordered_json totals_of(const RunView& run) {
           {"steps_committed", run.last.steps_committed()},
           {"steps_persisted", run.steps_persisted},
           {"steps_skipped", sums.steps_skipped},
+          {"leases_broken", sums.leases_broken},
           {"generate_ns", sums.generate_ns},
           {"producer_idle_ns", sums.producer_idle_ns},
           {"analyzer_idle_ns", sums.analyzer_idle_ns},

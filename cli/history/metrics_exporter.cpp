@@ -116,6 +116,8 @@ void add_steps(Families& out, const RunView& run) {
   out.counter("ringside_steps_persisted_total", "Steps that survive power loss; 0 with durability process.",
               run.steps_persisted);
   out.counter("ringside_steps_skipped_total", "Steps dropped because no buffer was free.", run.sums.steps_skipped);
+  out.counter("ringside_leases_broken_total", "Steps that were overwritten although a reader held them.",
+              run.sums.leases_broken);
   out.counter("ringside_records_missing_total", "Committed steps of which no record could be kept.",
               run.sums.records_missing);
   out.counter("ringside_transferred_bytes_total", "Bytes copied into the ring.", run.sums.bytes_transferred);

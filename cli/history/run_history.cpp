@@ -99,6 +99,7 @@ void RunHistory::add(const wire::Record& record, const wire::StepRecord& step) {
   sums.records_missing += run.named_to - run.counted_to;
   ++sums.steps;
   sums.steps_skipped += step.skipped_before();
+  sums.leases_broken += step.broke_lease() ? 1u : 0u;
   sums.generate_ns += step.generate_ns();
   sums.producer_idle_ns += step.producer_idle_ns();
   sums.analyzer_idle_ns += step.analyzer_idle_ns();

@@ -20,6 +20,7 @@ namespace ringside {
 struct StepSums {
   std::uint64_t steps = 0;
   std::uint64_t steps_skipped = 0;
+  std::uint64_t leases_broken = 0;
   std::int64_t generate_ns = 0;
   std::int64_t producer_idle_ns = 0;
   std::int64_t analyzer_idle_ns = 0;

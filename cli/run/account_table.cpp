@@ -90,7 +90,7 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
   const json committed = kept("steps_committed");
   const bool proved = published.is_number() && committed.is_number() && committed > published;
   summary["steps_published"] = proved ? committed : published;
-  for (const char* key : {"steps_committed", "steps_persisted"}) summary[key] = kept(key);
+  for (const char* key : {"steps_committed", "steps_persisted", "leases_broken"}) summary[key] = kept(key);
   summary["steps_skipped"] = value_or_null(producer, "steps_skipped");
   summary["analyzer_restarts"] = dram ? json(0) : json(facts.analyzer_restarts);
   summary["bytes_transferred"] = kept("bytes_transferred");
@@ -173,6 +173,11 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
                                   : fmt::format("the last {} are in", std::min(committed, count(summary, "slots")));
     line(fmt::format("  kept       {} steps committed, {}, {}; {} {}", with_separators(committed), persisted, skipped,
                      where, printable(facts.pool)));
+    if (const std::uint64_t broken = count(summary, "leases_broken"); broken > 0) {
+      line(fmt::format(
+          "  readers    {} steps were overwritten while a reader held them; more --slots, or fewer held steps",
+          with_separators(broken)));
+    }
   }
   if (summary["last"].is_object() && summary["last"]["mean"].is_number()) {  // else the run has no field
     const ordered_json& last = summary["last"];

@@ -35,7 +35,7 @@ struct WaitLimits {
   // change. May be null.
   const std::atomic<std::uint32_t>* state = nullptr;
   std::uint32_t state_that_ends = 0;
-  StopFlag stop = {};  // ends the wait
+  StopFlag stop = {};                       // ends the wait
   Pulse* pulse = nullptr;                   // called after each sleep, some twenty times a second; may be null
 };
 

@@ -31,7 +31,7 @@ struct HandoffOptions {
   std::int64_t spin_ns = 50'000;            // before a wait sleeps; 0 where producer and analyzer share a core
   bool elastic = false;                     // lend waiting cores, and borrow the analyzer's: then neither side spins
   std::vector<int> cores = {};              // with `elastic`: the cores that are lent
-  StopFlag stop = {};  // ends a wait early
+  StopFlag stop = {};                       // ends a wait early
 };
 
 }  // namespace ringside

@@ -94,8 +94,7 @@ void HandoffReader::accept(const Continuation& from, const std::vector<int>& cor
   }
 }
 
-NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, StopFlag stop,
-                               Pulse* pulse) noexcept {
+NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, StopFlag stop, Pulse* pulse) noexcept {
   if (all_taken_at_stop(stop)) return NextStatus::kStopped;
   const WaitLimits limits{.spin_ns = may_spin && !elastic() ? 2 * rhythm_.margin_ns() : 0,
                           .not_before_ns = rhythm_.expected_ns() - rhythm_.margin_ns(),

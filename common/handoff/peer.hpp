@@ -13,8 +13,8 @@
 #include <string_view>
 
 #include "common/platform/process_state.hpp"
-#include "common/platform/unique_fd.hpp"
 #include "common/platform/stop_flag.hpp"
+#include "common/platform/unique_fd.hpp"
 
 namespace ringside {
 

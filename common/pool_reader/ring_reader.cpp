@@ -4,15 +4,21 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
+#include <functional>
 #include <span>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "common/files/creation_mark.hpp"
 #include "common/files/lock_holder.hpp"
+#include "common/kernels/hash.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/pool_reader/pool_look.hpp"
@@ -27,6 +33,33 @@ UniqueFd open_for_reading(const std::string& name) {
   const int error = errno;
   if (error == ENOENT || error == ENOTDIR) throw usage_error("{}: {}", name, errno_text(error));
   throw system_error("{}: cannot be read: {}{}", name, errno_text(error), owner_and_mode(name));
+}
+
+/// The committed slot that `precedes` every other one that `matches`.
+template <class Matches, class Precedes>
+std::optional<KeptSlot> first_of(const RingView& ring, const Matches& matches, const Precedes& precedes) noexcept {
+  std::optional<KeptSlot> first;
+  for (std::uint32_t slot = 0; slot < ring.geometry().slot_count(); ++slot) {
+    const SlotReading reading = ring.slot(slot);
+    if (reading.state != SlotState::kCommitted || !matches(reading.header.commit_seq)) continue;
+    if (!first || precedes(reading.header.commit_seq, first->header.commit_seq)) first = KeptSlot{slot, reading.header};
+  }
+  return first;
+}
+
+std::optional<KeptSlot> newest(const RingView& ring) noexcept {
+  return first_of(
+      ring, [](std::uint64_t) { return true; }, std::greater<>());
+}
+
+std::optional<KeptSlot> kept_as(const RingView& ring, std::uint64_t commit_seq) noexcept {
+  return first_of(
+      ring, [=](std::uint64_t seq) { return seq == commit_seq; }, std::less<>());
+}
+
+std::optional<KeptSlot> oldest_after(const RingView& ring, std::uint64_t commit_seq) noexcept {
+  return first_of(
+      ring, [=](std::uint64_t seq) { return seq > commit_seq; }, std::less<>());
 }
 
 bool same_file(const struct stat& a, const struct stat& b) {
@@ -47,7 +80,10 @@ RingReader RingReader::open(const std::filesystem::path& path, std::chrono::mill
     const bool is_final = made.valid() && same_file(status_of(fd.get(), name), status_of(made.get(), name));
     try {
       RingReader reader = look_at(fd.get(), path);
-      if (is_final || (reader.ring().superblock_intact(0) && reader.ring().superblock_intact(1))) return reader;
+      if (is_final || (reader.ring().superblock_intact(0) && reader.ring().superblock_intact(1))) {
+        reader.leases_ = std::make_unique<ReaderLeases>(std::move(fd), reader.ring().geometry().slot_count());
+        return reader;
+      }
     } catch (const UnfinishedPoolError&) {
       // A pool that is being wiped looks unfinished, too.
       if (is_final && flock_holder(status_of(fd.get(), name))) throw in_use(name);
@@ -86,6 +122,79 @@ RingReader RingReader::look_at(int fd, const std::filesystem::path& path) {
   fetch_headers(file, reader.ring_->geometry());
   reader.storage_ = storage_of(fd, name);
   return reader;
+}
+
+HoldOutcome RingReader::hold(std::uint64_t commit_seq, HeldStep& step) const noexcept {
+  // The newest step may be overwritten while a slow reader looks; then another one is the newest.
+  constexpr int kAttempts = 100;
+  HoldOutcome outcome = HoldOutcome::kNotKept;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const std::optional<KeptSlot> found = commit_seq == 0 ? newest(*ring_) : kept_as(*ring_, commit_seq);
+    if (!found) return HoldOutcome::kNotKept;
+    outcome = hold(*found, step);
+    if (outcome != HoldOutcome::kOverwritten || commit_seq != 0) return outcome;
+  }
+  return outcome;
+}
+
+HoldOutcome RingReader::hold(const KeptSlot& kept, HeldStep& step) const noexcept {
+  switch (leases_->take(kept.slot)) {
+    case LeaseStatus::kTaken: break;
+    case LeaseStatus::kHeld: return HoldOutcome::kOverwritten;
+    case LeaseStatus::kUnavailable: return HoldOutcome::kNoLeases;
+  }
+  HeldStep held(*ring_, *leases_, kept.slot, kept.header);
+  if (held.check() != HeldStatus::kOk) return HoldOutcome::kOverwritten;
+  step = std::move(held);
+  return HoldOutcome::kHeld;
+}
+
+HeldStatus RingReader::copy(const KeptSlot& kept, std::size_t variable, void* to) const {
+  const std::string name = path_.string();
+  const auto truncated = [&] {
+    return damage_error("{}: was truncated while it was in use; expected a file that keeps its size", name);
+  };
+  if (!watched_->intact()) throw truncated();
+  const RingGeometry& geometry = ring_->geometry();
+  const VariablePlace& place = geometry.schema().place(variable);
+  const std::span<const std::uint64_t> stored = ring_->chunk_hashes(kept.slot);
+  const std::vector<std::uint64_t> expected(stored.begin(), stored.end());
+  bool intact = payload_hash(expected, ring_->step(kept.slot), geometry.step_bytes()) == kept.header.payload_hash;
+
+  // Through a buffer: what is hashed of a variable is up to 7 bytes longer than it.
+  std::vector<std::byte> chunk(geometry.chunk_bytes);
+  const bool is_last = variable + 1 == geometry.schema().size();
+  const std::uint64_t end = is_last ? geometry.chunk_count() : geometry.chunks.first_of(variable + 1);
+  for (std::uint64_t c = geometry.chunks.first_of(variable); c < end && intact; ++c) {
+    const PayloadParts::Part part = geometry.chunks[c];
+    const std::uint64_t from = geometry.slots[kept.slot].payload_offset + part.offset;
+    for (std::uint64_t done = 0; done < part.bytes;) {
+      const ssize_t got =
+          pread(leases_->file(), chunk.data() + done, part.bytes - done, static_cast<off_t>(from + done));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) throw system_error("{}: cannot be read: {}", name, errno_text(errno));
+      if (got == 0) throw truncated();
+      done += static_cast<std::uint64_t>(got);
+    }
+    intact = hash64(chunk.data(), part.bytes) == expected[c];
+    const std::uint64_t wanted = std::min(part.bytes, place.bytes - part.in_variable);
+    std::memcpy(static_cast<std::byte*>(to) + part.in_variable, chunk.data(), wanted);
+  }
+  if (!ring_->still_holds(kept.slot, kept.header)) return HeldStatus::kOverwritten;
+  return intact ? HeldStatus::kOk : HeldStatus::kDamaged;
+}
+
+std::optional<KeptSlot> RingReader::next(std::uint64_t after_commit, std::chrono::nanoseconds timeout) const noexcept {
+  constexpr std::chrono::microseconds kFirstPause{50};
+  constexpr std::chrono::microseconds kLongestPause{2000};
+  const auto give_up = std::chrono::steady_clock::now() + timeout;
+  for (std::chrono::nanoseconds pause = kFirstPause;;
+       pause = std::min<std::chrono::nanoseconds>(2 * pause, kLongestPause)) {
+    if (const std::optional<KeptSlot> found = oldest_after(*ring_, after_commit)) return found;
+    const auto left = give_up - std::chrono::steady_clock::now();
+    if (left <= std::chrono::nanoseconds(0)) return std::nullopt;
+    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(pause, left));
+  }
 }
 
 }  // namespace ringside

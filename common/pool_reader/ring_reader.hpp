@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "common/files/watched_mapping.hpp"
+#include "common/pool_reader/held_step.hpp"
 #include "common/ring/ring_recovery.hpp"
 #include "common/ring/ring_view.hpp"
 #include "common/ring/storage.hpp"
@@ -35,17 +37,33 @@ class RingReader {
   PayloadCheck verify(const KeptSlot& kept) const { return check_payload(*ring_, kept.slot, kept.header); }
   ReadResult read(const KeptSlot& kept, void* out) const { return read_payload(*ring_, kept.slot, kept.header, out); }
 
+  /// Holds the step of that commit, or the newest one (commit_seq 0), without waiting. `step` becomes that step if the
+  /// outcome is kHeld, and must not outlive this reader.
+  HoldOutcome hold(std::uint64_t commit_seq, HeldStep& step) const noexcept;
+
+  /// Copies the bytes of a variable, which are hashed on the way, by pread: a pool that was truncated is an Error (exit
+  /// code 5), and no signal. `to` is to be used only if kOk is returned. Also throws Error (exit code 3).
+  HeldStatus copy(const KeptSlot& kept, std::size_t variable, void* to) const;
+
+  /// The oldest step that was committed after commit `after_commit` and is still kept; waits for one until `timeout`
+  /// has passed. The pool is looked at every 50 us at first and every 2 ms in the end: a reader cannot be woken,
+  /// because it must not write to the pool and the analyzer must not make a system call for each follower.
+  std::optional<KeptSlot> next(std::uint64_t after_commit, std::chrono::nanoseconds timeout) const noexcept;
+
  private:
   RingReader() = default;
 
   /// One look at the file as it is now.
   static RingReader look_at(int fd, const std::filesystem::path& path);
 
+  HoldOutcome hold(const KeptSlot& kept, HeldStep& step) const noexcept;
+
   std::filesystem::path path_;
   Storage storage_ = Storage::kFile;
   std::shared_ptr<const std::byte> mapping_;
   std::shared_ptr<WatchedMapping> watched_;
   std::unique_ptr<RingView> ring_;
+  std::unique_ptr<ReaderLeases> leases_;
 };
 
 }  // namespace ringside

@@ -114,8 +114,14 @@ SlotReading RingView::slot(std::uint32_t slot) const noexcept {
 
 bool RingView::still_holds(std::uint32_t slot, const SlotHeader& header) const noexcept {
   std::atomic_thread_fence(std::memory_order_acquire);  // everything read of the slot so far was read before this
-  const SlotReading now = this->slot(slot);
-  return std::memcmp(&now.header, &header, sizeof(header)) == 0;
+  // All eight words: once the ring was cleared, a commit_seq can come again, a whole header only with the same step.
+  std::uint64_t expected[sizeof(SlotHeader) / sizeof(std::uint64_t)];
+  std::memcpy(expected, &header, sizeof(expected));
+  const auto* words = at<std::uint64_t>(geometry_.slots[slot].meta_offset);
+  for (std::size_t i = 0; i < std::size(expected); ++i) {
+    if (__atomic_load_n(words + i, __ATOMIC_RELAXED) != expected[i]) return false;
+  }
+  return true;
 }
 
 const std::byte* RingView::payload(std::uint32_t slot) const noexcept {

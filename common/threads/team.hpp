@@ -43,4 +43,16 @@ constexpr std::uint64_t piece_begin(std::uint64_t units, std::uint64_t piece, st
   return units / pieces * piece + units % pieces * piece / pieces;
 }
 
+/// The calling thread alone.
+class SingleThread final : public Team {
+ public:
+  int threads() const noexcept override { return 1; }
+  std::uint64_t pieces(std::uint64_t, std::uint64_t) const noexcept override { return 1; }
+
+ private:
+  void share_out(std::uint64_t pieces, Job job) noexcept override {
+    for (std::uint64_t piece = 0; piece < pieces; ++piece) job.call(job.work, piece, 0);
+  }
+};
+
 }  // namespace ringside

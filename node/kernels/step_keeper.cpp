@@ -50,6 +50,7 @@ StepKeeper::StepKeeper(RingPool& pool, RunDescription run, Durability durability
       writer_(pool.ring(), pool.persistence(), pool.storage(), durability),
       reducer_(pool.ring().geometry().schema(), team) {
   writer_.share_among(team);
+  writer_.respect(pool.leases());  // as the analyzer does: two system calls a step
   run.run_id = random_id();
   run.schema_id = pool.ring().geometry().schema().id();
   writer_.begin_run(run, x_only_catalogue(run.entries));
@@ -78,6 +79,7 @@ bool StepKeeper::keep(const double* x, Reduce reduce, int passes, StepTimes& tim
   writer_.copy(x, {.descriptor = step_}, reduce == Reduce::kOnTheWay ? &reducer_ : nullptr);
   const std::int64_t copied = now_ns();
   if (writer_.commit() != CommitStatus::kOk) return false;
+  writer_.end_lease();
   const std::int64_t committed = now_ns();
   writer_.store_results(reduce == Reduce::kOnTheWay
                             ? reducer_.finish(writer_.payload(), passes)
@@ -85,6 +87,7 @@ bool StepKeeper::keep(const double* x, Reduce reduce, int passes, StepTimes& tim
   times = {.transfer_s = seconds(copied - copy_begin),
            .commit_s = seconds((copy_begin - begun) + (committed - copied)),
            .analyze_s = seconds(now_ns() - committed)};
+  writer_.choose_next();
   ++step_.step;
   ++step_.iteration;
   return true;

@@ -103,7 +103,8 @@ TEST_P(OrderTest, OnDaxTheOrderAloneKeepsThePromises) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Crash, OrderTest, ::testing::Values("two-laps", "many-threads", "second-run", "killed-owner"),
+INSTANTIATE_TEST_SUITE_P(Crash, OrderTest,
+                         ::testing::Values("two-laps", "many-threads", "second-run", "killed-owner", "held-slots"),
                          [](const auto& one) { return as_test_name(one.param); });
 
 TEST(BitFlipTest, AFlippedBitNeverChangesWhatIsReturnedAndCostsOneSlotAtMost) {

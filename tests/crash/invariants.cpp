@@ -138,9 +138,11 @@ std::string check_ring(const RingView& ring, const History& history, const Promi
     }
   }
   if (promise.committed_is_kept) {
-    if (recovery.contiguous != recovery.kept.size()) {
-      return fmt::format("2: of {} recovered iterations only the last {} are contiguous", recovery.kept.size(),
-                         recovery.contiguous);
+    // What a reader held stays behind the gap that the others left.
+    for (std::size_t i = 0; i + recovery.contiguous < recovery.kept.size(); ++i) {
+      if (find_published(history, recovery.kept[i].header)->held) continue;
+      return fmt::format("2: of {} recovered iterations only the last {} are contiguous, and no reader held another",
+                         recovery.kept.size(), recovery.contiguous);
     }
     const std::uint64_t slots = ring.geometry().slot_count();
     const std::uint64_t least = std::min(history.committed_since_empty(), slots - 1);

@@ -362,6 +362,8 @@ constexpr Mutant kMutants[] = {
     {"payload_hash does not cover the chunk hashes", "two-laps", Model::kPageCache, kOn, nullptr,
      Hashing::kPayloadWithoutChunks},
     {"no hashes on a page cache", "two-laps", Model::kPageCache, kOff, nullptr},
+    {"the victim is chosen without regard to leases", "held-slots", Model::kDax, kOnAndOff, nullptr, Hashing::kWhole,
+     false, LeaseFault::kIgnored},
 };
 
 }  // namespace
@@ -382,6 +384,7 @@ TracedScenario bent(const Mutant& mutant, TracedScenario traced) {
 
 Kill try_to_kill(const Mutant& mutant, bool checksums, std::uint64_t seed, int rounds) {
   const UseHashing use(checksums ? mutant.hashing : Hashing::kOff);
+  const UseLeaseFault leases(mutant.leases);
   const auto scenario = std::find_if(scenarios().begin(), scenarios().end(),
                                      [&](const Scenario& one) { return one.name == mutant.scenario; });
   const Storage storage = mutant.model == Model::kDax ? Storage::kDax : Storage::kFile;

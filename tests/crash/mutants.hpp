@@ -11,6 +11,7 @@
 
 #include "tests/crash/explorer.hpp"
 #include "tests/crash/hash_faults.hpp"
+#include "tests/crash/scenarios/drawn_leases.hpp"
 
 namespace ringside::crash {
 
@@ -29,6 +30,7 @@ struct Mutant {
   void (*bend)(Trace& trace, const RingGeometry& geometry);  // changes the scenario's events; null: bends none
   Hashing hashing = Hashing::kWhole;
   bool flips_bits = false;  // detected by bit flips, not by power cuts
+  LeaseFault leases = LeaseFault::kNone;
 };
 
 std::span<const Mutant> mutants();

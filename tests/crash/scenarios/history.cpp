@@ -32,6 +32,11 @@ void History::apply(const Event& event) {
       committed_since_empty_ = 0;
       for (Iterate& iterate : iterates_) iterate.forgotten = true;
       break;
+    case EventKind::kHeld:
+      for (Iterate& iterate : iterates_) {
+        if (iterate.commit_seq == event.value) iterate.held = true;
+      }
+      break;
     case EventKind::kTaking:
       for (Iterate& iterate : iterates_) {
         if (iterate.commit_seq == event.value) iterate.given_up = true;

@@ -20,6 +20,7 @@ struct Iterate {
   bool recorded = false;         // its reductions are recorded
   bool recorded_persisted = false;
   bool given_up = false;   // its slot may be overwritten
+  bool held = false;       // a reader holds its slot, or did: newer ones may be gone
   bool clearing = false;   // the ring is being cleared of it ...
   bool forgotten = false;  // ... and has acknowledged it
 };

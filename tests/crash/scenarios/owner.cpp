@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "analyzer/ring/ring_creation.hpp"
 #include "common/ring/ring_recovery.hpp"
@@ -27,12 +29,15 @@ std::unique_ptr<Team> make_team(const Setting& setting, std::uint64_t seed) {
 
 }  // namespace
 
-Owner::Owner(PoolBytes& pool, Trace& trace, const Setting& setting, Published& published, std::uint64_t seed)
+Owner::Owner(PoolBytes& pool, Trace& trace, const Setting& setting, Published& published, std::uint64_t seed,
+             DrawnLeases* leases)
     : setting_(setting),
       published_(published),
       random_(seed),
       persistence_(pool, trace),
-      team_(make_team(setting, seed)) {
+      team_(make_team(setting, seed)),
+      leases_(leases),
+      disregarded_(setting.slots, 0) {
   const WritableRing ring = WritableRing::parse(pool.file(), "image");
   persistence_.enter(Phase::kMend);
   mend_superblocks(pool.file(), ring, persistence_);
@@ -40,6 +45,7 @@ Owner::Owner(PoolBytes& pool, Trace& trace, const Setting& setting, Published& p
   writer_ = std::make_unique<RingWriter>(WritableRing::parse(pool.file(), "image"), persistence_, setting.storage,
                                          setting.durability);
   writer_->share_among(*team_);
+  if (leases_ != nullptr) writer_->respect(*leases_);
 }
 
 Owner::~Owner() {
@@ -61,6 +67,7 @@ void Owner::begin_run(std::uint32_t run) {
     if (kept.header.commit_seq <= intact_seq) holds_[kept.slot] = kept.header.commit_seq;
   }
   run_ = run;
+  ahead_.reset();
   newest_ = intact && intact->header.run_id == run_id_of(run) ? intact->header.iteration : 0;
   requested_ = writer_->persisted();
   syncing_.reset();
@@ -79,6 +86,7 @@ void Owner::clear() {
   persistence_.enter(Phase::kClear);
   persistence_.acknowledge({.kind = EventKind::kClearing});
   writer_->clear();
+  disregarded_.assign(disregarded_.size(), 1);
   persistence_.acknowledge({.kind = EventKind::kCleared});
   newest_ = 0;
 }
@@ -99,13 +107,46 @@ void Owner::maybe_end_sync() {
   if (syncing_ && random_.one_in(6)) end_sync();
 }
 
+void Owner::hold(std::uint32_t slot) {
+  if (holds_[slot] == 0 || !leases_->hold(slot)) return;
+  persistence_.acknowledge({.kind = EventKind::kHeld, .value = holds_[slot]});
+}
+
+/// The rules of docs/library.md, "Holding a step", word by word: the victim, if no lease need be broken for it.
+std::optional<std::uint32_t> Owner::free_victim() {
+  std::vector<std::uint32_t> candidates(holds_.size());
+  std::iota(candidates.begin(), candidates.end(), 0);
+  std::stable_sort(candidates.begin(), candidates.end(), [&](auto a, auto b) { return holds_[a] < holds_[b]; });
+  candidates.resize(candidates.size() - 2);
+  if (setting_.syncs()) {
+    std::erase_if(candidates, [&](auto slot) { return holds_[slot] != 0 && holds_[slot] >= writer_->persisted(); });
+  }
+  for (const std::uint32_t slot : candidates) {
+    if (leases_ == nullptr || !leases_->is_held(slot)) {
+      disregarded_[slot] = 0;
+      return slot;
+    }
+    if (disregarded_[slot] != 0) return slot;
+  }
+  return std::nullopt;
+}
+
+std::uint32_t Owner::expected_victim() {
+  if (ahead_) return *std::exchange(ahead_, std::nullopt);
+  if (const auto victim = free_victim()) return *victim;
+  const auto oldest = static_cast<std::uint32_t>(std::min_element(holds_.begin(), holds_.end()) - holds_.begin());
+  disregarded_[oldest] = 1;
+  return oldest;
+}
+
 void Owner::commit_next() {
   const std::uint64_t iteration = newest_ + 1;
-  const auto oldest = std::min_element(holds_.begin(), holds_.end());
+  const std::uint64_t oldest = *std::min_element(holds_.begin(), holds_.end());
   persistence_.enter(Phase::kBegin);
   persistence_.acknowledge({.kind = EventKind::kPublished, .run = run_, .iteration = iteration});
-  while (syncing_ && *oldest != 0 && writer_->persisted() <= *oldest) end_sync();  // else `begin` would wait for it
-  if (*oldest != 0) persistence_.acknowledge({.kind = EventKind::kTaking, .value = *oldest});
+  while (syncing_ && oldest != 0 && writer_->persisted() <= oldest) end_sync();  // else `begin` would wait for it
+  std::uint64_t& victim = holds_[expected_victim()];
+  if (victim != 0) persistence_.acknowledge({.kind = EventKind::kTaking, .value = victim});
   writer_->begin();
   maybe_end_sync();
 
@@ -121,7 +162,7 @@ void Owner::commit_next() {
   persistence_.enter(Phase::kCommit);
   writer_->commit();
   newest_ = iteration;
-  *oldest = requested_ = writer_->committed();
+  victim = requested_ = writer_->committed();
   if (setting_.syncs() && !syncing_) {
     persistence_.await_sync();
     syncing_ = requested_;
@@ -134,6 +175,11 @@ void Owner::commit_next() {
   writer_->store_results(published_.results(run_, iteration));
   persistence_.acknowledge({.kind = EventKind::kReduced, .run = run_, .iteration = iteration});
   maybe_end_sync();
+  writer_->end_lease();
+  if (random_.one_in(2)) {
+    ahead_ = free_victim();
+    writer_->choose_next();
+  }
 }
 
 void Owner::check_reductions() {

@@ -12,6 +12,7 @@
 
 #include "analyzer/ring/ring_writer.hpp"
 #include "common/reductions/reduction.hpp"
+#include "tests/crash/scenarios/drawn_leases.hpp"
 #include "tests/crash/scenarios/published.hpp"
 #include "tests/crash/scenarios/setting.hpp"
 #include "tests/crash/scenarios/tracing_persistence.hpp"
@@ -21,12 +22,15 @@ namespace ringside::crash {
 class Owner {
  public:
   /// Opens the ring in `pool` and mends its superblocks and run table entries. Throws Error as RingView::parse does.
-  /// `seed` decides when syncs end and how threads interleave.
-  Owner(PoolBytes& pool, Trace& trace, const Setting& setting, Published& published, std::uint64_t seed);
+  /// `seed` decides when syncs end and how threads interleave. leases: of readers; may be null.
+  Owner(PoolBytes& pool, Trace& trace, const Setting& setting, Published& published, std::uint64_t seed,
+        DrawnLeases* leases = nullptr);
   ~Owner();  // without `finish` it counts as killed
 
   void begin_run(std::uint32_t run);
   void clear();
+  /// A reader begins to hold `slot`, if that keeps an iterate.
+  void hold(std::uint32_t slot);
   /// Commits the next iterate of the run by the whole protocol, reductions included.
   void commit_next();
   void finish();
@@ -38,6 +42,8 @@ class Owner {
   const RingView& ring() const noexcept { return writer_->ring(); }
 
  private:
+  std::optional<std::uint32_t> free_victim();
+  std::uint32_t expected_victim();
   void check_reductions();
   void maybe_end_sync();
   void end_sync();
@@ -53,6 +59,9 @@ class Owner {
   std::uint64_t newest_ = 0;
   std::vector<std::byte> handed_over_;
   std::vector<std::uint64_t> holds_;      // commit_seq by slot; 0: nothing worth keeping
+  DrawnLeases* const leases_;
+  std::optional<std::uint32_t> ahead_;    // the victim that was chosen before its step came
+  std::vector<char> disregarded_;         // slots whose lease was broken, and whose byte was not obtained since
   std::optional<std::uint64_t> syncing_;  // the commit that a sync in progress is for
   std::uint64_t requested_ = 0;           // the newest commit that a sync was asked for
 };

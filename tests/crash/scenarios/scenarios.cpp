@@ -40,7 +40,10 @@ RingGeometry geometry_of(const Setting& setting, std::uint64_t seed) {
 class Stage {
  public:
   Stage(const Setting& setting, std::uint64_t seed)
-      : random_(seed), published_(setting), traced_{setting, geometry_of(setting, seed), {}, 0} {
+      : random_(seed),
+        published_(setting),
+        traced_{setting, geometry_of(setting, seed), {}, 0},
+        leases_(setting.slots) {
     pool_.emplace(traced_.geometry.file_bytes);
     put(0, "PMEMOBJ");
     put(kPageBytes, kPoolLayoutName);
@@ -62,14 +65,22 @@ class Stage {
 
   Owner& open() {
     owner_.reset();
-    owner_.emplace(*pool_, traced_.trace, traced_.setting, published_, random_.next());
+    leases_.end_owner();
+    owner_.emplace(*pool_, traced_.trace, traced_.setting, published_, random_.next(), &leases_);
     return *owner_;
+  }
+
+  /// Readers begin and end to hold slots, at most `most` at a time.
+  void change_leases(std::uint32_t most) {
+    if (random_.one_in(3)) leases_.release(static_cast<std::uint32_t>(random_.below(slots())));
+    if (random_.one_in(2) && leases_.held() < most) owner_->hold(static_cast<std::uint32_t>(random_.below(slots())));
   }
 
   /// Kills the owner at one of its events since `from`, and removes the events after it. All phases are equally
   /// likely: otherwise the few events of a commit would hardly ever be chosen.
   void kill(std::size_t from) {
     owner_.reset();
+    leases_.release_all();  // some of them began after the event
     Trace& trace = traced_.trace;
     std::vector<Phase> phases;
     for (std::size_t i = from; i < trace.size(); ++i) {
@@ -123,6 +134,7 @@ class Stage {
   Random random_;
   Published published_;
   TracedScenario traced_;
+  DrawnLeases leases_;
   std::optional<PoolBytes> pool_;
   std::optional<Owner> owner_;
 };
@@ -196,6 +208,27 @@ TracedScenario trace_killed_owner(Storage storage, Durability durability, std::u
   return stage.end();
 }
 
+TracedScenario trace_held_slots(Storage storage, Durability durability, std::uint64_t seed) {
+  Random random(seed);
+  Setting setting = small_ring(storage, durability, random);
+  setting.slots = static_cast<std::uint32_t>(4 + random.below(4));
+  Stage stage(setting, random.next());
+  const std::uint32_t most =
+      random.one_in(4) ? setting.slots : setting.slots - 3;  // more than K - 3: leases are broken
+  play_laps(stage, setting.slots);
+  for (int life = 0; life < 2; ++life) {
+    const std::size_t from = stage.now();
+    Owner& owner = stage.open();
+    owner.begin_run(1);
+    for (std::uint64_t k = 0; k < 2 * stage.slots(); ++k) {
+      stage.change_leases(most);
+      owner.commit_next();
+    }
+    if (life == 0) stage.kill(from);
+  }
+  return stage.end();
+}
+
 TracedScenario trace_damaged_superblock(Storage storage, Durability durability, std::uint64_t seed) {
   Random random(seed);
   Stage stage(small_ring(storage, durability, random), random.next());
@@ -215,6 +248,7 @@ constexpr Scenario kScenarios[] = {
     {"many-threads", "2 to 4 threads copy, each its chunks", trace_many_threads},
     {"second-run", "the ring is cleared and another run begins, three times", trace_second_run},
     {"killed-owner", "owners are killed at any instant, the next one continues the run", trace_killed_owner},
+    {"held-slots", "readers hold slots while a run commits; its owner is killed once", trace_held_slots},
     {"damaged-superblock", "an owner finds one superblock damaged and mends it", trace_damaged_superblock},
 };
 

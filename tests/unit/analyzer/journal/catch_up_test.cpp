@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a journal lacks when a run attaches: over all killed lives, each committed step is recorded once or named as
 // missing once.
+#include <algorithm>
 #include <random>
 
 #include "analyzer/journal/journal_rebuild.hpp"
@@ -25,7 +26,10 @@ class CatchUpTest : public JournalFixture {
     step.commit_seq = ++newest_;
     step.step.step = step_++;
     step.step.iteration = iteration_ += every_;
-    if (window_.size() == kSlots) window_.erase(window_.begin());
+    if (window_.size() == kSlots) {
+      window_.erase(std::find_if(window_.begin(), window_.end(),
+                                 [&](const RecordedStep& one) { return one.figures.commit_seq != held_; }));
+    }
     window_.push_back(recorded_step);
     window_.back().figures.rebuilt = true;
     if (!recorded) return;
@@ -62,6 +66,20 @@ class CatchUpTest : public JournalFixture {
     return lacking;
   }
 
+  /// Commits and records 8000 steps, so that the first records are gone.
+  void rotate() {
+    Journal journal = open();
+    wire::Record record;
+    for (int i = 0; i < 8000; ++i) {
+      commit(false);
+      fill(*record.mutable_step(), window_.back());
+      record.set_seq(journal.newest_seq() + 1);
+      const std::string bytes = record.SerializeAsString();
+      ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
+    }
+    ASSERT_GT(reader().oldest_seq(), 1u);
+  }
+
   void write(wire::Record& record) const {
     Journal journal = open();
     record.set_seq(journal.newest_seq() + 1);
@@ -96,6 +114,7 @@ class CatchUpTest : public JournalFixture {
 
   Id128 run_ = kRun;
   std::vector<RecordedStep> window_;  // what the ring keeps
+  std::uint64_t held_ = 0;            // commit_seq of a step that a reader holds: it stays in the window
   std::uint64_t newest_ = 0;         // commit_seq
   std::uint64_t step_ = 0;
   std::uint64_t iteration_ = 0;
@@ -242,20 +261,33 @@ TEST_F(CatchUpTest, ARunThatIsLetGoIsRecordedBeforeTheNextOne) {
   EXPECT_EQ(lacking.size(), 1 + kSlots);
 }
 
+TEST_F(CatchUpTest, AGapBehindAHeldSlotIsNotAMissingRecord) {
+  resume();
+  commit(5, true);
+  held_ = 4;
+  commit(20, true);
+  ASSERT_EQ(window_.front().figures.commit_seq, 4u);
+  EXPECT_TRUE(resume().empty());
+  commit(7, false);  // three of them are kept
+  const std::vector<MissingSteps> missing = missing_in(resume());
+  ASSERT_EQ(missing.size(), 1u);
+  EXPECT_EQ(missing[0].first_commit_seq, 26u);
+  EXPECT_EQ(missing[0].steps, 4u);
+  expect_each_recorded_once();
+}
+
+TEST_F(CatchUpTest, AHeldStepIsNotRecordedAgainWhenRotationTookItsRecord) {
+  resume();
+  commit(2, true);
+  held_ = 2;
+  rotate();
+  EXPECT_TRUE(resume().empty());
+}
+
 TEST_F(CatchUpTest, WhatRotationTookIsNotMissing) {
   resume();
-  {
-    Journal journal = open();
-    wire::Record record;
-    for (int i = 0; i < 8000; ++i) {
-      commit(false);
-      fill(*record.mutable_step(), window_.back());
-      record.set_seq(journal.newest_seq() + 1);
-      const std::string bytes = record.SerializeAsString();
-      ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
-    }
-  }
-  ASSERT_GT(reader().oldest_seq(), 1u);
+  rotate();
+
   commit(20, false);
   const std::vector<MissingSteps> missing = missing_in(resume());
   ASSERT_EQ(missing.size(), 1u);

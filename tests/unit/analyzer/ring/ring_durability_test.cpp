@@ -15,6 +15,7 @@
 #include "analyzer/ring/ring_writer.hpp"
 #include "common/platform/error.hpp"
 #include "common/ring/ring_recovery.hpp"
+#include "tests/unit/analyzer/ring/held_slots.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 
 namespace ringside {
@@ -186,6 +187,30 @@ TEST(RingDurabilityTest, NothingIsOverwrittenWhileNothingNewerIsPersisted) {
   }
   EXPECT_EQ(writer.finish(), 0);
   EXPECT_EQ(writer.persisted(), 200u);
+}
+
+TEST(RingDurabilityTest, IfAReaderHoldsAllThatMayGoItsLeaseIsBrokenAndTheDiskIsNotWaitedFor) {
+  RingInMemory memory(100, 4);
+  SlowDisk disk;
+  disk.let(1);
+  HeldSlots leases;
+  RingWriter writer(memory.ring(), disk, Storage::kFile, Durability::kPower);
+  writer.respect(leases);
+  begin_x_only(writer, run_of(100));
+  for (std::uint64_t k = 1; k <= 2; ++k) {
+    commit_iterate(writer, k, 100);
+    disk.let(1);
+    while (writer.persisted() < k) std::this_thread::yield();
+  }
+  commit_iterate(writer, 3, 100);  // the disk hangs from here on
+  commit_iterate(writer, 4, 100);
+  leases.hold({0});
+  ASSERT_EQ(writer.begin(), CommitStatus::kOk);  // slot 1 is free, but it is the newest persisted one
+  EXPECT_EQ(writer.leases_broken(), 1u);
+  EXPECT_EQ(writer.persisted(), 2u);
+  EXPECT_EQ(kept_iterations(memory.ring()), (Iterations{2, 3, 4}));
+  disk.let(9);
+  EXPECT_EQ(writer.finish(), 0);
 }
 
 TEST(RingDurabilityTest, AFailedSyncIsReportedAndNeverRetried) {

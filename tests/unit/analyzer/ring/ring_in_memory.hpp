@@ -131,11 +131,12 @@ inline StepWithScalars step_of(std::uint64_t k) {
       .descriptor = {.step = k - 1, .iteration = k, .residual_l1 = 1.0 / static_cast<double>(k), .generate_ns = 1000}};
 }
 
-/// Commits that iterate: begin, copy, commit.
+/// Commits that iterate: begin, copy, commit. Readers can hold it then.
 inline void commit_iterate(RingWriter& writer, std::uint64_t k, std::uint64_t rows) {
   ASSERT_EQ(writer.begin(), CommitStatus::kOk);
   writer.copy(iterate(k, rows).data(), step_of(k));
   ASSERT_EQ(writer.commit(), CommitStatus::kOk);
+  writer.end_lease();
 }
 
 using Iterations = std::vector<std::uint64_t>;

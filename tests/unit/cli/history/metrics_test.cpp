@@ -43,6 +43,7 @@ TEST_F(MetricsTest, AreTheFiguresOfTheRecordsInBaseUnits) {
   const auto found = samples(watched_.metrics_text());
   EXPECT_EQ(found.at("ringside_steps_committed_total"), 10);
   EXPECT_EQ(found.at("ringside_steps_persisted_total"), 8);
+  EXPECT_EQ(found.at("ringside_leases_broken_total"), 0);
   EXPECT_EQ(found.at("ringside_iteration"), 10);
   EXPECT_DOUBLE_EQ(found.at("ringside_residual_l1"), std::pow(0.9, 9));
   EXPECT_NEAR(found.at("ringside_producer_idle_seconds_total"), 0.0005, 1e-12);

@@ -73,6 +73,7 @@ TEST(RunHistoryTest, SumsAreThoseOfTheRecords) {
   MadeRun made;
   std::vector<wire::Record> records = {made.started()};
   for (wire::Record& record : made.steps(50)) records.push_back(record);
+  for (const std::size_t k : {7u, 20u}) records[k].mutable_step()->set_broke_lease(true);
   const RunHistory history = history_of(records);
   const RunView& run = *history.run();
   StepSums expected;
@@ -85,6 +86,7 @@ TEST(RunHistoryTest, SumsAreThoseOfTheRecords) {
   EXPECT_EQ(run.sums.generate_ns, expected.generate_ns);
   EXPECT_EQ(run.sums.producer_idle_ns, expected.producer_idle_ns);
   EXPECT_EQ(run.sums.bytes_transferred, expected.bytes_transferred);
+  EXPECT_EQ(run.sums.leases_broken, 2u);
   EXPECT_EQ(run.last.steps_committed(), 50u);
   EXPECT_EQ(run.steps_persisted, 48u);
   EXPECT_EQ(run.hand_off.count(), 50u);

@@ -51,6 +51,17 @@ TEST(AccountTableTest, TotalRunsFromTheFirstIterationToTheLastThingDone) {
   EXPECT_DOUBLE_EQ(summary["total_s"], 2.0);
 }
 
+TEST(AccountTableTest, BrokenLeasesAreShownIfThereAreAny) {
+  json analyzer = analyzer_report();
+  analyzer["leases_broken"] = 0;
+  const auto none = make_summary(kPipeline, producer_report(), analyzer);
+  EXPECT_EQ(none["leases_broken"], 0);
+  EXPECT_EQ(account_table(none, kPipeline).find("readers"), std::string::npos);
+  analyzer["leases_broken"] = 3;
+  const std::string table = account_table(make_summary(kPipeline, producer_report(), analyzer), kPipeline);
+  EXPECT_NE(table.find("3 steps were overwritten while a reader held them"), std::string::npos) << table;
+}
+
 TEST(AccountTableTest, TheSummaryNamesTheMatrixFormatUnderBothKeys) {
   const auto summary = make_summary(kPipeline, producer_report(), analyzer_report());
   EXPECT_EQ(summary["matrix_format"], "packed");

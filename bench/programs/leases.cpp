@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What do leases cost, and is a broken one ever missed? Two parts:
+//   calls   the lock calls of a step: the analyzer's pair, and one that fails, beside other readers' leases of the file
+//   views   a reader works on many steps in place while another process commits as fast as it can; no view that mixes
+//           two steps may pass its check
+#include <fcntl.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "bench/programs/held_views.hpp"
+#include "bench/programs/machine_header.hpp"
+#include "common/files/slot_lease.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/unique_fd.hpp"
+
+namespace ringside::bench {
+namespace {
+
+using nlohmann::json;
+
+UniqueFd opened(const std::string& path, int flags) {
+  UniqueFd fd(open(path.c_str(), flags | O_CLOEXEC, 0600));
+  if (!fd.valid()) throw system_error("{}: cannot be opened", path);
+  return fd;
+}
+
+double mean_ns(int calls, const auto& call) {
+  const std::int64_t begin_ns = now_ns();
+  for (int i = 0; i < calls; ++i) call();
+  return static_cast<double>(now_ns() - begin_ns) / calls;
+}
+
+json measure_calls(const std::string& folder, int other_leases, int repeats) {
+  constexpr int kCalls = 20'000;
+  constexpr std::uint32_t kHeldSlots = 7;  // slot 0 is free
+  const std::string path = folder + "/leases." + std::to_string(getpid()) + ".file";
+  const UniqueFd analyzer = opened(path, O_RDWR | O_CREAT);
+  std::vector<UniqueFd> readers;
+  for (int i = 0; i < other_leases; ++i) {
+    readers.push_back(opened(path, O_RDONLY));
+    take_lease(readers.back().get(), 1 + static_cast<std::uint32_t>(i) % kHeldSlots, Lease::kShared);
+  }
+  std::vector<double> pair;
+  std::vector<double> failed;
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    pair.push_back(mean_ns(kCalls, [&] {
+      take_lease(analyzer.get(), 0, Lease::kExclusive);
+      end_lease(analyzer.get(), 0);
+    }));
+    if (other_leases > 0) {
+      failed.push_back(mean_ns(kCalls, [&] { take_lease(analyzer.get(), 1, Lease::kExclusive); }));
+    }
+  }
+  std::filesystem::remove(path);
+  json result = {{"other_leases", other_leases}, {"pair", spread(pair, "ns")}};
+  result["failed"] = failed.empty() ? json() : spread(failed, "ns");
+  return result;
+}
+
+json measure_views(const std::string& folder, std::uint32_t slots, std::uint64_t words, std::uint64_t views) {
+  const std::filesystem::path path = folder + "/leases." + std::to_string(getpid()) + ".pool";
+  struct Remove {
+    const std::filesystem::path& path;
+    ~Remove() { std::filesystem::remove(path); }
+  } const remove{path};
+  const FastWriter writer(path, slots, words);
+  const RingReader reader = RingReader::open(path);
+  const std::uint64_t steps_before = writer.steps();
+  const std::int64_t begin_ns = now_ns();
+  const HeldViews held = hold_views(reader, views, 1000);
+  const double seconds = static_cast<double>(now_ns() - begin_ns) * 1e-9;
+  return {{"slots", slots},
+          {"step_bytes", words * sizeof(std::uint64_t)},
+          {"seconds", seconds},
+          {"steps_committed", writer.steps() - steps_before},
+          {"leases_broken", writer.leases_broken()},
+          {"views", held.held},
+          {"refused", held.refused},
+          {"intact", held.intact},
+          {"overwritten", held.overwritten},
+          {"torn", held.torn},
+          {"held_for_2k_steps_intact", held.waited_intact},
+          {"held_for_2k_steps_overwritten", held.waited_overwritten}};
+}
+
+}  // namespace
+}  // namespace ringside::bench
+
+int main(int argc, char** argv) {
+  ringside::CommandLine line(
+      "What the lock calls of a step cost, and whether a reader of many steps in place ever misses that one was "
+      "overwritten; as JSON. Exit code 5 if it does",
+      "bench_leases");
+  std::vector<int> slots = {3, 8};
+  std::uint64_t views = 1'000'000;
+  std::uint64_t words = 512;
+  int repeats = 31;
+  std::string folder = "/dev/shm";
+  std::string output;
+  line.option("--slots", slots, "Slots of the rings").comma_separated().check(ringside::whole_number_within(3, 1024));
+  line.option("--views", views, "Steps to hold on each ring").check(ringside::whole_number_within(1, 1'000'000'000));
+  line.option("--words", words, "Words of a step").check(ringside::whole_number_within(2, 1 << 20));
+  line.option("--repeats", repeats, "Measured repeats of the calls").check(ringside::whole_number_within(5, 10'000));
+  line.option("--folder", folder, "Where the files are made");
+  line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
+  if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
+  try {
+    using namespace ringside::bench;
+    nlohmann::json report = {{"benchmark", "leases"}, {"machine", machine_header()}, {"folder", folder}};
+    for (const int others : {0, 1, 16, 256}) report["calls"].push_back(measure_calls(folder, others, repeats));
+    bool torn = false;
+    for (const int count : slots) {
+      report["views"].push_back(measure_views(folder, static_cast<std::uint32_t>(count), words, views));
+      torn = torn || report["views"].back()["torn"] != 0;
+    }
+    write_json(report, output);
+    return torn ? static_cast<int>(ringside::ExitCode::kDamaged) : 0;
+  } catch (const ringside::Error& error) {
+    std::fprintf(stderr, "leases: %s\n", error.what());
+    return static_cast<int>(error.code());
+  }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The lease of a slot: a lock of one byte of the pool file, 2^62 + slot (docs/library.md). A reader that works on a
+// slot's bytes in place holds it shared; the analyzer takes it exclusively while it overwrites the slot. Such bytes lie
+// behind the end of every file, so that the locks cover no content. The locks belong to the open file description
+// (F_OFD_SETLK): the kernel drops them when its last user closes it or dies, and two locks of the same description
+// never conflict. No call here waits.
+#pragma once
+
+#include <cstdint>
+
+namespace ringside {
+
+enum class Lease {
+  kShared,    // of a reader; fd is open for reading
+  kExclusive  // of the analyzer; fd is open for writing
+};
+
+enum class LeaseStatus {
+  kTaken,
+  kHeld,        // another open file description has it, in a way that conflicts
+  kUnavailable  // the file system has no such locks
+};
+
+LeaseStatus take_lease(int fd, std::uint32_t slot, Lease lease) noexcept;
+void end_lease(int fd, std::uint32_t slot) noexcept;
+
+/// Whether leases can be taken of this file, which has `slots` slots. On NFS the lock of the pool's owner covers these
+/// bytes as well, so that no lease could be had. Takes no lock.
+bool has_leases(int fd, std::uint32_t slots, Lease lease) noexcept;
+
+}  // namespace ringside

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A step that a reader works on in place: its variables are views of the mapped pool, without a copy. While the step is
+// held, the analyzer overwrites other slots. If too few are left it overwrites this one, and the next `check` says so.
+// Whether what was read is the step's depends on the slot's header alone, not on the lease (docs/library.md, "Why a
+// broken lease is never missed").
+#pragma once
+
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "common/pool_reader/reader_leases.hpp"
+#include "common/ring/ring_view.hpp"
+#include "common/schema/schema_layout.hpp"
+#include "common/threads/team.hpp"
+
+namespace ringside {
+
+enum class HeldStatus {
+  kOk,
+  kOverwritten,  // the analyzer needed the slot: what was read since the last check may be of another step
+  kDamaged       // the bytes are not those that were committed
+};
+
+/// Used by one thread at a time. The reader that it came from outlives it.
+class HeldStep {
+ public:
+  HeldStep() = default;  // holds nothing
+  HeldStep(HeldStep&& other) noexcept { swap(other); }
+  HeldStep& operator=(HeldStep&& other) noexcept {
+    HeldStep(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~HeldStep() { end(); }
+
+  explicit operator bool() const noexcept { return ring_ != nullptr; }
+  std::uint32_t slot() const noexcept { return slot_; }
+  /// As it was when the step was held.
+  const SlotHeader& header() const noexcept { return header_; }
+
+  /// The bytes of a variable. They are the step's if a later `check` returns kOk.
+  std::span<const std::byte> view(std::size_t variable) const noexcept;
+  /// The step as the producer published it, with all scalars: a copy, as good as a view.
+  StepWithScalars step() const noexcept { return ring_->step(slot_); }
+
+  /// Whether everything that was read through the views until now is of this step. Reads one cache line. A step that
+  /// was overwritten gives its lease back.
+  HeldStatus check() noexcept;
+
+  /// Hashes a variable in place, once: a later call for the same variable only checks. Ends with a check. kDamaged is
+  /// a property of the file, and does not end the lease.
+  HeldStatus verify(std::size_t variable, Team& team) noexcept;
+  /// The same for all variables.
+  HeldStatus verify(Team& team) noexcept;
+
+  /// Makes the last check and ends the lease, whatever the check returns. Nothing may be read through the views
+  /// afterwards.
+  HeldStatus release() noexcept;
+
+  /// Why the step is no longer held: one line, for a step whose check failed.
+  std::string why_lost() const;
+
+ private:
+  friend class RingReader;
+  HeldStep(const RingView& ring, ReaderLeases& leases, std::uint32_t slot, const SlotHeader& header) noexcept
+      : ring_(&ring), leases_(&leases), slot_(slot), header_(header) {}
+
+  void swap(HeldStep& other) noexcept;
+  void end() noexcept;
+  bool hashes_hold(std::size_t variable, Team& team) const noexcept;
+
+  const RingView* ring_ = nullptr;
+  ReaderLeases* leases_ = nullptr;  // null: the lease has ended
+  std::uint32_t slot_ = 0;
+  SlotHeader header_;
+  std::bitset<kMostVariables> verified_;
+  std::uint32_t held_when_lost_ = 0;  // steps that the reader held
+};
+
+/// What became of the request to hold a step.
+enum class HoldOutcome {
+  kHeld,
+  kNotKept,      // no slot has that commit
+  kOverwritten,  // the analyzer is taking its slot
+  kNoLeases      // the file system has no leases, or this process is a child of the one that opened the reader
+};
+
+}  // namespace ringside

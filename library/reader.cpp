@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The reading half of the C interface: a RingReader and its held steps behind handles.
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/files/watched_mapping.hpp"
+#include "common/platform/fork_mark.hpp"
+#include "common/pool_reader/ring_reader.hpp"
+#include "common/results/result_values.hpp"
+#include "common/threads/team.hpp"
+#include "library/handle.hpp"
+#include "library/ringside.h"
+
+using namespace ringside;
+using library::guarded;
+using library::Line;
+
+struct ringside_reader {
+  explicit ringside_reader(const char* pool);
+
+  ForkMark process;
+  RingReader reader;
+  std::vector<ringside_variable> variables;
+  std::vector<RunReading> runs;  // whose texts the caller has
+
+  // The results of the last step that the caller asked for.
+  std::optional<Catalogue> catalogue;
+  Id128 catalogue_run;
+  std::uint64_t catalogue_hash = 0;
+  std::vector<ringside_value> values;
+  std::vector<ringside_result> results;
+
+  std::size_t steps = 0;  // held
+  Line line;
+};
+
+struct ringside_step {
+  ringside_reader* reader = nullptr;
+  HeldStep held;
+};
+
+namespace {
+
+std::vector<ringside_variable> variables_of(const Schema& schema) {
+  std::vector<ringside_variable> made;
+  for (const Variable& variable : schema.variables()) {
+    ringside_variable& given = made.emplace_back();
+    given.size = sizeof(given);
+    given.dtype = static_cast<std::uint16_t>(variable.dtype);
+    given.role = static_cast<std::uint16_t>(variable.role);
+    given.dims = static_cast<std::uint32_t>(variable.shape.size());
+    given.name = variable.name.c_str();
+    given.unit = variable.unit.c_str();
+    std::copy(variable.shape.begin(), variable.shape.end(), given.shape);
+  }
+  return made;
+}
+
+template <class Handle>
+void owned(const Handle& handle) {
+  if (!handle.process.is_owner()) throw handle.process.misuse();
+}
+
+const Schema& schema_of(const ringside_reader& reader) {
+  return reader.reader.ring().geometry().schema();
+}
+
+void check_variable(const ringside_reader& reader, std::uint32_t variable) {
+  const std::size_t count = schema_of(reader).size();
+  if (variable >= count) throw usage_error("variable {}: expected less than {}", variable, count);
+}
+
+template <class Struct>
+void give_or_throw(const Struct& from, Struct* to, const char* type) {
+  if (to == nullptr || !library::give(from, to)) {
+    throw usage_error("{}: no place for it; expected one with its size set", type);
+  }
+}
+
+ringside_step_info info_of(const RingView& ring, std::uint32_t slot, const SlotHeader& header) {
+  ringside_step_info info{};
+  info.size = sizeof(info);
+  info.slot = slot;
+  info.commit_seq = header.commit_seq;
+  info.step = ring.step(slot).descriptor.step;
+  info.iteration = header.iteration;
+  static_assert(sizeof(info.run_id) == sizeof(header.run_id));
+  std::memcpy(info.run_id, &header.run_id, sizeof(info.run_id));
+  return info;
+}
+
+Error gone(const ringside_reader& reader, std::uint64_t commit_seq) {
+  return usage_error("{}: commit {} is not kept", reader.reader.path().string(), commit_seq);
+}
+
+/// The step of that commit, or the newest one. Throws Error (exit code 2) if it is not kept.
+KeptSlot find(const ringside_reader& reader, std::uint64_t commit_seq) {
+  const Recovery recovery = reader.reader.recover();
+  const auto found = std::find_if(recovery.kept.rbegin(), recovery.kept.rend(), [&](const KeptSlot& kept) {
+    return commit_seq == RINGSIDE_NEWEST || kept.header.commit_seq == commit_seq;
+  });
+  if (found == recovery.kept.rend()) throw gone(reader, commit_seq);
+  return *found;
+}
+
+ringside_status status_of(ringside_step& step, HeldStatus status) {
+  switch (status) {
+    case HeldStatus::kOk: return RINGSIDE_OK;
+    case HeldStatus::kOverwritten: step.reader->line.set(step.held.why_lost()); return RINGSIDE_OVERWRITTEN;
+    case HeldStatus::kDamaged: break;
+  }
+  throw damage_error("{}: iteration {} is damaged: its bytes are not those that were committed",
+                     step.reader->reader.path().string(), step.held.header().iteration);
+}
+
+/// Points reader.results into reader.values.
+void describe_results(ringside_reader& reader, const std::vector<std::uint64_t>& words, const StepWithScalars& step) {
+  const Catalogue& catalogue = *reader.catalogue;
+  const bool recorded = words.size() == catalogue.words();
+  reader.values.resize(words.size() + catalogue.scalars().size());
+  std::memcpy(reader.values.data(), words.data(), words.size() * sizeof(std::uint64_t));
+  for (std::size_t s = 0; s < catalogue.scalars().size(); ++s) {
+    reader.values[words.size() + s].i64 = static_cast<std::int64_t>(step.scalar(s));
+  }
+  reader.results.clear();
+  for (const Result& result : catalogue.results()) {
+    const bool is_scalar = result.source == ResultSource::kScalar;
+    const bool present = is_scalar || (recorded && ResultValues(words).present(result));
+    const std::size_t first = is_scalar ? words.size() + result.word : result.word;
+    ringside_result& given = reader.results.emplace_back();
+    given.size = sizeof(given);
+    given.type = static_cast<std::uint32_t>(result.type);
+    given.name = result.full_name.c_str();
+    given.unit = result.unit.c_str();
+    given.count = result.count;
+    given.values = present ? reader.values.data() + first : nullptr;
+  }
+}
+
+}  // namespace
+
+ringside_reader::ringside_reader(const char* pool)
+    : reader(RingReader::open(pool)), variables(variables_of(reader.ring().geometry().schema())) {}
+
+ringside_status ringside_open(const char* pool, ringside_reader** out, ringside_error* error) {
+  Line line;
+  const ringside_status status = guarded(line, [&]() -> ringside_status {
+    if (out == nullptr) return library::refuse(line, "ringside_open: `out` is NULL; expected the place of a handle");
+    *out = nullptr;
+    if (pool == nullptr) return library::refuse(line, "ringside_open: the pool is NULL; expected a path");
+    *out = new ringside_reader(pool);
+    return RINGSIDE_OK;
+  });
+  library::pass_on(line, status, error);
+  return status;
+}
+
+ringside_status ringside_variables(ringside_reader* reader, const ringside_variable** out, size_t* count) {
+  return guarded(reader->line, [&]() -> ringside_status {
+    owned(*reader);
+    *out = reader->variables.data();
+    *count = reader->variables.size();
+    return RINGSIDE_OK;
+  });
+}
+
+ringside_status ringside_runs(ringside_reader* reader, ringside_run* out, size_t room, size_t* count) {
+  return guarded(reader->line, [&]() -> ringside_status {
+    owned(*reader);
+    reader->runs = reader->reader.ring().runs();
+    *count = reader->runs.size();
+    const std::size_t given = std::min(room, reader->runs.size());
+    if (given > 0 && (out == nullptr || out->size < sizeof(std::uint32_t))) {
+      throw usage_error("ringside_run: no place for it; expected one with its size set");
+    }
+    const std::uint32_t stride = given > 0 ? out->size : 0;
+    for (std::size_t i = 0; i < given; ++i) {
+      const RunDescription& run = reader->runs[reader->runs.size() - given + i].run;
+      ringside_run made{};
+      std::memcpy(made.run_id, &run.run_id, sizeof(made.run_id));
+      std::memcpy(made.problem_id, &run.problem_id, sizeof(made.problem_id));
+      made.started_realtime_ns = run.started_realtime_ns;
+      made.work = run.nonzeros;
+      made.solver = run.solver;
+      made.problem = run.matrix;
+      made.parameters = run.parameters;
+      auto* to = reinterpret_cast<ringside_run*>(reinterpret_cast<std::byte*>(out) + i * stride);
+      to->size = stride;
+      library::give(made, to);
+    }
+    return RINGSIDE_OK;
+  });
+}
+
+ringside_status ringside_steps(ringside_reader* reader, ringside_step_info* out, size_t room, size_t* count) {
+  return guarded(reader->line, [&]() -> ringside_status {
+    owned(*reader);
+    const RingView& ring = reader->reader.ring();
+    const Recovery recovery = reader->reader.recover();
+    *count = recovery.kept.size();
+    const std::size_t given = std::min(room, recovery.kept.size());
+    if (given > 0 && (out == nullptr || out->size < sizeof(std::uint32_t))) {
+      throw usage_error("ringside_step_info: no place for it; expected one with its size set");
+    }
+    const std::uint32_t stride = given > 0 ? out->size : 0;
+    for (std::size_t i = 0; i < given; ++i) {
+      const KeptSlot& kept = recovery.kept[recovery.kept.size() - given + i];
+      auto* to = reinterpret_cast<ringside_step_info*>(reinterpret_cast<std::byte*>(out) + i * stride);
+      to->size = stride;
+      library::give(info_of(ring, kept.slot, kept.header), to);
+    }
+    return RINGSIDE_OK;
+  });
+}
+
+ringside_status ringside_next(ringside_reader* reader, uint64_t after, double timeout_s, const volatile int* stop,
+                              ringside_step_info* out) {
+  return guarded(reader->line, [&]() -> ringside_status {
+    using std::chrono::steady_clock;
+    constexpr std::chrono::milliseconds kSlice{20};  // how long a request to stop may wait
+    owned(*reader);
+    const bool unlimited = timeout_s < 0;
+    const double limit_s = std::min(timeout_s, 1e9);
+    const auto give_up = steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                                   std::chrono::duration<double>(unlimited ? 0 : limit_s));
+    for (;;) {
+      std::chrono::nanoseconds slice = kSlice;
+      if (!unlimited) slice = std::clamp<std::chrono::nanoseconds>(give_up - steady_clock::now(), {}, kSlice);
+      if (const std::optional<KeptSlot> kept = reader->reader.next(after, slice)) {
+        give_or_throw(info_of(reader->reader.ring(), kept->slot, kept->header), out, "ringside_step_info");
+        return RINGSIDE_OK;
+      }
+      if (stop != nullptr && *stop != 0) return RINGSIDE_INTERRUPTED;
+      if (!unlimited && steady_clock::now() >= give_up) return RINGSIDE_TIMEOUT;
+    }
+  });
+}
+
+ringside_status ringside_hold(ringside_reader* reader, uint64_t commit_seq, ringside_step** out) {
+  return guarded(reader->line, [&]() -> ringside_status {
+    if (out == nullptr) throw usage_error("ringside_hold: `out` is NULL; expected the place of a handle");
+    *out = nullptr;
+    owned(*reader);
+    auto step = std::make_unique<ringside_step>();
+    step->reader = reader;
+    const std::string pool = reader->reader.path().string();
+    switch (reader->reader.hold(commit_seq, step->held)) {
+      case HoldOutcome::kHeld: break;
+      case HoldOutcome::kNotKept:
+        if (reader->reader.recover().kept.empty()) return RINGSIDE_END;
+        reader->line.set(gone(*reader, commit_seq).what());
+        return RINGSIDE_OVERWRITTEN;
+      case HoldOutcome::kOverwritten:
+        reader->line.set(formatted("{}: the analyzer is overwriting commit {}", pool, commit_seq));
+        return RINGSIDE_OVERWRITTEN;
+      case HoldOutcome::kNoLeases:
+        throw system_error(
+            "{}: its file system has no leases (F_OFD_SETLK), or a lock over the whole file (NFS); "
+            "expected a local file system, or a copy of the step",
+            pool);
+    }
+    ++reader->steps;
+    *out = step.release();
+    return RINGSIDE_OK;
+  });
+}
+
+ringside_status ringside_step_get_info(ringside_step* step, ringside_step_info* out) {
+  return guarded(step->reader->line, [&]() -> ringside_status {
+    owned(*step->reader);
+    give_or_throw(info_of(step->reader->reader.ring(), step->held.slot(), step->held.header()), out,
+                  "ringside_step_info");
+    return status_of(*step, step->held.check());
+  });
+}
+
+ringside_status ringside_view(ringside_step* step, uint32_t variable, const void** data, size_t* bytes) {
+  return guarded(step->reader->line, [&]() -> ringside_status {
+    owned(*step->reader);
+    check_variable(*step->reader, variable);
+    const std::span<const std::byte> view = step->held.view(variable);
+    if (data != nullptr) *data = view.data();
+    if (bytes != nullptr) *bytes = view.size();
+    return RINGSIDE_OK;
+  });
+}
+
+ringside_status ringside_verify(ringside_step* step, uint32_t variable) {
+  return guarded(step->reader->line, [&]() -> ringside_status {
+    owned(*step->reader);
+    SingleThread team;
+    if (variable == RINGSIDE_ALL) return status_of(*step, step->held.verify(team));
+    check_variable(*step->reader, variable);
+    return status_of(*step, step->held.verify(variable, team));
+  });
+}
+
+ringside_status ringside_check(ringside_step* step) {
+  return guarded(step->reader->line, [&]() -> ringside_status {
+    owned(*step->reader);
+    return status_of(*step, step->held.check());
+  });
+}
+
+ringside_status ringside_release(ringside_step* step) {
+  if (step == nullptr) return RINGSIDE_OK;
+  const std::unique_ptr<ringside_step> released(step);
+  return guarded(step->reader->line, [&]() -> ringside_status {
+    if (step->reader->process.is_owner()) --step->reader->steps;
+    owned(*step->reader);
+    return status_of(*step, step->held.release());
+  });
+}
+
+ringside_status ringside_copy(ringside_reader* reader, uint64_t commit_seq, uint32_t variable, void* to, size_t bytes) {
+  return guarded(reader->line, [&]() -> ringside_status {
+    owned(*reader);
+    check_variable(*reader, variable);
+    const VariablePlace& place = schema_of(*reader).place(variable);
+    if (to == nullptr || bytes < place.bytes) {
+      throw usage_error("variable {}: found room for {} bytes, expected {}", variable, bytes, place.bytes);
+    }
+    const KeptSlot kept = find(*reader, commit_seq);
+    switch (reader->reader.copy(kept, variable, to)) {
+      case HeldStatus::kOk: return RINGSIDE_OK;
+      case HeldStatus::kOverwritten:
+        reader->line.set(formatted("{}: iteration {} was overwritten while it was copied",
+                                   reader->reader.path().string(), kept.header.iteration));
+        return RINGSIDE_OVERWRITTEN;
+      case HeldStatus::kDamaged: break;
+    }
+    throw damage_error("{}: iteration {} is damaged: its bytes are not those that were committed",
+                       reader->reader.path().string(), kept.header.iteration);
+  });
+}
+
+ringside_status ringside_results(ringside_reader* reader, uint64_t commit_seq, const ringside_result** out,
+                                 size_t* count) {
+  return guarded(reader->line, [&]() -> ringside_status {
+    owned(*reader);
+    const RingView& ring = reader->reader.ring();
+    const KeptSlot kept = find(*reader, commit_seq);
+    SlotResults recorded;
+    const ResultsState state = ring.results(kept.slot, kept.header, recorded);
+    const std::optional<StepWithScalars> step = verified_step(ring, kept);
+    if (!ring.still_holds(kept.slot, kept.header)) throw gone(*reader, kept.header.commit_seq);
+    if (state == ResultsState::kDamaged || !step) {
+      throw damage_error("{}: the results of iteration {} are damaged", reader->reader.path().string(),
+                         kept.header.iteration);
+    }
+    if (state != ResultsState::kRecorded) return RINGSIDE_ABSENT;
+    const bool known = reader->catalogue && reader->catalogue_run == kept.header.run_id &&
+                       reader->catalogue_hash == recorded.catalogue_hash;
+    if (!known) {
+      reader->catalogue = ring.catalogue(kept.header.run_id, recorded.catalogue_hash);
+      reader->catalogue_run = kept.header.run_id;
+      reader->catalogue_hash = recorded.catalogue_hash;
+    }
+    if (!reader->catalogue) return RINGSIDE_ABSENT;  // the run's description is no longer in the run table
+    describe_results(*reader, recorded.words, *step);
+    *out = reader->results.data();
+    *count = reader->results.size();
+    return RINGSIDE_OK;
+  });
+}
+
+const char* ringside_reader_line(const ringside_reader* reader) {
+  return reader->line.text();
+}
+
+void ringside_reader_free(ringside_reader* reader) {
+  delete reader;
+}
+
+void ringside_catch_bus_errors(void) {
+  catch_bus_errors(false);
+}

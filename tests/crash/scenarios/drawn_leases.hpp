@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Readers that hold slots in a scenario: no process, only what an owner finds out about them. The seed decides which
+// slots are held. They end with the scenario: no lock outlives a power cut.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/ring/victim_choice.hpp"
+
+namespace ringside::crash {
+
+/// A fault that can be switched on.
+enum class LeaseFault : std::uint8_t {
+  kNone,
+  kIgnored  // the owner overwrites the oldest slot, whether a reader holds it or not
+};
+
+/// Switches a fault on for all owners while it exists.
+class UseLeaseFault {
+ public:
+  explicit UseLeaseFault(LeaseFault fault) noexcept;
+  ~UseLeaseFault();
+  UseLeaseFault(const UseLeaseFault&) = delete;
+  UseLeaseFault& operator=(const UseLeaseFault&) = delete;
+};
+
+class DrawnLeases final : public SlotLeases {
+ public:
+  explicit DrawnLeases(std::uint32_t slots) : held_(slots, 0), taken_(slots, 0) {}
+
+  bool take(std::uint32_t slot) noexcept override;
+  void give_back(std::uint32_t slot) noexcept override { taken_[slot] = 0; }
+
+  /// False if the owner has the slot.
+  bool hold(std::uint32_t slot);
+  void release(std::uint32_t slot) { held_[slot] = 0; }
+  /// The owner's process ends; those of all readers end.
+  void end_owner() { taken_.assign(taken_.size(), 0); }
+  void release_all() { held_.assign(held_.size(), 0); }
+  bool is_held(std::uint32_t slot) const noexcept { return held_[slot] != 0; }
+  std::uint32_t held() const noexcept;
+
+ private:
+  std::vector<char> held_;
+  std::vector<char> taken_;  // by the owner
+};
+
+}  // namespace ringside::crash

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Steps that are held across processes: readers that are killed, at each point of taking a hold, and a process that
+// commits as fast as it can.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "analyzer/pool/ring_pool.hpp"
+#include "analyzer/ring/ring_writer.hpp"
+#include "bench/programs/held_views.hpp"
+#include "common/files/slot_lease.hpp"
+#include "common/pool_reader/ring_reader.hpp"
+#include "tests/unit/analyzer/ring/ring_in_memory.hpp"
+#include "tests/unit/sanitized.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::uint64_t kRows = 1'000;
+
+/// A process of its own that calls `work` and then stays until it is killed. The constructor returns once `work` did.
+class Child {
+ public:
+  explicit Child(const std::function<bool()>& work) {
+    int ends[2];
+    EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    const UniqueFd read_end(ends[0]);
+    UniqueFd write_end(ends[1]);
+    pid_ = fork();
+    if (pid_ == 0) {
+      const char done = work() ? 'y' : 'n';
+      if (write(write_end.get(), &done, 1) != 1) _exit(1);
+      for (;;) pause();
+    }
+    write_end.reset();
+    char done = 0;
+    EXPECT_EQ(read(read_end.get(), &done, 1), 1);
+    worked_ = done == 'y';
+  }
+  ~Child() { die(); }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  bool worked() const { return worked_; }
+  void die() {
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);
+    EXPECT_EQ(waitpid(pid_, nullptr, 0), pid_);
+    pid_ = -1;
+  }
+
+ private:
+  pid_t pid_ = -1;
+  bool worked_ = false;
+};
+
+class HeldAcrossProcessesTest : public ::testing::Test {
+ protected:
+  HeldAcrossProcessesTest() : pool_(RingPool::create(path_, RingShape::x_only(kRows), 4)) {
+    writer_.respect(pool_.leases());
+    begin_x_only(writer_, run_of(kRows));
+    commit(4);
+  }
+  void commit(std::uint64_t steps) {
+    for (; steps > 0; --steps) commit_iterate(writer_, ++newest_, kRows);
+  }
+  Iterations kept() const { return kept_iterations(pool_.ring()); }
+
+  const testing::TemporaryFolder folder_;
+  const std::string path_ = folder_.file("x.pool");
+  RingPool pool_;
+  RingWriter writer_{pool_.ring(), pool_.persistence(), pool_.storage(), Durability::kProcess};
+  std::uint64_t newest_ = 0;
+};
+
+TEST_F(HeldAcrossProcessesTest, TheLeaseOfAKilledReaderEnds) {
+  Child reader([&] {
+    static const RingReader opened = RingReader::open(path_);
+    static HeldStep step;
+    return opened.hold(2, step) == HoldOutcome::kHeld;
+  });
+  ASSERT_TRUE(reader.worked());
+  commit(10);
+  EXPECT_EQ(kept(), (Iterations{2, 12, 13, 14}));
+  reader.die();
+  commit(2);
+  EXPECT_EQ(kept(), (Iterations{13, 14, 15, 16}));
+  EXPECT_EQ(writer_.leases_broken(), 0u);
+}
+
+TEST_F(HeldAcrossProcessesTest, AReaderThatIsKilledBetweenItsLockAndItsSecondLookLeavesNothing) {
+  Child reader([&] {
+    static const RingReader opened = RingReader::open(path_);  // has read the header of iteration 2
+    static const UniqueFd fd(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+    return take_lease(fd.get(), 1, Lease::kShared) == LeaseStatus::kTaken;
+  });
+  ASSERT_TRUE(reader.worked());
+  commit(10);
+  EXPECT_EQ(kept(), (Iterations{2, 12, 13, 14}));
+  reader.die();
+  commit(2);
+  EXPECT_EQ(kept(), (Iterations{13, 14, 15, 16}));
+  EXPECT_EQ(writer_.leases_broken(), 0u);
+}
+
+TEST_F(HeldAcrossProcessesTest, ManyReadersThatHangCostLeasesAndNoStep) {
+  std::vector<std::unique_ptr<Child>> readers;
+  for (int i = 0; i < 3; ++i) {
+    readers.push_back(std::make_unique<Child>([&] {
+      static const RingReader opened = RingReader::open(path_);
+      static std::vector<HeldStep> steps(4);
+      bool all = true;
+      for (std::uint64_t k = 1; k <= 4; ++k) all = opened.hold(k, steps[k - 1]) == HoldOutcome::kHeld && all;
+      return all;
+    }));
+    ASSERT_TRUE(readers.back()->worked());
+  }
+  commit(20);
+  EXPECT_EQ(kept(), (Iterations{4, 22, 23, 24})) << "K - 3 = 1 lease is respected";
+  EXPECT_EQ(writer_.leases_broken(), 3u);
+  readers.clear();
+  commit(4);
+  EXPECT_EQ(kept(), (Iterations{25, 26, 27, 28}));
+  EXPECT_EQ(writer_.leases_broken(), 3u);
+}
+
+TEST(HeldAcrossOwnersTest, TheNextAnalyzerRespectsALeaseThatItFinds) {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.file("x.pool");
+  std::optional<RingReader> reader;
+  HeldStep step;
+  std::uint64_t k = 0;
+  for (int owner = 1; owner <= 3; ++owner) {
+    const RingPool pool = k == 0 ? RingPool::create(path, RingShape::x_only(kRows), 4) : RingPool::open(path);
+    RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);
+    writer.respect(pool.leases());
+    const auto newest = begin_x_only(writer, run_of(kRows));
+    EXPECT_EQ(newest ? newest->header.iteration : 0, k);
+    for (int i = 0; i < 6; ++i) commit_iterate(writer, ++k, kRows);
+    if (!reader) {
+      reader = RingReader::open(path);
+      ASSERT_EQ(reader->hold(4, step), HoldOutcome::kHeld);
+    } else {
+      EXPECT_EQ(kept_iterations(pool.ring()), (Iterations{4, k - 2, k - 1, k}));
+      EXPECT_EQ(recover(pool.ring()).contiguous, 3u);
+    }
+    EXPECT_EQ(writer.leases_broken(), 0u);
+  }
+  EXPECT_EQ(step.release(), HeldStatus::kOk);
+}
+
+class FastWriterTest : public ::testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(FastWriterTest, NoViewThatMixesTwoStepsPassesItsCheck) {
+  constexpr std::uint64_t kViews = ringside::testing::kSanitized ? 500 : 5'000;
+  constexpr std::uint64_t kWaitEvery = 50;
+  const std::uint32_t slots = GetParam();
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.file("x.pool");
+  std::optional<bench::FastWriter> writer(std::in_place, path, slots, 2'000);
+  const RingReader reader = RingReader::open(path);
+  const bench::HeldViews views = bench::hold_views(reader, kViews, kWaitEvery);
+  EXPECT_EQ(views.held, kViews);
+  EXPECT_EQ(views.torn, 0u);
+  EXPECT_EQ(views.intact + views.overwritten, kViews);
+  // Waiting for 2 K steps decides what becomes of a view: three slots respect no lease, eight do.
+  EXPECT_EQ(views.waited_intact, slots == 3 ? 0u : kViews / kWaitEvery);
+  EXPECT_EQ(views.waited_overwritten, slots == 3 ? kViews / kWaitEvery : 0u);
+  if (slots == 8) {
+    EXPECT_EQ(writer->leases_broken(), 0u);
+    EXPECT_EQ(views.overwritten, 0u);
+  }
+  writer.reset();
+  const Recovery found = reader.recover();
+  EXPECT_GE(found.kept.size() + 1, slots);
+  for (const KeptSlot& kept : found.kept) EXPECT_TRUE(reader.verify(kept).intact());
+}
+
+INSTANTIATE_TEST_SUITE_P(Slots, FastWriterTest, ::testing::Values(3, 8));
+
+}  // namespace
+}  // namespace ringside
