@@ -25,9 +25,9 @@
 #include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 #include "common/records/results_json.hpp"
 #include "common/records/shown_results.hpp"
-#include "common/pool_reader/ring_reader.hpp"
 #include "common/reductions/reduction_json.hpp"
 
 namespace ringside {

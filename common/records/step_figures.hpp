@@ -78,7 +78,7 @@ struct StepFigures {
   std::uint64_t steps_committed = 0;  // of this attachment, this one included
   std::uint64_t steps_persisted = 0;
   bool broke_lease = false;  // it overwrote a step that a reader held
-  bool rebuilt = false;  // from the ring: the analyzer's measurements are not known
+  bool rebuilt = false;      // from the ring: the analyzer's measurements are not known
 };
 static_assert(std::is_trivially_copyable_v<StepFigures>);
 

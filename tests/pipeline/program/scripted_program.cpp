@@ -2,7 +2,8 @@
 // A solver that does what its arguments say, one word after the other, and prints what happens:
 //   attach | publish N | detach | exit STATUS | raise SIGNAL | say TEXT | run COMMAND | write FIFO | read FIFO
 //   handle (SIGINT from here on) | await (a SIGINT that is handled) | ignore (SIGINT) | pause (until a signal)
-//   problem NAME | variables x (the default), several, states | fork (a child uses the attachment) | leave (a child that outlives this process)
+//   problem NAME | variables x (the default), several, states | fork (a child uses the attachment) | leave (a child
+//   that outlives this process)
 // x_k[i] = x_{k-1}[i] / 2 + i, from zeros or from the iterate that was kept.
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -61,8 +62,8 @@ class ScriptedProgram {
   }
 
   static bool takes_value(const std::string& word) {
-    const std::vector<std::string> words = {"publish", "exit", "raise", "say", "run", "write", "read", "problem",
-                                            "variables"};
+    const std::vector<std::string> words = {"publish", "exit", "raise",   "say",      "run",
+                                            "write",   "read", "problem", "variables"};
     return std::find(words.begin(), words.end(), word) != words.end();
   }
 

@@ -7,11 +7,11 @@
 #include <map>
 #include <set>
 
+#include "analyzer/recorder/record_history.hpp"
 #include "common/journal/journal_layout.hpp"
 #include "common/journal/journal_log_copy.hpp"
 #include "common/journal/journal_reader.hpp"
 #include "common/journal/journal_scan.hpp"
-#include "analyzer/recorder/record_history.hpp"
 #include "common/records/result_names.hpp"
 #include "tests/unit/analyzer/recorder/recorder_fixture.hpp"
 
@@ -58,7 +58,8 @@ class RecorderDescriptionsTest : public testing::RecorderTest {
     std::vector<wire::Record> records;
     JournalReader reader = JournalReader::open(options().pool);
     while (const auto encoded = reader.next(0)) {
-      EXPECT_TRUE(records.emplace_back().ParseFromArray(encoded->bytes.data(), static_cast<int>(encoded->bytes.size())));
+      EXPECT_TRUE(
+          records.emplace_back().ParseFromArray(encoded->bytes.data(), static_cast<int>(encoded->bytes.size())));
     }
     return records;
   }
@@ -190,7 +191,8 @@ TEST_F(RecorderDescriptionsTest, StepsRecordedAnewFromTheRingAreDescribedBeforeT
 
 Schema many_integer_fields() {
   std::vector<Variable> variables;
-  for (int v = 0; v < 256; ++v) variables.push_back({.name = "n" + std::to_string(v), .dtype = DType::kI64, .shape = {2}});
+  for (int v = 0; v < 256; ++v)
+    variables.push_back({.name = "n" + std::to_string(v), .dtype = DType::kI64, .shape = {2}});
   return Schema::of(variables);
 }
 
