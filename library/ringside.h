@@ -234,7 +234,7 @@ typedef struct ringside_counts {
 
 RINGSIDE_API ringside_status ringside_get_counts(ringside_writer* writer, ringside_counts* out);
 
-/* The line of the last failure; "" if there was none. Valid until the next call. */
+/* The line of the last failure; "" if there was none. Valid until the next failure. */
 RINGSIDE_API const char* ringside_writer_line(const ringside_writer* writer);
 
 /* Without a detach before it, the run counts as lost, and may be resumed. NULL is allowed. */
@@ -333,7 +333,7 @@ RINGSIDE_API ringside_status ringside_copy(ringside_reader* reader, uint64_t com
 RINGSIDE_API ringside_status ringside_results(ringside_reader* reader, uint64_t commit_seq,
                                               const ringside_result** out, size_t* count);
 
-/* The line of the last failure of the reader or of one of its steps; "" if there was none. Valid until the next call. */
+/* The line of the last failure of the reader or of one of its steps; "" if there was none. Valid until the next failure. */
 RINGSIDE_API const char* ringside_reader_line(const ringside_reader* reader);
 
 /* All its steps must be released before. NULL is allowed. */

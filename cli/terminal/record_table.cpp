@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "cli/terminal/format.hpp"
+#include "cli/terminal/run_text.hpp"
 #include "common/platform/printable.hpp"
 
 namespace ringside {
@@ -281,8 +282,8 @@ void RecordTable::add_event(std::string& out, const wire::Record& record) {
                                      : "";
       const std::string planned = run.has_planned() ? "; planned: " + planned_text(run.planned()) : "";
       return add(
-          fmt::format("run {} started{}: {} of {} ({}), {}; {} buffers, {}, {} slots, {}, durability {}{}",
-                      id_text(run.run_id()), continues, run.solver(), run.matrix(), run.parameters(), size_text(run),
+          fmt::format("run {} started{}: {}, {}; {} buffers, {}, {} slots, {}, durability {}{}", id_text(run.run_id()),
+                      continues, problem_text(run.solver(), run.matrix(), run.parameters()), size_text(run),
                       run.buffers(), run.coordination(), run.slots(), run.storage(), run.durability(), planned),
           run.from_step() > 0 ? kYellow : kGreen);
     }

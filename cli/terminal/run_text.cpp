@@ -67,6 +67,13 @@ std::string column_name(const std::string& full_name) {
   return full_name.substr(full_name.find('.') + 1).substr(0, 20);
 }
 
+std::string problem_text(std::string_view solver, std::string_view problem, std::string_view parameters) {
+  std::string text(solver);
+  if (!problem.empty()) text += fmt::format(" of {}", problem);
+  if (!parameters.empty()) text += fmt::format(" ({})", parameters);
+  return printable(text);
+}
+
 std::string size_text(const wire::RunStarted& run) {
   const SharedLayout layout = layout_of(run);
   const bool is_x_only = !layout || layout->schema().is_x_only();
@@ -105,9 +112,8 @@ std::string status_text(const wire::Status& status) {
     return out;
   }
   const wire::RunStarted& run = status.run();
-  line("run", fmt::format("{} {}: {} of {} ({}), {}", id_text(run.run_id()),
-                          status.attached() ? "is being served" : "has ended", run.solver(), run.matrix(),
-                          run.parameters(), size_text(run)));
+  line("run", fmt::format("{} {}: {}, {}", id_text(run.run_id()), status.attached() ? "is being served" : "has ended",
+                          problem_text(run.solver(), run.matrix(), run.parameters()), size_text(run)));
   if (!status.attached()) {
     line("ended", with_note(status.ended().how() == "detached" ? status.ended().outcome() : status.ended().how(),
                             status.ended().text()));

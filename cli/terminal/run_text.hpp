@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "proto/ringside.pb.h"
 
@@ -21,6 +22,9 @@ std::string id_text(const std::string& id);
 
 /// "solver.rho" -> "rho", which fits a column.
 std::string column_name(const std::string& full_name);
+
+/// "heat of rod (c=0.25)": what is solved, without what a program left empty, printable.
+std::string problem_text(std::string_view solver, std::string_view problem, std::string_view parameters);
 
 /// "90,000 rows", "u f64[300,300] K, p f64[90000] state".
 std::string size_text(const wire::RunStarted& run);
