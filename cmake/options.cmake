@@ -12,6 +12,10 @@ if(NOT PROJECT_IS_TOP_LEVEL)
   return()
 endif()
 
+# What is installed belongs to the programs, unless it names another component (library/install).
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME programs)
+
+option(RINGSIDE_BUILD_PROGRAMS "Build more than libringside, which needs a compiler and xxhash.h only" ON)
 option(RINGSIDE_BUILD_TESTS "Build the tests" ON)
 option(RINGSIDE_BUILD_BENCH "Build the benchmarks" ON)
 option(RINGSIDE_BUILD_EXAMPLES "Build the examples" ON)
