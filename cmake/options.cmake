@@ -15,6 +15,11 @@ endif()
 # What is installed belongs to the programs, unless it names another component (library/install).
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME programs)
 
+# Debian's folder of libraries, also below another prefix than /usr: the package's prefix is /usr, the build's is not.
+if(EXISTS /etc/debian_version AND CMAKE_LIBRARY_ARCHITECTURE)
+  set(CMAKE_INSTALL_LIBDIR "lib/${CMAKE_LIBRARY_ARCHITECTURE}" CACHE PATH "Object code libraries")
+endif()
+
 option(RINGSIDE_BUILD_PROGRAMS "Build more than libringside, which needs a compiler and xxhash.h only" ON)
 option(RINGSIDE_BUILD_TESTS "Build the tests" ON)
 option(RINGSIDE_BUILD_BENCH "Build the benchmarks" ON)

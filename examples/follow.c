@@ -23,6 +23,7 @@ static double mean(const double* x, size_t count) {
 int main(int argc, char** argv) {
   const double patience_s = argc > 2 ? strtod(argv[2], NULL) : 10;
   ringside_status status;
+  setvbuf(stdout, NULL, _IOLBF, BUFSIZ);  // a line at a time, also into a pipe
   if (argc < 2) return fail("usage: follow POOL [SECONDS]", RINGSIDE_USAGE);
 
   ringside_reader* pool;
@@ -33,13 +34,13 @@ int main(int argc, char** argv) {
   size_t bytes;
   if (ringside_open(argv[1], &pool, &error)) return fail(error.line, error.status);
   while ((status = ringside_next(pool, at.commit_seq, patience_s, NULL, &at)) == RINGSIDE_OK) {
-    if (ringside_hold(pool, at.commit_seq, &step)) continue;                      // overwritten meanwhile: the next one
-    ringside_view(step, 0, &x, &bytes);                                           // in place: no byte is copied
-    const double value = mean(x, bytes / sizeof(double));                         // your analysis
-    if (ringside_release(step) == RINGSIDE_OK) printf("%" PRIu64 " %.17g\n", at.iteration, value);  // it was still this step
+    if (ringside_hold(pool, at.commit_seq, &step)) continue;  // overwritten meanwhile: the next one
+    ringside_view(step, 0, &x, &bytes);                       // in place: no byte is copied
+    const double value = mean(x, bytes / sizeof(double));     // your analysis
+    if (ringside_release(step)) continue;                     // overwritten meanwhile: the value does not count
+    printf("%" PRIu64 " %.17g\n", at.iteration, value);       // your output
   }
 
-  fflush(stdout);
   if (status != RINGSIDE_TIMEOUT) return fail(ringside_reader_line(pool), status);
   ringside_reader_free(pool);
   return 0;

@@ -977,7 +977,7 @@ contains
       stat = status
     else if (status /= RINGSIDE_OK) then
       write (error_unit, '(a)') line
-      error stop max(status, 1), quiet=.true.
+      stop max(status, 1), quiet=.true.  ! error stop would add a backtrace
     end if
   end subroutine
 
