@@ -164,6 +164,14 @@ class SolverInFortran(Solver, Place):
         [module] = Installation.prefix.glob("share/ringside/fortran/ringside.f90")
         self.call("gfortran", "-c", "-std=f2018", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fcheck=all", module)
 
+    def test_the_module_gives_every_function_to_fortran(self):
+        shutil.copy(EXAMPLES.parent / "tests" / "examples" / "fortran_face.f90", self.folder)
+        self.call("sh", "-ec", command_for("publish.f90").replace("publish.f90", "-std=f2018 -Wall -Wextra -Werror -fcheck=all -g "
+                                                                  "fortran_face.f90").replace("-o publish", "-o face"))
+        for word, use in (("write", []), ("resume", ["--resume"])):
+            self.call("ringside", "run", "--quiet", "--pool", "face.pool", *use, "--", "./face", word)
+        self.call("./face", "read", "face.pool")
+
     def test_its_cmake_target_compiles_the_module(self):
         shutil.copy(EXAMPLES / self.source, self.folder)
         (self.folder / "CMakeLists.txt").write_text(
