@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <limits>
+#include <optional>
+#include <utility>
 
 #include "cli/terminal/format.hpp"
 #include "common/platform/printable.hpp"
@@ -26,23 +29,13 @@ std::string clock_text(std::int64_t unix_ns) {
   return fmt::format("{:%H:%M:%S}", fmt::localtime(static_cast<std::time_t>(unix_ns / 1'000'000'000)));
 }
 
-std::string id_text(const std::string& id) {
-  std::string text;
-  for (const char byte : id.substr(0, 4)) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return text;
+std::string value_text(std::optional<double> value) {
+  return value ? fmt::format("{:.2e}", *value) : "-";
 }
 
 void remember(std::deque<double>& values, double value) {
   values.push_back(value);
   if (values.size() > kSparks) values.pop_front();
-}
-
-double share_of(std::int64_t part_ns, std::int64_t whole_ns) {
-  return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0.0;
-}
-
-std::string with_note(const std::string& line, const std::string& note) {
-  return note.empty() ? line : line + ": " + note;
 }
 
 /// "392 steps have no record: iterations 101 to 492".
@@ -55,19 +48,6 @@ std::string missing_text(const wire::RecordsMissing& missing) {
 }
 
 }  // namespace
-
-std::string duration_text(std::int64_t ns) {
-  double value = static_cast<double>(ns);
-  const char* unit = "ns";
-  for (const char* next : {"us", "ms", "s"}) {
-    if (std::abs(value) < 999.5) break;
-    value /= 1000;
-    unit = next;
-  }
-  if (ns == 0) return "0";
-  if (std::string_view(unit) == "ns") return fmt::format("{:.0f} ns", value);
-  return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, unit);
-}
 
 std::string sparkline(const std::deque<double>& values, double lowest, double highest) {
   constexpr std::string_view kBars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -87,13 +67,29 @@ std::string sparkline(const std::deque<double>& values, double lowest, double hi
 struct RecordTable::Cells {
   std::string time, iteration, steps, change, change_sparks, generate, transfer, commit, analyze, hand_off,
       producer_idle, producer_sparks, analyzer_idle, analyzer_sparks;
-
-  static Cells head() {
-    const std::string blank(kSparks, ' ');
-    return {"time",   "iteration", "steps",    "change",     blank, "generate",   "transfer",
-            "commit", "analyze",   "hand-off", "prod. idle", blank, "anal. idle", blank};
-  }
+  std::vector<std::string> scalars;
 };
+
+RecordTable::Cells RecordTable::head() const {
+  const std::string blank(kSparks, ' ');
+  Cells cells{.time = "time",
+              .iteration = "iteration",
+              .steps = "steps",
+              .change = course_,
+              .change_sparks = blank,
+              .generate = "generate",
+              .transfer = "transfer",
+              .commit = "commit",
+              .analyze = "analyze",
+              .hand_off = "hand-off",
+              .producer_idle = "prod. idle",
+              .producer_sparks = blank,
+              .analyzer_idle = "anal. idle",
+              .analyzer_sparks = blank,
+              .scalars = {}};
+  for (const std::string& name : scalars_) cells.scalars.push_back(column_name(name));
+  return cells;
+}
 
 RecordTable::RecordTable(const TableOptions& options) : options_(options) {
   choose_columns();
@@ -111,10 +107,29 @@ void RecordTable::choose_columns() {
   shown_ = {};
   if (options_.screen_columns == 0) return;
   // Sparklines are dropped first: they only repeat the numbers beside them. The time goes last: events still show it.
-  for (bool* shown : {&shown_.sparks, &shown_.commit, &shown_.hand_off, &shown_.time}) {
-    if (step_line(Cells::head()).size() <= options_.screen_columns) return;
+  for (bool* shown : {&shown_.sparks, &shown_.scalars, &shown_.commit, &shown_.hand_off, &shown_.time}) {
+    if (step_line(head()).size() <= options_.screen_columns) return;
     *shown = false;
   }
+}
+
+/// Which of a run's results have columns: what the run's course is, and the further scalars of its solver.
+void RecordTable::name_columns(const StepResults& results) {
+  if (results.layout() == layout_) return;
+  layout_ = results.layout();
+  const ShownNames shown = shown_names(results);
+  std::vector<std::string> scalars;
+  for (std::size_t i = 0; layout_ && i < results.size() && scalars.size() < kMostShownScalars; ++i) {
+    const Result& result = *layout_->results()[i].result;
+    const bool is_shown = result.full_name == shown.course || result.full_name == shown.course_linf;
+    if (result.source == ResultSource::kScalar && !is_shown) scalars.push_back(result.full_name);
+  }
+  const std::string course = shown.is_change ? "change" : column_name(shown.course);
+  if (course == course_ && scalars == scalars_) return;
+  course_ = course;
+  scalars_ = std::move(scalars);
+  choose_columns();
+  lines_left_ = 0;
 }
 
 std::string RecordTable::step_line(const Cells& c) const {
@@ -125,8 +140,11 @@ std::string RecordTable::step_line(const Cells& c) const {
   add(shown_.time, c.time, 8);
   add(true, c.iteration, 11);
   add(true, c.steps, 5);
-  add(true, c.change, 9);
+  add(true, c.change, std::max<std::size_t>(9, course_.size()));
   add(shown_.sparks, c.change_sparks, 0);
+  for (std::size_t i = 0; i < c.scalars.size(); ++i) {
+    add(shown_.scalars, c.scalars[i], std::max<std::size_t>(9, column_name(scalars_[i]).size()));
+  }
   add(true, c.generate, 8);
   add(true, c.transfer, 8);
   add(shown_.commit, c.commit, 8);
@@ -154,7 +172,7 @@ void RecordTable::add_line(std::string& out, std::string_view line) {
   if (lines_left_ > 0) --lines_left_;
 }
 
-std::string RecordTable::lines(std::span<const wire::Record> records) {
+std::string RecordTable::lines(std::span<const wire::Record> records, const ResultNames& names) {
   std::string out;
   const auto steps =
       std::count_if(records.begin(), records.end(), [](const auto& record) { return record.has_step(); });
@@ -162,14 +180,14 @@ std::string RecordTable::lines(std::span<const wire::Record> records) {
       options_.most_lines == 0 ? 1 : (static_cast<std::size_t>(steps) + options_.most_lines - 1) / options_.most_lines;
   std::vector<const wire::Record*> group;
   const auto flush = [&] {
-    if (!group.empty()) add_steps(out, group);
+    if (!group.empty()) add_steps(out, group, names);
     group.clear();
   };
   for (const wire::Record& record : records) {
     if (record.has_step()) {
       group.push_back(&record);
       if (group.size() >= together) flush();
-    } else {
+    } else if (!record.has_run_described()) {  // of a run that continues
       flush();
       add_event(out, record);
     }
@@ -179,9 +197,12 @@ std::string RecordTable::lines(std::span<const wire::Record> records) {
 }
 
 /// Adds one line for consecutive steps: the numbers of the newest step and the mean durations of all.
-void RecordTable::add_steps(std::string& out, std::span<const wire::Record* const> steps) {
+void RecordTable::add_steps(std::string& out, std::span<const wire::Record* const> steps, const ResultNames& names) {
+  const StepResults results = names.results(steps.back()->step());
+  const ShownFigures figures = shown_of(results);
+  name_columns(results);
   if (lines_left_ == 0) {
-    add_line(out, paint(step_line(Cells::head()), kBold));
+    add_line(out, paint(step_line(head()), kBold));
     lines_left_ = options_.screen_rows > 2 ? options_.screen_rows - 2 : static_cast<std::size_t>(-1);
   }
   wire::StepRecord sum;
@@ -200,7 +221,7 @@ void RecordTable::add_steps(std::string& out, std::span<const wire::Record* cons
   const double producer_idle = share_of(sum.producer_idle_ns(), sum.producer_idle_ns() + sum.generate_ns());
   const double analyzer_idle =
       share_of(sum.analyzer_idle_ns(), sum.analyzer_idle_ns() + sum.transfer_ns() + sum.commit_ns() + sum.analyze_ns());
-  remember(changes_, std::log10(newest.residual_l1()));
+  remember(changes_, std::log10(figures.course.value_or(std::numeric_limits<double>::quiet_NaN())));
   remember(producer_idle_, producer_idle);
   remember(analyzer_idle_, analyzer_idle);
   const auto finite = [](double value) { return std::isfinite(value); };
@@ -218,10 +239,15 @@ void RecordTable::add_steps(std::string& out, std::span<const wire::Record* cons
   const auto sparks = [](const std::deque<double>& values, double low, double high) {
     return sparkline(values, low, high) + std::string(kSparks - values.size(), ' ');
   };
+  std::vector<std::string> scalars;
+  for (const std::string& name : scalars_) {
+    const StepValue value = results.find(name);
+    scalars.push_back(value_text(value.present ? std::optional(value.as_double()) : std::nullopt));
+  }
   std::string line = step_line({.time = clock_text(steps.back()->unix_ns()),
                                 .iteration = with_separators(newest.iteration()),
                                 .steps = std::to_string(steps.size()),
-                                .change = fmt::format("{:.2e}", newest.residual_l1()),
+                                .change = value_text(figures.course),
                                 .change_sparks = sparks(changes_, lowest, highest),
                                 .generate = mean(sum.generate_ns()),
                                 .transfer = mean(sum.transfer_ns()),
@@ -231,7 +257,8 @@ void RecordTable::add_steps(std::string& out, std::span<const wire::Record* cons
                                 .producer_idle = share(producer_idle),
                                 .producer_sparks = sparks(producer_idle_, 0, 1),
                                 .analyzer_idle = share(analyzer_idle),
-                                .analyzer_sparks = sparks(analyzer_idle_, 0, 1)});
+                                .analyzer_sparks = sparks(analyzer_idle_, 0, 1),
+                                .scalars = std::move(scalars)});
   if (sum.skipped_before() > 0) line += paint(fmt::format(" {} skipped", sum.skipped_before()), kYellow);
   if (newest.rebuilt()) line += " from the ring";
   add_line(out, line);
@@ -253,11 +280,11 @@ void RecordTable::add_event(std::string& out, const wire::Record& record) {
           : run.from_iteration() > 0 ? fmt::format(", resumed from iteration {}", with_separators(run.from_iteration()))
                                      : "";
       const std::string planned = run.has_planned() ? "; planned: " + planned_text(run.planned()) : "";
-      return add(fmt::format("run {} started{}: {} of {} ({}), {} rows; {} buffers, {}, {} slots, {}, durability {}{}",
-                             id_text(run.run_id()), continues, run.solver(), run.matrix(), run.parameters(),
-                             with_separators(run.rows()), run.buffers(), run.coordination(), run.slots(), run.storage(),
-                             run.durability(), planned),
-                 run.from_step() > 0 ? kYellow : kGreen);
+      return add(
+          fmt::format("run {} started{}: {} of {} ({}), {}; {} buffers, {}, {} slots, {}, durability {}{}",
+                      id_text(run.run_id()), continues, run.solver(), run.matrix(), run.parameters(), size_text(run),
+                      run.buffers(), run.coordination(), run.slots(), run.storage(), run.durability(), planned),
+          run.from_step() > 0 ? kYellow : kGreen);
     }
     case wire::Record::kRunEnded: {
       const wire::RunEnded& ended = record.run_ended();
@@ -283,62 +310,6 @@ void RecordTable::add_event(std::string& out, const wire::Record& record) {
 std::string RecordTable::notice(std::string_view text) {
   std::string out;
   add_line(out, fmt::format("{:>8} {}", "", paint(printable(text), kYellow)));
-  return out;
-}
-
-std::string planned_text(const wire::PlannedStep& planned) {
-  return fmt::format("{} a step ({} to {}), of it producer idle {:.1f} %, analyzer idle {:.1f} %",
-                     duration_text(planned.step_ns()), duration_text(planned.low_ns()),
-                     duration_text(planned.high_ns()), 100 * share_of(planned.producer_idle_ns(), planned.step_ns()),
-                     100 * share_of(planned.analyzer_idle_ns(), planned.step_ns()));
-}
-
-std::string status_text(const wire::Status& status) {
-  std::string out;
-  const auto line = [&out](const char* name, const std::string& text) {
-    out += fmt::format("{:<11}{}\n", name, printable(text));
-  };
-  line("service", fmt::format("{} (pid {}), pool {}", status.version(), status.pid(), status.pool()));
-  const std::string kept = status.newest_seq() == 0
-                               ? "no records yet"
-                               : fmt::format("records {} to {}", status.oldest_seq(), status.newest_seq());
-  line("journal", status.journal_error().empty() ? fmt::format("{}, {}", status.journal(), kept)
-                                                 : fmt::format("given up: {}", status.journal_error()));
-  if (status.records_missing() > 0) line("missing", fmt::format("{} steps have no record", status.records_missing()));
-  if (!status.has_run()) {
-    line("run", "none yet");
-    return out;
-  }
-  const wire::RunStarted& run = status.run();
-  line("run", fmt::format("{} {}: {} of {} ({}), {} rows", id_text(run.run_id()),
-                          status.attached() ? "is being served" : "has ended", run.solver(), run.matrix(),
-                          run.parameters(), with_separators(run.rows())));
-  if (!status.attached()) {
-    line("ended", with_note(status.ended().how() == "detached" ? status.ended().outcome() : status.ended().how(),
-                            status.ended().text()));
-  }
-  const std::string persisted = run.durability() == "process"
-                                    ? "kept across the death of processes, not power loss"
-                                    : with_separators(status.steps_persisted()) + " persisted";
-  line("steps", fmt::format("{} committed, {}, {} skipped", with_separators(status.steps_committed()), persisted,
-                            with_separators(status.steps_skipped())));
-  if (status.has_last()) {
-    line("last", fmt::format("iteration {}: change L1 {:.3e}, Linf {:.3e}", with_separators(status.last().iteration()),
-                             status.last().residual_l1(), status.last().residual_linf()));
-  }
-  line("producer", fmt::format("generate {}, idle {}", duration_text(status.generate_ns()),
-                               duration_text(status.producer_idle_ns())));
-  line("analyzer", fmt::format("transfer {}, commit {}, analyze {}, idle {}", duration_text(status.transfer_ns()),
-                               duration_text(status.commit_ns()), duration_text(status.analyze_ns()),
-                               duration_text(status.analyzer_idle_ns())));
-  if (run.has_planned() && status.steps_committed() > run.from_step()) {
-    const std::int64_t worked_ns = status.transfer_ns() + status.commit_ns() + status.analyze_ns();
-    const auto steps = static_cast<std::int64_t>(status.steps_committed() - run.from_step());  // of this analyzer
-    line("planned", fmt::format("{}; measured {} a step", planned_text(run.planned()),
-                                duration_text((worked_ns + status.analyzer_idle_ns()) / steps)));
-  }
-  line("hand-off", fmt::format("p50 {}, p99 {}, max {}", duration_text(status.hand_off_p50_ns()),
-                               duration_text(status.hand_off_p99_ns()), duration_text(status.hand_off_max_ns())));
   return out;
 }
 
