@@ -2,13 +2,15 @@
 // The solver of publish.c in C++20. Against an installed library, in any folder:
 //     c++ -std=c++20 -o publish publish.cpp $(pkg-config --cflags --libs ringside)
 //     ringside run --pool heat.pool -- ./publish 2000
-// publish_from_your_solver.cpp is longer: options, scalars, Ctrl-C, and a solver that writes straight into shared memory.
+// publish_from_your_solver.cpp is longer: options, scalars, Ctrl-C, and a solver that writes straight into shared
+// memory.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <ringside.hpp>
 #include <vector>
+
+#include <ringside.hpp>
 
 namespace {
 
