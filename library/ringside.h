@@ -186,7 +186,8 @@ RINGSIDE_API ringside_status ringside_attach(const ringside_writer_options* opti
 /* The iteration of the step that the run goes on from, or RINGSIDE_END if it begins anew. */
 RINGSIDE_API ringside_status ringside_kept(ringside_writer* writer, uint64_t* iteration);
 
-/* That step's variable: its bytes, in the order and shape declared. Valid until the first publish. RINGSIDE_END: none. */
+/* That step's variable: its bytes, in the order and shape declared. Valid until the first publish. data and bytes may be
+ * NULL. RINGSIDE_END: none. */
 RINGSIDE_API ringside_status ringside_kept_variable(ringside_writer* writer, uint32_t variable, const void** data,
                                                     size_t* bytes);
 
