@@ -22,14 +22,14 @@ ringside_status status_of_exception(Line& line) noexcept {
 }
 
 void pass_on(const Line& line, ringside_status status, ringside_error* error) noexcept {
-  if (error == nullptr || error->size < offsetof(ringside_error, line)) return;
-  ringside_error own{};
-  own.status = status;
-  std::memcpy(own.line, line.text(), sizeof(own.line));
-  const std::uint32_t room = std::min<std::uint32_t>(error->size, sizeof(own));
-  own.size = error->size;
-  std::memcpy(error, &own, room);
-  if (room > offsetof(ringside_error, line)) reinterpret_cast<char*>(error)[room - 1] = '\0';
+  if (error == nullptr) return;
+  try {
+    ringside_error made{};
+    made.status = status;
+    std::memcpy(made.line, line.text(), sizeof(made.line));
+    give(made, error, "ringside_error");
+  } catch (...) {  // a wrong size: the status alone reports the failure
+  }
 }
 
 ringside_status refuse(Line& line, std::string_view text) noexcept {
@@ -37,11 +37,12 @@ ringside_status refuse(Line& line, std::string_view text) noexcept {
   return RINGSIDE_USAGE;
 }
 
+void check_size(std::uint32_t bytes, std::size_t first, const char* type) {
+  if (bytes >= first && bytes <= kMostStructBytes && bytes % sizeof(std::uint64_t) == 0) return;
+  throw usage_error("{}: its size is {}; expected sizeof({})", type, bytes, type);
+}
+
 void take_bytes(void* to, std::size_t own, const void* from, std::uint32_t bytes, const char* type) {
-  constexpr std::uint32_t kMost = 1 << 16;
-  if (bytes < 2 * sizeof(std::uint32_t) || bytes > kMost || bytes % sizeof(std::uint32_t) != 0) {
-    throw usage_error("{}: its size is {}; expected sizeof({})", type, bytes, type);
-  }
   const auto* rest = static_cast<const unsigned char*>(from);
   for (std::size_t at = own; at < bytes; ++at) {
     if (rest[at] == 0) continue;

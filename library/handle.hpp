@@ -51,41 +51,60 @@ void pass_on(const Line& line, ringside_status status, ringside_error* error) no
 /// A refused argument: RINGSIDE_USAGE and the line.
 ringside_status refuse(Line& line, std::string_view text) noexcept;
 
-/// The bytes of a caller's struct of `bytes` bytes at `from`, as one of `own` bytes at `to`, which has its defaults.
-/// Throws Error (exit code 2) for a size that cannot be, or a struct of a later version that asks for more than this
-/// library knows.
+/// The size of a struct in the first version that has it: no caller has a smaller one. A struct that grows keeps it.
+template <class Struct>
+inline constexpr std::size_t kFirstSize = sizeof(Struct);
+
+/// No version of a struct is larger.
+inline constexpr std::uint32_t kMostStructBytes = 4096;
+
+/// Throws Error (exit code 2) for a size that no version of a struct has.
+void check_size(std::uint32_t bytes, std::size_t first, const char* type);
+
+/// Copies what both versions of a struct have, from a caller's struct of `bytes` bytes. Throws Error (exit code 2) if
+/// the caller's version is later and asks for something that this library does not know.
 void take_bytes(void* to, std::size_t own, const void* from, std::uint32_t bytes, const char* type);
 
-/// A struct of the caller's as this version of the interface knows it. from: not null.
+/// A struct of the caller's as this version of the interface knows it. from: not null. Throws Error (exit code 2).
 template <class Struct>
 Struct taken(const Struct* from, const char* type) {
+  check_size(from->size, kFirstSize<Struct>, type);
   Struct made{};
   take_bytes(&made, sizeof(made), from, from->size, type);
   made.size = sizeof(made);
   return made;
 }
 
-/// An array of them, whose stride is the size of its first element.
+/// An array of them, whose stride is the size of its elements.
 template <class Struct>
 std::vector<Struct> taken(const Struct* from, std::size_t count, const char* type) {
   std::vector<Struct> made;
+  if (count == 0) return made;
+  const std::uint32_t stride = from->size;
+  check_size(stride, kFirstSize<Struct>, type);
   made.reserve(count);
   const auto* at = reinterpret_cast<const std::byte*>(from);
-  for (std::size_t i = 0; i < count; ++i, at += from->size)
-    made.push_back(taken(reinterpret_cast<const Struct*>(at), type));
+  for (std::size_t i = 0; i < count; ++i, at += stride) {
+    std::uint32_t size = 0;
+    std::memcpy(&size, at, sizeof(size));
+    if (size != stride) throw usage_error("{}: element {} has size {}, the first has {}", type, i, size, stride);
+    Struct& element = made.emplace_back();
+    take_bytes(&element, sizeof(element), at, size, type);
+    element.size = sizeof(element);
+  }
   return made;
 }
 
-/// Fills a struct of the caller's, whose size is set: as much of `from` as it has room for. False for a size that
-/// cannot be.
+/// Fills a struct of the caller's, whose size is set, with as much of `from` as it has room for. Throws Error (exit
+/// code 2), and touches nothing, for no struct or a size that no version has.
 template <class Struct>
-bool give(const Struct& from, Struct* to) noexcept {
+void give(Struct from, Struct* to, const char* type) {
+  if (to == nullptr) throw usage_error("{}: found NULL, expected a place for it", type);
   const std::uint32_t room = to->size;
-  if (room < sizeof(std::uint32_t)) return false;
+  check_size(room, kFirstSize<Struct>, type);
+  from.size = room;
   std::memcpy(to, &from, std::min<std::size_t>(room, sizeof(from)));
   if (room > sizeof(from)) std::memset(reinterpret_cast<std::byte*>(to) + sizeof(from), 0, room - sizeof(from));
-  to->size = room;
-  return true;
 }
 
 }  // namespace ringside::library

@@ -2,12 +2,17 @@
 // The reading half of the C interface: a RingReader and its held steps behind handles.
 #include <algorithm>
 #include <chrono>
+#include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/files/watched_mapping.hpp"
 #include "common/platform/fork_mark.hpp"
+#include "common/platform/formatted.hpp"
+#include "common/platform/printable.hpp"
+#include "common/platform/stop_flag.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/results/result_values.hpp"
 #include "common/threads/team.hpp"
@@ -24,7 +29,12 @@ struct ringside_reader {
   ForkMark process;
   RingReader reader;
   std::vector<ringside_variable> variables;
-  std::vector<RunReading> runs;  // whose texts the caller has
+  struct RunTexts {
+    std::string solver;
+    std::string problem;
+    std::string parameters;
+  };
+  std::vector<RunTexts> runs;  // what the caller has pointers to
 
   // The results of the last step that the caller asked for.
   std::optional<Catalogue> catalogue;
@@ -34,6 +44,7 @@ struct ringside_reader {
   std::vector<ringside_result> results;
 
   std::size_t steps = 0;  // held
+  bool freed = false;     // by the caller; kept until its last step is released
   Line line;
 };
 
@@ -77,37 +88,48 @@ void check_variable(const ringside_reader& reader, std::uint32_t variable) {
   if (variable >= count) throw usage_error("variable {}: expected less than {}", variable, count);
 }
 
-template <class Struct>
-void give_or_throw(const Struct& from, Struct* to, const char* type) {
-  if (to == nullptr || !library::give(from, to)) {
-    throw usage_error("{}: no place for it; expected one with its size set", type);
-  }
-}
-
-ringside_step_info info_of(const RingView& ring, std::uint32_t slot, const SlotHeader& header) {
+/// Nothing if the slot has taken another step.
+std::optional<ringside_step_info> info_of(const RingView& ring, std::uint32_t slot, const SlotHeader& header) {
   ringside_step_info info{};
-  info.size = sizeof(info);
   info.slot = slot;
   info.commit_seq = header.commit_seq;
   info.step = ring.step(slot).descriptor.step;
   info.iteration = header.iteration;
   static_assert(sizeof(info.run_id) == sizeof(header.run_id));
   std::memcpy(info.run_id, &header.run_id, sizeof(info.run_id));
-  return info;
+  return ring.still_holds(slot, header) ? std::optional(info) : std::nullopt;
 }
 
-Error gone(const ringside_reader& reader, std::uint64_t commit_seq) {
-  return usage_error("{}: commit {} is not kept", reader.reader.path().string(), commit_seq);
+/// The last `room` of them, ascending.
+template <class Struct>
+void give_newest(const std::vector<Struct>& all, Struct* out, std::size_t room, std::size_t* count, const char* type) {
+  if (count != nullptr) *count = all.size();
+  const std::size_t given = std::min(room, all.size());
+  if (given == 0) return;
+  if (out == nullptr) throw usage_error("{}: found NULL, expected room for {}", type, room);
+  const std::uint32_t stride = out->size;
+  library::check_size(stride, library::kFirstSize<Struct>, type);
+  auto* at = reinterpret_cast<std::byte*>(out);
+  for (std::size_t i = all.size() - given; i < all.size(); ++i, at += stride) {
+    std::memcpy(at, &stride, sizeof(stride));
+    library::give(all[i], reinterpret_cast<Struct*>(at), type);
+  }
 }
 
-/// The step of that commit, or the newest one. Throws Error (exit code 2) if it is not kept.
-KeptSlot find(const ringside_reader& reader, std::uint64_t commit_seq) {
+/// RINGSIDE_END if the pool has no step, else RINGSIDE_OVERWRITTEN and a line.
+ringside_status gone(ringside_reader& reader, std::uint64_t commit_seq) {
+  if (reader.reader.recover().kept.empty()) return RINGSIDE_END;
+  reader.line.set(formatted("{}: commit {} is not kept", reader.reader.path().string(), commit_seq));
+  return RINGSIDE_OVERWRITTEN;
+}
+
+/// The step of that commit, or the newest one.
+std::optional<KeptSlot> find(const ringside_reader& reader, std::uint64_t commit_seq) {
   const Recovery recovery = reader.reader.recover();
   const auto found = std::find_if(recovery.kept.rbegin(), recovery.kept.rend(), [&](const KeptSlot& kept) {
     return commit_seq == RINGSIDE_NEWEST || kept.header.commit_seq == commit_seq;
   });
-  if (found == recovery.kept.rend()) throw gone(reader, commit_seq);
-  return *found;
+  return found != recovery.kept.rend() ? std::optional(*found) : std::nullopt;
 }
 
 ringside_status status_of(ringside_step& step, HeldStatus status) {
@@ -163,8 +185,10 @@ ringside_status ringside_open(const char* pool, ringside_reader** out, ringside_
 }
 
 ringside_status ringside_variables(ringside_reader* reader, const ringside_variable** out, size_t* count) {
+  if (reader == nullptr) return RINGSIDE_USAGE;
   return guarded(reader->line, [&]() -> ringside_status {
     usable(*reader);
+    if (out == nullptr || count == nullptr) throw usage_error("ringside_variables: found NULL, expected two places");
     *out = reader->variables.data();
     *count = reader->variables.size();
     return RINGSIDE_OK;
@@ -172,60 +196,56 @@ ringside_status ringside_variables(ringside_reader* reader, const ringside_varia
 }
 
 ringside_status ringside_runs(ringside_reader* reader, ringside_run* out, size_t room, size_t* count) {
+  if (reader == nullptr) return RINGSIDE_USAGE;
   return guarded(reader->line, [&]() -> ringside_status {
     usable(*reader);
-    reader->runs = reader->reader.ring().runs();
-    *count = reader->runs.size();
-    const std::size_t given = std::min(room, reader->runs.size());
-    if (given > 0 && (out == nullptr || out->size < sizeof(std::uint32_t))) {
-      throw usage_error("ringside_run: no place for it; expected one with its size set");
-    }
-    const std::uint32_t stride = given > 0 ? out->size : 0;
-    for (std::size_t i = 0; i < given; ++i) {
-      const RunDescription& run = reader->runs[reader->runs.size() - given + i].run;
-      ringside_run made{};
+    reader->runs.clear();
+    std::vector<ringside_run> runs;
+    for (const RunReading& reading : reader->reader.ring().runs()) {
+      const RunDescription& run = reading.run;
+      // Texts of a file: printable, and ended.
+      reader->runs.push_back(
+          {printable(text_of(run.solver)), printable(text_of(run.matrix)), printable(text_of(run.parameters))});
+      ringside_run& made = runs.emplace_back();
       std::memcpy(made.run_id, &run.run_id, sizeof(made.run_id));
       std::memcpy(made.problem_id, &run.problem_id, sizeof(made.problem_id));
       made.started_realtime_ns = run.started_realtime_ns;
       made.work = run.nonzeros;
-      made.solver = run.solver;
-      made.problem = run.matrix;
-      made.parameters = run.parameters;
-      auto* to = reinterpret_cast<ringside_run*>(reinterpret_cast<std::byte*>(out) + i * stride);
-      to->size = stride;
-      library::give(made, to);
     }
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+      runs[r].solver = reader->runs[r].solver.c_str();
+      runs[r].problem = reader->runs[r].problem.c_str();
+      runs[r].parameters = reader->runs[r].parameters.c_str();
+    }
+    give_newest(runs, out, room, count, "ringside_run");
     return RINGSIDE_OK;
   });
 }
 
 ringside_status ringside_steps(ringside_reader* reader, ringside_step_info* out, size_t room, size_t* count) {
+  if (reader == nullptr) return RINGSIDE_USAGE;
   return guarded(reader->line, [&]() -> ringside_status {
     usable(*reader);
-    const RingView& ring = reader->reader.ring();
-    const Recovery recovery = reader->reader.recover();
-    *count = recovery.kept.size();
-    const std::size_t given = std::min(room, recovery.kept.size());
-    if (given > 0 && (out == nullptr || out->size < sizeof(std::uint32_t))) {
-      throw usage_error("ringside_step_info: no place for it; expected one with its size set");
+    std::vector<ringside_step_info> infos;
+    for (const KeptSlot& kept : reader->reader.recover().kept) {
+      if (const auto info = info_of(reader->reader.ring(), kept.slot, kept.header)) infos.push_back(*info);
     }
-    const std::uint32_t stride = given > 0 ? out->size : 0;
-    for (std::size_t i = 0; i < given; ++i) {
-      const KeptSlot& kept = recovery.kept[recovery.kept.size() - given + i];
-      auto* to = reinterpret_cast<ringside_step_info*>(reinterpret_cast<std::byte*>(out) + i * stride);
-      to->size = stride;
-      library::give(info_of(ring, kept.slot, kept.header), to);
-    }
+    give_newest(infos, out, room, count, "ringside_step_info");
     return RINGSIDE_OK;
   });
 }
 
 ringside_status ringside_next(ringside_reader* reader, uint64_t after, double timeout_s, const volatile int* stop,
                               ringside_step_info* out) {
+  if (reader == nullptr) return RINGSIDE_USAGE;
   return guarded(reader->line, [&]() -> ringside_status {
     using std::chrono::steady_clock;
     constexpr std::chrono::milliseconds kSlice{20};  // how long a request to stop may wait
     usable(*reader);
+    if (timeout_s != timeout_s) throw usage_error("timeout_s: found NaN, expected seconds, or less than 0");
+    if (out == nullptr) throw usage_error("ringside_step_info: found NULL, expected a place for it");
+    library::check_size(out->size, library::kFirstSize<ringside_step_info>, "ringside_step_info");
+    const StopFlag stopped(stop);
     const bool unlimited = timeout_s < 0;
     const double limit_s = std::min(timeout_s, 1e9);
     const auto give_up = steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -234,16 +254,23 @@ ringside_status ringside_next(ringside_reader* reader, uint64_t after, double ti
       std::chrono::nanoseconds slice = kSlice;
       if (!unlimited) slice = std::clamp<std::chrono::nanoseconds>(give_up - steady_clock::now(), {}, kSlice);
       if (const std::optional<KeptSlot> kept = reader->reader.next(after, slice)) {
-        give_or_throw(info_of(reader->reader.ring(), kept->slot, kept->header), out, "ringside_step_info");
+        const std::optional<ringside_step_info> info = info_of(reader->reader.ring(), kept->slot, kept->header);
+        if (!info) continue;  // overwritten meanwhile
+        library::give(*info, out, "ringside_step_info");
         return RINGSIDE_OK;
       }
-      if (stop != nullptr && *stop != 0) return RINGSIDE_INTERRUPTED;
+      if (stopped.is_set()) {
+        reader->line.set("interrupted: `stop` is set");
+        return RINGSIDE_INTERRUPTED;
+      }
+      usable(*reader);
       if (!unlimited && steady_clock::now() >= give_up) return RINGSIDE_TIMEOUT;
     }
   });
 }
 
 ringside_status ringside_hold(ringside_reader* reader, uint64_t commit_seq, ringside_step** out) {
+  if (reader == nullptr) return RINGSIDE_USAGE;
   return guarded(reader->line, [&]() -> ringside_status {
     if (out == nullptr) throw usage_error("ringside_hold: `out` is NULL; expected the place of a handle");
     *out = nullptr;
@@ -253,10 +280,7 @@ ringside_status ringside_hold(ringside_reader* reader, uint64_t commit_seq, ring
     const std::string pool = reader->reader.path().string();
     switch (reader->reader.hold(commit_seq, step->held)) {
       case HoldOutcome::kHeld: break;
-      case HoldOutcome::kNotKept:
-        if (reader->reader.recover().kept.empty()) return RINGSIDE_END;
-        reader->line.set(gone(*reader, commit_seq).what());
-        return RINGSIDE_OVERWRITTEN;
+      case HoldOutcome::kNotKept: return gone(*reader, commit_seq);
       case HoldOutcome::kOverwritten:
         reader->line.set(formatted("{}: the analyzer is overwriting commit {}", pool, commit_seq));
         return RINGSIDE_OVERWRITTEN;
@@ -273,15 +297,17 @@ ringside_status ringside_hold(ringside_reader* reader, uint64_t commit_seq, ring
 }
 
 ringside_status ringside_step_get_info(ringside_step* step, ringside_step_info* out) {
+  if (step == nullptr) return RINGSIDE_USAGE;
   return guarded(step->reader->line, [&]() -> ringside_status {
     usable(*step->reader);
-    give_or_throw(info_of(step->reader->reader.ring(), step->held.slot(), step->held.header()), out,
-                  "ringside_step_info");
+    const auto info = info_of(step->reader->reader.ring(), step->held.slot(), step->held.header());
+    if (info) library::give(*info, out, "ringside_step_info");
     return status_of(*step, step->held.check());
   });
 }
 
 ringside_status ringside_view(ringside_step* step, uint32_t variable, const void** data, size_t* bytes) {
+  if (step == nullptr) return RINGSIDE_USAGE;
   return guarded(step->reader->line, [&]() -> ringside_status {
     usable(*step->reader);
     check_variable(*step->reader, variable);
@@ -293,6 +319,7 @@ ringside_status ringside_view(ringside_step* step, uint32_t variable, const void
 }
 
 ringside_status ringside_verify(ringside_step* step, uint32_t variable) {
+  if (step == nullptr) return RINGSIDE_USAGE;
   return guarded(step->reader->line, [&]() -> ringside_status {
     usable(*step->reader);
     SingleThread team;
@@ -303,6 +330,7 @@ ringside_status ringside_verify(ringside_step* step, uint32_t variable) {
 }
 
 ringside_status ringside_check(ringside_step* step) {
+  if (step == nullptr) return RINGSIDE_USAGE;
   return guarded(step->reader->line, [&]() -> ringside_status {
     usable(*step->reader);
     return status_of(*step, step->held.check());
@@ -311,15 +339,18 @@ ringside_status ringside_check(ringside_step* step) {
 
 ringside_status ringside_release(ringside_step* step) {
   if (step == nullptr) return RINGSIDE_OK;
-  const std::unique_ptr<ringside_step> released(step);
-  return guarded(step->reader->line, [&]() -> ringside_status {
-    if (step->reader->process.is_owner()) --step->reader->steps;
-    usable(*step->reader);
+  ringside_reader* const reader = step->reader;
+  const ringside_status status = guarded(reader->line, [&]() -> ringside_status {
+    usable(*reader);
     return status_of(*step, step->held.release());
   });
+  delete step;  // ends the lease, if the release did not
+  if (--reader->steps == 0 && reader->freed) delete reader;
+  return status;
 }
 
 ringside_status ringside_copy(ringside_reader* reader, uint64_t commit_seq, uint32_t variable, void* to, size_t bytes) {
+  if (reader == nullptr) return RINGSIDE_USAGE;
   return guarded(reader->line, [&]() -> ringside_status {
     usable(*reader);
     check_variable(*reader, variable);
@@ -327,30 +358,35 @@ ringside_status ringside_copy(ringside_reader* reader, uint64_t commit_seq, uint
     if (to == nullptr || bytes < place.bytes) {
       throw usage_error("variable {}: found room for {} bytes, expected {}", variable, bytes, place.bytes);
     }
-    const KeptSlot kept = find(*reader, commit_seq);
-    switch (reader->reader.copy(kept, variable, to)) {
+    const std::optional<KeptSlot> kept = find(*reader, commit_seq);
+    if (!kept) return gone(*reader, commit_seq);
+    switch (reader->reader.copy(*kept, variable, to)) {
       case HeldStatus::kOk: return RINGSIDE_OK;
       case HeldStatus::kOverwritten:
         reader->line.set(formatted("{}: iteration {} was overwritten while it was copied",
-                                   reader->reader.path().string(), kept.header.iteration));
+                                   reader->reader.path().string(), kept->header.iteration));
         return RINGSIDE_OVERWRITTEN;
       case HeldStatus::kDamaged: break;
     }
     throw damage_error("{}: iteration {} is damaged: its bytes are not those that were committed",
-                       reader->reader.path().string(), kept.header.iteration);
+                       reader->reader.path().string(), kept->header.iteration);
   });
 }
 
 ringside_status ringside_results(ringside_reader* reader, uint64_t commit_seq, const ringside_result** out,
                                  size_t* count) {
+  if (reader == nullptr) return RINGSIDE_USAGE;
   return guarded(reader->line, [&]() -> ringside_status {
     usable(*reader);
     const RingView& ring = reader->reader.ring();
-    const KeptSlot kept = find(*reader, commit_seq);
+    if (out == nullptr || count == nullptr) throw usage_error("ringside_results: found NULL, expected two places");
+    const std::optional<KeptSlot> found = find(*reader, commit_seq);
+    if (!found) return gone(*reader, commit_seq);
+    const KeptSlot& kept = *found;
     SlotResults recorded;
     const ResultsState state = ring.results(kept.slot, kept.header, recorded);
     const std::optional<StepWithScalars> step = verified_step(ring, kept);
-    if (!ring.still_holds(kept.slot, kept.header)) throw gone(*reader, kept.header.commit_seq);
+    if (!ring.still_holds(kept.slot, kept.header)) return gone(*reader, kept.header.commit_seq);
     if (state == ResultsState::kDamaged || !step) {
       throw damage_error("{}: the results of iteration {} are damaged", reader->reader.path().string(),
                          kept.header.iteration);
@@ -372,11 +408,13 @@ ringside_status ringside_results(ringside_reader* reader, uint64_t commit_seq, c
 }
 
 const char* ringside_reader_line(const ringside_reader* reader) {
-  return reader->line.text();
+  return reader != nullptr ? reader->line.text() : "no handle: found NULL";
 }
 
 void ringside_reader_free(ringside_reader* reader) {
-  delete reader;
+  if (reader == nullptr) return;
+  reader->freed = true;
+  if (reader->steps == 0) delete reader;
 }
 
 void ringside_catch_bus_errors(void) {

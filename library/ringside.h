@@ -152,7 +152,7 @@ enum {
 /* on_analyzer_loss: what a claim does when the analyzer is gone. */
 enum {
   RINGSIDE_LOSS_WAIT = 1,     /* waits for another one, up to peer_timeout_s */
-  RINGSIDE_LOSS_CONTINUE = 2, /* returns RINGSIDE_FULL until another one is there */
+  RINGSIDE_LOSS_CONTINUE = 2, /* goes on: the steps are counted as skipped, and dropped, until another one is there */
   RINGSIDE_LOSS_STOP = 3      /* returns RINGSIDE_PEER_LOST */
 };
 
@@ -195,14 +195,14 @@ RINGSIDE_API ringside_status ringside_kept_variable(ringside_writer* writer, uin
 RINGSIDE_API ringside_status ringside_kept_scalar(ringside_writer* writer, uint32_t scalar, ringside_value* value);
 
 /*
- * Claims the buffer of the next step, waiting while the analyzer copies from it. RINGSIDE_FULL with
- * RINGSIDE_LOSS_CONTINUE: no analyzer is there; the step counts as skipped, and the solver goes on.
- * RINGSIDE_PEER_LOST, RINGSIDE_INTERRUPTED; another failure is the analyzer's own. Until the publish, the library
- * allocates nothing, takes no lock and logs nothing.
+ * Claims the buffer of the next step, waiting while the analyzer copies from it. RINGSIDE_PEER_LOST: the analyzer is
+ * gone, and no other came; RINGSIDE_INTERRUPTED: `stop` is set, also without a wait; another failure is the analyzer's
+ * own. With RINGSIDE_LOSS_CONTINUE, while no analyzer is there, the step goes to memory of the library's own and is
+ * dropped. Until the publish, the library allocates nothing, takes no lock and logs nothing.
  */
 RINGSIDE_API ringside_status ringside_claim(ringside_writer* writer);
 
-/* The same without waiting: RINGSIDE_FULL if no buffer is free, which counts the step as skipped. */
+/* The same without waiting: RINGSIDE_FULL if no buffer is free. Each RINGSIDE_FULL counts a step as skipped. */
 RINGSIDE_API ringside_status ringside_try_claim(ringside_writer* writer);
 
 /* The same for the last step of a run that was stopped: does not look at `stop`. */
@@ -210,18 +210,21 @@ RINGSIDE_API ringside_status ringside_claim_last(ringside_writer* writer);
 
 /*
  * A variable of the claimed step, to be written. NULL if no step is claimed or there is no such variable. At least
- * 64-byte aligned. After the publish the bytes may still be read until `buffers` - 1 more steps are claimed.
+ * 64-byte aligned. After the publish the bytes may still be read until the
+ * `buffers`-th claim that follows: with two buffers, x_{k-1} may be read while x_k is written. Any thread may call this
+ * between a claim and its publish, also beside others.
  */
 RINGSIDE_API void* ringside_buffer(ringside_writer* writer, uint32_t variable);
 
 /*
- * Publishes the claimed step. scalars: in the order declared; those behind scalar_count are 0. iteration: greater than
- * the one before. RINGSIDE_USAGE: no step is claimed, the iteration is not greater, or there are too many scalars.
+ * Publishes the claimed step. scalars: in the order declared; those behind scalar_count are 0. iteration: at least 1, and
+ * greater than the one before. RINGSIDE_USAGE: no step is claimed, the iteration is not greater, or there are too many scalars.
  */
 RINGSIDE_API ringside_status ringside_publish(ringside_writer* writer, uint64_t iteration,
                                               const ringside_value* scalars, size_t scalar_count);
 
-/* Ends the run; outcome: RINGSIDE_FINISHED ... Returns when every published step is committed (and on the medium, if
+/* Ends the run; outcome: RINGSIDE_FINISHED ... A step that is claimed and not published is dropped. Nothing can be claimed
+ * afterwards. A detach that failed may be tried again. Returns when every published step is committed (and on the medium, if
  * the analyzer was asked for that). A failure says what was not. */
 RINGSIDE_API ringside_status ringside_detach(ringside_writer* writer, uint32_t outcome);
 
@@ -337,7 +340,7 @@ RINGSIDE_API ringside_status ringside_results(ringside_reader* reader, uint64_t 
 /* The line of the last failure of the reader or of one of its steps; "" if there was none. Valid until the next failure. */
 RINGSIDE_API const char* ringside_reader_line(const ringside_reader* reader);
 
-/* All its steps must be released before. NULL is allowed. */
+/* Steps that are still held stay so: the reader is freed with the last of them. NULL is allowed. */
 RINGSIDE_API void ringside_reader_free(ringside_reader* reader);
 
 /* A load through a view of a file that was truncated raises SIGBUS. This installs a handler that ends the process with

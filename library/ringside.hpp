@@ -210,8 +210,7 @@ class Writer {
     return value;
   }
 
-  /// Waits for the buffer of the next step. False: the run is to stop (`stop` was set during the wait), or no analyzer
-  /// is there and RINGSIDE_LOSS_CONTINUE was chosen. Throws Error for a failure.
+  /// Waits for the buffer of the next step. False: the run is to stop (`stop` is set). Throws Error for a failure.
   bool claim() { return claimed(ringside_claim(writer_)); }
   /// The same without waiting: false if no buffer is free.
   bool try_claim() { return claimed(ringside_try_claim(writer_)); }

@@ -2,6 +2,8 @@
 // The writing half of the C interface: a HandoffWriter behind a handle.
 #include <errno.h>
 
+#include <algorithm>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +14,7 @@
 #include "common/kernels/hash.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/fork_mark.hpp"
+#include "common/platform/stop_flag.hpp"
 #include "library/handle.hpp"
 #include "library/ringside.h"
 
@@ -31,16 +34,27 @@ static_assert(RINGSIDE_VALUE_I128 == static_cast<int>(ValueType::kI128));
 
 struct ringside_writer {
   ringside_writer(const HandoffOptions& options, const RunDescription& run, Schema schema, std::vector<Scalar> scalars)
-      : scalar_count(scalars.size()), handoff(options, run, std::move(schema), std::move(scalars)) {
+      : scalar_count(scalars.size()),
+        stop(options.stop),
+        buffers(options.buffers),
+        handoff(options, run, std::move(schema), std::move(scalars)) {
     kept = handoff.take_kept();
     if (kept) last_iteration = kept->iteration;
   }
 
   ForkMark process;
   std::size_t scalar_count;
+  StopFlag stop;
+  std::uint32_t buffers;
   HandoffWriter handoff;
   std::optional<KeptStep> kept;  // until the first publish
   std::byte* claimed = nullptr;  // the payload of the claimed step
+  // While no analyzer is there and the solver is to go on (OnAnalyzerLoss::kContinue), its steps are written here, in
+  // turn, and dropped. Allocated when the first one is needed.
+  std::vector<SharedMapping> dropped;
+  std::size_t next_dropped = 0;
+  bool drops = false;  // the claimed step is one of them
+  bool ended = false;  // detached
   std::uint64_t last_iteration = 0;
   std::int64_t step_began_ns = now_ns();  // the last publish, or the attachment
   std::int64_t idle_before_ns = 0;        // the producer's idle time until then
@@ -75,8 +89,11 @@ HandoffOptions handoff_options(const ringside_writer_options& given) {
   HandoffOptions options = handoff_options_of_environment();
   if (given.socket != nullptr) options.socket = given.socket;
   if (given.buffers != 0) options.buffers = given.buffers;
-  if (!(given.peer_timeout_s >= 0)) {
-    throw usage_error("peer_timeout_s: found {}, expected seconds, or 0", given.peer_timeout_s);
+  constexpr double kLeastTimeoutS = 0.001;
+  constexpr double kMostTimeoutS = 1e6;
+  const double timeout_s = given.peer_timeout_s;
+  if (!(timeout_s == 0 || (timeout_s >= kLeastTimeoutS && timeout_s <= kMostTimeoutS))) {
+    throw usage_error("peer_timeout_s: found {}, expected {} to {}, or 0", timeout_s, kLeastTimeoutS, kMostTimeoutS);
   }
   if (given.peer_timeout_s > 0) options.peer_timeout_s = given.peer_timeout_s;
   options.pool_use = chosen<PoolUse>(given.pool_use, kUses, options.pool_use, "pool_use");
@@ -89,7 +106,8 @@ HandoffOptions handoff_options(const ringside_writer_options& given) {
 /// All that the iterates depend on besides the variables, which the attachment adds.
 Id128 problem_id(const std::string& solver, const std::string& problem, const std::string& parameters,
                  const void* bytes, std::size_t count) {
-  const Id128 content = hash128(bytes, bytes != nullptr ? count : 0);
+  if (bytes == nullptr && count > 0) throw usage_error("problem_bytes: found NULL, expected {} bytes", count);
+  const Id128 content = hash128(bytes, count);
   std::string all = solver + '\0' + problem + '\0' + parameters + '\0';
   all.append(reinterpret_cast<const char*>(&content), sizeof(content));
   return hash128(all.data(), all.size());
@@ -112,13 +130,19 @@ RunDescription describe(const ringside_writer_options& given) {
 }
 
 Schema schema_of(const ringside_variable* variables, std::size_t count) {
+  if (count > kMostVariables) {
+    throw usage_error("variables: found {} variables, expected 1 to {}", count, kMostVariables);
+  }
   if (count > 0 && variables == nullptr) throw usage_error("variables: found NULL, expected {} variables", count);
-  // More are refused by the schema; an array of them is not read.
-  const std::size_t read = std::min<std::size_t>(count, kMostVariables);
   std::vector<Variable> made;
-  for (const ringside_variable& given : library::taken(variables, read, "ringside_variable")) {
+  for (const ringside_variable& given : library::taken(variables, count, "ringside_variable")) {
     if (given.dims > RINGSIDE_MOST_DIMS) {
-      throw usage_error("variable '{}': {} dimensions; expected 0 to 8", text_or(given.name, ""), given.dims);
+      throw usage_error("variables: variable '{}': {} dimensions; expected 0 to 8", text_or(given.name, ""),
+                        given.dims);
+    }
+    if (given.reserved != 0) {
+      throw usage_error("variables: variable '{}': reserved is {}; expected 0", text_or(given.name, ""),
+                        given.reserved);
     }
     made.push_back({.name = text_or(given.name, ""),
                     .dtype = static_cast<DType>(given.dtype),
@@ -126,7 +150,6 @@ Schema schema_of(const ringside_variable* variables, std::size_t count) {
                     .role = given.role == 0 ? Role::kField : static_cast<Role>(given.role),
                     .unit = text_or(given.unit, "")});
   }
-  made.resize(count, Variable{});
   return Schema::of(std::move(made));
 }
 
@@ -142,18 +165,50 @@ std::vector<Scalar> scalars_of(const ringside_scalar* scalars, std::size_t count
   return made;
 }
 
-/// The refusal of a call in a child of the process that attached, or RINGSIDE_OK.
-ringside_status owned(ringside_writer& writer) {
-  if (writer.process.is_owner()) return RINGSIDE_OK;
-  throw writer.process.misuse();
+/// Throws Error (exit code 2) in a child of the process that attached.
+void owned(const ringside_writer& writer) {
+  if (!writer.process.is_owner()) throw writer.process.misuse();
 }
 
-ringside_status claim_with(ringside_writer& writer, Claim (HandoffWriter::*claim)()) noexcept {
-  const Claim claimed = (writer.handoff.*claim)();
-  writer.claimed = claimed.payload;
+Error after_detach() {
+  return usage_error("the run has ended: ringside_detach was called; expected ringside_writer_free");
+}
+
+/// A buffer for a step that no analyzer takes.
+std::byte* dropped_buffer(ringside_writer& writer) {
+  if (writer.dropped.empty()) {
+    const std::size_t bytes = writer.handoff.schema().payload_bytes();
+    for (std::uint32_t b = 0; b < writer.buffers; ++b) {
+      writer.dropped.push_back(SharedMapping::create("ringside-dropped", bytes, PeerAccess::kReadOnly));
+    }
+  }
+  return writer.dropped[writer.next_dropped++ % writer.dropped.size()].data();
+}
+
+enum class Patience { kWait, kTry, kLast };
+
+ringside_status claim_with(ringside_writer* writer, Patience patience) noexcept {
+  if (writer == nullptr) return RINGSIDE_USAGE;
+  writer->claimed = nullptr;
+  if (writer->ended) return guarded(writer->line, []() -> ringside_status { throw after_detach(); });
+  if (patience != Patience::kLast && writer->stop.is_set()) {
+    writer->line.set("interrupted: `stop` is set");
+    return RINGSIDE_INTERRUPTED;
+  }
+  HandoffWriter& handoff = writer->handoff;
+  const Claim claimed = patience == Patience::kWait  ? handoff.claim()
+                        : patience == Patience::kTry ? handoff.try_claim()
+                                                     : handoff.claim_last();
+  writer->claimed = claimed.payload;
+  writer->drops = false;
   if (claimed) return RINGSIDE_OK;
-  if (claimed.status == ClaimStatus::kFull) return RINGSIDE_FULL;
-  return guarded(writer.line, [&]() -> ringside_status { throw writer.handoff.failure(claimed.status); });
+  if (claimed.status == ClaimStatus::kFull && patience == Patience::kTry) return RINGSIDE_FULL;
+  return guarded(writer->line, [&]() -> ringside_status {
+    if (claimed.status != ClaimStatus::kFull) throw handoff.failure(claimed.status);
+    writer->claimed = dropped_buffer(*writer);
+    writer->drops = true;
+    return RINGSIDE_OK;
+  });
 }
 
 }  // namespace
@@ -176,6 +231,7 @@ ringside_status ringside_attach(const ringside_writer_options* options, const ri
 }
 
 ringside_status ringside_kept(ringside_writer* writer, uint64_t* iteration) {
+  if (writer == nullptr) return RINGSIDE_USAGE;
   return guarded(writer->line, [&]() -> ringside_status {
     owned(*writer);
     if (!writer->kept) return RINGSIDE_END;
@@ -185,6 +241,7 @@ ringside_status ringside_kept(ringside_writer* writer, uint64_t* iteration) {
 }
 
 ringside_status ringside_kept_variable(ringside_writer* writer, uint32_t variable, const void** data, size_t* bytes) {
+  if (writer == nullptr) return RINGSIDE_USAGE;
   return guarded(writer->line, [&]() -> ringside_status {
     owned(*writer);
     const Schema& schema = writer->handoff.schema();
@@ -198,6 +255,7 @@ ringside_status ringside_kept_variable(ringside_writer* writer, uint32_t variabl
 }
 
 ringside_status ringside_kept_scalar(ringside_writer* writer, uint32_t scalar, ringside_value* value) {
+  if (writer == nullptr) return RINGSIDE_USAGE;
   return guarded(writer->line, [&]() -> ringside_status {
     owned(*writer);
     if (scalar >= writer->scalar_count) {
@@ -211,29 +269,35 @@ ringside_status ringside_kept_scalar(ringside_writer* writer, uint32_t scalar, r
 }
 
 ringside_status ringside_claim(ringside_writer* writer) {
-  return claim_with(*writer, &HandoffWriter::claim);
+  return claim_with(writer, Patience::kWait);
 }
 
 ringside_status ringside_try_claim(ringside_writer* writer) {
-  return claim_with(*writer, &HandoffWriter::try_claim);
+  return claim_with(writer, Patience::kTry);
 }
 
 ringside_status ringside_claim_last(ringside_writer* writer) {
-  return claim_with(*writer, &HandoffWriter::claim_last);
+  return claim_with(writer, Patience::kLast);
 }
 
 void* ringside_buffer(ringside_writer* writer, uint32_t variable) {
-  if (writer->claimed == nullptr || variable >= writer->handoff.schema().size()) return nullptr;
+  if (writer == nullptr || writer->claimed == nullptr || !writer->process.is_owner() ||
+      variable >= writer->handoff.schema().size()) {
+    return nullptr;
+  }
   return writer->claimed + writer->handoff.schema().place(variable).offset;
 }
 
 ringside_status ringside_publish(ringside_writer* writer, uint64_t iteration, const ringside_value* scalars,
                                  size_t scalar_count) {
+  if (writer == nullptr) return RINGSIDE_USAGE;
   if (!writer->process.is_owner() || writer->claimed == nullptr || iteration <= writer->last_iteration ||
       scalar_count > writer->scalar_count || (scalar_count > 0 && scalars == nullptr)) {
     return guarded(writer->line, [&]() -> ringside_status {
       owned(*writer);
+      if (writer->ended) throw after_detach();
       if (writer->claimed == nullptr) throw usage_error("iteration {}: no step is claimed", iteration);
+      if (iteration == 0) throw usage_error("iteration 0: expected 1 or more");
       if (iteration <= writer->last_iteration) {
         throw usage_error("iteration {}: expected more than {}, the one before", iteration, writer->last_iteration);
       }
@@ -245,8 +309,11 @@ ringside_status ringside_publish(ringside_writer* writer, uint64_t iteration, co
   const std::int64_t idle = writer->handoff.idle_ns();
   const std::int64_t generate_ns =
       std::max<std::int64_t>(now - writer->step_began_ns - (idle - writer->idle_before_ns), 0);
-  writer->handoff.publish({.iteration = iteration, .generate_ns = generate_ns},
-                          {reinterpret_cast<const ScalarValue*>(scalars), scalar_count});
+  if (!writer->drops) {
+    ScalarValue values[kMostScalars];
+    if (scalar_count > 0) std::memcpy(static_cast<void*>(values), scalars, scalar_count * sizeof(*scalars));
+    writer->handoff.publish({.iteration = iteration, .generate_ns = generate_ns}, {values, scalar_count});
+  }
   writer->claimed = nullptr;
   writer->kept.reset();
   writer->last_iteration = iteration;
@@ -256,32 +323,35 @@ ringside_status ringside_publish(ringside_writer* writer, uint64_t iteration, co
 }
 
 ringside_status ringside_detach(ringside_writer* writer, uint32_t outcome) {
+  if (writer == nullptr) return RINGSIDE_USAGE;
   return guarded(writer->line, [&]() -> ringside_status {
     owned(*writer);
-    if (outcome > RINGSIDE_FAILED)
+    if (outcome > RINGSIDE_FAILED) {
       throw usage_error("outcome: found {}, expected 0 to {}", outcome, RINGSIDE_FAILED + 0);
+    }
+    if (writer->ended) throw after_detach();
     writer->claimed = nullptr;
     writer->handoff.detach(static_cast<Outcome>(outcome));
+    writer->ended = true;
     return RINGSIDE_OK;
   });
 }
 
 ringside_status ringside_get_counts(ringside_writer* writer, ringside_counts* out) {
+  if (writer == nullptr) return RINGSIDE_USAGE;
   return guarded(writer->line, [&]() -> ringside_status {
     owned(*writer);
     ringside_counts counts{};
     counts.published = writer->handoff.published();
     counts.skipped = writer->handoff.skipped();
     counts.idle_ns = writer->handoff.idle_ns();
-    if (out == nullptr || !library::give(counts, out)) {
-      throw usage_error("ringside_counts: no place for it; expected one with its size set");
-    }
+    library::give(counts, out, "ringside_counts");
     return RINGSIDE_OK;
   });
 }
 
 const char* ringside_writer_line(const ringside_writer* writer) {
-  return writer->line.text();
+  return writer != nullptr ? writer->line.text() : "no handle: found NULL";
 }
 
 void ringside_writer_free(ringside_writer* writer) {

@@ -185,7 +185,9 @@ Entry* enter(const std::string& name, int fd, std::uintptr_t begin, std::uintptr
 }  // namespace
 
 void catch_bus_errors(bool in_journal) noexcept {
+  static std::atomic<bool> installed{false};
   line_for_journal = in_journal;
+  if (installed.exchange(true)) return;  // else the action before would become this handler itself
   struct sigaction action {};
   action.sa_sigaction = on_bus_error;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;

@@ -17,7 +17,8 @@ class StopFlag {
   StopFlag(const volatile int* flag) noexcept : plain_(flag) {}
 
   bool is_set() const noexcept {
-    return (atomic_ != nullptr && atomic_->load(std::memory_order_relaxed)) || (plain_ != nullptr && *plain_ != 0);
+    return (atomic_ != nullptr && atomic_->load(std::memory_order_relaxed)) ||
+           (plain_ != nullptr && __atomic_load_n(plain_, __ATOMIC_RELAXED) != 0);
   }
 
  private:

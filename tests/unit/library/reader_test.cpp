@@ -216,7 +216,8 @@ TEST_F(ReaderTest, AStepWithoutResultsHasNone) {
   std::size_t count = 0;
   EXPECT_EQ(ringside_results(reader_, RINGSIDE_NEWEST, &results, &count), RINGSIDE_ABSENT);
   EXPECT_EQ(ringside_results(reader_, 1, &results, &count), RINGSIDE_OK);
-  EXPECT_EQ(ringside_results(reader_, 9, &results, &count), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_results(reader_, 9, &results, &count), RINGSIDE_OVERWRITTEN);
+  EXPECT_EQ(line(), path_ + ": commit 9 is not kept");
 }
 
 TEST_F(ReaderTest, FollowsInOrderAndReportsTheEndOfItsPatience) {
@@ -269,6 +270,61 @@ TEST_F(ReaderTest, AChildCannotUseTheHandle) {
   EXPECT_EQ(status, 0);
   commit(10);
   EXPECT_EQ(ringside_release(step), RINGSIDE_OK) << "the child did not end the parent's lease";
+}
+
+TEST_F(ReaderTest, AReaderIsFreedWithTheLastOfItsSteps) {
+  begin(5, 5);
+  ringside_step* steps[2] = {};
+  ASSERT_EQ(ringside_hold(reader_, 2, &steps[0]), RINGSIDE_OK);
+  ASSERT_EQ(ringside_hold(reader_, 3, &steps[1]), RINGSIDE_OK);
+  ringside_reader_free(std::exchange(reader_, nullptr));
+  commit(4);
+  const void* data = nullptr;
+  std::size_t bytes = 0;
+  ASSERT_EQ(ringside_view(steps[0], 0, &data, &bytes), RINGSIDE_OK);
+  EXPECT_TRUE(is_variable(data, 2, 0));
+  EXPECT_EQ(ringside_release(steps[0]), RINGSIDE_OK);
+  EXPECT_EQ(ringside_verify(steps[1], RINGSIDE_ALL), RINGSIDE_OK);
+  EXPECT_EQ(ringside_release(steps[1]), RINGSIDE_OK);
+}
+
+TEST_F(ReaderTest, AWrongSizeIsRefusedAndNothingIsWritten) {
+  begin(3, 3);
+  struct {
+    ringside_step_info info;
+    unsigned char behind[64];
+  } place;
+  for (const std::uint32_t size : {0u, 4u, 44u, 45u, 1u << 20}) {
+    std::memset(&place, 0x55, sizeof(place));
+    place.info.size = size;
+    std::size_t count = 0;
+    EXPECT_EQ(ringside_steps(reader_, &place.info, 1, &count), RINGSIDE_USAGE) << size;
+    EXPECT_EQ(ringside_next(reader_, 0, 0, nullptr, &place.info), RINGSIDE_USAGE) << size;
+    EXPECT_EQ(place.info.slot, 0x55555555u);
+    EXPECT_EQ(place.behind[0], 0x55);
+  }
+}
+
+TEST_F(ReaderTest, NoHandleAndNoPlaceAreMisuseAndNoCrash) {
+  EXPECT_EQ(ringside_variables(nullptr, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_runs(nullptr, nullptr, 0, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_steps(nullptr, nullptr, 0, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_next(nullptr, 0, 0, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_hold(nullptr, 0, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_copy(nullptr, 0, 0, nullptr, 0), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_results(nullptr, 0, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_step_get_info(nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_view(nullptr, 0, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_verify(nullptr, 0), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_check(nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_release(nullptr), RINGSIDE_OK);
+  EXPECT_STREQ(ringside_reader_line(nullptr), "no handle: found NULL");
+  begin(3, 1);
+  EXPECT_EQ(ringside_variables(reader_, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_results(reader_, 0, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_next(reader_, 0, 0, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_hold(reader_, 0, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_steps(reader_, nullptr, 1, nullptr), RINGSIDE_USAGE);
 }
 
 }  // namespace

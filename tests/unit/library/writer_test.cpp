@@ -214,6 +214,7 @@ TEST_F(WriterTest, StopEndsTheWaitOfAClaim) {
   }
   stop = 1;
   EXPECT_EQ(ringside_claim(writer_), RINGSIDE_INTERRUPTED);
+  EXPECT_EQ(line(), "interrupted: `stop` is set");
   next();
   reader_->release();
   EXPECT_EQ(ringside_claim_last(writer_), RINGSIDE_OK);
@@ -319,12 +320,17 @@ TEST_F(WriterTest, ArgumentsThatCannotBeAreRefusedInOneLine) {
          [](Options, Variables v, Scalars) { v[0].shape[0] = 0; });
   expect("ringside_variable: its size is 0; expected sizeof(ringside_variable)",
          [](Options, Variables v, Scalars) { v[0].size = 0; });
+  expect("variables: variable 'x': reserved is 7; expected 0",
+         [](Options, Variables v, Scalars) { v[0].reserved = 7; });
+  expect("ringside_variable: element 1 has size 104, the first has 96",
+         [](Options, Variables v, Scalars) { v[1].size = 104; });
   expect("ringside_writer_options: its size is 7; expected sizeof(ringside_writer_options)",
          [](Options o, Variables, Scalars) { o.size = 7; });
   expect("--buffers: found 1, expected 2 to 64", [](Options o, Variables, Scalars) { o.buffers = 1; });
   expect("pool_use: found 4, expected 1 to 3, or 0", [](Options o, Variables, Scalars) { o.pool_use = 4; });
   expect("on_analyzer_loss: found 9, expected 1 to 3, or 0", [](Options o, Variables, Scalars) { o.on_analyzer_loss = 9; });
-  expect("peer_timeout_s: found -1, expected seconds, or 0", [](Options o, Variables, Scalars) { o.peer_timeout_s = -1; });
+  expect("peer_timeout_s: found -1, expected 0.001 to 1000000, or 0",
+         [](Options o, Variables, Scalars) { o.peer_timeout_s = -1; });
   expect("the solver's name: found 24 bytes, expected at most 23",
          [](Options o, Variables, Scalars) { o.solver = "123456789012345678901234"; });
   expect("found 65 scalars, expected at most 64", [](Options, Variables, Scalars s) { s.resize(65, s[0]); });
@@ -344,13 +350,80 @@ TEST_F(WriterTest, AStructOfALaterVersionIsAcceptedUnlessItAsksForMore) {
   EXPECT_NE(std::string(error_.line).find("later interface"), std::string::npos) << error_.line;
 }
 
-TEST_F(WriterTest, AnErrorOfAnEarlierVersionIsFilledAsFarAsItGoes) {
+TEST_F(WriterTest, AnErrorWithAWrongSizeIsNotTouched) {
   options_.peer_timeout_s = 0.01;
-  error_.size = 20;
-  std::memset(error_.line, '#', sizeof(error_.line));
-  EXPECT_EQ(attach(), RINGSIDE_PEER_LOST);
-  EXPECT_EQ(std::strlen(error_.line), 20 - offsetof(ringside_error, line) - 1);
-  EXPECT_EQ(error_.line[20 - offsetof(ringside_error, line)], '#');
+  for (const std::uint32_t size : {0u, 20u, 1025u, 4u << 20}) {
+    error_.size = size;
+    error_.line[0] = '#';
+    EXPECT_EQ(attach(), RINGSIDE_PEER_LOST);
+    EXPECT_EQ(error_.line[0], '#') << size;
+  }
+}
+
+TEST_F(WriterTest, AfterADetachNothingCanBePublished) {
+  begin();
+  std::thread analyzer([&] {
+    PublishedStep none;
+    EXPECT_EQ(reader_->next(none, false, nullptr), NextStatus::kDetached);
+    reader_->farewell(ExitCode::kDone, "");
+  });
+  EXPECT_EQ(ringside_detach(writer_, RINGSIDE_FINISHED), RINGSIDE_OK) << line();
+  analyzer.join();
+  EXPECT_EQ(ringside_claim(writer_), RINGSIDE_USAGE);
+  EXPECT_EQ(line(), "the run has ended: ringside_detach was called; expected ringside_writer_free");
+  EXPECT_EQ(ringside_buffer(writer_, 0), nullptr);
+  EXPECT_EQ(ringside_publish(writer_, 1, nullptr, 0), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_detach(writer_, RINGSIDE_FINISHED), RINGSIDE_USAGE);
+}
+
+TEST_F(WriterTest, WithoutAnAnalyzerASolverThatIsToGoOnWritesStepsThatAreDropped) {
+  options_.on_analyzer_loss = RINGSIDE_LOSS_CONTINUE;
+  begin();
+  reader_.reset();  // the analyzer is gone
+  double* before = nullptr;
+  for (std::uint64_t k = 1; k <= 6; ++k) {
+    ASSERT_EQ(ringside_claim(writer_), RINGSIDE_OK) << line();
+    auto* x = static_cast<double*>(ringside_buffer(writer_, 0));
+    ASSERT_NE(x, nullptr);
+    EXPECT_NE(x, before) << "x_{k-1} stays readable";
+    x[kEntries - 1] = static_cast<double>(k);
+    if (before != nullptr) {
+      EXPECT_EQ(before[kEntries - 1], static_cast<double>(k - 1));
+    }
+    before = x;
+    ASSERT_EQ(ringside_publish(writer_, k, nullptr, 0), RINGSIDE_OK) << line();
+  }
+  ringside_counts counts{};
+  counts.size = sizeof(counts);
+  ASSERT_EQ(ringside_get_counts(writer_, &counts), RINGSIDE_OK);
+  EXPECT_EQ(counts.published + counts.skipped, 6u);
+  EXPECT_GE(counts.skipped, 4u);
+}
+
+TEST_F(WriterTest, NoHandleIsAMisuseAndNoCrash) {
+  ringside_value value;
+  EXPECT_EQ(ringside_claim(nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_try_claim(nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_claim_last(nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_buffer(nullptr, 0), nullptr);
+  EXPECT_EQ(ringside_publish(nullptr, 1, nullptr, 0), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_detach(nullptr, 0), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_kept(nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_kept_variable(nullptr, 0, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_kept_scalar(nullptr, 0, &value), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_get_counts(nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_STREQ(ringside_writer_line(nullptr), "no handle: found NULL");
+  ringside_writer_free(nullptr);
+}
+
+TEST_F(WriterTest, CountsThatCannotBeAreRefusedBeforeAnythingIsRead) {
+  EXPECT_EQ(ringside_attach(&options_, variables_.data(), SIZE_MAX, nullptr, 0, &writer_, &error_), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_attach(&options_, nullptr, 1, nullptr, 0, &writer_, &error_), RINGSIDE_USAGE);
+  EXPECT_STREQ(error_.line, "variables: found NULL, expected 1 variables");
+  EXPECT_EQ(ringside_attach(&options_, variables_.data(), 2, nullptr, SIZE_MAX, &writer_, &error_), RINGSIDE_USAGE);
+  options_.problem_bytes_count = 8;
+  EXPECT_EQ(attach(), RINGSIDE_USAGE);
+  EXPECT_STREQ(error_.line, "problem_bytes: found NULL, expected 8 bytes");
 }
 
 }  // namespace
