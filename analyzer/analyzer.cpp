@@ -47,12 +47,13 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, A
       team_(make_team(handoff, options.cores, account)),
       ring_(pool().ring(), pool().persistence(), pool().storage(), options.ring.durability),
       reducer_(handoff.schema(), *team_),
-      first_field_(handoff.schema(), catalogue_),
+      layout_(std::make_shared<const RecordLayout>(handoff.schema(), catalogue_)),
       reduction_(options.reduce.at, options.planned) {
   ring_.share_among(*team_);
+  values_.resize(layout_->words());
   ring_.respect(pool().leases());
   kept_steps_ = std::move(admission_.replaced_steps);
-  const std::vector<StepFigures> kept = kept_steps(pool().ring());
+  const std::vector<RecordedStep> kept = kept_steps(pool().ring());
   kept_steps_.insert(kept_steps_.end(), kept.begin(), kept.end());
   if (start() == RunStart::kResume) {
     const std::uint64_t payload_bytes = handoff.schema().payload_bytes();
@@ -88,10 +89,10 @@ void Attachment::continue_from(const KeptSlot& newest, const Recovery& found) {
   account_.last_iteration.store(newest.header.iteration);
   account_.publisher.set_change(continuation_.last->descriptor);
   SlotResults recorded;
-  const std::uint64_t own = catalogue_hash(catalogue_.descriptions(), handoff_.schema().id());
   if (pool().ring().results(newest.slot, newest.header, recorded) == ResultsState::kRecorded &&
-      recorded.catalogue_hash == own && recorded.words.size() == catalogue_.words()) {
-    last_ = first_field_.scalars(recorded.words);
+      recorded.catalogue_hash == layout_->hash() && recorded.words.size() == catalogue_.words()) {
+    layout_->gather(recorded.words, &*continuation_.last, values_);
+    has_last_ = true;
   }
   if (start() != RunStart::kResume) return;
   describe_kept_scalars(scalars_of(newest));
@@ -188,7 +189,8 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
     account_.steps_committed.store(steps_before_ + ring_.run_committed(), std::memory_order_relaxed);
     return false;
   }
-  last_ = first_field_.scalars(results);
+  layout_->gather(results, &step.step, values_);
+  has_last_ = true;
   ring_.store_results(results);
   const std::int64_t analyzed = now_ns();
 
@@ -201,11 +203,10 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
                       .commit_ns = (copy_begin - arrived_ns) + (committed - copied),
                       .analyze_ns = analyzed - committed,
                       .bytes_transferred = pool().ring().geometry().payload_bytes(),
-                      .reductions = *last_,
                       .broke_lease = ring_.leases_broken() > account_.leases_broken.load(std::memory_order_relaxed)};
   count(figures, analyzed);
   reduction_.step_ended(analyzed);
-  if (records_ != nullptr) records_->push(figures);
+  if (records_ != nullptr) records_->push(figures, values_);
   pulse_.beat(analyzed);
   ring_.choose_next();
   return true;

@@ -19,9 +19,8 @@
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/pulse.hpp"
+#include "common/records/recorded_step.hpp"
 #include "common/reductions/step_reducer.hpp"
-#include "common/telemetry/first_field.hpp"
-#include "common/telemetry/step_figures.hpp"
 #include "common/threads/team.hpp"
 
 namespace ringside {
@@ -76,13 +75,15 @@ class Attachment {
   std::uint64_t from_iteration() const noexcept { return account_.last_iteration.load(); }
   /// The steps that the ring kept before the first new step. If a run was discarded: the steps that its ring (this one
   /// or the replaced one) kept of it.
-  std::vector<StepFigures> take_kept_steps() { return std::move(kept_steps_); }
+  std::vector<RecordedStep> take_kept_steps() { return std::move(kept_steps_); }
+  /// Which results the records of this run have.
+  const SharedLayout& layout() const noexcept { return layout_; }
   /// commit_seq of the first step that this attachment commits. Valid until that step.
   std::uint64_t first_commit_seq() const noexcept { return ring_.next_seq(); }
   /// The pool that holds the run's ring.
   const RingPool& pool() const noexcept { return admission_.pool; }
-  /// What is shown of the newest step; nothing if none was reduced.
-  const std::optional<ReductionScalars>& last() const noexcept { return last_; }
+  /// The newest step's results; empty if none was reduced.
+  StepResults last() const { return has_last_ ? StepResults(layout_, values_) : StepResults(); }
   /// How steps are reduced now, which may have been adapted.
   const ReduceAdaptation& reduction() const noexcept { return reduction_; }
 
@@ -105,12 +106,13 @@ class Attachment {
   std::unique_ptr<Team> team_;
   RingWriter ring_;
   StepReducer reducer_;
-  const FirstField first_field_;
+  const SharedLayout layout_;
   ReduceAdaptation reduction_;
-  std::vector<StepFigures> kept_steps_;
+  std::vector<RecordedStep> kept_steps_;
   Continuation continuation_;
   std::uint64_t steps_before_ = 0;  // committed by earlier analyzers of this run
-  std::optional<ReductionScalars> last_;
+  std::vector<std::uint64_t> values_;  // of the newest step, as records carry them
+  bool has_last_ = false;              // `values_` are of a step
 };
 
 }  // namespace ringside

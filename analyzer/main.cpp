@@ -32,6 +32,8 @@
 #include "common/program/service_manager.hpp"
 #include "common/program/stop_signal.hpp"
 #include "common/program/topology.hpp"
+#include "common/records/results_json.hpp"
+#include "common/records/shown_results.hpp"
 #include "common/reductions/reduction_json.hpp"
 
 namespace ringside {
@@ -146,7 +148,15 @@ nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attach
   final["adapted"] = attachment.reduction().adapted();
   final["passes"] = options.reduce.passes;
   final["hand_off_ns"] = to_json(account.hand_off);
-  if (attachment.last()) final["last"] = to_json(*attachment.last(), account.last_iteration.load());
+  const StepResults last = attachment.last();
+  if (last.empty()) return final;
+  // Without a field the keys of its reductions are null.
+  const std::optional<ReductionScalars> shown = shown_of(last).reductions;
+  final["last"] = to_json(shown.value_or(ReductionScalars()), account.last_iteration.load());
+  for (auto& [key, value] : final["last"].items()) {
+    if (!shown && key != "iteration") value = nullptr;
+  }
+  final["last"]["results"] = to_json(last);
   return final;
 }
 
@@ -245,6 +255,10 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   nlohmann::json final = describe(options, *attachment, account, end);
   if (supervised) {
     final["producer"] = publisher_json(account);
+    // A solver need not publish residuals.
+    const ShownFigures shown = shown_of(attachment->last());
+    final["producer"]["residual_l1"] = number_or_null(shown.residual_l1);
+    final["producer"]["residual_linf"] = number_or_null(shown.residual_linf);
     final["exit_code"] = static_cast<int>(error.code());
     final["text"] = error.what();
   }

@@ -8,6 +8,7 @@
 #include "analyzer/journal/step_record.hpp"
 #include "common/options/options.hpp"
 #include "common/program/schema_json.hpp"
+#include "common/records/described_run.hpp"
 
 namespace ringside {
 
@@ -61,8 +62,11 @@ nlohmann::json describe_attachment(const HandoffReader& handoff, const Attachmen
 
 RunToRecord describe_start(const HandoffReader& handoff, Attachment& attachment, const AnalyzerOptions& options) {
   const RunDescription& run = attachment.run();
-  RunToRecord recorded{
-      .kept_steps = attachment.take_kept_steps(), .storage = attachment.pool().storage(), .started = {}};
+  RunToRecord recorded{.kept_steps = attachment.take_kept_steps(),
+                       .described_runs = described_runs(attachment.pool().ring()),
+                       .storage = attachment.pool().storage(),
+                       .layout = attachment.layout(),
+                       .started = {}};
   wire::RunStarted& started = recorded.started;
   started.set_run_id(bytes_of(run.run_id));
   started.set_problem_id(bytes_of(run.problem_id));
@@ -83,6 +87,7 @@ RunToRecord describe_start(const HandoffReader& handoff, Attachment& attachment,
   started.set_durability(std::string(to_string(options.ring.durability)));
   started.set_passes(static_cast<std::uint32_t>(options.reduce.passes));
   started.set_reduce(to_string(options.reduce.at));
+  describe(started, *attachment.layout());
   started.set_producer_pid(static_cast<std::uint32_t>(handoff.producer_pid()));
   if (const PlannedStepOptions& planned = options.planned; planned.step_ns > 0) {
     started.mutable_planned()->set_step_ns(static_cast<std::int64_t>(planned.step_ns));

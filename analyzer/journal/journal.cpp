@@ -256,6 +256,14 @@ std::uint64_t Journal::newest_seq() const noexcept {
   return implementation_->newest;
 }
 
+std::uint64_t Journal::first_seq_of_log() const noexcept {
+  return implementation_->oldest[implementation_->active];
+}
+
+std::uint64_t Journal::log_capacity_bytes() const noexcept {
+  return implementation_->logs[implementation_->active]->capacity_bytes();
+}
+
 int Journal::append(std::span<const EncodedRecord> records) noexcept {
   Implementation& self = *implementation_;
   if (self.error == 0 && self.syncer) self.error = self.syncer->error();

@@ -35,6 +35,11 @@ class Journal {
   std::uint64_t oldest_seq() const noexcept;
   std::uint64_t newest_seq() const noexcept;
 
+  /// Number of the first record in the log that is written; 0: it has none.
+  std::uint64_t first_seq_of_log() const noexcept;
+  /// Bytes for which each log has room.
+  std::uint64_t log_capacity_bytes() const noexcept;
+
   /// Appends records numbered newest_seq() + 1, + 2 ... If it returns 0, they survive the death of any process.
   /// Otherwise it returns an errno value, and nothing more is appended from then on.
   int append(std::span<const EncodedRecord> records) noexcept;

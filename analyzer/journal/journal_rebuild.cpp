@@ -63,13 +63,14 @@ void add(Journaled& journaled, const wire::RunStarted& started) {
   recorded.next_step = started.from_step();
 }
 
-Journaled read(const std::string& pool) {
+Journaled read(const std::string& pool, const std::function<void(const wire::Record&)>& see) {
   Journaled journaled;
   if (journal_files_there(pool).empty()) return journaled;
   JournalReader journal = JournalReader::open(pool);
   wire::Record record;
   while (const auto encoded = journal.next(0)) {
     if (!record.ParseFromArray(encoded->bytes.data(), static_cast<int>(encoded->bytes.size()))) continue;
+    if (see) see(record);
     if (record.has_step()) add(journaled, record.step());
     if (record.has_records_missing()) add(journaled, record.records_missing());
     if (record.has_run_started()) add(journaled, record.run_started());
@@ -102,15 +103,17 @@ Recorded before_the_first(const StepFigures& oldest) {
 
 }  // namespace
 
-CatchUp catch_up(const std::string& pool, const std::vector<StepFigures>& kept, const wire::RunStarted& started) {
-  Journaled journaled = read(pool);
+CatchUp catch_up(const std::string& pool, const std::vector<RecordedStep>& kept, const wire::RunStarted& started,
+                 const std::function<void(const wire::Record&)>& see) {
+  Journaled journaled = read(pool, see);
   CatchUp lacking;
   const auto add_missing = [&lacking](const MissingSteps& missing) {
     if (missing.steps > 0) lacking.emplace_back(missing);
   };
   const std::optional<Id128> run_id = id_of(started.run_id());
   bool continues = false;
-  for (const StepFigures& step : kept) {
+  for (const RecordedStep& kept_step : kept) {
+    const StepFigures& step = kept_step.figures;
     if (step.run_id == run_id) continues = true;
     Recorded& recorded = journaled.runs[step.run_id];
     if (!recorded.commit_seq) recorded = before_the_first(step);
@@ -120,7 +123,7 @@ CatchUp catch_up(const std::string& pool, const std::vector<StepFigures>& kept, 
     }
     // A reader can hold a slot for longer than the journal keeps records. Its step was recorded when its time came.
     if (step.commit_seq < recorded.oldest) continue;
-    if (!journaled.steps.contains({step.run_id, step.step.iteration, step.commit_seq})) lacking.emplace_back(step);
+    if (!journaled.steps.contains({step.run_id, step.step.iteration, step.commit_seq})) lacking.emplace_back(kept_step);
   }
   if (!run_id) return lacking;
   Recorded& recorded = journaled.runs[*run_id];

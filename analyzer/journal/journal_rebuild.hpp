@@ -7,22 +7,25 @@
 // keeps counting for as long as the pool lives.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "analyzer/journal/missing_steps.hpp"
-#include "common/telemetry/step_figures.hpp"
+#include "common/records/recorded_step.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside {
 
 /// What the journal needs before a run continues, in the order of writing.
-using CatchUp = std::vector<std::variant<MissingSteps, StepFigures>>;
+using CatchUp = std::vector<std::variant<MissingSteps, RecordedStep>>;
 
 /// The steps of `kept` whose run, iteration and commit_seq no step record of the pool's journal names; and, in their
 /// place in the order, the commits of these runs that neither the journal nor `kept` has. started: the run that is
-/// admitted; all earlier commits are below its first_commit_seq. Throws Error as JournalReader::open.
-CatchUp catch_up(const std::string& pool, const std::vector<StepFigures>& kept, const wire::RunStarted& started);
+/// admitted; all earlier commits are below its first_commit_seq. see: is called with each record of the journal, in
+/// order. Throws Error as JournalReader::open.
+CatchUp catch_up(const std::string& pool, const std::vector<RecordedStep>& kept, const wire::RunStarted& started,
+                 const std::function<void(const wire::Record&)>& see = {});
 
 }  // namespace ringside

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/journal/step_record.hpp"
 
+#include "common/records/results_message.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside {
@@ -41,34 +42,27 @@ void put_id(std::string& bytes, const Id128& id) {
   }
 }
 
-void fill(wire::Reductions& out, const ReductionScalars& r) {
-  out.set_sum(r.sum);
-  out.set_mean(r.mean);
-  out.set_min(r.min);
-  out.set_max(r.max);
-  out.set_l1(r.l1);
-  out.set_l2(r.l2);
-  out.set_linf(r.linf);
-  out.set_has_change(r.has_change);
-  out.set_change_l1(r.change_l1);
-  out.set_change_l2(r.change_l2);
-  out.set_change_linf(r.change_linf);
-  out.set_non_finite(r.non_finite);
-}
-
-ReductionScalars scalars_of(const wire::Reductions& r) {
-  return {.sum = r.sum(),
-          .mean = r.mean(),
-          .min = r.min(),
-          .max = r.max(),
-          .l1 = r.l1(),
-          .l2 = r.l2(),
-          .linf = r.linf(),
-          .has_change = r.has_change(),
-          .change_l1 = r.change_l1(),
-          .change_l2 = r.change_l2(),
-          .change_linf = r.change_linf(),
-          .non_finite = r.non_finite()};
+/// All but the results.
+void fill_figures(wire::StepRecord& record, const StepFigures& figures) {
+  const StepDescriptor& step = figures.step;
+  put_id(*record.mutable_run_id(), figures.run_id);
+  record.set_step(step.step);
+  record.set_iteration(step.iteration);
+  record.set_commit_seq(figures.commit_seq);
+  record.set_published_at_ns(step.published_at_ns);
+  record.set_generate_ns(step.generate_ns);
+  record.set_producer_idle_ns(step.producer_idle_ns);
+  record.set_analyzer_idle_ns(figures.analyzer_idle_ns);
+  record.set_hand_off_ns(figures.hand_off_ns);
+  record.set_transfer_ns(figures.transfer_ns);
+  record.set_commit_ns(figures.commit_ns);
+  record.set_analyze_ns(figures.analyze_ns);
+  record.set_bytes_transferred(figures.bytes_transferred);
+  record.set_steps_committed(figures.steps_committed);
+  record.set_steps_persisted(figures.steps_persisted);
+  record.set_skipped_before(step.skipped_before);
+  record.set_rebuilt(figures.rebuilt);
+  record.set_broke_lease(figures.broke_lease);
 }
 
 }  // namespace
@@ -94,29 +88,19 @@ std::string utf8_text(std::string_view text) {
   return out;
 }
 
-void fill(wire::StepRecord& record, const StepFigures& figures) {
-  const StepDescriptor& step = figures.step;
-  put_id(*record.mutable_run_id(), figures.run_id);
-  record.set_step(step.step);
-  record.set_iteration(step.iteration);
-  record.set_commit_seq(figures.commit_seq);
-  record.set_published_at_ns(step.published_at_ns);
-  record.set_generate_ns(step.generate_ns);
-  record.set_producer_idle_ns(step.producer_idle_ns);
-  record.set_analyzer_idle_ns(figures.analyzer_idle_ns);
-  record.set_hand_off_ns(figures.hand_off_ns);
-  record.set_transfer_ns(figures.transfer_ns);
-  record.set_commit_ns(figures.commit_ns);
-  record.set_analyze_ns(figures.analyze_ns);
-  record.set_bytes_transferred(figures.bytes_transferred);
-  record.set_residual_l1(step.residual_l1);
-  record.set_residual_linf(step.residual_linf);
-  fill(*record.mutable_reductions(), figures.reductions);
-  record.set_steps_committed(figures.steps_committed);
-  record.set_steps_persisted(figures.steps_persisted);
-  record.set_skipped_before(step.skipped_before);
-  record.set_rebuilt(figures.rebuilt);
-  record.set_broke_lease(figures.broke_lease);
+void fill(wire::StepRecord& record, const StepFigures& figures, const RecordLayout& layout,
+          std::span<const std::uint64_t> values) {
+  fill_figures(record, figures);
+  fill(*record.mutable_results(), layout, values);
+}
+
+void fill(wire::StepRecord& record, const RecordedStep& step) {
+  if (step.results.layout()) {
+    fill(record, step.figures, *step.results.layout(), step.results.words());
+    return;
+  }
+  fill_figures(record, step.figures);
+  record.mutable_results()->Clear();  // there: the record is not one from before there were names
 }
 
 void fill(wire::RecordsMissing& record, const MissingSteps& missing) {
@@ -128,15 +112,14 @@ void fill(wire::RecordsMissing& record, const MissingSteps& missing) {
   record.set_last_iteration(missing.last_iteration);
 }
 
-std::optional<StepFigures> figures_of(const wire::StepRecord& record) {
+std::optional<RecordedStep> step_of(const wire::StepRecord& record, const ResultNames& names) {
   const std::optional<Id128> run_id = id_of(record.run_id());
   if (!run_id) return std::nullopt;
-  StepFigures figures;
+  RecordedStep step{.figures = {}, .results = names.results(record)};
+  StepFigures& figures = step.figures;
   figures.run_id = *run_id;
   figures.step = {.step = record.step(),
                   .iteration = record.iteration(),
-                  .residual_l1 = record.residual_l1(),
-                  .residual_linf = record.residual_linf(),
                   .generate_ns = record.generate_ns(),
                   .producer_idle_ns = record.producer_idle_ns(),
                   .published_at_ns = record.published_at_ns(),
@@ -150,10 +133,9 @@ std::optional<StepFigures> figures_of(const wire::StepRecord& record) {
   figures.bytes_transferred = record.bytes_transferred();
   figures.steps_committed = record.steps_committed();
   figures.steps_persisted = record.steps_persisted();
-  figures.reductions = scalars_of(record.reductions());
   figures.rebuilt = record.rebuilt();
   figures.broke_lease = record.broke_lease();
-  return figures;
+  return step;
 }
 
 }  // namespace ringside

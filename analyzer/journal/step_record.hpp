@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converts a step's figures into the message that the journal keeps and telemetry publishes, and back into the figures
-// that replay compares.
+// Converts a step into the message that the journal keeps and telemetry publishes, and back into what replay compares.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "analyzer/journal/missing_steps.hpp"
 #include "common/kernels/hash.hpp"
-#include "common/telemetry/step_figures.hpp"
+#include "common/records/recorded_step.hpp"
+#include "common/records/result_names.hpp"
 
 namespace ringside::wire {
 class RecordsMissing;
@@ -25,11 +27,15 @@ std::optional<Id128> id_of(std::string_view bytes) noexcept;
 /// `text` as a string of a message: with a `?` for each byte that is not UTF-8. Names of files may hold any bytes.
 std::string utf8_text(std::string_view text);
 
-/// Sets every field of `record`; reuses the memory of its strings.
-void fill(wire::StepRecord& record, const StepFigures& figures);
+/// Sets every field of `record`, apart from those of earlier versions, and reuses its memory. values: layout.words() of
+/// them.
+void fill(wire::StepRecord& record, const StepFigures& figures, const RecordLayout& layout,
+          std::span<const std::uint64_t> values);
+void fill(wire::StepRecord& record, const RecordedStep& step);
 void fill(wire::RecordsMissing& record, const MissingSteps& missing);
 
-/// The figures that `fill` was given. Nothing if the record names no run.
-std::optional<StepFigures> figures_of(const wire::StepRecord& record);
+/// What `fill` was given, but for the scalars in the step descriptor, which are among the results. Nothing if the
+/// record names no run.
+std::optional<RecordedStep> step_of(const wire::StepRecord& record, const ResultNames& names);
 
 }  // namespace ringside

@@ -209,7 +209,7 @@ namespace {
 Admission find_ring(const RingOptions& options, const OfferedRun& offered, PoolUse use) {
   const RunDescription& run = offered.run;
   const auto fresh = [&run](RingPool pool) { return Admission{std::move(pool), RunStart::kEmpty, run, {}}; };
-  const auto replaced = [&run](RingPool pool, std::vector<StepFigures> replaced_steps) {
+  const auto replaced = [&run](RingPool pool, std::vector<RecordedStep> replaced_steps) {
     return Admission{std::move(pool), RunStart::kEmpty, run, std::move(replaced_steps)};
   };
   refuse_foreign_place(options);
@@ -217,7 +217,7 @@ Admission find_ring(const RingOptions& options, const OfferedRun& offered, PoolU
   const Catalogue catalogue = catalogue_of(offered.schema, offered.scalars);
   const RingShape wanted = RingShape::of(offered.schema, catalogue);
   const auto replaced_unownable = [&] {
-    std::vector<StepFigures> replaced_steps = kept_steps(RingReader::open(options.pool).ring());
+    std::vector<RecordedStep> replaced_steps = kept_steps(RingReader::open(options.pool).ring());
     return replaced(RingPool::replace_unownable(options.pool, wanted, options.slots, foreign),
                     std::move(replaced_steps));
   };
@@ -270,7 +270,7 @@ Admission find_ring(const RingOptions& options, const OfferedRun& offered, PoolU
     throw usage_error("{}: the pool has {} slots for {}, this run needs {} for {}; give --overwrite, or another --pool",
                       options.pool, shape.slot_count(), to_text(shape.schema()), options.slots, to_text(wanted.schema));
   }
-  std::vector<StepFigures> replaced_steps = kept_steps(pool->ring());
+  std::vector<RecordedStep> replaced_steps = kept_steps(pool->ring());
   return replaced(RingPool::replace(options.pool, std::move(*pool), wanted, options.slots, foreign),
                   std::move(replaced_steps));
 }

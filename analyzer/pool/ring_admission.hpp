@@ -10,9 +10,9 @@
 #include "common/handoff/handoff_layout.hpp"
 #include "common/handoff/run_description.hpp"
 #include "common/options/options.hpp"
+#include "common/records/recorded_step.hpp"
 #include "common/results/result_description.hpp"
 #include "common/schema/schema.hpp"
-#include "common/telemetry/step_figures.hpp"
 
 namespace ringside {
 
@@ -45,7 +45,7 @@ struct Admission {
   RingPool pool;
   RunStart start = RunStart::kEmpty;
   RunDescription run;                       // with kTakeover and kResume: the description in the pool
-  std::vector<StepFigures> replaced_steps;  // that a replaced ring kept: the journal may lack some
+  std::vector<RecordedStep> replaced_steps;  // that a replaced ring kept: the journal may lack some
 };
 
 /// The pool for the run: the one at `options.pool`, or a new one. A pool with iterates of another run is refused unless

@@ -2,10 +2,12 @@
 #include "analyzer/pool/ring_replay.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <utility>
 
 #include "common/pool_reader/ring_reader.hpp"
+#include "common/records/shown_results.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
 
 namespace ringside {
@@ -44,15 +46,22 @@ std::vector<std::uint64_t> in_recorded_order(const Catalogue& recorded_catalogue
 RingReplay::RingReplay(const RingView& ring)
     : ring_(ring),
       reducer_(ring.geometry().schema()),
-      first_field_(ring.geometry().schema(), reducer_.catalogue()),
+      layout_(std::make_shared<const RecordLayout>(ring.geometry().schema(), reducer_.catalogue())),
       step_(ring.geometry().payload_bytes() / sizeof(std::uint64_t)),
       before_(step_.size()) {}
 
-Reductions RingReplay::shown(std::span<const std::uint64_t> words) const noexcept {
+StepResults RingReplay::results(std::span<const std::uint64_t> words) const {
+  std::vector<std::uint64_t> values(layout_->words());
+  layout_->gather(words, nullptr, values);
+  return {layout_, values};
+}
+
+std::optional<Reductions> RingReplay::shown(std::span<const std::uint64_t> words) const {
   if (ring_.geometry().schema().is_x_only()) return to_reductions(words, ring_.geometry().entries());
-  const ReductionScalars scalars = first_field_.scalars(words);
+  const ShownFigures shown = shown_of(results(words));
+  if (!shown.reductions) return std::nullopt;
   Reductions reductions;
-  for_each_scalar([&](const char*, auto from, auto to) { reductions.*to = scalars.*from; });
+  for_each_scalar([&](const char*, auto from, auto to) { reductions.*to = (*shown.reductions).*from; });
   return reductions;
 }
 

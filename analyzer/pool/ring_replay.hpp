@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "common/handoff/step_descriptor.hpp"
+#include "common/records/step_results.hpp"
 #include "common/reductions/step_reducer.hpp"
 #include "common/results/result_values.hpp"
 #include "common/ring/ring_recovery.hpp"
 #include "common/ring/ring_view.hpp"
-#include "common/telemetry/first_field.hpp"
 
 namespace ringside {
 
@@ -46,9 +46,11 @@ class RingReplay {
   /// What this release computes of a step of the ring; without scalars.
   const Catalogue& catalogue() const noexcept { return reducer_.catalogue(); }
 
-  /// The reductions of a step's first field, with top entries and histogram only if x is all that a step has. words: as
-  /// recomputed.
-  Reductions shown(std::span<const std::uint64_t> words) const noexcept;
+  /// The numbers among the recomputed results, by name.
+  StepResults results(std::span<const std::uint64_t> words) const;
+  /// The reductions of a step's first field, with top entries and histogram only if x is all that a step has; nothing
+  /// if it has no field. words: as recomputed.
+  std::optional<Reductions> shown(std::span<const std::uint64_t> words) const;
 
   /// Reads, verifies and reduces one slot; to be called by ascending commit_seq. Uses all OpenMP threads.
   ReplayedIterate replay(const KeptSlot& kept);
@@ -63,7 +65,7 @@ class RingReplay {
 
   const RingView& ring_;
   StepReducer reducer_;
-  const FirstField first_field_;
+  const SharedLayout layout_;          // of the recomputed results
   std::vector<std::uint64_t> step_;    // the payload of the step that is replayed
   std::vector<std::uint64_t> before_;  // of the step before
   // The catalogue that was used last: consecutive steps mostly are of one run.

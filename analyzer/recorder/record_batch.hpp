@@ -19,6 +19,7 @@ class RecordBatch {
   bool add(const wire::Record& record);
   std::size_t size() const noexcept { return ends_.size(); }
   bool empty() const noexcept { return ends_.empty(); }
+  std::size_t bytes() const noexcept { return bytes_.size(); }
   /// Valid until the next call that changes the batch.
   std::span<const EncodedRecord> records();
   void clear() noexcept;

@@ -15,6 +15,7 @@ namespace ringside {
 namespace {
 
 constexpr std::int64_t kUnusedNs = 10'000'000'000;
+constexpr std::size_t kFieldBytes = 6;                // that append_record_field adds, at most
 constexpr std::int64_t kReadAgainNs = 1'000'000'000;  // at most one read in this time for missing records
 
 }  // namespace
@@ -32,14 +33,22 @@ void append_record_field(std::string& message, std::string_view record) {
 void RecordHistory::keep(std::uint64_t seq, std::string_view record) {
   if (seq != first_in_memory_ + memory_.size()) {
     memory_.clear();
+    bytes_in_memory_ = 0;
     forget_files();
   }
+  while (!memory_.empty() && bytes_in_memory_ + record.size() > kBytesInMemory) {
+    bytes_in_memory_ -= memory_.front().size();
+    memory_.pop_front();
+    ++first_in_memory_;
+  }
+  bytes_in_memory_ += record.size();
   if (memory_.empty()) first_in_memory_ = seq;
   if (memory_.size() == kInMemory) {
     // The oldest record's memory is used again.
     std::string oldest = std::move(memory_.front());
     memory_.pop_front();
     ++first_in_memory_;
+    bytes_in_memory_ -= oldest.size();
     oldest.assign(record);
     memory_.push_back(std::move(oldest));
   } else {
@@ -62,7 +71,10 @@ std::uint64_t RecordHistory::newest_seq() {
 
 void RecordHistory::append(std::uint64_t from, std::size_t at_most, std::size_t bytes, std::string& message) {
   const std::size_t end_bytes = message.size() + bytes;
-  const auto fits = [&] { return at_most > 0 && message.size() < end_bytes; };
+  // A record that is larger than all of the message goes alone.
+  const auto fits = [&, begin = message.size()](std::string_view record) {
+    return at_most > 0 && (message.size() == begin || message.size() + record.size() + kFieldBytes <= end_bytes);
+  };
   const auto add = [&](std::string_view record) {
     append_record_field(message, record);
     --at_most;
@@ -79,10 +91,10 @@ void RecordHistory::append(std::uint64_t from, std::size_t at_most, std::size_t 
     // that exists.
     if (record != found->records.end()) from = record->seq;
     if (record == found->records.end() && !memory_.empty() && just_read()) from = first_in_memory_;
-    for (; record != found->records.end() && record->seq == from && fits(); ++record) add(record->bytes);
+    for (; record != found->records.end() && record->seq == from && fits(record->bytes); ++record) add(record->bytes);
   }
   if (memory_.empty() || from < first_in_memory_) return;
-  for (std::uint64_t at = from - first_in_memory_; at < memory_.size() && fits(); ++at) add(memory_[at]);
+  for (std::uint64_t at = from - first_in_memory_; at < memory_.size() && fits(memory_[at]); ++at) add(memory_[at]);
 }
 
 void RecordHistory::forget_files_if_unused() {

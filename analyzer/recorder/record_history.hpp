@@ -23,8 +23,9 @@ void append_record_field(std::string& message, std::string_view record);
 /// Used by one thread: the recorder's.
 class RecordHistory {
  public:
-  /// 16,384 records: about 6 MB.
+  /// 16,384 records, of a run with one variable about 6 MB; fewer if they have more than 64 MiB.
   static constexpr std::size_t kInMemory = 16384;
+  static constexpr std::size_t kBytesInMemory = std::size_t{64} << 20;
 
   /// pool: its journal is read; empty: there is none, and only memory is used.
   explicit RecordHistory(std::string pool) : pool_(std::move(pool)) {}
@@ -58,6 +59,7 @@ class RecordHistory {
   std::string pool_;
   std::deque<std::string> memory_;
   std::uint64_t first_in_memory_ = 1;
+  std::size_t bytes_in_memory_ = 0;
   std::optional<Files> files_;
   std::int64_t used_ns_ = 0;
   std::int64_t read_ns_ = 0;

@@ -3,24 +3,33 @@
 
 #include <algorithm>
 #include <iterator>
+#include <stdexcept>
 #include <utility>
 
 namespace ringside {
-namespace {
-
-void append(std::vector<QueuedItem>& items, const MissingSteps& missing) {
-  if (missing.steps > 0) items.emplace_back(missing);
-}
-
-}  // namespace
 
 // Every page is touched here, and not by the first steps.
-RecordQueue::RecordQueue() : cells_(kCapacity) {}
+RecordQueue::RecordQueue() : cells_(kMostCapacity) {}
 
-bool RecordQueue::push(const StepFigures& figures) noexcept {
+std::size_t RecordQueue::capacity_for(std::size_t value_words) noexcept {
+  const std::size_t bytes = std::max<std::size_t>(value_words, 1) * sizeof(std::uint64_t);
+  return std::clamp(kValuesBytes / bytes, kLeastCapacity, kMostCapacity);
+}
+
+void RecordQueue::begin_run(std::size_t value_words) {
+  // Acquire: the reader's reads of the cells come before they are replaced.
+  if (popped_.load(std::memory_order_acquire) != pushed_.load(std::memory_order_relaxed)) {
+    throw std::logic_error("a run begins before the steps of the last one are recorded");
+  }
+  capacity_ = capacity_for(value_words);
+  value_words_ = value_words;
+  values_.assign(capacity_ * value_words_, 0);
+}
+
+bool RecordQueue::push(const StepFigures& figures, std::span<const std::uint64_t> values) noexcept {
   const std::uint64_t at = pushed_.load(std::memory_order_relaxed);
-  if (at - popped_seen_ == kCapacity) popped_seen_ = popped_.load(std::memory_order_acquire);
-  if (at - popped_seen_ == kCapacity) {
+  if (at - popped_seen_ >= capacity_) popped_seen_ = popped_.load(std::memory_order_acquire);
+  if (at - popped_seen_ >= capacity_) {
     if (missing_.steps++ == 0) {
       missing_.run_id = figures.run_id;
       missing_.first_step = figures.step.step;
@@ -30,7 +39,9 @@ bool RecordQueue::push(const StepFigures& figures) noexcept {
     missing_.last_iteration = figures.step.iteration;
     return false;
   }
-  cells_[at % kCapacity] = {figures, missing_};
+  cells_[at % capacity_] = {figures, missing_};
+  std::copy_n(values.begin(), value_words_,
+              values_.begin() + static_cast<std::ptrdiff_t>(at % capacity_ * value_words_));
   missing_ = {};
   // Release: the reader that sees the count sees the cell.
   pushed_.store(at + 1, std::memory_order_release);
@@ -42,7 +53,7 @@ void RecordQueue::push_event(wire::Record event) {
   events_.push_back({pushed_.load(std::memory_order_relaxed), std::exchange(missing_, {}), std::move(event)});
 }
 
-void RecordQueue::pop(std::vector<QueuedItem>& items, std::size_t at_most) {
+void RecordQueue::pop(RecordSink& sink, std::size_t at_most) {
   std::uint64_t at = popped_.load(std::memory_order_relaxed);
   // The count is read before the events: every event that came before a step in the count is then found, too.
   const std::uint64_t pushed = pushed_.load(std::memory_order_acquire);
@@ -56,19 +67,22 @@ void RecordQueue::pop(std::vector<QueuedItem>& items, std::size_t at_most) {
     events.assign(std::make_move_iterator(events_.begin()), std::make_move_iterator(middle));
     events_.erase(events_.begin(), middle);
   }
+  const auto take = [&sink](const MissingSteps& missing) {
+    if (missing.steps > 0) sink.take(missing);
+  };
   auto event = events.begin();
   for (;; ++at) {
     for (; event != events.end() && event->position == at; ++event) {
-      append(items, event->missing_before);
-      items.emplace_back(std::move(event->record));
+      take(event->missing_before);
+      sink.take(std::move(event->record));
     }
-    if (at == end) break;
-    const Cell& cell = cells_[at % kCapacity];
-    append(items, cell.missing_before);
-    items.emplace_back(cell.figures);
+    if (at == end) return;
+    const Cell& cell = cells_[at % capacity_];
+    take(cell.missing_before);
+    sink.take(cell.figures, std::span(values_).subspan(at % capacity_ * value_words_, value_words_));
+    // Release: our reads of the cell come before the writer's next stores to it.
+    popped_.store(at + 1, std::memory_order_release);
   }
-  // Release: our reads of the cells come before the writer's next stores to them.
-  popped_.store(end, std::memory_order_release);
 }
 
 }  // namespace ringside

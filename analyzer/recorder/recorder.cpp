@@ -20,6 +20,7 @@
 #include "analyzer/journal/journal.hpp"
 #include "analyzer/journal/journal_rebuild.hpp"
 #include "analyzer/journal/step_record.hpp"
+#include "analyzer/recorder/described_runs.hpp"
 #include "analyzer/recorder/record_batch.hpp"
 #include "analyzer/recorder/record_history.hpp"
 #include "analyzer/recorder/run_status.hpp"
@@ -37,8 +38,9 @@ using std::chrono::milliseconds;
 constexpr milliseconds kTurn{10};
 constexpr int kTurnsABeat = 10;
 constexpr int kNice = 10;  // more than the main thread's: a tenth of its weight, several times what is needed
-constexpr std::size_t kMostInAMessage = 512;      // records, about 200 KB
-constexpr std::size_t kReplyBytes = 1000u << 10;  // of records, so that a whole reply stays below 1 MiB
+constexpr std::size_t kMostInAMessage = 512;  // records; of a run with one variable about 200 KB
+// Of records, so that a whole message stays below 1 MiB.
+constexpr std::size_t kMessageBytes = 1000u << 10;
 
 std::uint64_t draw_id() {
   std::random_device random;
@@ -60,7 +62,7 @@ wire::ControlReply refused(const std::string& why) {
 }  // namespace
 
 /// Only the worker's thread uses these members, apart from the queue and where a comment says otherwise.
-class Recorder::Worker {
+class Recorder::Worker : private RecordSink {
  public:
   Worker(const RecorderOptions& options, std::atomic<bool>& stop_run)
       : options_(options),
@@ -74,12 +76,13 @@ class Recorder::Worker {
     listens.get();  // throws the Error of the thread's set-up
   }
 
-  ~Worker() = default;  // asks the thread to stop, and joins it
+  ~Worker() override = default;  // asks the thread to stop, and joins it
 
   RecordQueue& queue() noexcept { return queue_; }
 
   // Main thread.
   void begin_run(const RunToRecord& run) {
+    queue_.begin_run(run.layout->words());
     wire::Record event;
     *event.mutable_run_started() = run.started;
     {
@@ -125,11 +128,7 @@ class Recorder::Worker {
   }
 
   void take_turn(bool beats) {
-    items_.clear();
-    queue_.pop(items_, RecordQueue::kCapacity);
-    for (QueuedItem& item : items_) {
-      std::visit([this](auto& what) { take(what); }, item);
-    }
+    queue_.pop(*this);
     write_and_publish();
     if (telemetry_) {
       if (beats) publish_beat();
@@ -140,48 +139,67 @@ class Recorder::Worker {
 
   // --- items from the queue ---
 
-  void take(const StepFigures& figures) {
-    fill(*record_.mutable_step(), figures);
-    run_status_.add(record_.step());
-    add_record();
+  void take(const StepFigures& figures, std::span<const std::uint64_t> values) override {
+    fill(*step_.mutable_step(), figures, *layout_, values);
+    run_status_.add(step_.step());
+    add_record(step_);
   }
 
-  void take(const MissingSteps& missing) {
+  void take(const MissingSteps& missing) override {
     records_missing_ += missing.steps;
-    fill(*record_.mutable_records_missing(), missing);
-    add_record();
+    wire::Record record;
+    fill(*record.mutable_records_missing(), missing);
+    add_record(record);
     spdlog::warn("event=records_missing run_id={} first_step={} steps={} first_iteration={} last_iteration={}",
                  to_string(missing.run_id), missing.first_step, missing.steps, missing.first_iteration,
                  missing.last_iteration);
   }
 
-  void take(const wire::Record& event) {
+  void take(wire::Record event) override {
     if (event.has_run_started()) {
       open_journal();
       run_status_.begin(event.run_started());
     }
     if (event.has_run_ended()) run_status_.end(event.run_ended());
-    record_ = event;
-    add_record();
+    add_record(event);
     if (event.has_run_ended()) close_journal();
   }
 
-  /// Numbers `record_`, adds it to the records to be written, and clears it.
-  void add_record() {
-    record_.set_seq(++newest_);
-    record_.set_unix_ns(realtime_ns());
+  /// Numbers `record`, and adds it to the records to be written.
+  void add_record(wire::Record& record) {
+    record.set_seq(++newest_);
+    record.set_unix_ns(realtime_ns());
     if (numbering_.first_seq() == 0) numbering_.set_first_seq(newest_);
-    if (!batch_.add(record_)) --newest_;  // cannot happen: a run's texts are bounded
-    record_.Clear();
-    if (batch_.size() == kMostInAMessage) write_and_publish();
+    if (batch_.add(record)) {
+      if (journal_) described_.add(record);
+    } else {
+      --newest_;  // cannot happen: a run's texts and its number of results are bounded
+    }
+    if (batch_.size() == kMostInAMessage || batch_.bytes() >= most_batch_bytes_) write_and_publish();
   }
 
   /// The journal first: every record that was seen live is in it, whichever process is killed.
   void write_and_publish() {
     if (batch_.empty()) return;
+    write_batch();
+    if (!journal_) return;
+    // A log may have been begun: then the older one still has what this one lacks.
+    for (const wire::RunDescribed& run : described_.lacking()) add_description(run);
+    if (!batch_.empty()) write_batch();
+  }
+
+  void add_description(const wire::RunDescribed& run) {
+    wire::Record record;
+    *record.mutable_run_described() = run;
+    add_record(record);
+  }
+
+  void write_batch() {
     const std::span<const EncodedRecord> records = batch_.records();
     if (journal_) {
-      if (const int error = journal_->append(records); error != 0) give_up_journal(errno_text(error));
+      const int error = journal_->append(records);
+      described_.appended(journal_->first_seq_of_log());
+      if (error != 0) give_up_journal(errno_text(error));
     }
     if (telemetry_) {
       message_.clear();
@@ -206,6 +224,27 @@ class Recorder::Worker {
 
   // --- the journal ---
 
+  /// Of a batch, apart from its last record: one append begins at most one log, and the log before it still has the
+  /// descriptions then.
+  static std::size_t most_batch_bytes(std::uint64_t log_bytes) {
+    return std::min<std::uint64_t>(kMessageBytes - kMaxRecordBytes, log_bytes / 4);
+  }
+
+  CatchUp catch_up_journal(const RunToRecord& run) {
+    described_.clear();
+    CatchUp lacking = catch_up(options_.pool, run.kept_steps, run.started,
+                               [this](const wire::Record& record) { described_.add(record); });
+    described_.appended(journal_->first_seq_of_log());
+    for (const KnownRun& known : run.described_runs) described_.know(bytes_of(known.run_id), known.layout);
+    for (const auto& what : lacking) {
+      const auto* step = std::get_if<RecordedStep>(&what);
+      if (step == nullptr || !step->results.layout()) continue;
+      described_.know(bytes_of(step->figures.run_id), step->results.layout());
+      described_.expect(bytes_of(step->figures.run_id), step->results.layout()->hash(), newest_ + 1);
+    }
+    return lacking;
+  }
+
   void open_journal() {
     write_and_publish();
     RunToRecord run;
@@ -213,32 +252,39 @@ class Recorder::Worker {
       const std::lock_guard lock(begun_mutex_);
       run = std::exchange(begun_, {});
     }
+    layout_ = run.layout;
     CatchUp lacking;
     journal_error_.clear();
     if (options_.journal.kind != JournalKind::kOff) {
       try {
         journal_.emplace(Journal::open(options_.pool, options_.journal, run.storage, options_.durability));
         history_.forget_files();
+        most_batch_bytes_ = most_batch_bytes(journal_->log_capacity_bytes());
         number_after(journal_->newest_seq());
-        lacking = catch_up(options_.pool, run.kept_steps, run.started);
+        lacking = catch_up_journal(run);
       } catch (const std::exception& error) {
         give_up_journal(error.what());
       }
     }
     if (!std::exchange(start_recorded_, true)) {
-      wire::AnalyzerStarted& started = *record_.mutable_analyzer_started();
+      wire::Record record;
+      wire::AnalyzerStarted& started = *record.mutable_analyzer_started();
       started.set_version(version());
       started.set_pid(static_cast<std::uint32_t>(getpid()));
       started.set_rebuilt(static_cast<std::uint64_t>(
-          std::ranges::count_if(lacking, [](const auto& what) { return std::holds_alternative<StepFigures>(what); })));
-      add_record();
+          std::ranges::count_if(lacking, [](const auto& what) { return std::holds_alternative<RecordedStep>(what); })));
+      add_record(record);
+    }
+    if (journal_) {
+      for (const wire::RunDescribed& described : described_.lacking()) add_description(described);
     }
     for (const auto& what : lacking) {
       if (const auto* missing = std::get_if<MissingSteps>(&what)) {
         take(*missing);
       } else {
-        fill(*record_.mutable_step(), std::get<StepFigures>(what));
-        add_record();
+        wire::Record record;
+        fill(*record.mutable_step(), std::get<RecordedStep>(what));
+        add_record(record);
       }
     }
   }
@@ -289,7 +335,7 @@ class Recorder::Worker {
   std::string records_from(const wire::RecordsFrom& request) {
     std::string records;
     const std::size_t at_most = request.at_most() == 0 ? newest_ : request.at_most();
-    history_.append(request.seq(), at_most, kReplyBytes, records);
+    history_.append(request.seq(), at_most, kMessageBytes, records);
     wire::RecordsReply rest;
     rest.set_oldest_seq(oldest());
     rest.set_newest_seq(newest_);
@@ -352,9 +398,12 @@ class Recorder::Worker {
   std::uint64_t records_missing_ = 0;
   bool start_recorded_ = false;
 
-  // Kept between turns to reuse their memory.
-  std::vector<QueuedItem> items_;
-  wire::Record record_;
+  SharedLayout layout_;      // of the run's steps
+  DescribedRuns described_;  // in the journal
+  std::size_t most_batch_bytes_ = kMessageBytes - kMaxRecordBytes;
+
+  // Kept between steps to reuse their memory.
+  wire::Record step_;
   RecordBatch batch_;
   std::string message_;
 

@@ -14,11 +14,12 @@
 #include <vector>
 
 #include "analyzer/recorder/record_queue.hpp"
+#include "analyzer/ring/kept_steps.hpp"
 #include "common/options/journal_options.hpp"
 #include "common/options/options.hpp"
+#include "common/records/recorded_step.hpp"
 #include "common/ring/durability.hpp"
 #include "common/ring/storage.hpp"
-#include "common/telemetry/step_figures.hpp"
 
 namespace ringside {
 
@@ -35,8 +36,11 @@ struct RecorderOptions {
 struct RunToRecord {
   // The steps that the ring held when the run was admitted, also those of a run that was discarded for it: the journal
   // may lack some.
-  std::vector<StepFigures> kept_steps;
+  std::vector<RecordedStep> kept_steps;
+  // Those that the ring describes: the journal may lack some.
+  std::vector<KnownRun> described_runs;
   Storage storage = Storage::kFile;
+  SharedLayout layout;  // of its steps
   wire::RunStarted started;
 };
 
@@ -49,10 +53,11 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// The main thread pushes the figures of each step here.
+  /// The main thread pushes each step here, after begin_run.
   RecordQueue& queue() noexcept;
 
-  /// To be called before the first step of a run. Does not wait for the journal, which may take long to open.
+  /// To be called before the first step of a run, and after end_run of the run before. Does not wait for the journal,
+  /// which may take long to open.
   void begin_run(const RunToRecord& run);
   /// To be called after the last step. Returns when all records are in the journal and the journal is closed.
   void end_run(const wire::RunEnded& ended);

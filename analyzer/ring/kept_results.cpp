@@ -1,25 +1,59 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/ring/kept_results.hpp"
 
+#include <memory>
+#include <vector>
+
+#include "common/platform/error.hpp"
+#include "common/reductions/reduction_catalogue.hpp"
+
 namespace ringside {
 
-std::optional<ReductionScalars> KeptResults::shown(const KeptSlot& kept) {
+StepResults KeptResults::of(const KeptSlot& kept) {
+  SlotResults recorded;
+  const bool has_results = ring_.results(kept.slot, kept.header, recorded) == ResultsState::kRecorded;
+  SharedLayout layout = has_results ? layout_of(kept.header.run_id, recorded.catalogue_hash) : nullptr;
+  if (layout && layout->catalogue().words() != recorded.words.size()) layout = nullptr;  // forged
+  if (!layout) {
+    recorded.words.clear();
+    layout = layout_without_results(kept.header.run_id);
+  }
+  if (!layout) return {};
+  const std::optional<StepWithScalars> step = verified_step(ring_, kept);
+  std::vector<std::uint64_t> words(layout->words());
+  layout->gather(recorded.words, step ? &*step : nullptr, words);
+  return {layout, words};
+}
+
+SharedLayout KeptResults::layout_of(const Id128& run_id, std::uint64_t catalogue) {
+  const auto [place, is_new] = layouts_.try_emplace({run_id, catalogue});
+  if (!is_new) return place->second;
   const Schema& schema = ring_.geometry().schema();
-  if (schema.is_x_only()) {  // known even if the description of the run is lost
-    Reductions reductions;
-    if (ring_.reductions(kept.slot, kept.header, reductions) != ResultsState::kRecorded) return std::nullopt;
-    return scalars_of(reductions);
+  if (auto recorded = ring_.catalogue(run_id, catalogue)) {
+    place->second = std::make_shared<const RecordLayout>(schema, std::move(*recorded));
+  } else if (schema.is_x_only()) {  // known even if the description of the run is lost
+    auto usual = std::make_shared<const RecordLayout>(schema, x_only_catalogue(ring_.geometry().entries()));
+    if (usual->hash() == catalogue) place->second = std::move(usual);
   }
-  SlotResults results;
-  if (ring_.results(kept.slot, kept.header, results) != ResultsState::kRecorded) return std::nullopt;
-  if (!catalogue_ || run_id_ != kept.header.run_id || hash_ != results.catalogue_hash) {
-    run_id_ = kept.header.run_id;
-    hash_ = results.catalogue_hash;
-    catalogue_ = ring_.catalogue(run_id_, hash_);
-    if (catalogue_) first_field_.emplace(schema, *catalogue_);
+  return place->second;
+}
+
+/// For a step without results: of the descriptions of its run, the one with the fewest scalars. A scalar that may not
+/// be there must not be taken for a 0.
+SharedLayout KeptResults::layout_without_results(const Id128& run_id) {
+  const auto [place, is_new] = layouts_.try_emplace({run_id, 0});
+  if (!is_new) return place->second;
+  const Schema& schema = ring_.geometry().schema();
+  for (const RunReading& reading : ring_.runs()) {
+    if (reading.run.run_id != run_id) continue;
+    try {
+      Catalogue catalogue = Catalogue::decode(schema, reading.catalogue, "catalogue");
+      const bool fewer = !place->second || catalogue.scalars().size() < place->second->catalogue().scalars().size();
+      if (fewer) place->second = std::make_shared<const RecordLayout>(schema, std::move(catalogue));
+    } catch (const Error&) {  // its hash holds, but a program that can write the file can also write its hash
+    }
   }
-  if (!catalogue_ || catalogue_->words() != results.words.size()) return std::nullopt;
-  return first_field_->scalars(results.words);
+  return place->second;
 }
 
 }  // namespace ringside

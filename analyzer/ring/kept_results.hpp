@@ -1,31 +1,37 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is shown of the results that a ring keeps: the reductions of the first field, in tables, pages and the journal.
+// The results that a ring keeps of its steps, by name: for the journal, tables and pages.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <utility>
 
+#include "common/records/shown_results.hpp"
+#include "common/records/step_results.hpp"
 #include "common/ring/ring_recovery.hpp"
 #include "common/ring/ring_view.hpp"
-#include "common/telemetry/first_field.hpp"
 
 namespace ringside {
 
-/// Consecutive slots mostly are of one run, whose catalogue is read once.
 class KeptResults {
  public:
   /// ring: outlives this object.
   explicit KeptResults(const RingView& ring) : ring_(ring) {}
 
-  /// Nothing if no results were recorded, or if it is not known which of their words are which.
-  std::optional<ReductionScalars> shown(const KeptSlot& kept);
+  /// All values are absent that were not recorded, or whose step does not verify. Empty if it is not known which words
+  /// are which: no description of the run is left.
+  StepResults of(const KeptSlot& kept);
+
+  /// The reductions of the first field (shown_of); nothing if they were not recorded.
+  std::optional<ReductionScalars> shown(const KeptSlot& kept) { return shown_of(of(kept)).reductions; }
 
  private:
+  SharedLayout layout_of(const Id128& run_id, std::uint64_t catalogue);
+  SharedLayout layout_without_results(const Id128& run_id);
+
   const RingView& ring_;
-  Id128 run_id_;
-  std::uint64_t hash_ = 0;
-  std::optional<Catalogue> catalogue_;  // of that run, with that hash
-  std::optional<FirstField> first_field_;
+  std::map<std::pair<Id128, std::uint64_t>, SharedLayout> layouts_;  // by run and catalogue_hash; 0: not recorded
 };
 
 }  // namespace ringside

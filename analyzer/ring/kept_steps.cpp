@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/ring/kept_steps.hpp"
 
+#include <memory>
+#include <utility>
+
 #include "analyzer/ring/kept_results.hpp"
+#include "common/platform/error.hpp"
 #include "common/ring/ring_recovery.hpp"
 
 namespace ringside {
 namespace {
 
-StepFigures figures_of(const RingView& ring, const KeptSlot& kept, KeptResults& results) {
-  StepFigures figures;
+RecordedStep recorded(const RingView& ring, const KeptSlot& kept, KeptResults& results) {
+  RecordedStep recorded{.figures = {}, .results = results.of(kept)};
+  StepFigures& figures = recorded.figures;
   figures.rebuilt = true;
   figures.run_id = kept.header.run_id;
   figures.commit_seq = kept.header.commit_seq;
@@ -16,17 +21,29 @@ StepFigures figures_of(const RingView& ring, const KeptSlot& kept, KeptResults& 
   if (const auto step = verified_step(ring, kept)) figures.step = step->descriptor;
   figures.step.step = kept.header.step;
   figures.step.iteration = kept.header.iteration;
-  figures.reductions = results.shown(kept).value_or(ReductionScalars());
-  return figures;
+  return recorded;
 }
 
 }  // namespace
 
-std::vector<StepFigures> kept_steps(const RingView& ring) {
-  std::vector<StepFigures> steps;
+std::vector<RecordedStep> kept_steps(const RingView& ring) {
+  std::vector<RecordedStep> steps;
   KeptResults results(ring);
-  for (const KeptSlot& kept : recover(ring).kept) steps.push_back(figures_of(ring, kept, results));
+  for (const KeptSlot& kept : recover(ring).kept) steps.push_back(recorded(ring, kept, results));
   return steps;
+}
+
+std::vector<KnownRun> described_runs(const RingView& ring) {
+  std::vector<KnownRun> runs;
+  for (const RunReading& reading : ring.runs()) {
+    try {
+      Catalogue catalogue = Catalogue::decode(ring.geometry().schema(), reading.catalogue, "catalogue");
+      runs.push_back(
+          {reading.run.run_id, std::make_shared<const RecordLayout>(ring.geometry().schema(), std::move(catalogue))});
+    } catch (const Error&) {  // its hash holds, but a program that can write the file can also write its hash
+    }
+  }
+  return runs;
 }
 
 }  // namespace ringside

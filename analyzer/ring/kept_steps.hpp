@@ -4,13 +4,22 @@
 
 #include <vector>
 
+#include "common/records/recorded_step.hpp"
 #include "common/ring/ring_view.hpp"
-#include "common/telemetry/step_figures.hpp"
 
 namespace ringside {
 
-/// The figures of each kept iterate, with `rebuilt` set, by ascending commit_seq. The payloads are not read. Requires
-/// that no process writes to the ring meanwhile.
-std::vector<StepFigures> kept_steps(const RingView& ring);
+/// Each kept step, with `rebuilt` set, by ascending commit_seq. The payloads are not read. Requires that no process
+/// writes to the ring meanwhile.
+std::vector<RecordedStep> kept_steps(const RingView& ring);
+
+/// What a run records of its steps.
+struct KnownRun {
+  Id128 run_id;
+  SharedLayout layout;
+};
+
+/// Every run that the ring describes, by ascending record_seq.
+std::vector<KnownRun> described_runs(const RingView& ring);
 
 }  // namespace ringside

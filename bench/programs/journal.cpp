@@ -25,6 +25,8 @@
 #include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
+#include "common/records/record_layout.hpp"
+#include "common/reductions/reduction_catalogue.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside::bench {
@@ -34,22 +36,41 @@ using nlohmann::json;
 
 constexpr std::size_t kDistinct = 4096;  // records encoded beforehand, so that encoding is not measured
 
+Reductions made_reductions(double x) {
+  Reductions reductions;
+  reductions.sum = reductions.l1 = 1;
+  reductions.mean = x;
+  reductions.min = x / 2;
+  reductions.max = std::sqrt(x);
+  reductions.l2 = x / 5;
+  reductions.linf = x / 7;
+  reductions.has_change = 1;
+  reductions.change_l1 = x / 9;
+  reductions.change_l2 = x / 11;
+  reductions.change_linf = x / 13;
+  return reductions;
+}
+
 /// Records as a run makes them: all different, with every field set.
 std::vector<std::string> encoded_records() {
   std::vector<std::string> encoded;
   wire::Record record;
   StepFigures figures;
   figures.run_id = random_id();
+  const RecordLayout layout(Schema::x_only(1'000'000), x_only_catalogue(1'000'000));
+  std::vector<std::uint64_t> results(kXOnlyWords);
+  std::vector<std::uint64_t> values(layout.words());
   for (std::uint64_t k = 1; k <= kDistinct; ++k) {
     const double x = 1.0 / static_cast<double>(k);
     const auto ns = static_cast<std::int64_t>(1'000'000 + k * 7919 % 100'000);
     figures.step = {.step = 1'000'000 + k,
                     .iteration = 1'000'001 + k,
-                    .residual_l1 = x,
-                    .residual_linf = x / 3,
                     .generate_ns = ns,
                     .producer_idle_ns = ns / 7,
                     .published_at_ns = now_ns()};
+    StepWithScalars step;
+    step.descriptor.residual_l1 = x;
+    step.descriptor.residual_linf = x / 3;
     figures.commit_seq = figures.steps_committed = figures.steps_persisted = 1'000'000 + k;
     figures.analyzer_idle_ns = ns / 2;
     figures.hand_off_ns = ns / 100;
@@ -57,20 +78,12 @@ std::vector<std::string> encoded_records() {
     figures.commit_ns = ns / 1000;
     figures.analyze_ns = ns / 5;
     figures.bytes_transferred = 32'000'000;
-    figures.reductions = {.sum = 1,
-                          .mean = x,
-                          .min = x / 2,
-                          .max = std::sqrt(x),
-                          .l1 = 1,
-                          .l2 = x / 5,
-                          .linf = x / 7,
-                          .has_change = true,
-                          .change_l1 = x / 9,
-                          .change_l2 = x / 11,
-                          .change_linf = x / 13};
+    const Reductions reductions = made_reductions(x);
+    to_words(reductions, results);
+    layout.gather(results, &step, values);
     record.set_seq(1'000'000 + k);
     record.set_unix_ns(1'700'000'000'000'000'000 + now_ns());
-    fill(*record.mutable_step(), figures);
+    fill(*record.mutable_step(), figures, layout, values);
     encoded.push_back(record.SerializeAsString());
   }
   return encoded;

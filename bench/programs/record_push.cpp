@@ -2,7 +2,9 @@
 // What does it cost the analyzer's main thread to leave a step's figures in the recorder's queue? The program measures
 // nanoseconds per push: for one push while the queue's lines are cold, as after a step, and for a burst of 64, as many
 // as a recorder finds that looks every 10 ms.
+#include <cstdint>
 #include <cstdio>
+#include <span>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -11,24 +13,37 @@
 #include "bench/programs/machine_header.hpp"
 #include "common/platform/clock.hpp"
 
+namespace {
+
+/// Takes steps, and nothing else.
+class Dropped : public ringside::RecordSink {
+ public:
+  void take(const ringside::StepFigures&, std::span<const std::uint64_t>) override {}
+  void take(const ringside::MissingSteps&) override {}
+  void take(ringside::wire::Record) override {}
+};
+
+}  // namespace
+
 int main() {
   using namespace ringside;
   RecordQueue queue;
+  const std::vector<std::uint64_t> values(14);  // as many words as those of a run with one variable
+  queue.begin_run(values.size());
+  Dropped dropped;
   std::vector<char> other(64 << 20);  // what a step leaves in the caches
   std::vector<double> warm;
   std::vector<double> cold;
-  std::vector<QueuedItem> items;
   StepFigures figures;
   for (int repeat = 0; repeat < 200; ++repeat) {
     for (std::size_t i = 0; i < other.size(); i += 64) other[i] = static_cast<char>(repeat);
     const std::int64_t begin = now_ns();
-    queue.push(figures);
+    queue.push(figures, values);
     const std::int64_t first = now_ns();
-    for (int i = 0; i < 64; ++i) queue.push(figures);
+    for (int i = 0; i < 64; ++i) queue.push(figures, values);
     warm.push_back(static_cast<double>(now_ns() - first) / 64);
     cold.push_back(static_cast<double>(first - begin));
-    items.clear();
-    queue.pop(items, RecordQueue::kCapacity);
+    queue.pop(dropped);
   }
   nlohmann::json result = bench::machine_header();
   result["push_cold"] = bench::spread(cold, "ns");

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "common/platform/clock.hpp"
+#include "common/program/schema_json.hpp"
+#include "common/records/results_json.hpp"
 
 namespace ringside {
 namespace {
@@ -51,18 +54,18 @@ ordered_json to_json(const wire::RunEnded& end) {
           {"text", end.text()}};
 }
 
-ordered_json to_json(const wire::Reductions& r) {
-  const auto change = [&r](double value) { return r.has_change() ? ordered_json(value) : ordered_json(); };
-  return {{"mean", r.mean()},
-          {"min", r.min()},
-          {"max", r.max()},
-          {"l1", r.l1()},
-          {"l2", r.l2()},
-          {"linf", r.linf()},
-          {"change_l1", change(r.change_l1())},
-          {"change_l2", change(r.change_l2())},
-          {"change_linf", change(r.change_linf())},
-          {"non_finite", r.non_finite()}};
+ordered_json to_json(const ReductionScalars& r) {
+  const auto change = [&r](double value) { return r.has_change ? ordered_json(value) : ordered_json(); };
+  return {{"mean", r.mean},
+          {"min", r.min},
+          {"max", r.max},
+          {"l1", r.l1},
+          {"l2", r.l2},
+          {"linf", r.linf},
+          {"change_l1", change(r.change_l1)},
+          {"change_l2", change(r.change_l2)},
+          {"change_linf", change(r.change_linf)},
+          {"non_finite", r.non_finite}};
 }
 
 ordered_json to_json(const SeriesPoint& p) {
@@ -82,9 +85,23 @@ ordered_json to_json(const SeriesPoint& p) {
           {"bytes_transferred", p.bytes_transferred},
           {"skipped", p.skipped},
           {"rebuilt", p.rebuilt},
-          {"residual_l1", p.residual_l1},
-          {"residual_linf", p.residual_linf},
-          {"reductions", to_json(p.reductions)}};
+          {"residual_l1", number_or_null(p.shown.residual_l1)},
+          {"residual_linf", number_or_null(p.shown.residual_linf)},
+          {"reductions", p.shown.reductions ? to_json(*p.shown.reductions) : ordered_json()},
+          {"course", number_or_null(p.shown.course)},
+          {"course_linf", number_or_null(p.shown.course_linf)}};
+}
+
+/// What a page shows of a run that has no room for all: the names of its course, and of the results to choose from.
+ordered_json shown_by(const RunView& run) {
+  const ShownNames names = shown_names(run.last_results);
+  const Variable* field = run.layout ? first_field(run.layout->schema()) : nullptr;
+  return {{"field", field != nullptr ? ordered_json(field->name) : ordered_json()},
+          {"course", names.course},
+          {"course_linf", names.course_linf},
+          {"is_change", names.is_change},
+          {"results", plotted_results(run)},
+          {"results_left_out", run.last_results.size() - std::min(run.last_results.size(), kMostPlotted)}};
 }
 
 ordered_json totals_of(const RunView& run) {
@@ -131,23 +148,45 @@ ordered_json ring_of(const RunView& run) {
 
 ordered_json describe(const RunHistory& history) {
   ordered_json described = {{"run", ordered_json()},    {"ended", ordered_json()},       {"last", ordered_json()},
-                            {"totals", ordered_json()}, {"hand_off_ns", ordered_json()}, {"ring", ordered_json()}};
+                            {"totals", ordered_json()}, {"hand_off_ns", ordered_json()}, {"ring", ordered_json()},
+                            {"shown", ordered_json()}};
   if (!history.run()) return described;
   const RunView& run = *history.run();
   described["run"] = run.started ? to_json(*run.started) : ordered_json::object();
   described["run"]["run_id"] = hex(run.run_id);
+  if (run.layout) {
+    described["run"]["schema"] = variables_to_json(run.layout->schema());
+    described["run"]["payload_bytes"] = run.layout->schema().payload_bytes();
+  }
   if (run.ended) described["ended"] = to_json(*run.ended);
-  if (const auto last = run.series.newest(1); !last.empty()) described["last"] = to_json(last.front());
+  if (const auto last = run.series.newest(1); !last.empty()) {
+    described["last"] = to_json(last.front());
+    described["last"]["results"] = ringside::to_json(run.last_results, kMostPlotted);
+  }
+  described["shown"] = shown_by(run);
   described["totals"] = totals_of(run);
   described["hand_off_ns"] = to_json(run.hand_off);
   described["ring"] = ring_of(run);
   return described;
 }
 
-ordered_json to_json(const std::vector<SeriesPoint>& points) {
+ordered_json to_json(const std::vector<SeriesPoint>& points, std::span<const std::string> results) {
   ordered_json array = ordered_json::array();
-  for (const SeriesPoint& point : points) array.push_back(to_json(point));
+  for (const SeriesPoint& point : points) {
+    ordered_json& object = array.emplace_back(to_json(point));
+    if (results.empty()) continue;
+    ordered_json& values = object["values"] = ordered_json::array();
+    for (const std::string& name : results) values.push_back(number_or_null(value_of(point, name)));
+  }
   return array;
+}
+
+std::vector<std::string> plotted_results(const RunView& run) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(run.last_results.size(), kMostPlotted); ++i) {
+    names.push_back(run.last_results.name(i));
+  }
+  return names;
 }
 
 std::string hex(const std::string& id) {

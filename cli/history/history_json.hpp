@@ -3,6 +3,8 @@
 // nanoseconds, instants are seconds since 1970, ids are 32 hexadecimal digits, and NaN and infinity are null.
 #pragma once
 
+#include <span>
+#include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -11,11 +13,15 @@
 
 namespace ringside {
 
-/// {run, ended, last, totals, hand_off_ns, ring}; before the first run each is null.
+/// {run, ended, last, totals, hand_off_ns, ring, shown}; before the first run each is null. shown: which results there
+/// are, and which of them show the run's course.
 nlohmann::ordered_json describe(const RunHistory& history);
 
-/// An array with one object per point.
-nlohmann::ordered_json to_json(const std::vector<SeriesPoint>& points);
+/// An array with one object per point. results: full names; `values` are those of these results, in this order.
+nlohmann::ordered_json to_json(const std::vector<SeriesPoint>& points, std::span<const std::string> results = {});
+
+/// The names of the results that have a series: the first kMostPlotted.
+std::vector<std::string> plotted_results(const RunView& run);
 
 /// 16 bytes as 32 hexadecimal digits.
 std::string hex(const std::string& id);

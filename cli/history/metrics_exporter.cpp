@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/history/metrics_exporter.hpp"
 
+#include <fmt/format.h>
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
 
+#include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "cli/history/history_json.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/version.hpp"
+#include "common/records/shown_results.hpp"
 
 namespace ringside {
 namespace {
@@ -28,6 +32,16 @@ class Families {
     metric.label = std::move(labels);
     metric.gauge.value = static_cast<double>(value);
     add(name, help, MetricType::Gauge, std::move(metric));
+  }
+
+  /// One that has no sample if there is no value.
+  void gauge(const char* name, const char* help, const std::optional<double>& value) {
+    if (value) gauge(name, help, *value);
+  }
+
+  /// One sample per label.
+  void gauge(const char* name, const char* help, std::vector<ClientMetric> samples) {
+    families_.push_back({name, help, MetricType::Gauge, std::move(samples)});
   }
 
   template <class Number>
@@ -87,15 +101,17 @@ void add_run(Families& out, const RunView& run) {
 }
 
 void add_steps(Families& out, const RunView& run) {
+  const ShownFigures shown = shown_of(run.last_results);
   out.gauge("ringside_iteration", "The solver's index of the newest committed iterate.", run.last.iteration());
   out.gauge("ringside_last_step_timestamp_seconds", "When the newest committed step was recorded, since 1970.",
             seconds(run.last_unix_ns));
   out.gauge("ringside_residual_l1", "L1 norm of the newest iterate's change, as the solver computed it.",
-            run.last.residual_l1());
+            shown.residual_l1);
   out.gauge("ringside_residual_linf", "Largest change of an entry in the newest iterate, as the solver computed it.",
-            run.last.residual_linf());
-  out.gauge("ringside_non_finite_entries", "Entries of the newest iterate that are NaN or infinite.",
-            run.last.reductions().non_finite());
+            shown.residual_linf);
+  const auto non_finite = [](const ReductionScalars& r) { return static_cast<double>(r.non_finite); };
+  out.gauge("ringside_non_finite_entries", "Entries of the newest iterate's first field that are NaN or infinite.",
+            shown.reductions ? std::optional(non_finite(*shown.reductions)) : std::nullopt);
   out.counter("ringside_steps_committed_total", "Steps whose slot in the ring is valid.", run.last.steps_committed());
   out.counter("ringside_steps_persisted_total", "Steps that survive power loss; 0 with durability process.",
               run.steps_persisted);
@@ -105,6 +121,20 @@ void add_steps(Families& out, const RunView& run) {
   out.counter("ringside_records_missing_total", "Committed steps of which no record could be kept.",
               run.sums.records_missing);
   out.counter("ringside_transferred_bytes_total", "Bytes copied into the ring.", run.sums.bytes_transferred);
+}
+
+/// The newest step's results by name: those that have a series, and are present.
+void add_results(Families& out, const StepResults& results) {
+  std::vector<ClientMetric> samples;
+  for (std::size_t i = 0; i < std::min(results.size(), kMostPlotted); ++i) {
+    const StepValue value = results.value(i);
+    if (!value.present) continue;
+    ClientMetric& sample = samples.emplace_back();
+    sample.label = {{"name", results.name(i)}};
+    sample.gauge.value = value.as_double();
+  }
+  if (samples.empty()) return;
+  out.gauge("ringside_result", "A result of the newest committed step, by its full name.", std::move(samples));
 }
 
 void add_times(Families& out, const RunView& run) {
@@ -132,8 +162,12 @@ std::string metrics_text(const RunHistory& history, const AnalyzerView& analyzer
     add_run(out, *history.run());
     add_steps(out, *history.run());
     add_times(out, *history.run());
+    add_results(out, history.run()->last_results);
   }
-  return out.text();
+  std::string text = out.text();
+  const std::size_t results = history.run() ? history.run()->last_results.size() : 0;
+  if (results > kMostPlotted) text += fmt::format("# {} further results have no series\n", results - kMostPlotted);
+  return text;
 }
 
 }  // namespace ringside

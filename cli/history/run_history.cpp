@@ -2,6 +2,9 @@
 #include "cli/history/run_history.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "common/records/described_run.hpp"
 
 namespace ringside {
 
@@ -22,11 +25,13 @@ std::uint64_t HandOffTimes::at_most(std::size_t i) const noexcept {
 void RunHistory::add(const wire::Record& record) {
   if (record.seq() <= newest_seq_ && run_) run_->series = StepSeries();
   newest_seq_ = record.seq();
+  learn(record);
   switch (record.what_case()) {
     case wire::Record::kStep: add(record, record.step()); break;
     case wire::Record::kRunStarted: {
       RunView& run = run_of(record.run_started().run_id());
       run.started = record.run_started();
+      run.layout = layout_of(record.run_started());
       run.ended.reset();
       break;
     }
@@ -44,6 +49,7 @@ void RunHistory::add(const wire::Record& record) {
 }
 
 void RunHistory::add(const wire::Status& status) {
+  names_.learn(status.run());
   if (!run_ || status.run().run_id() != run_->run_id) return;
   if (!run_->started) run_->started = status.run();
   // A status and a record both count per attachment: their counts can be compared only within the same attachment.
@@ -79,7 +85,8 @@ void RunHistory::add(const wire::RecordsMissing& missing) {
 void RunHistory::add(const wire::Record& record, const wire::StepRecord& step) {
   RunView& run = run_of(step.run_id());
   StepSums& sums = run.sums;
-  run.series.add(point_of(record));
+  StepResults results = names_.results(step);
+  run.series.add(point_of(record, results));
   if (run.named_to > 0 && step.commit_seq() <= run.counted_to) return;  // a RecordsMissing has counted it already
   if (sums.steps == 0) run.steps_before = step.step();
   if (run.named_to == 0) run.counted_to = run.named_to = step.commit_seq() - 1;
@@ -107,6 +114,8 @@ void RunHistory::add(const wire::Record& record, const wire::StepRecord& step) {
   }
   run.steps_persisted = std::max(run.steps_persisted, step.steps_persisted());
   run.last = step;
+  if (results.layout()) run.layout = results.layout();
+  run.last_results = std::move(results);
   if (step.steps_committed() == 0) run.last.set_steps_committed(step.step() + 1);  // rebuilt: the ring lacks it
   run.last_unix_ns = record.unix_ns();
 }

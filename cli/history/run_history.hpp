@@ -10,6 +10,7 @@
 #include <string>
 
 #include "cli/history/step_series.hpp"
+#include "common/records/result_names.hpp"
 #include "common/telemetry/latency_histogram.hpp"
 #include "proto/ringside.pb.h"
 
@@ -57,8 +58,10 @@ class HandOffTimes {
 struct RunView {
   std::string run_id;                       // 16 bytes
   std::optional<wire::RunStarted> started;  // empty if its record is no longer kept
+  SharedLayout layout;                      // what its newest step has; null: not known
   std::optional<wire::RunEnded> ended;
-  wire::StepRecord last;  // all default before the first step
+  wire::StepRecord last;     // all default before the first step
+  StepResults last_results;  // of that step
   std::int64_t last_unix_ns = 0;
   std::uint64_t steps_before = 0;     // steps of this run before the first record that was read
   std::uint64_t counted_to = 0;       // commit_seq: each step up to here is in `sums`, as recorded or as missing
@@ -71,6 +74,10 @@ struct RunView {
 
 class RunHistory {
  public:
+  /// Takes the names of results that a record has. A reader that has many records lets all be learned before the first
+  /// one is added, because a run may be described behind its first steps.
+  void learn(const wire::Record& record) { names_.learn(record); }
+
   /// Adds the next record, in ascending order of seq. A seq that does not ascend means that an analyzer began a new
   /// numbering (no journal kept the earlier records). The series then begins again; no step is counted twice.
   void add(const wire::Record& record);
@@ -91,6 +98,7 @@ class RunHistory {
 
   std::optional<RunView> run_;
   std::optional<wire::AnalyzerStarted> analyzer_;
+  ResultNames names_;
   std::uint64_t newest_seq_ = 0;
 };
 

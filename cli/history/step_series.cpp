@@ -2,7 +2,11 @@
 #include "cli/history/step_series.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <utility>
+
+#include "common/platform/decimal.hpp"
 
 namespace ringside {
 namespace {
@@ -26,7 +30,7 @@ SeriesPoint merged(const SeriesPoint& older, const SeriesPoint& newer) {
 
 }  // namespace
 
-SeriesPoint point_of(const wire::Record& record) {
+SeriesPoint point_of(const wire::Record& record, const StepResults& results) {
   const wire::StepRecord& step = record.step();
   SeriesPoint point;
   point.first_seq = point.seq = record.seq();
@@ -43,12 +47,27 @@ SeriesPoint point_of(const wire::Record& record) {
   point.hand_off_max_ns = step.hand_off_ns();
   point.bytes_transferred = step.bytes_transferred();
   point.skipped = step.skipped_before();
-  point.residual_l1 = step.residual_l1();
-  point.residual_linf = step.residual_linf();
-  point.reductions = step.reductions();
+  point.shown = shown_of(results);
+  point.layout = results.layout();
+  point.values.reserve(std::min(results.size(), kMostPlotted));
+  for (std::size_t i = 0; i < std::min(results.size(), kMostPlotted); ++i) {
+    point.values.push_back(results.value(i).as_double());
+  }
   point.steps_committed = step.steps_committed() > 0 ? step.steps_committed() : step.step() + 1;
   point.rebuilt = step.rebuilt();
   return point;
+}
+
+double value_of(const SeriesPoint& point, std::string_view full_name) {
+  constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
+  std::optional<std::uint64_t> index;
+  if (point.layout) {
+    const RecordedResult* recorded = point.layout->find(full_name);
+    if (recorded != nullptr) index = static_cast<std::uint64_t>(recorded - point.layout->results().data());
+  } else if (full_name.starts_with('#')) {
+    index = whole_number(full_name.substr(1));
+  }
+  return index && *index < point.values.size() ? point.values[*index] : kAbsent;
 }
 
 void StepSeries::add(const SeriesPoint& step) {

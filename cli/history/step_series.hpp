@@ -6,11 +6,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <string_view>
 #include <vector>
 
+#include "common/records/shown_results.hpp"
+#include "common/records/step_results.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside {
+
+/// A run's results that have a series, a metric or a line in a chart: the first ones of its catalogue.
+inline constexpr std::size_t kMostPlotted = 256;
 
 /// One step, or a group of consecutive steps: durations and counts are sums, other fields are those of the last step.
 struct SeriesPoint {
@@ -32,14 +38,18 @@ struct SeriesPoint {
   std::uint64_t bytes_transferred = 0;
   std::uint64_t skipped = 0;
 
-  double residual_l1 = 0;
-  double residual_linf = 0;
-  wire::Reductions reductions;
+  ShownFigures shown;
+  std::vector<double> values;         // of the results, at most kMostPlotted; NaN where one is absent
+  SharedLayout layout;                // their names; null: they are not known
   std::uint64_t steps_committed = 0;  // of its attachment, including this one
   bool rebuilt = false;               // the analyzer's durations of at least one step are not known
 };
 
-SeriesPoint point_of(const wire::Record& record);
+/// results: of the step in `record`.
+SeriesPoint point_of(const wire::Record& record, const StepResults& results);
+
+/// The value of that name in a point; NaN if it has none.
+double value_of(const SeriesPoint& point, std::string_view full_name);
 
 class StepSeries {
  public:

@@ -43,6 +43,7 @@ WatchedRun::WatchedRun() {
 
 void WatchedRun::take(std::span<const wire::Record> records) {
   const std::lock_guard lock(mutex_);
+  for (const wire::Record& record : records) history_.learn(record);
   for (const wire::Record& record : records) history_.add(record);
 }
 
@@ -85,7 +86,7 @@ std::string WatchedRun::status_json() const {
   return dump(status);
 }
 
-std::string WatchedRun::steps_json(std::uint64_t from, std::size_t limit) const {
+std::string WatchedRun::steps_json(std::uint64_t from, std::size_t limit, std::span<const std::string> results) const {
   const std::lock_guard lock(mutex_);
   ordered_json answer = {{"run_id", ordered_json()}, {"newest_seq", history_.newest_seq()}, {"more", false}};
   std::vector<SeriesPoint> points;
@@ -97,7 +98,7 @@ std::string WatchedRun::steps_json(std::uint64_t from, std::size_t limit) const 
       points.pop_back();
     }
   }
-  answer["steps"] = to_json(points);
+  answer["steps"] = to_json(points, results);
   return dump(answer);
 }
 

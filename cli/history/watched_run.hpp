@@ -36,8 +36,9 @@ class WatchedRun {
 
   // For any thread: JSON objects as text, and Prometheus' text format.
   std::string status_json() const;
-  /// The steps from seq `from` on, at most `limit`, with {run_id, newest_seq, more}.
-  std::string steps_json(std::uint64_t from, std::size_t limit) const;
+  /// The steps from seq `from` on, at most `limit`, with {run_id, newest_seq, more}. results: full names; each step has
+  /// their values.
+  std::string steps_json(std::uint64_t from, std::size_t limit, std::span<const std::string> results = {}) const;
   std::string metrics_text() const;
 
  private:

@@ -12,8 +12,10 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "cli/http/page_assets.hpp"
 #include "cli/http/request_head.hpp"
@@ -30,6 +32,7 @@ using httplib::Response;
 
 constexpr std::size_t kDefaultSteps = 1000;
 constexpr std::size_t kMostSteps = 2000;  // an answer of about a megabyte
+constexpr std::size_t kMostResults = 8;   // with their values it becomes half as large again
 constexpr const char* kCookie = "ringside_session";
 
 // A browser runs only what this server sends, loads from and sends to no other place, and shows the page in no frame.
@@ -43,6 +46,17 @@ const httplib::Headers kHeaders = {
     {"Cross-Origin-Resource-Policy", "same-origin"},
     {"Cache-Control", "no-store"},
 };
+
+/// "x.l2,y.l2" as two names; without empty ones.
+std::vector<std::string> names_in(const std::string& list) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    if (end > at) names.push_back(list.substr(at, end - at));
+    at = end + 1;
+  }
+  return names;
+}
 
 /// A complete request, and the bytes of its answer.
 class BytesStream : public httplib::Stream {
@@ -263,7 +277,8 @@ struct HttpServer::Implementation {
     } else if (const PageAsset* asset = find_page_asset(request.path == "/" ? "/index.html" : request.path)) {
       response.set_content(asset->content.data(), asset->content.size(), std::string(asset->content_type));
     } else {
-      refuse(response, 404, "not found; there are /, /metrics, /api/status and /api/steps?from=SEQ&limit=N");
+      refuse(response, 404,
+             "not found; there are /, /metrics, /api/status and /api/steps?from=SEQ&limit=N&results=NAMES");
     }
   }
 
@@ -274,7 +289,12 @@ struct HttpServer::Implementation {
       refuse(response, 400, fmt::format("expected from=SEQ, a number, and limit=N, 1 to {}", kMostSteps));
       return;
     }
-    response.set_content(run.steps_json(*from, *limit), "application/json");
+    const std::vector<std::string> results = names_in(request.get_param_value("results"));
+    if (results.size() > kMostResults) {
+      refuse(response, 400, fmt::format("expected results=NAME,NAME, at most {} of them", kMostResults));
+      return;
+    }
+    response.set_content(run.steps_json(*from, *limit, results), "application/json");
   }
 
   const WatchedRun& run;

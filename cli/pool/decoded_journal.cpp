@@ -78,6 +78,7 @@ const std::string& run_id_of(const wire::Record& record) {
     case wire::Record::kRunStarted: return record.run_started().run_id();
     case wire::Record::kRunEnded: return record.run_ended().run_id();
     case wire::Record::kRecordsMissing: return record.records_missing().run_id();
+    case wire::Record::kRunDescribed: return record.run_described().run_id();
     default: break;
   }
   static const std::string none;

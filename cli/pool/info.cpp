@@ -141,6 +141,7 @@ void print(const RingReader& reader, const Recovery& recovery) {
   fmt::print("\n{:>5} {:>11} {:>10}  {:<9} {:>13} {:>13} {:>13} {:>13}\n", "slot", "iteration", "step", "run", "mean",
              "L1", "Linf", "L1 change");
   KeptResults results(ring);
+  const bool has_field = first_field(shape.schema()) != nullptr;
   for (const KeptSlot& kept : recovery.kept) {
     const std::string run = to_string(kept.header.run_id).substr(0, 8);
     const std::optional<ReductionScalars> shown = results.shown(kept);
@@ -150,7 +151,7 @@ void print(const RingReader& reader, const Recovery& recovery) {
       fmt::print(" {:>13.6g} {:>13.6g} {:>13.6g} {:>13}\n", shown->mean, shown->l1, shown->linf,
                  shown->has_change ? fmt::format("{:.6g}", shown->change_l1) : "-");
     } else {
-      fmt::print(" (reductions not recorded)\n");
+      fmt::print(" {}\n", has_field ? "(reductions not recorded)" : "(no field, so no reductions)");
     }
   }
 }

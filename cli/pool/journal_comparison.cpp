@@ -25,14 +25,14 @@ std::string milliseconds(std::int64_t ns) {
 JournalComparison::JournalComparison(JournaledSteps steps, const std::vector<KeptSlot>& kept)
     : steps_(std::move(steps)), outside_(steps_.outside(kept)) {}
 
-void JournalComparison::compare(const ReplayedIterate& iterate, const Reductions& shown) {
+void JournalComparison::compare(const ReplayedIterate& iterate, const StepResults& recomputed) {
   Row row;
   row.header = iterate.kept.header;
   row.recorded = steps_.find(row.header);
   const bool reduced = iterate.verdict != ReplayVerdict::kOverwritten && iterate.verdict != ReplayVerdict::kDamaged;
   if (row.recorded != nullptr && reduced) {
     row.compared = true;
-    row.differences = differences(*row.recorded, shown);
+    row.differences = differences(*row.recorded, recomputed);
   }
   rows_.push_back(std::move(row));
 }
@@ -40,7 +40,7 @@ void JournalComparison::compare(const ReplayedIterate& iterate, const Reductions
 ordered_json JournalComparison::last_as_json() const {
   const Row& row = rows_.back();
   if (row.recorded == nullptr) return {};
-  const StepFigures& f = *row.recorded;
+  const StepFigures& f = row.recorded->figures;
   ordered_json object = {{"generate_ns", f.step.generate_ns},
                          {"producer_idle_ns", f.step.producer_idle_ns},
                          {"analyzer_idle_ns", f.analyzer_idle_ns},
@@ -86,7 +86,7 @@ void JournalComparison::print() const {
       fmt::print("  not in the journal\n");
       continue;
     }
-    const StepFigures& f = *row.recorded;
+    const StepFigures& f = row.recorded->figures;
     fmt::print(" {:>10} {:>10}", milliseconds(f.step.generate_ns), milliseconds(f.step.producer_idle_ns));
     if (f.rebuilt) {
       fmt::print(" {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}", "-", "-", "-", "-", "-", "-", "-");

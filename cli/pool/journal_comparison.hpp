@@ -19,8 +19,8 @@ class JournalComparison {
   /// kept: all iterates in the ring, even if `replay` shows only some of them.
   JournalComparison(JournaledSteps steps, const std::vector<KeptSlot>& kept);
 
-  /// shown: what was recomputed of it (RingReplay::shown), if it could be read.
-  void compare(const ReplayedIterate& iterate, const Reductions& shown);
+  /// recomputed: its results (RingReplay::results), if it could be read.
+  void compare(const ReplayedIterate& iterate, const StepResults& recomputed);
   /// The iterate compared last: its record, `agrees` and `differences`; null if it is not in the journal.
   nlohmann::ordered_json last_as_json() const;
 
@@ -36,7 +36,7 @@ class JournalComparison {
  private:
   struct Row {
     SlotHeader header;
-    const StepFigures* recorded = nullptr;  // null: not in the journal
+    const RecordedStep* recorded = nullptr;  // null: not in the journal
     bool compared = false;                  // there were reductions to compare with
     std::vector<FieldDifference> differences;
   };

@@ -20,18 +20,24 @@
 namespace ringside {
 namespace {
 
-/// Reads all records; calls `see` with each one that can be parsed.
+/// Calls `see` with each record that can be parsed.
+template <class See>
+void for_each_record(JournalReader& journal, const See& see) {
+  wire::Record record;
+  while (const auto encoded = journal.next(0)) {
+    if (record.ParseFromArray(encoded->bytes.data(), static_cast<int>(encoded->bytes.size()))) see(record);
+  }
+}
+
 template <class See>
 JournalSummary summarize(JournalReader& journal, const See& see) {
   RecordGaps gaps;
   NamedByJournal named;
-  wire::Record record;
-  while (const auto encoded = journal.next(0)) {
-    if (!record.ParseFromArray(encoded->bytes.data(), static_cast<int>(encoded->bytes.size()))) continue;
+  for_each_record(journal, [&](const wire::Record& record) {
     gaps.add(record);
     named.add(record);
     see(record);
-  }
+  });
   return {.kind = std::string(to_string(journal.kind())),
           .file_bytes = journal.file_bytes(),
           .records = journal.records(),
@@ -84,14 +90,22 @@ std::optional<JournaledSteps> JournaledSteps::read(const std::string& pool) {
   JournaledSteps journaled;
   try {
     JournalReader journal = JournalReader::open(pool);
-    journaled.summary_ = summarize(journal, [&journaled](const wire::Record& record) {
+    ResultNames names;  // a run may be described behind its first steps
+    for_each_record(journal, [&names](const wire::Record& record) { names.learn(record); });
+    journal.rewind();
+    journaled.summary_ = summarize(journal, [&journaled, &names](const wire::Record& record) {
       if (!record.has_step()) return;
-      const std::optional<StepFigures> figures = figures_of(record.step());
-      if (!figures) return;
+      std::optional<RecordedStep> step = step_of(record.step(), names);
+      if (!step) return;
       // A measured record takes precedence over a rebuilt one.
-      const Name name{figures->run_id, figures->step.iteration, figures->commit_seq};
-      const auto [place, is_new] = journaled.steps_.emplace(name, *figures);
-      if (!is_new && place->second.rebuilt) place->second = *figures;
+      const StepFigures& figures = step->figures;
+      const Name name{figures.run_id, figures.step.iteration, figures.commit_seq};
+      const auto found = journaled.steps_.find(name);
+      if (found == journaled.steps_.end()) {
+        journaled.steps_.emplace(name, std::move(*step));
+      } else if (found->second.figures.rebuilt) {
+        found->second = std::move(*step);
+      }
     });
   } catch (const Error& error) {
     journaled.summary_.damage = error.what();
@@ -99,7 +113,7 @@ std::optional<JournaledSteps> JournaledSteps::read(const std::string& pool) {
   return journaled;
 }
 
-const StepFigures* JournaledSteps::find(const SlotHeader& header) const {
+const RecordedStep* JournaledSteps::find(const SlotHeader& header) const {
   const auto found = steps_.find({header.run_id, header.iteration, header.commit_seq});
   return found == steps_.end() ? nullptr : &found->second;
 }
@@ -110,9 +124,9 @@ JournaledSteps::Outside JournaledSteps::outside(const std::vector<KeptSlot>& kep
     inside.emplace(slot.header.run_id, slot.header.iteration, slot.header.commit_seq);
   }
   Outside outside;
-  for (const auto& [name, figures] : steps_) {
+  for (const auto& [name, step] : steps_) {
     if (inside.contains(name)) continue;
-    const std::uint64_t iteration = figures.step.iteration;
+    const std::uint64_t iteration = step.figures.step.iteration;
     outside.first_iteration = outside.steps == 0 ? iteration : std::min(outside.first_iteration, iteration);
     outside.last_iteration = std::max(outside.last_iteration, iteration);
     ++outside.steps;
@@ -120,20 +134,24 @@ JournaledSteps::Outside JournaledSteps::outside(const std::vector<KeptSlot>& kep
   return outside;
 }
 
-std::vector<FieldDifference> differences(const StepFigures& journaled, const Reductions& recomputed) {
-  const ReductionScalars& r = journaled.reductions;
-  // Min and max over no entries are infinite: apart from an iterate of zeros, only fields that were never filled in
-  // are all 0.
-  const bool has_no_scalars = journaled.rebuilt && r.linf == 0 && r.non_finite == 0 && r.min == 0 && r.max == 0;
-  if (has_no_scalars) return {};
-  // Fields that the record does not hold get the recomputed value, so that only those it holds are compared.
-  Reductions recorded = recomputed;
-  const bool both_have_change = r.has_change && recomputed.has_change == 1;
-  for_each_scalar([&](std::string_view name, auto scalar, auto reduction) {
-    const bool is_of_change = name.starts_with("change_") || name == "has_change";
-    if (!is_of_change || both_have_change) recorded.*reduction = r.*scalar;
-  });
-  return differences(recorded, recomputed);
+std::vector<FieldDifference> differences(const RecordedStep& journaled, const StepResults& recomputed) {
+  std::vector<FieldDifference> found;
+  const SharedLayout& layout = journaled.results.layout();
+  if (!layout) return found;  // the values have no names
+  for (const RecordedResult& recorded : layout->results()) {
+    if (recorded.result->source != ResultSource::kReduction) continue;
+    const std::string& name = recorded.result->full_name;
+    if (recomputed.layout()->find(name) == nullptr) continue;  // this release does not compute it
+    const StepValue before = journaled.results.value_of(recorded);
+    const StepValue now = recomputed.find(name);
+    const bool may_be_absent = journaled.figures.rebuilt || (recorded.result->flags & kNeedsPrevious) != 0;
+    if (before == now || (may_be_absent && !(before.present && now.present))) continue;
+    found.push_back({name, to_text(before), to_text(now)});
+    if (found.back().recorded != found.back().recomputed) continue;
+    found.back().recorded += fmt::format(" ({:#018x})", before.words[0]);
+    found.back().recomputed += fmt::format(" ({:#018x})", now.words[0]);
+  }
+  return found;
 }
 
 }  // namespace ringside

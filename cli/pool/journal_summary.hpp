@@ -13,10 +13,9 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "cli/pool/journal_identity.hpp"
-#include "common/reductions/reduction.hpp"
+#include "common/records/recorded_step.hpp"
 #include "common/reductions/reduction_differences.hpp"
 #include "common/ring/ring_recovery.hpp"
-#include "common/telemetry/step_figures.hpp"
 
 namespace ringside {
 
@@ -50,8 +49,8 @@ class JournaledSteps {
   /// Nothing if there is no journal beside `pool`.
   static std::optional<JournaledSteps> read(const std::string& pool);
 
-  /// The figures recorded for the commit that `header` belongs to; null if there are none.
-  const StepFigures* find(const SlotHeader& header) const;
+  /// What was recorded for the commit that `header` belongs to; null if there are none.
+  const RecordedStep* find(const SlotHeader& header) const;
 
   /// The recorded steps that are not in `kept`: their number, and their first and last iteration.
   struct Outside {
@@ -67,11 +66,11 @@ class JournaledSteps {
   using Name = std::tuple<Id128, std::uint64_t, std::uint64_t>;  // run, iteration, commit_seq
 
   JournalSummary summary_;
-  std::map<Name, StepFigures> steps_;
+  std::map<Name, RecordedStep> steps_;
 };
 
-/// The recorded scalars that are not bit-equal to the recomputed ones. The change is compared only if both have one. A
-/// record that was rebuilt before its iterate was reduced holds no scalars, so nothing is compared.
-std::vector<FieldDifference> differences(const StepFigures& journaled, const Reductions& recomputed);
+/// The recorded reductions that are not bit-equal to the recomputed ones, by their full names. A change is compared
+/// only if both have one, and of a record that was rebuilt from the ring what it has.
+std::vector<FieldDifference> differences(const RecordedStep& journaled, const StepResults& recomputed);
 
 }  // namespace ringside

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/pool/ring_replay.hpp"
+#include "analyzer/ring/kept_results.hpp"
 #include "cli/pool/damage.hpp"
 #include "cli/pool/iterations.hpp"
 #include "cli/pool/journal_comparison.hpp"
@@ -25,6 +26,8 @@
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
 #include "common/pool_reader/ring_reader.hpp"
+#include "common/records/results_json.hpp"
+#include "common/records/shown_results.hpp"
 #include "common/reductions/reduction_json.hpp"
 
 namespace ringside {
@@ -86,14 +89,16 @@ class Output {
       : pool_(reader.path().string()),
         ring_(reader.ring()),
         replay_(replay),
+        kept_results_(ring_),
         journal_(journal),
         identity_(journal ? identify(journal->summary().named, pool_, ring_) : JournalIdentity()),
         json_(json) {}
 
   void show(const ReplayedIterate& iterate) {
     ++counts_[static_cast<std::size_t>(iterate.verdict)];
-    const Reductions shown = iterate.words.empty() ? Reductions() : replay_.shown(iterate.words);
-    if (journal_) journal_->compare(iterate, shown);
+    const bool reduced = !iterate.words.empty();
+    const std::optional<Reductions> shown = reduced ? replay_.shown(iterate.words) : std::nullopt;
+    if (journal_) journal_->compare(iterate, reduced ? replay_.results(iterate.words) : StepResults());
     if (json_) {
       ordered_json object = to_json(iterate, shown);
       if (journal_) object["journal"] = journal_->last_as_json();
@@ -140,6 +145,11 @@ class Output {
     return key;
   }
 
+  /// The solver's, if it publishes residuals.
+  std::optional<double> residual_of(const ReplayedIterate& iterate) {
+    return shown_of(kept_results_.of(iterate.kept)).residual_l1;
+  }
+
   std::uint64_t count(ReplayVerdict verdict) const { return counts_[static_cast<std::size_t>(verdict)]; }
   std::uint64_t total() const {
     std::uint64_t sum = 0;
@@ -159,7 +169,7 @@ class Output {
     return text;
   }
 
-  ordered_json to_json(const ReplayedIterate& iterate, const Reductions& shown) const {
+  ordered_json to_json(const ReplayedIterate& iterate, const std::optional<Reductions>& shown) {
     const SlotHeader& header = iterate.kept.header;
     ordered_json object = {{"iteration", header.iteration},      {"step", header.step},
                            {"run_id", to_string(header.run_id)}, {"slot", iterate.kept.slot},
@@ -171,14 +181,14 @@ class Output {
     for (const ResultDifference& d : iterate.differences) {
       object["differences"].push_back({{"field", d.name}, {"recorded", d.recorded}, {"recomputed", d.recomputed}});
     }
-    object["residual_l1"] = iterate.step.descriptor.residual_l1;
+    object["residual_l1"] = number_or_null(residual_of(iterate));
     const bool x_only = ring_.geometry().schema().is_x_only();
-    object["reductions"] = x_only ? ordered_json(to_json_in_full(shown, header.iteration)) : ordered_json();
+    object["reductions"] = x_only && shown ? ordered_json(to_json_in_full(*shown, header.iteration)) : ordered_json();
     object["results"] = results_to_json(replay_.catalogue(), iterate.words);
     return object;
   }
 
-  void print_row(const ReplayedIterate& iterate, const Reductions& r) {
+  void print_row(const ReplayedIterate& iterate, const std::optional<Reductions>& shown) {
     const SlotHeader& header = iterate.kept.header;
     print_head_of_run(header.run_id);
     fmt::print("{:>11}", with_separators(header.iteration));
@@ -190,9 +200,14 @@ class Output {
       fmt::print("  DAMAGED: slot {}: {}\n", iterate.kept.slot, describe(iterate.payload, ring_.geometry()));
       return;
     }
-    fmt::print(" {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10} {:>10.4g}  {}\n", r.mean, r.min,
-               r.max, r.l1, r.l2, r.linf, r.has_change == 1 ? fmt::format("{:.4g}", r.change_l1) : "-",
-               iterate.step.descriptor.residual_l1, explain(iterate));
+    const auto figure = [](bool present, double value) { return present ? fmt::format("{:.4g}", value) : "-"; };
+    const Reductions r = shown.value_or(Reductions());
+    const bool has_field = shown.has_value();
+    const std::optional<double> residual = residual_of(iterate);
+    fmt::print(" {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  {}\n", figure(has_field, r.mean),
+               figure(has_field, r.min), figure(has_field, r.max), figure(has_field, r.l1), figure(has_field, r.l2),
+               figure(has_field, r.linf), figure(has_field && r.has_change == 1, r.change_l1),
+               residual ? fmt::format("{:.4g}", *residual) : "-", explain(iterate));
     for (const ResultDifference& d : iterate.differences) {
       fmt::print("{:>11}   {}: recorded {}, recomputed {}\n", "", d.name, d.recorded, d.recomputed);
     }
@@ -224,6 +239,7 @@ class Output {
   const std::string pool_;
   const RingView& ring_;
   const RingReplay& replay_;
+  KeptResults kept_results_;
   std::optional<JournalComparison>& journal_;
   const JournalIdentity identity_;
   const bool json_;

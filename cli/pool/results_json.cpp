@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/pool/results_json.hpp"
 
-#include <limits>
-
+#include "common/records/results_json.hpp"
 #include "common/results/result_values.hpp"
 
 namespace ringside {
@@ -11,16 +10,10 @@ namespace {
 using nlohmann::ordered_json;
 
 ordered_json value_of(const ResultValues& values, const Result& result) {
-  if (!values.present(result)) return {};
-  switch (result.type) {
-    case ValueType::kF64: return values.f64(result);
-    case ValueType::kI64: return values.i64(result);
-    case ValueType::kI128: break;
-  }
-  const Int128 value = values.i128(result);
-  const bool fits =
-      value >= std::numeric_limits<std::int64_t>::min() && value <= std::numeric_limits<std::int64_t>::max();
-  return fits ? ordered_json(static_cast<std::int64_t>(value)) : ordered_json(to_string(value));
+  StepValue value{.type = result.type, .present = values.present(result)};
+  value.words[0] = values.words()[result.word];
+  if (result.type == ValueType::kI128) value.words[1] = values.words()[result.word + 1];
+  return to_json(value);
 }
 
 }  // namespace

@@ -137,9 +137,13 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
   const std::string_view criterion = known ? criterion_of(text(summary, "solver")) : kChangeCriterion;
   const std::string reached =
       criterion == kChangeCriterion ? "" : fmt::format("; {} {:.3e}", criterion, number(summary, "criterion"));
-  line(fmt::format("  solved     {} iterations{}; change in the last: L1 {:.3e}, Linf {:.3e}{}",
-                   with_separators(count(summary, "iterations")), verdict_on_it, number(summary, "residual_l1"),
-                   number(summary, "residual_linf"), reached));
+  // A program need not publish residuals.
+  const std::string change = summary["residual_l1"].is_null() && !known
+                                 ? ""
+                                 : fmt::format("; change in the last: L1 {:.3e}, Linf {:.3e}",
+                                               number(summary, "residual_l1"), number(summary, "residual_linf"));
+  line(fmt::format("  solved     {} iterations{}{}{}", with_separators(count(summary, "iterations")), verdict_on_it,
+                   change, reached));
   // Divergence and temporary growth look alike while they last, so the line names only what was measured.
   if (const double growth = number(summary, "residual_growth"); !converged && growth > 1.001) {
     line(fmt::format(
@@ -175,7 +179,7 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
           with_separators(broken)));
     }
   }
-  if (summary["last"].is_object()) {
+  if (summary["last"].is_object() && summary["last"]["mean"].is_number()) {  // else the run has no field
     const ordered_json& last = summary["last"];
     line(
         fmt::format("  last       iteration {}: mean {:.6g}, min {:.6g}, max {:.6g}, L1 {:.6g}, L2 {:.6g}, Linf {:.6g}",

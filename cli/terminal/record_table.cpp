@@ -7,15 +7,21 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <limits>
+#include <optional>
+#include <utility>
 
 #include "cli/terminal/format.hpp"
 #include "common/platform/printable.hpp"
+#include "common/records/described_run.hpp"
 
 namespace ringside {
 namespace {
 
 constexpr std::size_t kSparks = 8;  // lines that a sparkline covers
 constexpr std::size_t kIdle = 10;   // columns of an idle share
+constexpr std::size_t kMostScalarColumns = 4;  // that have a column of their own
+constexpr std::size_t kLongestName = 20;       // of a column's head
 constexpr std::string_view kGreen = "\x1b[32m";
 constexpr std::string_view kYellow = "\x1b[33m";
 constexpr std::string_view kRed = "\x1b[31m";
@@ -32,6 +38,15 @@ std::string id_text(const std::string& id) {
   return text;
 }
 
+/// "solver.rho" -> "rho", which fits a column.
+std::string column_name(const std::string& full_name) {
+  return full_name.substr(full_name.find('.') + 1).substr(0, kLongestName);
+}
+
+std::string value_text(std::optional<double> value) {
+  return value ? fmt::format("{:.2e}", *value) : "-";
+}
+
 void remember(std::deque<double>& values, double value) {
   values.push_back(value);
   if (values.size() > kSparks) values.pop_front();
@@ -45,6 +60,13 @@ std::string with_note(const std::string& line, const std::string& note) {
   return note.empty() ? line : line + ": " + note;
 }
 
+/// "90,000 rows", "u f64[300,300] K, p f64[90000] state".
+std::string size_text(const wire::RunStarted& run) {
+  const SharedLayout layout = layout_of(run);
+  const bool is_x_only = !layout || layout->schema().is_x_only();
+  return is_x_only ? with_separators(run.rows()) + " rows" : to_text(layout->schema());
+}
+
 /// "392 steps have no record: iterations 101 to 492".
 std::string missing_text(const wire::RecordsMissing& missing) {
   if (missing.first_iteration() == 0) {
@@ -52,6 +74,32 @@ std::string missing_text(const wire::RecordsMissing& missing) {
   }
   return fmt::format("{} steps have no record: iterations {} to {}", with_separators(missing.steps()),
                      with_separators(missing.first_iteration()), with_separators(missing.last_iteration()));
+}
+
+/// "iteration 12: change L1 1.000e-03, Linf 2.000e-04, rho 3.141e-01".
+std::string last_text(const wire::Status& status) {
+  ResultNames names;
+  names.learn(status.run());
+  const StepResults results = names.results(status.last());
+  const ShownNames shown = shown_names(results);
+  std::vector<std::string> values;
+  const auto add = [&](const std::string& name, const std::string& full_name) {
+    const StepValue value = results.find(full_name);
+    if (value.present) values.push_back(fmt::format("{} {:.3e}", name, value.as_double()));
+  };
+  if (shown.is_change) {
+    add("change L1", shown.course);
+    add("Linf", shown.course_linf);
+  }
+  const std::size_t most = values.size() + kMostScalarColumns;
+  for (std::size_t i = 0; results.layout() && i < results.size() && values.size() < most; ++i) {
+    const Result& result = *results.layout()->results()[i].result;
+    if (result.source != ResultSource::kScalar) continue;
+    if (shown.is_change && (result.full_name == shown.course || result.full_name == shown.course_linf)) continue;
+    add(column_name(result.full_name), result.full_name);
+  }
+  return fmt::format("iteration {}{}{}", with_separators(status.last().iteration()), values.empty() ? "" : ": ",
+                     fmt::join(values, ", "));
 }
 
 }  // namespace
@@ -87,13 +135,29 @@ std::string sparkline(const std::deque<double>& values, double lowest, double hi
 struct RecordTable::Cells {
   std::string time, iteration, steps, change, change_sparks, generate, transfer, commit, analyze, hand_off,
       producer_idle, producer_sparks, analyzer_idle, analyzer_sparks;
-
-  static Cells head() {
-    const std::string blank(kSparks, ' ');
-    return {"time",   "iteration", "steps",    "change",     blank, "generate",   "transfer",
-            "commit", "analyze",   "hand-off", "prod. idle", blank, "anal. idle", blank};
-  }
+  std::vector<std::string> scalars;
 };
+
+RecordTable::Cells RecordTable::head() const {
+  const std::string blank(kSparks, ' ');
+  Cells cells{.time = "time",
+              .iteration = "iteration",
+              .steps = "steps",
+              .change = course_,
+              .change_sparks = blank,
+              .generate = "generate",
+              .transfer = "transfer",
+              .commit = "commit",
+              .analyze = "analyze",
+              .hand_off = "hand-off",
+              .producer_idle = "prod. idle",
+              .producer_sparks = blank,
+              .analyzer_idle = "anal. idle",
+              .analyzer_sparks = blank,
+              .scalars = {}};
+  for (const std::string& name : scalars_) cells.scalars.push_back(column_name(name));
+  return cells;
+}
 
 RecordTable::RecordTable(const TableOptions& options) : options_(options) {
   choose_columns();
@@ -111,10 +175,29 @@ void RecordTable::choose_columns() {
   shown_ = {};
   if (options_.screen_columns == 0) return;
   // Sparklines are dropped first: they only repeat the numbers beside them. The time goes last: events still show it.
-  for (bool* shown : {&shown_.sparks, &shown_.commit, &shown_.hand_off, &shown_.time}) {
-    if (step_line(Cells::head()).size() <= options_.screen_columns) return;
+  for (bool* shown : {&shown_.sparks, &shown_.scalars, &shown_.commit, &shown_.hand_off, &shown_.time}) {
+    if (step_line(head()).size() <= options_.screen_columns) return;
     *shown = false;
   }
+}
+
+/// Which of a run's results have columns: what the run's course is, and the further scalars of its solver.
+void RecordTable::name_columns(const StepResults& results) {
+  if (results.layout() == layout_) return;
+  layout_ = results.layout();
+  const ShownNames shown = shown_names(results);
+  std::vector<std::string> scalars;
+  for (std::size_t i = 0; layout_ && i < results.size() && scalars.size() < kMostScalarColumns; ++i) {
+    const Result& result = *layout_->results()[i].result;
+    const bool is_shown = result.full_name == shown.course || result.full_name == shown.course_linf;
+    if (result.source == ResultSource::kScalar && !is_shown) scalars.push_back(result.full_name);
+  }
+  const std::string course = shown.is_change ? "change" : column_name(shown.course);
+  if (course == course_ && scalars == scalars_) return;
+  course_ = course;
+  scalars_ = std::move(scalars);
+  choose_columns();
+  lines_left_ = 0;
 }
 
 std::string RecordTable::step_line(const Cells& c) const {
@@ -125,8 +208,11 @@ std::string RecordTable::step_line(const Cells& c) const {
   add(shown_.time, c.time, 8);
   add(true, c.iteration, 11);
   add(true, c.steps, 5);
-  add(true, c.change, 9);
+  add(true, c.change, std::max<std::size_t>(9, course_.size()));
   add(shown_.sparks, c.change_sparks, 0);
+  for (std::size_t i = 0; i < c.scalars.size(); ++i) {
+    add(shown_.scalars, c.scalars[i], std::max<std::size_t>(9, column_name(scalars_[i]).size()));
+  }
   add(true, c.generate, 8);
   add(true, c.transfer, 8);
   add(shown_.commit, c.commit, 8);
@@ -154,7 +240,7 @@ void RecordTable::add_line(std::string& out, std::string_view line) {
   if (lines_left_ > 0) --lines_left_;
 }
 
-std::string RecordTable::lines(std::span<const wire::Record> records) {
+std::string RecordTable::lines(std::span<const wire::Record> records, const ResultNames& names) {
   std::string out;
   const auto steps =
       std::count_if(records.begin(), records.end(), [](const auto& record) { return record.has_step(); });
@@ -162,14 +248,14 @@ std::string RecordTable::lines(std::span<const wire::Record> records) {
       options_.most_lines == 0 ? 1 : (static_cast<std::size_t>(steps) + options_.most_lines - 1) / options_.most_lines;
   std::vector<const wire::Record*> group;
   const auto flush = [&] {
-    if (!group.empty()) add_steps(out, group);
+    if (!group.empty()) add_steps(out, group, names);
     group.clear();
   };
   for (const wire::Record& record : records) {
     if (record.has_step()) {
       group.push_back(&record);
       if (group.size() >= together) flush();
-    } else {
+    } else if (!record.has_run_described()) {  // of a run that continues
       flush();
       add_event(out, record);
     }
@@ -179,9 +265,12 @@ std::string RecordTable::lines(std::span<const wire::Record> records) {
 }
 
 /// Adds one line for consecutive steps: the numbers of the newest step and the mean durations of all.
-void RecordTable::add_steps(std::string& out, std::span<const wire::Record* const> steps) {
+void RecordTable::add_steps(std::string& out, std::span<const wire::Record* const> steps, const ResultNames& names) {
+  const StepResults results = names.results(steps.back()->step());
+  const ShownFigures figures = shown_of(results);
+  name_columns(results);
   if (lines_left_ == 0) {
-    add_line(out, paint(step_line(Cells::head()), kBold));
+    add_line(out, paint(step_line(head()), kBold));
     lines_left_ = options_.screen_rows > 2 ? options_.screen_rows - 2 : static_cast<std::size_t>(-1);
   }
   wire::StepRecord sum;
@@ -200,7 +289,7 @@ void RecordTable::add_steps(std::string& out, std::span<const wire::Record* cons
   const double producer_idle = share_of(sum.producer_idle_ns(), sum.producer_idle_ns() + sum.generate_ns());
   const double analyzer_idle =
       share_of(sum.analyzer_idle_ns(), sum.analyzer_idle_ns() + sum.transfer_ns() + sum.commit_ns() + sum.analyze_ns());
-  remember(changes_, std::log10(newest.residual_l1()));
+  remember(changes_, std::log10(figures.course.value_or(std::numeric_limits<double>::quiet_NaN())));
   remember(producer_idle_, producer_idle);
   remember(analyzer_idle_, analyzer_idle);
   const auto finite = [](double value) { return std::isfinite(value); };
@@ -218,10 +307,15 @@ void RecordTable::add_steps(std::string& out, std::span<const wire::Record* cons
   const auto sparks = [](const std::deque<double>& values, double low, double high) {
     return sparkline(values, low, high) + std::string(kSparks - values.size(), ' ');
   };
+  std::vector<std::string> scalars;
+  for (const std::string& name : scalars_) {
+    const StepValue value = results.find(name);
+    scalars.push_back(value_text(value.present ? std::optional(value.as_double()) : std::nullopt));
+  }
   std::string line = step_line({.time = clock_text(steps.back()->unix_ns()),
                                 .iteration = with_separators(newest.iteration()),
                                 .steps = std::to_string(steps.size()),
-                                .change = fmt::format("{:.2e}", newest.residual_l1()),
+                                .change = value_text(figures.course),
                                 .change_sparks = sparks(changes_, lowest, highest),
                                 .generate = mean(sum.generate_ns()),
                                 .transfer = mean(sum.transfer_ns()),
@@ -231,7 +325,8 @@ void RecordTable::add_steps(std::string& out, std::span<const wire::Record* cons
                                 .producer_idle = share(producer_idle),
                                 .producer_sparks = sparks(producer_idle_, 0, 1),
                                 .analyzer_idle = share(analyzer_idle),
-                                .analyzer_sparks = sparks(analyzer_idle_, 0, 1)});
+                                .analyzer_sparks = sparks(analyzer_idle_, 0, 1),
+                                .scalars = std::move(scalars)});
   if (sum.skipped_before() > 0) line += paint(fmt::format(" {} skipped", sum.skipped_before()), kYellow);
   if (newest.rebuilt()) line += " from the ring";
   add_line(out, line);
@@ -253,11 +348,11 @@ void RecordTable::add_event(std::string& out, const wire::Record& record) {
           : run.from_iteration() > 0 ? fmt::format(", resumed from iteration {}", with_separators(run.from_iteration()))
                                      : "";
       const std::string planned = run.has_planned() ? "; planned: " + planned_text(run.planned()) : "";
-      return add(fmt::format("run {} started{}: {} of {} ({}), {} rows; {} buffers, {}, {} slots, {}, durability {}{}",
-                             id_text(run.run_id()), continues, run.solver(), run.matrix(), run.parameters(),
-                             with_separators(run.rows()), run.buffers(), run.coordination(), run.slots(), run.storage(),
-                             run.durability(), planned),
-                 run.from_step() > 0 ? kYellow : kGreen);
+      return add(
+          fmt::format("run {} started{}: {} of {} ({}), {}; {} buffers, {}, {} slots, {}, durability {}{}",
+                      id_text(run.run_id()), continues, run.solver(), run.matrix(), run.parameters(), size_text(run),
+                      run.buffers(), run.coordination(), run.slots(), run.storage(), run.durability(), planned),
+          run.from_step() > 0 ? kYellow : kGreen);
     }
     case wire::Record::kRunEnded: {
       const wire::RunEnded& ended = record.run_ended();
@@ -310,9 +405,9 @@ std::string status_text(const wire::Status& status) {
     return out;
   }
   const wire::RunStarted& run = status.run();
-  line("run", fmt::format("{} {}: {} of {} ({}), {} rows", id_text(run.run_id()),
+  line("run", fmt::format("{} {}: {} of {} ({}), {}", id_text(run.run_id()),
                           status.attached() ? "is being served" : "has ended", run.solver(), run.matrix(),
-                          run.parameters(), with_separators(run.rows())));
+                          run.parameters(), size_text(run)));
   if (!status.attached()) {
     line("ended", with_note(status.ended().how() == "detached" ? status.ended().outcome() : status.ended().how(),
                             status.ended().text()));
@@ -322,10 +417,7 @@ std::string status_text(const wire::Status& status) {
                                     : with_separators(status.steps_persisted()) + " persisted";
   line("steps", fmt::format("{} committed, {}, {} skipped", with_separators(status.steps_committed()), persisted,
                             with_separators(status.steps_skipped())));
-  if (status.has_last()) {
-    line("last", fmt::format("iteration {}: change L1 {:.3e}, Linf {:.3e}", with_separators(status.last().iteration()),
-                             status.last().residual_l1(), status.last().residual_linf()));
-  }
+  if (status.has_last()) line("last", last_text(status));
   line("producer", fmt::format("generate {}, idle {}", duration_text(status.generate_ns()),
                                duration_text(status.producer_idle_ns())));
   line("analyzer", fmt::format("transfer {}, commit {}, analyze {}, idle {}", duration_text(status.transfer_ns()),

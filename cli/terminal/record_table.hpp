@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/records/result_names.hpp"
+#include "common/records/shown_results.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside {
@@ -34,16 +36,18 @@ class RecordTable {
   /// Sets the size of the screen. If it is another one, the columns are chosen anew, under a new header.
   void fit(std::size_t screen_rows, std::size_t screen_columns);
 
-  /// The lines of `records`, each with its newline.
-  std::string lines(std::span<const wire::Record> records);
+  /// The lines of `records`, each with its newline. names: of their results.
+  std::string lines(std::span<const wire::Record> records, const ResultNames& names = {});
 
   /// A highlighted line about the analyzer.
   std::string notice(std::string_view text);
 
  private:
   struct Cells;
+  Cells head() const;
   void choose_columns();
-  void add_steps(std::string& out, std::span<const wire::Record* const> steps);
+  void name_columns(const StepResults& results);
+  void add_steps(std::string& out, std::span<const wire::Record* const> steps, const ResultNames& names);
   void add_event(std::string& out, const wire::Record& record);
   void add_line(std::string& out, std::string_view line);
   std::string paint(std::string_view text, std::string_view colour) const;
@@ -52,6 +56,7 @@ class RecordTable {
   /// The optional columns, which are left out on a narrow screen.
   struct Shown {
     bool sparks = true;
+    bool scalars = true;
     bool commit = true;
     bool hand_off = true;
     bool time = true;
@@ -60,8 +65,11 @@ class RecordTable {
 
   TableOptions options_;
   Shown shown_;
-  std::size_t lines_left_ = 0;    // until the header is repeated
-  std::deque<double> changes_;    // log10, of the newest lines
+  std::string course_ = "change";     // the column's head
+  std::vector<std::string> scalars_;  // full names of the scalars that have columns
+  SharedLayout layout_;               // for which the columns were named
+  std::size_t lines_left_ = 0;        // until the header is repeated
+  std::deque<double> changes_;        // log10, of the newest lines
   std::deque<double> producer_idle_;
   std::deque<double> analyzer_idle_;
 };

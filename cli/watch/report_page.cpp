@@ -11,6 +11,8 @@
 #include "cli/http/page_assets.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/platform/error.hpp"
+#include "common/records/results_json.hpp"
+#include "common/records/shown_results.hpp"
 
 namespace ringside {
 namespace {
@@ -31,7 +33,7 @@ ordered_json account_of(const RunView& run) {
           {"steps_committed", run.last.steps_committed()},
           {"steps_persisted", run.steps_persisted},
           {"steps_skipped", sums.steps_skipped},
-          {"residual_l1", run.last.residual_l1()},
+          {"residual_l1", number_or_null(shown_of(run.last_results).residual_l1)},
           {"iteration", run.last.iteration()}};
 }
 
@@ -48,6 +50,9 @@ ordered_json notices_of(const RunView& run) {
   if (run.sums.records_missing > 0) {
     notices.push_back(fmt::format("Of {} steps there is no record.", with_separators(run.sums.records_missing)));
   }
+  if (run.last_results.size() > kMostPlotted) {
+    notices.push_back(fmt::format("{} of {} results are shown.", kMostPlotted, run.last_results.size()));
+  }
   return notices;
 }
 
@@ -61,7 +66,7 @@ ordered_json report_of(const RunHistory& history) {
   report["state"] = "not ended when the report was written";
   report["account"] = account_of(run);
   report["notices"] = notices_of(run);
-  report["steps"] = to_json(run.series.from(0, run.series.size()));
+  report["steps"] = to_json(run.series.from(0, run.series.size()), plotted_results(run));
   report["kept"] = ordered_json::array();
   report["kept_hint"] = "";
   return report;
@@ -100,6 +105,7 @@ ordered_json report_of_summary(const nlohmann::json& summary, const std::string&
                        {"iteration", value("iterations")}};
   report["hand_off_ns"] = value("hand_off_ns");
   report["notices"] = {"A summary holds sums only; the steps are in the journal beside the pool."};
+  report["shown"] = {{"field", nullptr}, {"course", ""}, {"is_change", true}, {"results", ordered_json::array()}};
   report["steps"] = ordered_json::array();
   report["kept"] = ordered_json::array();
   report["kept_hint"] = "the last iterate";

@@ -82,6 +82,7 @@ ordered_json report_of_pool(const std::string& pool) {
   const DecodedJournal journal = read_journal(pool);
   RunHistory history;
   NamedByJournal named;
+  for (const wire::Record& record : journal.records) history.learn(record);
   for (const wire::Record& record : journal.records) {
     history.add(record);
     named.add(record);

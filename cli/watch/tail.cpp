@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
@@ -27,6 +28,7 @@
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
 #include "common/program/stop_signal.hpp"
+#include "common/records/result_names.hpp"
 #include "common/telemetry/record_stream.hpp"
 #include "common/telemetry/wire_json.hpp"
 
@@ -79,18 +81,29 @@ class Output {
  public:
   Output(bool json, Since since) : json_(json), since_(since), table_(table_for(STDOUT_FILENO)) {}
 
+  /// What a record or a run's beginning says of results, for the steps to come.
+  void learn(const wire::Record& record) { names_.learn(record); }
+  void learn(const wire::RunStarted& started) { names_.learn(started); }
+  /// Whether the results of some step have no names.
+  bool lacks_names(const std::vector<wire::Record>& records) const {
+    return std::any_of(records.begin(), records.end(), [this](const wire::Record& record) {
+      return record.has_step() && !names_.knows(record.step());
+    });
+  }
+
   /// Returns false once standard output accepts no more; run_program reports why.
   bool show(std::vector<wire::Record> records) {
+    for (const wire::Record& record : records) learn(record);
     std::erase_if(records, [this](const wire::Record& record) { return !since_.holds(record); });
     if (records.empty()) return true;
     if (!json_) {
       fit_screen(table_, STDOUT_FILENO);
-      return write_standard_output(table_.lines(records));
+      return write_standard_output(table_.lines(records, names_));
     }
     std::string text;
     for (const wire::Record& record : records) {
       // File names may hold bytes that are not UTF-8.
-      text += to_json(record).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+      text += to_json(record, names_).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
     }
     return write_standard_output(text);
   }
@@ -105,15 +118,19 @@ class Output {
  private:
   bool json_;
   Since since_;
+  ResultNames names_;
   RecordTable table_;
 };
 
-/// Collects the ids that all records of a journal name, and rewinds the journal.
-NamedByJournal named_by(JournalReader& journal) {
+/// Collects the ids that all records of a journal name, and the names of results, which may be described behind the
+/// first steps that have them. Rewinds the journal.
+NamedByJournal named_by(JournalReader& journal, Output& output) {
   NamedByJournal named;
   wire::Record record;
   while (const std::optional<EncodedRecord> kept = journal.next(0)) {
-    if (record.ParseFromArray(kept->bytes.data(), static_cast<int>(kept->bytes.size()))) named.add(record);
+    if (!record.ParseFromArray(kept->bytes.data(), static_cast<int>(kept->bytes.size()))) continue;
+    named.add(record);
+    output.learn(record);
   }
   journal.rewind();
   return named;
@@ -123,7 +140,7 @@ NamedByJournal named_by(JournalReader& journal) {
 /// the output may be long.
 ExitCode show_journal(const std::string& pool, Output& output) {
   JournalReader journal = JournalReader::open(pool);
-  const JournalIdentity identity = identify(named_by(journal), pool);
+  const JournalIdentity identity = identify(named_by(journal, output), pool);
   for (const std::string& text : {identity.foreign, identity.older}) {
     if (!text.empty()) note(text);
   }
@@ -176,6 +193,7 @@ ExitCode follow(const TailOptions& options, const FoundService& found, const Sin
   std::vector<wire::Record> records;
   const std::int64_t begun_ns = now_ns();
   bool lost = false;
+  bool described = false;  // whether the analyzer was asked for the description of its run
   while (!stop.load()) {
     const StreamEvent event = stream.next(records, kLookMs);
     bool read = true;
@@ -187,6 +205,12 @@ ExitCode follow(const TailOptions& options, const FoundService& found, const Sin
       read = output.say(fmt::format("records {} to {} are no longer kept", range.first, range.last));
     }
     if (event != StreamEvent::kNothing) lost = event == StreamEvent::kLost;
+    for (const wire::Record& record : records) output.learn(record);
+    // The record that describes the run may be older than the first that was asked for.
+    if (!described && !lost && output.lacks_names(records)) {
+      described = true;
+      if (const auto status = stream.status(kStatusPatienceMs)) output.learn(status->run());
+    }
     if (!output.show(std::exchange(records, {})) || !read) return ExitCode::kDone;
     // After a turn without a message, everything that was on its way has arrived.
     if (lost && event == StreamEvent::kNothing && is_gone_for_good(found)) {

@@ -125,7 +125,8 @@ RingReader RingReader::look_at(int fd, const std::filesystem::path& path) {
 }
 
 HoldOutcome RingReader::hold(std::uint64_t commit_seq, HeldStep& step) const noexcept {
-  // The newest step may be overwritten while a slow reader looks; then another one is the newest.
+  // The newest step is locked for a moment after its commit. If the reader is slow, it may also be overwritten while
+  // the reader looks, and another one is the newest.
   constexpr int kAttempts = 100;
   HoldOutcome outcome = HoldOutcome::kNotKept;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -133,6 +134,7 @@ HoldOutcome RingReader::hold(std::uint64_t commit_seq, HeldStep& step) const noe
     if (!found) return HoldOutcome::kNotKept;
     outcome = hold(*found, step);
     if (outcome != HoldOutcome::kOverwritten || commit_seq != 0) return outcome;
+    std::this_thread::yield();
   }
   return outcome;
 }

@@ -5,10 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 
+#include "common/kernels/hash.hpp"
 #include "common/schema/dtype.hpp"
 #include "common/schema/schema_layout.hpp"
 
@@ -68,5 +70,8 @@ struct Scalar {
 inline constexpr std::size_t kMostScalars = 64;
 
 ResultDescription description_of(const Scalar& scalar) noexcept;
+
+/// The hash of the used descriptions of a run with that schema: what slots and records name their catalogue by.
+std::uint64_t catalogue_hash(std::span<const ResultDescription> descriptions, const Id128& schema_id) noexcept;
 
 }  // namespace ringside

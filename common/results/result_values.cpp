@@ -30,6 +30,10 @@ ResultDescription description_of(const Scalar& scalar) noexcept {
   return description;
 }
 
+std::uint64_t catalogue_hash(std::span<const ResultDescription> descriptions, const Id128& schema_id) noexcept {
+  return hash64(descriptions.data(), descriptions.size_bytes(), schema_id.low);
+}
+
 std::string to_string(Int128 value) {
   std::string digits;
   const bool negative = value < 0;

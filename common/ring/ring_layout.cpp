@@ -25,10 +25,6 @@ std::uint64_t results_hash(const ResultsHead& head, const std::uint64_t* words) 
   return hash64(words, head.words * sizeof(std::uint64_t), hash64(identity, sizeof(identity)));
 }
 
-std::uint64_t catalogue_hash(std::span<const ResultDescription> descriptions, const Id128& schema_id) noexcept {
-  return hash64(descriptions.data(), descriptions.size_bytes(), schema_id.low);
-}
-
 std::uint64_t run_hash(const RunEntryHead& head, std::span<const ResultDescription> catalogue, std::uint64_t record_seq,
                        std::uint64_t seed) noexcept {
   const std::uint64_t of_head = hash64(&head, sizeof(head), seed);

@@ -156,9 +156,6 @@ std::uint64_t header_hash(const SlotHeader& header, std::uint64_t seed) noexcept
 /// Hash of the `head.words` words at `words`; head.hash is not read.
 std::uint64_t results_hash(const ResultsHead& head, const std::uint64_t* words) noexcept;
 
-/// What `ResultsHead::catalogue_hash` is, of the used descriptions of a run.
-std::uint64_t catalogue_hash(std::span<const ResultDescription> descriptions, const Id128& schema_id) noexcept;
-
 /// Hash of a run table entry. catalogue: head.results descriptions.
 std::uint64_t run_hash(const RunEntryHead& head, std::span<const ResultDescription> catalogue, std::uint64_t record_seq,
                        std::uint64_t seed) noexcept;

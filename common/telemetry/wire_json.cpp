@@ -5,6 +5,10 @@
 
 #include <cmath>
 #include <string>
+#include <type_traits>
+
+#include "common/records/results_json.hpp"
+#include "common/records/shown_results.hpp"
 
 namespace ringside {
 namespace {
@@ -24,51 +28,100 @@ ordered_json finite_or_null(double value) {
   return std::isfinite(value) ? ordered_json(value) : ordered_json();
 }
 
-ordered_json fields_of(const Message& message);
+/// Converts one message: its type's way of writing, or the generic one.
+class Writer {
+ public:
+  explicit Writer(const ResultNames& names) : names_(names) {}
 
-ordered_json value_of(const Message& message, const Reflection& reflection, const FieldDescriptor& field) {
-  switch (field.cpp_type()) {
-    case FieldDescriptor::CPPTYPE_UINT64:
-      // 64 random bits: as a number it would lose digits in JavaScript and jq.
-      if (field.name() == "analyzer_id") return fmt::format("{:016x}", reflection.GetUInt64(message, &field));
-      return reflection.GetUInt64(message, &field);
-    case FieldDescriptor::CPPTYPE_INT64: return reflection.GetInt64(message, &field);
-    case FieldDescriptor::CPPTYPE_UINT32: return reflection.GetUInt32(message, &field);
-    case FieldDescriptor::CPPTYPE_DOUBLE: return finite_or_null(reflection.GetDouble(message, &field));
-    case FieldDescriptor::CPPTYPE_BOOL: return reflection.GetBool(message, &field);
-    case FieldDescriptor::CPPTYPE_STRING: {
-      const std::string text = reflection.GetString(message, &field);
-      return field.type() == FieldDescriptor::TYPE_BYTES ? hexadecimal(text) : text;
+  ordered_json fields_of(const Message& message) const {
+    ordered_json object = ordered_json::object();
+    for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
+      const FieldDescriptor& field = *message.GetDescriptor()->field(i);
+      object[field.name()] = value_of(message, *message.GetReflection(), field);
     }
-    case FieldDescriptor::CPPTYPE_MESSAGE:
-      return reflection.HasField(message, &field) ? fields_of(reflection.GetMessage(message, &field)) : ordered_json();
-    default: return {};
+    if (const auto* step = dynamic_cast<const wire::StepRecord*>(&message)) add_results(object, *step);
+    return object;
   }
-}
 
-ordered_json fields_of(const Message& message) {
-  ordered_json object = ordered_json::object();
-  for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
-    const FieldDescriptor& field = *message.GetDescriptor()->field(i);
-    object[field.name()] = value_of(message, *message.GetReflection(), field);
+ private:
+  ordered_json value_of(const Message& message, const Reflection& reflection, const FieldDescriptor& field) const {
+    if (field.is_repeated()) return values_of(message, reflection, field);
+    switch (field.cpp_type()) {
+      case FieldDescriptor::CPPTYPE_UINT64:
+        // 64 random bits: as a number it would lose digits in JavaScript and jq.
+        if (field.name() == "analyzer_id") return fmt::format("{:016x}", reflection.GetUInt64(message, &field));
+        return reflection.GetUInt64(message, &field);
+      case FieldDescriptor::CPPTYPE_INT64: return reflection.GetInt64(message, &field);
+      case FieldDescriptor::CPPTYPE_UINT32: return reflection.GetUInt32(message, &field);
+      case FieldDescriptor::CPPTYPE_DOUBLE: return finite_or_null(reflection.GetDouble(message, &field));
+      case FieldDescriptor::CPPTYPE_BOOL: return reflection.GetBool(message, &field);
+      case FieldDescriptor::CPPTYPE_STRING: {
+        const std::string text = reflection.GetString(message, &field);
+        return field.type() == FieldDescriptor::TYPE_BYTES ? hexadecimal(text) : text;
+      }
+      case FieldDescriptor::CPPTYPE_MESSAGE:
+        if (field.message_type() == wire::Results::descriptor()) return {};  // add_results, with their names
+        return reflection.HasField(message, &field) ? fields_of(reflection.GetMessage(message, &field))
+                                                    : ordered_json();
+      default: return {};
+    }
   }
-  return object;
-}
+
+  ordered_json values_of(const Message& message, const Reflection& reflection, const FieldDescriptor& field) const {
+    ordered_json array = ordered_json::array();
+    for (int i = 0; i < reflection.FieldSize(message, &field); ++i) {
+      if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+        array.push_back(fields_of(reflection.GetRepeatedMessage(message, &field, i)));
+      } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_UINT64) {
+        array.push_back(reflection.GetRepeatedUInt64(message, &field, i));
+      }
+    }
+    return array;
+  }
+
+  void add_results(ordered_json& object, const wire::StepRecord& step) const {
+    const StepResults results = names_.results(step);
+    object["results"] = to_json(results);
+    if (!step.has_results()) return;  // the older keys are as they were recorded
+    const ShownFigures shown = shown_of(results);
+    object["residual_l1"] = number_or_null(shown.residual_l1);
+    object["residual_linf"] = number_or_null(shown.residual_linf);
+    object["reductions"] = shown.reductions ? reductions_of(*shown.reductions) : ordered_json();
+  }
+
+  static ordered_json reductions_of(const ReductionScalars& scalars) {
+    ordered_json object = ordered_json::object();
+    for_each_scalar([&](std::string_view name, auto scalar, auto) {
+      using Value = std::remove_cvref_t<decltype(scalars.*scalar)>;
+      if constexpr (std::is_same_v<Value, double>) {
+        const bool absent = name.starts_with("change_") && !scalars.has_change;
+        object[std::string(name)] = absent ? ordered_json() : finite_or_null(scalars.*scalar);
+      } else {
+        object[std::string(name)] = scalars.*scalar;
+      }
+    });
+    return object;
+  }
+
+  const ResultNames& names_;
+};
 
 }  // namespace
 
-ordered_json to_json(const wire::Record& record) {
+ordered_json to_json(const wire::Record& record, const ResultNames& names) {
   ordered_json object = {{"seq", record.seq()}, {"unix_ns", record.unix_ns()}};
   const Reflection& reflection = *record.GetReflection();
   const FieldDescriptor* what = reflection.GetOneofFieldDescriptor(record, record.GetDescriptor()->oneof_decl(0));
   if (what == nullptr) return object;
   object["event"] = what->name();
-  object.update(fields_of(reflection.GetMessage(record, what)));
+  object.update(Writer(names).fields_of(reflection.GetMessage(record, what)));
   return object;
 }
 
 ordered_json to_json(const wire::Status& status) {
-  return fields_of(status);
+  ResultNames names;
+  names.learn(status.run());
+  return Writer(names).fields_of(status);
 }
 
 }  // namespace ringside

@@ -16,6 +16,9 @@
   let points = [];
   let run_id = null;
   let newest_seq = 0;
+  let chosen = ""; // the result that the first chart shows; "": the run's course
+  let shown = null; // which results there are
+  let drawn_choice = "";
 
   async function ask(path) {
     const answer = await fetch(path, { credentials: "same-origin", cache: "no-store" });
@@ -31,7 +34,9 @@
 
   async function take_steps() {
     for (let more = true; more;) {
-      const answer = await ask(`/api/steps?from=${newest_seq + 1}`);
+      const asked = chosen;
+      const answer = await ask(`/api/steps?from=${newest_seq + 1}${asked ? `&results=${encodeURIComponent(asked)}` : ""}`);
+      if (asked !== chosen) continue; // the steps are asked for again, with the other result
       const began_anew = answer.run_id !== run_id || answer.newest_seq < newest_seq;
       const was_empty = newest_seq === 0;
       run_id = answer.run_id;
@@ -49,8 +54,31 @@
     const before = newest_seq;
     if (points.length > most_points) forget();
     await take_steps();
-    if (newest_seq === before && points.length) return;
-    for (const chart of Object.values(panels)) charts.show_steps(chart, points);
+    if (newest_seq === before && points.length && drawn_choice === chosen) return;
+    drawn_choice = chosen;
+    charts.show_course(panels.change, points, shown, chosen, 0);
+    for (const chart of [panels.producer, panels.analyzer]) charts.show_steps(chart, points);
+    show_titles();
+  }
+
+  function show_titles() {
+    const is_change = !chosen && (!shown || shown.is_change);
+    view.text("course-title", chosen || (is_change ? "Change" : shown.course));
+    view.text("course-hint", is_change ? "L1 and L∞ norm of x_k − x_{k−1}, log scale, over iterations" : "over iterations");
+  }
+
+  // A run without the result that was chosen shows its course.
+  function show_choice(status) {
+    shown = status.shown;
+    if (!shown) return;
+    const select = document.getElementById("choice");
+    if (chosen && shown.results.length && !shown.results.includes(chosen)) choose("");
+    charts.offer(select, shown, chosen);
+  }
+
+  function choose(name) {
+    chosen = name;
+    forget();
   }
 
   // Over the newest points that make up about ten seconds.
@@ -66,8 +94,10 @@
     const { last, totals, run } = status;
     view.text("iteration", last ? count(last.iteration) : "–");
     view.text("rate", last && !status.ended ? rate(status.now_s) : "");
-    view.text("change", last ? scientific(last.residual_l1) : "–");
-    view.text("change-linf", last ? `L∞ ${scientific(last.residual_linf)}` : "");
+    const { shown: names } = status;
+    view.text("change-title", names && !names.is_change ? names.course : "change L1");
+    view.text("change", last ? scientific(last.course) : "–");
+    view.text("change-linf", last && last.course_linf !== null ? `L∞ ${scientific(last.course_linf)}` : "");
     view.text("committed", totals ? count(totals.steps_committed) : "–");
     view.text("persisted", totals ? persisted_words(totals, run) : "");
     if (!totals) return;
@@ -147,6 +177,7 @@
   async function turn() {
     try {
       const status = await ask("/api/status");
+      show_choice(status);
       await refresh_steps();
       show(status);
       // For whoever drives the page by a program: what is shown is from this answer.
@@ -158,5 +189,6 @@
     setTimeout(turn, document.hidden ? 5 * every_ms : every_ms);
   }
 
+  document.getElementById("choice").addEventListener("change", (event) => choose(event.target.value));
   turn();
 })();

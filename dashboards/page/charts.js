@@ -117,9 +117,46 @@ ringside.charts = (() => {
 
   function change(id) {
     return over_iterations(id, [
-      line("change L1", "generate", (p) => positive(p.residual_l1)),
-      line("change L∞", "producer-idle", (p) => positive(p.residual_linf), { borderDash: [6, 4] }),
+      line("change L1", "generate", (p) => positive(p.course)),
+      line("change L∞", "producer-idle", (p) => positive(p.course_linf), { borderDash: [6, 4] }),
     ], log_axis(), scientific);
+  }
+
+  // The run's course, or the one result that the reader chose: the value with this index among those of a point. What
+  // is not a change has a log scale only if all of it can be drawn there.
+  function show_course(chart, points, shown, chosen, index) {
+    const [first, second] = chart.data.datasets;
+    const is_change = !chosen && (!shown || shown.is_change);
+    const value = chosen ? (p) => (p.values ? p.values[index] : null) : (p) => p.course;
+    const known = points.map(value).filter((v) => v !== null && v !== undefined);
+    const logarithmic = is_change || (known.length > 0 && known.every((v) => v > 0));
+    const drawn = (v) => (v === null || v === undefined ? null : logarithmic ? positive(v) : v);
+    first.label = chosen || (is_change ? "change L1" : shown.course);
+    first.value = (p) => drawn(value(p));
+    second.label = "change L∞";
+    second.hidden = !is_change;
+    const { grid, ticks } = chart.options.scales.y;
+    const axis = logarithmic ? log_axis() : { type: "linear", ticks: { maxTicksLimit: 7 } };
+    chart.options.scales.y = { ...axis, grid, ticks: { ...axis.ticks, color: ticks.color } };
+    chart.options.plugins.legend.labels.filter = ({ datasetIndex }) => datasetIndex === 0 || is_change;
+    show_steps(chart, points);
+  }
+
+  // The names that a reader can choose from; the first is the run's course.
+  function offer(select, shown, chosen) {
+    const course = shown.is_change || !shown.course ? "change" : shown.course;
+    const names = shown.results;
+    const offered = [course, ...names].join("\n");
+    select.parentElement.hidden = names.length < 2;
+    if (select.dataset.offered === offered) return;
+    select.dataset.offered = offered;
+    select.replaceChildren(...["", ...names].map((name) => {
+      const option = document.createElement("option");
+      option.value = name;
+      option.textContent = name || course;
+      return option;
+    }));
+    select.value = names.includes(chosen) ? chosen : "";
   }
 
   function stacked_time(id, kinds_shown) {
@@ -150,7 +187,7 @@ ringside.charts = (() => {
   }
 
   function reductions(id) {
-    const of = (key) => (p) => positive(p.reductions[key]);
+    const of = (key) => (p) => (p.reductions ? positive(p.reductions[key]) : null);
     return over_iterations(id, [
       line("L1", "generate", of("l1")),
       line("L2", "analyze", of("l2")),
@@ -316,5 +353,6 @@ ringside.charts = (() => {
     }
   });
 
-  return { analyzer_time, change, colour, hand_off, make, plot, producer_time, reductions, show_hand_off, show_steps, waiting };
+  return { analyzer_time, change, colour, hand_off, make, offer, plot, producer_time, reductions, show_course,
+    show_hand_off, show_steps, waiting };
 })();

@@ -34,7 +34,7 @@
       row([...line("idle", "producer-idle"), ...line("idle", "analyzer-idle")]));
     const notes = [`${count(account.steps_committed)} steps committed, ${count(account.steps_persisted)} persisted, ${count(account.steps_skipped)} skipped`];
     if (whole > 0) notes.push(`${duration(whole)} in all`);
-    if (account.residual_l1 !== null) notes.push(`change L1 ${scientific(account.residual_l1)} after iteration ${count(account.iteration)}`);
+    if (account.residual_l1 !== null && account.residual_l1 !== undefined) notes.push(`change L1 ${scientific(account.residual_l1)} after iteration ${count(account.iteration)}`);
     view.text("account-note", `${notes.join("; ")}.`);
   }
 
@@ -52,14 +52,34 @@
       for (const panel of document.querySelectorAll(".series")) panel.hidden = true;
       return;
     }
+    show_course(steps);
     const shown = [
-      charts.change("change-chart"),
       charts.producer_time("producer-chart"),
       charts.analyzer_time("analyzer-chart"),
       charts.waiting("waiting-chart"),
       charts.reductions("reductions-chart"),
     ];
     for (const chart of shown) charts.show_steps(chart, steps);
+    document.getElementById("reductions-panel").hidden = !steps.some((step) => step.reductions);
+    const { field } = data.shown;
+    if (field && field !== "x") view.text("reductions-hint", `norms of ${field} and of its change, log scale, over iterations`);
+  }
+
+  // The run's course, or the result that the reader chooses.
+  function show_course(steps) {
+    const chart = charts.change("change-chart");
+    const select = document.getElementById("choice");
+    const hint = document.getElementById("course-hint").textContent;
+    const show = () => {
+      const chosen = select.value;
+      const is_change = !chosen && data.shown.is_change;
+      view.text("course-title", chosen || (is_change ? "Change" : data.shown.course));
+      view.text("course-hint", is_change ? hint : "over iterations");
+      charts.show_course(chart, steps, data.shown, chosen, data.shown.results.indexOf(chosen));
+    };
+    charts.offer(select, data.shown, "");
+    select.addEventListener("change", show);
+    show();
   }
 
   view.problem(data.run);

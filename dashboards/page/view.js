@@ -26,8 +26,22 @@ ringside.view = (() => {
     document.getElementById(id).replaceChildren(...groups);
   }
 
+  // One vector of doubles, as the runs of older versions have, which do not describe it.
+  const is_x_only = ({ schema }) => !schema || (schema.length === 1 && schema[0].name === "x" && schema[0].dtype === "f64"
+    && schema[0].shape.length === 1);
+
+  const variable = ({ name, dtype, shape, role, unit }) =>
+    `${name} ${dtype}${shape.length ? `[${shape.join(",")}]` : ""}${role === "state" ? " state" : ""}${unit ? ` ${unit}` : ""}`;
+
   function problem(run) {
-    text("problem", run && run.solver ? `${run.solver} of ${run.matrix}, ${count(run.rows)} rows` : "");
+    const rows = run && is_x_only(run) ? `, ${count(run.rows)} rows` : "";
+    text("problem", run && run.solver ? `${run.solver} of ${run.matrix}${rows}` : "");
+  }
+
+  // All variables of a step.
+  function step_bytes(run) {
+    if (run.payload_bytes !== undefined) return bytes(run.payload_bytes);
+    return run.rows === undefined ? "" : bytes(8 * run.rows);
   }
 
   function state(words, kind) {
@@ -56,9 +70,10 @@ ringside.view = (() => {
       ["solver", run.solver],
       ["matrix", run.matrix],
       ["parameters", run.parameters],
-      ["rows", run.rows === undefined ? "" : count(run.rows)],
+      ["variables", is_x_only(run) ? "" : run.schema.map(variable).join(", ")],
+      ["rows", run.rows === undefined || !is_x_only(run) ? "" : count(run.rows)],
       ["nonzeros", run.nonzeros === undefined ? "" : count(run.nonzeros)],
-      ["size of an iterate", run.rows === undefined ? "" : bytes(8 * run.rows)],
+      ["size of an iterate", step_bytes(run)],
       ["started", run.started_s === undefined ? "" : instant(run.started_s)],
       ["continued from iteration", run.from_iteration ? count(run.from_iteration) : ""],
       ["coordination", run.coordination],

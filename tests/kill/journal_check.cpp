@@ -13,6 +13,7 @@
 #include "common/journal/journal_reader.hpp"
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
+#include "common/records/result_names.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside::testing {
@@ -40,6 +41,7 @@ class Check {
         violated(fmt::format("record {} does not parse", encoded->seq));
         continue;
       }
+      names_.learn(record);
       take(record);
       by_seq_[encoded->seq] = record.SerializeAsString();
     }
@@ -64,17 +66,18 @@ class Check {
   /// Compares the journal with the ring's kept steps; if `complete`, the journal must reach the newest.
   void check_ring(bool complete) {
     if (!std::filesystem::exists(pool_)) return;
-    std::vector<StepFigures> kept;
+    std::vector<RecordedStep> kept;
     try {
       kept = kept_steps(RingReader::open(pool_).ring());
     } catch (const UnfinishedPoolError&) {
       return;
     }
-    for (const StepFigures& step : kept) {
+    for (const RecordedStep& kept_step : kept) {
+      const StepFigures& step = kept_step.figures;
       Told& told = runs_[bytes_of(step.run_id)];
       const auto found = told.steps.find(step.commit_seq);
       if (found != told.steps.end()) {
-        compare(found->second, step);
+        compare(found->second, kept_step);
       } else if (complete) {
         unnamed(step.commit_seq, step.commit_seq);
       } else if (!told.times.empty() && step.commit_seq <= told.times.rbegin()->first) {
@@ -178,22 +181,30 @@ class Check {
     }
   }
 
-  void compare(const wire::StepRecord& recorded, const StepFigures& kept) {
+  void compare(const wire::StepRecord& recorded, const RecordedStep& kept) {
     ++check_.records_compared;
-    if (recorded.iteration() != kept.step.iteration || recorded.step() != kept.step.step) {
-      violated(fmt::format("commit {} is iteration {} in the ring and {} in the journal", kept.commit_seq,
-                           kept.step.iteration, recorded.iteration()));
+    const StepFigures& figures = kept.figures;
+    if (recorded.iteration() != figures.step.iteration || recorded.step() != figures.step.step) {
+      violated(fmt::format("commit {} is iteration {} in the ring and {} in the journal", figures.commit_seq,
+                           figures.step.iteration, recorded.iteration()));
     }
-    // A process may be killed between a commit and its reductions.
-    const wire::Reductions& r = recorded.reductions();
-    if (kept.reductions.linf == 0 || r.linf() == 0) return;
-    if (r.l1() != kept.reductions.l1 || r.l2() != kept.reductions.l2 || r.linf() != kept.reductions.linf ||
-        r.sum() != kept.reductions.sum || r.min() != kept.reductions.min || r.max() != kept.reductions.max) {
-      violated(fmt::format("the journal's reductions of commit {} are not the ring's", kept.commit_seq));
+    const StepResults results = names_.results(recorded);
+    if (!results.layout() || !kept.results.layout()) {
+      violated(fmt::format("the results of commit {} have no names", figures.commit_seq));
+      return;
+    }
+    for (const RecordedResult& one : results.layout()->results()) {
+      const StepValue in_journal = results.value_of(one);
+      const StepValue in_ring = kept.results.find(one.result->full_name);
+      // A process may be killed between a commit and its reductions.
+      if (!in_journal.present || !in_ring.present || in_journal == in_ring) continue;
+      violated(fmt::format("{} of commit {} is {} in the journal and {} in the ring", one.result->full_name,
+                           figures.commit_seq, to_text(in_journal), to_text(in_ring)));
     }
   }
 
   std::string pool_;
+  ResultNames names_;
   Published published_;
   JournalCheck check_;
   std::uint64_t oldest_seq_ = 0;

@@ -2,11 +2,17 @@
 // Records of a made-up run for the tests of viewers. Every figure follows from the step's number.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "common/records/described_run.hpp"
+#include "common/records/results_message.hpp"
+#include "common/reductions/reduction_catalogue.hpp"
+#include "common/results/result_values.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside::testing {
@@ -19,6 +25,19 @@ class MadeRun {
   /// name: 16 characters, the run's id.
   explicit MadeRun(std::string name = "run-0123456789ab", std::uint64_t first_seq = 1)
       : name_(std::move(name)), seq_(first_seq) {}
+
+  /// From now on with results by name; until then as runs were recorded before there were any. In step s, result i has
+  /// the value 1000 i + s; the change is absent in step 0.
+  void describe(const Schema& schema, const std::vector<Scalar>& scalars = {}) {
+    layout_ = std::make_shared<const RecordLayout>(schema, catalogue_of(schema, scalars));
+  }
+  const SharedLayout& layout() const { return layout_; }
+
+  wire::Record described() {
+    wire::Record record = next();
+    *record.mutable_run_described() = describe_run(name_, *layout_);
+    return record;
+  }
 
   wire::Record started(const std::string& matrix = "grid:300") {
     wire::Record record = next();
@@ -38,6 +57,7 @@ class MadeRun {
     run.set_durability("power");
     run.set_passes(1);
     run.set_reduce("slot");
+    if (layout_) ringside::describe(run, *layout_);
     return record;
   }
 
@@ -58,6 +78,12 @@ class MadeRun {
     step.set_commit_ns(20'000);
     step.set_analyze_ns(700'000);
     step.set_bytes_transferred(720'000);
+    step.set_steps_committed(s + 1);
+    step.set_steps_persisted(s > 1 ? s - 1 : 0);
+    if (layout_) {
+      fill(*step.mutable_results(), *layout_, values(s));
+      return record;
+    }
     step.set_residual_l1(std::pow(0.9, static_cast<double>(s)));
     step.set_residual_linf(std::pow(0.9, static_cast<double>(s)) * 1e-4);
     wire::Reductions& r = *step.mutable_reductions();
@@ -71,8 +97,6 @@ class MadeRun {
     r.set_change_l1(std::pow(0.9, static_cast<double>(s)));
     r.set_change_l2(std::pow(0.9, static_cast<double>(s)) * 1e-2);
     r.set_change_linf(std::pow(0.9, static_cast<double>(s)) * 1e-4);
-    step.set_steps_committed(s + 1);
-    step.set_steps_persisted(s > 1 ? s - 1 : 0);
     return record;
   }
 
@@ -98,6 +122,22 @@ class MadeRun {
   std::uint64_t next_seq() const { return seq_; }
 
  private:
+  std::vector<std::uint64_t> values(std::uint64_t s) const {
+    std::vector<std::uint64_t> words(layout_->words());
+    const ColumnCounts& counts = layout_->counts();
+    for (std::size_t i = 0; i < layout_->results().size(); ++i) {
+      const RecordedResult& recorded = layout_->results()[i];
+      if (s == 0 && (recorded.result->flags & kNeedsPrevious) != 0) {
+        words[recorded.number / 64] |= std::uint64_t{1} << (recorded.number % 64);
+        continue;
+      }
+      const std::uint64_t value = 1000 * i + s;
+      const bool is_f64 = counts.type(recorded.number) == ValueType::kF64;
+      words[recorded.word] = is_f64 ? std::bit_cast<std::uint64_t>(static_cast<double>(value)) : value;
+    }
+    return words;
+  }
+
   wire::Record next() {
     wire::Record record;
     record.set_seq(seq_);
@@ -109,6 +149,7 @@ class MadeRun {
   std::string name_;
   std::uint64_t seq_;
   std::uint64_t steps_ = 0;
+  SharedLayout layout_;
 };
 
 }  // namespace ringside::testing

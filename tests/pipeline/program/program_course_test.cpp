@@ -217,5 +217,59 @@ TEST_F(ProgramTest, TheExampleProgramFindsItsAnalyzer) {
   EXPECT_GT(summary()["generate_s"].get<double>(), 0);
 }
 
+/// The step records that `ringside tail --pool` prints.
+std::vector<json> steps_of(const Finished& tail) {
+  std::vector<json> steps;
+  std::istringstream lines(tail.out);
+  for (std::string line; std::getline(lines, line);) {
+    json record = json::parse(line);
+    if (record["event"] == "step") steps.push_back(std::move(record));
+  }
+  return steps;
+}
+
+TEST_F(ProgramTest, ARunOfSeveralFieldsIsShownByTheirNames) {
+  const Finished ran = run("ringside", scripted({"variables", "several", "attach", "publish", "30", "detach"}));
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  const json last = summary()["last"];
+  EXPECT_EQ(last["results"]["u.mean"], 15.0);
+  EXPECT_EQ(last["results"]["n.max"], 30'000'000'000'000);
+  EXPECT_EQ(last["results"]["n.change_linf"], 1'000'000'000'000);
+  EXPECT_EQ(last["results"]["solver.restarts"], 3);
+  EXPECT_EQ(last["mean"], 15.0) << "the first field";
+  EXPECT_FALSE(last["results"].contains("r.mean")) << "a state";
+  EXPECT_TRUE(summary()["residual_l1"].is_null()) << "the program publishes none";
+
+  const std::vector<json> steps = steps_of(run("ringside", {"tail", "--pool", pool_, "--json"}));
+  ASSERT_EQ(steps.size(), 30u);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const json& results = steps[i]["results"];
+    EXPECT_EQ(results["u.mean"], static_cast<double>(i + 1) / 2);
+    EXPECT_EQ(results["n.sum"], 10'000'000'000'000 * static_cast<std::int64_t>(i + 1));
+    EXPECT_EQ(results["solver.energy"], 1.0 / static_cast<double>(i + 1));
+    EXPECT_EQ(results["u.change_l1"].is_null(), i == 0);
+    EXPECT_EQ(steps[i]["reductions"]["mean"], results["u.mean"]);
+    EXPECT_TRUE(steps[i]["residual_l1"].is_null());
+  }
+  const std::string table = run("ringside", {"tail", "--pool", pool_}).out;
+  EXPECT_NE(table.find("r f64[1000] state, u f32[20,50] m s-1, n i64[10]"), std::string::npos) << table;
+  EXPECT_NE(table.find(" energy "), std::string::npos) << table;
+  EXPECT_NE(table.find(" 3.33e-02 "), std::string::npos) << table;
+  EXPECT_EQ(run("ringside", {"replay", pool_}).exit_code, 0);
+  EXPECT_EQ(run("ringside", {"report", pool_, "-o", folder_.file("report.html")}).exit_code, 0);
+}
+
+TEST_F(ProgramTest, ARunOfStatesShowsItsScalarsAndNoReductions) {
+  const Finished ran = run("ringside", scripted({"variables", "states", "attach", "publish", "5", "detach"}));
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_TRUE(summary()["last"]["mean"].is_null());
+  EXPECT_EQ(summary()["last"]["results"], (json{{"solver.energy", 0.2}, {"solver.restarts", 0}}));
+  const std::vector<json> steps = steps_of(run("ringside", {"tail", "--pool", pool_, "--json"}));
+  ASSERT_EQ(steps.size(), 5u);
+  EXPECT_TRUE(steps[4]["reductions"].is_null());
+  EXPECT_EQ(steps[4]["results"]["solver.energy"], 0.2);
+  EXPECT_EQ(run("ringside", {"tail", "--pool", pool_}).out.find("change"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace ringside

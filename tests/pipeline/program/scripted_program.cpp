@@ -2,7 +2,8 @@
 // A solver that does what its arguments say, one word after the other, and prints what happens:
 //   attach | publish N | detach | exit STATUS | raise SIGNAL | say TEXT | run COMMAND | write FIFO | read FIFO
 //   handle (SIGINT from here on) | await (a SIGINT that is handled) | ignore (SIGINT) | pause (until a signal)
-//   problem NAME | fork (a child uses the attachment) | leave (a child that outlives this process)
+//   problem NAME | variables x (the default), several, states | fork (a child uses the attachment) | leave (a child
+//   that outlives this process)
 // x_k[i] = x_{k-1}[i] / 2 + i, from zeros or from the iterate that was kept.
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,6 +52,7 @@ class ScriptedProgram {
     if (word == "write") return exchange(value, O_WRONLY);
     if (word == "read") return exchange(value, O_RDONLY);
     if (word == "problem") problem_ = value;
+    if (word == "variables") variables_ = value;
     if (word == "handle") return handle();
     if (word == "await") return await();
     if (word == "ignore") std::signal(SIGINT, SIG_IGN);
@@ -59,7 +62,8 @@ class ScriptedProgram {
   }
 
   static bool takes_value(const std::string& word) {
-    const std::vector<std::string> words = {"publish", "exit", "raise", "say", "run", "write", "read", "problem"};
+    const std::vector<std::string> words = {"publish", "exit", "raise",   "say",      "run",
+                                            "write",   "read", "problem", "variables"};
     return std::find(words.begin(), words.end(), word) != words.end();
   }
 
@@ -72,13 +76,43 @@ class ScriptedProgram {
     ringside::assign(run.solver, "scripted");
     ringside::assign(run.matrix, problem_);
     handoff_.reset();
-    handoff_.emplace(ringside::handoff_options_of_environment(), run, ringside::Schema::x_only(kRows));
+    handoff_.emplace(ringside::handoff_options_of_environment(), run, schema(), scalars());
     x_.assign(kRows, 0.0);
     iteration_ = 0;
     if (const auto kept = handoff_->take_kept()) {
       std::copy(kept->x(), kept->x() + kRows, x_.begin());
       iteration_ = kept->iteration;
     }
+  }
+
+  /// The first variable always has kRows doubles.
+  ringside::Schema schema() const {
+    using ringside::DType;
+    using ringside::Role;
+    if (variables_ == "several") {
+      return ringside::Schema::of({{.name = "r", .dtype = DType::kF64, .shape = {kRows}, .role = Role::kState},
+                                   {.name = "u", .dtype = DType::kF32, .shape = {20, 50}, .unit = "m s-1"},
+                                   {.name = "n", .dtype = DType::kI64, .shape = {10}}});
+    }
+    if (variables_ == "states") {
+      return ringside::Schema::of({{.name = "r", .dtype = DType::kF64, .shape = {kRows}, .role = Role::kState}});
+    }
+    return ringside::Schema::x_only(kRows);
+  }
+  std::vector<ringside::Scalar> scalars() const {
+    if (variables_ == "x") return {};
+    return {{.name = "energy"}, {.name = "restarts", .type = ringside::ValueType::kI64}};
+  }
+
+  /// In step k each entry of u is k / 2, each of n is 10^12 k.
+  void write_others(void* payload) const {
+    if (variables_ != "several") return;
+    const ringside::Schema variables = schema();
+    auto* const bytes = static_cast<std::byte*>(payload);
+    auto* const u = reinterpret_cast<float*>(bytes + variables.place(1).offset);
+    auto* const n = reinterpret_cast<std::int64_t*>(bytes + variables.place(2).offset);
+    std::fill_n(u, variables.place(1).entries, static_cast<float>(iteration_) / 2);
+    std::fill_n(n, variables.place(2).entries, 1'000'000'000'000 * static_cast<std::int64_t>(iteration_));
   }
 
   static void raise(int number) {
@@ -92,7 +126,11 @@ class ScriptedProgram {
       if (!claim) throw handoff_->failure(claim.status);
       for (std::uint64_t row = 0; row < kRows; ++row) x_[row] = x_[row] / 2 + static_cast<double>(row);
       std::copy(x_.begin(), x_.end(), claim.x());
-      handoff_->publish({.iteration = ++iteration_});
+      ++iteration_;
+      write_others(claim.x());
+      const auto k = static_cast<std::int64_t>(iteration_);
+      const std::vector<ringside::ScalarValue> values = {1.0 / static_cast<double>(k), k / 10};
+      handoff_->publish({.iteration = iteration_}, std::span(values).first(scalars().size()));
     }
   }
 
@@ -146,6 +184,7 @@ class ScriptedProgram {
 
   std::optional<ringside::HandoffWriter> handoff_;
   std::string problem_ = "a problem";
+  std::string variables_ = "x";
   std::vector<double> x_;
   std::uint64_t iteration_ = 0;
 };

@@ -70,6 +70,21 @@ const std::vector<Golden>& goldens() {
        "seq: 7 unix_ns: 1700000000000000007 records_missing { run_id: \"0123456789abcdef\" first_step: 20 steps: "
        "30 first_commit_seq: 301 first_iteration: 311 last_iteration: 340 }",
        "0807108780a8b1e39fe7cb173a1f0a10303132333435363738396162636465661014181e20ad0228b70230d402"},
+      {&made<wire::Record>,
+       "seq: 7 unix_ns: 1700000000000000007 step { run_id: \"0123456789abcdef\" step: 299 results { f64: [0.5, 0.25] "
+       "i64: [-3, 4] i128: [1, 18446744073709551615] absent: \"\\x04\" catalogue: 1311768467463790320 } }",
+       "0807108780a8b1e39fe7cb171a4c0a103031323334353637383961626364656610ab02aa01340a10000000000000e03f000000000000d0"
+       "3f120205081a100100000000000000ffffffffffffffff22010429f0debc9a78563412"},
+      {&made<wire::Record>,
+       "seq: 7 unix_ns: 1700000000000000007 run_started { run_id: \"0123456789abcdef\" schema { name: \"u\" dtype: "
+       "\"f32\" shape: [3, 4] unit: \"K\" role: \"field\" } results { name: \"sum\" type: \"i128\" source: "
+       "\"reduction\" classes: 4 unit: \"1\" count: 1 needs_previous: true } payload_bytes: 48 }",
+       "0807108780a8b1e39fe7cb1722500a1030313233343536373839616263646566b201160a017512036633321a02030422014b2a056669"
+       "656c64ba011f0a0373756d1204693132381a09726564756374696f6e20042a013130013801c00130"},
+      {&made<wire::Record>,
+       "seq: 7 unix_ns: 1700000000000000007 run_described { run_id: \"0123456789abcdef\" schema { name: \"u\" dtype: "
+       "\"f32\" } results { name: \"sum\" type: \"f64\" } }",
+       "0807108780a8b1e39fe7cb1742280a103031323334353637383961626364656612080a017512036633321a0a0a0373756d1203663634"},
       {&made<wire::Records>, "record { seq: 5 } record { seq: 6 } numbering { analyzer_id: 300 first_seq: 5 }",
        "0a0208050a020806120508ac021005"},
       {&made<wire::Beat>, "newest_seq: 6 numbering { analyzer_id: 300 first_seq: 5 journal_pool: \"/p\" }",

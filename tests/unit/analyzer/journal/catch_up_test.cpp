@@ -20,20 +20,21 @@ class CatchUpTest : public JournalFixture {
 
   /// Commits a step of this attachment. recorded: whether it is recorded before the life ends.
   void commit(bool recorded) {
-    StepFigures step;
+    RecordedStep recorded_step;
+    StepFigures& step = recorded_step.figures;
     step.run_id = run_;
     step.commit_seq = ++newest_;
     step.step.step = step_++;
     step.step.iteration = iteration_ += every_;
     if (window_.size() == kSlots) {
       window_.erase(std::find_if(window_.begin(), window_.end(),
-                                 [&](const StepFigures& one) { return one.commit_seq != held_; }));
+                                 [&](const RecordedStep& one) { return one.figures.commit_seq != held_; }));
     }
-    window_.push_back(step);
-    window_.back().rebuilt = true;
+    window_.push_back(recorded_step);
+    window_.back().figures.rebuilt = true;
     if (!recorded) return;
     wire::Record record;
-    fill(*record.mutable_step(), step);
+    fill(*record.mutable_step(), recorded_step);
     write(record);
   }
   void commit(int steps, bool recorded) {
@@ -57,7 +58,7 @@ class CatchUpTest : public JournalFixture {
     for (const auto& what : lacking) {
       wire::Record record;
       if (const auto* missing = std::get_if<MissingSteps>(&what)) fill(*record.mutable_records_missing(), *missing);
-      if (const auto* step = std::get_if<StepFigures>(&what)) fill(*record.mutable_step(), *step);
+      if (const auto* step = std::get_if<RecordedStep>(&what)) fill(*record.mutable_step(), *step);
       if (written-- == 0) return lacking;
       write(record);
     }
@@ -112,8 +113,8 @@ class CatchUpTest : public JournalFixture {
   void expect_each_recorded_once() const { EXPECT_EQ(times_recorded(), std::vector<int>(newest_, 1)); }
 
   Id128 run_ = kRun;
-  std::vector<StepFigures> window_;  // what the ring keeps
-  std::uint64_t held_ = 0;           // commit_seq of a step that a reader holds: it stays in the window
+  std::vector<RecordedStep> window_;  // what the ring keeps
+  std::uint64_t held_ = 0;            // commit_seq of a step that a reader holds: it stays in the window
   std::uint64_t newest_ = 0;         // commit_seq
   std::uint64_t step_ = 0;
   std::uint64_t iteration_ = 0;
@@ -265,7 +266,7 @@ TEST_F(CatchUpTest, AGapBehindAHeldSlotIsNotAMissingRecord) {
   commit(5, true);
   held_ = 4;
   commit(20, true);
-  ASSERT_EQ(window_.front().commit_seq, 4u);
+  ASSERT_EQ(window_.front().figures.commit_seq, 4u);
   EXPECT_TRUE(resume().empty());
   commit(7, false);  // three of them are kept
   const std::vector<MissingSteps> missing = missing_in(resume());

@@ -3,11 +3,15 @@
 // back.
 #include "analyzer/journal/journal_rebuild.hpp"
 
+#include <memory>
+#include <set>
+
 #include "analyzer/journal/step_record.hpp"
 #include "analyzer/ring/kept_steps.hpp"
 #include "proto/ringside.pb.h"
 #include "tests/unit/analyzer/journal/journal_fixture.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
+#include "tests/unit/analyzer/ring/several_variables.hpp"
 
 namespace ringside {
 namespace {
@@ -31,18 +35,18 @@ class JournalRebuildTest : public JournalFixture {
   CatchUp lacking() { return catch_up(pool_, kept_steps(memory_.ring()), started_); }
 
   /// The steps that the journal lacks and that are recorded anew.
-  std::vector<StepFigures> missing() {
-    std::vector<StepFigures> steps;
+  std::vector<RecordedStep> missing() {
+    std::vector<RecordedStep> steps;
     for (const auto& what : lacking()) {
-      if (const auto* step = std::get_if<StepFigures>(&what)) steps.push_back(*step);
+      if (const auto* step = std::get_if<RecordedStep>(&what)) steps.push_back(*step);
     }
     return steps;
   }
 
-  void write_journal(const std::vector<StepFigures>& steps) const {
+  void write_journal(const std::vector<RecordedStep>& steps) const {
     Journal journal = open();
     wire::Record record;
-    for (const StepFigures& step : steps) {
+    for (const RecordedStep& step : steps) {
       record.set_seq(journal.newest_seq() + 1);
       fill(*record.mutable_step(), step);
       const std::string bytes = record.SerializeAsString();
@@ -50,9 +54,9 @@ class JournalRebuildTest : public JournalFixture {
     }
   }
 
-  static std::vector<std::uint64_t> iterations(const std::vector<StepFigures>& steps) {
+  static std::vector<std::uint64_t> iterations(const std::vector<RecordedStep>& steps) {
     std::vector<std::uint64_t> all;
-    for (const StepFigures& known : steps) all.push_back(known.step.iteration);
+    for (const RecordedStep& known : steps) all.push_back(known.figures.step.iteration);
     return all;
   }
 
@@ -61,23 +65,26 @@ class JournalRebuildTest : public JournalFixture {
 };
 
 TEST_F(JournalRebuildTest, WithoutAJournalTheWholeWindowOfTheRingIsMissing) {
-  const std::vector<StepFigures> found = missing();
+  const std::vector<RecordedStep> found = missing();
   ASSERT_EQ(iterations(found), from_to(3, 6));
-  for (const StepFigures& known : found) {
+  for (const RecordedStep& recorded : found) {
+    const StepFigures& known = recorded.figures;
     const std::uint64_t k = known.step.iteration;
     EXPECT_TRUE(known.rebuilt);
     EXPECT_EQ(known.run_id, run_of(kRows).run_id);
     EXPECT_EQ(known.step.step, k - 1);
-    EXPECT_EQ(known.step.residual_l1, step_of(k).descriptor.residual_l1) << "what the producer said lies in the slot";
+    EXPECT_EQ(recorded.results.find("solver.residual_l1").f64(), step_of(k).descriptor.residual_l1)
+        << "what the producer said lies in the slot";
     EXPECT_EQ(known.step.generate_ns, 1000);
     EXPECT_EQ(known.bytes_transferred, kRows * sizeof(double));
-    EXPECT_EQ(known.reductions.l1, k == 5 ? 0 : static_cast<double>(k) / 3);
+    EXPECT_EQ(recorded.results.find("x.l1").present, k != 5);
+    EXPECT_EQ(recorded.results.find("x.l1").f64(), k == 5 ? 0 : static_cast<double>(k) / 3);
     EXPECT_EQ(known.transfer_ns, 0) << "the ring does not know";
   }
 }
 
 TEST_F(JournalRebuildTest, OnlyWhatTheJournalDoesNotNameIsMissing) {
-  std::vector<StepFigures> steps = missing();
+  std::vector<RecordedStep> steps = missing();
   steps.erase(steps.begin() + 2);
   write_journal(steps);
   EXPECT_EQ(iterations(missing()), from_to(5, 5));
@@ -105,23 +112,41 @@ TEST_F(JournalRebuildTest, RecordsThatAreNoMessagesNameNothing) {
 TEST_F(JournalRebuildTest, ASlotWhoseStepDoesNotVerifyKeepsWhatItsHeaderSays) {
   const KeptSlot newest = recover(memory_.ring()).kept.back();
   memory_.flip_bit(memory_.geometry().slots[newest.slot].meta_offset + kStepOffset + 17);
-  const std::vector<StepFigures> found = missing();
-  EXPECT_EQ(found.back().step.iteration, 6u);
-  EXPECT_EQ(found.back().step.step, 5u);
-  EXPECT_EQ(found.back().step.residual_l1, 0);
+  const std::vector<RecordedStep> found = missing();
+  EXPECT_EQ(found.back().figures.step.iteration, 6u);
+  EXPECT_EQ(found.back().figures.step.step, 5u);
+  EXPECT_FALSE(found.back().results.find("solver.residual_l1").present);
+  EXPECT_TRUE(found.back().results.find("x.l1").present);
+}
+
+TEST(KeptStepsTest, AStepOfSeveralVariablesHasItsResultsAndScalarsByName) {
+  VariablesRing ring(several_variables());
+  for (std::uint64_t k = 1; k <= 3; ++k) {
+    const std::vector<std::uint64_t> words = ring.commit(k);
+    if (k != 3) ring.writer.store_results(words);
+  }
+  const std::vector<RecordedStep> kept = kept_steps(ring.memory.ring());
+  ASSERT_EQ(kept.size(), 3u);
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    const std::uint64_t k = i + 1;
+    const StepResults& results = kept[i].results;
+    ASSERT_TRUE(results.layout());
+    for (const char* name : {"u.l2", "v.mean", "w.sum"}) EXPECT_EQ(results.find(name).present, k != 3) << name;
+    EXPECT_EQ(results.find("w.sum").type, ValueType::kI128);
+    EXPECT_EQ(results.find("w.change_l1").present, k == 2);
+    EXPECT_EQ(results.find("solver.rho").f64(), static_cast<double>(k) + 0.25);
+    EXPECT_EQ(results.find("solver.inner").i64(), static_cast<std::int64_t>(100 + k));
+    EXPECT_FALSE(results.find("r.l2").present) << "a state";
+  }
+  ASSERT_EQ(described_runs(ring.memory.ring()).size(), 1u);
+  EXPECT_EQ(described_runs(ring.memory.ring())[0].layout->hash(), kept[0].results.layout()->hash());
 }
 
 TEST(StepRecordTest, FiguresComeBackAsTheyWent) {
   StepFigures figures;
   figures.run_id = {0x0102030405060708, 0x090a0b0c0d0e0f10};
-  figures.step = {.step = 1,
-                  .iteration = 2,
-                  .residual_l1 = 0.1,
-                  .residual_linf = 0.2,
-                  .generate_ns = 3,
-                  .producer_idle_ns = 4,
-                  .published_at_ns = 5,
-                  .skipped_before = 6};
+  figures.step = {
+      .step = 1, .iteration = 2, .generate_ns = 3, .producer_idle_ns = 4, .published_at_ns = 5, .skipped_before = 6};
   figures.commit_seq = 7;
   figures.analyzer_idle_ns = 8;
   figures.hand_off_ns = 9;
@@ -131,36 +156,34 @@ TEST(StepRecordTest, FiguresComeBackAsTheyWent) {
   figures.bytes_transferred = 13;
   figures.steps_committed = 14;
   figures.steps_persisted = 15;
-  figures.reductions = {.sum = 1,
-                        .mean = 2,
-                        .min = 3,
-                        .max = 4,
-                        .l1 = 5,
-                        .l2 = 6,
-                        .linf = 7,
-                        .has_change = true,
-                        .change_l1 = 8,
-                        .change_l2 = 9,
-                        .change_linf = 10,
-                        .non_finite = 11};
   figures.rebuilt = true;
   figures.broke_lease = true;
+  const auto layout = std::make_shared<const RecordLayout>(Schema::x_only(kRows), x_only_catalogue(kRows));
+  std::vector<std::uint64_t> values(layout->words());
+  for (std::size_t i = 1; i < values.size(); ++i) values[i] = i;
+  values[0] = 2;  // the second one is absent
+  values[2] = 0;
   wire::StepRecord record;
-  fill(record, figures);
+  fill(record, figures, *layout, values);
   EXPECT_EQ(record.run_id(), std::string("\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10", 16));
   wire::StepRecord parsed;
   ASSERT_TRUE(parsed.ParseFromString(record.SerializeAsString()));
-  const std::optional<StepFigures> back = figures_of(parsed);
+  ResultNames names;
+  names.learn(layout);
+  const std::optional<RecordedStep> back = step_of(parsed, names);
   ASSERT_TRUE(back);
   wire::StepRecord again;
   fill(again, *back);
   EXPECT_EQ(again.SerializeAsString(), record.SerializeAsString());
-  EXPECT_EQ(back->run_id, figures.run_id);
-  EXPECT_EQ(back->step.skipped_before, 6u);
-  EXPECT_EQ(back->reductions.non_finite, 11u);
+  EXPECT_EQ(back->figures.run_id, figures.run_id);
+  EXPECT_EQ(back->figures.step.skipped_before, 6u);
+  EXPECT_FALSE(back->results.find("x.mean").present);
+  EXPECT_TRUE(back->results.find("x.sum").present);
   const google::protobuf::Descriptor& shape = *wire::StepRecord::descriptor();
+  const std::set<std::string> before_names = {"residual_l1", "residual_linf", "reductions"};
   for (int i = 0; i < shape.field_count(); ++i) {
-    EXPECT_TRUE(record.GetReflection()->HasField(record, shape.field(i))) << shape.field(i)->name();
+    EXPECT_EQ(record.GetReflection()->HasField(record, shape.field(i)), !before_names.contains(shape.field(i)->name()))
+        << shape.field(i)->name();
   }
 }
 

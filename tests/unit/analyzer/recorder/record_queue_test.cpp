@@ -4,11 +4,40 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <thread>
 #include <variant>
+#include <vector>
 
 namespace ringside {
 namespace {
+
+struct Step {
+  StepFigures figures;
+  std::vector<std::uint64_t> values;
+};
+using Item = std::variant<Step, MissingSteps, wire::Record>;
+
+/// Keeps what it takes.
+struct Items : RecordSink {
+  void take(const StepFigures& figures, std::span<const std::uint64_t> values) override {
+    all.emplace_back(Step{figures, {values.begin(), values.end()}});
+  }
+  void take(const MissingSteps& missing) override { all.emplace_back(missing); }
+  void take(wire::Record event) override { all.emplace_back(std::move(event)); }
+
+  std::vector<Item> all;
+};
+
+std::vector<Item> popped(RecordQueue& queue, std::size_t at_most = RecordQueue::kMostCapacity) {
+  Items items;
+  queue.pop(items, at_most);
+  return std::move(items.all);
+}
+
+std::uint64_t step_of(const Item& item) {
+  return std::get<Step>(item).figures.step.step;
+}
 
 StepFigures step(std::uint64_t number) {
   StepFigures figures;
@@ -26,82 +55,77 @@ wire::Record event(std::uint64_t seq) {
 TEST(RecordQueue, GivesBackWhatWasPushedInOrder) {
   RecordQueue queue;
   queue.push_event(event(100));
-  queue.push(step(0));
-  queue.push(step(1));
+  queue.push(step(0), {});
+  queue.push(step(1), {});
   queue.push_event(event(101));
   queue.push_event(event(102));
-  queue.push(step(2));
-  std::vector<QueuedItem> items;
-  queue.pop(items, 100);
+  queue.push(step(2), {});
+  std::vector<Item> items = popped(queue, 100);
   ASSERT_EQ(items.size(), 6u);
   EXPECT_EQ(std::get<wire::Record>(items[0]).seq(), 100u);
-  EXPECT_EQ(std::get<StepFigures>(items[1]).step.step, 0u);
-  EXPECT_EQ(std::get<StepFigures>(items[2]).step.step, 1u);
+  EXPECT_EQ(step_of(items[1]), 0u);
+  EXPECT_EQ(step_of(items[2]), 1u);
   EXPECT_EQ(std::get<wire::Record>(items[3]).seq(), 101u);
   EXPECT_EQ(std::get<wire::Record>(items[4]).seq(), 102u);
-  EXPECT_EQ(std::get<StepFigures>(items[5]).step.step, 2u);
+  EXPECT_EQ(step_of(items[5]), 2u);
 }
 
 TEST(RecordQueue, AnEventWaitsForTheStepsBeforeIt) {
   RecordQueue queue;
-  queue.push(step(0));
-  queue.push(step(1));
+  queue.push(step(0), {});
+  queue.push(step(1), {});
   queue.push_event(event(7));
-  std::vector<QueuedItem> items;
-  queue.pop(items, 1);
+  std::vector<Item> items = popped(queue, 1);
   ASSERT_EQ(items.size(), 1u);
-  queue.pop(items, 1);
-  ASSERT_EQ(items.size(), 3u);
-  EXPECT_TRUE(std::holds_alternative<wire::Record>(items[2]));
+  items = popped(queue, 1);
+  ASSERT_EQ(items.size(), 2u);
+  EXPECT_TRUE(std::holds_alternative<wire::Record>(items[1]));
 }
 
 TEST(RecordQueue, SaysWhichStepsFoundNoRoomBeforeTheNextThatDoes) {
   RecordQueue queue;
-  for (std::uint64_t i = 0; i < RecordQueue::kCapacity; ++i) ASSERT_TRUE(queue.push(step(i)));
-  for (std::uint64_t i = 0; i < 5; ++i) EXPECT_FALSE(queue.push(step(RecordQueue::kCapacity + i)));
-  std::vector<QueuedItem> items;
-  queue.pop(items, RecordQueue::kCapacity);
-  EXPECT_EQ(items.size(), RecordQueue::kCapacity) << "the missing ones come with what follows them";
-  EXPECT_TRUE(queue.push(step(RecordQueue::kCapacity + 5)));
-  items.clear();
-  queue.pop(items, 10);
+  for (std::uint64_t i = 0; i < RecordQueue::kMostCapacity; ++i) ASSERT_TRUE(queue.push(step(i), {}));
+  for (std::uint64_t i = 0; i < 5; ++i) EXPECT_FALSE(queue.push(step(RecordQueue::kMostCapacity + i), {}));
+  std::vector<Item> items = popped(queue, RecordQueue::kMostCapacity);
+  EXPECT_EQ(items.size(), RecordQueue::kMostCapacity) << "the missing ones come with what follows them";
+  EXPECT_TRUE(queue.push(step(RecordQueue::kMostCapacity + 5), {}));
+  items = popped(queue, 10);
   ASSERT_EQ(items.size(), 2u);
   const auto& missing = std::get<MissingSteps>(items[0]);
-  EXPECT_EQ(missing.first_step, RecordQueue::kCapacity);
+  EXPECT_EQ(missing.first_step, RecordQueue::kMostCapacity);
   EXPECT_EQ(missing.steps, 5u);
   EXPECT_EQ(missing.run_id, (Id128{1, 2}));
 }
 
 TEST(RecordQueue, AnEventAlsoSaysWhatIsMissingBeforeIt) {
   RecordQueue queue;
-  for (std::uint64_t i = 0; i <= RecordQueue::kCapacity; ++i) queue.push(step(i));
+  for (std::uint64_t i = 0; i <= RecordQueue::kMostCapacity; ++i) queue.push(step(i), {});
   queue.push_event(event(1));
-  std::vector<QueuedItem> items;
-  queue.pop(items, RecordQueue::kCapacity);
-  ASSERT_EQ(items.size(), RecordQueue::kCapacity + 2);
-  EXPECT_EQ(std::get<MissingSteps>(items[RecordQueue::kCapacity]).steps, 1u);
+  std::vector<Item> items = popped(queue, RecordQueue::kMostCapacity);
+  ASSERT_EQ(items.size(), RecordQueue::kMostCapacity + 2);
+  EXPECT_EQ(std::get<MissingSteps>(items[RecordQueue::kMostCapacity]).steps, 1u);
   EXPECT_TRUE(std::holds_alternative<wire::Record>(items.back()));
 }
 
 TEST(RecordQueue, LosesNothingUncountedBetweenTwoThreads) {
   RecordQueue queue;
+  queue.begin_run(2);
   constexpr std::uint64_t kSteps = 200'000;
   std::thread writer([&queue] {
     for (std::uint64_t i = 0; i < kSteps; ++i) {
       if (i % 1000 == 0) queue.push_event(event(i));
-      queue.push(step(i));
+      queue.push(step(i), std::vector{i, ~i});
     }
     queue.push_event(event(kSteps));
   });
   std::uint64_t next = 0;
   bool over = false;
-  std::vector<QueuedItem> items;
   while (!over) {
-    items.clear();
-    queue.pop(items, 777);
-    for (const QueuedItem& item : items) {
-      if (const auto* figures = std::get_if<StepFigures>(&item)) {
-        ASSERT_EQ(figures->step.step, next++);
+    for (const Item& item : popped(queue, 777)) {
+      if (const auto* taken = std::get_if<Step>(&item)) {
+        ASSERT_EQ(taken->figures.step.step, next);
+        ASSERT_EQ(taken->values, (std::vector{next, ~next}));
+        ++next;
       } else if (const auto* missing = std::get_if<MissingSteps>(&item)) {
         ASSERT_EQ(missing->first_step, next);
         next += missing->steps;
@@ -113,6 +137,55 @@ TEST(RecordQueue, LosesNothingUncountedBetweenTwoThreads) {
   }
   writer.join();
   EXPECT_EQ(next, kSteps);
+}
+
+TEST(RecordQueue, ThereAreAsManyCellsAsThirtyTwoMebibytesOfValuesFillButSixtyFourAtLeast) {
+  EXPECT_EQ(RecordQueue::capacity_for(0), 8192u);
+  EXPECT_EQ(RecordQueue::capacity_for(14), 8192u);
+  EXPECT_EQ(RecordQueue::capacity_for(512), 8192u);
+  EXPECT_EQ(RecordQueue::capacity_for(513), 8176u);
+  EXPECT_EQ(RecordQueue::capacity_for(4 * 1024), 1024u);
+  EXPECT_EQ(RecordQueue::capacity_for(std::size_t{1} << 20), 64u);
+}
+
+TEST(RecordQueue, EachStepHasItsOwnValuesInRunsOfDifferentWidths) {
+  RecordQueue queue;
+  std::uint64_t number = 0;
+  for (const std::size_t words : {3u, 70'000u, 1u}) {
+    queue.begin_run(words);
+    ASSERT_EQ(queue.capacity(), RecordQueue::capacity_for(words));
+    for (int round = 0; round < 3; ++round) {
+      const std::uint64_t first = number;
+      const std::size_t steps = queue.capacity() - 1;  // the next round begins at another cell
+      for (std::size_t i = 0; i < steps; ++i, ++number) {
+        ASSERT_TRUE(queue.push(step(number), std::vector<std::uint64_t>(words, number)));
+      }
+      const std::vector<Item> items = popped(queue);
+      ASSERT_EQ(items.size(), steps);
+      for (std::size_t i = 0; i < steps; ++i) {
+        ASSERT_EQ(step_of(items[i]), first + i);
+        ASSERT_EQ(std::get<Step>(items[i]).values, std::vector<std::uint64_t>(words, first + i));
+      }
+    }
+  }
+}
+
+TEST(RecordQueue, ACellIsFreeAgainAsSoonAsItsStepIsTaken) {
+  RecordQueue queue;
+  queue.begin_run(1 << 20);
+  for (std::uint64_t i = 0; i < 64; ++i) ASSERT_TRUE(queue.push(step(i), std::vector<std::uint64_t>(1 << 20)));
+  EXPECT_FALSE(queue.push(step(64), std::vector<std::uint64_t>(1 << 20)));
+  EXPECT_EQ(popped(queue, 1).size(), 1u);
+  EXPECT_TRUE(queue.push(step(65), std::vector<std::uint64_t>(1 << 20)));
+}
+
+TEST(RecordQueue, NoRunBeginsBeforeTheStepsOfTheLastOneAreTaken) {
+  RecordQueue queue;
+  queue.begin_run(1);
+  queue.push(step(0), std::vector<std::uint64_t>(1));
+  EXPECT_THROW(queue.begin_run(2), std::logic_error);
+  popped(queue);
+  queue.begin_run(2);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -11,7 +12,10 @@
 #include <vector>
 
 #include "analyzer/journal/journal.hpp"
+#include "analyzer/journal/step_record.hpp"
 #include "analyzer/recorder/recorder.hpp"
+#include "common/records/described_run.hpp"
+#include "common/reductions/reduction_catalogue.hpp"
 #include "common/telemetry/record_stream.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
@@ -39,15 +43,41 @@ class RecorderTest : public ::testing::Test {
     return figures;
   }
 
-  static void begin(Recorder& recorder) {
+  static constexpr std::uint64_t kRows = 10;
+
+  static SharedLayout layout_of(const Schema& schema) {
+    return std::make_shared<const RecordLayout>(schema, catalogue_of(schema, residual_scalars()));
+  }
+
+  /// Of the run whose id steps have.
+  static RunToRecord run(const Schema& schema = Schema::x_only(kRows)) {
     RunToRecord run;
+    run.layout = layout_of(schema);
+    run.started.set_run_id(bytes_of(step(0).run_id));
     run.started.set_solver("pagerank");
-    recorder.begin_run(run);
+    describe(run.started, *run.layout);
+    return run;
+  }
+  static void begin(Recorder& recorder) { recorder.begin_run(run()); }
+
+  /// Every value of step `number`, of which none is absent.
+  static std::vector<std::uint64_t> values(const RecordLayout& layout, std::uint64_t number) {
+    std::vector<std::uint64_t> words(layout.words(), number);
+    std::fill_n(words.begin(), layout.counts().absence_words(), 0);
+    return words;
+  }
+  static RecordedStep recorded(std::uint64_t number, std::uint64_t commit_seq) {
+    const SharedLayout layout = layout_of(Schema::x_only(kRows));
+    RecordedStep recorded{.figures = step(number), .results = StepResults(layout, values(*layout, number))};
+    recorded.figures.commit_seq = commit_seq;
+    return recorded;
   }
 
   /// The queue is far from full in these tests.
-  static void push(Recorder& recorder, std::uint64_t from, std::uint64_t to) {
-    for (std::uint64_t i = from; i < to; ++i) ASSERT_TRUE(recorder.queue().push(step(i)));
+  static void push(Recorder& recorder, std::uint64_t from, std::uint64_t to,
+                   const Schema& schema = Schema::x_only(kRows)) {
+    const SharedLayout layout = layout_of(schema);
+    for (std::uint64_t i = from; i < to; ++i) ASSERT_TRUE(recorder.queue().push(step(i), values(*layout, i)));
   }
 
   static void end(Recorder& recorder) { recorder.end_run({}); }

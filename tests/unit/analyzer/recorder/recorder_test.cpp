@@ -188,8 +188,7 @@ TEST_F(RecorderTest, AFileThatIsNoJournalInItsPlaceIsGivenUpAndTheStatusHoldsThe
 }
 
 TEST_F(RecorderTest, ATakeoverNamesTheStepsThatNobodyRecorded) {
-  RunToRecord run;
-  run.started.set_run_id(std::string("\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\4", 16));
+  RunToRecord run = RecorderTest::run();
   {
     Recorder recorder(options(), stop_run_);
     recorder.begin_run(run);
@@ -207,8 +206,7 @@ TEST_F(RecorderTest, ATakeoverNamesTheStepsThatNobodyRecorded) {
 }
 
 TEST_F(RecorderTest, ARunThatIsResumedNamesTheStepsThatWereNeverRecorded) {
-  RunToRecord run;
-  run.started.set_run_id(std::string("\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\4", 16));
+  RunToRecord run = RecorderTest::run();
   run.started.set_first_commit_seq(1);
   {
     Recorder recorder(options(), stop_run_);
@@ -216,13 +214,12 @@ TEST_F(RecorderTest, ARunThatIsResumedNamesTheStepsThatWereNeverRecorded) {
     for (std::uint64_t i = 0; i < 100; ++i) {
       StepFigures figures = step(i);
       figures.commit_seq = i + 1;
-      ASSERT_TRUE(recorder.queue().push(figures));
+      ASSERT_TRUE(recorder.queue().push(figures, values(*run.layout, i)));
     }
     end(recorder);
   }
   for (std::uint64_t i = 130; i < 138; ++i) {  // the ring's window over the committed, unrecorded steps
-    run.kept_steps.push_back(step(i));
-    run.kept_steps.back().commit_seq = i + 1;
+    run.kept_steps.push_back(recorded(i, i + 1));
   }
   Recorder recorder(options(), stop_run_);
   RecordStream stream(context_, address(), 0);
@@ -241,24 +238,27 @@ TEST_F(RecorderTest, ARunThatIsResumedNamesTheStepsThatWereNeverRecorded) {
 }
 
 TEST_F(RecorderTest, ARunWhoseJournalWasGivenUpIsNamedOnceThereIsAJournalAgain) {
-  RunToRecord run;
-  run.started.set_run_id(std::string("\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\4", 16));
+  RunToRecord run = RecorderTest::run();
   run.started.set_first_commit_seq(1);
   Recorder recorder(options(), stop_run_);
   folder_.write("test.pool.journal-0", "somebody's letter, which is no journal\n");
   recorder.begin_run(run);
-  for (std::uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(recorder.queue().push(step(i)));
+  push(recorder, 0, 100);
   end(recorder);
   std::filesystem::remove(folder_.file("test.pool.journal-0"));
-  run.kept_steps = {step(99)};
-  run.kept_steps.back().commit_seq = 100;
+  run.kept_steps = {recorded(99, 100)};
   run.started.set_first_commit_seq(101);
   recorder.begin_run(run);
   end(recorder);
   JournalReader journal = JournalReader::open(options().pool);
   wire::Record record;
-  const auto first = journal.next(0);
-  ASSERT_TRUE(first && record.ParseFromArray(first->bytes.data(), static_cast<int>(first->bytes.size())));
+  const auto parse_next = [&] {
+    const auto next = journal.next(0);
+    return next && record.ParseFromArray(next->bytes.data(), static_cast<int>(next->bytes.size()));
+  };
+  ASSERT_TRUE(parse_next());
+  EXPECT_TRUE(record.has_run_described()) << "the step that the ring still has needs it";
+  ASSERT_TRUE(parse_next());
   ASSERT_TRUE(record.has_records_missing());
   EXPECT_EQ(record.records_missing().first_commit_seq(), 1u);
   EXPECT_EQ(record.records_missing().steps(), 99u);

@@ -55,6 +55,57 @@ TEST_F(MetricsTest, AreTheFiguresOfTheRecordsInBaseUnits) {
   EXPECT_EQ(found.at("ringside_run_active"), 1);
 }
 
+Schema two_fields() {
+  return Schema::of({{.name = "r", .dtype = DType::kF64, .shape = {9}, .role = Role::kState},
+                     {.name = "u", .dtype = DType::kF64, .shape = {9}},
+                     {.name = "n", .dtype = DType::kI64, .shape = {7}}});
+}
+
+TEST_F(MetricsTest, EachResultOfTheNewestStepHasASampleWithItsName) {
+  made_.describe(two_fields(), {{.name = "rho"}, {.name = "restarts", .type = ValueType::kI64}});
+  run_steps(3);
+  const auto found = samples(watched_.metrics_text());
+  const auto& results = made_.layout()->results();
+  EXPECT_EQ(results.size(), 11u + 10u + 2u);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const std::string& name = results[i].result->full_name;
+    EXPECT_EQ(found.at("ringside_result{name=\"" + name + "\"}"), 1000.0 * static_cast<double>(i) + 2) << name;
+  }
+  EXPECT_EQ(found.at("ringside_non_finite_entries"), found.at("ringside_result{name=\"u.non_finite\"}"));
+  EXPECT_FALSE(found.contains("ringside_residual_l1")) << "its solver publishes none";
+}
+
+TEST_F(MetricsTest, WhatIsAbsentHasNoSample) {
+  made_.describe(two_fields());
+  run_steps(1);
+  auto found = samples(watched_.metrics_text());
+  EXPECT_TRUE(found.contains("ringside_result{name=\"u.l1\"}"));
+  EXPECT_FALSE(found.contains("ringside_result{name=\"u.change_l1\"}"));
+  watched_.take(std::vector{made_.step()});
+  found = samples(watched_.metrics_text());
+  EXPECT_TRUE(found.contains("ringside_result{name=\"u.change_l1\"}"));
+}
+
+TEST_F(MetricsTest, OfManyResultsTheFirst256HaveASeriesAndALineCountsTheOthers) {
+  std::vector<Variable> variables;
+  for (int v = 0; v < 100; ++v)
+    variables.push_back({.name = "v" + std::to_string(v), .dtype = DType::kF64, .shape = {2}});
+  made_.describe(Schema::of(variables));
+  run_steps(2);
+  const std::string text = watched_.metrics_text();
+  std::size_t series = 0;
+  for (const auto& [name, value] : samples(text)) series += name.starts_with("ringside_result{") ? 1u : 0u;
+  EXPECT_EQ(series, 256u);
+  EXPECT_NE(text.find("# 844 further results have no series\n"), std::string::npos);
+}
+
+TEST_F(MetricsTest, AStepFromBeforeThereWereNamesHasItsResultsToo) {
+  run_steps(3);
+  const auto found = samples(watched_.metrics_text());
+  EXPECT_EQ(found.at("ringside_result{name=\"x.l2\"}"), 0.004);
+  EXPECT_EQ(found.at("ringside_result{name=\"solver.residual_l1\"}"), found.at("ringside_residual_l1"));
+}
+
 TEST_F(MetricsTest, ThereIsNothingOfARunBeforeTheFirst) {
   const auto found = samples(watched_.metrics_text());
   EXPECT_EQ(found.at("ringside_analyzer_up"), 0);

@@ -12,6 +12,10 @@ namespace {
 
 using testing::MadeRun;
 
+SeriesPoint point_of(const wire::Record& record) {
+  return ringside::point_of(record, ResultNames().results(record.step()));
+}
+
 RunHistory history_of(const std::vector<wire::Record>& records) {
   RunHistory history;
   for (const wire::Record& record : records) history.add(record);
@@ -51,8 +55,9 @@ TEST(StepSeriesTest, AGroupShowsItsLastStep) {
   const wire::StepRecord& last = records[group.seq - 1].step();
   EXPECT_GT(group.steps, 1u);
   EXPECT_EQ(group.iteration, last.iteration());
-  EXPECT_EQ(group.residual_l1, last.residual_l1());
-  EXPECT_EQ(group.reductions.change_l1(), last.reductions().change_l1());
+  EXPECT_EQ(group.shown.residual_l1, last.residual_l1());
+  EXPECT_EQ(group.shown.reductions->change_l1, last.reductions().change_l1());
+  EXPECT_EQ(value_of(group, "x.change_l1"), last.reductions().change_l1());
 }
 
 TEST(StepSeriesTest, FromBeginsWithThePointThatHoldsTheNumber) {
@@ -228,6 +233,55 @@ TEST(RunHistoryTest, AKindOfRecordOfALaterVersionIsSkipped) {
   const RunHistory history = history_of({record});
   EXPECT_FALSE(history.run());
   EXPECT_EQ(history.newest_seq(), 1u);
+}
+
+Schema state_and_field() {
+  return Schema::of({{.name = "r", .dtype = DType::kF64, .shape = {9}, .role = Role::kState},
+                     {.name = "u", .dtype = DType::kF32, .shape = {3, 4}, .unit = "K"}});
+}
+
+TEST(RunHistoryTest, ARunDescribedBehindItsFirstStepsHasNamesIfAllRecordsAreLearnedFirst) {
+  MadeRun made;
+  made.describe(state_and_field(), {{.name = "rho"}});
+  const std::vector<wire::Record> records = {made.step(), made.step(), made.described(), made.step()};
+  RunHistory history;
+  for (const wire::Record& record : records) history.learn(record);
+  for (const wire::Record& record : records) history.add(record);
+  for (const SeriesPoint& point : history.run()->series.from(0, 10)) EXPECT_EQ(value_of(point, "u.sum"), point.step);
+  EXPECT_EQ(history.run()->last_results.find("solver.rho").f64(), 11002);
+  EXPECT_EQ(describe(history)["run"]["schema"][1]["unit"], "K");
+}
+
+TEST(RunHistoryTest, WithoutADescriptionValuesHaveNumbersUntilTheStatusNamesThem) {
+  MadeRun made;
+  made.describe(state_and_field());
+  RunHistory history = history_of({made.step(), made.step()});
+  EXPECT_EQ(history.run()->last_results.name(1), "#1");
+  EXPECT_TRUE(describe(history)["last"]["residual_l1"].is_null());
+  EXPECT_EQ(value_of(history.run()->series.newest(1).front(), "#1"), 1001);
+  wire::Status status;
+  *status.mutable_run() = made.started().run_started();
+  history.add(status);
+  history.add(made.step());
+  EXPECT_EQ(history.run()->last_results.name(1), "u.mean");
+}
+
+TEST(HistoryJsonTest, AStepHasTheValuesThatAreAskedForInTheirOrder) {
+  MadeRun made;
+  made.describe(state_and_field(), {{.name = "rho"}});
+  const RunHistory history = history_of({made.started(), made.step(), made.step()});
+  const std::vector<std::string> names = {"solver.rho", "u.change_l1", "nobody"};
+  const auto steps = to_json(history.run()->series.from(0, 10), names);
+  EXPECT_EQ(steps[0]["values"], (nlohmann::ordered_json{11000.0, nullptr, nullptr}));
+  EXPECT_EQ(steps[1]["values"], (nlohmann::ordered_json{11001.0, 7001.0, nullptr}));
+  EXPECT_TRUE(steps[1]["residual_l1"].is_null());
+  EXPECT_EQ(steps[1]["course"], 7001.0);
+  EXPECT_EQ(steps[1]["reductions"]["l2"], 5001.0);
+  const auto described = describe(history);
+  EXPECT_EQ(described["shown"]["course"], "u.change_l1");
+  EXPECT_EQ(described["shown"]["field"], "u");
+  EXPECT_EQ(described["shown"]["results"].size(), 12u);
+  EXPECT_EQ(described["last"]["results"]["solver.rho"], 11001.0);
 }
 
 TEST(HandOffTimesTest, CountsGrowFromBoundToBound) {

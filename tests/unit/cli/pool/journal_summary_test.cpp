@@ -2,7 +2,7 @@
 // The journal as commands show it: beside the ring in `replay`, named by `info`, removed by `wipe`.
 #include "cli/pool/journal_summary.hpp"
 
-#include <cmath>
+#include <memory>
 
 #include <nlohmann/json.hpp>
 
@@ -10,6 +10,7 @@
 #include "analyzer/pool/ring_pool.hpp"
 #include "cli/subcommands.hpp"
 #include "common/pool_reader/ring_reader.hpp"
+#include "common/records/described_run.hpp"
 #include "proto/ringside.pb.h"
 #include "tests/unit/analyzer/journal/journal_fixture.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
@@ -39,27 +40,42 @@ class JournalSummaryTest : public JournalFixture {
       std::vector<double> x = iterate(k, kRows);
       const Reductions& reductions = reducer.reduce(x.data(), before.empty() ? nullptr : before.data(), 1);
       store_reductions(writer, reductions);
-      StepFigures figures;
+      RecordedStep recorded;
+      StepFigures& figures = recorded.figures;
       figures.run_id = run_of(kRows).run_id;
       figures.step = step_of(k).descriptor;
       figures.commit_seq = writer.committed();
       figures.transfer_ns = 2'345'678;
       figures.steps_committed = k;
-      figures.reductions = scalars_of(reductions);
-      steps_.push_back(figures);
+      recorded.results = StepResults(layout_, values_of(reductions, step_of(k)));
+      steps_.push_back(recorded);
       before = x;
     }
   }
 
+  std::vector<std::uint64_t> values_of(const Reductions& reductions, const StepWithScalars& step) const {
+    std::vector<std::uint64_t> results(kXOnlyWords);
+    to_words(reductions, results);
+    std::vector<std::uint64_t> values(layout_->words());
+    layout_->gather(results, &step, values);
+    return values;
+  }
+
+  /// The description of the run comes last, as in a log of which the beginning is lost.
   void write_journal() const {
     Journal journal = open();
     wire::Record record;
-    for (const StepFigures& figures : steps_) {
+    const auto append = [&] {
       record.set_seq(journal.newest_seq() + 1);
-      fill(*record.mutable_step(), figures);
       const std::string bytes = record.SerializeAsString();
       ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
+    };
+    for (const RecordedStep& step : steps_) {
+      fill(*record.mutable_step(), step);
+      append();
     }
+    *record.mutable_run_described() = describe_run(ringside::bytes_of(run_of(kRows).run_id), *layout_);
+    append();
   }
 
   struct Shown {
@@ -80,7 +96,8 @@ class JournalSummaryTest : public JournalFixture {
     return objects;
   }
 
-  std::vector<StepFigures> steps_;
+  const SharedLayout layout_ = std::make_shared<const RecordLayout>(Schema::x_only(kRows), x_only_catalogue(kRows));
+  std::vector<RecordedStep> steps_;
 };
 
 TEST_F(JournalSummaryTest, WithoutAJournalReplaySaysNothingOfOne) {
@@ -104,7 +121,7 @@ TEST_F(JournalSummaryTest, WhatTheJournalRecordedStandsBesideTheRing) {
     EXPECT_TRUE(objects[i]["journal"]["agrees"].get<bool>());
   }
   const json& journal = objects[4]["journal"];
-  EXPECT_EQ(journal["records"], 6);
+  EXPECT_EQ(journal["records"], 7);
   EXPECT_EQ(journal["differs"], 0);
   EXPECT_EQ(journal["not_in_journal"], 0);
   EXPECT_EQ(journal["outside_ring"], (json{{"steps", 2}, {"first_iteration", 1}, {"last_iteration", 2}}));
@@ -118,13 +135,15 @@ TEST_F(JournalSummaryTest, WhatTheJournalRecordedStandsBesideTheRing) {
 }
 
 TEST_F(JournalSummaryTest, AScalarThatDiffersInItsLastBitIsADifference) {
-  steps_[4].reductions.l2 = std::nextafter(steps_[4].reductions.l2, 0.0);
+  std::vector<std::uint64_t> values(steps_[4].results.words().begin(), steps_[4].results.words().end());
+  values[layout_->find("x.l2")->word] ^= 1;
+  steps_[4].results = StepResults(layout_, values);
   write_journal();
   const Shown shown = command(replay_command, {"--json"});
   EXPECT_EQ(shown.exit_code, 5);
   const std::vector<json> objects = lines(shown.out);
   EXPECT_FALSE(objects[2]["journal"]["agrees"].get<bool>());
-  EXPECT_EQ(objects[2]["journal"]["differences"][0]["field"], "l2");
+  EXPECT_EQ(objects[2]["journal"]["differences"][0]["field"], "x.l2");
   EXPECT_EQ(objects[2]["verdict"], "equal") << "the ring agrees with itself";
   EXPECT_EQ(objects[4]["journal"]["differs"], 1);
   EXPECT_FALSE(objects[4]["intact"].get<bool>());
@@ -153,8 +172,10 @@ TEST_F(JournalSummaryTest, DamageOfTheJournalIsReported) {
 }
 
 TEST_F(JournalSummaryTest, AStepRebuiltBeforeItWasReducedIsComparedWithNothing) {
-  steps_[5].rebuilt = true;
-  steps_[5].reductions = {};
+  steps_[5].figures.rebuilt = true;
+  std::vector<std::uint64_t> absent(layout_->words());
+  layout_->gather({}, nullptr, absent);
+  steps_[5].results = StepResults(layout_, absent);
   write_journal();
   const Shown table = command(replay_command, {});
   EXPECT_EQ(table.exit_code, 0) << table.out;
@@ -173,10 +194,10 @@ TEST_F(JournalSummaryTest, InfoNamesTheJournal) {
   write_journal();
   const json journal = json::parse(command(info_command, {"--json"}).out)["journal"];
   EXPECT_EQ(journal["kind"], "file");
-  EXPECT_EQ(journal["records"], 6);
+  EXPECT_EQ(journal["records"], 7);
   EXPECT_EQ(journal["oldest_seq"], 1);
-  EXPECT_EQ(journal["newest_seq"], 6);
-  EXPECT_NE(command(info_command, {}).out.find("6 records, 1 to 6"), std::string::npos);
+  EXPECT_EQ(journal["newest_seq"], 7);
+  EXPECT_NE(command(info_command, {}).out.find("7 records, 1 to 7"), std::string::npos);
 }
 
 TEST_F(JournalSummaryTest, InfoAndReplayCountTheStepsThatAreNamedAsMissing) {
@@ -185,7 +206,7 @@ TEST_F(JournalSummaryTest, InfoAndReplayCountTheStepsThatAreNamedAsMissing) {
     Journal journal = open();
     wire::Record record;
     record.set_seq(journal.newest_seq() + 1);
-    fill(*record.mutable_records_missing(), MissingSteps{.run_id = steps_.back().run_id,
+    fill(*record.mutable_records_missing(), MissingSteps{.run_id = steps_.back().figures.run_id,
                                                          .first_step = 6,
                                                          .steps = 392,
                                                          .first_commit_seq = 7,
@@ -194,9 +215,9 @@ TEST_F(JournalSummaryTest, InfoAndReplayCountTheStepsThatAreNamedAsMissing) {
     std::string bytes = record.SerializeAsString();
     ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
     // One of them is recorded from the ring later.
-    StepFigures found = steps_.back();
-    found.commit_seq = 398;
-    found.step.iteration = 398;
+    RecordedStep found = steps_.back();
+    found.figures.commit_seq = 398;
+    found.figures.step.iteration = 398;
     record.set_seq(record.seq() + 1);
     fill(*record.mutable_step(), found);
     bytes = record.SerializeAsString();

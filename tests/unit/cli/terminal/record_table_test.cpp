@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "common/telemetry/wire_json.hpp"
+#include "tests/watch/made_run.hpp"
 
 namespace ringside {
 namespace {
@@ -105,6 +106,78 @@ TEST(RecordTable, AScreenThatIsResizedGetsANewHeaderAndWhatFits) {
   EXPECT_LE(widest_in(narrow), 80u);
   table.fit(50, 200);
   EXPECT_EQ(widest_in(table.lines(records)), widest_in(wide));
+}
+
+/// A run with results by name, its description and two steps.
+std::vector<wire::Record> named_run(const Schema& schema, const std::vector<Scalar>& scalars) {
+  testing::MadeRun made;
+  made.describe(schema, scalars);
+  return {made.started(), made.step(), made.step()};
+}
+
+std::string table_of(const std::vector<wire::Record>& records) {
+  ResultNames names;
+  for (const wire::Record& record : records) names.learn(record);
+  return RecordTable({}).lines(records, names);
+}
+
+TEST(RecordTable, ARunOfSeveralFieldsShowsTheChangeOfTheFirstAndTheScalarsOfItsSolver) {
+  const Schema schema = Schema::of(
+      {{.name = "u", .dtype = DType::kF64, .shape = {9}}, {.name = "v", .dtype = DType::kF64, .shape = {4}}});
+  const std::string text = table_of(named_run(schema, {{.name = "rho"}, {.name = "a_name_that_is_quite_long"}}));
+  EXPECT_NE(text.find("u f64[9], v f64[4]"), std::string::npos) << text;
+  EXPECT_NE(text.find(" change "), std::string::npos) << text;
+  EXPECT_NE(text.find(" rho "), std::string::npos) << text;
+  EXPECT_NE(text.find(" a_name_that_is_quite "), std::string::npos) << text;
+  EXPECT_NE(text.find(" 7.00e+03 "), std::string::npos) << text;  // u.change_l1 of step 1
+  EXPECT_NE(text.find(" 2.20e+04 "), std::string::npos) << text;  // solver.rho
+  EXPECT_NE(text.find("       - "), std::string::npos) << "the first step has no change:\n" << text;
+}
+
+TEST(RecordTable, ARunOfStatesShowsItsFirstScalar) {
+  const Schema schema = Schema::of({{.name = "r", .dtype = DType::kF64, .shape = {9}, .role = Role::kState}});
+  const std::string text = table_of(named_run(schema, {{.name = "energy"}, {.name = "rho"}}));
+  EXPECT_EQ(text.find("change"), std::string::npos) << text;
+  EXPECT_NE(text.find(" energy "), std::string::npos) << text;
+  EXPECT_NE(text.find(" 1.00e+03"), std::string::npos) << text;
+}
+
+TEST(RecordTable, ADescriptionOfARunIsNoLine) {
+  testing::MadeRun made;
+  made.describe(Schema::x_only(3));
+  EXPECT_EQ(RecordTable({}).lines(std::vector{made.described()}), "");
+}
+
+TEST(StatusText, NamesTheFiguresOfTheNewestStep) {
+  const std::vector<wire::Record> records =
+      named_run(Schema::of({{.name = "u", .dtype = DType::kF64, .shape = {9}}}), {{.name = "rho"}});
+  wire::Status status;
+  *status.mutable_run() = records[0].run_started();
+  *status.mutable_last() = records[2].step();
+  EXPECT_NE(status_text(status).find("iteration 2: change L1 7.001e+03, Linf 9.001e+03, rho 1.100e+04"),
+            std::string::npos)
+      << status_text(status);
+}
+
+TEST(WireJson, AStepHasItsResultsByNameAndTheOlderKeysOfTheFirstField) {
+  const std::vector<wire::Record> records =
+      named_run(Schema::of({{.name = "u", .dtype = DType::kF64, .shape = {9}}}), {{.name = "residual_l1"}});
+  ResultNames names;
+  names.learn(records[0]);
+  const auto first = to_json(records[1], names);
+  EXPECT_EQ(first["results"].size(), 12u);
+  EXPECT_EQ(first["results"]["u.l2"], 5000.0);
+  EXPECT_TRUE(first["results"]["u.change_l1"].is_null());
+  EXPECT_TRUE(first["reductions"]["change_l1"].is_null());
+  EXPECT_EQ(first["reductions"]["l2"], 5000.0);
+  EXPECT_EQ(first["residual_l1"], 11000.0);
+  EXPECT_TRUE(first["residual_linf"].is_null());
+  const auto unnamed = to_json(records[1]);
+  EXPECT_EQ(unnamed["results"]["#0"], 0.0);
+  EXPECT_TRUE(unnamed["reductions"].is_null());
+  const auto started = to_json(records[0], names);
+  EXPECT_EQ(started["schema"][0]["shape"][0], 9);
+  EXPECT_EQ(started["results"][0]["name"], "sum");
 }
 
 TEST(RecordTable, ColoursAreThereOnlyWhereAskedFor) {

@@ -65,6 +65,17 @@ TEST(ReportPageTest, WhatTheJournalLacksIsSaid) {
   EXPECT_NE(notices[0].get<std::string>().find("first 1,234 steps"), std::string::npos);
 }
 
+TEST(ReportPageTest, EachStepHasTheValuesOfTheResultsToChooseFrom) {
+  MadeRun made;
+  made.describe(Schema::of({{.name = "u", .dtype = DType::kF64, .shape = {9}}}), {{.name = "rho"}});
+  const auto report = report_of(history_of(made, 3));
+  EXPECT_EQ(report["shown"]["results"].size(), 12u);
+  EXPECT_EQ(report["shown"]["results"].back(), "solver.rho");
+  EXPECT_EQ(report["steps"][2]["values"].size(), 12u);
+  EXPECT_EQ(report["steps"][2]["values"].back(), 11002.0);
+  EXPECT_TRUE(report["account"]["residual_l1"].is_null());
+}
+
 TEST(ReportPageTest, ASummaryGivesTheAccount) {
   const json summary = {{"run_id", "aa"},       {"solver", "pagerank"},
                         {"matrix", "m"},        {"generate_s", 1.5},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The figures of one step that was kept and reduced: those that the producer reported, and those that the analyzer
-// measured. Fixed size, no pointers: the analyzer's main thread puts one into a queue for each step (docs/live.md).
+// The figures of one step that was kept and reduced, apart from its results: those that the producer reported, and
+// those that the analyzer measured. Fixed size, no pointers: the analyzer's main thread puts one into a queue for each
+// step (docs/live.md).
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 
 namespace ringside {
 
-/// A step's reductions without the histogram and the top entries, which are nine times as large as all of StepFigures.
+/// The reductions of one field as doubles, without the histogram and the top entries: for tables and older keys.
 struct ReductionScalars {
   double sum = 0;
   double mean = 0;
@@ -64,12 +65,6 @@ static_assert(lists_every_scalar({}));
 static_assert(sizeof(Reductions) ==
               (scalar_count() + 2) * sizeof(std::uint64_t) + sizeof(Reductions::top) + sizeof(Reductions::histogram));
 
-inline ReductionScalars scalars_of(const Reductions& r) noexcept {
-  ReductionScalars scalars;
-  for_each_scalar([&](const char*, auto to, auto from) { scalars.*to = r.*from; });
-  return scalars;
-}
-
 struct StepFigures {
   Id128 run_id;
   StepDescriptor step;
@@ -82,9 +77,8 @@ struct StepFigures {
   std::uint64_t bytes_transferred = 0;
   std::uint64_t steps_committed = 0;  // of this attachment, this one included
   std::uint64_t steps_persisted = 0;
-  ReductionScalars reductions;
   bool broke_lease = false;  // it overwrote a step that a reader held
-  bool rebuilt = false;  // from the ring: the analyzer's measurements are not known
+  bool rebuilt = false;      // from the ring: the analyzer's measurements are not known
 };
 static_assert(std::is_trivially_copyable_v<StepFigures>);
 

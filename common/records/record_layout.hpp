@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which results of a run its records carry, and where their values lie. A record carries the results that are numbers
+// (count 1), the solver's scalars included: first all f64, then all i64, then all i128, each in the order of the
+// catalogue. The words of a step in the recorder's queue have this order, and so have the columns of wire::Results.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "common/handoff/step_descriptor.hpp"
+#include "common/results/catalogue.hpp"
+#include "common/schema/schema.hpp"
+
+namespace ringside {
+
+/// How many values of each type a step has.
+struct ColumnCounts {
+  std::size_t f64 = 0;
+  std::size_t i64 = 0;
+  std::size_t i128 = 0;
+
+  constexpr std::size_t values() const noexcept { return f64 + i64 + i128; }
+  /// A bit for each value that is absent, by its number; these words come first.
+  constexpr std::size_t absence_words() const noexcept { return (values() + 63) / 64; }
+  constexpr std::size_t words() const noexcept { return absence_words() + f64 + i64 + 2 * i128; }
+
+  /// Of the value with this number: its place when the columns follow each other.
+  constexpr ValueType type(std::size_t number) const noexcept {
+    return number < f64 ? ValueType::kF64 : number < f64 + i64 ? ValueType::kI64 : ValueType::kI128;
+  }
+  constexpr std::size_t first_word(std::size_t number) const noexcept {
+    const std::size_t wide = number > f64 + i64 ? number - f64 - i64 : 0;  // values of two words before it
+    return absence_words() + number + wide;
+  }
+  bool operator==(const ColumnCounts&) const = default;
+};
+
+/// A result that records carry.
+struct RecordedResult {
+  const Result* result = nullptr;  // of the layout's catalogue
+  std::size_t number = 0;
+  std::size_t word = 0;  // its first word among those of the step
+};
+
+/// Made once per run. Immutable; shared by the steps that have it.
+class RecordLayout {
+ public:
+  RecordLayout(Schema schema, Catalogue catalogue);
+
+  const Schema& schema() const noexcept { return schema_; }
+  const Catalogue& catalogue() const noexcept { return catalogue_; }
+  /// Names this layout in records: the hash of schema and catalogue, as in the ring.
+  std::uint64_t hash() const noexcept { return hash_; }
+  const ColumnCounts& counts() const noexcept { return counts_; }
+  /// Words of a step.
+  std::size_t words() const noexcept { return counts_.words(); }
+
+  /// In the order of the catalogue: the reductions of each field, then other results, then the scalars.
+  std::span<const RecordedResult> results() const noexcept { return results_; }
+  /// Null if records carry no such result.
+  const RecordedResult* find(std::string_view full_name) const noexcept;
+
+  /// Copies a step's values to `words`, which has words() of them. results: the words of the step as the catalogue
+  /// places them; empty: there are none, they are absent. step: its scalars; null: they are absent. Allocates nothing.
+  void gather(std::span<const std::uint64_t> results, const StepWithScalars* step,
+              std::span<std::uint64_t> words) const noexcept;
+
+ private:
+  Schema schema_;
+  Catalogue catalogue_;  // owns what `results_` points to
+  std::uint64_t hash_;
+  ColumnCounts counts_;
+  std::vector<RecordedResult> results_;
+  std::unordered_map<std::string_view, std::size_t> by_name_;
+};
+
+using SharedLayout = std::shared_ptr<const RecordLayout>;
+
+}  // namespace ringside

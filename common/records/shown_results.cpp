@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/records/shown_results.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <type_traits>
+
+namespace ringside {
+namespace {
+
+constexpr std::string_view kResidualL1 = "solver.residual_l1";
+constexpr std::string_view kResidualLinf = "solver.residual_linf";
+
+std::optional<double> number(const StepValue& value) {
+  return value.present ? std::optional(value.as_double()) : std::nullopt;
+}
+
+/// Nothing unless one of them is there.
+std::optional<ReductionScalars> reductions_of(const StepResults& results, const std::string& field) {
+  ReductionScalars scalars;
+  bool any = false;
+  for_each_scalar([&](const char* name, auto to, auto) {
+    using Value = std::remove_reference_t<decltype(scalars.*to)>;
+    // The change is there if its norms are.
+    const bool is_change = std::is_same_v<Value, bool>;
+    const StepValue value = results.find(field + "." + (is_change ? "change_l1" : name));
+    if (!value.present) return;
+    any = true;
+    if constexpr (std::is_same_v<Value, bool>) {
+      scalars.*to = true;
+    } else if constexpr (std::is_same_v<Value, double>) {
+      scalars.*to = value.as_double();
+    } else if (value.type == ValueType::kI64) {
+      scalars.*to = static_cast<Value>(value.i64());
+    }
+  });
+  return any ? std::optional(scalars) : std::nullopt;
+}
+
+}  // namespace
+
+const Variable* first_field(const Schema& schema) {
+  const auto is_field = [](const Variable& variable) { return variable.role == Role::kField; };
+  const auto first = std::find_if(schema.variables().begin(), schema.variables().end(), is_field);
+  return first == schema.variables().end() ? nullptr : &*first;
+}
+
+ShownNames shown_names(const StepResults& results) {
+  if (!results.layout()) return {};
+  const RecordLayout& layout = *results.layout();
+  if (layout.find(kResidualL1) != nullptr) {
+    return {std::string(kResidualL1), layout.find(kResidualLinf) != nullptr ? std::string(kResidualLinf) : ""};
+  }
+  if (const Variable* field = first_field(layout.schema())) {
+    return {field->name + ".change_l1", field->name + ".change_linf"};
+  }
+  for (const RecordedResult& recorded : layout.results()) {
+    if (recorded.result->source == ResultSource::kScalar) return {recorded.result->full_name, "", false};
+  }
+  return {};
+}
+
+ShownFigures shown_of(const StepResults& results) {
+  if (!results.layout()) return {};
+  ShownFigures shown{.residual_l1 = number(results.find(kResidualL1)),
+                     .residual_linf = number(results.find(kResidualLinf)),
+                     .reductions = {},
+                     .course = {},
+                     .course_linf = {}};
+  if (const Variable* field = first_field(results.layout()->schema())) {
+    shown.reductions = reductions_of(results, field->name);
+  }
+  const ShownNames names = shown_names(results);
+  shown.course = number(results.find(names.course));
+  shown.course_linf = number(results.find(names.course_linf));
+  return shown;
+}
+
+}  // namespace ringside

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A reader that works on a step of a run in place: the run leaves the step alone, and all commands accept the gap that
+// this leaves; with too few slots the run overwrites the step, and reports it.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <sstream>
+#include <thread>
+
+#include "common/pool_reader/ring_reader.hpp"
+#include "common/threads/team.hpp"
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using testing::Finished;
+using testing::kEndless;
+using testing::PipelineTest;
+using testing::Process;
+using testing::run;
+
+class HeldTest : public PipelineTest {
+ protected:
+  /// The newest step of the run.
+  static HeldStep hold_newest(const RingReader& reader) {
+    HeldStep step;
+    while (reader.hold(0, step) != HoldOutcome::kHeld) std::this_thread::yield();  // a moment after each commit
+    return step;
+  }
+};
+
+TEST_F(HeldTest, ARunLeavesAHeldStepAloneAndEveryCommandAcceptsTheGap) {
+  constexpr std::uint64_t kSlots = 6;
+  Process first("ringside", run_arguments("grid:50", {kEndless, "--tolerance=0", "--durability=process", "--slots=6"}));
+  ASSERT_TRUE(wait_for_commits(kSlots));
+  const RingReader reader = RingReader::open(pool_);
+  SingleThread team;
+  HeldStep step = hold_newest(reader);
+  const std::uint64_t held = step.header().iteration;
+  ASSERT_TRUE(wait_for_commits(held + 50));
+  EXPECT_EQ(step.verify(team), HeldStatus::kOk);
+  first.signal(SIGINT);
+  EXPECT_EQ(first.finish().exit_code, 130);
+  EXPECT_EQ(summary()["leases_broken"], 0);
+
+  const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  EXPECT_EQ(info["kept"], kSlots);
+  EXPECT_EQ(info["contiguous"], kSlots - 1);
+  EXPECT_EQ(info["iterates"][0]["iteration"], held);
+  EXPECT_EQ(info["journal"]["records_missing"], 0);
+  expect_intact();
+  const Finished replayed = run("ringside", {"replay", pool_, "--json"});
+  EXPECT_EQ(replayed.exit_code, 0) << replayed.out;
+  std::istringstream lines(replayed.out);
+  std::string line;
+  for (std::uint64_t i = 0; i < kSlots && std::getline(lines, line); ++i) {
+    const json iterate = json::parse(line);
+    EXPECT_EQ(iterate["verdict"], "equal");
+    EXPECT_EQ(iterate["change_left_out"], i <= 1) << "the steps before these two are gone";
+  }
+
+  Process second("ringside", run_arguments("grid:50", {kEndless, "--tolerance=0", "--durability=process", "--resume"}));
+  const std::uint64_t newest = info["iterates"][kSlots - 1]["iteration"];
+  ASSERT_TRUE(wait_for_commits(newest + 20));
+  second.signal(SIGINT);
+  EXPECT_EQ(second.finish().exit_code, 130);
+  EXPECT_EQ(summary()["resumed_from"], newest);
+  EXPECT_EQ(step.check(), HeldStatus::kOk);
+  const json after = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  EXPECT_EQ(after["iterates"][0]["iteration"], held);
+  EXPECT_EQ(after["journal"]["records_missing"], 0);
+  EXPECT_EQ(step.release(), HeldStatus::kOk);
+}
+
+TEST_F(HeldTest, WithTooFewSlotsTheRunOverwritesTheStepAndReportsIt) {
+  Process running("ringside", run_arguments("grid:50", {kEndless, "--tolerance=0", "--durability=process", "--slots=3"}));
+  ASSERT_TRUE(wait_for_commits(3));
+  const RingReader reader = RingReader::open(pool_);
+  HeldStep step = hold_newest(reader);
+  ASSERT_TRUE(wait_for_commits(step.header().commit_seq + 3));
+  EXPECT_EQ(step.release(), HeldStatus::kOverwritten);
+  running.signal(SIGINT);
+  const Finished finished = running.finish();
+  EXPECT_EQ(finished.exit_code, 130);
+  EXPECT_GE(summary()["leases_broken"], 1);
+  EXPECT_NE((finished.out + finished.err).find("overwritten while a reader held them"), std::string::npos)
+      << finished.out << finished.err;
+  expect_intact();
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The reading half of the C interface, beside a pool's owner in the same process.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "analyzer/pool/ring_pool.hpp"
+#include "analyzer/ring/ring_writer.hpp"
+#include "library/ringside.h"
+#include "tests/unit/analyzer/ring/several_variables.hpp"
+#include "tests/unit/as_nobody.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside {
+namespace {
+
+class ReaderTest : public ::testing::Test {
+ protected:
+  ReaderTest() { error_.size = sizeof(error_); }
+  ~ReaderTest() override { ringside_reader_free(reader_); }
+
+  /// Makes a pool of five variables and opens it.
+  void begin(std::uint32_t slots, std::uint64_t steps) {
+    const Catalogue catalogue = catalogue_of(schema_, five_scalars());
+    pool_.emplace(RingPool::create(path_, RingShape::of(schema_, catalogue), slots));
+    writer_.emplace(pool_->ring(), pool_->persistence(), pool_->storage(), Durability::kProcess);
+    writer_->respect(pool_->leases());
+    writer_->begin_run(run_with(schema_), catalogue);
+    reducer_.emplace(schema_);
+    commit(steps);
+    ASSERT_EQ(open(), RINGSIDE_OK) << error_.line;
+  }
+  ringside_status open() { return ringside_open(path_.c_str(), &reader_, &error_); }
+
+  void commit(std::uint64_t steps, bool with_results = true) {
+    for (; steps > 0; --steps) {
+      const std::vector<std::byte> payload = payload_of(schema_, ++newest_);
+      ASSERT_EQ(writer_->begin(), CommitStatus::kOk);
+      writer_->copy(payload.data(), scalars_of(newest_), &*reducer_);
+      ASSERT_EQ(writer_->commit(), CommitStatus::kOk);
+      if (with_results) writer_->store_results(reducer_->finish(writer_->payload(), 1));
+    }
+  }
+
+  bool is_variable(const void* data, std::uint64_t k, std::size_t v) const {
+    const std::vector<std::byte> payload = payload_of(schema_, k);
+    return std::memcmp(data, payload.data() + schema_.place(v).offset, schema_.place(v).bytes) == 0;
+  }
+  std::vector<std::uint64_t> iterations() {
+    std::size_t count = 0;
+    std::vector<ringside_step_info> steps(16);
+    steps[0].size = sizeof(ringside_step_info);
+    EXPECT_EQ(ringside_steps(reader_, steps.data(), steps.size(), &count), RINGSIDE_OK) << line();
+    std::vector<std::uint64_t> made;
+    for (std::size_t i = 0; i < count; ++i) made.push_back(steps[i].iteration);
+    return made;
+  }
+  std::string line() const { return ringside_reader_line(reader_); }
+
+  const testing::TemporaryFolder folder_;
+  const std::string path_ = folder_.file("x.pool");
+  const Schema schema_ = several_variables();
+  std::optional<RingPool> pool_;
+  std::optional<RingWriter> writer_;
+  std::optional<StepReducer> reducer_;
+  std::uint64_t newest_ = 0;
+  ringside_error error_{};
+  ringside_reader* reader_ = nullptr;
+};
+
+TEST_F(ReaderTest, SaysWhatThePoolHolds) {
+  begin(5, 7);
+  const ringside_variable* variables = nullptr;
+  std::size_t count = 0;
+  ASSERT_EQ(ringside_variables(reader_, &variables, &count), RINGSIDE_OK);
+  ASSERT_EQ(count, 5u);
+  EXPECT_STREQ(variables[1].name, "v");
+  EXPECT_STREQ(variables[1].unit, "m s-1");
+  EXPECT_EQ(variables[0].dims, 2u);
+  EXPECT_EQ(variables[0].shape[1], 100u);
+  EXPECT_EQ(variables[3].dtype, RINGSIDE_C128);
+  EXPECT_EQ(variables[3].role, RINGSIDE_STATE);
+  EXPECT_EQ(iterations(), (std::vector<std::uint64_t>{3, 4, 5, 6, 7}));
+
+  ringside_run run{};
+  run.size = sizeof(run);
+  ASSERT_EQ(ringside_runs(reader_, &run, 1, &count), RINGSIDE_OK);
+  EXPECT_EQ(count, 1u);
+  EXPECT_EQ(std::string(run.solver), run_with(schema_).solver);
+}
+
+TEST_F(ReaderTest, OfMoreStepsThanRoomTheNewestAreGiven) {
+  begin(5, 5);
+  std::size_t count = 0;
+  EXPECT_EQ(ringside_steps(reader_, nullptr, 0, &count), RINGSIDE_OK);
+  EXPECT_EQ(count, 5u);
+  ringside_step_info two[2] = {};
+  two[0].size = sizeof(two[0]);
+  EXPECT_EQ(ringside_steps(reader_, two, 2, &count), RINGSIDE_OK);
+  EXPECT_EQ(two[0].iteration, 4u);
+  EXPECT_EQ(two[1].iteration, 5u);
+}
+
+TEST_F(ReaderTest, AHeldStepIsReadInPlace) {
+  begin(5, 5);
+  ringside_step* step = nullptr;
+  ASSERT_EQ(ringside_hold(reader_, 2, &step), RINGSIDE_OK) << line();
+  ringside_step_info info{};
+  info.size = sizeof(info);
+  ASSERT_EQ(ringside_step_get_info(step, &info), RINGSIDE_OK);
+  EXPECT_EQ(info.iteration, 2u);
+  commit(10);
+  for (std::uint32_t v = 0; v < 5; ++v) {
+    const void* data = nullptr;
+    std::size_t bytes = 0;
+    ASSERT_EQ(ringside_view(step, v, &data, &bytes), RINGSIDE_OK);
+    EXPECT_EQ(bytes, schema_.place(v).bytes);
+    EXPECT_TRUE(is_variable(data, 2, v)) << v;
+    EXPECT_EQ(ringside_verify(step, v), RINGSIDE_OK) << line();
+  }
+  EXPECT_EQ(ringside_view(step, 5, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(line(), "variable 5: expected less than 5");
+  EXPECT_EQ(ringside_verify(step, RINGSIDE_ALL), RINGSIDE_OK);
+  EXPECT_EQ(ringside_check(step), RINGSIDE_OK);
+  EXPECT_EQ(ringside_release(step), RINGSIDE_OK);
+  commit(2);
+  EXPECT_EQ(iterations().front(), 13u) << "the slot is free again";
+}
+
+TEST_F(ReaderTest, ABrokenHoldIsReported) {
+  begin(3, 3);
+  ringside_step* step = nullptr;
+  ASSERT_EQ(ringside_hold(reader_, RINGSIDE_NEWEST, &step), RINGSIDE_OK);
+  commit(3);
+  EXPECT_EQ(ringside_check(step), RINGSIDE_OVERWRITTEN);
+  EXPECT_EQ(line().substr(0, 28), "iteration 3 is no longer hel");
+  EXPECT_EQ(ringside_verify(step, 0), RINGSIDE_OVERWRITTEN);
+  EXPECT_EQ(ringside_release(step), RINGSIDE_OVERWRITTEN);
+}
+
+TEST_F(ReaderTest, AStepThatIsGoneCannotBeHeld) {
+  begin(3, 0);
+  ringside_step* step = nullptr;
+  EXPECT_EQ(ringside_hold(reader_, RINGSIDE_NEWEST, &step), RINGSIDE_END);
+  commit(5);
+  EXPECT_EQ(ringside_hold(reader_, 1, &step), RINGSIDE_OVERWRITTEN);
+  EXPECT_EQ(step, nullptr);
+  EXPECT_EQ(line(), path_ + ": commit 1 is not kept");
+}
+
+TEST_F(ReaderTest, DamageIsFoundByVerification) {
+  begin(3, 1);
+  ringside_step* step = nullptr;
+  ASSERT_EQ(ringside_hold(reader_, RINGSIDE_NEWEST, &step), RINGSIDE_OK);
+  pool_->ring().writable_payload(0)[schema_.place(2).offset + 100] ^= std::byte{1};
+  EXPECT_EQ(ringside_verify(step, 1), RINGSIDE_OK);
+  EXPECT_EQ(ringside_verify(step, 2), RINGSIDE_DAMAGED);
+  EXPECT_EQ(ringside_release(step), RINGSIDE_OK) << "it is held, and what it holds is damaged";
+  std::vector<std::byte> copy(schema_.place(2).bytes);
+  EXPECT_EQ(ringside_copy(reader_, RINGSIDE_NEWEST, 2, copy.data(), copy.size()), RINGSIDE_DAMAGED);
+}
+
+TEST_F(ReaderTest, ACopyHasTheBytesOfTheVariableAndNoMore) {
+  begin(4, 4);
+  for (std::uint32_t v = 0; v < 5; ++v) {
+    std::vector<std::byte> copy(schema_.place(v).bytes + 8, std::byte{0x55});
+    ASSERT_EQ(ringside_copy(reader_, 3, v, copy.data(), schema_.place(v).bytes), RINGSIDE_OK) << line();
+    EXPECT_TRUE(is_variable(copy.data(), 3, v)) << v;
+    EXPECT_EQ(copy[schema_.place(v).bytes], std::byte{0x55});
+  }
+  std::byte small[1];
+  EXPECT_EQ(ringside_copy(reader_, 3, 0, small, 1), RINGSIDE_USAGE);
+  EXPECT_EQ(line(), "variable 0: found room for 1 bytes, expected 32000");
+}
+
+TEST_F(ReaderTest, ATruncatedPoolIsAnErrorOfACopyAndNoSignal) {
+  begin(4, 4);
+  std::filesystem::resize_file(path_, std::filesystem::file_size(path_) / 2);
+  std::vector<std::byte> copy(schema_.place(0).bytes);
+  EXPECT_EQ(ringside_copy(reader_, RINGSIDE_NEWEST, 0, copy.data(), copy.size()), RINGSIDE_DAMAGED);
+  EXPECT_NE(line().find("truncated"), std::string::npos) << line();
+}
+
+TEST_F(ReaderTest, ResultsHaveTheirNames) {
+  begin(3, 2);
+  const ringside_result* results = nullptr;
+  std::size_t count = 0;
+  ASSERT_EQ(ringside_results(reader_, RINGSIDE_NEWEST, &results, &count), RINGSIDE_OK) << line();
+  std::map<std::string, const ringside_result*> named;
+  for (std::size_t i = 0; i < count; ++i) named[results[i].name] = &results[i];
+  ASSERT_TRUE(named.contains("u.max"));
+  EXPECT_EQ(named["u.max"]->type, static_cast<std::uint32_t>(RINGSIDE_VALUE_F64));
+  EXPECT_EQ(named["u.max"]->values->f64, 2000 + 3999.0 / 4);
+  EXPECT_EQ(named["w.sum"]->type, static_cast<std::uint32_t>(RINGSIDE_VALUE_I128));
+  EXPECT_EQ(named["u.histogram"]->count, 256u);
+  EXPECT_EQ(named["solver.rho"]->values->f64, 2.25);
+  EXPECT_EQ(named["solver.inner"]->values->i64, 102);
+  EXPECT_EQ(named["u.change_l1"]->values, nullptr) << "this run's reducer has no step before";
+  EXPECT_FALSE(named.contains("r.l2")) << "a state is not reduced";
+}
+
+TEST_F(ReaderTest, AStepWithoutResultsHasNone) {
+  begin(3, 1);
+  commit(1, false);
+  const ringside_result* results = nullptr;
+  std::size_t count = 0;
+  EXPECT_EQ(ringside_results(reader_, RINGSIDE_NEWEST, &results, &count), RINGSIDE_ABSENT);
+  EXPECT_EQ(ringside_results(reader_, 1, &results, &count), RINGSIDE_OK);
+  EXPECT_EQ(ringside_results(reader_, 9, &results, &count), RINGSIDE_USAGE);
+}
+
+TEST_F(ReaderTest, FollowsInOrderAndReportsTheEndOfItsPatience) {
+  begin(3, 2);
+  ringside_step_info info{};
+  info.size = sizeof(info);
+  ASSERT_EQ(ringside_next(reader_, 0, 0, nullptr, &info), RINGSIDE_OK);
+  EXPECT_EQ(info.commit_seq, 1u);
+  ASSERT_EQ(ringside_next(reader_, info.commit_seq, 0, nullptr, &info), RINGSIDE_OK);
+  EXPECT_EQ(info.commit_seq, 2u);
+  EXPECT_EQ(ringside_next(reader_, 2, 0, nullptr, &info), RINGSIDE_TIMEOUT);
+  EXPECT_EQ(ringside_next(reader_, 2, 0.001, nullptr, &info), RINGSIDE_TIMEOUT);
+  volatile int stop = 1;
+  EXPECT_EQ(ringside_next(reader_, 2, -1, &stop, &info), RINGSIDE_INTERRUPTED);
+  std::thread analyzer([&] { commit(1); });
+  EXPECT_EQ(ringside_next(reader_, 2, -1, nullptr, &info), RINGSIDE_OK);
+  analyzer.join();
+  EXPECT_EQ(info.commit_seq, 3u);
+  commit(4);
+  ASSERT_EQ(ringside_next(reader_, 3, 0, nullptr, &info), RINGSIDE_OK);
+  EXPECT_EQ(info.commit_seq, 5u) << "4 was overwritten";
+}
+
+TEST_F(ReaderTest, WhatIsNoPoolIsRefused) {
+  EXPECT_EQ(open(), RINGSIDE_USAGE);
+  EXPECT_EQ(reader_, nullptr);
+  EXPECT_EQ(error_.line, path_ + ": No such file or directory");
+  std::ofstream(path_) << "no pool";
+  EXPECT_EQ(open(), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_open(nullptr, &reader_, &error_), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_open(path_.c_str(), nullptr, &error_), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_open(path_.c_str(), &reader_, nullptr), RINGSIDE_USAGE);
+}
+
+TEST_F(ReaderTest, AChildCannotUseTheHandle) {
+  begin(4, 4);
+  ringside_step* step = nullptr;
+  ASSERT_EQ(ringside_hold(reader_, 2, &step), RINGSIDE_OK);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    std::size_t count = 0;
+    bool right = ringside_steps(reader_, nullptr, 0, &count) == RINGSIDE_USAGE;
+    right = right && ringside_check(step) == RINGSIDE_USAGE && ringside_release(step) == RINGSIDE_USAGE;
+    ringside_reader_free(reader_);
+    _exit(right ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  commit(10);
+  EXPECT_EQ(ringside_release(step), RINGSIDE_OK) << "the child did not end the parent's lease";
+}
+
+}  // namespace
+}  // namespace ringside
