@@ -25,7 +25,7 @@ ROLES = {"field": 1, "state": 2}
 class Variable:
     """A named array of a run, row-major. Its name is its key in `publish(variables={...})` or `pool.variables`.
 
-    dtype: "f64" or another name of docs/variables.md, or what numpy.dtype accepts.
+    dtype: "f64" or another name of docs/variables.md (its digits are bits), or a NumPy dtype, or "float64".
     shape: () is one entry.
     role: "field" is kept and reduced; "state" is kept only: what the solver needs to go on.
     unit: at most 31 printable ASCII characters.
@@ -52,14 +52,19 @@ class Variable:
 
 
 def dtype_name(given: Any) -> str:
-    """The name of a dtype: of itself, or of what numpy.dtype accepts."""
+    """The name of a dtype: of itself, or of what numpy.dtype accepts. Of texts, NumPy's long names only ("float64"): its
+    "i8" has 8 bytes, and that of Ringside 8 bits."""
     if isinstance(given, str) and given in DTYPES:
         return given
     try:
-        return _NAMES[np.dtype(given)]
-    except (KeyError, TypeError):
-        raise UsageError(f"dtype {given if isinstance(given, str) else np.dtype(given).str!r}; "
-                         f"expected one of {', '.join(DTYPES)}") from None
+        if not isinstance(given, str) or len(given) > 4:
+            return _NAMES[np.dtype(given)]
+        text = given
+    except KeyError:
+        text = np.dtype(given).str
+    except TypeError:
+        text = str(given)
+    raise UsageError(f"dtype {text!r}; expected one of {', '.join(DTYPES)}")
 
 
 def variable_of(name: str, given: Any) -> Variable:

@@ -213,7 +213,7 @@ class Writer:
         try:
             self.detach(_outcome_of(error))
         except Error as second:  # the first one is what the user wants to see
-            if hasattr(error, "add_note"):
+            if hasattr(error, "add_note") and str(second) != str(error):
                 error.add_note(f"and the run could not be ended: {second}")
 
     def __repr__(self) -> str:
