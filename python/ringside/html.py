@@ -41,12 +41,9 @@ def page_of(pool: Pool) -> str:
 def residual_of(columns: dict[str, npt.NDArray[Any]]) -> str | None:
     """The column that shows how far a run is: a residual of the solver, otherwise how much the first field changes."""
     numbers = [name for name, column in columns.items() if column.dtype == np.float64]
-    for fits in (lambda name: name.startswith("solver.") and "residual" in name,
-                 lambda name: name.endswith(".change_l2")):
-        for name in numbers:
-            if fits(name):
-                return name
-    return None
+    residuals = [name for name in numbers if name.startswith("solver.") and "residual" in name]
+    changes = [name for name in numbers if name.endswith(".change_l2")]
+    return next(iter(residuals + changes), None)
 
 
 def plot_of(name: str, iterations: npt.NDArray[Any], values: npt.NDArray[Any]) -> str:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from . import _core
 from .errors import NotKeptError, OverwrittenError, UsageError
-from .table import columns_of, structured
+from .table import arrow_table, columns_of, structured
 from .variables import ROLES, Variable
 
 __all__ = ["HeldStep", "Pool", "RunInfo", "StepInfo", "open"]
@@ -156,7 +156,8 @@ class Pool:
     def runs(self) -> list[RunInfo]:
         """The runs that the pool knows, the newest last."""
         return [RunInfo(run_id.hex(), problem_id.hex(), datetime.datetime.fromtimestamp(started, datetime.timezone.utc),
-                        *rest) for run_id, problem_id, started, *rest in self._core.runs()]
+                        work, solver, problem, parameters)
+                for run_id, problem_id, started, work, solver, problem, parameters in self._core.runs()]
 
     @property
     def steps(self) -> list[StepInfo]:
@@ -237,11 +238,9 @@ class Pool:
         return structured(self.columns())
 
     def arrow(self) -> Any:
-        """The same as a pyarrow.Table, whose numbers are not copied. Needs pyarrow."""
-        import pyarrow  # not needed otherwise
-
-        columns = self.columns()
-        return pyarrow.Table.from_arrays([pyarrow.array(column) for column in columns.values()], names=list(columns))
+        """The same as a pyarrow.Table, without a copy of the columns of numbers. Columns of objects become int64 with
+        nulls, or decimals if an int has more than 64 bits. Needs pyarrow."""
+        return arrow_table(self.columns())
 
     def __repr__(self) -> str:
         return f"<ringside.Pool {self.path}: {', '.join(self.variables)}; {len(self)} steps>"

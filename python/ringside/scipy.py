@@ -136,6 +136,6 @@ def _entries(A: Any) -> bytes:
     if A is None or isinstance(A, scipy.sparse.linalg.LinearOperator):
         return b""
     if scipy.sparse.issparse(A):
-        csr = A.tocsr()
+        csr = scipy.sparse.csr_matrix(A)
         return b"".join(np.ascontiguousarray(part).tobytes() for part in (csr.indptr, csr.indices, csr.data))
     return np.ascontiguousarray(A).tobytes()

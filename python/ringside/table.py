@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import decimal
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -38,10 +39,29 @@ def structured(columns: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
     return table
 
 
+def arrow_table(columns: Mapping[str, npt.NDArray[Any]]) -> Any:
+    """The columns as a pyarrow.Table."""
+    import pyarrow  # not needed otherwise
+
+    def array_of(column: npt.NDArray[Any]) -> Any:
+        if column.dtype != object:
+            return pyarrow.array(column)
+        if all(value is None or _fits(value) for value in column):
+            return pyarrow.array(column, pyarrow.int64())
+        exact = [None if value is None else decimal.Decimal(value) for value in column]
+        return pyarrow.array(exact, pyarrow.decimal256(39, 0))  # an i128 has up to 39 digits
+
+    return pyarrow.Table.from_arrays([array_of(column) for column in columns.values()], names=list(columns))
+
+
+def _fits(value: int) -> bool:
+    return -2**63 <= value < 2**63
+
+
 def _column(kind: int, values: Sequence[Any]) -> npt.NDArray[Any]:
     if kind == _F64:
         return np.array([np.nan if value is None else value for value in values], np.float64)
-    if None not in values and all(-2**63 <= value < 2**63 for value in values):
+    if None not in values and all(_fits(value) for value in values):
         return np.array(values, np.int64)
     column = np.empty(len(values), object)
     column[:] = values
