@@ -94,6 +94,8 @@ class ClaimedStep:
     step; leaving by an exception does not. The arrays are read-only from then on: the analyzer reads them.
     """
 
+    __slots__ = ("_arrays", "_open", "_run", "iteration", "scalars", "skipped")
+
     def __init__(self, run: Writer, iteration: int) -> None:
         self._run = run
         self._arrays: dict[str, npt.NDArray[Any]] = {}
@@ -106,8 +108,7 @@ class ClaimedStep:
         """True if there is no analyzer and on_analyzer_loss is "continue": the arrays are then not published."""
 
     def __enter__(self) -> ClaimedStep:
-        self._run._check_iteration(self.iteration)
-        self.skipped = not self._run._core.claim()
+        self.skipped = not self._run._core.claim(self.iteration)
         self._open = True
         return self
 
@@ -117,7 +118,6 @@ class ClaimedStep:
         if kind is not None or self.skipped:
             return
         self._run._core.publish(self.iteration, self._run._values(self.scalars))
-        self._run._published(self.iteration)
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         if not self._open:
@@ -157,16 +157,14 @@ class Writer:
         self._core = _core.Writer(
             variables=[(name, DTYPES[v.dtype][0], ROLES[v.role], list(v.shape), v.unit) for name, v in variables.items()],
             scalars=[(name, number, "") for name, number in scalars.items()], **options)
-        self._detached = False
         iteration = self._core.kept()
-        self._last = 0 if iteration is None else iteration
         self.kept = None if iteration is None else KeptStep(self._core, iteration, list(variables), self._scalars)
         """The step that the run goes on from; None for a new run."""
 
     @property
     def next_iteration(self) -> int:
         """One more than that of the last step: 1 in a new run."""
-        return self._last + 1
+        return self._core.last + 1
 
     @property
     def counts(self) -> Counts:
@@ -183,24 +181,17 @@ class Writer:
         An array has the dtype and the shape of its variable, in C order; otherwise this raises UsageError, which is a
         ValueError. False: the step was skipped, because there is no analyzer and on_analyzer_loss is "continue".
         """
-        self._check_iteration(iteration)
         for name in arrays:
             self._index(name)
         missing = [name for name in self._names if name not in arrays]
         if missing:
             raise UsageError(f"iteration {iteration}: no array for {', '.join(missing)}; expected one for each variable")
-        values = self._values(scalars or {})
-        published = self._core.publish_arrays(iteration, [np.asarray(arrays[name]) for name in self._names], values)
-        if published:
-            self._published(iteration)
-        return published
+        return self._core.publish_arrays(iteration, [np.asarray(arrays[name]) for name in self._names],
+                                         self._values(scalars or {}))
 
     def detach(self, outcome: str = "finished") -> None:
         """Ends the run: "finished", "stopped" (it may be resumed), "diverged" or "failed". Waits for the commits."""
-        number = _number_of("outcome", outcome, _OUTCOMES)
-        if not self._detached:
-            self._detached = True
-            self._core.detach(number)
+        self._core.detach(_number_of("outcome", outcome, _OUTCOMES))
 
     def __enter__(self) -> Writer:
         return self
@@ -217,7 +208,7 @@ class Writer:
                 error.add_note(f"and the run could not be ended: {second}")
 
     def __repr__(self) -> str:
-        state = "detached" if self._detached else f"at iteration {self._last}"
+        state = "detached" if self._core.detached else f"at iteration {self._core.last}"
         return f"<ringside.Writer of {', '.join(self.variables)}, {state}>"
 
     def _index(self, name: str) -> int:
@@ -225,20 +216,13 @@ class Writer:
             raise UsageError(f"{name!r} is no variable of this run; expected one of {', '.join(self._names)}")
         return self._names[name]
 
-    def _check_iteration(self, iteration: int) -> None:
-        if self._detached:
-            raise UsageError(f"iteration {iteration}: this run has ended; publish another one")
-        if iteration <= self._last:
-            raise UsageError(f"iteration {iteration}: expected more than {self._last}, the one before")
-
     def _values(self, scalars: Mapping[str, float]) -> list[float]:
+        if not scalars and not self._scalars:
+            return []
         if len(scalars) != len(self._scalars) or any(name not in scalars for name in self._scalars):
             found, expected = ", ".join(scalars) or "none", ", ".join(self._scalars) or "none"
             raise UsageError(f"found the scalars {found}; expected {expected}")
         return [scalars[name] for name in self._scalars]
-
-    def _published(self, iteration: int) -> None:
-        self._last = iteration
 
 
 def _outcome_of(error: BaseException) -> str:

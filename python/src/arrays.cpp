@@ -35,8 +35,14 @@ std::string_view order_of(const py::array& array) {
 
 }  // namespace
 
-py::dtype dtype_of(std::uint16_t number) {
-  return py::dtype(known(number).numpy);
+const py::dtype& dtype_of(std::uint16_t number) {
+  static const auto* made = [] {  // never freed: at the end of the process there is no interpreter for that
+    auto* all = new std::vector<py::dtype>;
+    for (const DType& dtype : kDTypes) all->emplace_back(dtype.name.empty() ? "<f8" : dtype.numpy);
+    return all;
+  }();
+  known(number);
+  return (*made)[number];
 }
 
 std::string_view name_of(std::uint16_t number) {
@@ -65,7 +71,8 @@ void make_read_only(const py::handle& array) {
 }
 
 void check_array(const Variable& variable, const py::array& array) {
-  if (array.dtype().equal(dtype_of(variable.dtype)) && shape_of(array) == variable.shape &&
+  const py::dtype found = array.dtype(), &expected = dtype_of(variable.dtype);
+  if ((found.is(expected) || found.equal(expected)) && shape_of(array) == variable.shape &&
       (array.flags() & py::array::c_style)) {
     return;
   }

@@ -8,8 +8,6 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <unistd.h>
-
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -26,8 +24,8 @@ namespace py = pybind11;
 [[noreturn]] void raise(ringside_status status, const std::string& line);
 [[noreturn]] inline void refuse(const std::string& line) { raise(RINGSIDE_USAGE, line); }
 
-/// The dtype of a RINGSIDE_F32 ... RINGSIDE_U64.
-py::dtype dtype_of(std::uint16_t number);
+/// The dtype of a RINGSIDE_F32 ... RINGSIDE_U64. Made once.
+const py::dtype& dtype_of(std::uint16_t number);
 /// Its name: "f64".
 std::string_view name_of(std::uint16_t number);
 
@@ -51,12 +49,27 @@ void make_read_only(const py::handle& array);
 /// Raises ValueError unless the array has the variable's dtype and shape and is in C order.
 void check_array(const Variable& variable, const py::array& array);
 
+/// How often this process is the child of a fork that was made since the module was loaded.
+int fork_depth() noexcept;
+
 /// A handle that one thread at a time may use. No thread waits for the mutex while it holds the interpreter's lock.
 template <class Handle>
 struct Shared {
   Handle* handle = nullptr;
   std::mutex mutex;
-  pid_t process = getpid();
+  int depth = fork_depth();
+};
+
+/// Gives the interpreter's lock to other threads. Of py::gil_scoped_release only what the threads of Python need.
+class Released {
+ public:
+  Released() : state_(PyEval_SaveThread()) {}
+  ~Released() { PyEval_RestoreThread(state_); }
+  Released(const Released&) = delete;
+  Released& operator=(const Released&) = delete;
+
+ private:
+  PyThreadState* state_;
 };
 
 enum class Call {
@@ -73,10 +86,10 @@ ringside_status with(Shared<Handle>& shared, Line line_of, std::string& line, Ca
     return status;
   };
   // In a child of fork(), the library refuses the call; a thread of the parent may have had the mutex.
-  if (shared.process != getpid()) return locked();
+  if (shared.depth != fork_depth()) return locked();
   std::unique_lock lock(shared.mutex, std::defer_lock);
   if (kind == Call::kShort && lock.try_lock()) return locked();
-  const py::gil_scoped_release released;
+  const Released released;
   lock.lock();
   const ringside_status status = locked();
   lock.unlock();  // before the wait for the interpreter's lock

@@ -2,7 +2,16 @@
 // The extension module ringside._core: its two classes and what belongs to neither.
 #include "core.hpp"
 
+#include <pthread.h>
+
 namespace ringside_python {
+namespace {
+int forks = 0;
+}
+
+int fork_depth() noexcept {
+  return forks;
+}
 
 void raise(ringside_status status, const std::string& line) {
   const py::object error = py::module_::import("ringside.errors").attr("of_status")(status, line);
@@ -15,6 +24,7 @@ void raise(ringside_status status, const std::string& line) {
 namespace py = pybind11;
 
 PYBIND11_MODULE(_core, module) {
+  pthread_atfork(nullptr, nullptr, [] { ++ringside_python::forks; });
   module.doc() = "The C interface of libringside (ringside.h). The package `ringside` is what to use.";
   module.def("version", &ringside_version, "The release of libringside.");
   module.def("catch_bus_errors", &ringside_catch_bus_errors,

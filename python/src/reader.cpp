@@ -117,7 +117,7 @@ Reader::Reader(const std::string& pool) {
   error.size = sizeof(error);
   ringside_status status = RINGSIDE_OK;
   {
-    const py::gil_scoped_release released;
+    const Released released;
     status = ringside_open(pool.c_str(), &reader_.handle, &error);
   }
   if (status != RINGSIDE_OK) raise(status, error.line);
@@ -195,7 +195,7 @@ py::object Reader::next(std::uint64_t after, std::optional<double> timeout_s) {
     if (status == RINGSIDE_OK) return info_tuple(info);
     if (timeout_s && steady_clock::now() >= give_up) return py::none();
     {
-      const py::gil_scoped_release released;
+      const Released released;
       const timespec duration{0, static_cast<long>(wait.count())};
       nanosleep(&duration, nullptr);
     }

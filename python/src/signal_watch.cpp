@@ -13,12 +13,18 @@ constexpr int kSignals[] = {SIGINT, SIGTERM};
 // What the handler reads: set before it is installed, in the one thread that has a watch.
 volatile int* watched = nullptr;
 struct sigaction before[std::size(kSignals)];
-bool installed[std::size(kSignals)];
+bool handled[std::size(kSignals)];    // has a handler of Python's
+bool installed[std::size(kSignals)];  // has ours, which calls that
+
+/// A signal that ends the process or is ignored needs no flag.
+bool has_handler(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
+}
 
 void on_signal(int signal, siginfo_t* info, void* context) {
   *watched = 1;
   for (std::size_t i = 0; i < std::size(kSignals); ++i) {
-    if (kSignals[i] != signal) continue;
+    if (kSignals[i] != signal || !has_handler(before[i])) continue;
     if (before[i].sa_flags & SA_SIGINFO) {
       before[i].sa_sigaction(signal, info, context);
     } else {
@@ -30,11 +36,6 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 bool is_main_thread() {
   thread_local const bool is_main = getpid() == gettid();
   return is_main;
-}
-
-/// A signal that ends the process or is ignored needs no flag.
-bool has_handler(const struct sigaction& action) {
-  return (action.sa_flags & SA_SIGINFO) || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
 }
 
 void raise_pending() {
@@ -49,19 +50,27 @@ SignalWatch::SignalWatch(volatile int& stop) : stop_(stop) {
   stop_ = 0;
   watched = &stop;
   for (std::size_t i = 0; i < std::size(kSignals); ++i) {
-    sigaction(kSignals[i], nullptr, &before[i]);
-    installed[i] = has_handler(before[i]);
-    if (!installed[i]) continue;
-    struct sigaction ours = before[i];
+    if (!handled[i]) continue;
+    struct sigaction ours{}, old;
     ours.sa_sigaction = on_signal;
-    ours.sa_flags |= SA_SIGINFO;
-    sigaction(kSignals[i], &ours, nullptr);
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigaction(kSignals[i], &ours, &old);
+    before[i] = old;  // nearly always what it was: a signal that came since the line above is passed to that
+    installed[i] = has_handler(old);
+    if (!installed[i]) sigaction(kSignals[i], &old, nullptr);
   }
   try {
     raise_pending();  // came before the handler was there: the flag does not show it
   } catch (...) {
     end();
     throw;
+  }
+}
+
+void SignalWatch::find_handlers() {
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) {
+    sigaction(kSignals[i], nullptr, &before[i]);
+    handled[i] = has_handler(before[i]);
   }
 }
 

@@ -20,6 +20,9 @@ class SignalWatch {
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
 
+  /// Looks which signals have Python handlers: later watches are for those. A claim thus makes two system calls.
+  static void find_handlers();
+
   /// Whether a signal came. If its Python handler raises, so does this. Clears the flag.
   bool came();
 

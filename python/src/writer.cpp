@@ -43,12 +43,14 @@ class Writer {
   py::array kept_variable(std::uint32_t index);
   py::object kept_scalar(std::uint32_t index);
 
-  bool claim();
+  bool claim(std::uint64_t iteration);
   static py::array buffer(const py::object& self, std::uint32_t index);
   void publish(std::uint64_t iteration, const py::sequence& scalars);
   bool publish_arrays(std::uint64_t iteration, const std::vector<py::array>& arrays, const py::sequence& scalars);
   void detach(std::uint32_t outcome);
   py::tuple counts();
+  std::uint64_t last() const { return last_; }
+  bool detached() const { return detached_; }
 
  private:
   /// The status of the call, if it is no failure. Raises otherwise.
@@ -69,6 +71,8 @@ class Writer {
   std::vector<Variable> variables_;
   std::vector<std::uint32_t> scalar_types_;
   std::vector<py::object> written_;  // arrays of the claimed step
+  std::uint64_t last_ = 0;           // iteration
+  bool detached_ = false;
   volatile int stop_ = 0;
 };
 
@@ -110,19 +114,21 @@ Writer::Writer(const std::vector<VariableTuple>& variables, const std::vector<Sc
   given.problem_bytes_count = options.problem_bytes.size();
   given.work = options.work;
   given.stop = &stop_;
+  SignalWatch::find_handlers();
   SignalWatch watch(stop_);
   for (;;) {
     ringside_error error{};
     error.size = sizeof(error);
     ringside_status status = RINGSIDE_OK;
     {
-      const py::gil_scoped_release released;
+      const Released released;
       status = ringside_attach(&given, given_variables.data(), given_variables.size(), given_scalars.data(),
                                given_scalars.size(), &writer_.handle, &error);
     }
-    if (status == RINGSIDE_OK) return;
+    if (status == RINGSIDE_OK) break;
     if (status != RINGSIDE_INTERRUPTED || !watch.came()) raise(status, error.line);
   }
+  last_ = kept().value_or(0);
 }
 
 py::array Writer::kept_variable(std::uint32_t index) {
@@ -151,7 +157,12 @@ py::object Writer::kept_scalar(std::uint32_t index) {
   return py::float_(value.f64);
 }
 
-bool Writer::claim() {
+bool Writer::claim(std::uint64_t iteration) {
+  if (detached_) refuse("iteration " + std::to_string(iteration) + ": this run has ended; publish another one");
+  if (iteration <= last_) {
+    refuse("iteration " + std::to_string(iteration) + ": expected more than " + std::to_string(last_) +
+           ", the one before");
+  }
   written_.clear();
   SignalWatch watch(stop_);
   for (;;) {
@@ -165,12 +176,10 @@ bool Writer::claim() {
 
 py::array Writer::buffer(const py::object& self, std::uint32_t index) {
   Writer& writer = self.cast<Writer&>();
-  // In a child of fork(), the buffers are not its own: this call refuses that.
-  writer.short_call([](auto* handle) { return ringside_kept(handle, nullptr); });
   void* data = nullptr;
   writer.short_call([&](auto* handle) {
     data = ringside_buffer(handle, index);
-    return RINGSIDE_OK;
+    return ringside_kept(handle, nullptr);  // refuses a child of fork(), whose buffers are not its own
   });
   if (data == nullptr) refuse("no step is claimed; its arrays can be written until the step is published");
   return writer.written_.emplace_back(array_at(writer.variables_[index], data, self, true));
@@ -193,6 +202,7 @@ std::vector<ringside_value> Writer::values(const py::sequence& scalars) const {
 void Writer::publish(std::uint64_t iteration, const py::sequence& scalars) {
   const std::vector<ringside_value> given = values(scalars);
   short_call([&](auto* writer) { return ringside_publish(writer, iteration, given.data(), given.size()); });
+  last_ = iteration;
   for (const py::object& array : written_) make_read_only(array);
   written_.clear();
 }
@@ -201,7 +211,7 @@ bool Writer::publish_arrays(std::uint64_t iteration, const std::vector<py::array
   if (arrays.size() != variables_.size()) refuse("expected an array for each variable");
   for (std::size_t v = 0; v < arrays.size(); ++v) check_array(variables_[v], arrays[v]);
   const std::vector<ringside_value> given = values(scalars);
-  if (!claim()) return false;
+  if (!claim(iteration)) return false;
   std::vector<const void*> from;
   for (const py::array& array : arrays) from.push_back(array.data());
   std::vector<std::size_t> bytes;
@@ -210,10 +220,13 @@ bool Writer::publish_arrays(std::uint64_t iteration, const std::vector<py::array
     for (std::uint32_t v = 0; v < from.size(); ++v) std::memcpy(ringside_buffer(writer, v), from[v], bytes[v]);
     return ringside_publish(writer, iteration, given.data(), given.size());
   });
+  last_ = iteration;
   return true;
 }
 
 void Writer::detach(std::uint32_t outcome) {
+  if (detached_) return;
+  detached_ = true;
   SignalWatch watch(stop_);
   made(Call::kLong, [&](auto* writer) { return ringside_detach(writer, outcome); });
 }
@@ -246,7 +259,9 @@ void define_writer(py::module_& module) {
       .def("kept", &Writer::kept, "The iteration that the run continues from; None for a new run.")
       .def("kept_variable", &Writer::kept_variable, py::arg("index"), "A copy of the kept step's variable.")
       .def("kept_scalar", &Writer::kept_scalar, py::arg("index"), "The kept step's scalar, or None.")
-      .def("claim", &Writer::claim, "Waits for the next step's buffer. False: no analyzer is there (\"continue\").")
+      .def_property_readonly("last", &Writer::last, "The iteration of the last step: kept or published; or 0.")
+      .def_property_readonly("detached", &Writer::detached, "Whether the run has ended.")
+      .def("claim", &Writer::claim, py::arg("iteration"), "Waits for the next step's buffer. False: no analyzer is there (\"continue\").")
       .def("buffer", &Writer::buffer, py::arg("index"), "A variable of the claimed step, in shared memory.")
       .def("publish", &Writer::publish, py::arg("iteration"), py::arg("scalars"), "Publishes the claimed step.")
       .def("publish_arrays", &Writer::publish_arrays, py::arg("iteration"), py::arg("arrays"), py::arg("scalars"),
