@@ -5,7 +5,7 @@
 find_package(Threads REQUIRED)
 find_path(RINGSIDE_XXHASH_INCLUDE xxhash.h REQUIRED)
 
-if(NOT PROJECT_IS_TOP_LEVEL)
+if(NOT PROJECT_IS_TOP_LEVEL OR NOT RINGSIDE_BUILD_PROGRAMS)
   return()
 endif()
 

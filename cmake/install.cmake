@@ -71,7 +71,7 @@ endif()
 
 # Everything that is installed: deploy/package.sh builds this target, without tests and benchmarks.
 add_custom_target(installed)
-add_dependencies(installed manual)
+add_dependencies(installed manual libringside)
 
 # The documents, in the layout that their links need: README.md at the top, docs/ below it.
 install(FILES

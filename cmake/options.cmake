@@ -12,6 +12,19 @@ if(NOT PROJECT_IS_TOP_LEVEL)
   return()
 endif()
 
+# What is installed belongs to the programs, unless it names another component (library/install).
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME programs)
+
+# Debian's folder of libraries, also below another prefix than /usr: the package's prefix is /usr, the build's is not. A build
+# folder that was configured before has CMake's own choice, known by its description.
+if(EXISTS /etc/debian_version AND CMAKE_LIBRARY_ARCHITECTURE)
+  get_property(described CACHE CMAKE_INSTALL_LIBDIR PROPERTY HELPSTRING)
+  if(NOT DEFINED CMAKE_INSTALL_LIBDIR OR described STREQUAL "Object code libraries (lib)")
+    set(CMAKE_INSTALL_LIBDIR "lib/${CMAKE_LIBRARY_ARCHITECTURE}" CACHE PATH "Where libraries are installed" FORCE)
+  endif()
+endif()
+
+option(RINGSIDE_BUILD_PROGRAMS "Build more than libringside, which needs a compiler and xxhash.h only" ON)
 option(RINGSIDE_BUILD_TESTS "Build the tests" ON)
 option(RINGSIDE_BUILD_BENCH "Build the benchmarks" ON)
 option(RINGSIDE_BUILD_EXAMPLES "Build the examples" ON)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The Debian package, by CPack: `deploy/package.sh`, or cpack -G DEB in a build folder whose programs are built. Its
-# maintainer scripts, its changelog and its copyright file are in deploy/debian.
+# The Debian packages, by CPack: `deploy/package.sh`, or cpack -G DEB in a build folder whose programs are built. Each is one
+# component of the installation: `ringside` has the programs, `libringside0` the library, `libringside-dev` what a solver is
+# compiled with. Their maintainer scripts, changelog and copyright file are in deploy/debian.
 set(RINGSIDE_PACKAGE_MAINTAINER "The Ringside developers <ringside@ringside.example>" CACHE STRING
   "The maintainer named in the package (a site that builds its own package names itself)")
 set(debian "${PROJECT_SOURCE_DIR}/deploy/debian")
@@ -22,33 +23,46 @@ add_custom_command(OUTPUT "${made}/changelog.gz"
   DEPENDS "${made}/changelog" WORKING_DIRECTORY "${made}" VERBATIM)
 add_custom_target(debian_changelog ALL DEPENDS "${made}/changelog.gz")
 add_dependencies(installed debian_changelog)
-install(FILES "${made}/copyright" "${made}/changelog.gz" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+foreach(package programs:ringside library:libringside0 development:libringside-dev)
+  string(REGEX MATCH "(.*):(.*)" package "${package}")
+  install(FILES "${made}/copyright" "${made}/changelog.gz" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${CMAKE_MATCH_2}"
+    COMPONENT ${CMAKE_MATCH_1})
+endforeach()
 install(FILES "${debian}/lintian-overrides" DESTINATION "${CMAKE_INSTALL_DATADIR}/lintian/overrides" RENAME ringside)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME ringside)
 set(CPACK_PACKAGE_VENDOR "the Ringside developers")
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "keep, analyse and account for every iterate of a solver")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # would precede the description of each package, which has its own
 set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
 set(CPACK_STRIP_FILES ON)
 # Installed for the prefix /usr below a staging folder, so that settings go to /etc (cmake/install.cmake).
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_INSTALL_PREFIX /usr)
 set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/cmake/package_permissions.cmake")
+set(CPACK_PROJECT_CONFIG_FILE "${PROJECT_SOURCE_DIR}/cmake/package_depends.cmake")
+set(CPACK_RINGSIDE_BUILD "${PROJECT_BINARY_DIR}")
 
+# A package of Python's module would be a fourth component: its name here, and its variables below.
+set(CPACK_COMPONENTS_ALL programs library development)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "${RINGSIDE_PACKAGE_MAINTAINER}")
-set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_DEPENDS passwd)  # for postinst's useradd, if systemd-sysusers is missing
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "ndctl, systemd")
-set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA 
-  "${debian}/postinst" "${debian}/prerm" "${debian}/postrm" "${debian}/conffiles")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
-set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
-"A producer process runs a solver on sparse matrices (PageRank, Jacobi,
+
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_NAME ringside)
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_DEPENDS passwd)  # for postinst's useradd, if systemd-sysusers is missing
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS "ndctl, systemd")
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS libringside-dev)
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_CONTROL_EXTRA
+  "${debian}/postinst" "${debian}/prerm" "${debian}/postrm" "${debian}/conffiles")
+set(CPACK_DEBIAN_PROGRAMS_DESCRIPTION
+"keep, analyse and account for every iterate of a solver
+A producer process runs a solver on sparse matrices (PageRank, Jacobi,
 conjugate gradients, or your own through a library) and publishes every
 iterate through shared memory. An analyzer process on other cores keeps each
 one in a crash-safe ring on persistent memory or any file, reduces it there,
@@ -57,4 +71,26 @@ and accounts for who waited for whom.
 After a crash or a power cut the kept iterates are verified and replayed,
 and the solver resumes from the last one, bit for bit. This package has the
 programs, their services for systemd, and what prepares persistent memory.")
+
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libringside0)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS ringside)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA "${debian}/libringside0/shlibs" "${debian}/libringside0/symbols"
+  "${debian}/libringside0/triggers")
+set(CPACK_DEBIAN_LIBRARY_DESCRIPTION
+"publish the steps of a solver to Ringside, and read them
+A solver that is linked with this library publishes its arrays step by step;
+an analyzer (package ringside) keeps the last steps in a crash-safe ring, from
+which the solver resumes. A reader opens the ring, follows a run, and looks at
+steps in place. The interface is in C, with faces for C++ and Fortran.")
+
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libringside-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libringside0 (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS ringside)
+set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION
+"publish the steps of a solver to Ringside (development files)
+The headers for C (ringside.h) and C++20 (ringside.hpp), the source of the
+Fortran module, and the files for CMake (find_package(Ringside)) and
+pkg-config (ringside.pc).")
 include(CPack)

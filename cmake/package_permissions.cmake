@@ -1,4 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# cpack runs this before it packs: every user may enter the folders, whatever the umask of the package's builder.
-file(CHMOD_RECURSE "${CPACK_TEMPORARY_DIRECTORY}" DIRECTORY_PERMISSIONS
-  OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+# cpack runs this before it packs: every user may enter the folders, whatever the umask of the package's builder. A link
+# may lead to a file of another package, so it is left alone.
+file(GLOB_RECURSE paths LIST_DIRECTORIES true "${CPACK_TEMPORARY_DIRECTORY}/*")
+foreach(path "${CPACK_TEMPORARY_DIRECTORY}" ${paths})
+  if(IS_DIRECTORY "${path}" AND NOT IS_SYMLINK "${path}")
+    file(CHMOD "${path}" PERMISSIONS
+      OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  endif()
+endforeach()

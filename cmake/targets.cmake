@@ -26,7 +26,7 @@ if(RINGSIDE_WERROR)
 endif()
 
 # libringside needs no more than that (library/CMakeLists.txt).
-if(NOT PROJECT_IS_TOP_LEVEL)
+if(NOT PROJECT_IS_TOP_LEVEL OR NOT RINGSIDE_BUILD_PROGRAMS)
   return()
 endif()
 

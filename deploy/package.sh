@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes the Debian package: builds the programs as released (in build/release, so that nothing is compiled twice) and
-# packs what `cmake --install` would install. Prints only the package's path to standard output. Exit status: 0 done, 1
-# failed, 2 usage, 3 the system lacks something.
+# Makes the Debian packages: builds programs and library as released (in build/release, so that nothing is compiled twice) and
+# packs what `cmake --install` would install. Prints only the path of the programs' package to standard output; those of the
+# library, libringside0 and libringside-dev, lie beside it. Exit status: 0 done, 1 failed, 2 usage, 3 the system lacks
+# something.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -15,7 +16,7 @@ source "$here/stages.sh"
 usage() {
   cat <<'TEXT'
 usage: package.sh [--output FOLDER]
-  --output FOLDER   where the package is put (default: build/package)
+  --output FOLDER   where the packages are put (default: build/package)
 TEXT
 }
 
@@ -47,4 +48,5 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || 
 export SOURCE_DATE_EPOCH
 quietly "$logs/package.log" cpack -G DEB --config build/release/CPackConfig.cmake -B "$output"
 rm -rf "$output/_CPack_Packages"
-sed -n 's/^CPack: - package: \(.*\) generated\.$/\1/p' "$logs/package.log"
+sed -n 's/^CPack: - package: \(.*\/libringside.*\) generated\.$/beside it: \1/p' "$logs/package.log" >&2
+sed -n 's/^CPack: - package: \(.*\/ringside_.*\) generated\.$/\1/p' "$logs/package.log"

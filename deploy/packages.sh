@@ -16,8 +16,9 @@ packages_build=(
   python3
 )
 
-# The ThreadSanitizer preset: clang, because its OpenMP run time can report to the sanitizer how threads synchronise.
-packages_test=(clang-14 libclang-rt-14-dev libomp-14-dev)
+# The ThreadSanitizer preset: clang, because its OpenMP run time can report to the sanitizer how threads synchronise. The
+# library's tests: a Fortran solver, and the comparison of its binary interface with the last one.
+packages_test=(clang-14 libclang-rt-14-dev libomp-14-dev gfortran abigail-tools)
 
 # The libFuzzer preset.
 packages_fuzz=(clang-14 libclang-rt-14-dev libomp-14-dev)

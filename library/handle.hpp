@@ -38,7 +38,6 @@ ringside_status status_of_exception(Line& line) noexcept;
 /// call() returns a status; an exception that leaves it becomes one.
 template <class Call>
 ringside_status guarded(Line& line, const Call& call) noexcept {
-  line.clear();
   try {
     return call();
   } catch (...) {

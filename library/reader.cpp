@@ -59,9 +59,13 @@ std::vector<ringside_variable> variables_of(const Schema& schema) {
   return made;
 }
 
-template <class Handle>
-void owned(const Handle& handle) {
-  if (!handle.process.is_owner()) throw handle.process.misuse();
+/// Throws Error: exit code 2 in a child of the process that opened the pool, 5 if the file was truncated. A file that
+/// is truncated during the call still raises SIGBUS (docs/library.md).
+void usable(const ringside_reader& reader) {
+  if (!reader.process.is_owner()) throw reader.process.misuse();
+  if (reader.reader.intact()) return;
+  throw damage_error("{}: was truncated while it was in use; expected a file that keeps its size",
+                     reader.reader.path().string());
 }
 
 const Schema& schema_of(const ringside_reader& reader) {
@@ -160,7 +164,7 @@ ringside_status ringside_open(const char* pool, ringside_reader** out, ringside_
 
 ringside_status ringside_variables(ringside_reader* reader, const ringside_variable** out, size_t* count) {
   return guarded(reader->line, [&]() -> ringside_status {
-    owned(*reader);
+    usable(*reader);
     *out = reader->variables.data();
     *count = reader->variables.size();
     return RINGSIDE_OK;
@@ -169,7 +173,7 @@ ringside_status ringside_variables(ringside_reader* reader, const ringside_varia
 
 ringside_status ringside_runs(ringside_reader* reader, ringside_run* out, size_t room, size_t* count) {
   return guarded(reader->line, [&]() -> ringside_status {
-    owned(*reader);
+    usable(*reader);
     reader->runs = reader->reader.ring().runs();
     *count = reader->runs.size();
     const std::size_t given = std::min(room, reader->runs.size());
@@ -197,7 +201,7 @@ ringside_status ringside_runs(ringside_reader* reader, ringside_run* out, size_t
 
 ringside_status ringside_steps(ringside_reader* reader, ringside_step_info* out, size_t room, size_t* count) {
   return guarded(reader->line, [&]() -> ringside_status {
-    owned(*reader);
+    usable(*reader);
     const RingView& ring = reader->reader.ring();
     const Recovery recovery = reader->reader.recover();
     *count = recovery.kept.size();
@@ -221,7 +225,7 @@ ringside_status ringside_next(ringside_reader* reader, uint64_t after, double ti
   return guarded(reader->line, [&]() -> ringside_status {
     using std::chrono::steady_clock;
     constexpr std::chrono::milliseconds kSlice{20};  // how long a request to stop may wait
-    owned(*reader);
+    usable(*reader);
     const bool unlimited = timeout_s < 0;
     const double limit_s = std::min(timeout_s, 1e9);
     const auto give_up = steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -243,7 +247,7 @@ ringside_status ringside_hold(ringside_reader* reader, uint64_t commit_seq, ring
   return guarded(reader->line, [&]() -> ringside_status {
     if (out == nullptr) throw usage_error("ringside_hold: `out` is NULL; expected the place of a handle");
     *out = nullptr;
-    owned(*reader);
+    usable(*reader);
     auto step = std::make_unique<ringside_step>();
     step->reader = reader;
     const std::string pool = reader->reader.path().string();
@@ -270,7 +274,7 @@ ringside_status ringside_hold(ringside_reader* reader, uint64_t commit_seq, ring
 
 ringside_status ringside_step_get_info(ringside_step* step, ringside_step_info* out) {
   return guarded(step->reader->line, [&]() -> ringside_status {
-    owned(*step->reader);
+    usable(*step->reader);
     give_or_throw(info_of(step->reader->reader.ring(), step->held.slot(), step->held.header()), out,
                   "ringside_step_info");
     return status_of(*step, step->held.check());
@@ -279,7 +283,7 @@ ringside_status ringside_step_get_info(ringside_step* step, ringside_step_info* 
 
 ringside_status ringside_view(ringside_step* step, uint32_t variable, const void** data, size_t* bytes) {
   return guarded(step->reader->line, [&]() -> ringside_status {
-    owned(*step->reader);
+    usable(*step->reader);
     check_variable(*step->reader, variable);
     const std::span<const std::byte> view = step->held.view(variable);
     if (data != nullptr) *data = view.data();
@@ -290,7 +294,7 @@ ringside_status ringside_view(ringside_step* step, uint32_t variable, const void
 
 ringside_status ringside_verify(ringside_step* step, uint32_t variable) {
   return guarded(step->reader->line, [&]() -> ringside_status {
-    owned(*step->reader);
+    usable(*step->reader);
     SingleThread team;
     if (variable == RINGSIDE_ALL) return status_of(*step, step->held.verify(team));
     check_variable(*step->reader, variable);
@@ -300,7 +304,7 @@ ringside_status ringside_verify(ringside_step* step, uint32_t variable) {
 
 ringside_status ringside_check(ringside_step* step) {
   return guarded(step->reader->line, [&]() -> ringside_status {
-    owned(*step->reader);
+    usable(*step->reader);
     return status_of(*step, step->held.check());
   });
 }
@@ -310,14 +314,14 @@ ringside_status ringside_release(ringside_step* step) {
   const std::unique_ptr<ringside_step> released(step);
   return guarded(step->reader->line, [&]() -> ringside_status {
     if (step->reader->process.is_owner()) --step->reader->steps;
-    owned(*step->reader);
+    usable(*step->reader);
     return status_of(*step, step->held.release());
   });
 }
 
 ringside_status ringside_copy(ringside_reader* reader, uint64_t commit_seq, uint32_t variable, void* to, size_t bytes) {
   return guarded(reader->line, [&]() -> ringside_status {
-    owned(*reader);
+    usable(*reader);
     check_variable(*reader, variable);
     const VariablePlace& place = schema_of(*reader).place(variable);
     if (to == nullptr || bytes < place.bytes) {
@@ -340,7 +344,7 @@ ringside_status ringside_copy(ringside_reader* reader, uint64_t commit_seq, uint
 ringside_status ringside_results(ringside_reader* reader, uint64_t commit_seq, const ringside_result** out,
                                  size_t* count) {
   return guarded(reader->line, [&]() -> ringside_status {
-    owned(*reader);
+    usable(*reader);
     const RingView& ring = reader->reader.ring();
     const KeptSlot kept = find(*reader, commit_seq);
     SlotResults recorded;

@@ -186,7 +186,8 @@ RINGSIDE_API ringside_status ringside_attach(const ringside_writer_options* opti
 /* The iteration of the step that the run goes on from, or RINGSIDE_END if it begins anew. */
 RINGSIDE_API ringside_status ringside_kept(ringside_writer* writer, uint64_t* iteration);
 
-/* That step's variable: its bytes, in the order and shape declared. Valid until the first publish. RINGSIDE_END: none. */
+/* That step's variable: its bytes, in the order and shape declared. Valid until the first publish. data and bytes may be
+ * NULL. RINGSIDE_END: none. */
 RINGSIDE_API ringside_status ringside_kept_variable(ringside_writer* writer, uint32_t variable, const void** data,
                                                     size_t* bytes);
 
@@ -234,7 +235,7 @@ typedef struct ringside_counts {
 
 RINGSIDE_API ringside_status ringside_get_counts(ringside_writer* writer, ringside_counts* out);
 
-/* The line of the last failure; "" if there was none. Valid until the next call. */
+/* The line of the last failure; "" if there was none. Valid until the next failure. */
 RINGSIDE_API const char* ringside_writer_line(const ringside_writer* writer);
 
 /* Without a detach before it, the run counts as lost, and may be resumed. NULL is allowed. */
@@ -333,7 +334,7 @@ RINGSIDE_API ringside_status ringside_copy(ringside_reader* reader, uint64_t com
 RINGSIDE_API ringside_status ringside_results(ringside_reader* reader, uint64_t commit_seq,
                                               const ringside_result** out, size_t* count);
 
-/* The line of the last failure of the reader or of one of its steps; "" if there was none. Valid until the next call. */
+/* The line of the last failure of the reader or of one of its steps; "" if there was none. Valid until the next failure. */
 RINGSIDE_API const char* ringside_reader_line(const ringside_reader* reader);
 
 /* All its steps must be released before. NULL is allowed. */

@@ -77,6 +77,7 @@ class RunHistory {
   /// Takes the names of results that a record has. A reader that has many records lets all be learned before the first
   /// one is added, because a run may be described behind its first steps.
   void learn(const wire::Record& record) { names_.learn(record); }
+  void learn(const SharedLayout& layout) { names_.learn(layout); }
 
   /// Adds the next record, in ascending order of seq. A seq that does not ascend means that an analyzer began a new
   /// numbering (no journal kept the earlier records). The series then begins again; no step is counted twice.

@@ -10,6 +10,7 @@
 #include "cli/pool/results_json.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
+#include "cli/terminal/run_text.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/printable.hpp"
 #include "common/platform/utc_text.hpp"
@@ -132,10 +133,10 @@ void print(const RingReader& reader, const Recovery& recovery) {
   }
   for (const RunReading& reading : ring.runs()) {
     const RunDescription& run = reading.run;
-    fmt::print("run       {} started {}\n          {} of {} ({}), {} nonzeros\n          problem {}\n",
-               to_string(run.run_id), utc_text(run.started_realtime_ns), printable(text_of(run.solver)),
-               printable(text_of(run.matrix)), printable(text_of(run.parameters)), with_separators(run.nonzeros),
-               to_string(run.problem_id));
+    fmt::print("run       {} started {}\n          {}, {} nonzeros\n          problem {}\n", to_string(run.run_id),
+               utc_text(run.started_realtime_ns),
+               problem_text(text_of(run.solver), text_of(run.matrix), text_of(run.parameters)),
+               with_separators(run.nonzeros), to_string(run.problem_id));
   }
   if (recovery.kept.empty()) return;
   fmt::print("\n{:>5} {:>11} {:>10}  {:<9} {:>13} {:>13} {:>13} {:>13}\n", "slot", "iteration", "step", "run", "mean",

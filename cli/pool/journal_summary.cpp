@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/journal/step_record.hpp"
+#include "cli/pool/pool_names.hpp"
 #include "cli/pool/record_gaps.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/journal/journal_reader.hpp"
@@ -92,6 +93,7 @@ std::optional<JournaledSteps> JournaledSteps::read(const std::string& pool) {
     JournalReader journal = JournalReader::open(pool);
     ResultNames names;  // a run may be described behind its first steps
     for_each_record(journal, [&names](const wire::Record& record) { names.learn(record); });
+    for (const SharedLayout& layout : layouts_in(pool)) names.learn(layout);
     journal.rewind();
     journaled.summary_ = summarize(journal, [&journaled, &names](const wire::Record& record) {
       if (!record.has_step()) return;

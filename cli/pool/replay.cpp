@@ -21,6 +21,7 @@
 #include "cli/pool/results_json.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
+#include "cli/terminal/run_text.hpp"
 #include "cli/terminal/terminal_line.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
@@ -228,8 +229,7 @@ class Output {
     if (run_ == run_id) return;
     const std::optional<RunDescription> run = ring_.run(run_id);
     fmt::print("{}run {}{}\n", run_ ? "\n" : "", to_string(run_id),
-               run ? fmt::format(": {} of {} ({})", printable(text_of(run->solver)), printable(text_of(run->matrix)),
-                                 printable(text_of(run->parameters)))
+               run ? ": " + problem_text(text_of(run->solver), text_of(run->matrix), text_of(run->parameters))
                    : std::string(", of which no description is left"));
     fmt::print("{:>11} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  {}\n", "iteration", "mean", "min",
                "max", "L1", "L2", "Linf", "L1 change", "L1 resid.", "verdict");

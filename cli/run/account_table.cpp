@@ -7,6 +7,7 @@
 
 #include "cli/run/auto_plan.hpp"
 #include "cli/terminal/format.hpp"
+#include "cli/terminal/run_text.hpp"
 #include "common/platform/printable.hpp"
 #include "common/platform/version.hpp"
 #include "producer/solver/solver_table.hpp"
@@ -128,7 +129,7 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
   const std::uint64_t work = count(summary, "nonzeros");
   const std::string nonzeros =
       work > 0 || facts.program.empty() ? fmt::format(", {} nonzeros", with_separators(work)) : "";
-  line(fmt::format("  problem    {} of {}: {} rows{}{}", text(summary, "solver"), printable(text(summary, "matrix")),
+  line(fmt::format("  problem    {}: {} rows{}{}", problem_text(text(summary, "solver"), text(summary, "matrix"), ""),
                    with_separators(count(summary, "rows")), nonzeros, format));
   const bool converged = summary["converged"].is_boolean() && summary["converged"].get<bool>();
   // Only the program knows what it converges to.

@@ -12,16 +12,14 @@
 #include <utility>
 
 #include "cli/terminal/format.hpp"
+#include "cli/terminal/run_text.hpp"
 #include "common/platform/printable.hpp"
-#include "common/records/described_run.hpp"
 
 namespace ringside {
 namespace {
 
 constexpr std::size_t kSparks = 8;  // lines that a sparkline covers
 constexpr std::size_t kIdle = 10;   // columns of an idle share
-constexpr std::size_t kMostScalarColumns = 4;  // that have a column of their own
-constexpr std::size_t kLongestName = 20;       // of a column's head
 constexpr std::string_view kGreen = "\x1b[32m";
 constexpr std::string_view kYellow = "\x1b[33m";
 constexpr std::string_view kRed = "\x1b[31m";
@@ -30,17 +28,6 @@ constexpr std::string_view kPlain = "\x1b[0m";
 
 std::string clock_text(std::int64_t unix_ns) {
   return fmt::format("{:%H:%M:%S}", fmt::localtime(static_cast<std::time_t>(unix_ns / 1'000'000'000)));
-}
-
-std::string id_text(const std::string& id) {
-  std::string text;
-  for (const char byte : id.substr(0, 4)) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return text;
-}
-
-/// "solver.rho" -> "rho", which fits a column.
-std::string column_name(const std::string& full_name) {
-  return full_name.substr(full_name.find('.') + 1).substr(0, kLongestName);
 }
 
 std::string value_text(std::optional<double> value) {
@@ -52,21 +39,6 @@ void remember(std::deque<double>& values, double value) {
   if (values.size() > kSparks) values.pop_front();
 }
 
-double share_of(std::int64_t part_ns, std::int64_t whole_ns) {
-  return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0.0;
-}
-
-std::string with_note(const std::string& line, const std::string& note) {
-  return note.empty() ? line : line + ": " + note;
-}
-
-/// "90,000 rows", "u f64[300,300] K, p f64[90000] state".
-std::string size_text(const wire::RunStarted& run) {
-  const SharedLayout layout = layout_of(run);
-  const bool is_x_only = !layout || layout->schema().is_x_only();
-  return is_x_only ? with_separators(run.rows()) + " rows" : to_text(layout->schema());
-}
-
 /// "392 steps have no record: iterations 101 to 492".
 std::string missing_text(const wire::RecordsMissing& missing) {
   if (missing.first_iteration() == 0) {
@@ -76,46 +48,7 @@ std::string missing_text(const wire::RecordsMissing& missing) {
                      with_separators(missing.first_iteration()), with_separators(missing.last_iteration()));
 }
 
-/// "iteration 12: change L1 1.000e-03, Linf 2.000e-04, rho 3.141e-01".
-std::string last_text(const wire::Status& status) {
-  ResultNames names;
-  names.learn(status.run());
-  const StepResults results = names.results(status.last());
-  const ShownNames shown = shown_names(results);
-  std::vector<std::string> values;
-  const auto add = [&](const std::string& name, const std::string& full_name) {
-    const StepValue value = results.find(full_name);
-    if (value.present) values.push_back(fmt::format("{} {:.3e}", name, value.as_double()));
-  };
-  if (shown.is_change) {
-    add("change L1", shown.course);
-    add("Linf", shown.course_linf);
-  }
-  const std::size_t most = values.size() + kMostScalarColumns;
-  for (std::size_t i = 0; results.layout() && i < results.size() && values.size() < most; ++i) {
-    const Result& result = *results.layout()->results()[i].result;
-    if (result.source != ResultSource::kScalar) continue;
-    if (shown.is_change && (result.full_name == shown.course || result.full_name == shown.course_linf)) continue;
-    add(column_name(result.full_name), result.full_name);
-  }
-  return fmt::format("iteration {}{}{}", with_separators(status.last().iteration()), values.empty() ? "" : ": ",
-                     fmt::join(values, ", "));
-}
-
 }  // namespace
-
-std::string duration_text(std::int64_t ns) {
-  double value = static_cast<double>(ns);
-  const char* unit = "ns";
-  for (const char* next : {"us", "ms", "s"}) {
-    if (std::abs(value) < 999.5) break;
-    value /= 1000;
-    unit = next;
-  }
-  if (ns == 0) return "0";
-  if (std::string_view(unit) == "ns") return fmt::format("{:.0f} ns", value);
-  return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, unit);
-}
 
 std::string sparkline(const std::deque<double>& values, double lowest, double highest) {
   constexpr std::string_view kBars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -187,7 +120,7 @@ void RecordTable::name_columns(const StepResults& results) {
   layout_ = results.layout();
   const ShownNames shown = shown_names(results);
   std::vector<std::string> scalars;
-  for (std::size_t i = 0; layout_ && i < results.size() && scalars.size() < kMostScalarColumns; ++i) {
+  for (std::size_t i = 0; layout_ && i < results.size() && scalars.size() < kMostShownScalars; ++i) {
     const Result& result = *layout_->results()[i].result;
     const bool is_shown = result.full_name == shown.course || result.full_name == shown.course_linf;
     if (result.source == ResultSource::kScalar && !is_shown) scalars.push_back(result.full_name);
@@ -349,8 +282,8 @@ void RecordTable::add_event(std::string& out, const wire::Record& record) {
                                      : "";
       const std::string planned = run.has_planned() ? "; planned: " + planned_text(run.planned()) : "";
       return add(
-          fmt::format("run {} started{}: {} of {} ({}), {}; {} buffers, {}, {} slots, {}, durability {}{}",
-                      id_text(run.run_id()), continues, run.solver(), run.matrix(), run.parameters(), size_text(run),
+          fmt::format("run {} started{}: {}, {}; {} buffers, {}, {} slots, {}, durability {}{}", id_text(run.run_id()),
+                      continues, problem_text(run.solver(), run.matrix(), run.parameters()), size_text(run),
                       run.buffers(), run.coordination(), run.slots(), run.storage(), run.durability(), planned),
           run.from_step() > 0 ? kYellow : kGreen);
     }
@@ -378,59 +311,6 @@ void RecordTable::add_event(std::string& out, const wire::Record& record) {
 std::string RecordTable::notice(std::string_view text) {
   std::string out;
   add_line(out, fmt::format("{:>8} {}", "", paint(printable(text), kYellow)));
-  return out;
-}
-
-std::string planned_text(const wire::PlannedStep& planned) {
-  return fmt::format("{} a step ({} to {}), of it producer idle {:.1f} %, analyzer idle {:.1f} %",
-                     duration_text(planned.step_ns()), duration_text(planned.low_ns()),
-                     duration_text(planned.high_ns()), 100 * share_of(planned.producer_idle_ns(), planned.step_ns()),
-                     100 * share_of(planned.analyzer_idle_ns(), planned.step_ns()));
-}
-
-std::string status_text(const wire::Status& status) {
-  std::string out;
-  const auto line = [&out](const char* name, const std::string& text) {
-    out += fmt::format("{:<11}{}\n", name, printable(text));
-  };
-  line("service", fmt::format("{} (pid {}), pool {}", status.version(), status.pid(), status.pool()));
-  const std::string kept = status.newest_seq() == 0
-                               ? "no records yet"
-                               : fmt::format("records {} to {}", status.oldest_seq(), status.newest_seq());
-  line("journal", status.journal_error().empty() ? fmt::format("{}, {}", status.journal(), kept)
-                                                 : fmt::format("given up: {}", status.journal_error()));
-  if (status.records_missing() > 0) line("missing", fmt::format("{} steps have no record", status.records_missing()));
-  if (!status.has_run()) {
-    line("run", "none yet");
-    return out;
-  }
-  const wire::RunStarted& run = status.run();
-  line("run", fmt::format("{} {}: {} of {} ({}), {}", id_text(run.run_id()),
-                          status.attached() ? "is being served" : "has ended", run.solver(), run.matrix(),
-                          run.parameters(), size_text(run)));
-  if (!status.attached()) {
-    line("ended", with_note(status.ended().how() == "detached" ? status.ended().outcome() : status.ended().how(),
-                            status.ended().text()));
-  }
-  const std::string persisted = run.durability() == "process"
-                                    ? "kept across the death of processes, not power loss"
-                                    : with_separators(status.steps_persisted()) + " persisted";
-  line("steps", fmt::format("{} committed, {}, {} skipped", with_separators(status.steps_committed()), persisted,
-                            with_separators(status.steps_skipped())));
-  if (status.has_last()) line("last", last_text(status));
-  line("producer", fmt::format("generate {}, idle {}", duration_text(status.generate_ns()),
-                               duration_text(status.producer_idle_ns())));
-  line("analyzer", fmt::format("transfer {}, commit {}, analyze {}, idle {}", duration_text(status.transfer_ns()),
-                               duration_text(status.commit_ns()), duration_text(status.analyze_ns()),
-                               duration_text(status.analyzer_idle_ns())));
-  if (run.has_planned() && status.steps_committed() > run.from_step()) {
-    const std::int64_t worked_ns = status.transfer_ns() + status.commit_ns() + status.analyze_ns();
-    const auto steps = static_cast<std::int64_t>(status.steps_committed() - run.from_step());  // of this analyzer
-    line("planned", fmt::format("{}; measured {} a step", planned_text(run.planned()),
-                                duration_text((worked_ns + status.analyzer_idle_ns()) / steps)));
-  }
-  line("hand-off", fmt::format("p50 {}, p99 {}, max {}", duration_text(status.hand_off_p50_ns()),
-                               duration_text(status.hand_off_p99_ns()), duration_text(status.hand_off_max_ns())));
   return out;
 }
 

@@ -10,14 +10,12 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/terminal/run_text.hpp"
 #include "common/records/result_names.hpp"
 #include "common/records/shown_results.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside {
-
-/// "1.23 ms": a duration in the unit in which it has one to three digits before the point.
-std::string duration_text(std::int64_t ns);
 
 /// One bar per value, scaled from `lowest` to `highest`; a blank for a value that is not finite.
 std::string sparkline(const std::deque<double>& values, double lowest, double highest);
@@ -73,11 +71,5 @@ class RecordTable {
   std::deque<double> producer_idle_;
   std::deque<double> analyzer_idle_;
 };
-
-/// "5.61 ms a step (5.40 ms to 5.90 ms), of it producer idle 0.0 %, analyzer idle 18.1 %".
-std::string planned_text(const wire::PlannedStep& planned);
-
-/// The text that `ringside tail --once` prints.
-std::string status_text(const wire::Status& status);
 
 }  // namespace ringside

@@ -13,6 +13,7 @@
 #include "analyzer/ring/kept_results.hpp"
 #include "cli/pool/decoded_journal.hpp"
 #include "cli/pool/journal_identity.hpp"
+#include "cli/pool/pool_names.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/watch/report_page.hpp"
 #include "common/files/output_file.hpp"
@@ -83,6 +84,7 @@ ordered_json report_of_pool(const std::string& pool) {
   RunHistory history;
   NamedByJournal named;
   for (const wire::Record& record : journal.records) history.learn(record);
+  for (const SharedLayout& layout : layouts_in(pool)) history.learn(layout);
   for (const wire::Record& record : journal.records) {
     history.add(record);
     named.add(record);

@@ -16,6 +16,7 @@
 
 #include "cli/pool/decoded_journal.hpp"
 #include "cli/pool/journal_identity.hpp"
+#include "cli/pool/pool_names.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/record_table.hpp"
 #include "cli/watch/service.hpp"
@@ -84,6 +85,7 @@ class Output {
   /// What a record or a run's beginning says of results, for the steps to come.
   void learn(const wire::Record& record) { names_.learn(record); }
   void learn(const wire::RunStarted& started) { names_.learn(started); }
+  void learn(const SharedLayout& layout) { names_.learn(layout); }
   /// Whether the results of some step have no names.
   bool lacks_names(const std::vector<wire::Record>& records) const {
     return std::any_of(records.begin(), records.end(), [this](const wire::Record& record) {
@@ -144,6 +146,7 @@ ExitCode show_journal(const std::string& pool, Output& output) {
   for (const std::string& text : {identity.foreign, identity.older}) {
     if (!text.empty()) note(text);
   }
+  for (const SharedLayout& layout : layouts_in(pool)) output.learn(layout);
   std::vector<wire::Record> records;
   std::uint64_t from = 0;
   bool read = true;

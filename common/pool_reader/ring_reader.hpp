@@ -31,6 +31,8 @@ class RingReader {
   const std::filesystem::path& path() const noexcept { return path_; }
   Storage storage() const noexcept { return storage_; }
   const RingView& ring() const noexcept { return *ring_; }
+  /// False if the file has become shorter than its mapping: a load behind its end would raise SIGBUS.
+  bool intact() const noexcept { return watched_->intact(); }
 
   /// The slots as they are now, by ascending commit_seq.
   Recovery recover() const { return ringside::recover(*ring_); }

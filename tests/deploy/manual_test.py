@@ -91,8 +91,8 @@ class Tree(Installed):
         programs = {path.name for path in (self.prefix / "bin").iterdir()}
         self.assertLessEqual({"ringside", "ringside-producer", "ringside-analyzer"}, programs)
         self.assertLessEqual(programs, {"ringside", "ringside-producer", "ringside-analyzer", "ringside-start-node"})
-        for folder in ("include", "lib/cmake"):
-            self.assertFalse((self.prefix / folder).exists(), folder)
+        self.assertEqual({path.name for path in (self.prefix / "include").iterdir()}, {"ringside.h", "ringside.hpp"})
+        self.assertEqual({path.name for path in self.prefix.rglob("cmake/*")}, {"Ringside"})
         self.assertEqual(list(self.prefix.rglob("*.a")), [])
 
     def test_every_program_on_the_path_is_one_that_users_call_and_has_a_manual_page(self):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Debian package: its contents, lintian's report on it, and what its maintainer scripts do, in a tree that dpkg
-treats as a machine's root and beside stand-ins for systemd. Takes the build folder."""
+"""The Debian packages: their contents, lintian's report on them, and what the maintainer scripts do, in a tree that dpkg
+treats as a machine's root and beside stand-ins for systemd; users' solvers are compiled against the packages there. Takes
+the build folder."""
 
 import gzip
 import hashlib
@@ -27,7 +28,7 @@ def call(*command, **options):
 
 
 def setUpModule():
-    """Makes the package once, and unpacks it."""
+    """Makes the packages once, and unpacks that of the programs."""
     folder = tempfile.TemporaryDirectory()
     unittest.addModuleCleanup(folder.cleanup)
     Package.folder = pathlib.Path(folder.name)
@@ -35,18 +36,19 @@ def setUpModule():
     run = call("sh", "-c", 'umask 077 && exec cpack -G DEB --config "$1" -B "$2"', "sh",
                BUILD / "CPackConfig.cmake", Package.folder / "made", cwd=Package.folder, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
-    [Package.deb] = (Package.folder / "made").glob("*.deb")
+    Package.debs = {path.name.split("_")[0]: path for path in (Package.folder / "made").glob("*.deb")}
+    Package.deb = Package.debs["ringside"]
     Package.tree = Package.folder / "tree"
     Package.control = Package.folder / "control"
     call("dpkg-deb", "-x", Package.deb, Package.tree)
     call("dpkg-deb", "-e", Package.deb, Package.control)
-    Package.listing = call("dpkg-deb", "-c", Package.deb).stdout.splitlines()
+    Package.listing = [line for deb in Package.debs.values() for line in call("dpkg-deb", "-c", deb).stdout.splitlines()]
     Package.fields = dict(line.split(": ", 1) for line in (Package.control / "control").read_text(
         encoding="utf-8").splitlines() if re.match(r"[A-Z][\w-]*: ", line))
 
 
 class Package(unittest.TestCase):
-    """The unpacked package, for the tests; contains no tests."""
+    """The unpacked package of the programs, for the tests; contains no tests."""
 
     def files(self):
         return [path for path in self.tree.rglob("*") if path.is_file() and not path.is_symlink()]
@@ -128,13 +130,13 @@ class Contents(Package):
 class Lintian(Package):
     def test_lintian_has_nothing_to_complain_of(self):
         user = ["--allow-root"] if os.geteuid() == 0 else []
-        run = call("lintian", "--no-cfg", "--fail-on", "error,warning", *user, self.deb, check=False)
+        run = call("lintian", "--no-cfg", "--fail-on", "error,warning", *user, *self.debs.values(), check=False)
         self.assertEqual((run.returncode, run.stdout), (0, ""), run.stderr)
 
 
-class Life(Package):
-    """Installs, upgrades, removes and purges in a tree of its own: dpkg's database is there, fakeroot keeps the
-    owners."""
+class Machine(Package):
+    """A tree of its own that packages are installed in: dpkg's database is there, fakeroot keeps the owners. Contains no
+    tests."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -153,6 +155,53 @@ class Life(Package):
                    environment={"PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         return run.stderr
+
+
+class Library(Machine):
+    """libringside0 and libringside-dev, installed beside the programs."""
+
+    def field(self, package, name):
+        return call("dpkg-deb", "-f", self.debs[package], name).stdout.strip()
+
+    def test_the_library_depends_on_the_run_time_libraries_of_c_and_cpp_only(self):
+        depends = {entry.split(" ")[0] for entry in self.field("libringside0", "Depends").split(", ")}
+        self.assertLessEqual({"libc6", "libstdc++6"}, depends)
+        self.assertLessEqual(depends, {"libc6", "libstdc++6", "libgcc-s1"})
+        self.assertEqual(self.field("libringside-dev", "Depends"), f"libringside0 (= {self.fields['Version']})")
+
+    def test_each_package_has_its_part_of_the_files(self):
+        for package, parts in (("libringside0", (r"lib/\S+/libringside\.so\.0", r"lib/\S+/libringside\.so\.0\.\d+\.\d+")),
+                               ("libringside-dev", (r"include/ringside\.h", r"include/ringside\.hpp", r"lib/\S+/libringside\.so",
+                                                    r"lib/\S+/pkgconfig/ringside\.pc", r"lib/\S+/cmake/Ringside/\S+\.cmake",
+                                                    r"share/ringside/fortran/ringside\.f90",
+                                                    r"share/doc/libringside-dev/examples/\S+"))):
+            files = [line.split()[5] for line in call("dpkg-deb", "-c", self.debs[package]).stdout.splitlines()
+                     if not line.startswith("d")]
+            allowed = (*parts, rf"share/doc/{package}/(copyright|changelog\.gz)")
+            self.assertEqual([name for name in files if not any(re.fullmatch(r"\./usr/" + part, name) for part in allowed)], [])
+            for part in allowed:
+                self.assertTrue(any(re.fullmatch(r"\./usr/" + part, name) for name in files), part)
+
+    def test_the_symbols_file_lists_what_the_library_exports(self):
+        call("dpkg-deb", "-e", self.debs["libringside0"], self.machine / "control")
+        listed = (self.machine / "control" / "symbols").read_text(encoding="utf-8").splitlines()
+        self.assertEqual(listed[0], "libringside.so.0 libringside0 #MINVER#")
+        exported = call("nm", "-D", "--defined-only", BUILD / "lib" / "libringside.so.0").stdout
+        functions = [name.replace("@@", "@") for name in re.findall(r" T (\S+)", exported)]
+        self.assertEqual(sorted(line.split()[0] for line in listed[1:]), ["RINGSIDE_0@RINGSIDE_0", *sorted(functions)],
+                         "expected each function in deploy/debian/libringside0/symbols, with the version that first had it")
+        self.assertEqual((self.machine / "control" / "triggers").read_text(encoding="utf-8").splitlines()[-1],
+                         "activate-noawait ldconfig")
+
+    def test_users_solvers_are_compiled_against_the_packages_and_run(self):
+        self.dpkg("-i", *self.debs.values())
+        cases = ["CMakePackage", "SolverInC", "SolverInCpp", *(["SolverInFortran"] if shutil.which("gfortran") else [])]
+        run = call(sys.executable, "-B", ROOT / "tests" / "examples" / "library_test.py", "--root", self.machine, *cases, check=False)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+
+
+class Life(Machine):
+    """Installs, upgrades, removes and purges the programs."""
 
     def newer(self):
         """The same package as a later version, with another README.md."""

@@ -66,6 +66,15 @@ class ForeignBuild(unittest.TestCase):
         folders = {name.split("/")[1] for name in compiled if name.startswith("ringside/")}
         self.assertEqual(folders, {"library"})
 
+    def test_the_library_alone_is_configured_with_the_same_short_list(self):
+        printed = call("env", "-u", "PKG_CONFIG_PATH", f"PKG_CONFIG_LIBDIR={self.work / 'pkgconfig'}", "cmake", "-G", "Ninja", "-S", ROOT,
+                       "-B", self.work / "library", "-DRINGSIDE_BUILD_PROGRAMS=OFF",
+                       *(f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in HIDDEN))
+        self.assertRegex(printed, r"libringside: compiled with a C\+\+20 compiler and xxhash\.h \(/\S+\), linked with libc, libstdc\+\+, threads")
+        targets = call("ninja", "-C", self.work / "library", "-t", "targets", "all")
+        self.assertIn("lib/libringside.so.0", targets)
+        self.assertNotRegex(targets, r"(?m)^(analyzer|cli|producer|node|tests|bench)/")
+
 
 if __name__ == "__main__":
     LAUNCHER = sys.argv.pop(1) if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else ""

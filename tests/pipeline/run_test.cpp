@@ -149,13 +149,19 @@ TEST_F(PipelineTest, TheFormerNamesOfTheMatrixFormatAreAccepted) {
   EXPECT_NE(both.err.find("another name of --matrix-format"), std::string::npos) << both.err;
 }
 
+/// What both modes say of the last iterate: the results by name are those that a pool keeps.
+json common_of_last(json summary) {
+  summary["last"].erase("results");
+  return summary["last"];
+}
+
 TEST_F(PipelineTest, TheBaselineComputesTheSameAndKeepsNothing) {
   ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=25"})).exit_code, 0);
   const json pipeline = summary();
   std::filesystem::remove(pool_);
   ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=25", "--mode=dram"})).exit_code, 0);
   const json dram = summary();
-  EXPECT_EQ(dram["last"], pipeline["last"]);
+  EXPECT_EQ(common_of_last(dram), common_of_last(pipeline));
   EXPECT_EQ(dram["residual_l1"], pipeline["residual_l1"]);
   EXPECT_EQ(dram["problem_id"], pipeline["problem_id"]);
   EXPECT_EQ(dram["steps_committed"], 0);
@@ -170,7 +176,7 @@ TEST_F(PipelineTest, WithEveryTheBaselineStillComputesTheSame) {
   dram_options.push_back("--mode=dram");
   ASSERT_EQ(run("ringside", run_arguments("grid:60", dram_options)).exit_code, 0);
   const json dram = summary();
-  EXPECT_EQ(dram["last"], pipeline["last"]);
+  EXPECT_EQ(common_of_last(dram), common_of_last(pipeline));
   EXPECT_EQ(dram["passes"], 2);
   EXPECT_EQ(dram["reduce"], pipeline["reduce"]);
 }

@@ -16,7 +16,8 @@ LICENSE = "SPDX-License-Identifier: BSD-3-Clause"
 COMMENTS = {
     **dict.fromkeys((".cpp", ".hpp", ".js", ".proto"), "// {}"),
     **dict.fromkeys((".py", ".sh", ".sbatch", ".cmake", ".awk"), "# {}"),
-    ".css": "/* {} */",
+    **dict.fromkeys((".c", ".css", ".h"), "/* {} */"),
+    ".f90": "! {}",
 }
 
 

@@ -24,6 +24,7 @@
 #include "common/handoff/handoff_writer.hpp"
 #include "common/handoff/run_description.hpp"
 #include "common/kernels/hash.hpp"
+#include "common/messages/message_coordination.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 
@@ -76,7 +77,9 @@ class ScriptedProgram {
     ringside::assign(run.solver, "scripted");
     ringside::assign(run.matrix, problem_);
     handoff_.reset();
-    handoff_.emplace(ringside::handoff_options_of_environment(), run, schema(), scalars());
+    ringside::HandoffOptions options = ringside::handoff_options_of_environment();
+    options.messages = ringside::make_messages;
+    handoff_.emplace(options, run, schema(), scalars());
     x_.assign(kRows, 0.0);
     iteration_ = 0;
     if (const auto kept = handoff_->take_kept()) {

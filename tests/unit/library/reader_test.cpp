@@ -48,6 +48,7 @@ class ReaderTest : public ::testing::Test {
       ASSERT_EQ(writer_->begin(), CommitStatus::kOk);
       writer_->copy(payload.data(), scalars_of(newest_), &*reducer_);
       ASSERT_EQ(writer_->commit(), CommitStatus::kOk);
+      writer_->end_lease();
       if (with_results) writer_->store_results(reducer_->finish(writer_->payload(), 1));
     }
   }
@@ -205,7 +206,6 @@ TEST_F(ReaderTest, ResultsHaveTheirNames) {
   EXPECT_EQ(named["u.histogram"]->count, 256u);
   EXPECT_EQ(named["solver.rho"]->values->f64, 2.25);
   EXPECT_EQ(named["solver.inner"]->values->i64, 102);
-  EXPECT_EQ(named["u.change_l1"]->values, nullptr) << "this run's reducer has no step before";
   EXPECT_FALSE(named.contains("r.l2")) << "a state is not reduced";
 }
 

@@ -417,7 +417,7 @@ TEST_P(TakeoverTest, AStoppedProducerIsNoticedWithinThePeersTimeout) {
   }
   std::optional<Peer> peer = listener.accept(10'000);
   ASSERT_TRUE(peer.has_value());
-  HandoffReader reader(std::move(*peer), socket_path_, 10'000, 0.1);
+  HandoffReader reader(std::move(*peer), socket_path_, 10'000, 0.1, make_messages);
   reader.accept();
   take_one(reader, 0);
   PublishedStep step;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What people read of a run and its state, in words: units, names, the text of `ringside tail --once`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "proto/ringside.pb.h"
+
+namespace ringside {
+
+/// Of the solver's scalars, how many are shown beside the run's course.
+inline constexpr std::size_t kMostShownScalars = 4;
+
+/// "1.23 ms": a duration in the unit in which it has one to three digits before the point.
+std::string duration_text(std::int64_t ns);
+
+/// The first four bytes of an id, as hexadecimal digits.
+std::string id_text(const std::string& id);
+
+/// "solver.rho" -> "rho", which fits a column.
+std::string column_name(const std::string& full_name);
+
+/// "heat of rod (c=0.25)": what is solved, without what a program left empty, printable.
+std::string problem_text(std::string_view solver, std::string_view problem, std::string_view parameters);
+
+/// "90,000 rows", "u f64[300,300] K, p f64[90000] state".
+std::string size_text(const wire::RunStarted& run);
+
+/// "LINE: NOTE", or the line alone.
+std::string with_note(const std::string& line, const std::string& note);
+
+double share_of(std::int64_t part_ns, std::int64_t whole_ns);
+
+/// "5.61 ms a step (5.40 ms to 5.90 ms), of it producer idle 0.0 %, analyzer idle 18.1 %".
+std::string planned_text(const wire::PlannedStep& planned);
+
+/// The text that `ringside tail --once` prints.
+std::string status_text(const wire::Status& status);
+
+}  // namespace ringside

@@ -1,0 +1,1037 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! The Fortran face of ringside.h: handles as derived types, Fortran strings, and Fortran arrays of claimed buffers and of
+! held steps, without a copy. Compile this file with the program that uses it, and link libringside.
+!
+!     type(ringside_writer) :: run
+!     call run%attach([ringside_field('temperature', [nx, ny], unit='K')], solver='heat')
+!     do k = run%next_iteration(), 100
+!       if (.not. run%claim()) exit
+!       call ringside_f_pointer(run%buffer(1), x)   ! real(c_double), pointer :: x(:, :); run%doubles(1) is x(:), flat
+!       call iterate(x)
+!       call run%publish(k)
+!     end do
+!     call run%detach()
+!
+! Variables and scalars are numbered from 1. A shape is in Fortran's order: the pool keeps its reverse, with the last
+! dimension contiguous. A function that returns a logical is false if there is nothing, or nothing more. A failure sets
+! `stat` (RINGSIDE_USAGE ... RINGSIDE_ABSENT), and line() has its line; without `stat` it ends the program with this line and the
+! status as exit code. A handle is not copied. Everything else (threads, fork, lifetimes, units) is as ringside.h says.
+module ringside
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: error_unit
+  implicit none
+  private
+
+  integer, parameter, public :: RINGSIDE_OK = 0, RINGSIDE_USAGE = 2, RINGSIDE_SYSTEM = 3, RINGSIDE_PEER_LOST = 4, &
+    RINGSIDE_DAMAGED = 5, RINGSIDE_INTERRUPTED = 130, RINGSIDE_TIMEOUT = -1, RINGSIDE_END = -2, RINGSIDE_OVERWRITTEN = -3, &
+    RINGSIDE_FULL = -4, RINGSIDE_ABSENT = -5
+  integer, parameter, public :: RINGSIDE_F32 = 1, RINGSIDE_F64 = 2, RINGSIDE_C64 = 3, RINGSIDE_C128 = 4, RINGSIDE_I8 = 5, &
+    RINGSIDE_I16 = 6, RINGSIDE_I32 = 7, RINGSIDE_I64 = 8, RINGSIDE_U8 = 9, RINGSIDE_U16 = 10, RINGSIDE_U32 = 11, RINGSIDE_U64 = 12
+  integer, parameter, public :: RINGSIDE_FIELD_ROLE = 1, RINGSIDE_STATE_ROLE = 2
+  integer, parameter, public :: RINGSIDE_VALUE_F64 = 1, RINGSIDE_VALUE_I64 = 2, RINGSIDE_VALUE_I128 = 3
+  integer, parameter, public :: RINGSIDE_FINISHED = 0, RINGSIDE_STOPPED = 1, RINGSIDE_DIVERGED = 2, RINGSIDE_FAILED = 3
+  integer, parameter, public :: RINGSIDE_FRESH = 1, RINGSIDE_OVERWRITE = 2, RINGSIDE_RESUME = 3
+  integer, parameter, public :: RINGSIDE_LOSS_WAIT = 1, RINGSIDE_LOSS_CONTINUE = 2, RINGSIDE_LOSS_STOP = 3
+  integer, parameter, public :: RINGSIDE_MOST_DIMS = 8
+  integer(c_int64_t), parameter, public :: RINGSIDE_NEWEST = 0
+
+  !> A variable of a run: a named array. rank 0: one entry.
+  type, public :: ringside_variable
+    character(len=:), allocatable :: name, unit
+    integer :: dtype = RINGSIDE_F64, role = RINGSIDE_FIELD_ROLE, rank = 0
+    integer(c_int64_t) :: shape(RINGSIDE_MOST_DIMS) = 0
+  end type
+
+  !> A number that the solver publishes with each step; recorded as solver.NAME.
+  type, public :: ringside_scalar
+    character(len=:), allocatable :: name, unit
+    integer :: type = RINGSIDE_VALUE_F64
+  end type
+
+  !> A variable's memory: of a claimed buffer, of the kept step or of a held one. ringside_f_pointer makes an array of it.
+  type, public :: ringside_array
+    type(c_ptr) :: data = c_null_ptr
+    integer :: dtype = 0, rank = 0
+    integer(c_int64_t) :: shape(RINGSIDE_MOST_DIMS) = 0
+  end type
+
+  type, public, bind(c) :: ringside_step_info
+    integer(c_int32_t) :: size = 0, slot = 0
+    integer(c_int64_t) :: commit_seq = 0, step = 0, iteration = 0
+    integer(c_int8_t) :: run_id(16) = 0_c_int8_t
+  end type
+
+  !> A variable that is kept and reduced: ringside_field(name, shape [, unit] [, dtype]); shape: [integer ::] for one entry.
+  interface ringside_field
+    procedure field_32, field_64
+  end interface
+  !> A variable that is kept only: what the solver needs to continue.
+  interface ringside_state
+    procedure state_32, state_64
+  end interface
+
+  !> call ringside_f_pointer(array, to [, stat]): the pointer has the array's type; its rank is the array's, or 1. It is
+  !> null() if there is no memory.
+  interface ringside_f_pointer
+    procedure f32_1, f32_2, f32_3, f64_1, f64_2, f64_3, c64_1, c64_2, c64_3, c128_1, c128_2, c128_3
+    procedure i8_1, i16_1, i32_1, i32_2, i32_3, i64_1, i64_2, i64_3
+  end interface
+  public :: ringside_field, ringside_state, ringside_f_pointer
+
+  ! The structs of ringside.h.
+  type, bind(c) :: c_variable
+    integer(c_int32_t) :: size = 0
+    integer(c_int16_t) :: dtype = 0_c_int16_t, role = 0_c_int16_t
+    integer(c_int32_t) :: dims = 0, reserved = 0
+    type(c_ptr) :: name = c_null_ptr, unit = c_null_ptr
+    integer(c_int64_t) :: shape(RINGSIDE_MOST_DIMS) = 0
+  end type
+  type, bind(c) :: c_scalar
+    integer(c_int32_t) :: size = 0, type = 0
+    type(c_ptr) :: name = c_null_ptr, unit = c_null_ptr
+  end type
+  type, bind(c) :: c_error
+    integer(c_int32_t) :: size = 0, status = 0
+    character(kind=c_char) :: line(1016) = c_null_char
+  end type
+  type, bind(c) :: c_options
+    integer(c_int32_t) :: size = 0, buffers = 0
+    type(c_ptr) :: socket = c_null_ptr
+    real(c_double) :: peer_timeout_s = 0
+    integer(c_int32_t) :: pool_use = 0, on_analyzer_loss = 0
+    type(c_ptr) :: solver = c_null_ptr, problem = c_null_ptr, parameters = c_null_ptr, problem_bytes = c_null_ptr
+    integer(c_size_t) :: problem_bytes_count = 0
+    integer(c_int64_t) :: work = 0
+    type(c_ptr) :: stop = c_null_ptr
+  end type
+  type, bind(c) :: c_result
+    integer(c_int32_t) :: size = 0, type = 0
+    type(c_ptr) :: name = c_null_ptr, unit = c_null_ptr
+    integer(c_int64_t) :: count = 0
+    type(c_ptr) :: values = c_null_ptr
+  end type
+
+  !> A run that is published.
+  type, public :: ringside_writer
+    private
+    type(c_ptr) :: handle = c_null_ptr
+    type(c_variable), allocatable :: variables(:)
+    character(len=:), allocatable :: refusal
+  contains
+    procedure :: attach => writer_attach
+    procedure :: kept_iteration => writer_kept_iteration
+    procedure :: next_iteration => writer_next_iteration
+    procedure :: kept => writer_kept
+    procedure :: kept_doubles => writer_kept_doubles
+    procedure, private :: writer_kept_f64, writer_kept_i64
+    generic :: kept_scalar => writer_kept_f64, writer_kept_i64
+    procedure :: claim => writer_claim
+    procedure :: try_claim => writer_try_claim
+    procedure :: claim_last => writer_claim_last
+    procedure :: buffer => writer_buffer
+    procedure :: doubles => writer_doubles
+    procedure, private :: writer_publish_32, writer_publish_64
+    generic :: publish => writer_publish_32, writer_publish_64
+    procedure :: detach => writer_detach
+    procedure :: line => writer_line
+    procedure :: free => writer_free
+  end type
+
+  !> A pool, read also while it is written.
+  type, public :: ringside_reader
+    private
+    type(c_ptr) :: handle = c_null_ptr
+    type(c_variable), pointer :: variables(:) => null()
+    character(len=:), allocatable :: refusal
+  contains
+    procedure :: open => reader_open
+    procedure :: variable_count => reader_variable_count
+    procedure :: variable => reader_variable
+    procedure :: find => reader_find
+    procedure :: next => reader_next
+    procedure :: hold => reader_hold
+    procedure :: values => reader_values
+    procedure :: line => reader_line
+    procedure :: free => reader_free
+  end type
+
+  !> A step that a reader holds, in place. It is released before the reader is freed.
+  type, public :: ringside_step
+    private
+    type(c_ptr) :: handle = c_null_ptr, reader = c_null_ptr
+    type(c_variable), pointer :: variables(:) => null()
+    type(ringside_step_info), public :: info
+  contains
+    procedure :: view => step_view
+    procedure :: doubles => step_doubles
+    procedure :: verify => step_verify
+    procedure :: check => step_check
+    procedure :: release => step_release
+  end type
+
+  interface
+    integer(c_int32_t) function c_attach(options, variables, variable_count, scalars, scalar_count, out, error) &
+      bind(c, name='ringside_attach')
+      import
+      type(c_options), intent(in) :: options
+      integer(c_size_t), value :: variable_count, scalar_count
+      type(c_variable), intent(in) :: variables(*)
+      type(c_scalar), intent(in) :: scalars(*)
+      type(c_ptr), intent(out) :: out
+      type(c_error), intent(inout) :: error
+    end function
+    integer(c_int32_t) function c_kept(writer, iteration) bind(c, name='ringside_kept')
+      import
+      type(c_ptr), value :: writer
+      integer(c_int64_t), intent(out) :: iteration
+    end function
+    integer(c_int32_t) function c_kept_variable(writer, variable, data, bytes) bind(c, name='ringside_kept_variable')
+      import
+      type(c_ptr), value :: writer
+      integer(c_int32_t), value :: variable
+      type(c_ptr), intent(out) :: data
+      integer(c_size_t), intent(out) :: bytes
+    end function
+    integer(c_int32_t) function c_kept_scalar(writer, scalar, value) bind(c, name='ringside_kept_scalar')
+      import
+      type(c_ptr), value :: writer
+      integer(c_int32_t), value :: scalar
+      integer(c_int64_t), intent(out) :: value
+    end function
+    integer(c_int32_t) function c_claim(writer) bind(c, name='ringside_claim')
+      import
+      type(c_ptr), value :: writer
+    end function
+    integer(c_int32_t) function c_try_claim(writer) bind(c, name='ringside_try_claim')
+      import
+      type(c_ptr), value :: writer
+    end function
+    integer(c_int32_t) function c_claim_last(writer) bind(c, name='ringside_claim_last')
+      import
+      type(c_ptr), value :: writer
+    end function
+    type(c_ptr) function c_buffer(writer, variable) bind(c, name='ringside_buffer')
+      import
+      type(c_ptr), value :: writer
+      integer(c_int32_t), value :: variable
+    end function
+    integer(c_int32_t) function c_publish(writer, iteration, scalars, scalar_count) bind(c, name='ringside_publish')
+      import
+      type(c_ptr), value :: writer
+      integer(c_int64_t), value :: iteration
+      real(c_double), intent(in) :: scalars(*)
+      integer(c_size_t), value :: scalar_count
+    end function
+    integer(c_int32_t) function c_detach(writer, outcome) bind(c, name='ringside_detach')
+      import
+      type(c_ptr), value :: writer
+      integer(c_int32_t), value :: outcome
+    end function
+    type(c_ptr) function c_writer_line(writer) bind(c, name='ringside_writer_line')
+      import
+      type(c_ptr), value :: writer
+    end function
+    subroutine c_writer_free(writer) bind(c, name='ringside_writer_free')
+      import
+      type(c_ptr), value :: writer
+    end subroutine
+    integer(c_int32_t) function c_open(pool, out, error) bind(c, name='ringside_open')
+      import
+      type(c_ptr), value :: pool
+      type(c_ptr), intent(out) :: out
+      type(c_error), intent(inout) :: error
+    end function
+    integer(c_int32_t) function c_variables(reader, out, count) bind(c, name='ringside_variables')
+      import
+      type(c_ptr), value :: reader
+      type(c_ptr), intent(out) :: out
+      integer(c_size_t), intent(out) :: count
+    end function
+    integer(c_int32_t) function c_next(reader, after, timeout_s, stop, out) bind(c, name='ringside_next')
+      import
+      type(c_ptr), value :: reader, stop
+      integer(c_int64_t), value :: after
+      real(c_double), value :: timeout_s
+      type(ringside_step_info), intent(inout) :: out
+    end function
+    integer(c_int32_t) function c_hold(reader, commit_seq, out) bind(c, name='ringside_hold')
+      import
+      type(c_ptr), value :: reader
+      integer(c_int64_t), value :: commit_seq
+      type(c_ptr), intent(out) :: out
+    end function
+    integer(c_int32_t) function c_step_get_info(step, out) bind(c, name='ringside_step_get_info')
+      import
+      type(c_ptr), value :: step
+      type(ringside_step_info), intent(inout) :: out
+    end function
+    integer(c_int32_t) function c_view(step, variable, data, bytes) bind(c, name='ringside_view')
+      import
+      type(c_ptr), value :: step
+      integer(c_int32_t), value :: variable
+      type(c_ptr), intent(out) :: data
+      integer(c_size_t), intent(out) :: bytes
+    end function
+    integer(c_int32_t) function c_verify(step, variable) bind(c, name='ringside_verify')
+      import
+      type(c_ptr), value :: step
+      integer(c_int32_t), value :: variable
+    end function
+    integer(c_int32_t) function c_check(step) bind(c, name='ringside_check')
+      import
+      type(c_ptr), value :: step
+    end function
+    integer(c_int32_t) function c_release(step) bind(c, name='ringside_release')
+      import
+      type(c_ptr), value :: step
+    end function
+    integer(c_int32_t) function c_results(reader, commit_seq, out, count) bind(c, name='ringside_results')
+      import
+      type(c_ptr), value :: reader
+      integer(c_int64_t), value :: commit_seq
+      type(c_ptr), intent(out) :: out
+      integer(c_size_t), intent(out) :: count
+    end function
+    type(c_ptr) function c_reader_line(reader) bind(c, name='ringside_reader_line')
+      import
+      type(c_ptr), value :: reader
+    end function
+    subroutine c_reader_free(reader) bind(c, name='ringside_reader_free')
+      import
+      type(c_ptr), value :: reader
+    end subroutine
+    integer(c_size_t) function c_strlen(text) bind(c, name='strlen')
+      import
+      type(c_ptr), value :: text
+    end function
+  end interface
+
+  ! A string of C, which lives as long as this object.
+  type :: c_text
+    character(kind=c_char), allocatable :: bytes(:)
+  end type
+
+contains
+
+  ! ---- Writing ----
+
+  !> Attaches to the analyzer. An argument that is absent comes from the environment of `ringside run -- PROGRAM`, or is
+  !> a default. stop: not 0 ends a wait; it lives until the handle is freed, and a signal handler may set it.
+  subroutine writer_attach(self, variables, scalars, solver, problem, parameters, pool_use, buffers, socket, peer_timeout_s, &
+    on_analyzer_loss, work, problem_bytes, problem_bytes_count, stop, stat)
+    class(ringside_writer), intent(inout) :: self
+    type(ringside_variable), intent(in) :: variables(:)
+    type(ringside_scalar), intent(in), optional :: scalars(:)
+    character(*), intent(in), optional :: solver, problem, parameters, socket
+    integer, intent(in), optional :: pool_use, buffers, on_analyzer_loss
+    real(c_double), intent(in), optional :: peer_timeout_s
+    integer(c_int64_t), intent(in), optional :: work
+    type(c_ptr), intent(in), optional :: problem_bytes
+    integer(c_size_t), intent(in), optional :: problem_bytes_count
+    integer(c_int), intent(in), target, optional :: stop
+    integer, intent(out), optional :: stat
+    type(c_options) :: options
+    type(c_error) :: error
+    type(c_scalar), allocatable :: all_scalars(:)
+    type(c_text), target :: texts(4), names(size(variables)), units(size(variables))
+    type(c_text), allocatable, target :: scalar_names(:), scalar_units(:)
+    integer(c_int32_t) :: status
+    integer :: i, rank
+
+    call self%free()
+    options%size = int(c_sizeof(options), c_int32_t)
+    options%solver = c_string(texts(1), solver)
+    options%problem = c_string(texts(2), problem)
+    options%parameters = c_string(texts(3), parameters)
+    options%socket = c_string(texts(4), socket)
+    if (present(pool_use)) options%pool_use = int(pool_use, c_int32_t)
+    if (present(buffers)) options%buffers = int(buffers, c_int32_t)
+    if (present(on_analyzer_loss)) options%on_analyzer_loss = int(on_analyzer_loss, c_int32_t)
+    if (present(peer_timeout_s)) options%peer_timeout_s = peer_timeout_s
+    if (present(work)) options%work = work
+    if (present(problem_bytes)) options%problem_bytes = problem_bytes
+    if (present(problem_bytes_count)) options%problem_bytes_count = problem_bytes_count
+    if (present(stop)) options%stop = c_loc(stop)
+
+    allocate (self%variables(size(variables)))
+    do i = 1, size(variables)
+      rank = variables(i)%rank
+      self%variables(i)%size = int(c_sizeof(self%variables(i)), c_int32_t)
+      self%variables(i)%dtype = int(variables(i)%dtype, c_int16_t)
+      self%variables(i)%role = int(variables(i)%role, c_int16_t)
+      self%variables(i)%dims = int(rank, c_int32_t)
+      self%variables(i)%name = c_string(names(i), variables(i)%name)
+      self%variables(i)%unit = c_string(units(i), variables(i)%unit)
+      self%variables(i)%shape(1:rank) = variables(i)%shape(rank:1:-1)
+    end do
+    allocate (all_scalars(0), scalar_names(0), scalar_units(0))
+    if (present(scalars)) then
+      deallocate (all_scalars, scalar_names, scalar_units)
+      allocate (all_scalars(size(scalars)), scalar_names(size(scalars)), scalar_units(size(scalars)))
+      do i = 1, size(scalars)
+        all_scalars(i)%size = int(c_sizeof(all_scalars(i)), c_int32_t)
+        all_scalars(i)%type = int(scalars(i)%type, c_int32_t)
+        all_scalars(i)%name = c_string(scalar_names(i), scalars(i)%name)
+        all_scalars(i)%unit = c_string(scalar_units(i), scalars(i)%unit)
+      end do
+    end if
+    error%size = int(c_sizeof(error), c_int32_t)
+    status = c_attach(options, self%variables, size(self%variables, kind=c_size_t), all_scalars, &
+      size(all_scalars, kind=c_size_t), self%handle, error)
+    if (status /= RINGSIDE_OK) self%refusal = line_of(error)
+    call conclude(status, self%line(), stat)
+  end subroutine
+
+  !> The iteration of the step that the run continues from; 0 if it begins anew, or after the first publish.
+  integer(c_int64_t) function writer_kept_iteration(self) result(iteration)
+    class(ringside_writer), intent(in) :: self
+    integer(c_int32_t) :: status
+    iteration = 0
+    status = c_kept(self%handle, iteration)
+    if (status == RINGSIDE_END) iteration = 0
+    if (status > 0) call conclude(status, self%line())
+  end function
+
+  !> That iteration + 1.
+  integer(c_int64_t) function writer_next_iteration(self) result(iteration)
+    class(ringside_writer), intent(in) :: self
+    iteration = self%kept_iteration() + 1
+  end function
+
+  !> That step's variable, to be read until the first publish. Its data is c_null_ptr if the run begins anew.
+  function writer_kept(self, variable) result(array)
+    class(ringside_writer), intent(in) :: self
+    integer, intent(in) :: variable
+    type(ringside_array) :: array
+    type(c_ptr) :: data
+    integer(c_size_t) :: bytes
+    integer(c_int32_t) :: status
+    status = c_kept_variable(self%handle, int(variable - 1, c_int32_t), data, bytes)
+    if (status == RINGSIDE_OK) array = array_of(self%variables(variable), data)
+    if (status > 0) call conclude(status, self%line())
+  end function
+
+  !> A copy of it as doubles, flat; of size 0 if the run begins anew.
+  function writer_kept_doubles(self, variable) result(doubles)
+    class(ringside_writer), intent(in) :: self
+    integer, intent(in) :: variable
+    real(c_double), allocatable :: doubles(:)
+    real(c_double), pointer :: kept(:)
+    call ringside_f_pointer(self%kept(variable), kept)
+    allocate (doubles(0))
+    if (associated(kept)) doubles = kept
+  end function
+
+  !> That step's scalar. False: the run begins anew, or the step does not have it.
+  logical function writer_kept_f64(self, scalar, value) result(there)
+    class(ringside_writer), intent(in) :: self
+    integer, intent(in) :: scalar
+    real(c_double), intent(inout) :: value
+    integer(c_int64_t) :: word
+    there = writer_kept_i64(self, scalar, word)
+    if (there) value = transfer(word, value)
+  end function
+  logical function writer_kept_i64(self, scalar, value) result(there)
+    class(ringside_writer), intent(in) :: self
+    integer, intent(in) :: scalar
+    integer(c_int64_t), intent(inout) :: value
+    integer(c_int64_t) :: word
+    integer(c_int32_t) :: status
+    status = c_kept_scalar(self%handle, int(scalar - 1, c_int32_t), word)
+    there = status == RINGSIDE_OK
+    if (there) value = word
+    if (status > 0) call conclude(status, self%line())
+  end function
+
+  !> Waits for the buffer of the next step. False: the run is to stop, or no analyzer is there and RINGSIDE_LOSS_CONTINUE
+  !> was chosen.
+  logical function writer_claim(self, stat) result(claimed)
+    class(ringside_writer), intent(in) :: self
+    integer, intent(out), optional :: stat
+    claimed = concluded_claim(self, c_claim(self%handle), stat)
+  end function
+  !> The same without waiting: false if no buffer is free.
+  logical function writer_try_claim(self, stat) result(claimed)
+    class(ringside_writer), intent(in) :: self
+    integer, intent(out), optional :: stat
+    claimed = concluded_claim(self, c_try_claim(self%handle), stat)
+  end function
+  !> The same for the last step of a run that was stopped.
+  logical function writer_claim_last(self, stat) result(claimed)
+    class(ringside_writer), intent(in) :: self
+    integer, intent(out), optional :: stat
+    claimed = concluded_claim(self, c_claim_last(self%handle), stat)
+  end function
+
+  !> A variable of the claimed step, to be written. Its data is c_null_ptr if no step is claimed.
+  function writer_buffer(self, variable) result(array)
+    class(ringside_writer), intent(in) :: self
+    integer, intent(in) :: variable
+    type(ringside_array) :: array
+    type(c_ptr) :: data
+    data = c_buffer(self%handle, int(variable - 1, c_int32_t))
+    if (c_associated(data)) array = array_of(self%variables(variable), data)
+  end function
+
+  !> The same as doubles, flat. It may be assigned to: run%doubles(1) = x.
+  function writer_doubles(self, variable) result(doubles)
+    class(ringside_writer), intent(in) :: self
+    integer, intent(in) :: variable
+    real(c_double), pointer :: doubles(:)
+    call ringside_f_pointer(self%buffer(variable), doubles)
+  end function
+
+  !> Publishes the claimed step. scalars: in the order declared; an integer n is transfer(n, 1.0_c_double), n of kind
+  !> c_int64_t.
+  subroutine writer_publish_64(self, iteration, scalars, stat)
+    class(ringside_writer), intent(in) :: self
+    integer(c_int64_t), intent(in) :: iteration
+    real(c_double), intent(in), optional :: scalars(:)
+    integer, intent(out), optional :: stat
+    real(c_double) :: none(1)
+    integer(c_int32_t) :: status
+    if (present(scalars)) then
+      status = c_publish(self%handle, iteration, scalars, size(scalars, kind=c_size_t))
+    else
+      status = c_publish(self%handle, iteration, none, 0_c_size_t)
+    end if
+    if (present(stat)) stat = status
+    if (status /= RINGSIDE_OK .and. .not. present(stat)) call conclude(status, self%line())
+  end subroutine
+  subroutine writer_publish_32(self, iteration, scalars, stat)
+    class(ringside_writer), intent(in) :: self
+    integer(c_int32_t), intent(in) :: iteration
+    real(c_double), intent(in), optional :: scalars(:)
+    integer, intent(out), optional :: stat
+    call writer_publish_64(self, int(iteration, c_int64_t), scalars, stat)
+  end subroutine
+
+  !> Ends the run. Returns when every published step is committed.
+  subroutine writer_detach(self, outcome, stat)
+    class(ringside_writer), intent(in) :: self
+    integer, intent(in), optional :: outcome
+    integer, intent(out), optional :: stat
+    integer(c_int32_t) :: status, ended
+    ended = RINGSIDE_FINISHED
+    if (present(outcome)) ended = int(outcome, c_int32_t)
+    status = c_detach(self%handle, ended)
+    call conclude(status, self%line(), stat)
+  end subroutine
+
+  !> The line of the last failure.
+  function writer_line(self) result(line)
+    class(ringside_writer), intent(in) :: self
+    character(len=:), allocatable :: line
+    line = ''
+    if (c_associated(self%handle)) then
+      line = fortran_string(c_writer_line(self%handle))
+    else if (allocated(self%refusal)) then
+      line = self%refusal
+    end if
+  end function
+
+  !> Without a detach before it, the run counts as lost, and may be resumed.
+  subroutine writer_free(self)
+    class(ringside_writer), intent(inout) :: self
+    call c_writer_free(self%handle)
+    self%handle = c_null_ptr
+    if (allocated(self%variables)) deallocate (self%variables)
+  end subroutine
+
+  ! ---- Reading ----
+
+  subroutine reader_open(self, pool, stat)
+    class(ringside_reader), intent(inout) :: self
+    character(*), intent(in) :: pool
+    integer, intent(out), optional :: stat
+    type(c_text), target :: path
+    type(c_error) :: error
+    type(c_ptr) :: variables
+    integer(c_size_t) :: count
+    integer(c_int32_t) :: status
+    call self%free()
+    error%size = int(c_sizeof(error), c_int32_t)
+    status = c_open(c_string(path, pool), self%handle, error)
+    if (status /= RINGSIDE_OK) self%refusal = line_of(error)
+    if (status == RINGSIDE_OK) status = c_variables(self%handle, variables, count)
+    if (status == RINGSIDE_OK) call c_f_pointer(variables, self%variables, [count])
+    call conclude(status, self%line(), stat)
+  end subroutine
+
+  integer function reader_variable_count(self) result(count)
+    class(ringside_reader), intent(in) :: self
+    count = 0
+    if (associated(self%variables)) count = size(self%variables)
+  end function
+
+  !> A variable of every step in the pool: 1 <= number <= variable_count().
+  function reader_variable(self, number) result(variable)
+    class(ringside_reader), intent(in) :: self
+    integer, intent(in) :: number
+    type(ringside_variable) :: variable
+    type(ringside_array) :: array
+    array = array_of(self%variables(number), c_null_ptr)
+    variable%name = fortran_string(self%variables(number)%name)
+    variable%unit = fortran_string(self%variables(number)%unit)
+    variable%dtype = array%dtype
+    variable%role = self%variables(number)%role
+    variable%rank = self%variables(number)%dims
+    variable%shape = array%shape
+  end function
+
+  !> The number of the variable with that name, or 0.
+  integer function reader_find(self, name) result(number)
+    class(ringside_reader), intent(in) :: self
+    character(*), intent(in) :: name
+    do number = self%variable_count(), 1, -1
+      if (fortran_string(self%variables(number)%name) == name) return
+    end do
+  end function
+
+  !> The oldest kept step whose commit_seq is greater than `after`. False: none came within timeout_s (less than 0: no
+  !> limit), or `stop` became other than 0.
+  logical function reader_next(self, after, timeout_s, info, stop, stat) result(found)
+    class(ringside_reader), intent(in) :: self
+    integer(c_int64_t), intent(in) :: after
+    real(c_double), intent(in) :: timeout_s
+    type(ringside_step_info), intent(inout) :: info
+    integer(c_int), intent(in), target, optional :: stop
+    integer, intent(out), optional :: stat
+    type(c_ptr) :: stop_at
+    integer(c_int32_t) :: status
+    stop_at = c_null_ptr
+    if (present(stop)) stop_at = c_loc(stop)
+    info%size = int(c_sizeof(info), c_int32_t)
+    status = c_next(self%handle, after, timeout_s, stop_at, info)
+    found = status == RINGSIDE_OK
+    if (present(stat)) stat = status
+    if (status > 0 .and. status /= RINGSIDE_INTERRUPTED .and. .not. present(stat)) call conclude(status, self%line())
+  end function
+
+  !> Holds a step. commit_seq: absent for the newest. False: it is no longer kept, or the pool is empty.
+  logical function reader_hold(self, step, commit_seq, stat) result(held)
+    class(ringside_reader), intent(in) :: self
+    type(ringside_step), intent(inout) :: step
+    integer(c_int64_t), intent(in), optional :: commit_seq
+    integer, intent(out), optional :: stat
+    integer(c_int64_t) :: wanted
+    integer(c_int32_t) :: status
+    call step%release(status)
+    wanted = RINGSIDE_NEWEST
+    if (present(commit_seq)) wanted = commit_seq
+    status = c_hold(self%handle, wanted, step%handle)
+    held = status == RINGSIDE_OK
+    if (present(stat)) stat = status
+    if (held) then
+      step%reader = self%handle
+      step%variables => self%variables
+      step%info%size = int(c_sizeof(step%info), c_int32_t)
+      status = c_step_get_info(step%handle, step%info)
+    else if (status > 0 .and. .not. present(stat)) then
+      call conclude(status, self%line())
+    end if
+  end function
+
+  !> The values recorded of a step under a full name ("x.l2", "solver.rho"), as doubles; none if they are absent.
+  function reader_values(self, commit_seq, name) result(values)
+    class(ringside_reader), intent(in) :: self
+    integer(c_int64_t), intent(in) :: commit_seq
+    character(*), intent(in) :: name
+    real(c_double), allocatable :: values(:)
+    type(c_result), pointer :: results(:)
+    real(c_double), pointer :: doubles(:)
+    integer(c_int64_t), pointer :: words(:)
+    type(c_ptr) :: all
+    integer(c_size_t) :: count
+    integer(c_int32_t) :: status
+    integer :: i
+    allocate (values(0))
+    status = c_results(self%handle, commit_seq, all, count)
+    if (status > 0) call conclude(status, self%line())
+    if (status /= RINGSIDE_OK) return
+    call c_f_pointer(all, results, [count])
+    do i = 1, size(results)
+      if (fortran_string(results(i)%name) /= name .or. .not. c_associated(results(i)%values)) cycle
+      select case (results(i)%type)
+      case (RINGSIDE_VALUE_F64)
+        call c_f_pointer(results(i)%values, doubles, [results(i)%count])
+        values = doubles
+      case (RINGSIDE_VALUE_I64)
+        call c_f_pointer(results(i)%values, words, [results(i)%count])
+        values = real(words, c_double)
+      case (RINGSIDE_VALUE_I128)
+        call c_f_pointer(results(i)%values, words, [2*results(i)%count])
+        values = real(words(2::2), c_double)*2.0_c_double**64 + real(words(1::2), c_double)
+        where (words(1::2) < 0) values = values + 2.0_c_double**64
+      end select
+      return
+    end do
+  end function
+
+  !> The line of the last failure of the reader or of one of its steps.
+  function reader_line(self) result(line)
+    class(ringside_reader), intent(in) :: self
+    character(len=:), allocatable :: line
+    line = ''
+    if (c_associated(self%handle)) then
+      line = fortran_string(c_reader_line(self%handle))
+    else if (allocated(self%refusal)) then
+      line = self%refusal
+    end if
+  end function
+
+  !> All its steps are released before.
+  subroutine reader_free(self)
+    class(ringside_reader), intent(inout) :: self
+    call c_reader_free(self%handle)
+    self%handle = c_null_ptr
+    self%variables => null()
+  end subroutine
+
+  !> A variable in place, read-only: a store to it ends the program. No byte is copied, and none is verified.
+  function step_view(self, variable, stat) result(array)
+    class(ringside_step), intent(in) :: self
+    integer, intent(in) :: variable
+    integer, intent(out), optional :: stat
+    type(ringside_array) :: array
+    type(c_ptr) :: data
+    integer(c_size_t) :: bytes
+    integer(c_int32_t) :: status
+    status = c_view(self%handle, int(variable - 1, c_int32_t), data, bytes)
+    if (status == RINGSIDE_OK) array = array_of(self%variables(variable), data)
+    call conclude(status, fortran_string(c_reader_line(self%reader)), stat)
+  end function
+
+  !> The same as doubles, flat.
+  function step_doubles(self, variable) result(doubles)
+    class(ringside_step), intent(in) :: self
+    integer, intent(in) :: variable
+    real(c_double), pointer :: doubles(:)
+    call ringside_f_pointer(self%view(variable), doubles)
+  end function
+
+  !> Hashes a variable in place, or all of them, and checks.
+  subroutine step_verify(self, variable, stat)
+    class(ringside_step), intent(in) :: self
+    integer, intent(in), optional :: variable
+    integer, intent(out), optional :: stat
+    integer(c_int32_t) :: status, number
+    number = -1_c_int32_t  ! RINGSIDE_ALL
+    if (present(variable)) number = int(variable - 1, c_int32_t)
+    status = c_verify(self%handle, number)
+    call conclude(status, fortran_string(c_reader_line(self%reader)), stat)
+  end subroutine
+
+  !> RINGSIDE_OK: everything that was read through views of this step until now was of this step.
+  subroutine step_check(self, stat)
+    class(ringside_step), intent(in) :: self
+    integer, intent(out), optional :: stat
+    call conclude(c_check(self%handle), fortran_string(c_reader_line(self%reader)), stat)
+  end subroutine
+
+  !> The last check, and the end of the hold. Does nothing if the step is not held.
+  subroutine step_release(self, stat)
+    class(ringside_step), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    integer(c_int32_t) :: status
+    status = c_release(self%handle)
+    self%handle = c_null_ptr
+    if (status == RINGSIDE_OK) then
+      if (present(stat)) stat = RINGSIDE_OK
+      return
+    end if
+    call conclude(status, fortran_string(c_reader_line(self%reader)), stat)
+  end subroutine
+
+  ! ---- Variables and their memory ----
+
+  function field_32(name, shape, unit, dtype) result(variable)
+    character(*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: shape(:)
+    character(*), intent(in), optional :: unit
+    integer, intent(in), optional :: dtype
+    type(ringside_variable) :: variable
+    variable = described(name, int(shape, c_int64_t), RINGSIDE_FIELD_ROLE, unit, dtype)
+  end function
+  function state_32(name, shape, unit, dtype) result(variable)
+    character(*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: shape(:)
+    character(*), intent(in), optional :: unit
+    integer, intent(in), optional :: dtype
+    type(ringside_variable) :: variable
+    variable = described(name, int(shape, c_int64_t), RINGSIDE_STATE_ROLE, unit, dtype)
+  end function
+  function field_64(name, shape, unit, dtype) result(variable)
+    character(*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: shape(:)
+    character(*), intent(in), optional :: unit
+    integer, intent(in), optional :: dtype
+    type(ringside_variable) :: variable
+    variable = described(name, int(shape, c_int64_t), RINGSIDE_FIELD_ROLE, unit, dtype)
+  end function
+  function state_64(name, shape, unit, dtype) result(variable)
+    character(*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: shape(:)
+    character(*), intent(in), optional :: unit
+    integer, intent(in), optional :: dtype
+    type(ringside_variable) :: variable
+    variable = described(name, int(shape, c_int64_t), RINGSIDE_STATE_ROLE, unit, dtype)
+  end function
+  function described(name, shape, role, unit, dtype) result(variable)
+    character(*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: shape(:)
+    integer, intent(in) :: role
+    character(*), intent(in), optional :: unit
+    integer, intent(in), optional :: dtype
+    type(ringside_variable) :: variable
+    integer :: kept
+    variable%name = name
+    variable%unit = ''
+    if (present(unit)) variable%unit = unit
+    if (present(dtype)) variable%dtype = dtype
+    variable%role = role
+    variable%rank = size(shape)  ! more than 8: the library refuses it
+    kept = min(size(shape), RINGSIDE_MOST_DIMS)
+    variable%shape(1:kept) = shape(1:kept)
+  end function
+
+  !> The memory at `data` of a variable, in Fortran's order. One entry has rank 1 here.
+  function array_of(variable, data) result(array)
+    type(c_variable), intent(in) :: variable
+    type(c_ptr), intent(in) :: data
+    type(ringside_array) :: array
+    array%data = data
+    array%dtype = variable%dtype
+    array%rank = max(1, int(variable%dims))
+    array%shape = 1
+    array%shape(1:variable%dims) = variable%shape(variable%dims:1:-1)
+  end function
+
+  !> True if the array has this dtype and rank. If it has others, the program ends, or stat is RINGSIDE_USAGE.
+  logical function fits(array, dtype, unsigned, rank, stat)
+    type(ringside_array), intent(in) :: array
+    integer, intent(in) :: dtype, unsigned, rank  ! an integer of Fortran holds the bits of an unsigned one, too
+    integer, intent(out), optional :: stat
+    character(len=4), parameter :: names(0:12) = &
+      ['none', 'f32 ', 'f64 ', 'c64 ', 'c128', 'i8  ', 'i16 ', 'i32 ', 'i64 ', 'u8  ', 'u16 ', 'u32 ', 'u64 ']
+    character(len=100) :: line
+    fits = .false.
+    if (present(stat)) stat = RINGSIDE_OK
+    if (.not. c_associated(array%data)) return
+    fits = (array%dtype == dtype .or. array%dtype == unsigned) .and. (rank == 1 .or. rank == array%rank)
+    if (fits) return
+    write (line, '(3a, i0, 3a, i0)') 'ringside_f_pointer: found a pointer to ', trim(names(dtype)), ' of rank ', rank, &
+      ', expected ', trim(names(array%dtype)), ' of rank ', array%rank
+    call conclude(RINGSIDE_USAGE, trim(line)//' (or 1)', stat)
+  end function
+
+  subroutine f32_1(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    real(c_float), pointer, intent(out) :: to(:)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, RINGSIDE_F32, RINGSIDE_F32, 1, stat)) call c_f_pointer(array%data, to, [product(array%shape(1:array%rank))])
+  end subroutine
+  subroutine f32_2(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    real(c_float), pointer, intent(out) :: to(:, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, RINGSIDE_F32, RINGSIDE_F32, 2, stat)) call c_f_pointer(array%data, to, array%shape(1:2))
+  end subroutine
+  subroutine f32_3(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    real(c_float), pointer, intent(out) :: to(:, :, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, RINGSIDE_F32, RINGSIDE_F32, 3, stat)) call c_f_pointer(array%data, to, array%shape(1:3))
+  end subroutine
+  subroutine f64_1(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    real(c_double), pointer, intent(out) :: to(:)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, RINGSIDE_F64, RINGSIDE_F64, 1, stat)) call c_f_pointer(array%data, to, [product(array%shape(1:array%rank))])
+  end subroutine
+  subroutine f64_2(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    real(c_double), pointer, intent(out) :: to(:, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, RINGSIDE_F64, RINGSIDE_F64, 2, stat)) call c_f_pointer(array%data, to, array%shape(1:2))
+  end subroutine
+  subroutine f64_3(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    real(c_double), pointer, intent(out) :: to(:, :, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, RINGSIDE_F64, RINGSIDE_F64, 3, stat)) call c_f_pointer(array%data, to, array%shape(1:3))
+  end subroutine
+  subroutine c64_1(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    complex(c_float_complex), pointer, intent(out) :: to(:)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, RINGSIDE_C64, RINGSIDE_C64, 1, stat)) call c_f_pointer(array%data, to, [product(array%shape(1:array%rank))])
+  end subroutine
+  subroutine c64_2(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    complex(c_float_complex), pointer, intent(out) :: to(:, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, RINGSIDE_C64, RINGSIDE_C64, 2, stat)) call c_f_pointer(array%data, to, array%shape(1:2))
+  end subroutine
+  subroutine c64_3(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    complex(c_float_complex), pointer, intent(out) :: to(:, :, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, RINGSIDE_C64, RINGSIDE_C64, 3, stat)) call c_f_pointer(array%data, to, array%shape(1:3))
+  end subroutine
+  subroutine c128_1(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    complex(c_double_complex), pointer, intent(out) :: to(:)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, RINGSIDE_C128, RINGSIDE_C128, 1, stat)) call c_f_pointer(array%data, to, [product(array%shape(1:array%rank))])
+  end subroutine
+  subroutine c128_2(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    complex(c_double_complex), pointer, intent(out) :: to(:, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, RINGSIDE_C128, RINGSIDE_C128, 2, stat)) call c_f_pointer(array%data, to, array%shape(1:2))
+  end subroutine
+  subroutine c128_3(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    complex(c_double_complex), pointer, intent(out) :: to(:, :, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, RINGSIDE_C128, RINGSIDE_C128, 3, stat)) call c_f_pointer(array%data, to, array%shape(1:3))
+  end subroutine
+  subroutine i8_1(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int8_t), pointer, intent(out) :: to(:)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, RINGSIDE_I8, RINGSIDE_U8, 1, stat)) call c_f_pointer(array%data, to, [product(array%shape(1:array%rank))])
+  end subroutine
+  subroutine i16_1(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int16_t), pointer, intent(out) :: to(:)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, RINGSIDE_I16, RINGSIDE_U16, 1, stat)) call c_f_pointer(array%data, to, [product(array%shape(1:array%rank))])
+  end subroutine
+  subroutine i32_1(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int32_t), pointer, intent(out) :: to(:)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, RINGSIDE_I32, RINGSIDE_U32, 1, stat)) call c_f_pointer(array%data, to, [product(array%shape(1:array%rank))])
+  end subroutine
+  subroutine i32_2(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int32_t), pointer, intent(out) :: to(:, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, RINGSIDE_I32, RINGSIDE_U32, 2, stat)) call c_f_pointer(array%data, to, array%shape(1:2))
+  end subroutine
+  subroutine i32_3(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int32_t), pointer, intent(out) :: to(:, :, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, RINGSIDE_I32, RINGSIDE_U32, 3, stat)) call c_f_pointer(array%data, to, array%shape(1:3))
+  end subroutine
+  subroutine i64_1(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int64_t), pointer, intent(out) :: to(:)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, RINGSIDE_I64, RINGSIDE_U64, 1, stat)) call c_f_pointer(array%data, to, [product(array%shape(1:array%rank))])
+  end subroutine
+  subroutine i64_2(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int64_t), pointer, intent(out) :: to(:, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, RINGSIDE_I64, RINGSIDE_U64, 2, stat)) call c_f_pointer(array%data, to, array%shape(1:2))
+  end subroutine
+  subroutine i64_3(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int64_t), pointer, intent(out) :: to(:, :, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, RINGSIDE_I64, RINGSIDE_U64, 3, stat)) call c_f_pointer(array%data, to, array%shape(1:3))
+  end subroutine
+
+  ! ---- Statuses and strings ----
+
+  !> Passes a status on. A failure that the caller does not ask for ends the program.
+  subroutine conclude(status, line, stat)
+    integer(c_int32_t), intent(in) :: status
+    character(*), intent(in) :: line
+    integer, intent(out), optional :: stat
+    if (present(stat)) then
+      stat = status
+    else if (status /= RINGSIDE_OK) then
+      write (error_unit, '(a)') line
+      stop max(status, 1), quiet=.true.  ! error stop would add a backtrace
+    end if
+  end subroutine
+
+  logical function concluded_claim(self, status, stat) result(claimed)
+    class(ringside_writer), intent(in) :: self
+    integer(c_int32_t), intent(in) :: status
+    integer, intent(out), optional :: stat
+    claimed = status == RINGSIDE_OK
+    if (present(stat)) then
+      stat = status
+    else if (status > 0 .and. status /= RINGSIDE_INTERRUPTED) then
+      call conclude(status, self%line())
+    end if
+  end function
+
+  !> The address of the text as a string of C in `storage`; c_null_ptr if it is absent.
+  type(c_ptr) function c_string(storage, text) result(address)
+    type(c_text), intent(inout), target :: storage
+    character(*), intent(in), optional :: text
+    integer :: i
+    address = c_null_ptr
+    if (.not. present(text)) return
+    allocate (storage%bytes(len_trim(text) + 1))
+    do i = 1, len_trim(text)
+      storage%bytes(i) = text(i:i)
+    end do
+    storage%bytes(len_trim(text) + 1) = c_null_char
+    address = c_loc(storage%bytes)
+  end function
+
+  function fortran_string(text) result(string)
+    type(c_ptr), intent(in) :: text
+    character(len=:), allocatable :: string
+    character(kind=c_char), pointer :: bytes(:)
+    integer :: i
+    if (.not. c_associated(text)) then
+      string = ''
+      return
+    end if
+    call c_f_pointer(text, bytes, [c_strlen(text)])
+    allocate (character(len=size(bytes)) :: string)
+    do i = 1, size(bytes)
+      string(i:i) = bytes(i)
+    end do
+  end function
+
+  function line_of(error) result(line)
+    type(c_error), intent(in) :: error
+    character(len=:), allocatable :: line
+    integer :: i
+    line = ''
+    do i = 1, size(error%line)
+      if (error%line(i) == c_null_char) return
+      line = line//error%line(i)
+    end do
+  end function
+end module

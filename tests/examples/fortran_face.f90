@@ -1,0 +1,152 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! What the examples do not use of the Fortran module: several variables of several types and ranks, scalars, options, statuses,
+! the reader. Run twice below `ringside run`, first as `face write`, then as `face resume` with --resume, and by itself as
+! `face read POOL`. It ends with status 1 and the first expectation that is not met.
+program face
+  use ringside
+  use, intrinsic :: iso_c_binding
+  implicit none
+  integer, parameter :: nx = 3, ny = 5
+  character(len=200) :: word, pool
+  integer(c_int), target, volatile :: stop_flag = 0
+
+  call get_command_argument(1, word)
+  call get_command_argument(2, pool)
+  select case (word)
+  case ('write'); call write_steps(1_c_int64_t, 4_c_int64_t)
+  case ('resume'); call write_steps(5_c_int64_t, 6_c_int64_t)
+  case ('read'); call read_steps()
+  end select
+contains
+
+  subroutine expect(met, what)
+    logical, intent(in) :: met
+    character(*), intent(in) :: what
+    if (met) return
+    print '(2a)', 'not met: ', what
+    stop 1, quiet=.true.
+  end subroutine
+
+  !> The entry (i, j) of step k: each differs, so that a transposed array is found.
+  real(c_double) elemental function entry(k, i, j)
+    integer(c_int64_t), intent(in) :: k
+    integer, intent(in) :: i, j
+    entry = real(k, c_double) + 0.1_c_double*i + 0.01_c_double*j
+  end function
+
+  subroutine write_steps(first, last)
+    integer(c_int64_t), intent(in) :: first, last
+    type(ringside_writer) :: run
+    type(ringside_array) :: array
+    real(c_double), pointer :: t(:, :), flat(:)
+    complex(c_float_complex), pointer :: z(:)
+    integer(c_int32_t), pointer :: counts(:, :, :)
+    real(c_float), pointer :: wrong(:)
+    real(c_double) :: rho
+    integer(c_int64_t) :: k, sweeps
+    integer :: i, j, stat
+    logical :: claimed
+
+    call run%attach([ringside_field('t', [nx, ny], unit='K')], socket='nowhere', peer_timeout_s=0.01_c_double, stat=stat)
+    call expect(stat == RINGSIDE_PEER_LOST .and. index(run%line(), 'nowhere') > 0, 'an attachment without an analyzer fails')
+    call run%attach([ringside_field('t', [nx, ny], dtype=99)], stat=stat)
+    call expect(stat == RINGSIDE_USAGE .and. len(run%line()) > 10, 'an unknown dtype is refused')
+
+    call run%attach([ringside_field('t', [nx, ny], unit='K'), ringside_state('z', [4_c_int64_t], dtype=RINGSIDE_C64), &
+      ringside_state('counts', [2, 3, 4], dtype=RINGSIDE_I32)], &
+      scalars=[ringside_scalar(name='rho', unit='1'), ringside_scalar(name='sweeps', unit='', type=RINGSIDE_VALUE_I64)], &
+      solver='face', problem='a plate', parameters='nx=3 ny=5', buffers=3, work=15_c_int64_t, stop=stop_flag)
+
+    call expect(run%next_iteration() == first, 'the run continues after the newest step')
+    rho = -1
+    call expect(run%kept_scalar(1, rho) .eqv. first > 1, 'a scalar is kept')
+    call ringside_f_pointer(run%kept(1), t)
+    call expect(associated(t) .eqv. first > 1, 'a variable is kept')
+    if (first > 1) then
+      call expect(run%kept_iteration() == first - 1, 'the kept iteration')
+      call expect(run%kept_scalar(2, sweeps) .and. sweeps == first*7, 'the kept integer')
+      call expect(abs(rho - 1/real(first - 1, c_double)) < 1e-15_c_double, 'the kept double')
+      call expect(all(shape(t) == [nx, ny]) .and. all_entries(t, first - 1), 'the kept array')
+      call expect(size(run%kept_doubles(1)) == nx*ny, 'the kept array is flat')
+    else
+      call expect(size(run%kept_doubles(1)) == 0, 'nothing is kept')
+    end if
+
+    call expect(.not. associated(run%doubles(1)), 'no step is claimed')
+    do k = first, last
+      call expect(run%claim(), 'a step is claimed')
+      call ringside_f_pointer(run%buffer(1), t)
+      t = reshape([((entry(k, i, j), i=1, nx), j=1, ny)], [nx, ny])
+      flat => run%doubles(1)
+      call expect(size(flat) == nx*ny .and. same(flat(2), entry(k, 2, 1)), 'the first index is the contiguous one')
+      call ringside_f_pointer(run%buffer(2), z)
+      z = cmplx(k, -k, c_float_complex)
+      array = run%buffer(3)
+      call ringside_f_pointer(array, counts)
+      call expect(all(shape(counts) == [2, 3, 4]) .and. array%rank == 3, 'three dimensions')
+      counts = int(k, c_int32_t)
+      call ringside_f_pointer(run%buffer(1), wrong, stat)
+      call expect(stat == RINGSIDE_USAGE .and. .not. associated(wrong), 'a pointer of another type is refused')
+      call run%publish(k - 1, stat=stat)
+      call expect(stat == RINGSIDE_USAGE, 'an earlier iteration is refused')
+      call run%publish(k, [1/real(k, c_double), transfer((k + 1)*7, 1.0_c_double)])
+    end do
+    claimed = run%try_claim(stat)
+    call expect(claimed .eqv. stat == RINGSIDE_OK, 'a claim without a wait')
+    call run%detach(RINGSIDE_FINISHED)
+    call run%free()
+  end subroutine
+
+  subroutine read_steps()
+    type(ringside_reader) :: reader
+    type(ringside_variable) :: variable
+    type(ringside_step) :: step
+    type(ringside_step_info) :: info
+    real(c_double), pointer :: t(:, :)
+    complex(c_float_complex), pointer :: z(:)
+    real(c_double), allocatable :: values(:)
+    integer :: stat
+
+    call reader%open('no such pool', stat)
+    call expect(stat == RINGSIDE_USAGE .and. index(reader%line(), 'no such pool') > 0, 'there is no such pool')
+    call reader%open(trim(pool))
+    call expect(reader%variable_count() == 3 .and. reader%find('z') == 2 .and. reader%find('y') == 0, 'names')
+    variable = reader%variable(1)
+    call expect(variable%name == 't' .and. variable%unit == 'K' .and. variable%rank == 2, 'the first variable')
+    call expect(all(variable%shape(1:2) == [nx, ny]), 'its shape is in Fortran''s order')
+
+    do while (reader%next(info%commit_seq, 0.0_c_double, info))
+      call expect(reader%hold(step, info%commit_seq), 'the step is held')
+      call expect(step%info%iteration == info%iteration, 'it is that step')
+      call step%verify()
+      call ringside_f_pointer(step%view(reader%find('t')), t)
+      call expect(all_entries(t, info%iteration), 'its entries')
+      call ringside_f_pointer(step%view(2), z)
+      call expect(all(nint(real(z)) == info%iteration) .and. all(nint(aimag(z)) == -info%iteration), 'the complex entries')
+      call step%check()
+      values = reader%values(info%commit_seq, 't.sum')
+      call expect(size(values) == 1, 'a result')
+      call expect(abs(values(1) - sum(t)) < 1e-9_c_double, 'its value')
+      values = reader%values(info%commit_seq, 'solver.sweeps')
+      call expect(size(values) == 1, 'an integer')
+      call expect(nint(values(1)) == (info%iteration + 1)*7, 'its value')
+      call expect(size(reader%values(info%commit_seq, 'nothing')) == 0, 'an unknown name has no values')
+      call step%release()
+    end do
+    call expect(info%iteration == 6, 'the last step')
+    call expect(.not. reader%hold(step, 1000_c_int64_t), 'a commit that is not kept')
+    call reader%free()
+  end subroutine
+
+  logical function same(a, b)
+    real(c_double), intent(in) :: a, b
+    same = abs(a - b) <= 0
+  end function
+
+  logical function all_entries(t, k)
+    real(c_double), intent(in) :: t(:, :)
+    integer(c_int64_t), intent(in) :: k
+    integer :: i, j
+    all_entries = all(abs(t - reshape([((entry(k, i, j), i=1, nx), j=1, ny)], [nx, ny])) <= 0)
+  end function
+end program
