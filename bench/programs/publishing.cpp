@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What claiming and publishing a step costs a solver that is written in C++, through ringside.hpp. bench/python_costs.py
-// runs it under `ringside run` and compares it with the same loop in Python:
+// What claiming and publishing a step costs a solver that is written in C++, through ringside.hpp.
+// bench/python_costs.py runs it under `ringside run` and compares it with the same loop in Python:
 //   bench_publishing FILE ROWS STEPS PACE_US
 // writes a JSON list of nanoseconds to FILE. Each step computes for PACE_US first, so that a buffer is free.
 #include <algorithm>

@@ -22,7 +22,9 @@ namespace py = pybind11;
 
 /// Raises the exception of python/ringside/errors.py for a status.
 [[noreturn]] void raise(ringside_status status, const std::string& line);
-[[noreturn]] inline void refuse(const std::string& line) { raise(RINGSIDE_USAGE, line); }
+[[noreturn]] inline void refuse(const std::string& line) {
+  raise(RINGSIDE_USAGE, line);
+}
 
 /// The dtype of a RINGSIDE_F32 ... RINGSIDE_U64. Made once.
 const py::dtype& dtype_of(std::uint16_t number);

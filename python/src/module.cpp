@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The extension module ringside._core: its two classes and what belongs to neither.
-#include "core.hpp"
-
 #include <pthread.h>
+
+#include "core.hpp"
 
 namespace ringside_python {
 namespace {

@@ -274,8 +274,8 @@ py::object Reader::results(std::uint64_t commit_seq) {
   if (status != RINGSIDE_OK) return py::none();
   py::list listed;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    listed.append(py::make_tuple(texts[2 * i], texts[2 * i + 1], results[i].type, results[i].count,
-                                 value_of(results[i])));
+    listed.append(
+        py::make_tuple(texts[2 * i], texts[2 * i + 1], results[i].type, results[i].count, value_of(results[i])));
   }
   return listed;
 }

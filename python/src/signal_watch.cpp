@@ -51,7 +51,8 @@ SignalWatch::SignalWatch(volatile int& stop) : stop_(stop) {
   watched = &stop;
   for (std::size_t i = 0; i < std::size(kSignals); ++i) {
     if (!handled[i]) continue;
-    struct sigaction ours{}, old;
+    struct sigaction ours {
+    }, old;
     ours.sa_sigaction = on_signal;
     ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigaction(kSignals[i], &ours, &old);

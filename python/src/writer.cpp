@@ -150,8 +150,7 @@ py::array Writer::kept_variable(std::uint32_t index) {
 
 py::object Writer::kept_scalar(std::uint32_t index) {
   ringside_value value{};
-  const ringside_status status =
-      short_call([&](auto* writer) { return ringside_kept_scalar(writer, index, &value); });
+  const ringside_status status = short_call([&](auto* writer) { return ringside_kept_scalar(writer, index, &value); });
   if (status != RINGSIDE_OK) return py::none();
   if (scalar_types_[index] == RINGSIDE_VALUE_I64) return py::int_(value.i64);
   return py::float_(value.f64);
@@ -207,7 +206,8 @@ void Writer::publish(std::uint64_t iteration, const py::sequence& scalars) {
   written_.clear();
 }
 
-bool Writer::publish_arrays(std::uint64_t iteration, const std::vector<py::array>& arrays, const py::sequence& scalars) {
+bool Writer::publish_arrays(std::uint64_t iteration, const std::vector<py::array>& arrays,
+                            const py::sequence& scalars) {
   if (arrays.size() != variables_.size()) refuse("expected an array for each variable");
   for (std::size_t v = 0; v < arrays.size(); ++v) check_array(variables_[v], arrays[v]);
   const std::vector<ringside_value> given = values(scalars);
@@ -261,7 +261,8 @@ void define_writer(py::module_& module) {
       .def("kept_scalar", &Writer::kept_scalar, py::arg("index"), "The kept step's scalar, or None.")
       .def_property_readonly("last", &Writer::last, "The iteration of the last step: kept or published; or 0.")
       .def_property_readonly("detached", &Writer::detached, "Whether the run has ended.")
-      .def("claim", &Writer::claim, py::arg("iteration"), "Waits for the next step's buffer. False: no analyzer is there (\"continue\").")
+      .def("claim", &Writer::claim, py::arg("iteration"),
+           "Waits for the next step's buffer. False: no analyzer is there (\"continue\").")
       .def("buffer", &Writer::buffer, py::arg("index"), "A variable of the claimed step, in shared memory.")
       .def("publish", &Writer::publish, py::arg("iteration"), py::arg("scalars"), "Publishes the claimed step.")
       .def("publish_arrays", &Writer::publish_arrays, py::arg("iteration"), py::arg("arrays"), py::arg("scalars"),
