@@ -28,6 +28,7 @@ option(RINGSIDE_BUILD_PROGRAMS "Build more than libringside, which needs a compi
 option(RINGSIDE_BUILD_TESTS "Build the tests" ON)
 option(RINGSIDE_BUILD_BENCH "Build the benchmarks" ON)
 option(RINGSIDE_BUILD_EXAMPLES "Build the examples" ON)
+option(RINGSIDE_BUILD_PYTHON "Build the Python package (needs Python's headers, NumPy and pybind11)" OFF)
 option(RINGSIDE_BUILD_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
 option(RINGSIDE_UNITY "Compile the sources of a room together, up to eight at a time" ON)
 set(RINGSIDE_SANITIZE "" CACHE STRING "Sanitizers to build with: empty, 'address,undefined' or 'thread'")

@@ -69,7 +69,7 @@ check() {
   "$@" || failed+=("$name")
 }
 
-release() { configure_and_build release -DRINGSIDE_BUILD_TESTS=ON && run_tests release; }
+release() { configure_and_build release -DRINGSIDE_BUILD_TESTS=ON -DRINGSIDE_BUILD_PYTHON=ON && run_tests release; }
 
 # have_run LABEL... checks that the release build has tests with each label. A test that was left out because the
 # program it needs was not found must not count as passed.
@@ -142,9 +142,9 @@ tsan() {
 cd "$root"
 stage "packages"
 if [[ $quick == yes ]]; then
-  install_packages "${packages_build[@]}" || exit $?
+  install_packages "${packages_build[@]}" "${packages_python[@]}" || exit $?
 else
-  packages=("${packages_build[@]}" "${packages_test[@]}" "${packages_fuzz[@]}")
+  packages=("${packages_build[@]}" "${packages_python[@]}" "${packages_test[@]}" "${packages_fuzz[@]}")
   if [[ $all == yes ]]; then packages+=("${packages_all[@]}"); fi
   install_packages "${packages[@]}" || exit $?
 fi
@@ -153,8 +153,8 @@ mkdir -p "$logs"
 
 check release "release: build and all tests" release
 if [[ $all == yes ]]; then
-  check all "the page in a browser, Prometheus itself, the packages, the library" \
-    have_run browser prometheus manual debian_package lintian library_fortran library_abi
+  check all "the page in a browser, Prometheus itself, Python, the packages, the library" \
+    have_run browser prometheus python manual debian_package lintian library_fortran library_abi
   check node "a virtual node: the package installed, its services, a power cut" begin_virtual_node
 fi
 if [[ $quick == no ]]; then

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the functions of this package raise. The text is one line: what, where, what was found, what would be accepted.
+
+`status` is the number of ringside.h: the exit code of Ringside's programs for the same failure.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+__all__ = ["DamagedError", "Error", "Interrupted", "NotKeptError", "OverwrittenError", "PeerLostError", "ResourceError",
+           "UsageError"]
+
+
+class Error(RuntimeError):
+    """The base of all of them."""
+
+    status: ClassVar[int] = 1
+
+
+class UsageError(Error, ValueError):
+    """An argument, a refusal by the analyzer, a file that is no pool, a handle in a child of fork()."""
+
+    status = 2
+
+
+class NotKeptError(UsageError, LookupError):
+    """The pool does not keep that step, or no longer."""
+
+
+class ResourceError(Error):
+    """The system lacks something: space, permission, memory, locks of files."""
+
+    status = 3
+
+
+class PeerLostError(Error):
+    """The analyzer went away, or there is none."""
+
+    status = 4
+
+
+class DamagedError(Error):
+    """Data failed verification."""
+
+    status = 5
+
+
+class OverwrittenError(Error):
+    """The slot has taken another step: what was read since the last check may be of that one."""
+
+    status = -3
+
+
+class Interrupted(Error, KeyboardInterrupt):
+    """The run is to stop: `ringside stop`, for instance. A program that does not catch it ends as after Ctrl-C."""
+
+    status = 130
+
+
+_BY_STATUS: dict[int, type[Error]] = {
+    kind.status: kind for kind in (UsageError, ResourceError, PeerLostError, DamagedError, OverwrittenError, Interrupted)}
+
+
+def of_status(status: int, line: str) -> Error:
+    """The exception for a status of ringside.h."""
+    return _BY_STATUS.get(status, Error)(line)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How a notebook shows a pool: a table of its runs and newest steps, and a plot of the residual. Nothing is loaded."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from .reading import Pool
+
+_ROWS = 8
+_WIDTH, _HEIGHT, _LEFT, _BOTTOM = 480, 160, 60, 24
+
+
+def page_of(pool: Pool) -> str:
+    """A fragment of HTML, complete in itself."""
+    columns = pool.columns()
+    shown = residual_of(columns)
+    variables = ", ".join(f"{name} {v.dtype}{list(v.shape)}{' ' + v.unit if v.unit else ''}"
+                          for name, v in pool.variables.items())
+    parts = [f"<p><b>{_text(pool.path)}</b>: {_text(variables)}</p>"]
+    for run in pool.runs[-2:]:
+        parts.append(f"<p>{_text(run.solver)} {_text(run.problem)} {_text(run.parameters)}, "
+                     f"begun {run.started:%Y-%m-%d %H:%M:%S} UTC</p>")
+    names = ["iteration", "commit_seq"] + ([shown] if shown else [])
+    parts.append("<table><tr>" + "".join(f"<th>{_text(name)}</th>" for name in names) + "</tr>")
+    for row in range(max(0, len(columns["iteration"]) - _ROWS), len(columns["iteration"])):
+        parts.append("<tr>" + "".join(f"<td>{_text(_number(columns[name][row]))}</td>" for name in names) + "</tr>")
+    parts.append("</table>")
+    if shown:
+        parts.append(plot_of(shown, columns["iteration"], columns[shown]))
+    return "<div>" + "".join(parts) + "</div>"
+
+
+def residual_of(columns: dict[str, npt.NDArray[Any]]) -> str | None:
+    """The column that shows how far a run is: a residual of the solver, otherwise how much the first field changes."""
+    numbers = [name for name, column in columns.items() if column.dtype == np.float64]
+    residuals = [name for name in numbers if name.startswith("solver.") and "residual" in name]
+    changes = [name for name in numbers if name.endswith(".change_l2")]
+    return next(iter(residuals + changes), None)
+
+
+def plot_of(name: str, iterations: npt.NDArray[Any], values: npt.NDArray[Any]) -> str:
+    """An SVG of the values above 0, on a logarithmic axis; empty if there are fewer than two."""
+    points = [(float(k), math.log10(v)) for k, v in zip(iterations, values) if v > 0 and math.isfinite(v)]
+    if len(points) < 2:
+        return ""
+    horizontal, vertical = _axis([k for k, _ in points]), _axis([v for _, v in points])
+    path = " ".join(f"{_LEFT + (_WIDTH - _LEFT - 8) * _part(k, horizontal):.1f},"
+                    f"{8 + (_HEIGHT - _BOTTOM - 8) * (1 - _part(v, vertical)):.1f}" for k, v in points)
+    label = '<text x="{}" y="{}" text-anchor="{}" font-size="11" fill="currentColor">{}</text>'
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}" role="img" '
+            f'aria-label="{_text(name)} by iteration">'
+            f'<rect x="{_LEFT}" y="8" width="{_WIDTH - _LEFT - 8}" height="{_HEIGHT - _BOTTOM - 8}" fill="none" '
+            'stroke="currentColor" stroke-opacity="0.3"/>'
+            f'<polyline points="{path}" fill="none" stroke="#1f77b4" stroke-width="1.5"/>'
+            + label.format(_LEFT - 4, 18, "end", f"{10 ** vertical[1]:.1e}")
+            + label.format(_LEFT - 4, _HEIGHT - _BOTTOM, "end", f"{10 ** vertical[0]:.1e}")
+            + label.format(_LEFT, _HEIGHT - 8, "start", f"{horizontal[0]:.0f}")
+            + label.format(_WIDTH - 8, _HEIGHT - 8, "end", f"{horizontal[1]:.0f}")
+            + label.format((_LEFT + _WIDTH) / 2, _HEIGHT - 8, "middle", _text(name)) + "</svg>")
+
+
+def _axis(values: Sequence[float]) -> tuple[float, float]:
+    return min(values), max(values)
+
+
+def _part(value: float, axis: tuple[float, float]) -> float:
+    low, high = axis
+    return (value - low) / (high - low) if high > low else 0.5
+
+
+def _number(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _text(text: object) -> str:
+    return html.escape(str(text))

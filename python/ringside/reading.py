@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reading a pool, also while it is written: `open` gives a `Pool`, `pool[17]` a `HeldStep`."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from .errors import NotKeptError, OverwrittenError, UsageError
+from .table import arrow_table, columns_of, structured
+from .variables import ROLES, Variable
+
+__all__ = ["HeldStep", "Pool", "RunInfo", "StepInfo", "open"]
+
+_ROLE_NAMES = {number: name for name, number in ROLES.items()}
+
+
+def open(path: str | os.PathLike[str]) -> Pool:  # noqa: A001 (as gzip.open and others)
+    """Opens the pool at `path` for reading. Its owner, if there is one, goes on; neither waits for the other.
+
+    Raises UsageError if there is no pool, ResourceError if it may not be read, DamagedError.
+    """
+    return Pool(path)
+
+
+class RunInfo(NamedTuple):
+    """A run that a pool has steps of."""
+
+    run_id: str
+    problem_id: str
+    started: datetime.datetime
+    work: int
+    solver: str
+    problem: str
+    parameters: str
+
+
+class StepInfo(NamedTuple):
+    """A committed step. Its commit_seq is its key: a pool may keep one iteration of two runs."""
+
+    commit_seq: int
+    iteration: int
+    step: int
+    run_id: str
+
+
+class HeldStep:
+    """A step that is held: step["x"] is a verified, read-only NumPy array in place, without a copy.
+
+    While it is held, the analyzer overwrites other slots, as long as there are others. A context manager: leaving the
+    block checks and releases. Arrays keep their step held (it is their base) until it is released; then they are stale,
+    because their memory may take another step.
+    """
+
+    def __init__(self, pool: Pool, core: _core.HeldStep) -> None:
+        self._pool = pool
+        self._core = core
+        self.info = _step_info(core.info())
+        """commit_seq, iteration, step of its attachment, run_id."""
+
+    @property
+    def iteration(self) -> int:
+        """The step's iteration."""
+        return self.info.iteration
+
+    @property
+    def commit_seq(self) -> int:
+        """The step's number in the pool, by which `pool.hold` finds it."""
+        return self.info.commit_seq
+
+    @property
+    def held(self) -> bool:
+        """False after release."""
+        return self._core.held
+
+    @property
+    def results(self) -> dict[str, Any]:
+        """What was recorded of the step, by name: {"x.l2": 1.0}. Sums of integers are ints of any size.
+
+        Empty until the analyzer has recorded it; None is a value that is absent, for instance the change of a first step.
+        """
+        return self._pool.results(self.info)
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        """Raises DamagedError, OverwrittenError, or UsageError after the release. Hashes a variable once."""
+        return self._core.view(self._pool._index(name), True)
+
+    def view(self, name: str) -> npt.NDArray[Any]:
+        """The same without hashing it."""
+        return self._core.view(self._pool._index(name), False)
+
+    def keys(self) -> list[str]:
+        """The names of the variables."""
+        return list(self._pool.variables)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._pool.variables)
+
+    def __len__(self) -> int:
+        return len(self._pool.variables)
+
+    def verify(self) -> None:
+        """Hashes all variables in place. Raises DamagedError or OverwrittenError."""
+        self._core.verify()
+
+    def check(self) -> None:
+        """Returns if all that was read through the arrays until now is of this step; otherwise raises OverwrittenError."""
+        self._core.check()
+
+    def release(self) -> None:
+        """Makes the last check and ends the hold, whatever the check finds. A second call does nothing."""
+        self._core.release()
+
+    def __enter__(self) -> HeldStep:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        try:
+            self.release()
+        except OverwrittenError as broken:
+            if error is None:
+                raise
+            if hasattr(error, "add_note"):
+                error.add_note(str(broken))
+
+    def __repr__(self) -> str:
+        state = "held" if self.held else "released"
+        return f"<ringside.HeldStep of iteration {self.iteration}, {state}: {', '.join(self._pool.variables)}>"
+
+
+class Pool:
+    """A pool that is read. Made by `open`. It is looked at anew by each call: what it keeps changes while a run goes on.
+
+    pool[17] holds the newest committed step of iteration 17, pool[-1] the newest step, pool[-2] the one before. `in`,
+    len() and iteration are about the iterations that are kept.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+        """As it was given."""
+        self._core = _core.Reader(self.path)
+        self.variables = {name: Variable(dtype, shape, _ROLE_NAMES[role], unit)
+                          for name, dtype, role, shape, unit in self._core.variables()}
+        """The variables of every step, by name."""
+        self._names = {name: index for index, name in enumerate(self.variables)}
+
+    @property
+    def runs(self) -> list[RunInfo]:
+        """The runs that the pool knows, the newest last."""
+        return [RunInfo(run_id.hex(), problem_id.hex(), datetime.datetime.fromtimestamp(started, datetime.timezone.utc),
+                        work, solver, problem, parameters)
+                for run_id, problem_id, started, work, solver, problem, parameters in self._core.runs()]
+
+    @property
+    def steps(self) -> list[StepInfo]:
+        """The committed steps, in the order of their commits."""
+        return [_step_info(step) for step in self._core.steps()]
+
+    def __len__(self) -> int:
+        return len(self._core.steps())
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(dict.fromkeys(step.iteration for step in self.steps))
+
+    def __contains__(self, iteration: object) -> bool:
+        return any(step.iteration == iteration for step in self.steps)
+
+    def __getitem__(self, iteration: int) -> HeldStep:
+        """Raises NotKeptError, a LookupError; ResourceError if the file system has no locks for it (use `read`)."""
+        return self.hold(self._find(iteration))
+
+    def hold(self, step: StepInfo | int) -> HeldStep:
+        """Holds a step of `steps`, or that of a commit_seq."""
+        commit_seq = step.commit_seq if isinstance(step, StepInfo) else step
+        if commit_seq < 1:
+            raise NotKeptError(f"{self.path}: no step has the commit_seq {commit_seq}; expected one of pool.steps")
+        try:
+            held = self._core.hold(commit_seq)
+        except OverwrittenError as error:
+            raise NotKeptError(str(error)) from None
+        if held is None:
+            raise NotKeptError(f"{self.path}: the pool has no step yet")
+        return HeldStep(self, held)
+
+    def read(self, iteration: int, name: str) -> npt.NDArray[Any]:
+        """A verified copy of a variable, without a hold. Raises NotKeptError, OverwrittenError, DamagedError."""
+        return self._core.copy(self._find(iteration).commit_seq, self._index(name))
+
+    def results(self, step: StepInfo) -> dict[str, Any]:
+        """What was recorded of a step, by name (see HeldStep.results)."""
+        return {name: value for name, _, _, _, value in self._core.results(step.commit_seq) or ()}
+
+    def follow(self, *, after: StepInfo | int = 0, timeout: float | None = None) -> Iterator[HeldStep]:
+        """Holds one step after the other, the oldest kept one first, then as the analyzer commits them.
+
+        A step is released when the next one is asked for, which raises OverwrittenError if its lease was broken; a loop
+        that is left by `break` calls step.check() itself. Steps that were overwritten before it was their turn are
+        left out. after: a step of `steps`, or a commit_seq; pool.steps[-1] leaves out what is there.
+        timeout: seconds without a new step after which the loop ends; None waits until Ctrl-C.
+        """
+        last = after.commit_seq if isinstance(after, StepInfo) else after
+        while True:
+            found = self._core.next(last, timeout)
+            if found is None:
+                return
+            last = found[0]
+            try:
+                step = self.hold(last)
+            except NotKeptError:
+                continue
+            with step:
+                yield step
+
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """What was recorded of each step that is kept: a contiguous array for each result of count 1.
+
+        The first ones are commit_seq, iteration and step. An absent f64 is NaN. A column of another type is an array of
+        objects if a value is absent or has more than 64 bits: ints, and None.
+        """
+        rows = []
+        for step in self.steps:
+            try:
+                rows.append((step, self._core.results(step.commit_seq) or []))
+            except (UsageError, OverwrittenError):
+                continue  # overwritten since
+        return columns_of(rows)
+
+    def table(self) -> npt.NDArray[Any]:
+        """The same as one structured array, a row for each step: pandas.DataFrame(pool.table())."""
+        return structured(self.columns())
+
+    def arrow(self) -> Any:
+        """The same as a pyarrow.Table, without a copy of the columns of numbers. Columns of objects become int64 with
+        nulls, or decimals if an int has more than 64 bits. Needs pyarrow."""
+        return arrow_table(self.columns())
+
+    def __repr__(self) -> str:
+        return f"<ringside.Pool {self.path}: {', '.join(self.variables)}; {len(self)} steps>"
+
+    def _repr_html_(self) -> str:
+        from .html import page_of
+
+        return page_of(self)
+
+    def _index(self, name: str) -> int:
+        if name not in self._names:
+            raise UsageError(f"{name!r} is no variable of {self.path}; expected one of {', '.join(self._names)}")
+        return self._names[name]
+
+    def _find(self, iteration: int) -> StepInfo:
+        steps = self.steps
+        if iteration < 0:
+            if -iteration <= len(steps):
+                return steps[iteration]
+            raise NotKeptError(f"{self.path}: {len(steps)} steps are kept; expected at most that many from the end, "
+                               f"found {iteration}")
+        for step in reversed(steps):
+            if step.iteration == iteration:
+                return step
+        kept = ", ".join(str(step.iteration) for step in steps[-8:]) or "none"
+        raise NotKeptError(f"{self.path}: iteration {iteration} is not kept; the newest kept are {kept}")
+
+
+def _step_info(step: tuple[int, int, int, bytes]) -> StepInfo:
+    commit_seq, iteration, number, run_id = step
+    return StepInfo(commit_seq, iteration, number, run_id.hex())

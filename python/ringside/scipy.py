@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""SciPy's solvers as kept runs.
+
+`cg` and `solve_ivp` keep all that they need to go on: after a kill, `ringside run --resume` continues them with the
+same bits. `callback` publishes the iterates of any solver that calls back with one; such a run can begin again from the
+kept iterate, but its solver's own state is not kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.integrate
+import scipy.sparse.linalg
+
+from .errors import UsageError
+from .variables import Variable
+from .writing import Writer, publish
+
+__all__ = ["callback", "cg", "solve_ivp"]
+
+Array = npt.NDArray[np.float64]
+
+
+def callback(run: Writer, name: str | None = None,
+             scalars: Callable[[Array], dict[str, float]] | None = None) -> Callable[..., None]:
+    """A callback for cg, gmres (with callback_type="x"), minimize and others: publishes the iterate as a variable.
+
+    name: of the variable; the run's only one if it is left out. scalars: makes the run's scalars of an iterate.
+    Iterations are counted from run.next_iteration.
+
+        with ringside.publish(variables={"x": x0}, solver="bfgs") as run:
+            minimize(f, x0, callback=ringside.scipy.callback(run))
+    """
+    variable = next(iter(run.variables)) if name is None else name
+
+    def publish_iterate(iterate: Any, *_: Any) -> None:
+        iterate = getattr(iterate, "x", iterate)  # OptimizeResult
+        if np.ndim(iterate) == 0:
+            raise UsageError("the solver's callback has a number instead of an iterate; gmres: give callback_type='x'")
+        run.publish(run.next_iteration, {variable: iterate}, scalars(iterate) if scalars else {})
+
+    return publish_iterate
+
+
+def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M: Any = None,
+       solver: str = "scipy cg", problem: str | None = None, **options: Any) -> tuple[Array, int]:
+    """scipy.sparse.linalg.cg as a kept run: the same recurrence, and every iterate is published.
+
+    A, M: a matrix or LinearOperator, symmetric positive definite, real; M approximates the inverse of A. b: n doubles.
+    Stops when the residual's norm is at most max(rtol * norm(b), atol). options: of ringside.publish.
+    Returns x and 0, or x and the number of iterations if maxiter (10 n) were not enough.
+
+    A step has x, the states r and p, and the scalars rho and residual (the norm of r); a resumed run goes on from all of
+    them. It is the same problem only if A (a matrix: its entries), b, x0, rtol, atol and the name of the problem are the
+    same. A LinearOperator has no entries: give it a `problem` that names it.
+    """
+    operator, precondition = scipy.sparse.linalg.aslinearoperator(A), _operator(M)
+    b = np.ascontiguousarray(b, np.float64).ravel()
+    x = np.zeros_like(b) if x0 is None else np.array(x0, np.float64).ravel()
+    state = Variable("f64", b.shape, role="state")
+    parameters = f"rtol={rtol!r} atol={atol!r}" + ("" if M is None else " preconditioned")
+    limit = max(rtol * float(np.linalg.norm(b)), atol)
+    last = 10 * b.size if maxiter is None else maxiter
+    with publish({"x": ("f64", b.shape), "r": state, "p": state}, scalars=["rho", "residual"], solver=solver,
+                 problem=problem, parameters=parameters, problem_bytes=_entries(A) + _entries(M) + b.tobytes() + x.tobytes(),
+                 work=int(getattr(A, "nnz", 0)), **options) as run:
+        if run.kept is None:
+            r = b - operator.matvec(x) if x.any() else b.copy()
+            p, rho, residual = np.zeros_like(b), 0.0, float(np.linalg.norm(r))
+        else:
+            x, r, p = (run.kept[name] for name in "xrp")
+            rho, residual = run.kept.scalars["rho"], run.kept.scalars["residual"]
+        for k in range(run.next_iteration, last + 1):
+            if residual <= limit:
+                return x, 0
+            z = precondition(r)
+            rho, before = float(np.dot(r, z)), rho
+            p = z.copy() if k == 1 else z + (rho / before) * p
+            q = operator.matvec(p)
+            alpha = rho / float(np.dot(p, q))
+            x = x + alpha * p
+            r = r - alpha * q
+            residual = float(np.linalg.norm(r))
+            run.publish(k, {"x": x, "r": r, "p": p}, {"rho": rho, "residual": residual})
+        if residual <= limit:
+            return x, 0
+        run.detach("stopped")
+        return x, last
+
+
+def solve_ivp(fun: Callable[[float, Array], Any], t_span: tuple[float, float], y0: Any, method: str = "RK45", *,
+              solver: str | None = None, problem: str | None = None, publishing: dict[str, Any] | None = None,
+              **options: Any) -> tuple[float, Array]:
+    """scipy.integrate.solve_ivp's explicit methods (RK23, RK45, DOP853) as a kept run. Returns the last t and y.
+
+    A step has y, and the scalars t and h (the size of the next step). These are all that such a method needs to go on,
+    so a resumed run has the same bits, if fun(t, y) depends on t and y only. options: of the method (rtol, atol,
+    max_step). publishing: options of ringside.publish. It is the same problem only if t_span, y0, the method, its options
+    and the name of the problem are the same: `problem` names fun.
+    """
+    methods = {"RK23": scipy.integrate.RK23, "RK45": scipy.integrate.RK45, "DOP853": scipy.integrate.DOP853}
+    if method not in methods:
+        raise UsageError(f"method {method!r}; expected one of {', '.join(methods)} (others keep more than t, y and h)")
+    y = np.array(y0, np.float64)
+    start, end = map(float, t_span)
+    with publish({"y": ("f64", y.shape)}, scalars=["t", "h"], solver=solver or method, problem=problem,
+                 parameters=f"t={start!r}..{end!r} " + " ".join(f"{key}={options[key]!r}" for key in sorted(options)),
+                 problem_bytes=y.tobytes(), **(publishing or {})) as run:
+        kept = run.kept
+        integrator = methods[method](fun, start if kept is None else kept.scalars["t"], y if kept is None else kept["y"],
+                                     end, **options)
+        if kept is not None:
+            integrator.h_abs = kept.scalars["h"]
+        while integrator.status == "running" and integrator.t != end:
+            message = integrator.step()
+            if integrator.status == "failed":
+                run.detach("failed")
+                raise ArithmeticError(message)
+            run.publish(run.next_iteration, {"y": integrator.y}, {"t": integrator.t, "h": integrator.h_abs})
+        return integrator.t, integrator.y
+
+
+def _operator(M: Any) -> Callable[[Array], Array]:
+    if M is None:
+        return lambda r: r
+    matvec: Callable[[Array], Array] = scipy.sparse.linalg.aslinearoperator(M).matvec
+    return matvec
+
+
+def _entries(A: Any) -> bytes:
+    """What the problem's id hashes of a matrix; b"" of a LinearOperator, which has no entries."""
+    if A is None or isinstance(A, scipy.sparse.linalg.LinearOperator):
+        return b""
+    if scipy.sparse.issparse(A):
+        csr = scipy.sparse.csr_matrix(A)
+        return b"".join(np.ascontiguousarray(part).tobytes() for part in (csr.indptr, csr.indices, csr.data))
+    return np.ascontiguousarray(A).tobytes()

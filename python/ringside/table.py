@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Results of many steps as columns and as a structured array."""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+_F64 = 1  # the type of a result in ringside.h
+
+
+def columns_of(rows: Sequence[tuple[Any, Sequence[tuple[str, str, int, int, Any]]]]) -> dict[str, npt.NDArray[Any]]:
+    """A contiguous array for each result of count 1, after those that name the step. See Pool.columns."""
+    columns: dict[str, npt.NDArray[Any]] = {
+        key: np.array([getattr(step, key) for step, _ in rows], np.uint64) for key in ("commit_seq", "iteration", "step")}
+    types: dict[str, int] = {}
+    for _, results in rows:
+        types.update((name, kind) for name, _, kind, count, _ in results if count == 1)
+    values: dict[str, list[Any]] = {name: [None] * len(rows) for name in types}
+    for row, (_, results) in enumerate(rows):
+        for name, _, _, count, value in results:
+            if count == 1:
+                values[name][row] = value
+    for name, kind in types.items():
+        columns[name] = _column(kind, values[name])
+    return columns
+
+
+def structured(columns: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """The columns as one array of rows."""
+    rows = len(next(iter(columns.values())))
+    table = np.empty(rows, [(name, column.dtype) for name, column in columns.items()])
+    for name, column in columns.items():
+        table[name] = column
+    return table
+
+
+def arrow_table(columns: Mapping[str, npt.NDArray[Any]]) -> Any:
+    """The columns as a pyarrow.Table."""
+    import pyarrow  # not needed otherwise
+
+    def array_of(column: npt.NDArray[Any]) -> Any:
+        if column.dtype != object:
+            return pyarrow.array(column)
+        if all(value is None or _fits(value) for value in column):
+            return pyarrow.array(column, pyarrow.int64())
+        exact = [None if value is None else decimal.Decimal(value) for value in column]
+        return pyarrow.array(exact, pyarrow.decimal256(39, 0))  # an i128 has up to 39 digits
+
+    return pyarrow.Table.from_arrays([array_of(column) for column in columns.values()], names=list(columns))
+
+
+def _fits(value: int) -> bool:
+    return -2**63 <= value < 2**63
+
+
+def _column(kind: int, values: Sequence[Any]) -> npt.NDArray[Any]:
+    if kind == _F64:
+        return np.array([np.nan if value is None else value for value in values], np.float64)
+    if None not in values and all(_fits(value) for value in values):
+        return np.array(values, np.int64)
+    column = np.empty(len(values), object)
+    column[:] = values
+    return column

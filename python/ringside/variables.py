@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The description of a variable, and how `publish` takes one from a tuple or an array."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .errors import UsageError
+
+__all__ = ["Variable"]
+
+# By name: the number of ringside.h, and NumPy's dtype. The pool is little-endian.
+DTYPES = {"f32": (1, "<f4"), "f64": (2, "<f8"), "c64": (3, "<c8"), "c128": (4, "<c16"),
+          "i8": (5, "|i1"), "i16": (6, "<i2"), "i32": (7, "<i4"), "i64": (8, "<i8"),
+          "u8": (9, "|u1"), "u16": (10, "<u2"), "u32": (11, "<u4"), "u64": (12, "<u8")}
+_NAMES = {np.dtype(numpy): name for name, (_, numpy) in DTYPES.items()}
+ROLES = {"field": 1, "state": 2}
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A named array of a run, row-major. Its name is its key in `publish(variables={...})` or `pool.variables`.
+
+    dtype: "f64" or another name of docs/variables.md (its digits are bits), or a NumPy dtype, or "float64".
+    shape: () is one entry.
+    role: "field" is kept and reduced; "state" is kept only: what the solver needs to go on.
+    unit: at most 31 printable ASCII characters.
+    """
+
+    dtype: Any
+    shape: tuple[int, ...] = ()
+    role: str = "field"
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        shape = (self.shape,) if isinstance(self.shape, (int, np.integer)) else tuple(self.shape)
+        object.__setattr__(self, "shape", tuple(int(extent) for extent in shape))
+        if any(extent < 0 for extent in self.shape):
+            raise UsageError(f"shape {self.shape}; expected extents of at least 1")
+        object.__setattr__(self, "dtype", dtype_name(self.dtype))
+        if self.role not in ROLES:
+            raise UsageError(f"role {self.role!r}; expected field or state")
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """The dtype of its arrays."""
+        return np.dtype(DTYPES[self.dtype][1])
+
+
+def dtype_name(given: Any) -> str:
+    """The name of a dtype: of itself, or of what numpy.dtype accepts. Of texts, NumPy's long names only ("float64"): its
+    "i8" has 8 bytes, and that of Ringside 8 bits."""
+    if isinstance(given, str) and given in DTYPES:
+        return given
+    try:
+        if not isinstance(given, str) or len(given) > 4:
+            return _NAMES[np.dtype(given)]
+        text = given
+    except KeyError:
+        text = np.dtype(given).str
+    except TypeError:
+        text = str(given)
+    raise UsageError(f"dtype {text!r}; expected one of {', '.join(DTYPES)}")
+
+
+def variable_of(name: str, given: Any) -> Variable:
+    """A Variable, a pair of dtype and shape, or an array whose dtype and shape are taken."""
+    if isinstance(given, Variable):
+        return given
+    try:
+        if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], (str, type, np.dtype)):
+            return Variable(given[0], given[1])
+        array = np.asarray(given)
+        return Variable(array.dtype, array.shape)
+    except UsageError as error:
+        raise UsageError(f"variable {name!r}: {error}") from None
+
+
+def scalar_types(given: Mapping[str, Any] | Sequence[str]) -> dict[str, int]:
+    """Names to the numbers of ringside.h: 1 f64, 2 i64."""
+    if isinstance(given, str):
+        raise UsageError(f"scalars: found the text {given!r}; expected a list of names, or names with f64 or i64")
+    if not isinstance(given, Mapping):
+        given = dict.fromkeys(given, "f64")
+    types = {"f64": 1, "i64": 2}
+    for name, dtype in given.items():
+        if dtype not in types:
+            raise UsageError(f"scalar {name!r}: dtype {dtype!r}; expected f64 or i64")
+    return {name: types[dtype] for name, dtype in given.items()}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the parts of the extension module share: failures as exceptions, dtypes, and calls of a handle that several
+// Python threads use. The module is a thin layer over ringside.h; names, defaults and documents for users are in the
+// Python sources beside it (python/ringside).
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ringside.h"
+
+namespace ringside_python {
+
+namespace py = pybind11;
+
+/// Raises the exception of python/ringside/errors.py for a status.
+[[noreturn]] void raise(ringside_status status, const std::string& line);
+[[noreturn]] inline void refuse(const std::string& line) {
+  raise(RINGSIDE_USAGE, line);
+}
+
+/// The dtype of a RINGSIDE_F32 ... RINGSIDE_U64. Made once.
+const py::dtype& dtype_of(std::uint16_t number);
+/// Its name: "f64".
+std::string_view name_of(std::uint16_t number);
+
+/// The shape of an array, as Python prints it: "(20, 10)", "(3,)", "()".
+std::string text_of(const std::vector<py::ssize_t>& shape);
+
+struct Variable {
+  std::string name;
+  std::uint16_t dtype = RINGSIDE_F64;
+  std::uint16_t role = RINGSIDE_FIELD;
+  std::vector<py::ssize_t> shape;
+  std::string unit;
+
+  std::size_t bytes() const;
+};
+
+/// An array of a variable at `data`, whose base is `owner`: no byte is copied.
+py::array array_at(const Variable& variable, const void* data, const py::object& owner, bool writeable);
+/// What is written through this object is refused from now on. Views that were made of it are not changed.
+void make_read_only(const py::handle& array);
+/// Raises ValueError unless the array has the variable's dtype and shape and is in C order.
+void check_array(const Variable& variable, const py::array& array);
+
+/// How often this process is the child of a fork that was made since the module was loaded.
+int fork_depth() noexcept;
+
+/// A handle that one thread at a time may use. No thread waits for the mutex while it holds the interpreter's lock.
+template <class Handle>
+struct Shared {
+  Handle* handle = nullptr;
+  std::mutex mutex;
+  int depth = fork_depth();
+};
+
+/// Gives the interpreter's lock to other threads. Of py::gil_scoped_release only what the threads of Python need.
+class Released {
+ public:
+  Released() : state_(PyEval_SaveThread()) {}
+  ~Released() { PyEval_RestoreThread(state_); }
+  Released(const Released&) = delete;
+  Released& operator=(const Released&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+enum class Call {
+  kShort,  // keeps the interpreter's lock, unless another thread uses the handle
+  kLong    // waits or reads much memory
+};
+
+/// The status of call(handle), and the handle's line if that is a failure or RINGSIDE_OVERWRITTEN.
+template <class Handle, class Line, class Function>
+ringside_status with(Shared<Handle>& shared, Line line_of, std::string& line, Call kind, const Function& call) {
+  const auto locked = [&] {
+    const ringside_status status = call(shared.handle);
+    if (status != RINGSIDE_OK) line = line_of(shared.handle);
+    return status;
+  };
+  // In a child of fork(), the library refuses the call; a thread of the parent may have had the mutex.
+  if (shared.depth != fork_depth()) return locked();
+  std::unique_lock lock(shared.mutex, std::defer_lock);
+  if (kind == Call::kShort && lock.try_lock()) return locked();
+  const Released released;
+  lock.lock();
+  const ringside_status status = locked();
+  lock.unlock();  // before the wait for the interpreter's lock
+  return status;
+}
+
+void define_writer(py::module_& module);
+void define_reader(py::module_& module);
+
+}  // namespace ringside_python

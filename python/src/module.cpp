@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The extension module ringside._core: its two classes and what belongs to neither.
+#include <pthread.h>
+
+#include "core.hpp"
+
+namespace ringside_python {
+namespace {
+int forks = 0;
+}
+
+int fork_depth() noexcept {
+  return forks;
+}
+
+void raise(ringside_status status, const std::string& line) {
+  const py::object error = py::module_::import("ringside.errors").attr("of_status")(status, line);
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  throw py::error_already_set();
+}
+
+}  // namespace ringside_python
+
+namespace py = pybind11;
+
+PYBIND11_MODULE(_core, module) {
+  pthread_atfork(nullptr, nullptr, [] { ++ringside_python::forks; });
+  module.doc() = "The C interface of libringside (ringside.h). The package `ringside` is what to use.";
+  module.def("version", &ringside_version, "The release of libringside.");
+  module.def("catch_bus_errors", &ringside_catch_bus_errors,
+             "A load through a view of a truncated pool ends the process with one line from now on.");
+  module.def(
+      "check_array",
+      [](const std::string& name, std::uint16_t dtype, const std::vector<py::ssize_t>& shape, const py::array& array) {
+        ringside_python::check_array({name, dtype, RINGSIDE_FIELD, shape, ""}, array);
+      },
+      py::arg("name"), py::arg("dtype"), py::arg("shape"), py::arg("array"),
+      "Raises UsageError unless the array has that dtype and shape and is in C order.");
+  ringside_python::define_writer(module);
+  ringside_python::define_reader(module);
+}

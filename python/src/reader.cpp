@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The reading half of the module: a ringside_reader and the steps that it holds as Python objects.
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "core.hpp"
+
+namespace ringside_python {
+namespace {
+
+/// A step of a pool: (commit_seq, iteration, step, run_id).
+py::tuple info_tuple(const ringside_step_info& info) {
+  return py::make_tuple(info.commit_seq, info.iteration, info.step,
+                        py::bytes(reinterpret_cast<const char*>(info.run_id), sizeof(info.run_id)));
+}
+
+class HeldStep;
+
+class Reader : public std::enable_shared_from_this<Reader> {
+ public:
+  explicit Reader(const std::string& pool);
+  ~Reader() { ringside_reader_free(reader_.handle); }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  const Variable& variable(std::uint32_t index) const {
+    if (index >= variables_.size()) refuse("no variable has that number");
+    return variables_[index];
+  }
+  py::list variables() const;
+  py::list runs();
+  py::list steps();
+  py::object next(std::uint64_t after, std::optional<double> timeout_s);
+  std::unique_ptr<HeldStep> hold(std::uint64_t commit_seq);
+  py::array copy(std::uint64_t commit_seq, std::uint32_t index);
+  py::object results(std::uint64_t commit_seq);
+
+  template <class Function>
+  ringside_status status_of(Call kind, std::string& line, const Function& call) {
+    return with(reader_, ringside_reader_line, line, kind, call);
+  }
+  /// The same, if it is no failure. Raises otherwise.
+  template <class Function>
+  ringside_status made(Call kind, const Function& call) {
+    std::string line;
+    const ringside_status status = status_of(kind, line, call);
+    if (status > 0 || status == RINGSIDE_OVERWRITTEN) raise(status, line);
+    return status;
+  }
+
+ private:
+  Shared<ringside_reader> reader_;
+  std::vector<Variable> variables_;
+};
+
+/// Arrays of a held step have this object as their base: the pool stays mapped and the step held as long as there is
+/// one, unless the step is released.
+class HeldStep {
+ public:
+  HeldStep(std::shared_ptr<Reader> reader, ringside_step* step) : reader_(std::move(reader)), step_(step) {
+    info_.size = sizeof(info_);
+    std::string line;  // a lease that was broken since is found by every later call
+    reader_->status_of(Call::kShort, line, [&](auto*) { return ringside_step_get_info(step_, &info_); });
+  }
+  ~HeldStep() {
+    std::string line;  // a destructor raises nothing: code that used the step's arrays calls check or release
+    if (step_ != nullptr) reader_->status_of(Call::kShort, line, [&](auto*) { return ringside_release(step_); });
+  }
+  HeldStep(const HeldStep&) = delete;
+  HeldStep& operator=(const HeldStep&) = delete;
+
+  bool is_held() const { return step_ != nullptr; }
+  py::tuple info() const { return info_tuple(info_); }
+  static py::array view(const py::object& self, std::uint32_t index, bool verify);
+  void verify() {
+    made(Call::kLong, [](ringside_step* step) { return ringside_verify(step, RINGSIDE_ALL); });
+  }
+  void check() { made(Call::kShort, ringside_check); }
+  void release() {
+    if (step_ == nullptr) return;
+    made(Call::kShort, [&](ringside_step* step) {
+      step_ = nullptr;  // freed whatever the last check says
+      return ringside_release(step);
+    });
+  }
+
+ private:
+  template <class Function>
+  void made(Call kind, const Function& call) {
+    if (step_ == nullptr) {
+      refuse("iteration " + std::to_string(info_.iteration) + ": the step was released; hold it again");
+    }
+    reader_->made(kind, [&](auto*) { return call(step_); });
+  }
+
+  std::shared_ptr<Reader> reader_;
+  ringside_step* step_ = nullptr;
+  ringside_step_info info_{};
+};
+
+py::array HeldStep::view(const py::object& self, std::uint32_t index, bool verify) {
+  HeldStep& held = self.cast<HeldStep&>();
+  const Variable& variable = held.reader_->variable(index);
+  const void* data = nullptr;
+  std::size_t bytes = 0;
+  held.made(Call::kShort, [&](ringside_step* step) { return ringside_view(step, index, &data, &bytes); });
+  if (verify) held.made(Call::kLong, [&](ringside_step* step) { return ringside_verify(step, index); });
+  return array_at(variable, data, self, false);
+}
+
+Reader::Reader(const std::string& pool) {
+  ringside_error error{};
+  error.size = sizeof(error);
+  ringside_status status = RINGSIDE_OK;
+  {
+    const Released released;
+    status = ringside_open(pool.c_str(), &reader_.handle, &error);
+  }
+  if (status != RINGSIDE_OK) raise(status, error.line);
+  const ringside_variable* variables = nullptr;
+  std::size_t count = 0;
+  made(Call::kShort, [&](auto* reader) { return ringside_variables(reader, &variables, &count); });
+  for (std::size_t v = 0; v < count; ++v) {
+    const ringside_variable& given = variables[v];
+    variables_.push_back({given.name, given.dtype, given.role, {given.shape, given.shape + given.dims}, given.unit});
+  }
+}
+
+py::list Reader::variables() const {
+  py::list made;
+  for (const Variable& variable : variables_) {
+    made.append(py::make_tuple(variable.name, name_of(variable.dtype), variable.role,
+                               py::tuple(py::cast(variable.shape)), variable.unit));
+  }
+  return made;
+}
+
+py::list Reader::runs() {
+  std::vector<ringside_run> runs;
+  std::vector<std::string> texts;  // copied before another thread can make a call: until then they are valid
+  made(Call::kShort, [&](auto* reader) {
+    std::size_t count = 0;
+    ringside_status status = ringside_runs(reader, nullptr, 0, &count);
+    if (status != RINGSIDE_OK || count == 0) return status;
+    runs.resize(count);
+    runs.front().size = sizeof(ringside_run);
+    status = ringside_runs(reader, runs.data(), runs.size(), &count);
+    runs.resize(std::min(count, runs.size()));
+    for (const ringside_run& run : runs) texts.insert(texts.end(), {run.solver, run.problem, run.parameters});
+    return status;
+  });
+  py::list listed;
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    const ringside_run& run = runs[r];
+    listed.append(py::make_tuple(py::bytes(reinterpret_cast<const char*>(run.run_id), sizeof(run.run_id)),
+                                 py::bytes(reinterpret_cast<const char*>(run.problem_id), sizeof(run.problem_id)),
+                                 static_cast<double>(run.started_realtime_ns) * 1e-9, run.work, texts[3 * r],
+                                 texts[3 * r + 1], texts[3 * r + 2]));
+  }
+  return listed;
+}
+
+py::list Reader::steps() {
+  std::vector<ringside_step_info> infos;
+  std::size_t count = 0;
+  made(Call::kShort, [&](auto* reader) {
+    const ringside_status status = ringside_steps(reader, nullptr, 0, &count);
+    if (status != RINGSIDE_OK || count == 0) return status;
+    infos.resize(count);
+    infos.front().size = sizeof(ringside_step_info);
+    return ringside_steps(reader, infos.data(), infos.size(), &count);
+  });
+  py::list listed;
+  for (std::size_t i = 0; i < std::min(count, infos.size()); ++i) listed.append(info_tuple(infos[i]));
+  return listed;
+}
+
+py::object Reader::next(std::uint64_t after, std::optional<double> timeout_s) {
+  // The waits between two looks, as ringside_next makes them. Here no other thread waits for the handle meanwhile, and
+  // a signal ends a wait.
+  constexpr std::chrono::nanoseconds kFirst = std::chrono::microseconds(50), kLast = std::chrono::milliseconds(2);
+  using std::chrono::steady_clock;
+  const auto limit = std::chrono::duration<double>(std::clamp(timeout_s.value_or(0), 0.0, 1e9));
+  const auto give_up = steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(limit);
+  ringside_step_info info{};
+  info.size = sizeof(info);
+  std::chrono::nanoseconds wait = kFirst;
+  for (;;) {
+    const ringside_status status =
+        made(Call::kShort, [&](auto* reader) { return ringside_next(reader, after, 0, nullptr, &info); });
+    if (status == RINGSIDE_OK) return info_tuple(info);
+    if (timeout_s && steady_clock::now() >= give_up) return py::none();
+    {
+      const Released released;
+      const timespec duration{0, static_cast<long>(wait.count())};
+      nanosleep(&duration, nullptr);
+    }
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    wait = std::min(2 * wait, kLast);
+  }
+}
+
+std::unique_ptr<HeldStep> Reader::hold(std::uint64_t commit_seq) {
+  ringside_step* step = nullptr;
+  const ringside_status status =
+      made(Call::kShort, [&](auto* reader) { return ringside_hold(reader, commit_seq, &step); });
+  if (status == RINGSIDE_END) return nullptr;
+  return std::make_unique<HeldStep>(shared_from_this(), step);
+}
+
+py::array Reader::copy(std::uint64_t commit_seq, std::uint32_t index) {
+  const Variable& described = variable(index);
+  py::array copied(dtype_of(described.dtype), described.shape);
+  void* to = copied.mutable_data();
+  const std::size_t bytes = described.bytes();
+  made(Call::kLong, [&](auto* reader) { return ringside_copy(reader, commit_seq, index, to, bytes); });
+  return copied;
+}
+
+/// An int of the two words of an i128.
+py::object int_of(const ringside_value* words) {
+  const py::int_ low(static_cast<std::uint64_t>(words[0].i64)), high(words[1].i64);
+  return (high << py::int_(64)) | low;
+}
+
+py::object value_of(const ringside_result& result) {
+  if (result.values == nullptr) return py::none();
+  const auto count = static_cast<py::ssize_t>(result.count);
+  if (result.type == RINGSIDE_VALUE_I128) {
+    if (count == 1) return int_of(result.values);
+    py::list numbers;
+    for (py::ssize_t i = 0; i < count; ++i) numbers.append(int_of(result.values + 2 * i));
+    return numbers;
+  }
+  if (result.type == RINGSIDE_VALUE_I64) {
+    if (count == 1) return py::int_(result.values->i64);
+    return py::array_t<std::int64_t>(count, &result.values->i64);
+  }
+  if (count == 1) return py::float_(result.values->f64);
+  return py::array_t<double>(count, &result.values->f64);
+}
+
+py::object Reader::results(std::uint64_t commit_seq) {
+  // The results are valid until the next call: copied before another thread can make one.
+  std::vector<ringside_result> results;
+  std::vector<std::string> texts;
+  std::vector<ringside_value> values;
+  const ringside_status status = made(Call::kShort, [&](auto* reader) {
+    const ringside_result* found = nullptr;
+    std::size_t count = 0;
+    const ringside_status answer = ringside_results(reader, commit_seq, &found, &count);
+    if (answer != RINGSIDE_OK) return answer;
+    results.assign(found, found + count);
+    std::size_t words = 0;
+    for (const ringside_result& result : results) {
+      texts.emplace_back(result.name);
+      texts.emplace_back(result.unit);
+      words += result.count * (result.type == RINGSIDE_VALUE_I128 ? 2 : 1);
+    }
+    values.reserve(words);
+    for (ringside_result& result : results) {
+      if (result.values == nullptr) continue;
+      const std::size_t size = result.count * (result.type == RINGSIDE_VALUE_I128 ? 2 : 1);
+      const ringside_value* from = result.values;
+      result.values = values.data() + values.size();
+      values.insert(values.end(), from, from + size);
+    }
+    return answer;
+  });
+  if (status != RINGSIDE_OK) return py::none();
+  py::list listed;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    listed.append(
+        py::make_tuple(texts[2 * i], texts[2 * i + 1], results[i].type, results[i].count, value_of(results[i])));
+  }
+  return listed;
+}
+
+}  // namespace
+
+void define_reader(py::module_& module) {
+  py::class_<HeldStep>(module, "HeldStep", "A step that a reader holds: ringside_step.")
+      .def_property_readonly("held", &HeldStep::is_held, "False after release.")
+      .def("info", &HeldStep::info, "(commit_seq, iteration, step, run_id).")
+      .def("view", &HeldStep::view, py::arg("index"), py::arg("verify"), "A variable in place, read-only.")
+      .def("verify", &HeldStep::verify, "Hashes all variables in place.")
+      .def("check", &HeldStep::check, "Raises OverwrittenError if the slot has taken another step.")
+      .def("release", &HeldStep::release, "The last check, and the end of the hold.");
+  py::class_<Reader, std::shared_ptr<Reader>>(module, "Reader", "A pool that is read: ringside_reader.")
+      .def(py::init([](const std::string& pool) { return std::make_shared<Reader>(pool); }), py::arg("pool"))
+      .def("variables", &Reader::variables, "[(name, dtype, role, shape, unit)].")
+      .def("runs", &Reader::runs, "[(run_id, problem_id, started_s, work, solver, problem, parameters)].")
+      .def("steps", &Reader::steps, "[(commit_seq, iteration, step, run_id)], ascending.")
+      .def("next", &Reader::next, py::arg("after"), py::arg("timeout_s"),
+           "The oldest step after that commit, waiting for one; None when the time is over.")
+      .def("hold", &Reader::hold, py::arg("commit_seq"), "Holds a step (0: the newest). None: the pool has no step.")
+      .def("copy", &Reader::copy, py::arg("commit_seq"), py::arg("index"), "A verified copy of a variable.")
+      .def("results", &Reader::results, py::arg("commit_seq"), "[(name, unit, type, count, value)], or None.");
+}
+
+}  // namespace ringside_python

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "signal_watch.hpp"
+
+#include <unistd.h>
+
+#include <iterator>
+
+namespace ringside_python {
+namespace {
+
+constexpr int kSignals[] = {SIGINT, SIGTERM};
+
+// What the handler reads: set before it is installed, in the one thread that has a watch.
+volatile int* watched = nullptr;
+struct sigaction before[std::size(kSignals)];
+bool handled[std::size(kSignals)];    // has a handler of Python's
+bool installed[std::size(kSignals)];  // has ours, which calls that
+
+/// A signal that ends the process or is ignored needs no flag.
+bool has_handler(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
+}
+
+void on_signal(int signal, siginfo_t* info, void* context) {
+  *watched = 1;
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) {
+    if (kSignals[i] != signal || !has_handler(before[i])) continue;
+    if (before[i].sa_flags & SA_SIGINFO) {
+      before[i].sa_sigaction(signal, info, context);
+    } else {
+      before[i].sa_handler(signal);
+    }
+  }
+}
+
+bool is_main_thread() {
+  thread_local const bool is_main = getpid() == gettid();
+  return is_main;
+}
+
+void raise_pending() {
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
+
+}  // namespace
+
+SignalWatch::SignalWatch(volatile int& stop) : stop_(stop) {
+  if (!is_main_thread() || watched != nullptr) return;
+  active_ = true;
+  stop_ = 0;
+  watched = &stop;
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) {
+    if (!handled[i]) continue;
+    struct sigaction ours {
+    }, old;
+    ours.sa_sigaction = on_signal;
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigaction(kSignals[i], &ours, &old);
+    before[i] = old;  // nearly always what it was: a signal that came since the line above is passed to that
+    installed[i] = has_handler(old);
+    if (!installed[i]) sigaction(kSignals[i], &old, nullptr);
+  }
+  try {
+    raise_pending();  // came before the handler was there: the flag does not show it
+  } catch (...) {
+    end();
+    throw;
+  }
+}
+
+void SignalWatch::find_handlers() {
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) {
+    sigaction(kSignals[i], nullptr, &before[i]);
+    handled[i] = has_handler(before[i]);
+  }
+}
+
+void SignalWatch::end() noexcept {
+  if (!active_) return;
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) {
+    if (installed[i]) sigaction(kSignals[i], &before[i], nullptr);
+  }
+  watched = nullptr;
+  active_ = false;
+}
+
+bool SignalWatch::came() {
+  if (stop_ == 0) return false;
+  stop_ = 0;
+  raise_pending();
+  return true;
+}
+
+}  // namespace ringside_python

@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs that publish through the Python package: what is kept of them, how they end, and what is refused."""
+
+import signal
+
+import pipelines
+
+pipelines.modules_or_skip("numpy")
+import numpy as np  # noqa: E402
+import ringside  # noqa: E402
+
+DTYPES = ("f32", "f64", "c64", "c128", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
+
+
+class Publishing(pipelines.Pipelines):
+    def test_every_dtype_is_kept_with_shape_role_and_unit(self):
+        self.kept(f"""
+            import numpy as np, ringside
+            variables = {{f"v_{{dtype}}": ringside.Variable(dtype, (3, 5), unit="m") for dtype in {DTYPES}}}
+            variables["state"] = ringside.Variable(np.complex128, (), role="state")
+            with ringside.publish(variables, solver="dtypes") as run:
+                with run.step(1) as step:
+                    for name in run.variables:
+                        step[name][...] = np.arange(step[name].size).reshape(step[name].shape)
+            """)
+        pool = ringside.open(self.path("run.pool"))
+        self.assertEqual(list(pool.variables), [f"v_{dtype}" for dtype in DTYPES] + ["state"])
+        self.assertEqual(pool.variables["state"], ringside.Variable("c128", (), role="state"))
+        with pool[1] as step:
+            for dtype in DTYPES:
+                self.assertEqual(pool.variables[f"v_{dtype}"], ringside.Variable(dtype, (3, 5), unit="m"))
+                view = step[f"v_{dtype}"]
+                self.assertEqual(view.dtype, pool.variables[f"v_{dtype}"].numpy_dtype)
+                np.testing.assert_array_equal(view, np.arange(15).reshape(3, 5))
+
+    def test_variables_can_be_given_as_arrays_and_scalars_by_type(self):
+        self.kept("""
+            import numpy as np, ringside
+            x, n = np.linspace(0, 1, 7), np.arange(4, dtype=np.int16).reshape(2, 2)
+            with ringside.publish({"x": x, "n": n}, scalars={"rho": "f64", "steps": "i64"}) as run:
+                run.publish(5, {"n": n, "x": x}, {"steps": -2**62, "rho": 0.25})
+            """)
+        pool = ringside.open(self.path("run.pool"))
+        with pool[5] as step:
+            np.testing.assert_array_equal(step["x"], np.linspace(0, 1, 7))
+            np.testing.assert_array_equal(step["n"], [[0, 1], [2, 3]])
+            self.assertEqual(step.results["solver.steps"], -2**62)
+            self.assertEqual(step.results["solver.rho"], 0.25)
+
+    def test_a_resumed_run_gets_every_variable_and_scalar_back(self):
+        program = """
+            import numpy as np, ringside
+            with ringside.publish({"x": ("f64", (4,)), "p": ringside.Variable("i8", (2, 3), role="state")},
+                                  scalars=["rho"], solver="resumed") as run:
+                if run.kept is None:
+                    x, rho = np.zeros(4), 1.0
+                else:
+                    assert run.kept.iteration == 3 and len(run.kept) == 2, run.kept
+                    x, rho = run.kept["x"], run.kept.scalars["rho"]
+                    assert (run.kept["p"] == 3).all()
+                print(run.next_iteration, x.tolist(), rho)
+                for k in range(run.next_iteration, run.next_iteration + 3):
+                    x, rho = x + k, rho / 2   # the kept array is a copy: it can be changed and outlives the step
+                    with run.step(k) as step:
+                        step["x"] = x
+                        step["p"][:] = k
+                        step.scalars["rho"] = rho
+                if run.kept is not None:
+                    assert run.kept["x"] is run.kept["x"]
+            """
+        self.assertEqual(self.kept(program), "1 [0.0, 0.0, 0.0, 0.0] 1.0\n")
+        self.assertEqual(self.kept(program, "--resume"), "4 [6.0, 6.0, 6.0, 6.0] 0.125\n")
+
+    def test_a_step_whose_block_raises_is_not_published(self):
+        self.kept("""
+            import ringside
+            with ringside.publish({"x": ("f64", (4,))}) as run:
+                for k in range(1, 4):
+                    try:
+                        with run.step(k) as step:
+                            step["x"][:] = k
+                            if k == 2:
+                                raise LookupError
+                    except LookupError:
+                        pass
+            """)
+        pool = ringside.open(self.path("run.pool"))
+        self.assertEqual(list(pool), [1, 3])
+        np.testing.assert_array_equal(pool.read(3, "x"), [3, 3, 3, 3])
+
+    def test_the_arrays_of_a_step_are_read_only_once_it_is_published(self):
+        output = self.kept("""
+            import numpy as np, ringside
+            with ringside.publish({"x": ("f64", (4,))}) as run:
+                with run.step(1) as step:
+                    x = step["x"]
+                    x[:] = 1
+                    assert not x.flags.owndata
+                    assert np.shares_memory(np.from_dlpack(x), x)
+                try:
+                    x[0] = 2
+                except ValueError as error:
+                    print(error)
+                try:
+                    step["x"]
+                except ValueError as error:
+                    print(error)
+            """)
+        self.assertIn("read-only", output)
+        self.assertIn("iteration 1: not claimed; expected `with run.step(k) as step`", output)
+
+
+class Endings(pipelines.Pipelines):
+    PROGRAM = """
+        import os, signal, sys, ringside
+        with ringside.publish({{"x": ("f64", (4,))}}) as run:
+            run.publish(1, {{"x": [1.0, 2.0, 3.0, 4.0]}})
+            {}
+        """
+
+    def test_a_block_that_is_left_has_finished(self):
+        self.kept(self.PROGRAM.format("pass"))
+        self.assertEqual(self.outcome(), "finished")
+
+    def test_another_outcome_can_be_given(self):
+        self.kept(self.PROGRAM.format("run.detach('diverged')"))
+        self.assertEqual(self.outcome(), "diverged")
+
+    def test_an_exception_detaches_as_failed_and_is_raised(self):
+        code, _, error = self.run_program(self.PROGRAM.format("raise LookupError('mine')"))
+        self.assertEqual(code, 4, error)
+        self.assertIn("LookupError: mine", error)
+        self.assertEqual(self.outcome(), "failed")
+
+    def test_an_exit_has_failed_if_its_status_says_so(self):
+        for status, outcome in (("0", "finished"), ("3", "failed")):
+            with self.subTest(status):
+                self.run_program(self.PROGRAM.format(f"sys.exit({status})"), "--overwrite")
+                self.assertEqual(self.outcome(), outcome)
+
+    def test_a_keyboard_interrupt_detaches_as_stopped(self):
+        _, _, error = self.run_program(self.PROGRAM.format("os.kill(os.getpid(), signal.SIGINT)"))
+        self.assertIn("KeyboardInterrupt", error)
+        self.assertEqual(self.outcome(), "interrupted")  # the journal's word for a run that was stopped
+
+    def test_ringside_stop_interrupts_as_ctrl_c_does(self):
+        code, _, error = self.run_program("""
+            import itertools, os, subprocess, ringside
+            with ringside.publish({"x": ("f64", (4,))}) as run:
+                for k in itertools.count(1):
+                    if k == 3:
+                        subprocess.run(["ringside", "stop", "--socket", os.environ["RINGSIDE_SOCKET"]], check=True)
+                    run.publish(k, {"x": [1.0, 2.0, 3.0, 4.0]})
+            """)
+        self.assertEqual(code, 130, error)
+        self.assertIn("ringside.errors.Interrupted: the run was asked to stop", error)
+
+    def test_ctrl_c_ends_the_wait_for_a_buffer_while_other_threads_run(self):
+        analyzer = self.analyzer()
+        code, output, error = self.python("""
+            import os, pathlib, signal, sys, threading, ringside
+            socket, analyzer = sys.argv[1], int(sys.argv[2])
+            x = [1.0, 2.0, 3.0, 4.0]
+
+            def interrupt():  # once the main thread sleeps: the interpreter's lock is free then
+                status = pathlib.Path(f"/proc/self/task/{os.getpid()}/stat")
+                while status.read_text().rsplit(")", 1)[1].split()[0] != "S":
+                    pass
+                os.kill(os.getpid(), signal.SIGINT)
+
+            with ringside.publish({"x": ("f64", (4,))}, socket=socket) as run:
+                run.publish(1, {"x": x})
+                pool = ringside.open("run.pool")
+                next(pool.follow())                  # the first step is committed: both buffers are free
+                os.kill(analyzer, signal.SIGSTOP)
+                run.publish(2, {"x": x})
+                run.publish(3, {"x": x})
+                thread = threading.Thread(target=interrupt)
+                thread.start()
+                try:
+                    run.publish(4, {"x": x})
+                    print("published")
+                except KeyboardInterrupt as error:
+                    print(type(error).__name__)
+                os.kill(analyzer, signal.SIGCONT)
+                thread.join()
+                run.publish(4, {"x": x})             # the run goes on
+            print(run.counts.published, signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+            """, self.path("socket"), str(analyzer.pid))
+        self.assertEqual((code, output), (0, "KeyboardInterrupt\n4 True\n"), error)
+        self.assertEqual(analyzer.wait(), 0)
+
+    def test_a_handler_that_returns_does_not_end_the_wait_for_an_analyzer(self):
+        code, output, _ = self.python("""
+            import signal, threading, os, sys, ringside
+            caught = threading.Event()
+            signal.signal(signal.SIGINT, lambda *_: caught.set())
+            threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
+            try:
+                ringside.publish({"x": ("f64", (4,))}, socket=sys.argv[1], peer_timeout=0.3)
+            except ringside.PeerLostError as error:
+                print(caught.is_set(), error.status, error)
+            """, self.path("nobody"))
+        self.assertEqual(code, 0)
+        self.assertTrue(output.startswith("True 4 "), output)
+        self.assertIn("nobody", output)
+
+
+class Refusals(pipelines.Pipelines):
+    def refused(self, *arguments, **options):
+        with self.assertRaises(ringside.UsageError) as raised:
+            ringside.publish(*arguments, socket=self.path("nobody"), peer_timeout=0.01, **options)
+        self.assertEqual(raised.exception.status, 2)
+        self.assertIsInstance(raised.exception, ValueError)
+        return str(raised.exception)
+
+    def test_a_schema_is_refused_with_the_librarys_line(self):
+        self.assertIn("found 0 variables, expected 1 to 256", self.refused({}))
+        self.assertIn("the name '1x' has '1' at byte 0", self.refused({"1x": ("f64", (4,))}))
+        self.assertIn("'solver.r' begins with 'solver'", self.refused({"solver.r": ("f64", (4,))}))
+        self.assertIn("shape (100, 0): dimension 1 is 0; expected at least 1", self.refused({"x": ("f64", (100, 0))}))
+        self.assertIn("9 dimensions; expected 0 to 8", self.refused({"x": ("f64", (1,) * 9)}))
+        self.assertIn("a unit of 40 bytes", self.refused({"x": ringside.Variable("f64", (4,), unit="m" * 40)}))
+        self.assertIn("found 70 scalars, expected at most 64",
+                      self.refused({"x": ("f64", (4,))}, scalars=[f"s{i}" for i in range(70)]))
+
+    def test_a_dtype_or_role_that_is_none_is_refused(self):
+        self.assertEqual(self.refused({"x": ("f16", (4,))}), "variable 'x': dtype 'f16'; expected one of " + ", ".join(DTYPES))
+        self.assertIn("variable 'x': dtype 'i4'; expected one of", self.refused({"x": ("i4", (4,))}))  # NumPy counts bytes
+        self.assertIn("variable 'x': dtype '>f8'; expected one of f32, f64", self.refused({"x": np.zeros(4, ">f8")}))
+        self.assertIn("variable 'x': dtype '|b1'", self.refused({"x": np.zeros(4, bool)}))
+        with self.assertRaisesRegex(ValueError, "role 'ghost'; expected field or state"):
+            ringside.Variable("f64", (4,), role="ghost")
+        self.assertIn("scalar 'rho': dtype 'f32'; expected f64 or i64",
+                      self.refused({"x": ("f64", (4,))}, scalars={"rho": "f32"}))
+
+    def test_an_option_that_is_none_is_refused(self):
+        self.assertEqual(self.refused({"x": ("f64", (4,))}, pool_use="keep"),
+                         "pool_use: found 'keep', expected one of fresh, overwrite, resume")
+
+    def test_arrays_that_do_not_fit_are_refused_and_nothing_is_published(self):
+        output = self.kept("""
+            import numpy as np, ringside
+            def refused(call, *arguments):
+                try:
+                    call(*arguments)
+                except ValueError as error:
+                    print(error)
+            with ringside.publish({"x": ("f64", (20, 10)), "n": ("i32", (3,))}, scalars=["rho"]) as run:
+                x, n, rho = np.zeros((20, 10)), np.zeros(3, np.int32), {"rho": 1.0}
+                refused(run.publish, 1, {"x": np.zeros((10, 20), np.float32, order="F"), "n": n}, rho)
+                refused(run.publish, 1, {"x": x, "n": np.zeros(6, np.int32)[::2]}, rho)
+                refused(run.publish, 1, {"x": x, "n": np.zeros(3, ">i4")}, rho)
+                refused(run.publish, 1, {"x": x, "n": [1, 2, 3]}, rho)
+                refused(run.publish, 1, {"x": x}, rho)
+                refused(run.publish, 1, {"x": x, "n": n, "y": x}, rho)
+                refused(run.publish, 1, {"x": x, "n": n})
+                refused(run.publish, 1, {"x": x, "n": n}, {"rho": 1.0, "mu": 2.0})
+                refused(run.publish, 0, {"x": x, "n": n}, rho)
+                with run.step(1) as step:
+                    refused(step.__setitem__, "x", np.zeros(200))
+                    refused(step.__getitem__, "y")
+                    step.scalars["rho"] = 1.0
+            refused(run.publish, 2, {"x": x, "n": n}, rho)
+            print(run.counts.published)
+            """)
+        self.assertEqual(output.splitlines(), [
+            "x: found an array of float32, shape (10, 20), Fortran order; expected f64, shape (20, 10), C order",
+            "n: found an array of int32, shape (3,), not contiguous; expected i32, shape (3,), C order",
+            "n: found an array of >i4, shape (3,), C order; expected i32, shape (3,), C order",
+            "n: found an array of int64, shape (3,), C order; expected i32, shape (3,), C order",
+            "iteration 1: no array for n; expected one for each variable",
+            "'y' is no variable of this run; expected one of x, n",
+            "found the scalars none; expected rho",
+            "found the scalars rho, mu; expected rho",
+            "iteration 0: expected more than 0, the one before",
+            "x: found an array of float64, shape (200,), C order; expected f64, shape (20, 10), C order",
+            "'y' is no variable of this run; expected one of x, n",
+            "iteration 2: this run has ended; publish another one",
+            "1"])
+
+    def test_a_child_of_fork_cannot_use_the_handle_and_the_run_goes_on(self):
+        output = self.kept("""
+            import os, ringside
+            with ringside.publish({"x": ("f64", (4,))}) as run:
+                step = run.step(1)
+                with step:
+                    child = os.fork()
+                    if child == 0:
+                        for call in (lambda: step["x"], run.detach):
+                            try:
+                                call()
+                            except ringside.UsageError as error:
+                                print(error, flush=True)
+                        os._exit(0)
+                    os.waitpid(child, 0)
+                    step["x"][:] = 1
+            """)
+        lines = output.splitlines()
+        self.assertEqual(len(lines), 2, output)
+        for line in lines:
+            self.assertRegex(line, r"this handle belongs to process \d+; its child \d+ must open one of its own")
+        self.assertEqual(list(ringside.open(self.path("run.pool"))), [1])
+
+    def test_another_problem_is_not_resumed(self):
+        program = """
+            import ringside
+            with ringside.publish({{"x": ("f64", (4,))}}, problem_bytes={}) as run:
+                run.publish(run.next_iteration, {{"x": [1.0, 2.0, 3.0, 4.0]}})
+            """
+        self.kept(program.format("b'one'"))
+        code, _, error = self.run_program(program.format("b'two'"), "--resume")
+        self.assertEqual(code, 2)
+        self.assertIn("ringside.errors.UsageError: ", error)
+        self.kept(program.format("b'one'"), "--resume")
+
+
+class Lost(pipelines.Pipelines):
+    def test_steps_without_an_analyzer_are_skipped_if_that_was_chosen(self):
+        analyzer = self.analyzer()
+        code, output, error = self.python("""
+            import os, signal, sys, ringside
+            with ringside.publish({"x": ("f64", (4,))}, socket=sys.argv[1], on_analyzer_loss="continue",
+                                  peer_timeout=0.2) as run:
+                print(run.publish(1, {"x": [1.0] * 4}))
+                next(ringside.open("run.pool").follow())
+                os.kill(int(sys.argv[2]), signal.SIGKILL)
+                print(next(k for k in range(2, 1000) if not run.publish(k, {"x": [1.0] * 4})) <= 4)
+                with run.step(1000) as step:
+                    step["x"][:] = 1
+                print(step.skipped, run.counts.skipped)
+            """, self.path("socket"), str(analyzer.pid))
+        self.assertEqual(output, "True\nTrue\nTrue 2\n", error)
+        self.assertIn("ringside.errors.PeerLostError: ", error)
+        self.assertEqual(code, 1)
+        self.assertEqual(analyzer.wait(), -signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    pipelines.run_tests()
