@@ -136,7 +136,7 @@ def _entries(A: Any) -> bytes:
     """What the problem's id hashes of a matrix; b"" of a LinearOperator, which has no entries."""
     if A is None or isinstance(A, scipy.sparse.linalg.LinearOperator):
         return b""
-    if scipy.sparse.issparse(A):
-        csr = scipy.sparse.csr_matrix(A)
+    if hasattr(A, "tocsr"):
+        csr = A.tocsr()
         return b"".join(np.ascontiguousarray(part).tobytes() for part in (csr.indptr, csr.indices, csr.data))
     return np.ascontiguousarray(A).tobytes()
