@@ -72,6 +72,9 @@ endif()
 # Everything that is installed: deploy/package.sh builds this target, without tests and benchmarks.
 add_custom_target(installed)
 add_dependencies(installed manual libringside)
+if(TARGET ringside_core)  # RINGSIDE_BUILD_PYTHON
+  add_dependencies(installed ringside_core)
+endif()
 
 # The documents, in the layout that their links need: README.md at the top, docs/ below it.
 install(FILES

@@ -58,10 +58,10 @@ class Interrupted(Error, KeyboardInterrupt):
     status = 130
 
 
-_BY_STATUS: dict[int, type[Error]] = {
-    kind.status: kind for kind in (UsageError, ResourceError, PeerLostError, DamagedError, OverwrittenError, Interrupted)}
+_KINDS: tuple[type[Error], ...] = (UsageError, ResourceError, PeerLostError, DamagedError, OverwrittenError,
+                                   Interrupted)
 
 
 def of_status(status: int, line: str) -> Error:
     """The exception for a status of ringside.h."""
-    return _BY_STATUS.get(status, Error)(line)
+    return next((kind for kind in _KINDS if kind.status == status), Error)(line)

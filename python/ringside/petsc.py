@@ -60,6 +60,6 @@ def restore(run: Writer, x: Any) -> None:
 
 def _array(x: Any) -> Any:
     if x.getLocalSize() != x.getSize():
-        raise UsageError(f"a vector with {x.getLocalSize()} of {x.getSize()} entries in this process; expected all: one "
-                         "process publishes (PETSc.COMM_SELF)")
+        raise UsageError(f"a vector with {x.getLocalSize()} of {x.getSize()} entries in this process; expected all: "
+                         "one process publishes (PETSc.COMM_SELF)")
     return np.asarray(x.getArray(readonly=True))

@@ -84,7 +84,8 @@ class HeldStep:
     def results(self) -> dict[str, Any]:
         """What was recorded of the step, by name: {"x.l2": 1.0}. Sums of integers are ints of any size.
 
-        Empty until the analyzer has recorded it; None is a value that is absent, for instance the change of a first step.
+        Empty until the analyzer has recorded it. None is a value that is absent, for instance the change of a run's
+        first step.
         """
         return self._pool.results(self.info)
 
@@ -111,7 +112,7 @@ class HeldStep:
         self._core.verify()
 
     def check(self) -> None:
-        """Returns if all that was read through the arrays until now is of this step; otherwise raises OverwrittenError."""
+        """Raises OverwrittenError unless all that was read through the arrays until now is of this step."""
         self._core.check()
 
     def release(self) -> None:
@@ -137,7 +138,7 @@ class HeldStep:
 
 
 class Pool:
-    """A pool that is read. Made by `open`. It is looked at anew by each call: what it keeps changes while a run goes on.
+    """A pool that is read. Made by `open`. Each call looks at it anew: what it keeps changes while a run goes on.
 
     pool[17] holds the newest committed step of iteration 17, pool[-1] the newest step, pool[-2] the one before. `in`,
     len() and iteration are about the iterations that are kept.

@@ -46,17 +46,17 @@ def callback(run: Writer, name: str | None = None,
     return publish_iterate
 
 
-def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M: Any = None,
-       solver: str = "scipy cg", problem: str | None = None, **options: Any) -> tuple[Array, int]:
+def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None,
+       M: Any = None, solver: str = "scipy cg", problem: str | None = None, **options: Any) -> tuple[Array, int]:
     """scipy.sparse.linalg.cg as a kept run: the same recurrence, and every iterate is published.
 
     A, M: a matrix or LinearOperator, symmetric positive definite, real; M approximates the inverse of A. b: n doubles.
     Stops when the residual's norm is at most max(rtol * norm(b), atol). options: of ringside.publish.
     Returns x and 0, or x and the number of iterations if maxiter (10 n) were not enough.
 
-    A step has x, the states r and p, and the scalars rho and residual (the norm of r); a resumed run goes on from all of
-    them. It is the same problem only if A (a matrix: its entries), b, x0, rtol, atol and the name of the problem are the
-    same. A LinearOperator has no entries: give it a `problem` that names it.
+    A step has x, the states r and p, and the scalars rho and residual (the norm of r); a resumed run goes on from all
+    of them. It is the same problem only if A (a matrix: its entries), b, x0, rtol, atol and the name of the problem are
+    the same. A LinearOperator has no entries: give it a `problem` that names it.
     """
     operator, precondition = scipy.sparse.linalg.aslinearoperator(A), _operator(M)
     b = np.ascontiguousarray(b, np.float64).ravel()
@@ -66,7 +66,8 @@ def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
     limit = max(rtol * float(np.linalg.norm(b)), atol)
     last = 10 * b.size if maxiter is None else maxiter
     with publish({"x": ("f64", b.shape), "r": state, "p": state}, scalars=["rho", "residual"], solver=solver,
-                 problem=problem, parameters=parameters, problem_bytes=_entries(A) + _entries(M) + b.tobytes() + x.tobytes(),
+                 problem=problem, parameters=parameters,
+                 problem_bytes=_entries(A) + _entries(M) + b.tobytes() + x.tobytes(),
                  work=int(getattr(A, "nnz", 0)), **options) as run:
         if run.kept is None:
             r = b - operator.matvec(x) if x.any() else b.copy()
@@ -99,8 +100,8 @@ def solve_ivp(fun: Callable[[float, Array], Any], t_span: tuple[float, float], y
 
     A step has y, and the scalars t and h (the size of the next step). These are all that such a method needs to go on,
     so a resumed run has the same bits, if fun(t, y) depends on t and y only. options: of the method (rtol, atol,
-    max_step). publishing: options of ringside.publish. It is the same problem only if t_span, y0, the method, its options
-    and the name of the problem are the same: `problem` names fun.
+    max_step). publishing: options of ringside.publish. It is the same problem only if t_span, y0, the method, its
+    options and the name of the problem are the same: `problem` names fun.
     """
     methods = {"RK23": scipy.integrate.RK23, "RK45": scipy.integrate.RK45, "DOP853": scipy.integrate.DOP853}
     if method not in methods:
@@ -111,8 +112,8 @@ def solve_ivp(fun: Callable[[float, Array], Any], t_span: tuple[float, float], y
                  parameters=f"t={start!r}..{end!r} " + " ".join(f"{key}={options[key]!r}" for key in sorted(options)),
                  problem_bytes=y.tobytes(), **(publishing or {})) as run:
         kept = run.kept
-        integrator = methods[method](fun, start if kept is None else kept.scalars["t"], y if kept is None else kept["y"],
-                                     end, **options)
+        begin = (start, y) if kept is None else (kept.scalars["t"], kept["y"])
+        integrator = methods[method](fun, *begin, end, **options)
         if kept is not None:
             integrator.h_abs = kept.scalars["h"]
         while integrator.status == "running" and integrator.t != end:
@@ -135,7 +136,7 @@ def _entries(A: Any) -> bytes:
     """What the problem's id hashes of a matrix; b"" of a LinearOperator, which has no entries."""
     if A is None or isinstance(A, scipy.sparse.linalg.LinearOperator):
         return b""
-    if scipy.sparse.issparse(A):
-        csr = scipy.sparse.csr_matrix(A)
+    if hasattr(A, "tocsr"):
+        csr = A.tocsr()
         return b"".join(np.ascontiguousarray(part).tobytes() for part in (csr.indptr, csr.indices, csr.data))
     return np.ascontiguousarray(A).tobytes()

@@ -16,7 +16,8 @@ _F64 = 1  # the type of a result in ringside.h
 def columns_of(rows: Sequence[tuple[Any, Sequence[tuple[str, str, int, int, Any]]]]) -> dict[str, npt.NDArray[Any]]:
     """A contiguous array for each result of count 1, after those that name the step. See Pool.columns."""
     columns: dict[str, npt.NDArray[Any]] = {
-        key: np.array([getattr(step, key) for step, _ in rows], np.uint64) for key in ("commit_seq", "iteration", "step")}
+        key: np.array([getattr(step, key) for step, _ in rows], np.uint64)
+        for key in ("commit_seq", "iteration", "step")}
     types: dict[str, int] = {}
     for _, results in rows:
         types.update((name, kind) for name, _, kind, count, _ in results if count == 1)

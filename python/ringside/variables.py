@@ -52,8 +52,8 @@ class Variable:
 
 
 def dtype_name(given: Any) -> str:
-    """The name of a dtype: of itself, or of what numpy.dtype accepts. Of texts, NumPy's long names only ("float64"): its
-    "i8" has 8 bytes, and that of Ringside 8 bits."""
+    """The name of a dtype: of itself, or of what numpy.dtype accepts. Of texts, NumPy's long names only ("float64"):
+    its "i8" has 8 bytes, and that of Ringside 8 bits."""
     if isinstance(given, str) and given in DTYPES:
         return given
     try:

@@ -155,7 +155,8 @@ class Writer:
         self._names = {name: index for index, name in enumerate(variables)}
         self._scalars = tuple(scalars)
         self._core = _core.Writer(
-            variables=[(name, DTYPES[v.dtype][0], ROLES[v.role], list(v.shape), v.unit) for name, v in variables.items()],
+            variables=[(name, DTYPES[v.dtype][0], ROLES[v.role], list(v.shape), v.unit)
+                       for name, v in variables.items()],
             scalars=[(name, number, "") for name, number in scalars.items()], **options)
         iteration = self._core.kept()
         self.kept = None if iteration is None else KeptStep(self._core, iteration, list(variables), self._scalars)
@@ -185,7 +186,8 @@ class Writer:
             self._index(name)
         missing = [name for name in self._names if name not in arrays]
         if missing:
-            raise UsageError(f"iteration {iteration}: no array for {', '.join(missing)}; expected one for each variable")
+            raise UsageError(f"iteration {iteration}: no array for {', '.join(missing)}; "
+                             "expected one for each variable")
         return self._core.publish_arrays(iteration, [np.asarray(arrays[name]) for name in self._names],
                                          self._values(scalars or {}))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ringside.scipy and ringside.petsc with the real libraries: what they publish, and runs that were killed and resumed."""
+"""ringside.scipy and ringside.petsc with the real libraries: what they keep, and runs that are killed and resumed."""
 
 import glob
 import os
@@ -209,7 +209,8 @@ with ringside.publish(**ringside.petsc.described(x, solver="snes")) as run:
 """, pool="snes.pool")
         with ringside.open(self.path("snes.pool"))[-1] as step:
             self.assertLess(step.results["solver.residual"], 1e-6)
-            np.testing.assert_allclose([step["x"][0] ** 2 + step["x"][1], step["x"][0] - step["x"][1] ** 2], [3, -1], 1e-6)
+            x, y = step["x"]
+            np.testing.assert_allclose([x**2 + y, x - y**2], [3, -1], 1e-6)
         self.kept(PETSC + """
 import ringside, ringside.petsc
 u, f = PETSc.Vec().createSeq(1), PETSc.Vec().createSeq(1)

