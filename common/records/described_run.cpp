@@ -7,17 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "common/platform/error.hpp"
 #include "common/platform/fixed_text.hpp"
-#include "common/reductions/reduction_catalogue.hpp"
+#include "common/records/layout_texts.hpp"
 
 namespace ringside {
 namespace {
 
 using google::protobuf::RepeatedPtrField;
-
-// As many as a run's entry in the ring has room for. More would let one small message describe millions of results.
-constexpr int kMostDescriptions = 128;
 
 template <class Message>
 void fill_description(Message& message, const RecordLayout& layout) {
@@ -41,65 +37,27 @@ void fill_description(Message& message, const RecordLayout& layout) {
   }
 }
 
-/// The enumerator whose name this is, of those numbered 1 to `last`.
-template <class Enumeration>
-std::optional<Enumeration> named(std::string_view text, std::uint8_t last) {
-  for (std::uint8_t number = 1; number <= last; ++number) {
-    if (to_string(Enumeration{number}) == text) return Enumeration{number};
-  }
-  return std::nullopt;
-}
-
-std::optional<Variable> variable_of(const wire::Variable& message) {
-  const std::optional<DType> dtype = dtype_named(message.dtype());
-  const bool is_field = message.role() == to_string(Role::kField);
-  if (!dtype || (!is_field && message.role() != to_string(Role::kState))) return std::nullopt;
-  return Variable{.name = message.name(),
-                  .dtype = *dtype,
-                  .shape = {message.shape().begin(), message.shape().end()},
-                  .role = is_field ? Role::kField : Role::kState,
-                  .unit = message.unit()};
-}
-
-std::optional<ResultDescription> description_of(const wire::ResultDescription& message) {
-  const auto type = named<ValueType>(message.type(), 3);
-  const auto source = named<ResultSource>(message.source(), 3);
-  const bool fits =
-      message.name().size() < kNameBytes && message.unit().size() < kUnitBytes && message.classes() <= 0xffff;
-  if (!type || !source || !fits) return std::nullopt;
-  ResultDescription description;
-  assign(description.name, message.name());
-  assign(description.unit, message.unit());
-  description.type = *type;
-  description.source = *source;
-  description.classes = static_cast<std::uint16_t>(message.classes());
-  description.count = message.count();
-  description.flags = message.needs_previous() ? kNeedsPrevious : 0;
-  return description;
-}
-
 SharedLayout decoded(const RepeatedPtrField<wire::Variable>& schema,
                      const RepeatedPtrField<wire::ResultDescription>& results) {
-  if (schema.empty() || results.size() > kMostDescriptions) return nullptr;
-  std::vector<Variable> variables;
-  std::vector<ResultDescription> descriptions;
+  if (results.size() > static_cast<int>(kMostDescriptions)) return nullptr;
+  LayoutTexts texts;
   for (const wire::Variable& message : schema) {
-    auto variable = variable_of(message);
-    if (!variable) return nullptr;
-    variables.push_back(std::move(*variable));
+    texts.schema.push_back({.name = message.name(),
+                            .dtype = message.dtype(),
+                            .shape = {message.shape().begin(), message.shape().end()},
+                            .unit = message.unit(),
+                            .role = message.role()});
   }
   for (const wire::ResultDescription& message : results) {
-    const auto description = description_of(message);
-    if (!description) return nullptr;
-    descriptions.push_back(*description);
+    texts.results.push_back({.name = message.name(),
+                             .type = message.type(),
+                             .source = message.source(),
+                             .classes = message.classes(),
+                             .unit = message.unit(),
+                             .count = message.count(),
+                             .needs_previous = message.needs_previous()});
   }
-  try {
-    Schema made = Schema::of(std::move(variables));
-    Catalogue catalogue = Catalogue::decode(made, descriptions, "record");
-    return std::make_shared<const RecordLayout>(std::move(made), std::move(catalogue));
-  } catch (const Error&) {  // no analyzer writes it
-    return nullptr;
-  }
+  return layout_of(texts);
 }
 
 }  // namespace
@@ -124,11 +82,6 @@ SharedLayout layout_of(const wire::RunStarted& message) {
 
 SharedLayout layout_of(const wire::RunDescribed& message) {
   return decoded(message.schema(), message.results());
-}
-
-const SharedLayout& unnamed_results() {
-  static const SharedLayout layout = std::make_shared<const RecordLayout>(Schema::x_only(1), x_only_catalogue(1));
-  return layout;
 }
 
 }  // namespace ringside

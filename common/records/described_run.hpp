@@ -18,8 +18,4 @@ wire::RunDescribed describe_run(const std::string& run_id, const RecordLayout& l
 SharedLayout layout_of(const wire::RunStarted& message);
 SharedLayout layout_of(const wire::RunDescribed& message);
 
-/// What the steps of a run have that was recorded before there were results by name: the reductions of x, and the
-/// residuals.
-const SharedLayout& unnamed_results();
-
 }  // namespace ringside

@@ -7,47 +7,31 @@
 #include <vector>
 
 #include "common/records/described_run.hpp"
+#include "common/records/older_results.hpp"
 #include "common/records/results_message.hpp"
-#include "common/reductions/reduction_catalogue.hpp"
 
 namespace ringside {
 namespace {
 
-/// Min and max over no entries are infinite: apart from a step of zeros, only figures that were never filled in are
-/// all 0.
-bool was_never_reduced(const wire::StepRecord& step) {
-  const wire::Reductions& r = step.reductions();
-  return !step.has_reductions() ||
-         (step.rebuilt() && r.linf() == 0 && r.non_finite() == 0 && r.min() == 0 && r.max() == 0);
-}
-
 StepResults results_before_names(const wire::StepRecord& step) {
-  const SharedLayout& layout = unnamed_results();
-  const wire::Reductions& r = step.reductions();
-  Reductions reductions;
-  reductions.sum = r.sum();
-  reductions.mean = r.mean();
-  reductions.min = r.min();
-  reductions.max = r.max();
-  reductions.l1 = r.l1();
-  reductions.l2 = r.l2();
-  reductions.linf = r.linf();
-  reductions.has_change = r.has_change() ? 1 : 0;
-  reductions.change_l1 = r.change_l1();
-  reductions.change_l2 = r.change_l2();
-  reductions.change_linf = r.change_linf();
-  reductions.non_finite = r.non_finite();
-  std::vector<std::uint64_t> reduced;
-  if (!was_never_reduced(step)) {
-    reduced.resize(kXOnlyWords);
-    to_words(reductions, reduced);
+  std::optional<Reductions> reductions;
+  if (step.has_reductions()) {
+    const wire::Reductions& r = step.reductions();
+    reductions.emplace();
+    reductions->sum = r.sum();
+    reductions->mean = r.mean();
+    reductions->min = r.min();
+    reductions->max = r.max();
+    reductions->l1 = r.l1();
+    reductions->l2 = r.l2();
+    reductions->linf = r.linf();
+    reductions->has_change = r.has_change() ? 1 : 0;
+    reductions->change_l1 = r.change_l1();
+    reductions->change_l2 = r.change_l2();
+    reductions->change_linf = r.change_linf();
+    reductions->non_finite = r.non_finite();
   }
-  StepWithScalars scalars;
-  scalars.descriptor.residual_l1 = step.residual_l1();
-  scalars.descriptor.residual_linf = step.residual_linf();
-  std::vector<std::uint64_t> words(layout->words());
-  layout->gather(reduced, &scalars, words);
-  return {layout, words};
+  return older_results(reductions, step.rebuilt(), step.residual_l1(), step.residual_linf());
 }
 
 }  // namespace

@@ -35,24 +35,13 @@ void fill(wire::Results& message, const RecordLayout& layout, std::span<const st
 }
 
 std::optional<ResultColumns> columns_of(const wire::Results& message) {
-  if (message.i128_size() % 2 != 0) return std::nullopt;
-  ResultColumns columns;
-  columns.counts = {.f64 = static_cast<std::size_t>(message.f64_size()),
-                    .i64 = static_cast<std::size_t>(message.i64_size()),
-                    .i128 = static_cast<std::size_t>(message.i128_size()) / 2};
-  const std::string& absent = message.absent();
-  const std::size_t values = columns.counts.values();
-  if (!absent.empty() && absent.size() != (values + 7) / 8) return std::nullopt;
-  columns.words.reserve(columns.counts.words());
-  columns.words.resize(columns.counts.absence_words());
-  for (std::size_t i = 0; i < absent.size(); ++i) {
-    columns.words[i / 8] |= std::uint64_t{static_cast<unsigned char>(absent[i])} << (8 * (i % 8));
-  }
-  if (values % 64 != 0 && columns.words.size() > 0 && columns.words.back() >> (values % 64) != 0) return std::nullopt;
-  for (const double value : message.f64()) columns.words.push_back(std::bit_cast<std::uint64_t>(value));
-  for (const auto value : message.i64()) columns.words.push_back(static_cast<std::uint64_t>(value));
-  for (const auto value : message.i128()) columns.words.push_back(value);
-  return columns;
+  std::vector<std::uint64_t> values;
+  values.reserve(static_cast<std::size_t>(message.f64_size() + message.i64_size() + message.i128_size()));
+  for (const double value : message.f64()) values.push_back(std::bit_cast<std::uint64_t>(value));
+  for (const auto value : message.i64()) values.push_back(static_cast<std::uint64_t>(value));
+  for (const auto value : message.i128()) values.push_back(value);
+  return columns_of(static_cast<std::size_t>(message.f64_size()), static_cast<std::size_t>(message.i64_size()),
+                    static_cast<std::size_t>(message.i128_size()), values, message.absent());
 }
 
 }  // namespace ringside

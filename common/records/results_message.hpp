@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/records/record_layout.hpp"
+#include "common/records/result_columns.hpp"
 
 namespace ringside::wire {
 class Results;
@@ -19,10 +20,6 @@ namespace ringside {
 void fill(wire::Results& message, const RecordLayout& layout, std::span<const std::uint64_t> words);
 
 /// The columns of a message, which may be hostile, as words in the same order.
-struct ResultColumns {
-  ColumnCounts counts;
-  std::vector<std::uint64_t> words;
-};
 /// Nothing if the columns cannot be those of a step: half an i128, or marks of absence for other values.
 std::optional<ResultColumns> columns_of(const wire::Results& message);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/records/step_results.hpp"
 
-#include <fmt/format.h>
-
 #include <limits>
 #include <utility>
+
+#include "common/platform/formatted.hpp"
 
 namespace ringside {
 
@@ -21,7 +21,7 @@ double StepValue::as_double() const noexcept {
 std::string to_text(const StepValue& value) {
   if (!value.present) return "-";
   switch (value.type) {
-    case ValueType::kF64: return fmt::format("{}", value.f64());
+    case ValueType::kF64: return formatted("{}", value.f64());
     case ValueType::kI64: return std::to_string(value.i64());
     case ValueType::kI128: break;
   }
@@ -35,7 +35,7 @@ StepResults::StepResults(const ColumnCounts& counts, std::span<const std::uint64
     : counts_(counts), words_(words.begin(), words.end()) {}
 
 std::string StepResults::name(std::size_t index) const {
-  return layout_ ? layout_->results()[index].result->full_name : fmt::format("#{}", index);
+  return layout_ ? layout_->results()[index].result->full_name : formatted("#{}", index);
 }
 
 StepValue StepResults::value(std::size_t index) const noexcept {

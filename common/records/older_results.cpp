@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/records/older_results.hpp"
+
+#include <memory>
+#include <vector>
+
+#include "common/handoff/step_descriptor.hpp"
+#include "common/reductions/reduction_catalogue.hpp"
+
+namespace ringside {
+namespace {
+
+/// Min and max over no entries are infinite: apart from a step of zeros, only figures that were never filled in are
+/// all 0.
+bool was_never_reduced(const std::optional<Reductions>& r, bool rebuilt) {
+  return !r || (rebuilt && r->linf == 0 && r->non_finite == 0 && r->min == 0 && r->max == 0);
+}
+
+}  // namespace
+
+const SharedLayout& unnamed_results() {
+  static const SharedLayout layout = std::make_shared<const RecordLayout>(Schema::x_only(1), x_only_catalogue(1));
+  return layout;
+}
+
+StepResults older_results(const std::optional<Reductions>& reductions, bool rebuilt, double residual_l1,
+                          double residual_linf) {
+  const SharedLayout& layout = unnamed_results();
+  std::vector<std::uint64_t> reduced;
+  if (!was_never_reduced(reductions, rebuilt)) {
+    reduced.resize(kXOnlyWords);
+    to_words(*reductions, reduced);
+  }
+  StepWithScalars scalars;
+  scalars.descriptor.residual_l1 = residual_l1;
+  scalars.descriptor.residual_linf = residual_linf;
+  std::vector<std::uint64_t> words(layout->words());
+  layout->gather(reduced, &scalars, words);
+  return {layout, words};
+}
+
+}  // namespace ringside
