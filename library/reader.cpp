@@ -17,36 +17,13 @@
 #include "common/results/result_values.hpp"
 #include "common/threads/team.hpp"
 #include "library/handle.hpp"
+#include "library/reader.hpp"
 #include "library/ringside.h"
 
 using namespace ringside;
 using library::guarded;
 using library::Line;
-
-struct ringside_reader {
-  explicit ringside_reader(const char* pool);
-
-  ForkMark process;
-  RingReader reader;
-  std::vector<ringside_variable> variables;
-  struct RunTexts {
-    std::string solver;
-    std::string problem;
-    std::string parameters;
-  };
-  std::vector<RunTexts> runs;  // what the caller has pointers to
-
-  // The results of the last step that the caller asked for.
-  std::optional<Catalogue> catalogue;
-  Id128 catalogue_run;
-  std::uint64_t catalogue_hash = 0;
-  std::vector<ringside_value> values;
-  std::vector<ringside_result> results;
-
-  std::size_t steps = 0;  // held
-  bool freed = false;     // by the caller; kept until its last step is released
-  Line line;
-};
+using library::usable;
 
 struct ringside_step {
   ringside_reader* reader = nullptr;
@@ -68,15 +45,6 @@ std::vector<ringside_variable> variables_of(const Schema& schema) {
     std::copy(variable.shape.begin(), variable.shape.end(), given.shape);
   }
   return made;
-}
-
-/// Throws Error: exit code 2 in a child of the process that opened the pool, 5 if the file was truncated. A file that
-/// is truncated during the call still raises SIGBUS (docs/library.md).
-void usable(const ringside_reader& reader) {
-  if (!reader.process.is_owner()) throw reader.process.misuse();
-  if (reader.reader.intact()) return;
-  throw damage_error("{}: was truncated while it was in use; expected a file that keeps its size",
-                     reader.reader.path().string());
 }
 
 const Schema& schema_of(const ringside_reader& reader) {
@@ -167,6 +135,13 @@ void describe_results(ringside_reader& reader, const std::vector<std::uint64_t>&
 }
 
 }  // namespace
+
+void library::usable(const ringside_reader& reader) {
+  if (!reader.process.is_owner()) throw reader.process.misuse();
+  if (reader.reader.intact()) return;
+  throw damage_error("{}: was truncated while it was in use; expected a file that keeps its size",
+                     reader.reader.path().string());
+}
 
 ringside_reader::ringside_reader(const char* pool)
     : reader(RingReader::open(pool)), variables(variables_of(reader.ring().geometry().schema())) {}

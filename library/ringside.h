@@ -337,6 +337,61 @@ RINGSIDE_API ringside_status ringside_copy(ringside_reader* reader, uint64_t com
 RINGSIDE_API ringside_status ringside_results(ringside_reader* reader, uint64_t commit_seq,
                                               const ringside_result** out, size_t* count);
 
+/* Kinds of records (docs/journal_format.md). */
+enum {
+  RINGSIDE_RECORD_STEP = 3,
+  RINGSIDE_RECORD_RUN_STARTED = 4,
+  RINGSIDE_RECORD_RUN_ENDED = 5,
+  RINGSIDE_RECORD_ANALYZER_STARTED = 6,
+  RINGSIDE_RECORD_STEPS_MISSING = 7,
+  RINGSIDE_RECORD_RUN_DESCRIBED = 8
+};
+
+/* A record of the journal. What its kind does not have is 0 or "". Its texts are valid until the next call of
+ * ringside_record_next. Times are in nanoseconds. */
+typedef struct ringside_record {
+  uint32_t size;
+  uint32_t kind;
+  uint64_t seq;    /* 1, 2, 3 ... */
+  int64_t unix_ns; /* when it was written, since 1970-01-01 UTC */
+  unsigned char run_id[16];
+  /* of a step */
+  uint64_t step;
+  uint64_t iteration;
+  uint64_t commit_seq;
+  int64_t published_at_ns;  /* CLOCK_MONOTONIC */
+  int64_t generate_ns;      /* the solver's work on it */
+  int64_t producer_idle_ns; /* the solver's wait for a buffer */
+  int64_t analyzer_idle_ns; /* the analyzer's wait for the step */
+  int64_t hand_off_ns;      /* from publishing to the first copied byte */
+  int64_t transfer_ns;      /* copying and hashing */
+  int64_t commit_ns;
+  int64_t analyze_ns;       /* reductions */
+  uint64_t bytes_transferred;
+  uint64_t skipped_before;  /* steps dropped since the step before */
+  uint32_t rebuilt;         /* 1: made from the ring; most times are 0 */
+  uint32_t broke_lease;     /* 1: it overwrote a step that a reader held */
+  /* of the beginning of a run */
+  const char* solver;
+  const char* problem;
+  const char* parameters;
+  /* of the end of a run */
+  const char* how;  /* "detached", "producer_lost" ... */
+  const char* text; /* the reason, if exit_code is not 0 */
+  uint32_t exit_code;
+  uint32_t reserved;
+} ringside_record;
+
+/* The first record of the journal beside the pool whose seq is at least `from`: all steps, also those that the ring has
+ * overwritten. RINGSIDE_END: there is none yet; RINGSIDE_ABSENT: the pool has no journal. To follow, ask again for the
+ * last seq + 1. */
+RINGSIDE_API ringside_status ringside_record_next(ringside_reader* reader, uint64_t from, ringside_record* out);
+
+/* The results of the last record, by name; none if it is no step. Results that are arrays are in the ring only. "#0", "#1"
+ * ... are the names where no description of the run is left. Valid until the next call of this function. */
+RINGSIDE_API ringside_status ringside_record_results(ringside_reader* reader, const ringside_result** out,
+                                                     size_t* count);
+
 /* The line of the last failure of the reader or of one of its steps; "" if there was none. Valid until the next failure. */
 RINGSIDE_API const char* ringside_reader_line(const ringside_reader* reader);
 

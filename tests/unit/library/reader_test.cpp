@@ -14,8 +14,11 @@
 #include <thread>
 #include <vector>
 
+#include "analyzer/journal/journal.hpp"
 #include "analyzer/pool/ring_pool.hpp"
 #include "analyzer/ring/ring_writer.hpp"
+#include "common/records/described_run.hpp"
+#include "common/records/results_message.hpp"
 #include "library/ringside.h"
 #include "tests/unit/analyzer/ring/several_variables.hpp"
 #include "tests/unit/as_nobody.hpp"
@@ -325,6 +328,66 @@ TEST_F(ReaderTest, NoHandleAndNoPlaceAreMisuseAndNoCrash) {
   EXPECT_EQ(ringside_next(reader_, 0, 0, nullptr, nullptr), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_hold(reader_, 0, nullptr), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_steps(reader_, nullptr, 1, nullptr), RINGSIDE_USAGE);
+}
+
+/// A journal beside the pool: the run's description, and a record of each step.
+void write_journal(const std::string& pool, const Schema& schema, std::uint64_t first, std::uint64_t steps) {
+  Journal journal = Journal::open(pool, {.kind = JournalKind::kFile}, Storage::kFile, Durability::kProcess);
+  const RecordLayout layout(schema, catalogue_of(schema, five_scalars()));
+  for (std::uint64_t k = first; k < first + steps; ++k) {
+    wire::Record record;
+    if (k == 0) {
+      record.mutable_run_started()->set_solver("heat");
+      describe(*record.mutable_run_started(), layout);
+    } else {
+      wire::StepRecord& step = *record.mutable_step();
+      step.set_iteration(k);
+      step.set_transfer_ns(static_cast<std::int64_t>(100 * k));
+      std::vector<std::uint64_t> words(layout.words());
+      const StepWithScalars scalars = scalars_of(k);
+      layout.gather({}, &scalars, words);
+      fill(*step.mutable_results(), layout, words);
+    }
+    const std::uint64_t seq = journal.newest_seq() + 1;
+    record.set_seq(seq);
+    const std::string bytes = record.SerializeAsString();
+    const EncodedRecord encoded{seq, bytes};
+    ASSERT_EQ(journal.append(std::span(&encoded, 1)), 0);
+  }
+}
+
+TEST_F(ReaderTest, RecordsHaveTheStepsThatTheRingHasOverwritten) {
+  begin(3, 5);
+  ringside_record record{};
+  record.size = sizeof(record);
+  EXPECT_EQ(ringside_record_next(reader_, 0, &record), RINGSIDE_ABSENT) << "there is no journal";
+  write_journal(path_, schema_, 0, 6);
+  ASSERT_EQ(ringside_record_next(reader_, 0, &record), RINGSIDE_OK) << line();
+  EXPECT_EQ(record.kind, static_cast<std::uint32_t>(RINGSIDE_RECORD_RUN_STARTED));
+  EXPECT_STREQ(record.solver, "heat");
+  for (std::uint64_t k = 1; k <= 5; ++k) {
+    ASSERT_EQ(ringside_record_next(reader_, record.seq + 1, &record), RINGSIDE_OK) << line();
+    EXPECT_EQ(record.kind, static_cast<std::uint32_t>(RINGSIDE_RECORD_STEP));
+    EXPECT_EQ(record.iteration, k);
+    EXPECT_EQ(record.transfer_ns, static_cast<std::int64_t>(100 * k));
+    const ringside_result* results = nullptr;
+    std::size_t count = 0;
+    ASSERT_EQ(ringside_record_results(reader_, &results, &count), RINGSIDE_OK);
+    std::map<std::string, const ringside_result*> named;
+    for (std::size_t i = 0; i < count; ++i) named[results[i].name] = &results[i];
+    EXPECT_EQ(named.at("solver.rho")->values->f64, static_cast<double>(k) + 0.25);
+    EXPECT_EQ(named.at("u.l2")->values, nullptr) << "absent";
+    EXPECT_STREQ(named.at("v.l2")->unit, "m s-1");
+  }
+  EXPECT_EQ(ringside_record_next(reader_, record.seq + 1, &record), RINGSIDE_END);
+  write_journal(path_, schema_, 6, 1);
+  ASSERT_EQ(ringside_record_next(reader_, record.seq + 1, &record), RINGSIDE_OK);
+  EXPECT_EQ(record.iteration, 6u);
+  record.size = 8;
+  EXPECT_EQ(ringside_record_next(reader_, 0, &record), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_record_next(reader_, 0, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_record_results(reader_, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_record_next(nullptr, 0, nullptr), RINGSIDE_USAGE);
 }
 
 }  // namespace

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A record of the journal, decoded without Protocol Buffers: for libringside. tests/unit/common/records compares it with
+// what that library decodes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "common/records/layout_texts.hpp"
+#include "common/records/result_columns.hpp"
+#include "common/records/step_results.hpp"
+#include "common/reductions/reduction.hpp"
+
+namespace ringside {
+
+/// The numbers of the fields of wire::Record.
+enum class RecordKind : std::uint32_t {
+  kNone = 0,
+  kStep = 3,
+  kRunStarted = 4,
+  kRunEnded = 5,
+  kAnalyzerStarted = 6,
+  kRecordsMissing = 7,
+  kRunDescribed = 8
+};
+
+/// The fields of a step, as proto/ringside.proto names them.
+struct PlainStep {
+  std::uint64_t step = 0;
+  std::uint64_t iteration = 0;
+  std::uint64_t commit_seq = 0;
+  std::int64_t published_at_ns = 0;
+  std::int64_t generate_ns = 0;
+  std::int64_t producer_idle_ns = 0;
+  std::int64_t analyzer_idle_ns = 0;
+  std::int64_t hand_off_ns = 0;
+  std::int64_t transfer_ns = 0;
+  std::int64_t commit_ns = 0;
+  std::int64_t analyze_ns = 0;
+  std::uint64_t bytes_transferred = 0;
+  std::uint64_t skipped_before = 0;
+  bool rebuilt = false;
+  bool broke_lease = false;
+  std::optional<ResultColumns> columns;  // of a step with results by name
+  std::uint64_t catalogue = 0;
+  bool has_results = false;
+  std::optional<Reductions> reductions;  // of an older step, like the residuals
+  double residual_l1 = 0;
+  double residual_linf = 0;
+};
+
+struct PlainRecord {
+  std::uint64_t seq = 0;
+  std::int64_t unix_ns = 0;
+  RecordKind kind = RecordKind::kNone;  // kNone: of a later release
+  std::string run_id;                   // 16 bytes, or none
+  PlainStep step;                       // where kStep
+  LayoutTexts layout;                   // where kRunStarted or kRunDescribed
+  std::string solver;                   // where kRunStarted, like the next two
+  std::string problem;
+  std::string parameters;
+  std::string how;  // where kRunEnded, like the next two
+  std::string text;
+  std::uint32_t exit_code = 0;
+};
+
+/// Nothing if the bytes are no record. Fields that it does not know are skipped.
+std::optional<PlainRecord> decode_record(std::string_view bytes);
+
+/// Names of results, as ResultNames (result_names.hpp) keeps them.
+class PlainNames {
+ public:
+  void learn(const PlainRecord& record);
+  void learn(SharedLayout layout);
+  /// Empty if the record is no step, or has results that cannot be.
+  StepResults results(const PlainRecord& record) const;
+
+ private:
+  std::unordered_map<std::uint64_t, SharedLayout> layouts_;  // by RecordLayout::hash
+};
+
+}  // namespace ringside

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is behind a reader's handle.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/journal/journal_reader.hpp"
+#include "common/platform/fork_mark.hpp"
+#include "common/pool_reader/ring_reader.hpp"
+#include "common/records/plain_record.hpp"
+#include "common/results/catalogue.hpp"
+#include "library/handle.hpp"
+#include "library/ringside.h"
+
+struct ringside_reader {
+  explicit ringside_reader(const char* pool);
+
+  ringside::ForkMark process;
+  ringside::RingReader reader;
+  std::vector<ringside_variable> variables;
+  struct RunTexts {
+    std::string solver;
+    std::string problem;
+    std::string parameters;
+  };
+  std::vector<RunTexts> runs;  // what the caller has pointers to
+
+  // The results of the last step that the caller asked for.
+  std::optional<ringside::Catalogue> catalogue;
+  ringside::Id128 catalogue_run;
+  std::uint64_t catalogue_hash = 0;
+  std::vector<ringside_value> values;
+  std::vector<ringside_result> results;
+
+  // The journal beside the pool as it was when it was last read, and the last record that the caller asked for.
+  std::optional<ringside::JournalReader> journal;
+  ringside::PlainNames names;
+  ringside::PlainRecord record;
+  std::vector<std::string> record_names;
+  std::vector<ringside_value> record_values;
+  std::vector<ringside_result> record_results;
+
+  std::size_t steps = 0;  // held
+  bool freed = false;     // by the caller; kept until its last step is released
+  ringside::library::Line line;
+};
+
+namespace ringside::library {
+
+/// Throws Error: exit code 2 in a child of the process that opened the pool, 5 if the file was truncated. A file that
+/// is truncated during the call still raises SIGBUS (docs/library.md).
+void usable(const ringside_reader& reader);
+
+}  // namespace ringside::library

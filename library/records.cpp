@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The journal's records for readers: decoded, one at a time, with their results by name.
+#include <cstring>
+#include <string>
+
+#include "common/journal/journal_files.hpp"
+#include "library/reader.hpp"
+
+using namespace ringside;
+using library::guarded;
+using library::usable;
+
+static_assert(RINGSIDE_RECORD_STEP == static_cast<int>(RecordKind::kStep));
+static_assert(RINGSIDE_RECORD_RUN_DESCRIBED == static_cast<int>(RecordKind::kRunDescribed));
+
+namespace {
+
+/// Reads the journal as it is now. Descriptions of runs may come behind their first steps, and the ring has them, too.
+void read_journal(ringside_reader& reader) {
+  reader.journal.emplace(JournalReader::open(reader.reader.path().string()));
+  const RingView& ring = reader.reader.ring();
+  for (const RunReading& run : ring.runs()) {
+    try {
+      const Schema& schema = ring.geometry().schema();
+      reader.names.learn(
+          std::make_shared<const RecordLayout>(schema, Catalogue::decode(schema, run.catalogue, "run table")));
+    } catch (const Error&) {  // no analyzer wrote it; the journal may have a better one
+    }
+  }
+  while (const std::optional<EncodedRecord> encoded = reader.journal->next(0)) {
+    if (const auto record = decode_record(encoded->bytes)) reader.names.learn(*record);
+  }
+}
+
+/// The first record from `from` on that can be decoded; false if there is none.
+bool find(ringside_reader& reader, std::uint64_t from) {
+  reader.journal->rewind();
+  while (const std::optional<EncodedRecord> encoded = reader.journal->next(from)) {
+    auto record = decode_record(encoded->bytes);
+    if (!record || record->kind == RecordKind::kNone) continue;
+    record->seq = encoded->seq;
+    reader.record = std::move(*record);
+    return true;
+  }
+  return false;
+}
+
+ringside_record given(const PlainRecord& record) {
+  ringside_record made{};
+  made.kind = static_cast<std::uint32_t>(record.kind);
+  made.seq = record.seq;
+  made.unix_ns = record.unix_ns;
+  if (record.run_id.size() == sizeof(made.run_id)) std::memcpy(made.run_id, record.run_id.data(), sizeof(made.run_id));
+  const PlainStep& step = record.step;
+  made.step = step.step;
+  made.iteration = step.iteration;
+  made.commit_seq = step.commit_seq;
+  made.published_at_ns = step.published_at_ns;
+  made.generate_ns = step.generate_ns;
+  made.producer_idle_ns = step.producer_idle_ns;
+  made.analyzer_idle_ns = step.analyzer_idle_ns;
+  made.hand_off_ns = step.hand_off_ns;
+  made.transfer_ns = step.transfer_ns;
+  made.commit_ns = step.commit_ns;
+  made.analyze_ns = step.analyze_ns;
+  made.bytes_transferred = step.bytes_transferred;
+  made.skipped_before = step.skipped_before;
+  made.rebuilt = step.rebuilt ? 1 : 0;
+  made.broke_lease = step.broke_lease ? 1 : 0;
+  made.exit_code = record.exit_code;
+  made.solver = record.solver.c_str();
+  made.problem = record.problem.c_str();
+  made.parameters = record.parameters.c_str();
+  made.how = record.how.c_str();
+  made.text = record.text.c_str();
+  return made;
+}
+
+void describe_results(ringside_reader& reader, const StepResults& results) {
+  reader.record_names.clear();
+  reader.record_values.assign(2 * results.size(), {});
+  reader.record_results.clear();
+  for (std::size_t i = 0; i < results.size(); ++i) reader.record_names.push_back(results.name(i));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const StepValue value = results.value(i);
+    ringside_value* const words = &reader.record_values[2 * i];
+    std::memcpy(static_cast<void*>(words), value.words, sizeof(value.words));
+    ringside_result& made = reader.record_results.emplace_back();
+    made.size = sizeof(made);
+    made.type = static_cast<std::uint32_t>(value.type);
+    made.name = reader.record_names[i].c_str();
+    made.unit = results.layout() ? results.layout()->results()[i].result->unit.c_str() : "";
+    made.count = 1;
+    made.values = value.present ? words : nullptr;
+  }
+}
+
+}  // namespace
+
+ringside_status ringside_record_next(ringside_reader* reader, uint64_t from, ringside_record* out) {
+  if (reader == nullptr) return RINGSIDE_USAGE;
+  return guarded(reader->line, [&]() -> ringside_status {
+    usable(*reader);
+    if (out == nullptr) throw usage_error("ringside_record: found NULL, expected a place for it");
+    library::check_size(out->size, library::kFirstSize<ringside_record>, "ringside_record");
+    if (journal_files_there(reader->reader.path().string()).empty()) return RINGSIDE_ABSENT;
+    const bool was_read = reader->journal.has_value();
+    if (!was_read) read_journal(*reader);
+    bool found = find(*reader, from);
+    if (!found && was_read) {  // it may have grown since
+      read_journal(*reader);
+      found = find(*reader, from);
+    }
+    if (!found) return RINGSIDE_END;
+    library::give(given(reader->record), out, "ringside_record");
+    return RINGSIDE_OK;
+  });
+}
+
+ringside_status ringside_record_results(ringside_reader* reader, const ringside_result** out, size_t* count) {
+  if (reader == nullptr) return RINGSIDE_USAGE;
+  return guarded(reader->line, [&]() -> ringside_status {
+    usable(*reader);
+    if (out == nullptr || count == nullptr) {
+      throw usage_error("ringside_record_results: found NULL, expected two places");
+    }
+    describe_results(*reader, reader->names.results(reader->record));
+    *out = reader->record_results.data();
+    *count = reader->record_results.size();
+    return RINGSIDE_OK;
+  });
+}

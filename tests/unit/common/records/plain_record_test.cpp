@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Records decoded without Protocol Buffers, against what that library decodes of the same bytes.
+#include "common/records/plain_record.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "common/records/described_run.hpp"
+#include "common/records/result_names.hpp"
+#include "common/records/results_message.hpp"
+#include "tests/unit/common/records/some_runs.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::mixed_layout;
+using testing::mixed_words;
+
+const std::string kRunId = "0123456789abcdef";
+
+wire::Record step_record() {
+  wire::Record record;
+  record.set_seq(7);
+  record.set_unix_ns(-5);
+  wire::StepRecord& step = *record.mutable_step();
+  step.set_run_id(kRunId);
+  step.set_step(1);
+  step.set_iteration(300);
+  step.set_commit_seq(std::uint64_t{1} << 63);
+  step.set_published_at_ns(11);
+  step.set_generate_ns(12);
+  step.set_producer_idle_ns(-13);
+  step.set_analyzer_idle_ns(14);
+  step.set_hand_off_ns(15);
+  step.set_transfer_ns(16);
+  step.set_commit_ns(17);
+  step.set_analyze_ns(18);
+  step.set_bytes_transferred(19);
+  step.set_skipped_before(20);
+  step.set_rebuilt(true);
+  step.set_broke_lease(true);
+  const SharedLayout layout = mixed_layout();
+  fill(*step.mutable_results(), *layout, mixed_words(*layout));
+  return record;
+}
+
+wire::Record described_record() {
+  wire::Record record;
+  *record.mutable_run_described() = describe_run(kRunId, *mixed_layout());
+  return record;
+}
+
+wire::Record older_record() {
+  wire::Record record;
+  wire::StepRecord& step = *record.mutable_step();
+  step.set_residual_l1(0.5);
+  step.set_residual_linf(0.25);
+  wire::Reductions& r = *step.mutable_reductions();
+  r.set_sum(1);
+  r.set_mean(2);
+  r.set_min(3);
+  r.set_max(4);
+  r.set_l1(5);
+  r.set_l2(6);
+  r.set_linf(7);
+  r.set_has_change(true);
+  r.set_change_l1(8);
+  r.set_change_l2(9);
+  r.set_change_linf(10);
+  r.set_non_finite(11);
+  return record;
+}
+
+std::vector<std::string> names_and_texts(const StepResults& results) {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < results.size(); ++i) texts.push_back(results.name(i) + " " + to_text(results.value(i)));
+  return texts;
+}
+
+TEST(PlainRecordTest, EveryFieldOfAStepIsThere) {
+  const auto record = decode_record(step_record().SerializeAsString());
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->seq, 7u);
+  EXPECT_EQ(record->unix_ns, -5);
+  EXPECT_EQ(record->kind, RecordKind::kStep);
+  EXPECT_EQ(record->run_id, kRunId);
+  const PlainStep& step = record->step;
+  EXPECT_EQ(step.step, 1u);
+  EXPECT_EQ(step.iteration, 300u);
+  EXPECT_EQ(step.commit_seq, std::uint64_t{1} << 63);
+  EXPECT_EQ(step.published_at_ns, 11);
+  EXPECT_EQ(step.generate_ns, 12);
+  EXPECT_EQ(step.producer_idle_ns, -13);
+  EXPECT_EQ(step.analyzer_idle_ns, 14);
+  EXPECT_EQ(step.hand_off_ns, 15);
+  EXPECT_EQ(step.transfer_ns, 16);
+  EXPECT_EQ(step.commit_ns, 17);
+  EXPECT_EQ(step.analyze_ns, 18);
+  EXPECT_EQ(step.bytes_transferred, 19u);
+  EXPECT_EQ(step.skipped_before, 20u);
+  EXPECT_TRUE(step.rebuilt);
+  EXPECT_TRUE(step.broke_lease);
+}
+
+TEST(PlainRecordTest, ResultsHaveTheNamesAndValuesThatTheOtherDecoderGives) {
+  for (const wire::Record& message : {step_record(), older_record()}) {
+    ResultNames names;
+    PlainNames plain_names;
+    const auto record = decode_record(message.SerializeAsString());
+    ASSERT_TRUE(record);
+    EXPECT_EQ(names_and_texts(plain_names.results(*record)), names_and_texts(names.results(message.step())));
+    names.learn(described_record());
+    plain_names.learn(decode_record(described_record().SerializeAsString()).value());
+    EXPECT_EQ(names_and_texts(plain_names.results(*record)), names_and_texts(names.results(message.step())));
+  }
+}
+
+TEST(PlainRecordTest, TheBeginningAndTheEndOfARun) {
+  wire::Record started;
+  started.mutable_run_started()->set_run_id(kRunId);
+  started.mutable_run_started()->set_solver("heat");
+  started.mutable_run_started()->set_matrix("rod");
+  started.mutable_run_started()->set_parameters("c=1");
+  describe(*started.mutable_run_started(), *mixed_layout());
+  const auto begin = decode_record(started.SerializeAsString());
+  ASSERT_TRUE(begin);
+  EXPECT_EQ(begin->kind, RecordKind::kRunStarted);
+  EXPECT_EQ(begin->solver + begin->problem + begin->parameters, "heatrodc=1");
+  ASSERT_TRUE(layout_of(begin->layout));
+  EXPECT_EQ(layout_of(begin->layout)->hash(), mixed_layout()->hash());
+  wire::Record ended;
+  ended.mutable_run_ended()->set_run_id(kRunId);
+  ended.mutable_run_ended()->set_how("producer_lost");
+  ended.mutable_run_ended()->set_exit_code(4);
+  ended.mutable_run_ended()->set_text("gone");
+  const auto end = decode_record(ended.SerializeAsString());
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->kind, RecordKind::kRunEnded);
+  EXPECT_EQ(end->how + end->text, "producer_lostgone");
+  EXPECT_EQ(end->exit_code, 4u);
+}
+
+TEST(PlainRecordTest, FieldsOfALaterReleaseAreSkipped) {
+  const std::string later = "\xf2\x06\x03" "abc";  // field 110, three bytes
+  EXPECT_EQ(decode_record(step_record().SerializeAsString() + later).value().kind, RecordKind::kStep);
+  EXPECT_EQ(decode_record(later).value().kind, RecordKind::kNone);
+}
+
+/// Where both decoders accept damaged bytes, they agree.
+TEST(PlainRecordTest, OfDamagedRecordsNoMoreIsReadThanThereIs) {
+  std::mt19937 random(1);
+  int accepted = 0;
+  for (const wire::Record& whole : {step_record(), described_record(), older_record()}) {
+    const std::string bytes = whole.SerializeAsString();
+    for (int i = 0; i < 20'000; ++i) {
+      std::string damaged = bytes.substr(0, i % 3 == 0 ? random() % (bytes.size() + 1) : bytes.size());
+      for (auto flips = random() % 3; flips > 0 && !damaged.empty(); --flips) {
+        char& byte = damaged[random() % damaged.size()];
+        byte = static_cast<char>(byte ^ (1 << random() % 8));
+      }
+      wire::Record message;
+      const bool parsed = message.ParseFromString(damaged);
+      const auto record = decode_record(damaged);
+      if (!parsed) continue;  // it also refuses text that is not UTF-8, and wire types that do not fit their field
+      if (!record) continue;  // a group, or a message whose wire type does not fit: skipped there, refused here
+      ++accepted;
+      if (!message.has_step() || record->kind != RecordKind::kStep) continue;
+      EXPECT_EQ(record->seq, message.seq());
+      (void)PlainNames().results(*record);
+    }
+  }
+  EXPECT_GT(accepted, 1000);
+}
+
+}  // namespace
+}  // namespace ringside
