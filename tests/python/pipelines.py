@@ -67,7 +67,7 @@ class Pipelines(unittest.TestCase):
     def call(self, *command):
         run = subprocess.run([str(word) for word in command], cwd=self.folder, env=self.environment,
                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
-                             timeout=100, check=False)
+                             timeout=60, check=False)
         return run.returncode, run.stdout, run.stderr
 
     def analyzer(self, *options):

@@ -158,17 +158,21 @@ class Endings(pipelines.Pipelines):
     def test_ctrl_c_ends_the_wait_for_a_buffer_while_other_threads_run(self):
         analyzer = self.analyzer()
         code, output, error = self.python("""
-            import os, pathlib, signal, sys, threading, ringside
+            import os, signal, subprocess, sys, threading, ringside
             socket, analyzer = sys.argv[1], int(sys.argv[2])
             x = [1.0, 2.0, 3.0, 4.0]
+            reading, writing = os.pipe()
 
-            def interrupt():  # once the main thread sleeps: the interpreter's lock is free then
-                status = pathlib.Path(f"/proc/self/task/{os.getpid()}/stat")
-                while status.read_text().rsplit(")", 1)[1].split()[0] != "S":
-                    pass
+            def interrupt():
+                os.read(reading, 1)                  # without the interpreter's lock
                 os.kill(os.getpid(), signal.SIGINT)
 
-            with ringside.publish({"x": ("f64", (4,))}, socket=socket) as run:
+            # A process that writes a byte when this one's main thread sleeps.
+            watcher = ("import os, sys\\n"
+                       "while open(f'/proc/{sys.argv[1]}/stat').read().rsplit(')', 1)[1].split()[0] != 'S': pass\\n"
+                       "os.write(1, b'x')")
+            # A wait that the signal does not end outlasts the test.
+            with ringside.publish({"x": ("f64", (4,))}, socket=socket, peer_timeout=600) as run:
                 run.publish(1, {"x": x})
                 pool = ringside.open("run.pool")
                 next(pool.follow())                  # the first step is committed: both buffers are free
@@ -177,6 +181,7 @@ class Endings(pipelines.Pipelines):
                 run.publish(3, {"x": x})
                 thread = threading.Thread(target=interrupt)
                 thread.start()
+                watching = subprocess.Popen([sys.executable, "-c", watcher, str(os.getpid())], stdout=writing)
                 try:
                     run.publish(4, {"x": x})
                     print("published")
@@ -184,6 +189,7 @@ class Endings(pipelines.Pipelines):
                     print(type(error).__name__)
                 os.kill(analyzer, signal.SIGCONT)
                 thread.join()
+                watching.wait()
                 run.publish(4, {"x": x})             # the run goes on
             print(run.counts.published, signal.getsignal(signal.SIGINT) is signal.default_int_handler)
             """, self.path("socket"), str(analyzer.pid))
