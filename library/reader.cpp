@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reading half of the C interface: a RingReader and its held steps behind handles.
+#include "library/reader.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -17,7 +19,6 @@
 #include "common/results/result_values.hpp"
 #include "common/threads/team.hpp"
 #include "library/handle.hpp"
-#include "library/reader.hpp"
 #include "library/ringside.h"
 
 using namespace ringside;

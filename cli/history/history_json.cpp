@@ -8,6 +8,7 @@
 
 #include "common/platform/clock.hpp"
 #include "common/program/schema_json.hpp"
+#include "common/records/older_results.hpp"
 #include "common/records/results_json.hpp"
 
 namespace ringside {
@@ -154,7 +155,7 @@ ordered_json describe(const RunHistory& history) {
   const RunView& run = *history.run();
   described["run"] = run.started ? to_json(*run.started) : ordered_json::object();
   described["run"]["run_id"] = hex(run.run_id);
-  if (run.layout) {
+  if (run.layout && run.layout != unnamed_results()) {  // those say nothing of the variables
     described["run"]["schema"] = variables_to_json(run.layout->schema());
     described["run"]["payload_bytes"] = run.layout->schema().payload_bytes();
   }

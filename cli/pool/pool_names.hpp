@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a pool's own run table says of results: the names of the values in its journal, if the journal's descriptions are
-// damaged or gone.
+// What a pool's own run table says of results: the names of the values in its journal, if the journal's descriptions
+// are damaged or gone.
 #pragma once
 
 #include <string>

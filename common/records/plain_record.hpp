@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A record of the journal, decoded without Protocol Buffers: for libringside. tests/unit/common/records compares it with
-// what that library decodes.
+// A record of the journal, decoded without Protocol Buffers: for libringside. tests/unit/common/records compares it
+// with what that library decodes.
 #pragma once
 
 #include <cstdint>

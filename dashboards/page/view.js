@@ -35,7 +35,7 @@ ringside.view = (() => {
 
   function problem(run) {
     const rows = run && is_x_only(run) ? `, ${count(run.rows)} rows` : "";
-    text("problem", run && run.solver ? `${run.solver} of ${run.matrix}${rows}` : "");
+    text("problem", run && run.solver ? `${run.solver}${run.matrix ? ` of ${run.matrix}` : ""}${rows}` : "");
   }
 
   // All variables of a step.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Records as a hostile journal or a hostile publisher may hold them: noise, and a description and a step of which the
-// fuzzer changed some fields. Decoding ends without a crash. Whatever is decoded is consistent: a description comes back
-// as it went, every value has one name, and values that have the names of a run come back as they went, too.
+// fuzzer changed some fields. Decoding ends without a crash. Whatever is decoded is consistent: a description comes
+// back as it went, every value has one name, and values that have the names of a run come back as they went, too.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <algorithm>

@@ -75,7 +75,8 @@ TEST_F(HeldTest, ARunLeavesAHeldStepAloneAndEveryCommandAcceptsTheGap) {
 }
 
 TEST_F(HeldTest, WithTooFewSlotsTheRunOverwritesTheStepAndReportsIt) {
-  Process running("ringside", run_arguments("grid:50", {kEndless, "--tolerance=0", "--durability=process", "--slots=3"}));
+  Process running("ringside",
+                  run_arguments("grid:50", {kEndless, "--tolerance=0", "--durability=process", "--slots=3"}));
   ASSERT_TRUE(wait_for_commits(3));
   const RingReader reader = RingReader::open(pool_);
   HeldStep step = hold_newest(reader);

@@ -281,8 +281,8 @@ TEST_F(WriterTest, AChildCannotUseTheHandle) {
 ringside_status attach_with(const ringside_writer_options& options, const std::vector<ringside_variable>& variables,
                             const std::vector<ringside_scalar>& scalars, ringside_error& error) {
   ringside_writer* writer = nullptr;
-  const ringside_status status = ringside_attach(&options, variables.data(), variables.size(), scalars.data(),
-                                                 scalars.size(), &writer, &error);
+  const ringside_status status =
+      ringside_attach(&options, variables.data(), variables.size(), scalars.data(), scalars.size(), &writer, &error);
   EXPECT_EQ(writer, nullptr);
   return status;
 }
@@ -314,8 +314,10 @@ TEST_F(WriterTest, ArgumentsThatCannotBeAreRefusedInOneLine) {
          [](Options, Variables v, Scalars) { v[0].name = nullptr; });
   expect("variables: variable 'x': dtype 77; expected one of f32, f64, c64, c128, i8, i16, i32, i64, u8, u16, u32, u64",
          [](Options, Variables v, Scalars) { v[0].dtype = 77; });
-  expect("variables: variable 'x': role 7; expected field or state", [](Options, Variables v, Scalars) { v[0].role = 7; });
-  expect("variables: variable 'x': 9 dimensions; expected 0 to 8", [](Options, Variables v, Scalars) { v[0].dims = 9; });
+  expect("variables: variable 'x': role 7; expected field or state",
+         [](Options, Variables v, Scalars) { v[0].role = 7; });
+  expect("variables: variable 'x': 9 dimensions; expected 0 to 8",
+         [](Options, Variables v, Scalars) { v[0].dims = 9; });
   expect("variables: variable 'x': shape (0): dimension 0 is 0; expected at least 1",
          [](Options, Variables v, Scalars) { v[0].shape[0] = 0; });
   expect("ringside_variable: its size is 0; expected sizeof(ringside_variable)",
@@ -328,7 +330,8 @@ TEST_F(WriterTest, ArgumentsThatCannotBeAreRefusedInOneLine) {
          [](Options o, Variables, Scalars) { o.size = 7; });
   expect("--buffers: found 1, expected 2 to 64", [](Options o, Variables, Scalars) { o.buffers = 1; });
   expect("pool_use: found 4, expected 1 to 3, or 0", [](Options o, Variables, Scalars) { o.pool_use = 4; });
-  expect("on_analyzer_loss: found 9, expected 1 to 3, or 0", [](Options o, Variables, Scalars) { o.on_analyzer_loss = 9; });
+  expect("on_analyzer_loss: found 9, expected 1 to 3, or 0",
+         [](Options o, Variables, Scalars) { o.on_analyzer_loss = 9; });
   expect("peer_timeout_s: found -1, expected 0.001 to 1000000, or 0",
          [](Options o, Variables, Scalars) { o.peer_timeout_s = -1; });
   expect("the solver's name: found 24 bytes, expected at most 23",
