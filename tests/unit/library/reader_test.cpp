@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "analyzer/journal/journal.hpp"
@@ -189,7 +190,11 @@ TEST_F(ReaderTest, ACopyHasTheBytesOfTheVariableAndNoMore) {
 
 TEST_F(ReaderTest, ATruncatedPoolIsAnErrorOfACopyAndNoSignal) {
   begin(4, 4);
-  std::filesystem::resize_file(path_, std::filesystem::file_size(path_) / 2);
+  ringside_reader_free(std::exchange(reader_, nullptr));
+  const std::string other = folder_.file("other.pool");  // no owner has it mapped
+  std::filesystem::copy_file(path_, other);
+  ASSERT_EQ(ringside_open(other.c_str(), &reader_, &error_), RINGSIDE_OK) << error_.line;
+  std::filesystem::resize_file(other, std::filesystem::file_size(other) / 2);
   std::vector<std::byte> copy(schema_.place(0).bytes);
   EXPECT_EQ(ringside_copy(reader_, RINGSIDE_NEWEST, 0, copy.data(), copy.size()), RINGSIDE_DAMAGED);
   EXPECT_NE(line().find("truncated"), std::string::npos) << line();
