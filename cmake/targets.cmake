@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What every target of ours has: its include folder, its flags and its definitions.
 
-# For every target that includes our headers: ours, and libringside, and nobody else.
+# For every target that includes our headers.
 add_library(ringside_headers INTERFACE)
 target_compile_features(ringside_headers INTERFACE cxx_std_20)
 target_include_directories(ringside_headers INTERFACE "${PROJECT_SOURCE_DIR}")

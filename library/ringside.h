@@ -28,7 +28,7 @@
  * leaves the parent's alone.
  *
  * Structs begin with their size, which the caller sets to sizeof. Fields are added at the end only. A zeroed field means
- * its default. An array of structs has the size of its first element as its stride.
+ * its default. All elements of an array have the same size, which is its stride.
  *
  * Memory. Pointers that the caller passes are read during the call only, except for ringside_writer_options.stop. What
  * the library returns stays the library's, as long as each function says.
@@ -55,7 +55,7 @@ enum {
   RINGSIDE_SYSTEM = 3,        /* the system lacks something: space, permission, memory */
   RINGSIDE_PEER_LOST = 4,     /* the analyzer went away */
   RINGSIDE_DAMAGED = 5,       /* data failed verification */
-  RINGSIDE_INTERRUPTED = 130, /* `stop` was set during a wait */
+  RINGSIDE_INTERRUPTED = 130, /* `stop` is set */
   RINGSIDE_TIMEOUT = -1,      /* nothing came within the time given */
   RINGSIDE_END = -2,          /* there is no more, or none */
   RINGSIDE_OVERWRITTEN = -3,  /* the slot has taken another step: bytes read since the last check may be of that one */
