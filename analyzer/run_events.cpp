@@ -9,6 +9,7 @@
 #include "common/options/options.hpp"
 #include "common/program/schema_json.hpp"
 #include "common/records/described_run.hpp"
+#include "common/records/known_runs.hpp"
 
 namespace ringside {
 

@@ -21,7 +21,6 @@ namespace ringside::library {
 class Line {
  public:
   const char* text() const noexcept { return text_; }
-  void clear() noexcept { text_[0] = '\0'; }
   void set(std::string_view text) noexcept {
     const std::size_t bytes = std::min(text.size(), sizeof(text_) - 1);
     std::memcpy(text_, text.data(), bytes);

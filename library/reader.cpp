@@ -92,15 +92,6 @@ ringside_status gone(ringside_reader& reader, std::uint64_t commit_seq) {
   return RINGSIDE_OVERWRITTEN;
 }
 
-/// The step of that commit, or the newest one.
-std::optional<KeptSlot> find(const ringside_reader& reader, std::uint64_t commit_seq) {
-  const Recovery recovery = reader.reader.recover();
-  const auto found = std::find_if(recovery.kept.rbegin(), recovery.kept.rend(), [&](const KeptSlot& kept) {
-    return commit_seq == RINGSIDE_NEWEST || kept.header.commit_seq == commit_seq;
-  });
-  return found != recovery.kept.rend() ? std::optional(*found) : std::nullopt;
-}
-
 ringside_status status_of(ringside_step& step, HeldStatus status) {
   switch (status) {
     case HeldStatus::kOk: return RINGSIDE_OK;
@@ -139,9 +130,7 @@ void describe_results(ringside_reader& reader, const std::vector<std::uint64_t>&
 
 void library::usable(const ringside_reader& reader) {
   if (!reader.process.is_owner()) throw reader.process.misuse();
-  if (reader.reader.intact()) return;
-  throw damage_error("{}: was truncated while it was in use; expected a file that keeps its size",
-                     reader.reader.path().string());
+  reader.reader.check_intact();
 }
 
 ringside_reader::ringside_reader(const char* pool)
@@ -216,32 +205,24 @@ ringside_status ringside_next(ringside_reader* reader, uint64_t after, double ti
   if (reader == nullptr) return RINGSIDE_USAGE;
   return guarded(reader->line, [&]() -> ringside_status {
     using std::chrono::steady_clock;
-    constexpr std::chrono::milliseconds kSlice{20};  // how long a request to stop may wait
     usable(*reader);
     if (timeout_s != timeout_s) throw usage_error("timeout_s: found NaN, expected seconds, or less than 0");
     if (out == nullptr) throw usage_error("ringside_step_info: found NULL, expected a place for it");
     library::check_size(out->size, library::kFirstSize<ringside_step_info>, "ringside_step_info");
+    constexpr double kLongestS = 1e9;  // 31 years: no limit
+    const std::chrono::duration<double> limit(timeout_s < 0 ? kLongestS : std::min(timeout_s, kLongestS));
+    const auto give_up = steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(limit);
     const StopFlag stopped(stop);
-    const bool unlimited = timeout_s < 0;
-    const double limit_s = std::min(timeout_s, 1e9);
-    const auto give_up = steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                                   std::chrono::duration<double>(unlimited ? 0 : limit_s));
-    for (;;) {
-      std::chrono::nanoseconds slice = kSlice;
-      if (!unlimited) slice = std::clamp<std::chrono::nanoseconds>(give_up - steady_clock::now(), {}, kSlice);
-      if (const std::optional<KeptSlot> kept = reader->reader.next(after, slice)) {
-        const std::optional<ringside_step_info> info = info_of(reader->reader.ring(), kept->slot, kept->header);
-        if (!info) continue;  // overwritten meanwhile
-        library::give(*info, out, "ringside_step_info");
-        return RINGSIDE_OK;
-      }
-      if (stopped.is_set()) {
-        reader->line.set("interrupted: `stop` is set");
-        return RINGSIDE_INTERRUPTED;
-      }
-      usable(*reader);
-      if (!unlimited && steady_clock::now() >= give_up) return RINGSIDE_TIMEOUT;
+    while (const std::optional<KeptSlot> kept = reader->reader.next(after, give_up - steady_clock::now(), stopped)) {
+      const std::optional<ringside_step_info> info = info_of(reader->reader.ring(), kept->slot, kept->header);
+      if (!info) continue;  // overwritten meanwhile
+      library::give(*info, out, "ringside_step_info");
+      return RINGSIDE_OK;
     }
+    usable(*reader);
+    if (!stopped.is_set()) return RINGSIDE_TIMEOUT;
+    reader->line.set("interrupted: `stop` is set");
+    return RINGSIDE_INTERRUPTED;
   });
 }
 
@@ -334,7 +315,7 @@ ringside_status ringside_copy(ringside_reader* reader, uint64_t commit_seq, uint
     if (to == nullptr || bytes < place.bytes) {
       throw usage_error("variable {}: found room for {} bytes, expected {}", variable, bytes, place.bytes);
     }
-    const std::optional<KeptSlot> kept = find(*reader, commit_seq);
+    const std::optional<KeptSlot> kept = reader->reader.find(commit_seq);
     if (!kept) return gone(*reader, commit_seq);
     switch (reader->reader.copy(*kept, variable, to)) {
       case HeldStatus::kOk: return RINGSIDE_OK;
@@ -356,7 +337,7 @@ ringside_status ringside_results(ringside_reader* reader, uint64_t commit_seq, c
     usable(*reader);
     const RingView& ring = reader->reader.ring();
     if (out == nullptr || count == nullptr) throw usage_error("ringside_results: found NULL, expected two places");
-    const std::optional<KeptSlot> found = find(*reader, commit_seq);
+    const std::optional<KeptSlot> found = reader->reader.find(commit_seq);
     if (!found) return gone(*reader, commit_seq);
     const KeptSlot& kept = *found;
     SlotResults recorded;

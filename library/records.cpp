@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/journal/journal_files.hpp"
+#include "common/records/known_runs.hpp"
 #include "library/reader.hpp"
 
 using namespace ringside;
@@ -18,15 +19,7 @@ namespace {
 /// Reads the journal as it is now. Descriptions of runs may come behind their first steps, and the ring has them, too.
 void read_journal(ringside_reader& reader) {
   reader.journal.emplace(JournalReader::open(reader.reader.path().string()));
-  const RingView& ring = reader.reader.ring();
-  for (const RunReading& run : ring.runs()) {
-    try {
-      const Schema& schema = ring.geometry().schema();
-      reader.names.learn(
-          std::make_shared<const RecordLayout>(schema, Catalogue::decode(schema, run.catalogue, "run table")));
-    } catch (const Error&) {  // no analyzer wrote it; the journal may have a better one
-    }
-  }
+  for (const KnownRun& run : described_runs(reader.reader.ring())) reader.names.learn(run.layout);
   while (const std::optional<EncodedRecord> encoded = reader.journal->next(0)) {
     if (const auto record = decode_record(encoded->bytes)) reader.names.learn(*record);
   }

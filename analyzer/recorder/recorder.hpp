@@ -17,6 +17,7 @@
 #include "analyzer/ring/kept_steps.hpp"
 #include "common/options/journal_options.hpp"
 #include "common/options/options.hpp"
+#include "common/records/known_runs.hpp"
 #include "common/records/recorded_step.hpp"
 #include "common/ring/durability.hpp"
 #include "common/ring/storage.hpp"

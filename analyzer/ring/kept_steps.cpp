@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/ring/kept_steps.hpp"
 
-#include <memory>
-#include <utility>
-
 #include "analyzer/ring/kept_results.hpp"
-#include "common/platform/error.hpp"
 #include "common/ring/ring_recovery.hpp"
 
 namespace ringside {
@@ -31,19 +27,6 @@ std::vector<RecordedStep> kept_steps(const RingView& ring) {
   KeptResults results(ring);
   for (const KeptSlot& kept : recover(ring).kept) steps.push_back(recorded(ring, kept, results));
   return steps;
-}
-
-std::vector<KnownRun> described_runs(const RingView& ring) {
-  std::vector<KnownRun> runs;
-  for (const RunReading& reading : ring.runs()) {
-    try {
-      Catalogue catalogue = Catalogue::decode(ring.geometry().schema(), reading.catalogue, "catalogue");
-      runs.push_back(
-          {reading.run.run_id, std::make_shared<const RecordLayout>(ring.geometry().schema(), std::move(catalogue))});
-    } catch (const Error&) {  // its hash holds, but a program that can write the file can also write its hash
-    }
-  }
-  return runs;
 }
 
 }  // namespace ringside

@@ -13,13 +13,4 @@ namespace ringside {
 /// writes to the ring meanwhile.
 std::vector<RecordedStep> kept_steps(const RingView& ring);
 
-/// What a run records of its steps.
-struct KnownRun {
-  Id128 run_id;
-  SharedLayout layout;
-};
-
-/// Every run that the ring describes, by ascending record_seq.
-std::vector<KnownRun> described_runs(const RingView& ring);
-
 }  // namespace ringside

@@ -124,13 +124,25 @@ RingReader RingReader::look_at(int fd, const std::filesystem::path& path) {
   return reader;
 }
 
+void RingReader::check_intact() const {
+  if (!watched_->intact()) throw truncated();
+}
+
+Error RingReader::truncated() const {
+  return damage_error("{}: was truncated while it was in use; expected a file that keeps its size", path_.string());
+}
+
+std::optional<KeptSlot> RingReader::find(std::uint64_t commit_seq) const noexcept {
+  return commit_seq == 0 ? newest(*ring_) : kept_as(*ring_, commit_seq);
+}
+
 HoldOutcome RingReader::hold(std::uint64_t commit_seq, HeldStep& step) const noexcept {
   // The newest step is locked for a moment after its commit. If the reader is slow, it may also be overwritten while
   // the reader looks, and another one is the newest.
   constexpr int kAttempts = 100;
   HoldOutcome outcome = HoldOutcome::kNotKept;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    const std::optional<KeptSlot> found = commit_seq == 0 ? newest(*ring_) : kept_as(*ring_, commit_seq);
+    const std::optional<KeptSlot> found = find(commit_seq);
     if (!found) return HoldOutcome::kNotKept;
     outcome = hold(*found, step);
     if (outcome != HoldOutcome::kOverwritten || commit_seq != 0) return outcome;
@@ -153,10 +165,7 @@ HoldOutcome RingReader::hold(const KeptSlot& kept, HeldStep& step) const noexcep
 
 HeldStatus RingReader::copy(const KeptSlot& kept, std::size_t variable, void* to) const {
   const std::string name = path_.string();
-  const auto truncated = [&] {
-    return damage_error("{}: was truncated while it was in use; expected a file that keeps its size", name);
-  };
-  if (!watched_->intact()) throw truncated();
+  check_intact();
   const RingGeometry& geometry = ring_->geometry();
   const VariablePlace& place = geometry.schema().place(variable);
   const std::span<const std::uint64_t> stored = ring_->chunk_hashes(kept.slot);
@@ -186,7 +195,8 @@ HeldStatus RingReader::copy(const KeptSlot& kept, std::size_t variable, void* to
   return intact ? HeldStatus::kOk : HeldStatus::kDamaged;
 }
 
-std::optional<KeptSlot> RingReader::next(std::uint64_t after_commit, std::chrono::nanoseconds timeout) const noexcept {
+std::optional<KeptSlot> RingReader::next(std::uint64_t after_commit, std::chrono::nanoseconds timeout,
+                                         StopFlag stop) const noexcept {
   constexpr std::chrono::microseconds kFirstPause{50};
   constexpr std::chrono::microseconds kLongestPause{2000};
   const auto give_up = std::chrono::steady_clock::now() + timeout;
@@ -194,7 +204,7 @@ std::optional<KeptSlot> RingReader::next(std::uint64_t after_commit, std::chrono
        pause = std::min<std::chrono::nanoseconds>(2 * pause, kLongestPause)) {
     if (const std::optional<KeptSlot> found = oldest_after(*ring_, after_commit)) return found;
     const auto left = give_up - std::chrono::steady_clock::now();
-    if (left <= std::chrono::nanoseconds(0)) return std::nullopt;
+    if (left <= std::chrono::nanoseconds(0) || stop.is_set() || !watched_->intact()) return std::nullopt;
     std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(pause, left));
   }
 }

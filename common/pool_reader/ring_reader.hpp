@@ -11,6 +11,8 @@
 #include <optional>
 
 #include "common/files/watched_mapping.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/stop_flag.hpp"
 #include "common/pool_reader/held_step.hpp"
 #include "common/ring/ring_recovery.hpp"
 #include "common/ring/ring_view.hpp"
@@ -31,8 +33,12 @@ class RingReader {
   const std::filesystem::path& path() const noexcept { return path_; }
   Storage storage() const noexcept { return storage_; }
   const RingView& ring() const noexcept { return *ring_; }
-  /// False if the file has become shorter than its mapping: a load behind its end would raise SIGBUS.
-  bool intact() const noexcept { return watched_->intact(); }
+  /// Throws Error (exit code 5) if the file has become shorter than its mapping: a load behind its end would raise
+  /// SIGBUS.
+  void check_intact() const;
+
+  /// The step of that commit, or the newest one (commit_seq 0), if it is kept.
+  std::optional<KeptSlot> find(std::uint64_t commit_seq) const noexcept;
 
   /// The slots as they are now, by ascending commit_seq.
   Recovery recover() const { return ringside::recover(*ring_); }
@@ -48,12 +54,16 @@ class RingReader {
   HeldStatus copy(const KeptSlot& kept, std::size_t variable, void* to) const;
 
   /// The oldest step that was committed after commit `after_commit` and is still kept; waits for one until `timeout`
-  /// has passed. The pool is looked at every 50 us at first and every 2 ms in the end: a reader cannot be woken,
-  /// because it must not write to the pool and the analyzer must not make a system call for each follower.
-  std::optional<KeptSlot> next(std::uint64_t after_commit, std::chrono::nanoseconds timeout) const noexcept;
+  /// has passed, `stop` is set or the file was truncated. The pool is looked at every 50 us at first and every 2 ms in
+  /// the end: a reader cannot be woken, because it must not write to the pool and the analyzer must not make a system
+  /// call for each follower.
+  std::optional<KeptSlot> next(std::uint64_t after_commit, std::chrono::nanoseconds timeout,
+                               StopFlag stop = {}) const noexcept;
 
  private:
   RingReader() = default;
+
+  Error truncated() const;
 
   /// One look at the file as it is now.
   static RingReader look_at(int fd, const std::filesystem::path& path);

@@ -8,6 +8,7 @@
 
 #include "analyzer/journal/step_record.hpp"
 #include "analyzer/ring/kept_steps.hpp"
+#include "common/records/known_runs.hpp"
 #include "proto/ringside.pb.h"
 #include "tests/unit/analyzer/journal/journal_fixture.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
