@@ -45,8 +45,7 @@ bool HeldStep::hashes_hold(std::size_t variable, Team& team) const noexcept {
   const std::span<const std::uint64_t> expected = ring_->chunk_hashes(slot_);
   if (payload_hash(expected, step(), geometry.step_bytes()) != header_.payload_hash) return false;
   const std::uint64_t first = geometry.chunks.first_of(variable);
-  const std::uint64_t end =
-      variable + 1 == geometry.schema().size() ? geometry.chunk_count() : geometry.chunks.first_of(variable + 1);
+  const std::uint64_t end = geometry.chunks.end_of(variable);
   std::atomic<bool> hold{true};
   const std::byte* payload = ring_->payload(slot_);
   const std::uint64_t pieces = team.pieces(end - first, kChunksInPiece);

@@ -174,9 +174,7 @@ HeldStatus RingReader::copy(const KeptSlot& kept, std::size_t variable, void* to
 
   // Through a buffer: what is hashed of a variable is up to 7 bytes longer than it.
   std::vector<std::byte> chunk(geometry.chunk_bytes);
-  const bool is_last = variable + 1 == geometry.schema().size();
-  const std::uint64_t end = is_last ? geometry.chunk_count() : geometry.chunks.first_of(variable + 1);
-  for (std::uint64_t c = geometry.chunks.first_of(variable); c < end && intact; ++c) {
+  for (std::uint64_t c = geometry.chunks.first_of(variable); c < geometry.chunks.end_of(variable) && intact; ++c) {
     const PayloadParts::Part part = geometry.chunks[c];
     const std::uint64_t from = geometry.slots[kept.slot].payload_offset + part.offset;
     for (std::uint64_t done = 0; done < part.bytes;) {

@@ -47,6 +47,8 @@ class PayloadParts {
   std::uint64_t first_of(std::size_t variable) const noexcept {
     return variable == 0 ? 0 : variables_[variable - 1].end;
   }
+  /// The number behind its last part.
+  std::uint64_t end_of(std::size_t variable) const noexcept { return variables_[variable].end; }
 
   /// index: below count().
   Part operator[](std::uint64_t index) const noexcept;
