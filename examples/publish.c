@@ -24,9 +24,9 @@ static void heat_step(void) {
   }
 }
 
-static int fail(const char* line, ringside_status status) {
-  fprintf(stderr, "%s\n", line);
-  return status;
+static int fail(const ringside_error* error) {
+  fprintf(stderr, "%s\n", error->line);
+  return error->status;
 }
 
 int main(int argc, char** argv) {
@@ -37,17 +37,17 @@ int main(int argc, char** argv) {
   ringside_variable rod = {.size = sizeof rod, .dtype = RINGSIDE_F64, .name = "x", .unit = "K", .dims = 1, .shape = {POINTS}};
   ringside_error error = {.size = sizeof error};
   ringside_writer* run;
-  if (ringside_attach(NULL, &rod, 1, NULL, 0, &run, &error)) return fail(error.line, error.status);
+  if (ringside_writer_attach(NULL, &rod, 1, NULL, 0, &run, &error)) return fail(&error);
   const void* kept;
-  if (!ringside_kept(run, &k) && !ringside_kept_variable(run, 0, &kept, NULL)) memcpy(x, kept, sizeof x);
-  while (k < iterations && !ringside_claim(run)) {  // your loop
+  if (!ringside_writer_kept(run, &k) && !ringside_writer_kept_variable(run, 0, &kept, NULL)) memcpy(x, kept, sizeof x);
+  while (k < iterations && !ringside_writer_claim(run)) {  // your loop
     heat_step();                                    // your solver
-    memcpy(ringside_buffer(run, 0), x, sizeof x);
-    ringside_publish(run, ++k, NULL, 0);
+    memcpy(ringside_writer_buffer(run, 0), x, sizeof x);
+    ringside_writer_publish(run, ++k, NULL, 0);
   }
-  const ringside_status status = ringside_detach(run, RINGSIDE_FINISHED);
+  const ringside_status status = ringside_writer_detach(run, RINGSIDE_OUTCOME_FINISHED);
 
-  if (status != RINGSIDE_OK) return fail(ringside_writer_line(run), status);
+  if (status != RINGSIDE_OK) return fail(ringside_writer_error(run));
   ringside_writer_free(run);
   return 0;
 }

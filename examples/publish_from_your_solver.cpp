@@ -73,9 +73,9 @@ Options parse(int argc, char** argv) {
   for (int i = 1; i < argc && known; ++i) {
     const std::string_view word = argv[i];
     if (word == "--resume") {
-      options.run.pool_use = RINGSIDE_RESUME;
+      options.run.pool_use = RINGSIDE_POOL_RESUME;
     } else if (word == "--overwrite") {
-      options.run.pool_use = RINGSIDE_OVERWRITE;
+      options.run.pool_use = RINGSIDE_POOL_OVERWRITE;
     } else if (word == "--peer-timeout" && i + 1 < argc) {
       known = read_number(argv[++i], options.run.peer_timeout_s);
     } else if (word == "--iterations" && i + 1 < argc) {
@@ -125,7 +125,7 @@ int main(int argc, char** argv) {
       before = after;  // x_{k-1} of the next iteration: its bytes do not change
     }
     // Returns when every iterate is committed.
-    run.detach(stop ? RINGSIDE_STOPPED : RINGSIDE_FINISHED);
+    run.detach(stop ? RINGSIDE_OUTCOME_STOPPED : RINGSIDE_OUTCOME_FINISHED);
     const ringside_counts counts = run.counts();
     std::printf("%llu iterates published, producer idle %.3f ms\n", static_cast<unsigned long long>(counts.published),
                 static_cast<double>(counts.idle_ns) * 1e-6);

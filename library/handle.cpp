@@ -2,39 +2,42 @@
 #include "library/handle.hpp"
 
 #include "common/platform/version.hpp"
+#include "common/schema/dtype.hpp"
 
 namespace ringside::library {
 
-ringside_status status_of_exception(Line& line) noexcept {
+ringside_status status_of_exception(LastError& last) noexcept {
   try {
     throw;
+  } catch (const Refusal& error) {
+    return last.set(RINGSIDE_USAGE, error.what(), error.reason());
   } catch (const Error& error) {
-    line.set(error.what());
-    return static_cast<ringside_status>(error.code());
+    const auto status = static_cast<ringside_status>(error.code());
+    return last.set(status, error.what(), status == RINGSIDE_USAGE ? RINGSIDE_REASON_ARGUMENT : 0);
   } catch (const std::bad_alloc&) {
-    line.set("out of memory");
+    return last.set(RINGSIDE_SYSTEM, "out of memory");
   } catch (const std::exception& error) {
-    line.set(error.what());
+    return last.set(RINGSIDE_SYSTEM, error.what());
   } catch (...) {
-    line.set("an unknown failure");
+    return last.set(RINGSIDE_SYSTEM, "an unknown failure");
   }
-  return RINGSIDE_SYSTEM;
 }
 
-void pass_on(const Line& line, ringside_status status, ringside_error* error) noexcept {
+void pass_on(const LastError& last, ringside_error* error) noexcept {
   if (error == nullptr) return;
   try {
-    ringside_error made{};
-    made.status = status;
-    std::memcpy(made.line, line.text(), sizeof(made.line));
-    give(made, error, "ringside_error");
-  } catch (...) {  // a wrong size: the status alone reports the failure
+    give(last.get(), error, "ringside_error");
+  } catch (...) {
   }
 }
 
-ringside_status refuse(Line& line, std::string_view text) noexcept {
-  line.set(text);
-  return RINGSIDE_USAGE;
+const ringside_error* no_handle() noexcept {
+  static const ringside_error error = [] {
+    LastError made;
+    made.set(RINGSIDE_USAGE, "no handle: found NULL", RINGSIDE_REASON_ARGUMENT);
+    return made.get();
+  }();
+  return &error;
 }
 
 void check_size(std::uint32_t bytes, std::size_t first, const char* type) {
@@ -58,6 +61,21 @@ const char* ringside_version(void) {
   return ringside::version();
 }
 
-uint32_t ringside_abi(void) {
-  return RINGSIDE_ABI;
+size_t ringside_dtype_bytes(uint32_t dtype) {
+  if (dtype > UINT16_MAX || !ringside::is_dtype(static_cast<std::uint16_t>(dtype))) return 0;
+  return ringside::bytes_of(static_cast<ringside::DType>(dtype));
+}
+
+size_t ringside_variable_bytes(const ringside_variable* variable) {
+  if (variable == nullptr || variable->size < ringside::library::kFirstSize<ringside_variable>) return 0;
+  if (variable->dims > RINGSIDE_MOST_DIMS) return 0;
+  std::size_t bytes = ringside_dtype_bytes(variable->dtype);
+  for (std::uint32_t d = 0; d < variable->dims; ++d) {
+    if (__builtin_mul_overflow(bytes, variable->shape[d], &bytes)) return 0;
+  }
+  return bytes;
+}
+
+uint32_t ringside_interface(void) {
+  return RINGSIDE_INTERFACE;
 }

@@ -17,38 +17,61 @@
 
 namespace ringside::library {
 
-/// The line of the last failure of a handle. Setting it allocates nothing.
-class Line {
+/// The last failure of a handle. Setting it allocates nothing.
+class LastError {
  public:
-  const char* text() const noexcept { return text_; }
-  void set(std::string_view text) noexcept {
-    const std::size_t bytes = std::min(text.size(), sizeof(text_) - 1);
-    std::memcpy(text_, text.data(), bytes);
-    text_[bytes] = '\0';
+  const ringside_error& get() const noexcept { return error_; }
+  /// Returns the status.
+  ringside_status set(ringside_status status, std::string_view line, std::uint32_t reason = 0) noexcept {
+    const std::size_t bytes = std::min(line.size(), sizeof(error_.line) - 1);
+    std::memcpy(error_.line, line.data(), bytes);
+    error_.line[bytes] = '\0';
+    error_.status = status;
+    error_.reason = reason;
+    return status;
   }
 
  private:
-  char text_[sizeof(ringside_error::line)] = {};
+  ringside_error error_{.size = sizeof(ringside_error), .status = RINGSIDE_OK, .reason = 0, .reserved = 0, .line = {}};
 };
 
-/// The status of the exception that is being handled, and its line.
-ringside_status status_of_exception(Line& line) noexcept;
+/// Exit code 2 for another reason than an argument (RINGSIDE_REASON_...).
+class Refusal : public Error {
+ public:
+  Refusal(std::uint32_t reason, const Error& error) : Error(error), reason_(reason) {}
+  std::uint32_t reason() const noexcept { return reason_; }
+
+ private:
+  std::uint32_t reason_;
+};
+
+/// Copies the error to the caller's, which may be null. A wrong size of it is ignored: the status alone reports it.
+void pass_on(const LastError& last, ringside_error* error) noexcept;
+
+/// Makes the exception that is being handled the last error, and returns its status.
+ringside_status status_of_exception(LastError& error) noexcept;
 
 /// call() returns a status; an exception that leaves it becomes one.
 template <class Call>
-ringside_status guarded(Line& line, const Call& call) noexcept {
+ringside_status guarded(LastError& error, const Call& call) noexcept {
   try {
     return call();
   } catch (...) {
-    return status_of_exception(line);
+    return status_of_exception(error);
   }
 }
 
-/// The same for a function that has no handle yet. error: may be null. Throws nothing.
-void pass_on(const Line& line, ringside_status status, ringside_error* error) noexcept;
+/// The same for a function that has no handle yet: what call() leaves is passed on to `error`, which may be null.
+template <class Call>
+ringside_status guarded(ringside_error* error, const Call& call) noexcept {
+  LastError last;
+  const ringside_status status = guarded(last, call);
+  pass_on(last, error);
+  return status;
+}
 
-/// A refused argument: RINGSIDE_USAGE and the line.
-ringside_status refuse(Line& line, std::string_view text) noexcept;
+/// The error of a function that got no handle.
+const ringside_error* no_handle() noexcept;
 
 /// The size of a struct in the first version that has it: no caller has a smaller one. A struct that grows keeps it.
 template <class Struct>
@@ -104,6 +127,28 @@ void give(Struct from, Struct* to, const char* type) {
   from.size = room;
   std::memcpy(to, &from, std::min<std::size_t>(room, sizeof(from)));
   if (room > sizeof(from)) std::memset(reinterpret_cast<std::byte*>(to) + sizeof(from), 0, room - sizeof(from));
+}
+
+/// Which elements are given if there is no room for all.
+enum class Listed { kFirst, kLast };
+
+/// Fills the caller's array, whose first element has its size, with up to `room` of them, in their order. count: how
+/// many there are; may be null. Throws Error (exit code 2) as `give` does.
+template <class Struct>
+void give_all(const std::vector<Struct>& all, Struct* out, std::size_t room, std::size_t* count, const char* type,
+              Listed listed) {
+  if (count != nullptr) *count = all.size();
+  const std::size_t given = std::min(room, all.size());
+  if (given == 0) return;
+  if (out == nullptr) throw usage_error("{}: found NULL, expected room for {}", type, room);
+  const std::uint32_t stride = out->size;
+  check_size(stride, kFirstSize<Struct>, type);
+  const std::size_t first = listed == Listed::kLast ? all.size() - given : 0;
+  auto* at = reinterpret_cast<std::byte*>(out);
+  for (std::size_t i = 0; i < given; ++i, at += stride) {
+    std::memcpy(at, &stride, sizeof(stride));
+    give(all[first + i], reinterpret_cast<Struct*>(at), type);
+  }
 }
 
 }  // namespace ringside::library

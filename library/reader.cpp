@@ -2,12 +2,15 @@
 // The reading half of the C interface: a RingReader and its held steps behind handles.
 #include "library/reader.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "common/files/watched_mapping.hpp"
@@ -23,8 +26,11 @@
 
 using namespace ringside;
 using library::guarded;
-using library::Line;
+using library::LastError;
+using library::Listed;
+using library::Refusal;
 using library::usable;
+using library::usable_call;
 
 struct ringside_step {
   ringside_reader* reader = nullptr;
@@ -52,6 +58,10 @@ const Schema& schema_of(const ringside_reader& reader) {
   return reader.reader.ring().geometry().schema();
 }
 
+ringside_reader* reader_of(ringside_step* step) {
+  return step != nullptr ? step->reader : nullptr;
+}
+
 void check_variable(const ringside_reader& reader, std::uint32_t variable) {
   const std::size_t count = schema_of(reader).size();
   if (variable >= count) throw usage_error("variable {}: expected less than {}", variable, count);
@@ -69,101 +79,101 @@ std::optional<ringside_step_info> info_of(const RingView& ring, std::uint32_t sl
   return ring.still_holds(slot, header) ? std::optional(info) : std::nullopt;
 }
 
-/// The last `room` of them, ascending.
-template <class Struct>
-void give_newest(const std::vector<Struct>& all, Struct* out, std::size_t room, std::size_t* count, const char* type) {
-  if (count != nullptr) *count = all.size();
-  const std::size_t given = std::min(room, all.size());
-  if (given == 0) return;
-  if (out == nullptr) throw usage_error("{}: found NULL, expected room for {}", type, room);
-  const std::uint32_t stride = out->size;
-  library::check_size(stride, library::kFirstSize<Struct>, type);
-  auto* at = reinterpret_cast<std::byte*>(out);
-  for (std::size_t i = all.size() - given; i < all.size(); ++i, at += stride) {
-    std::memcpy(at, &stride, sizeof(stride));
-    library::give(all[i], reinterpret_cast<Struct*>(at), type);
-  }
-}
-
-/// RINGSIDE_END if the pool has no step, else RINGSIDE_OVERWRITTEN and a line.
-ringside_status gone(ringside_reader& reader, std::uint64_t commit_seq) {
-  if (reader.reader.recover().kept.empty()) return RINGSIDE_END;
-  reader.line.set(formatted("{}: commit {} is not kept", reader.reader.path().string(), commit_seq));
-  return RINGSIDE_OVERWRITTEN;
-}
-
 ringside_status status_of(ringside_step& step, HeldStatus status) {
   switch (status) {
     case HeldStatus::kOk: return RINGSIDE_OK;
-    case HeldStatus::kOverwritten: step.reader->line.set(step.held.why_lost()); return RINGSIDE_OVERWRITTEN;
+    case HeldStatus::kOverwritten: return step.reader->error.set(RINGSIDE_OVERWRITTEN, step.held.why_lost());
     case HeldStatus::kDamaged: break;
   }
   throw damage_error("{}: iteration {} is damaged: its bytes are not those that were committed",
                      step.reader->reader.path().string(), step.held.header().iteration);
 }
 
-/// Points reader.results into reader.values.
-void describe_results(ringside_reader& reader, const std::vector<std::uint64_t>& words, const StepWithScalars& step) {
-  const Catalogue& catalogue = *reader.catalogue;
-  const bool recorded = words.size() == catalogue.words();
-  reader.values.resize(words.size() + catalogue.scalars().size());
-  std::memcpy(reader.values.data(), words.data(), words.size() * sizeof(std::uint64_t));
-  for (std::size_t s = 0; s < catalogue.scalars().size(); ++s) {
-    reader.values[words.size() + s].i64 = static_cast<std::int64_t>(step.scalar(s));
-  }
-  reader.results.clear();
-  for (const Result& result : catalogue.results()) {
-    const bool is_scalar = result.source == ResultSource::kScalar;
-    const bool present = is_scalar || (recorded && ResultValues(words).present(result));
-    const std::size_t first = is_scalar ? words.size() + result.word : result.word;
-    ringside_result& given = reader.results.emplace_back();
-    given.size = sizeof(given);
-    given.type = static_cast<std::uint32_t>(result.type);
-    given.name = result.full_name.c_str();
-    given.unit = result.unit.c_str();
-    given.count = result.count;
-    given.values = present ? reader.values.data() + first : nullptr;
+/// Why there is no reader: a missing file and one that is no pool are different reasons.
+Refusal refusal_of(const char* pool, const Error& error) {
+  return {access(pool, F_OK) == 0 ? RINGSIDE_REASON_NO_POOL : RINGSIDE_REASON_NO_FILE, error};
+}
+
+/// Waits for a pool that does not exist yet, if the caller wants that.
+RingReader opened(const char* pool, const ringside_reader_options& options) {
+  using std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kBetweenLooks{5};
+  constexpr double kLongestS = 1e9;  // 31 years: no limit
+  const std::chrono::duration<double> patience(std::min(options.wait_s, kLongestS));
+  const auto give_up = steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(patience);
+  const StopFlag stop(options.stop);
+  while (true) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(give_up - steady_clock::now());
+    try {
+      return RingReader::open(pool, std::max(left, RingReader::kPatience));
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::kUsage) throw;
+      const Refusal refusal = refusal_of(pool, error);
+      if (refusal.reason() != RINGSIDE_REASON_NO_FILE || left <= std::chrono::milliseconds(0)) throw refusal;
+    }
+    if (stop.is_set()) throw Error(ExitCode::kInterrupted, "interrupted: `stop` is set");
+    std::this_thread::sleep_for(kBetweenLooks);
   }
 }
 
 }  // namespace
 
 void library::usable(const ringside_reader& reader) {
-  if (!reader.process.is_owner()) throw reader.process.misuse();
+  if (!reader.process.is_owner()) throw library::Refusal(RINGSIDE_REASON_PROCESS, reader.process.misuse());
   reader.reader.check_intact();
 }
 
-ringside_reader::ringside_reader(const char* pool)
-    : reader(RingReader::open(pool)), variables(variables_of(reader.ring().geometry().schema())) {}
+ringside_status library::gone(ringside_reader& reader, std::uint64_t commit_seq) {
+  if (reader.reader.recover().kept.empty()) return RINGSIDE_END;
+  return reader.error.set(RINGSIDE_OVERWRITTEN,
+                          formatted("{}: commit {} is not kept", reader.reader.path().string(), commit_seq));
+}
 
-ringside_status ringside_open(const char* pool, ringside_reader** out, ringside_error* error) {
-  Line line;
-  const ringside_status status = guarded(line, [&]() -> ringside_status {
-    if (out == nullptr) return library::refuse(line, "ringside_open: `out` is NULL; expected the place of a handle");
+ringside_reader::ringside_reader(RingReader opened, const ringside_reader_options& options)
+    : reader(std::move(opened)),
+      variables(variables_of(reader.ring().geometry().schema())),
+      stop(options.stop),
+      follows_pool(options.follow == RINGSIDE_FOLLOW_POOL),
+      run_end(reader.path().string()) {}
+
+ringside_status ringside_reader_open(const char* pool, const ringside_reader_options* options, ringside_reader** out,
+                                     ringside_error* error) {
+  return guarded(error, [&]() -> ringside_status {
+    if (out == nullptr) throw usage_error("ringside_reader_open: `out` is NULL; expected the place of a handle");
     *out = nullptr;
-    if (pool == nullptr) return library::refuse(line, "ringside_open: the pool is NULL; expected a path");
-    *out = new ringside_reader(pool);
-    return RINGSIDE_OK;
-  });
-  library::pass_on(line, status, error);
-  return status;
-}
-
-ringside_status ringside_variables(ringside_reader* reader, const ringside_variable** out, size_t* count) {
-  if (reader == nullptr) return RINGSIDE_USAGE;
-  return guarded(reader->line, [&]() -> ringside_status {
-    usable(*reader);
-    if (out == nullptr || count == nullptr) throw usage_error("ringside_variables: found NULL, expected two places");
-    *out = reader->variables.data();
-    *count = reader->variables.size();
+    if (pool == nullptr) throw usage_error("ringside_reader_open: the pool is NULL; expected a path");
+    ringside_reader_options given{};
+    if (options != nullptr) given = library::taken(options, "ringside_reader_options");
+    if (given.follow > RINGSIDE_FOLLOW_POOL) {
+      throw usage_error("follow: found {}, expected 1 to {}, or 0", given.follow, RINGSIDE_FOLLOW_POOL + 0);
+    }
+    if (!(given.wait_s >= 0)) throw usage_error("wait_s: found {}, expected 0 or more", given.wait_s);
+    *out = new ringside_reader(opened(pool, given), given);
     return RINGSIDE_OK;
   });
 }
 
-ringside_status ringside_runs(ringside_reader* reader, ringside_run* out, size_t room, size_t* count) {
-  if (reader == nullptr) return RINGSIDE_USAGE;
-  return guarded(reader->line, [&]() -> ringside_status {
-    usable(*reader);
+ringside_status ringside_reader_variables(ringside_reader* reader, ringside_variable* out, size_t room, size_t* count) {
+  return usable_call(reader, [&]() -> ringside_status {
+    library::give_all(reader->variables, out, room, count, "ringside_variable", Listed::kFirst);
+    return RINGSIDE_OK;
+  });
+}
+
+ringside_status ringside_reader_find_variable(ringside_reader* reader, const char* name, uint32_t* variable) {
+  return usable_call(reader, [&]() -> ringside_status {
+    if (name == nullptr) throw usage_error("ringside_reader_find_variable: the name is NULL; expected a text");
+    const auto& all = reader->variables;
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const auto& one) { return std::strcmp(one.name, name) == 0; });
+    if (found == all.end()) return RINGSIDE_ABSENT;
+    if (variable != nullptr) *variable = static_cast<uint32_t>(found - all.begin());
+    return RINGSIDE_OK;
+  });
+}
+
+ringside_status ringside_reader_runs(ringside_reader* reader, ringside_run* out, size_t room, size_t* count) {
+  return usable_call(reader, [&]() -> ringside_status {
     reader->runs.clear();
     std::vector<ringside_run> runs;
     for (const RunReading& reading : reader->reader.ring().runs()) {
@@ -182,54 +192,57 @@ ringside_status ringside_runs(ringside_reader* reader, ringside_run* out, size_t
       runs[r].problem = reader->runs[r].problem.c_str();
       runs[r].parameters = reader->runs[r].parameters.c_str();
     }
-    give_newest(runs, out, room, count, "ringside_run");
+    library::give_all(runs, out, room, count, "ringside_run", Listed::kLast);
     return RINGSIDE_OK;
   });
 }
 
-ringside_status ringside_steps(ringside_reader* reader, ringside_step_info* out, size_t room, size_t* count) {
-  if (reader == nullptr) return RINGSIDE_USAGE;
-  return guarded(reader->line, [&]() -> ringside_status {
-    usable(*reader);
+ringside_status ringside_reader_steps(ringside_reader* reader, ringside_step_info* out, size_t room, size_t* count) {
+  return usable_call(reader, [&]() -> ringside_status {
     std::vector<ringside_step_info> infos;
     for (const KeptSlot& kept : reader->reader.recover().kept) {
       if (const auto info = info_of(reader->reader.ring(), kept.slot, kept.header)) infos.push_back(*info);
     }
-    give_newest(infos, out, room, count, "ringside_step_info");
+    library::give_all(infos, out, room, count, "ringside_step_info", Listed::kLast);
     return RINGSIDE_OK;
   });
 }
 
-ringside_status ringside_next(ringside_reader* reader, uint64_t after, double timeout_s, const volatile int* stop,
-                              ringside_step_info* out) {
-  if (reader == nullptr) return RINGSIDE_USAGE;
-  return guarded(reader->line, [&]() -> ringside_status {
+ringside_status ringside_reader_next(ringside_reader* reader, uint64_t after, double timeout_s,
+                                     ringside_step_info* out) {
+  return usable_call(reader, [&]() -> ringside_status {
     using std::chrono::steady_clock;
-    usable(*reader);
     if (timeout_s != timeout_s) throw usage_error("timeout_s: found NaN, expected seconds, or less than 0");
     if (out == nullptr) throw usage_error("ringside_step_info: found NULL, expected a place for it");
     library::check_size(out->size, library::kFirstSize<ringside_step_info>, "ringside_step_info");
-    constexpr double kLongestS = 1e9;  // 31 years: no limit
+    constexpr double kLongestS = 1e9;                 // 31 years: no limit
+    constexpr std::chrono::milliseconds kSlice{100};  // between two looks for the run's end
     const std::chrono::duration<double> limit(timeout_s < 0 ? kLongestS : std::min(timeout_s, kLongestS));
     const auto give_up = steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(limit);
-    const StopFlag stopped(stop);
-    while (const std::optional<KeptSlot> kept = reader->reader.next(after, give_up - steady_clock::now(), stopped)) {
-      const std::optional<ringside_step_info> info = info_of(reader->reader.ring(), kept->slot, kept->header);
-      if (!info) continue;  // overwritten meanwhile
-      library::give(*info, out, "ringside_step_info");
-      return RINGSIDE_OK;
+    bool ended = false;
+    while (true) {
+      const auto now = steady_clock::now();
+      const auto wait = ended ? std::chrono::nanoseconds(0) : std::min<std::chrono::nanoseconds>(give_up - now, kSlice);
+      if (const std::optional<KeptSlot> kept = reader->reader.next(after, wait, reader->stop)) {
+        const std::optional<ringside_step_info> info = info_of(reader->reader.ring(), kept->slot, kept->header);
+        if (!info) continue;  // overwritten meanwhile
+        library::give(*info, out, "ringside_step_info");
+        reader->run_end.step_came();
+        return RINGSIDE_OK;
+      }
+      usable(*reader);
+      if (ended) return RINGSIDE_END;  // no step came between the last look for one and the end
+      if (reader->stop.is_set()) return reader->error.set(RINGSIDE_INTERRUPTED, "interrupted: `stop` is set");
+      ended = !reader->follows_pool && reader->run_end.has_come(steady_clock::now());
+      if (!ended && steady_clock::now() >= give_up) return RINGSIDE_TIMEOUT;
     }
-    usable(*reader);
-    if (!stopped.is_set()) return RINGSIDE_TIMEOUT;
-    reader->line.set("interrupted: `stop` is set");
-    return RINGSIDE_INTERRUPTED;
   });
 }
 
-ringside_status ringside_hold(ringside_reader* reader, uint64_t commit_seq, ringside_step** out) {
+ringside_status ringside_reader_hold(ringside_reader* reader, uint64_t commit_seq, ringside_step** out) {
   if (reader == nullptr) return RINGSIDE_USAGE;
-  return guarded(reader->line, [&]() -> ringside_status {
-    if (out == nullptr) throw usage_error("ringside_hold: `out` is NULL; expected the place of a handle");
+  return guarded(reader->error, [&]() -> ringside_status {
+    if (out == nullptr) throw usage_error("ringside_reader_hold: `out` is NULL; expected the place of a handle");
     *out = nullptr;
     usable(*reader);
     auto step = std::make_unique<ringside_step>();
@@ -237,10 +250,10 @@ ringside_status ringside_hold(ringside_reader* reader, uint64_t commit_seq, ring
     const std::string pool = reader->reader.path().string();
     switch (reader->reader.hold(commit_seq, step->held)) {
       case HoldOutcome::kHeld: break;
-      case HoldOutcome::kNotKept: return gone(*reader, commit_seq);
+      case HoldOutcome::kNotKept: return library::gone(*reader, commit_seq);
       case HoldOutcome::kOverwritten:
-        reader->line.set(formatted("{}: the analyzer is overwriting commit {}", pool, commit_seq));
-        return RINGSIDE_OVERWRITTEN;
+        return reader->error.set(RINGSIDE_OVERWRITTEN,
+                                 formatted("{}: the analyzer is overwriting commit {}", pool, commit_seq));
       case HoldOutcome::kNoLeases:
         throw system_error(
             "{}: its file system has no leases (F_OFD_SETLK), or a lock over the whole file (NFS); "
@@ -253,20 +266,16 @@ ringside_status ringside_hold(ringside_reader* reader, uint64_t commit_seq, ring
   });
 }
 
-ringside_status ringside_step_get_info(ringside_step* step, ringside_step_info* out) {
-  if (step == nullptr) return RINGSIDE_USAGE;
-  return guarded(step->reader->line, [&]() -> ringside_status {
-    usable(*step->reader);
+ringside_status ringside_step_describe(ringside_step* step, ringside_step_info* out) {
+  return usable_call(reader_of(step), [&]() -> ringside_status {
     const auto info = info_of(step->reader->reader.ring(), step->held.slot(), step->held.header());
     if (info) library::give(*info, out, "ringside_step_info");
     return status_of(*step, step->held.check());
   });
 }
 
-ringside_status ringside_view(ringside_step* step, uint32_t variable, const void** data, size_t* bytes) {
-  if (step == nullptr) return RINGSIDE_USAGE;
-  return guarded(step->reader->line, [&]() -> ringside_status {
-    usable(*step->reader);
+ringside_status ringside_step_view(ringside_step* step, uint32_t variable, const void** data, size_t* bytes) {
+  return usable_call(reader_of(step), [&]() -> ringside_status {
     check_variable(*step->reader, variable);
     const std::span<const std::byte> view = step->held.view(variable);
     if (data != nullptr) *data = view.data();
@@ -275,29 +284,23 @@ ringside_status ringside_view(ringside_step* step, uint32_t variable, const void
   });
 }
 
-ringside_status ringside_verify(ringside_step* step, uint32_t variable) {
-  if (step == nullptr) return RINGSIDE_USAGE;
-  return guarded(step->reader->line, [&]() -> ringside_status {
-    usable(*step->reader);
+ringside_status ringside_step_verify(ringside_step* step, uint32_t variable) {
+  return usable_call(reader_of(step), [&]() -> ringside_status {
     SingleThread team;
-    if (variable == RINGSIDE_ALL) return status_of(*step, step->held.verify(team));
+    if (variable == RINGSIDE_ALL_VARIABLES) return status_of(*step, step->held.verify(team));
     check_variable(*step->reader, variable);
     return status_of(*step, step->held.verify(variable, team));
   });
 }
 
-ringside_status ringside_check(ringside_step* step) {
-  if (step == nullptr) return RINGSIDE_USAGE;
-  return guarded(step->reader->line, [&]() -> ringside_status {
-    usable(*step->reader);
-    return status_of(*step, step->held.check());
-  });
+ringside_status ringside_step_check(ringside_step* step) {
+  return usable_call(reader_of(step), [&]() -> ringside_status { return status_of(*step, step->held.check()); });
 }
 
-ringside_status ringside_release(ringside_step* step) {
+ringside_status ringside_step_release(ringside_step* step) {
   if (step == nullptr) return RINGSIDE_OK;
   ringside_reader* const reader = step->reader;
-  const ringside_status status = guarded(reader->line, [&]() -> ringside_status {
+  const ringside_status status = guarded(reader->error, [&]() -> ringside_status {
     usable(*reader);
     return status_of(*step, step->held.release());
   });
@@ -306,23 +309,22 @@ ringside_status ringside_release(ringside_step* step) {
   return status;
 }
 
-ringside_status ringside_copy(ringside_reader* reader, uint64_t commit_seq, uint32_t variable, void* to, size_t bytes) {
-  if (reader == nullptr) return RINGSIDE_USAGE;
-  return guarded(reader->line, [&]() -> ringside_status {
-    usable(*reader);
+ringside_status ringside_reader_copy(ringside_reader* reader, uint64_t commit_seq, uint32_t variable, void* to,
+                                     size_t bytes) {
+  return usable_call(reader, [&]() -> ringside_status {
     check_variable(*reader, variable);
     const VariablePlace& place = schema_of(*reader).place(variable);
     if (to == nullptr || bytes < place.bytes) {
       throw usage_error("variable {}: found room for {} bytes, expected {}", variable, bytes, place.bytes);
     }
     const std::optional<KeptSlot> kept = reader->reader.find(commit_seq);
-    if (!kept) return gone(*reader, commit_seq);
+    if (!kept) return library::gone(*reader, commit_seq);
     switch (reader->reader.copy(*kept, variable, to)) {
       case HeldStatus::kOk: return RINGSIDE_OK;
       case HeldStatus::kOverwritten:
-        reader->line.set(formatted("{}: iteration {} was overwritten while it was copied",
-                                   reader->reader.path().string(), kept->header.iteration));
-        return RINGSIDE_OVERWRITTEN;
+        return reader->error.set(RINGSIDE_OVERWRITTEN,
+                                 formatted("{}: iteration {} was overwritten while it was copied",
+                                           reader->reader.path().string(), kept->header.iteration));
       case HeldStatus::kDamaged: break;
     }
     throw damage_error("{}: iteration {} is damaged: its bytes are not those that were committed",
@@ -330,42 +332,8 @@ ringside_status ringside_copy(ringside_reader* reader, uint64_t commit_seq, uint
   });
 }
 
-ringside_status ringside_results(ringside_reader* reader, uint64_t commit_seq, const ringside_result** out,
-                                 size_t* count) {
-  if (reader == nullptr) return RINGSIDE_USAGE;
-  return guarded(reader->line, [&]() -> ringside_status {
-    usable(*reader);
-    const RingView& ring = reader->reader.ring();
-    if (out == nullptr || count == nullptr) throw usage_error("ringside_results: found NULL, expected two places");
-    const std::optional<KeptSlot> found = reader->reader.find(commit_seq);
-    if (!found) return gone(*reader, commit_seq);
-    const KeptSlot& kept = *found;
-    SlotResults recorded;
-    const ResultsState state = ring.results(kept.slot, kept.header, recorded);
-    const std::optional<StepWithScalars> step = verified_step(ring, kept);
-    if (!ring.still_holds(kept.slot, kept.header)) return gone(*reader, kept.header.commit_seq);
-    if (state == ResultsState::kDamaged || !step) {
-      throw damage_error("{}: the results of iteration {} are damaged", reader->reader.path().string(),
-                         kept.header.iteration);
-    }
-    if (state != ResultsState::kRecorded) return RINGSIDE_ABSENT;
-    const bool known = reader->catalogue && reader->catalogue_run == kept.header.run_id &&
-                       reader->catalogue_hash == recorded.catalogue_hash;
-    if (!known) {
-      reader->catalogue = ring.catalogue(kept.header.run_id, recorded.catalogue_hash);
-      reader->catalogue_run = kept.header.run_id;
-      reader->catalogue_hash = recorded.catalogue_hash;
-    }
-    if (!reader->catalogue) return RINGSIDE_ABSENT;  // the run's description is no longer in the run table
-    describe_results(*reader, recorded.words, *step);
-    *out = reader->results.data();
-    *count = reader->results.size();
-    return RINGSIDE_OK;
-  });
-}
-
-const char* ringside_reader_line(const ringside_reader* reader) {
-  return reader != nullptr ? reader->line.text() : "no handle: found NULL";
+const ringside_error* ringside_reader_error(const ringside_reader* reader) {
+  return reader != nullptr ? &reader->error.get() : library::no_handle();
 }
 
 void ringside_reader_free(ringside_reader* reader) {

@@ -10,18 +10,23 @@
 
 #include "common/journal/journal_reader.hpp"
 #include "common/platform/fork_mark.hpp"
+#include "common/platform/stop_flag.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/records/plain_record.hpp"
 #include "common/results/catalogue.hpp"
 #include "library/handle.hpp"
 #include "library/ringside.h"
+#include "library/run_end.hpp"
 
 struct ringside_reader {
-  explicit ringside_reader(const char* pool);
+  ringside_reader(ringside::RingReader opened, const ringside_reader_options& options);
 
   ringside::ForkMark process;
   ringside::RingReader reader;
   std::vector<ringside_variable> variables;
+  ringside::StopFlag stop;
+  bool follows_pool;  // RINGSIDE_FOLLOW_POOL
+  ringside::library::RunEnd run_end;
   struct RunTexts {
     std::string solver;
     std::string problem;
@@ -29,10 +34,10 @@ struct ringside_reader {
   };
   std::vector<RunTexts> runs;  // what the caller has pointers to
 
-  // The results of the last step that the caller asked for.
+  // The results of the last step that the caller asked for, and the catalogue of its run.
   std::optional<ringside::Catalogue> catalogue;
   ringside::Id128 catalogue_run;
-  std::uint64_t catalogue_hash = 0;
+  std::optional<std::uint64_t> catalogue_hash;  // none: the newest catalogue of that run
   std::vector<ringside_value> values;
   std::vector<ringside_result> results;
 
@@ -46,7 +51,7 @@ struct ringside_reader {
 
   std::size_t steps = 0;  // held
   bool freed = false;     // by the caller; kept until its last step is released
-  ringside::library::Line line;
+  ringside::library::LastError error;
 };
 
 namespace ringside::library {
@@ -54,5 +59,18 @@ namespace ringside::library {
 /// Throws Error: exit code 2 in a child of the process that opened the pool, 5 if the file was truncated. A file that
 /// is truncated during the call still raises SIGBUS (docs/library.md).
 void usable(const ringside_reader& reader);
+
+/// call() with the errors of this handle, if it can be used.
+template <class Call>
+ringside_status usable_call(ringside_reader* reader, const Call& call) noexcept {
+  if (reader == nullptr) return RINGSIDE_USAGE;
+  return guarded(reader->error, [&]() -> ringside_status {
+    usable(*reader);
+    return call();
+  });
+}
+
+/// RINGSIDE_END if the pool has no step, else RINGSIDE_OVERWRITTEN and a line.
+ringside_status gone(ringside_reader& reader, std::uint64_t commit_seq);
 
 }  // namespace ringside::library

@@ -8,8 +8,8 @@
 #include "library/reader.hpp"
 
 using namespace ringside;
-using library::guarded;
-using library::usable;
+using library::Listed;
+using library::usable_call;
 
 static_assert(RINGSIDE_RECORD_STEP == static_cast<int>(RecordKind::kStep));
 static_assert(RINGSIDE_RECORD_RUN_DESCRIBED == static_cast<int>(RecordKind::kRunDescribed));
@@ -90,10 +90,8 @@ void describe_results(ringside_reader& reader, const StepResults& results) {
 
 }  // namespace
 
-ringside_status ringside_record_next(ringside_reader* reader, uint64_t from, ringside_record* out) {
-  if (reader == nullptr) return RINGSIDE_USAGE;
-  return guarded(reader->line, [&]() -> ringside_status {
-    usable(*reader);
+ringside_status ringside_reader_next_record(ringside_reader* reader, uint64_t from, ringside_record* out) {
+  return usable_call(reader, [&]() -> ringside_status {
     if (out == nullptr) throw usage_error("ringside_record: found NULL, expected a place for it");
     library::check_size(out->size, library::kFirstSize<ringside_record>, "ringside_record");
     if (journal_files_there(reader->reader.path().string()).empty()) return RINGSIDE_ABSENT;
@@ -110,16 +108,11 @@ ringside_status ringside_record_next(ringside_reader* reader, uint64_t from, rin
   });
 }
 
-ringside_status ringside_record_results(ringside_reader* reader, const ringside_result** out, size_t* count) {
-  if (reader == nullptr) return RINGSIDE_USAGE;
-  return guarded(reader->line, [&]() -> ringside_status {
-    usable(*reader);
-    if (out == nullptr || count == nullptr) {
-      throw usage_error("ringside_record_results: found NULL, expected two places");
-    }
+ringside_status ringside_reader_record_results(ringside_reader* reader, ringside_result* out, size_t room,
+                                               size_t* count) {
+  return usable_call(reader, [&]() -> ringside_status {
     describe_results(*reader, reader->names.results(reader->record));
-    *out = reader->record_results.data();
-    *count = reader->record_results.size();
+    library::give_all(reader->record_results, out, room, count, "ringside_result", Listed::kFirst);
     return RINGSIDE_OK;
   });
 }

@@ -27,10 +27,10 @@ module ringside
     RINGSIDE_FULL = -4, RINGSIDE_ABSENT = -5
   integer, parameter, public :: RINGSIDE_F32 = 1, RINGSIDE_F64 = 2, RINGSIDE_C64 = 3, RINGSIDE_C128 = 4, RINGSIDE_I8 = 5, &
     RINGSIDE_I16 = 6, RINGSIDE_I32 = 7, RINGSIDE_I64 = 8, RINGSIDE_U8 = 9, RINGSIDE_U16 = 10, RINGSIDE_U32 = 11, RINGSIDE_U64 = 12
-  integer, parameter, public :: RINGSIDE_FIELD_ROLE = 1, RINGSIDE_STATE_ROLE = 2
+  integer, parameter, public :: RINGSIDE_ROLE_FIELD = 1, RINGSIDE_ROLE_STATE = 2
   integer, parameter, public :: RINGSIDE_VALUE_F64 = 1, RINGSIDE_VALUE_I64 = 2, RINGSIDE_VALUE_I128 = 3
-  integer, parameter, public :: RINGSIDE_FINISHED = 0, RINGSIDE_STOPPED = 1, RINGSIDE_DIVERGED = 2, RINGSIDE_FAILED = 3
-  integer, parameter, public :: RINGSIDE_FRESH = 1, RINGSIDE_OVERWRITE = 2, RINGSIDE_RESUME = 3
+  integer, parameter, public :: RINGSIDE_OUTCOME_FINISHED = 0, RINGSIDE_OUTCOME_STOPPED = 1, RINGSIDE_OUTCOME_DIVERGED = 2, RINGSIDE_OUTCOME_FAILED = 3
+  integer, parameter, public :: RINGSIDE_POOL_FRESH = 1, RINGSIDE_POOL_OVERWRITE = 2, RINGSIDE_POOL_RESUME = 3
   integer, parameter, public :: RINGSIDE_LOSS_WAIT = 1, RINGSIDE_LOSS_CONTINUE = 2, RINGSIDE_LOSS_STOP = 3
   integer, parameter, public :: RINGSIDE_MOST_DIMS = 8
   integer(c_int64_t), parameter, public :: RINGSIDE_NEWEST = 0
@@ -38,7 +38,7 @@ module ringside
   !> A variable of a run: a named array. rank 0: one entry.
   type, public :: ringside_variable
     character(len=:), allocatable :: name, unit
-    integer :: dtype = RINGSIDE_F64, role = RINGSIDE_FIELD_ROLE, rank = 0
+    integer :: dtype = RINGSIDE_F64, role = RINGSIDE_ROLE_FIELD, rank = 0
     integer(c_int64_t) :: shape(RINGSIDE_MOST_DIMS) = 0
   end type
 
@@ -171,7 +171,7 @@ module ringside
 
   interface
     integer(c_int32_t) function c_attach(options, variables, variable_count, scalars, scalar_count, out, error) &
-      bind(c, name='ringside_attach')
+      bind(c, name='ringside_writer_attach')
       import
       type(c_options), intent(in) :: options
       integer(c_size_t), value :: variable_count, scalar_count
@@ -180,49 +180,49 @@ module ringside
       type(c_ptr), intent(out) :: out
       type(c_error), intent(inout) :: error
     end function
-    integer(c_int32_t) function c_kept(writer, iteration) bind(c, name='ringside_kept')
+    integer(c_int32_t) function c_kept(writer, iteration) bind(c, name='ringside_writer_kept')
       import
       type(c_ptr), value :: writer
       integer(c_int64_t), intent(out) :: iteration
     end function
-    integer(c_int32_t) function c_kept_variable(writer, variable, data, bytes) bind(c, name='ringside_kept_variable')
+    integer(c_int32_t) function c_kept_variable(writer, variable, data, bytes) bind(c, name='ringside_writer_kept_variable')
       import
       type(c_ptr), value :: writer
       integer(c_int32_t), value :: variable
       type(c_ptr), intent(out) :: data
       integer(c_size_t), intent(out) :: bytes
     end function
-    integer(c_int32_t) function c_kept_scalar(writer, scalar, value) bind(c, name='ringside_kept_scalar')
+    integer(c_int32_t) function c_kept_scalar(writer, scalar, value) bind(c, name='ringside_writer_kept_scalar')
       import
       type(c_ptr), value :: writer
       integer(c_int32_t), value :: scalar
       integer(c_int64_t), intent(out) :: value
     end function
-    integer(c_int32_t) function c_claim(writer) bind(c, name='ringside_claim')
+    integer(c_int32_t) function c_claim(writer) bind(c, name='ringside_writer_claim')
       import
       type(c_ptr), value :: writer
     end function
-    integer(c_int32_t) function c_try_claim(writer) bind(c, name='ringside_try_claim')
+    integer(c_int32_t) function c_try_claim(writer) bind(c, name='ringside_writer_try_claim')
       import
       type(c_ptr), value :: writer
     end function
-    integer(c_int32_t) function c_claim_last(writer) bind(c, name='ringside_claim_last')
+    integer(c_int32_t) function c_claim_last(writer) bind(c, name='ringside_writer_claim_last')
       import
       type(c_ptr), value :: writer
     end function
-    type(c_ptr) function c_buffer(writer, variable) bind(c, name='ringside_buffer')
+    type(c_ptr) function c_buffer(writer, variable) bind(c, name='ringside_writer_buffer')
       import
       type(c_ptr), value :: writer
       integer(c_int32_t), value :: variable
     end function
-    integer(c_int32_t) function c_publish(writer, iteration, scalars, scalar_count) bind(c, name='ringside_publish')
+    integer(c_int32_t) function c_publish(writer, iteration, scalars, scalar_count) bind(c, name='ringside_writer_publish')
       import
       type(c_ptr), value :: writer
       integer(c_int64_t), value :: iteration
       real(c_double), intent(in) :: scalars(*)
       integer(c_size_t), value :: scalar_count
     end function
-    integer(c_int32_t) function c_detach(writer, outcome) bind(c, name='ringside_detach')
+    integer(c_int32_t) function c_detach(writer, outcome) bind(c, name='ringside_writer_detach')
       import
       type(c_ptr), value :: writer
       integer(c_int32_t), value :: outcome
@@ -235,57 +235,57 @@ module ringside
       import
       type(c_ptr), value :: writer
     end subroutine
-    integer(c_int32_t) function c_open(pool, out, error) bind(c, name='ringside_open')
+    integer(c_int32_t) function c_open(pool, out, error) bind(c, name='ringside_reader_open')
       import
       type(c_ptr), value :: pool
       type(c_ptr), intent(out) :: out
       type(c_error), intent(inout) :: error
     end function
-    integer(c_int32_t) function c_variables(reader, out, count) bind(c, name='ringside_variables')
+    integer(c_int32_t) function c_variables(reader, out, count) bind(c, name='ringside_reader_variables')
       import
       type(c_ptr), value :: reader
       type(c_ptr), intent(out) :: out
       integer(c_size_t), intent(out) :: count
     end function
-    integer(c_int32_t) function c_next(reader, after, timeout_s, stop, out) bind(c, name='ringside_next')
+    integer(c_int32_t) function c_next(reader, after, timeout_s, stop, out) bind(c, name='ringside_reader_next')
       import
       type(c_ptr), value :: reader, stop
       integer(c_int64_t), value :: after
       real(c_double), value :: timeout_s
       type(ringside_step_info), intent(inout) :: out
     end function
-    integer(c_int32_t) function c_hold(reader, commit_seq, out) bind(c, name='ringside_hold')
+    integer(c_int32_t) function c_hold(reader, commit_seq, out) bind(c, name='ringside_reader_hold')
       import
       type(c_ptr), value :: reader
       integer(c_int64_t), value :: commit_seq
       type(c_ptr), intent(out) :: out
     end function
-    integer(c_int32_t) function c_step_get_info(step, out) bind(c, name='ringside_step_get_info')
+    integer(c_int32_t) function c_step_get_info(step, out) bind(c, name='ringside_step_describe')
       import
       type(c_ptr), value :: step
       type(ringside_step_info), intent(inout) :: out
     end function
-    integer(c_int32_t) function c_view(step, variable, data, bytes) bind(c, name='ringside_view')
+    integer(c_int32_t) function c_view(step, variable, data, bytes) bind(c, name='ringside_step_view')
       import
       type(c_ptr), value :: step
       integer(c_int32_t), value :: variable
       type(c_ptr), intent(out) :: data
       integer(c_size_t), intent(out) :: bytes
     end function
-    integer(c_int32_t) function c_verify(step, variable) bind(c, name='ringside_verify')
+    integer(c_int32_t) function c_verify(step, variable) bind(c, name='ringside_step_verify')
       import
       type(c_ptr), value :: step
       integer(c_int32_t), value :: variable
     end function
-    integer(c_int32_t) function c_check(step) bind(c, name='ringside_check')
+    integer(c_int32_t) function c_check(step) bind(c, name='ringside_step_check')
       import
       type(c_ptr), value :: step
     end function
-    integer(c_int32_t) function c_release(step) bind(c, name='ringside_release')
+    integer(c_int32_t) function c_release(step) bind(c, name='ringside_step_release')
       import
       type(c_ptr), value :: step
     end function
-    integer(c_int32_t) function c_results(reader, commit_seq, out, count) bind(c, name='ringside_results')
+    integer(c_int32_t) function c_results(reader, commit_seq, out, count) bind(c, name='ringside_reader_results')
       import
       type(c_ptr), value :: reader
       integer(c_int64_t), value :: commit_seq
@@ -512,7 +512,7 @@ contains
     integer, intent(in), optional :: outcome
     integer, intent(out), optional :: stat
     integer(c_int32_t) :: status, ended
-    ended = RINGSIDE_FINISHED
+    ended = RINGSIDE_OUTCOME_FINISHED
     if (present(outcome)) ended = int(outcome, c_int32_t)
     status = c_detach(self%handle, ended)
     call conclude(status, self%line(), stat)
@@ -716,7 +716,7 @@ contains
     integer, intent(in), optional :: variable
     integer, intent(out), optional :: stat
     integer(c_int32_t) :: status, number
-    number = -1_c_int32_t  ! RINGSIDE_ALL
+    number = -1_c_int32_t  ! RINGSIDE_ALL_VARIABLES
     if (present(variable)) number = int(variable - 1, c_int32_t)
     status = c_verify(self%handle, number)
     call conclude(status, fortran_string(c_reader_line(self%reader)), stat)
@@ -751,7 +751,7 @@ contains
     character(*), intent(in), optional :: unit
     integer, intent(in), optional :: dtype
     type(ringside_variable) :: variable
-    variable = described(name, int(shape, c_int64_t), RINGSIDE_FIELD_ROLE, unit, dtype)
+    variable = described(name, int(shape, c_int64_t), RINGSIDE_ROLE_FIELD, unit, dtype)
   end function
   function state_32(name, shape, unit, dtype) result(variable)
     character(*), intent(in) :: name
@@ -759,7 +759,7 @@ contains
     character(*), intent(in), optional :: unit
     integer, intent(in), optional :: dtype
     type(ringside_variable) :: variable
-    variable = described(name, int(shape, c_int64_t), RINGSIDE_STATE_ROLE, unit, dtype)
+    variable = described(name, int(shape, c_int64_t), RINGSIDE_ROLE_STATE, unit, dtype)
   end function
   function field_64(name, shape, unit, dtype) result(variable)
     character(*), intent(in) :: name
@@ -767,7 +767,7 @@ contains
     character(*), intent(in), optional :: unit
     integer, intent(in), optional :: dtype
     type(ringside_variable) :: variable
-    variable = described(name, int(shape, c_int64_t), RINGSIDE_FIELD_ROLE, unit, dtype)
+    variable = described(name, int(shape, c_int64_t), RINGSIDE_ROLE_FIELD, unit, dtype)
   end function
   function state_64(name, shape, unit, dtype) result(variable)
     character(*), intent(in) :: name
@@ -775,7 +775,7 @@ contains
     character(*), intent(in), optional :: unit
     integer, intent(in), optional :: dtype
     type(ringside_variable) :: variable
-    variable = described(name, int(shape, c_int64_t), RINGSIDE_STATE_ROLE, unit, dtype)
+    variable = described(name, int(shape, c_int64_t), RINGSIDE_ROLE_STATE, unit, dtype)
   end function
   function described(name, shape, role, unit, dtype) result(variable)
     character(*), intent(in) :: name

@@ -9,26 +9,29 @@
  *     ringside_writer* run = NULL;
  *     ringside_variable x = {.size = sizeof x, .dtype = RINGSIDE_F64, .name = "x", .dims = 1, .shape = {n}};
  *     ringside_error error = {.size = sizeof error};
- *     if (ringside_attach(NULL, &x, 1, NULL, 0, &run, &error) != RINGSIDE_OK) die(error.line);
- *     for (uint64_t k = 1; k <= iterations && ringside_claim(run) == RINGSIDE_OK; ++k) {
- *       iterate(ringside_buffer(run, 0));
- *       ringside_publish(run, k, NULL, 0);
+ *     if (ringside_writer_attach(NULL, &x, 1, NULL, 0, &run, &error) != RINGSIDE_OK) die(error.line);
+ *     for (uint64_t k = 1; k <= iterations && ringside_writer_claim(run) == RINGSIDE_OK; ++k) {
+ *       iterate(ringside_writer_buffer(run, 0));
+ *       ringside_writer_publish(run, k, NULL, 0);
  *     }
- *     if (ringside_detach(run, RINGSIDE_FINISHED) != RINGSIDE_OK) die(ringside_writer_line(run));
+ *     if (ringside_writer_detach(run, RINGSIDE_OUTCOME_FINISHED) != RINGSIDE_OK) die(ringside_writer_error(run)->line);
  *     ringside_writer_free(run);
  *
  * Status. A function that can fail returns one. It is 0, a failure (greater than 0; the exit codes of the programs) or
- * another outcome (less than 0). A failure leaves one line of text with the handle, or in the ringside_error of the
- * functions that have no handle yet.
+ * another outcome (less than 0). A failure, and RINGSIDE_OVERWRITTEN, leave one line of text in the handle's error, or
+ * in the ringside_error of the functions that have no handle yet. Other outcomes leave it as it was.
  *
- * Threads. One thread at a time uses a handle; different handles are independent. Any thread may write to claimed
- * buffers and read through views.
+ * Threads. [handle]: one thread at a time calls such a function with the same handle; a reader and its steps count as
+ * one handle. [any]: every thread may call it at any time. Different handles are independent. Any thread may write to
+ * claimed buffers and read through views.
  *
  * Fork. A handle belongs to the process that made it. In a child, calls return RINGSIDE_USAGE; freeing the handle there
  * leaves the parent's alone.
  *
  * Structs begin with their size, which the caller sets to sizeof. Fields are added at the end only. A zeroed field means
- * its default. All elements of an array have the same size, which is its stride.
+ * its default. All elements of an array have the same size, which is its stride. A function that lists fills up to
+ * `room` elements of the caller's array, whose first element has its size, and sets *count to how many there are; `out`
+ * may be NULL if room is 0.
  *
  * Memory. Pointers that the caller passes are read during the call only, except for ringside_writer_options.stop. What
  * the library returns stays the library's, as long as each function says.
@@ -43,15 +46,22 @@
 extern "C" {
 #endif
 
+/* RINGSIDE_STATIC: defined by the build that links the library statically, so that what it is linked into does not
+ * export these functions in its turn. */
+#ifdef RINGSIDE_STATIC
+#define RINGSIDE_API __attribute__((visibility("hidden")))
+#else
 #define RINGSIDE_API __attribute__((visibility("default")))
+#endif
 
-/* The version of this interface. ringside_abi() is that of the library: the same, or a greater one. */
-#define RINGSIDE_ABI 1
+/* The version of this interface within libringside.so.0: it grows with each function, constant or field that is added.
+ * ringside_interface() is that of the library: the same, or a greater one. */
+#define RINGSIDE_INTERFACE 1
 
 typedef int32_t ringside_status;
 enum {
   RINGSIDE_OK = 0,
-  RINGSIDE_USAGE = 2,         /* an argument, a refusal by the analyzer, a file that is no pool */
+  RINGSIDE_USAGE = 2,         /* an argument, a refusal by the analyzer, a file that is no pool: see the reasons below */
   RINGSIDE_SYSTEM = 3,        /* the system lacks something: space, permission, memory */
   RINGSIDE_PEER_LOST = 4,     /* the analyzer went away */
   RINGSIDE_DAMAGED = 5,       /* data failed verification */
@@ -61,6 +71,15 @@ enum {
   RINGSIDE_OVERWRITTEN = -3,  /* the slot has taken another step: bytes read since the last check may be of that one */
   RINGSIDE_FULL = -4,         /* no buffer is free now */
   RINGSIDE_ABSENT = -5        /* the value is not there */
+};
+
+/* What RINGSIDE_USAGE is about. */
+enum {
+  RINGSIDE_REASON_ARGUMENT = 1, /* an argument of the call, or the order of calls */
+  RINGSIDE_REASON_PROCESS = 2,  /* the handle belongs to another process */
+  RINGSIDE_REASON_REFUSED = 3,  /* the analyzer refused: another run, another schema, a second publishing process */
+  RINGSIDE_REASON_NO_FILE = 4,  /* there is no file of that name */
+  RINGSIDE_REASON_NO_POOL = 5   /* the file is no pool, or one of a later format */
 };
 
 /* dtypes; little-endian; a complex number has its real part first. */
@@ -79,10 +98,10 @@ enum {
   RINGSIDE_U64 = 12
 };
 
-/* Roles of a variable; 0 means RINGSIDE_FIELD. */
+/* Roles of a variable; 0 means RINGSIDE_ROLE_FIELD. */
 enum {
-  RINGSIDE_FIELD = 1, /* kept and reduced */
-  RINGSIDE_STATE = 2  /* kept only: what the solver needs to go on */
+  RINGSIDE_ROLE_FIELD = 1, /* kept and reduced */
+  RINGSIDE_ROLE_STATE = 2  /* kept only: what the solver needs to go on */
 };
 
 /* Types of a value. */
@@ -94,20 +113,22 @@ enum {
 
 /* How a run ended. */
 enum {
-  RINGSIDE_FINISHED = 0, /* it converged, or did what was asked for */
-  RINGSIDE_STOPPED = 1,  /* before its end; it may be resumed */
-  RINGSIDE_DIVERGED = 2,
-  RINGSIDE_FAILED = 3
+  RINGSIDE_OUTCOME_FINISHED = 1, /* it converged, or did what was asked for */
+  RINGSIDE_OUTCOME_STOPPED = 2,  /* before its end; it may be resumed */
+  RINGSIDE_OUTCOME_DIVERGED = 3,
+  RINGSIDE_OUTCOME_FAILED = 4
 };
 
-#define RINGSIDE_ALL UINT32_MAX  /* every variable */
-#define RINGSIDE_NEWEST 0        /* as a commit_seq: the newest step */
+#define RINGSIDE_ALL_VARIABLES UINT32_MAX
+#define RINGSIDE_NEWEST UINT64_MAX /* as a commit_seq: the newest step */
 #define RINGSIDE_MOST_DIMS 8
 
 typedef struct ringside_error {
   uint32_t size;
   ringside_status status;
-  char line[1016]; /* ends with a zero byte */
+  uint32_t reason; /* RINGSIDE_REASON_..., if status is RINGSIDE_USAGE */
+  uint32_t reserved;
+  char line[1008]; /* ends with a zero byte */
 } ringside_error;
 
 typedef union ringside_value {
@@ -135,8 +156,15 @@ typedef struct ringside_scalar {
   const char* unit;
 } ringside_scalar;
 
-RINGSIDE_API const char* ringside_version(void); /* "0.2.0" */
-RINGSIDE_API uint32_t ringside_abi(void);
+/* "0.2.0" [any] */
+RINGSIDE_API const char* ringside_version(void);
+/* [any] */
+RINGSIDE_API uint32_t ringside_interface(void);
+
+/* The bytes of one entry of that dtype; 0 for no dtype. [any] */
+RINGSIDE_API size_t ringside_dtype_bytes(uint32_t dtype);
+/* The bytes of a variable; 0 if its size, dtype or shape are wrong. [any] */
+RINGSIDE_API size_t ringside_variable_bytes(const ringside_variable* variable);
 
 /* ---- Writing ------------------------------------------------------------------------------------------------- */
 
@@ -144,9 +172,9 @@ typedef struct ringside_writer ringside_writer;
 
 /* pool_use: what may happen to steps of other runs in the pool. */
 enum {
-  RINGSIDE_FRESH = 1,     /* there must be none */
-  RINGSIDE_OVERWRITE = 2, /* they are discarded */
-  RINGSIDE_RESUME = 3     /* the run goes on from the newest one, if it is of this problem; ringside_kept returns it */
+  RINGSIDE_POOL_FRESH = 1,     /* there must be none */
+  RINGSIDE_POOL_OVERWRITE = 2, /* they are discarded */
+  RINGSIDE_POOL_RESUME = 3     /* the run goes on from the newest one, if it is of this problem (ringside_writer_kept) */
 };
 
 /* on_analyzer_loss: what a claim does when the analyzer is gone. */
@@ -156,21 +184,32 @@ enum {
   RINGSIDE_LOSS_STOP = 3      /* returns RINGSIDE_PEER_LOST */
 };
 
+/* coordination: how the two processes notify each other. */
+enum {
+  RINGSIDE_COORDINATION_LOCKS = 1,
+  RINGSIDE_COORDINATION_MESSAGES = 2 /* ZeroMQ; needs the library libringside-messages beside this one */
+};
+
 /* A field that is 0 or NULL takes its value from the environment that `ringside run -- PROGRAM` sets, or is a default. */
 typedef struct ringside_writer_options {
   uint32_t size;
-  uint32_t buffers;         /* RINGSIDE_BUFFERS, or 2; 2 to 64 */
-  const char* socket;       /* RINGSIDE_SOCKET, or the service's; a path */
-  double peer_timeout_s;    /* RINGSIDE_PEER_TIMEOUT, or 30 */
-  uint32_t pool_use;        /* RINGSIDE_POOL_USE, or RINGSIDE_FRESH */
+  uint32_t buffers;          /* RINGSIDE_BUFFERS, or 2; 2 to 64 */
+  const char* socket;        /* RINGSIDE_SOCKET, or the service's; a path */
+  double peer_timeout_s;     /* RINGSIDE_PEER_TIMEOUT, or 30 */
+  uint32_t pool_use;         /* RINGSIDE_POOL_USE, or RINGSIDE_POOL_FRESH */
   uint32_t on_analyzer_loss; /* RINGSIDE_ON_ANALYZER_LOSS, or RINGSIDE_LOSS_WAIT */
-  const char* solver;       /* its name, at most 23 bytes; NULL: the program's */
-  const char* problem;      /* what is solved, at most 399 bytes */
-  const char* parameters;   /* what the iterates depend on, at most 511 bytes */
+  const char* solver;        /* its name, at most 23 bytes; NULL: the program's file name */
+  const char* problem;       /* what is solved, at most 399 bytes */
+  const char* parameters;    /* what the iterates depend on, at most 511 bytes */
   const void* problem_bytes; /* what else the iterates depend on, for instance the matrix: only its hash is kept */
   size_t problem_bytes_count;
-  uint64_t work;            /* nonzeros, cells or whatever an iteration's work is proportional to; 0: unknown */
-  const volatile int* stop; /* not 0: a wait ends. May be set by a signal handler. Read until the handle is freed */
+  uint64_t work;             /* nonzeros, cells or whatever an iteration's work is proportional to; 0: unknown */
+  const volatile int* stop;  /* not 0: a wait ends. May be set by a signal handler. Read until the handle is freed */
+  uint32_t coordination;     /* RINGSIDE_COORDINATION, or RINGSIDE_COORDINATION_LOCKS */
+  uint32_t shares_core;      /* not 0: the analyzer runs on the solver's core, so no wait spins */
+  const int32_t* lent_cores; /* these cores are lent to the analyzer while a claim waits; NULL: none */
+  size_t lent_core_count;
+  const unsigned char* problem_id; /* 16 bytes that stand for solver, parameters and problem_bytes; NULL: their hash */
 } ringside_writer_options;
 
 /*
@@ -178,77 +217,87 @@ typedef struct ringside_writer_options {
  * options: NULL for all defaults. error: NULL if the line is not wanted. *out is NULL unless RINGSIDE_OK is returned.
  * RINGSIDE_USAGE: an argument, or the analyzer refuses (its own line); RINGSIDE_PEER_LOST: there is no analyzer;
  * RINGSIDE_INTERRUPTED. Two runs are of one problem if solver, parameters, problem_bytes and variables are equal.
+ * [any]
  */
-RINGSIDE_API ringside_status ringside_attach(const ringside_writer_options* options, const ringside_variable* variables,
-                                             size_t variable_count, const ringside_scalar* scalars,
-                                             size_t scalar_count, ringside_writer** out, ringside_error* error);
+RINGSIDE_API ringside_status ringside_writer_attach(const ringside_writer_options* options,
+                                                    const ringside_variable* variables, size_t variable_count,
+                                                    const ringside_scalar* scalars, size_t scalar_count,
+                                                    ringside_writer** out, ringside_error* error);
 
-/* The iteration of the step that the run goes on from, or RINGSIDE_END if it begins anew. */
-RINGSIDE_API ringside_status ringside_kept(ringside_writer* writer, uint64_t* iteration);
+/* The iteration of the step that the run goes on from, or RINGSIDE_END if it begins anew. [handle] */
+RINGSIDE_API ringside_status ringside_writer_kept(ringside_writer* writer, uint64_t* iteration);
 
 /* That step's variable: its bytes, in the order and shape declared. Valid until the first publish. data and bytes may be
- * NULL. RINGSIDE_END: none. */
-RINGSIDE_API ringside_status ringside_kept_variable(ringside_writer* writer, uint32_t variable, const void** data,
-                                                    size_t* bytes);
+ * NULL. RINGSIDE_END: none. [handle] */
+RINGSIDE_API ringside_status ringside_writer_kept_variable(ringside_writer* writer, uint32_t variable,
+                                                           const void** data, size_t* bytes);
 
-/* That step's scalar. RINGSIDE_ABSENT: the run that kept it did not declare it. RINGSIDE_END: no step. */
-RINGSIDE_API ringside_status ringside_kept_scalar(ringside_writer* writer, uint32_t scalar, ringside_value* value);
+/* That step's scalar. RINGSIDE_ABSENT: the run that kept it did not declare it. RINGSIDE_END: no step. [handle] */
+RINGSIDE_API ringside_status ringside_writer_kept_scalar(ringside_writer* writer, uint32_t scalar,
+                                                         ringside_value* value);
 
 /*
  * Claims the buffer of the next step, waiting while the analyzer copies from it. RINGSIDE_PEER_LOST: the analyzer is
  * gone, and no other came; RINGSIDE_INTERRUPTED: `stop` is set, also without a wait; another failure is the analyzer's
  * own. With RINGSIDE_LOSS_CONTINUE, while no analyzer is there, the step goes to memory of the library's own and is
- * dropped. Until the publish, the library allocates nothing, takes no lock and logs nothing.
+ * dropped. Until the publish, the library allocates nothing, takes no lock and logs nothing. [handle]
  */
-RINGSIDE_API ringside_status ringside_claim(ringside_writer* writer);
+RINGSIDE_API ringside_status ringside_writer_claim(ringside_writer* writer);
 
-/* The same without waiting: RINGSIDE_FULL if no buffer is free. Each RINGSIDE_FULL counts a step as skipped. */
-RINGSIDE_API ringside_status ringside_try_claim(ringside_writer* writer);
+/* The same without waiting: RINGSIDE_FULL if no buffer is free. A solver that goes on without the step calls
+ * ringside_writer_skip. [handle] */
+RINGSIDE_API ringside_status ringside_writer_try_claim(ringside_writer* writer);
 
-/* The same for the last step of a run that was stopped: does not look at `stop`. */
-RINGSIDE_API ringside_status ringside_claim_last(ringside_writer* writer);
+/* The same as ringside_writer_claim for the last step of a run that was stopped: does not look at `stop`. [handle] */
+RINGSIDE_API ringside_status ringside_writer_claim_last(ringside_writer* writer);
 
-/*
- * A variable of the claimed step, to be written. NULL if no step is claimed or there is no such variable. At least
- * 64-byte aligned. After the publish the bytes may still be read until the
- * `buffers`-th claim that follows: with two buffers, x_{k-1} may be read while x_k is written. Any thread may call this
- * between a claim and its publish, also beside others.
- */
-RINGSIDE_API void* ringside_buffer(ringside_writer* writer, uint32_t variable);
+/* Counts a step as skipped: the solver made it, and publishes it nowhere. [handle] */
+RINGSIDE_API ringside_status ringside_writer_skip(ringside_writer* writer);
+
+/* A variable of the claimed step, to be written. NULL if no step is claimed or there is no such variable. At least
+ * 64-byte aligned. What it holds before it is written is not defined. [any, between a claim and its publish] */
+RINGSIDE_API void* ringside_writer_buffer(ringside_writer* writer, uint32_t variable);
+
+/* The same variable of the step before, to be read: of the one that was published last, or of the kept one before the
+ * first publish. NULL if there is none. Valid until the next publish. [any, between a claim and its publish] */
+RINGSIDE_API const void* ringside_writer_previous(ringside_writer* writer, uint32_t variable);
 
 /*
  * Publishes the claimed step. scalars: in the order declared; those behind scalar_count are 0. iteration: at least 1, and
- * greater than the one before. RINGSIDE_USAGE: no step is claimed, the iteration is not greater, or there are too many scalars.
+ * greater than the one before. The time that the step took to make is the time since the publish before it, without the
+ * wait in the claim. RINGSIDE_USAGE: no step is claimed, the iteration is not greater, or there are too many scalars.
+ * [handle]
  */
-RINGSIDE_API ringside_status ringside_publish(ringside_writer* writer, uint64_t iteration,
-                                              const ringside_value* scalars, size_t scalar_count);
+RINGSIDE_API ringside_status ringside_writer_publish(ringside_writer* writer, uint64_t iteration,
+                                                     const ringside_value* scalars, size_t scalar_count);
 
-/* Ends the run; outcome: RINGSIDE_FINISHED ... A step that is claimed and not published is dropped. Nothing can be claimed
- * afterwards. A detach that failed may be tried again. Returns when every published step is committed (and on the medium, if
- * the analyzer was asked for that). A failure says what was not. */
-RINGSIDE_API ringside_status ringside_detach(ringside_writer* writer, uint32_t outcome);
+/* The same for a solver that measures itself how long the step took to make: generate_ns, at least 0. [handle] */
+RINGSIDE_API ringside_status ringside_writer_publish_timed(ringside_writer* writer, uint64_t iteration,
+                                                           int64_t generate_ns, const ringside_value* scalars,
+                                                           size_t scalar_count);
+
+/* Claims, copies and publishes in one call. arrays: for each variable where its bytes are. Statuses as
+ * ringside_writer_claim and ringside_writer_publish. [handle] */
+RINGSIDE_API ringside_status ringside_writer_put(ringside_writer* writer, uint64_t iteration, const void* const* arrays,
+                                                 const ringside_value* scalars, size_t scalar_count);
+
+/* Ends the run; outcome: RINGSIDE_OUTCOME_FINISHED ... A step that is claimed and not published is dropped. Nothing can
+ * be claimed afterwards. A detach that failed may be tried again. Returns when every published step is committed (and on
+ * the medium, if the analyzer was asked for that). A failure says what was not. [handle] */
+RINGSIDE_API ringside_status ringside_writer_detach(ringside_writer* writer, uint32_t outcome);
 
 typedef struct ringside_counts {
   uint32_t size;
-  uint32_t reserved;
+  uint32_t buffers;   /* of this attachment */
   uint64_t published; /* steps of this attachment */
   uint64_t skipped;   /* steps for which there was no buffer or no analyzer */
   int64_t idle_ns;    /* the time that claims waited */
 } ringside_counts;
 
-RINGSIDE_API ringside_status ringside_get_counts(ringside_writer* writer, ringside_counts* out);
+/* [handle] */
+RINGSIDE_API ringside_status ringside_writer_counts(ringside_writer* writer, ringside_counts* out);
 
-/* The line of the last failure; "" if there was none. Valid until the next failure. */
-RINGSIDE_API const char* ringside_writer_line(const ringside_writer* writer);
-
-/* Without a detach before it, the run counts as lost, and may be resumed. NULL is allowed. */
-RINGSIDE_API void ringside_writer_free(ringside_writer* writer);
-
-/* ---- Reading ------------------------------------------------------------------------------------------------- */
-
-typedef struct ringside_reader ringside_reader;
-typedef struct ringside_step ringside_step;
-
+/* A run as the pool keeps it. */
 typedef struct ringside_run {
   uint32_t size;
   uint32_t reserved;
@@ -260,6 +309,45 @@ typedef struct ringside_run {
   const char* problem;
   const char* parameters;
 } ringside_run;
+
+/* This run: a resumed one has the run_id of the run that it continues. Its texts are valid until the writer is freed.
+ * [handle] */
+RINGSIDE_API ringside_status ringside_writer_run(ringside_writer* writer, ringside_run* out);
+
+/* What the analyzer has to say to the user about the attachment; "" in most cases. Valid until the writer is freed.
+ * [any] */
+RINGSIDE_API const char* ringside_writer_note(const ringside_writer* writer);
+
+/* The loan of the analyzer's cores, in shared memory: *cores are the words of docs/elastic.md, *published the counter
+ * that they are compared with. For a team of threads that uses these cores while the analyzer waits for a step.
+ * RINGSIDE_ABSENT: lent_cores is NULL. Valid until the writer is freed. [handle] */
+RINGSIDE_API ringside_status ringside_writer_loan(ringside_writer* writer, void** cores, const void** published);
+
+/* The last failure of this handle; its status is RINGSIDE_OK and its line "" if there was none. Valid until the next
+ * failure. [handle] */
+RINGSIDE_API const ringside_error* ringside_writer_error(const ringside_writer* writer);
+
+/* Without a detach before it, the run counts as lost, and may be resumed. NULL is allowed. [handle] */
+RINGSIDE_API void ringside_writer_free(ringside_writer* writer);
+
+/* ---- Reading ------------------------------------------------------------------------------------------------- */
+
+typedef struct ringside_reader ringside_reader;
+typedef struct ringside_step ringside_step;
+
+/* follow: what ringside_reader_next waits for. */
+enum {
+  RINGSIDE_FOLLOW_RUN = 1, /* the steps of the run that is in progress: returns RINGSIDE_END when it has ended */
+  RINGSIDE_FOLLOW_POOL = 2 /* the steps of every run that is still to come */
+};
+
+/* A field that is 0 or NULL is a default. */
+typedef struct ringside_reader_options {
+  uint32_t size;
+  uint32_t follow;          /* RINGSIDE_FOLLOW_RUN */
+  double wait_s;            /* for a pool that does not exist, or is being made; 0: 2 s for the latter only */
+  const volatile int* stop; /* not 0: a wait ends. May be set by a signal handler. Read until the handle is freed */
+} ringside_reader_options;
 
 /* A step is named by its commit_seq. (A pool may keep one iteration of two runs.) */
 typedef struct ringside_step_info {
@@ -280,62 +368,80 @@ typedef struct ringside_result {
   const ringside_value* values; /* NULL: absent, for instance the change of a run's first step */
 } ringside_result;
 
-/* Opens the pool at `pool`, without owning it. Waits up to 2 s for a pool that is being made. RINGSIDE_USAGE: there is
- * none, or it is no pool; RINGSIDE_SYSTEM: it may not be read; RINGSIDE_DAMAGED. */
-RINGSIDE_API ringside_status ringside_open(const char* pool, ringside_reader** out, ringside_error* error);
+/* Opens the pool at `pool`, without owning it. options: NULL for all defaults. error: NULL if the line is not wanted.
+ * RINGSIDE_USAGE: there is none, or it is no pool; RINGSIDE_SYSTEM: it may not be read; RINGSIDE_DAMAGED. [any] */
+RINGSIDE_API ringside_status ringside_reader_open(const char* pool, const ringside_reader_options* options,
+                                                  ringside_reader** out, ringside_error* error);
 
-/* The variables of every step in the pool. Valid until the reader is freed. */
-RINGSIDE_API ringside_status ringside_variables(ringside_reader* reader, const ringside_variable** out, size_t* count);
+/* Lists the variables of every step in the pool. Their texts are valid until the reader is freed. [handle] */
+RINGSIDE_API ringside_status ringside_reader_variables(ringside_reader* reader, ringside_variable* out, size_t room,
+                                                       size_t* count);
 
-/* The runs that the pool knows, the newest last: up to `room` of them are written to out, *count is how many there are.
- * Their texts are valid until the next call of this function. */
-RINGSIDE_API ringside_status ringside_runs(ringside_reader* reader, ringside_run* out, size_t room, size_t* count);
+/* The number of the variable with that name. RINGSIDE_ABSENT: there is none. [handle] */
+RINGSIDE_API ringside_status ringside_reader_find_variable(ringside_reader* reader, const char* name,
+                                                           uint32_t* variable);
 
-/* The committed steps, by ascending commit_seq: up to `room` of them are written to out (the newest ones), *count is
- * how many there are. out[0].size must be set; it is the stride. */
-RINGSIDE_API ringside_status ringside_steps(ringside_reader* reader, ringside_step_info* out, size_t room,
-                                            size_t* count);
+/* Lists the runs that the pool knows, the newest last. If there are more than `room`, the newest ones are given. Their
+ * texts are valid until the next call of this function. [handle] */
+RINGSIDE_API ringside_status ringside_reader_runs(ringside_reader* reader, ringside_run* out, size_t room,
+                                                  size_t* count);
+
+/* Lists the committed steps, by ascending commit_seq. If there are more than `room`, the newest ones are given.
+ * [handle] */
+RINGSIDE_API ringside_status ringside_reader_steps(ringside_reader* reader, ringside_step_info* out, size_t room,
+                                                   size_t* count);
 
 /*
  * The oldest kept step whose commit_seq is greater than `after`, waiting for one. timeout_s: 0 does not wait; less than
- * 0 waits without a limit. RINGSIDE_TIMEOUT; RINGSIDE_INTERRUPTED: *stop became other than 0 (stop may be NULL).
- * Steps between `after` and the returned one were overwritten.
+ * 0 waits without a limit. Steps between `after` and the returned one were overwritten. RINGSIDE_TIMEOUT;
+ * RINGSIDE_INTERRUPTED: `stop` is set; RINGSIDE_END: the journal beside the pool says that the run has ended, or for 5 s
+ * no process of this machine has owned the pool, and there is no further step. With RINGSIDE_FOLLOW_POOL it never is.
+ * [handle]
  */
-RINGSIDE_API ringside_status ringside_next(ringside_reader* reader, uint64_t after, double timeout_s,
-                                           const volatile int* stop, ringside_step_info* out);
+RINGSIDE_API ringside_status ringside_reader_next(ringside_reader* reader, uint64_t after, double timeout_s,
+                                                  ringside_step_info* out);
 
 /*
  * Holds a step: while it is held, the analyzer takes another slot, as long as there is one. Neither waits for the other.
  * commit_seq: of the step, or RINGSIDE_NEWEST. RINGSIDE_OVERWRITTEN: it is gone; RINGSIDE_END: the pool has no step;
- * RINGSIDE_SYSTEM: this file system has no locks for it (ringside_copy needs none).
+ * RINGSIDE_SYSTEM: this file system has no locks for it (ringside_reader_copy needs none). [handle]
  */
-RINGSIDE_API ringside_status ringside_hold(ringside_reader* reader, uint64_t commit_seq, ringside_step** out);
+RINGSIDE_API ringside_status ringside_reader_hold(ringside_reader* reader, uint64_t commit_seq, ringside_step** out);
 
-RINGSIDE_API ringside_status ringside_step_get_info(ringside_step* step, ringside_step_info* out);
+/* What ringside_reader_steps says of it. RINGSIDE_OVERWRITTEN: the analyzer needed the slot. [handle] */
+RINGSIDE_API ringside_status ringside_step_describe(ringside_step* step, ringside_step_info* out);
 
 /* A variable in place, read-only: no byte is copied, and none is verified. The memory stays mapped until the reader is
- * freed. */
-RINGSIDE_API ringside_status ringside_view(ringside_step* step, uint32_t variable, const void** data, size_t* bytes);
+ * freed. [handle] */
+RINGSIDE_API ringside_status ringside_step_view(ringside_step* step, uint32_t variable, const void** data,
+                                                size_t* bytes);
 
-/* Hashes a variable in place, or RINGSIDE_ALL, and checks. Reads the memory once; what has verified is not read again.
- * RINGSIDE_DAMAGED; RINGSIDE_OVERWRITTEN. */
-RINGSIDE_API ringside_status ringside_verify(ringside_step* step, uint32_t variable);
+/* Hashes a variable in place, or RINGSIDE_ALL_VARIABLES, and checks. Reads the memory once; what has verified is not read
+ * again. RINGSIDE_DAMAGED; RINGSIDE_OVERWRITTEN. [handle] */
+RINGSIDE_API ringside_status ringside_step_verify(ringside_step* step, uint32_t variable);
 
 /* RINGSIDE_OK: everything that was read through views of this step until now was of this step. RINGSIDE_OVERWRITTEN: the
- * analyzer needed the slot. */
-RINGSIDE_API ringside_status ringside_check(ringside_step* step);
+ * analyzer needed the slot. [handle] */
+RINGSIDE_API ringside_status ringside_step_check(ringside_step* step);
 
-/* The last check, and the end of the hold; the step is freed whatever is returned. NULL is allowed. */
-RINGSIDE_API ringside_status ringside_release(ringside_step* step);
+/* The last check, and the end of the hold; the step is freed whatever is returned. NULL is allowed. [handle] */
+RINGSIDE_API ringside_status ringside_step_release(ringside_step* step);
 
-/* Copies a variable, verified, without a hold. bytes: the room at `to`, at least the variable's bytes. */
-RINGSIDE_API ringside_status ringside_copy(ringside_reader* reader, uint64_t commit_seq, uint32_t variable, void* to,
-                                           size_t bytes);
+/* Copies a variable, verified, without a hold. commit_seq: as ringside_reader_hold. bytes: the room at `to`, at least
+ * the variable's bytes. [handle] */
+RINGSIDE_API ringside_status ringside_reader_copy(ringside_reader* reader, uint64_t commit_seq, uint32_t variable,
+                                                  void* to, size_t bytes);
 
-/* What was recorded of a step, by name: reductions of fields, scalars of the solver. RINGSIDE_ABSENT: nothing yet.
- * Valid until the next call of this function. */
-RINGSIDE_API ringside_status ringside_results(ringside_reader* reader, uint64_t commit_seq,
-                                              const ringside_result** out, size_t* count);
+/* Lists what was recorded of a step, by name: reductions of fields, scalars of the solver. The scalars are there as soon
+ * as the step is; until the analyzer has recorded the reductions, their values are NULL. commit_seq: as
+ * ringside_reader_hold. RINGSIDE_ABSENT: the pool no longer describes the run. Texts and values are valid until the next
+ * call of this function or of ringside_reader_find_result. [handle] */
+RINGSIDE_API ringside_status ringside_reader_results(ringside_reader* reader, uint64_t commit_seq, ringside_result* out,
+                                                     size_t room, size_t* count);
+
+/* One of them. RINGSIDE_ABSENT: there is none of that name, or it has no value. [handle] */
+RINGSIDE_API ringside_status ringside_reader_find_result(ringside_reader* reader, uint64_t commit_seq, const char* name,
+                                                         ringside_result* out);
 
 /* Kinds of records (docs/journal_format.md). */
 enum {
@@ -348,7 +454,7 @@ enum {
 };
 
 /* A record of the journal. What its kind does not have is 0 or "". Its texts are valid until the next call of
- * ringside_record_next. Times are in nanoseconds. */
+ * ringside_reader_next_record. Times are in nanoseconds. */
 typedef struct ringside_record {
   uint32_t size;
   uint32_t kind;
@@ -384,22 +490,24 @@ typedef struct ringside_record {
 
 /* The first record of the journal beside the pool whose seq is at least `from`: all steps, also those that the ring has
  * overwritten. RINGSIDE_END: there is none yet; RINGSIDE_ABSENT: the pool has no journal. To follow, ask again for the
- * last seq + 1. */
-RINGSIDE_API ringside_status ringside_record_next(ringside_reader* reader, uint64_t from, ringside_record* out);
+ * last seq + 1. [handle] */
+RINGSIDE_API ringside_status ringside_reader_next_record(ringside_reader* reader, uint64_t from, ringside_record* out);
 
-/* The results of the last record, by name; none if it is no step. Results that are arrays are in the ring only. "#0", "#1"
- * ... are the names where no description of the run is left. Valid until the next call of this function. */
-RINGSIDE_API ringside_status ringside_record_results(ringside_reader* reader, const ringside_result** out,
-                                                     size_t* count);
+/* Lists the results of that record, by name; none if it is no step. Results that are arrays are in the ring only. "#0",
+ * "#1" ... are the names where no description of the run is left. Texts and values are valid until the next call of this
+ * function. [handle] */
+RINGSIDE_API ringside_status ringside_reader_record_results(ringside_reader* reader, ringside_result* out, size_t room,
+                                                            size_t* count);
 
-/* The line of the last failure of the reader or of one of its steps; "" if there was none. Valid until the next failure. */
-RINGSIDE_API const char* ringside_reader_line(const ringside_reader* reader);
+/* The last failure of the reader or of one of its steps; its status is RINGSIDE_OK and its line "" if there was none.
+ * Valid until the next failure. [handle] */
+RINGSIDE_API const ringside_error* ringside_reader_error(const ringside_reader* reader);
 
-/* Steps that are still held stay so: the reader is freed with the last of them. NULL is allowed. */
+/* Steps that are still held stay so: the reader is freed with the last of them. NULL is allowed. [handle] */
 RINGSIDE_API void ringside_reader_free(ringside_reader* reader);
 
 /* A load through a view of a file that was truncated raises SIGBUS. This installs a handler that ends the process with
- * one line, as Ringside's programs do. The library installs none by itself. */
+ * one line, as Ringside's programs do. The library installs none by itself. [any] */
 RINGSIDE_API void ringside_catch_bus_errors(void);
 
 #ifdef __cplusplus

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The writing half of the C interface: a HandoffWriter behind a handle.
-#include <errno.h>
-
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -9,25 +7,25 @@
 #include <string>
 #include <vector>
 
-#include "common/handoff/handoff_environment.hpp"
 #include "common/handoff/handoff_writer.hpp"
-#include "common/kernels/hash.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/fork_mark.hpp"
 #include "common/platform/stop_flag.hpp"
 #include "library/handle.hpp"
 #include "library/ringside.h"
+#include "library/writer_options.hpp"
 
 using namespace ringside;
 using library::guarded;
-using library::Line;
-using library::refuse;
+using library::LastError;
+using library::Refusal;
 
 static_assert(sizeof(ringside_value) == sizeof(ScalarValue));
 static_assert(RINGSIDE_F32 == static_cast<int>(DType::kF32) && RINGSIDE_U64 == static_cast<int>(DType::kU64));
-static_assert(RINGSIDE_FIELD == static_cast<int>(Role::kField) && RINGSIDE_STATE == static_cast<int>(Role::kState));
-static_assert(RINGSIDE_FINISHED == static_cast<int>(Outcome::kFinished));
-static_assert(RINGSIDE_FAILED == static_cast<int>(Outcome::kFailed));
+static_assert(RINGSIDE_ROLE_FIELD == static_cast<int>(Role::kField) &&
+              RINGSIDE_ROLE_STATE == static_cast<int>(Role::kState));
+static_assert(RINGSIDE_OUTCOME_FINISHED == static_cast<int>(Outcome::kFinished) + 1);
+static_assert(RINGSIDE_OUTCOME_FAILED == static_cast<int>(Outcome::kFailed) + 1);
 static_assert(RINGSIDE_VALUE_F64 == static_cast<int>(ValueType::kF64));
 static_assert(RINGSIDE_VALUE_I64 == static_cast<int>(ValueType::kI64));
 static_assert(RINGSIDE_VALUE_I128 == static_cast<int>(ValueType::kI128));
@@ -39,7 +37,9 @@ struct ringside_writer {
         buffers(options.buffers),
         handoff(options, run, std::move(schema), std::move(scalars)) {
     kept = handoff.take_kept();
-    if (kept) last_iteration = kept->iteration;
+    if (!kept) return;
+    last_iteration = kept->iteration;
+    previous = kept->payload();
   }
 
   ForkMark process;
@@ -47,8 +47,9 @@ struct ringside_writer {
   StopFlag stop;
   std::uint32_t buffers;
   HandoffWriter handoff;
-  std::optional<KeptStep> kept;  // until the first publish
-  std::byte* claimed = nullptr;  // the payload of the claimed step
+  std::optional<KeptStep> kept;         // until the first publish
+  std::byte* claimed = nullptr;         // the payload of the claimed step
+  const std::byte* previous = nullptr;  // of the one that was published last, or of the kept one
   // While no analyzer is there and the solver is to go on (OnAnalyzerLoss::kContinue), its steps are written here, in
   // turn, and dropped. Allocated when the first one is needed.
   std::vector<SharedMapping> dropped;
@@ -58,120 +59,34 @@ struct ringside_writer {
   std::uint64_t last_iteration = 0;
   std::int64_t step_began_ns = now_ns();  // the last publish, or the attachment
   std::int64_t idle_before_ns = 0;        // the producer's idle time until then
-  Line line;
+  LastError error;
 };
 
 namespace {
 
-constexpr std::size_t kSolverBytes = sizeof(RunDescription::solver) - 1;
-constexpr std::size_t kProblemBytes = sizeof(RunDescription::matrix) - 1;
-constexpr std::size_t kParametersBytes = sizeof(RunDescription::parameters) - 1;
-
-std::string text_or(const char* text, const char* otherwise) {
-  return text != nullptr ? text : otherwise;
-}
-
-std::string checked(std::string text, std::size_t most, const char* what) {
-  if (text.size() > most) throw usage_error("{}: found {} bytes, expected at most {}", what, text.size(), most);
-  return text;
-}
-
-template <class Enum>
-Enum chosen(std::uint32_t value, std::span<const Enum> choices, Enum otherwise, const char* what) {
-  if (value == 0) return otherwise;
-  if (value > choices.size()) throw usage_error("{}: found {}, expected 1 to {}, or 0", what, value, choices.size());
-  return choices[value - 1];
-}
-
-HandoffOptions handoff_options(const ringside_writer_options& given) {
-  constexpr PoolUse kUses[] = {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume};
-  constexpr OnAnalyzerLoss kLosses[] = {OnAnalyzerLoss::kWait, OnAnalyzerLoss::kContinue, OnAnalyzerLoss::kStop};
-  HandoffOptions options = handoff_options_of_environment();
-  if (given.socket != nullptr) options.socket = given.socket;
-  if (given.buffers != 0) options.buffers = given.buffers;
-  constexpr double kLeastTimeoutS = 0.001;
-  constexpr double kMostTimeoutS = 1e6;
-  const double timeout_s = given.peer_timeout_s;
-  if (!(timeout_s == 0 || (timeout_s >= kLeastTimeoutS && timeout_s <= kMostTimeoutS))) {
-    throw usage_error("peer_timeout_s: found {}, expected {} to {}, or 0", timeout_s, kLeastTimeoutS, kMostTimeoutS);
-  }
-  if (given.peer_timeout_s > 0) options.peer_timeout_s = given.peer_timeout_s;
-  options.pool_use = chosen<PoolUse>(given.pool_use, kUses, options.pool_use, "pool_use");
-  options.on_analyzer_loss =
-      chosen<OnAnalyzerLoss>(given.on_analyzer_loss, kLosses, options.on_analyzer_loss, "on_analyzer_loss");
-  options.stop = StopFlag(given.stop);
-  return options;
-}
-
-/// All that the iterates depend on besides the variables, which the attachment adds.
-Id128 problem_id(const std::string& solver, const std::string& problem, const std::string& parameters,
-                 const void* bytes, std::size_t count) {
-  if (bytes == nullptr && count > 0) throw usage_error("problem_bytes: found NULL, expected {} bytes", count);
-  const Id128 content = hash128(bytes, count);
-  std::string all = solver + '\0' + problem + '\0' + parameters + '\0';
-  all.append(reinterpret_cast<const char*>(&content), sizeof(content));
-  return hash128(all.data(), all.size());
-}
-
-RunDescription describe(const ringside_writer_options& given) {
-  const std::string solver =
-      checked(text_or(given.solver, program_invocation_short_name), kSolverBytes, "the solver's name");
-  const std::string problem = checked(text_or(given.problem, ""), kProblemBytes, "the problem");
-  const std::string parameters = checked(text_or(given.parameters, ""), kParametersBytes, "the parameters");
-  RunDescription run;
-  run.run_id = random_id();
-  run.problem_id = problem_id(solver, problem, parameters, given.problem_bytes, given.problem_bytes_count);
-  run.nonzeros = given.work;
-  run.started_realtime_ns = realtime_ns();
-  assign(run.solver, solver);
-  assign(run.matrix, problem);
-  assign(run.parameters, parameters);
-  return run;
-}
-
-Schema schema_of(const ringside_variable* variables, std::size_t count) {
-  if (count > kMostVariables) {
-    throw usage_error("variables: found {} variables, expected 1 to {}", count, kMostVariables);
-  }
-  if (count > 0 && variables == nullptr) throw usage_error("variables: found NULL, expected {} variables", count);
-  std::vector<Variable> made;
-  for (const ringside_variable& given : library::taken(variables, count, "ringside_variable")) {
-    if (given.dims > RINGSIDE_MOST_DIMS) {
-      throw usage_error("variables: variable '{}': {} dimensions; expected 0 to 8", text_or(given.name, ""),
-                        given.dims);
-    }
-    if (given.reserved != 0) {
-      throw usage_error("variables: variable '{}': reserved is {}; expected 0", text_or(given.name, ""),
-                        given.reserved);
-    }
-    made.push_back({.name = text_or(given.name, ""),
-                    .dtype = static_cast<DType>(given.dtype),
-                    .shape = {given.shape, given.shape + given.dims},
-                    .role = given.role == 0 ? Role::kField : static_cast<Role>(given.role),
-                    .unit = text_or(given.unit, "")});
-  }
-  return Schema::of(std::move(made));
-}
-
-std::vector<Scalar> scalars_of(const ringside_scalar* scalars, std::size_t count) {
-  if (count > 0 && scalars == nullptr) throw usage_error("scalars: found NULL, expected {} scalars", count);
-  if (count > kMostScalars) throw usage_error("found {} scalars, expected at most {}", count, kMostScalars);
-  std::vector<Scalar> made;
-  for (const ringside_scalar& given : library::taken(scalars, count, "ringside_scalar")) {
-    made.push_back({.name = text_or(given.name, ""),
-                    .type = given.type == 0 ? ValueType::kF64 : static_cast<ValueType>(given.type),
-                    .unit = text_or(given.unit, "")});
-  }
-  return made;
-}
-
 /// Throws Error (exit code 2) in a child of the process that attached.
 void owned(const ringside_writer& writer) {
-  if (!writer.process.is_owner()) throw writer.process.misuse();
+  if (!writer.process.is_owner()) throw Refusal(RINGSIDE_REASON_PROCESS, writer.process.misuse());
+}
+
+/// call(schema or handle) with the errors of this handle. Most functions begin so.
+template <class Call>
+ringside_status owned_call(ringside_writer* writer, const Call& call) noexcept {
+  if (writer == nullptr) return RINGSIDE_USAGE;
+  return guarded(writer->error, [&]() -> ringside_status {
+    owned(*writer);
+    return call();
+  });
 }
 
 Error after_detach() {
-  return usage_error("the run has ended: ringside_detach was called; expected ringside_writer_free");
+  return usage_error("the run has ended: ringside_writer_detach was called; expected ringside_writer_free");
+}
+
+const VariablePlace& place_of(const ringside_writer& writer, std::uint32_t variable) {
+  const Schema& schema = writer.handoff.schema();
+  if (variable >= schema.size()) throw usage_error("variable {}: expected less than {}", variable, schema.size());
+  return schema.place(variable);
 }
 
 /// A buffer for a step that no analyzer takes.
@@ -185,15 +100,22 @@ std::byte* dropped_buffer(ringside_writer& writer) {
   return writer.dropped[writer.next_dropped++ % writer.dropped.size()].data();
 }
 
+/// Why a claim gave no buffer. An exit code 2 is a successor's refusal: everything else was accepted by the first one.
+Error failure_of(ringside_writer& writer, ClaimStatus status) {
+  owned(writer);
+  const Error error = writer.handoff.failure(status);
+  if (error.code() == ExitCode::kUsage) throw Refusal(RINGSIDE_REASON_REFUSED, error);
+  return error;
+}
+
 enum class Patience { kWait, kTry, kLast };
 
 ringside_status claim_with(ringside_writer* writer, Patience patience) noexcept {
   if (writer == nullptr) return RINGSIDE_USAGE;
   writer->claimed = nullptr;
-  if (writer->ended) return guarded(writer->line, []() -> ringside_status { throw after_detach(); });
+  if (writer->ended) return guarded(writer->error, []() -> ringside_status { throw after_detach(); });
   if (patience != Patience::kLast && writer->stop.is_set()) {
-    writer->line.set("interrupted: `stop` is set");
-    return RINGSIDE_INTERRUPTED;
+    return writer->error.set(RINGSIDE_INTERRUPTED, "interrupted: `stop` is set");
   }
   HandoffWriter& handoff = writer->handoff;
   const Claim claimed = patience == Patience::kWait  ? handoff.claim()
@@ -202,62 +124,85 @@ ringside_status claim_with(ringside_writer* writer, Patience patience) noexcept 
   writer->claimed = claimed.payload;
   writer->drops = false;
   if (claimed) return RINGSIDE_OK;
-  if (claimed.status == ClaimStatus::kFull && patience == Patience::kTry) return RINGSIDE_FULL;
-  return guarded(writer->line, [&]() -> ringside_status {
-    if (claimed.status != ClaimStatus::kFull) throw handoff.failure(claimed.status);
+  if (claimed.status == ClaimStatus::kFull && patience == Patience::kTry) {
+    handoff.take_back_skip();  // the caller may try again: ringside_writer_skip counts
+    return RINGSIDE_FULL;
+  }
+  return guarded(writer->error, [&]() -> ringside_status {
+    if (claimed.status != ClaimStatus::kFull) throw failure_of(*writer, claimed.status);
     writer->claimed = dropped_buffer(*writer);
     writer->drops = true;
     return RINGSIDE_OK;
   });
 }
 
+/// Why a step cannot be published.
+ringside_status refuse_publish(ringside_writer& writer, std::uint64_t iteration, std::int64_t generate_ns,
+                               const ringside_value* scalars, std::size_t scalar_count) noexcept {
+  return owned_call(&writer, [&]() -> ringside_status {
+    if (writer.ended) throw after_detach();
+    if (writer.claimed == nullptr) throw usage_error("iteration {}: no step is claimed", iteration);
+    if (iteration == 0) throw usage_error("iteration 0: expected 1 or more");
+    if (iteration <= writer.last_iteration) {
+      throw usage_error("iteration {}: expected more than {}, the one before", iteration, writer.last_iteration);
+    }
+    if (generate_ns < 0)
+      throw usage_error("iteration {}: generate_ns is {}; expected 0 or more", iteration, generate_ns);
+    if (scalars == nullptr) throw usage_error("iteration {}: scalars is NULL; expected {}", iteration, scalar_count);
+    throw usage_error("iteration {}: found {} scalars, expected at most {}", iteration, scalar_count,
+                      writer.scalar_count);
+  });
+}
+
+/// The solver's time since the publish before.
+std::int64_t time_since_publish(const ringside_writer& writer) noexcept {
+  const std::int64_t waited = writer.handoff.idle_ns() - writer.idle_before_ns;
+  return std::max<std::int64_t>(now_ns() - writer.step_began_ns - waited, 0);
+}
+
 }  // namespace
 
-ringside_status ringside_attach(const ringside_writer_options* options, const ringside_variable* variables,
-                                size_t variable_count, const ringside_scalar* scalars, size_t scalar_count,
-                                ringside_writer** out, ringside_error* error) {
-  Line line;
-  const ringside_status status = guarded(line, [&] {
-    if (out == nullptr) return refuse(line, "ringside_attach: `out` is NULL; expected the place of a handle");
+ringside_status ringside_writer_attach(const ringside_writer_options* options, const ringside_variable* variables,
+                                       size_t variable_count, const ringside_scalar* scalars, size_t scalar_count,
+                                       ringside_writer** out, ringside_error* error) {
+  return guarded(error, [&]() -> ringside_status {
+    if (out == nullptr) throw usage_error("ringside_writer_attach: `out` is NULL; expected the place of a handle");
     *out = nullptr;
     ringside_writer_options given{};
     if (options != nullptr) given = library::taken(options, "ringside_writer_options");
-    *out = new ringside_writer(handoff_options(given), describe(given), schema_of(variables, variable_count),
-                               scalars_of(scalars, scalar_count));
-    return static_cast<ringside_status>(RINGSIDE_OK);
+    try {
+      *out = new ringside_writer(library::handoff_options_of(given), library::run_of(given),
+                                 library::schema_of(variables, variable_count),
+                                 library::scalars_of(scalars, scalar_count));
+    } catch (const RefusedError& refused) {
+      if (refused.code() != ExitCode::kUsage) throw;
+      throw Refusal(RINGSIDE_REASON_REFUSED, refused);
+    }
+    return RINGSIDE_OK;
   });
-  library::pass_on(line, status, error);
-  return status;
 }
 
-ringside_status ringside_kept(ringside_writer* writer, uint64_t* iteration) {
-  if (writer == nullptr) return RINGSIDE_USAGE;
-  return guarded(writer->line, [&]() -> ringside_status {
-    owned(*writer);
+ringside_status ringside_writer_kept(ringside_writer* writer, uint64_t* iteration) {
+  return owned_call(writer, [&]() -> ringside_status {
     if (!writer->kept) return RINGSIDE_END;
     if (iteration != nullptr) *iteration = writer->kept->iteration;
     return RINGSIDE_OK;
   });
 }
 
-ringside_status ringside_kept_variable(ringside_writer* writer, uint32_t variable, const void** data, size_t* bytes) {
-  if (writer == nullptr) return RINGSIDE_USAGE;
-  return guarded(writer->line, [&]() -> ringside_status {
-    owned(*writer);
-    const Schema& schema = writer->handoff.schema();
-    if (variable >= schema.size()) throw usage_error("variable {}: expected less than {}", variable, schema.size());
+ringside_status ringside_writer_kept_variable(ringside_writer* writer, uint32_t variable, const void** data,
+                                              size_t* bytes) {
+  return owned_call(writer, [&]() -> ringside_status {
+    const VariablePlace& place = place_of(*writer, variable);
     if (!writer->kept) return RINGSIDE_END;
-    const VariablePlace& place = schema.place(variable);
     if (data != nullptr) *data = writer->kept->payload() + place.offset;
     if (bytes != nullptr) *bytes = place.bytes;
     return RINGSIDE_OK;
   });
 }
 
-ringside_status ringside_kept_scalar(ringside_writer* writer, uint32_t scalar, ringside_value* value) {
-  if (writer == nullptr) return RINGSIDE_USAGE;
-  return guarded(writer->line, [&]() -> ringside_status {
-    owned(*writer);
+ringside_status ringside_writer_kept_scalar(ringside_writer* writer, uint32_t scalar, ringside_value* value) {
+  return owned_call(writer, [&]() -> ringside_status {
     if (scalar >= writer->scalar_count) {
       throw usage_error("scalar {}: expected less than {}", scalar, writer->scalar_count);
     }
@@ -268,19 +213,27 @@ ringside_status ringside_kept_scalar(ringside_writer* writer, uint32_t scalar, r
   });
 }
 
-ringside_status ringside_claim(ringside_writer* writer) {
+ringside_status ringside_writer_claim(ringside_writer* writer) {
   return claim_with(writer, Patience::kWait);
 }
 
-ringside_status ringside_try_claim(ringside_writer* writer) {
+ringside_status ringside_writer_try_claim(ringside_writer* writer) {
   return claim_with(writer, Patience::kTry);
 }
 
-ringside_status ringside_claim_last(ringside_writer* writer) {
+ringside_status ringside_writer_claim_last(ringside_writer* writer) {
   return claim_with(writer, Patience::kLast);
 }
 
-void* ringside_buffer(ringside_writer* writer, uint32_t variable) {
+ringside_status ringside_writer_skip(ringside_writer* writer) {
+  return owned_call(writer, [&]() -> ringside_status {
+    if (writer->ended) throw after_detach();
+    writer->handoff.count_skip();
+    return RINGSIDE_OK;
+  });
+}
+
+void* ringside_writer_buffer(ringside_writer* writer, uint32_t variable) {
   if (writer == nullptr || writer->claimed == nullptr || !writer->process.is_owner() ||
       variable >= writer->handoff.schema().size()) {
     return nullptr;
@@ -288,60 +241,77 @@ void* ringside_buffer(ringside_writer* writer, uint32_t variable) {
   return writer->claimed + writer->handoff.schema().place(variable).offset;
 }
 
-ringside_status ringside_publish(ringside_writer* writer, uint64_t iteration, const ringside_value* scalars,
-                                 size_t scalar_count) {
+const void* ringside_writer_previous(ringside_writer* writer, uint32_t variable) {
+  if (writer == nullptr || writer->previous == nullptr || !writer->process.is_owner() ||
+      variable >= writer->handoff.schema().size()) {
+    return nullptr;
+  }
+  return writer->previous + writer->handoff.schema().place(variable).offset;
+}
+
+ringside_status ringside_writer_publish_timed(ringside_writer* writer, uint64_t iteration, int64_t generate_ns,
+                                              const ringside_value* scalars, size_t scalar_count) {
   if (writer == nullptr) return RINGSIDE_USAGE;
   if (!writer->process.is_owner() || writer->claimed == nullptr || iteration <= writer->last_iteration ||
-      scalar_count > writer->scalar_count || (scalar_count > 0 && scalars == nullptr)) {
-    return guarded(writer->line, [&]() -> ringside_status {
-      owned(*writer);
-      if (writer->ended) throw after_detach();
-      if (writer->claimed == nullptr) throw usage_error("iteration {}: no step is claimed", iteration);
-      if (iteration == 0) throw usage_error("iteration 0: expected 1 or more");
-      if (iteration <= writer->last_iteration) {
-        throw usage_error("iteration {}: expected more than {}, the one before", iteration, writer->last_iteration);
-      }
-      throw usage_error("iteration {}: found {} scalars, expected at most {}", iteration, scalar_count,
-                        writer->scalar_count);
-    });
+      generate_ns < 0 || scalar_count > writer->scalar_count || (scalar_count > 0 && scalars == nullptr)) {
+    return refuse_publish(*writer, iteration, generate_ns, scalars, scalar_count);
   }
-  const std::int64_t now = now_ns();
-  const std::int64_t idle = writer->handoff.idle_ns();
-  const std::int64_t generate_ns =
-      std::max<std::int64_t>(now - writer->step_began_ns - (idle - writer->idle_before_ns), 0);
   if (!writer->drops) {
     ScalarValue values[kMostScalars];
     if (scalar_count > 0) std::memcpy(static_cast<void*>(values), scalars, scalar_count * sizeof(*scalars));
     writer->handoff.publish({.iteration = iteration, .generate_ns = generate_ns}, {values, scalar_count});
   }
+  writer->previous = writer->claimed;
   writer->claimed = nullptr;
   writer->kept.reset();
   writer->last_iteration = iteration;
+  writer->idle_before_ns = writer->handoff.idle_ns();
   writer->step_began_ns = now_ns();
-  writer->idle_before_ns = idle;
   return RINGSIDE_OK;
 }
 
-ringside_status ringside_detach(ringside_writer* writer, uint32_t outcome) {
+ringside_status ringside_writer_publish(ringside_writer* writer, uint64_t iteration, const ringside_value* scalars,
+                                        size_t scalar_count) {
   if (writer == nullptr) return RINGSIDE_USAGE;
-  return guarded(writer->line, [&]() -> ringside_status {
-    owned(*writer);
-    if (outcome > RINGSIDE_FAILED) {
-      throw usage_error("outcome: found {}, expected 0 to {}", outcome, RINGSIDE_FAILED + 0);
+  return ringside_writer_publish_timed(writer, iteration, time_since_publish(*writer), scalars, scalar_count);
+}
+
+ringside_status ringside_writer_put(ringside_writer* writer, uint64_t iteration, const void* const* arrays,
+                                    const ringside_value* scalars, size_t scalar_count) {
+  if (writer == nullptr) return RINGSIDE_USAGE;
+  const Schema& schema = writer->handoff.schema();
+  for (std::size_t v = 0; v < schema.size(); ++v) {
+    if (arrays != nullptr && arrays[v] != nullptr) continue;
+    return owned_call(writer, [&]() -> ringside_status {
+      throw usage_error("iteration {}: the array of variable {} is NULL; expected {} bytes", iteration, v,
+                        schema.place(v).bytes);
+    });
+  }
+  const ringside_status claimed = ringside_writer_claim(writer);
+  if (claimed != RINGSIDE_OK) return claimed;
+  for (std::size_t v = 0; v < schema.size(); ++v) {
+    std::memcpy(writer->claimed + schema.place(v).offset, arrays[v], schema.place(v).bytes);
+  }
+  return ringside_writer_publish(writer, iteration, scalars, scalar_count);
+}
+
+ringside_status ringside_writer_detach(ringside_writer* writer, uint32_t outcome) {
+  return owned_call(writer, [&]() -> ringside_status {
+    if (outcome < RINGSIDE_OUTCOME_FINISHED || outcome > RINGSIDE_OUTCOME_FAILED) {
+      throw usage_error("outcome: found {}, expected 1 to {}", outcome, RINGSIDE_OUTCOME_FAILED + 0);
     }
     if (writer->ended) throw after_detach();
     writer->claimed = nullptr;
-    writer->handoff.detach(static_cast<Outcome>(outcome));
+    writer->handoff.detach(static_cast<Outcome>(outcome - RINGSIDE_OUTCOME_FINISHED));
     writer->ended = true;
     return RINGSIDE_OK;
   });
 }
 
-ringside_status ringside_get_counts(ringside_writer* writer, ringside_counts* out) {
-  if (writer == nullptr) return RINGSIDE_USAGE;
-  return guarded(writer->line, [&]() -> ringside_status {
-    owned(*writer);
+ringside_status ringside_writer_counts(ringside_writer* writer, ringside_counts* out) {
+  return owned_call(writer, [&]() -> ringside_status {
     ringside_counts counts{};
+    counts.buffers = writer->buffers;
     counts.published = writer->handoff.published();
     counts.skipped = writer->handoff.skipped();
     counts.idle_ns = writer->handoff.idle_ns();
@@ -350,8 +320,38 @@ ringside_status ringside_get_counts(ringside_writer* writer, ringside_counts* ou
   });
 }
 
-const char* ringside_writer_line(const ringside_writer* writer) {
-  return writer != nullptr ? writer->line.text() : "no handle: found NULL";
+ringside_status ringside_writer_run(ringside_writer* writer, ringside_run* out) {
+  return owned_call(writer, [&]() -> ringside_status {
+    const RunDescription& run = writer->handoff.run();
+    ringside_run made{};
+    std::memcpy(made.run_id, &run.run_id, sizeof(made.run_id));
+    std::memcpy(made.problem_id, &run.problem_id, sizeof(made.problem_id));
+    made.started_realtime_ns = run.started_realtime_ns;
+    made.work = run.nonzeros;
+    made.solver = run.solver;
+    made.problem = run.matrix;
+    made.parameters = run.parameters;
+    library::give(made, out, "ringside_run");
+    return RINGSIDE_OK;
+  });
+}
+
+const char* ringside_writer_note(const ringside_writer* writer) {
+  return writer != nullptr ? writer->handoff.note().c_str() : "";
+}
+
+ringside_status ringside_writer_loan(ringside_writer* writer, void** cores, const void** published) {
+  return owned_call(writer, [&]() -> ringside_status {
+    const auto loan = writer->handoff.loan();
+    if (!loan) return RINGSIDE_ABSENT;
+    if (cores != nullptr) *cores = loan->cores;
+    if (published != nullptr) *published = loan->published;
+    return RINGSIDE_OK;
+  });
+}
+
+const ringside_error* ringside_writer_error(const ringside_writer* writer) {
+  return writer != nullptr ? &writer->error.get() : library::no_handle();
 }
 
 void ringside_writer_free(ringside_writer* writer) {

@@ -104,7 +104,7 @@ bool HandoffWriter::answered(int timeout_ms) {
     throw peer_error("the analyzer at '{}' closed the connection while attaching; see its log", options_.socket);
   }
   if (reply.exit_code != 0) {
-    throw Error(documented_exit_code(reply.exit_code), std::string(text_of(reply.message)));
+    throw RefusedError(documented_exit_code(reply.exit_code), std::string(text_of(reply.message)));
   }
   take_in(reply, *received);
   return true;

@@ -68,14 +68,26 @@ struct KeptStep {
   }
 };
 
+/// The analyzer's own line and exit code, with which it refuses a request.
+class RefusedError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The words in shared memory of which a CoreBorrower of the analyzer's cores is made.
+struct CoreLoan {
+  LentCores* cores = nullptr;
+  const std::atomic<std::uint64_t>* published = nullptr;
+};
+
 /// Not thread-safe: one thread attaches, claims, publishes and detaches. Many threads may write to the buffers.
 /// It belongs to the process that made it. In a child that a fork makes, a claim has no buffer, publishing does
 /// nothing, detaching throws Error (exit code 2), and the destructor leaves the attachment alone.
 class HandoffWriter {
  public:
   /// Connects, passes the buffers on, and waits until the analyzer accepts. A step of the run has these variables and
-  /// scalars; run.entries, run.schema_id and run.problem_id become those of the variables, too. Throws Error: the
-  /// analyzer's own line and exit code if it refuses, exit code 4 if there is no analyzer, 2 if `buffers` is out of
+  /// scalars; run.entries, run.schema_id and run.problem_id become those of the variables, too. Throws RefusedError if
+  /// the analyzer refuses. Throws Error: exit code 4 if there is no analyzer, 2 if `buffers` is out of
   /// range or the scalars are refused.
   HandoffWriter(const HandoffOptions& options, const RunDescription& run, Schema variables,
                 std::vector<Scalar> scalars = {});
@@ -92,6 +104,11 @@ class HandoffWriter {
 
   /// With `elastic`, once attached: the analyzer's cores, lent while it waits for a step. Outlived by this object.
   CoreBorrower analyzer_cores() noexcept { return {control_->analyzer_cores, control_->published}; }
+  /// What that is made of; nothing without `elastic`.
+  std::optional<CoreLoan> loan() noexcept {
+    if (!options_.elastic) return std::nullopt;
+    return CoreLoan{&control_->analyzer_cores, &control_->published};
+  }
 
   /// The buffer for the next step, waiting while the analyzer still copies from it. The wait counts as producer idle.
   /// If the analyzer is lost meanwhile, the options decide what happens; a successor takes over at the first step that
@@ -107,6 +124,8 @@ class HandoffWriter {
   /// analyzer if this one is gone, unless the run is to stop.
   Claim claim_last() noexcept { return claim(When::kFree, loss_at_the_end(), nullptr); }
 
+  /// The solver made a step that it does not publish.
+  void count_skip() noexcept { ++skipped_; }
   /// The step that was last counted as skipped will be published after all.
   void take_back_skip() noexcept { --skipped_; }
 

@@ -133,7 +133,7 @@ Error RingReader::truncated() const {
 }
 
 std::optional<KeptSlot> RingReader::find(std::uint64_t commit_seq) const noexcept {
-  return commit_seq == 0 ? newest(*ring_) : kept_as(*ring_, commit_seq);
+  return commit_seq == kNewestCommit ? newest(*ring_) : kept_as(*ring_, commit_seq);
 }
 
 HoldOutcome RingReader::hold(std::uint64_t commit_seq, HeldStep& step) const noexcept {
@@ -145,7 +145,7 @@ HoldOutcome RingReader::hold(std::uint64_t commit_seq, HeldStep& step) const noe
     const std::optional<KeptSlot> found = find(commit_seq);
     if (!found) return HoldOutcome::kNotKept;
     outcome = hold(*found, step);
-    if (outcome != HoldOutcome::kOverwritten || commit_seq != 0) return outcome;
+    if (outcome != HoldOutcome::kOverwritten || commit_seq != kNewestCommit) return outcome;
     std::this_thread::yield();
   }
   return outcome;

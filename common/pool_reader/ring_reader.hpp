@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -19,6 +20,9 @@
 #include "common/ring/storage.hpp"
 
 namespace ringside {
+
+/// As a commit number: the newest step.
+inline constexpr std::uint64_t kNewestCommit = std::numeric_limits<std::uint64_t>::max();
 
 class RingReader {
  public:
@@ -37,7 +41,7 @@ class RingReader {
   /// SIGBUS.
   void check_intact() const;
 
-  /// The step of that commit, or the newest one (commit_seq 0), if it is kept.
+  /// The step of that commit, or the newest one (kNewestCommit), if it is kept.
   std::optional<KeptSlot> find(std::uint64_t commit_seq) const noexcept;
 
   /// The slots as they are now, by ascending commit_seq.
@@ -45,7 +49,7 @@ class RingReader {
   PayloadCheck verify(const KeptSlot& kept) const { return check_payload(*ring_, kept.slot, kept.header); }
   ReadResult read(const KeptSlot& kept, void* out) const { return read_payload(*ring_, kept.slot, kept.header, out); }
 
-  /// Holds the step of that commit, or the newest one (commit_seq 0), without waiting. `step` becomes that step if the
+  /// Holds the step of that commit, or the newest one (kNewestCommit), without waiting. `step` becomes that step if the
   /// outcome is kHeld, and must not outlive this reader.
   HoldOutcome hold(std::uint64_t commit_seq, HeldStep& step) const noexcept;
 

@@ -37,7 +37,7 @@ std::string text_of(const std::vector<py::ssize_t>& shape);
 struct Variable {
   std::string name;
   std::uint16_t dtype = RINGSIDE_F64;
-  std::uint16_t role = RINGSIDE_FIELD;
+  std::uint16_t role = RINGSIDE_ROLE_FIELD;
   std::vector<py::ssize_t> shape;
   std::string unit;
 

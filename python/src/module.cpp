@@ -32,7 +32,7 @@ PYBIND11_MODULE(_core, module) {
   module.def(
       "check_array",
       [](const std::string& name, std::uint16_t dtype, const std::vector<py::ssize_t>& shape, const py::array& array) {
-        ringside_python::check_array({name, dtype, RINGSIDE_FIELD, shape, ""}, array);
+        ringside_python::check_array({name, dtype, RINGSIDE_ROLE_FIELD, shape, ""}, array);
       },
       py::arg("name"), py::arg("dtype"), py::arg("shape"), py::arg("array"),
       "Raises UsageError unless the array has that dtype and shape and is in C order.");

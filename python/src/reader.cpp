@@ -64,11 +64,11 @@ class HeldStep {
   HeldStep(std::shared_ptr<Reader> reader, ringside_step* step) : reader_(std::move(reader)), step_(step) {
     info_.size = sizeof(info_);
     std::string line;  // a lease that was broken since is found by every later call
-    reader_->status_of(Call::kShort, line, [&](auto*) { return ringside_step_get_info(step_, &info_); });
+    reader_->status_of(Call::kShort, line, [&](auto*) { return ringside_step_describe(step_, &info_); });
   }
   ~HeldStep() {
     std::string line;  // a destructor raises nothing: code that used the step's arrays calls check or release
-    if (step_ != nullptr) reader_->status_of(Call::kShort, line, [&](auto*) { return ringside_release(step_); });
+    if (step_ != nullptr) reader_->status_of(Call::kShort, line, [&](auto*) { return ringside_step_release(step_); });
   }
   HeldStep(const HeldStep&) = delete;
   HeldStep& operator=(const HeldStep&) = delete;
@@ -77,14 +77,14 @@ class HeldStep {
   py::tuple info() const { return info_tuple(info_); }
   static py::array view(const py::object& self, std::uint32_t index, bool verify);
   void verify() {
-    made(Call::kLong, [](ringside_step* step) { return ringside_verify(step, RINGSIDE_ALL); });
+    made(Call::kLong, [](ringside_step* step) { return ringside_step_verify(step, RINGSIDE_ALL_VARIABLES); });
   }
-  void check() { made(Call::kShort, ringside_check); }
+  void check() { made(Call::kShort, ringside_step_check); }
   void release() {
     if (step_ == nullptr) return;
     made(Call::kShort, [&](ringside_step* step) {
       step_ = nullptr;  // freed whatever the last check says
-      return ringside_release(step);
+      return ringside_step_release(step);
     });
   }
 
@@ -107,8 +107,8 @@ py::array HeldStep::view(const py::object& self, std::uint32_t index, bool verif
   const Variable& variable = held.reader_->variable(index);
   const void* data = nullptr;
   std::size_t bytes = 0;
-  held.made(Call::kShort, [&](ringside_step* step) { return ringside_view(step, index, &data, &bytes); });
-  if (verify) held.made(Call::kLong, [&](ringside_step* step) { return ringside_verify(step, index); });
+  held.made(Call::kShort, [&](ringside_step* step) { return ringside_step_view(step, index, &data, &bytes); });
+  if (verify) held.made(Call::kLong, [&](ringside_step* step) { return ringside_step_verify(step, index); });
   return array_at(variable, data, self, false);
 }
 
@@ -118,12 +118,12 @@ Reader::Reader(const std::string& pool) {
   ringside_status status = RINGSIDE_OK;
   {
     const Released released;
-    status = ringside_open(pool.c_str(), &reader_.handle, &error);
+    status = ringside_reader_open(pool.c_str(), &reader_.handle, &error);
   }
   if (status != RINGSIDE_OK) raise(status, error.line);
   const ringside_variable* variables = nullptr;
   std::size_t count = 0;
-  made(Call::kShort, [&](auto* reader) { return ringside_variables(reader, &variables, &count); });
+  made(Call::kShort, [&](auto* reader) { return ringside_reader_variables(reader, &variables, &count); });
   for (std::size_t v = 0; v < count; ++v) {
     const ringside_variable& given = variables[v];
     variables_.push_back({given.name, given.dtype, given.role, {given.shape, given.shape + given.dims}, given.unit});
@@ -144,11 +144,11 @@ py::list Reader::runs() {
   std::vector<std::string> texts;  // copied before another thread can make a call: until then they are valid
   made(Call::kShort, [&](auto* reader) {
     std::size_t count = 0;
-    ringside_status status = ringside_runs(reader, nullptr, 0, &count);
+    ringside_status status = ringside_reader_runs(reader, nullptr, 0, &count);
     if (status != RINGSIDE_OK || count == 0) return status;
     runs.resize(count);
     runs.front().size = sizeof(ringside_run);
-    status = ringside_runs(reader, runs.data(), runs.size(), &count);
+    status = ringside_reader_runs(reader, runs.data(), runs.size(), &count);
     runs.resize(std::min(count, runs.size()));
     for (const ringside_run& run : runs) texts.insert(texts.end(), {run.solver, run.problem, run.parameters});
     return status;
@@ -168,11 +168,11 @@ py::list Reader::steps() {
   std::vector<ringside_step_info> infos;
   std::size_t count = 0;
   made(Call::kShort, [&](auto* reader) {
-    const ringside_status status = ringside_steps(reader, nullptr, 0, &count);
+    const ringside_status status = ringside_reader_steps(reader, nullptr, 0, &count);
     if (status != RINGSIDE_OK || count == 0) return status;
     infos.resize(count);
     infos.front().size = sizeof(ringside_step_info);
-    return ringside_steps(reader, infos.data(), infos.size(), &count);
+    return ringside_reader_steps(reader, infos.data(), infos.size(), &count);
   });
   py::list listed;
   for (std::size_t i = 0; i < std::min(count, infos.size()); ++i) listed.append(info_tuple(infos[i]));
@@ -180,7 +180,7 @@ py::list Reader::steps() {
 }
 
 py::object Reader::next(std::uint64_t after, std::optional<double> timeout_s) {
-  // The waits between two looks, as ringside_next makes them. Here no other thread waits for the handle meanwhile, and
+  // The waits between two looks, as ringside_reader_next makes them. Here no other thread waits for the handle meanwhile, and
   // a signal ends a wait.
   constexpr std::chrono::nanoseconds kFirst = std::chrono::microseconds(50), kLast = std::chrono::milliseconds(2);
   using std::chrono::steady_clock;
@@ -191,7 +191,7 @@ py::object Reader::next(std::uint64_t after, std::optional<double> timeout_s) {
   std::chrono::nanoseconds wait = kFirst;
   for (;;) {
     const ringside_status status =
-        made(Call::kShort, [&](auto* reader) { return ringside_next(reader, after, 0, nullptr, &info); });
+        made(Call::kShort, [&](auto* reader) { return ringside_reader_next(reader, after, 0, nullptr, &info); });
     if (status == RINGSIDE_OK) return info_tuple(info);
     if (timeout_s && steady_clock::now() >= give_up) return py::none();
     {
@@ -207,7 +207,7 @@ py::object Reader::next(std::uint64_t after, std::optional<double> timeout_s) {
 std::unique_ptr<HeldStep> Reader::hold(std::uint64_t commit_seq) {
   ringside_step* step = nullptr;
   const ringside_status status =
-      made(Call::kShort, [&](auto* reader) { return ringside_hold(reader, commit_seq, &step); });
+      made(Call::kShort, [&](auto* reader) { return ringside_reader_hold(reader, commit_seq, &step); });
   if (status == RINGSIDE_END) return nullptr;
   return std::make_unique<HeldStep>(shared_from_this(), step);
 }
@@ -217,7 +217,7 @@ py::array Reader::copy(std::uint64_t commit_seq, std::uint32_t index) {
   py::array copied(dtype_of(described.dtype), described.shape);
   void* to = copied.mutable_data();
   const std::size_t bytes = described.bytes();
-  made(Call::kLong, [&](auto* reader) { return ringside_copy(reader, commit_seq, index, to, bytes); });
+  made(Call::kLong, [&](auto* reader) { return ringside_reader_copy(reader, commit_seq, index, to, bytes); });
   return copied;
 }
 
@@ -252,7 +252,7 @@ py::object Reader::results(std::uint64_t commit_seq) {
   const ringside_status status = made(Call::kShort, [&](auto* reader) {
     const ringside_result* found = nullptr;
     std::size_t count = 0;
-    const ringside_status answer = ringside_results(reader, commit_seq, &found, &count);
+    const ringside_status answer = ringside_reader_results(reader, commit_seq, &found, &count);
     if (answer != RINGSIDE_OK) return answer;
     results.assign(found, found + count);
     std::size_t words = 0;

@@ -37,7 +37,7 @@ class Writer {
 
   std::optional<std::uint64_t> kept() {
     std::uint64_t iteration = 0;
-    const ringside_status status = short_call([&](auto* writer) { return ringside_kept(writer, &iteration); });
+    const ringside_status status = short_call([&](auto* writer) { return ringside_writer_kept(writer, &iteration); });
     return status == RINGSIDE_END ? std::nullopt : std::optional(iteration);
   }
   py::array kept_variable(std::uint32_t index);
@@ -122,7 +122,7 @@ Writer::Writer(const std::vector<VariableTuple>& variables, const std::vector<Sc
     ringside_status status = RINGSIDE_OK;
     {
       const Released released;
-      status = ringside_attach(&given, given_variables.data(), given_variables.size(), given_scalars.data(),
+      status = ringside_writer_attach(&given, given_variables.data(), given_variables.size(), given_scalars.data(),
                                given_scalars.size(), &writer_.handle, &error);
     }
     if (status == RINGSIDE_OK) break;
@@ -140,7 +140,7 @@ py::array Writer::kept_variable(std::uint32_t index) {
   const ringside_status status = made(Call::kLong, [&](auto* writer) {
     const void* data = nullptr;
     std::size_t bytes = 0;
-    const ringside_status found = ringside_kept_variable(writer, index, &data, &bytes);
+    const ringside_status found = ringside_writer_kept_variable(writer, index, &data, &bytes);
     if (found == RINGSIDE_OK) std::memcpy(to, data, std::min(bytes, room));
     return found;
   });
@@ -150,7 +150,7 @@ py::array Writer::kept_variable(std::uint32_t index) {
 
 py::object Writer::kept_scalar(std::uint32_t index) {
   ringside_value value{};
-  const ringside_status status = short_call([&](auto* writer) { return ringside_kept_scalar(writer, index, &value); });
+  const ringside_status status = short_call([&](auto* writer) { return ringside_writer_kept_scalar(writer, index, &value); });
   if (status != RINGSIDE_OK) return py::none();
   if (scalar_types_[index] == RINGSIDE_VALUE_I64) return py::int_(value.i64);
   return py::float_(value.f64);
@@ -166,14 +166,14 @@ bool Writer::claim(std::uint64_t iteration) {
   const auto skipped = [this] {
     ringside_counts counts{};
     counts.size = sizeof(counts);
-    short_call([&](auto* writer) { return ringside_get_counts(writer, &counts); });
+    short_call([&](auto* writer) { return ringside_writer_counts(writer, &counts); });
     return counts.skipped;
   };
   const std::uint64_t skipped_before = skipped();
   SignalWatch watch(stop_);
   for (;;) {
     std::string line;
-    const ringside_status status = with(writer_, ringside_writer_line, line, Call::kLong, ringside_claim);
+    const ringside_status status = with(writer_, ringside_writer_line, line, Call::kLong, ringside_writer_claim);
     // A step for which no analyzer is there goes to memory that is dropped; here it has none.
     if (status == RINGSIDE_OK) return skipped() == skipped_before;
     if (status != RINGSIDE_INTERRUPTED || !watch.came()) raise(status, line);
@@ -184,8 +184,8 @@ py::array Writer::buffer(const py::object& self, std::uint32_t index) {
   Writer& writer = self.cast<Writer&>();
   void* data = nullptr;
   writer.short_call([&](auto* handle) {
-    data = ringside_buffer(handle, index);
-    return ringside_kept(handle, nullptr);  // refuses a child of fork(), whose buffers are not its own
+    data = ringside_writer_buffer(handle, index);
+    return ringside_writer_kept(handle, nullptr);  // refuses a child of fork(), whose buffers are not its own
   });
   if (data == nullptr) refuse("no step is claimed; its arrays can be written until the step is published");
   return writer.written_.emplace_back(array_at(writer.variables_[index], data, self, true));
@@ -207,7 +207,7 @@ std::vector<ringside_value> Writer::values(const py::sequence& scalars) const {
 
 void Writer::publish(std::uint64_t iteration, const py::sequence& scalars) {
   const std::vector<ringside_value> given = values(scalars);
-  short_call([&](auto* writer) { return ringside_publish(writer, iteration, given.data(), given.size()); });
+  short_call([&](auto* writer) { return ringside_writer_publish(writer, iteration, given.data(), given.size()); });
   last_ = iteration;
   for (const py::object& array : written_) make_read_only(array);
   written_.clear();
@@ -224,8 +224,8 @@ bool Writer::publish_arrays(std::uint64_t iteration, const std::vector<py::array
   std::vector<std::size_t> bytes;
   for (const Variable& variable : variables_) bytes.push_back(variable.bytes());
   made(Call::kLong, [&](auto* writer) {
-    for (std::uint32_t v = 0; v < from.size(); ++v) std::memcpy(ringside_buffer(writer, v), from[v], bytes[v]);
-    return ringside_publish(writer, iteration, given.data(), given.size());
+    for (std::uint32_t v = 0; v < from.size(); ++v) std::memcpy(ringside_writer_buffer(writer, v), from[v], bytes[v]);
+    return ringside_writer_publish(writer, iteration, given.data(), given.size());
   });
   last_ = iteration;
   return true;
@@ -235,13 +235,13 @@ void Writer::detach(std::uint32_t outcome) {
   if (detached_) return;
   detached_ = true;
   SignalWatch watch(stop_);
-  made(Call::kLong, [&](auto* writer) { return ringside_detach(writer, outcome); });
+  made(Call::kLong, [&](auto* writer) { return ringside_writer_detach(writer, outcome); });
 }
 
 py::tuple Writer::counts() {
   ringside_counts counts{};
   counts.size = sizeof(counts);
-  short_call([&](auto* writer) { return ringside_get_counts(writer, &counts); });
+  short_call([&](auto* writer) { return ringside_writer_counts(writer, &counts); });
   return py::make_tuple(counts.published, counts.skipped, static_cast<double>(counts.idle_ns) * 1e-9);
 }
 

@@ -93,7 +93,7 @@ contains
     end do
     claimed = run%try_claim(stat)
     call expect(claimed .eqv. stat == RINGSIDE_OK, 'a claim without a wait')
-    call run%detach(RINGSIDE_FINISHED)
+    call run%detach(RINGSIDE_OUTCOME_FINISHED)
     call run%free()
   end subroutine
 

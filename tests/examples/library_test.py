@@ -16,8 +16,8 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
-BLOCKS = (("c", "ringside_attach", "publish.c"), ("cpp", "ringside::Writer", "publish.cpp"),
-          ("fortran", "run%attach", "publish.f90"), ("c", "ringside_open", "follow.c"))
+BLOCKS = (("c", "ringside_writer_attach", "publish.c"), ("cpp", "ringside::Writer", "publish.cpp"),
+          ("fortran", "run%attach", "publish.f90"), ("c", "ringside_reader_open", "follow.c"))
 
 
 def section():

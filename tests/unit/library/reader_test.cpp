@@ -44,7 +44,7 @@ class ReaderTest : public ::testing::Test {
     commit(steps);
     ASSERT_EQ(open(), RINGSIDE_OK) << error_.line;
   }
-  ringside_status open() { return ringside_open(path_.c_str(), &reader_, &error_); }
+  ringside_status open() { return ringside_reader_open(path_.c_str(), &reader_, &error_); }
 
   void commit(std::uint64_t steps, bool with_results = true) {
     for (; steps > 0; --steps) {
@@ -65,7 +65,7 @@ class ReaderTest : public ::testing::Test {
     std::size_t count = 0;
     std::vector<ringside_step_info> steps(16);
     steps[0].size = sizeof(ringside_step_info);
-    EXPECT_EQ(ringside_steps(reader_, steps.data(), steps.size(), &count), RINGSIDE_OK) << line();
+    EXPECT_EQ(ringside_reader_steps(reader_, steps.data(), steps.size(), &count), RINGSIDE_OK) << line();
     std::vector<std::uint64_t> made;
     for (std::size_t i = 0; i < count; ++i) made.push_back(steps[i].iteration);
     return made;
@@ -87,19 +87,19 @@ TEST_F(ReaderTest, SaysWhatThePoolHolds) {
   begin(5, 7);
   const ringside_variable* variables = nullptr;
   std::size_t count = 0;
-  ASSERT_EQ(ringside_variables(reader_, &variables, &count), RINGSIDE_OK);
+  ASSERT_EQ(ringside_reader_variables(reader_, &variables, &count), RINGSIDE_OK);
   ASSERT_EQ(count, 5u);
   EXPECT_STREQ(variables[1].name, "v");
   EXPECT_STREQ(variables[1].unit, "m s-1");
   EXPECT_EQ(variables[0].dims, 2u);
   EXPECT_EQ(variables[0].shape[1], 100u);
   EXPECT_EQ(variables[3].dtype, RINGSIDE_C128);
-  EXPECT_EQ(variables[3].role, RINGSIDE_STATE);
+  EXPECT_EQ(variables[3].role, RINGSIDE_ROLE_STATE);
   EXPECT_EQ(iterations(), (std::vector<std::uint64_t>{3, 4, 5, 6, 7}));
 
   ringside_run run{};
   run.size = sizeof(run);
-  ASSERT_EQ(ringside_runs(reader_, &run, 1, &count), RINGSIDE_OK);
+  ASSERT_EQ(ringside_reader_runs(reader_, &run, 1, &count), RINGSIDE_OK);
   EXPECT_EQ(count, 1u);
   EXPECT_EQ(std::string(run.solver), run_with(schema_).solver);
 }
@@ -107,11 +107,11 @@ TEST_F(ReaderTest, SaysWhatThePoolHolds) {
 TEST_F(ReaderTest, OfMoreStepsThanRoomTheNewestAreGiven) {
   begin(5, 5);
   std::size_t count = 0;
-  EXPECT_EQ(ringside_steps(reader_, nullptr, 0, &count), RINGSIDE_OK);
+  EXPECT_EQ(ringside_reader_steps(reader_, nullptr, 0, &count), RINGSIDE_OK);
   EXPECT_EQ(count, 5u);
   ringside_step_info two[2] = {};
   two[0].size = sizeof(two[0]);
-  EXPECT_EQ(ringside_steps(reader_, two, 2, &count), RINGSIDE_OK);
+  EXPECT_EQ(ringside_reader_steps(reader_, two, 2, &count), RINGSIDE_OK);
   EXPECT_EQ(two[0].iteration, 4u);
   EXPECT_EQ(two[1].iteration, 5u);
 }
@@ -119,25 +119,25 @@ TEST_F(ReaderTest, OfMoreStepsThanRoomTheNewestAreGiven) {
 TEST_F(ReaderTest, AHeldStepIsReadInPlace) {
   begin(5, 5);
   ringside_step* step = nullptr;
-  ASSERT_EQ(ringside_hold(reader_, 2, &step), RINGSIDE_OK) << line();
+  ASSERT_EQ(ringside_reader_hold(reader_, 2, &step), RINGSIDE_OK) << line();
   ringside_step_info info{};
   info.size = sizeof(info);
-  ASSERT_EQ(ringside_step_get_info(step, &info), RINGSIDE_OK);
+  ASSERT_EQ(ringside_step_describe(step, &info), RINGSIDE_OK);
   EXPECT_EQ(info.iteration, 2u);
   commit(10);
   for (std::uint32_t v = 0; v < 5; ++v) {
     const void* data = nullptr;
     std::size_t bytes = 0;
-    ASSERT_EQ(ringside_view(step, v, &data, &bytes), RINGSIDE_OK);
+    ASSERT_EQ(ringside_step_view(step, v, &data, &bytes), RINGSIDE_OK);
     EXPECT_EQ(bytes, schema_.place(v).bytes);
     EXPECT_TRUE(is_variable(data, 2, v)) << v;
-    EXPECT_EQ(ringside_verify(step, v), RINGSIDE_OK) << line();
+    EXPECT_EQ(ringside_step_verify(step, v), RINGSIDE_OK) << line();
   }
-  EXPECT_EQ(ringside_view(step, 5, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_step_view(step, 5, nullptr, nullptr), RINGSIDE_USAGE);
   EXPECT_EQ(line(), "variable 5: expected less than 5");
-  EXPECT_EQ(ringside_verify(step, RINGSIDE_ALL), RINGSIDE_OK);
-  EXPECT_EQ(ringside_check(step), RINGSIDE_OK);
-  EXPECT_EQ(ringside_release(step), RINGSIDE_OK);
+  EXPECT_EQ(ringside_step_verify(step, RINGSIDE_ALL_VARIABLES), RINGSIDE_OK);
+  EXPECT_EQ(ringside_step_check(step), RINGSIDE_OK);
+  EXPECT_EQ(ringside_step_release(step), RINGSIDE_OK);
   commit(2);
   EXPECT_EQ(iterations().front(), 13u) << "the slot is free again";
 }
@@ -145,20 +145,20 @@ TEST_F(ReaderTest, AHeldStepIsReadInPlace) {
 TEST_F(ReaderTest, ABrokenHoldIsReported) {
   begin(3, 3);
   ringside_step* step = nullptr;
-  ASSERT_EQ(ringside_hold(reader_, RINGSIDE_NEWEST, &step), RINGSIDE_OK);
+  ASSERT_EQ(ringside_reader_hold(reader_, RINGSIDE_NEWEST, &step), RINGSIDE_OK);
   commit(3);
-  EXPECT_EQ(ringside_check(step), RINGSIDE_OVERWRITTEN);
+  EXPECT_EQ(ringside_step_check(step), RINGSIDE_OVERWRITTEN);
   EXPECT_EQ(line().substr(0, 28), "iteration 3 is no longer hel");
-  EXPECT_EQ(ringside_verify(step, 0), RINGSIDE_OVERWRITTEN);
-  EXPECT_EQ(ringside_release(step), RINGSIDE_OVERWRITTEN);
+  EXPECT_EQ(ringside_step_verify(step, 0), RINGSIDE_OVERWRITTEN);
+  EXPECT_EQ(ringside_step_release(step), RINGSIDE_OVERWRITTEN);
 }
 
 TEST_F(ReaderTest, AStepThatIsGoneCannotBeHeld) {
   begin(3, 0);
   ringside_step* step = nullptr;
-  EXPECT_EQ(ringside_hold(reader_, RINGSIDE_NEWEST, &step), RINGSIDE_END);
+  EXPECT_EQ(ringside_reader_hold(reader_, RINGSIDE_NEWEST, &step), RINGSIDE_END);
   commit(5);
-  EXPECT_EQ(ringside_hold(reader_, 1, &step), RINGSIDE_OVERWRITTEN);
+  EXPECT_EQ(ringside_reader_hold(reader_, 1, &step), RINGSIDE_OVERWRITTEN);
   EXPECT_EQ(step, nullptr);
   EXPECT_EQ(line(), path_ + ": commit 1 is not kept");
 }
@@ -166,25 +166,25 @@ TEST_F(ReaderTest, AStepThatIsGoneCannotBeHeld) {
 TEST_F(ReaderTest, DamageIsFoundByVerification) {
   begin(3, 1);
   ringside_step* step = nullptr;
-  ASSERT_EQ(ringside_hold(reader_, RINGSIDE_NEWEST, &step), RINGSIDE_OK);
+  ASSERT_EQ(ringside_reader_hold(reader_, RINGSIDE_NEWEST, &step), RINGSIDE_OK);
   pool_->ring().writable_payload(0)[schema_.place(2).offset + 100] ^= std::byte{1};
-  EXPECT_EQ(ringside_verify(step, 1), RINGSIDE_OK);
-  EXPECT_EQ(ringside_verify(step, 2), RINGSIDE_DAMAGED);
-  EXPECT_EQ(ringside_release(step), RINGSIDE_OK) << "it is held, and what it holds is damaged";
+  EXPECT_EQ(ringside_step_verify(step, 1), RINGSIDE_OK);
+  EXPECT_EQ(ringside_step_verify(step, 2), RINGSIDE_DAMAGED);
+  EXPECT_EQ(ringside_step_release(step), RINGSIDE_OK) << "it is held, and what it holds is damaged";
   std::vector<std::byte> copy(schema_.place(2).bytes);
-  EXPECT_EQ(ringside_copy(reader_, RINGSIDE_NEWEST, 2, copy.data(), copy.size()), RINGSIDE_DAMAGED);
+  EXPECT_EQ(ringside_reader_copy(reader_, RINGSIDE_NEWEST, 2, copy.data(), copy.size()), RINGSIDE_DAMAGED);
 }
 
 TEST_F(ReaderTest, ACopyHasTheBytesOfTheVariableAndNoMore) {
   begin(4, 4);
   for (std::uint32_t v = 0; v < 5; ++v) {
     std::vector<std::byte> copy(schema_.place(v).bytes + 8, std::byte{0x55});
-    ASSERT_EQ(ringside_copy(reader_, 3, v, copy.data(), schema_.place(v).bytes), RINGSIDE_OK) << line();
+    ASSERT_EQ(ringside_reader_copy(reader_, 3, v, copy.data(), schema_.place(v).bytes), RINGSIDE_OK) << line();
     EXPECT_TRUE(is_variable(copy.data(), 3, v)) << v;
     EXPECT_EQ(copy[schema_.place(v).bytes], std::byte{0x55});
   }
   std::byte small[1];
-  EXPECT_EQ(ringside_copy(reader_, 3, 0, small, 1), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_copy(reader_, 3, 0, small, 1), RINGSIDE_USAGE);
   EXPECT_EQ(line(), "variable 0: found room for 1 bytes, expected 32000");
 }
 
@@ -193,10 +193,10 @@ TEST_F(ReaderTest, ATruncatedPoolIsAnErrorOfACopyAndNoSignal) {
   ringside_reader_free(std::exchange(reader_, nullptr));
   const std::string other = folder_.file("other.pool");  // no owner has it mapped
   std::filesystem::copy_file(path_, other);
-  ASSERT_EQ(ringside_open(other.c_str(), &reader_, &error_), RINGSIDE_OK) << error_.line;
+  ASSERT_EQ(ringside_reader_open(other.c_str(), &reader_, &error_), RINGSIDE_OK) << error_.line;
   std::filesystem::resize_file(other, std::filesystem::file_size(other) / 2);
   std::vector<std::byte> copy(schema_.place(0).bytes);
-  EXPECT_EQ(ringside_copy(reader_, RINGSIDE_NEWEST, 0, copy.data(), copy.size()), RINGSIDE_DAMAGED);
+  EXPECT_EQ(ringside_reader_copy(reader_, RINGSIDE_NEWEST, 0, copy.data(), copy.size()), RINGSIDE_DAMAGED);
   EXPECT_NE(line().find("truncated"), std::string::npos) << line();
 }
 
@@ -204,7 +204,7 @@ TEST_F(ReaderTest, ResultsHaveTheirNames) {
   begin(3, 2);
   const ringside_result* results = nullptr;
   std::size_t count = 0;
-  ASSERT_EQ(ringside_results(reader_, RINGSIDE_NEWEST, &results, &count), RINGSIDE_OK) << line();
+  ASSERT_EQ(ringside_reader_results(reader_, RINGSIDE_NEWEST, &results, &count), RINGSIDE_OK) << line();
   std::map<std::string, const ringside_result*> named;
   for (std::size_t i = 0; i < count; ++i) named[results[i].name] = &results[i];
   ASSERT_TRUE(named.contains("u.max"));
@@ -222,9 +222,9 @@ TEST_F(ReaderTest, AStepWithoutResultsHasNone) {
   commit(1, false);
   const ringside_result* results = nullptr;
   std::size_t count = 0;
-  EXPECT_EQ(ringside_results(reader_, RINGSIDE_NEWEST, &results, &count), RINGSIDE_ABSENT);
-  EXPECT_EQ(ringside_results(reader_, 1, &results, &count), RINGSIDE_OK);
-  EXPECT_EQ(ringside_results(reader_, 9, &results, &count), RINGSIDE_OVERWRITTEN);
+  EXPECT_EQ(ringside_reader_results(reader_, RINGSIDE_NEWEST, &results, &count), RINGSIDE_ABSENT);
+  EXPECT_EQ(ringside_reader_results(reader_, 1, &results, &count), RINGSIDE_OK);
+  EXPECT_EQ(ringside_reader_results(reader_, 9, &results, &count), RINGSIDE_OVERWRITTEN);
   EXPECT_EQ(line(), path_ + ": commit 9 is not kept");
 }
 
@@ -232,20 +232,20 @@ TEST_F(ReaderTest, FollowsInOrderAndReportsTheEndOfItsPatience) {
   begin(3, 2);
   ringside_step_info info{};
   info.size = sizeof(info);
-  ASSERT_EQ(ringside_next(reader_, 0, 0, nullptr, &info), RINGSIDE_OK);
+  ASSERT_EQ(ringside_reader_next(reader_, 0, 0, nullptr, &info), RINGSIDE_OK);
   EXPECT_EQ(info.commit_seq, 1u);
-  ASSERT_EQ(ringside_next(reader_, info.commit_seq, 0, nullptr, &info), RINGSIDE_OK);
+  ASSERT_EQ(ringside_reader_next(reader_, info.commit_seq, 0, nullptr, &info), RINGSIDE_OK);
   EXPECT_EQ(info.commit_seq, 2u);
-  EXPECT_EQ(ringside_next(reader_, 2, 0, nullptr, &info), RINGSIDE_TIMEOUT);
-  EXPECT_EQ(ringside_next(reader_, 2, 0.001, nullptr, &info), RINGSIDE_TIMEOUT);
+  EXPECT_EQ(ringside_reader_next(reader_, 2, 0, nullptr, &info), RINGSIDE_TIMEOUT);
+  EXPECT_EQ(ringside_reader_next(reader_, 2, 0.001, nullptr, &info), RINGSIDE_TIMEOUT);
   volatile int stop = 1;
-  EXPECT_EQ(ringside_next(reader_, 2, -1, &stop, &info), RINGSIDE_INTERRUPTED);
+  EXPECT_EQ(ringside_reader_next(reader_, 2, -1, &stop, &info), RINGSIDE_INTERRUPTED);
   std::thread analyzer([&] { commit(1); });
-  EXPECT_EQ(ringside_next(reader_, 2, -1, nullptr, &info), RINGSIDE_OK);
+  EXPECT_EQ(ringside_reader_next(reader_, 2, -1, nullptr, &info), RINGSIDE_OK);
   analyzer.join();
   EXPECT_EQ(info.commit_seq, 3u);
   commit(4);
-  ASSERT_EQ(ringside_next(reader_, 3, 0, nullptr, &info), RINGSIDE_OK);
+  ASSERT_EQ(ringside_reader_next(reader_, 3, 0, nullptr, &info), RINGSIDE_OK);
   EXPECT_EQ(info.commit_seq, 5u) << "4 was overwritten";
 }
 
@@ -255,21 +255,21 @@ TEST_F(ReaderTest, WhatIsNoPoolIsRefused) {
   EXPECT_EQ(error_.line, path_ + ": No such file or directory");
   std::ofstream(path_) << "no pool";
   EXPECT_EQ(open(), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_open(nullptr, &reader_, &error_), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_open(path_.c_str(), nullptr, &error_), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_open(path_.c_str(), &reader_, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_open(nullptr, &reader_, &error_), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_open(path_.c_str(), nullptr, &error_), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_open(path_.c_str(), &reader_, nullptr), RINGSIDE_USAGE);
 }
 
 TEST_F(ReaderTest, AChildCannotUseTheHandle) {
   begin(4, 4);
   ringside_step* step = nullptr;
-  ASSERT_EQ(ringside_hold(reader_, 2, &step), RINGSIDE_OK);
+  ASSERT_EQ(ringside_reader_hold(reader_, 2, &step), RINGSIDE_OK);
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
     std::size_t count = 0;
-    bool right = ringside_steps(reader_, nullptr, 0, &count) == RINGSIDE_USAGE;
-    right = right && ringside_check(step) == RINGSIDE_USAGE && ringside_release(step) == RINGSIDE_USAGE;
+    bool right = ringside_reader_steps(reader_, nullptr, 0, &count) == RINGSIDE_USAGE;
+    right = right && ringside_step_check(step) == RINGSIDE_USAGE && ringside_step_release(step) == RINGSIDE_USAGE;
     ringside_reader_free(reader_);
     _exit(right ? 0 : 1);
   }
@@ -277,23 +277,23 @@ TEST_F(ReaderTest, AChildCannotUseTheHandle) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   commit(10);
-  EXPECT_EQ(ringside_release(step), RINGSIDE_OK) << "the child did not end the parent's lease";
+  EXPECT_EQ(ringside_step_release(step), RINGSIDE_OK) << "the child did not end the parent's lease";
 }
 
 TEST_F(ReaderTest, AReaderIsFreedWithTheLastOfItsSteps) {
   begin(5, 5);
   ringside_step* steps[2] = {};
-  ASSERT_EQ(ringside_hold(reader_, 2, &steps[0]), RINGSIDE_OK);
-  ASSERT_EQ(ringside_hold(reader_, 3, &steps[1]), RINGSIDE_OK);
+  ASSERT_EQ(ringside_reader_hold(reader_, 2, &steps[0]), RINGSIDE_OK);
+  ASSERT_EQ(ringside_reader_hold(reader_, 3, &steps[1]), RINGSIDE_OK);
   ringside_reader_free(std::exchange(reader_, nullptr));
   commit(4);
   const void* data = nullptr;
   std::size_t bytes = 0;
-  ASSERT_EQ(ringside_view(steps[0], 0, &data, &bytes), RINGSIDE_OK);
+  ASSERT_EQ(ringside_step_view(steps[0], 0, &data, &bytes), RINGSIDE_OK);
   EXPECT_TRUE(is_variable(data, 2, 0));
-  EXPECT_EQ(ringside_release(steps[0]), RINGSIDE_OK);
-  EXPECT_EQ(ringside_verify(steps[1], RINGSIDE_ALL), RINGSIDE_OK);
-  EXPECT_EQ(ringside_release(steps[1]), RINGSIDE_OK);
+  EXPECT_EQ(ringside_step_release(steps[0]), RINGSIDE_OK);
+  EXPECT_EQ(ringside_step_verify(steps[1], RINGSIDE_ALL_VARIABLES), RINGSIDE_OK);
+  EXPECT_EQ(ringside_step_release(steps[1]), RINGSIDE_OK);
 }
 
 TEST_F(ReaderTest, AWrongSizeIsRefusedAndNothingIsWritten) {
@@ -306,33 +306,33 @@ TEST_F(ReaderTest, AWrongSizeIsRefusedAndNothingIsWritten) {
     std::memset(&place, 0x55, sizeof(place));
     place.info.size = size;
     std::size_t count = 0;
-    EXPECT_EQ(ringside_steps(reader_, &place.info, 1, &count), RINGSIDE_USAGE) << size;
-    EXPECT_EQ(ringside_next(reader_, 0, 0, nullptr, &place.info), RINGSIDE_USAGE) << size;
+    EXPECT_EQ(ringside_reader_steps(reader_, &place.info, 1, &count), RINGSIDE_USAGE) << size;
+    EXPECT_EQ(ringside_reader_next(reader_, 0, 0, nullptr, &place.info), RINGSIDE_USAGE) << size;
     EXPECT_EQ(place.info.slot, 0x55555555u);
     EXPECT_EQ(place.behind[0], 0x55);
   }
 }
 
 TEST_F(ReaderTest, NoHandleAndNoPlaceAreMisuseAndNoCrash) {
-  EXPECT_EQ(ringside_variables(nullptr, nullptr, nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_runs(nullptr, nullptr, 0, nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_steps(nullptr, nullptr, 0, nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_next(nullptr, 0, 0, nullptr, nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_hold(nullptr, 0, nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_copy(nullptr, 0, 0, nullptr, 0), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_results(nullptr, 0, nullptr, nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_step_get_info(nullptr, nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_view(nullptr, 0, nullptr, nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_verify(nullptr, 0), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_check(nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_release(nullptr), RINGSIDE_OK);
+  EXPECT_EQ(ringside_reader_variables(nullptr, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_runs(nullptr, nullptr, 0, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_steps(nullptr, nullptr, 0, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_next(nullptr, 0, 0, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_hold(nullptr, 0, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_copy(nullptr, 0, 0, nullptr, 0), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_results(nullptr, 0, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_step_describe(nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_step_view(nullptr, 0, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_step_verify(nullptr, 0), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_step_check(nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_step_release(nullptr), RINGSIDE_OK);
   EXPECT_STREQ(ringside_reader_line(nullptr), "no handle: found NULL");
   begin(3, 1);
-  EXPECT_EQ(ringside_variables(reader_, nullptr, nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_results(reader_, 0, nullptr, nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_next(reader_, 0, 0, nullptr, nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_hold(reader_, 0, nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_steps(reader_, nullptr, 1, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_variables(reader_, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_results(reader_, 0, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_next(reader_, 0, 0, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_hold(reader_, 0, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_steps(reader_, nullptr, 1, nullptr), RINGSIDE_USAGE);
 }
 
 /// A journal beside the pool: the run's description, and a record of each step.
@@ -365,34 +365,34 @@ TEST_F(ReaderTest, RecordsHaveTheStepsThatTheRingHasOverwritten) {
   begin(3, 5);
   ringside_record record{};
   record.size = sizeof(record);
-  EXPECT_EQ(ringside_record_next(reader_, 0, &record), RINGSIDE_ABSENT) << "there is no journal";
+  EXPECT_EQ(ringside_reader_next_record(reader_, 0, &record), RINGSIDE_ABSENT) << "there is no journal";
   write_journal(path_, schema_, 0, 6);
-  ASSERT_EQ(ringside_record_next(reader_, 0, &record), RINGSIDE_OK) << line();
+  ASSERT_EQ(ringside_reader_next_record(reader_, 0, &record), RINGSIDE_OK) << line();
   EXPECT_EQ(record.kind, static_cast<std::uint32_t>(RINGSIDE_RECORD_RUN_STARTED));
   EXPECT_STREQ(record.solver, "heat");
   for (std::uint64_t k = 1; k <= 5; ++k) {
-    ASSERT_EQ(ringside_record_next(reader_, record.seq + 1, &record), RINGSIDE_OK) << line();
+    ASSERT_EQ(ringside_reader_next_record(reader_, record.seq + 1, &record), RINGSIDE_OK) << line();
     EXPECT_EQ(record.kind, static_cast<std::uint32_t>(RINGSIDE_RECORD_STEP));
     EXPECT_EQ(record.iteration, k);
     EXPECT_EQ(record.transfer_ns, static_cast<std::int64_t>(100 * k));
     const ringside_result* results = nullptr;
     std::size_t count = 0;
-    ASSERT_EQ(ringside_record_results(reader_, &results, &count), RINGSIDE_OK);
+    ASSERT_EQ(ringside_reader_record_results(reader_, &results, &count), RINGSIDE_OK);
     std::map<std::string, const ringside_result*> named;
     for (std::size_t i = 0; i < count; ++i) named[results[i].name] = &results[i];
     EXPECT_EQ(named.at("solver.rho")->values->f64, static_cast<double>(k) + 0.25);
     EXPECT_EQ(named.at("u.l2")->values, nullptr) << "absent";
     EXPECT_STREQ(named.at("v.l2")->unit, "m s-1");
   }
-  EXPECT_EQ(ringside_record_next(reader_, record.seq + 1, &record), RINGSIDE_END);
+  EXPECT_EQ(ringside_reader_next_record(reader_, record.seq + 1, &record), RINGSIDE_END);
   write_journal(path_, schema_, 6, 1);
-  ASSERT_EQ(ringside_record_next(reader_, record.seq + 1, &record), RINGSIDE_OK);
+  ASSERT_EQ(ringside_reader_next_record(reader_, record.seq + 1, &record), RINGSIDE_OK);
   EXPECT_EQ(record.iteration, 6u);
   record.size = 8;
-  EXPECT_EQ(ringside_record_next(reader_, 0, &record), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_record_next(reader_, 0, nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_record_results(reader_, nullptr, nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_record_next(nullptr, 0, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_next_record(reader_, 0, &record), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_next_record(reader_, 0, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_record_results(reader_, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_next_record(nullptr, 0, nullptr), RINGSIDE_USAGE);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ class WriterTest : public ::testing::Test {
   ~WriterTest() override { ringside_writer_free(writer_); }
 
   ringside_status attach() {
-    return ringside_attach(&options_, variables_.data(), variables_.size(), scalars_.data(), scalars_.size(), &writer_,
+    return ringside_writer_attach(&options_, variables_.data(), variables_.size(), scalars_.data(), scalars_.size(), &writer_,
                            &error_);
   }
 
@@ -78,7 +78,7 @@ class WriterTest : public ::testing::Test {
   ringside_writer_options options_{};
   ringside_error error_{};
   std::vector<ringside_variable> variables_ = {variable("x", RINGSIDE_F64, {kEntries}),
-                                               variable("count", RINGSIDE_I32, {3, 2}, RINGSIDE_STATE)};
+                                               variable("count", RINGSIDE_I32, {3, 2}, RINGSIDE_ROLE_STATE)};
   std::vector<ringside_scalar> scalars_ = {scalar("rho"), scalar("inner", RINGSIDE_VALUE_I64), scalar("beta")};
   ringside_writer* writer_ = nullptr;
   std::optional<HandoffReader> reader_;

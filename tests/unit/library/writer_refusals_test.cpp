@@ -17,16 +17,16 @@ using namespace testing;
 
 TEST_F(WriterTest, WhatCannotBePublishedIsRefused) {
   begin();
-  EXPECT_EQ(ringside_publish(writer_, 1, nullptr, 0), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_publish(writer_, 1, nullptr, 0), RINGSIDE_USAGE);
   EXPECT_EQ(line(), "iteration 1: no step is claimed");
-  ASSERT_EQ(ringside_claim(writer_), RINGSIDE_OK);
+  ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK);
   EXPECT_EQ(line(), "iteration 1: no step is claimed") << "the last failure's, until the next one";
   ringside_value values[4] = {};
-  EXPECT_EQ(ringside_publish(writer_, 1, values, 4), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_publish(writer_, 1, values, 4), RINGSIDE_USAGE);
   EXPECT_EQ(line(), "iteration 1: found 4 scalars, expected at most 3");
-  EXPECT_EQ(ringside_publish(writer_, 0, nullptr, 0), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_publish(writer_, 1, values, 3), RINGSIDE_OK);
-  EXPECT_EQ(ringside_detach(writer_, 4), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_publish(writer_, 0, nullptr, 0), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_publish(writer_, 1, values, 3), RINGSIDE_OK);
+  EXPECT_EQ(ringside_writer_detach(writer_, 4), RINGSIDE_USAGE);
   EXPECT_EQ(line(), "outcome: found 4, expected 0 to 3");
 }
 
@@ -45,7 +45,7 @@ ringside_status attach_with(const ringside_writer_options& options, const std::v
                             const std::vector<ringside_scalar>& scalars, ringside_error& error) {
   ringside_writer* writer = nullptr;
   const ringside_status status =
-      ringside_attach(&options, variables.data(), variables.size(), scalars.data(), scalars.size(), &writer, &error);
+      ringside_writer_attach(&options, variables.data(), variables.size(), scalars.data(), scalars.size(), &writer, &error);
   EXPECT_EQ(writer, nullptr);
   return status;
 }
@@ -110,9 +110,9 @@ TEST_F(WriterTest, AStructOfALaterVersionIsAcceptedUnlessItAsksForMore) {
   later.known.size = sizeof(later);
   later.known.peer_timeout_s = 0.01;
   ringside_writer* writer = nullptr;
-  EXPECT_EQ(ringside_attach(&later.known, variables_.data(), 2, nullptr, 0, &writer, &error_), RINGSIDE_PEER_LOST);
+  EXPECT_EQ(ringside_writer_attach(&later.known, variables_.data(), 2, nullptr, 0, &writer, &error_), RINGSIDE_PEER_LOST);
   later.more = 1;
-  EXPECT_EQ(ringside_attach(&later.known, variables_.data(), 2, nullptr, 0, &writer, &error_), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_attach(&later.known, variables_.data(), 2, nullptr, 0, &writer, &error_), RINGSIDE_USAGE);
   EXPECT_NE(std::string(error_.line).find("later interface"), std::string::npos) << error_.line;
 }
 
@@ -128,25 +128,25 @@ TEST_F(WriterTest, AnErrorWithAWrongSizeIsNotTouched) {
 
 TEST_F(WriterTest, NoHandleIsAMisuseAndNoCrash) {
   ringside_value value;
-  EXPECT_EQ(ringside_claim(nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_try_claim(nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_claim_last(nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_buffer(nullptr, 0), nullptr);
-  EXPECT_EQ(ringside_publish(nullptr, 1, nullptr, 0), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_detach(nullptr, 0), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_kept(nullptr, nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_kept_variable(nullptr, 0, nullptr, nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_kept_scalar(nullptr, 0, &value), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_get_counts(nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_claim(nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_try_claim(nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_claim_last(nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_buffer(nullptr, 0), nullptr);
+  EXPECT_EQ(ringside_writer_publish(nullptr, 1, nullptr, 0), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_detach(nullptr, 0), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_kept(nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_kept_variable(nullptr, 0, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_kept_scalar(nullptr, 0, &value), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_counts(nullptr, nullptr), RINGSIDE_USAGE);
   EXPECT_STREQ(ringside_writer_line(nullptr), "no handle: found NULL");
   ringside_writer_free(nullptr);
 }
 
 TEST_F(WriterTest, CountsThatCannotBeAreRefusedBeforeAnythingIsRead) {
-  EXPECT_EQ(ringside_attach(&options_, variables_.data(), SIZE_MAX, nullptr, 0, &writer_, &error_), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_attach(&options_, nullptr, 1, nullptr, 0, &writer_, &error_), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_attach(&options_, variables_.data(), SIZE_MAX, nullptr, 0, &writer_, &error_), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_attach(&options_, nullptr, 1, nullptr, 0, &writer_, &error_), RINGSIDE_USAGE);
   EXPECT_STREQ(error_.line, "variables: found NULL, expected 1 variables");
-  EXPECT_EQ(ringside_attach(&options_, variables_.data(), 2, nullptr, SIZE_MAX, &writer_, &error_), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_attach(&options_, variables_.data(), 2, nullptr, SIZE_MAX, &writer_, &error_), RINGSIDE_USAGE);
   options_.problem_bytes_count = 8;
   EXPECT_EQ(attach(), RINGSIDE_USAGE);
   EXPECT_STREQ(error_.line, "problem_bytes: found NULL, expected 8 bytes");

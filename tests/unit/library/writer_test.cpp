@@ -21,15 +21,15 @@ TEST_F(WriterTest, AStepHasAllVariablesAndScalars) {
   begin();
   EXPECT_EQ(reader_->run().solver, std::string("test"));
   EXPECT_EQ(to_text(reader_->schema()), "x f64[1000], count i32[3,2] state");
-  ASSERT_EQ(ringside_claim(writer_), RINGSIDE_OK);
-  static_cast<double*>(ringside_buffer(writer_, 0))[7] = 2.5;
-  static_cast<std::int32_t*>(ringside_buffer(writer_, 1))[5] = -3;
-  EXPECT_EQ(ringside_buffer(writer_, 2), nullptr);
+  ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK);
+  static_cast<double*>(ringside_writer_buffer(writer_, 0))[7] = 2.5;
+  static_cast<std::int32_t*>(ringside_writer_buffer(writer_, 1))[5] = -3;
+  EXPECT_EQ(ringside_writer_buffer(writer_, 2), nullptr);
   ringside_value values[2];
   values[0].f64 = 0.5;
   values[1].i64 = -4;
-  ASSERT_EQ(ringside_publish(writer_, 3, values, 2), RINGSIDE_OK);
-  EXPECT_EQ(ringside_buffer(writer_, 0), nullptr) << "nothing is claimed";
+  ASSERT_EQ(ringside_writer_publish(writer_, 3, values, 2), RINGSIDE_OK);
+  EXPECT_EQ(ringside_writer_buffer(writer_, 0), nullptr) << "nothing is claimed";
 
   const PublishedStep step = next();
   EXPECT_EQ(step.step.descriptor.iteration, 3u);
@@ -48,11 +48,11 @@ TEST_F(WriterTest, AStepHasAllVariablesAndScalars) {
     EXPECT_EQ(reader_->outcome(), Outcome::kDiverged);
     reader_->farewell(ExitCode::kDone, "");
   });
-  EXPECT_EQ(ringside_detach(writer_, RINGSIDE_DIVERGED), RINGSIDE_OK) << line();
+  EXPECT_EQ(ringside_writer_detach(writer_, RINGSIDE_OUTCOME_DIVERGED), RINGSIDE_OK) << line();
   analyzer.join();
   ringside_counts counts{};
   counts.size = sizeof(counts);
-  EXPECT_EQ(ringside_get_counts(writer_, &counts), RINGSIDE_OK);
+  EXPECT_EQ(ringside_writer_counts(writer_, &counts), RINGSIDE_OK);
   EXPECT_EQ(counts.published, 1u);
 }
 
@@ -71,54 +71,54 @@ TEST_F(WriterTest, AResumedRunGetsVariablesAndScalars) {
   scalars.words[0] = std::bit_cast<std::uint64_t>(0.25);
   scalars.words[1] = 7;
   std::memcpy(from.kept.data() + scalars_at, &scalars, sizeof(scalars));
-  options_.pool_use = RINGSIDE_RESUME;
+  options_.pool_use = RINGSIDE_POOL_RESUME;
   begin(from);
 
   std::uint64_t iteration = 0;
-  ASSERT_EQ(ringside_kept(writer_, &iteration), RINGSIDE_OK);
+  ASSERT_EQ(ringside_writer_kept(writer_, &iteration), RINGSIDE_OK);
   EXPECT_EQ(iteration, 41u);
   const void* data = nullptr;
   std::size_t bytes = 0;
-  ASSERT_EQ(ringside_kept_variable(writer_, 0, &data, &bytes), RINGSIDE_OK);
+  ASSERT_EQ(ringside_writer_kept_variable(writer_, 0, &data, &bytes), RINGSIDE_OK);
   EXPECT_EQ(bytes, kEntries * sizeof(double));
   EXPECT_EQ(static_cast<const double*>(data)[999], 1.5);
   ringside_value value{};
-  ASSERT_EQ(ringside_kept_scalar(writer_, 0, &value), RINGSIDE_OK);
+  ASSERT_EQ(ringside_writer_kept_scalar(writer_, 0, &value), RINGSIDE_OK);
   EXPECT_EQ(value.f64, 0.25);
-  ASSERT_EQ(ringside_kept_scalar(writer_, 1, &value), RINGSIDE_OK);
+  ASSERT_EQ(ringside_writer_kept_scalar(writer_, 1, &value), RINGSIDE_OK);
   EXPECT_EQ(value.i64, 7);
-  EXPECT_EQ(ringside_kept_scalar(writer_, 2, &value), RINGSIDE_ABSENT);
-  EXPECT_EQ(ringside_kept_scalar(writer_, 3, &value), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_kept_scalar(writer_, 2, &value), RINGSIDE_ABSENT);
+  EXPECT_EQ(ringside_writer_kept_scalar(writer_, 3, &value), RINGSIDE_USAGE);
   EXPECT_EQ(line(), "scalar 3: expected less than 3");
 
-  ASSERT_EQ(ringside_claim(writer_), RINGSIDE_OK);
+  ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK);
   EXPECT_EQ(static_cast<const double*>(data)[999], 1.5) << "valid until the first publish";
-  EXPECT_EQ(ringside_publish(writer_, 41, nullptr, 0), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_publish(writer_, 41, nullptr, 0), RINGSIDE_USAGE);
   EXPECT_EQ(line(), "iteration 41: expected more than 41, the one before");
-  EXPECT_EQ(ringside_publish(writer_, 42, nullptr, 0), RINGSIDE_OK);
-  EXPECT_EQ(ringside_kept(writer_, &iteration), RINGSIDE_END);
+  EXPECT_EQ(ringside_writer_publish(writer_, 42, nullptr, 0), RINGSIDE_OK);
+  EXPECT_EQ(ringside_writer_kept(writer_, &iteration), RINGSIDE_END);
 }
 
 TEST_F(WriterTest, ANewRunHasNoKeptStep) {
   begin();
-  EXPECT_EQ(ringside_kept(writer_, nullptr), RINGSIDE_END);
-  EXPECT_EQ(ringside_kept_variable(writer_, 0, nullptr, nullptr), RINGSIDE_END);
-  EXPECT_EQ(ringside_kept_variable(writer_, 2, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_kept(writer_, nullptr), RINGSIDE_END);
+  EXPECT_EQ(ringside_writer_kept_variable(writer_, 0, nullptr, nullptr), RINGSIDE_END);
+  EXPECT_EQ(ringside_writer_kept_variable(writer_, 2, nullptr, nullptr), RINGSIDE_USAGE);
   ringside_value value;
-  EXPECT_EQ(ringside_kept_scalar(writer_, 0, &value), RINGSIDE_END);
+  EXPECT_EQ(ringside_writer_kept_scalar(writer_, 0, &value), RINGSIDE_END);
 }
 
 TEST_F(WriterTest, ATryFindsNoBufferWhereAClaimWouldWait) {
   begin();
   for (std::uint64_t k = 1; k <= 2; ++k) {
-    ASSERT_EQ(ringside_try_claim(writer_), RINGSIDE_OK);
-    ASSERT_EQ(ringside_publish(writer_, k, nullptr, 0), RINGSIDE_OK);
+    ASSERT_EQ(ringside_writer_try_claim(writer_), RINGSIDE_OK);
+    ASSERT_EQ(ringside_writer_publish(writer_, k, nullptr, 0), RINGSIDE_OK);
   }
-  EXPECT_EQ(ringside_try_claim(writer_), RINGSIDE_FULL);
-  EXPECT_EQ(ringside_buffer(writer_, 0), nullptr);
+  EXPECT_EQ(ringside_writer_try_claim(writer_), RINGSIDE_FULL);
+  EXPECT_EQ(ringside_writer_buffer(writer_, 0), nullptr);
   next();
   reader_->release();
-  EXPECT_EQ(ringside_try_claim(writer_), RINGSIDE_OK);
+  EXPECT_EQ(ringside_writer_try_claim(writer_), RINGSIDE_OK);
 }
 
 TEST_F(WriterTest, StopEndsTheWaitOfAClaim) {
@@ -126,15 +126,15 @@ TEST_F(WriterTest, StopEndsTheWaitOfAClaim) {
   options_.stop = &stop;
   begin();
   for (std::uint64_t k = 1; k <= 2; ++k) {
-    ASSERT_EQ(ringside_claim(writer_), RINGSIDE_OK);
-    ASSERT_EQ(ringside_publish(writer_, k, nullptr, 0), RINGSIDE_OK);
+    ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK);
+    ASSERT_EQ(ringside_writer_publish(writer_, k, nullptr, 0), RINGSIDE_OK);
   }
   stop = 1;
-  EXPECT_EQ(ringside_claim(writer_), RINGSIDE_INTERRUPTED);
+  EXPECT_EQ(ringside_writer_claim(writer_), RINGSIDE_INTERRUPTED);
   EXPECT_EQ(line(), "interrupted: `stop` is set");
   next();
   reader_->release();
-  EXPECT_EQ(ringside_claim_last(writer_), RINGSIDE_OK);
+  EXPECT_EQ(ringside_writer_claim_last(writer_), RINGSIDE_OK);
 }
 
 TEST_F(WriterTest, StopEndsTheWaitForAnAnalyzer) {
@@ -156,7 +156,7 @@ TEST_F(WriterTest, TheEnvironmentGivesWhatTheOptionsLeaveOut) {
   setenv("RINGSIDE_BUFFERS", "5", 1);
   setenv("RINGSIDE_POOL_USE", "overwrite", 1);
   options_.socket = nullptr;
-  options_.pool_use = RINGSIDE_RESUME;  // precedes the environment
+  options_.pool_use = RINGSIDE_POOL_RESUME;  // precedes the environment
   begin();
   unsetenv("RINGSIDE_SOCKET");
   unsetenv("RINGSIDE_BUFFERS");
@@ -170,17 +170,17 @@ TEST_F(WriterTest, AChildCannotUseTheHandle) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    bool right = ringside_claim(writer_) == RINGSIDE_USAGE && line().find("its child") != std::string::npos;
-    right = right && ringside_publish(writer_, 1, nullptr, 0) == RINGSIDE_USAGE;
-    right = right && ringside_detach(writer_, 0) == RINGSIDE_USAGE && ringside_kept(writer_, nullptr) == RINGSIDE_USAGE;
+    bool right = ringside_writer_claim(writer_) == RINGSIDE_USAGE && line().find("its child") != std::string::npos;
+    right = right && ringside_writer_publish(writer_, 1, nullptr, 0) == RINGSIDE_USAGE;
+    right = right && ringside_writer_detach(writer_, 0) == RINGSIDE_USAGE && ringside_writer_kept(writer_, nullptr) == RINGSIDE_USAGE;
     ringside_writer_free(writer_);
     _exit(right ? 0 : 1);
   }
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  ASSERT_EQ(ringside_claim(writer_), RINGSIDE_OK) << "the parent's handle is as before";
-  ASSERT_EQ(ringside_publish(writer_, 1, nullptr, 0), RINGSIDE_OK);
+  ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK) << "the parent's handle is as before";
+  ASSERT_EQ(ringside_writer_publish(writer_, 1, nullptr, 0), RINGSIDE_OK);
   EXPECT_EQ(next().step.descriptor.iteration, 1u);
 }
 
@@ -191,13 +191,13 @@ TEST_F(WriterTest, AfterADetachNothingCanBePublished) {
     EXPECT_EQ(reader_->next(none, false, nullptr), NextStatus::kDetached);
     reader_->farewell(ExitCode::kDone, "");
   });
-  EXPECT_EQ(ringside_detach(writer_, RINGSIDE_FINISHED), RINGSIDE_OK) << line();
+  EXPECT_EQ(ringside_writer_detach(writer_, RINGSIDE_OUTCOME_FINISHED), RINGSIDE_OK) << line();
   analyzer.join();
-  EXPECT_EQ(ringside_claim(writer_), RINGSIDE_USAGE);
-  EXPECT_EQ(line(), "the run has ended: ringside_detach was called; expected ringside_writer_free");
-  EXPECT_EQ(ringside_buffer(writer_, 0), nullptr);
-  EXPECT_EQ(ringside_publish(writer_, 1, nullptr, 0), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_detach(writer_, RINGSIDE_FINISHED), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_claim(writer_), RINGSIDE_USAGE);
+  EXPECT_EQ(line(), "the run has ended: ringside_writer_detach was called; expected ringside_writer_free");
+  EXPECT_EQ(ringside_writer_buffer(writer_, 0), nullptr);
+  EXPECT_EQ(ringside_writer_publish(writer_, 1, nullptr, 0), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_detach(writer_, RINGSIDE_OUTCOME_FINISHED), RINGSIDE_USAGE);
 }
 
 TEST_F(WriterTest, WithoutAnAnalyzerASolverThatIsToGoOnWritesStepsThatAreDropped) {
@@ -206,8 +206,8 @@ TEST_F(WriterTest, WithoutAnAnalyzerASolverThatIsToGoOnWritesStepsThatAreDropped
   reader_.reset();  // the analyzer is gone
   double* before = nullptr;
   for (std::uint64_t k = 1; k <= 6; ++k) {
-    ASSERT_EQ(ringside_claim(writer_), RINGSIDE_OK) << line();
-    auto* x = static_cast<double*>(ringside_buffer(writer_, 0));
+    ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK) << line();
+    auto* x = static_cast<double*>(ringside_writer_buffer(writer_, 0));
     ASSERT_NE(x, nullptr);
     EXPECT_NE(x, before) << "x_{k-1} stays readable";
     x[kEntries - 1] = static_cast<double>(k);
@@ -215,11 +215,11 @@ TEST_F(WriterTest, WithoutAnAnalyzerASolverThatIsToGoOnWritesStepsThatAreDropped
       EXPECT_EQ(before[kEntries - 1], static_cast<double>(k - 1));
     }
     before = x;
-    ASSERT_EQ(ringside_publish(writer_, k, nullptr, 0), RINGSIDE_OK) << line();
+    ASSERT_EQ(ringside_writer_publish(writer_, k, nullptr, 0), RINGSIDE_OK) << line();
   }
   ringside_counts counts{};
   counts.size = sizeof(counts);
-  ASSERT_EQ(ringside_get_counts(writer_, &counts), RINGSIDE_OK);
+  ASSERT_EQ(ringside_writer_counts(writer_, &counts), RINGSIDE_OK);
   EXPECT_EQ(counts.published + counts.skipped, 6u);
   EXPECT_GE(counts.skipped, 4u);
 }

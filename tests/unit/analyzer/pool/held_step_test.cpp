@@ -75,7 +75,7 @@ TEST_F(HeldStepTest, ZeroHoldsTheNewestStep) {
   begin(4);
   const RingReader reader = RingReader::open(path_);
   HeldStep step;
-  ASSERT_EQ(reader.hold(0, step), HoldOutcome::kHeld);
+  ASSERT_EQ(reader.hold(kNewestCommit, step), HoldOutcome::kHeld);
   EXPECT_EQ(step.header().iteration, 4u);
   EXPECT_EQ(reader.hold(17, step), HoldOutcome::kNotKept);
   EXPECT_EQ(step.header().iteration, 4u) << "what was held before stays held";
@@ -107,7 +107,7 @@ TEST_F(HeldStepTest, ARingOfThreeSlotsRespectsNoLease) {
   begin(3);
   const RingReader reader = RingReader::open(path_);
   HeldStep step;
-  ASSERT_EQ(reader.hold(0, step), HoldOutcome::kHeld);
+  ASSERT_EQ(reader.hold(kNewestCommit, step), HoldOutcome::kHeld);
   commit(2);
   EXPECT_EQ(step.check(), HeldStatus::kOk) << "it is still one of the two newest, then the oldest";
   commit();
@@ -218,10 +218,10 @@ TEST_F(HeldStepTest, EachVariableHasAViewAndIsVerifiedAlone) {
 
   const RingReader reader = RingReader::open(path_);
   HeldStep step;
-  ASSERT_EQ(reader.hold(0, step), HoldOutcome::kHeld);
+  ASSERT_EQ(reader.hold(kNewestCommit, step), HoldOutcome::kHeld);
   EXPECT_EQ(step.step().scalar(3), 101u);
   for (std::size_t damaged = 0; damaged < schema.size(); ++damaged) {
-    ASSERT_EQ(reader.hold(0, step), HoldOutcome::kHeld);
+    ASSERT_EQ(reader.hold(kNewestCommit, step), HoldOutcome::kHeld);
     std::byte* last = pool.ring().writable_payload(0) + schema.place(damaged).offset + schema.place(damaged).bytes - 1;
     *last ^= std::byte{1};
     for (std::size_t v = 0; v < schema.size(); ++v) {
@@ -322,7 +322,7 @@ TEST_F(HeldStepTest, StepsOfOneReaderMayBeReleasedByOtherThreads) {
     threads.emplace_back([&] {
       for (int i = 0; i < 300; ++i) {
         HeldStep step;
-        if (reader.hold(0, step) != HoldOutcome::kHeld) continue;
+        if (reader.hold(kNewestCommit, step) != HoldOutcome::kHeld) continue;
         const std::uint64_t k = step.header().iteration;
         const bool whole = is_iterate(step, k);
         if (step.release() != HeldStatus::kOk) continue;

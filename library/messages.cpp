@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "library/messages.hpp"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "common/platform/error.hpp"
+#include "common/platform/version.hpp"
+
+namespace ringside::library {
+
+namespace {
+
+constexpr const char* kLibrary = "libringside-messages.so.0";
+
+std::atomic<MakeMessages> linked{nullptr};
+
+/// The folder of the file that this code is in, with a slash at its end: the other library lies beside it. Empty if it
+/// is not known.
+std::string own_folder() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&load_messages), &info) == 0 || info.dli_fname == nullptr) return {};
+  const char* slash = std::strrchr(info.dli_fname, '/');
+  return slash != nullptr ? std::string(info.dli_fname, slash + 1) : std::string();
+}
+
+/// Stays loaded until the process ends: ZeroMQ's threads may run its code.
+void* load() {
+  constexpr int kHow = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
+  if (void* beside = dlopen((own_folder() + kLibrary).c_str(), kHow)) return beside;
+  if (void* found = dlopen(kLibrary, kHow)) return found;
+  const char* why = dlerror();
+  throw usage_error("--coordination messages: {}; expected the package libringside-messages0, or locks",
+                    why != nullptr ? why : "libringside-messages cannot be loaded");
+}
+
+}  // namespace
+
+void link_messages(MakeMessages make) noexcept {
+  linked.store(make, std::memory_order_relaxed);
+}
+
+std::unique_ptr<Messages> load_messages(const std::string& socket) {
+  if (const MakeMessages make = linked.load(std::memory_order_relaxed)) return make(socket);
+  const auto* entry = static_cast<const MessagesEntry*>(dlsym(load(), "ringside_messages"));
+  if (entry == nullptr || std::strcmp(entry->version, version()) != 0) {
+    throw usage_error("--coordination messages: found libringside-messages {}, expected {}, as libringside is",
+                      entry != nullptr ? entry->version : "without an entry", version());
+  }
+  return entry->make(socket);
+}
+
+}  // namespace ringside::library

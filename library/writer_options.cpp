@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "library/writer_options.hpp"
+
+#include <errno.h>
+
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "common/handoff/handoff_environment.hpp"
+#include "common/kernels/hash.hpp"
+#include "common/platform/clock.hpp"
+#include "common/threads/core_loan.hpp"
+#include "library/handle.hpp"
+#include "library/messages.hpp"
+
+namespace ringside::library {
+namespace {
+
+constexpr std::size_t kSolverBytes = sizeof(RunDescription::solver) - 1;
+constexpr std::size_t kProblemBytes = sizeof(RunDescription::matrix) - 1;
+constexpr std::size_t kParametersBytes = sizeof(RunDescription::parameters) - 1;
+
+std::string text_or(const char* text, const char* otherwise) {
+  return text != nullptr ? text : otherwise;
+}
+
+std::string checked(std::string text, std::size_t most, const char* what) {
+  if (text.size() > most) throw usage_error("{}: found {} bytes, expected at most {}", what, text.size(), most);
+  return text;
+}
+
+template <class Enum>
+Enum chosen(std::uint32_t value, std::span<const Enum> choices, Enum otherwise, const char* what) {
+  if (value == 0) return otherwise;
+  if (value > choices.size()) throw usage_error("{}: found {}, expected 1 to {}, or 0", what, value, choices.size());
+  return choices[value - 1];
+}
+
+/// All that the iterates depend on besides the variables, which the attachment adds.
+Id128 problem_id(const std::string& solver, const std::string& problem, const std::string& parameters,
+                 const void* bytes, std::size_t count) {
+  if (bytes == nullptr && count > 0) throw usage_error("problem_bytes: found NULL, expected {} bytes", count);
+  const Id128 content = hash128(bytes, count);
+  std::string all = solver + '\0' + problem + '\0' + parameters + '\0';
+  all.append(reinterpret_cast<const char*>(&content), sizeof(content));
+  return hash128(all.data(), all.size());
+}
+
+}  // namespace
+
+HandoffOptions handoff_options_of(const ringside_writer_options& given) {
+  constexpr PoolUse kUses[] = {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume};
+  constexpr CoordinationKind kCoordinations[] = {CoordinationKind::kLocks, CoordinationKind::kMessages};
+  constexpr OnAnalyzerLoss kLosses[] = {OnAnalyzerLoss::kWait, OnAnalyzerLoss::kContinue, OnAnalyzerLoss::kStop};
+  HandoffOptions options = handoff_options_of_environment();
+  if (given.socket != nullptr) options.socket = given.socket;
+  if (given.buffers != 0) options.buffers = given.buffers;
+  constexpr double kLeastTimeoutS = 0.001;
+  constexpr double kMostTimeoutS = 1e6;
+  const double timeout_s = given.peer_timeout_s;
+  if (!(timeout_s == 0 || (timeout_s >= kLeastTimeoutS && timeout_s <= kMostTimeoutS))) {
+    throw usage_error("peer_timeout_s: found {}, expected {} to {}, or 0", timeout_s, kLeastTimeoutS, kMostTimeoutS);
+  }
+  if (given.peer_timeout_s > 0) options.peer_timeout_s = given.peer_timeout_s;
+  options.pool_use = chosen<PoolUse>(given.pool_use, kUses, options.pool_use, "pool_use");
+  options.on_analyzer_loss =
+      chosen<OnAnalyzerLoss>(given.on_analyzer_loss, kLosses, options.on_analyzer_loss, "on_analyzer_loss");
+  options.coordination =
+      chosen<CoordinationKind>(given.coordination, kCoordinations, options.coordination, "coordination");
+  options.messages = load_messages;
+  if (given.shares_core != 0) options.spin_ns = 0;
+  if (given.lent_core_count > 0) {
+    if (given.lent_cores == nullptr)
+      throw usage_error("lent_cores: found NULL, expected {} cores", given.lent_core_count);
+    options.cores.assign(given.lent_cores, given.lent_cores + given.lent_core_count);
+    for (const int core : options.cores) {
+      if (core >= 0 && core < LentCores::kMaxCpus) continue;
+      throw usage_error("lent_cores: found core {}, expected 0 to {}", core, LentCores::kMaxCpus - 1);
+    }
+    options.elastic = true;
+  }
+  options.stop = StopFlag(given.stop);
+  return options;
+}
+
+RunDescription run_of(const ringside_writer_options& given) {
+  const std::string solver =
+      checked(text_or(given.solver, program_invocation_short_name), kSolverBytes, "the solver's name");
+  const std::string problem = checked(text_or(given.problem, ""), kProblemBytes, "the problem");
+  const std::string parameters = checked(text_or(given.parameters, ""), kParametersBytes, "the parameters");
+  RunDescription run;
+  run.run_id = random_id();
+  if (given.problem_id != nullptr) {
+    std::memcpy(&run.problem_id, given.problem_id, sizeof(run.problem_id));
+  } else {
+    run.problem_id = problem_id(solver, problem, parameters, given.problem_bytes, given.problem_bytes_count);
+  }
+  run.nonzeros = given.work;
+  run.started_realtime_ns = realtime_ns();
+  assign(run.solver, solver);
+  assign(run.matrix, problem);
+  assign(run.parameters, parameters);
+  return run;
+}
+
+Schema schema_of(const ringside_variable* variables, std::size_t count) {
+  if (count > kMostVariables) {
+    throw usage_error("variables: found {} variables, expected 1 to {}", count, kMostVariables);
+  }
+  if (count > 0 && variables == nullptr) throw usage_error("variables: found NULL, expected {} variables", count);
+  std::vector<Variable> made;
+  for (const ringside_variable& given : taken(variables, count, "ringside_variable")) {
+    if (given.dims > RINGSIDE_MOST_DIMS) {
+      throw usage_error("variables: variable '{}': {} dimensions; expected 0 to 8", text_or(given.name, ""),
+                        given.dims);
+    }
+    if (given.reserved != 0) {
+      throw usage_error("variables: variable '{}': reserved is {}; expected 0", text_or(given.name, ""),
+                        given.reserved);
+    }
+    made.push_back({.name = text_or(given.name, ""),
+                    .dtype = static_cast<DType>(given.dtype),
+                    .shape = {given.shape, given.shape + given.dims},
+                    .role = given.role == 0 ? Role::kField : static_cast<Role>(given.role),
+                    .unit = text_or(given.unit, "")});
+  }
+  return Schema::of(std::move(made));
+}
+
+std::vector<Scalar> scalars_of(const ringside_scalar* scalars, std::size_t count) {
+  if (count > 0 && scalars == nullptr) throw usage_error("scalars: found NULL, expected {} scalars", count);
+  if (count > kMostScalars) throw usage_error("found {} scalars, expected at most {}", count, kMostScalars);
+  std::vector<Scalar> made;
+  for (const ringside_scalar& given : taken(scalars, count, "ringside_scalar")) {
+    made.push_back({.name = text_or(given.name, ""),
+                    .type = given.type == 0 ? ValueType::kF64 : static_cast<ValueType>(given.type),
+                    .unit = text_or(given.unit, "")});
+  }
+  return made;
+}
+
+}  // namespace ringside::library
