@@ -2,9 +2,9 @@
 /*
  * libringside: keep every step of a solver, and read what is kept (docs/library.md).
  *
- * A solver attaches to an analyzer, claims a buffer in shared memory, writes its variables into it and publishes it. The
- * analyzer copies each published step into a persistent ring, beside the solver. A reader opens that ring, also while it
- * is written, and holds a step to look at it in place.
+ * A solver attaches to an analyzer, claims a buffer in shared memory, writes its variables into it and publishes it.
+ * The analyzer copies each published step into a persistent ring, beside the solver. A reader opens that ring, also
+ * while it is written, and holds a step to look at it in place.
  *
  *     ringside_writer* run = NULL;
  *     ringside_variable x = {.size = sizeof x, .dtype = RINGSIDE_F64, .name = "x", .dims = 1, .shape = {n}};
@@ -28,10 +28,10 @@
  * Fork. A handle belongs to the process that made it. In a child, calls return RINGSIDE_USAGE; freeing the handle there
  * leaves the parent's alone.
  *
- * Structs begin with their size, which the caller sets to sizeof. Fields are added at the end only. A zeroed field means
- * its default. All elements of an array have the same size, which is its stride. A function that lists fills up to
- * `room` elements of the caller's array, whose first element has its size, and sets *count to how many there are; `out`
- * may be NULL if room is 0.
+ * Structs begin with their size, which the caller sets to sizeof. Fields are added at the end only. A zeroed field
+ * means its default. All elements of an array have the same size, which is its stride. A function that lists fills up
+ * to `room` elements of the caller's array, whose first element has its size, and sets *count to how many there are;
+ * `out` may be NULL if room is 0.
  *
  * Memory. Pointers that the caller passes are read during the call only, except for ringside_writer_options.stop. What
  * the library returns stays the library's, as long as each function says.
@@ -61,10 +61,10 @@ extern "C" {
 typedef int32_t ringside_status;
 enum {
   RINGSIDE_OK = 0,
-  RINGSIDE_USAGE = 2,         /* an argument, a refusal by the analyzer, a file that is no pool: see the reasons below */
-  RINGSIDE_SYSTEM = 3,        /* the system lacks something: space, permission, memory */
-  RINGSIDE_PEER_LOST = 4,     /* the analyzer went away */
-  RINGSIDE_DAMAGED = 5,       /* data failed verification */
+  RINGSIDE_USAGE = 2,     /* an argument, a refusal by the analyzer, a file that is no pool: see the reasons below */
+  RINGSIDE_SYSTEM = 3,    /* the system lacks something: space, permission, memory */
+  RINGSIDE_PEER_LOST = 4, /* the analyzer went away */
+  RINGSIDE_DAMAGED = 5,   /* data failed verification */
   RINGSIDE_INTERRUPTED = 130, /* `stop` is set */
   RINGSIDE_TIMEOUT = -1,      /* nothing came within the time given */
   RINGSIDE_END = -2,          /* there is no more, or none */
@@ -174,7 +174,7 @@ typedef struct ringside_writer ringside_writer;
 enum {
   RINGSIDE_POOL_FRESH = 1,     /* there must be none */
   RINGSIDE_POOL_OVERWRITE = 2, /* they are discarded */
-  RINGSIDE_POOL_RESUME = 3     /* the run goes on from the newest one, if it is of this problem (ringside_writer_kept) */
+  RINGSIDE_POOL_RESUME = 3 /* the run goes on from the newest one, if it is of this problem (ringside_writer_kept) */
 };
 
 /* on_analyzer_loss: what a claim does when the analyzer is gone. */
@@ -227,8 +227,8 @@ RINGSIDE_API ringside_status ringside_writer_attach(const ringside_writer_option
 /* The iteration of the step that the run goes on from, or RINGSIDE_END if it begins anew. [handle] */
 RINGSIDE_API ringside_status ringside_writer_kept(ringside_writer* writer, uint64_t* iteration);
 
-/* That step's variable: its bytes, in the order and shape declared. Valid until the first publish. data and bytes may be
- * NULL. RINGSIDE_END: none. [handle] */
+/* That step's variable: its bytes, in the order and shape declared. Valid until the first publish. data and bytes may
+ * be NULL. RINGSIDE_END: none. [handle] */
 RINGSIDE_API ringside_status ringside_writer_kept_variable(ringside_writer* writer, uint32_t variable,
                                                            const void** data, size_t* bytes);
 
@@ -263,10 +263,10 @@ RINGSIDE_API void* ringside_writer_buffer(ringside_writer* writer, uint32_t vari
 RINGSIDE_API const void* ringside_writer_previous(ringside_writer* writer, uint32_t variable);
 
 /*
- * Publishes the claimed step. scalars: in the order declared; those behind scalar_count are 0. iteration: at least 1, and
- * greater than the one before. The time that the step took to make is the time since the publish before it, without the
- * wait in the claim. RINGSIDE_USAGE: no step is claimed, the iteration is not greater, or there are too many scalars.
- * [handle]
+ * Publishes the claimed step. scalars: in the order declared; those behind scalar_count are 0. iteration: at least 1,
+ * and greater than the one before. The time that the step took to make is the time since the publish before it, without
+ * the wait in the claim. RINGSIDE_USAGE: no step is claimed, the iteration is not greater, or there are too many
+ * scalars. [handle]
  */
 RINGSIDE_API ringside_status ringside_writer_publish(ringside_writer* writer, uint64_t iteration,
                                                      const ringside_value* scalars, size_t scalar_count);
@@ -282,8 +282,8 @@ RINGSIDE_API ringside_status ringside_writer_put(ringside_writer* writer, uint64
                                                  const ringside_value* scalars, size_t scalar_count);
 
 /* Ends the run; outcome: RINGSIDE_OUTCOME_FINISHED ... A step that is claimed and not published is dropped. Nothing can
- * be claimed afterwards. A detach that failed may be tried again. Returns when every published step is committed (and on
- * the medium, if the analyzer was asked for that). A failure says what was not. [handle] */
+ * be claimed afterwards. A detach that failed may be tried again. Returns when every published step is committed (and
+ * on the medium, if the analyzer was asked for that). A failure says what was not. [handle] */
 RINGSIDE_API ringside_status ringside_writer_detach(ringside_writer* writer, uint32_t outcome);
 
 typedef struct ringside_counts {
@@ -394,17 +394,17 @@ RINGSIDE_API ringside_status ringside_reader_steps(ringside_reader* reader, ring
 /*
  * The oldest kept step whose commit_seq is greater than `after`, waiting for one. timeout_s: 0 does not wait; less than
  * 0 waits without a limit. Steps between `after` and the returned one were overwritten. RINGSIDE_TIMEOUT;
- * RINGSIDE_INTERRUPTED: `stop` is set; RINGSIDE_END: the journal beside the pool says that the run has ended, or for 5 s
- * no process of this machine has owned the pool, and there is no further step. With RINGSIDE_FOLLOW_POOL it never is.
+ * RINGSIDE_INTERRUPTED: `stop` is set; RINGSIDE_END: the journal beside the pool says that the run has ended, or for 5
+ * s no process of this machine has owned the pool, and there is no further step. With RINGSIDE_FOLLOW_POOL it never is.
  * [handle]
  */
 RINGSIDE_API ringside_status ringside_reader_next(ringside_reader* reader, uint64_t after, double timeout_s,
                                                   ringside_step_info* out);
 
 /*
- * Holds a step: while it is held, the analyzer takes another slot, as long as there is one. Neither waits for the other.
- * commit_seq: of the step, or RINGSIDE_NEWEST. RINGSIDE_OVERWRITTEN: it is gone; RINGSIDE_END: the pool has no step;
- * RINGSIDE_SYSTEM: this file system has no locks for it (ringside_reader_copy needs none). [handle]
+ * Holds a step: while it is held, the analyzer takes another slot, as long as there is one. Neither waits for the
+ * other. commit_seq: of the step, or RINGSIDE_NEWEST. RINGSIDE_OVERWRITTEN: it is gone; RINGSIDE_END: the pool has no
+ * step; RINGSIDE_SYSTEM: this file system has no locks for it (ringside_reader_copy needs none). [handle]
  */
 RINGSIDE_API ringside_status ringside_reader_hold(ringside_reader* reader, uint64_t commit_seq, ringside_step** out);
 
@@ -416,12 +416,12 @@ RINGSIDE_API ringside_status ringside_step_describe(ringside_step* step, ringsid
 RINGSIDE_API ringside_status ringside_step_view(ringside_step* step, uint32_t variable, const void** data,
                                                 size_t* bytes);
 
-/* Hashes a variable in place, or RINGSIDE_ALL_VARIABLES, and checks. Reads the memory once; what has verified is not read
- * again. RINGSIDE_DAMAGED; RINGSIDE_OVERWRITTEN. [handle] */
+/* Hashes a variable in place, or RINGSIDE_ALL_VARIABLES, and checks. Reads the memory once; what has verified is not
+ * read again. RINGSIDE_DAMAGED; RINGSIDE_OVERWRITTEN. [handle] */
 RINGSIDE_API ringside_status ringside_step_verify(ringside_step* step, uint32_t variable);
 
-/* RINGSIDE_OK: everything that was read through views of this step until now was of this step. RINGSIDE_OVERWRITTEN: the
- * analyzer needed the slot. [handle] */
+/* RINGSIDE_OK: everything that was read through views of this step until now was of this step. RINGSIDE_OVERWRITTEN:
+ * the analyzer needed the slot. [handle] */
 RINGSIDE_API ringside_status ringside_step_check(ringside_step* step);
 
 /* The last check, and the end of the hold; the step is freed whatever is returned. NULL is allowed. [handle] */
@@ -432,10 +432,10 @@ RINGSIDE_API ringside_status ringside_step_release(ringside_step* step);
 RINGSIDE_API ringside_status ringside_reader_copy(ringside_reader* reader, uint64_t commit_seq, uint32_t variable,
                                                   void* to, size_t bytes);
 
-/* Lists what was recorded of a step, by name: reductions of fields, scalars of the solver. The scalars are there as soon
- * as the step is; until the analyzer has recorded the reductions, their values are NULL. commit_seq: as
- * ringside_reader_hold. RINGSIDE_ABSENT: the pool no longer describes the run. Texts and values are valid until the next
- * call of this function or of ringside_reader_find_result. [handle] */
+/* Lists what was recorded of a step, by name: reductions of fields, scalars of the solver. The scalars are there as
+ * soon as the step is; until the analyzer has recorded the reductions, their values are NULL. commit_seq: as
+ * ringside_reader_hold. RINGSIDE_ABSENT: the pool no longer describes the run. Texts and values are valid until the
+ * next call of this function or of ringside_reader_find_result. [handle] */
 RINGSIDE_API ringside_status ringside_reader_results(ringside_reader* reader, uint64_t commit_seq, ringside_result* out,
                                                      size_t room, size_t* count);
 
@@ -494,8 +494,8 @@ typedef struct ringside_record {
 RINGSIDE_API ringside_status ringside_reader_next_record(ringside_reader* reader, uint64_t from, ringside_record* out);
 
 /* Lists the results of that record, by name; none if it is no step. Results that are arrays are in the ring only. "#0",
- * "#1" ... are the names where no description of the run is left. Texts and values are valid until the next call of this
- * function. [handle] */
+ * "#1" ... are the names where no description of the run is left. Texts and values are valid until the next call of
+ * this function. [handle] */
 RINGSIDE_API ringside_status ringside_reader_record_results(ringside_reader* reader, ringside_result* out, size_t room,
                                                             size_t* count);
 

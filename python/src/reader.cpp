@@ -180,8 +180,8 @@ py::list Reader::steps() {
 }
 
 py::object Reader::next(std::uint64_t after, std::optional<double> timeout_s) {
-  // The waits between two looks, as ringside_reader_next makes them. Here no other thread waits for the handle meanwhile, and
-  // a signal ends a wait.
+  // The waits between two looks, as ringside_reader_next makes them. Here no other thread waits for the handle
+  // meanwhile, and a signal ends a wait.
   constexpr std::chrono::nanoseconds kFirst = std::chrono::microseconds(50), kLast = std::chrono::milliseconds(2);
   using std::chrono::steady_clock;
   const auto limit = std::chrono::duration<double>(std::clamp(timeout_s.value_or(0), 0.0, 1e9));
