@@ -31,7 +31,7 @@ void describe_results(ringside_reader& reader, const std::vector<std::uint64_t>&
   const Catalogue& catalogue = *reader.catalogue;
   const bool recorded = words.size() == catalogue.words();
   reader.values.resize(words.size() + catalogue.scalars().size());
-  std::memcpy(reader.values.data(), words.data(), words.size() * sizeof(std::uint64_t));
+  if (recorded && !words.empty()) std::memcpy(reader.values.data(), words.data(), words.size() * sizeof(std::uint64_t));
   for (std::size_t s = 0; s < catalogue.scalars().size(); ++s) {
     reader.values[words.size() + s].i64 = static_cast<std::int64_t>(step.scalar(s));
   }
