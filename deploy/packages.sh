@@ -23,8 +23,11 @@ packages_test=(clang-14 libclang-rt-14-dev libomp-14-dev gfortran abigail-tools)
 # The libFuzzer preset.
 packages_fuzz=(clang-14 libclang-rt-14-dev libomp-14-dev)
 
-# The Python package, and what its tests use.
-packages_python=(python3-dev python3-numpy python3-scipy pybind11-dev)
+# The Python package.
+packages_python=(python3-dev python3-numpy pybind11-dev)
+
+# What the Python package's tests use.
+packages_python_test=(python3-scipy)
 
 # What package.sh adds: the tools that make a Debian package and its Depends.
 packages_package=(dpkg-dev binutils file)
