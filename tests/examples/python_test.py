@@ -24,6 +24,7 @@ class Interpreted(story.Solver):
         self.environment["PATH"] = os.pathsep.join(
             (str(Installation.programs), os.path.dirname(sys.executable), os.environ["PATH"]))
         self.environment.update({compiler: "/bin/false" for compiler in ("CC", "CXX", "FC")}, PYTHONDONTWRITEBYTECODE="1")
+        self.environment.pop("PYTHONPATH", None)
         if Installation.prefix:
             self.environment["PYTHONPATH"] = str(Installation.prefix / "lib/python3/dist-packages")
 
