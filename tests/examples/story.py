@@ -60,6 +60,10 @@ class Solver:
     def prepare(self):
         raise NotImplementedError
 
+    def newest(self, pool):
+        """The newest iteration that is kept."""
+        return max(step["iteration"] for step in json.loads(self.call("ringside", "info", "--json", pool).stdout)["iterates"])
+
     def followed(self, pool):
         """What the reader prints of the steps that are kept: {iteration: mean}."""
         return dict(line.split() for line in self.call(*self.follower, pool, "0").stdout.splitlines())
@@ -73,22 +77,24 @@ class Solver:
         run = subprocess.Popen(["ringside", "run", "--pool", "rod.pool", "--resume", "--", *self.solver, "1000000000"],
                                cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, encoding="utf-8")
-        reader = subprocess.Popen([*self.follower, "rod.pool", "60"], cwd=self.folder, env=self.environment,
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, encoding="utf-8")
+        reader = None
         try:
+            while self.newest("rod.pool") <= 5:  # a reader that comes earlier sees the end of the first run
+                self.assertIsNone(run.poll(), "the second run has ended")
+            reader = subprocess.Popen([*self.follower, "rod.pool", "60"], cwd=self.folder, env=self.environment,
+                                      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, encoding="utf-8")
             seen = [int(reader.stdout.readline().split()[0]) for _ in range(20)]
             self.assertEqual(seen, sorted(set(seen)))
             os.kill(self.publishing(run.pid), signal.SIGKILL)
             said = run.communicate(timeout=120)[1]
         finally:
-            for process in (reader, run):
+            for process in filter(None, (reader, run)):
                 process.kill()
                 process.communicate()
         self.assertEqual(run.returncode, 4, said)
         self.assertIn("ringside run --resume continues", said)
 
-        kept = json.loads(self.call("ringside", "info", "--json", "rod.pool").stdout)["iterates"]
-        newest = max(step["iteration"] for step in kept)
+        newest = self.newest("rod.pool")
         self.assertGreaterEqual(newest, seen[-1])
         last = newest + 10
         self.call("ringside", "run", "--quiet", "--pool", "rod.pool", "--resume", "--", *self.solver, last)
