@@ -14,7 +14,7 @@
  *       iterate(ringside_writer_buffer(run, 0));
  *       ringside_writer_publish(run, k, NULL, 0);
  *     }
- * if (ringside_writer_detach(run, RINGSIDE_OUTCOME_FINISHED) != RINGSIDE_OK) die(ringside_writer_error(run)->line);
+ *     if (ringside_writer_detach(run, RINGSIDE_OUTCOME_FINISHED) != RINGSIDE_OK) die(ringside_writer_error(run)->line);
  *     ringside_writer_free(run);
  *
  * Status. A function that can fail returns one. It is 0, a failure (greater than 0; the exit codes of the programs) or
