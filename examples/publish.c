@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   const void* kept;
   if (!ringside_writer_kept(run, &k) && !ringside_writer_kept_variable(run, 0, &kept, NULL)) memcpy(x, kept, sizeof x);
   while (k < iterations && !ringside_writer_claim(run)) {  // your loop
-    heat_step();                                    // your solver
+    heat_step();                                          // your solver
     memcpy(ringside_writer_buffer(run, 0), x, sizeof x);
     ringside_writer_publish(run, ++k, NULL, 0);
   }
