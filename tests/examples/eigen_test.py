@@ -14,6 +14,7 @@ import unittest
 import library_test
 
 ROOT = library_test.ROOT
+HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Eigen(library_test.Place):
@@ -25,8 +26,7 @@ class Eigen(library_test.Place):
             super().build(source)
             return
         [shown] = re.findall(r"^c\+\+ .* publish_eigen\.cpp .*$", (ROOT / "docs" / "library.md").read_text(encoding="utf-8"), re.MULTILINE)
-        folder = ROOT / ("examples" if source == "publish_eigen.cpp" else "tests/examples")
-        shutil.copy(folder / source, self.folder)
+        shutil.copy((ROOT / "examples" if source == "publish_eigen.cpp" else HERE) / source, self.folder)
         words = shown.replace("publish_eigen.cpp", source).split(" ", 1)
         self.call("sh", "-ec", f"{words[0]} -Wall -Wextra -Werror {words[1]}")
 
@@ -71,7 +71,7 @@ class Solvers(Eigen):
         for compiler in filter(shutil.which, ("g++", "clang++-14")):
             with self.subTest(compiler):
                 self.call("sh", "-ec", f"{compiler} -std=c++20 -fsyntax-only -pedantic -Wall -Wextra -Wconversion -Wshadow -Werror "
-                          "$(pkg-config --cflags ringside) $(pkg-config --cflags eigen3 | sed s/-I/-isystem/) eigen_solvers.cpp")
+                          f"$(pkg-config --cflags ringside) $(pkg-config --cflags eigen3 | sed s/-I/-isystem/) {HERE}/eigen_solvers.cpp")
 
     def test_another_matrix_or_preconditioner_does_not_resume_the_run(self):
         self.run_case("cg.pool", "cg", 2)
