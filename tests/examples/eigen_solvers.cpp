@@ -108,11 +108,11 @@ namespace {
 
 /// Both solvers, set alike, from a guess that is not 0.
 template <class Theirs, class Ours, class Matrix>
-int compare(const Matrix& A, Eigen::Index iterations) {
+int compare(const Matrix& A, Eigen::Index iterations, double b_from = 0.1, double guess_from = 2) {
   using Scalar = typename Matrix::Scalar;
   using Vector = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
   const auto tolerance = Eigen::NumTraits<Scalar>::epsilon() * 100;
-  const Vector b = wave<Scalar>(A.rows(), 0.1), guess = wave<Scalar>(A.cols(), 2);
+  const Vector b = wave<Scalar>(A.rows(), b_from), guess = wave<Scalar>(A.cols(), guess_from);
   Theirs theirs;
   theirs.setTolerance(tolerance).setMaxIterations(iterations).compute(A);
   const Vector expected = theirs.solveWithGuess(b, guess);
@@ -155,6 +155,28 @@ int dense(Eigen::Index iterations) {
       A, iterations);
 }
 
+/// The case `cg` with another first entry of A, b or guess.
+int other(double entry, double b_from, double guess_from) {
+  Sparse<double> A = square<Sparse<double>>(0);
+  A.coeffRef(0, 0) = entry;
+  return compare<Eigen::ConjugateGradient<Sparse<double>>, ringside::eigen::ConjugateGradient<Sparse<double>>>(
+      A, 1000, b_from, guess_from);
+}
+
+/// r becomes orthogonal to r0 in the first iteration: BiCGSTAB takes another r0.
+int breakdown() {
+  Eigen::Matrix3d A;
+  A << 1, 1, -1, 1, 2, 0.5, 1, -0.3, 3;
+  const Eigen::MatrixXd entries = A;
+  Eigen::BiCGSTAB<Eigen::MatrixXd, Eigen::IdentityPreconditioner> theirs(entries);
+  ringside::eigen::BiCGSTAB<Eigen::MatrixXd, Eigen::IdentityPreconditioner> ours(entries);
+  const Eigen::VectorXd b = Eigen::Vector3d(1, 0, 0);
+  const Eigen::VectorXd expected = theirs.solve(b), x = ours.solve(b);
+  std::printf("iterations %ld of Eigen's %ld\n", static_cast<long>(ours.iterations()),
+              static_cast<long>(theirs.iterations()));
+  return ours.info() == Eigen::Success && x == expected ? 0 : 1;
+}
+
 /// The kept solver alone, for what has no iterates to compare.
 template <class Right>
 int end(double diagonal, const Right& b, Eigen::ComputationInfo expected) {
@@ -168,7 +190,11 @@ int end(double diagonal, const Right& b, Eigen::ComputationInfo expected) {
 
 /// Cases of another kind: they are not listed.
 const std::map<std::string, std::function<int(Eigen::Index)>> kEnds = {
-    {"other_matrix", [](auto) { return end(5, wave<double>(kPoints, 0.1), Eigen::Success); }},
+    {"other_matrix", [](auto) { return other(-4.5, 0.1, 2); }},
+    {"other_b", [](auto) { return other(4.5, 0.3, 2); }},
+    {"other_guess", [](auto) { return other(4.5, 0.1, 3); }},
+    {"same", [](auto) { return other(4.5, 0.1, 2); }},
+    {"breakdown", [](auto) { return breakdown(); }},
     {"not_finite", [](auto) { return end(NAN, wave<double>(kPoints, 0.1), Eigen::NumericalIssue); }},
     {"b_is_zero", [](auto) { return end(5, Eigen::VectorXd(Eigen::VectorXd::Zero(kPoints)), Eigen::Success); }},
     {"two_columns", [](auto) { return end(5, Eigen::MatrixXd(Eigen::MatrixXd::Ones(kPoints, 2)), Eigen::Success); }},

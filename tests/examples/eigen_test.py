@@ -73,12 +73,18 @@ class Solvers(Eigen):
                 self.call("sh", "-ec", f"{compiler} -std=c++20 -fsyntax-only -pedantic -Wall -Wextra -Wconversion -Wshadow -Werror "
                           f"$(pkg-config --cflags ringside) $(pkg-config --cflags eigen3 | sed s/-I/-isystem/) {HERE}/eigen_solvers.cpp")
 
-    def test_another_matrix_or_preconditioner_does_not_resume_the_run(self):
+    def test_another_problem_does_not_resume_the_run(self):
         self.run_case("cg.pool", "cg", 2)
-        for case in ("other_matrix", "cg_cholesky", "cg_upper"):
+        for case in ("other_matrix", "other_b", "other_guess", "cg_cholesky", "cg_upper"):
             with self.subTest(case):
                 self.assertIn("of another problem", self.run_case("cg.pool", case, 1000, "--resume", expected=2).stderr)
         self.assertIn("have other variables", self.run_case("cg.pool", "bicgstab", 1000, "--resume", expected=2).stderr)
+        self.assertGreater(self.iterations("cg.pool", "same", 1000, "--resume"), 2)
+
+    def test_bicgstab_goes_on_as_eigens_does_where_the_residual_becomes_orthogonal_to_the_first_one(self):
+        said = self.run_case("x.pool", "breakdown", 0).stdout
+        ours, theirs = re.match(r"iterations (\d+) of Eigen's (\d+)", said).groups()
+        self.assertEqual(int(ours), int(theirs) + 1)  # Eigen's count begins again there
 
     def test_numbers_that_are_not_finite_end_the_run_as_eigens_numerical_issue(self):
         self.assertIn("error nan", self.run_case("x.pool", "not_finite", 0).stdout)
