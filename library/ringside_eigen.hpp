@@ -236,8 +236,8 @@ namespace ringside::eigen {
 
 /// An iterative solver with Eigen's interface. A solve() is one run: it attaches, publishes each iterate with the
 /// scalar `residual` (the norm that the tolerance bounds), and detaches. It solves one right-hand side, and throws
-/// Error. iterations() is the number of the last iterate; Eigen's ConjugateGradient does not count the one that
-/// converges.
+/// Error. iterations() is the number of the last iterate: Eigen's ConjugateGradient does not count the one that
+/// converges, and its BiCGSTAB counts from 0 again when it takes another r0.
 template <template <class> class Steps_, class Matrix, int UpLo, class Preconditioner>
 class KeptSolver : public Eigen::IterativeSolverBase<KeptSolver<Steps_, Matrix, UpLo, Preconditioner>> {
   using Base = Eigen::IterativeSolverBase<KeptSolver>;
