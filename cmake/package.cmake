@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The Debian packages, by CPack: `deploy/package.sh`, or cpack -G DEB in a build folder whose programs are built. Each is one
-# component of the installation: `ringside` has the programs, `libringside0` the library, `libringside-dev` what a solver is
-# compiled with. Their maintainer scripts, changelog and copyright file are in deploy/debian.
+# component of the installation: `ringside` has the programs, `libringside0` the library, `libringside-messages0` what it loads
+# for `--coordination messages`, `libringside-dev` what a solver is compiled with. Their maintainer scripts, changelog and copyright file are in deploy/debian.
 set(RINGSIDE_PACKAGE_MAINTAINER "The Ringside developers <ringside@ringside.example>" CACHE STRING
   "The maintainer named in the package (a site that builds its own package names itself)")
 set(debian "${PROJECT_SOURCE_DIR}/deploy/debian")
@@ -23,7 +23,7 @@ add_custom_command(OUTPUT "${made}/changelog.gz"
   DEPENDS "${made}/changelog" WORKING_DIRECTORY "${made}" VERBATIM)
 add_custom_target(debian_changelog ALL DEPENDS "${made}/changelog.gz")
 add_dependencies(installed debian_changelog)
-foreach(package programs:ringside library:libringside0 development:libringside-dev)
+foreach(package programs:ringside library:libringside0 messages:libringside-messages0 development:libringside-dev)
   string(REGEX MATCH "(.*):(.*)" package "${package}")
   install(FILES "${made}/copyright" "${made}/changelog.gz" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${CMAKE_MATCH_2}"
     COMPONENT ${CMAKE_MATCH_1})
@@ -44,8 +44,8 @@ set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/cmake/package_permissions.cma
 set(CPACK_PROJECT_CONFIG_FILE "${PROJECT_SOURCE_DIR}/cmake/package_depends.cmake")
 set(CPACK_RINGSIDE_BUILD "${PROJECT_BINARY_DIR}")
 
-# A package of Python's module would be a fourth component: its name here, and its variables below.
-set(CPACK_COMPONENTS_ALL programs library development)
+# A package of Python's module would be a fifth component: its name here, and its variables below.
+set(CPACK_COMPONENTS_ALL programs library messages development)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "${RINGSIDE_PACKAGE_MAINTAINER}")
@@ -75,6 +75,7 @@ programs, their services for systemd, and what prepares persistent memory.")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libringside0)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS ringside)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS libringside-messages0)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA "${debian}/libringside0/shlibs" "${debian}/libringside0/symbols"
   "${debian}/libringside0/triggers")
 set(CPACK_DEBIAN_LIBRARY_DESCRIPTION
@@ -83,6 +84,18 @@ A solver that is linked with this library publishes its arrays step by step;
 an analyzer (package ringside) keeps the last steps in a crash-safe ring, from
 which the solver resumes. A reader opens the ring, follows a run, and looks at
 steps in place. The interface is in C, with faces for C++ and Fortran.")
+
+# cmake/package_depends.cmake adds the libraries.
+set(CPACK_DEBIAN_MESSAGES_PACKAGE_NAME libringside-messages0)
+set(CPACK_DEBIAN_MESSAGES_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_MESSAGES_PACKAGE_DEPENDS "libringside0 (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_MESSAGES_PACKAGE_CONTROL_EXTRA "${debian}/libringside-messages0/shlibs"
+  "${debian}/libringside-messages0/triggers")
+set(CPACK_DEBIAN_MESSAGES_DESCRIPTION
+"publish the steps of a solver to Ringside, and read them (messages)
+The library libringside loads this one for a run with --coordination
+messages, in which solver and analyzer announce steps to each other by ZeroMQ
+instead of futexes. No program is linked with it.")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libringside-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)

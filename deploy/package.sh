@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes the Debian packages: builds programs and library as released (in build/release, so that nothing is compiled twice) and
-# packs what `cmake --install` would install. Prints only the path of the programs' package to standard output; those of the
-# library, libringside0 and libringside-dev, lie beside it. Exit status: 0 done, 1 failed, 2 usage, 3 the system lacks
-# something.
+# Makes the Debian packages: builds programs and libraries as released (in build/release, so that nothing is compiled twice) and
+# packs what `cmake --install` would install. Prints only the path of the programs' package to standard output; libringside0,
+# libringside-messages0 and libringside-dev lie beside it. Exit status: 0 done, 1 failed, 2 usage, 3 the system lacks something.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

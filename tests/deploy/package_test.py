@@ -158,7 +158,7 @@ class Machine(Package):
 
 
 class Library(Machine):
-    """libringside0 and libringside-dev, installed beside the programs."""
+    """libringside0, libringside-messages0 and libringside-dev, installed beside the programs."""
 
     def field(self, package, name):
         return call("dpkg-deb", "-f", self.debs[package], name).stdout.strip()
@@ -169,8 +169,16 @@ class Library(Machine):
         self.assertLessEqual(depends, {"libc6", "libstdc++6", "libgcc-s1"})
         self.assertEqual(self.field("libringside-dev", "Depends"), f"libringside0 (= {self.fields['Version']})")
 
+    def test_only_the_library_for_messages_depends_on_zeromq(self):
+        depends = self.field("libringside-messages0", "Depends").split(", ")
+        self.assertIn(f"libringside0 (= {self.fields['Version']})", depends)
+        self.assertLessEqual({"libzmq5", "libprotobuf32", "libc6"}, {entry.split(" ")[0] for entry in depends})
+        self.assertEqual(self.field("libringside0", "Suggests"), "libringside-messages0")
+
     def test_each_package_has_its_part_of_the_files(self):
         for package, parts in (("libringside0", (r"lib/\S+/libringside\.so\.0", r"lib/\S+/libringside\.so\.0\.\d+\.\d+")),
+                               ("libringside-messages0", (r"lib/\S+/libringside-messages\.so\.0",
+                                                          r"lib/\S+/libringside-messages\.so\.0\.\d+\.\d+")),
                                ("libringside-dev", (r"include/ringside\.h", r"include/ringside\.hpp", r"lib/\S+/libringside\.so",
                                                     r"lib/\S+/pkgconfig/ringside\.pc", r"lib/\S+/cmake/Ringside/\S+\.cmake",
                                                     r"share/ringside/fortran/ringside\.f90",
