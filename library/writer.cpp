@@ -31,10 +31,13 @@ static_assert(RINGSIDE_VALUE_I64 == static_cast<int>(ValueType::kI64));
 static_assert(RINGSIDE_VALUE_I128 == static_cast<int>(ValueType::kI128));
 
 struct ringside_writer {
-  ringside_writer(const HandoffOptions& options, const RunDescription& run, Schema schema, std::vector<Scalar> scalars)
+  ringside_writer(const HandoffOptions& options, const RunDescription& run, Schema schema, std::vector<Scalar> scalars,
+                  bool has_own_memory)
       : scalar_count(scalars.size()),
         stop(options.stop),
         buffers(options.buffers),
+        skips(has_own_memory),
+        lends(options.elastic),
         handoff(options, run, std::move(schema), std::move(scalars)) {
     kept = handoff.take_kept();
     if (!kept) return;
@@ -46,11 +49,13 @@ struct ringside_writer {
   std::size_t scalar_count;
   StopFlag stop;
   std::uint32_t buffers;
+  bool skips;  // RINGSIDE_LOSS_SKIP
+  bool lends;  // lent_cores
   HandoffWriter handoff;
   std::optional<KeptStep> kept;         // until the first publish
   std::byte* claimed = nullptr;         // the payload of the claimed step
   const std::byte* previous = nullptr;  // of the one that was published last, or of the kept one
-  // While no analyzer is there and the solver is to go on (OnAnalyzerLoss::kContinue), its steps are written here, in
+  // While no analyzer is there and the solver is to go on (RINGSIDE_LOSS_CONTINUE), its steps are written here, in
   // turn, and dropped. Allocated when the first one is needed.
   std::vector<SharedMapping> dropped;
   std::size_t next_dropped = 0;
@@ -124,14 +129,13 @@ ringside_status claim_with(ringside_writer* writer, Patience patience) noexcept 
   writer->claimed = claimed.payload;
   writer->drops = false;
   if (claimed) return RINGSIDE_OK;
-  if (claimed.status == ClaimStatus::kFull && patience == Patience::kTry) {
-    handoff.take_back_skip();  // the caller may try again: ringside_writer_skip counts
-    return RINGSIDE_FULL;
-  }
+  // The caller may try again, or goes on without the step: ringside_writer_skip counts.
+  if (claimed.status == ClaimStatus::kFull && (patience == Patience::kTry || writer->skips)) return RINGSIDE_FULL;
   return guarded(writer->error, [&]() -> ringside_status {
     if (claimed.status != ClaimStatus::kFull) throw failure_of(*writer, claimed.status);
     writer->claimed = dropped_buffer(*writer);
     writer->drops = true;
+    handoff.count_skip();
     return RINGSIDE_OK;
   });
 }
@@ -173,7 +177,8 @@ ringside_status ringside_writer_attach(const ringside_writer_options* options, c
     try {
       *out = new ringside_writer(library::handoff_options_of(given), library::run_of(given),
                                  library::schema_of(variables, variable_count),
-                                 library::scalars_of(scalars, scalar_count));
+                                 library::scalars_of(scalars, scalar_count),
+                                 given.on_analyzer_loss == RINGSIDE_LOSS_SKIP);
     } catch (const RefusedError& refused) {
       if (refused.code() != ExitCode::kUsage) throw;
       throw Refusal(RINGSIDE_REASON_REFUSED, refused);
@@ -342,10 +347,10 @@ const char* ringside_writer_note(const ringside_writer* writer) {
 
 ringside_status ringside_writer_loan(ringside_writer* writer, void** cores, const void** published) {
   return owned_call(writer, [&]() -> ringside_status {
-    const auto loan = writer->handoff.loan();
-    if (!loan) return RINGSIDE_ABSENT;
-    if (cores != nullptr) *cores = loan->cores;
-    if (published != nullptr) *published = loan->published;
+    if (!writer->lends) return RINGSIDE_ABSENT;
+    const CoreLoan loan = writer->handoff.loan();
+    if (cores != nullptr) *cores = loan.cores;
+    if (published != nullptr) *published = loan.published;
     return RINGSIDE_OK;
   });
 }
