@@ -26,6 +26,7 @@
 #include "common/platform/clock.hpp"
 #include "common/platform/descriptor_limit.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/stop_flag.hpp"
 #include "common/program/log.hpp"
 #include "common/program/program.hpp"
 #include "common/program/report.hpp"
@@ -169,8 +170,8 @@ bool is_storage_lost(ExitCode code) noexcept {
 struct Service {
   const Options& options;
   Report& report;
-  const std::atomic<bool>& stop;  // the service was asked to end
-  std::atomic<bool>& stop_run;    // the run was asked to end: set with `stop`, and by a request to the recorder
+  StopFlag stop;               // the service was asked to end
+  std::atomic<bool>& stop_run;  // the run was asked to end: set with `stop`, and by a request to the recorder
   std::optional<Recorder> recorder;
   ServiceManager manager;
   Reception reception;
@@ -217,7 +218,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   const DescribedRun described(service.manager, *attachment, account, options.reduce);
   // In this order, so that a signal in between is not lost.
   service.stop_run.store(false);
-  if (service.stop.load()) service.stop_run.store(true);
+  if (service.stop.is_set()) service.stop_run.store(true);
   if (supervised) report.write(describe_attachment(handoff, *attachment, note));
   ReportScope progress(report, account, supervised);
   if (service.recorder) service.recorder->begin_run(describe_start(handoff, *attachment, options));
@@ -230,8 +231,8 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   refusing.reset();
   service.attachment.ended(end, account.last_iteration.load());  // before the farewell: the producer may ask again then
   if (supervised && end != ServeEnd::kProducerStopped) refusing.emplace(service.reception, service.attachment);
-  if (service.stop.load()) service.manager.stopping();
-  if (end == ServeEnd::kStopped && !service.stop.load()) end = ServeEnd::kStopRequested;
+  if (service.stop.is_set()) service.manager.stopping();
+  if (end == ServeEnd::kStopped && !service.stop.is_set()) end = ServeEnd::kStopRequested;
   const Outcome outcome = end == ServeEnd::kDetached ? handoff.outcome() : Outcome::kFailed;
   const Error error = attachment->finish(end);
   // `ringside run` tells how its PROGRAM ended.
@@ -304,7 +305,7 @@ constexpr std::size_t kDescriptors = 128;
 ExitCode run(const Options& options) {
   ensure_descriptors(kDescriptors, "ringside-analyzer");
   static std::atomic<bool> stop_run{false};  // static: the signal handler uses it until the process ends
-  const std::atomic<bool>& stop = catch_stop_signals();
+  const StopFlag stop = catch_stop_signals();
   also_set_on_stop(stop_run);
   const std::vector<int>& cpus = options.analyzer.cores;
   if (!cpus.empty()) pin_openmp_threads(cpus);
@@ -331,7 +332,7 @@ ExitCode run(const Options& options) {
 
   ExitCode code = ExitCode::kDone;
   TurnedAway turned_away;
-  while (!stop.load()) {
+  while (!stop.is_set()) {
     std::optional<Peer> peer = service.reception.next(kAcceptSliceMs);
     service.manager.beat(now_ns());
     turned_away.add(service.reception.take_turned_away());

@@ -71,7 +71,7 @@ endif()
 
 # Everything that is installed: deploy/package.sh builds this target, without tests and benchmarks.
 add_custom_target(installed)
-add_dependencies(installed manual libringside)
+add_dependencies(installed manual libringside libringside-messages)
 if(TARGET ringside_core)  # RINGSIDE_BUILD_PYTHON
   add_dependencies(installed ringside_core)
 endif()

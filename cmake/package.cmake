@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The Debian packages, by CPack: `deploy/package.sh`, or cpack -G DEB in a build folder whose programs are built. Each is one
-# component of the installation: `ringside` has the programs, `libringside0` the library, `libringside-dev` what a solver is
-# compiled with, `python3-ringside` the Python package. Their maintainer scripts, changelog and copyright file are in
-# deploy/debian.
+# component of the installation: `ringside` has the programs, `libringside0` the library, `libringside-messages0` what it loads
+# for `--coordination messages`, `libringside-dev` what a solver is compiled with, `python3-ringside` the Python package. Their
+# maintainer scripts, changelog and copyright file are in deploy/debian.
 set(RINGSIDE_PACKAGE_MAINTAINER "The Ringside developers <ringside@ringside.example>" CACHE STRING
   "The maintainer named in the package (a site that builds its own package names itself)")
 set(debian "${PROJECT_SOURCE_DIR}/deploy/debian")
@@ -10,8 +10,8 @@ set(made "${PROJECT_BINARY_DIR}/debian")
 
 # `python3-ringside` is for Debian's own Python, so it is made only if the module was built for that one, and only below the
 # folder where it looks for packages.
-set(components programs library development)
-set(packages programs:ringside library:libringside0 development:libringside-dev)
+set(components programs library messages development)
+set(packages programs:ringside library:libringside0 messages:libringside-messages0 development:libringside-dev)
 if(RINGSIDE_BUILD_PYTHON AND RINGSIDE_PYTHON_EXECUTABLE MATCHES "^/usr/bin/python3"
    AND RINGSIDE_PYTHON_INSTALL_DIR STREQUAL "lib/python3/dist-packages")
   list(APPEND components python)
@@ -85,6 +85,7 @@ programs, their services for systemd, and what prepares persistent memory.")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libringside0)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS ringside)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS libringside-messages0)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA "${debian}/libringside0/shlibs" "${debian}/libringside0/symbols"
   "${debian}/libringside0/triggers")
 set(CPACK_DEBIAN_LIBRARY_DESCRIPTION
@@ -93,6 +94,18 @@ A solver that is linked with this library publishes its arrays step by step;
 an analyzer (package ringside) keeps the last steps in a crash-safe ring, from
 which the solver resumes. A reader opens the ring, follows a run, and looks at
 steps in place. The interface is in C, with faces for C++ and Fortran.")
+
+# cmake/package_depends.cmake adds the libraries.
+set(CPACK_DEBIAN_MESSAGES_PACKAGE_NAME libringside-messages0)
+set(CPACK_DEBIAN_MESSAGES_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_MESSAGES_PACKAGE_DEPENDS "libringside0 (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_MESSAGES_PACKAGE_CONTROL_EXTRA "${debian}/libringside-messages0/shlibs"
+  "${debian}/libringside-messages0/triggers")
+set(CPACK_DEBIAN_MESSAGES_DESCRIPTION
+"publish the steps of a solver to Ringside, and read them (messages)
+The library libringside loads this one for a run with --coordination
+messages, in which solver and analyzer announce steps to each other by ZeroMQ
+instead of futexes. No program is linked with it.")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libringside-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)

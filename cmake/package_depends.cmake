@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# cpack reads this before it makes the packages: what libringside0 and python3-ringside depend on, by dpkg-shlibdeps. If CPack
+# cpack reads this before it makes the packages: what the libraries and python3-ringside depend on, by dpkg-shlibdeps. If CPack
 # calls that itself, it also adds maintainer scripts that call ldconfig, in place of the trigger that the library's package has.
 
 # libraries_of(VARIABLE FILE [OPTION...]) sets VARIABLE to the libraries that FILE needs, as Depends names them.
@@ -13,6 +13,8 @@ function(libraries_of variable file)
 endfunction()
 
 libraries_of(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "${CPACK_RINGSIDE_BUILD}/lib/libringside.so.0")
+libraries_of(libraries "${CPACK_RINGSIDE_BUILD}/lib/libringside-messages.so.0")
+string(APPEND CPACK_DEBIAN_MESSAGES_PACKAGE_DEPENDS ", ${libraries}")
 
 if(CPACK_COMPONENTS_ALL MATCHES "python")
   file(GLOB module "${CPACK_RINGSIDE_BUILD}/python/ringside/_core.*.so")

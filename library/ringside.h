@@ -192,7 +192,9 @@ enum {
 enum {
   RINGSIDE_LOSS_WAIT = 1,     /* waits for another one, up to peer_timeout_s */
   RINGSIDE_LOSS_CONTINUE = 2, /* goes on: the steps are counted as skipped, and dropped, until another one is there */
-  RINGSIDE_LOSS_STOP = 3      /* returns RINGSIDE_PEER_LOST */
+  RINGSIDE_LOSS_STOP = 3,     /* returns RINGSIDE_PEER_LOST */
+  RINGSIDE_LOSS_SKIP = 4      /* returns RINGSIDE_FULL until another one is there: for a solver that has memory of its own
+                                 for such a step, and calls ringside_writer_skip */
 };
 
 /* coordination: how the two processes notify each other. */

@@ -219,7 +219,8 @@ class Writer {
     return value;
   }
 
-  /// Waits for the buffer of the next step. False: the run is to stop (`stop` is set). Throws Error for a failure.
+  /// Waits for the buffer of the next step. False: the run is to stop (`stop` is set), or there is no analyzer and
+  /// on_analyzer_loss is RINGSIDE_LOSS_SKIP. Throws Error for a failure.
   bool claim() { return claimed(ringside_writer_claim(writer_)); }
   /// The same without waiting: false if no buffer is free. A solver that goes on without the step calls skip().
   bool try_claim() { return claimed(ringside_writer_try_claim(writer_)); }

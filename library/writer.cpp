@@ -32,10 +32,13 @@ static_assert(RINGSIDE_VALUE_I64 == static_cast<int>(ValueType::kI64));
 static_assert(RINGSIDE_VALUE_I128 == static_cast<int>(ValueType::kI128));
 
 struct ringside_writer {
-  ringside_writer(const HandoffOptions& options, const RunDescription& run, Schema schema, std::vector<Scalar> scalars)
+  ringside_writer(const HandoffOptions& options, const RunDescription& run, Schema schema, std::vector<Scalar> scalars,
+                  bool has_own_memory)
       : scalar_count(scalars.size()),
         stop(options.stop),
         buffers(options.buffers),
+        skips(has_own_memory),
+        lends(options.elastic),
         handoff(options, run, std::move(schema), std::move(scalars)) {
     note = handoff.note();
     kept = handoff.take_kept();
@@ -48,13 +51,15 @@ struct ringside_writer {
   std::size_t scalar_count;
   StopFlag stop;
   std::uint32_t buffers;
+  bool skips;  // RINGSIDE_LOSS_SKIP
+  bool lends;  // lent_cores
   HandoffWriter handoff;
   std::string note;                     // of the first attachment
   std::optional<KeptStep> kept;         // until the claim after the first publish
   bool kept_is_over = false;            // the first step is published
   std::byte* claimed = nullptr;         // the payload of the claimed step
   const std::byte* previous = nullptr;  // of the one that was published last, or of the kept one
-  // While no analyzer is there and the solver is to go on (OnAnalyzerLoss::kContinue), its steps are written here, in
+  // While no analyzer is there and the solver is to go on (RINGSIDE_LOSS_CONTINUE), its steps are written here, in
   // turn, and dropped. Allocated when the first one is needed.
   std::vector<SharedMapping> dropped;
   std::size_t next_dropped = 0;
@@ -138,14 +143,13 @@ ringside_status claim_with(ringside_writer* writer, Patience patience) noexcept 
   writer->claimed = claimed.payload;
   writer->drops = false;
   if (claimed) return RINGSIDE_OK;
-  if (claimed.status == ClaimStatus::kFull && patience == Patience::kTry) {
-    handoff.take_back_skip();  // the caller may try again: ringside_writer_skip counts
-    return RINGSIDE_FULL;
-  }
+  // The caller may try again, or goes on without the step: ringside_writer_skip counts.
+  if (claimed.status == ClaimStatus::kFull && (patience == Patience::kTry || writer->skips)) return RINGSIDE_FULL;
   return guarded(writer->error, [&]() -> ringside_status {
     if (claimed.status != ClaimStatus::kFull) throw failure_of(*writer, claimed.status);
     writer->claimed = dropped_buffer(*writer);
     writer->drops = true;
+    handoff.count_skip();
     return RINGSIDE_OK;
   });
 }
@@ -191,9 +195,9 @@ ringside_status ringside_writer_attach(const ringside_writer_options* options, c
     ringside_writer_options given{};
     if (options != nullptr) given = library::taken(options, "ringside_writer_options");
     try {
-      *out = new ringside_writer(library::handoff_options_of(given), library::run_of(given),
-                                 library::schema_of(variables, variable_count),
-                                 library::scalars_of(scalars, scalar_count));
+      *out = new ringside_writer(
+          library::handoff_options_of(given), library::run_of(given), library::schema_of(variables, variable_count),
+          library::scalars_of(scalars, scalar_count), given.on_analyzer_loss == RINGSIDE_LOSS_SKIP);
     } catch (const RefusedError& refused) {
       if (refused.code() != ExitCode::kUsage) throw;
       throw Refusal(RINGSIDE_REASON_REFUSED, refused);
@@ -369,6 +373,7 @@ const char* ringside_writer_note(const ringside_writer* writer) {
 }
 
 std::optional<CoreLoan> library::loan_of(ringside_writer& writer) noexcept {
+  if (!writer.lends) return std::nullopt;
   return writer.handoff.loan();
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -31,9 +32,10 @@ std::string checked(std::string text, std::size_t most, const char* what) {
   return text;
 }
 
+/// Nothing for 0.
 template <class Enum>
-Enum chosen(std::uint32_t value, std::span<const Enum> choices, Enum otherwise, const char* what) {
-  if (value == 0) return otherwise;
+std::optional<Enum> chosen_of(std::uint32_t value, std::span<const Enum> choices, const char* what) {
+  if (value == 0) return std::nullopt;
   if (value > choices.size()) throw usage_error("{}: found {}, expected 1 to {}, or 0", what, value, choices.size());
   return choices[value - 1];
 }
@@ -53,22 +55,23 @@ Id128 problem_id(const std::string& solver, const std::string& problem, const st
 HandoffOptions handoff_options_of(const ringside_writer_options& given) {
   constexpr PoolUse kUses[] = {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume};
   constexpr CoordinationKind kCoordinations[] = {CoordinationKind::kLocks, CoordinationKind::kMessages};
-  constexpr OnAnalyzerLoss kLosses[] = {OnAnalyzerLoss::kWait, OnAnalyzerLoss::kContinue, OnAnalyzerLoss::kStop};
-  HandoffOptions options = handoff_options_of_environment();
-  if (given.socket != nullptr) options.socket = given.socket;
-  if (given.buffers != 0) options.buffers = given.buffers;
+  // The hand-off gives no buffer with RINGSIDE_LOSS_CONTINUE, nor with RINGSIDE_LOSS_SKIP: what then is the writer's.
+  constexpr OnAnalyzerLoss kLosses[] = {OnAnalyzerLoss::kWait, OnAnalyzerLoss::kContinue, OnAnalyzerLoss::kStop,
+                                        OnAnalyzerLoss::kContinue};
   constexpr double kLeastTimeoutS = 0.001;
   constexpr double kMostTimeoutS = 1e6;
   const double timeout_s = given.peer_timeout_s;
   if (!(timeout_s == 0 || (timeout_s >= kLeastTimeoutS && timeout_s <= kMostTimeoutS))) {
     throw usage_error("peer_timeout_s: found {}, expected {} to {}, or 0", timeout_s, kLeastTimeoutS, kMostTimeoutS);
   }
-  if (given.peer_timeout_s > 0) options.peer_timeout_s = given.peer_timeout_s;
-  options.pool_use = chosen<PoolUse>(given.pool_use, kUses, options.pool_use, "pool_use");
-  options.on_analyzer_loss =
-      chosen<OnAnalyzerLoss>(given.on_analyzer_loss, kLosses, options.on_analyzer_loss, "on_analyzer_loss");
-  options.coordination =
-      chosen<CoordinationKind>(given.coordination, kCoordinations, options.coordination, "coordination");
+  HandoffChoices chosen;
+  if (given.socket != nullptr) chosen.socket = given.socket;
+  if (given.buffers != 0) chosen.buffers = given.buffers;
+  if (timeout_s > 0) chosen.peer_timeout_s = timeout_s;
+  chosen.pool_use = chosen_of<PoolUse>(given.pool_use, kUses, "pool_use");
+  chosen.on_analyzer_loss = chosen_of<OnAnalyzerLoss>(given.on_analyzer_loss, kLosses, "on_analyzer_loss");
+  chosen.coordination = chosen_of<CoordinationKind>(given.coordination, kCoordinations, "coordination");
+  HandoffOptions options = handoff_options_of_environment(chosen);
   options.messages = load_messages;
   if (given.shares_core != 0) options.spin_ns = 0;
   if (given.lent_core_count > 0) {

@@ -8,12 +8,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
-#include "common/handoff/handoff_writer.hpp"
 #include "common/messages/message_coordination.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
@@ -29,9 +27,12 @@
 #include "common/program/topology.hpp"
 #include "common/reductions/reduction_json.hpp"
 #include "common/threads/elastic_team.hpp"
+#include "library/messages.hpp"
+#include "library/ringside.h"
 #include "producer/account.hpp"
 #include "producer/baseline.hpp"
 #include "producer/producer.hpp"
+#include "producer/run_writer.hpp"
 #include "producer/solver/problem.hpp"
 #include "producer/solver/solver_table.hpp"
 
@@ -59,16 +60,16 @@ ExitCode exit_code_of(SolveEnd end) {
   return ExitCode::kPeerLost;
 }
 
-Outcome outcome_of(SolveEnd end) {
+std::uint32_t outcome_of(SolveEnd end) {
   switch (end) {
     case SolveEnd::kConverged:
-    case SolveEnd::kIterationsDone: return Outcome::kFinished;
-    case SolveEnd::kInterrupted: return Outcome::kInterrupted;
+    case SolveEnd::kIterationsDone: return RINGSIDE_OUTCOME_FINISHED;
+    case SolveEnd::kInterrupted: return RINGSIDE_OUTCOME_STOPPED;
     case SolveEnd::kDiverged:
-    case SolveEnd::kBrokenDown: return Outcome::kDiverged;
+    case SolveEnd::kBrokenDown: return RINGSIDE_OUTCOME_DIVERGED;
     case SolveEnd::kAnalyzerGone: break;
   }
-  return Outcome::kFailed;
+  return RINGSIDE_OUTCOME_FAILED;
 }
 
 nlohmann::json describe(const RunDescription& run, const Schema& schema) {
@@ -129,57 +130,37 @@ std::vector<int> lent_cores(const ProcessOptions& process) {
   return parse_core_list(process.cores, "--cores").cpus;
 }
 
-/// Throws Error (exit code 2) if the kept step lacks a scalar that the solver needs to continue.
-void check_scalars(const KeptStep& kept, const std::vector<Scalar>& scalars) {
-  for (std::size_t s = 0; s < scalars.size(); ++s) {
-    if (kept.has_scalar(s)) continue;
-    throw usage_error(
-        "--resume: the step of iteration {} was kept without the scalar '{}', which this solver needs to continue; "
-        "--overwrite begins anew",
-        kept.iteration, scalars[s].name);
-  }
-}
-
-/// A resumed run keeps its run_id. Reports what is special about the attachment.
-void report_attachment(const ProducerOptions& options, const HandoffWriter& handoff,
-                       const std::optional<KeptStep>& kept, const RunDescription& run, Report& report) {
+/// Reports what is special about the attachment. description: as the analyzer knows the run.
+void report_attachment(const ProducerOptions& options, const RunWriter& writer, const Schema& variables,
+                       const std::optional<ContinuedStep>& kept, const RunDescription& description, Report& report) {
   const std::uint64_t from = kept ? kept->iteration : 0;
-  std::string note = handoff.note();
+  std::string note = writer.note();
   if (note.empty() && options.publish.resume && !kept)
     note = "nothing to continue from: the run begins with iteration 1";
-  spdlog::info("event=attached run_id={} socket={} resumed_from={}", to_string(run.run_id), options.process.socket,
-               from);
+  spdlog::info("event=attached run_id={} socket={} resumed_from={}", to_string(description.run_id),
+               options.process.socket, from);
   // If `ringside run` reads the reports, it informs the user.
   if (!note.empty() && options.process.report_fd < 0) spdlog::warn("event=attached text=\"{}\"", note);
-  nlohmann::json line{{"event", "attached"}, {"run", describe(run, handoff.schema())}, {"resumed_from", from}};
+  nlohmann::json line{{"event", "attached"}, {"run", describe(description, variables)}, {"resumed_from", from}};
   if (!note.empty()) line["note"] = note;
   report.write(line);
 }
 
 /// Publishes every step and waits for the analyzer's farewell.
-SolveEnd run_pipeline(const ProducerOptions& options, const SolveRun& run, RunDescription& description, Report& report,
-                      ServiceManager& manager) {
-  HandoffOptions handoff_options{.socket = options.process.socket,
-                                 .coordination = options.publish.coordination,
-                                 .messages = make_messages,
-                                 .buffers = options.publish.buffers,
-                                 .peer_timeout_s = options.peer.timeout_s,
-                                 .pool_use = options.publish.pool_use(),
-                                 .on_analyzer_loss = options.publish.on_analyzer_loss,
-                                 .elastic = options.publish.elastic,
-                                 .stop = &run.stop};
-  if (options.process.shared_core) handoff_options.spin_ns = 0;
-  if (options.publish.elastic) handoff_options.cores = lent_cores(options.process);
+SolveEnd run_pipeline(const ProducerOptions& options, const SolveRun& run, const volatile int* stop,
+                      RunDescription& description, Report& report, ServiceManager& manager) {
+  RunWriterOptions writer_options{options.publish, options.peer, options.process};
+  writer_options.stop = stop;
+  if (options.publish.elastic) writer_options.lent_cores = lent_cores(options.process);
   manager.describe("waiting for the analyzer at " + options.process.socket);
-  HandoffWriter handoff(handoff_options, description, run.solver.variables(), run.solver.scalars());
-  description = handoff.run();
-  std::optional<KeptStep> kept = handoff.take_kept();
-  if (kept) check_scalars(*kept, run.solver.scalars());
-  report_attachment(options, handoff, kept, description, report);
+  RunWriter writer(writer_options, description, run.solver.variables(), run.solver.scalars());
+  writer.identify(description);
+  const std::optional<ContinuedStep> kept = writer.kept();
+  report_attachment(options, writer, run.solver.variables(), kept, description, report);
 
   std::optional<ElasticTeam> team;
   if (options.publish.elastic) {
-    team.emplace(handoff_options.cores, handoff.analyzer_cores(), run.account.analyzer_cores_lent_ns);
+    team.emplace(writer_options.lent_cores, writer.analyzer_cores(), run.account.analyzer_cores_lent_ns);
     run.solver.share_among(*team);
     spdlog::info("event=elastic guests={}", team->guests());
     if (team->guests() == 0) spdlog::warn("event=elastic text=\"{}\"", kNoGuests);
@@ -189,11 +170,11 @@ SolveEnd run_pipeline(const ProducerOptions& options, const SolveRun& run, RunDe
                        account.iterations.load(), options.solve.last_iteration(), account.residual_l1.load());
   });
   manager.ready();
-  Producer producer(run, handoff, options.publish.when_full, manager);
-  const SolveEnd end = producer.run(std::move(kept));
+  Producer producer(run, writer, options.publish.when_full, manager);
+  const SolveEnd end = producer.run(kept);
   manager.stopping();
-  if (end == SolveEnd::kAnalyzerGone) throw handoff.failure(producer.claim_status());
-  handoff.detach(outcome_of(end));
+  if (end == SolveEnd::kAnalyzerGone) throw writer.error();
+  writer.detach(outcome_of(end));
   return end;
 }
 
@@ -221,12 +202,12 @@ ExitCode run(const ProducerOptions& options) {
   manager.describe("loading " + options.solve.matrix);
   const std::int64_t load_begin = now_ns();
   Problem problem = load_problem(options.solve);
-  const std::atomic<bool>& stop = catch_stop_signals();  // while it loads there is nothing to stop cleanly
+  const volatile int* const stop = catch_stop_signals();  // while it loads there is nothing to stop cleanly
   ProducerAccount account;
   account.load_ns.store(now_ns() - load_begin, std::memory_order_relaxed);
 
   Report report(options.process.report_fd);
-  RunDescription loaded = problem.description;  // as the hand-off will offer it
+  RunDescription loaded = problem.description;  // of the baseline; the run that attaches gets a run_id of its own
   loaded.problem_id = problem_id_with(loaded.problem_id, problem.solver->variables());
   report.write({{"event", "loaded"}, {"run", describe(loaded, problem.solver->variables())}});
   report.start([&account] {
@@ -248,7 +229,7 @@ ExitCode run(const ProducerOptions& options) {
   };
   try {
     end = options.mode == Mode::kDram ? run_dram(options, run, final)
-                                      : run_pipeline(options, run, problem.description, report, manager);
+                                      : run_pipeline(options, run, stop, problem.description, report, manager);
   } catch (...) {
     write_final();  // a run that failed has an account, too
     throw;
@@ -277,6 +258,7 @@ int main(int argc, char** argv) {
     if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
     if (options.mode == Mode::kPipeline) refuse_analyzer_options(line);
     start_log("ringside-producer", options.process.log_level);
+    library::link_messages(make_messages);
     return static_cast<int>(run(options));
   });
 }

@@ -3,31 +3,30 @@
 
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "common/platform/clock.hpp"
 
 namespace ringside {
 
-Producer::Producer(const SolveRun& run, HandoffWriter& handoff, WhenFull when_full, Pulse& pulse)
+Producer::Producer(const SolveRun& run, RunWriter& writer, WhenFull when_full, Pulse& pulse)
     : run_(run),
-      handoff_(handoff),
+      writer_(writer),
       when_full_(when_full),
       pulse_(pulse),
       private_iterates_(run.solver),
       scalars_(run.solver.scalars().size()) {}
 
-SolveEnd Producer::run(std::optional<KeptStep> kept) noexcept {
+SolveEnd Producer::run(const std::optional<ContinuedStep>& kept) {
   void* const payload = private_iterates_.start();
   if (!kept) {
     run_.solver.start(payload);
     return solve(run_, {.payload = payload}, *this);
   }
-  const std::uint64_t iteration = kept->iteration;
-  const std::span<const std::uint64_t> scalars(kept->scalars.words, scalars_.size());
-  set(run_.account.resumed_from, iteration);
-  if (const auto end = already_ended(iteration, run_.solver.change_of(scalars))) return *end;
-  std::memcpy(payload, kept->payload(), private_iterates_.bytes());
-  return solve(run_, {.iteration = iteration, .payload = payload, .scalars = scalars}, *this);
+  set(run_.account.resumed_from, kept->iteration);
+  if (const auto end = already_ended(kept->iteration, run_.solver.change_of(kept->scalars))) return *end;
+  writer_.copy_kept(payload);
+  return solve(run_, {.iteration = kept->iteration, .payload = payload, .scalars = kept->scalars}, *this);
 }
 
 // A kept iterate may have been the last one: it met the tolerance before the run was interrupted, or no more
@@ -47,19 +46,24 @@ std::optional<SolveEnd> Producer::already_ended(std::uint64_t iteration, const C
   return converged ? SolveEnd::kConverged : SolveEnd::kIterationsDone;
 }
 
-// x_k goes straight into shared memory if it is to be published and if there is room.
-void* Producer::place(std::uint64_t k, bool due, const void* previous) noexcept {
-  in_buffer_ = false;
-  if (!due) return private_iterates_.target(previous);
-  const Claim claim = when_full_ == WhenFull::kWait ? handoff_.claim() : handoff_.try_claim();
-  claim_status_ = claim.status;
-  set(run_.account.producer_idle_ns, handoff_.idle_ns());
-  set(run_.account.steps_skipped, handoff_.skipped());
-  in_buffer_ = claim.status == ClaimStatus::kOk;
-  if (in_buffer_) return claim.payload;
-  if (claim.status != ClaimStatus::kFull) return nullptr;
-  skipped_iteration_ = k;
-  return private_iterates_.target(previous);
+// x_k goes straight into shared memory if it is to be published and if there is room. What a payload has lies in the
+// claimed buffer as in any payload, from its first variable on (docs/variables.md).
+void* Producer::place(std::uint64_t, bool due, const void* previous) noexcept {
+  in_buffer_ = due && claim();
+  if (due && !in_buffer_ && claim_status_ != RINGSIDE_FULL) return nullptr;
+  // The run goes on from x_{k-1}. If that found no buffer, it is not published any more.
+  if (std::exchange(was_full_, due && !in_buffer_)) {
+    ringside_writer_skip(writer_.handle());
+    take_counts();
+  }
+  return in_buffer_ ? ringside_writer_buffer(writer_.handle(), 0) : private_iterates_.target(previous);
+}
+
+bool Producer::claim() noexcept {
+  claim_status_ = when_full_ == WhenFull::kWait ? ringside_writer_claim(writer_.handle())
+                                                : ringside_writer_try_claim(writer_.handle());
+  take_counts();
+  return claim_status_ == RINGSIDE_OK;
 }
 
 void Producer::take(const FinishedIterate& iterate) noexcept {
@@ -71,36 +75,39 @@ void Producer::take(const FinishedIterate& iterate) noexcept {
 
 SolveEnd Producer::finish(const FinishedIterate& last, SolveEnd how) noexcept {
   switch (claim_status_) {
-    case ClaimStatus::kOk:
-    case ClaimStatus::kFull:
-    case ClaimStatus::kStopped: return published_ ? how : publish_last(last, how);
-    case ClaimStatus::kAnalyzerLost:
-    case ClaimStatus::kAnalyzerStalled:
-    case ClaimStatus::kAnalyzerFailed: break;
+    case RINGSIDE_OK:
+    case RINGSIDE_FULL:
+    case RINGSIDE_INTERRUPTED: return published_ ? how : publish_last(last, how);
+    default: return SolveEnd::kAnalyzerGone;
   }
-  return SolveEnd::kAnalyzerGone;
 }
 
 void Producer::publish(const FinishedIterate& iterate) noexcept {
   const std::span<const std::uint64_t> further = run_.solver.further_scalars();
-  scalars_[0] = iterate.change.l1;
-  scalars_[1] = iterate.change.linf;
-  for (std::size_t s = 0; s < further.size(); ++s) scalars_[2 + s].word = further[s];
-  handoff_.publish({.iteration = iterate.iteration, .generate_ns = generate_unpublished_ns_}, scalars_);
+  scalars_[0].f64 = iterate.change.l1;
+  scalars_[1].f64 = iterate.change.linf;
+  for (std::size_t s = 0; s < further.size(); ++s) scalars_[2 + s].i64 = static_cast<std::int64_t>(further[s]);
+  // Cannot fail: a buffer is claimed, and k grows.
+  ringside_writer_publish_timed(writer_.handle(), iterate.iteration, generate_unpublished_ns_, scalars_.data(),
+                                scalars_.size());
   generate_unpublished_ns_ = 0;
-  set(run_.account.steps_published, handoff_.published());
+  take_counts();
 }
 
-// Called if the last iteration was not due, or was skipped: its iterate is the only one that is copied.
+void Producer::take_counts() noexcept {
+  const ringside_counts counts = writer_.counts();
+  set(run_.account.steps_published, counts.published);
+  set(run_.account.steps_skipped, counts.skipped);
+  set(run_.account.producer_idle_ns, counts.idle_ns);
+}
+
+// Called if the last iteration was not due, or found no buffer: its iterate is the only one that is copied.
 SolveEnd Producer::publish_last(const FinishedIterate& last, SolveEnd how) noexcept {
-  if (skipped_iteration_ == last.iteration) handoff_.take_back_skip();
-  const Claim claim = handoff_.claim_last();
-  set(run_.account.steps_skipped, handoff_.skipped());
-  set(run_.account.producer_idle_ns, handoff_.idle_ns());
-  claim_status_ = claim.status;
-  if (claim.status == ClaimStatus::kStopped) return SolveEnd::kInterrupted;
-  if (claim.status != ClaimStatus::kOk) return SolveEnd::kAnalyzerGone;
-  std::memcpy(claim.payload, last.payload, private_iterates_.bytes());
+  claim_status_ = ringside_writer_claim_last(writer_.handle());
+  take_counts();
+  if (claim_status_ == RINGSIDE_INTERRUPTED) return SolveEnd::kInterrupted;
+  if (claim_status_ != RINGSIDE_OK) return SolveEnd::kAnalyzerGone;
+  std::memcpy(ringside_writer_buffer(writer_.handle(), 0), last.payload, private_iterates_.bytes());
   publish(last);
   return how;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pipeline's side of the loop in producer/solve_loop.hpp: the solver writes x_k straight into the buffer that the
-// hand-off lends, and it is published. Solver and hand-off do not depend on each other.
+// The pipeline's side of the loop in producer/solve_loop.hpp: the solver writes x_k straight into the buffer that
+// ringside.h lends, and it is published. Solver and library do not depend on each other.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,11 @@
 #include <optional>
 #include <vector>
 
-#include "common/handoff/handoff_writer.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/pulse.hpp"
+#include "library/ringside.h"
 #include "producer/matrix/array.hpp"
+#include "producer/run_writer.hpp"
 #include "producer/solve_loop.hpp"
 
 namespace ringside {
@@ -41,13 +42,11 @@ class PrivateIterates {
 class Producer : private IterateSink {
  public:
   /// Throws Error (exit code 3) if there is no room for the private iterates.
-  Producer(const SolveRun& run, HandoffWriter& handoff, WhenFull when_full, Pulse& pulse);
+  Producer(const SolveRun& run, RunWriter& writer, WhenFull when_full, Pulse& pulse);
 
   /// kept: the step to continue from.
-  SolveEnd run(std::optional<KeptStep> kept = std::nullopt) noexcept;
-
-  /// After kAnalyzerGone: the argument for HandoffWriter::failure.
-  ClaimStatus claim_status() const noexcept { return claim_status_; }
+  /// kAnalyzerGone: RunWriter::error says why. Throws Error if the kept step's variables cannot be copied.
+  SolveEnd run(const std::optional<ContinuedStep>& kept = std::nullopt);
 
  private:
   void* place(std::uint64_t k, bool due, const void* previous) noexcept override;
@@ -55,19 +54,21 @@ class Producer : private IterateSink {
   SolveEnd finish(const FinishedIterate& last, SolveEnd how) noexcept override;
 
   std::optional<SolveEnd> already_ended(std::uint64_t iteration, const Change& change) noexcept;
+  bool claim() noexcept;
   void publish(const FinishedIterate& iterate) noexcept;
+  void take_counts() noexcept;
   SolveEnd publish_last(const FinishedIterate& last, SolveEnd how) noexcept;
 
   const SolveRun run_;
-  HandoffWriter& handoff_;
+  RunWriter& writer_;
   WhenFull when_full_;
   Pulse& pulse_;
   PrivateIterates private_iterates_;
-  std::vector<ScalarValue> scalars_;  // of the step that is published
-  ClaimStatus claim_status_ = ClaimStatus::kOk;
-  bool in_buffer_ = false;               // the iterate that is being made lies in a buffer of the hand-off
-  bool published_ = true;                // the newest iterate; x_0 is not a step, and a kept iterate is in the ring
-  std::uint64_t skipped_iteration_ = 0;  // the last skipped one
+  std::vector<ringside_value> scalars_;  // of the step that is published
+  ringside_status claim_status_ = RINGSIDE_OK;
+  bool in_buffer_ = false;  // the iterate that is being made lies in a buffer of the hand-off
+  bool published_ = true;   // the newest iterate; x_0 is not a step, and a kept iterate is in the ring
+  bool was_full_ = false;   // the newest iterate found no buffer: it is skipped, unless it is the last one
   std::int64_t generate_unpublished_ns_ = 0;  // generate time since the last published step
 };
 

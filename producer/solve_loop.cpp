@@ -49,7 +49,7 @@ SolveEnd solve(const SolveRun& run, const FirstStep& first, IterateSink& sink) n
     if (progress == Progress::kDiverged) return SolveEnd::kDiverged;
     sink.take(iterate);
 
-    const bool interrupted = run.stop.load(std::memory_order_relaxed);
+    const bool interrupted = run.stop.is_set();
     if (progress == Progress::kConverged || k == options.last_iteration() || interrupted) {
       set(run.account.converged, progress == Progress::kConverged);
       return sink.finish(iterate, progress == Progress::kConverged ? SolveEnd::kConverged

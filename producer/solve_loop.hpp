@@ -4,11 +4,11 @@
 // (producer/producer.hpp), the baseline's reduces (producer/baseline.hpp).
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <span>
 
 #include "common/options/options.hpp"
+#include "common/platform/stop_flag.hpp"
 #include "producer/account.hpp"
 #include "producer/solver/convergence.hpp"
 #include "producer/solver/solver.hpp"
@@ -56,7 +56,7 @@ class IterateSink {
 struct SolveRun {
   Solver& solver;
   const SolveOptions& options;
-  const std::atomic<bool>& stop;  // ends the run after the current iteration
+  StopFlag stop;  // ends the run after the current iteration
   ProducerAccount& account;
   ConvergenceCheck& convergence;
 };

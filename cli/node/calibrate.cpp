@@ -118,7 +118,7 @@ int calibrate_with(CalibrateOptions options) {
   if (!options.threads.empty()) calibration.threads = parse_core_list(options.threads, "--threads").cpus;
   refuse_zero_threads(calibration.threads);
   calibration.budget_s = options.quick ? kQuickCalibrationBudgetS : options.budget_s;
-  calibration.stop = &catch_stop_signals();
+  calibration.stop = catch_stop_signals();
   CalibrationLine progress(!options.quiet);
   calibration.announce = [&](const CalibrationProgress& now) { progress.update(now); };
   const Node node = calibrate(calibration);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -23,6 +22,7 @@
 #include "common/platform/clock.hpp"
 #include "common/platform/descriptor_limit.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/stop_flag.hpp"
 #include "common/program/log.hpp"
 #include "common/program/service_manager.hpp"
 #include "common/program/stop_signal.hpp"
@@ -57,14 +57,14 @@ std::optional<FoundService> successor_of(const FoundService& gone, const Service
 
 /// Takes in the records of one analyzer, and of those that take over from it at the same place. Returns when the last
 /// one is gone for good and all its records are taken in, or when `stop` is set.
-void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& watched, const std::atomic<bool>& stop,
+void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& watched, StopFlag stop,
             Pulse& pulse) {
   ChannelContext context;
   RecordStream stream(context, service.address, from_seq);
   std::vector<wire::Record> records;
   std::int64_t asked_ns = 0;
   bool lost = false;
-  while (!stop.load(std::memory_order_relaxed)) {
+  while (!stop.is_set()) {
     const StreamEvent event = stream.next(records, kTurnMs);
     pulse.beat(now_ns());
     if (event == StreamEvent::kNewAnalyzer) watched.another_analyzer_came();
@@ -92,9 +92,9 @@ void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& wat
 
 /// Follows one analyzer after the other until `stop` is set.
 void follow_all(FoundService service, std::uint64_t from_seq, const ServiceOptions& options, WatchedRun& watched,
-                const std::atomic<bool>& stop, Pulse& pulse) {
+                StopFlag stop, Pulse& pulse) {
   follow(service, from_seq, watched, stop, pulse);
-  while (!stop.load(std::memory_order_relaxed)) {
+  while (!stop.is_set()) {
     std::optional<FoundService> next = successor_of(service, options);
     if (!next) {
       std::this_thread::sleep_for(std::chrono::milliseconds(kTurnMs));
@@ -158,7 +158,7 @@ int serve_command(int argc, const char* const* argv) {
     watched.take(past);
     if (!past.empty()) from_seq = past.back().seq() + 1;
   }
-  const std::atomic<bool>& stop = catch_stop_signals();
+  const StopFlag stop = catch_stop_signals();
   server.start();
   const std::string journal = options.pool.empty() ? "" : "the journal of " + options.pool + " and ";
   const std::string shown = journal + "the analyzer at " + service.name;

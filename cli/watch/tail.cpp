@@ -28,6 +28,7 @@
 #include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
+#include "common/platform/stop_flag.hpp"
 #include "common/program/stop_signal.hpp"
 #include "common/records/result_names.hpp"
 #include "common/telemetry/record_stream.hpp"
@@ -190,14 +191,14 @@ ExitCode show_status(const FoundService& found, bool json) {
 }
 
 ExitCode follow(const TailOptions& options, const FoundService& found, const Since& since, Output& output) {
-  const std::atomic<bool>& stop = catch_stop_signals();
+  const StopFlag stop = catch_stop_signals();
   ChannelContext context;
   RecordStream stream(context, found.address, since.seq);
   std::vector<wire::Record> records;
   const std::int64_t begun_ns = now_ns();
   bool lost = false;
   bool described = false;  // whether the analyzer was asked for the description of its run
-  while (!stop.load()) {
+  while (!stop.is_set()) {
     const StreamEvent event = stream.next(records, kLookMs);
     bool read = true;
     if (event == StreamEvent::kLost) read = output.say(fmt::format("the analyzer at {} is silent", found.name));

@@ -45,18 +45,36 @@ Error refusal(const char* variable, const std::string& found, const std::string&
 }
 
 template <class Words, class Value>
-void read_word(const char* variable, const Words& words, Value& value) {
+Value chosen_or_word(const std::optional<Value>& chosen, const char* variable, const Words& words, Value otherwise) {
+  if (chosen) return *chosen;
   const std::optional<std::string> found = value_of(variable);
-  if (!found) return;
+  if (!found) return otherwise;
   std::string expected;
   for (const auto& word : words) {
-    if (word.text == *found) {
-      value = word.value;
-      return;
-    }
+    if (word.text == *found) return word.value;
     expected += formatted("{}{}", expected.empty() ? "" : ", ", word.text);
   }
   throw refusal(variable, *found, "one of " + expected);
+}
+
+std::uint32_t buffers_or(std::uint32_t otherwise) {
+  const std::optional<std::string> found = value_of(kBuffersVariable);
+  if (!found) return otherwise;
+  const std::optional<std::uint64_t> number = whole_number(*found);
+  if (!number || *number < kMinBuffers || *number > kMaxBuffers) {
+    throw refusal(kBuffersVariable, *found, formatted("{} to {}", kMinBuffers, kMaxBuffers));
+  }
+  return static_cast<std::uint32_t>(*number);
+}
+
+double peer_timeout_s_or(double otherwise) {
+  const std::optional<std::string> found = value_of(kPeerTimeoutVariable);
+  if (!found) return otherwise;
+  const std::optional<double> seconds = decimal_number(*found);
+  if (!seconds || *seconds < kLeastTimeoutS || *seconds > kMostTimeoutS) {
+    throw refusal(kPeerTimeoutVariable, *found, formatted("{} to {} seconds", kLeastTimeoutS, kMostTimeoutS));
+  }
+  return *seconds;
 }
 
 template <class Words, class Value>
@@ -69,26 +87,16 @@ std::string word_of(const Words& words, Value value) {
 
 }  // namespace
 
-HandoffOptions handoff_options_of_environment() {
+HandoffOptions handoff_options_of_environment(const HandoffChoices& chosen) {
   HandoffOptions options;
-  options.socket = value_of(kSocketVariable).value_or(kServiceSocket);
-  read_word(kPoolUseVariable, kPoolUses, options.pool_use);
-  if (const std::optional<std::string> found = value_of(kBuffersVariable)) {
-    const std::optional<std::uint64_t> number = whole_number(*found);
-    if (!number || *number < kMinBuffers || *number > kMaxBuffers) {
-      throw refusal(kBuffersVariable, *found, formatted("{} to {}", kMinBuffers, kMaxBuffers));
-    }
-    options.buffers = static_cast<std::uint32_t>(*number);
-  }
-  if (const std::optional<std::string> found = value_of(kPeerTimeoutVariable)) {
-    const std::optional<double> seconds = decimal_number(*found);
-    if (!seconds || *seconds < kLeastTimeoutS || *seconds > kMostTimeoutS) {
-      throw refusal(kPeerTimeoutVariable, *found, formatted("{} to {} seconds", kLeastTimeoutS, kMostTimeoutS));
-    }
-    options.peer_timeout_s = *seconds;
-  }
-  read_word(kOnAnalyzerLossVariable, kLosses, options.on_analyzer_loss);
-  read_word(kCoordinationVariable, kCoordinations, options.coordination);
+  options.socket = chosen.socket ? *chosen.socket : value_of(kSocketVariable).value_or(kServiceSocket);
+  options.pool_use = chosen_or_word(chosen.pool_use, kPoolUseVariable, kPoolUses, options.pool_use);
+  options.buffers = chosen.buffers ? *chosen.buffers : buffers_or(options.buffers);
+  options.peer_timeout_s = chosen.peer_timeout_s ? *chosen.peer_timeout_s : peer_timeout_s_or(options.peer_timeout_s);
+  options.on_analyzer_loss =
+      chosen_or_word(chosen.on_analyzer_loss, kOnAnalyzerLossVariable, kLosses, options.on_analyzer_loss);
+  options.coordination =
+      chosen_or_word(chosen.coordination, kCoordinationVariable, kCoordinations, options.coordination);
   return options;
 }
 

@@ -3,6 +3,8 @@
 // (docs/library.md). The names and the words are here only, for the side that sets them and the side that reads them.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,10 +19,20 @@ inline constexpr const char* kCoresVariable = "RINGSIDE_CORES";
 /// Where the analyzer of the service listens.
 inline constexpr const char* kServiceSocket = "/run/ringside/analyzer.socket";
 
-/// The options that the environment gives; a variable that is unset or empty gives the default, and without
-/// RINGSIDE_SOCKET the socket is the service's. A program then sets what it decides itself. Throws Error (exit code 2)
-/// that names a variable with a wrong value.
-HandoffOptions handoff_options_of_environment();
+/// What a program decides itself.
+struct HandoffChoices {
+  std::optional<std::string> socket = {};
+  std::optional<PoolUse> pool_use = {};
+  std::optional<std::uint32_t> buffers = {};
+  std::optional<double> peer_timeout_s = {};
+  std::optional<OnAnalyzerLoss> on_analyzer_loss = {};
+  std::optional<CoordinationKind> coordination = {};
+};
+
+/// These choices, and for the others what the environment gives; a variable that is unset or empty gives the default,
+/// and without RINGSIDE_SOCKET the socket is the service's. Throws Error (exit code 2) that names a variable with a wrong
+/// value, if it is asked for.
+HandoffOptions handoff_options_of_environment(const HandoffChoices& chosen = {});
 
 /// The variables from which `handoff_options_of_environment` makes these options: names and values.
 std::vector<std::pair<std::string, std::string>> environment_of(const HandoffOptions& options);

@@ -229,7 +229,6 @@ Claim HandoffWriter::claim(When when, OnAnalyzerLoss policy, StopFlag stop) noex
       claim.status = reattach(policy);
       if (claim.status == ClaimStatus::kOk) continue;
     }
-    if (claim.status == ClaimStatus::kFull) ++skipped_;
     return claim;
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The publishing side of the hand-off, a library that any solver can link: attach, claim a buffer, write x_k into it,
-// publish, detach. docs/handoff_protocol.md is the contract; examples/publish_from_your_solver.cpp the shortest user.
+// The publishing side of the hand-off: attach, claim a buffer, write x_k into it, publish, detach. It is behind
+// ringside_writer in library/ringside.h, which every solver uses; docs/handoff_protocol.md is the contract.
 #pragma once
 
 #include <cstdint>
@@ -102,19 +102,14 @@ class HandoffWriter {
   /// The analyzer's note for the user about the attachment; usually empty.
   const std::string& note() const noexcept { return note_; }
 
-  /// With `elastic`, once attached: the analyzer's cores, lent while it waits for a step. Outlived by this object.
-  CoreBorrower analyzer_cores() noexcept { return {control_->analyzer_cores, control_->published}; }
-  /// What that is made of; nothing without `elastic`.
-  std::optional<CoreLoan> loan() noexcept {
-    if (!options_.elastic) return std::nullopt;
-    return CoreLoan{&control_->analyzer_cores, &control_->published};
-  }
+  /// The analyzer's cores, which it lends with `elastic` while it waits for a step. Outlived by this object.
+  CoreLoan loan() noexcept { return {&control_->analyzer_cores, &control_->published}; }
 
   /// The buffer for the next step, waiting while the analyzer still copies from it. The wait counts as producer idle.
   /// If the analyzer is lost meanwhile, the options decide what happens; a successor takes over at the first step that
-  /// is not committed. kFull counts the step as skipped. Any status but kOk comes without a buffer, for instance if no
-  /// other analyzer came within peer_timeout_s. kAnalyzerFailed: a successor is there but cannot be attached to, for
-  /// lack of memory or descriptors; a later claim tries again.
+  /// is not committed. Any status but kOk comes without a buffer, for instance if no other analyzer came within
+  /// peer_timeout_s. kAnalyzerFailed: a successor is there but cannot be attached to, for lack of memory or
+  /// descriptors; a later claim tries again.
   Claim claim() noexcept { return claim(When::kFree, options_.on_analyzer_loss, options_.stop); }
 
   /// The same without waiting for a buffer. kAnalyzerStalled once nothing was released for peer_timeout_s.
@@ -124,10 +119,8 @@ class HandoffWriter {
   /// analyzer if this one is gone, unless the run is to stop.
   Claim claim_last() noexcept { return claim(When::kFree, loss_at_the_end(), nullptr); }
 
-  /// The solver made a step that it does not publish.
+  /// The solver made a step that it does not publish, for instance after kFull. No claim counts one.
   void count_skip() noexcept { ++skipped_; }
-  /// The step that was last counted as skipped will be published after all.
-  void take_back_skip() noexcept { --skipped_; }
 
   /// Hands the claimed buffer over. Its bytes may still be read (x_{k-1}), but not written, until B - 1 more claims.
   /// Publishes nothing unless a claim has given a buffer since the last publish. scalars: of the step, in the declared

@@ -6,13 +6,14 @@
 namespace ringside {
 namespace {
 
-std::atomic<bool> stop_requested{false};
+volatile int stop_requested = 0;
 std::atomic<std::atomic<bool>*> also_set{nullptr};
 static_assert(std::atomic<std::atomic<bool>*>::is_always_lock_free);
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
+static_assert(std::atomic<bool>::is_always_lock_free && __atomic_always_lock_free(sizeof(stop_requested), nullptr),
+              "a signal handler may only touch lock-free atomics");
 
 extern "C" void request_stop(int) {
-  stop_requested.store(true, std::memory_order_relaxed);
+  __atomic_store_n(&stop_requested, 1, __ATOMIC_RELAXED);  // as StopFlag reads it
   if (std::atomic<bool>* const flag = also_set.load(std::memory_order_relaxed); flag != nullptr) {
     flag->store(true, std::memory_order_relaxed);
   }
@@ -20,13 +21,13 @@ extern "C" void request_stop(int) {
 
 }  // namespace
 
-const std::atomic<bool>& catch_stop_signals() {
+const volatile int* catch_stop_signals() {
   struct sigaction action {};
   action.sa_handler = request_stop;
   // No SA_RESTART: a sleeping futex or poll returns, so that the flag is seen at once.
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  return stop_requested;
+  return &stop_requested;
 }
 
 void also_set_on_stop(std::atomic<bool>& flag) noexcept {

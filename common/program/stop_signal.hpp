@@ -7,9 +7,9 @@
 
 namespace ringside {
 
-/// Installs the handlers and returns the flag they set. Call once, when there is something to stop cleanly: until then
-/// these signals end the process at once.
-const std::atomic<bool>& catch_stop_signals();
+/// Installs the handlers and returns the flag they set, for a StopFlag (common/platform) or for ringside.h: 0 until a
+/// signal comes. Call once, when there is something to stop cleanly: until then these signals end the process at once.
+const volatile int* catch_stop_signals();
 
 /// From now on these signals also set `flag`, which may have other reasons to be set. It outlives the process's last
 /// signal.

@@ -3,13 +3,13 @@
 // (docs/calibration.md).
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "common/options/options.hpp"
+#include "common/platform/stop_flag.hpp"
 #include "node/model/node.hpp"
 
 namespace ringside {
@@ -33,7 +33,7 @@ struct CalibrationOptions {
   std::vector<int> threads;            // ascending; none: 1, 2, 3, 4, 6, 8, 12 ... and all
   double budget_s = kCalibrationBudgetS;
   std::uint64_t stream_elements = 0;  // doubles in an array of a STREAM loop; 0: four times the last-level caches
-  const std::atomic<bool>* stop = nullptr;                   // may be null
+  StopFlag stop = {};
   std::function<void(const CalibrationProgress&)> announce;  // called before each measurement; may be empty
 };
 

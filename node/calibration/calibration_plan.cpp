@@ -8,12 +8,12 @@
 
 namespace ringside {
 
-void check_stop(const std::atomic<bool>* stop) {
-  if (stop != nullptr && stop->load())
+void check_stop(StopFlag stop) {
+  if (stop.is_set())
     throw Error(ExitCode::kInterrupted, "calibrate: interrupted; nothing was written");
 }
 
-std::vector<std::string> CalibrationPlan::run(std::int64_t deadline_ns, const std::atomic<bool>* stop,
+std::vector<std::string> CalibrationPlan::run(std::int64_t deadline_ns, StopFlag stop,
                                               const Announce& announce) {
   const auto left_s = [&] { return seconds(deadline_ns - now_ns()); };
 
@@ -38,7 +38,7 @@ std::vector<std::string> CalibrationPlan::run(std::int64_t deadline_ns, const st
   return left_out;
 }
 
-void CalibrationPlan::visit(Item& item, double left_s, const std::atomic<bool>* stop, const Announce& announce) {
+void CalibrationPlan::visit(Item& item, double left_s, StopFlag stop, const Announce& announce) {
   check_stop(stop);
   announce(item.what, std::max(0.0, left_s));
   const std::int64_t begun = now_ns();

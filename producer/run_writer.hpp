@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The run that this process publishes, through library/ringside.h as any solver's: attaching with the options of the
+// command line, and the library's failures as exceptions. The steps themselves go through handle() (producer/producer.cpp).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/handoff/run_description.hpp"
+#include "common/options/options.hpp"
+#include "common/platform/error.hpp"
+#include "common/results/result_description.hpp"
+#include "common/schema/schema.hpp"
+#include "common/threads/core_loan.hpp"
+#include "library/ringside.h"
+
+namespace ringside {
+
+struct RunWriterOptions {
+  const PublishOptions& publish;
+  const PeerOptions& peer;
+  const ProcessOptions& process;
+  std::vector<int> lent_cores = {};    // with --elastic: they are lent while a claim waits
+  const volatile int* stop = nullptr;  // ends a wait; outlives the writer
+};
+
+/// The step that a run continues from.
+struct ContinuedStep {
+  std::uint64_t iteration = 0;
+  std::vector<std::uint64_t> scalars;  // words, in the order declared
+};
+
+class RunWriter {
+ public:
+  /// Attaches to an analyzer. run: its solver, matrix, parameters, nonzeros and problem_id are offered. Throws Error
+  /// with the library's exit code and line.
+  RunWriter(const RunWriterOptions& options, const RunDescription& run, const Schema& variables,
+            std::vector<Scalar> scalars);
+
+  ringside_writer* handle() const noexcept { return writer_.get(); }
+
+  /// Makes run_id and problem_id those that the analyzer knows: a resumed run keeps its run_id.
+  void identify(RunDescription& run) const;
+  /// What the analyzer says of the attachment; usually empty.
+  std::string note() const { return ringside_writer_note(handle()); }
+  /// The analyzer's cores, lent while it waits for a step. Only with `lent_cores`.
+  CoreBorrower analyzer_cores() const;
+
+  /// With --resume: the step to continue from; nothing if there was none. Throws Error (exit code 2) if that step lacks
+  /// a scalar that the run declares.
+  std::optional<ContinuedStep> kept() const;
+  /// Copies its variables to where a payload has them. Before the first publish.
+  void copy_kept(void* payload) const;
+
+  ringside_counts counts() const noexcept;
+  /// Ends the run: returns when every published step is committed. outcome: RINGSIDE_OUTCOME_... Throws Error.
+  void detach(std::uint32_t outcome);
+  /// The last failure.
+  Error error() const;
+
+ private:
+  void throw_unless_ok(ringside_status status) const;
+
+  struct Free {
+    void operator()(ringside_writer* writer) const noexcept { ringside_writer_free(writer); }
+  };
+  Schema variables_;
+  std::vector<Scalar> scalars_;
+  std::unique_ptr<ringside_writer, Free> writer_;
+};
+
+}  // namespace ringside
