@@ -263,7 +263,7 @@ class Live(pipelines.Pipelines):
         code, output, error = self.python("""
             import signal, ringside
             try:
-                for step in ringside.open("run.pool").follow():
+                for step in ringside.open("run.pool").follow(all_runs=True):
                     if step.iteration == 12:         # the newest: the next look waits
                         signal.signal(signal.SIGALRM, signal.default_int_handler)
                         signal.setitimer(signal.ITIMER_REAL, 0.01)
