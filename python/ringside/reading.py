@@ -208,7 +208,7 @@ class Pool:
         except OverwrittenError as error:
             raise NotKeptError(str(error)) from None
         if held is None:
-            raise NotKeptError(f"{self.path}: the pool has no step yet")
+            raise NotKeptError(f"{self.path}: there is no step with the commit_seq {commit_seq} yet")
         return HeldStep(self, held)
 
     def read(self, iteration: int, name: str) -> npt.NDArray[Any]:
@@ -217,7 +217,7 @@ class Pool:
 
     def results(self, step: StepInfo) -> dict[str, Any]:
         """What was recorded of a step, by name (see HeldStep.results)."""
-        return {name: value for name, _, _, _, value in self._core.results(step.commit_seq) or ()}
+        return {name: value for name, _, _, _, value in self._core.results(step.commit_seq)}
 
     def follow(self, *, after: StepInfo | int = 0, timeout: float | None = None,
                all_runs: bool = False) -> Iterator[HeldStep]:
@@ -272,7 +272,7 @@ class Pool:
             if run_id not in (None, step.run_id):
                 continue
             try:
-                rows.append((step, self._core.results(step.commit_seq) or []))
+                rows.append((step, self._core.results(step.commit_seq)))
             except (UsageError, OverwrittenError):
                 continue  # overwritten since
         return columns_of(rows)

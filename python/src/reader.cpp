@@ -178,7 +178,7 @@ std::unique_ptr<HeldStep> Reader::hold(std::uint64_t commit_seq) {
   ringside_step* step = nullptr;
   const ringside_status status =
       made(Call::kShort, [&](auto* reader) { return ringside_reader_hold(reader, commit_seq, &step); });
-  if (status == RINGSIDE_END) return nullptr;
+  if (status != RINGSIDE_OK) return nullptr;
   return std::make_unique<HeldStep>(shared_from_this(), step);
 }
 
@@ -247,16 +247,15 @@ py::list ResultCopies::listed() const {
   return made;
 }
 
-py::object Reader::results(std::uint64_t commit_seq) {
+py::list Reader::results(std::uint64_t commit_seq) {
   ResultCopies copies;
-  const ringside_status status = made(Call::kShort, [&](auto* reader) {
+  made(Call::kShort, [&](auto* reader) {
     const ringside_status answer = list_all(copies.results, [&](auto* out, auto room, auto* count) {
       return ringside_reader_results(reader, commit_seq, out, room, count);
     });
     copies.own();  // before another thread can make a call
     return answer;
   });
-  if (status != RINGSIDE_OK) return py::none();
   return copies.listed();
 }
 
@@ -277,9 +276,9 @@ void define_reader(py::module_& module) {
       .def("next", &Reader::next, py::arg("after"), py::arg("timeout_s"),
            py::arg("all_runs"),
            "The oldest step after that commit, waiting for one; None when the time is over or the run has ended.")
-      .def("hold", &Reader::hold, py::arg("commit_seq"), "Holds a step. None: the pool has no step.")
+      .def("hold", &Reader::hold, py::arg("commit_seq"), "Holds a step. None: there is no such step.")
       .def("copy", &Reader::copy, py::arg("commit_seq"), py::arg("index"), "A verified copy of a variable.")
-      .def("results", &Reader::results, py::arg("commit_seq"), "[(name, unit, type, count, value)], or None.")
+      .def("results", &Reader::results, py::arg("commit_seq"), "[(name, unit, type, count, value)]; none if the pool does not describe the run.")
       .def("next_record", &Reader::next_record, py::arg("from_seq"),
            "(seq, kind, unix_ns, run_id, {field: value}, [(name, unit, type, count, value)]), or None.")
       .def("recorded", &Reader::recorded, py::arg("run_id"),

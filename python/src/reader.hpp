@@ -30,7 +30,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
   py::object next(std::uint64_t after, std::optional<double> timeout_s, bool all_runs);
   std::unique_ptr<HeldStep> hold(std::uint64_t commit_seq);
   py::array copy(std::uint64_t commit_seq, std::uint32_t index);
-  py::object results(std::uint64_t commit_seq);
+  py::list results(std::uint64_t commit_seq);
   py::object next_record(std::uint64_t from);
   py::object recorded(const std::optional<std::string>& run_id);
 
@@ -53,20 +53,17 @@ class Reader : public std::enable_shared_from_this<Reader> {
   volatile int stop_ = 0;
 };
 
-/// What a function of ringside.h lists: list(array, room, &count) fills it. `all` keeps its room from call to call.
+/// What a function of ringside.h lists: list(array, room, &count) fills it.
 template <class Struct, class List>
 ringside_status list_all(std::vector<Struct>& all, const List& list) {
   if (all.size() < 64) all.resize(64);
   for (;;) {
-    std::size_t count = 0;
+    std::size_t count = 0;  // stays so if nothing is listed
     all.front().size = sizeof(Struct);
     const ringside_status status = list(all.data(), all.size(), &count);
     const bool fits = count <= all.size();
-    if (status != RINGSIDE_OK || fits) {
-      all.resize(status == RINGSIDE_OK ? count : 0);
-      return status;
-    }
     all.resize(count);
+    if (fits) return status;
   }
 }
 

@@ -39,7 +39,7 @@ class Writer {
   std::optional<std::uint64_t> kept() {
     std::uint64_t iteration = 0;
     const ringside_status status = short_call([&](auto* writer) { return ringside_writer_kept(writer, &iteration); });
-    return status == RINGSIDE_END ? std::nullopt : std::optional(iteration);
+    return status == RINGSIDE_OK ? std::optional(iteration) : std::nullopt;
   }
   py::array kept_variable(std::uint32_t index);
   py::object kept_scalar(std::uint32_t index);
@@ -149,7 +149,7 @@ py::array Writer::kept_variable(std::uint32_t index) {
     if (found == RINGSIDE_OK) std::memcpy(to, data, std::min(bytes, room));
     return found;
   });
-  if (status == RINGSIDE_END) refuse(variable.name + ": the kept step can be read until the first publish");
+  if (status != RINGSIDE_OK) refuse(variable.name + ": the kept step can be read until the first publish");
   return copied;
 }
 
