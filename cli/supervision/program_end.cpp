@@ -83,7 +83,8 @@ std::optional<std::string> AttachmentReminder::due(std::int64_t now_ns, const st
   if (told_ || now_ns - begun_ns_ < kAfterS * 1'000'000'000) return std::nullopt;
   told_ = true;
   return fmt::format(
-      "{} (process {}) has not attached for {} s; expected ringside_writer_attach with RINGSIDE_SOCKET={}; still waiting",
+      "{} (process {}) has not attached for {} s; expected ringside_writer_attach with RINGSIDE_SOCKET={}; still "
+      "waiting",
       program, pid, kAfterS, socket);
 }
 

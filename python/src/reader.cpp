@@ -131,7 +131,7 @@ py::list Reader::runs() {
     const ringside_run& run = runs[r];
     listed.append(py::make_tuple(py::bytes(reinterpret_cast<const char*>(run.run_id), sizeof(run.run_id)),
                                  py::bytes(reinterpret_cast<const char*>(run.problem_id), sizeof(run.problem_id)),
-                                 static_cast<double>(run.started_realtime_ns) * 1e-9, run.work, texts[3 * r],
+                                 static_cast<double>(run.started_unix_ns) * 1e-9, run.work, texts[3 * r],
                                  texts[3 * r + 1], texts[3 * r + 2]));
   }
   return listed;
@@ -149,8 +149,8 @@ py::list Reader::steps() {
 }
 
 py::object Reader::next(std::uint64_t after, std::optional<double> timeout_s, bool all_runs) {
-  // The waits between two looks, as ringside_reader_next makes them. Here no other thread waits for the handle meanwhile, and
-  // a signal ends a wait.
+  // The waits between two looks, as ringside_reader_next makes them. Here no other thread waits for the handle
+  // meanwhile, and a signal ends a wait.
   constexpr std::chrono::nanoseconds kFirst = std::chrono::microseconds(50), kLast = std::chrono::milliseconds(2);
   using std::chrono::steady_clock;
   const auto limit = std::chrono::duration<double>(std::clamp(timeout_s.value_or(0), 0.0, 1e9));

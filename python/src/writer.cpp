@@ -128,7 +128,7 @@ Writer::Writer(const std::vector<VariableTuple>& variables, const std::vector<Sc
     {
       const Released released;
       status = ringside_writer_attach(&given, given_variables.data(), given_variables.size(), given_scalars.data(),
-                               given_scalars.size(), &writer_.handle, &error);
+                                      given_scalars.size(), &writer_.handle, &error);
     }
     if (status == RINGSIDE_OK) break;
     if (status != RINGSIDE_INTERRUPTED || !watch.came()) raise(error);
@@ -155,7 +155,8 @@ py::array Writer::kept_variable(std::uint32_t index) {
 
 py::object Writer::kept_scalar(std::uint32_t index) {
   ringside_value value{};
-  const ringside_status status = short_call([&](auto* writer) { return ringside_writer_kept_scalar(writer, index, &value); });
+  const ringside_status status =
+      short_call([&](auto* writer) { return ringside_writer_kept_scalar(writer, index, &value); });
   if (status != RINGSIDE_OK) return py::none();
   if (scalar_types_[index] == RINGSIDE_VALUE_I64) return py::int_(value.i64);
   return py::float_(value.f64);

@@ -26,7 +26,8 @@ class HeldTest : public PipelineTest {
   /// The newest step of the run.
   static HeldStep hold_newest(const RingReader& reader) {
     HeldStep step;
-    while (reader.hold(kNewestCommit, step) != HoldOutcome::kHeld) std::this_thread::yield();  // a moment after each commit
+    while (reader.hold(kNewestCommit, step) != HoldOutcome::kHeld)
+      std::this_thread::yield();  // a moment after each commit
     return step;
   }
 };

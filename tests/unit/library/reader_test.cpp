@@ -44,7 +44,7 @@ class ReaderTest : public ::testing::Test {
     commit(steps);
     ASSERT_EQ(open(), RINGSIDE_OK) << error_.line;
   }
-  ringside_status open() { return ringside_reader_open(path_.c_str(), &reader_, &error_); }
+  ringside_status open() { return ringside_reader_open(path_.c_str(), options_, &reader_, &error_); }
 
   void commit(std::uint64_t steps, bool with_results = true) {
     for (; steps > 0; --steps) {
@@ -70,7 +70,24 @@ class ReaderTest : public ::testing::Test {
     for (std::size_t i = 0; i < count; ++i) made.push_back(steps[i].iteration);
     return made;
   }
-  std::string line() const { return ringside_reader_line(reader_); }
+  /// What a function lists of results.
+  template <class List, class... Of>
+  std::vector<ringside_result> listed(const List& list, Of... of) {
+    std::vector<ringside_result> made(200);
+    made[0].size = sizeof(made[0]);
+    std::size_t count = 0;
+    const ringside_status status = list(reader_, of..., made.data(), made.size(), &count);
+    EXPECT_TRUE(status == RINGSIDE_OK || status == RINGSIDE_PENDING) << status << line();
+    EXPECT_LE(count, made.size());
+    made.resize(count);
+    return made;
+  }
+  static std::map<std::string, const ringside_result*> by_name(const std::vector<ringside_result>& results) {
+    std::map<std::string, const ringside_result*> named;
+    for (const ringside_result& result : results) named[result.name] = &result;
+    return named;
+  }
+  std::string line() const { return ringside_reader_error(reader_)->line; }
 
   const testing::TemporaryFolder folder_;
   const std::string path_ = folder_.file("x.pool");
@@ -80,15 +97,18 @@ class ReaderTest : public ::testing::Test {
   std::optional<StepReducer> reducer_;
   std::uint64_t newest_ = 0;
   ringside_error error_{};
+  const ringside_reader_options* options_ = nullptr;
   ringside_reader* reader_ = nullptr;
 };
 
 TEST_F(ReaderTest, SaysWhatThePoolHolds) {
   begin(5, 7);
-  const ringside_variable* variables = nullptr;
+  ringside_variable variables[4] = {};
+  variables[0].size = sizeof(variables[0]);
   std::size_t count = 0;
-  ASSERT_EQ(ringside_reader_variables(reader_, &variables, &count), RINGSIDE_OK);
-  ASSERT_EQ(count, 5u);
+  ASSERT_EQ(ringside_reader_variables(reader_, variables, 4, &count), RINGSIDE_OK);
+  ASSERT_EQ(count, 5u) << "more than there was room for";
+  EXPECT_STREQ(variables[0].name, "u");
   EXPECT_STREQ(variables[1].name, "v");
   EXPECT_STREQ(variables[1].unit, "m s-1");
   EXPECT_EQ(variables[0].dims, 2u);
@@ -96,6 +116,11 @@ TEST_F(ReaderTest, SaysWhatThePoolHolds) {
   EXPECT_EQ(variables[3].dtype, RINGSIDE_C128);
   EXPECT_EQ(variables[3].role, RINGSIDE_ROLE_STATE);
   EXPECT_EQ(iterations(), (std::vector<std::uint64_t>{3, 4, 5, 6, 7}));
+  EXPECT_EQ(ringside_variable_bytes(&variables[0]), schema_.place(0).bytes);
+  std::uint32_t found = 0;
+  EXPECT_EQ(ringside_reader_find_variable(reader_, "w", &found), RINGSIDE_OK);
+  EXPECT_EQ(schema_.variables()[found].name, "w");
+  EXPECT_EQ(ringside_reader_find_variable(reader_, "nothing", &found), RINGSIDE_ABSENT);
 
   ringside_run run{};
   run.size = sizeof(run);
@@ -156,7 +181,7 @@ TEST_F(ReaderTest, ABrokenHoldIsReported) {
 TEST_F(ReaderTest, AStepThatIsGoneCannotBeHeld) {
   begin(3, 0);
   ringside_step* step = nullptr;
-  EXPECT_EQ(ringside_reader_hold(reader_, RINGSIDE_NEWEST, &step), RINGSIDE_END);
+  EXPECT_EQ(ringside_reader_hold(reader_, RINGSIDE_NEWEST, &step), RINGSIDE_ABSENT);
   commit(5);
   EXPECT_EQ(ringside_reader_hold(reader_, 1, &step), RINGSIDE_OVERWRITTEN);
   EXPECT_EQ(step, nullptr);
@@ -172,7 +197,7 @@ TEST_F(ReaderTest, DamageIsFoundByVerification) {
   EXPECT_EQ(ringside_step_verify(step, 2), RINGSIDE_DAMAGED);
   EXPECT_EQ(ringside_step_release(step), RINGSIDE_OK) << "it is held, and what it holds is damaged";
   std::vector<std::byte> copy(schema_.place(2).bytes);
-  EXPECT_EQ(ringside_reader_copy(reader_, RINGSIDE_NEWEST, 2, copy.data(), copy.size()), RINGSIDE_DAMAGED);
+  EXPECT_EQ(ringside_reader_copy(reader_, 1, 2, copy.data(), copy.size()), RINGSIDE_DAMAGED);
 }
 
 TEST_F(ReaderTest, ACopyHasTheBytesOfTheVariableAndNoMore) {
@@ -193,71 +218,102 @@ TEST_F(ReaderTest, ATruncatedPoolIsAnErrorOfACopyAndNoSignal) {
   ringside_reader_free(std::exchange(reader_, nullptr));
   const std::string other = folder_.file("other.pool");  // no owner has it mapped
   std::filesystem::copy_file(path_, other);
-  ASSERT_EQ(ringside_reader_open(other.c_str(), &reader_, &error_), RINGSIDE_OK) << error_.line;
+  ASSERT_EQ(ringside_reader_open(other.c_str(), nullptr, &reader_, &error_), RINGSIDE_OK) << error_.line;
   std::filesystem::resize_file(other, std::filesystem::file_size(other) / 2);
   std::vector<std::byte> copy(schema_.place(0).bytes);
-  EXPECT_EQ(ringside_reader_copy(reader_, RINGSIDE_NEWEST, 0, copy.data(), copy.size()), RINGSIDE_DAMAGED);
+  EXPECT_EQ(ringside_reader_copy(reader_, 4, 0, copy.data(), copy.size()), RINGSIDE_DAMAGED);
   EXPECT_NE(line().find("truncated"), std::string::npos) << line();
 }
 
 TEST_F(ReaderTest, ResultsHaveTheirNames) {
   begin(3, 2);
-  const ringside_result* results = nullptr;
-  std::size_t count = 0;
-  ASSERT_EQ(ringside_reader_results(reader_, RINGSIDE_NEWEST, &results, &count), RINGSIDE_OK) << line();
-  std::map<std::string, const ringside_result*> named;
-  for (std::size_t i = 0; i < count; ++i) named[results[i].name] = &results[i];
+  const std::vector<ringside_result> results = listed(ringside_reader_results, std::uint64_t{2});
+  const auto named = by_name(results);
   ASSERT_TRUE(named.contains("u.max"));
-  EXPECT_EQ(named["u.max"]->type, static_cast<std::uint32_t>(RINGSIDE_VALUE_F64));
-  EXPECT_EQ(named["u.max"]->values->f64, 2000 + 3999.0 / 4);
-  EXPECT_EQ(named["w.sum"]->type, static_cast<std::uint32_t>(RINGSIDE_VALUE_I128));
-  EXPECT_EQ(named["u.histogram"]->count, 256u);
-  EXPECT_EQ(named["solver.rho"]->values->f64, 2.25);
-  EXPECT_EQ(named["solver.inner"]->values->i64, 102);
+  EXPECT_EQ(named.at("u.max")->type, static_cast<std::uint32_t>(RINGSIDE_VALUE_F64));
+  EXPECT_EQ(named.at("u.max")->values->f64, 2000 + 3999.0 / 4);
+  EXPECT_EQ(named.at("w.sum")->type, static_cast<std::uint32_t>(RINGSIDE_VALUE_I128));
+  EXPECT_EQ(named.at("u.histogram")->count, 256u);
+  EXPECT_EQ(named.at("solver.rho")->values->f64, 2.25);
+  EXPECT_EQ(named.at("solver.inner")->values->i64, 102);
   EXPECT_FALSE(named.contains("r.l2")) << "a state is not reduced";
 }
 
-TEST_F(ReaderTest, AStepWithoutResultsHasNone) {
+TEST_F(ReaderTest, OneResultIsFoundByItsName) {
+  begin(3, 2);
+  ringside_result result{};
+  result.size = sizeof(result);
+  ASSERT_EQ(ringside_reader_find_result(reader_, 1, "u.max", &result), RINGSIDE_OK) << line();
+  EXPECT_EQ(result.values->f64, 1000 + 3999.0 / 4);
+  EXPECT_EQ(ringside_reader_find_result(reader_, 1, "u.nothing", &result), RINGSIDE_ABSENT);
+  EXPECT_EQ(ringside_reader_find_result(reader_, 1, nullptr, &result), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_find_result(reader_, 1, "u.max", nullptr), RINGSIDE_USAGE);
+}
+
+TEST_F(ReaderTest, BeforeTheReductionsAreRecordedAStepHasItsScalars) {
   begin(3, 1);
   commit(1, false);
-  const ringside_result* results = nullptr;
+  const std::vector<ringside_result> results = listed(ringside_reader_results, std::uint64_t{2});
+  const auto named = by_name(results);
+  EXPECT_EQ(named.at("solver.rho")->values->f64, 2.25);
+  EXPECT_EQ(named.at("u.max")->values, nullptr);
+  EXPECT_NE(by_name(listed(ringside_reader_results, std::uint64_t{1})).at("u.max")->values, nullptr);
   std::size_t count = 0;
-  EXPECT_EQ(ringside_reader_results(reader_, RINGSIDE_NEWEST, &results, &count), RINGSIDE_ABSENT);
-  EXPECT_EQ(ringside_reader_results(reader_, 1, &results, &count), RINGSIDE_OK);
-  EXPECT_EQ(ringside_reader_results(reader_, 9, &results, &count), RINGSIDE_OVERWRITTEN);
-  EXPECT_EQ(line(), path_ + ": commit 9 is not kept");
+  EXPECT_EQ(ringside_reader_results(reader_, 2, nullptr, 0, &count), RINGSIDE_PENDING);
+  ringside_result result{};
+  result.size = sizeof(result);
+  EXPECT_EQ(ringside_reader_find_result(reader_, 2, "u.max", &result), RINGSIDE_PENDING);
+  EXPECT_EQ(ringside_reader_find_result(reader_, 2, "u.nothing", &result), RINGSIDE_ABSENT);
+  EXPECT_EQ(ringside_reader_find_result(reader_, 2, "solver.rho", &result), RINGSIDE_OK);
+  EXPECT_EQ(ringside_reader_results(reader_, 9, nullptr, 0, &count), RINGSIDE_ABSENT) << "there is no such step yet";
+  EXPECT_EQ(ringside_reader_results(reader_, RINGSIDE_NEWEST, nullptr, 0, &count), RINGSIDE_USAGE);
+  commit(3);
+  EXPECT_EQ(ringside_reader_results(reader_, 1, nullptr, 0, &count), RINGSIDE_OVERWRITTEN);
+  EXPECT_EQ(line(), path_ + ": commit 1 is not kept");
 }
 
 TEST_F(ReaderTest, FollowsInOrderAndReportsTheEndOfItsPatience) {
+  volatile int stop = 0;
+  const ringside_reader_options options{sizeof(options), RINGSIDE_FOLLOW_POOL, 0, &stop};
+  options_ = &options;
   begin(3, 2);
   ringside_step_info info{};
   info.size = sizeof(info);
-  ASSERT_EQ(ringside_reader_next(reader_, 0, 0, nullptr, &info), RINGSIDE_OK);
+  ASSERT_EQ(ringside_reader_next(reader_, 0, 0, &info), RINGSIDE_OK);
   EXPECT_EQ(info.commit_seq, 1u);
-  ASSERT_EQ(ringside_reader_next(reader_, info.commit_seq, 0, nullptr, &info), RINGSIDE_OK);
+  ASSERT_EQ(ringside_reader_next(reader_, info.commit_seq, 0, &info), RINGSIDE_OK);
   EXPECT_EQ(info.commit_seq, 2u);
-  EXPECT_EQ(ringside_reader_next(reader_, 2, 0, nullptr, &info), RINGSIDE_TIMEOUT);
-  EXPECT_EQ(ringside_reader_next(reader_, 2, 0.001, nullptr, &info), RINGSIDE_TIMEOUT);
-  volatile int stop = 1;
-  EXPECT_EQ(ringside_reader_next(reader_, 2, -1, &stop, &info), RINGSIDE_INTERRUPTED);
+  EXPECT_EQ(ringside_reader_next(reader_, 2, 0, &info), RINGSIDE_TIMEOUT);
+  EXPECT_EQ(ringside_reader_next(reader_, 2, 0.001, &info), RINGSIDE_TIMEOUT);
+  stop = 1;
+  EXPECT_EQ(ringside_reader_next(reader_, 2, -1, &info), RINGSIDE_INTERRUPTED);
+  stop = 0;
   std::thread analyzer([&] { commit(1); });
-  EXPECT_EQ(ringside_reader_next(reader_, 2, -1, nullptr, &info), RINGSIDE_OK);
+  EXPECT_EQ(ringside_reader_next(reader_, 2, -1, &info), RINGSIDE_OK);
   analyzer.join();
   EXPECT_EQ(info.commit_seq, 3u);
   commit(4);
-  ASSERT_EQ(ringside_reader_next(reader_, 3, 0, nullptr, &info), RINGSIDE_OK);
+  ASSERT_EQ(ringside_reader_next(reader_, 3, 0, &info), RINGSIDE_OK);
   EXPECT_EQ(info.commit_seq, 5u) << "4 was overwritten";
 }
 
 TEST_F(ReaderTest, WhatIsNoPoolIsRefused) {
   EXPECT_EQ(open(), RINGSIDE_USAGE);
+  EXPECT_EQ(error_.reason, static_cast<std::uint32_t>(RINGSIDE_REASON_NO_FILE));
   EXPECT_EQ(reader_, nullptr);
   EXPECT_EQ(error_.line, path_ + ": No such file or directory");
   std::ofstream(path_) << "no pool";
   EXPECT_EQ(open(), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_reader_open(nullptr, &reader_, &error_), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_reader_open(path_.c_str(), nullptr, &error_), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_reader_open(path_.c_str(), &reader_, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(error_.reason, static_cast<std::uint32_t>(RINGSIDE_REASON_NO_POOL));
+  EXPECT_EQ(ringside_reader_open(nullptr, nullptr, &reader_, &error_), RINGSIDE_USAGE);
+  EXPECT_EQ(error_.reason, static_cast<std::uint32_t>(RINGSIDE_REASON_ARGUMENT));
+  EXPECT_EQ(ringside_reader_open(path_.c_str(), nullptr, nullptr, &error_), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_open(path_.c_str(), nullptr, &reader_, nullptr), RINGSIDE_USAGE);
+  ringside_reader_options wrong{sizeof(wrong), 3, 0, nullptr};
+  EXPECT_EQ(ringside_reader_open(path_.c_str(), &wrong, &reader_, &error_), RINGSIDE_USAGE);
+  EXPECT_STREQ(error_.line, "follow: found 3, expected 1 to 2, or 0");
+  wrong = {sizeof(wrong), 0, -1, nullptr};
+  EXPECT_EQ(ringside_reader_open(path_.c_str(), &wrong, &reader_, &error_), RINGSIDE_USAGE);
 }
 
 TEST_F(ReaderTest, AChildCannotUseTheHandle) {
@@ -307,37 +363,46 @@ TEST_F(ReaderTest, AWrongSizeIsRefusedAndNothingIsWritten) {
     place.info.size = size;
     std::size_t count = 0;
     EXPECT_EQ(ringside_reader_steps(reader_, &place.info, 1, &count), RINGSIDE_USAGE) << size;
-    EXPECT_EQ(ringside_reader_next(reader_, 0, 0, nullptr, &place.info), RINGSIDE_USAGE) << size;
+    EXPECT_EQ(ringside_reader_next(reader_, 0, 0, &place.info), RINGSIDE_USAGE) << size;
     EXPECT_EQ(place.info.slot, 0x55555555u);
     EXPECT_EQ(place.behind[0], 0x55);
   }
 }
 
 TEST_F(ReaderTest, NoHandleAndNoPlaceAreMisuseAndNoCrash) {
-  EXPECT_EQ(ringside_reader_variables(nullptr, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_variables(nullptr, nullptr, 0, nullptr), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_reader_runs(nullptr, nullptr, 0, nullptr), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_reader_steps(nullptr, nullptr, 0, nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_reader_next(nullptr, 0, 0, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_next(nullptr, 0, 0, nullptr), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_reader_hold(nullptr, 0, nullptr), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_reader_copy(nullptr, 0, 0, nullptr, 0), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_reader_results(nullptr, 0, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_results(nullptr, 0, nullptr, 0, nullptr), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_step_describe(nullptr, nullptr), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_step_view(nullptr, 0, nullptr, nullptr), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_step_verify(nullptr, 0), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_step_check(nullptr), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_step_release(nullptr), RINGSIDE_OK);
-  EXPECT_STREQ(ringside_reader_line(nullptr), "no handle: found NULL");
+  EXPECT_STREQ(ringside_reader_error(nullptr)->line, "no handle: found NULL");
   begin(3, 1);
-  EXPECT_EQ(ringside_reader_variables(reader_, nullptr, nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_reader_results(reader_, 0, nullptr, nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_reader_next(reader_, 0, 0, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_variables(reader_, nullptr, 1, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_results(reader_, 1, nullptr, 1, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_next(reader_, 0, 0, nullptr), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_reader_hold(reader_, 0, nullptr), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_reader_steps(reader_, nullptr, 1, nullptr), RINGSIDE_USAGE);
 }
 
-/// A journal beside the pool: the run's description, and a record of each step.
-void write_journal(const std::string& pool, const Schema& schema, std::uint64_t first, std::uint64_t steps) {
+/// A journal beside the pool: one record after those that it has.
+void append(const std::string& pool, wire::Record record) {
   Journal journal = Journal::open(pool, {.kind = JournalKind::kFile}, Storage::kFile, Durability::kProcess);
+  const std::uint64_t seq = journal.newest_seq() + 1;
+  record.set_seq(seq);
+  const std::string bytes = record.SerializeAsString();
+  const EncodedRecord encoded{seq, bytes};
+  ASSERT_EQ(journal.append(std::span(&encoded, 1)), 0);
+}
+
+/// The run's description, and a record of each step.
+void write_journal(const std::string& pool, const Schema& schema, std::uint64_t first, std::uint64_t steps) {
   const RecordLayout layout(schema, catalogue_of(schema, five_scalars()));
   for (std::uint64_t k = first; k < first + steps; ++k) {
     wire::Record record;
@@ -353,12 +418,55 @@ void write_journal(const std::string& pool, const Schema& schema, std::uint64_t 
       layout.gather({}, &scalars, words);
       fill(*step.mutable_results(), layout, words);
     }
-    const std::uint64_t seq = journal.newest_seq() + 1;
-    record.set_seq(seq);
-    const std::string bytes = record.SerializeAsString();
-    const EncodedRecord encoded{seq, bytes};
-    ASSERT_EQ(journal.append(std::span(&encoded, 1)), 0);
+    append(pool, record);
   }
+}
+
+TEST_F(ReaderTest, AFollowerLearnsThatTheRunHasEnded) {
+  begin(3, 2);
+  ringside_step_info info{};
+  info.size = sizeof(info);
+  wire::Record record;
+  record.mutable_run_started()->set_solver("heat");
+  append(path_, record);
+  EXPECT_EQ(ringside_reader_next(reader_, 2, 0.2, &info), RINGSIDE_TIMEOUT) << "its journal says that it goes on";
+  record.mutable_run_ended()->set_how("stopped");
+  append(path_, record);
+  EXPECT_EQ(ringside_reader_next(reader_, 2, 2, &info), RINGSIDE_TIMEOUT) << "a stopped analyzer has a successor";
+  record.mutable_run_ended()->set_how("detached");
+  append(path_, record);
+  EXPECT_EQ(ringside_reader_next(reader_, 1, -1, &info), RINGSIDE_OK) << "every step comes before the end";
+  EXPECT_EQ(ringside_reader_next(reader_, 2, -1, &info), RINGSIDE_END);
+  EXPECT_EQ(ringside_reader_next(reader_, 2, 0, &info), RINGSIDE_END) << "as long as nothing else is known";
+  record.mutable_run_started()->set_solver("heat");
+  append(path_, record);
+  commit(1);
+  EXPECT_EQ(ringside_reader_next(reader_, 2, 0, &info), RINGSIDE_OK) << "another run has begun";
+  EXPECT_EQ(ringside_reader_next(reader_, 3, 0.2, &info), RINGSIDE_TIMEOUT);
+}
+
+TEST_F(ReaderTest, AFollowerOfAPoolThatWasLeftAloneLearnsIt) {
+  begin(3, 2);
+  writer_.reset();
+  pool_.reset();
+  ringside_step_info info{};
+  info.size = sizeof(info);
+  EXPECT_EQ(ringside_reader_next(reader_, 2, -1, &info), RINGSIDE_PEER_LOST);
+  EXPECT_EQ(line().substr(0, path_.size() + 33), path_ + ": no process has owned it for 5 s");
+}
+
+TEST_F(ReaderTest, WaitsForAPoolThatDoesNotExistYet) {
+  const ringside_reader_options options{sizeof(options), 0, 60, nullptr};
+  const std::string path = folder_.file("later.pool");
+  std::thread reader(
+      [&] { EXPECT_EQ(ringside_reader_open(path.c_str(), &options, &reader_, &error_), RINGSIDE_OK) << error_.line; });
+  const Catalogue catalogue = catalogue_of(schema_, five_scalars());
+  const RingPool pool = RingPool::create(path, RingShape::of(schema_, catalogue), 3);
+  reader.join();
+  const volatile int stop = 1;
+  const ringside_reader_options stopped{sizeof(stopped), 0, 60, &stop};
+  ringside_reader* none = nullptr;
+  EXPECT_EQ(ringside_reader_open(folder_.file("never.pool").c_str(), &stopped, &none, &error_), RINGSIDE_INTERRUPTED);
 }
 
 TEST_F(ReaderTest, RecordsHaveTheStepsThatTheRingHasOverwritten) {
@@ -375,11 +483,8 @@ TEST_F(ReaderTest, RecordsHaveTheStepsThatTheRingHasOverwritten) {
     EXPECT_EQ(record.kind, static_cast<std::uint32_t>(RINGSIDE_RECORD_STEP));
     EXPECT_EQ(record.iteration, k);
     EXPECT_EQ(record.transfer_ns, static_cast<std::int64_t>(100 * k));
-    const ringside_result* results = nullptr;
-    std::size_t count = 0;
-    ASSERT_EQ(ringside_reader_record_results(reader_, &results, &count), RINGSIDE_OK);
-    std::map<std::string, const ringside_result*> named;
-    for (std::size_t i = 0; i < count; ++i) named[results[i].name] = &results[i];
+    const std::vector<ringside_result> results = listed(ringside_reader_record_results);
+    const auto named = by_name(results);
     EXPECT_EQ(named.at("solver.rho")->values->f64, static_cast<double>(k) + 0.25);
     EXPECT_EQ(named.at("u.l2")->values, nullptr) << "absent";
     EXPECT_STREQ(named.at("v.l2")->unit, "m s-1");
@@ -391,7 +496,7 @@ TEST_F(ReaderTest, RecordsHaveTheStepsThatTheRingHasOverwritten) {
   record.size = 8;
   EXPECT_EQ(ringside_reader_next_record(reader_, 0, &record), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_reader_next_record(reader_, 0, nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_reader_record_results(reader_, nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_reader_record_results(reader_, nullptr, 1, nullptr), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_reader_next_record(nullptr, 0, nullptr), RINGSIDE_USAGE);
 }
 

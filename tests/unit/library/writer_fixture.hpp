@@ -49,8 +49,8 @@ class WriterTest : public ::testing::Test {
   ~WriterTest() override { ringside_writer_free(writer_); }
 
   ringside_status attach() {
-    return ringside_writer_attach(&options_, variables_.data(), variables_.size(), scalars_.data(), scalars_.size(), &writer_,
-                           &error_);
+    return ringside_writer_attach(&options_, variables_.data(), variables_.size(), scalars_.data(), scalars_.size(),
+                                  &writer_, &error_);
   }
 
   /// Attaches, with an analyzer that accepts.
@@ -71,7 +71,8 @@ class WriterTest : public ::testing::Test {
     return step;
   }
 
-  std::string line() const { return ringside_writer_line(writer_); }
+  std::string line() const { return ringside_writer_error(writer_)->line; }
+  std::uint32_t reason() const { return ringside_writer_error(writer_)->reason; }
 
   const TemporaryFolder folder_;
   const std::string socket_ = folder_.file("analyzer.socket");

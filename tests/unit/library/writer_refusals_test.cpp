@@ -26,8 +26,10 @@ TEST_F(WriterTest, WhatCannotBePublishedIsRefused) {
   EXPECT_EQ(line(), "iteration 1: found 4 scalars, expected at most 3");
   EXPECT_EQ(ringside_writer_publish(writer_, 0, nullptr, 0), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_writer_publish(writer_, 1, values, 3), RINGSIDE_OK);
-  EXPECT_EQ(ringside_writer_detach(writer_, 4), RINGSIDE_USAGE);
-  EXPECT_EQ(line(), "outcome: found 4, expected 0 to 3");
+  EXPECT_EQ(ringside_writer_detach(writer_, 5), RINGSIDE_USAGE);
+  EXPECT_EQ(line(), "outcome: found 5, expected 1 to 4");
+  EXPECT_EQ(ringside_writer_detach(writer_, 0), RINGSIDE_USAGE);
+  EXPECT_EQ(line(), "outcome: found 0, expected 1 to 4");
 }
 
 TEST_F(WriterTest, AnAnalyzersRefusalHasItsLineAndCode) {
@@ -41,11 +43,23 @@ TEST_F(WriterTest, AnAnalyzersRefusalHasItsLineAndCode) {
   EXPECT_STREQ(error_.line, "the pool is damaged");
 }
 
+TEST_F(WriterTest, ARefusalIsToldFromAnArgument) {
+  Listener listener(socket_);
+  std::thread solver([&] { EXPECT_EQ(attach(), RINGSIDE_USAGE); });
+  std::optional<Peer> peer = listener.accept(10'000);
+  ASSERT_TRUE(peer);
+  reader_.emplace(std::move(*peer), socket_, 10'000);
+  reader_->refuse(usage_error("the pool holds another run"));
+  solver.join();
+  EXPECT_STREQ(error_.line, "the pool holds another run");
+  EXPECT_EQ(error_.reason, static_cast<std::uint32_t>(RINGSIDE_REASON_REFUSED));
+}
+
 ringside_status attach_with(const ringside_writer_options& options, const std::vector<ringside_variable>& variables,
                             const std::vector<ringside_scalar>& scalars, ringside_error& error) {
   ringside_writer* writer = nullptr;
-  const ringside_status status =
-      ringside_writer_attach(&options, variables.data(), variables.size(), scalars.data(), scalars.size(), &writer, &error);
+  const ringside_status status = ringside_writer_attach(&options, variables.data(), variables.size(), scalars.data(),
+                                                        scalars.size(), &writer, &error);
   EXPECT_EQ(writer, nullptr);
   return status;
 }
@@ -63,6 +77,7 @@ TEST_F(WriterTest, ArgumentsThatCannotBeAreRefusedInOneLine) {
     error.size = sizeof(error);
     EXPECT_EQ(attach_with(options, variables, scalars, error), RINGSIDE_USAGE);
     EXPECT_EQ(error.status, RINGSIDE_USAGE);
+    EXPECT_EQ(error.reason, static_cast<std::uint32_t>(RINGSIDE_REASON_ARGUMENT));
     EXPECT_STREQ(error.line, line);
   };
   using Options = ringside_writer_options&;
@@ -99,6 +114,19 @@ TEST_F(WriterTest, ArgumentsThatCannotBeAreRefusedInOneLine) {
          [](Options o, Variables, Scalars) { o.peer_timeout_s = -1; });
   expect("the solver's name: found 24 bytes, expected at most 23",
          [](Options o, Variables, Scalars) { o.solver = "123456789012345678901234"; });
+  expect("coordination: found 3, expected 1 to 2, or 0", [](Options o, Variables, Scalars) { o.coordination = 3; });
+  expect("lent_cores: found NULL, expected 2 cores", [](Options o, Variables, Scalars) { o.lent_core_count = 2; });
+  expect("lent_cores: found core -1, expected 0 to 1023", [](Options o, Variables, Scalars) {
+    static const std::int32_t kCores[] = {0, -1};
+    o.lent_cores = kCores;
+    o.lent_core_count = 2;
+  });
+  expect("problem_bytes: found 1 bytes beside problem_id; expected one of them", [](Options o, Variables, Scalars) {
+    static const unsigned char kId[16] = {};
+    o.problem_id = kId;
+    o.problem_bytes = kId;
+    o.problem_bytes_count = 1;
+  });
   expect("found 65 scalars, expected at most 64", [](Options, Variables, Scalars s) { s.resize(65, s[0]); });
 }
 
@@ -110,18 +138,19 @@ TEST_F(WriterTest, AStructOfALaterVersionIsAcceptedUnlessItAsksForMore) {
   later.known.size = sizeof(later);
   later.known.peer_timeout_s = 0.01;
   ringside_writer* writer = nullptr;
-  EXPECT_EQ(ringside_writer_attach(&later.known, variables_.data(), 2, nullptr, 0, &writer, &error_), RINGSIDE_PEER_LOST);
+  EXPECT_EQ(ringside_writer_attach(&later.known, variables_.data(), 2, nullptr, 0, &writer, &error_),
+            RINGSIDE_PEER_LOST);
   later.more = 1;
   EXPECT_EQ(ringside_writer_attach(&later.known, variables_.data(), 2, nullptr, 0, &writer, &error_), RINGSIDE_USAGE);
   EXPECT_NE(std::string(error_.line).find("later interface"), std::string::npos) << error_.line;
 }
 
-TEST_F(WriterTest, AnErrorWithAWrongSizeIsNotTouched) {
+TEST_F(WriterTest, AnErrorWithAWrongSizeIsNotTouchedAndNothingIsDone) {
   options_.peer_timeout_s = 0.01;
   for (const std::uint32_t size : {0u, 20u, 1025u, 4u << 20}) {
     error_.size = size;
     error_.line[0] = '#';
-    EXPECT_EQ(attach(), RINGSIDE_PEER_LOST);
+    EXPECT_EQ(attach(), RINGSIDE_USAGE);
     EXPECT_EQ(error_.line[0], '#') << size;
   }
 }
@@ -138,15 +167,23 @@ TEST_F(WriterTest, NoHandleIsAMisuseAndNoCrash) {
   EXPECT_EQ(ringside_writer_kept_variable(nullptr, 0, nullptr, nullptr), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_writer_kept_scalar(nullptr, 0, &value), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_writer_counts(nullptr, nullptr), RINGSIDE_USAGE);
-  EXPECT_STREQ(ringside_writer_line(nullptr), "no handle: found NULL");
+  EXPECT_STREQ(ringside_writer_error(nullptr)->line, "no handle: found NULL");
+  EXPECT_EQ(ringside_writer_skip(nullptr), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_previous(nullptr, 0), nullptr);
+  EXPECT_EQ(ringside_writer_publish_timed(nullptr, 1, 0, nullptr, 0), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_put(nullptr, 1, nullptr, nullptr, 0), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_run(nullptr, nullptr), RINGSIDE_USAGE);
+  EXPECT_STREQ(ringside_writer_note(nullptr), "");
   ringside_writer_free(nullptr);
 }
 
 TEST_F(WriterTest, CountsThatCannotBeAreRefusedBeforeAnythingIsRead) {
-  EXPECT_EQ(ringside_writer_attach(&options_, variables_.data(), SIZE_MAX, nullptr, 0, &writer_, &error_), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_attach(&options_, variables_.data(), SIZE_MAX, nullptr, 0, &writer_, &error_),
+            RINGSIDE_USAGE);
   EXPECT_EQ(ringside_writer_attach(&options_, nullptr, 1, nullptr, 0, &writer_, &error_), RINGSIDE_USAGE);
   EXPECT_STREQ(error_.line, "variables: found NULL, expected 1 variables");
-  EXPECT_EQ(ringside_writer_attach(&options_, variables_.data(), 2, nullptr, SIZE_MAX, &writer_, &error_), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_attach(&options_, variables_.data(), 2, nullptr, SIZE_MAX, &writer_, &error_),
+            RINGSIDE_USAGE);
   options_.problem_bytes_count = 8;
   EXPECT_EQ(attach(), RINGSIDE_USAGE);
   EXPECT_STREQ(error_.line, "problem_bytes: found NULL, expected 8 bytes");

@@ -93,19 +93,94 @@ TEST_F(WriterTest, AResumedRunGetsVariablesAndScalars) {
 
   ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK);
   EXPECT_EQ(static_cast<const double*>(data)[999], 1.5) << "valid until the first publish";
+  EXPECT_EQ(ringside_writer_previous(writer_, 0), data) << "the step before is the kept one";
   EXPECT_EQ(ringside_writer_publish(writer_, 41, nullptr, 0), RINGSIDE_USAGE);
   EXPECT_EQ(line(), "iteration 41: expected more than 41, the one before");
   EXPECT_EQ(ringside_writer_publish(writer_, 42, nullptr, 0), RINGSIDE_OK);
-  EXPECT_EQ(ringside_writer_kept(writer_, &iteration), RINGSIDE_END);
+  EXPECT_EQ(ringside_writer_kept(writer_, &iteration), RINGSIDE_ABSENT);
+  EXPECT_EQ(static_cast<const double*>(data)[999], 1.5) << "unmapped by the next claim, not by the publish";
+}
+
+TEST_F(WriterTest, TheStepBeforeMayBeReadWhileTheNextOneIsMade) {
+  begin();
+  EXPECT_EQ(ringside_writer_previous(writer_, 0), nullptr) << "there is none";
+  for (std::uint64_t k = 1; k <= 5; ++k) {
+    ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK);
+    auto* x = static_cast<double*>(ringside_writer_buffer(writer_, 0));
+    const auto* before = static_cast<const double*>(ringside_writer_previous(writer_, 0));
+    EXPECT_TRUE(k == 1 || before[kEntries - 1] == static_cast<double>(k - 1));
+    x[kEntries - 1] = static_cast<double>(k);
+    ASSERT_EQ(ringside_writer_publish(writer_, k, nullptr, 0), RINGSIDE_OK);
+    next();
+    reader_->release();
+  }
+  EXPECT_EQ(ringside_writer_previous(writer_, 2), nullptr) << "no variable has that number";
+}
+
+TEST_F(WriterTest, AStepIsPutInOneCall) {
+  begin();
+  const std::vector<double> x(kEntries, 1.25);
+  const std::int32_t count[6] = {1, 2, 3, 4, 5, 6};
+  const void* arrays[] = {x.data(), count};
+  ASSERT_EQ(ringside_writer_put(writer_, 7, arrays, nullptr, 0), RINGSIDE_OK) << line();
+  const PublishedStep step = next();
+  EXPECT_EQ(step.step.descriptor.iteration, 7u);
+  EXPECT_EQ(std::memcmp(step.payload, x.data(), kEntries * sizeof(double)), 0);
+  EXPECT_EQ(std::memcmp(step.payload + reader_->schema().place(1).offset, count, sizeof(count)), 0);
+  reader_->release();
+  arrays[1] = nullptr;
+  EXPECT_EQ(ringside_writer_put(writer_, 8, arrays, nullptr, 0), RINGSIDE_USAGE);
+  EXPECT_EQ(line(), "iteration 8: the array of variable 1 is NULL; expected 24 bytes");
+}
+
+TEST_F(WriterTest, ASolverMayMeasureItsStepItself) {
+  begin();
+  ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK);
+  EXPECT_EQ(ringside_writer_publish_timed(writer_, 1, -1, nullptr, 0), RINGSIDE_USAGE);
+  EXPECT_EQ(line(), "iteration 1: generate_ns is -1; expected 0 or more");
+  ASSERT_EQ(ringside_writer_publish_timed(writer_, 1, 123'456, nullptr, 0), RINGSIDE_OK);
+  EXPECT_EQ(next().step.descriptor.generate_ns, 123'456);
+}
+
+TEST_F(WriterTest, TheRunIsAsTheAnalyzerKnowsIt) {
+  const unsigned char id[16] = {1, 2, 3};
+  options_.problem_id = id;
+  options_.parameters = "dt=0.1";
+  begin();
+  ringside_run run{};
+  run.size = sizeof(run);
+  ASSERT_EQ(ringside_writer_run(writer_, &run), RINGSIDE_OK);
+  EXPECT_STREQ(run.solver, "test");
+  EXPECT_STREQ(run.parameters, "dt=0.1");
+  EXPECT_EQ(std::memcmp(run.run_id, &reader_->run().run_id, sizeof(run.run_id)), 0);
+  Id128 own;
+  std::memcpy(&own, id, sizeof(own));
+  const Id128 expected = problem_id_with(own, reader_->schema());
+  EXPECT_EQ(std::memcmp(run.problem_id, &expected, sizeof(expected)), 0);
+}
+
+TEST_F(WriterTest, AfterADetachThatFailedNoStepFollows) {
+  begin();
+  ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK);
+  ASSERT_EQ(ringside_writer_publish(writer_, 1, nullptr, 0), RINGSIDE_OK);
+  std::thread analyzer([&] {
+    next();
+    reader_->farewell(ExitCode::kSystem, "the disk is full");
+  });
+  EXPECT_EQ(ringside_writer_detach(writer_, RINGSIDE_OUTCOME_FINISHED), RINGSIDE_SYSTEM);
+  EXPECT_EQ(line(), "the disk is full");
+  analyzer.join();
+  EXPECT_EQ(ringside_writer_claim(writer_), RINGSIDE_USAGE);
+  EXPECT_EQ(ringside_writer_skip(writer_), RINGSIDE_USAGE);
 }
 
 TEST_F(WriterTest, ANewRunHasNoKeptStep) {
   begin();
-  EXPECT_EQ(ringside_writer_kept(writer_, nullptr), RINGSIDE_END);
-  EXPECT_EQ(ringside_writer_kept_variable(writer_, 0, nullptr, nullptr), RINGSIDE_END);
+  EXPECT_EQ(ringside_writer_kept(writer_, nullptr), RINGSIDE_ABSENT);
+  EXPECT_EQ(ringside_writer_kept_variable(writer_, 0, nullptr, nullptr), RINGSIDE_ABSENT);
   EXPECT_EQ(ringside_writer_kept_variable(writer_, 2, nullptr, nullptr), RINGSIDE_USAGE);
   ringside_value value;
-  EXPECT_EQ(ringside_writer_kept_scalar(writer_, 0, &value), RINGSIDE_END);
+  EXPECT_EQ(ringside_writer_kept_scalar(writer_, 0, &value), RINGSIDE_ABSENT);
 }
 
 TEST_F(WriterTest, ATryFindsNoBufferWhereAClaimWouldWait) {
@@ -116,6 +191,14 @@ TEST_F(WriterTest, ATryFindsNoBufferWhereAClaimWouldWait) {
   }
   EXPECT_EQ(ringside_writer_try_claim(writer_), RINGSIDE_FULL);
   EXPECT_EQ(ringside_writer_buffer(writer_, 0), nullptr);
+  EXPECT_EQ(ringside_writer_try_claim(writer_), RINGSIDE_FULL);
+  ringside_counts counts{};
+  counts.size = sizeof(counts);
+  EXPECT_EQ(ringside_writer_counts(writer_, &counts), RINGSIDE_OK);
+  EXPECT_EQ(counts.skipped, 0u) << "trying again is no step";
+  EXPECT_EQ(ringside_writer_skip(writer_), RINGSIDE_OK);
+  EXPECT_EQ(ringside_writer_counts(writer_, &counts), RINGSIDE_OK);
+  EXPECT_EQ(counts.skipped, 1u);
   next();
   reader_->release();
   EXPECT_EQ(ringside_writer_try_claim(writer_), RINGSIDE_OK);
@@ -172,7 +255,8 @@ TEST_F(WriterTest, AChildCannotUseTheHandle) {
   if (child == 0) {
     bool right = ringside_writer_claim(writer_) == RINGSIDE_USAGE && line().find("its child") != std::string::npos;
     right = right && ringside_writer_publish(writer_, 1, nullptr, 0) == RINGSIDE_USAGE;
-    right = right && ringside_writer_detach(writer_, 0) == RINGSIDE_USAGE && ringside_writer_kept(writer_, nullptr) == RINGSIDE_USAGE;
+    right = right && ringside_writer_detach(writer_, 0) == RINGSIDE_USAGE &&
+            ringside_writer_kept(writer_, nullptr) == RINGSIDE_USAGE;
     ringside_writer_free(writer_);
     _exit(right ? 0 : 1);
   }

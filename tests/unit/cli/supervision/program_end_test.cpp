@@ -125,10 +125,10 @@ TEST(ProgramEndTest, TheReminderComesOnceAfterAMinute) {
   AttachmentReminder reminder(5 * kSecond);
   EXPECT_EQ(reminder.due(5 * kSecond, "./solver", 4711, "/s"), std::nullopt);
   EXPECT_EQ(reminder.due(65 * kSecond - 1, "./solver", 4711, "/s"), std::nullopt);
-  EXPECT_EQ(
-      reminder.due(65 * kSecond, "./solver", 4711, "/s"),
-      "./solver (process 4711) has not attached for 60 s; expected ringside_writer_attach with RINGSIDE_SOCKET=/s; still "
-      "waiting");
+  EXPECT_EQ(reminder.due(65 * kSecond, "./solver", 4711, "/s"),
+            "./solver (process 4711) has not attached for 60 s; expected ringside_writer_attach with "
+            "RINGSIDE_SOCKET=/s; still "
+            "waiting");
   EXPECT_EQ(reminder.due(66 * kSecond, "./solver", 4711, "/s"), std::nullopt);
 }
 
