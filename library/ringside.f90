@@ -14,7 +14,7 @@
 !
 ! Variables and scalars are numbered from 1. A shape is in Fortran's order: the pool keeps its reverse, with the last
 ! dimension contiguous. A function that returns a logical is false if there is nothing, or nothing more. A failure sets
-! `stat` (RINGSIDE_USAGE ... RINGSIDE_ABSENT); line() has its line, and reason() says what RINGSIDE_USAGE is about. Without
+! `stat` (RINGSIDE_USAGE ... RINGSIDE_PENDING); line() has its line, and reason() says what RINGSIDE_USAGE is about. Without
 ! `stat` it ends the program with this line and the status as exit code. A handle is not copied. Everything else (threads,
 ! fork, lifetimes, units) is as ringside.h says.
 module ringside
@@ -25,7 +25,7 @@ module ringside
 
   integer, parameter, public :: RINGSIDE_OK = 0, RINGSIDE_USAGE = 2, RINGSIDE_SYSTEM = 3, RINGSIDE_PEER_LOST = 4, &
     RINGSIDE_DAMAGED = 5, RINGSIDE_INTERRUPTED = 130, RINGSIDE_TIMEOUT = -1, RINGSIDE_END = -2, RINGSIDE_OVERWRITTEN = -3, &
-    RINGSIDE_FULL = -4, RINGSIDE_ABSENT = -5
+    RINGSIDE_FULL = -4, RINGSIDE_ABSENT = -5, RINGSIDE_PENDING = -6
   integer, parameter, public :: RINGSIDE_F32 = 1, RINGSIDE_F64 = 2, RINGSIDE_C64 = 3, RINGSIDE_C128 = 4, RINGSIDE_I8 = 5, &
     RINGSIDE_I16 = 6, RINGSIDE_I32 = 7, RINGSIDE_I64 = 8, RINGSIDE_U8 = 9, RINGSIDE_U16 = 10, RINGSIDE_U32 = 11, RINGSIDE_U64 = 12
   integer, parameter, public :: RINGSIDE_REASON_ARGUMENT = 1, RINGSIDE_REASON_PROCESS = 2, RINGSIDE_REASON_REFUSED = 3, &
@@ -705,7 +705,8 @@ contains
     end if
   end function
 
-  !> The values recorded of a step under a full name ("x.l2", "solver.rho"), as doubles; none if they are absent.
+  !> The values recorded of a step under a full name ("x.l2", "solver.rho"), as doubles; none if they are absent, or not
+  !> recorded yet.
   function reader_values(self, commit_seq, name) result(values)
     class(ringside_reader), intent(in) :: self
     integer(c_int64_t), intent(in) :: commit_seq

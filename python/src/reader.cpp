@@ -159,10 +159,14 @@ py::object Reader::next(std::uint64_t after, std::optional<double> timeout_s, bo
   info.size = sizeof(info);
   std::chrono::nanoseconds wait = kFirst;
   for (;;) {
+    ringside_error error{};
     const ringside_status status =
-        made(Call::kShort, [&](auto* reader) { return ringside_reader_next(reader, after, 0, &info); });
+        status_of(Call::kShort, error, [&](auto* reader) { return ringside_reader_next(reader, after, 0, &info); });
     if (status == RINGSIDE_OK) return info_tuple(info);
-    if (status == RINGSIDE_END && !all_runs) return py::none();
+    // As RINGSIDE_FOLLOW_POOL, which is for a reader and not for a call.
+    const bool is_over = status == RINGSIDE_END || status == RINGSIDE_PEER_LOST;
+    if (status > 0 && !(is_over && all_runs)) raise(error);
+    if (is_over && !all_runs) return py::none();
     if (timeout_s && steady_clock::now() >= give_up) return py::none();
     {
       const Released released;
