@@ -103,7 +103,8 @@ inline constexpr std::size_t kFirstSize<ringside_record> = 200;
 
 /// An id as 16 bytes: in the order of the 32 digits that the programs print, as in the journal.
 inline void put_id(unsigned char (&to)[16], const Id128& id) noexcept {
-  for (std::size_t i = 0; i < 16; ++i) to[i] = static_cast<unsigned char>((i < 8 ? id.high : id.low) >> (56 - 8 * (i % 8)));
+  for (std::size_t i = 0; i < 16; ++i)
+    to[i] = static_cast<unsigned char>((i < 8 ? id.high : id.low) >> (56 - 8 * (i % 8)));
 }
 inline Id128 id_at(const unsigned char* from) noexcept {
   Id128 id;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reading half of the module: a ringside_reader and the steps that it holds as Python objects.
+#include "reader.hpp"
+
 #include <time.h>
 
 #include <algorithm>
 #include <chrono>
 
-#include "reader.hpp"
 #include "signal_watch.hpp"
 
 namespace ringside_python {
@@ -100,8 +101,9 @@ Reader::Reader(const std::string& pool, double wait_s) {
   stop_ = 0;  // of a signal that came at the end
   std::vector<ringside_variable> variables;
   made(Call::kShort, [&](auto* reader) {
-    return list_all(variables,
-                    [&](auto* out, auto room, auto* count) { return ringside_reader_variables(reader, out, room, count); });
+    return list_all(variables, [&](auto* out, auto room, auto* count) {
+      return ringside_reader_variables(reader, out, room, count);
+    });
   });
   for (const ringside_variable& given : variables) {
     variables_.push_back({given.name, given.dtype, given.role, {given.shape, given.shape + given.dims}, given.unit});
@@ -277,12 +279,12 @@ void define_reader(py::module_& module) {
       .def("variables", &Reader::variables, "[(name, dtype, role, shape, unit)].")
       .def("runs", &Reader::runs, "[(run_id, problem_id, started_s, work, solver, problem, parameters)].")
       .def("steps", &Reader::steps, "[(commit_seq, iteration, step, run_id)], ascending.")
-      .def("next", &Reader::next, py::arg("after"), py::arg("timeout_s"),
-           py::arg("all_runs"),
+      .def("next", &Reader::next, py::arg("after"), py::arg("timeout_s"), py::arg("all_runs"),
            "The oldest step after that commit, waiting for one; None when the time is over or the run has ended.")
       .def("hold", &Reader::hold, py::arg("commit_seq"), "Holds a step. None: there is no such step.")
       .def("copy", &Reader::copy, py::arg("commit_seq"), py::arg("index"), "A verified copy of a variable.")
-      .def("results", &Reader::results, py::arg("commit_seq"), "[(name, unit, type, count, value)]; none if the pool does not describe the run.")
+      .def("results", &Reader::results, py::arg("commit_seq"),
+           "[(name, unit, type, count, value)]; none if the pool does not describe the run.")
       .def("next_record", &Reader::next_record, py::arg("from_seq"),
            "(seq, kind, unix_ns, run_id, {field: value}, [(name, unit, type, count, value)]), or None.")
       .def("recorded", &Reader::recorded, py::arg("run_id"),

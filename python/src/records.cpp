@@ -9,8 +9,8 @@
 namespace ringside_python {
 namespace {
 
-constexpr const char* kKinds[] = {"step", "run_started", "run_ended", "analyzer_started", "steps_missing",
-                                  "run_described"};
+constexpr const char* kKinds[] = {"step",          "run_started",  "run_ended", "analyzer_started",
+                                  "steps_missing", "run_described"};
 static_assert(std::size(kKinds) == RINGSIDE_RECORD_RUN_DESCRIBED - RINGSIDE_RECORD_STEP + 1);
 
 std::string kind_of(const ringside_record& record) {
@@ -23,8 +23,10 @@ struct StepField {
   const char* name;
   std::int64_t (*of)(const ringside_record& record);
 };
-#define RINGSIDE_FIELD(name) \
-  { #name, [](const ringside_record& record) { return static_cast<std::int64_t>(record.name); } }
+#define RINGSIDE_FIELD(name)                                                                    \
+  {                                                                                             \
+#name, [](const ringside_record& record) { return static_cast<std::int64_t>(record.name); } \
+  }
 constexpr StepField kStepFields[] = {
     RINGSIDE_FIELD(commit_seq),       RINGSIDE_FIELD(iteration),      RINGSIDE_FIELD(step),
     RINGSIDE_FIELD(unix_ns),          RINGSIDE_FIELD(generate_ns),    RINGSIDE_FIELD(producer_idle_ns),

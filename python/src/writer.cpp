@@ -279,16 +279,14 @@ void define_writer(py::module_& module) {
                        std::optional<std::string> parameters, std::string problem_bytes, std::uint64_t work,
                        std::optional<std::string> socket, std::uint32_t buffers, double peer_timeout_s,
                        std::uint32_t pool_use, std::uint32_t on_analyzer_loss, std::uint32_t coordination) {
-             return std::make_unique<Writer>(
-                 variables, scalars,
-                 Options{std::move(solver), std::move(problem), std::move(parameters), std::move(socket),
-                         std::move(problem_bytes), work, buffers, peer_timeout_s, pool_use, on_analyzer_loss,
-                         coordination});
+             return std::make_unique<Writer>(variables, scalars,
+                                             Options{std::move(solver), std::move(problem), std::move(parameters),
+                                                     std::move(socket), std::move(problem_bytes), work, buffers,
+                                                     peer_timeout_s, pool_use, on_analyzer_loss, coordination});
            }),
            py::kw_only(), py::arg("variables"), py::arg("scalars"), py::arg("solver"), py::arg("problem"),
            py::arg("parameters"), py::arg("problem_bytes"), py::arg("work"), py::arg("socket"), py::arg("buffers"),
-           py::arg("peer_timeout_s"), py::arg("pool_use"), py::arg("on_analyzer_loss"),
-           py::arg("coordination"),
+           py::arg("peer_timeout_s"), py::arg("pool_use"), py::arg("on_analyzer_loss"), py::arg("coordination"),
            "Attaches to the analyzer and waits until it accepts.")
       .def("kept", &Writer::kept, "The iteration that the run continues from; None for a new run.")
       .def("kept_variable", &Writer::kept_variable, py::arg("index"), "A copy of the kept step's variable.")
