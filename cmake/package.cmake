@@ -100,9 +100,9 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libringside0 (= ${PROJECT_VERSION}
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS ringside)
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION
 "publish the steps of a solver to Ringside (development files)
-The headers for C (ringside.h) and C++20 (ringside.hpp), the source of the
-Fortran module, and the files for CMake (find_package(Ringside)) and
-pkg-config (ringside.pc).")
+The headers for C (ringside.h) and C++20 (ringside.hpp), the adapters for
+solvers of Eigen and Ginkgo, the source of the Fortran module, and the files
+for CMake (find_package(Ringside)) and pkg-config (ringside.pc).")
 
 # cmake/package_depends.cmake adds the dependencies on Python, NumPy and libraries.
 set(CPACK_RINGSIDE_PYTHON_VERSION "${RINGSIDE_PYTHON_VERSION}")

@@ -17,8 +17,9 @@ packages_build=(
 )
 
 # The ThreadSanitizer preset: clang, because its OpenMP run time can report to the sanitizer how threads synchronise. The
-# library's tests: a Fortran solver, and the comparison of its binary interface with the last one.
-packages_test=(clang-14 libclang-rt-14-dev libomp-14-dev gfortran abigail-tools)
+# library's tests: a Fortran solver, the comparison of its binary interface with the last one, and Eigen for its adapter.
+# (Ginkgo is not in Debian: a build that finds one also tests the adapter for it.)
+packages_test=(clang-14 libclang-rt-14-dev libomp-14-dev gfortran abigail-tools libeigen3-dev)
 
 # The libFuzzer preset.
 packages_fuzz=(clang-14 libclang-rt-14-dev libomp-14-dev)

@@ -180,7 +180,8 @@ class Library(Machine):
 
     def test_each_package_has_its_part_of_the_files(self):
         for package, parts in (("libringside0", (r"lib/\S+/libringside\.so\.0", r"lib/\S+/libringside\.so\.0\.\d+\.\d+")),
-                               ("libringside-dev", (r"include/ringside\.h", r"include/ringside\.hpp", r"lib/\S+/libringside\.so",
+                               ("libringside-dev", (r"include/ringside\.h", r"include/ringside\.hpp",
+                                                    r"include/ringside_(eigen|ginkgo)\.hpp", r"lib/\S+/libringside\.so",
                                                     r"lib/\S+/pkgconfig/ringside\.pc", r"lib/\S+/cmake/Ringside/\S+\.cmake",
                                                     r"share/ringside/fortran/ringside\.f90",
                                                     r"share/doc/libringside-dev/examples/\S+"))):
