@@ -12,18 +12,19 @@ import sys
 import unittest
 
 import library_test
+import story
 
-ROOT = library_test.ROOT
+ROOT = story.ROOT
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-class Eigen(library_test.Place):
+class Eigen(story.Place):
     """Contains no tests."""
 
     def build(self, source):
         """The reader as the README shows it, what uses Eigen as docs/library.md does; with warnings as errors."""
         if source == "follow.c":
-            super().build(source)
+            library_test.Compiled.build(self, source)
             return
         [shown] = re.findall(r"^c\+\+ .* publish_eigen\.cpp .*$", (ROOT / "docs" / "library.md").read_text(encoding="utf-8"), re.MULTILINE)
         shutil.copy((ROOT / "examples" if source == "publish_eigen.cpp" else HERE) / source, self.folder)
@@ -31,7 +32,7 @@ class Eigen(library_test.Place):
         self.call("sh", "-ec", f"{words[0]} -Wall -Wextra -Werror {words[1]}")
 
 
-class SolverWithEigen(library_test.Solver, Eigen):
+class SolverWithEigen(Eigen, library_test.Compiled):
     source = "publish_eigen.cpp"
 
 
@@ -96,9 +97,10 @@ class Solvers(Eigen):
         self.assertIn("b: found 2 columns; expected 1\n", self.run_case("x.pool", "two_columns", 0, expected=4).stderr)
 
 
-setUpModule = library_test.setUpModule
+def setUpModule():
+    story.install()
+
 
 if __name__ == "__main__":
-    library_test.Installation.build = pathlib.Path(sys.argv.pop(1)).resolve()
-    sys.argv.pop(1)  # Eigen's folder: pkg-config knows it
-    unittest.main()
+    sys.argv.pop(2)  # Eigen's folder: pkg-config knows it
+    story.run_tests("library", "development")

@@ -10,10 +10,10 @@ import shutil
 import sys
 import unittest
 
-import library_test
+import story
 
 
-class Solvers(library_test.Place):
+class Solvers(story.Place):
     """ginkgo_solvers.cpp, which ends with status 1 if a solve with the logger has another x than one without."""
 
     package = None
@@ -70,9 +70,10 @@ class Solvers(library_test.Place):
         self.assertEqual(self.solve("ir", 2000, "whole.pool"), (20 + published, x))
 
 
-setUpModule = library_test.setUpModule
+def setUpModule():
+    story.install()
+
 
 if __name__ == "__main__":
-    library_test.Installation.build = pathlib.Path(sys.argv.pop(1)).resolve()
-    Solvers.package = sys.argv.pop(1)
-    unittest.main()
+    Solvers.package = sys.argv.pop(2)
+    story.run_tests("library", "development")
