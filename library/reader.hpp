@@ -44,6 +44,7 @@ struct ringside_reader {
   // The journal beside the pool as it was when it was last read, and the last record that the caller asked for.
   std::optional<ringside::JournalReader> journal;
   ringside::PlainNames names;
+  std::uint64_t learned_seq = 0;  // of the last record that `names` has learned
   ringside::PlainRecord record;
   std::vector<std::string> record_names;
   std::vector<ringside_value> record_values;

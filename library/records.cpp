@@ -17,10 +17,13 @@ static_assert(RINGSIDE_RECORD_RUN_DESCRIBED == static_cast<int>(RecordKind::kRun
 namespace {
 
 /// Reads the journal as it is now. Descriptions of runs may come behind their first steps, and the ring has them, too.
+/// Records whose descriptions are known from the reading before are not decoded again.
 void read_journal(ringside_reader& reader) {
   reader.journal.emplace(JournalReader::open(reader.reader.path().string()));
   for (const KnownRun& run : described_runs(reader.reader.ring())) reader.names.learn(run.layout);
-  while (const std::optional<EncodedRecord> encoded = reader.journal->next(0)) {
+  if (reader.learned_seq > reader.journal->newest_seq()) reader.learned_seq = 0;  // another journal
+  while (const std::optional<EncodedRecord> encoded = reader.journal->next(reader.learned_seq + 1)) {
+    reader.learned_seq = encoded->seq;
     if (const auto record = decode_record(encoded->bytes)) reader.names.learn(*record);
   }
 }
@@ -104,15 +107,11 @@ ringside_status ringside_reader_next_record(ringside_reader* reader, uint64_t fr
   return usable_call(reader, [&]() -> ringside_status {
     if (out == nullptr) throw usage_error("ringside_record: found NULL, expected a place for it");
     library::check_size(out->size, library::kFirstSize<ringside_record>, "ringside_record");
-    if (journal_files_there(reader->reader.path().string()).empty()) return RINGSIDE_ABSENT;
-    const bool was_read = reader->journal.has_value();
-    if (!was_read) read_journal(*reader);
-    bool found = find(*reader, from);
-    if (!found && was_read) {  // it may have grown since
+    if (!reader->journal || !find(*reader, from)) {  // it may have grown since it was read
+      if (journal_files_there(reader->reader.path().string()).empty()) return RINGSIDE_ABSENT;
       read_journal(*reader);
-      found = find(*reader, from);
+      if (!find(*reader, from)) return RINGSIDE_END;
     }
-    if (!found) return RINGSIDE_END;
     library::give(given(reader->record), out, "ringside_record");
     return RINGSIDE_OK;
   });

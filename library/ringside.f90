@@ -14,8 +14,9 @@
 !
 ! Variables and scalars are numbered from 1. A shape is in Fortran's order: the pool keeps its reverse, with the last
 ! dimension contiguous. A function that returns a logical is false if there is nothing, or nothing more. A failure sets
-! `stat` (RINGSIDE_USAGE ... RINGSIDE_ABSENT), and line() has its line; without `stat` it ends the program with this line and the
-! status as exit code. A handle is not copied. Everything else (threads, fork, lifetimes, units) is as ringside.h says.
+! `stat` (RINGSIDE_USAGE ... RINGSIDE_PENDING); line() has its line, and reason() says what RINGSIDE_USAGE is about. Without
+! `stat` it ends the program with this line and the status as exit code. A handle is not copied. Everything else (threads,
+! fork, lifetimes, units) is as ringside.h says.
 module ringside
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit
@@ -24,16 +25,21 @@ module ringside
 
   integer, parameter, public :: RINGSIDE_OK = 0, RINGSIDE_USAGE = 2, RINGSIDE_SYSTEM = 3, RINGSIDE_PEER_LOST = 4, &
     RINGSIDE_DAMAGED = 5, RINGSIDE_INTERRUPTED = 130, RINGSIDE_TIMEOUT = -1, RINGSIDE_END = -2, RINGSIDE_OVERWRITTEN = -3, &
-    RINGSIDE_FULL = -4, RINGSIDE_ABSENT = -5
+    RINGSIDE_FULL = -4, RINGSIDE_ABSENT = -5, RINGSIDE_PENDING = -6
   integer, parameter, public :: RINGSIDE_F32 = 1, RINGSIDE_F64 = 2, RINGSIDE_C64 = 3, RINGSIDE_C128 = 4, RINGSIDE_I8 = 5, &
     RINGSIDE_I16 = 6, RINGSIDE_I32 = 7, RINGSIDE_I64 = 8, RINGSIDE_U8 = 9, RINGSIDE_U16 = 10, RINGSIDE_U32 = 11, RINGSIDE_U64 = 12
+  integer, parameter, public :: RINGSIDE_REASON_ARGUMENT = 1, RINGSIDE_REASON_PROCESS = 2, RINGSIDE_REASON_REFUSED = 3, &
+    RINGSIDE_REASON_NO_FILE = 4, RINGSIDE_REASON_NO_POOL = 5
   integer, parameter, public :: RINGSIDE_ROLE_FIELD = 1, RINGSIDE_ROLE_STATE = 2
   integer, parameter, public :: RINGSIDE_VALUE_F64 = 1, RINGSIDE_VALUE_I64 = 2, RINGSIDE_VALUE_I128 = 3
-  integer, parameter, public :: RINGSIDE_OUTCOME_FINISHED = 0, RINGSIDE_OUTCOME_STOPPED = 1, RINGSIDE_OUTCOME_DIVERGED = 2, RINGSIDE_OUTCOME_FAILED = 3
+  integer, parameter, public :: RINGSIDE_OUTCOME_FINISHED = 1, RINGSIDE_OUTCOME_STOPPED = 2, RINGSIDE_OUTCOME_DIVERGED = 3, &
+    RINGSIDE_OUTCOME_FAILED = 4
   integer, parameter, public :: RINGSIDE_POOL_FRESH = 1, RINGSIDE_POOL_OVERWRITE = 2, RINGSIDE_POOL_RESUME = 3
   integer, parameter, public :: RINGSIDE_LOSS_WAIT = 1, RINGSIDE_LOSS_CONTINUE = 2, RINGSIDE_LOSS_STOP = 3
+  integer, parameter, public :: RINGSIDE_COORDINATION_LOCKS = 1, RINGSIDE_COORDINATION_MESSAGES = 2
+  integer, parameter, public :: RINGSIDE_FOLLOW_RUN = 1, RINGSIDE_FOLLOW_POOL = 2
   integer, parameter, public :: RINGSIDE_MOST_DIMS = 8
-  integer(c_int64_t), parameter, public :: RINGSIDE_NEWEST = 0
+  integer(c_int64_t), parameter, public :: RINGSIDE_NEWEST = -1
 
   !> A variable of a run: a named array. rank 0: one entry.
   type, public :: ringside_variable
@@ -70,11 +76,10 @@ module ringside
     procedure state_32, state_64
   end interface
 
-  !> call ringside_f_pointer(array, to [, stat]): the pointer has the array's type; its rank is the array's, or 1. It is
-  !> null() if there is no memory.
+  !> call ringside_f_pointer(array, to [, stat]): the pointer has the array's type; its rank is the array's, at
+  !> most 4, or 1. It is null() if there is no memory.
   interface ringside_f_pointer
-    procedure f32_1, f32_2, f32_3, f64_1, f64_2, f64_3, c64_1, c64_2, c64_3, c128_1, c128_2, c128_3
-    procedure i8_1, i16_1, i32_1, i32_2, i32_3, i64_1, i64_2, i64_3
+    procedure to_f32, to_f64, to_c64, to_c128, to_i8, to_i16, to_i32, to_i64
   end interface
   public :: ringside_field, ringside_state, ringside_f_pointer
 
@@ -91,8 +96,8 @@ module ringside
     type(c_ptr) :: name = c_null_ptr, unit = c_null_ptr
   end type
   type, bind(c) :: c_error
-    integer(c_int32_t) :: size = 0, status = 0
-    character(kind=c_char) :: line(1016) = c_null_char
+    integer(c_int32_t) :: size = 0, status = 0, reason = 0, reserved = 0
+    character(kind=c_char) :: line(1008) = c_null_char
   end type
   type, bind(c) :: c_options
     integer(c_int32_t) :: size = 0, buffers = 0
@@ -102,6 +107,15 @@ module ringside
     type(c_ptr) :: solver = c_null_ptr, problem = c_null_ptr, parameters = c_null_ptr, problem_bytes = c_null_ptr
     integer(c_size_t) :: problem_bytes_count = 0
     integer(c_int64_t) :: work = 0
+    type(c_ptr) :: stop = c_null_ptr
+    integer(c_int32_t) :: coordination = 0, shares_core = 0
+    type(c_ptr) :: lent_cores = c_null_ptr
+    integer(c_size_t) :: lent_core_count = 0
+    type(c_ptr) :: problem_id = c_null_ptr
+  end type
+  type, bind(c) :: c_reader_options
+    integer(c_int32_t) :: size = 0, follow = 0
+    real(c_double) :: wait_s = 0
     type(c_ptr) :: stop = c_null_ptr
   end type
   type, bind(c) :: c_result
@@ -116,7 +130,7 @@ module ringside
     private
     type(c_ptr) :: handle = c_null_ptr
     type(c_variable), allocatable :: variables(:)
-    character(len=:), allocatable :: refusal
+    type(c_error) :: refusal  ! of the handle that there is not
   contains
     procedure :: attach => writer_attach
     procedure :: kept_iteration => writer_kept_iteration
@@ -128,12 +142,16 @@ module ringside
     procedure :: claim => writer_claim
     procedure :: try_claim => writer_try_claim
     procedure :: claim_last => writer_claim_last
+    procedure :: skip => writer_skip
     procedure :: buffer => writer_buffer
     procedure :: doubles => writer_doubles
+    procedure :: previous => writer_previous
+    procedure :: previous_doubles => writer_previous_doubles
     procedure, private :: writer_publish_32, writer_publish_64
     generic :: publish => writer_publish_32, writer_publish_64
     procedure :: detach => writer_detach
     procedure :: line => writer_line
+    procedure :: reason => writer_reason
     procedure :: free => writer_free
   end type
 
@@ -142,7 +160,7 @@ module ringside
     private
     type(c_ptr) :: handle = c_null_ptr
     type(c_variable), pointer :: variables(:) => null()
-    character(len=:), allocatable :: refusal
+    type(c_error) :: refusal  ! of the handle that there is not
   contains
     procedure :: open => reader_open
     procedure :: variable_count => reader_variable_count
@@ -152,6 +170,7 @@ module ringside
     procedure :: hold => reader_hold
     procedure :: values => reader_values
     procedure :: line => reader_line
+    procedure :: reason => reader_reason
     procedure :: free => reader_free
   end type
 
@@ -169,7 +188,82 @@ module ringside
     procedure :: release => step_release
   end type
 
+  ! The functions of ringside.h.
   interface
+    integer(c_int32_t) function c_claim(handle) bind(c, name='ringside_writer_claim')
+      import
+      type(c_ptr), value :: handle
+    end function
+    integer(c_int32_t) function c_try_claim(handle) bind(c, name='ringside_writer_try_claim')
+      import
+      type(c_ptr), value :: handle
+    end function
+    integer(c_int32_t) function c_claim_last(handle) bind(c, name='ringside_writer_claim_last')
+      import
+      type(c_ptr), value :: handle
+    end function
+    integer(c_int32_t) function c_skip(handle) bind(c, name='ringside_writer_skip')
+      import
+      type(c_ptr), value :: handle
+    end function
+    integer(c_int32_t) function c_check(handle) bind(c, name='ringside_step_check')
+      import
+      type(c_ptr), value :: handle
+    end function
+    integer(c_int32_t) function c_release(handle) bind(c, name='ringside_step_release')
+      import
+      type(c_ptr), value :: handle
+    end function
+    integer(c_int32_t) function c_detach(handle, outcome) bind(c, name='ringside_writer_detach')
+      import
+      type(c_ptr), value :: handle
+      integer(c_int32_t), value :: outcome
+    end function
+    integer(c_int32_t) function c_verify(handle, variable) bind(c, name='ringside_step_verify')
+      import
+      type(c_ptr), value :: handle
+      integer(c_int32_t), value :: variable
+    end function
+    integer(c_int32_t) function c_kept_variable(handle, variable, data, bytes) bind(c, name='ringside_writer_kept_variable')
+      import
+      type(c_ptr), value :: handle
+      integer(c_int32_t), value :: variable
+      type(c_ptr), intent(out) :: data
+      integer(c_size_t), intent(out) :: bytes
+    end function
+    integer(c_int32_t) function c_view(handle, variable, data, bytes) bind(c, name='ringside_step_view')
+      import
+      type(c_ptr), value :: handle
+      integer(c_int32_t), value :: variable
+      type(c_ptr), intent(out) :: data
+      integer(c_size_t), intent(out) :: bytes
+    end function
+    type(c_ptr) function c_buffer(handle, variable) bind(c, name='ringside_writer_buffer')
+      import
+      type(c_ptr), value :: handle
+      integer(c_int32_t), value :: variable
+    end function
+    type(c_ptr) function c_previous(handle, variable) bind(c, name='ringside_writer_previous')
+      import
+      type(c_ptr), value :: handle
+      integer(c_int32_t), value :: variable
+    end function
+    type(c_ptr) function c_writer_error(handle) bind(c, name='ringside_writer_error')
+      import
+      type(c_ptr), value :: handle
+    end function
+    type(c_ptr) function c_reader_error(handle) bind(c, name='ringside_reader_error')
+      import
+      type(c_ptr), value :: handle
+    end function
+    subroutine c_writer_free(handle) bind(c, name='ringside_writer_free')
+      import
+      type(c_ptr), value :: handle
+    end subroutine
+    subroutine c_reader_free(handle) bind(c, name='ringside_reader_free')
+      import
+      type(c_ptr), value :: handle
+    end subroutine
     integer(c_int32_t) function c_attach(options, variables, variable_count, scalars, scalar_count, out, error) &
       bind(c, name='ringside_writer_attach')
       import
@@ -183,37 +277,13 @@ module ringside
     integer(c_int32_t) function c_kept(writer, iteration) bind(c, name='ringside_writer_kept')
       import
       type(c_ptr), value :: writer
-      integer(c_int64_t), intent(out) :: iteration
-    end function
-    integer(c_int32_t) function c_kept_variable(writer, variable, data, bytes) bind(c, name='ringside_writer_kept_variable')
-      import
-      type(c_ptr), value :: writer
-      integer(c_int32_t), value :: variable
-      type(c_ptr), intent(out) :: data
-      integer(c_size_t), intent(out) :: bytes
+      integer(c_int64_t), intent(inout) :: iteration
     end function
     integer(c_int32_t) function c_kept_scalar(writer, scalar, value) bind(c, name='ringside_writer_kept_scalar')
       import
       type(c_ptr), value :: writer
       integer(c_int32_t), value :: scalar
       integer(c_int64_t), intent(out) :: value
-    end function
-    integer(c_int32_t) function c_claim(writer) bind(c, name='ringside_writer_claim')
-      import
-      type(c_ptr), value :: writer
-    end function
-    integer(c_int32_t) function c_try_claim(writer) bind(c, name='ringside_writer_try_claim')
-      import
-      type(c_ptr), value :: writer
-    end function
-    integer(c_int32_t) function c_claim_last(writer) bind(c, name='ringside_writer_claim_last')
-      import
-      type(c_ptr), value :: writer
-    end function
-    type(c_ptr) function c_buffer(writer, variable) bind(c, name='ringside_writer_buffer')
-      import
-      type(c_ptr), value :: writer
-      integer(c_int32_t), value :: variable
     end function
     integer(c_int32_t) function c_publish(writer, iteration, scalars, scalar_count) bind(c, name='ringside_writer_publish')
       import
@@ -222,34 +292,23 @@ module ringside
       real(c_double), intent(in) :: scalars(*)
       integer(c_size_t), value :: scalar_count
     end function
-    integer(c_int32_t) function c_detach(writer, outcome) bind(c, name='ringside_writer_detach')
-      import
-      type(c_ptr), value :: writer
-      integer(c_int32_t), value :: outcome
-    end function
-    type(c_ptr) function c_writer_line(writer) bind(c, name='ringside_writer_line')
-      import
-      type(c_ptr), value :: writer
-    end function
-    subroutine c_writer_free(writer) bind(c, name='ringside_writer_free')
-      import
-      type(c_ptr), value :: writer
-    end subroutine
-    integer(c_int32_t) function c_open(pool, out, error) bind(c, name='ringside_reader_open')
+    integer(c_int32_t) function c_open(pool, options, out, error) bind(c, name='ringside_reader_open')
       import
       type(c_ptr), value :: pool
+      type(c_reader_options), intent(in) :: options
       type(c_ptr), intent(out) :: out
       type(c_error), intent(inout) :: error
     end function
-    integer(c_int32_t) function c_variables(reader, out, count) bind(c, name='ringside_reader_variables')
+    integer(c_int32_t) function c_variables(reader, out, room, count) bind(c, name='ringside_reader_variables')
       import
       type(c_ptr), value :: reader
-      type(c_ptr), intent(out) :: out
-      integer(c_size_t), intent(out) :: count
+      type(c_variable), intent(inout) :: out(*)
+      integer(c_size_t), value :: room
+      integer(c_size_t), intent(inout) :: count
     end function
-    integer(c_int32_t) function c_next(reader, after, timeout_s, stop, out) bind(c, name='ringside_reader_next')
+    integer(c_int32_t) function c_next(reader, after, timeout_s, out) bind(c, name='ringside_reader_next')
       import
-      type(c_ptr), value :: reader, stop
+      type(c_ptr), value :: reader
       integer(c_int64_t), value :: after
       real(c_double), value :: timeout_s
       type(ringside_step_info), intent(inout) :: out
@@ -260,46 +319,17 @@ module ringside
       integer(c_int64_t), value :: commit_seq
       type(c_ptr), intent(out) :: out
     end function
-    integer(c_int32_t) function c_step_get_info(step, out) bind(c, name='ringside_step_describe')
+    integer(c_int32_t) function c_describe(step, out) bind(c, name='ringside_step_describe')
       import
       type(c_ptr), value :: step
       type(ringside_step_info), intent(inout) :: out
     end function
-    integer(c_int32_t) function c_view(step, variable, data, bytes) bind(c, name='ringside_step_view')
+    integer(c_int32_t) function c_find_result(reader, commit_seq, name, out) bind(c, name='ringside_reader_find_result')
       import
-      type(c_ptr), value :: step
-      integer(c_int32_t), value :: variable
-      type(c_ptr), intent(out) :: data
-      integer(c_size_t), intent(out) :: bytes
-    end function
-    integer(c_int32_t) function c_verify(step, variable) bind(c, name='ringside_step_verify')
-      import
-      type(c_ptr), value :: step
-      integer(c_int32_t), value :: variable
-    end function
-    integer(c_int32_t) function c_check(step) bind(c, name='ringside_step_check')
-      import
-      type(c_ptr), value :: step
-    end function
-    integer(c_int32_t) function c_release(step) bind(c, name='ringside_step_release')
-      import
-      type(c_ptr), value :: step
-    end function
-    integer(c_int32_t) function c_results(reader, commit_seq, out, count) bind(c, name='ringside_reader_results')
-      import
-      type(c_ptr), value :: reader
+      type(c_ptr), value :: reader, name
       integer(c_int64_t), value :: commit_seq
-      type(c_ptr), intent(out) :: out
-      integer(c_size_t), intent(out) :: count
+      type(c_result), intent(inout) :: out
     end function
-    type(c_ptr) function c_reader_line(reader) bind(c, name='ringside_reader_line')
-      import
-      type(c_ptr), value :: reader
-    end function
-    subroutine c_reader_free(reader) bind(c, name='ringside_reader_free')
-      import
-      type(c_ptr), value :: reader
-    end subroutine
     integer(c_size_t) function c_strlen(text) bind(c, name='strlen')
       import
       type(c_ptr), value :: text
@@ -316,14 +346,16 @@ contains
   ! ---- Writing ----
 
   !> Attaches to the analyzer. An argument that is absent comes from the environment of `ringside run -- PROGRAM`, or is
-  !> a default. stop: not 0 ends a wait; it lives until the handle is freed, and a signal handler may set it.
+  !> a default. stop: not 0 ends a wait; it lives until the handle is freed, and a signal handler may set it. shares_core: the
+  !> analyzer runs on the solver's core, so no wait spins.
   subroutine writer_attach(self, variables, scalars, solver, problem, parameters, pool_use, buffers, socket, peer_timeout_s, &
-    on_analyzer_loss, work, problem_bytes, problem_bytes_count, stop, stat)
+    on_analyzer_loss, work, problem_bytes, problem_bytes_count, stop, coordination, shares_core, stat)
     class(ringside_writer), intent(inout) :: self
     type(ringside_variable), intent(in) :: variables(:)
     type(ringside_scalar), intent(in), optional :: scalars(:)
     character(*), intent(in), optional :: solver, problem, parameters, socket
-    integer, intent(in), optional :: pool_use, buffers, on_analyzer_loss
+    integer, intent(in), optional :: pool_use, buffers, on_analyzer_loss, coordination
+    logical, intent(in), optional :: shares_core
     real(c_double), intent(in), optional :: peer_timeout_s
     integer(c_int64_t), intent(in), optional :: work
     type(c_ptr), intent(in), optional :: problem_bytes
@@ -331,7 +363,6 @@ contains
     integer(c_int), intent(in), target, optional :: stop
     integer, intent(out), optional :: stat
     type(c_options) :: options
-    type(c_error) :: error
     type(c_scalar), allocatable :: all_scalars(:)
     type(c_text), target :: texts(4), names(size(variables)), units(size(variables))
     type(c_text), allocatable, target :: scalar_names(:), scalar_units(:)
@@ -352,6 +383,8 @@ contains
     if (present(problem_bytes)) options%problem_bytes = problem_bytes
     if (present(problem_bytes_count)) options%problem_bytes_count = problem_bytes_count
     if (present(stop)) options%stop = c_loc(stop)
+    if (present(coordination)) options%coordination = int(coordination, c_int32_t)
+    if (present(shares_core)) options%shares_core = merge(1_c_int32_t, 0_c_int32_t, shares_core)
 
     allocate (self%variables(size(variables)))
     do i = 1, size(variables)
@@ -375,10 +408,9 @@ contains
         all_scalars(i)%unit = c_string(scalar_units(i), scalars(i)%unit)
       end do
     end if
-    error%size = int(c_sizeof(error), c_int32_t)
+    self%refusal%size = int(c_sizeof(self%refusal), c_int32_t)
     status = c_attach(options, self%variables, size(self%variables, kind=c_size_t), all_scalars, &
-      size(all_scalars, kind=c_size_t), self%handle, error)
-    if (status /= RINGSIDE_OK) self%refusal = line_of(error)
+      size(all_scalars, kind=c_size_t), self%handle, self%refusal)
     call conclude(status, self%line(), stat)
   end subroutine
 
@@ -388,7 +420,6 @@ contains
     integer(c_int32_t) :: status
     iteration = 0
     status = c_kept(self%handle, iteration)
-    if (status == RINGSIDE_END) iteration = 0
     if (status > 0) call conclude(status, self%line())
   end function
 
@@ -463,6 +494,15 @@ contains
     claimed = concluded_claim(self, c_claim_last(self%handle), stat)
   end function
 
+  !> Counts a step as skipped: the solver made it, and publishes it nowhere.
+  subroutine writer_skip(self, stat)
+    class(ringside_writer), intent(in) :: self
+    integer, intent(out), optional :: stat
+    integer(c_int32_t) :: status
+    status = c_skip(self%handle)
+    call conclude(status, self%line(), stat)
+  end subroutine
+
   !> A variable of the claimed step, to be written. Its data is c_null_ptr if no step is claimed.
   function writer_buffer(self, variable) result(array)
     class(ringside_writer), intent(in) :: self
@@ -479,6 +519,25 @@ contains
     integer, intent(in) :: variable
     real(c_double), pointer :: doubles(:)
     call ringside_f_pointer(self%buffer(variable), doubles)
+  end function
+
+  !> The same variable of the step before, to be read: of the one that was published last, or of the kept one before the first
+  !> publish. Its data is c_null_ptr if there is none. Valid until the next publish.
+  function writer_previous(self, variable) result(array)
+    class(ringside_writer), intent(in) :: self
+    integer, intent(in) :: variable
+    type(ringside_array) :: array
+    type(c_ptr) :: data
+    data = c_previous(self%handle, int(variable - 1, c_int32_t))
+    if (c_associated(data)) array = array_of(self%variables(variable), data)
+  end function
+
+  !> The same as doubles, flat.
+  function writer_previous_doubles(self, variable) result(doubles)
+    class(ringside_writer), intent(in) :: self
+    integer, intent(in) :: variable
+    real(c_double), pointer :: doubles(:)
+    call ringside_f_pointer(self%previous(variable), doubles)
   end function
 
   !> Publishes the claimed step. scalars: in the order declared; an integer n is transfer(n, 1.0_c_double), n of kind
@@ -522,12 +581,17 @@ contains
   function writer_line(self) result(line)
     class(ringside_writer), intent(in) :: self
     character(len=:), allocatable :: line
-    line = ''
-    if (c_associated(self%handle)) then
-      line = fortran_string(c_writer_line(self%handle))
-    else if (allocated(self%refusal)) then
-      line = self%refusal
-    end if
+    type(c_error) :: error
+    error = last_error(c_writer_error(self%handle), self%handle, self%refusal)
+    line = string_of(error%line)
+  end function
+
+  !> What it was about, if its status was RINGSIDE_USAGE: RINGSIDE_REASON_...
+  integer function writer_reason(self) result(reason)
+    class(ringside_writer), intent(in) :: self
+    type(c_error) :: error
+    error = last_error(c_writer_error(self%handle), self%handle, self%refusal)
+    reason = error%reason
   end function
 
   !> Without a detach before it, the run counts as lost, and may be resumed.
@@ -540,21 +604,34 @@ contains
 
   ! ---- Reading ----
 
-  subroutine reader_open(self, pool, stat)
+  !> wait_s: for a pool that does not exist yet. follow: RINGSIDE_FOLLOW_RUN, or RINGSIDE_FOLLOW_POOL. stop: not 0 ends a wait;
+  !> it lives until the handle is freed, and a signal handler may set it.
+  subroutine reader_open(self, pool, wait_s, follow, stop, stat)
     class(ringside_reader), intent(inout) :: self
     character(*), intent(in) :: pool
+    real(c_double), intent(in), optional :: wait_s
+    integer, intent(in), optional :: follow
+    integer(c_int), intent(in), target, optional :: stop
     integer, intent(out), optional :: stat
     type(c_text), target :: path
-    type(c_error) :: error
-    type(c_ptr) :: variables
+    type(c_reader_options) :: options
+    type(c_variable) :: none(0)
     integer(c_size_t) :: count
     integer(c_int32_t) :: status
     call self%free()
-    error%size = int(c_sizeof(error), c_int32_t)
-    status = c_open(c_string(path, pool), self%handle, error)
-    if (status /= RINGSIDE_OK) self%refusal = line_of(error)
-    if (status == RINGSIDE_OK) status = c_variables(self%handle, variables, count)
-    if (status == RINGSIDE_OK) call c_f_pointer(variables, self%variables, [count])
+    count = 0
+    options%size = int(c_sizeof(options), c_int32_t)
+    if (present(wait_s)) options%wait_s = wait_s
+    if (present(follow)) options%follow = int(follow, c_int32_t)
+    if (present(stop)) options%stop = c_loc(stop)
+    self%refusal%size = int(c_sizeof(self%refusal), c_int32_t)
+    status = c_open(c_string(path, pool), options, self%handle, self%refusal)
+    if (status == RINGSIDE_OK) status = c_variables(self%handle, none, 0_c_size_t, count)
+    if (status == RINGSIDE_OK) then
+      allocate (self%variables(count))
+      self%variables%size = int(c_sizeof(self%variables(1)), c_int32_t)
+      status = c_variables(self%handle, self%variables, count, count)
+    end if
     call conclude(status, self%line(), stat)
   end subroutine
 
@@ -588,21 +665,17 @@ contains
     end do
   end function
 
-  !> The oldest kept step whose commit_seq is greater than `after`. False: none came within timeout_s (less than 0: no
-  !> limit), or `stop` became other than 0.
-  logical function reader_next(self, after, timeout_s, info, stop, stat) result(found)
+  !> The oldest kept step whose commit_seq is greater than `after`. False: none came within timeout_s (less than 0: no limit),
+  !> the run has ended and there is no further step (stat is RINGSIDE_END), or `stop` became other than 0.
+  logical function reader_next(self, after, timeout_s, info, stat) result(found)
     class(ringside_reader), intent(in) :: self
     integer(c_int64_t), intent(in) :: after
     real(c_double), intent(in) :: timeout_s
     type(ringside_step_info), intent(inout) :: info
-    integer(c_int), intent(in), target, optional :: stop
     integer, intent(out), optional :: stat
-    type(c_ptr) :: stop_at
     integer(c_int32_t) :: status
-    stop_at = c_null_ptr
-    if (present(stop)) stop_at = c_loc(stop)
     info%size = int(c_sizeof(info), c_int32_t)
-    status = c_next(self%handle, after, timeout_s, stop_at, info)
+    status = c_next(self%handle, after, timeout_s, info)
     found = status == RINGSIDE_OK
     if (present(stat)) stat = status
     if (status > 0 .and. status /= RINGSIDE_INTERRUPTED .and. .not. present(stat)) call conclude(status, self%line())
@@ -626,58 +699,58 @@ contains
       step%reader = self%handle
       step%variables => self%variables
       step%info%size = int(c_sizeof(step%info), c_int32_t)
-      status = c_step_get_info(step%handle, step%info)
+      status = c_describe(step%handle, step%info)
     else if (status > 0 .and. .not. present(stat)) then
       call conclude(status, self%line())
     end if
   end function
 
-  !> The values recorded of a step under a full name ("x.l2", "solver.rho"), as doubles; none if they are absent.
+  !> The values recorded of a step under a full name ("x.l2", "solver.rho"), as doubles; none if they are absent, or not
+  !> recorded yet.
   function reader_values(self, commit_seq, name) result(values)
     class(ringside_reader), intent(in) :: self
     integer(c_int64_t), intent(in) :: commit_seq
     character(*), intent(in) :: name
     real(c_double), allocatable :: values(:)
-    type(c_result), pointer :: results(:)
+    type(c_text), target :: wanted
+    type(c_result) :: found
     real(c_double), pointer :: doubles(:)
     integer(c_int64_t), pointer :: words(:)
-    type(c_ptr) :: all
-    integer(c_size_t) :: count
     integer(c_int32_t) :: status
-    integer :: i
     allocate (values(0))
-    status = c_results(self%handle, commit_seq, all, count)
+    found%size = int(c_sizeof(found), c_int32_t)
+    status = c_find_result(self%handle, commit_seq, c_string(wanted, name), found)
     if (status > 0) call conclude(status, self%line())
     if (status /= RINGSIDE_OK) return
-    call c_f_pointer(all, results, [count])
-    do i = 1, size(results)
-      if (fortran_string(results(i)%name) /= name .or. .not. c_associated(results(i)%values)) cycle
-      select case (results(i)%type)
-      case (RINGSIDE_VALUE_F64)
-        call c_f_pointer(results(i)%values, doubles, [results(i)%count])
-        values = doubles
-      case (RINGSIDE_VALUE_I64)
-        call c_f_pointer(results(i)%values, words, [results(i)%count])
-        values = real(words, c_double)
-      case (RINGSIDE_VALUE_I128)
-        call c_f_pointer(results(i)%values, words, [2*results(i)%count])
-        values = real(words(2::2), c_double)*2.0_c_double**64 + real(words(1::2), c_double)
-        where (words(1::2) < 0) values = values + 2.0_c_double**64
-      end select
-      return
-    end do
+    select case (found%type)
+    case (RINGSIDE_VALUE_F64)
+      call c_f_pointer(found%values, doubles, [found%count])
+      values = doubles
+    case (RINGSIDE_VALUE_I64)
+      call c_f_pointer(found%values, words, [found%count])
+      values = real(words, c_double)
+    case (RINGSIDE_VALUE_I128)
+      call c_f_pointer(found%values, words, [2*found%count])
+      values = real(words(2::2), c_double)*2.0_c_double**64 + real(words(1::2), c_double)
+      where (words(1::2) < 0) values = values + 2.0_c_double**64
+    end select
   end function
 
   !> The line of the last failure of the reader or of one of its steps.
   function reader_line(self) result(line)
     class(ringside_reader), intent(in) :: self
     character(len=:), allocatable :: line
-    line = ''
-    if (c_associated(self%handle)) then
-      line = fortran_string(c_reader_line(self%handle))
-    else if (allocated(self%refusal)) then
-      line = self%refusal
-    end if
+    type(c_error) :: error
+    error = last_error(c_reader_error(self%handle), self%handle, self%refusal)
+    line = string_of(error%line)
+  end function
+
+  !> What it was about, if its status was RINGSIDE_USAGE: RINGSIDE_REASON_...
+  integer function reader_reason(self) result(reason)
+    class(ringside_reader), intent(in) :: self
+    type(c_error) :: error
+    error = last_error(c_reader_error(self%handle), self%handle, self%refusal)
+    reason = error%reason
   end function
 
   !> All its steps are released before.
@@ -685,7 +758,7 @@ contains
     class(ringside_reader), intent(inout) :: self
     call c_reader_free(self%handle)
     self%handle = c_null_ptr
-    self%variables => null()
+    if (associated(self%variables)) deallocate (self%variables)
   end subroutine
 
   !> A variable in place, read-only: a store to it ends the program. No byte is copied, and none is verified.
@@ -699,7 +772,7 @@ contains
     integer(c_int32_t) :: status
     status = c_view(self%handle, int(variable - 1, c_int32_t), data, bytes)
     if (status == RINGSIDE_OK) array = array_of(self%variables(variable), data)
-    call conclude(status, fortran_string(c_reader_line(self%reader)), stat)
+    call conclude(status, step_line(self), stat)
   end function
 
   !> The same as doubles, flat.
@@ -719,14 +792,14 @@ contains
     number = -1_c_int32_t  ! RINGSIDE_ALL_VARIABLES
     if (present(variable)) number = int(variable - 1, c_int32_t)
     status = c_verify(self%handle, number)
-    call conclude(status, fortran_string(c_reader_line(self%reader)), stat)
+    call conclude(status, step_line(self), stat)
   end subroutine
 
   !> RINGSIDE_OK: everything that was read through views of this step until now was of this step.
   subroutine step_check(self, stat)
     class(ringside_step), intent(in) :: self
     integer, intent(out), optional :: stat
-    call conclude(c_check(self%handle), fortran_string(c_reader_line(self%reader)), stat)
+    call conclude(c_check(self%handle), step_line(self), stat)
   end subroutine
 
   !> The last check, and the end of the hold. Does nothing if the step is not held.
@@ -740,8 +813,16 @@ contains
       if (present(stat)) stat = RINGSIDE_OK
       return
     end if
-    call conclude(status, fortran_string(c_reader_line(self%reader)), stat)
+    call conclude(status, step_line(self), stat)
   end subroutine
+
+  function step_line(self) result(line)
+    class(ringside_step), intent(in) :: self
+    character(len=:), allocatable :: line
+    type(c_error), pointer :: error
+    call c_f_pointer(c_reader_error(self%reader), error)
+    line = string_of(error%line)
+  end function
 
   ! ---- Variables and their memory ----
 
@@ -807,10 +888,10 @@ contains
     array%shape(1:variable%dims) = variable%shape(variable%dims:1:-1)
   end function
 
-  !> True if the array has this dtype and rank. If it has others, the program ends, or stat is RINGSIDE_USAGE.
-  logical function fits(array, dtype, unsigned, rank, stat)
+  !> True if the array has one of these dtypes and this rank. If it has others, the program ends, or stat is RINGSIDE_USAGE.
+  logical function fits(array, dtypes, rank, stat)
     type(ringside_array), intent(in) :: array
-    integer, intent(in) :: dtype, unsigned, rank  ! an integer of Fortran holds the bits of an unsigned one, too
+    integer, intent(in) :: dtypes(:), rank  ! an integer of Fortran holds the bits of an unsigned one, too
     integer, intent(out), optional :: stat
     character(len=4), parameter :: names(0:12) = &
       ['none', 'f32 ', 'f64 ', 'c64 ', 'c128', 'i8  ', 'i16 ', 'i32 ', 'i64 ', 'u8  ', 'u16 ', 'u32 ', 'u64 ']
@@ -818,152 +899,116 @@ contains
     fits = .false.
     if (present(stat)) stat = RINGSIDE_OK
     if (.not. c_associated(array%data)) return
-    fits = (array%dtype == dtype .or. array%dtype == unsigned) .and. (rank == 1 .or. rank == array%rank)
+    fits = any(array%dtype == dtypes) .and. (rank == 1 .or. rank == array%rank)
     if (fits) return
-    write (line, '(3a, i0, 3a, i0)') 'ringside_f_pointer: found a pointer to ', trim(names(dtype)), ' of rank ', rank, &
+    write (line, '(3a, i0, 3a, i0)') 'ringside_f_pointer: found a pointer to ', trim(names(dtypes(1))), ' of rank ', rank, &
       ', expected ', trim(names(array%dtype)), ' of rank ', array%rank
     call conclude(RINGSIDE_USAGE, trim(line)//' (or 1)', stat)
   end function
 
-  subroutine f32_1(array, to, stat)
+  subroutine to_f32(array, to, stat)
     type(ringside_array), intent(in) :: array
-    real(c_float), pointer, intent(out) :: to(:)
+    real(c_float), pointer, intent(out) :: to(..)
     integer, intent(out), optional :: stat
-    to => null()
-    if (fits(array, RINGSIDE_F32, RINGSIDE_F32, 1, stat)) call c_f_pointer(array%data, to, [product(array%shape(1:array%rank))])
+    logical :: is_there
+    is_there = fits(array, [RINGSIDE_F32], rank(to), stat)
+    select rank (to)
+    rank (1); to => null(); if (is_there) call c_f_pointer(array%data, to, [product(array%shape)])
+    rank (2); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:2))
+    rank (3); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:3))
+    rank (4); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:4))
+    end select
   end subroutine
-  subroutine f32_2(array, to, stat)
+  subroutine to_f64(array, to, stat)
     type(ringside_array), intent(in) :: array
-    real(c_float), pointer, intent(out) :: to(:, :)
+    real(c_double), pointer, intent(out) :: to(..)
     integer, intent(out), optional :: stat
-    to => null()
-    if (fits(array, RINGSIDE_F32, RINGSIDE_F32, 2, stat)) call c_f_pointer(array%data, to, array%shape(1:2))
+    logical :: is_there
+    is_there = fits(array, [RINGSIDE_F64], rank(to), stat)
+    select rank (to)
+    rank (1); to => null(); if (is_there) call c_f_pointer(array%data, to, [product(array%shape)])
+    rank (2); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:2))
+    rank (3); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:3))
+    rank (4); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:4))
+    end select
   end subroutine
-  subroutine f32_3(array, to, stat)
+  subroutine to_c64(array, to, stat)
     type(ringside_array), intent(in) :: array
-    real(c_float), pointer, intent(out) :: to(:, :, :)
+    complex(c_float_complex), pointer, intent(out) :: to(..)
     integer, intent(out), optional :: stat
-    to => null()
-    if (fits(array, RINGSIDE_F32, RINGSIDE_F32, 3, stat)) call c_f_pointer(array%data, to, array%shape(1:3))
+    logical :: is_there
+    is_there = fits(array, [RINGSIDE_C64], rank(to), stat)
+    select rank (to)
+    rank (1); to => null(); if (is_there) call c_f_pointer(array%data, to, [product(array%shape)])
+    rank (2); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:2))
+    rank (3); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:3))
+    rank (4); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:4))
+    end select
   end subroutine
-  subroutine f64_1(array, to, stat)
+  subroutine to_c128(array, to, stat)
     type(ringside_array), intent(in) :: array
-    real(c_double), pointer, intent(out) :: to(:)
+    complex(c_double_complex), pointer, intent(out) :: to(..)
     integer, intent(out), optional :: stat
-    to => null()
-    if (fits(array, RINGSIDE_F64, RINGSIDE_F64, 1, stat)) call c_f_pointer(array%data, to, [product(array%shape(1:array%rank))])
+    logical :: is_there
+    is_there = fits(array, [RINGSIDE_C128], rank(to), stat)
+    select rank (to)
+    rank (1); to => null(); if (is_there) call c_f_pointer(array%data, to, [product(array%shape)])
+    rank (2); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:2))
+    rank (3); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:3))
+    rank (4); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:4))
+    end select
   end subroutine
-  subroutine f64_2(array, to, stat)
+  subroutine to_i8(array, to, stat)
     type(ringside_array), intent(in) :: array
-    real(c_double), pointer, intent(out) :: to(:, :)
+    integer(c_int8_t), pointer, intent(out) :: to(..)
     integer, intent(out), optional :: stat
-    to => null()
-    if (fits(array, RINGSIDE_F64, RINGSIDE_F64, 2, stat)) call c_f_pointer(array%data, to, array%shape(1:2))
+    logical :: is_there
+    is_there = fits(array, [RINGSIDE_I8, RINGSIDE_U8], rank(to), stat)
+    select rank (to)
+    rank (1); to => null(); if (is_there) call c_f_pointer(array%data, to, [product(array%shape)])
+    rank (2); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:2))
+    rank (3); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:3))
+    rank (4); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:4))
+    end select
   end subroutine
-  subroutine f64_3(array, to, stat)
+  subroutine to_i16(array, to, stat)
     type(ringside_array), intent(in) :: array
-    real(c_double), pointer, intent(out) :: to(:, :, :)
+    integer(c_int16_t), pointer, intent(out) :: to(..)
     integer, intent(out), optional :: stat
-    to => null()
-    if (fits(array, RINGSIDE_F64, RINGSIDE_F64, 3, stat)) call c_f_pointer(array%data, to, array%shape(1:3))
+    logical :: is_there
+    is_there = fits(array, [RINGSIDE_I16, RINGSIDE_U16], rank(to), stat)
+    select rank (to)
+    rank (1); to => null(); if (is_there) call c_f_pointer(array%data, to, [product(array%shape)])
+    rank (2); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:2))
+    rank (3); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:3))
+    rank (4); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:4))
+    end select
   end subroutine
-  subroutine c64_1(array, to, stat)
+  subroutine to_i32(array, to, stat)
     type(ringside_array), intent(in) :: array
-    complex(c_float_complex), pointer, intent(out) :: to(:)
+    integer(c_int32_t), pointer, intent(out) :: to(..)
     integer, intent(out), optional :: stat
-    to => null()
-    if (fits(array, RINGSIDE_C64, RINGSIDE_C64, 1, stat)) call c_f_pointer(array%data, to, [product(array%shape(1:array%rank))])
+    logical :: is_there
+    is_there = fits(array, [RINGSIDE_I32, RINGSIDE_U32], rank(to), stat)
+    select rank (to)
+    rank (1); to => null(); if (is_there) call c_f_pointer(array%data, to, [product(array%shape)])
+    rank (2); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:2))
+    rank (3); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:3))
+    rank (4); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:4))
+    end select
   end subroutine
-  subroutine c64_2(array, to, stat)
+  subroutine to_i64(array, to, stat)
     type(ringside_array), intent(in) :: array
-    complex(c_float_complex), pointer, intent(out) :: to(:, :)
+    integer(c_int64_t), pointer, intent(out) :: to(..)
     integer, intent(out), optional :: stat
-    to => null()
-    if (fits(array, RINGSIDE_C64, RINGSIDE_C64, 2, stat)) call c_f_pointer(array%data, to, array%shape(1:2))
-  end subroutine
-  subroutine c64_3(array, to, stat)
-    type(ringside_array), intent(in) :: array
-    complex(c_float_complex), pointer, intent(out) :: to(:, :, :)
-    integer, intent(out), optional :: stat
-    to => null()
-    if (fits(array, RINGSIDE_C64, RINGSIDE_C64, 3, stat)) call c_f_pointer(array%data, to, array%shape(1:3))
-  end subroutine
-  subroutine c128_1(array, to, stat)
-    type(ringside_array), intent(in) :: array
-    complex(c_double_complex), pointer, intent(out) :: to(:)
-    integer, intent(out), optional :: stat
-    to => null()
-    if (fits(array, RINGSIDE_C128, RINGSIDE_C128, 1, stat)) call c_f_pointer(array%data, to, [product(array%shape(1:array%rank))])
-  end subroutine
-  subroutine c128_2(array, to, stat)
-    type(ringside_array), intent(in) :: array
-    complex(c_double_complex), pointer, intent(out) :: to(:, :)
-    integer, intent(out), optional :: stat
-    to => null()
-    if (fits(array, RINGSIDE_C128, RINGSIDE_C128, 2, stat)) call c_f_pointer(array%data, to, array%shape(1:2))
-  end subroutine
-  subroutine c128_3(array, to, stat)
-    type(ringside_array), intent(in) :: array
-    complex(c_double_complex), pointer, intent(out) :: to(:, :, :)
-    integer, intent(out), optional :: stat
-    to => null()
-    if (fits(array, RINGSIDE_C128, RINGSIDE_C128, 3, stat)) call c_f_pointer(array%data, to, array%shape(1:3))
-  end subroutine
-  subroutine i8_1(array, to, stat)
-    type(ringside_array), intent(in) :: array
-    integer(c_int8_t), pointer, intent(out) :: to(:)
-    integer, intent(out), optional :: stat
-    to => null()
-    if (fits(array, RINGSIDE_I8, RINGSIDE_U8, 1, stat)) call c_f_pointer(array%data, to, [product(array%shape(1:array%rank))])
-  end subroutine
-  subroutine i16_1(array, to, stat)
-    type(ringside_array), intent(in) :: array
-    integer(c_int16_t), pointer, intent(out) :: to(:)
-    integer, intent(out), optional :: stat
-    to => null()
-    if (fits(array, RINGSIDE_I16, RINGSIDE_U16, 1, stat)) call c_f_pointer(array%data, to, [product(array%shape(1:array%rank))])
-  end subroutine
-  subroutine i32_1(array, to, stat)
-    type(ringside_array), intent(in) :: array
-    integer(c_int32_t), pointer, intent(out) :: to(:)
-    integer, intent(out), optional :: stat
-    to => null()
-    if (fits(array, RINGSIDE_I32, RINGSIDE_U32, 1, stat)) call c_f_pointer(array%data, to, [product(array%shape(1:array%rank))])
-  end subroutine
-  subroutine i32_2(array, to, stat)
-    type(ringside_array), intent(in) :: array
-    integer(c_int32_t), pointer, intent(out) :: to(:, :)
-    integer, intent(out), optional :: stat
-    to => null()
-    if (fits(array, RINGSIDE_I32, RINGSIDE_U32, 2, stat)) call c_f_pointer(array%data, to, array%shape(1:2))
-  end subroutine
-  subroutine i32_3(array, to, stat)
-    type(ringside_array), intent(in) :: array
-    integer(c_int32_t), pointer, intent(out) :: to(:, :, :)
-    integer, intent(out), optional :: stat
-    to => null()
-    if (fits(array, RINGSIDE_I32, RINGSIDE_U32, 3, stat)) call c_f_pointer(array%data, to, array%shape(1:3))
-  end subroutine
-  subroutine i64_1(array, to, stat)
-    type(ringside_array), intent(in) :: array
-    integer(c_int64_t), pointer, intent(out) :: to(:)
-    integer, intent(out), optional :: stat
-    to => null()
-    if (fits(array, RINGSIDE_I64, RINGSIDE_U64, 1, stat)) call c_f_pointer(array%data, to, [product(array%shape(1:array%rank))])
-  end subroutine
-  subroutine i64_2(array, to, stat)
-    type(ringside_array), intent(in) :: array
-    integer(c_int64_t), pointer, intent(out) :: to(:, :)
-    integer, intent(out), optional :: stat
-    to => null()
-    if (fits(array, RINGSIDE_I64, RINGSIDE_U64, 2, stat)) call c_f_pointer(array%data, to, array%shape(1:2))
-  end subroutine
-  subroutine i64_3(array, to, stat)
-    type(ringside_array), intent(in) :: array
-    integer(c_int64_t), pointer, intent(out) :: to(:, :, :)
-    integer, intent(out), optional :: stat
-    to => null()
-    if (fits(array, RINGSIDE_I64, RINGSIDE_U64, 3, stat)) call c_f_pointer(array%data, to, array%shape(1:3))
+    logical :: is_there
+    is_there = fits(array, [RINGSIDE_I64, RINGSIDE_U64], rank(to), stat)
+    select rank (to)
+    rank (1); to => null(); if (is_there) call c_f_pointer(array%data, to, [product(array%shape)])
+    rank (2); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:2))
+    rank (3); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:3))
+    rank (4); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:4))
+    end select
   end subroutine
 
   ! ---- Statuses and strings ----
@@ -1012,26 +1057,33 @@ contains
     type(c_ptr), intent(in) :: text
     character(len=:), allocatable :: string
     character(kind=c_char), pointer :: bytes(:)
-    integer :: i
     if (.not. c_associated(text)) then
       string = ''
       return
     end if
-    call c_f_pointer(text, bytes, [c_strlen(text)])
-    allocate (character(len=size(bytes)) :: string)
-    do i = 1, size(bytes)
+    call c_f_pointer(text, bytes, [c_strlen(text) + 1])
+    string = string_of(bytes)
+  end function
+
+  !> A text of C, up to its zero byte.
+  function string_of(bytes) result(string)
+    character(kind=c_char), intent(in) :: bytes(:)
+    character(len=:), allocatable :: string
+    integer :: i
+    allocate (character(len=findloc(bytes, c_null_char, dim=1) - 1) :: string)
+    do i = 1, len(string)
       string(i:i) = bytes(i)
     end do
   end function
 
-  function line_of(error) result(line)
-    type(c_error), intent(in) :: error
-    character(len=:), allocatable :: line
-    integer :: i
-    line = ''
-    do i = 1, size(error%line)
-      if (error%line(i) == c_null_char) return
-      line = line//error%line(i)
-    end do
+  !> The error of a handle, or the refusal of one that there is not.
+  type(c_error) function last_error(of_handle, handle, refusal)
+    type(c_ptr), intent(in) :: of_handle, handle
+    type(c_error), intent(in) :: refusal
+    type(c_error), pointer :: error
+    last_error = refusal
+    if (.not. c_associated(handle)) return
+    call c_f_pointer(of_handle, error)
+    last_error = error
   end function
 end module

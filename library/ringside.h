@@ -322,7 +322,7 @@ RINGSIDE_API ringside_status ringside_writer_counts(ringside_writer* writer, rin
 typedef struct ringside_run {
   uint32_t size;
   uint32_t reserved;
-  unsigned char run_id[16];
+  unsigned char run_id[16]; /* the 32 digits that `ringside info` prints */
   unsigned char problem_id[16];
   int64_t started_unix_ns; /* since 1970-01-01 UTC */
   uint64_t work;

@@ -356,8 +356,8 @@ ringside_status ringside_writer_run(ringside_writer* writer, ringside_run* out) 
   return owned_call(writer, [&]() -> ringside_status {
     const RunDescription& run = writer->handoff.run();
     ringside_run made{};
-    std::memcpy(made.run_id, &run.run_id, sizeof(made.run_id));
-    std::memcpy(made.problem_id, &run.problem_id, sizeof(made.problem_id));
+    library::put_id(made.run_id, run.run_id);
+    library::put_id(made.problem_id, run.problem_id);
     made.started_unix_ns = run.started_realtime_ns;
     made.work = run.nonzeros;
     made.solver = run.solver;

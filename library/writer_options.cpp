@@ -100,7 +100,7 @@ RunDescription run_of(const ringside_writer_options& given) {
                       given.problem_bytes_count);
   }
   if (given.problem_id != nullptr) {
-    std::memcpy(&run.problem_id, given.problem_id, sizeof(run.problem_id));
+    run.problem_id = id_at(given.problem_id);
   } else {
     run.problem_id = problem_id(solver, problem, parameters, given.problem_bytes, given.problem_bytes_count);
   }

@@ -20,16 +20,16 @@ process that made it: in a child of fork(), its calls raise UsageError.
 
 from ._core import catch_bus_errors
 from ._core import version as _version
-from .errors import (DamagedError, Error, Interrupted, NotKeptError, OverwrittenError, PeerLostError, ResourceError,
-                     UsageError)
-from .reading import HeldStep, Pool, RunInfo, StepInfo, open
+from .errors import (DamagedError, Error, Interrupted, NoFileError, NotKeptError, OverwrittenError, PeerLostError,
+                     RefusedError, ResourceError, UsageError)
+from .reading import HeldStep, Pool, Record, RunInfo, StepInfo, open
 from .variables import Variable
 from .writing import ClaimedStep, Counts, KeptStep, Writer, publish
 
 __version__ = _version()
 
 __all__ = [
-    "ClaimedStep", "Counts", "DamagedError", "Error", "HeldStep", "Interrupted", "KeptStep", "NotKeptError",
-    "OverwrittenError", "PeerLostError", "Pool", "ResourceError", "RunInfo", "StepInfo", "UsageError", "Variable",
-    "Writer", "catch_bus_errors", "open", "publish",
+    "ClaimedStep", "Counts", "DamagedError", "Error", "HeldStep", "Interrupted", "KeptStep", "NoFileError",
+    "NotKeptError", "OverwrittenError", "PeerLostError", "Pool", "Record", "RefusedError", "ResourceError", "RunInfo",
+    "StepInfo", "UsageError", "Variable", "Writer", "catch_bus_errors", "open", "publish",
 ]

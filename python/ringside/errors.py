@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-__all__ = ["DamagedError", "Error", "Interrupted", "NotKeptError", "OverwrittenError", "PeerLostError", "ResourceError",
-           "UsageError"]
+__all__ = ["DamagedError", "Error", "Interrupted", "NoFileError", "NotKeptError", "OverwrittenError", "PeerLostError",
+           "RefusedError", "ResourceError", "UsageError"]
 
 
 class Error(RuntimeError):
@@ -22,6 +22,14 @@ class UsageError(Error, ValueError):
     """An argument, a refusal by the analyzer, a file that is no pool, a handle in a child of fork()."""
 
     status = 2
+
+
+class RefusedError(UsageError):
+    """The analyzer refused: the pool has steps of another run, or another process publishes."""
+
+
+class NoFileError(UsageError, FileNotFoundError):
+    """There is no file of that name. A file that is no pool is a UsageError."""
 
 
 class NotKeptError(UsageError, LookupError):
@@ -58,10 +66,12 @@ class Interrupted(Error, KeyboardInterrupt):
     status = 130
 
 
-_KINDS: tuple[type[Error], ...] = (UsageError, ResourceError, PeerLostError, DamagedError, OverwrittenError,
-                                   Interrupted)
+_KINDS: dict[int, type[Error]] = {kind.status: kind for kind in (
+    UsageError, ResourceError, PeerLostError, DamagedError, OverwrittenError, Interrupted)}
+_REASONS: dict[int, type[Error]] = {3: RefusedError, 4: NoFileError}  # RINGSIDE_REASON_... of ringside.h
 
 
-def of_status(status: int, line: str) -> Error:
-    """The exception for a status of ringside.h."""
-    return next((kind for kind in _KINDS if kind.status == status), Error)(line)
+def of_status(status: int, reason: int, line: str) -> Error:
+    """The exception for a status of ringside.h and, of a UsageError, its reason."""
+    kind = _KINDS.get(status, Error)
+    return (_REASONS.get(reason, kind) if kind is UsageError else kind)(line)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a notebook shows a pool: a table of its runs and newest steps, and a plot of the residual. Nothing is loaded."""
+"""How a notebook shows a pool: a table of its runs and newest steps, and a plot of the newest run's residual. Nothing is
+loaded."""
 
 from __future__ import annotations
 
@@ -15,12 +16,14 @@ if TYPE_CHECKING:
     from .reading import Pool
 
 _ROWS = 8
+_POINTS = 1000  # more than the plot has pixels
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 480, 160, 60, 24
 
 
 def page_of(pool: Pool) -> str:
     """A fragment of HTML, complete in itself."""
-    columns = pool.columns()
+    steps = pool.steps
+    columns = pool.columns(run=steps[-1].run_id if steps else None)
     shown = residual_of(columns)
     variables = ", ".join(f"{name} {v.dtype}{list(v.shape)}{' ' + v.unit if v.unit else ''}"
                           for name, v in pool.variables.items())
@@ -47,7 +50,9 @@ def residual_of(columns: dict[str, npt.NDArray[Any]]) -> str | None:
 
 
 def plot_of(name: str, iterations: npt.NDArray[Any], values: npt.NDArray[Any]) -> str:
-    """An SVG of the values above 0, on a logarithmic axis; empty if there are fewer than two."""
+    """An SVG of the values above 0, on a logarithmic axis; empty if there are fewer than two. Of many, some are shown."""
+    shown = np.unique(np.linspace(0, max(len(values) - 1, 0), min(len(values), _POINTS)).astype(int))
+    iterations, values = iterations[shown], values[shown]
     points = [(float(k), math.log10(v)) for k, v in zip(iterations, values) if v > 0 and math.isfinite(v)]
     if len(points) < 2:
         return ""

@@ -14,20 +14,24 @@ import numpy.typing as npt
 
 from . import _core
 from .errors import NotKeptError, OverwrittenError, UsageError
-from .table import arrow_table, columns_of, structured
+from .table import arrow_table, columns_of, recorded_columns, structured
 from .variables import ROLES, Variable
 
-__all__ = ["HeldStep", "Pool", "RunInfo", "StepInfo", "open"]
+__all__ = ["HeldStep", "Pool", "Record", "RunInfo", "StepInfo", "open"]
 
+_LAST_SEQ = 2**64 - 1  # as a commit_seq, ringside.h has another meaning for it
 _ROLE_NAMES = {number: name for name, number in ROLES.items()}
 
 
-def open(path: str | os.PathLike[str]) -> Pool:  # noqa: A001 (as gzip.open and others)
+def open(path: str | os.PathLike[str], *, wait: float = 0) -> Pool:  # noqa: A001 (as gzip.open and others)
     """Opens the pool at `path` for reading. Its owner, if there is one, goes on; neither waits for the other.
 
-    Raises UsageError if there is no pool, ResourceError if it may not be read, DamagedError.
+    wait: seconds to wait for a pool that does not exist yet.
+
+    Raises NoFileError if there is no file, UsageError if it is no pool, ResourceError if it may not be read,
+    DamagedError.
     """
-    return Pool(path)
+    return Pool(path, wait=wait)
 
 
 class RunInfo(NamedTuple):
@@ -49,6 +53,22 @@ class StepInfo(NamedTuple):
     iteration: int
     step: int
     run_id: str
+
+
+class Record(NamedTuple):
+    """A record of the journal beside the pool."""
+
+    seq: int
+    """1, 2, 3 ..."""
+    kind: str
+    """step, run_started, run_ended, analyzer_started, steps_missing, run_described."""
+    written: datetime.datetime
+    run_id: str
+    fields: dict[str, Any]
+    """Of a step: iteration, commit_seq, generate_ns ... as the columns of Pool.table; of the beginning of a run: solver,
+    problem, parameters; of its end: how, text, exit_code."""
+    results: dict[str, Any]
+    """Of a step: what was recorded of it, by name. Results that are arrays are in the ring only."""
 
 
 class HeldStep:
@@ -144,10 +164,10 @@ class Pool:
     len() and iteration are about the iterations that are kept.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, wait: float = 0) -> None:
         self.path = os.fspath(path)
         """As it was given."""
-        self._core = _core.Reader(self.path)
+        self._core = _core.Reader(self.path, wait)
         self.variables = {name: Variable(dtype, shape, _ROLE_NAMES[role], unit)
                           for name, dtype, role, shape, unit in self._core.variables()}
         """The variables of every step, by name."""
@@ -181,14 +201,14 @@ class Pool:
     def hold(self, step: StepInfo | int) -> HeldStep:
         """Holds a step of `steps`, or that of a commit_seq."""
         commit_seq = step.commit_seq if isinstance(step, StepInfo) else step
-        if commit_seq < 1:
+        if not 0 < commit_seq < _LAST_SEQ:
             raise NotKeptError(f"{self.path}: no step has the commit_seq {commit_seq}; expected one of pool.steps")
         try:
             held = self._core.hold(commit_seq)
         except OverwrittenError as error:
             raise NotKeptError(str(error)) from None
         if held is None:
-            raise NotKeptError(f"{self.path}: the pool has no step yet")
+            raise NotKeptError(f"{self.path}: there is no step with the commit_seq {commit_seq} yet")
         return HeldStep(self, held)
 
     def read(self, iteration: int, name: str) -> npt.NDArray[Any]:
@@ -197,19 +217,22 @@ class Pool:
 
     def results(self, step: StepInfo) -> dict[str, Any]:
         """What was recorded of a step, by name (see HeldStep.results)."""
-        return {name: value for name, _, _, _, value in self._core.results(step.commit_seq) or ()}
+        return {name: value for name, _, _, _, value in self._core.results(step.commit_seq)}
 
-    def follow(self, *, after: StepInfo | int = 0, timeout: float | None = None) -> Iterator[HeldStep]:
-        """Holds one step after the other, the oldest kept one first, then as the analyzer commits them.
+    def follow(self, *, after: StepInfo | int = 0, timeout: float | None = None,
+               all_runs: bool = False) -> Iterator[HeldStep]:
+        """Holds one step after the other, the oldest kept one first, then as the analyzer commits them. Ends when the run
+        has ended and there is no further step.
 
         A step is released when the next one is asked for, which raises OverwrittenError if its lease was broken; a loop
         that is left by `break` calls step.check() itself. Steps that were overwritten before it was their turn are
         left out. after: a step of `steps`, or a commit_seq; pool.steps[-1] leaves out what is there.
-        timeout: seconds without a new step after which the loop ends; None waits until Ctrl-C.
+        timeout: seconds without a new step after which the loop ends, too; None waits until Ctrl-C.
+        all_runs: goes on with the runs that are still to come.
         """
         last = after.commit_seq if isinstance(after, StepInfo) else after
         while True:
-            found = self._core.next(last, timeout)
+            found = self._core.next(last, timeout, all_runs)
             if found is None:
                 return
             last = found[0]
@@ -220,28 +243,48 @@ class Pool:
             with step:
                 yield step
 
-    def columns(self) -> dict[str, npt.NDArray[Any]]:
-        """What was recorded of each step that is kept: a contiguous array for each result of count 1.
+    def records(self, *, after: int = 0) -> Iterator[Record]:
+        """The records of the journal beside the pool whose seq is greater than `after`: all runs, and all steps, also
+        those that the ring has overwritten. Ends with the last record that is there now; none without a journal."""
+        while (found := self._core.next_record(after + 1)) is not None:
+            after, kind, unix_ns, run_id, fields, results = found
+            written = datetime.datetime.fromtimestamp(unix_ns * 1e-9, datetime.timezone.utc)
+            yield Record(after, kind, written, run_id.hex(), fields, {name: value for name, _, _, _, value in results})
 
-        The first ones are commit_seq, iteration and step. An absent f64 is NaN. A column of another type is an array of
-        objects if a value is absent or has more than 64 bits: ints, and None.
+    def columns(self, *, run: RunInfo | str | None = None, kept: bool = False) -> dict[str, npt.NDArray[Any]]:
+        """What was recorded of each step: a contiguous array for each number.
+
+        The steps are those of the journal beside the pool, also those that the ring has overwritten. run: one of `runs`,
+        or its run_id; None for all. kept: only the steps that the ring keeps; so, too, if the pool has no journal.
+
+        The first columns are commit_seq, iteration and step. With a journal follow unix_ns, when the record was written;
+        generate_ns and producer_idle_ns, the solver's work and its wait for a buffer; analyzer_idle_ns, hand_off_ns,
+        transfer_ns, commit_ns and analyze_ns; bytes_transferred, skipped_before and published_at_ns. The others are the
+        results of count 1 by name. An absent f64 is NaN. A column of another type is an array of objects if a value is
+        absent or has more than 64 bits: ints, and None.
         """
+        run_id = run.run_id if isinstance(run, RunInfo) else run
+        recorded = None if kept else self._core.recorded(None if run_id is None else bytes.fromhex(run_id))
+        if recorded is not None:
+            return recorded_columns(*recorded)
         rows = []
         for step in self.steps:
+            if run_id not in (None, step.run_id):
+                continue
             try:
-                rows.append((step, self._core.results(step.commit_seq) or []))
+                rows.append((step, self._core.results(step.commit_seq)))
             except (UsageError, OverwrittenError):
                 continue  # overwritten since
         return columns_of(rows)
 
-    def table(self) -> npt.NDArray[Any]:
+    def table(self, *, run: RunInfo | str | None = None, kept: bool = False) -> npt.NDArray[Any]:
         """The same as one structured array, a row for each step: pandas.DataFrame(pool.table())."""
-        return structured(self.columns())
+        return structured(self.columns(run=run, kept=kept))
 
-    def arrow(self) -> Any:
+    def arrow(self, *, run: RunInfo | str | None = None, kept: bool = False) -> Any:
         """The same as a pyarrow.Table, without a copy of the columns of numbers. Columns of objects become int64 with
         nulls, or decimals if an int has more than 64 bits. Needs pyarrow."""
-        return arrow_table(self.columns())
+        return arrow_table(self.columns(run=run, kept=kept))
 
     def __repr__(self) -> str:
         return f"<ringside.Pool {self.path}: {', '.join(self.variables)}; {len(self)} steps>"

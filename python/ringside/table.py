@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 _F64 = 1  # the type of a result in ringside.h
+_KEYS = ("commit_seq", "iteration", "step")
 
 
 def columns_of(rows: Sequence[tuple[Any, Sequence[tuple[str, str, int, int, Any]]]]) -> dict[str, npt.NDArray[Any]]:
     """A contiguous array for each result of count 1, after those that name the step. See Pool.columns."""
     columns: dict[str, npt.NDArray[Any]] = {
         key: np.array([getattr(step, key) for step, _ in rows], np.uint64)
-        for key in ("commit_seq", "iteration", "step")}
+        for key in _KEYS}
     types: dict[str, int] = {}
     for _, results in rows:
         types.update((name, kind) for name, _, kind, count, _ in results if count == 1)
@@ -28,6 +29,27 @@ def columns_of(rows: Sequence[tuple[Any, Sequence[tuple[str, str, int, int, Any]
                 values[name][row] = value
     for name, kind in types.items():
         columns[name] = _column(kind, values[name])
+    return columns
+
+
+def recorded_columns(fields: Mapping[str, npt.NDArray[np.int64]],
+                     results: Sequence[tuple[str, int, npt.NDArray[np.int64], npt.NDArray[np.bool_]]],
+                     ) -> dict[str, npt.NDArray[Any]]:
+    """The same columns of the steps of a journal. results: name, type, the low and the high 64 bits, what is there."""
+    columns: dict[str, npt.NDArray[Any]] = {
+        name: column.view(np.uint64) if name in _KEYS else column for name, column in fields.items()}
+    for name, kind, words, present in results:
+        low, high = np.ascontiguousarray(words[:, 0]), words[:, 1]
+        if kind == _F64:
+            column = low.view(np.float64)
+            column[~present] = np.nan
+        elif present.all() and (high == low >> 63).all():
+            column = low
+        else:
+            column = np.empty(len(low), object)
+            column[:] = [(h << 64) | (w & 2**64 - 1) if there else None
+                         for w, h, there in zip(low.tolist(), high.tolist(), present.tolist())]
+        columns[name] = column
     return columns
 
 

@@ -18,13 +18,14 @@ __all__ = ["ClaimedStep", "Counts", "KeptStep", "Writer", "publish"]
 
 _POOL_USES = {None: 0, "fresh": 1, "overwrite": 2, "resume": 3}
 _LOSSES = {None: 0, "wait": 1, "continue": 2, "stop": 3}
-_OUTCOMES = {"finished": 0, "stopped": 1, "diverged": 2, "failed": 3}
+_COORDINATIONS = {None: 0, "locks": 1, "messages": 2}
+_OUTCOMES = {"finished": 1, "stopped": 2, "diverged": 3, "failed": 4}
 
 
 def publish(variables: Mapping[str, Any], *, scalars: Mapping[str, str] | Sequence[str] = (), solver: str | None = None,
             problem: str | None = None, parameters: str | None = None, problem_bytes: Any = b"", work: int = 0,
             socket: str | None = None, buffers: int = 0, peer_timeout: float = 0, pool_use: str | None = None,
-            on_analyzer_loss: str | None = None) -> Writer:
+            on_analyzer_loss: str | None = None, coordination: str | None = None) -> Writer:
     """Attaches to the analyzer and waits until it accepts. The Writer is a context manager.
 
     variables: by name, a Variable, a pair of dtype and shape ("f64", (1000,)), or an array whose dtype and shape count.
@@ -36,20 +37,21 @@ def publish(variables: Mapping[str, Any], *, scalars: Mapping[str, str] | Sequen
 
     The others are set by `ringside run -- PROGRAM` in the environment, unless they are given:
     socket: the analyzer's. buffers: 2 to 64. peer_timeout: seconds. pool_use: "fresh", "overwrite", "resume".
-    on_analyzer_loss: "wait", "continue", "stop".
+    on_analyzer_loss: "wait", "continue", "stop". coordination: "locks", "messages".
 
-    Raises UsageError for an argument or what the analyzer refuses, PeerLostError if there is no analyzer.
+    Raises UsageError for an argument, RefusedError if the analyzer refuses, PeerLostError if there is none.
     """
     described = {name: variable_of(name, given) for name, given in variables.items()}
     return Writer(described, scalar_types(scalars), {
         "solver": solver, "problem": problem, "parameters": parameters, "problem_bytes": _bytes_of(problem_bytes),
         "work": work, "socket": socket, "buffers": buffers, "peer_timeout_s": float(peer_timeout),
         "pool_use": _number_of("pool_use", pool_use, _POOL_USES),
-        "on_analyzer_loss": _number_of("on_analyzer_loss", on_analyzer_loss, _LOSSES)})
+        "on_analyzer_loss": _number_of("on_analyzer_loss", on_analyzer_loss, _LOSSES),
+        "coordination": _number_of("coordination", coordination, _COORDINATIONS)})
 
 
 class Counts(NamedTuple):
-    """What a Writer has done: steps published, steps skipped for lack of an analyzer, seconds that claims waited."""
+    """What a Writer has done: steps published, steps skipped, seconds that claims waited."""
 
     published: int
     skipped: int
@@ -121,8 +123,7 @@ class ClaimedStep:
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         if not self._open:
-            raise UsageError(f"iteration {self.iteration}: not claimed; expected `with run.step(k) as step`, and its "
-                             "arrays inside")
+            raise self._not_claimed()
         array = self._arrays.get(name)
         if array is None:
             index = self._run._index(name)
@@ -134,12 +135,23 @@ class ClaimedStep:
             self._arrays[name] = array
         return array
 
+    def previous(self, name: str) -> npt.NDArray[Any] | None:
+        """The same variable of the step before, read-only, in place: of the step that was published last, or a copy of
+        the kept one. None in the first step of a new run. Valid in the block: its memory may then take another step."""
+        if not self._open:
+            raise self._not_claimed()
+        return self._run._core.previous(self._run._index(name))
+
     def __setitem__(self, name: str, value: Any) -> None:
         """Copies an array of the variable's dtype and shape; step["x"][:] = ... converts as NumPy does."""
         own, given = self[name], np.asarray(value)
         if own is not given:
             _core.check_array(name, DTYPES[self._run.variables[name].dtype][0], own.shape, given)
             own[...] = given
+
+    def _not_claimed(self) -> UsageError:
+        return UsageError(f"iteration {self.iteration}: not claimed; expected `with run.step(k) as step`, and its arrays "
+                          "inside")
 
 
 class Writer:
@@ -190,6 +202,10 @@ class Writer:
                              "expected one for each variable")
         return self._core.publish_arrays(iteration, [np.asarray(arrays[name]) for name in self._names],
                                          self._values(scalars or {}))
+
+    def skip(self) -> None:
+        """Counts a step as skipped: the solver made it, and publishes it nowhere."""
+        self._core.skip()
 
     def detach(self, outcome: str = "finished") -> None:
         """Ends the run: "finished", "stopped" (it may be resumed), "diverged" or "failed". Waits for the commits."""

@@ -20,11 +20,10 @@ namespace ringside_python {
 
 namespace py = pybind11;
 
-/// Raises the exception of python/ringside/errors.py for a status.
-[[noreturn]] void raise(ringside_status status, const std::string& line);
-[[noreturn]] inline void refuse(const std::string& line) {
-  raise(RINGSIDE_USAGE, line);
-}
+/// Raises the exception of python/ringside/errors.py for a failure.
+[[noreturn]] void raise(const ringside_error& error);
+/// The same for an argument that this module refuses itself.
+[[noreturn]] void refuse(const std::string& line);
 
 /// The dtype of a RINGSIDE_F32 ... RINGSIDE_U64. Made once.
 const py::dtype& dtype_of(std::uint16_t number);
@@ -79,12 +78,13 @@ enum class Call {
   kLong    // waits or reads much memory
 };
 
-/// The status of call(handle), and the handle's line if that is a failure or RINGSIDE_OVERWRITTEN.
-template <class Handle, class Line, class Function>
-ringside_status with(Shared<Handle>& shared, Line line_of, std::string& line, Call kind, const Function& call) {
+/// The status of call(handle), and the handle's error if that is a failure or RINGSIDE_OVERWRITTEN.
+template <class Handle, class Function>
+ringside_status with(Shared<Handle>& shared, const ringside_error* (*error_of)(const Handle*), ringside_error& error,
+                     Call kind, const Function& call) {
   const auto locked = [&] {
     const ringside_status status = call(shared.handle);
-    if (status != RINGSIDE_OK) line = line_of(shared.handle);
+    if (status > 0 || status == RINGSIDE_OVERWRITTEN) error = *error_of(shared.handle);
     return status;
   };
   // In a child of fork(), the library refuses the call; a thread of the parent may have had the mutex.

@@ -13,10 +13,22 @@ int fork_depth() noexcept {
   return forks;
 }
 
-void raise(ringside_status status, const std::string& line) {
-  const py::object error = py::module_::import("ringside.errors").attr("of_status")(status, line);
+namespace {
+
+[[noreturn]] void raise(ringside_status status, std::uint32_t reason, std::string_view line) {
+  const py::object error = py::module_::import("ringside.errors").attr("of_status")(status, reason, line);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   throw py::error_already_set();
+}
+
+}  // namespace
+
+void raise(const ringside_error& error) {
+  raise(error.status, error.reason, error.line);
+}
+
+void refuse(const std::string& line) {
+  raise(RINGSIDE_USAGE, RINGSIDE_REASON_ARGUMENT, line);
 }
 
 }  // namespace ringside_python

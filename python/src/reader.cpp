@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reading half of the module: a ringside_reader and the steps that it holds as Python objects.
+#include "reader.hpp"
+
 #include <time.h>
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
-#include <optional>
 
-#include "core.hpp"
+#include "signal_watch.hpp"
 
 namespace ringside_python {
 namespace {
@@ -18,44 +18,7 @@ py::tuple info_tuple(const ringside_step_info& info) {
                         py::bytes(reinterpret_cast<const char*>(info.run_id), sizeof(info.run_id)));
 }
 
-class HeldStep;
-
-class Reader : public std::enable_shared_from_this<Reader> {
- public:
-  explicit Reader(const std::string& pool);
-  ~Reader() { ringside_reader_free(reader_.handle); }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
-
-  const Variable& variable(std::uint32_t index) const {
-    if (index >= variables_.size()) refuse("no variable has that number");
-    return variables_[index];
-  }
-  py::list variables() const;
-  py::list runs();
-  py::list steps();
-  py::object next(std::uint64_t after, std::optional<double> timeout_s);
-  std::unique_ptr<HeldStep> hold(std::uint64_t commit_seq);
-  py::array copy(std::uint64_t commit_seq, std::uint32_t index);
-  py::object results(std::uint64_t commit_seq);
-
-  template <class Function>
-  ringside_status status_of(Call kind, std::string& line, const Function& call) {
-    return with(reader_, ringside_reader_line, line, kind, call);
-  }
-  /// The same, if it is no failure. Raises otherwise.
-  template <class Function>
-  ringside_status made(Call kind, const Function& call) {
-    std::string line;
-    const ringside_status status = status_of(kind, line, call);
-    if (status > 0 || status == RINGSIDE_OVERWRITTEN) raise(status, line);
-    return status;
-  }
-
- private:
-  Shared<ringside_reader> reader_;
-  std::vector<Variable> variables_;
-};
+}  // namespace
 
 /// Arrays of a held step have this object as their base: the pool stays mapped and the step held as long as there is
 /// one, unless the step is released.
@@ -63,12 +26,12 @@ class HeldStep {
  public:
   HeldStep(std::shared_ptr<Reader> reader, ringside_step* step) : reader_(std::move(reader)), step_(step) {
     info_.size = sizeof(info_);
-    std::string line;  // a lease that was broken since is found by every later call
-    reader_->status_of(Call::kShort, line, [&](auto*) { return ringside_step_describe(step_, &info_); });
+    ringside_error error;  // a lease that was broken since is found by every later call
+    reader_->status_of(Call::kShort, error, [&](auto*) { return ringside_step_describe(step_, &info_); });
   }
   ~HeldStep() {
-    std::string line;  // a destructor raises nothing: code that used the step's arrays calls check or release
-    if (step_ != nullptr) reader_->status_of(Call::kShort, line, [&](auto*) { return ringside_step_release(step_); });
+    ringside_error error;  // a destructor raises nothing: code that used the step's arrays calls check or release
+    if (step_ != nullptr) reader_->status_of(Call::kShort, error, [&](auto*) { return ringside_step_release(step_); });
   }
   HeldStep(const HeldStep&) = delete;
   HeldStep& operator=(const HeldStep&) = delete;
@@ -112,20 +75,37 @@ py::array HeldStep::view(const py::object& self, std::uint32_t index, bool verif
   return array_at(variable, data, self, false);
 }
 
-Reader::Reader(const std::string& pool) {
-  ringside_error error{};
-  error.size = sizeof(error);
-  ringside_status status = RINGSIDE_OK;
+Reader::Reader(const std::string& pool, double wait_s) {
+  using std::chrono::steady_clock;
+  const auto began = steady_clock::now();
+  ringside_reader_options options{};
+  options.size = sizeof(options);
+  options.stop = &stop_;
+  SignalWatch::find_handlers();
   {
-    const Released released;
-    status = ringside_reader_open(pool.c_str(), &reader_.handle, &error);
+    SignalWatch watch(stop_);
+    for (;;) {
+      const std::chrono::duration<double> waited = steady_clock::now() - began;
+      options.wait_s = wait_s > 0 ? std::max(wait_s - waited.count(), 0.0) : wait_s;
+      ringside_error error{};
+      error.size = sizeof(error);
+      ringside_status status = RINGSIDE_OK;
+      {
+        const Released released;
+        status = ringside_reader_open(pool.c_str(), &options, &reader_.handle, &error);
+      }
+      if (status == RINGSIDE_OK) break;
+      if (status != RINGSIDE_INTERRUPTED || !watch.came()) raise(error);
+    }
   }
-  if (status != RINGSIDE_OK) raise(status, error.line);
-  const ringside_variable* variables = nullptr;
-  std::size_t count = 0;
-  made(Call::kShort, [&](auto* reader) { return ringside_reader_variables(reader, &variables, &count); });
-  for (std::size_t v = 0; v < count; ++v) {
-    const ringside_variable& given = variables[v];
+  stop_ = 0;  // of a signal that came at the end
+  std::vector<ringside_variable> variables;
+  made(Call::kShort, [&](auto* reader) {
+    return list_all(variables, [&](auto* out, auto room, auto* count) {
+      return ringside_reader_variables(reader, out, room, count);
+    });
+  });
+  for (const ringside_variable& given : variables) {
     variables_.push_back({given.name, given.dtype, given.role, {given.shape, given.shape + given.dims}, given.unit});
   }
 }
@@ -143,13 +123,8 @@ py::list Reader::runs() {
   std::vector<ringside_run> runs;
   std::vector<std::string> texts;  // copied before another thread can make a call: until then they are valid
   made(Call::kShort, [&](auto* reader) {
-    std::size_t count = 0;
-    ringside_status status = ringside_reader_runs(reader, nullptr, 0, &count);
-    if (status != RINGSIDE_OK || count == 0) return status;
-    runs.resize(count);
-    runs.front().size = sizeof(ringside_run);
-    status = ringside_reader_runs(reader, runs.data(), runs.size(), &count);
-    runs.resize(std::min(count, runs.size()));
+    const ringside_status status = list_all(
+        runs, [&](auto* out, auto room, auto* count) { return ringside_reader_runs(reader, out, room, count); });
     for (const ringside_run& run : runs) texts.insert(texts.end(), {run.solver, run.problem, run.parameters});
     return status;
   });
@@ -158,7 +133,7 @@ py::list Reader::runs() {
     const ringside_run& run = runs[r];
     listed.append(py::make_tuple(py::bytes(reinterpret_cast<const char*>(run.run_id), sizeof(run.run_id)),
                                  py::bytes(reinterpret_cast<const char*>(run.problem_id), sizeof(run.problem_id)),
-                                 static_cast<double>(run.started_realtime_ns) * 1e-9, run.work, texts[3 * r],
+                                 static_cast<double>(run.started_unix_ns) * 1e-9, run.work, texts[3 * r],
                                  texts[3 * r + 1], texts[3 * r + 2]));
   }
   return listed;
@@ -166,20 +141,16 @@ py::list Reader::runs() {
 
 py::list Reader::steps() {
   std::vector<ringside_step_info> infos;
-  std::size_t count = 0;
   made(Call::kShort, [&](auto* reader) {
-    const ringside_status status = ringside_reader_steps(reader, nullptr, 0, &count);
-    if (status != RINGSIDE_OK || count == 0) return status;
-    infos.resize(count);
-    infos.front().size = sizeof(ringside_step_info);
-    return ringside_reader_steps(reader, infos.data(), infos.size(), &count);
+    return list_all(infos,
+                    [&](auto* out, auto room, auto* count) { return ringside_reader_steps(reader, out, room, count); });
   });
   py::list listed;
-  for (std::size_t i = 0; i < std::min(count, infos.size()); ++i) listed.append(info_tuple(infos[i]));
+  for (const ringside_step_info& info : infos) listed.append(info_tuple(info));
   return listed;
 }
 
-py::object Reader::next(std::uint64_t after, std::optional<double> timeout_s) {
+py::object Reader::next(std::uint64_t after, std::optional<double> timeout_s, bool all_runs) {
   // The waits between two looks, as ringside_reader_next makes them. Here no other thread waits for the handle
   // meanwhile, and a signal ends a wait.
   constexpr std::chrono::nanoseconds kFirst = std::chrono::microseconds(50), kLast = std::chrono::milliseconds(2);
@@ -190,9 +161,14 @@ py::object Reader::next(std::uint64_t after, std::optional<double> timeout_s) {
   info.size = sizeof(info);
   std::chrono::nanoseconds wait = kFirst;
   for (;;) {
+    ringside_error error{};
     const ringside_status status =
-        made(Call::kShort, [&](auto* reader) { return ringside_reader_next(reader, after, 0, nullptr, &info); });
+        status_of(Call::kShort, error, [&](auto* reader) { return ringside_reader_next(reader, after, 0, &info); });
     if (status == RINGSIDE_OK) return info_tuple(info);
+    // As RINGSIDE_FOLLOW_POOL, which is for a reader and not for a call.
+    const bool is_over = status == RINGSIDE_END || status == RINGSIDE_PEER_LOST;
+    if (status > 0 && !(is_over && all_runs)) raise(error);
+    if (is_over && !all_runs) return py::none();
     if (timeout_s && steady_clock::now() >= give_up) return py::none();
     {
       const Released released;
@@ -208,7 +184,7 @@ std::unique_ptr<HeldStep> Reader::hold(std::uint64_t commit_seq) {
   ringside_step* step = nullptr;
   const ringside_status status =
       made(Call::kShort, [&](auto* reader) { return ringside_reader_hold(reader, commit_seq, &step); });
-  if (status == RINGSIDE_END) return nullptr;
+  if (status != RINGSIDE_OK) return nullptr;
   return std::make_unique<HeldStep>(shared_from_this(), step);
 }
 
@@ -220,6 +196,8 @@ py::array Reader::copy(std::uint64_t commit_seq, std::uint32_t index) {
   made(Call::kLong, [&](auto* reader) { return ringside_reader_copy(reader, commit_seq, index, to, bytes); });
   return copied;
 }
+
+namespace {
 
 /// An int of the two words of an i128.
 py::object int_of(const ringside_value* words) {
@@ -244,43 +222,48 @@ py::object value_of(const ringside_result& result) {
   return py::array_t<double>(count, &result.values->f64);
 }
 
-py::object Reader::results(std::uint64_t commit_seq) {
-  // The results are valid until the next call: copied before another thread can make one.
-  std::vector<ringside_result> results;
-  std::vector<std::string> texts;
-  std::vector<ringside_value> values;
-  const ringside_status status = made(Call::kShort, [&](auto* reader) {
-    const ringside_result* found = nullptr;
-    std::size_t count = 0;
-    const ringside_status answer = ringside_reader_results(reader, commit_seq, &found, &count);
-    if (answer != RINGSIDE_OK) return answer;
-    results.assign(found, found + count);
-    std::size_t words = 0;
-    for (const ringside_result& result : results) {
-      texts.emplace_back(result.name);
-      texts.emplace_back(result.unit);
-      words += result.count * (result.type == RINGSIDE_VALUE_I128 ? 2 : 1);
-    }
-    values.reserve(words);
-    for (ringside_result& result : results) {
-      if (result.values == nullptr) continue;
-      const std::size_t size = result.count * (result.type == RINGSIDE_VALUE_I128 ? 2 : 1);
-      const ringside_value* from = result.values;
-      result.values = values.data() + values.size();
-      values.insert(values.end(), from, from + size);
-    }
-    return answer;
-  });
-  if (status != RINGSIDE_OK) return py::none();
-  py::list listed;
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    listed.append(
-        py::make_tuple(texts[2 * i], texts[2 * i + 1], results[i].type, results[i].count, value_of(results[i])));
+}  // namespace
+
+void ResultCopies::own() {
+  const auto words_of = [](const ringside_result& result) {
+    return result.values == nullptr ? 0 : result.count * (result.type == RINGSIDE_VALUE_I128 ? 2 : 1);
+  };
+  std::size_t words = 0;
+  texts.clear();
+  for (const ringside_result& result : results) {
+    texts.insert(texts.end(), {result.name, result.unit});
+    words += words_of(result);
   }
-  return listed;
+  values.clear();
+  values.reserve(words);
+  for (ringside_result& result : results) {
+    if (result.values == nullptr) continue;
+    const ringside_value* const from = result.values;
+    result.values = values.data() + values.size();
+    values.insert(values.end(), from, from + words_of(result));
+  }
 }
 
-}  // namespace
+py::list ResultCopies::listed() const {
+  py::list made;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    made.append(
+        py::make_tuple(texts[2 * i], texts[2 * i + 1], results[i].type, results[i].count, value_of(results[i])));
+  }
+  return made;
+}
+
+py::list Reader::results(std::uint64_t commit_seq) {
+  ResultCopies copies;
+  made(Call::kShort, [&](auto* reader) {
+    const ringside_status answer = list_all(copies.results, [&](auto* out, auto room, auto* count) {
+      return ringside_reader_results(reader, commit_seq, out, room, count);
+    });
+    copies.own();  // before another thread can make a call
+    return answer;
+  });
+  return copies.listed();
+}
 
 void define_reader(py::module_& module) {
   py::class_<HeldStep>(module, "HeldStep", "A step that a reader holds: ringside_step.")
@@ -291,15 +274,21 @@ void define_reader(py::module_& module) {
       .def("check", &HeldStep::check, "Raises OverwrittenError if the slot has taken another step.")
       .def("release", &HeldStep::release, "The last check, and the end of the hold.");
   py::class_<Reader, std::shared_ptr<Reader>>(module, "Reader", "A pool that is read: ringside_reader.")
-      .def(py::init([](const std::string& pool) { return std::make_shared<Reader>(pool); }), py::arg("pool"))
+      .def(py::init([](const std::string& pool, double wait_s) { return std::make_shared<Reader>(pool, wait_s); }),
+           py::arg("pool"), py::arg("wait_s"))
       .def("variables", &Reader::variables, "[(name, dtype, role, shape, unit)].")
       .def("runs", &Reader::runs, "[(run_id, problem_id, started_s, work, solver, problem, parameters)].")
       .def("steps", &Reader::steps, "[(commit_seq, iteration, step, run_id)], ascending.")
-      .def("next", &Reader::next, py::arg("after"), py::arg("timeout_s"),
-           "The oldest step after that commit, waiting for one; None when the time is over.")
-      .def("hold", &Reader::hold, py::arg("commit_seq"), "Holds a step (0: the newest). None: the pool has no step.")
+      .def("next", &Reader::next, py::arg("after"), py::arg("timeout_s"), py::arg("all_runs"),
+           "The oldest step after that commit, waiting for one; None when the time is over or the run has ended.")
+      .def("hold", &Reader::hold, py::arg("commit_seq"), "Holds a step. None: there is no such step.")
       .def("copy", &Reader::copy, py::arg("commit_seq"), py::arg("index"), "A verified copy of a variable.")
-      .def("results", &Reader::results, py::arg("commit_seq"), "[(name, unit, type, count, value)], or None.");
+      .def("results", &Reader::results, py::arg("commit_seq"),
+           "[(name, unit, type, count, value)]; none if the pool does not describe the run.")
+      .def("next_record", &Reader::next_record, py::arg("from_seq"),
+           "(seq, kind, unix_ns, run_id, {field: value}, [(name, unit, type, count, value)]), or None.")
+      .def("recorded", &Reader::recorded, py::arg("run_id"),
+           "All steps in the journal as columns: ({name: array}, [(name, type, words, present)]); None: no journal.");
 }
 
 }  // namespace ringside_python

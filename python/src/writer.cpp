@@ -21,6 +21,7 @@ struct Options {
   double peer_timeout_s = 0;
   std::uint32_t pool_use = 0;
   std::uint32_t on_analyzer_loss = 0;
+  std::uint32_t coordination = 0;
 };
 
 const char* text(const std::optional<std::string>& given) {
@@ -38,13 +39,15 @@ class Writer {
   std::optional<std::uint64_t> kept() {
     std::uint64_t iteration = 0;
     const ringside_status status = short_call([&](auto* writer) { return ringside_writer_kept(writer, &iteration); });
-    return status == RINGSIDE_END ? std::nullopt : std::optional(iteration);
+    return status == RINGSIDE_OK ? std::optional(iteration) : std::nullopt;
   }
   py::array kept_variable(std::uint32_t index);
   py::object kept_scalar(std::uint32_t index);
 
   bool claim(std::uint64_t iteration);
   static py::array buffer(const py::object& self, std::uint32_t index);
+  static py::object previous(const py::object& self, std::uint32_t index);
+  void skip() { short_call(ringside_writer_skip); }
   void publish(std::uint64_t iteration, const py::sequence& scalars);
   bool publish_arrays(std::uint64_t iteration, const std::vector<py::array>& arrays, const py::sequence& scalars);
   void detach(std::uint32_t outcome);
@@ -56,9 +59,9 @@ class Writer {
   /// The status of the call, if it is no failure. Raises otherwise.
   template <class Function>
   ringside_status made(Call kind, const Function& call) {
-    std::string line;
-    const ringside_status status = with(writer_, ringside_writer_line, line, kind, call);
-    if (status > 0) raise(status, line);
+    ringside_error error{};
+    const ringside_status status = with(writer_, ringside_writer_error, error, kind, call);
+    if (status > 0) raise(error);
     return status;
   }
   template <class Function>
@@ -72,6 +75,7 @@ class Writer {
   std::vector<std::uint32_t> scalar_types_;
   std::vector<py::object> written_;  // arrays of the claimed step
   std::uint64_t last_ = 0;           // iteration
+  bool published_ = false;           // a step of this run
   bool detached_ = false;
   volatile int stop_ = 0;
 };
@@ -114,6 +118,7 @@ Writer::Writer(const std::vector<VariableTuple>& variables, const std::vector<Sc
   given.problem_bytes_count = options.problem_bytes.size();
   given.work = options.work;
   given.stop = &stop_;
+  given.coordination = options.coordination;
   SignalWatch::find_handlers();
   SignalWatch watch(stop_);
   for (;;) {
@@ -126,7 +131,7 @@ Writer::Writer(const std::vector<VariableTuple>& variables, const std::vector<Sc
                                       given_scalars.size(), &writer_.handle, &error);
     }
     if (status == RINGSIDE_OK) break;
-    if (status != RINGSIDE_INTERRUPTED || !watch.came()) raise(status, error.line);
+    if (status != RINGSIDE_INTERRUPTED || !watch.came()) raise(error);
   }
   last_ = kept().value_or(0);
 }
@@ -144,7 +149,7 @@ py::array Writer::kept_variable(std::uint32_t index) {
     if (found == RINGSIDE_OK) std::memcpy(to, data, std::min(bytes, room));
     return found;
   });
-  if (status == RINGSIDE_END) refuse(variable.name + ": the kept step can be read until the first publish");
+  if (status != RINGSIDE_OK) refuse(variable.name + ": the kept step can be read until the first publish");
   return copied;
 }
 
@@ -173,11 +178,11 @@ bool Writer::claim(std::uint64_t iteration) {
   const std::uint64_t skipped_before = skipped();
   SignalWatch watch(stop_);
   for (;;) {
-    std::string line;
-    const ringside_status status = with(writer_, ringside_writer_line, line, Call::kLong, ringside_writer_claim);
+    ringside_error error{};
+    const ringside_status status = with(writer_, ringside_writer_error, error, Call::kLong, ringside_writer_claim);
     // A step for which no analyzer is there goes to memory that is dropped; here it has none.
     if (status == RINGSIDE_OK) return skipped() == skipped_before;
-    if (status != RINGSIDE_INTERRUPTED || !watch.came()) raise(status, line);
+    if (status != RINGSIDE_INTERRUPTED || !watch.came()) raise(error);
   }
 }
 
@@ -190,6 +195,23 @@ py::array Writer::buffer(const py::object& self, std::uint32_t index) {
   });
   if (data == nullptr) refuse("no step is claimed; its arrays can be written until the step is published");
   return writer.written_.emplace_back(array_at(writer.variables_[index], data, self, true));
+}
+
+py::object Writer::previous(const py::object& self, std::uint32_t index) {
+  Writer& writer = self.cast<Writer&>();
+  if (!writer.published_) {  // the memory of a kept step goes at the first publish: a copy
+    if (!writer.kept()) return py::none();
+    py::array copied = writer.kept_variable(index);
+    make_read_only(copied);
+    return copied;
+  }
+  const void* data = nullptr;
+  writer.short_call([&](auto* handle) {
+    data = ringside_writer_previous(handle, index);
+    return ringside_writer_kept(handle, nullptr);  // refuses a child of fork()
+  });
+  if (data == nullptr) refuse("no variable has that number");
+  return array_at(writer.variables_[index], data, self, false);
 }
 
 std::vector<ringside_value> Writer::values(const py::sequence& scalars) const {
@@ -210,6 +232,7 @@ void Writer::publish(std::uint64_t iteration, const py::sequence& scalars) {
   const std::vector<ringside_value> given = values(scalars);
   short_call([&](auto* writer) { return ringside_writer_publish(writer, iteration, given.data(), given.size()); });
   last_ = iteration;
+  published_ = true;
   for (const py::object& array : written_) make_read_only(array);
   written_.clear();
 }
@@ -229,6 +252,7 @@ bool Writer::publish_arrays(std::uint64_t iteration, const std::vector<py::array
     return ringside_writer_publish(writer, iteration, given.data(), given.size());
   });
   last_ = iteration;
+  published_ = true;
   return true;
 }
 
@@ -254,15 +278,15 @@ void define_writer(py::module_& module) {
                        std::optional<std::string> solver, std::optional<std::string> problem,
                        std::optional<std::string> parameters, std::string problem_bytes, std::uint64_t work,
                        std::optional<std::string> socket, std::uint32_t buffers, double peer_timeout_s,
-                       std::uint32_t pool_use, std::uint32_t on_analyzer_loss) {
-             return std::make_unique<Writer>(
-                 variables, scalars,
-                 Options{std::move(solver), std::move(problem), std::move(parameters), std::move(socket),
-                         std::move(problem_bytes), work, buffers, peer_timeout_s, pool_use, on_analyzer_loss});
+                       std::uint32_t pool_use, std::uint32_t on_analyzer_loss, std::uint32_t coordination) {
+             return std::make_unique<Writer>(variables, scalars,
+                                             Options{std::move(solver), std::move(problem), std::move(parameters),
+                                                     std::move(socket), std::move(problem_bytes), work, buffers,
+                                                     peer_timeout_s, pool_use, on_analyzer_loss, coordination});
            }),
            py::kw_only(), py::arg("variables"), py::arg("scalars"), py::arg("solver"), py::arg("problem"),
            py::arg("parameters"), py::arg("problem_bytes"), py::arg("work"), py::arg("socket"), py::arg("buffers"),
-           py::arg("peer_timeout_s"), py::arg("pool_use"), py::arg("on_analyzer_loss"),
+           py::arg("peer_timeout_s"), py::arg("pool_use"), py::arg("on_analyzer_loss"), py::arg("coordination"),
            "Attaches to the analyzer and waits until it accepts.")
       .def("kept", &Writer::kept, "The iteration that the run continues from; None for a new run.")
       .def("kept_variable", &Writer::kept_variable, py::arg("index"), "A copy of the kept step's variable.")
@@ -272,6 +296,9 @@ void define_writer(py::module_& module) {
       .def("claim", &Writer::claim, py::arg("iteration"),
            "Waits for the next step's buffer. False: no analyzer is there (\"continue\").")
       .def("buffer", &Writer::buffer, py::arg("index"), "A variable of the claimed step, in shared memory.")
+      .def("previous", &Writer::previous, py::arg("index"),
+           "A variable of the step that was published last, or of the kept one; None if there is none. Read-only.")
+      .def("skip", &Writer::skip, "Counts a step as skipped.")
       .def("publish", &Writer::publish, py::arg("iteration"), py::arg("scalars"), "Publishes the claimed step.")
       .def("publish_arrays", &Writer::publish_arrays, py::arg("iteration"), py::arg("arrays"), py::arg("scalars"),
            "Claims a step, copies an array for each variable into it, and publishes it. False: as of claim.")

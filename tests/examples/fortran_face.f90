@@ -38,9 +38,10 @@ contains
     integer(c_int64_t), intent(in) :: first, last
     type(ringside_writer) :: run
     type(ringside_array) :: array
-    real(c_double), pointer :: t(:, :), flat(:)
+    real(c_double), pointer :: t(:, :), before(:, :), flat(:), t_4(:, :, :, :)
     complex(c_float_complex), pointer :: z(:)
     integer(c_int32_t), pointer :: counts(:, :, :)
+    integer(c_int32_t), pointer :: bytes(:, :)
     real(c_float), pointer :: wrong(:)
     real(c_double) :: rho
     integer(c_int64_t) :: k, sweeps
@@ -49,13 +50,18 @@ contains
 
     call run%attach([ringside_field('t', [nx, ny], unit='K')], socket='nowhere', peer_timeout_s=0.01_c_double, stat=stat)
     call expect(stat == RINGSIDE_PEER_LOST .and. index(run%line(), 'nowhere') > 0, 'an attachment without an analyzer fails')
+    call expect(run%reason() == 0, 'a lost analyzer has no reason')
     call run%attach([ringside_field('t', [nx, ny], dtype=99)], stat=stat)
     call expect(stat == RINGSIDE_USAGE .and. len(run%line()) > 10, 'an unknown dtype is refused')
+    call expect(run%reason() == RINGSIDE_REASON_ARGUMENT, 'the reason is an argument')
+    call run%attach([ringside_field('t', [nx, ny])], coordination=9, stat=stat)
+    call expect(stat == RINGSIDE_USAGE .and. index(run%line(), '9') > 0, 'an unknown coordination is refused')
 
     call run%attach([ringside_field('t', [nx, ny], unit='K'), ringside_state('z', [4_c_int64_t], dtype=RINGSIDE_C64), &
-      ringside_state('counts', [2, 3, 4], dtype=RINGSIDE_I32)], &
+      ringside_state('counts', [2, 3, 4], dtype=RINGSIDE_I32), ringside_state('t_4', [2, 1, 1, 3])], &
       scalars=[ringside_scalar(name='rho', unit='1'), ringside_scalar(name='sweeps', unit='', type=RINGSIDE_VALUE_I64)], &
-      solver='face', problem='a plate', parameters='nx=3 ny=5', buffers=3, work=15_c_int64_t, stop=stop_flag)
+      solver='face', problem='a plate', parameters='nx=3 ny=5', buffers=3, work=15_c_int64_t, stop=stop_flag, &
+      coordination=RINGSIDE_COORDINATION_LOCKS, shares_core=.true.)
 
     call expect(run%next_iteration() == first, 'the run continues after the newest step')
     rho = -1
@@ -77,6 +83,10 @@ contains
       call expect(run%claim(), 'a step is claimed')
       call ringside_f_pointer(run%buffer(1), t)
       t = reshape([((entry(k, i, j), i=1, nx), j=1, ny)], [nx, ny])
+      call ringside_f_pointer(run%previous(1), before)
+      call expect(associated(before) .eqv. k > 1, 'the step before is there')
+      if (k > 1) call expect(all_entries(before, k - 1), 'its entries')
+      if (k > 1) call expect(same(sum(run%previous_doubles(1)), sum(before)), 'the step before is flat')
       flat => run%doubles(1)
       call expect(size(flat) == nx*ny .and. same(flat(2), entry(k, 2, 1)), 'the first index is the contiguous one')
       call ringside_f_pointer(run%buffer(2), z)
@@ -87,12 +97,18 @@ contains
       counts = int(k, c_int32_t)
       call ringside_f_pointer(run%buffer(1), wrong, stat)
       call expect(stat == RINGSIDE_USAGE .and. .not. associated(wrong), 'a pointer of another type is refused')
+      call ringside_f_pointer(run%buffer(4), t_4)
+      t_4(2, 1, 1, 3) = k
+      call expect(all(shape(t_4) == [2, 1, 1, 3]), 'four dimensions')
+      call ringside_f_pointer(run%buffer(3), bytes, stat)
+      call expect(stat == RINGSIDE_USAGE .and. .not. associated(bytes), 'a pointer of another rank is refused')
       call run%publish(k - 1, stat=stat)
-      call expect(stat == RINGSIDE_USAGE, 'an earlier iteration is refused')
+      call expect(stat == RINGSIDE_USAGE .and. index(run%line(), 'iteration') > 0, 'an earlier iteration is refused')
       call run%publish(k, [1/real(k, c_double), transfer((k + 1)*7, 1.0_c_double)])
     end do
     claimed = run%try_claim(stat)
     call expect(claimed .eqv. stat == RINGSIDE_OK, 'a claim without a wait')
+    call run%skip()
     call run%detach(RINGSIDE_OUTCOME_FINISHED)
     call run%free()
   end subroutine
@@ -107,15 +123,22 @@ contains
     real(c_double), allocatable :: values(:)
     integer :: stat
 
-    call reader%open('no such pool', stat)
+    stop_flag = 1
+    call reader%open('no such pool', stat=stat)
     call expect(stat == RINGSIDE_USAGE .and. index(reader%line(), 'no such pool') > 0, 'there is no such pool')
+    call expect(reader%reason() == RINGSIDE_REASON_NO_FILE, 'the reason is that there is no file')
+    call reader%open('no such pool', wait_s=3600.0_c_double, stop=stop_flag, stat=stat)
+    call expect(stat == RINGSIDE_INTERRUPTED, 'a set flag ends the wait for a pool')
+    call reader%open(trim(pool), follow=3, stat=stat)
+    call expect(stat == RINGSIDE_USAGE, 'an unknown follow is refused')
+    stop_flag = 0
     call reader%open(trim(pool))
-    call expect(reader%variable_count() == 3 .and. reader%find('z') == 2 .and. reader%find('y') == 0, 'names')
+    call expect(reader%variable_count() == 4 .and. reader%find('z') == 2 .and. reader%find('y') == 0, 'names')
     variable = reader%variable(1)
     call expect(variable%name == 't' .and. variable%unit == 'K' .and. variable%rank == 2, 'the first variable')
     call expect(all(variable%shape(1:2) == [nx, ny]), 'its shape is in Fortran''s order')
 
-    do while (reader%next(info%commit_seq, 0.0_c_double, info))
+    do while (reader%next(info%commit_seq, 60.0_c_double, info, stat))
       call expect(reader%hold(step, info%commit_seq), 'the step is held')
       call expect(step%info%iteration == info%iteration, 'it is that step')
       call step%verify()
@@ -133,7 +156,11 @@ contains
       call expect(size(reader%values(info%commit_seq, 'nothing')) == 0, 'an unknown name has no values')
       call step%release()
     end do
-    call expect(info%iteration == 6, 'the last step')
+    call expect(stat == RINGSIDE_END .and. info%iteration == 6, 'the run has ended with the last step')
+    call reader%open(trim(pool), follow=RINGSIDE_FOLLOW_POOL)
+    call expect(.not. reader%next(info%commit_seq, 0.0_c_double, info, stat) .and. stat == RINGSIDE_TIMEOUT, 'another run may come')
+    call expect(reader%hold(step) .and. step%info%iteration == 6, 'the newest step')
+    call step%release()
     call expect(.not. reader%hold(step, 1000_c_int64_t), 'a commit that is not kept')
     call reader%free()
   end subroutine

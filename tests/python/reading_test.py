@@ -4,6 +4,7 @@
 import gc
 import os
 import re
+import shutil
 import threading
 import unittest
 import xml.etree.ElementTree
@@ -161,11 +162,63 @@ class Steps(OfAPool):
 class Tables(OfAPool):
     def test_the_table_has_a_row_for_each_step_and_a_column_for_each_number(self):
         table = self.pool.table()
-        self.assertEqual(table["iteration"].tolist()[-KEPT:], list(range(STEPS - KEPT + 1, STEPS + 1)))
+        self.assertEqual(table["iteration"].tolist(), list(range(1, STEPS + 1)))  # the ring keeps fewer
         self.assertEqual(table["solver.residual"].tolist(), [10.0**-int(k) for k in table["iteration"]])
         self.assertEqual(table["n.sum"].tolist(), [4 * (2**64 - int(k)) for k in table["iteration"]])
-        self.assertEqual(table["n.change_l1"].dtype, np.int64)
+        self.assertEqual(table["n.change_l1"].tolist(), [None] + [4] * (STEPS - 1))
+        self.assertEqual(table["x.non_finite"].dtype, np.int64)
+        self.assertTrue((table["transfer_ns"] > 0).all())
+        self.assertTrue((table["bytes_transferred"] >= 8032).all())
         self.assertNotIn("x.histogram", table.dtype.names)
+
+    def test_the_kept_steps_have_the_same_results_in_ring_and_journal(self):
+        recorded, kept = self.pool.columns(), self.pool.columns(kept=True)
+        self.assertEqual(kept["iteration"].tolist(), list(range(STEPS - KEPT + 1, STEPS + 1)))
+        self.assertEqual(set(kept) - set(recorded), set())
+        for name, column in kept.items():
+            np.testing.assert_array_equal(recorded[name][-KEPT:], column, name)
+
+    def test_a_pool_without_a_journal_has_a_table_of_the_kept_steps(self):
+        pool = self.path("alone.pool")
+        shutil.copy(self.pool_path, pool)
+        pool = ringside.open(pool)
+        self.assertEqual(list(pool.records()), [])
+        np.testing.assert_array_equal(pool.table(), self.pool.table(kept=True))
+        self.assertIn("polyline", pool._repr_html_())
+
+    def test_the_records_are_those_of_the_run_from_its_beginning_to_its_end(self):
+        records = list(self.pool.records())
+        self.assertEqual([record.seq for record in records], list(range(1, len(records) + 1)))
+        run, = self.pool.runs
+        begun, = (record for record in records if record.kind == "run_started")
+        self.assertEqual(begun.fields, {"solver": "made", "problem": "a<b", "parameters": "c=1"})
+        self.assertLess(abs((begun.written - run.started).total_seconds()), 60)
+        self.assertEqual((records[-1].kind, records[-1].fields["how"]), ("run_ended", "detached"))
+        steps = [record for record in records if record.kind == "step"]
+        self.assertEqual([step.fields["iteration"] for step in steps], list(range(1, STEPS + 1)))
+        self.assertEqual({step.run_id for step in steps} | {begun.run_id}, {run.run_id})
+        self.assertEqual(steps[0].results["x.change_l2"], None)
+        self.assertEqual(steps[8].results, {name: value for name, value in self.pool.results(self.pool.steps[4]).items()
+                                            if name != "x.histogram" and not isinstance(value, (np.ndarray, list))})
+        self.assertEqual(next(self.pool.records(after=7)), records[7])
+
+    def test_a_table_can_be_of_one_run(self):
+        program = """
+            import ringside
+            with ringside.publish({"x": ("f64", (4,))}, parameters="%s") as run:
+                run.publish(1, {"x": [1.0] * 4})
+            """
+        self.kept(program % "a")
+        self.kept(program % "b", "--overwrite")
+        pool = ringside.open(self.path("run.pool"))
+        run = pool.runs[-1]
+        _, output, _ = self.call(pipelines.BIN / "ringside", "info", "run.pool", "--json")
+        self.assertIn(f'"run_id": "{run.run_id}"', output)
+        self.assertEqual(len(pool.table()), 2)
+        for kept in (False, True):
+            self.assertEqual(len(pool.table(run=run, kept=kept)), 1)
+            self.assertEqual(len(pool.table(run=run.run_id, kept=kept)), 1)
+            self.assertEqual(len(pool.table(run="0" * 32, kept=kept)), 0)
 
     def test_absent_values_are_nan_or_none(self):
         self.kept("""
@@ -258,12 +311,40 @@ class Live(pipelines.Pipelines):
         self.assertTrue(lines[3].startswith("-3 iteration 2 is no longer held"), lines[3])
         self.assertEqual(lines[4], "mine")
 
+    def test_a_follower_ends_with_the_run_unless_it_follows_all_runs(self):
+        self.kept(PROGRAM)
+        pool = ringside.open(self.path("run.pool"))
+        self.assertEqual([step.iteration for step in pool.follow()], list(pool))  # would wait for the next run
+        newest = pool.steps[-1]
+        second = threading.Thread(target=self.kept, args=(PROGRAM, "--overwrite"))
+        second.start()
+        self.assertNotEqual(next(pool.follow(after=newest, all_runs=True)).info.run_id, newest.run_id)
+        second.join()
+
+    def test_an_open_can_wait_for_the_pool(self):
+        making = threading.Timer(0, self.kept, (PROGRAM,))
+        making.start()
+        pool = ringside.open(self.path("run.pool"), wait=60)
+        self.assertEqual([step.iteration for step in pool.follow()][-1], STEPS)
+        making.join()
+
+    def test_ctrl_c_ends_the_wait_for_a_pool(self):
+        code, output, error = self.python("""
+            import os, signal, threading, ringside
+            try:
+                threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+                ringside.open("no.pool", wait=3600)
+            except KeyboardInterrupt as error:
+                print(type(error).__name__)
+            """)
+        self.assertEqual((code, output), (0, "KeyboardInterrupt\n"), error)
+
     def test_ctrl_c_ends_a_loop_that_follows(self):
         self.kept(PROGRAM)
         code, output, error = self.python("""
             import signal, ringside
             try:
-                for step in ringside.open("run.pool").follow():
+                for step in ringside.open("run.pool").follow(all_runs=True):
                     if step.iteration == 12:         # the newest: the next look waits
                         signal.signal(signal.SIGALRM, signal.default_int_handler)
                         signal.setitimer(signal.ITIMER_REAL, 0.01)
@@ -275,11 +356,15 @@ class Live(pipelines.Pipelines):
 
 class Refusals(pipelines.Pipelines):
     def test_a_path_that_is_no_pool_is_refused(self):
-        with self.assertRaisesRegex(ringside.UsageError, "No such file or directory"):
-            ringside.open(self.folder / "nothing.pool")
+        for kind in (FileNotFoundError, ringside.NoFileError, ringside.UsageError):
+            with self.assertRaisesRegex(kind, "No such file or directory"):
+                ringside.open(self.folder / "nothing.pool")
         (self.folder / "text").write_text("text" * 10000, encoding="utf-8")
-        with self.assertRaises(ringside.UsageError):
+        with self.assertRaises(ringside.UsageError) as raised:
             ringside.open(self.folder / "text")
+        self.assertNotIsInstance(raised.exception, FileNotFoundError)
+        with self.assertRaisesRegex(ringside.UsageError, "wait_s: found -1"):
+            ringside.open(self.folder / "text", wait=-1)
 
     def test_a_pool_that_may_not_be_read_is_an_error_of_the_system(self):
         self.kept(PROGRAM)

@@ -89,6 +89,29 @@ class Publishing(pipelines.Pipelines):
         self.assertEqual(self.kept(program), "1 [0.0, 0.0, 0.0, 0.0] 1.0\n")
         self.assertEqual(self.kept(program, "--resume"), "4 [6.0, 6.0, 6.0, 6.0] 0.125\n")
 
+    def test_the_step_before_can_be_read_while_the_next_one_is_written(self):
+        program = """
+            import numpy as np, ringside
+            with ringside.publish({"x": ("f64", (4,))}) as run:
+                for k in range(run.next_iteration, run.next_iteration + 5):
+                    with run.step(k) as step:
+                        before = step.previous("x")
+                        if k == 1:
+                            assert before is None
+                            step["x"][:] = 1
+                            continue
+                        assert not before.flags.writeable and (before == 2.0**(k - 1) - 1).all(), (k, before)
+                        step["x"][:] = 2 * before + 1
+                    run.skip()
+                try:
+                    step.previous("x")
+                except ringside.UsageError as error:
+                    print(run.counts.skipped, error)
+            """
+        for use in ([], ["--resume"]):
+            self.assertRegex(self.kept(program, *use), "^[45] iteration (5|10): not claimed; expected")
+        self.assertEqual(ringside.open(self.path("run.pool")).read(10, "x").tolist(), [1023.0] * 4)
+
     def test_a_step_whose_block_raises_is_not_published(self):
         self.kept("""
             import ringside
@@ -264,6 +287,9 @@ class Refusals(pipelines.Pipelines):
         self.assertEqual(self.refused({"x": ("f64", (4,))}, pool_use="keep"),
                          "pool_use: found 'keep', expected one of fresh, overwrite, resume")
 
+        with self.assertRaisesRegex(ringside.UsageError, "coordination: found 'mail', expected one of locks, messages"):
+            ringside.publish({"x": ("f64", (4,))}, coordination="mail")
+
     def test_arrays_that_do_not_fit_are_refused_and_nothing_is_published(self):
         output = self.kept("""
             import numpy as np, ringside
@@ -337,7 +363,7 @@ class Refusals(pipelines.Pipelines):
         self.kept(program.format("b'one'"))
         code, _, error = self.run_program(program.format("b'two'"), "--resume")
         self.assertEqual(code, 2)
-        self.assertIn("ringside.errors.UsageError: ", error)
+        self.assertIn("ringside.errors.RefusedError: ", error)
         self.kept(program.format("b'one'"), "--resume")
 
 

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A ringside_reader as a Python object: what reads the ring (reader.cpp) and what reads the journal (records.cpp).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core.hpp"
+
+namespace ringside_python {
+
+class HeldStep;
+
+class Reader : public std::enable_shared_from_this<Reader> {
+ public:
+  Reader(const std::string& pool, double wait_s);
+  ~Reader() { ringside_reader_free(reader_.handle); }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  const Variable& variable(std::uint32_t index) const {
+    if (index >= variables_.size()) refuse("no variable has that number");
+    return variables_[index];
+  }
+  py::list variables() const;
+  py::list runs();
+  py::list steps();
+  py::object next(std::uint64_t after, std::optional<double> timeout_s, bool all_runs);
+  std::unique_ptr<HeldStep> hold(std::uint64_t commit_seq);
+  py::array copy(std::uint64_t commit_seq, std::uint32_t index);
+  py::list results(std::uint64_t commit_seq);
+  py::object next_record(std::uint64_t from);
+  py::object recorded(const std::optional<std::string>& run_id);
+
+  template <class Function>
+  ringside_status status_of(Call kind, ringside_error& error, const Function& call) {
+    return with(reader_, ringside_reader_error, error, kind, call);
+  }
+  /// The same, if it is no failure. Raises otherwise.
+  template <class Function>
+  ringside_status made(Call kind, const Function& call) {
+    ringside_error error{};
+    const ringside_status status = status_of(kind, error, call);
+    if (status > 0 || status == RINGSIDE_OVERWRITTEN) raise(error);
+    return status;
+  }
+
+ private:
+  Shared<ringside_reader> reader_;
+  std::vector<Variable> variables_;
+  volatile int stop_ = 0;
+};
+
+/// What a function of ringside.h lists: list(array, room, &count) fills it.
+template <class Struct, class List>
+ringside_status list_all(std::vector<Struct>& all, const List& list) {
+  if (all.size() < 64) all.resize(64);
+  for (;;) {
+    std::size_t count = 0;  // stays so if nothing is listed
+    all.front().size = sizeof(Struct);
+    const ringside_status status = list(all.data(), all.size(), &count);
+    const bool fits = count <= all.size();
+    all.resize(count);
+    if (fits) return status;
+  }
+}
+
+/// Results that outlive the library's next call.
+struct ResultCopies {
+  std::vector<ringside_result> results;
+  std::vector<std::string> texts;  // name and unit of each
+  std::vector<ringside_value> values;
+
+  /// Copies what results[i].name, .unit and .values point to.
+  void own();
+  /// [(name, unit, type, count, value)]
+  py::list listed() const;
+};
+
+}  // namespace ringside_python

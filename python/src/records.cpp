@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The journal's records for Python: one at a time as a tuple, or all steps at once as columns. The latter makes no
+// Python object for a step, so that a run of 100,000 steps is a table within a second.
+#include <cstring>
+#include <iterator>
+
+#include "reader.hpp"
+
+namespace ringside_python {
+namespace {
+
+constexpr const char* kKinds[] = {"step",          "run_started",  "run_ended", "analyzer_started",
+                                  "steps_missing", "run_described"};
+static_assert(std::size(kKinds) == RINGSIDE_RECORD_RUN_DESCRIBED - RINGSIDE_RECORD_STEP + 1);
+
+std::string kind_of(const ringside_record& record) {
+  const std::uint32_t index = record.kind - RINGSIDE_RECORD_STEP;
+  return index < std::size(kKinds) ? kKinds[index] : std::to_string(record.kind);
+}
+
+/// The numbers of a step's record, in the order of the columns.
+struct StepField {
+  const char* name;
+  std::int64_t (*of)(const ringside_record& record);
+};
+#define RINGSIDE_FIELD(name)                                                                    \
+  {                                                                                             \
+#name, [](const ringside_record& record) { return static_cast<std::int64_t>(record.name); } \
+  }
+constexpr StepField kStepFields[] = {
+    RINGSIDE_FIELD(commit_seq),       RINGSIDE_FIELD(iteration),      RINGSIDE_FIELD(step),
+    RINGSIDE_FIELD(unix_ns),          RINGSIDE_FIELD(generate_ns),    RINGSIDE_FIELD(producer_idle_ns),
+    RINGSIDE_FIELD(analyzer_idle_ns), RINGSIDE_FIELD(hand_off_ns),    RINGSIDE_FIELD(transfer_ns),
+    RINGSIDE_FIELD(commit_ns),        RINGSIDE_FIELD(analyze_ns),     RINGSIDE_FIELD(bytes_transferred),
+    RINGSIDE_FIELD(skipped_before),   RINGSIDE_FIELD(published_at_ns)};
+#undef RINGSIDE_FIELD
+
+/// Texts come from a file: what is no UTF-8 is shown as such.
+py::str text_of(const std::string& text) {
+  return py::reinterpret_steal<py::str>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), "replace"));
+}
+
+ringside_record empty_record() {
+  ringside_record record{};
+  record.size = sizeof(record);
+  return record;
+}
+
+/// One result of all steps.
+struct Column {
+  std::string name;
+  std::uint32_t type = 0;
+  std::vector<ringside_value> words;  // two for each step
+  std::vector<std::uint8_t> present;  // for each step
+
+  void put(std::size_t row, const ringside_result& result) {
+    words.resize(2 * row);
+    present.resize(row);
+    const bool is_there = result.values != nullptr;
+    ringside_value high{};
+    if (is_there) high.i64 = type == RINGSIDE_VALUE_I128 ? result.values[1].i64 : result.values[0].i64 < 0 ? -1 : 0;
+    words.push_back(is_there ? result.values[0] : ringside_value{});
+    words.push_back(high);
+    present.push_back(is_there ? 1 : 0);
+  }
+};
+
+struct Table {
+  std::vector<std::int64_t> fields[std::size(kStepFields)];
+  std::vector<Column> columns;
+
+  std::size_t rows() const noexcept { return fields[0].size(); }
+
+  /// The column of that name. Most records list the same results in the same order: `guess` is the column that it then
+  /// has.
+  Column& column(const ringside_result& result, std::size_t guess) {
+    if (guess < columns.size() && columns[guess].name == result.name) return columns[guess];
+    for (Column& column : columns) {
+      if (column.name == result.name) return column;
+    }
+    Column& made = columns.emplace_back();
+    made.name = result.name;
+    made.type = result.type;
+    return made;
+  }
+
+  void put(const ringside_record& record, const std::vector<ringside_result>& results) {
+    const std::size_t row = rows();
+    for (std::size_t f = 0; f < std::size(kStepFields); ++f) fields[f].push_back(kStepFields[f].of(record));
+    for (std::size_t r = 0; r < results.size(); ++r) column(results[r], r).put(row, results[r]);
+  }
+
+  /// After the last row: each column has a value for each step.
+  void end() {
+    for (Column& column : columns) {
+      column.words.resize(2 * rows());
+      column.present.resize(rows());
+    }
+  }
+};
+
+/// A NumPy array whose memory is the vector's.
+template <class Number, class Entry>
+py::array array_of(std::vector<Entry>&& entries, std::vector<py::ssize_t> shape) {
+  auto* const kept = new std::vector<Entry>(std::move(entries));
+  const py::capsule owner(kept, [](void* vector) { delete static_cast<std::vector<Entry>*>(vector); });
+  return py::array_t<Number>(std::move(shape), reinterpret_cast<const Number*>(kept->data()), owner);
+}
+
+}  // namespace
+
+py::object Reader::next_record(std::uint64_t from) {
+  ringside_record record = empty_record();
+  ResultCopies copies;
+  std::vector<std::string> texts;
+  const ringside_status status = made(Call::kLong, [&](auto* reader) {
+    const ringside_status answer = ringside_reader_next_record(reader, from, &record);
+    if (answer != RINGSIDE_OK) return answer;
+    texts = {record.solver, record.problem, record.parameters, record.how, record.text};
+    const ringside_status listed = list_all(copies.results, [&](auto* out, auto room, auto* count) {
+      return ringside_reader_record_results(reader, out, room, count);
+    });
+    copies.own();  // before another thread can make a call
+    return listed;
+  });
+  if (status != RINGSIDE_OK) return py::none();
+  py::dict fields;
+  if (record.kind == RINGSIDE_RECORD_STEP) {
+    for (const StepField& field : kStepFields) fields[field.name] = py::int_(field.of(record));
+    fields.attr("pop")("unix_ns");  // every record has it
+    fields["rebuilt"] = py::bool_(record.rebuilt != 0);
+    fields["broke_lease"] = py::bool_(record.broke_lease != 0);
+  } else if (record.kind == RINGSIDE_RECORD_RUN_STARTED) {
+    fields["solver"] = text_of(texts[0]);
+    fields["problem"] = text_of(texts[1]);
+    fields["parameters"] = text_of(texts[2]);
+  } else if (record.kind == RINGSIDE_RECORD_RUN_ENDED) {
+    fields["how"] = text_of(texts[3]);
+    fields["text"] = text_of(texts[4]);
+    fields["exit_code"] = py::int_(record.exit_code);
+  }
+  return py::make_tuple(record.seq, kind_of(record), record.unix_ns,
+                        py::bytes(reinterpret_cast<const char*>(record.run_id), sizeof(record.run_id)), fields,
+                        copies.listed());
+}
+
+py::object Reader::recorded(const std::optional<std::string>& run_id) {
+  if (run_id && run_id->size() != sizeof(ringside_record::run_id)) refuse("run_id: expected 16 bytes");
+  Table table;
+  const ringside_status status = made(Call::kLong, [&](auto* reader) {
+    ringside_record record = empty_record();
+    std::vector<ringside_result> results;
+    for (std::uint64_t from = 1;; from = record.seq + 1) {
+      ringside_status answer = ringside_reader_next_record(reader, from, &record);
+      if (answer != RINGSIDE_OK) return answer;
+      if (record.kind != RINGSIDE_RECORD_STEP) continue;
+      if (run_id && std::memcmp(record.run_id, run_id->data(), run_id->size()) != 0) continue;
+      answer = list_all(results, [&](auto* out, auto room, auto* count) {
+        return ringside_reader_record_results(reader, out, room, count);
+      });
+      if (answer != RINGSIDE_OK) return answer;
+      table.put(record, results);
+    }
+  });
+  if (status == RINGSIDE_ABSENT) return py::none();
+  table.end();
+  const auto rows = static_cast<py::ssize_t>(table.rows());
+  py::dict fields;
+  for (std::size_t f = 0; f < std::size(kStepFields); ++f) {
+    fields[kStepFields[f].name] = array_of<std::int64_t>(std::move(table.fields[f]), {rows});
+  }
+  py::list columns;
+  for (Column& column : table.columns) {
+    columns.append(py::make_tuple(text_of(column.name), column.type,
+                                  array_of<std::int64_t>(std::move(column.words), {rows, 2}),
+                                  array_of<bool>(std::move(column.present), {rows})));
+  }
+  return py::make_tuple(fields, columns);
+}
+
+}  // namespace ringside_python
