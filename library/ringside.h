@@ -182,8 +182,8 @@ enum {
   RINGSIDE_LOSS_WAIT = 1,     /* waits for another one, up to peer_timeout_s */
   RINGSIDE_LOSS_CONTINUE = 2, /* goes on: the steps are counted as skipped, and dropped, until another one is there */
   RINGSIDE_LOSS_STOP = 3,     /* returns RINGSIDE_PEER_LOST */
-  RINGSIDE_LOSS_SKIP = 4      /* returns RINGSIDE_FULL until another one is there: for a solver that has memory of its own
-                                 for such a step, and calls ringside_writer_skip */
+  RINGSIDE_LOSS_SKIP = 4      /* returns RINGSIDE_FULL until another one is there: for a solver that has memory of
+                                 its own for such a step, and calls ringside_writer_skip */
 };
 
 /* coordination: how the two processes notify each other. */
@@ -242,7 +242,8 @@ RINGSIDE_API ringside_status ringside_writer_kept_scalar(ringside_writer* writer
  * Claims the buffer of the next step, waiting while the analyzer copies from it. RINGSIDE_PEER_LOST: the analyzer is
  * gone, and no other came; RINGSIDE_INTERRUPTED: `stop` is set, also without a wait; another failure is the analyzer's
  * own. With RINGSIDE_LOSS_CONTINUE, while no analyzer is there, the step goes to memory of the library's own and is
- * dropped. Until the publish, the library allocates nothing, takes no lock and logs nothing. [handle]
+ * dropped; with RINGSIDE_LOSS_SKIP there is no buffer, and RINGSIDE_FULL is returned. Until the publish, the library
+ * allocates nothing, takes no lock and logs nothing. [handle]
  */
 RINGSIDE_API ringside_status ringside_writer_claim(ringside_writer* writer);
 

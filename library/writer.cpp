@@ -175,10 +175,9 @@ ringside_status ringside_writer_attach(const ringside_writer_options* options, c
     ringside_writer_options given{};
     if (options != nullptr) given = library::taken(options, "ringside_writer_options");
     try {
-      *out = new ringside_writer(library::handoff_options_of(given), library::run_of(given),
-                                 library::schema_of(variables, variable_count),
-                                 library::scalars_of(scalars, scalar_count),
-                                 given.on_analyzer_loss == RINGSIDE_LOSS_SKIP);
+      *out = new ringside_writer(
+          library::handoff_options_of(given), library::run_of(given), library::schema_of(variables, variable_count),
+          library::scalars_of(scalars, scalar_count), given.on_analyzer_loss == RINGSIDE_LOSS_SKIP);
     } catch (const RefusedError& refused) {
       if (refused.code() != ExitCode::kUsage) throw;
       throw Refusal(RINGSIDE_REASON_REFUSED, refused);

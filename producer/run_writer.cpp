@@ -23,7 +23,7 @@ std::uint32_t choice_of(PoolUse use) {
 
 std::uint32_t choice_of(OnAnalyzerLoss loss) {
   switch (loss) {
-    case OnAnalyzerLoss::kContinue: return RINGSIDE_LOSS_SKIP;  // the producer has memory for steps that are not published
+    case OnAnalyzerLoss::kContinue: return RINGSIDE_LOSS_SKIP;  // the producer has memory for such steps
     case OnAnalyzerLoss::kStop: return RINGSIDE_LOSS_STOP;
     case OnAnalyzerLoss::kWait: break;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which steps the producer publishes and which it counts as skipped, with the analyzer's side of the hand-off as its peer.
+// Which steps the producer publishes and which it counts as skipped, with the analyzer's side of the hand-off as its
+// peer.
 #include "producer/producer.hpp"
 
 #include <gtest/gtest.h>
