@@ -47,7 +47,7 @@ class ProducerTest : public ::testing::Test {
       if (end == SolveEnd::kAnalyzerGone) {
         line_ = writer.error().what();
       } else {
-        writer.detach(RINGSIDE_OUTCOME_FINISHED);
+        EXPECT_NO_THROW(writer.detach(RINGSIDE_OUTCOME_FINISHED));
       }
     });
     std::optional<Peer> peer = listener.accept(10'000);
